@@ -13,8 +13,8 @@ namespace {
 constexpr int64_t kFew = 128;    // up to this many keys: a comparison sort instead of a radix sort
 constexpr int64_t kMany = 4096;  // from this many keys: digits of 11 bits
 
-// LSD radix sort of the bits from `first` on of the keys: for each digit, from the lowest, counts its values and
-// moves every element after those with smaller ones. Skips a digit that is equal in all keys.
+// LSD radix sort of the bits from `first` on of the keys: for each digit, from the lowest, counts its values
+// and moves every element after those with smaller ones. Skips a digit that is equal in all keys.
 template <int kBits, int kFirst, class Element, class KeyOf>
 void radix_sort(Element* elements, Element* scratch, int64_t n, KeyOf key_of) {
   constexpr int kDigits = (64 - kFirst + kBits - 1) / kBits;

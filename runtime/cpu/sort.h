@@ -30,8 +30,8 @@ struct Keyed {
   uint64_t key;
   int64_t place;
 };
-// Stable sort of n such elements, which are in the order of their places. scratch has room for n. Error(cancelled)
-// on a stop.
+// Stable sort of n such elements, which are in the order of their places. scratch has room for n.
+// Error(cancelled) on a stop.
 void sort_keyed(Keyed* elements, Keyed* scratch, int64_t n);
 
 // Stable sort of n keys by their upper halves. scratch has room for n numbers. Error(cancelled) on a stop.

@@ -1,5 +1,5 @@
-// Compositions that rearrange dims or join tensors: rot90, fliplr, flipud, diag_embed, diagflat, column_stack,
-// dstack, block_diag, unflatten, ravel, cartesian_prod, combinations, atleast_1d to 3d, renorm.
+// Compositions that rearrange dims or join tensors: rot90, fliplr, flipud, diag_embed, diagflat,
+// column_stack, dstack, block_diag, unflatten, ravel, cartesian_prod, combinations, atleast_1d to 3d, renorm.
 #include "runtime/ops/families.h"
 
 namespace lunagrad {
@@ -37,20 +37,19 @@ Operands rot90_compose(const Call& call) {
       return {clone(x)};
   }
 }
-const Op kRot90{.name = "rot90",
-                .doc = "input turned by k quarter turns from the first to the second of dims.",
-                .inputs = {{"input"}},
-                .params = {{"k", ParamKind::integer, 1}, {"dims", ParamKind::dims, Value(Dims{0, 1})}},
-                .compose = rot90_compose,
-                .family = OpFamily::view,
-                .examples = {{.inputs = {{{2, 3}}}},
-                             {.inputs = {{{2, 3}}}, .params = {Value(2)}},
-                             {.inputs = {{{2, 3, 4}}}, .params = {Value(-1), Value(Dims{1, 2})}},
-                             {.inputs = {{{2, 3}}}, .params = {Value(4)}},
-                             {.inputs = {{{3}}}, .error = "at least 2 dims"},
-                             {.inputs = {{{2, 3}}},
-                              .params = {Value(1), Value(Dims{0, 0})},
-                              .error = "must differ"}}};
+const Op kRot90{
+    .name = "rot90",
+    .doc = "input turned by k quarter turns from the first to the second of dims.",
+    .inputs = {{"input"}},
+    .params = {{"k", ParamKind::integer, 1}, {"dims", ParamKind::dims, Value(Dims{0, 1})}},
+    .compose = rot90_compose,
+    .family = OpFamily::view,
+    .examples = {{.inputs = {{{2, 3}}}},
+                 {.inputs = {{{2, 3}}}, .params = {Value(2)}},
+                 {.inputs = {{{2, 3, 4}}}, .params = {Value(-1), Value(Dims{1, 2})}},
+                 {.inputs = {{{2, 3}}}, .params = {Value(4)}},
+                 {.inputs = {{{3}}}, .error = "at least 2 dims"},
+                 {.inputs = {{{2, 3}}}, .params = {Value(1), Value(Dims{0, 0})}, .error = "must differ"}}};
 
 Operands fliplr_compose(const Call& call) {
   need_dims("fliplr", call.input(0), 2);
@@ -89,12 +88,12 @@ Operands diag_embed_compose(const Call& call) {
   if (extra < 0 || extra > (int64_t(1) << 40)) fail("diag_embed: an offset of ", offset, " is too large");
   const int64_t side = n + extra;
   // Rows of zeros with x in front, of side + 1 columns: as a matrix of side columns x is on its diagonal.
-  Tensor rows = unsqueeze(x, x.ndim());               // [..., n, 1]
-  rows = pad(rows, {0, side});                        // [..., n, side + 1]
+  Tensor rows = unsqueeze(x, x.ndim());  // [..., n, 1]
+  rows = pad(rows, {0, side});           // [..., n, side + 1]
   const int last = rows.ndim() - 1;
   Shape flat = x.shape();
   flat[x.ndim() - 1] = n * (side + 1);
-  Tensor line = reshape(rows, flat);                  // the diagonal of a matrix of side columns
+  Tensor line = reshape(rows, flat);  // the diagonal of a matrix of side columns
   const int64_t before = offset < 0 ? extra * side : extra;
   line = pad(line, {before, side * side - before - n * (side + 1)});
   Shape square = x.shape();
@@ -104,22 +103,19 @@ Operands diag_embed_compose(const Call& call) {
   // The two new dims move from the end to their places: rows to dim1, columns to dim2.
   return {movedim(matrix, {last - 1, last}, {a, b})};
 }
-const Op kDiagEmbed{.name = "diag_embed",
-                    .doc = "Matrices in dims dim1 and dim2 with the last dim of input on a diagonal, else 0.",
-                    .inputs = {{"input"}},
-                    .params = {{"offset", ParamKind::integer, 0},
-                               {"dim1", ParamKind::dim, -2},
-                               {"dim2", ParamKind::dim, -1}},
-                    .compose = diag_embed_compose,
-                    .family = OpFamily::view,
-                    .examples = {{.inputs = {{{2, 3}}}},
-                                 {.inputs = {{{3}}}, .params = {Value(1)}},
-                                 {.inputs = {{{2, 3}}}, .params = {Value(-2), Value(0), Value(2)}},
-                                 {.inputs = {{{2, 3}}}, .params = {Value(1), Value(2), Value(0)}},
-                                 {.inputs = {{{}}}, .error = "at least 1 dim"},
-                                 {.inputs = {{{2}}},
-                                  .params = {Value(0), Value(1), Value(1)},
-                                  .error = "must differ"}}};
+const Op kDiagEmbed{
+    .name = "diag_embed",
+    .doc = "Matrices in dims dim1 and dim2 with the last dim of input on a diagonal, else 0.",
+    .inputs = {{"input"}},
+    .params = {{"offset", ParamKind::integer, 0}, {"dim1", ParamKind::dim, -2}, {"dim2", ParamKind::dim, -1}},
+    .compose = diag_embed_compose,
+    .family = OpFamily::view,
+    .examples = {{.inputs = {{{2, 3}}}},
+                 {.inputs = {{{3}}}, .params = {Value(1)}},
+                 {.inputs = {{{2, 3}}}, .params = {Value(-2), Value(0), Value(2)}},
+                 {.inputs = {{{2, 3}}}, .params = {Value(1), Value(2), Value(0)}},
+                 {.inputs = {{{}}}, .error = "at least 1 dim"},
+                 {.inputs = {{{2}}}, .params = {Value(0), Value(1), Value(1)}, .error = "must differ"}}};
 
 Operands diagflat_compose(const Call& call) {
   const Tensor& x = call.input(0);
@@ -179,10 +175,10 @@ Op atleast_op(const char* name, const char* doc, Operands (*compose)(const Call&
           .flops = kMovesNothing,
           .examples = {{.inputs = {{{}}}}, {.inputs = {{{3}}}}, {.inputs = {{{2, 3}}}}}};
 }
-const Op kAtleast1d =
-    atleast_op("atleast_1d", "input with at least one dim; several tensors give several.", atleast_compose<1>);
-const Op kAtleast2d =
-    atleast_op("atleast_2d", "input with at least two dims; several tensors give several.", atleast_compose<2>);
+const Op kAtleast1d = atleast_op("atleast_1d", "input with at least one dim; several tensors give several.",
+                                 atleast_compose<1>);
+const Op kAtleast2d = atleast_op("atleast_2d", "input with at least two dims; several tensors give several.",
+                                 atleast_compose<2>);
 const Op kAtleast3d = atleast_op(
     "atleast_3d", "input with at least three dims; several tensors give several.", atleast_compose<3>);
 
@@ -229,7 +225,8 @@ const Op kCartesianProd{.name = "cartesian_prod",
                         .inputs = {kTensors},
                         .compose = cartesian_prod_compose,
                         .family = OpFamily::view,
-                        .examples = {{.inputs = {{{2}}, {{3}}}}, {.inputs = {{{2}}, {{3}}, {{2}}}},
+                        .examples = {{.inputs = {{{2}}, {{3}}}},
+                                     {.inputs = {{{2}}, {{3}}, {{2}}}},
                                      {.inputs = {{{2, 3}}}, .error = "one dim"}}};
 
 // The rows of the grid of positions that ascend (strictly, without replacement).
@@ -256,18 +253,19 @@ Operands combinations_compose(const Call& call) {
   const Tensor taken = index_select(x, 0, reshape(places, {places.numel()}));
   return {reshape(taken, places.shape())};
 }
-const Op kCombinations{.name = "combinations",
-                       .doc = "All choices of r elements of a vector in their order, one row for each; "
-                              "with_replacement an element may be chosen again.",
-                       .inputs = {{"input"}},
-                       .params = {{"r", ParamKind::integer, 2},
-                                  {"with_replacement", ParamKind::boolean, false}},
-                       .compose = combinations_compose,
-                       .family = OpFamily::view,
-                       .examples = {{.inputs = {{{4}}}},
-                                    {.inputs = {{{4}}}, .params = {Value(3)}},
-                                    {.inputs = {{{3}}}, .params = {Value(2), true}},
-                                    {.inputs = {{{2, 2}}}, .error = "one dim"}}};
+const Op kCombinations{
+    .name = "combinations",
+    .doc =
+        "All choices of r elements of a vector in their order, one row for each; "
+        "with_replacement an element may be chosen again.",
+    .inputs = {{"input"}},
+    .params = {{"r", ParamKind::integer, 2}, {"with_replacement", ParamKind::boolean, false}},
+    .compose = combinations_compose,
+    .family = OpFamily::view,
+    .examples = {{.inputs = {{{4}}}},
+                 {.inputs = {{{4}}}, .params = {Value(3)}},
+                 {.inputs = {{{3}}}, .params = {Value(2), true}},
+                 {.inputs = {{{2, 2}}}, .error = "one dim"}}};
 
 // --- shapes ---
 
@@ -285,8 +283,8 @@ Operands unflatten_compose(const Call& call) {
   }
   if (open >= 0 && known > 0) sizes[int(open)] = x.size(dim) / known;
   if (sizes.empty() || numel(sizes) != x.size(dim))
-    fail("unflatten: sizes ", call.list(1), " do not multiply to ", x.size(dim), ", the size of dim ", dim + 1,
-         " of shape ", x.shape());
+    fail("unflatten: sizes ", call.list(1), " do not multiply to ", x.size(dim), ", the size of dim ",
+         dim + 1, " of shape ", x.shape());
   Shape shape;
   for (int d = 0; d < x.ndim(); ++d) {
     if (d != dim) {
@@ -297,17 +295,17 @@ Operands unflatten_compose(const Call& call) {
   }
   return {reshape(x, shape)};
 }
-const Op kUnflatten{.name = "unflatten",
-                    .doc = "input with dim split into dims of the sizes; one of them may be -1.",
-                    .inputs = {{"input"}},
-                    .params = {{"dim", ParamKind::dim, {}}, {"sizes", ParamKind::integers, {}}},
-                    .compose = unflatten_compose,
-                    .family = OpFamily::view,
-                    .examples = {{.inputs = {{{2, 6}}}, .params = {Value(1), Value(Dims{2, -1})}},
-                                 {.inputs = {{{6, 2}}}, .params = {Value(0), Value(Dims{3, 2})}},
-                                 {.inputs = {{{6}}},
-                                  .params = {Value(0), Value(Dims{4, 2})},
-                                  .error = "do not multiply to 6"}}};
+const Op kUnflatten{
+    .name = "unflatten",
+    .doc = "input with dim split into dims of the sizes; one of them may be -1.",
+    .inputs = {{"input"}},
+    .params = {{"dim", ParamKind::dim, {}}, {"sizes", ParamKind::integers, {}}},
+    .compose = unflatten_compose,
+    .family = OpFamily::view,
+    .examples = {
+        {.inputs = {{{2, 6}}}, .params = {Value(1), Value(Dims{2, -1})}},
+        {.inputs = {{{6, 2}}}, .params = {Value(0), Value(Dims{3, 2})}},
+        {.inputs = {{{6}}}, .params = {Value(0), Value(Dims{4, 2})}, .error = "do not multiply to 6"}}};
 
 Operands ravel_compose(const Call& call) {
   return {contiguous(reshape(call.input(0), {call.input(0).numel()}))};
@@ -332,29 +330,25 @@ Operands renorm_compose(const Call& call) {
   const Tensor factor = where(over, limit / (size + 1e-7), Tensor::number(1.0));
   return {x * factor};
 }
-const Op kRenorm{.name = "renorm",
-                 .doc = "input with each slice of dim whose p-norm exceeds maxnorm scaled to it.",
-                 .inputs = {{"input"}},
-                 .params = {{"p", ParamKind::real, {}},
-                            {"dim", ParamKind::dim, {}},
-                            {"maxnorm", ParamKind::real, {}}},
-                 .compose = renorm_compose,
-                 .family = OpFamily::normalization,
-                 .examples = {{.inputs = {{{3, 4}}},
-                               .params = {2.0, Value(0), 1.5},
-                               .types = OpExample::Types::floating},
-                              {.inputs = {{{2, 3, 2}}},
-                               .params = {1.0, Value(1), 2.0},
-                               .types = OpExample::Types::floating},
-                              {.inputs = {{{3}}}, .params = {2.0, Value(0), 1.0}, .error = "at least 2 dims"}}};
+const Op kRenorm{
+    .name = "renorm",
+    .doc = "input with each slice of dim whose p-norm exceeds maxnorm scaled to it.",
+    .inputs = {{"input"}},
+    .params = {{"p", ParamKind::real, {}}, {"dim", ParamKind::dim, {}}, {"maxnorm", ParamKind::real, {}}},
+    .compose = renorm_compose,
+    .family = OpFamily::normalization,
+    .examples = {
+        {.inputs = {{{3, 4}}}, .params = {2.0, Value(0), 1.5}, .types = OpExample::Types::floating},
+        {.inputs = {{{2, 3, 2}}}, .params = {1.0, Value(1), 2.0}, .types = OpExample::Types::floating},
+        {.inputs = {{{3}}}, .params = {2.0, Value(0), 1.0}, .error = "at least 2 dims"}}};
 
 }  // namespace
 
 std::span<const Op* const> arrange_ops() {
-  static const Op* const ops[] = {&kRot90,     &kFliplr,    &kFlipud,    &kDiagEmbed,     &kDiagflat,
-                                  &kColumnStack, &kDstack,  &kAtleast1d, &kAtleast2d,     &kAtleast3d,
-                                  &kBlockDiag, &kCartesianProd, &kCombinations, &kUnflatten, &kRavel,
-                                  &kRenorm};
+  static const Op* const ops[] = {&kRot90,        &kFliplr,      &kFlipud,    &kDiagEmbed,
+                                  &kDiagflat,     &kColumnStack, &kDstack,    &kAtleast1d,
+                                  &kAtleast2d,    &kAtleast3d,   &kBlockDiag, &kCartesianProd,
+                                  &kCombinations, &kUnflatten,   &kRavel,     &kRenorm};
   return ops;
 }
 

@@ -33,7 +33,7 @@ Operands bincount_compose(const Call& call) {
     if (high == INT64_MAX) fail("bincount: input is too large (got ", high, ")");
     count = std::max(count, high + 1);
   }
-  const DType type = !weights.defined()          ? DType::i64
+  const DType type = !weights.defined()             ? DType::i64
                      : is_floating(weights.dtype()) ? weights.dtype()
                                                     : DType::f64;
   const Tensor source = weights.defined() ? to(weights, type) : ones(x.shape(), type, x.device());
@@ -41,7 +41,8 @@ Operands bincount_compose(const Call& call) {
 }
 const Op kBincount{
     .name = "bincount",
-    .doc = "How often each of 0, 1, … occurs in input, or the sums of their weights; minlength results or more.",
+    .doc =
+        "How often each of 0, 1, … occurs in input, or the sums of their weights; minlength results or more.",
     .inputs = {{"input"}, {"weights", true}},
     .params = {{"minlength", ParamKind::integer, 0}},
     .compose = bincount_compose,
@@ -76,18 +77,20 @@ Operands histc_compose(const Call& call) {
   const Tensor bin = clamp(to(floor(place), DType::i64), 0.0, double(bins - 1));
   return {to(index_add(zeros({bins}, DType::i64, x.device()), 0, bin, to(within, DType::i64)), x.dtype())};
 }
-const Op kHistc{.name = "histc",
-                .doc = "The numbers of elements in bins of equal width from min to max; the least and largest "
-                       "element if these are equal.",
-                .inputs = {{"input"}},
-                .params = {{"bins", ParamKind::integer, 100},
-                           {"min", ParamKind::real, 0.0},
-                           {"max", ParamKind::real, 0.0}},
-                .compose = histc_compose,
-                .family = OpFamily::reduction,
-                .examples = {{.inputs = {{{4, 5}}}, .params = {Value(4), -1.0, 1.5}, .types = kFloating},
-                             {.inputs = {{{4}}}, .params = {Value(0)}, .error = "at least 1"},
-                             {.inputs = {{{4}}}, .params = {Value(3), 2.0, 1.0}, .error = "larger than min"}}};
+const Op kHistc{
+    .name = "histc",
+    .doc =
+        "The numbers of elements in bins of equal width from min to max; the least and largest "
+        "element if these are equal.",
+    .inputs = {{"input"}},
+    .params = {{"bins", ParamKind::integer, 100},
+               {"min", ParamKind::real, 0.0},
+               {"max", ParamKind::real, 0.0}},
+    .compose = histc_compose,
+    .family = OpFamily::reduction,
+    .examples = {{.inputs = {{{4, 5}}}, .params = {Value(4), -1.0, 1.5}, .types = kFloating},
+                 {.inputs = {{{4}}}, .params = {Value(0)}, .error = "at least 1"},
+                 {.inputs = {{{4}}}, .params = {Value(3), 2.0, 1.0}, .error = "larger than min"}}};
 
 // --- searchsorted ---
 
@@ -167,8 +170,9 @@ const ParamSpec kInt32{"out_int32", ParamKind::boolean, false};
 const ParamSpec kRight{"right", ParamKind::boolean, false};
 const Op kSearchsorted{
     .name = "searchsorted",
-    .doc = "The place (from 0) before which each element of input keeps the last dim of sorted_sequence sorted: "
-           "the first such place or, with right, the last. sorter holds the indices that sort the sequence.",
+    .doc =
+        "The place (from 0) before which each element of input keeps the last dim of sorted_sequence sorted: "
+        "the first such place or, with right, the last. sorter holds the indices that sort the sequence.",
     .inputs = {{"sorted_sequence"}, {"input"}, {"sorter", true}},
     .params = {kInt32,
                kRight,
@@ -189,16 +193,17 @@ Operands bucketize_compose(const Call& call) {
     fail("bucketize: boundaries must have one dim (got shape ", boundaries.shape(), ")");
   return {places_in(boundaries, call.input(0), call.flag(1), call.flag(0))};
 }
-const Op kBucketize{.name = "bucketize",
-                    .doc = "The number (from 0) of the interval between the sorted boundaries that holds each "
-                           "element of input; with right a boundary belongs to the interval after it.",
-                    .inputs = {{"input"}, {"boundaries"}},
-                    .params = {kInt32, kRight},
-                    .compose = bucketize_compose,
-                    .family = OpFamily::other,
-                    .number_inputs = 0b01,
-                    .examples = {{.inputs = {{{2, 3}}, {{1}, -1, 1}}},
-                                 {.inputs = {{{2, 3}}, {{2, 2}}}, .error = "one dim"}}};
+const Op kBucketize{
+    .name = "bucketize",
+    .doc =
+        "The number (from 0) of the interval between the sorted boundaries that holds each "
+        "element of input; with right a boundary belongs to the interval after it.",
+    .inputs = {{"input"}, {"boundaries"}},
+    .params = {kInt32, kRight},
+    .compose = bucketize_compose,
+    .family = OpFamily::other,
+    .number_inputs = 0b01,
+    .examples = {{.inputs = {{{2, 3}}, {{1}, -1, 1}}}, {.inputs = {{{2, 3}}, {{2, 2}}}, .error = "one dim"}}};
 
 // --- isin ---
 
@@ -221,16 +226,16 @@ Operands isin_compose(const Call& call) {
   const Tensor held = eq(reshape(found, x.shape()), x);
   return {inverted ? logical_not(held) : held};
 }
-const Op kIsin{.name = "isin",
-               .doc = "Whether each element of elements is one of test_elements, or with invert is not.",
-               .inputs = {{"elements"}, {"test_elements"}},
-               .params = {{"assume_unique", ParamKind::boolean, false}, {"invert", ParamKind::boolean, false}},
-               .compose = isin_compose,
-               .family = OpFamily::other,
-               .number_inputs = 0b11,
-               .examples = {{.inputs = {{{3, 4}, 0, 6, kIndex}, {{3}, 0, 6, kIndex}}},
-                            {.inputs = {{{3, 4}, 0, 6, kIndex}, {{2, 2}, 0, 6, kIndex}},
-                             .params = {false, true}}}};
+const Op kIsin{
+    .name = "isin",
+    .doc = "Whether each element of elements is one of test_elements, or with invert is not.",
+    .inputs = {{"elements"}, {"test_elements"}},
+    .params = {{"assume_unique", ParamKind::boolean, false}, {"invert", ParamKind::boolean, false}},
+    .compose = isin_compose,
+    .family = OpFamily::other,
+    .number_inputs = 0b11,
+    .examples = {{.inputs = {{{3, 4}, 0, 6, kIndex}, {{3}, 0, 6, kIndex}}},
+                 {.inputs = {{{3, 4}, 0, 6, kIndex}, {{2, 2}, 0, 6, kIndex}}, .params = {false, true}}}};
 
 }  // namespace
 

@@ -446,9 +446,9 @@ std::vector<OpExample> row_examples(const Op& op) {
   for (int broadcast = -1; broadcast < (arity > 1 ? arity : 0); ++broadcast) {
     OpExample example;
     for (int i = 0; i < arity; ++i)
-      example.inputs.push_back({i == broadcast ? Shape{3} : Shape{2, 3}, traits.lo, traits.hi,
-                                traits.types == RowTypes::kinteger ? ExampleOperand::Kind::index
-                                                                   : ExampleOperand::Kind::real});
+      example.inputs.push_back(
+          {i == broadcast ? Shape{3} : Shape{2, 3}, traits.lo, traits.hi,
+           traits.types == RowTypes::kinteger ? ExampleOperand::Kind::index : ExampleOperand::Kind::real});
     if (op.elementwise == int(Row::where))
       example.inputs[0] = {example.inputs[0].shape, 0, 1, ExampleOperand::Kind::boolean};
     for (const ParamSpec& spec : op.params) {

@@ -9,10 +9,10 @@ namespace lunagrad {
 namespace {
 
 const std::set<std::string_view> kWriting = {
-    "addbmm",      "addmm",        "addmv",       "addr",       "baddbmm",       "bitwise_not", "cumprod",
-    "cumsum",      "float_power",  "index_add",   "index_copy", "index_fill",    "index_put",   "index_reduce",
-    "ldexp",       "masked_fill",  "masked_scatter", "mvlgamma", "polygamma",    "renorm",      "rrelu",
-    "scatter",     "scatter_add",  "scatter_reduce", "sgn",     "tril",          "triu"};
+    "addbmm",  "addmm",       "addmv",          "addr",       "baddbmm",    "bitwise_not", "cumprod",
+    "cumsum",  "float_power", "index_add",      "index_copy", "index_fill", "index_put",   "index_reduce",
+    "ldexp",   "masked_fill", "masked_scatter", "mvlgamma",   "polygamma",  "renorm",      "rrelu",
+    "scatter", "scatter_add", "scatter_reduce", "sgn",        "tril",       "triu"};
 const std::set<std::string_view> kChangingView = {"squeeze", "t", "transpose", "unsqueeze"};
 
 // The public name of a long form.

@@ -27,7 +27,8 @@ void meet_shape(Call& call) {
   need_index_type("scatter_reduce", index);
   if (source.dtype() != x.dtype())
     fail("scatter_reduce: the source is ", source.dtype(), ", the tensor ", x.dtype());
-  check_lanes("scatter_reduce", "a tensor", with_one_dim(x.shape()), with_one_dim(index.shape()), dim_of(call));
+  check_lanes("scatter_reduce", "a tensor", with_one_dim(x.shape()), with_one_dim(index.shape()),
+              dim_of(call));
   check_lanes("scatter_reduce", "a source", with_one_dim(source.shape()), with_one_dim(index.shape()), -1);
   call.emit(x.shape(), x.dtype());
 }
@@ -66,20 +67,20 @@ Tensor summed(const Tensor& x, int dim, const Tensor& index, const Tensor& sourc
   return scatter_add(x, dim, index, source);
 }
 void meet_vjp(Backward& b);
-const Op kMeet{.name = "_scatter_reduce",
-               .doc = "input with each element of src multiplied or compared with it where index says.",
-               .inputs = {{"input"}, {"index"}, {"src"}},
-               .params = {{"dim", ParamKind::dim, {}},
-                          {"reduce", ParamKind::choice, {}, {"prod", "amax", "amin"}}},
-               .shape = meet_shape,
-               .cpu = meet_cpu,
-               .vjp = meet_vjp,
-               .reads = {{.inputs = 7, .outputs = 1}, {}, {.inputs = 7, .outputs = 1}},
-               .half_through_f32 = true,
-               .integer_inputs = 2,
-               .family = OpFamily::view,
-               .flops = {for_input<1, 2>, "1 for each element of the source"},
-               .order = {"input", "dim", "index", "src", "reduce"}};
+const Op kMeet{
+    .name = "_scatter_reduce",
+    .doc = "input with each element of src multiplied or compared with it where index says.",
+    .inputs = {{"input"}, {"index"}, {"src"}},
+    .params = {{"dim", ParamKind::dim, {}}, {"reduce", ParamKind::choice, {}, {"prod", "amax", "amin"}}},
+    .shape = meet_shape,
+    .cpu = meet_cpu,
+    .vjp = meet_vjp,
+    .reads = {{.inputs = 7, .outputs = 1}, {}, {.inputs = 7, .outputs = 1}},
+    .half_through_f32 = true,
+    .integer_inputs = 2,
+    .family = OpFamily::view,
+    .flops = {for_input<1, 2>, "1 for each element of the source"},
+    .order = {"input", "dim", "index", "src", "reduce"}};
 // Of the extremes, all elements that equal the result share its gradient. Of a product each factor gets the
 // product of the others: with one zero among them only the zero gets a gradient, with two nothing does.
 void meet_vjp(Backward& b) {
@@ -103,8 +104,8 @@ void meet_vjp(Backward& b) {
       return where(eq(zeros_here, to(is_zero, g.dtype())), g_here * others, zero);
     };
     of_x = share(x, x_zero, zeros_at, rest, g);
-    of_part = share(part, part_zero, gather(zeros_at, dim, index), gather(rest, dim, index),
-                    gather(g, dim, index));
+    of_part =
+        share(part, part_zero, gather(zeros_at, dim, index), gather(rest, dim, index), gather(g, dim, index));
   } else {
     const Tensor x_wins = to(eq(x, y), g.dtype()), part_wins = to(eq(part, gather(y, dim, index)), g.dtype());
     const Tensor winners = summed(x_wins, dim, index, part_wins);
@@ -144,8 +145,7 @@ Tensor scatter_reduced(const char* op, const Tensor& x, int dim, const Tensor& i
     Tensor count = ones(x.shape(), DType::i64, x.device());
     if (!include_self) count = scatter(count, dim, index, number(int64_t(0)));
     count = clamp(summed(count, dim, index, ones(index.shape(), DType::i64, x.device())), 1.0);
-    return is_floating(x.dtype()) ? total / to(count, x.dtype())
-                                  : to(floor_divide(total, count), x.dtype());
+    return is_floating(x.dtype()) ? total / to(count, x.dtype()) : to(floor_divide(total, count), x.dtype());
   }
   const Meet meet = word == kProd ? Meet::product : word == kAmax ? Meet::largest : Meet::smallest;
   const Tensor base = include_self ? x : scatter(x, dim, index, neutral(meet, x.dtype()));
@@ -166,18 +166,23 @@ OpExample scatter_example(int64_t dim, int64_t word, bool include_self) {
 }
 const Op kScatterReduce{
     .name = "scatter_reduce",
-    .doc = "input with the elements of src combined along dim where index (from 0) says; without include_self "
-           "the elements of input that are named there do not take part.",
+    .doc =
+        "input with the elements of src combined along dim where index (from 0) says; without include_self "
+        "the elements of input that are named there do not take part.",
     .inputs = {{"input"}, {"index"}, {"src"}},
     .params = {kDim, kReduce, kIncludeSelf},
     .compose = scatter_reduce_compose,
     .integer_inputs = 2,
     .family = OpFamily::view,
     .order = {"input", "dim", "index", "src", "reduce", "include_self"},
-    .examples = {scatter_example(0, kSum, true), scatter_example(0, kSum, false),
-                 scatter_example(0, kProd, true), scatter_example(0, kMean, true),
-                 scatter_example(0, kMean, false), scatter_example(0, kAmax, true),
-                 scatter_example(0, kAmin, true), scatter_example(0, kAmax, false),
+    .examples = {scatter_example(0, kSum, true),
+                 scatter_example(0, kSum, false),
+                 scatter_example(0, kProd, true),
+                 scatter_example(0, kMean, true),
+                 scatter_example(0, kMean, false),
+                 scatter_example(0, kAmax, true),
+                 scatter_example(0, kAmin, true),
+                 scatter_example(0, kAmax, false),
                  {.inputs = {{{4}}, {{2}, 7, 8, kIndex}, {{2}}},
                   .params = {Value(0), Value(3)},
                   .error = "out of range"}}};
@@ -196,11 +201,13 @@ Operands scatter_form_compose(const Call& call) {
 }
 const Op kScatterForm{
     .name = "_scatter_with",
-    .doc = "input with the elements of src, or one number, written along dim where index (from 0) says; with "
-           "reduce added or multiplied there.",
+    .doc =
+        "input with the elements of src, or one number, written along dim where index (from 0) says; with "
+        "reduce added or multiplied there.",
     .inputs = {{"input"}, {"index"}, {"src"}},
-    .params = {kDim,
-               {.name = "reduce", .kind = ParamKind::choice, .choices = {"add", "multiply"}, .optional = true}},
+    .params =
+        {kDim,
+         {.name = "reduce", .kind = ParamKind::choice, .choices = {"add", "multiply"}, .optional = true}},
     .compose = scatter_form_compose,
     .integer_inputs = 2,
     .family = OpFamily::view,
@@ -251,7 +258,8 @@ Operands segment_reduce_compose(const Call& call) {
     fail("segment_reduce: a floating-point tensor is needed (got ", data.dtype(), ")");
   if (data.ndim() == 0) fail("segment_reduce: data needs at least one dim");
   need_index_type("segment_reduce", lengths);
-  if (lengths.ndim() != 1) fail("segment_reduce: lengths must have one dim (got shape ", lengths.shape(), ")");
+  if (lengths.ndim() != 1)
+    fail("segment_reduce: lengths must have one dim (got shape ", lengths.shape(), ")");
   const int64_t segments = lengths.size(0);
   int64_t total = 0;
   {
@@ -269,10 +277,11 @@ Operands segment_reduce_compose(const Call& call) {
   const double initial = call.params[2].present() ? call.real(2) : kEmpty[word];
   Shape shape = data.shape();
   shape[axis] = segments;
-  const Tensor numbers = repeat_interleave(arange(0, double(segments), 1, DType::i64, data.device()), lengths);
+  const Tensor numbers =
+      repeat_interleave(arange(0, double(segments), 1, DType::i64, data.device()), lengths);
   const Tensor start = full(shape, initial, data.dtype(), data.device());
-  Tensor y = scatter_reduced("segment_reduce", start, axis, spread_index("segment_reduce", numbers, data, axis),
-                             data, kOfWord[word], true);
+  Tensor y = scatter_reduced("segment_reduce", start, axis,
+                             spread_index("segment_reduce", numbers, data, axis), data, kOfWord[word], true);
   if (word == 1) {
     Shape column;
     for (int d = 0; d < data.ndim(); ++d) column.push_back(d == axis ? segments : 1);
@@ -284,8 +293,9 @@ Operands segment_reduce_compose(const Call& call) {
 }
 const Op kSegmentReduce{
     .name = "segment_reduce",
-    .doc = "The sums, means or other reductions of consecutive parts of axis, which have these lengths; "
-           "initial is the result of an empty part.",
+    .doc =
+        "The sums, means or other reductions of consecutive parts of axis, which have these lengths; "
+        "initial is the result of an empty part.",
     .inputs = {{"data"}, {"lengths"}},
     .params = {{"reduce", ParamKind::choice, {}, {"sum", "mean", "max", "min", "prod"}},
                {"axis", ParamKind::dim, 0},
@@ -337,7 +347,7 @@ Operands masked_fill_compose(const Call& call) {
   const Tensor &x = call.input(0), &mask = call.input(1), &value = call.input(2);
   if (value.is_number())
     return {masked_fill(x, mask,
-                        is_floating(value.dtype()) ? Value(value.item())
+                        is_floating(value.dtype())        ? Value(value.item())
                         : value.dtype() == DType::boolean ? Value(value.item() != 0)
                                                           : Value(value.item_integer()))};
   if (mask.dtype() != DType::boolean) fail("masked_fill: the mask must be bool (got ", mask.dtype(), ")");
@@ -346,7 +356,8 @@ Operands masked_fill_compose(const Call& call) {
   if (!broadcasts_to(mask.shape(), x.shape()))
     fail("masked_fill: a mask of shape ", mask.shape(), " does not broadcast to ", x.shape());
   if (is_differentiable(value.dtype()) && !is_differentiable(x.dtype()))
-    fail("masked_fill: a value of type ", value.dtype(), " cannot be written into a tensor of type ", x.dtype());
+    fail("masked_fill: a value of type ", value.dtype(), " cannot be written into a tensor of type ",
+         x.dtype());
   return {where(mask, to(value, x.dtype()), x)};
 }
 const Op kMaskedFillValue{.name = "_masked_fill_value",
@@ -362,10 +373,10 @@ const Op kMaskedFillValue{.name = "_masked_fill_value",
 
 // The elements of the first dims of x that several index tensors name together.
 struct Points {
-  Shape shape;     // of the index tensors, broadcast
-  int dims = 0;    // how many dims of x they name
-  Tensor places;   // [n]: positions in the flattened first dims
-  Shape rest;      // the other sizes of x
+  Shape shape;    // of the index tensors, broadcast
+  int dims = 0;   // how many dims of x they name
+  Tensor places;  // [n]: positions in the flattened first dims
+  Shape rest;     // the other sizes of x
   int64_t rows = 1, row = 1;
 };
 
@@ -381,15 +392,15 @@ Points points_of(const char* op, const Tensor& x, std::span<const Tensor> given)
     const int at = int(indices.size());
     for (int d = 0; d < index.ndim(); ++d)
       if (at + d >= x.ndim() || index.size(d) != x.size(at + d))
-        fail(op, ": a mask of shape ", index.shape(), " does not fit dim ", at + d + 1, " of shape ", x.shape());
+        fail(op, ": a mask of shape ", index.shape(), " does not fit dim ", at + d + 1, " of shape ",
+             x.shape());
     const Tensor found = nonzero(index);
     for (int d = 0; d < index.ndim(); ++d) indices.push_back(select(found, 1, d));
   }
   Points points;
   points.dims = int(indices.size());
   if (points.dims == 0) fail(op, ": at least one index tensor is needed");
-  if (points.dims > x.ndim())
-    fail(op, ": ", points.dims, " index tensors for a tensor of shape ", x.shape());
+  if (points.dims > x.ndim()) fail(op, ": ", points.dims, " index tensors for a tensor of shape ", x.shape());
   for (const Tensor& index : indices) points.shape = broadcast_shapes(op, points.shape, index.shape());
   for (int d = 0; d < x.ndim(); ++d) {
     if (d >= points.dims) points.rest.push_back(x.size(d));
@@ -423,8 +434,9 @@ Operands index_compose(const Call& call) {
 }
 const Op kIndexPoints{
     .name = "index",
-    .doc = "The elements of the first dims of input that the index tensors (from 0) name together, one tensor "
-           "for each dim; they broadcast. A bool tensor names what it holds for.",
+    .doc =
+        "The elements of the first dims of input that the index tensors (from 0) name together, one tensor "
+        "for each dim; they broadcast. A bool tensor names what it holds for.",
     .inputs = {{"input"}, {"indices", false, true}},
     .compose = index_compose,
     .family = OpFamily::view,
@@ -450,14 +462,15 @@ Operands index_put_compose(const Call& call) {
     fail("index_put: values of shape ", values.shape(), " do not broadcast to ", shape);
   const Tensor source = reshape(expand(values, shape), {numel(points.shape), points.row});
   const Tensor rows = reshape(x, {points.rows, points.row});
-  const Tensor y = call.flag(0) ? index_add(rows, 0, points.places, source)
-                                : index_copy(rows, 0, points.places, source);
+  const Tensor y =
+      call.flag(0) ? index_add(rows, 0, points.places, source) : index_copy(rows, 0, points.places, source);
   return {reshape(y, x.shape())};
 }
 const Op kIndexPut{
     .name = "index_put",
-    .doc = "input with values, which broadcast, at the positions that the index tensors (from 0) name together; "
-           "with accumulate added there.",
+    .doc =
+        "input with values, which broadcast, at the positions that the index tensors (from 0) name together; "
+        "with accumulate added there.",
     .inputs = {{"input"}, {"values"}, {"indices", false, true}},
     .params = {{"accumulate", ParamKind::boolean, false}},
     .compose = index_put_compose,
@@ -472,9 +485,9 @@ const Op kIndexPut{
 }  // namespace
 
 std::span<const Op* const> place_ops() {
-  static const Op* const ops[] = {&kScatterReduce, &kMeet,          &kScatterForm,     &kIndexReduce,
-                                  &kSegmentReduce, &kMaskedScatter, &kMaskedFillValue, &kIndexPoints,
-                                  &kIndexPut};
+  static const Op* const ops[] = {&kScatterReduce,   &kMeet,          &kScatterForm,
+                                  &kIndexReduce,     &kSegmentReduce, &kMaskedScatter,
+                                  &kMaskedFillValue, &kIndexPoints,   &kIndexPut};
   return ops;
 }
 

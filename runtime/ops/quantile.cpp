@@ -113,8 +113,7 @@ const Op kAminmax{.name = "aminmax",
                   .params = {kOneDim, kKeepdim},
                   .compose = aminmax_compose,
                   .family = OpFamily::reduction,
-                  .examples = {{.inputs = {{{2, 3}}}},
-                               {.inputs = {{{2, 3}}}, .params = {Value(1), true}}}};
+                  .examples = {{.inputs = {{{2, 3}}}}, {.inputs = {{{2, 3}}}, .params = {Value(1), true}}}};
 
 // --- by order ---
 
@@ -190,16 +189,17 @@ Operands mode_compose(const Call& call) {
   }
   return taken(ordered, best, dim, x.ndim() == 0 || !call.flag(1));
 }
-const Op kMode{.name = "mode",
-               .doc = "The most frequent element along dim, the smallest of equally frequent ones, and the index "
-                      "(from 0) of its last occurrence.",
-               .inputs = {{"input"}},
-               .params = {kLastDim, kKeepdim},
-               .compose = mode_compose,
-               .family = OpFamily::reduction,
-               .examples = {{.inputs = {{{3, 7}, 0, 3, ExampleOperand::Kind::index}}, .params = {Value(1)}},
-                            {.inputs = {{{6, 2}, 0, 3, ExampleOperand::Kind::index}},
-                             .params = {Value(0), true}}}};
+const Op kMode{
+    .name = "mode",
+    .doc =
+        "The most frequent element along dim, the smallest of equally frequent ones, and the index "
+        "(from 0) of its last occurrence.",
+    .inputs = {{"input"}},
+    .params = {kLastDim, kKeepdim},
+    .compose = mode_compose,
+    .family = OpFamily::reduction,
+    .examples = {{.inputs = {{{3, 7}, 0, 3, ExampleOperand::Kind::index}}, .params = {Value(1)}},
+                 {.inputs = {{{6, 2}, 0, 3, ExampleOperand::Kind::index}}, .params = {Value(0), true}}}};
 
 Operands msort_compose(const Call& call) {
   const Tensor& x = call.input(0);
@@ -307,28 +307,24 @@ Operands quantile_of(const Call& call, bool ignore_nan) {
 Operands quantile_compose(const Call& call) { return quantile_of(call, false); }
 Operands nanquantile_compose(const Call& call) { return quantile_of(call, true); }
 Op quantile_op(const char* name, const char* doc, Operands (*compose)(const Call&)) {
-  return {.name = name,
-          .doc = doc,
-          .inputs = {{"input"}, {"q"}},
-          .params = {kOneDim,
-                     kKeepdim,
-                     {"interpolation",
-                      ParamKind::choice,
-                      0,
-                      {"linear", "lower", "higher", "midpoint", "nearest"}}},
-          .compose = compose,
-          .family = OpFamily::reduction,
-          .order = {"input", "q", "dim", "keepdim", "interpolation"},
-          .number_inputs = 0b10,
-          .examples = {{.inputs = {{{2, 5}}, {{3}, 0.1, 0.9}}, .types = kFloating},
-                       {.inputs = {{{2, 5}}, {{3}, 0.1, 0.9}}, .params = {Value(1)}, .types = kFloating},
-                       {.inputs = {{{4, 3}}, {{}, 0.1, 0.9}},
-                        .params = {Value(0), true, Value(3)},
-                        .types = kFloating},
-                       {.inputs = {{{2, 5}}, {{2}, 0.1, 0.9}},
-                        .params = {Value(1), false, Value(1)},
-                        .types = kFloating},
-                       {.inputs = {{{2, 5}}, {{2}, 2, 3}}, .error = "q must lie in [0, 1]"}}};
+  return {
+      .name = name,
+      .doc = doc,
+      .inputs = {{"input"}, {"q"}},
+      .params =
+          {kOneDim,
+           kKeepdim,
+           {"interpolation", ParamKind::choice, 0, {"linear", "lower", "higher", "midpoint", "nearest"}}},
+      .compose = compose,
+      .family = OpFamily::reduction,
+      .order = {"input", "q", "dim", "keepdim", "interpolation"},
+      .number_inputs = 0b10,
+      .examples = {
+          {.inputs = {{{2, 5}}, {{3}, 0.1, 0.9}}, .types = kFloating},
+          {.inputs = {{{2, 5}}, {{3}, 0.1, 0.9}}, .params = {Value(1)}, .types = kFloating},
+          {.inputs = {{{4, 3}}, {{}, 0.1, 0.9}}, .params = {Value(0), true, Value(3)}, .types = kFloating},
+          {.inputs = {{{2, 5}}, {{2}, 0.1, 0.9}}, .params = {Value(1), false, Value(1)}, .types = kFloating},
+          {.inputs = {{{2, 5}}, {{2}, 2, 3}}, .error = "q must lie in [0, 1]"}}};
 }
 const Op kQuantile = quantile_op(
     "quantile",
@@ -357,23 +353,24 @@ Operands diff_compose(const Call& call) {
   }
   return {x.same(call.input(0)) ? clone(x) : x};
 }
-const Op kDiff{.name = "diff",
-               .doc = "The differences of neighbours along dim, n times, with prepend and append at the ends.",
-               .inputs = {{"input"}, {"prepend", true}, {"append", true}},
-               .params = {{"n", ParamKind::integer, 1}, kLastDim},
-               .compose = diff_compose,
-               .family = OpFamily::elementwise,
-               .order = {"input", "n", "dim", "prepend", "append"},
-               .examples = {{.inputs = {{{2, 4}}}},
-                            {.inputs = {{{4, 3}}}, .params = {Value(2), Value(0)}},
-                            {.inputs = {{{2, 4}}, {{2, 1}}, {{2, 2}}}},
-                            {.inputs = {{{2, 4}}}, .params = {Value(-1)}, .error = "not be negative"}}};
+const Op kDiff{
+    .name = "diff",
+    .doc = "The differences of neighbours along dim, n times, with prepend and append at the ends.",
+    .inputs = {{"input"}, {"prepend", true}, {"append", true}},
+    .params = {{"n", ParamKind::integer, 1}, kLastDim},
+    .compose = diff_compose,
+    .family = OpFamily::elementwise,
+    .order = {"input", "n", "dim", "prepend", "append"},
+    .examples = {{.inputs = {{{2, 4}}}},
+                 {.inputs = {{{4, 3}}}, .params = {Value(2), Value(0)}},
+                 {.inputs = {{{2, 4}}, {{2, 1}}, {{2, 2}}}},
+                 {.inputs = {{{2, 4}}}, .params = {Value(-1)}, .error = "not be negative"}}};
 
 }  // namespace
 
 std::span<const Op* const> quantile_ops() {
-  static const Op* const ops[] = {&kNansum,   &kNanmean,   &kCountNonzero, &kVarMean,  &kStdMean,
-                                  &kAminmax,  &kKthvalue,  &kMode,         &kMsort,    &kNanmedian,
+  static const Op* const ops[] = {&kNansum,   &kNanmean,     &kCountNonzero, &kVarMean, &kStdMean,
+                                  &kAminmax,  &kKthvalue,    &kMode,         &kMsort,   &kNanmedian,
                                   &kQuantile, &kNanquantile, &kDiff};
   return ops;
 }

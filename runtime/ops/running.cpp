@@ -12,9 +12,7 @@ namespace {
 
 const ParamSpec kDim{"dim", ParamKind::dim, {}};
 
-int dim_of(const Call& call) {
-  return normalize_dim(call.op->name, call.integer(0), call.input(0).shape());
-}
+int dim_of(const Call& call) { return normalize_dim(call.op->name, call.integer(0), call.input(0).shape()); }
 
 // Calls walk(first element of a row, distance of its elements) for each row along the dim of contiguous
 // memory; the thread pool shares the rows.
@@ -83,11 +81,12 @@ Op extreme_op(const char* name, const char* doc, void (*cpu)(const Call&)) {
                        {.inputs = {{{}}}, .params = {Value(0)}},
                        {.inputs = {{{3, 4}}}, .params = {Value(2)}, .error = "out of range"}}};
 }
-const Op kCummax = extreme_op(
-    "cummax", "The largest element up to each position of dim, and where (from 0) it was.", extreme_cpu<true>);
-const Op kCummin = extreme_op(
-    "cummin", "The smallest element up to each position of dim, and where (from 0) it was.",
-    extreme_cpu<false>);
+const Op kCummax =
+    extreme_op("cummax", "The largest element up to each position of dim, and where (from 0) it was.",
+               extreme_cpu<true>);
+const Op kCummin =
+    extreme_op("cummin", "The smallest element up to each position of dim, and where (from 0) it was.",
+               extreme_cpu<false>);
 
 // --- logcumsumexp: y_i = log(exp(x_0) + … + exp(x_i)), or from the end ---
 

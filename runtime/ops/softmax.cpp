@@ -228,7 +228,8 @@ Tensor log_softmax(const Tensor& x, int dim) { return apply1(kLogSoftmax, {x}, {
 Tensor logsumexp_along(const Tensor& x, int dim) { return apply1(kLogSumExp, {x}, {dim}); }
 
 std::span<const Op* const> softmax_ops() {
-  static const Op* const ops[] = {&kSoftmax, &kSoftmaxGrad, &kLogSoftmax, &kLogSoftmaxGrad, &kSoftmaxDtype, &kLogSoftmaxDtype, &kLogSumExp};
+  static const Op* const ops[] = {&kSoftmax,      &kSoftmaxGrad,     &kLogSoftmax, &kLogSoftmaxGrad,
+                                  &kSoftmaxDtype, &kLogSoftmaxDtype, &kLogSumExp};
   return ops;
 }
 

@@ -166,8 +166,7 @@ const Op kTopk{.name = "topk",
 // The lower of the two middle elements, or NaN if there is one: NaN sorts last.
 Operands median_along(const Tensor& x, int dim, bool keepdim) {
   const int64_t n = x.ndim() == 0 ? 1 : x.size(dim);
-  if (n == 0)
-    fail("median: cannot reduce an empty tensor without an identity (shape ", x.shape(), ")");
+  if (n == 0) fail("median: cannot reduce an empty tensor without an identity (shape ", x.shape(), ")");
   const Tensor line = x.ndim() == 0 ? reshape(x, {1}) : x;
   const Operands ordered = apply(kSort, {line}, {dim, false, false});
   const Tensor last = narrow(ordered[0], dim, n - 1, 1), poisoned = isnan(last);
@@ -197,7 +196,9 @@ std::pair<Tensor, Tensor> sort(const Tensor& x, int dim, bool descending) {
   Operands both = apply(kSort, {x}, {dim, descending, false});
   return {both[0], both[1]};
 }
-Tensor argsort(const Tensor& x, int dim, bool descending) { return apply1(kArgsort, {x}, {dim, descending, false}); }
+Tensor argsort(const Tensor& x, int dim, bool descending) {
+  return apply1(kArgsort, {x}, {dim, descending, false});
+}
 std::pair<Tensor, Tensor> topk(const Tensor& x, int64_t k, int dim, bool largest) {
   Operands both = apply(kTopk, {x}, {k, dim, largest, true});
   return {both[0], both[1]};

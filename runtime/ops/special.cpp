@@ -79,9 +79,7 @@ const Op kFloatPower{.name = "float_power",
                      .number_inputs = 0b11,
                      .examples = {{.inputs = {{{2, 3}, 0.5, 3}, {{3}, -2, 2}}}}};
 
-Operands ldexp_compose(const Call& call) {
-  return {call.input(0) * pow(Tensor::number(2.0), call.input(1))};
-}
+Operands ldexp_compose(const Call& call) { return {call.input(0) * pow(Tensor::number(2.0), call.input(1))}; }
 const Op kLdexp{.name = "ldexp",
                 .doc = "input times 2 to the power other.",
                 .inputs = {{"input"}, {"other"}},
@@ -105,9 +103,7 @@ const Op kRsub{.name = "rsub",
                .family = OpFamily::elementwise,
                .number_inputs = 0b11,
                .examples = {{.inputs = {{{2, 3}}, {{3}}}, .types = OpExample::Types::number},
-                            {.inputs = {{{2, 3}}, {{3}}},
-                             .params = {2},
-                             .types = OpExample::Types::number}}};
+                            {.inputs = {{{2, 3}}, {{3}}}, .params = {2}, .types = OpExample::Types::number}}};
 
 // --- rounding ---
 
@@ -115,20 +111,18 @@ Operands round_compose(const Call& call) {
   const Tensor& x = call.input(0);
   const int64_t decimals = call.integer(0);
   if (decimals == 0) return {round(x)};
-  if (!is_floating(x.dtype()))
-    fail("round: decimals are for floating-point tensors (got ", x.dtype(), ")");
+  if (!is_floating(x.dtype())) fail("round: decimals are for floating-point tensors (got ", x.dtype(), ")");
   if (decimals > 308 || decimals < -308) fail("round: decimals must lie in -308 to 308 (got ", decimals, ")");
   const double scale = std::pow(10.0, double(decimals < 0 ? -decimals : decimals));
   return {decimals > 0 ? round(x * scale) / scale : round(x / scale) * scale};
 }
-const Op kRoundDecimals{
-    .name = "_round_decimals",
-    .doc = "input rounded to decimals places behind the point, halves to the even digit.",
-    .inputs = {{"input"}},
-    .params = {{"decimals", ParamKind::integer, 0}},
-    .compose = round_compose,
-    .family = OpFamily::elementwise,
-    .short_form = "round"};
+const Op kRoundDecimals{.name = "_round_decimals",
+                        .doc = "input rounded to decimals places behind the point, halves to the even digit.",
+                        .inputs = {{"input"}},
+                        .params = {{"decimals", ParamKind::integer, 0}},
+                        .compose = round_compose,
+                        .family = OpFamily::elementwise,
+                        .short_form = "round"};
 
 // --- signs ---
 
@@ -138,13 +132,13 @@ Operands sgn_compose(const Call& call) {
   const Tensor size = abs(z);
   return {z / where(eq(size, Tensor::number(0.0)), Tensor::number(1.0), size)};
 }
-const Op kSgn{.name = "sgn",
-              .doc = "sign of real numbers; of complex ones the number of magnitude 1 in the same direction.",
-              .inputs = {{"input"}},
-              .compose = sgn_compose,
-              .family = OpFamily::elementwise,
-              .examples = {{.inputs = {{{2, 3}}}},
-                           {.inputs = {{{2, 3}, -2, 2, ExampleOperand::Kind::complex}}}}};
+const Op kSgn{
+    .name = "sgn",
+    .doc = "sign of real numbers; of complex ones the number of magnitude 1 in the same direction.",
+    .inputs = {{"input"}},
+    .compose = sgn_compose,
+    .family = OpFamily::elementwise,
+    .examples = {{.inputs = {{{2, 3}}}}, {.inputs = {{{2, 3}, -2, 2, ExampleOperand::Kind::complex}}}}};
 
 Operands positive_compose(const Call& call) {
   if (call.input(0).dtype() == DType::boolean) fail("positive: bool tensors have no sign");
@@ -162,13 +156,13 @@ Operands isreal_compose(const Call& call) {
   if (is_complex(z.dtype())) return {eq(imag(z), Tensor::number(0.0))};
   return {ones(z.shape(), DType::boolean, z.device())};
 }
-const Op kIsreal{.name = "isreal",
-                 .doc = "Whether the imaginary part of input is 0.",
-                 .inputs = {{"input"}},
-                 .compose = isreal_compose,
-                 .family = OpFamily::elementwise,
-                 .examples = {{.inputs = {{{2, 3}}}},
-                              {.inputs = {{{2, 3}, -2, 2, ExampleOperand::Kind::complex}}}}};
+const Op kIsreal{
+    .name = "isreal",
+    .doc = "Whether the imaginary part of input is 0.",
+    .inputs = {{"input"}},
+    .compose = isreal_compose,
+    .family = OpFamily::elementwise,
+    .examples = {{.inputs = {{{2, 3}}}}, {.inputs = {{{2, 3}, -2, 2, ExampleOperand::Kind::complex}}}}};
 
 Operands polar_compose(const Call& call) {
   const Tensor &size = call.input(0), &angle = call.input(1);
@@ -214,16 +208,18 @@ Operands rrelu_compose(const Call& call) {
   }
   return {where(ge(x, Tensor::number(0.0)), x, x * slope)};
 }
-const Op kRrelu{.name = "rrelu",
-                .doc = "input where it is positive, else input times a slope: a random one of lower ... upper for "
-                       "each element in training, else their mean.",
-                .inputs = {{"input"}},
-                .params = {{"lower", ParamKind::real, 1.0 / 8},
-                           {"upper", ParamKind::real, 1.0 / 3},
-                           {"training", ParamKind::boolean, false}},
-                .compose = rrelu_compose,
-                .family = OpFamily::elementwise,
-                .examples = {{.inputs = {{{2, 3}}}, .types = kFloating}}};
+const Op kRrelu{
+    .name = "rrelu",
+    .doc =
+        "input where it is positive, else input times a slope: a random one of lower ... upper for "
+        "each element in training, else their mean.",
+    .inputs = {{"input"}},
+    .params = {{"lower", ParamKind::real, 1.0 / 8},
+               {"upper", ParamKind::real, 1.0 / 3},
+               {"training", ParamKind::boolean, false}},
+    .compose = rrelu_compose,
+    .family = OpFamily::elementwise,
+    .examples = {{.inputs = {{{2, 3}}}, .types = kFloating}}};
 
 // --- creation ---
 
@@ -232,8 +228,7 @@ Operands logspace_compose(const Call& call) {
   const DType dtype = dtype_or(call.params[4], DType::f32);
   if (call.integer(2) < 0)
     fail("logspace: the number of steps must not be negative (got ", call.integer(2), ")");
-  const Tensor exponents =
-      linspace(call.real(0), call.real(1), call.integer(2), DType::f64, cpu_device());
+  const Tensor exponents = linspace(call.real(0), call.real(1), call.integer(2), DType::f64, cpu_device());
   return {to(to(pow(Tensor::number(base), exponents), dtype), *context().device)};
 }
 const Op kLogspace{.name = "logspace",
@@ -269,7 +264,9 @@ Op triangle_indices_op(const char* name, const char* doc, Operands (*compose)(co
                      kDType},
           .compose = compose,
           .family = OpFamily::other,
-          .examples = {{.params = {3, 4}}, {.params = {4, 3, -1}}, {.params = {2, 3, 1}},
+          .examples = {{.params = {3, 4}},
+                       {.params = {4, 3, -1}},
+                       {.params = {2, 3, 1}},
                        {.params = {-1, 3}, .error = "must not be negative"}}};
 }
 const Op kTrilIndices = triangle_indices_op(
@@ -282,9 +279,9 @@ const Op kTriuIndices = triangle_indices_op(
 }  // namespace
 
 std::span<const Op* const> special_ops() {
-  static const Op* const ops[] = {&kPolygamma, &kMvlgamma, &kFloatPower, &kLdexp,    &kRsub,
-                                  &kRoundDecimals, &kSgn,  &kPositive,   &kIsreal,   &kPolar,
-                                  &kBitwiseNot,    &kRrelu, &kLogspace, &kTrilIndices, &kTriuIndices};
+  static const Op* const ops[] = {&kPolygamma,     &kMvlgamma, &kFloatPower, &kLdexp,       &kRsub,
+                                  &kRoundDecimals, &kSgn,      &kPositive,   &kIsreal,      &kPolar,
+                                  &kBitwiseNot,    &kRrelu,    &kLogspace,   &kTrilIndices, &kTriuIndices};
   return ops;
 }
 

@@ -29,7 +29,8 @@ void row_order_cpu(const Call& call) {
       const Element* const values = static_cast<const Element*>(x.raw());
       std::sort(order, order + rows, stoppable([=](int64_t a, int64_t b) {
                   for (int64_t c = 0; c < columns; ++c) {
-                    const auto one = sort_key(values[a * columns + c]), other = sort_key(values[b * columns + c]);
+                    const auto one = sort_key(values[a * columns + c]),
+                               other = sort_key(values[b * columns + c]);
                     if (one != other) return one < other;
                   }
                   return a < b;
@@ -136,8 +137,8 @@ Operands unique_in_range(const Tensor& line, const Shape& inverse_shape, bool in
     const Tensor each = ones({n}, DType::i64, line.device());
     sums = index_add(zeros({count}, DType::i64, line.device()), 0, places, each);
   }
-  const Tensor present = counts ? gt(sums, Tensor::number(int64_t(0)))
-                                : apply1(kPresent, {line}, {range[0], count});
+  const Tensor present =
+      counts ? gt(sums, Tensor::number(int64_t(0))) : apply1(kPresent, {line}, {range[0], count});
   const Tensor found = flatten(nonzero(present));
   Operands results{to(found + low, line.dtype())};
   if (inverse) {
@@ -166,7 +167,8 @@ Operands without_repeats(const Tensor& rows, const Tensor& places, const Shape& 
   Operands results{index_select(rows, 0, starts)};
   if (inverse) {
     const Tensor numbers = cumsum(changes, 0) - Tensor::number(int64_t(1));
-    const Tensor back = places.defined() ? scatter(zeros({n}, DType::i64, device), 0, places, numbers) : numbers;
+    const Tensor back =
+        places.defined() ? scatter(zeros({n}, DType::i64, device), 0, places, numbers) : numbers;
     results.push_back(reshape(back, inverse_shape));
   }
   if (counts) {
@@ -217,23 +219,25 @@ ExampleOperand small_numbers(const Shape& shape) { return {shape, 0, 3, ExampleO
 
 const Op kUnique{
     .name = "unique",
-    .doc = "The different elements of input, or slices of dim, in order; with return_inverse also which of them "
-           "(from 0) each one is, with return_counts also how often each occurs.",
+    .doc =
+        "The different elements of input, or slices of dim, in order; with return_inverse also which of them "
+        "(from 0) each one is, with return_counts also how often each occurs.",
     .inputs = {{"input"}},
     .params = {{"sorted", ParamKind::boolean, true}, kInverse, kCounts, kDim},
     .compose = unique_compose,
     .family = OpFamily::other,
-    .examples = {{.inputs = {small_numbers({3, 5})}, .types = kNumbers},
-                 {.inputs = {small_numbers({3, 5})}, .params = {true, true, true}},
-                 {.inputs = {{{7}, -2, 2}}, .params = {true, true, true}, .second_order = false},
-                 {.inputs = {small_numbers({9, 2})}, .params = {true, true, true, Value(0)}},
-                 {.inputs = {small_numbers({1, 6})}, .params = {true, false, true, Value(1)}},
-                 {.inputs = {small_numbers({3})}, .params = {true, false, false, Value(1)},
-                  .error = "out of range"}}};
+    .examples = {
+        {.inputs = {small_numbers({3, 5})}, .types = kNumbers},
+        {.inputs = {small_numbers({3, 5})}, .params = {true, true, true}},
+        {.inputs = {{{7}, -2, 2}}, .params = {true, true, true}, .second_order = false},
+        {.inputs = {small_numbers({9, 2})}, .params = {true, true, true, Value(0)}},
+        {.inputs = {small_numbers({1, 6})}, .params = {true, false, true, Value(1)}},
+        {.inputs = {small_numbers({3})}, .params = {true, false, false, Value(1)}, .error = "out of range"}}};
 const Op kUniqueConsecutive{
     .name = "unique_consecutive",
-    .doc = "The first element of each run of equal elements of input, or of slices of dim; with return_inverse "
-           "also the run (from 0) of each element, with return_counts also the lengths.",
+    .doc =
+        "The first element of each run of equal elements of input, or of slices of dim; with return_inverse "
+        "also the run (from 0) of each element, with return_counts also the lengths.",
     .inputs = {{"input"}},
     .params = {kInverse, kCounts, kDim},
     .compose = unique_consecutive_compose,
