@@ -95,6 +95,12 @@ local function in_place(name, first, second, draw)
     if not core.is_tensor(x) then core._fail(name .. ": a Tensor is needed; write x:" .. name .. "(...)") end
     local given = read(...)
     need_floats(name, x)
+    for _, spec in ipairs {first, second} do
+      local value = given[spec[1]]
+      if value ~= nil and type(value) ~= "number" then
+        core._fail(("%s: %s must be a number (got %s)"):format(name, spec[1], core.is_tensor(value) and "Tensor" or type(value)))
+      end
+    end
     return fill(name, x, function() return draw(x:detach(), given[first[1]], given[second[1]]) end)
   end
 end
@@ -183,13 +189,22 @@ end
 function functions.broadcast_tensors(...)
   local given = {...}
   if #given == 1 and not core.is_tensor(given[1]) then given = given[1] end
-  local whole
+  -- The sizes from the last dim on; a size of 1 gives way.
+  local common, dims = {}, 0
   for _, x in ipairs(given) do
-    local empty = core.empty(x:size(), {dtype = "bool", device = "cpu"})
-    whole = whole and whole:logical_or(empty) or empty
+    local size = x:size()
+    dims = math.max(dims, #size)
+    for back = 1, #size do
+      local here, before = size[#size - back + 1], common[back] or 1
+      if here ~= before and here ~= 1 and before ~= 1 then
+        core._fail(("broadcast_tensors: dim -%d has sizes %d and %d"):format(back, before, here))
+      end
+      common[back] = before == 1 and here or before
+    end
   end
-  local spread = {}
-  for i, x in ipairs(given) do spread[i] = x:broadcast_to(whole:size()) end
+  local shape, spread = {}, {}
+  for back = dims, 1, -1 do shape[#shape + 1] = common[back] end
+  for i, x in ipairs(given) do spread[i] = x:broadcast_to(shape) end
   return table.unpack(spread)
 end
 

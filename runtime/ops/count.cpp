@@ -58,7 +58,8 @@ const Op kBincount{
 
 Operands histc_compose(const Call& call) {
   const NoGrad off;
-  const Tensor x = flatten(call.input(0).detach());
+  const DType type = call.input(0).dtype();
+  const Tensor line = flatten(call.input(0).detach()), x = is_half(type) ? to(line, DType::f32) : line;
   const int64_t bins = call.integer(0);
   double low = call.real(1), high = call.real(2);
   if (!is_floating(x.dtype()))
@@ -75,7 +76,7 @@ Operands histc_compose(const Call& call) {
   const Tensor within = logical_and(ge(x, Tensor::number(low)), le(x, Tensor::number(high)));
   const Tensor place = (where(within, x, Tensor::number(low)) - low) * (double(bins) / (high - low));
   const Tensor bin = clamp(to(floor(place), DType::i64), 0.0, double(bins - 1));
-  return {to(index_add(zeros({bins}, DType::i64, x.device()), 0, bin, to(within, DType::i64)), x.dtype())};
+  return {to(index_add(zeros({bins}, DType::i64, x.device()), 0, bin, to(within, DType::i64)), type)};
 }
 const Op kHistc{
     .name = "histc",

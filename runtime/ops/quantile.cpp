@@ -304,8 +304,17 @@ Operands quantile_of(const Call& call, bool ignore_nan) {
   if (keep) result = unsqueeze(result, dim + 1);
   return {given.ndim() == 1 ? result : squeeze(result, 0)};
 }
-Operands quantile_compose(const Call& call) { return quantile_of(call, false); }
-Operands nanquantile_compose(const Call& call) { return quantile_of(call, true); }
+// 16-bit floats are computed in f32.
+Operands quantile_in_f32(const Call& call, bool ignore_nan) {
+  const DType type = call.input(0).dtype();
+  if (!is_half(type)) return quantile_of(call, ignore_nan);
+  Call wide = call;
+  wide.in[0] = to(call.input(0), DType::f32);
+  if (call.input(1).dtype() == type) wide.in[1] = to(call.input(1), DType::f32);
+  return {to(quantile_of(wide, ignore_nan)[0], type)};
+}
+Operands quantile_compose(const Call& call) { return quantile_in_f32(call, false); }
+Operands nanquantile_compose(const Call& call) { return quantile_in_f32(call, true); }
 Op quantile_op(const char* name, const char* doc, Operands (*compose)(const Call&)) {
   return {
       .name = name,

@@ -378,6 +378,7 @@ int call_atleast(lua_State* L) {
   TensorList inputs;
   if (list) inputs = check_tensors(L, 1, signature.op->name);
   for (int i = 1; !list && i <= lua_gettop(L); ++i) inputs.push_back(check_tensor(L, i, signature.op->name));
+  if (inputs.empty()) wrong_type(L, 1, signature.op->name, "Tensor");
   mark_line(L);
   Operands out;
   for (const Tensor& x : inputs) out.push_back(apply1(*signature.op, {x}));

@@ -203,6 +203,7 @@ do
   expect.equal(lg.normal(1, 2, {3, 4}, {dtype = "f32"}):size(), {3, 4})
   expect.raises("from must not exceed to", function() x:uniform_(2, 1) end)
   expect.raises("floating-point", function() whole:normal_() end)
+  expect.raises("from must be a number (got string)", function() x:uniform_ "low" end)
   expect.raises("unknown option 'low'", function() x:uniform_ {low = 1} end)
 end
 
@@ -258,6 +259,9 @@ do
   expect.equal(x["repeat"](x, 2, 1):size(), {4, 3})
   local a, b = lg.broadcast_tensors(lg.zeros(3, 1), lg.zeros(2))
   expect.equal({a:size(), b:size()}, {{3, 2}, {3, 2}})
+  expect.raises("broadcast_tensors: dim -1 has sizes 2 and 3", function()
+    local _ = lg.broadcast_tensors(lg.ones(2), lg.ones(3))
+  end)
   a, b = lg.atleast_2d(lg.tensor(1), lg.tensor {1, 2})
   expect.equal({a:size(), b:size()}, {{1, 1}, {1, 2}})
   expect.equal(#x:hsplit(3), 3)
