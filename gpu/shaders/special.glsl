@@ -90,22 +90,30 @@ float lg_ndtri(float p) {
   return p < 0.5 ? -v : v;
 }
 
+// sin(pi t) and cos(pi t) for 0 <= t <= 1/2.
+float sin_of_turn(float t) {
+  return t <= 0.25 ? sin_core(3.14159265 * t) : cos_core(3.14159265 * (0.5 - t));
+}
+float cos_of_turn(float t) {
+  return t <= 0.25 ? cos_core(3.14159265 * t) : sin_core(3.14159265 * (0.5 - t));
+}
+
 float lg_digamma(float x) {
   if (x == 0.0) return lg_isinf(1.0 / x) ? -1.0 / x : -infinity();
   const bool left = x < 0.0;
   float y = left ? 1.0 - x : x, sum = 0.0;
-  for (int i = 0; i < 10; ++i) {
-    if (y < 10.0) {
-      sum -= 1.0 / y;
-      y += 1.0;
-    }
+  [[dont_unroll]] for (int i = 0; i < 10 && y < 10.0; ++i) {
+    sum -= 1.0 / y;
+    y += 1.0;
   }
   const float r = lg_quotient(1.0, y), r2 = r * r;
   const float tail = r2 * (0.0833333333 + r2 * (-0.00833333333 + r2 * 0.00396825397));
   const float right = sum + (lg_log(y) - 0.5 * r - tail);
   if (!left) return right;
   const float turn = x - roundEven(x);
-  return turn == 0.0 || lg_isinf(x) ? nan() : right - 3.14159265 * lg_cos(3.14159265 * turn) / lg_sin(3.14159265 * turn);
+  if (turn == 0.0 || lg_isinf(x)) return nan();
+  const float cotangent = cos_of_turn(abs(turn)) / sin_of_turn(abs(turn));
+  return right - 3.14159265 * (turn < 0.0 ? -cotangent : cotangent);
 }
 
 // log(gamma(2 + z)) for |z| <= 1/2: its Taylor series, whose coefficients are (zeta(k) - 1) / k with changing signs.
@@ -135,7 +143,7 @@ float lgamma_of_positive(float x) {
     below = -lg_log(x);
     x += 1.0;
   }
-  for (int i = 0; i < 6 && x >= 2.5; ++i) {
+  [[dont_unroll]] for (int i = 0; i < 6 && x >= 2.5; ++i) {
     x -= 1.0;
     product *= x;
   }
@@ -151,12 +159,12 @@ float lg_lgamma(float x) {
   const float turn = x - roundEven(x);
   if (turn == 0.0) return infinity();
   if (x > -0.5) return lgamma_of_positive(1.0 + x) - lg_log(-x);
-  return lg_log(3.14159265 / abs(lg_sin(3.14159265 * turn))) - lgamma_of_positive(1.0 - x);
+  return lg_log(3.14159265 / sin_of_turn(abs(turn))) - lgamma_of_positive(1.0 - x);
 }
 
 float zeta_of_positive(float s, float q) {
   float sum = 0.0, w = q;
-  for (int k = 0; k < 10; ++k) {
+  [[dont_unroll]] for (int k = 0; k < 10; ++k) {
     sum += lg_quotient(1.0, lg_pow(w, s));
     w += 1.0;
   }

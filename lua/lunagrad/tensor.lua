@@ -5,8 +5,13 @@ local arguments = require "lunagrad.arguments"
 
 local functions, methods = {}, {}
 
+local function need_tensor(name, argument, x)
+  if core.is_tensor(x) then return x end
+  core._fail(("%s: %s must be a Tensor (got %s)"):format(name, argument, type(x)))
+end
 local function placed(x, options)
   options = options or {}
+  if type(options) ~= "table" then core._fail(("options must be a table such as {dtype = \"f32\"} (got %s)"):format(type(options))) end
   return {dtype = options.dtype or x:dtype(), device = options.device or x:device(), requires_grad = options.requires_grad}
 end
 
@@ -21,7 +26,9 @@ end
 
 -- --- creation ---
 
-function functions.empty_like(x, options) return core.empty(x:size(), placed(x, options)) end
+function functions.empty_like(x, options)
+  return core.empty(need_tensor("empty_like", "input", x):size(), placed(x, options))
+end
 
 function functions.as_tensor(value, options)
   options = options or {}
@@ -61,6 +68,8 @@ function functions.normal(mean, std, size, options)
     std, size, options = std.std or 1, std.size, {dtype = std.dtype, device = std.device, requires_grad = std.requires_grad}
   end
   mean, std = mean or 0, std or 1
+  if type(mean) ~= "number" then need_tensor("normal", "mean", mean) end
+  if type(std) ~= "number" then need_tensor("normal", "std", std) end
   if type(mean) == "number" and type(std) == "number" then
     if not size then core._fail("normal: two numbers need a size: lg.normal(mean, std, {2, 3})") end
     if std < 0 then core._fail(("normal: std must not be negative (got %s)"):format(std)) end
@@ -69,7 +78,7 @@ function functions.normal(mean, std, size, options)
     return options.requires_grad and x:requires_grad_() or x
   end
   local _ <close> = core.no_grad()
-  if core.is_tensor(std) and std:numel() > 0 and std:min():item() < 0 then
+  if core.is_tensor(std) and std:lt(0):any():item() then
     core._fail("normal: std must not be negative")
   end
   local like = core.is_tensor(mean) and mean or std
@@ -191,8 +200,9 @@ function functions.broadcast_tensors(...)
   if #given == 1 and not core.is_tensor(given[1]) then given = given[1] end
   -- The sizes from the last dim on; a size of 1 gives way.
   local common, dims = {}, 0
+  if type(given) ~= "table" then need_tensor("broadcast_tensors", "an argument", given) end
   for _, x in ipairs(given) do
-    local size = x:size()
+    local size = need_tensor("broadcast_tensors", "an argument", x):size()
     dims = math.max(dims, #size)
     for back = 1, #size do
       local here, before = size[#size - back + 1], common[back] or 1
@@ -210,7 +220,7 @@ end
 
 local function splitter(name, dims, dim_of)
   functions[name] = function(x, pieces)
-    if x:dim() < dims then core._fail(("%s: at least %d dims are needed (got %d)"):format(name, dims, x:dim())) end
+    if need_tensor(name, "input", x):dim() < dims then core._fail(("%s: at least %d dims are needed (got %d)"):format(name, dims, x:dim())) end
     local dim = dim_of(x)
     if type(pieces) == "number" and (pieces < 1 or x:size(dim) % pieces ~= 0) then
       core._fail(("%s: dim %d of size %d cannot be split into %d equal pieces"):format(name, dim, x:size(dim), pieces))
@@ -245,6 +255,7 @@ local function resize_each(x, factors, mode, align_corners)
   return x:contiguous()
 end
 function functions.interpolate(x, ...)
+  if select("#", ...) == 0 then return interpolate(x) end
   local size, factors, mode, align_corners = ...
   local options = select(select("#", ...), ...)
   if arguments.is_options(options) and type(options.scale_factor) == "table" then
@@ -264,7 +275,12 @@ methods.interpolate = functions.interpolate
 local read_histogram = arguments.reader("histogram", "input", "bins", {"range"}, {"weight"}, {"density", false})
 function functions.histogram(...)
   local given = read_histogram(...)
-  local x, bins = given.input:detach():flatten(), given.bins
+  local x, bins = need_tensor("histogram", "input", given.input):detach():flatten(), given.bins
+  if type(bins) ~= "number" then need_tensor("histogram", "bins", bins) end
+  if given.weight then need_tensor("histogram", "weight", given.weight) end
+  if given.range and (type(given.range) ~= "table" or #given.range ~= 2) then
+    core._fail "histogram: range must be {min, max}"
+  end
   need_floats("histogram", x)
   local edges = bins
   if type(bins) == "number" then
@@ -281,6 +297,7 @@ function functions.histogram(...)
     end
     edges = core.linspace(low, high, bins + 1, {dtype = x:dtype(), device = x:device()})
   end
+  if edges:dim() ~= 1 then core._fail "histogram: the edges must have one dim" end
   local count = #edges - 1
   if count < 1 then core._fail("histogram: at least two edges are needed") end
   local place = core.bucketize(x, edges, {right = true}) - 1
