@@ -7,6 +7,6 @@ if(LUNAGRAD_SANITIZE)
 endif()
 add_executable(lunagrad-engine-tests ${ENGINE_TESTS})
 precompile_headers(lunagrad-engine-tests <doctest/doctest.h>)
-set_source_files_properties(tests/main.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON)  # doctest\'s own code
+set_source_files_properties(tests/main.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON)  # doctest's own code
 target_link_libraries(lunagrad-engine-tests PRIVATE lunagrad-runtime doctest::doctest PkgConfig::HIGHWAY)
 add_test(NAME engine COMMAND lunagrad-engine-tests)

@@ -174,6 +174,16 @@ Row of_complex_numbers(Row row) {
   return row;
 }
 
+// Whether the row uses a function of special.glsl, which the other kernels do not compile.
+bool is_special(const Row& row) {
+  std::string text(row.value);
+  for (const std::string_view gradient : row.gradients) text += gradient;
+  for (const char* const function :
+       {"erfc", "erfinv", "ndtri(", "lgamma(", "digamma(", "zeta(", "i0e(", "i1e("})
+    if (text.find(function) != std::string::npos) return true;
+  return false;
+}
+
 std::string source(const Row& row, Numbers numbers, bool divides) {
   const size_t arity = row.gradients.size();
   const bool boolean = row.result == "bool";
@@ -195,6 +205,7 @@ std::string source(const Row& row, Numbers numbers, bool divides) {
       break;
   }
   if (has_gradient) out << "#define HAS_GRADIENT\n";
+  if (numbers == Numbers::floats && is_special(row)) out << "#define HAS_SPECIAL\n";
   out << "#include \"vocabulary.glsl\"\n\n";
   out << "struct Params {\n" << (row.fields.empty() ? "  int none;\n" : row.fields) << "};\n\n";
   out << (boolean ? "bool" : "T") << " row(" << arguments(arity) << ", Params p) {\n  return "
@@ -247,7 +258,7 @@ int main(int count, char** words) {
     row.readers = kReaders[i];
     const std::string name = "elementwise_" + std::string(row.name);
     const bool divides = lunagrad::gpu::divides_integers(lunagrad::Row(int(i)));
-    write(folder / (name + "_f32.comp"), source(row, Numbers::floats, divides));
+    if (row.types != "integer") write(folder / (name + "_f32.comp"), source(row, Numbers::floats, divides));
     if (row.types != "float") write(folder / (name + "_i64.comp"), source(row, Numbers::integers, divides));
     if (takes_complex(lunagrad::Row(int(i))))
       write(folder / (name + "_c64.comp"), source(of_complex_numbers(row), Numbers::complexes, divides));

@@ -73,7 +73,7 @@ const ShaderCode& code_of(int row, Numbers numbers) {
     for (int i = 0; i < kRowCount; ++i) {
       const RowTraits& traits = row_traits(i);
       const std::string name = std::string("elementwise_") + traits.name;
-      codes[size_t(i)][kFloats] = &find_shader(name + "_f32");
+      if (traits.types != RowTypes::kinteger) codes[size_t(i)][kFloats] = &find_shader(name + "_f32");
       if (traits.types != RowTypes::kfloat) codes[size_t(i)][kIntegers] = &find_shader(name + "_i64");
       if (takes_complex(Row(i))) codes[size_t(i)][kComplexNumbers] = &find_shader(name + "_c64");
     }

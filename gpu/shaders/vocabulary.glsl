@@ -5,6 +5,9 @@
 #ifdef T_IS_COMPLEX
 #include "complex.glsl"
 #endif
+#ifdef HAS_SPECIAL
+#include "special.glsl"
+#endif
 
 bool lg_isnan(int64_t x) {
   return false;
@@ -68,6 +71,44 @@ int64_t lg_pow(int64_t a, int64_t b) {
     a *= a;
   }
   return result;
+}
+int64_t bit_and(int64_t a, int64_t b) {
+  return a & b;
+}
+int64_t bit_or(int64_t a, int64_t b) {
+  return a | b;
+}
+int64_t bit_xor(int64_t a, int64_t b) {
+  return a ^ b;
+}
+int64_t left_shift(int64_t a, int64_t b) {
+  return b < 0 || b > 63 ? 0L : a << b;
+}
+int64_t right_shift(int64_t a, int64_t b) {
+  return a >> (b < 0 || b > 63 ? 63L : b);
+}
+int64_t gcd(int64_t a, int64_t b) {
+  a = lg_abs(a);
+  b = lg_abs(b);
+  while (b != 0) {
+    const int64_t rest = a % b;
+    a = b;
+    b = rest;
+  }
+  return a;
+}
+int64_t lcm(int64_t a, int64_t b) {
+  const int64_t divisor = gcd(a, b);
+  return divisor == 0 ? 0L : lg_abs(a / divisor * b);
+}
+bool signbit(int64_t x) {
+  return x < 0;
+}
+bool signbit(float x) {
+  return (floatBitsToUint(x) & 0x80000000u) != 0u;
+}
+float copysign(float a, float b) {
+  return with_sign_of(b, a);
 }
 int64_t whole(int64_t x) {
   return x;

@@ -1,10 +1,11 @@
 -- require "lunagrad": the functions of the engine, and the parts written in Lua, which are loaded on first use.
 local core = require "lunagrad.core"
+require "lunagrad.tensor"
 
 local library = {
   nn = "lunagrad.nn", optim = "lunagrad.optim", data = "lunagrad.data", grad = "lunagrad.grad",
   test = "lunagrad.test", kernel = "lunagrad.kernel",
-  checkpoint_sequential = "lunagrad.checkpoint", run = core.run and "lunagrad.run",
+  checkpoint_sequential = "lunagrad.checkpoint", special = "lunagrad.special", run = core.run and "lunagrad.run",
 }
 
 -- The public functions of the core, and `run` inside a session. Names with a leading underscore are internal.

@@ -137,12 +137,15 @@ void gradient_of(const Stretch& s) {
                      std::make_index_sequence<Arity + 2>());
 }
 
-template <class R, int Arity, bool HasGradients>
+template <class R, int Arity, RowTypes Types, bool HasGradients>
 constexpr RowKernels kernels_of() {
   RowKernels row{};
-  row.value[0] = value_of<R, Arity, float>;
-  row.value[1] = value_of<R, Arity, double>;
-  if constexpr (HasGradients) {
+  constexpr bool kFloats = Types != RowTypes::kinteger;
+  if constexpr (kFloats) {
+    row.value[0] = value_of<R, Arity, float>;
+    row.value[1] = value_of<R, Arity, double>;
+  }
+  if constexpr (kFloats && HasGradients) {
     row.gradient[0][0] = gradient_of<R, Arity, 0, float>;
     row.gradient[0][1] = gradient_of<R, Arity, 0, double>;
     if constexpr (Arity > 1) {
@@ -159,11 +162,11 @@ constexpr RowKernels kernels_of() {
 
 constexpr bool ksame = true, kbool = false;  // whether rows with that result have gradients
 #define EW1(name, params, types, result, facts, value, gx, lo, hi, doc) \
-  kernels_of<name##_row, 1, k##result>(),
+  kernels_of<name##_row, 1, RowTypes::k##types, k##result>(),
 #define EW2(name, inputs, params, types, result, facts, value, ga, gb, lo, hi, doc) \
-  kernels_of<name##_row, 2, k##result>(),
+  kernels_of<name##_row, 2, RowTypes::k##types, k##result>(),
 #define EW3(name, inputs, params, types, result, facts, value, ga, gb, gc, lo, hi, doc) \
-  kernels_of<name##_row, 3, k##result>(),
+  kernels_of<name##_row, 3, RowTypes::k##types, k##result>(),
 constexpr RowKernels kKernels[kRowCount] = {
 #include "runtime/elementwise/elementwise.def"
 };

@@ -136,4 +136,46 @@ inline Integer<T> pow(Integer<T> base, Integer<T> exponent) {
   return result;
 }
 
+template <class T>
+inline bool signbit(Integer<T> x) {
+  return x.v < 0;
+}
+template <class T>
+inline Integer<T> bit_and(Integer<T> a, Integer<T> b) {
+  return T(a.v & b.v);
+}
+template <class T>
+inline Integer<T> bit_or(Integer<T> a, Integer<T> b) {
+  return T(a.v | b.v);
+}
+template <class T>
+inline Integer<T> bit_xor(Integer<T> a, Integer<T> b) {
+  return T(a.v ^ b.v);
+}
+// Shifts by numbers of bits that the type does not have give what moving one bit after the other would.
+template <class T>
+inline Integer<T> left_shift(Integer<T> a, Integer<T> b) {
+  return b.v < 0 || b.v >= T(sizeof(T) * 8) ? T(0) : T(std::make_unsigned_t<T>(a.v) << b.v);
+}
+template <class T>
+inline Integer<T> right_shift(Integer<T> a, Integer<T> b) {
+  return T(a.v >> (b.v < 0 || b.v >= T(sizeof(T) * 8) ? T(sizeof(T) * 8 - 1) : b.v));
+}
+template <class T>
+inline Integer<T> gcd(Integer<T> a, Integer<T> b) {
+  using U = std::make_unsigned_t<T>;
+  U x = U(abs(a).v), y = U(abs(b).v);
+  while (y != 0) {
+    const U rest = U(x % y);
+    x = y;
+    y = rest;
+  }
+  return T(x);
+}
+template <class T>
+inline Integer<T> lcm(Integer<T> a, Integer<T> b) {
+  const Integer<T> divisor = gcd(a, b);
+  return divisor.v == 0 ? divisor : abs(Integer<T>(T(a.v / divisor.v)) * b);
+}
+
 }  // namespace lunagrad::integers

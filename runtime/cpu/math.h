@@ -297,6 +297,8 @@ LUNAGRAD_FROM_SLEEF_AS(moderate_acosh, acosh, u10)
 LUNAGRAD_FROM_SLEEF_AS(any_sin, sin, u10)
 LUNAGRAD_FROM_SLEEF_AS(any_cos, cos, u10)
 LUNAGRAD_FROM_SLEEF_AS(any_erf, erf, u10)
+LUNAGRAD_FROM_SLEEF(erfc, u15)
+LUNAGRAD_FROM_SLEEF(lgamma, u10)
 namespace sleef {
 LUNAGRAD_FROM_SLEEF_2(pow, u10)
 }  // namespace sleef
@@ -421,7 +423,7 @@ HWY_INLINE V normal_cdf(D d, V x) {
     const V tail = exp_of_half_square(d, x) * (r * polynomial(d, (a - constant(d, 3)) * r, kQ));
     return hn::IfThenElse(x < hn::Zero(d), tail, constant(d, 1) - tail);
   } else {
-    return constant(d, 0.5) * (constant(d, 1) + any_erf(d, x * constant(d, 0.70710678118654752440)));
+    return constant(d, 0.5) * erfc(d, x * constant(d, -0.70710678118654752440));
   }
 }
 

@@ -25,6 +25,15 @@ auto sort_key(T x) {
   }
 }
 
+// An element of 64 bits and where it was.
+struct Keyed {
+  uint64_t key;
+  int64_t place;
+};
+// Stable sort of n such elements, which are in the order of their places. scratch has room for n.
+// Error(cancelled) on a stop.
+void sort_keyed(Keyed* elements, Keyed* scratch, int64_t n);
+
 // Stable sort of n keys by their upper halves. scratch has room for n numbers. Error(cancelled) on a stop.
 void sort_upper_halves(uint64_t* keys, uint64_t* scratch, int64_t n);
 

@@ -17,6 +17,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 template <class T>
 struct Vector {
+  static constexpr bool kSingle = sizeof(T) == 4;
   using D = hn::ScalableTag<T>;
   hn::Vec<D> v;
   HWY_INLINE Vector(hn::Vec<D> value) : v(value) {}
@@ -173,6 +174,8 @@ LUNAGRAD_FUNCTION(asinh)
 LUNAGRAD_FUNCTION(acosh)
 LUNAGRAD_FUNCTION(atanh)
 LUNAGRAD_FUNCTION(erf)
+LUNAGRAD_FUNCTION(erfc)
+LUNAGRAD_FUNCTION(lgamma)
 LUNAGRAD_FUNCTION(normal_cdf)
 LUNAGRAD_FUNCTION(normal_pdf)
 LUNAGRAD_FUNCTION(sigmoid)
@@ -196,6 +199,22 @@ HWY_INLINE Vector<T> floor_div(Vector<T> a, Vector<T> b) {
       sel(quotient == zero, Vector<T>(hn::CopySign(zero.v, plain.v)), round_even(quotient));
   return sel(b == zero, plain, whole);
 }
+template <class T>
+HWY_INLINE Vector<T> copysign(Vector<T> a, Vector<T> b) {
+  return hn::CopySign(a.v, b.v);
+}
+template <class T>
+HWY_INLINE Mask<T> signbit(Vector<T> x) {
+  const hn::ScalableTag<T> d;
+  const hn::RebindToSigned<decltype(d)> bits;
+  return hn::RebindMask(d, hn::BitCast(bits, x.v) < hn::Zero(bits));
+}
+template <class T>
+HWY_INLINE bool any_true(Mask<T> condition) {
+  return !hn::AllFalse(hn::ScalableTag<T>(), condition.m);
+}
+
+#include "runtime/elementwise/special.h"
 
 }  // namespace HWY_NAMESPACE
 }  // namespace lunagrad

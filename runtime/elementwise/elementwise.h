@@ -23,8 +23,8 @@ inline constexpr int kRowCount = 0
 
 inline constexpr int kMaxRowParams = 3;
 
-enum class RowTypes : uint8_t { kfloat, knumber, kany };           // the types column
-enum class GradientForm : uint8_t { none, passes_g, expression };  // K(0), g itself, or more
+enum class RowTypes : uint8_t { kfloat, knumber, kany, kinteger };  // the types column
+enum class GradientForm : uint8_t { none, passes_g, expression };   // K(0), g itself, or more
 
 struct RowTraits {
   const char* name;

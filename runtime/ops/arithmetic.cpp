@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "runtime/elementwise/elementwise.h"
+#include "runtime/in_place.h"
 #include "runtime/ops/families.h"
 #include "runtime/ops/flops.h"
 
@@ -223,6 +224,7 @@ Tensor run_form_in_place(const Op& form, Operands in, Values params) {
   if (&form == &kAddAlpha) return scaled_sum(call, Row::add, 1, true)[0];
   if (&form == &kSubAlpha) return scaled_sum(call, Row::sub, -1, true)[0];
   if (&form == &kClampBounds) return clamp_between(call, true)[0];
+  if (&form != &kDivRounding) return run_in_place(form, std::move(call.in), std::move(call.params));
   const Value& mode = call.params[0];
   if (!mode.present() || mode.i == 0) return apply_in_place(elementwise_op(Row::div), call.in);
   if (mode.i == kFloored) return apply_in_place(elementwise_op(Row::floor_divide), call.in);

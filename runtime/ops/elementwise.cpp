@@ -152,6 +152,8 @@ DType meeting_type(const Call& call, int row) {
 void check_types(const Call& call, const RowTraits& traits, int row, DType type) {
   if (traits.types == RowTypes::knumber && type == DType::boolean)
     fail(traits.name, ": bool tensors are not supported; convert them with :to(\"f32\") or use logical ops");
+  if (traits.types == RowTypes::kinteger && is_differentiable(type))
+    fail(traits.name, ": integers or booleans are needed (got ", type, ")");
   if (row == int(Row::where) && item_size(call.in[0].dtype()) != 1)
     fail("where: the condition must be a bool tensor (got ", call.in[0].dtype(), ")");
 }
@@ -444,7 +446,9 @@ std::vector<OpExample> row_examples(const Op& op) {
   for (int broadcast = -1; broadcast < (arity > 1 ? arity : 0); ++broadcast) {
     OpExample example;
     for (int i = 0; i < arity; ++i)
-      example.inputs.push_back({i == broadcast ? Shape{3} : Shape{2, 3}, traits.lo, traits.hi});
+      example.inputs.push_back(
+          {i == broadcast ? Shape{3} : Shape{2, 3}, traits.lo, traits.hi,
+           traits.types == RowTypes::kinteger ? ExampleOperand::Kind::index : ExampleOperand::Kind::real});
     if (op.elementwise == int(Row::where))
       example.inputs[0] = {example.inputs[0].shape, 0, 1, ExampleOperand::Kind::boolean};
     for (const ParamSpec& spec : op.params) {

@@ -90,9 +90,15 @@ UNARY(asinh)
 UNARY(acosh)
 UNARY(atanh)
 UNARY(erf)
+UNARY(erfcx)
 UNARY(sigmoid)
 UNARY(normal_cdf)
 UNARY(normal_pdf)
+UNARY(digamma)
+BINARY(zeta)
+UNARY(i0e)
+UNARY(i1e)
+BINARY(copysign)
 inline Note sel(Note c, Note a, Note b) { return mixed(c, a, b); }
 #undef UNARY
 #undef BINARY
@@ -177,6 +183,12 @@ inline Term operator>=(const Term& a, const Term& b) {
     if (a.is_constant()) return Term(reference::f(a.real())); \
     return Term(lunagrad::f(a.tensor));                       \
   }
+#define BINARY(f)                                                                     \
+  inline Term f(const Term& a, const Term& b) {                                       \
+    if (a.is_constant() && b.is_constant()) return Term(reference::f(a.real(), b.real())); \
+    return Term(lunagrad::f(a.get(), b.get()));                                       \
+  }
+UNARY(isnan)
 UNARY(isfinite)
 UNARY(abs)
 UNARY(sign)
@@ -187,6 +199,12 @@ UNARY(trunc)
 UNARY(sqrt)
 UNARY(exp)
 UNARY(log)
+UNARY(erfcx)
+UNARY(digamma)
+UNARY(i0e)
+UNARY(i1e)
+BINARY(zeta)
+BINARY(copysign)
 UNARY(sin)
 UNARY(cos)
 UNARY(sinh)
@@ -195,11 +213,9 @@ UNARY(tanh)
 UNARY(erf)
 UNARY(log1p)
 UNARY(sigmoid)
+BINARY(pow)
 #undef UNARY
-inline Term pow(const Term& a, const Term& b) {
-  if (a.is_constant() && b.is_constant()) return Term(reference::pow(a.real(), b.real()));
-  return Term(lunagrad::pow(a.get(), b.get()));
-}
+#undef BINARY
 inline Term sel(const Term& c, const Term& a, const Term& b) {
   if (c.is_constant()) return c.constant != 0 ? a : b;
   return Term(lunagrad::where(c.tensor, a.get(), b.get()));

@@ -8,18 +8,25 @@
 namespace lunagrad {
 
 std::span<const Op* const> elementwise_ops();
+std::span<const Op* const> special_ops();
 std::span<const Op* const> create_ops();
 std::span<const Op* const> random_ops();
+std::span<const Op* const> poisson_ops();
 std::span<const Op* const> cast_ops();
 std::span<const Op* const> view_ops();
 std::span<const Op* const> copy_ops();
 std::span<const Op* const> join_ops();
 std::span<const Op* const> rearrange_ops();
+std::span<const Op* const> arrange_ops();
 std::span<const Op* const> unfold_ops();
 std::span<const Op* const> pad_ops();
 std::span<const Op* const> reduce_ops();
 std::span<const Op* const> scan_ops();
+std::span<const Op* const> running_ops();
 std::span<const Op* const> sort_ops();
+std::span<const Op* const> quantile_ops();
+std::span<const Op* const> unique_ops();
+std::span<const Op* const> count_ops();
 std::span<const Op* const> arithmetic_ops();
 std::span<const Op* const> matmul_ops();
 std::span<const Op* const> einsum_ops();
@@ -35,6 +42,7 @@ std::span<const Op* const> pool_ops();
 std::span<const Op* const> resize_ops();
 std::span<const Op* const> index_ops();
 std::span<const Op* const> scatter_ops();
+std::span<const Op* const> place_ops();
 std::span<const Op* const> complex_ops();
 std::span<const Op* const> loss_ops();
 std::span<const Op* const> margin_loss_ops();

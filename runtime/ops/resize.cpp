@@ -146,7 +146,9 @@ double interpolate_grad_flops(const Call& call) {
 
 const Op kInterpolate{
     .name = "interpolate",
-    .doc = "Resizes the spatial dims of input [N, C, …] to size, or by scale_factor.",
+    .doc =
+        "Resizes the spatial dims of input [N, C, …] to size, or by scale_factor: a number, or in scripts a "
+        "table of one for each dim.",
     .inputs = {{"input"}},
     .params = interpolate_params(false),
     .shape = interpolate_shape,

@@ -142,6 +142,30 @@ const Op kLogSoftmax{
     .autocast = AutocastPolicy::wide,
     .flops = {for_results<5>, "5 for each element of the result: maximum, difference, exp, sum, difference"}};
 
+// --- both in another type ---
+
+Operands softmax_in_type(const Call& call, const Op& op) {
+  const Tensor& x = call.input(0);
+  return apply(op, {call.params[1].present() ? to(x, DType(call.integer(1))) : x}, {call.params[0]});
+}
+Operands softmax_dtype_compose(const Call& call) { return softmax_in_type(call, kSoftmax); }
+Operands log_softmax_dtype_compose(const Call& call) { return softmax_in_type(call, kLogSoftmax); }
+const ParamSpec kDType{.name = "dtype", .kind = ParamKind::dtype, .optional = true};
+const Op kSoftmaxDtype{.name = "_softmax_dtype",
+                       .doc = "exp(input) / sum(exp(input)) along dim, computed in dtype.",
+                       .inputs = {{"input"}},
+                       .params = {kDim, kDType},
+                       .compose = softmax_dtype_compose,
+                       .family = OpFamily::normalization,
+                       .short_form = "softmax"};
+const Op kLogSoftmaxDtype{.name = "_log_softmax_dtype",
+                          .doc = "log(softmax(input)) along dim, without overflow, computed in dtype.",
+                          .inputs = {{"input"}},
+                          .params = {kDim, kDType},
+                          .compose = log_softmax_dtype_compose,
+                          .family = OpFamily::normalization,
+                          .short_form = "log_softmax"};
+
 // --- log-sum-exp along one dim: y = log sum exp(x), dx = g exp(x - y) ---
 
 void lse_shape(Call& call) {
@@ -204,7 +228,8 @@ Tensor log_softmax(const Tensor& x, int dim) { return apply1(kLogSoftmax, {x}, {
 Tensor logsumexp_along(const Tensor& x, int dim) { return apply1(kLogSumExp, {x}, {dim}); }
 
 std::span<const Op* const> softmax_ops() {
-  static const Op* const ops[] = {&kSoftmax, &kSoftmaxGrad, &kLogSoftmax, &kLogSoftmaxGrad, &kLogSumExp};
+  static const Op* const ops[] = {&kSoftmax,      &kSoftmaxGrad,     &kLogSoftmax, &kLogSoftmaxGrad,
+                                  &kSoftmaxDtype, &kLogSoftmaxDtype, &kLogSumExp};
   return ops;
 }
 

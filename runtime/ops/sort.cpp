@@ -18,6 +18,7 @@ namespace lunagrad {
 namespace {
 
 const ParamSpec kLastDim{"dim", ParamKind::dim, -1};
+const ParamSpec kStable{"stable", ParamKind::boolean, false};  // every sort is
 
 int dim_of(const Call& call, int at) {
   return normalize_dim(call.op->name, call.integer(at), call.input(0).shape());
@@ -45,22 +46,18 @@ void order_row(const T* x, int64_t n, bool descending, int64_t count, F&& use) {
     });
     return;
   }
-  struct Keyed {
-    uint64_t key;
-    int64_t place;
-  };
-  const auto before = stoppable(
-      [](const Keyed& a, const Keyed& b) { return a.key != b.key ? a.key < b.key : a.place < b.place; });
-  const std::unique_ptr<Keyed[]> memory(new Keyed[size_t(n)]);
+  const std::unique_ptr<Keyed[]> memory(new Keyed[size_t(n) * (count == n ? 2 : 1)]);
   Keyed* const keys = memory.get();
   in_pieces(n, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i)
       keys[i] = {descending ? ~uint64_t(sort_key(x[i])) : sort_key(x[i]), i};
   });
   if (count == n)
-    std::sort(keys, keys + n, before);
+    sort_keyed(keys, keys + n, n);
   else
-    std::partial_sort(keys, keys + count, keys + n, before);
+    std::partial_sort(keys, keys + count, keys + n, stoppable([](const Keyed& a, const Keyed& b) {
+                        return a.key != b.key ? a.key < b.key : a.place < b.place;
+                      }));
   in_pieces(count, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) use(i, keys[i].place);
   });
@@ -121,7 +118,7 @@ void sort_vjp(Backward& b) { set_taken_gradient(b, b.integer(0)); }
 const Op kSort{.name = "sort",
                .doc = "The elements in order along dim, and the indices (from 0) where they were; stable.",
                .inputs = {{"input"}},
-               .params = {kLastDim, {"descending", ParamKind::boolean, false}},
+               .params = {kLastDim, {"descending", ParamKind::boolean, false}, kStable},
                .shape = sort_shape,
                .cpu = sort_cpu,
                .vjp = sort_vjp,
@@ -136,7 +133,7 @@ Operands argsort_compose(const Call& call) {
 const Op kArgsort{.name = "argsort",
                   .doc = "The indices (from 0) that sort input along dim; stable.",
                   .inputs = {{"input"}},
-                  .params = {kLastDim, {"descending", ParamKind::boolean, false}},
+                  .params = {kLastDim, {"descending", ParamKind::boolean, false}, kStable},
                   .compose = argsort_compose,
                   .family = OpFamily::other};
 
@@ -173,7 +170,7 @@ Operands median_along(const Tensor& x, int dim, bool keepdim) {
   const int64_t n = x.ndim() == 0 ? 1 : x.size(dim);
   if (n == 0) fail("median: cannot reduce an empty tensor without an identity (shape ", x.shape(), ")");
   const Tensor line = x.ndim() == 0 ? reshape(x, {1}) : x;
-  const Operands ordered = apply(kSort, {line}, {dim, false});
+  const Operands ordered = apply(kSort, {line}, {dim, false, false});
   const Tensor last = narrow(ordered[0], dim, n - 1, 1), poisoned = isnan(last);
   Operands results;
   for (const Tensor& y : ordered) {
@@ -198,10 +195,12 @@ const Op kMedian{.name = "median",
 }  // namespace
 
 std::pair<Tensor, Tensor> sort(const Tensor& x, int dim, bool descending) {
-  Operands both = apply(kSort, {x}, {dim, descending});
+  Operands both = apply(kSort, {x}, {dim, descending, false});
   return {both[0], both[1]};
 }
-Tensor argsort(const Tensor& x, int dim, bool descending) { return apply1(kArgsort, {x}, {dim, descending}); }
+Tensor argsort(const Tensor& x, int dim, bool descending) {
+  return apply1(kArgsort, {x}, {dim, descending, false});
+}
 std::pair<Tensor, Tensor> topk(const Tensor& x, int64_t k, int dim, bool largest) {
   Operands both = apply(kTopk, {x}, {k, dim, largest, true});
   return {both[0], both[1]};

@@ -6,13 +6,18 @@
 //                round_even trunc fmod remainder floor_div
 //   conditions   == != < <= > >= && || !, isnan isinf isfinite, sel(condition, then, else)
 //   functions    sqrt exp exp2 expm1 log log1p log2 log10 pow sin cos tan asin acos atan atan2 sinh cosh tanh
-//                asinh acosh atanh erf sigmoid, normal_cdf and normal_pdf of the standard normal distribution
+//                asinh acosh atanh erf erfc sigmoid lgamma, normal_cdf and normal_pdf of the standard normal
+//                distribution, and those of elementwise/special.h
+//   signs        copysign signbit
+//   integers     bit_and bit_or bit_xor left_shift right_shift gcd lcm, of rows of the type integer alone
 // Pure values, any thread.
 #include <cmath>
+#include <numeric>
 
 namespace lunagrad::reference {
 
 struct Real {
+  static constexpr bool kSingle = false;  // whether f32 precision suffices (elementwise/special.h)
   double v = 0;
   Real() = default;
   explicit Real(double value) : v(value) {}
@@ -83,8 +88,24 @@ inline Real asinh(Real x) { return Real(std::asinh(x.v)); }
 inline Real acosh(Real x) { return Real(std::acosh(x.v)); }
 inline Real atanh(Real x) { return Real(std::atanh(x.v)); }
 inline Real erf(Real x) { return Real(std::erf(x.v)); }
+inline Real erfc(Real x) { return Real(std::erfc(x.v)); }
+inline Real lgamma(Real x) { return Real(std::lgamma(x.v)); }
+inline Real copysign(Real a, Real b) { return Real(std::copysign(a.v, b.v)); }
+inline bool signbit(Real x) { return std::signbit(x.v); }
+inline bool any_true(bool condition) { return condition; }
+
+inline Real bit_and(Real a, Real b) { return Real(double(int64_t(a.v) & int64_t(b.v))); }
+inline Real bit_or(Real a, Real b) { return Real(double(int64_t(a.v) | int64_t(b.v))); }
+inline Real bit_xor(Real a, Real b) { return Real(double(int64_t(a.v) ^ int64_t(b.v))); }
+inline Real left_shift(Real a, Real b) { return Real(a.v * std::exp2(b.v)); }
+inline Real right_shift(Real a, Real b) { return Real(std::floor(a.v / std::exp2(b.v))); }
+inline Real gcd(Real a, Real b) { return Real(double(std::gcd(int64_t(a.v), int64_t(b.v)))); }
+inline Real lcm(Real a, Real b) { return Real(double(std::lcm(int64_t(a.v), int64_t(b.v)))); }
+
 inline Real normal_cdf(Real x) { return Real(0.5 * std::erfc(-x.v * 0.70710678118654752440)); }
 inline Real normal_pdf(Real x) { return Real(0.39894228040143267794 * std::exp(-0.5 * x.v * x.v)); }
 inline Real sigmoid(Real x) { return Real(1 / (1 + std::exp(-x.v))); }
+
+#include "runtime/elementwise/special.h"
 
 }  // namespace lunagrad::reference

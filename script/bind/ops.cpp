@@ -5,6 +5,7 @@
 
 #include <cstring>
 
+#include "runtime/in_place.h"
 #include "script/lua/convert.h"
 #include "script/lua/edge.h"
 #include "script/meta/signature.h"
@@ -301,7 +302,9 @@ int call_in_place(lua_State* L) {
     Values params;
     const bool plain = read_plain(L, signature, in);
     if (!plain) Reader(L, signature, in, params).read();
-    if (plain || signature.full == signature.op)
+    if (signature.op->elementwise < 0)
+      run_in_place(plain ? *signature.op : *signature.full, std::move(in), std::move(params));
+    else if (plain || signature.full == signature.op)
       apply_in_place(*signature.op, std::move(in), std::move(params));
     else
       run_form_in_place(*signature.full, std::move(in), std::move(params));
@@ -335,6 +338,51 @@ int call_where_method(lua_State* L) {
     lua_insert(L, 1);
   }
   return call_op(L);
+}
+
+// polygamma(n, x), and x:polygamma(n).
+int call_polygamma(lua_State* L) {
+  if (lua_gettop(L) >= 2 && to_tensor(L, 1) && lua_type(L, 2) == LUA_TNUMBER) {
+    lua_pushvalue(L, 2);
+    lua_remove(L, 2);
+    lua_insert(L, 1);
+  }
+  return call_op(L);
+}
+int call_polygamma_in_place(lua_State* L) {
+  const Signature& signature = called(L);
+  const Tensor x = check_tensor(L, 1, "polygamma");
+  mark_line(L);
+  with_memory_retry(L, [&] { run_in_place(*signature.op, {x}, {check_integer(L, 2, "polygamma")}); });
+  lua_settop(L, 1);
+  after_op(L);
+  return 1;
+}
+
+// narrow(x, dim, start, length), where start is a position or a tensor of one integer, which counts from 0.
+int call_narrow(lua_State* L) {
+  if (const Tensor* const start = to_tensor(L, 3)) {
+    if (is_differentiable(start->dtype()) || start->numel() != 1)
+      fail("narrow: start must be one integer (got ", start->dtype(), " of shape ", start->shape(), ")");
+    lua_pushinteger(L, lua_Integer(start->item_integer()) + 1);
+    lua_replace(L, 3);
+  }
+  return call_op(L);
+}
+
+// atleast_1d(a, b, …) or of a table of tensors: a result for each.
+int call_atleast(lua_State* L) {
+  const bool list = lua_type(L, 1) == LUA_TTABLE;
+  if (!list && lua_gettop(L) == 1) return call_op(L);
+  const Signature& signature = called(L);
+  TensorList inputs;
+  if (list) inputs = check_tensors(L, 1, signature.op->name);
+  for (int i = 1; !list && i <= lua_gettop(L); ++i) inputs.push_back(check_tensor(L, i, signature.op->name));
+  if (inputs.empty()) wrong_type(L, 1, signature.op->name, "Tensor");
+  mark_line(L);
+  Operands out;
+  for (const Tensor& x : inputs) out.push_back(apply1(*signature.op, {x}));
+  return push_results(L, out);
 }
 
 // tensordot(a, b, {dims_self, dims_other}) is tensordot(a, b, nil, dims_self, dims_other).
@@ -378,6 +426,23 @@ void bind_op(lua_State* L, int core, int methods, const Signature& signature) {
   lua_setfield(L, methods, (op.name + std::string("_")).c_str());
 }
 
+// An alias is the same function, method and in-place method.
+void bind_aliases(lua_State* L, int core, int methods) {
+  const auto copy = [L](int table, const std::string& from, const std::string& to) {
+    lua_getfield(L, table, from.c_str());
+    if (lua_isnil(L, -1))
+      lua_pop(L, 1);
+    else
+      lua_setfield(L, table, to.c_str());
+  };
+  for (const Alias& alias : aliases()) {
+    const std::string name = alias.name, op = alias.op;
+    copy(core, op, name);
+    copy(methods, op, name);
+    copy(methods, op + "_", name + "_");
+  }
+}
+
 }  // namespace
 
 void bind_ops(lua_State* L, int core, int methods) {
@@ -407,6 +472,22 @@ void bind_ops(lua_State* L, int core, int methods) {
       lua_setfield(L, table, "tensordot");
     }
   }
+  static constexpr struct {
+    const char* op;
+    lua_CFunction function;
+  } kSpecial[] = {{"polygamma", guard<call_polygamma>},
+                  {"narrow", guard<call_narrow>},
+                  {"atleast_1d", guard<call_atleast>},
+                  {"atleast_2d", guard<call_atleast>},
+                  {"atleast_3d", guard<call_atleast>}};
+  for (const auto& [op, function] : kSpecial)
+    for (const int table : {core, methods}) {
+      push_op(L, function, *find_signature(op));
+      lua_setfield(L, table, op);
+    }
+  push_op(L, guard<call_polygamma_in_place>, *find_signature("polygamma"));
+  lua_setfield(L, methods, "polygamma_");
+  bind_aliases(L, core, methods);
   // Lua's operators and the ops that they call.
   static constexpr const char* kOperators[][2] = {
       {"__add", "add"}, {"__sub", "sub"},       {"__mul", "mul"}, {"__div", "div"},

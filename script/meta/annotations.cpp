@@ -105,6 +105,14 @@ void print_meta(std::ostream& out) {
     out << "\nTensor." << op.name << " = lg." << op.name << '\n';
     if (has_in_place_form(op)) print_function(out, signature, "Tensor:", op.name + std::string("_"), true);
   }
+  for (const Alias& alias : aliases()) {
+    if (std::string_view(alias.name) == "repeat") continue;  // a keyword of Lua
+    const Op& op = *find_signature(alias.op)->op;
+    out << "\nlg." << alias.name << " = lg." << alias.op << '\n';
+    if (!op.inputs.empty() && !op.inputs[0].list)
+      out << "Tensor." << alias.name << " = lg." << alias.op << '\n';
+    if (has_in_place_form(op)) out << "Tensor." << alias.name << "_ = Tensor." << alias.op << "_\n";
+  }
   out << '\n';
   print_format_meta(out);
   out << "\nreturn lg\n";

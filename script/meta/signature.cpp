@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "runtime/figures.h"
+#include "runtime/in_place.h"
 
 namespace lunagrad {
 namespace {
@@ -77,17 +78,34 @@ const std::vector<Signature>& signatures() {
   return all;
 }
 
+std::span<const Alias> aliases() {
+  // PyTorch's further names; those of torch.special are in lua/lunagrad/special.lua.
+  static constexpr Alias all[] = {
+      {"absolute", "abs"},     {"arccos", "acos"},        {"arccosh", "acosh"},      {"arcsin", "asin"},
+      {"arcsinh", "asinh"},    {"arctan", "atan"},        {"arctan2", "atan2"},      {"arctanh", "atanh"},
+      {"argwhere", "nonzero"}, {"clip", "clamp"},         {"concat", "cat"},         {"concatenate", "cat"},
+      {"divide", "div"},       {"fix", "trunc"},          {"greater", "gt"},         {"greater_equal", "ge"},
+      {"less", "lt"},          {"less_equal", "le"},      {"moveaxis", "movedim"},   {"multiply", "mul"},
+      {"negative", "neg"},     {"not_equal", "ne"},       {"repeat", "tile"},        {"row_stack", "vstack"},
+      {"subtract", "sub"},     {"swapaxes", "transpose"}, {"swapdims", "transpose"}, {"true_divide", "div"}};
+  return all;
+}
+
 const Signature* find_signature(std::string_view op) {
   static const std::unordered_map<std::string_view, const Signature*> by_name = [] {
     std::unordered_map<std::string_view, const Signature*> map;
     for (const Signature& signature : signatures()) map.emplace(signature.op->name, &signature);
     return map;
   }();
-  const auto found = by_name.find(op);
+  auto found = by_name.find(op);
+  for (const Alias& alias : aliases())
+    if (found == by_name.end() && op == alias.name) found = by_name.find(alias.op);
   return found == by_name.end() ? nullptr : found->second;
 }
 
-bool has_in_place_form(const Op& op) { return op.elementwise >= 0 && !op.hidden() && !op.inputs.empty(); }
+bool has_in_place_form(const Op& op) {
+  return (op.elementwise >= 0 && !op.hidden() && !op.inputs.empty()) || has_composed_in_place_form(op);
+}
 
 std::string print_value(const ParamSpec& spec, const Value& value) {
   switch (value.kind) {

@@ -1,6 +1,7 @@
 #pragma once
 // How a script calls an op: its operands and parameters in PyTorch's order. Derived from the op record and
 // built once per process; the bindings, the help and the tape read it. Any thread.
+#include <span>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,13 @@ struct Signature {
 // Of all visible and hidden ops, in their order.
 const std::vector<Signature>& signatures();
 const Signature* find_signature(std::string_view op);
+
+// A further name of an op, under which scripts call it, too.
+struct Alias {
+  const char* name;
+  const char* op;
+};
+std::span<const Alias> aliases();
 
 // Whether the op has an in-place form `name_`.
 bool has_in_place_form(const Op&);

@@ -92,6 +92,7 @@ Term max(const Term& a, const Term& b) { return node("Max", {a.get(), b.get()});
 Term min(const Term& a, const Term& b) { return node("Min", {a.get(), b.get()}); }
 Term pow(const Term& a, const Term& b) { return node("Pow", {a.get(), b.get()}); }
 Term conj(const Term& a) { return a; }
+Term square(const Term& a) { return a * a; }
 Term trunc(const Term& a) { return floating() ? sign(a) * floor(abs(a)) : a; }
 
 #define COMPARE(sign, type) \
@@ -146,6 +147,39 @@ Term expm1(const Term& a) {
 }
 Term log1p(const Term& a) { return log(a + Term(1)); }
 Term normal_cdf(const Term& a) { return Term(0.5) * (Term(1) + erf(a * Term(0.70710678118654752440))); }
+// Functions that ONNX has no operators for.
+template <class... Operands>
+Term unknown(const char* function, const Operands&...) {
+  fail("onnx_export: ONNX has no operator for ", function);
+}
+#define UNKNOWN(function) \
+  Term function(const Term& a) { return unknown(#function, a); }
+#define UNKNOWN_2(function) \
+  Term function(const Term& a, const Term& b) { return unknown(#function, a, b); }
+UNKNOWN(erfinv)
+UNKNOWN(erfcx)
+UNKNOWN(ndtri)
+UNKNOWN(lgamma)
+UNKNOWN(digamma)
+UNKNOWN(i0e)
+UNKNOWN(i1e)
+UNKNOWN_2(zeta)
+UNKNOWN_2(bit_and)
+UNKNOWN_2(bit_or)
+UNKNOWN_2(bit_xor)
+UNKNOWN_2(left_shift)
+UNKNOWN_2(right_shift)
+UNKNOWN_2(gcd)
+UNKNOWN_2(lcm)
+#undef UNKNOWN
+#undef UNKNOWN_2
+Term erfc(const Term& a) { return Term(1) - erf(a); }
+// Of zeros, whose sign ONNX does not tell, the reciprocal has the sign.
+Condition signbit(const Term& a) {
+  return floating() ? a < Term(0) || (a == Term(0) && Term(1) / a < Term(0)) : a < Term(0);
+}
+Term copysign(const Term& a, const Term& b) { return sel(signbit(b), -abs(a), abs(a)); }
+
 // The angle of the point (b, a): atan(a / b), plus or minus pi where b is negative.
 Term atan2(const Term& a, const Term& b) {
   const double pi = 3.14159265358979323846;

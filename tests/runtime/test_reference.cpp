@@ -24,7 +24,7 @@ using nlohmann::json;
 // Ops with unpredictable values: random numbers and uninitialised memory.
 const std::set<std::string> kWithoutValues = {"rand",        "randn",      "randint",   "randperm",
                                               "rand_like",   "randn_like", "bernoulli", "dropout",
-                                              "multinomial", "empty"};
+                                              "multinomial", "empty",      "poisson"};
 
 // One file: its cases, and the arrays that they refer to.
 struct Family {

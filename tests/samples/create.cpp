@@ -27,6 +27,7 @@ std::vector<Sample> good() {
       {"rand_like", {real({2, 3})}, {DType::f32}},
       {"randn_like", {real({2, 3})}, {DType::f32}},
       {"bernoulli", {real({2, 3}, 0, 1)}},
+      {"poisson", {real({3, 4}, 0, 30)}},
       {"multinomial", {real({2, 5}, 0.1, 1)}, {3}},
       {"multinomial", {real({5}, 0.1, 1)}, {8, true}},
       {"dropout", {real({4, 5})}, {0.4, true}},

@@ -16,6 +16,7 @@ for _, name in ipairs {
   "margin_ranking_loss", "hinge_embedding_loss", "soft_margin_loss", "ctc_loss",
   "relu", "relu6", "sigmoid", "tanh", "gelu", "silu", "mish", "leaky_relu", "elu", "selu", "celu", "softplus",
   "softsign", "hardtanh", "hardsigmoid", "hardswish", "logsigmoid", "tanhshrink", "threshold", "prelu",
+  "softshrink", "hardshrink", "rrelu",
 } do
   functional[name] = core[name]
 end

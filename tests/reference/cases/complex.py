@@ -21,6 +21,7 @@ def cases(case):
     both("angle", [values([1j, 3 + 4j, -2j, -1 - 1j])], by=torch.angle)
     both("complex", [parts(2, 3), parts(2, 3)], by=torch.complex)
     both("complex", [parts(3), parts(2, 1)], by=lambda a, b: torch.complex(a.expand(2, 3), b.expand(2, 3)))
+    both("polar", [parts(2, 3, low=0, high=2), parts(2, 3)], by=torch.polar, tolerance=2)
     both("view_as_real", [real(2, 3)], by=torch.view_as_real)
     both("view_as_complex", [parts(3, 2)], by=torch.view_as_complex)
 

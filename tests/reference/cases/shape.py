@@ -1,7 +1,7 @@
 """Ops of shape, order, scan, products and writing at indices that came after the first tables."""
 import torch
 import torch.nn.functional as F
-from generate import Number, ids, real, typed, values
+from generate import Number, constant, ids, real, typed, values
 
 ALL = "i64 i32 u8 bool"
 INTS = "i64 i32 u8"
@@ -12,6 +12,7 @@ def cases(case):
     orders(case)
     writes(case)
     products(case)
+    joins(case)
     arithmetic(case)
 
 
@@ -91,7 +92,47 @@ def products(case):
         case("vector_norm", [real(2, 3, 4)], ord=ord, dim=[0, 2], tolerance=2)
 
 
+def joins(case):
+    case("column_stack", [real(3), real(3, 2)], by=lambda *x: torch.column_stack(x), types=ALL)
+    case("dstack", [real(2, 3), real(2, 3)], by=lambda *x: torch.dstack(x), types=ALL)
+    case("dstack", [real(3), real(1, 3)], by=lambda *x: torch.dstack(x))
+    case("block_diag", [real(2, 3), real(1, 2), real(2), real()], by=lambda *x: torch.block_diag(*x), types="i64 i32")
+    case("cartesian_prod", [real(2), real(3), real(2)], by=torch.cartesian_prod, types=ALL)
+    case("combinations", [real(4)], types=ALL, r=3, with_replacement=True)
+    case("atleast_1d", [real()])
+    case("atleast_2d", [real(3)])
+    case("atleast_3d", [real(2, 3)])
+    case("unflatten", [real(2, 6)], by=lambda x, dim, sizes: x.unflatten(dim, sizes), dim=1, sizes=[2, -1])
+    for offset, dim1, dim2 in ((0, -2, -1), (2, 0, 2), (-1, 2, 0), (1, 1, 0)):
+        case("diag_embed", [real(2, 3)], types="i64 i32", offset=offset, dim1=dim1, dim2=dim2)
+    for k in (-1, 1, 2, 4):
+        case("rot90", [real(2, 3, 4)], types=ALL, k=k, dims=[1, 2])
+    case("renorm", [real(3, 4)], p=2.0, dim=0, maxnorm=1.5, tolerance=4)
+
+
 def arithmetic(case):
+    case("_round_decimals", [real(3, 4)], by=torch.round, decimals=2)
+    case("_round_decimals", [real(3, 4, low=-400, high=400)], by=torch.round, decimals=-2)
+    case("_softmax_dtype", [typed("i64", 2, 5)], by=torch.softmax, floats=False, types="i64 i32", dim=1, dtype="f64")
+    case("_log_softmax_dtype", [typed("i64", 2, 5)], by=torch.log_softmax, floats=False, types="i64 i32", dim=1,
+         dtype="f64")
+    case("polygamma", [real(2, 3, low=0.5, high=4)], by=lambda x, n: torch.polygamma(n, x), n=1, tolerance=4)
+    case("polygamma", [real(2, 3, low=1, high=4)], by=lambda x, n: torch.polygamma(n, x), n=3, tolerance=8)
+    case("polygamma", [real(2, 3, low=0.5, high=4)], by=lambda x, n: torch.polygamma(n, x), n=0, tolerance=4)
+    case("xlogy", [values([0.0, 0.0, 1.0, 2.0]), values([0.0, float("nan"), 0.5, 3.0])])
+    case("zeta", [constant(real(4, low=1.5, high=4)), constant(real(4, low=0.5, high=5))], grad=False, tolerance=4)
+    case("zeta", [values([2.0, 2.0, 3.0, 2.5, 1.0, 0.5]), values([-0.5, -3.0, -2.25, -0.5, 2.0, 2.0])], grad=False,
+         tolerance=4)
+    case("logit", [values([-0.5, 0.0, 0.25, 1.0, 1.5])], eps=0.125, tolerance=2)
+    case("float_power", [typed("i64", 2, 3, low=1, high=4), typed("i64", 3, low=-2, high=3)], floats=False, types="i64")
+    case("heaviside", [values([-1.0, 0.0, 2.0, float("nan")]), values([5.0, 0.5, 5.0, 5.0])], grad=False)
+    case("fmax", [values([1.0, float("nan"), 3.0, 2.0]), values([2.0, 1.0, float("nan"), 2.0])])
+    case("fmin", [values([1.0, float("nan"), 3.0, 2.0]), values([2.0, 1.0, float("nan"), 2.0])])
+    case("bitwise_not", [typed("i64", 2, 3)], floats=False, types="i64 i32 u8 bool")
+    for op in ("bitwise_and", "bitwise_or", "bitwise_xor"):
+        case(op, [real(2, 3, low=-9, high=9), real(3, low=-9, high=9)], floats=False, types="i64 i32 u8 bool")
+    for op in ("gcd", "lcm"):
+        case(op, [real(2, 3, low=-30, high=30), real(3, low=-12, high=12)], floats=False, types="i64 i32 u8")
     case("_add_alpha", [real(2, 3), real(3)], by=torch.add, types=INTS, alpha=2)
     case("_sub_alpha", [real(2, 3), real(3)], by=torch.sub, types="i64 i32", alpha=3)
     for mode in ("trunc", "floor"):

@@ -1,0 +1,387 @@
+// Statistics that are compositions of sorting and sums: quantile, kthvalue, mode, msort, nanmedian, the
+// reductions that leave out NaN, several results at once (var_mean, std_mean, aminmax), and differences.
+#include <cmath>
+
+#include "runtime/ops/families.h"
+#include "runtime/ops/reduction.h"
+
+namespace lunagrad {
+namespace {
+
+constexpr auto kFloating = OpExample::Types::floating;
+
+const ParamSpec kOneDim{.name = "dim", .kind = ParamKind::dim, .optional = true};
+const ParamSpec kLastDim{"dim", ParamKind::dim, -1};
+const ParamSpec kDType{.name = "dtype", .kind = ParamKind::dtype, .optional = true};
+
+Tensor number(double x) { return Tensor::number(x); }
+Tensor number(int64_t x) { return Tensor::number(x); }
+
+Tensor as_line(const Tensor& x) { return x.ndim() == 0 ? reshape(x, {1}) : x; }
+
+void need_float(const char* op, const Tensor& x) {
+  if (!is_floating(x.dtype()))
+    fail(op, ": a floating-point tensor is needed (got ", x.dtype(), "); convert it with :float() first");
+}
+
+// --- without NaN ---
+
+Tensor without_nan(const Tensor& x) { return where(isnan(x), number(int64_t(0)), x); }
+
+Operands nansum_compose(const Call& call) {
+  const Tensor& given = call.input(0);
+  const Tensor x = call.params[2].present() ? to(given, DType(call.integer(2))) : given;
+  static const Op& op = *find_op("sum");
+  return apply(op, {is_floating(x.dtype()) ? without_nan(x) : x}, {call.params[0], call.params[1]});
+}
+Operands nanmean_compose(const Call& call) {
+  need_float("nanmean", call.input(0));
+  const Tensor& given = call.input(0);
+  const Tensor x = call.params[2].present() ? to(given, DType(call.integer(2))) : given;
+  static const Op& op = *find_op("sum");
+  const Tensor total = apply1(op, {without_nan(x)}, {call.params[0], call.params[1]});
+  const Tensor count = apply1(op, {logical_not(isnan(x.detach()))}, {call.params[0], call.params[1]});
+  return {total / to(count, total.dtype())};
+}
+const std::vector<ParamSpec> kReduceParams = {kDims, kKeepdim, kDType};
+const Op kNansum{.name = "nansum",
+                 .doc = "The sum over dim, or over all elements, that are not NaN.",
+                 .inputs = {{"input"}},
+                 .params = kReduceParams,
+                 .compose = nansum_compose,
+                 .family = OpFamily::reduction,
+                 .examples = {{.inputs = {{{2, 3}}}}, {.inputs = {{{2, 3}}}, .params = {Value(1), true}}}};
+const Op kNanmean{.name = "nanmean",
+                  .doc = "The mean over dim, or of all elements, that are not NaN.",
+                  .inputs = {{"input"}},
+                  .params = kReduceParams,
+                  .compose = nanmean_compose,
+                  .family = OpFamily::reduction,
+                  .examples = {{.inputs = {{{2, 3}}}, .types = kFloating},
+                               {.inputs = {{{2, 3}}}, .params = {Value(1)}, .types = kFloating}}};
+
+Operands count_nonzero_compose(const Call& call) {
+  static const Op& op = *find_op("sum");
+  return apply(op, {ne(call.input(0), number(int64_t(0)))}, {call.params[0], false});
+}
+const Op kCountNonzero{.name = "count_nonzero",
+                       .doc = "The number of elements over dim, or of all, that are not zero.",
+                       .inputs = {{"input"}},
+                       .params = {kDims},
+                       .compose = count_nonzero_compose,
+                       .family = OpFamily::reduction,
+                       .examples = {{.inputs = {{{2, 3}}}}, {.inputs = {{{2, 3}}}, .params = {Value(0)}}}};
+
+// --- several results ---
+
+const std::vector<ParamSpec> kVarParams = {kDims,
+                                           {.name = "unbiased", .kind = ParamKind::boolean, .optional = true},
+                                           kKeepdim,
+                                           {"correction", ParamKind::integer, 1}};
+Operands with_mean(const char* name, const Call& call) {
+  need_float(call.op->name, call.input(0));
+  return {apply1(*find_op(name), {call.input(0)}, call.params),
+          apply1(*find_op("mean"), {call.input(0)}, {call.params[0], call.params[2]})};
+}
+Operands var_mean_compose(const Call& call) { return with_mean("var", call); }
+Operands std_mean_compose(const Call& call) { return with_mean("std", call); }
+const std::vector<OpExample> kVarExamples = {
+    {.inputs = {{{2, 3}}}, .params = {Value(1), true}, .types = kFloating},
+    {.inputs = {{{4, 3}}}, .params = {Value(0), false, true}, .types = kFloating}};
+const Op kVarMean{.name = "var_mean",
+                  .doc = "The variance and the mean over dim, or of all elements.",
+                  .inputs = {{"input"}},
+                  .params = kVarParams,
+                  .compose = var_mean_compose,
+                  .family = OpFamily::reduction,
+                  .examples = kVarExamples};
+const Op kStdMean{.name = "std_mean",
+                  .doc = "The standard deviation and the mean over dim, or of all elements.",
+                  .inputs = {{"input"}},
+                  .params = kVarParams,
+                  .compose = std_mean_compose,
+                  .family = OpFamily::reduction,
+                  .examples = kVarExamples};
+
+Operands aminmax_compose(const Call& call) {
+  return {apply1(*find_op("amin"), {call.input(0)}, call.params),
+          apply1(*find_op("amax"), {call.input(0)}, call.params)};
+}
+const Op kAminmax{.name = "aminmax",
+                  .doc = "The smallest and the largest element over dim, or of all.",
+                  .inputs = {{"input"}},
+                  .params = {kOneDim, kKeepdim},
+                  .compose = aminmax_compose,
+                  .family = OpFamily::reduction,
+                  .examples = {{.inputs = {{{2, 3}}}}, {.inputs = {{{2, 3}}}, .params = {Value(1), true}}}};
+
+// --- by order ---
+
+// The element at each of `places` [rows of x without dim, kept] along dim, with its index in the unsorted x.
+Operands taken(const Operands& ordered, const Tensor& places, int dim, bool drop) {
+  Operands results;
+  for (const Tensor& y : ordered) {
+    const Tensor part = gather(y, dim, places);
+    results.push_back(drop ? squeeze(part, dim) : part);
+  }
+  return results;
+}
+Operands sorted(const Tensor& x, int dim) {
+  auto [values, indices] = sort(x, dim);
+  return {values, indices};
+}
+
+Operands kthvalue_compose(const Call& call) {
+  const Tensor& x = call.input(0);
+  const Tensor line = as_line(x);
+  const int dim = normalize_dim("kthvalue", call.integer(1), x.shape());
+  const int64_t k = call.integer(0), n = line.size(dim);
+  if (k < 1 || k > n)
+    fail("kthvalue: k must lie in 1 to ", n, ", the size of dim ", dim + 1, " (got ", k, ")");
+  constexpr int64_t kFew = 32;  // up to this many the smallest are found without sorting all
+  Operands ordered;
+  if (k <= kFew) {
+    auto [values, indices] = topk(line, k, dim, false);
+    ordered = {values, indices};
+  } else {
+    ordered = sorted(line, dim);
+  }
+  for (Tensor& y : ordered) {
+    y = narrow(y, dim, k - 1, 1);
+    if (x.ndim() == 0 || !call.flag(2)) y = squeeze(y, dim);
+  }
+  return ordered;
+}
+const Op kKthvalue{.name = "kthvalue",
+                   .doc = "The k-th smallest element along dim, and its index (from 0).",
+                   .inputs = {{"input"}},
+                   .params = {{"k", ParamKind::integer, {}}, kLastDim, kKeepdim},
+                   .compose = kthvalue_compose,
+                   .family = OpFamily::reduction,
+                   .examples = {{.inputs = {{{2, 5}}}, .params = {Value(2)}},
+                                {.inputs = {{{4, 3}}}, .params = {Value(3), Value(0), true}},
+                                {.inputs = {{{2, 5}}}, .params = {Value(6)}, .error = "1 to 5"}}};
+
+// The longest run of the sorted row; of equal lengths the first. A run's length at its end is the distance
+// from its start, and starts are found as the largest place so far where the element changes.
+Operands mode_compose(const Call& call) {
+  const Tensor& x = call.input(0);
+  const Tensor line = as_line(x);
+  const int dim = normalize_dim("mode", call.integer(0), x.shape());
+  const int64_t n = line.size(dim);
+  if (n == 0) fail("mode: dim ", dim + 1, " of shape ", x.shape(), " is empty");
+  const Operands ordered = sorted(line, dim);
+  Tensor best;
+  {
+    const NoGrad off;
+    const Tensor values = ordered[0].detach();
+    Shape row;
+    for (int d = 0; d < line.ndim(); ++d) row.push_back(d == dim ? n : 1);
+    const Tensor places = reshape(arange(0, double(n), 1, DType::i64, line.device()), row);
+    Tensor starts = expand(places, line.shape());
+    if (n > 1) {
+      const Tensor changes = ne(narrow(values, dim, 1, n - 1), narrow(values, dim, 0, n - 1));
+      const Tensor marks = where(changes, narrow(places, dim, 1, n - 1), number(int64_t(0)));
+      const Tensor first = zeros(narrow(values, dim, 0, 1).shape(), DType::i64, line.device());
+      starts = apply1(*find_op("cummax"), {cat({first, marks}, dim)}, {Value(dim)});
+    }
+    best = argmax(places - starts, dim, true);
+  }
+  return taken(ordered, best, dim, x.ndim() == 0 || !call.flag(1));
+}
+const Op kMode{
+    .name = "mode",
+    .doc =
+        "The most frequent element along dim, the smallest of equally frequent ones, and the index "
+        "(from 0) of its last occurrence.",
+    .inputs = {{"input"}},
+    .params = {kLastDim, kKeepdim},
+    .compose = mode_compose,
+    .family = OpFamily::reduction,
+    .examples = {{.inputs = {{{3, 7}, 0, 3, ExampleOperand::Kind::index}}, .params = {Value(1)}},
+                 {.inputs = {{{6, 2}, 0, 3, ExampleOperand::Kind::index}}, .params = {Value(0), true}}}};
+
+Operands msort_compose(const Call& call) {
+  const Tensor& x = call.input(0);
+  return {x.ndim() == 0 ? clone(x) : sorted(x, 0)[0]};
+}
+const Op kMsort{.name = "msort",
+                .doc = "The elements in order along the first dim.",
+                .inputs = {{"input"}},
+                .compose = msort_compose,
+                .family = OpFamily::other,
+                .examples = {{.inputs = {{{4, 3}}}}}};
+
+// The lower of the two middle elements of those that are not NaN; NaN if there are none.
+Operands nanmedian_compose(const Call& call) {
+  const Tensor& x = call.input(0);
+  const bool whole = !call.params[0].present();
+  const Tensor line = whole ? reshape(x, {x.numel()}) : as_line(x);
+  const int dim = whole ? 0 : normalize_dim("nanmedian", call.integer(0), x.shape());
+  if (line.size(dim) == 0) fail("nanmedian: shape ", x.shape(), " has no elements to take the median of");
+  const Operands ordered = sorted(line, dim);
+  Tensor middle;
+  {
+    const NoGrad off;
+    const Tensor count = sum(logical_not(isnan(line.detach())), {dim}, true);
+    middle = floor_divide(clamp(count - number(int64_t(1)), 0.0), number(int64_t(2)));
+  }
+  Operands results = taken(ordered, middle, dim, whole || x.ndim() == 0 || !call.flag(1));
+  if (whole) return {results[0]};
+  return results;
+}
+const Op kNanmedian{.name = "nanmedian",
+                    .doc = "median of the elements that are not NaN.",
+                    .inputs = {{"input"}},
+                    .params = {kOneDim, kKeepdim},
+                    .compose = nanmedian_compose,
+                    .family = OpFamily::reduction,
+                    .examples = {{.inputs = {{{2, 3}}}},
+                                 {.inputs = {{{2, 5}}}, .params = {Value(1)}},
+                                 {.inputs = {{{4, 3}}}, .params = {Value(0), true}}}};
+
+enum class Between : int64_t { linear, lower, higher, midpoint, nearest };
+
+// Error unless all probabilities lie in 0 … 1.
+void check_probabilities(const char* op, const Tensor& q) {
+  const NoGrad off;
+  for (const double p : to(to(q, DType::f64), cpu_device()).to_vector<double>())
+    if (!(p >= 0 && p <= 1)) fail(op, ": q must lie in [0, 1] (got ", p, ")");
+}
+
+// The element at place q (n - 1) of each sorted row, n of them not NaN, between two elements as the word
+// says. Without ignore_nan a row with a NaN gives NaN, which is sorted last.
+Operands quantile_of(const Call& call, bool ignore_nan) {
+  const char* op = call.op->name;
+  const Tensor &x = call.input(0), &given = call.input(1);
+  need_float(op, x);
+  if (given.ndim() > 1) fail(op, ": q must be a number or have one dim (got shape ", given.shape(), ")");
+  if (!given.is_number() && given.dtype() != x.dtype())
+    fail(op, ": q is ", given.dtype(), ", the tensor ", x.dtype());
+  check_probabilities(op, given);
+  const bool whole = !call.params[0].present(), keep = call.flag(1);
+  const int dim = whole ? 0 : normalize_dim(op, call.integer(0), x.shape());
+  const Tensor line = whole ? reshape(x, {x.numel()}) : as_line(x);
+  const int64_t n = line.size(dim);
+  if (n == 0) fail(op, ": shape ", x.shape(), " has no elements along the dim");
+  // Rows last: [..., n], and q as [Q].
+  const Tensor rows = movedim(line, {dim}, {-1});
+  const Tensor values = sorted(rows, rows.ndim() - 1)[0];
+  const int last = rows.ndim() - 1;
+  const int64_t count = given.ndim() == 0 ? 1 : given.size(0);
+  Tensor q = given.is_number() ? full({1}, given.item(), x.dtype(), x.device()) : reshape(given, {count});
+  Shape kept = rows.shape();
+  kept[last] = count;
+  Tensor places;  // q (n - 1) for each row
+  {
+    Tensor filled = sum(logical_not(isnan(rows.detach())), {last}, true);
+    if (!ignore_nan) filled = where(lt(filled, number(n)), number(int64_t(-1)), filled);
+    const Tensor length = to(filled - number(int64_t(1)), x.dtype());
+    const Tensor poisoned = where(lt(length, number(-1.0)), number(double(n - 1)), q * length);
+    places = expand(clamp(poisoned, 0.0), kept);
+  }
+  const Between between = Between(call.integer(2));
+  if (between == Between::lower) places = floor(places);
+  if (between == Between::higher) places = ceil(places);
+  if (between == Between::nearest) places = round(places);
+  const Tensor below = floor(places.detach());
+  Tensor result = gather(values, last, to(below, DType::i64));
+  if (between == Between::linear || between == Between::midpoint) {
+    const Tensor above = gather(values, last, to(ceil(places.detach()), DType::i64));
+    Tensor weight = places - below;
+    if (between == Between::midpoint) weight = to(gt(weight, number(0.0)), x.dtype()) * 0.5;
+    result = where(eq(above, result), result, lerp(result, above, weight));
+  }
+  // Back to the place of dim, with the probabilities first.
+  if (whole || x.ndim() == 0) {
+    Shape ones_shape;
+    if (given.ndim() == 1) ones_shape.push_back(count);
+    if (keep)
+      for (int d = 0; d < x.ndim(); ++d) ones_shape.push_back(1);
+    return {reshape(result, ones_shape)};
+  }
+  result = movedim(result, {last}, {0});
+  if (keep) result = unsqueeze(result, dim + 1);
+  return {given.ndim() == 1 ? result : squeeze(result, 0)};
+}
+// 16-bit floats are computed in f32.
+Operands quantile_in_f32(const Call& call, bool ignore_nan) {
+  const DType type = call.input(0).dtype();
+  if (!is_half(type)) return quantile_of(call, ignore_nan);
+  Call wide = call;
+  wide.in[0] = to(call.input(0), DType::f32);
+  if (call.input(1).dtype() == type) wide.in[1] = to(call.input(1), DType::f32);
+  return {to(quantile_of(wide, ignore_nan)[0], type)};
+}
+Operands quantile_compose(const Call& call) { return quantile_in_f32(call, false); }
+Operands nanquantile_compose(const Call& call) { return quantile_in_f32(call, true); }
+Op quantile_op(const char* name, const char* doc, Operands (*compose)(const Call&)) {
+  return {
+      .name = name,
+      .doc = doc,
+      .inputs = {{"input"}, {"q"}},
+      .params =
+          {kOneDim,
+           kKeepdim,
+           {"interpolation", ParamKind::choice, 0, {"linear", "lower", "higher", "midpoint", "nearest"}}},
+      .compose = compose,
+      .family = OpFamily::reduction,
+      .order = {"input", "q", "dim", "keepdim", "interpolation"},
+      .number_inputs = 0b10,
+      .examples = {
+          {.inputs = {{{2, 5}}, {{3}, 0.1, 0.9}}, .types = kFloating},
+          {.inputs = {{{2, 5}}, {{3}, 0.1, 0.9}}, .params = {Value(1)}, .types = kFloating},
+          {.inputs = {{{4, 3}}, {{}, 0.1, 0.9}}, .params = {Value(0), true, Value(3)}, .types = kFloating},
+          {.inputs = {{{2, 5}}, {{2}, 0.1, 0.9}}, .params = {Value(1), false, Value(1)}, .types = kFloating},
+          {.inputs = {{{2, 5}}, {{2}, 2, 3}}, .error = "q must lie in [0, 1]"}}};
+}
+const Op kQuantile = quantile_op(
+    "quantile",
+    "The elements of dim, or of all, at the parts q of the way through their order, with q as the first dim.",
+    quantile_compose);
+const Op kNanquantile =
+    quantile_op("nanquantile", "quantile of the elements that are not NaN.", nanquantile_compose);
+
+// --- differences ---
+
+Operands diff_compose(const Call& call) {
+  Tensor x = call.input(0);
+  const int64_t n = call.integer(0);
+  if (n < 0) fail("diff: n must not be negative (got ", n, ")");
+  if (x.ndim() == 0) fail("diff: a tensor of at least one dim is needed");
+  const int dim = normalize_dim("diff", call.integer(1), x.shape());
+  TensorList parts;
+  if (call.has(1)) parts.push_back(call.input(1));
+  parts.push_back(x);
+  if (call.has(2)) parts.push_back(call.input(2));
+  if (parts.size() > 1) x = cat(parts, dim);
+  for (int64_t i = 0; i < n && x.size(dim) > 0; ++i) {
+    const int64_t left = x.size(dim) - 1;
+    const Tensor after = narrow(x, dim, 1, left), before = narrow(x, dim, 0, left);
+    x = x.dtype() == DType::boolean ? logical_xor(after, before) : after - before;
+  }
+  return {x.same(call.input(0)) ? clone(x) : x};
+}
+const Op kDiff{
+    .name = "diff",
+    .doc = "The differences of neighbours along dim, n times, with prepend and append at the ends.",
+    .inputs = {{"input"}, {"prepend", true}, {"append", true}},
+    .params = {{"n", ParamKind::integer, 1}, kLastDim},
+    .compose = diff_compose,
+    .family = OpFamily::elementwise,
+    .order = {"input", "n", "dim", "prepend", "append"},
+    .examples = {{.inputs = {{{2, 4}}}},
+                 {.inputs = {{{4, 3}}}, .params = {Value(2), Value(0)}},
+                 {.inputs = {{{2, 4}}, {{2, 1}}, {{2, 2}}}},
+                 {.inputs = {{{2, 4}}}, .params = {Value(-1)}, .error = "not be negative"}}};
+
+}  // namespace
+
+std::span<const Op* const> quantile_ops() {
+  static const Op* const ops[] = {&kNansum,   &kNanmean,     &kCountNonzero, &kVarMean, &kStdMean,
+                                  &kAminmax,  &kKthvalue,    &kMode,         &kMsort,   &kNanmedian,
+                                  &kQuantile, &kNanquantile, &kDiff};
+  return ops;
+}
+
+}  // namespace lunagrad
