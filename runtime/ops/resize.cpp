@@ -6,6 +6,7 @@
 #include "runtime/ops/dense.h"
 #include "runtime/ops/families.h"
 #include "runtime/ops/flops.h"
+#include "runtime/ops/resize_forms.h"
 #include "runtime/ops/resize_geometry.h"
 
 namespace lunagrad {
@@ -105,7 +106,10 @@ std::vector<ParamSpec> interpolate_params(bool input_size) {
   std::vector<ParamSpec> params = {
       {.name = "size", .kind = ParamKind::integers, .fallback = {}, .optional = true},
       {.name = "scale_factor", .kind = ParamKind::real, .fallback = {}, .optional = true},
-      {"mode", ParamKind::choice, int64_t(Interpolation::nearest), {"nearest", "linear", "bilinear"}},
+      {"mode",
+       ParamKind::choice,
+       int64_t(Interpolation::nearest),
+       {"nearest", "linear", "bilinear", "bicubic", "trilinear", "area", "nearest-exact"}},
       {"align_corners", ParamKind::boolean, false}};
   if (input_size) params.push_back({"input_size", ParamKind::integers, {}});
   return params;
@@ -152,6 +156,8 @@ const Op kInterpolate{
     .cpu = interpolate_cpu,
     .vjp = interpolate_vjp,
     .reads = {{}},
+    .compose = interpolate_compose,
+    .composed = is_composed_mode,
     .half_through_f32 = true,
     .family = OpFamily::other,
     .flops = {interpolate_flops,
@@ -170,6 +176,8 @@ const Op kInterpolateGrad{
     .flops = {interpolate_grad_flops,
               "4 for each element of a linear gradient, 8 of a bilinear one, 1 of a nearest one"}};
 
+constexpr int64_t kLargest = (int64_t(1) << 31) - 1;  // products of two sizes fit 64 bits
+
 enum ColumnsParam { kKernel, kDilation, kPadding, kStride };  // of im2col; col2im has output_size before them
 
 // The windows of images [N, C, H, W] or [C, H, W]; `first` is the number of the parameter kernel_size.
@@ -183,6 +191,8 @@ ConvGeometry windows(const Call& call, const Shape& image, size_t first) {
       sizes[size_t(1 + i)] = list[list.size() == 1 ? 0 : i];
       if (sizes[size_t(1 + i)] < least)
         fail(call.op->name, ": ", name, " must be at least ", least, " (got ", list, ")");
+      if (sizes[size_t(1 + i)] > kLargest)
+        fail(call.op->name, ": ", name, " must be at most ", kLargest, " (got ", list, ")");
     }
   };
   read(kKernel, "kernel_size", 1, g.kernel);
@@ -319,7 +329,12 @@ Tensor col2im(const Tensor& columns, const Dims& output_size, const Dims& kernel
 }
 
 std::span<const Op* const> resize_ops() {
-  static constexpr const Op* ops[] = {&kInterpolate, &kIm2col, &kCol2im, &kInterpolateGrad};
+  static const std::vector<const Op*> ops = [] {
+    std::vector<const Op*> list = {&kInterpolate, &kIm2col, &kCol2im, &kInterpolateGrad};
+    for (const auto& family : {sampling_ops(), shuffle_ops()})
+      list.insert(list.end(), family.begin(), family.end());
+    return list;
+  }();
   return ops;
 }
 
