@@ -46,7 +46,13 @@ end
 -- floor(size * factor) for each spatial dim.
 local function scaled_size(x, factors)
   local size = {}
-  for d = 3, x:dim() do size[d - 2] = math.floor(x:size(d) * (factors[d - 2] or factors[1])) end
+  for d = 3, x:dim() do
+    local wanted = x:size(d) * (factors[d - 2] or factors[1])
+    if not (wanted >= 1 and wanted < 2 ^ 40) then
+      fail(("interpolate: dim %d would go from %d elements to %g"):format(d, x:size(d), wanted))
+    end
+    size[d - 2] = math.floor(wanted)
+  end
   return size
 end
 
@@ -58,8 +64,8 @@ function functional.interpolate(...)
   if factor == nil or a.size ~= nil or x:dim() < 3 then return core.interpolate(x, a.size, factor, mode, align) end
   local factors = type(factor) == "table" and factor or {factor}
   if type(factor) == "table" or a.recompute_scale_factor then check_factors(x, factors) end
+  if type(factors[1]) ~= "number" then return core.interpolate(x, nil, factor, mode, align) end
   if a.recompute_scale_factor or mode == "area" then
-    if type(factors[1]) ~= "number" then return core.interpolate(x, nil, factor, mode, align) end
     return core.interpolate(x, scaled_size(x, factors), nil, mode, align)
   end
   if #factors == 1 then return core.interpolate(x, nil, factors[1], mode, align) end

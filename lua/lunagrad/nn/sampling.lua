@@ -43,7 +43,8 @@ local function places(x, dims, samples, kernel, out)
   local index
   for d = 1, dims do
     local size = x:size(d - dims - 1)
-    local first = starts(samples:narrow(3, d, 1), size, kernel[d], out[d])
+    local own = dims == 2 and 3 - d or d -- PyTorch draws for the columns of images first
+    local first = starts(samples:narrow(3, own, 1), size, kernel[d], out[d])
     local along = first:unsqueeze(-1) + core.arange(0, kernel[d], 1, {dtype = "i64", device = x:device()})
     -- [N, C, windows so far * out, elements so far * kernel]
     if index then
@@ -99,7 +100,8 @@ local function define(dims)
       out = checked("output_size", out, 1)
     end
     for d = 1, dims do
-      if out[d] + kernel[d] - 1 > x:size(2 + d) then
+      local size = x:size(2 + d)
+      if kernel[d] > size or out[d] > size - kernel[d] + 1 then
         fail(("%s: %d windows of %d elements do not fit dim %d of shape [%s]"):format(name, out[d], kernel[d], 2 + d,
           table.concat(x:size(), ", ")))
       end
