@@ -1,6 +1,8 @@
-// The modes of interpolate that are compositions: each spatial dim is resized by itself.
+// interpolate as a composition, for the modes without a kernel: each spatial dim is resized by itself.
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <vector>
 
 #include "runtime/ops.h"
 #include "runtime/ops/resize_forms.h"
@@ -9,7 +11,9 @@ namespace lunagrad {
 namespace {
 
 enum Param { kSize, kScaleFactor, kMode, kAlignCorners };
-constexpr const char* kModes[] = {"bicubic", "trilinear", "area", "nearest-exact"};
+constexpr const char* kModes[] = {"nearest",   "linear", "bilinear",     "bicubic",
+                                  "trilinear", "area",   "nearest-exact"};
+constexpr int kDims[] = {0, 3, 4, 4, 5, 0, 0};  // that a mode needs; 0: 3 to 5
 
 struct Axis {
   int dim;
@@ -33,54 +37,60 @@ Axis axis_of(const Call& call, const Tensor& x, int i) {
   return {dim, in, int64_t(out), sized ? double(in) / out : 1 / call.real(kScaleFactor)};
 }
 
-// Positions 0, 1, … of the result as f64.
-Tensor steps(const Axis& axis, const Tensor& x) {
-  return arange(0, double(axis.out), 1, DType::f64, x.device());
-}
-Tensor positions(const Tensor& at, int64_t size) { return to(clamp(at, 0.0, double(size - 1)), DType::i64); }
+// What one element of the result blends: elements of the input, and their weights.
+struct Taps {
+  std::vector<Tensor> places, weights;  // i64 and f64 of the result's length; no weights for a copy
+};
 
-Tensor resize_nearest_exact(const Tensor& x, const Axis& axis) {
-  const NoGrad off;
-  return positions(floor((steps(axis, x) + 0.5) * axis.step), axis.in);
+double cubic(double d) {
+  constexpr double a = -0.75;
+  d = std::fabs(d);
+  return d <= 1 ? ((a + 2) * d - (a + 3)) * d * d + 1 : ((a * d - 5 * a) * d + 8 * a) * d - 4 * a;
 }
 
-// Elements beyond the ends repeat the last ones.
-Tensor resize_cubic(const Tensor& x, const Axis& axis, bool align_corners) {
-  if (axis.in == axis.out) return x;
-  std::array<Tensor, 4> weights, places;
-  {
-    const NoGrad off;
-    const double aligned = axis.out > 1 ? double(axis.in - 1) / double(axis.out - 1) : 0;
-    const Tensor at = align_corners ? steps(axis, x) * aligned : (steps(axis, x) + 0.5) * axis.step - 0.5;
-    const Tensor low = floor(at);
-    weights = cubic_weights(at - low);
-    Shape along(x.ndim() - axis.dim, 1);
-    along[0] = axis.out;
-    for (size_t i = 0; i < 4; ++i) {
-      weights[i] = reshape(to(weights[i], x.dtype()), along);
-      places[i] = positions(low + (double(i) - 1), axis.in);
+// As the kernels of interpolate (resize.cpp): nearest positions are computed in single precision.
+Taps taps_of(const Axis& axis, int64_t mode, bool align_corners) {
+  const bool nearest = mode == int64_t(Interpolation::nearest), exact = mode == kNearestExact;
+  const int count = nearest || exact ? 1 : mode == kBicubic ? 4 : 2;
+  Taps taps;
+  for (int i = 0; i < count; ++i) {
+    taps.places.push_back(Tensor::empty({axis.out}, DType::i64));
+    if (count > 1) taps.weights.push_back(Tensor::empty({axis.out}, DType::f64));
+  }
+  const double aligned = axis.out > 1 ? double(axis.in - 1) / double(axis.out - 1) : 0;
+  const auto set = [&](int i, int64_t at, int64_t place, double weight) {
+    taps.places[size_t(i)].data<int64_t>()[at] = std::clamp<int64_t>(place, 0, axis.in - 1);
+    if (count > 1) taps.weights[size_t(i)].data<double>()[at] = weight;
+  };
+  for (int64_t i = 0; i < axis.out; ++i) {
+    if (nearest) {
+      set(0, i, int64_t(std::floor(float(i) * float(axis.step))), 1);
+    } else if (exact) {
+      set(0, i, int64_t(std::floor(float((double(i) + 0.5) * double(float(axis.step))))), 1);
+    } else {
+      const double at = align_corners ? double(i) * aligned : (double(i) + 0.5) * axis.step - 0.5;
+      const double low = std::floor(count == 2 ? std::max(at, 0.0) : at);
+      if (count == 2) {
+        const double share = std::max(at, 0.0) - low;
+        set(0, i, int64_t(low), 1 - share), set(1, i, int64_t(low) + 1, share);
+      } else {
+        for (int k = 0; k < 4; ++k) set(k, i, int64_t(low) + k - 1, cubic(at - low - (k - 1)));
+      }
     }
   }
+  return taps;
+}
+
+Tensor resize(const Tensor& x, const Axis& axis, const Taps& taps) {
+  Shape along(x.ndim() - axis.dim, 1);
+  along[0] = axis.out;
   Tensor y;
-  for (size_t i = 0; i < 4; ++i) {
-    const Tensor part = index_select(x, axis.dim, places[i]) * weights[i];
+  for (size_t i = 0; i < taps.places.size(); ++i) {
+    Tensor part = index_select(x, axis.dim, to(taps.places[i], x.device()));
+    if (!taps.weights.empty()) part = part * to(reshape(to(taps.weights[i], x.dtype()), along), x.device());
     y = y.defined() ? y + part : part;
   }
   return y;
-}
-
-// One dim by the linear mode, which knows only the last of three.
-Tensor resize_linear(const Tensor& x, const Call& call, const Axis& axis) {
-  const Tensor last = movedim(x, {axis.dim}, {-1});
-  Shape shape = last.shape();
-  const Tensor lines = reshape(last, {1, x.numel() / axis.in, axis.in});
-  static const Op& op = *find_op("interpolate");
-  const bool sized = call.params[kSize].present();
-  const Tensor y = apply1(op, {lines},
-                          {sized ? Value(Dims{axis.out}) : Value(), call.params[kScaleFactor],
-                           int64_t(Interpolation::linear), call.flag(kAlignCorners)});
-  shape[shape.size() - 1] = axis.out;
-  return movedim(reshape(y, shape), {-1}, {axis.dim});
 }
 
 }  // namespace
@@ -97,17 +107,15 @@ bool is_composed_mode(const Call& call) { return call.integer(kMode) >= kBicubic
 Operands interpolate_compose(const Call& call) {
   const Tensor& x = call.input(0);
   const int64_t mode = call.integer(kMode);
-  const char* const name = kModes[mode - kBicubic];
+  const char* const name = kModes[mode];
   if (!is_floating(x.dtype())) fail("interpolate: a floating type is needed (got ", x.dtype(), ")");
-  if (x.ndim() < 3 || x.ndim() > 5 || (mode == kBicubic && x.ndim() != 4) ||
-      (mode == kTrilinear && x.ndim() != 5))
-    fail("interpolate: mode '", name, "' needs input ",
-         mode == kBicubic     ? "[N, C, H, W]"
-         : mode == kTrilinear ? "[N, C, D, H, W]"
-                              : "[N, C, spatial…] of 3 to 5 dims",
-         " (got shape ", x.shape(), ")");
-  if (mode >= kArea && call.flag(kAlignCorners))
-    fail("interpolate: align_corners is not for mode '", name, "'");
+  if (x.ndim() < 3 || x.ndim() > 5 || (kDims[mode] && x.ndim() != kDims[mode])) {
+    static constexpr const char* kAxes[] = {"spatial…] of 3 to 5 dims", "", "", "W]", "H, W]", "D, H, W]"};
+    fail("interpolate: mode '", name, "' needs input [N, C, ", kAxes[kDims[mode]], " (got shape ", x.shape(),
+         ")");
+  }
+  const bool aligns = kDims[mode] != 0;
+  if (!aligns && call.flag(kAlignCorners)) fail("interpolate: align_corners is not for mode '", name, "'");
   const bool sized = call.params[kSize].present(), scaled = call.params[kScaleFactor].present();
   if (sized == scaled) fail("interpolate: give either size or scale_factor");
   const int dims = x.ndim() - 2;
@@ -123,15 +131,11 @@ Operands interpolate_compose(const Call& call) {
     return {apply1(*pools[dims - 1], {x}, {size})};
   }
   Tensor y = is_half(x.dtype()) ? to(x, DType::f32) : x;
+  const bool blends = mode != int64_t(Interpolation::nearest) && mode != kNearestExact;
   for (int i = dims - 1; i >= 0; --i) {
     const Axis axis = axis_of(call, x, i);
-    if (mode == kBicubic) {
-      y = resize_cubic(y, axis, call.flag(kAlignCorners));
-    } else if (mode == kNearestExact) {
-      y = index_select(y, axis.dim, resize_nearest_exact(y, axis));
-    } else if (y.numel() > 0) {
-      y = resize_linear(y, call, axis);
-    }
+    if (blends && mode != kBicubic && axis.in == axis.out) continue;  // a copy, for any factor
+    y = resize(y, axis, taps_of(axis, mode, call.flag(kAlignCorners)));
   }
   return {to(y, x.dtype())};
 }

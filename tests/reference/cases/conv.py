@@ -43,6 +43,14 @@ def cases(case):
     case("interpolate", [pool], size=[4, 11], mode="bilinear")
     case("interpolate", [pool], size=[4, 11], mode="bilinear", align_corners=True)
     case("interpolate", [pool], scale_factor=0.6, mode="bilinear")
+    for mode in ("bicubic", "area", "nearest-exact"):
+        case("interpolate", [pool], size=[5, 9], mode=mode)
+        case("interpolate", [pool], scale_factor=1.7, mode=mode)
+    case("interpolate", [pool], size=[4, 11], mode="bicubic", align_corners=True)
+    case("interpolate", [pool], scale_factor=1.1, mode="bicubic")
+    case("interpolate", [line], scale_factor=0.6, mode="nearest-exact")
+    case("interpolate", [real(1, 2, 3, 4, 2)], size=[4, 3, 5], mode="trilinear", align_corners=True)
+    case("interpolate", [real(1, 2, 3, 4, 2)], scale_factor=1.5, mode="trilinear")
     case("im2col", [pool], by=F.unfold, kernel_size=[3, 2], dilation=[1, 2], padding=[1, 1], stride=[2, 1])
     case("col2im", [real(2, 12, 12)], by=F.fold, output_size=[4, 5], kernel_size=[2, 2])
     for op in ["conv1d", "conv2d", "conv3d"]:
