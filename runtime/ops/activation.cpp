@@ -69,11 +69,13 @@ void need_floating(const Call& call) {
     fail(call.op->name, ": a floating type is needed (got ", call.input(0).dtype(), ")");
 }
 
-// The product keeps NaN.
+// What is above lambd and what is below -lambd, by the kernel of threshold. NaN stays.
 Operands hardshrink_compose(const Call& call) {
   need_floating(call);
   const Tensor& x = call.input(0);
-  return {x * gt(abs(x.detach()), Tensor::number(call.real(0)))};
+  const double lambd = call.real(0);
+  if (lambd < 0) return {x};
+  return {threshold(x, lambd, 0.0) - threshold(-x, lambd, 0.0)};
 }
 const Op kHardshrink{
     .name = "hardshrink",

@@ -1,10 +1,12 @@
 // Embedding with all options of PyTorch, and embedding_bag, which sums, averages or takes the largest of the
-// rows of each bag of ids. Compositions of embedding and index_add.
+// rows of each bag of ids. Sums have a kernel; the rest are compositions of embedding and index_add.
 #include <algorithm>
 #include <limits>
 #include <optional>
 
+#include "runtime/ops/dense.h"
 #include "runtime/ops/families.h"
+#include "runtime/ops/flops.h"
 #include "runtime/ops/indices.h"
 
 namespace lunagrad {
@@ -88,12 +90,88 @@ enum BagInput { kIds, kWeight, kOffsets, kWeights };
 enum BagParam { kBagMaxNorm, kBagNormType, kBagScaleGrad, kMode, kBagSparse, kLastOffset, kBagPadding };
 enum Mode : int64_t { kMean, kSum, kMax };
 
+enum SumInput { kSumIds, kSumWeight, kSumStarts, kSumScale };
+
 // The bag of each id, from 0: the number of offsets up to its position, less 1.
 Tensor bags_of(const Tensor& offsets, int64_t ids) {
   const Tensor marks = index_add(zeros({ids + 1}, DType::i64, offsets.device()), 0, offsets,
                                  ones(offsets.shape(), DType::i64, offsets.device()));
   return narrow(cumsum(marks, 0), 0, 0, ids) - whole(1);
 }
+
+// --- the sums of bags, for f32 and f64: no rows are copied ---
+
+int64_t bag_count(const Call& call) { return call.input(kSumStarts).numel(); }
+
+void bag_sum_shape(Call& call) {
+  call.emit({bag_count(call), call.input(kSumWeight).size(1)}, call.input(kSumWeight).dtype());
+}
+void bag_sum_cpu(const Call& call) {
+  const Tensor weight = in_order(call.input(kSumWeight)), starts = in_order(call.input(kSumStarts));
+  const Tensor scale = call.has(kSumScale) ? in_order(call.input(kSumScale)) : Tensor();
+  const Indices ids("embedding_bag", call.input(kSumIds), 0, weight.size(0));
+  const int64_t bags = bag_count(call), width = weight.size(1), count = ids.size();
+  const int64_t* const begin_of = starts.data<int64_t>();
+  const auto run = [&]<class T>() {
+    const T *const rows = weight.data<T>(), *const factors = scale.defined() ? scale.data<T>() : nullptr;
+    T* const out = call.output().data<T>();
+    const int64_t each = std::max<int64_t>(1, count * width / std::max<int64_t>(1, bags));
+    parallel_for(bags, std::max<int64_t>(1, kIndexGrain / each), [&](int64_t first, int64_t last) {
+      for (int64_t bag = first; bag < last; ++bag) {
+        T* const sum = out + bag * width;
+        std::fill_n(sum, width, T(0));
+        const int64_t end = bag + 1 < bags ? begin_of[bag + 1] : count;
+        for (int64_t i = begin_of[bag]; i < end; ++i) {
+          const T* const row = rows + ids[i] * width;
+          const T factor = factors ? factors[i] : T(1);
+          for (int64_t d = 0; d < width; ++d) sum[d] += factor * row[d];
+        }
+      }
+    });
+  };
+  weight.dtype() == DType::f64 ? run.template operator()<double>() : run.template operator()<float>();
+}
+Operands bag_sum_compose(const Call& call) {
+  Tensor rows = index_select(call.input(kSumWeight), 0, call.input(kSumIds));
+  if (call.has(kSumScale)) rows = rows * unsqueeze(call.input(kSumScale), 1);
+  const Tensor bag = bags_of(call.input(kSumStarts), rows.size(0));
+  const Shape shape{bag_count(call), rows.size(1)};
+  return {index_add(zeros(shape, rows.dtype(), rows.device()), 0, bag, rows)};
+}
+// Each row gets the gradient of its bag.
+void bag_sum_vjp(Backward& b) {
+  const Tensor ids = b.input(kSumIds);
+  const Tensor g = index_select(b.grad(), 0, bags_of(b.input(kSumStarts), ids.numel()));
+  if (b.needs(kSumWeight)) {
+    const Tensor scale = b.input(kSumScale);
+    b.set(kSumWeight, index_add(zeros(b.shape(kSumWeight), g.dtype(), g.device()), 0, ids,
+                                scale.defined() ? g * unsqueeze(scale, 1) : g));
+  }
+  if (b.needs(kSumScale)) b.set(kSumScale, sum(g * index_select(b.input(kSumWeight), 0, ids), {1}));
+}
+double bag_sum_flops(const Call& call) {
+  return (call.has(kSumScale) ? 2 : 1) * elements(call.in[kSumIds]) * double(call.input(kSumWeight).size(1));
+}
+double bag_sum_bytes(const Call& call) {
+  return elements(call.in[kSumIds]) * double(call.output().size(1)) *
+             double(item_size(call.output().dtype())) +
+         double(call.output().nbytes()) + double(call.input(kSumIds).nbytes());
+}
+const Op kBagSum{
+    .name = "_embedding_bag_sum",
+    .doc =
+        "The sums of the rows of weight that ids name between one of starts and the next, each times "
+        "its scale.",
+    .inputs = {{"ids"}, {"weight"}, {"starts"}, {"scale", true}},
+    .shape = bag_sum_shape,
+    .cpu = bag_sum_cpu,
+    .vjp = bag_sum_vjp,
+    .reads = {{}, {.inputs = 0b1101}, {}, {.inputs = 0b0111}},
+    .compose = bag_sum_compose,
+    .integer_inputs = 0b101,
+    .family = OpFamily::view,
+    .flops = {bag_sum_flops, "1 for each element of each row, and 1 for its scale"},
+    .bytes = bag_sum_bytes};
 
 // The starts of the bags in the flattened ids, as i64 without the last offset.
 Tensor starts_of(const Call& call, int64_t ids) {
@@ -174,6 +252,21 @@ Operands embedding_bag_compose(const Call& call) {
   const int64_t bags = starts.size(0);
   limit_rows("embedding_bag", ids, weight, call.params[kBagMaxNorm], call.real(kBagNormType));
   const Shape result{bags, weight.size(1)};
+  const auto by_size = [&](const Tensor& sums, const Tensor& each) {
+    if (mode == kSum) return sums;
+    const Tensor sizes = index_add(zeros({bags}, sums.dtype(), sums.device()), 0, bags_of(starts, count),
+                                   to(each, sums.dtype()));
+    return sums / unsqueeze(clamp(sizes, 1.0, std::numeric_limits<double>::infinity()), 1);
+  };
+  const bool plain = !padding.present() && !call.flag(kBagScaleGrad) && mode != kMax && count > 0 && bags > 0;
+  if (plain && !is_half(weight.dtype()) && !is_complex(weight.dtype())) {
+    const Tensor scale = call.has(kWeights) ? reshape(call.input(kWeights), {count}) : Tensor();
+    if (scale.defined() && scale.dtype() != weight.dtype())
+      fail("embedding_bag: weight and per_sample_weights must have one type (got ", weight.dtype(), " and ",
+           scale.dtype(), ")");
+    const Tensor sums = apply1(kBagSum, {ids, weight, starts, scale});
+    return {by_size(sums, mode == kMean ? ones({count}, sums.dtype(), sums.device()) : Tensor())};
+  }
   Tensor rows = embedding(ids, weight, padding.present() ? std::optional<int64_t>(padding.i) : std::nullopt);
   if (count == 0 || bags == 0) return {sum(rows, {0}, true) + zeros(result, rows.dtype(), rows.device())};
   if (call.flag(kBagScaleGrad)) rows = shared_gradient(rows, ids, weight.size(0));
@@ -183,11 +276,7 @@ Operands embedding_bag_compose(const Call& call) {
   if (counted.defined()) rows = where(unsqueeze(counted, 1), rows, Tensor::number(0.0));
   const Tensor bag = bags_of(starts, count);
   const Tensor sums = index_add(zeros(result, rows.dtype(), rows.device()), 0, bag, rows);
-  if (mode == kSum) return {sums};
-  const Tensor each =
-      counted.defined() ? to(counted, rows.dtype()) : ones({count}, rows.dtype(), rows.device());
-  const Tensor sizes = index_add(zeros({bags}, rows.dtype(), rows.device()), 0, bag, each);
-  return {sums / unsqueeze(clamp(sizes, 1.0, std::numeric_limits<double>::infinity()), 1)};
+  return {by_size(sums, counted.defined() ? counted : ones({count}, rows.dtype(), rows.device()))};
 }
 
 OpExample bag(const Shape& ids, const Value& mode, const Value& padding = {}, bool weights = false) {
@@ -233,7 +322,7 @@ const Op kEmbeddingBag{
 }  // namespace
 
 std::span<const Op* const> embedding_ops() {
-  static const Op* const ops[] = {&kEmbeddingOptions, &kEmbeddingBag};
+  static const Op* const ops[] = {&kEmbeddingOptions, &kEmbeddingBag, &kBagSum};
   return ops;
 }
 
