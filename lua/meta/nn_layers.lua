@@ -346,4 +346,89 @@ function functional.fractional_max_pool3d(input, kernel_size, options) end
 ---@return Tensor
 function functional.triplet_margin_with_distance_loss(anchor, positive, negative, options) end
 
+---F.max_pool1d with return_indices.
+---@param input Tensor
+---@param kernel_size integer|integer[]
+---@param options? {stride?: integer|integer[], padding?: integer|integer[], dilation?: integer|integer[], ceil_mode?: boolean}
+---@return Tensor
+---@return Tensor indices
+function functional.max_pool1d_with_indices(input, kernel_size, options) end
+
+---F.adaptive_max_pool1d with return_indices.
+---@param input Tensor
+---@param output_size integer|integer[]
+---@return Tensor
+---@return Tensor indices
+function functional.adaptive_max_pool1d_with_indices(input, output_size) end
+
+---F.max_pool2d with return_indices.
+---@param input Tensor
+---@param kernel_size integer|integer[]
+---@param options? {stride?: integer|integer[], padding?: integer|integer[], dilation?: integer|integer[], ceil_mode?: boolean}
+---@return Tensor
+---@return Tensor indices
+function functional.max_pool2d_with_indices(input, kernel_size, options) end
+
+---F.adaptive_max_pool2d with return_indices.
+---@param input Tensor
+---@param output_size integer|integer[]
+---@return Tensor
+---@return Tensor indices
+function functional.adaptive_max_pool2d_with_indices(input, output_size) end
+
+---F.max_pool3d with return_indices.
+---@param input Tensor
+---@param kernel_size integer|integer[]
+---@param options? {stride?: integer|integer[], padding?: integer|integer[], dilation?: integer|integer[], ceil_mode?: boolean}
+---@return Tensor
+---@return Tensor indices
+function functional.max_pool3d_with_indices(input, kernel_size, options) end
+
+---F.adaptive_max_pool3d with return_indices.
+---@param input Tensor
+---@param output_size integer|integer[]
+---@return Tensor
+---@return Tensor indices
+function functional.adaptive_max_pool3d_with_indices(input, output_size) end
+
+---F.fractional_max_pool2d with return_indices.
+---@param input Tensor
+---@param kernel_size integer|integer[]
+---@param output_size? integer|integer[]
+---@param output_ratio? number|number[]
+---@param samples? Tensor
+---@return Tensor
+---@return Tensor indices
+function functional.fractional_max_pool2d_with_indices(input, kernel_size, output_size, output_ratio, samples) end
+
+---F.fractional_max_pool3d with return_indices.
+---@param input Tensor
+---@param kernel_size integer|integer[]
+---@param output_size? integer|integer[]
+---@param output_ratio? number|number[]
+---@param samples? Tensor
+---@return Tensor
+---@return Tensor indices
+function functional.fractional_max_pool3d_with_indices(input, kernel_size, output_size, output_ratio, samples) end
+
+---The old name of F.interpolate.
+---@param input Tensor
+---@param options {size?: integer|integer[], scale_factor?: number|number[], mode?: string, align_corners?: boolean}
+---@return Tensor
+function functional.upsample(input, options) end
+
+---F.interpolate with mode "nearest".
+---@param input Tensor
+---@param size? integer|integer[]
+---@param scale_factor? number|number[]
+---@return Tensor
+function functional.upsample_nearest(input, size, scale_factor) end
+
+---F.interpolate with mode "bilinear" and aligned corners.
+---@param input Tensor
+---@param size? integer|integer[]
+---@param scale_factor? number|number[]
+---@return Tensor
+function functional.upsample_bilinear(input, size, scale_factor) end
+
 return nn

@@ -180,7 +180,7 @@ def run(name, args, options, inputs, more):
                     f'["{k}"] = {lua(v)}' for k, v in parameters.items()) + "}}"
             fields[mode] = text
     fields["state"] = "{" + ", ".join(f'["{k}"] = {lua(v)}' for k, v in keys.items()) + "}"
-    return "{" + ",\n   ".join(f"{k} = {v}" for k, v in fields.items()) + "},"
+    return "{" + ", ".join(f"{k} = {v}" for k, v in fields.items()) + "},"
 
 
 def write(path):
