@@ -209,7 +209,8 @@ std::vector<KernelEntry> conv_kernels() {
           {find_op("_conv2d_grad_weight"), kernel<ConvPart::weight_gradient, 2>()},
           {find_op("_conv3d_grad_weight"), kernel<ConvPart::weight_gradient, 3>()},
           {find_op("conv_transpose1d"), kernel<ConvPart::transposed, 1>()},
-          {find_op("conv_transpose2d"), kernel<ConvPart::transposed, 2>()}};
+          {find_op("conv_transpose2d"), kernel<ConvPart::transposed, 2>()},
+          {find_op("conv_transpose3d"), kernel<ConvPart::transposed, 3>()}};
 }
 
 }  // namespace lunagrad::gpu

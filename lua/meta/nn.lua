@@ -53,7 +53,7 @@ function nn.Linear(in_features, out_features, options) end
 ---@param in_channels integer
 ---@param out_channels integer
 ---@param kernel_size integer|integer[]
----@param options? {stride?: integer|integer[], padding?: integer|integer[]|"same"|"valid", dilation?: integer|integer[], groups?: integer, bias?: boolean, activation?: "none"|"relu"|"tanh"|"sigmoid", device?: string, dtype?: lunagrad.DType}
+---@param options? {stride?: integer|integer[], padding?: integer|integer[]|"same"|"valid", dilation?: integer|integer[], groups?: integer, bias?: boolean, padding_mode?: "zeros"|"reflect"|"replicate"|"circular", activation?: "none"|"relu"|"tanh"|"sigmoid", device?: string, dtype?: lunagrad.DType}
 ---@return lunagrad.nn.Module
 function nn.Conv1d(in_channels, out_channels, kernel_size, options) end
 
@@ -61,7 +61,7 @@ function nn.Conv1d(in_channels, out_channels, kernel_size, options) end
 ---@param in_channels integer
 ---@param out_channels integer
 ---@param kernel_size integer|integer[]
----@param options? {stride?: integer|integer[], padding?: integer|integer[]|"same"|"valid", dilation?: integer|integer[], groups?: integer, bias?: boolean, activation?: "none"|"relu"|"tanh"|"sigmoid", device?: string, dtype?: lunagrad.DType}
+---@param options? {stride?: integer|integer[], padding?: integer|integer[]|"same"|"valid", dilation?: integer|integer[], groups?: integer, bias?: boolean, padding_mode?: "zeros"|"reflect"|"replicate"|"circular", activation?: "none"|"relu"|"tanh"|"sigmoid", device?: string, dtype?: lunagrad.DType}
 ---@return lunagrad.nn.Module
 function nn.Conv2d(in_channels, out_channels, kernel_size, options) end
 
@@ -69,7 +69,7 @@ function nn.Conv2d(in_channels, out_channels, kernel_size, options) end
 ---@param in_channels integer
 ---@param out_channels integer
 ---@param kernel_size integer|integer[]
----@param options? {stride?: integer|integer[], padding?: integer|integer[]|"same"|"valid", dilation?: integer|integer[], groups?: integer, bias?: boolean, activation?: "none"|"relu"|"tanh"|"sigmoid", device?: string, dtype?: lunagrad.DType}
+---@param options? {stride?: integer|integer[], padding?: integer|integer[]|"same"|"valid", dilation?: integer|integer[], groups?: integer, bias?: boolean, padding_mode?: "zeros"|"reflect"|"replicate"|"circular", activation?: "none"|"relu"|"tanh"|"sigmoid", device?: string, dtype?: lunagrad.DType}
 ---@return lunagrad.nn.Module
 function nn.Conv3d(in_channels, out_channels, kernel_size, options) end
 
@@ -89,75 +89,11 @@ function nn.ConvTranspose1d(in_channels, out_channels, kernel_size, options) end
 ---@return lunagrad.nn.Module
 function nn.ConvTranspose2d(in_channels, out_channels, kernel_size, options) end
 
----The largest value of each window. The stride defaults to the kernel size.
----@param kernel_size integer|integer[]
----@param options? {stride?: integer|integer[], padding?: integer|integer[], dilation?: integer|integer[], ceil_mode?: boolean}
----@return lunagrad.nn.Module
-function nn.MaxPool1d(kernel_size, options) end
-
----The largest value of each window. The stride defaults to the kernel size.
----@param kernel_size integer|integer[]
----@param options? {stride?: integer|integer[], padding?: integer|integer[], dilation?: integer|integer[], ceil_mode?: boolean}
----@return lunagrad.nn.Module
-function nn.MaxPool2d(kernel_size, options) end
-
----The mean of each window. The stride defaults to the kernel size.
----@param kernel_size integer|integer[]
----@param options? {stride?: integer|integer[], padding?: integer|integer[], ceil_mode?: boolean, count_include_pad?: boolean}
----@return lunagrad.nn.Module
-function nn.AvgPool1d(kernel_size, options) end
-
----The mean of each window. The stride defaults to the kernel size.
----@param kernel_size integer|integer[]
----@param options? {stride?: integer|integer[], padding?: integer|integer[], ceil_mode?: boolean, count_include_pad?: boolean, divisor_override?: integer}
----@return lunagrad.nn.Module
-function nn.AvgPool2d(kernel_size, options) end
-
----Averages windows so that the output has the given size.
----@param output_size integer
----@return lunagrad.nn.Module
-function nn.AdaptiveAvgPool1d(output_size) end
-
----Averages windows so that the output has the given size.
----@param output_size integer|integer[]
----@return lunagrad.nn.Module
-function nn.AdaptiveAvgPool2d(output_size) end
-
----The largest values of windows chosen so that the output has the given size.
----@param output_size integer|integer[]
----@return lunagrad.nn.Module
-function nn.AdaptiveMaxPool2d(output_size) end
-
----Resizes with the op `interpolate`: either size or scale_factor.
----@param options {size?: integer|integer[], scale_factor?: number|number[], mode?: "nearest"|"linear"|"bilinear", align_corners?: boolean}
----@return lunagrad.nn.Module
-function nn.Upsample(options) end
-
----The windows of images [N, C, H, W] as columns [N, C kH kW, windows].
----@param kernel_size integer|integer[]
----@param options? {dilation?: integer|integer[], padding?: integer|integer[], stride?: integer|integer[]}
----@return lunagrad.nn.Module
-function nn.Unfold(kernel_size, options) end
-
----Adds the columns back at the places of their windows: the inverse of Unfold if the windows do not overlap.
----@param output_size integer|integer[]
----@param kernel_size integer|integer[]
----@param options? {dilation?: integer|integer[], padding?: integer|integer[], stride?: integer|integer[]}
----@return lunagrad.nn.Module
-function nn.Fold(output_size, kernel_size, options) end
-
 ---Normalizes the last dims to mean 0 and standard deviation 1, then scales by weight and adds bias.
 ---@param normalized_shape integer|integer[]
 ---@param options? {eps?: number, elementwise_affine?: boolean, bias?: boolean, device?: string, dtype?: lunagrad.DType}
 ---@return lunagrad.nn.Module
 function nn.LayerNorm(normalized_shape, options) end
-
----Looks up a row of the weight for each id; ids count from 0.
----@param num_embeddings integer
----@param embedding_dim integer
----@param options? {device?: string, dtype?: lunagrad.DType}
----@return lunagrad.nn.Module
-function nn.Embedding(num_embeddings, embedding_dim, options) end
 
 ---x / sqrt(mean(x^2) + eps) over the last dims, scaled by weight.
 ---@param normalized_shape integer|integer[]
@@ -229,12 +165,6 @@ function nn.TransformerEncoderLayer(d_model, nhead, options) end
 ---@param options? lunagrad.nn.TransformerOptions
 ---@return lunagrad.nn.Module
 function nn.TransformerDecoderLayer(d_model, nhead, options) end
-
----In training, zeroes each element with probability p. p may be a function or a handle of lg.run.live, read at each call.
----@param p? number|fun(): number default 0.5
----@param inplace? boolean default false; changes nothing
----@return lunagrad.nn.Module
-function nn.Dropout(p, inplace) end
 
 ---Joins the dims start_dim to end_dim into one. Dims count from 1.
 ---@param start_dim? integer default 2

@@ -36,6 +36,34 @@ function init.zeros_(tensor) end
 ---@param tensor Tensor
 ---@return Tensor
 function init.ones_(tensor) end
+---Normal numbers between a and b.
+---@param tensor Tensor
+---@param mean? number default 0
+---@param std? number default 1
+---@param a? number default -2
+---@param b? number default 2
+---@return Tensor
+function init.trunc_normal_(tensor, mean, std, a, b) end
+---Orthonormal rows or columns, whichever are fewer, times gain.
+---@param tensor Tensor
+---@param gain? number default 1
+---@return Tensor
+function init.orthogonal_(tensor, gain) end
+---The identity matrix.
+---@param tensor Tensor
+---@return Tensor
+function init.eye_(tensor) end
+---The weight of a convolution that passes its first channels on.
+---@param tensor Tensor
+---@param groups? integer default 1
+---@return Tensor
+function init.dirac_(tensor, groups) end
+---Normal numbers, a share `sparsity` of each column zero.
+---@param tensor Tensor
+---@param sparsity number
+---@param std? number default 0.01
+---@return Tensor
+function init.sparse_(tensor, sparsity, std) end
 ---Glorot initialization from a uniform distribution.
 ---@param tensor Tensor
 ---@param gain? number default 1

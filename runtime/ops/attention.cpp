@@ -12,6 +12,7 @@
 #include "runtime/cpu/workspace.h"
 #include "runtime/ops/dense.h"
 #include "runtime/ops/families.h"
+#include "runtime/ops/grouped_attention.h"
 
 namespace lunagrad {
 namespace {
@@ -564,7 +565,8 @@ Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, cons
 }
 
 std::span<const Op* const> attention_ops() {
-  static const Op* const ops[] = {&kPublic, &kAttention, &kAttentionGrad, &kMaskGrad};
+  static const Op* const ops[] = {&kPublic, &kAttention, &kAttentionGrad, &kMaskGrad,
+                                  &grouped_attention_op()};
   return ops;
 }
 

@@ -5,6 +5,7 @@
 //   from G for dw: x gets grad_input(g, G), g gets conv(x, G)
 // A transposed convolution is grad_input with x in place of g, plus a bias.
 #include <complex>
+#include <limits>
 
 #include "runtime/ops/activation.h"
 #include "runtime/ops/conv_geometry.h"
@@ -180,7 +181,29 @@ constexpr Names kNames[] = {
     {"conv3d",
      "Slides a weight [out, in / groups, kD, kH, kW] over volumes [N, in, D, H, W], adds a bias and "
      "activates.",
-     "_conv3d_grad_input", "_conv3d_grad_weight", nullptr, nullptr}};
+     "_conv3d_grad_input", "_conv3d_grad_weight", "conv_transpose3d",
+     "The gradient of conv3d with respect to its input as an operation: each element of [N, in, D, H, W] "
+     "adds a "
+     "weight [in, out / groups, kD, kH, kW] to the result."}};
+
+// Of conv_transpose3d; those of fewer dims have rows in the tests.
+std::vector<OpExample> transposed_examples(int dims) {
+  if (dims != 3) return {};
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  return {{.inputs = {{.shape = {1, 2, 2, 3, 2}}, {.shape = {2, 3, 2, 2, 3}}, {.shape = {3}}}},
+          {.inputs = {{.shape = {1, 2, 2, 3, 2}}, {.shape = {2, 1, 2, 1, 3}}, {.shape = {2}}},
+           .params = {Dims{2, 1, 3}, Dims{1, 0, 1}, Dims{1, 0, 2}, 2, Dims{2, 1, 1}}},
+          {.inputs = {{.shape = {2, 2, 2, 2}},
+                      {.shape = {2, 2, 2, 2, 2}},
+                      {.kind = ExampleOperand::Kind::absent}}},
+          {.inputs = {{.shape = {2, 2}}, {.shape = {2, 2, 2, 2, 2}}, {.kind = ExampleOperand::Kind::absent}},
+           .error = "input must be [N, C, D, H, W] or [C, D, H, W]"},
+          {.inputs = {{.shape = {2, 2, 2, 2}},
+                      {.shape = {2, 2, 2, 2, 2}},
+                      {.kind = ExampleOperand::Kind::absent}},
+           .params = {Dims{kMost}},
+           .error = "stride must be at most 2147483647"}};
+}
 
 // The records for one number of spatial dims.
 template <int dims>
@@ -214,7 +237,8 @@ struct Conv {
     check_dims(call, dims, x, weight, "out, in / groups");
     const ConvGeometry g = geometry(call, call.params, dims, x, weight);
     const char* const name = call.op->name;
-    if (g.groups < 1 || g.in_channels % g.groups != 0 || g.out_channels % g.groups != 0)
+    if (g.groups < 1 || g.groups > kLongestStep || g.in_channels % g.groups != 0 ||
+        g.out_channels % g.groups != 0)
       fail(name, ": groups = ", g.groups, " must divide the ", g.in_channels, " input and ", g.out_channels,
            " output channels");
     if (weight[1] * g.groups != g.in_channels)
@@ -299,7 +323,7 @@ struct Conv {
     const char* const name = call.op->name;
     const int64_t groups = call.integer(kTransposedGroups);
     const int channel = x.size() - dims - 1;
-    if (groups < 1 || x[channel] % groups != 0)
+    if (groups < 1 || groups > kLongestStep || x[channel] % groups != 0)
       fail(name, ": groups = ", groups, " must divide the ", x[channel], " input channels");
     if (weight[0] != x[channel])
       fail(name, ": weight of shape ", weight, " needs ", weight[0], " input channels (got input of shape ",
@@ -318,9 +342,11 @@ struct Conv {
              ", stride ", stride[d], ", dilation ", dilation[d], ")");
       int64_t& size = result[channel + 1 + i];
       const int64_t before = size;
-      if (__builtin_mul_overflow(size - 1, stride[d], &size) || size > INT64_MAX / 2)
-        fail(name, ": the result of an input of shape ", x, " with stride ", stride[d], " is too large");
-      size += dilation[d] * (weight[2 + i] - 1) + extra[d] + 1 - 2 * padding[d];
+      const __int128 wanted = __int128(size - 1) * stride[d] - 2 * padding[d] +
+                              __int128(dilation[d]) * (weight[2 + i] - 1) + extra[d] + 1;
+      if (wanted > std::numeric_limits<int64_t>::max())
+        fail(name, ": dim ", channel + 2 + i, " of the result would have more elements than can be counted");
+      size = int64_t(wanted);
       if (weight[2 + i] < 1 || before < 1 || size < 1)
         fail(name, ": no result is left of the input of shape ", x, " with a kernel of shape ", weight,
              ": dim ", channel + 2 + i, " would have ", size, " elements");
@@ -407,7 +433,8 @@ const Op Conv<dims>::transposed{
     .complex = true,
     .family = OpFamily::linear_algebra,
     .autocast = AutocastPolicy::narrow,
-    .flops = {grad_input_flops, "2 x elements of the input x elements of the weight for one input channel"}};
+    .flops = {grad_input_flops, "2 x elements of the input x elements of the weight for one input channel"},
+    .examples = transposed_examples(dims)};
 
 }  // namespace
 
@@ -445,10 +472,10 @@ Tensor conv_transpose2d(const Tensor& x, const Tensor& weight, const Tensor& bia
 }
 
 std::span<const Op* const> conv_ops() {
-  static constexpr const Op* ops[] = {&Conv<1>::conv,        &Conv<2>::conv,       &Conv<3>::conv,
-                                      &Conv<1>::transposed,  &Conv<2>::transposed, &Conv<1>::grad_input,
-                                      &Conv<2>::grad_input,  &Conv<3>::grad_input, &Conv<1>::grad_weight,
-                                      &Conv<2>::grad_weight, &Conv<3>::grad_weight};
+  static constexpr const Op* ops[] = {&Conv<1>::conv,        &Conv<2>::conv,        &Conv<3>::conv,
+                                      &Conv<1>::transposed,  &Conv<2>::transposed,  &Conv<3>::transposed,
+                                      &Conv<1>::grad_input,  &Conv<2>::grad_input,  &Conv<3>::grad_input,
+                                      &Conv<1>::grad_weight, &Conv<2>::grad_weight, &Conv<3>::grad_weight};
   return ops;
 }
 

@@ -1,5 +1,6 @@
 // dropout. The mask is not stored: it is a function of the draw and the row-major position of an element, so
-// the gradient computes it again.
+// the gradient computes it again. The forms that drop whole channels, or keep mean and variance of the input
+// (alpha; Klambauer and others, NIPS 2017), are products with a small mask.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -94,12 +95,112 @@ const Op kDropout{
     .compose = dropout_compose,
     .family = OpFamily::elementwise};
 
+// --- whole channels ---
+
+void check_share(const Call& call) {
+  const double p = call.real(0);
+  if (!(p >= 0 && p <= 1)) fail(call.op->name, ": p must lie in [0, 1] (got ", p, ")");
+  if (!is_floating(call.input(0).dtype()))
+    fail(call.op->name, ": a floating-point tensor is needed (got ", call.input(0).dtype(), ")");
+}
+bool is_idle(const Call& call) { return !call.flag(1) || call.real(0) == 0; }
+
+// The shape of a mask with one element for each channel: that of x with spatial dims of size 1. Without a
+// batch the channels are dim 0.
+Shape channels_of(const Tensor& x, bool batched) {
+  Shape shape = x.shape();
+  for (int d = batched ? 2 : 1; d < shape.size(); ++d) shape[d] = 1;
+  return shape;
+}
+
+Operands drop_channels(const Call& call, bool batched) {
+  check_share(call);
+  const Tensor& x = call.input(0);
+  if (is_idle(call)) return {x};
+  return {x * drop(ones(channels_of(x, batched), x.dtype(), x.device()), call.real(0), true)};
+}
+
+template <int least, int most, int unbatched>
+Operands dropout_channels_compose(const Call& call) {
+  const Tensor& x = call.input(0);
+  if (x.ndim() < least || x.ndim() > most)
+    fail(call.op->name, ": an input of ", least, " to ", most, " dims expected (got shape ", x.shape(), ")");
+  return drop_channels(call, x.ndim() != unbatched);
+}
+Operands feature_dropout_compose(const Call& call) {
+  if (call.input(0).ndim() < 2)
+    fail("feature_dropout: an input [N, C, …] expected (got shape ", call.input(0).shape(), ")");
+  return drop_channels(call, true);
+}
+
+// --- keeping mean and variance ---
+
+// What is dropped becomes -scale alpha of SELU; a x + b restores mean 0 and variance 1.
+Operands drop_to_negative(const Call& call, const Shape& mask_shape) {
+  constexpr double kAlpha = 1.7580993408473766;
+  check_share(call);
+  const Tensor& x = call.input(0);
+  if (is_idle(call)) return {x};
+  const double p = call.real(0);
+  if (p == 1) return {x * 0.0};
+  const Tensor keep = to(bernoulli(full(mask_shape, 1 - p, DType::f32, x.device())), x.dtype());
+  const double a = 1 / std::sqrt((kAlpha * kAlpha * p + 1) * (1 - p));
+  return {x * (keep * a) + ((keep - 1.0) * (kAlpha * a) + kAlpha * a * p)};
+}
+Operands alpha_dropout_compose(const Call& call) { return drop_to_negative(call, call.input(0).shape()); }
+Operands feature_alpha_dropout_compose(const Call& call) {
+  if (call.input(0).ndim() < 2)
+    fail("feature_alpha_dropout: an input [N, C, …] expected (got shape ", call.input(0).shape(), ")");
+  return drop_to_negative(call, channels_of(call.input(0), true));
+}
+
+Op channel_record(const char* name, const char* doc, Operands (*compose)(const Call&), const Shape& good,
+                  const char* error) {
+  return {
+      .name = name,
+      .doc = doc,
+      .inputs = {{"input"}},
+      .params = {{"p", ParamKind::real, 0.5}, {"training", ParamKind::boolean, true}},
+      .compose = compose,
+      .family = OpFamily::elementwise,
+      .examples = {{.inputs = {{.shape = good}}, .params = {0.5, false}, .types = OpExample::Types::floating},
+                   {.inputs = {{.shape = good}}, .params = {1.5, true}, .error = "must lie in [0, 1]"},
+                   {.inputs = {{.shape = {3}}}, .error = error}}};
+}
+constexpr const char* kChannelDoc =
+    "In training, drops each channel of input with probability p and divides the others by 1 - p.";
+const Op kDropout1d = channel_record("dropout1d", kChannelDoc, dropout_channels_compose<2, 3, 2>, {2, 3, 4},
+                                     "an input of 2 to 3 dims");
+const Op kDropout2d = channel_record("dropout2d", kChannelDoc, dropout_channels_compose<2, 4, 0>,
+                                     {2, 3, 2, 2}, "an input of 2 to 4 dims");
+const Op kDropout3d = channel_record("dropout3d", kChannelDoc, dropout_channels_compose<4, 5, 4>,
+                                     {2, 2, 2, 2, 2}, "an input of 4 to 5 dims");
+const Op kFeatureDropout = channel_record("feature_dropout", kChannelDoc, feature_dropout_compose, {2, 3, 4},
+                                          "an input [N, C, …] expected");
+const Op kFeatureAlphaDropout = channel_record(
+    "feature_alpha_dropout",
+    "In training, sets each channel of input with probability p to SELU's limit and rescales all so "
+    "that mean and variance stay.",
+    feature_alpha_dropout_compose, {2, 3, 4}, "an input [N, C, …] expected");
+const Op kAlphaDropout{
+    .name = "alpha_dropout",
+    .doc =
+        "In training, sets each element of input with probability p to SELU's limit and rescales all so that "
+        "mean and variance stay.",
+    .inputs = {{"input"}},
+    .params = {{"p", ParamKind::real, 0.5}, {"training", ParamKind::boolean, false}},
+    .compose = alpha_dropout_compose,
+    .family = OpFamily::elementwise,
+    .examples = {{.inputs = {{.shape = {2, 3}}}, .params = {0.5, false}, .types = OpExample::Types::floating},
+                 {.inputs = {{.shape = {2}}}, .params = {-0.5, true}, .error = "must lie in [0, 1]"}}};
+
 }  // namespace
 
 Tensor dropout(const Tensor& x, double p, bool training) { return drop(x, p, training); }
 
 std::span<const Op* const> dropout_ops() {
-  static const Op* const ops[] = {&kDropout, &kMask};
+  static const Op* const ops[] = {&kDropout,      &kDropout1d,           &kDropout2d,      &kDropout3d,
+                                  &kAlphaDropout, &kFeatureAlphaDropout, &kFeatureDropout, &kMask};
   return ops;
 }
 

@@ -145,4 +145,6 @@ void visit_word(DType type, F&& f) {
   }
 }
 
+std::span<const Op* const> embedding_ops();  // embedding_bag.cpp
+
 }  // namespace lunagrad

@@ -1,5 +1,6 @@
-// Losses of distances and margins, all compositions: cosine_similarity, cosine_embedding_loss,
-// triplet_margin_loss, margin_ranking_loss, hinge_embedding_loss, soft_margin_loss.
+// Losses of distances and margins, all compositions: cosine_similarity, pairwise_distance, pdist,
+// cosine_embedding_loss, triplet_margin_loss, margin_ranking_loss, hinge_embedding_loss, soft_margin_loss,
+// multi_margin_loss, multilabel_margin_loss.
 #include <cmath>
 
 #include "runtime/ops/families.h"
@@ -60,6 +61,37 @@ const Op kPairwiseDistance{
          .types = OpExample::Types::number},
         {.inputs = {{.shape = {3}}, {.shape = {3}}}, .params = {3.0}, .types = OpExample::Types::number},
         {.inputs = {{.shape = {}}, {.shape = {}}}, .error = "got two scalars"}}};
+
+// The pairs in the order (0, 1), (0, 2), … (1, 2), …: the ones above the diagonal of a square.
+Operands pdist_compose(const Call& call) {
+  const Tensor& x = call.input(0);
+  if (x.ndim() != 2) fail("pdist: input must be [N, M] (got shape ", x.shape(), ")");
+  if (!is_floating(x.dtype())) fail("pdist: a floating type is needed (got ", x.dtype(), ")");
+  const double p = call.real(0);
+  if (!(p >= 0)) fail("pdist: p must be at least 0 (got ", p, ")");
+  const int64_t n = x.size(0), columns = x.size(1);
+  Tensor first, second;
+  {
+    const NoGrad off;
+    const Tensor pairs = nonzero(triu(ones({n, n}, DType::f32, x.device()), 1));
+    first = select(pairs, 1, 0), second = select(pairs, 1, 1);
+  }
+  if (first.numel() == 0 || columns == 0) return {zeros({first.numel()}, x.dtype(), x.device())};
+  return {norm(index_select(x, 0, first) - index_select(x, 0, second), p, {1})};
+}
+const Op kPdist{
+    .name = "pdist",
+    .doc = "The p-norms of the differences of all pairs of rows of input [N, M]: [N (N - 1) / 2].",
+    .inputs = {{"input"}},
+    .params = {{"p", ParamKind::real, 2.0}},
+    .compose = pdist_compose,
+    .family = OpFamily::reduction,
+    .autocast = AutocastPolicy::wide,
+    .examples = {{.inputs = {{.shape = {4, 3}}}, .types = OpExample::Types::floating},
+                 {.inputs = {{.shape = {3, 2}}}, .params = {1.0}, .types = OpExample::Types::floating},
+                 {.inputs = {{.shape = {3, 2}}}, .params = {3.0}, .types = OpExample::Types::floating},
+                 {.inputs = {{.shape = {4}}}, .error = "input must be [N, M]"},
+                 {.inputs = {{.shape = {4, 2}}}, .params = {-1.0}, .error = "p must be at least 0"}}};
 
 // 1 - cos where the target is 1, max(0, cos - margin) where it is -1.
 Operands cosine_embedding_compose(const Call& call) {
@@ -157,12 +189,129 @@ const Op kSoftMarginLoss{.name = "soft_margin_loss",
                          .family = OpFamily::loss,
                          .autocast = AutocastPolicy::wide};
 
+// --- classes against each other ---
+
+// The inputs as [N, C] and the targets as [N] or, with several classes, [N, C].
+struct Classes {
+  Tensor x, target;
+  int64_t count;
+};
+Classes classes_of(const Call& call, bool several) {
+  const char* const name = call.op->name;
+  const Tensor &x = call.input(0), &target = call.input(1);
+  if (x.ndim() != 1 && x.ndim() != 2) fail(name, ": input must be [N, C] or [C] (got shape ", x.shape(), ")");
+  if (!is_floating(x.dtype())) fail(name, ": a floating type is needed (got ", x.dtype(), ")");
+  if (target.dtype() != DType::i64) fail(name, ": target must be i64 (got ", target.dtype(), ")");
+  const int64_t count = x.size(-1), items = x.ndim() == 2 ? x.size(0) : 1;
+  const Shape wanted = several ? x.shape() : x.ndim() == 2 ? Shape{items} : Shape{};
+  if (!(target.shape() == wanted) && !(!several && x.ndim() == 1 && target.shape() == Shape{1}))
+    fail(name, ": input of shape ", x.shape(), " needs a target of shape ", wanted, " (got ", target.shape(),
+         ")");
+  if (count == 0) fail(name, ": there are no classes in input of shape ", x.shape());
+  return {reshape(widened(x), {items, count}), reshape(target, several ? Shape{items, count} : Shape{items}),
+          count};
+}
+Tensor reduced_items(const Tensor& loss, const Call& call, int at) {
+  const Reduction how = reduction_of(call, at);
+  const Tensor each = how == Reduction::none && call.input(0).ndim() == 1 ? reshape(loss, {}) : loss;
+  return to(reduced(each, how), call.input(0).dtype());
+}
+
+Operands multi_margin_compose(const Call& call) {
+  const auto [x, target, count] = classes_of(call, false);
+  const int64_t p = call.integer(0);
+  if (p != 1 && p != 2) fail("multi_margin_loss: p must be 1 or 2 (got ", p, ")");
+  const Tensor own = unsqueeze(target, 1);
+  Tensor terms = at_least(x - gather(x, 1, own) + call.real(1), 0);
+  if (p == 2) terms = square(terms);
+  if (call.has(2)) {
+    const Tensor& weight = call.input(2);
+    if (!(weight.shape() == Shape{count}))
+      fail("multi_margin_loss: weight has shape ", weight.shape(), " where ", count, " classes need [", count,
+           "]");
+    terms = terms * unsqueeze(index_select(weight, 0, target), 1);
+  }
+  const Tensor others = ne(arange(0, double(count), 1, DType::i64, x.device()), own);
+  const Tensor loss = sum(where(others, terms, Tensor::number(0.0)), {1}) / double(count);
+  return {reduced_items(loss, call, 2)};
+}
+const ExampleOperand label(const Shape& shape, double high) {
+  return {.shape = shape, .low = 0, .high = high, .kind = ExampleOperand::Kind::index};
+}
+const Op kMultiMarginLoss{
+    .name = "multi_margin_loss",
+    .doc =
+        "The mean over the classes of max(0, margin - input[target] + input[class])^p, without the target's "
+        "own, "
+        "times weight[target].",
+    .inputs = {{"input"}, {"target"}, {"weight", true}},
+    .params = {{"p", ParamKind::integer, 1}, {"margin", ParamKind::real, 1.0}, kReduction},
+    .compose = multi_margin_compose,
+    .integer_inputs = 2,
+    .family = OpFamily::loss,
+    .autocast = AutocastPolicy::wide,
+    .order = {"input", "target", "p", "margin", "weight", "reduction"},
+    .examples = {{.inputs = {{.shape = {3, 4}}, label({3}, 4), {.kind = ExampleOperand::Kind::absent}},
+                  .types = OpExample::Types::floating},
+                 {.inputs = {{.shape = {3, 4}}, label({3}, 4), {.kind = ExampleOperand::Kind::absent}},
+                  .params = {2, 0.5, int64_t(Reduction::none)},
+                  .types = OpExample::Types::floating},
+                 {.inputs = {{.shape = {4}}, label({}, 4), {.kind = ExampleOperand::Kind::absent}},
+                  .params = {1, 1.5, int64_t(Reduction::sum)},
+                  .types = OpExample::Types::floating},
+                 {.inputs = {{.shape = {3, 4}}, label({3}, 4), {.kind = ExampleOperand::Kind::absent}},
+                  .params = {3},
+                  .error = "p must be 1 or 2"},
+                 {.inputs = {{.shape = {3, 4}}, label({2}, 4), {.kind = ExampleOperand::Kind::absent}},
+                  .error = "needs a target of shape [3]"}}};
+
+// The classes of a row of the target end at the first negative one.
+Operands multilabel_margin_compose(const Call& call) {
+  const auto [x, target, count] = classes_of(call, true);
+  const Tensor zero = Tensor::number(0.0);
+  Tensor named, place, others;
+  {
+    const NoGrad off;
+    named =
+        gt(cumprod(to(ge(target, Tensor::number(int64_t(0))), DType::i64), 1), Tensor::number(int64_t(0)));
+    place = where(named, target, Tensor::number(int64_t(0)));
+    const Tensor marks = scatter_add(zeros(x.shape(), x.dtype(), x.device()), 1, place, to(named, x.dtype()));
+    others = eq(marks, zero);
+  }
+  const Tensor own = unsqueeze(gather(x, 1, place), 2);  // [N, C of the target, 1]
+  const Tensor terms = at_least(unsqueeze(x, 1) - own + 1.0, 0);
+  const Tensor pairs = logical_and(unsqueeze(named, 2), unsqueeze(others, 1));
+  const Tensor loss = sum(where(pairs, terms, zero), {1, 2}) / double(count);
+  return {reduced_items(loss, call, 0)};
+}
+const Op kMultilabelMarginLoss{
+    .name = "multilabel_margin_loss",
+    .doc =
+        "The sum of max(0, 1 - input[target] + input[class]) over the classes that target names, up to its "
+        "first -1, "
+        "and those that it does not, divided by the number of classes.",
+    .inputs = {{"input"}, {"target"}},
+    .params = {kReduction},
+    .compose = multilabel_margin_compose,
+    .integer_inputs = 2,
+    .family = OpFamily::loss,
+    .autocast = AutocastPolicy::wide,
+    .examples = {{.inputs = {{.shape = {3, 4}},
+                             {.shape = {3, 4}, .low = -1, .high = 4, .kind = ExampleOperand::Kind::index}},
+                  .types = OpExample::Types::floating},
+                 {.inputs = {{.shape = {4}},
+                             {.shape = {4}, .low = -1, .high = 4, .kind = ExampleOperand::Kind::index}},
+                  .params = {int64_t(Reduction::none)},
+                  .types = OpExample::Types::floating},
+                 {.inputs = {{.shape = {3, 4}}, label({3}, 4)}, .error = "needs a target of shape [3, 4]"}}};
+
 }  // namespace
 
 std::span<const Op* const> margin_loss_ops() {
-  static const Op* const ops[] = {&kCosineSimilarity,  &kPairwiseDistance,  &kCosineEmbeddingLoss,
-                                  &kTripletMarginLoss, &kMarginRankingLoss, &kHingeEmbeddingLoss,
-                                  &kSoftMarginLoss};
+  static const Op* const ops[] = {&kCosineSimilarity,    &kPairwiseDistance,  &kPdist,
+                                  &kCosineEmbeddingLoss, &kTripletMarginLoss, &kMarginRankingLoss,
+                                  &kHingeEmbeddingLoss,  &kSoftMarginLoss,    &kMultiMarginLoss,
+                                  &kMultilabelMarginLoss};
   return ops;
 }
 

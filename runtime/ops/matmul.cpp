@@ -460,6 +460,50 @@ const Op kTrace{.name = "trace",
                 .compose = trace_compose,
                 .family = OpFamily::linear_algebra};
 
+// W x2 for each output and each feature of x1, then the dot product with x1.
+Operands bilinear_compose(const Call& call) {
+  const Tensor &a = call.input(0), &b = call.input(1), &weight = call.input(2);
+  const auto batch = [](const Tensor& x) {
+    Shape shape = x.shape();
+    if (!shape.empty()) shape.erase(shape.size() - 1);
+    return shape;
+  };
+  if (a.ndim() < 1 || b.ndim() < 1 || !(batch(a) == batch(b)))
+    fail("bilinear: inputs have shapes ", a.shape(), " and ", b.shape(),
+         "; all but the last dims must be the same");
+  if (weight.ndim() != 3 || weight.size(1) != a.size(-1) || weight.size(2) != b.size(-1))
+    fail("bilinear: inputs of shapes ", a.shape(), " and ", b.shape(), " need a weight [out, ", a.size(-1),
+         ", ", b.size(-1), "] (got shape ", weight.shape(), ")");
+  const int64_t out = weight.size(0);
+  if (call.has(3) && !(call.input(3).shape() == Shape{out}))
+    fail("bilinear: bias has shape ", call.input(3).shape(), " where ", out, " outputs need [", out, "]");
+  Shape shape = batch(a);
+  shape.push_back(out);
+  shape.push_back(a.size(-1));
+  const Tensor products = linear(b, reshape(weight, {out * a.size(-1), b.size(-1)}));
+  const Tensor y = squeeze(matmul(reshape(products, shape), unsqueeze(a, -1)), -1);
+  return {call.has(3) ? y + call.input(3) : y};
+}
+const Op kBilinear{
+    .name = "bilinear",
+    .doc =
+        "input1 weight[o] input2 + bias[o] over the last dims, for each output o of weight [out, in1, in2].",
+    .inputs = {{"input1"}, {"input2"}, {"weight"}, {"bias", true}},
+    .compose = bilinear_compose,
+    .family = OpFamily::linear_algebra,
+    .examples = {{.inputs = {{.shape = {4, 3}}, {.shape = {4, 2}}, {.shape = {5, 3, 2}}, {.shape = {5}}},
+                  .types = OpExample::Types::floating},
+                 {.inputs = {{.shape = {2, 2, 3}},
+                             {.shape = {2, 2, 2}},
+                             {.shape = {1, 3, 2}},
+                             {.kind = ExampleOperand::Kind::absent}},
+                  .types = OpExample::Types::floating},
+                 {.inputs = {{.shape = {4, 3}},
+                             {.shape = {4, 2}},
+                             {.shape = {5, 2, 2}},
+                             {.kind = ExampleOperand::Kind::absent}},
+                  .error = "need a weight [out, 3, 2]"}}};
+
 }  // namespace
 
 Tensor outer(const Tensor& a, const Tensor& b) { return apply1(kOuter, {a, b}); }
@@ -473,8 +517,8 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias, Activat
 }
 
 std::span<const Op* const> matmul_ops() {
-  static constexpr const Op* ops[] = {&kMatmul, &kAddProduct, &kLinear,  &kMm,    &kBmm,  &kMv,
-                                      &kDot,    &kAddmm,      &kBaddbmm, &kOuter, &kTrace};
+  static const Op* const ops[] = {&kMatmul, &kAddProduct, &kLinear,  &kMm,    &kBmm,   &kMv,
+                                  &kDot,    &kAddmm,      &kBaddbmm, &kOuter, &kTrace, &kBilinear};
   return ops;
 }
 

@@ -263,6 +263,62 @@ const Op kRmsNorm{
               "3 for each element of the result (square and its sum, product), and 1 for the weight"},
     .order = {"input", "normalized_shape", "weight", "eps"}};
 
+Operands rms_norm_bias_compose(const Call& call) {
+  const Tensor y = apply1(kRmsNorm, {call.input(0), call.has(1) ? call.input(1) : Tensor()}, call.params);
+  return {call.has(2) ? to(y + call.input(2), y.dtype()) : y};
+}
+const Op kRmsNormBias{.name = "_rms_norm_bias",
+                      .doc = "input / sqrt(mean(input^2) + eps) over the last dims, times weight plus bias.",
+                      .inputs = {{"input"}, {"weight", true}, {"bias", true}},
+                      .params = {{"normalized_shape", ParamKind::integers, {}}, kRmsEps},
+                      .compose = rms_norm_bias_compose,
+                      .family = OpFamily::normalization,
+                      .order = {"input", "normalized_shape", "weight", "eps", "bias"},
+                      .short_form = "rms_norm"};
+
+// --- local_response_norm: x / (k + alpha mean of x^2 over `size` channels)^beta ---
+
+Operands local_response_compose(const Call& call) {
+  const Tensor& x = call.input(0);
+  const int64_t size = call.integer(0);
+  if (!is_floating(x.dtype())) fail("local_response_norm: a floating type is needed (got ", x.dtype(), ")");
+  if (x.ndim() < 3)
+    fail("local_response_norm: an input [N, C, …] with 3 or more dims expected (got ", x.shape(), ")");
+  if (size < 1 || size > (int64_t(1) << 31))
+    fail("local_response_norm: size must be 1 to 2147483648 (got ", size, ")");
+  if (x.numel() == 0) return {x};
+  const Tensor wide = is_half(x.dtype()) ? to(x, DType::f32) : x;
+  const Tensor squares = reshape(square(wide), {x.size(0), x.size(1), x.numel() / x.size(0) / x.size(1)});
+  // A window reaches over no more channels than there are.
+  const int64_t before = size / 2, after = (size - 1) / 2, most = x.size(1) - 1;
+  const int64_t head = std::min(before, most), tail = std::min(after, most);
+  const Tensor means = avg_pool2d(pad(squares, {0, 0, head, tail}), {head + tail + 1, 1}, {1, 1}, {0}, false,
+                                  true, std::optional<int64_t>(size));
+  const Tensor scale =
+      pow(reshape(means, x.shape()) * call.real(1) + call.real(3), Tensor::number(call.real(2)));
+  return {to(wide / scale, x.dtype())};
+}
+const Op kLocalResponseNorm{
+    .name = "local_response_norm",
+    .doc = "input / (k + alpha m)^beta, where m is the mean of input^2 over size channels around its own.",
+    .inputs = {{"input"}},
+    .params = {{"size", ParamKind::integer, {}},
+               {"alpha", ParamKind::real, 1e-4},
+               {"beta", ParamKind::real, 0.75},
+               {"k", ParamKind::real, 1.0}},
+    .compose = local_response_compose,
+    .family = OpFamily::normalization,
+    .autocast = AutocastPolicy::wide,
+    .examples = {{.inputs = {{.shape = {2, 5, 3}}},
+                  .params = {3, 0.5, 0.75, 1.0},
+                  .types = OpExample::Types::floating},
+                 {.inputs = {{.shape = {1, 4, 2, 3}}},
+                  .params = {4, 0.5, 0.5, 2.0},
+                  .types = OpExample::Types::floating},
+                 {.inputs = {{.shape = {1, 2, 2, 1, 2}}}, .params = {7}, .types = OpExample::Types::floating},
+                 {.inputs = {{.shape = {4, 3}}}, .params = {2}, .error = "with 3 or more dims"},
+                 {.inputs = {{.shape = {1, 4, 3}}}, .params = {0}, .error = "size must be 1"}}};
+
 // --- normalize ---
 
 Operands normalize_compose(const Call& call) {
@@ -297,7 +353,8 @@ Tensor normalize(const Tensor& x, double p, int dim, double eps) {
 }
 
 std::span<const Op* const> norm_ops() {
-  static const Op* const ops[] = {&kLayerNorm, &kLayerNormGrad, &kRmsNorm, &kRmsNormGrad, &kNormalize};
+  static const Op* const ops[] = {&kLayerNorm,   &kLayerNormGrad,     &kRmsNorm,  &kRmsNormGrad,
+                                  &kRmsNormBias, &kLocalResponseNorm, &kNormalize};
   return ops;
 }
 

@@ -1,6 +1,6 @@
-// Pooling over 1 or 2 spatial dims, by windows of a kernel or by windows that divide the input evenly
-// (adaptive). Max pooling picks one element of each window; its gradient puts the gradient there, and the
-// gradient of that picks again. So two ops serve all orders:
+// Pooling over 1 or 2 spatial dims (over 3: pool_forms.cpp), by windows of a kernel or by windows that divide
+// the input evenly (adaptive). Max pooling picks one element of each window; its gradient puts the gradient
+// there, and the gradient of that picks again. So two ops serve all orders:
 //   y = pick(x, by x),  dx = put(g, by x),  from G for dx: g gets pick(G, by x)
 // Average pooling is linear: y = A x, dx = A^T g, and from G for dx: g gets A G.
 #include <array>
@@ -11,28 +11,10 @@
 #include "runtime/ops/families.h"
 #include "runtime/ops/flops.h"
 #include "runtime/ops/pool_geometry.h"
-#include "runtime/ops/window_limits.h"
+#include "runtime/ops/pool_windows.h"
 
 namespace lunagrad {
 namespace {
-
-constexpr const char* kAxes[] = {"W", "H, W"};
-
-using Sizes = std::array<int64_t, 2>;  // of rows and columns; with one spatial dim only the second is used
-
-Sizes sizes_of(const Call& call, int dims, const char* name, const Dims& list, int64_t least) {
-  if (list.size() != 1 && list.size() != dims)
-    fail(call.op->name, ": ", name, " must be one number", dims == 1 ? "" : " or 2", " (got ", list, ")");
-  for (const int64_t size : list)
-    if (size < least) fail(call.op->name, ": ", name, " must be at least ", least, " (got ", list, ")");
-  return {list[0], list[list.size() - 1]};
-}
-// Of a kernel, its stride, padding or dilation.
-Sizes steps_of(const Call& call, int dims, const char* name, const Dims& list, int64_t least) {
-  const Sizes sizes = sizes_of(call, dims, name, list, least);
-  check_steps(call.op->name, name, list, least);
-  return sizes;
-}
 
 // An axis with `count` windows, window(i) being window i. Nothing is listed if there is nothing to pool.
 template <class Window>
@@ -49,17 +31,6 @@ PoolAxis axis_with(int64_t in, int64_t dilation, int64_t planes, int64_t count, 
   return axis;
 }
 
-// Windows start every `stride` elements from -padding on. A window must begin inside the input or the padding
-// before it; with ceil_mode the last one may extend beyond the padding after it.
-int64_t output_size(int64_t in, int64_t kernel, int64_t stride, int64_t padding, int64_t dilation,
-                    bool ceil) {
-  const int64_t room = in + 2 * padding - dilation * (kernel - 1) - 1;
-  if (room < 0 && !(ceil && room + stride > 0)) return 0;
-  int64_t out = room < 0 ? 1 : (room + (ceil ? stride - 1 : 0)) / stride + 1;
-  if (ceil && (out - 1) * stride >= in + padding) --out;
-  return out;
-}
-
 // The divisor of a window is the number of its elements; with_padding includes those of the padding, but not
 // those that ceil_mode adds.
 PoolAxis axis_of(int64_t in, int64_t planes, int64_t out, int64_t kernel, int64_t stride, int64_t padding,
@@ -74,55 +45,25 @@ PoolAxis axis_of(int64_t in, int64_t planes, int64_t out, int64_t kernel, int64_
   });
 }
 
-void check_dims(const Call& call, int dims, const Shape& x) {
-  if (x.size() != dims + 2 && x.size() != dims + 1)
-    fail(call.op->name, ": input must be [N, C, ", kAxes[dims - 1], "] or [C, ", kAxes[dims - 1],
-         "] (got shape ", x, ")");
-  for (int d = x.size() - dims; d < x.size(); ++d)
-    if (x[d] == 0) fail(call.op->name, ": dim ", d + 1, " of the input of shape ", x, " has no elements");
-}
-
 int64_t planes_of(const Shape& x, int dims) {
   int64_t planes = 1;
   for (int d = 0; d < x.size() - dims; ++d) planes *= x[d];
   return planes;
 }
 
-struct WindowOptions {
-  Dims kernel_size;
-  Value stride;
-  Dims padding, dilation;
-  bool ceil_mode, with_padding;
-};
+PoolSizes out_sizes(const std::array<WindowAxis, 3>& axes) { return {axes[0].out, axes[1].out, axes[2].out}; }
 
 PoolGeometry windows_of(const Call& call, int dims, const Shape& x, const WindowOptions& o) {
-  check_dims(call, dims, x);
-  const char* const name = call.op->name;
-  const Sizes kernel = steps_of(call, dims, "kernel_size", o.kernel_size, 1);
-  const Sizes stride = o.stride.present() && !o.stride.list.empty()
-                           ? steps_of(call, dims, "stride", o.stride.list, 1)
-                           : kernel;
-  const Sizes padding = steps_of(call, dims, "padding", o.padding, 0);
-  const Sizes dilation = steps_of(call, dims, "dilation", o.dilation, 1);
+  const auto axes = window_axes(call, dims, x, o);
   PoolGeometry p;
   p.planes = planes_of(x, dims);
   p.kernel.emplace();
-  for (int i = 0; i < dims; ++i) {
-    const size_t k = size_t(2 - dims + i);
-    const int d = x.size() - dims + i;
-    if (2 * padding[k] > kernel[k])
-      fail(name, ": padding may be at most half of kernel_size (got padding ", padding[k], ", kernel_size ",
-           kernel[k], ")");
-    const int64_t out = output_size(x[d], kernel[k], stride[k], padding[k], dilation[k], o.ceil_mode);
-    if (out < 1)
-      fail(name, ": no window fits into the input of shape ", x, ": dim ", d + 1, " has ",
-           x[d] + 2 * padding[k], " elements with padding, a window reaches over ",
-           dilation[k] * (kernel[k] - 1) + 1);
-    p.kernel->in[1 + k] = x[d], p.kernel->out[1 + k] = out, p.kernel->kernel[1 + k] = kernel[k];
-    p.kernel->stride[1 + k] = stride[k], p.kernel->padding[1 + k] = padding[k],
-                         p.kernel->dilation[1 + k] = dilation[k];
-    (k == 0 ? p.rows : p.columns) =
-        axis_of(x[d], p.planes, out, kernel[k], stride[k], padding[k], dilation[k], o.with_padding);
+  for (size_t k = size_t(3 - dims); k < 3; ++k) {
+    const WindowAxis& a = axes[k];
+    p.kernel->in[k] = a.in, p.kernel->out[k] = a.out, p.kernel->kernel[k] = a.kernel;
+    p.kernel->stride[k] = a.stride, p.kernel->padding[k] = a.padding, p.kernel->dilation[k] = a.dilation;
+    (k == 1 ? p.rows : p.columns) =
+        axis_of(a.in, p.planes, a.out, a.kernel, a.stride, a.padding, a.dilation, o.with_padding);
   }
   return p;
 }
@@ -147,9 +88,14 @@ struct MaxWindows {
             {"dilation", ParamKind::integers, Dims{1}},
             {"ceil_mode", ParamKind::boolean, false}};
   }
+  static WindowOptions options(const Call& call) {
+    return {call.list(0), call.params[1], call.list(2), call.list(3), call.flag(4), false};
+  }
+  static PoolSizes sizes(const Call& call, const Shape& x) {
+    return out_sizes(window_axes(call, dims, x, options(call)));
+  }
   static PoolGeometry geometry(const Call& call, const Shape& x) {
-    return windows_of(call, dims, x,
-                      {call.list(0), call.params[1], call.list(2), call.list(3), call.flag(4), false});
+    return windows_of(call, dims, x, options(call));
   }
 };
 
@@ -165,34 +111,42 @@ struct AvgWindows {
     if (dims == 2) list.push_back({.name = "divisor_override", .kind = ParamKind::integer, .optional = true});
     return list;
   }
+  static WindowOptions options(const Call& call) {
+    return {call.list(0), call.params[1], call.list(2), Dims{1}, call.flag(3), call.flag(4)};
+  }
+  static bool divides(const Call& call) { return dims == 2 && call.params[5].present(); }
+  static PoolSizes sizes(const Call& call, const Shape& x) {
+    if (divides(call) && call.integer(5) == 0) fail(call.op->name, ": divisor_override may not be 0");
+    return out_sizes(window_axes(call, dims, x, options(call)));
+  }
   static PoolGeometry geometry(const Call& call, const Shape& x) {
-    PoolGeometry p = windows_of(
-        call, dims, x, {call.list(0), call.params[1], call.list(2), Dims{1}, call.flag(3), call.flag(4)});
-    if (dims == 2 && call.params[5].present()) {
-      p.divisor = call.integer(5);
-      if (p.divisor == 0) fail(call.op->name, ": divisor_override may not be 0");
-    }
+    PoolGeometry p = windows_of(call, dims, x, options(call));
+    if (divides(call)) p.divisor = call.integer(5);
     return p;
   }
 };
+
+// (w in + extra) / n without overflow.
+int64_t share(int64_t w, int64_t in, int64_t n, int64_t extra = 0) {
+  return int64_t((__int128(w) * in + extra) / n);
+}
 
 template <int spatial>
 struct AdaptiveWindows {
   static constexpr int dims = spatial;
   static std::vector<ParamSpec> params() { return {{"output_size", ParamKind::integers, {}}}; }
+  static PoolSizes sizes(const Call& call, const Shape& x) {
+    check_pooled(call, dims, x);
+    return pool_sizes(call, dims, "output_size", call.list(0), 0);
+  }
   static PoolGeometry geometry(const Call& call, const Shape& x) {
-    check_dims(call, dims, x);
-    const Sizes out = sizes_of(call, dims, "output_size", call.list(0), 0);
+    const PoolSizes out = sizes(call, x);
     PoolGeometry p;
     p.planes = planes_of(x, dims);
-    for (int i = 0; i < dims; ++i) {
-      const size_t k = size_t(2 - dims + i);
-      const int64_t in = x[x.size() - dims + i], n = out[k];
-      int64_t last;
-      if (__builtin_mul_overflow(n + 1, in, &last) || last > INT64_MAX - n)
-        fail(call.op->name, ": output_size ", call.list(0), " is too large");
-      (k == 0 ? p.rows : p.columns) = axis_with(in, 1, p.planes, n, [=](int64_t w) -> PoolWindow {
-        const int64_t start = w * in / n, count = ((w + 1) * in + n - 1) / n - start;
+    for (size_t k = size_t(3 - dims); k < 3; ++k) {
+      const int64_t in = x[x.size() - 3 + int(k)], n = out[k];
+      (k == 1 ? p.rows : p.columns) = axis_with(in, 1, p.planes, n, [=](int64_t w) -> PoolWindow {
+        const int64_t start = share(w, in, n), count = share(w + 1, in, n, n - 1) - start;
         return {start, count, count};
       });
     }
@@ -200,11 +154,12 @@ struct AdaptiveWindows {
   }
 };
 
+// Needs no list of windows: a result that is too large fails before one is made.
 template <class Rule>
-Shape output_shape(const Shape& x, const PoolGeometry& p) {
+Shape output_shape(const Call& call, const Shape& x) {
+  const PoolSizes sizes = Rule::sizes(call, x);
   Shape shape = x;
-  if (Rule::dims == 2) shape[x.size() - 2] = p.rows.out();
-  shape[x.size() - 1] = p.columns.out();
+  for (int d = x.size() - Rule::dims; d < x.size(); ++d) shape[d] = sizes[size_t(3 - x.size() + d)];
   return shape;
 }
 
@@ -212,7 +167,7 @@ template <class Rule>
 void pool_shape(Call& call) {
   const Tensor& x = call.input(0);
   require_floating(call);
-  call.emit(output_shape<Rule>(x.shape(), Rule::geometry(call, x.shape())), x.dtype());
+  call.emit(output_shape<Rule>(call, x.shape()), x.dtype());
 }
 
 struct Names {
@@ -263,7 +218,7 @@ struct MaxPool {
 
   static void pick_shape(Call& call) {
     const Shape& x = call.input(1).shape();
-    call.emit(output_shape<Rule>(x, Rule::geometry(call, x)), call.input(0).dtype());
+    call.emit(output_shape<Rule>(call, x), call.input(0).dtype());
   }
   static void pick_cpu(const Call& call) {
     const Tensor values = in_order(call.input(0)), x = in_order(call.input(1));
@@ -481,6 +436,7 @@ std::span<const Op* const> pool_ops() {
   static const std::vector<const Op*> ops = [] {
     std::vector<const Op*> list;
     for (const Member& member : members()) list.push_back(member.op);
+    for (const Op* op : pool_forms()) list.push_back(op);
     return list;
   }();
   return ops;

@@ -6,6 +6,7 @@
 #include "runtime/ops/dense.h"
 #include "runtime/ops/families.h"
 #include "runtime/ops/flops.h"
+#include "runtime/ops/resize_forms.h"
 #include "runtime/ops/resize_geometry.h"
 #include "runtime/ops/window_limits.h"
 
@@ -106,7 +107,10 @@ std::vector<ParamSpec> interpolate_params(bool input_size) {
   std::vector<ParamSpec> params = {
       {.name = "size", .kind = ParamKind::integers, .fallback = {}, .optional = true},
       {.name = "scale_factor", .kind = ParamKind::real, .fallback = {}, .optional = true},
-      {"mode", ParamKind::choice, int64_t(Interpolation::nearest), {"nearest", "linear", "bilinear"}},
+      {"mode",
+       ParamKind::choice,
+       int64_t(Interpolation::nearest),
+       {"nearest", "linear", "bilinear", "bicubic", "trilinear", "area", "nearest-exact"}},
       {"align_corners", ParamKind::boolean, false}};
   if (input_size) params.push_back({"input_size", ParamKind::integers, {}});
   return params;
@@ -155,6 +159,8 @@ const Op kInterpolate{
     .cpu = interpolate_cpu,
     .vjp = interpolate_vjp,
     .reads = {{}},
+    .compose = interpolate_compose,
+    .composed = is_composed_mode,
     .half_through_f32 = true,
     .family = OpFamily::other,
     .flops = {interpolate_flops,
@@ -330,7 +336,12 @@ Tensor col2im(const Tensor& columns, const Dims& output_size, const Dims& kernel
 }
 
 std::span<const Op* const> resize_ops() {
-  static constexpr const Op* ops[] = {&kInterpolate, &kIm2col, &kCol2im, &kInterpolateGrad};
+  static const std::vector<const Op*> ops = [] {
+    std::vector<const Op*> list = {&kInterpolate, &kIm2col, &kCol2im, &kInterpolateGrad};
+    for (const auto& family : {sampling_ops(), shuffle_ops()})
+      list.insert(list.end(), family.begin(), family.end());
+    return list;
+  }();
   return ops;
 }
 

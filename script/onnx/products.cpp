@@ -79,7 +79,8 @@ std::span<const Rule> product_rules() {
                                    {"conv2d", write_conv<2>},
                                    {"conv3d", write_conv<3>},
                                    {"conv_transpose1d", write_conv_transpose<1>},
-                                   {"conv_transpose2d", write_conv_transpose<2>}};
+                                   {"conv_transpose2d", write_conv_transpose<2>},
+                                   {"conv_transpose3d", write_conv_transpose<3>}};
   return rules;
 }
 

@@ -70,7 +70,7 @@ expect.equal(F.adaptive_avg_pool2d(image, 1):tolist(), {{{{7.5}}}})
 expect.equal(F.adaptive_max_pool2d(image, {2, 1}):tolist(), {{{{7.0}, {15.0}}}})
 for module, wanted in pairs {
   [nn.MaxPool1d(2)] = F.max_pool1d(x, 2),
-  [nn.MaxPool1d(3, 2, 1, 1, true)] = F.max_pool1d(x, 3, 2, 1, 1, true),
+  [nn.MaxPool1d(3, 2, 1, 1, false, true)] = F.max_pool1d(x, 3, 2, 1, 1, true),
   [nn.AvgPool1d(3, {stride = 2, padding = 1, count_include_pad = false})] = F.avg_pool1d(x, 3, 2, 1, false, false),
   [nn.AdaptiveAvgPool1d(2)] = F.adaptive_avg_pool1d(x, 2),
 } do

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """Makes the reference cases that tests/runtime/test_reference.cpp compares the engine with: FAMILY.json and FAMILY.safetensors
-beside this file, optimizers.lua and packed.lua. Run by hand, `tests/reference/generate.py`, with Debian's python3-torch 1.13 (the
+beside this file, optimizers.lua, packed.lua and modules.lua. Run by hand, `tests/reference/generate.py`, with Debian's python3-torch 1.13 (the
 tests themselves need no Python); commit what it writes. With names of families it writes only these.
 
 An op without a case in cases/ gets cases from the examples of its record (Op::examples, or the range of its row in
@@ -262,7 +262,7 @@ def example_cases(case):
 
 
 def main():
-    wanted = sys.argv[1:] or FAMILIES + ["optimizers", "packed", "examples"]
+    wanted = sys.argv[1:] or FAMILIES + ["optimizers", "packed", "modules", "examples"]
     sys.path.insert(0, HERE)
     sys.modules["generate"] = sys.modules["__main__"]
     size = 0
@@ -270,7 +270,7 @@ def main():
         out.write("\n".join(torch_names()) + "\n")
     for name in wanted:
         module = None if name == "examples" else importlib.import_module("cases." + name)
-        if name in ("optimizers", "packed"):
+        if name in ("optimizers", "packed", "modules"):
             module.write(f"{HERE}/{name}.lua")
             continue
         family = Family(name)

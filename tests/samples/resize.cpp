@@ -3,7 +3,8 @@
 namespace lunagrad::tests {
 namespace {
 
-constexpr int64_t kNearest = 0, kLinear = 1, kBilinear = 2;
+constexpr int64_t kNearest = 0, kLinear = 1, kBilinear = 2, kBicubic = 3, kTrilinear = 4, kArea = 5,
+                  kNearestExact = 6;
 
 std::vector<Sample> good() {
   return {
@@ -14,6 +15,13 @@ std::vector<Sample> good() {
       {"interpolate", {real({2, 2, 3, 4})}, {Dims{5, 2}, Value(), kBilinear}},
       {"interpolate", {real({2, 2, 3, 4})}, {Dims{6}, Value(), kBilinear, true}},
       {"interpolate", {real({1, 2, 5, 4})}, {Value(), 0.6, kBilinear}},
+      {"interpolate", {real({1, 2, 3, 4})}, {Dims{5, 3}, Value(), kBicubic}},
+      {"interpolate", {real({1, 2, 3, 4})}, {Value(), 1.7, kBicubic, true}},
+      {"interpolate", {real({1, 2, 2, 3, 2})}, {Dims{3, 2, 5}, Value(), kTrilinear}},
+      {"interpolate", {real({1, 2, 2, 3, 2})}, {Value(), 1.5, kTrilinear, true}},
+      {"interpolate", {real({1, 2, 5})}, {Dims{3}, Value(), kArea}},
+      {"interpolate", {real({1, 2, 2, 3, 2})}, {Dims{3, 2, 5}, Value(), kArea}},
+      {"interpolate", {real({1, 2, 3, 4})}, {Value(), 1.3, kNearestExact}},
       {"im2col", {real({2, 3, 5, 6})}, {Dims{2, 3}}},
       {"im2col", {real({2, 5, 6})}, {Dims{3, 2}, Dims{1, 2}, Dims{1, 2}, Dims{2, 3}}},
       {"col2im", {real({2, 12, 12})}, {Dims{4, 5}, Dims{2}}},

@@ -24,6 +24,8 @@ local rows = {
   {"Hardswish", "hardswish"},
   {"LogSigmoid", "logsigmoid"},
   {"Tanhshrink", "tanhshrink"},
+  {"Softshrink", "softshrink", {"lambd", 0.5}},
+  {"Hardshrink", "hardshrink", {"lambd", 0.5}},
   {"Threshold", "threshold", "threshold", "value"},
   {"Softmax", "softmax", {"dim", -1}},
   {"LogSoftmax", "log_softmax", {"dim", -1}},
@@ -91,5 +93,34 @@ function PReLU:forward(x) return core.prelu(x, self.weight) end
 function PReLU:extra_repr() return ("num_parameters = %d"):format(self.num_parameters) end
 
 activations.PReLU = PReLU
+
+-- RReLU({lower = 1/8, upper = 1/3}): the slope for negative values is drawn for each element in training, else it is the mean.
+local RReLU = class("RReLU")
+local read_rrelu = reader("RReLU", {"lower", 1 / 8}, {"upper", 1 / 3})
+
+function RReLU:init(...)
+  local a = read_rrelu(...)
+  self.lower, self.upper = a.lower, a.upper
+end
+
+function RReLU:forward(x) return core.rrelu(x, self.lower, self.upper, self.training) end
+
+function RReLU:extra_repr() return ("lower = %g, upper = %g"):format(self.lower, self.upper) end
+
+activations.RReLU = RReLU
+
+-- Softmax2d(): softmax over the channels of [N, C, H, W] or [C, H, W].
+local Softmax2d = class("Softmax2d")
+
+function Softmax2d:init() end
+
+function Softmax2d:forward(x)
+  if x:dim() ~= 3 and x:dim() ~= 4 then
+    core._fail(("Softmax2d: an input of 3 or 4 dims expected (got shape [%s])"):format(table.concat(x:size(), ", ")))
+  end
+  return x:softmax(-3)
+end
+
+activations.Softmax2d = Softmax2d
 
 return activations

@@ -1,8 +1,9 @@
--- Conv1d, Conv2d, Conv3d(in_channels, out_channels, kernel_size, {stride, padding, dilation, groups, bias, activation})
--- for [N, C, W], [N, C, H, W], [N, C, D, H, W]; ConvTranspose1d, ConvTranspose2d(in_channels, out_channels, kernel_size,
--- {stride, padding, output_padding, groups, bias, dilation}). A size is one number for all dims, or a list
--- with one for each. The padding of a convolution may be "same" or "valid". Its activation, "relu", "tanh" or "sigmoid", is
--- applied in the same pass over memory.
+-- Conv1d, Conv2d, Conv3d(in_channels, out_channels, kernel_size, {stride, padding, dilation, groups, bias, padding_mode,
+-- activation}) for [N, C, W], [N, C, H, W], [N, C, D, H, W]; ConvTranspose1d, ConvTranspose2d, ConvTranspose3d(in_channels,
+-- out_channels, kernel_size, {stride, padding, output_padding, groups, bias, dilation}), called with an input and, to choose
+-- among the sizes that the stride leaves open, output_size. A size is one number for all dims, or a list with one for each.
+-- The padding of a convolution may be "same" or "valid", its padding_mode "zeros", "reflect", "replicate" or "circular". Its
+-- activation, "relu", "tanh" or "sigmoid", is applied in the same pass over memory.
 local core = require "lunagrad.core"
 local class = require "lunagrad.nn.class"
 local init = require "lunagrad.nn.initialize"
@@ -11,6 +12,54 @@ local within = require "lunagrad.nn.within"
 local reader = require("lunagrad.arguments").reader
 
 local modules = {}
+
+local padding_modes = {reflect = true, replicate = true, circular = true}
+
+local function checked_mode(owner, mode)
+  if not padding_modes[mode] then
+    core._fail(("%s: padding_mode must be 'zeros', 'reflect', 'replicate' or 'circular' (got '%s')"):format(owner,
+      tostring(mode)))
+  end
+  return mode
+end
+
+-- The widths before and after each dim, the last dim first, that core.pad takes.
+local function widths(conv, dims)
+  local list = {}
+  for d = dims, 1, -1 do
+    if conv.padding == "same" then
+      local total = conv.dilation[d] * (conv.kernel_size[d] - 1)
+      list[#list + 1] = total // 2
+      list[#list + 1] = total - total // 2
+    else
+      local width = conv.padding == "valid" and 0 or conv.padding[d] or conv.padding[1]
+      list[#list + 1] = width
+      list[#list + 1] = width
+    end
+  end
+  return list
+end
+
+-- The output_padding that gives a transposed convolution the wanted sizes.
+local function padding_for(conv, name, dims, x, wanted)
+  local count = #wanted
+  if count ~= dims and count ~= x:dim() then
+    core._fail(("%s: output_size must have %d or %d sizes (got %d)"):format(name, dims, x:dim(), count))
+  end
+  local list = {}
+  for d = 1, dims do
+    local function of(field) return conv[field][d] or conv[field][1] end
+    local least = (x:size(d - dims - 1) - 1) * of "stride" - 2 * of "padding"
+      + of "dilation" * (of "kernel_size" - 1) + 1
+    local size = wanted[count - dims + d]
+    if size < least or size > least + of "stride" - 1 then
+      core._fail(("%s: output_size {%s} does not fit: dim %d may have %d to %d elements"):format(name,
+        table.concat(wanted, ", "), x:dim() - dims + d, least, least + of "stride" - 1))
+    end
+    list[d] = size - least
+  end
+  return list
+end
 
 -- As in PyTorch, weight and bias are uniform within 1 / sqrt(fan_in), with fan_in from the weight's second dim.
 local function define(name, op, dims, transposed, ...)
@@ -31,6 +80,7 @@ local function define(name, op, dims, transposed, ...)
       self.output_padding = sizes.expand(a.output_padding, dims)
     else
       self.activation = within.checked(name, a.activation)
+      if a.padding_mode ~= "zeros" then self.padding_mode = checked_mode(name, a.padding_mode) end
     end
     local first, second = a.out_channels, a.in_channels // a.groups
     if transposed then first, second = a.in_channels, a.out_channels // a.groups end
@@ -45,12 +95,17 @@ local function define(name, op, dims, transposed, ...)
   end
 
   if transposed then
-    function Conv:forward(x)
-      return op(x, self.weight, self.bias, self.stride, self.padding, self.output_padding, self.groups, self.dilation)
+    function Conv:forward(x, output_size)
+      local extra = output_size and padding_for(self, name, dims, x, output_size) or self.output_padding
+      return op(x, self.weight, self.bias, self.stride, self.padding, extra, self.groups, self.dilation)
     end
   else
     function Conv:forward(x)
-      return op(x, self.weight, self.bias, self.stride, self.padding, self.dilation, self.groups, self.activation)
+      local padding = self.padding
+      if self.padding_mode then
+        x, padding = core.pad(x, widths(self, dims), self.padding_mode), 0
+      end
+      return op(x, self.weight, self.bias, self.stride, padding, self.dilation, self.groups, self.activation)
     end
   end
 
@@ -65,6 +120,7 @@ local function define(name, op, dims, transposed, ...)
     add("dilation", sizes.text(self.dilation), "1")
     add("groups", self.groups, 1)
     add("bias", self.bias ~= nil, true)
+    if self.padding_mode then add("padding_mode", ("%q"):format(self.padding_mode)) end
     if not transposed then add("activation", ("%q"):format(self.activation), '"none"') end
     return table.concat(parts, ", ")
   end
@@ -74,9 +130,9 @@ end
 
 for dims, op in ipairs {core.conv1d, core.conv2d, core.conv3d} do
   define(("Conv%dd"):format(dims), op, dims, false, {"stride", 1}, {"padding", 0}, {"dilation", 1}, {"groups", 1},
-    {"bias", true}, {"device"}, {"dtype"}, {"activation", "none"})
+    {"bias", true}, {"padding_mode", "zeros"}, {"device"}, {"dtype"}, {"activation", "none"})
 end
-for dims, op in ipairs {core.conv_transpose1d, core.conv_transpose2d} do
+for dims, op in ipairs {core.conv_transpose1d, core.conv_transpose2d, core.conv_transpose3d} do
   define(("ConvTranspose%dd"):format(dims), op, dims, true, {"stride", 1}, {"padding", 0}, {"output_padding", 0},
     {"groups", 1}, {"bias", true}, {"dilation", 1}, {"device"}, {"dtype"})
 end

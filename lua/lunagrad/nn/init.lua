@@ -8,13 +8,16 @@ local nn = {
   utils = require "lunagrad.nn.utils",
   Linear = require "lunagrad.nn.linear",
   Bilinear = require "lunagrad.nn.bilinear",
-  Embedding = require "lunagrad.nn.embedding",
-  Dropout = require "lunagrad.nn.dropout",
 }
+
+-- Functions in Lua.
+require "lunagrad.nn.interpolate"
+require "lunagrad.nn.sampling"
 
 -- Files that hold several classes.
 for _, file in ipairs {
-  "containers", "shape", "conv", "pool", "resize", "norm", "attention", "transformer", "activation", "loss", "rnn", "cell",
+  "containers", "parameters", "shape", "pad", "embedding", "dropout", "conv", "pool", "resize", "norm", "attention",
+  "transformer", "activation", "loss", "adaptive_softmax", "rnn", "cell", "lazy",
 } do
   for name, class in pairs(require("lunagrad.nn." .. file)) do nn[name] = class end
 end

@@ -47,13 +47,19 @@ function init.fans(tensor)
   return shape[2] * field, shape[1] * field
 end
 
+-- Nonlinearities of gain 1.
+local linear = {linear = true, sigmoid = true}
+for dims = 1, 3 do
+  linear[("conv%dd"):format(dims)], linear[("conv_transpose%dd"):format(dims)] = true, true
+end
+
 -- The gain of a nonlinearity: the factor that restores the standard deviation of its input.
 function init.calculate_gain(nonlinearity, slope)
   if nonlinearity == "tanh" then return 5 / 3 end
   if nonlinearity == "relu" then return math.sqrt(2) end
   if nonlinearity == "leaky_relu" then return math.sqrt(2 / (1 + (slope or 0.01) ^ 2)) end
   if nonlinearity == "selu" then return 3 / 4 end
-  if nonlinearity == "linear" or nonlinearity == "sigmoid" or nonlinearity == "conv2d" then return 1 end
+  if linear[nonlinearity] then return 1 end
   core._fail(("nn.init: nonlinearity '%s' is unknown"):format(tostring(nonlinearity)))
 end
 
@@ -82,6 +88,122 @@ end
 
 function init.kaiming_normal_(tensor, a, mode, nonlinearity)
   return init.normal_(tensor, 0, kaiming_deviation(tensor, a, mode, nonlinearity))
+end
+
+local function shape_text(tensor) return "[" .. table.concat(tensor:size(), ", ") .. "]" end
+
+local function need_dims(name, tensor, least, most)
+  local dims = tensor:dim()
+  if dims < least or dims > most then
+    core._fail(("nn.init.%s: a tensor of %s dims expected (got shape %s)"):format(name,
+      least == most and least or most == math.huge and least .. " or more" or least .. " to " .. most,
+      shape_text(tensor)))
+  end
+end
+
+-- The inverse of erf for -1 … 1 in f64: a formula of two logarithms (Winitzki, 2008), then three steps of Newton's method.
+local function inverse_erf(x)
+  local a = 0.147
+  local log = (-(x * x)):log1p()
+  local half = log / 2 + 2 / (math.pi * a)
+  local y = ((half * half - log / a):sqrt() - half):clamp(0, math.huge):sqrt() * x:sign()
+  y = y:clamp(-5.9, 5.9) -- beyond, erf is 1 in f64
+  for _ = 1, 3 do y = y - (y:erf() - x) * (y * y):exp() * (math.sqrt(math.pi) / 2) end
+  return y
+end
+
+-- The normal distribution between a and b: the inverse of its distribution function at uniform numbers.
+function init.trunc_normal_(tensor, mean, std, a, b)
+  mean, std, a, b = mean or 0, std or 1, a or -2, b or 2
+  if not (std > 0) or not (a < b) then
+    core._fail(("nn.init.trunc_normal_: std must be greater than 0 and a less than b (got std %g, a %g, b %g)"):format(
+      std, a, b))
+  end
+  local _ <close> = core.no_grad()
+  local function erf_at(limit) return core.tensor({(limit - mean) / std / math.sqrt(2)}, {dtype = "f64", device = "cpu"}):erf():item() end
+  local low, high = erf_at(a), erf_at(b)
+  local drawn = core.rand(tensor:size(), {dtype = "f64", device = "cpu"}) * (high - low) + low
+  return write(tensor, (inverse_erf(drawn) * (std * math.sqrt(2)) + mean):clamp(a, b))
+end
+
+-- Orthonormal columns by the Gram-Schmidt process, in blocks, so that most of the work is matrix products.
+local function orthonormal_columns(x)
+  local rows, columns = x:size(1), x:size(2)
+  local q = core.zeros(rows, columns, {dtype = "f64", device = "cpu"})
+  local width = 32
+  for first = 1, columns, width do
+    local count = math.min(width, columns - first + 1)
+    local block = x:narrow(2, first, count):clone()
+    if first > 1 then
+      local before = q:narrow(2, 1, first - 1)
+      for _ = 1, 2 do block = block - before:matmul(before:t():matmul(block)) end
+    end
+    for i = 1, count do
+      local column = block:narrow(2, i, 1)
+      if i > 1 then
+        local before = block:narrow(2, 1, i - 1)
+        for _ = 1, 2 do column = column - before:matmul(before:t():matmul(column)) end
+      end
+      block:narrow(2, i, 1):copy_(column / column:norm())
+    end
+    q:narrow(2, first, count):copy_(block)
+  end
+  return q
+end
+
+-- Rows or columns, whichever are fewer, are orthonormal and then scaled by gain (Saxe and others, ICLR 2014). Dims after the
+-- first count as one.
+function init.orthogonal_(tensor, gain)
+  need_dims("orthogonal_", tensor, 2, math.huge)
+  if tensor:numel() == 0 then return tensor end
+  local _ <close> = core.no_grad()
+  local rows = tensor:size(1)
+  local columns = tensor:numel() // rows
+  local wide = rows < columns
+  local drawn = core.randn(math.max(rows, columns), math.min(rows, columns), {dtype = "f64", device = "cpu"})
+  local q = orthonormal_columns(drawn)
+  if wide then q = q:t() end
+  return write(tensor, (q * (gain or 1)):reshape(tensor:size()))
+end
+
+-- The identity matrix; more rows or columns are zeros.
+function init.eye_(tensor)
+  need_dims("eye_", tensor, 2, 2)
+  return write(tensor, core.eye(tensor:size(1), tensor:size(2), {device = "cpu"}))
+end
+
+-- A convolution with this weight passes its first channels on: 1 in the middle of the kernel for equal channels of each
+-- group.
+function init.dirac_(tensor, groups)
+  groups = groups or 1
+  need_dims("dirac_", tensor, 3, 5)
+  local shape = tensor:size()
+  if math.type(groups) ~= "integer" or groups < 1 or shape[1] % groups ~= 0 then
+    core._fail(("nn.init.dirac_: groups = %s must divide the %d output channels"):format(tostring(groups), shape[1]))
+  end
+  local _ <close> = core.no_grad()
+  tensor:zero_()
+  if tensor:numel() == 0 then return tensor end
+  local middle = tensor
+  for d = 3, #shape do middle = middle:narrow(d, shape[d] // 2 + 1, 1) end
+  local ones = core.eye(shape[1] // groups, shape[2], {device = "cpu"}):tile(groups, 1)
+  middle:copy_(ones:reshape(middle:size()):to(tensor:dtype()):to(tensor:device()))
+  return tensor
+end
+
+-- A share `sparsity` of each column is zero, the rest normal with mean 0.
+function init.sparse_(tensor, sparsity, std)
+  need_dims("sparse_", tensor, 2, 2)
+  if type(sparsity) ~= "number" or not (sparsity >= 0 and sparsity <= 1) then
+    core._fail(("nn.init.sparse_: sparsity must lie in [0, 1] (got %s)"):format(tostring(sparsity)))
+  end
+  local rows = tensor:size(1)
+  init.normal_(tensor, 0, std or 0.01)
+  if tensor:numel() == 0 then return tensor end
+  local _ <close> = core.no_grad()
+  local ranks = core.rand(tensor:size(), {device = "cpu"}):argsort(1):argsort(1)
+  local hidden = ranks:lt(math.ceil(sparsity * rows)):to(tensor:device())
+  return tensor:copy_(tensor:masked_fill(hidden, 0))
 end
 
 -- A new parameter. It is filled on the CPU, so that its values are the same on every device, then moved. options: device,

@@ -31,6 +31,28 @@ do
   end
 end
 
+-- max(0, d(anchor, positive) - d(anchor, negative) + margin) for a distance of the user's.
+do
+  local name = "triplet_margin_with_distance_loss"
+  local read = reader(name, "anchor", "positive", "negative", {"distance_function"}, {"margin", 1.0}, {"swap", false},
+    reduction)
+
+  functional[name] = function(...)
+    local a = read(...)
+    local distance = a.distance_function or core.pairwise_distance
+    local shape = table.concat(a.anchor:size(), ", ")
+    for _, other in ipairs {a.positive, a.negative} do
+      if other:dim() ~= a.anchor:dim() then
+        core._fail(("%s: anchor has shape [%s] and another input [%s]"):format(name, shape,
+          table.concat(other:size(), ", ")))
+      end
+    end
+    local far = distance(a.anchor, a.negative)
+    if a.swap then far = core.minimum(far, distance(a.positive, a.negative)) end
+    return reduce(name, (distance(a.anchor, a.positive) - far + a.margin):clamp {min = 0}, a.reduction)
+  end
+end
+
 local rows = {
   {"MSELoss", "mse_loss", reduction},
   {"L1Loss", "l1_loss", reduction},
@@ -44,8 +66,13 @@ local rows = {
   {"PoissonNLLLoss", "poisson_nll_loss", {"log_input", true}, {"full", false}, {"eps", 1e-8}, reduction},
   {"GaussianNLLLoss", "gaussian_nll_loss", {"full", false}, {"eps", 1e-6}, reduction},
   {"CosineSimilarity", "cosine_similarity", {"dim", 2}, {"eps", 1e-8}},
+  {"PairwiseDistance", "pairwise_distance", {"p", 2}, {"eps", 1e-6}, {"keepdim", false}},
   {"CosineEmbeddingLoss", "cosine_embedding_loss", {"margin", 0}, reduction},
   {"TripletMarginLoss", "triplet_margin_loss", {"margin", 1.0}, {"p", 2}, {"eps", 1e-6}, {"swap", false}, reduction},
+  {"TripletMarginWithDistanceLoss", "triplet_margin_with_distance_loss", {"distance_function"}, {"margin", 1.0},
+    {"swap", false}, reduction},
+  {"MultiMarginLoss", "multi_margin_loss", {"p", 1}, {"margin", 1.0}, {"weight"}, reduction},
+  {"MultiLabelMarginLoss", "multilabel_margin_loss", reduction},
   {"MarginRankingLoss", "margin_ranking_loss", {"margin", 0}, reduction},
   {"HingeEmbeddingLoss", "hinge_embedding_loss", {"margin", 1.0}, reduction},
   {"SoftMarginLoss", "soft_margin_loss", reduction},

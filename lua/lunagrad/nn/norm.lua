@@ -1,5 +1,5 @@
--- Normalization: LayerNorm and RMSNorm over the last dims; BatchNorm1d, BatchNorm2d, GroupNorm and InstanceNorm2d over
--- channels (dim 2).
+-- Normalization: LayerNorm and RMSNorm over the last dims; BatchNormNd, SyncBatchNorm, GroupNorm, InstanceNormNd and
+-- LocalResponseNorm over channels (dim 2).
 local core = require "lunagrad.core"
 local class = require "lunagrad.nn.class"
 local init = require "lunagrad.nn.initialize"
@@ -120,6 +120,23 @@ end
 
 batch_norm("BatchNorm1d", 2, 3)
 batch_norm("BatchNorm2d", 4, 4)
+batch_norm("BatchNorm3d", 5, 5)
+-- The batch of one process is the whole batch.
+batch_norm("SyncBatchNorm", 2, 8)
+
+-- Replaces every BatchNormNd in a module by a SyncBatchNorm with the same tensors, and returns the module.
+function norms.SyncBatchNorm.convert_sync_batchnorm(module)
+  local Sync = norms.SyncBatchNorm
+  local function converted(norm)
+    local class_of = getmetatable(norm)
+    for dims = 1, 3 do
+      if class_of == norms[("BatchNorm%dd"):format(dims)] then return setmetatable(norm, Sync) end
+    end
+    return norm
+  end
+  for _, part in ipairs(module:modules()) do converted(part) end
+  return module
+end
 
 -- GroupNorm(num_groups, num_channels, {eps, affine}): normalizes each group of channels of each item by its own
 -- statistics.
@@ -145,23 +162,45 @@ function GroupNorm:extra_repr()
 end
 
 -- InstanceNorm2d(num_features, {eps, momentum, affine, track_running_stats}): normalizes each channel of each
--- item by its own statistics. Takes [N, C, H, W] or [C, H, W].
-local InstanceNorm2d = class("InstanceNorm2d", ChannelNorm)
-local read_instance = reader("InstanceNorm2d", "num_features", {"eps", 1e-5}, {"momentum", 0.1}, {"affine", false},
-  {"track_running_stats", false}, {"device"}, {"dtype"})
+-- item by its own statistics. Takes [N, C, H, W] or [C, H, W]; InstanceNorm1d and InstanceNorm3d one spatial dim less or more.
+for dims = 1, 3 do
+  local name = ("InstanceNorm%dd"):format(dims)
+  local InstanceNorm = class(name, ChannelNorm)
+  local read = reader(name, "num_features", {"eps", 1e-5}, {"momentum", 0.1}, {"affine", false},
+    {"track_running_stats", false}, {"device"}, {"dtype"})
 
-function InstanceNorm2d:init(...) self:setup(read_instance(...)) end
+  function InstanceNorm:init(...) self:setup(read(...)) end
 
-function InstanceNorm2d:forward(x)
-  self:check(x, 3, 4)
-  local by_input = self.training or not self.track_running_stats
-  local single = x:dim() == 3
-  if single then x = x:unsqueeze(1) end
-  local y = core.instance_norm(x, self.running_mean, self.running_var, self.weight, self.bias, by_input,
-    self.momentum or 0, self.eps)
-  return single and y:squeeze(1) or y
+  function InstanceNorm:forward(x)
+    self:check(x, dims + 1, dims + 2)
+    local by_input = self.training or not self.track_running_stats
+    local single = x:dim() == dims + 1
+    if single then x = x:unsqueeze(1) end
+    local y = core.instance_norm(x, self.running_mean, self.running_var, self.weight, self.bias, by_input,
+      self.momentum or 0, self.eps)
+    return single and y:squeeze(1) or y
+  end
+
+  norms[name] = InstanceNorm
 end
 
-norms.LayerNorm, norms.RMSNorm, norms.GroupNorm, norms.InstanceNorm2d = LayerNorm, RMSNorm, GroupNorm, InstanceNorm2d
+-- LocalResponseNorm(size, {alpha, beta, k}): divides by a power of the mean square of `size` neighbouring channels.
+local LocalResponseNorm = class("LocalResponseNorm")
+local read_response = reader("LocalResponseNorm", "size", {"alpha", 1e-4}, {"beta", 0.75}, {"k", 1})
+
+function LocalResponseNorm:init(...)
+  local a = read_response(...)
+  self.size, self.alpha, self.beta, self.k = a.size, a.alpha, a.beta, a.k
+end
+
+function LocalResponseNorm:forward(x)
+  return core.local_response_norm(x, self.size, self.alpha, self.beta, self.k)
+end
+
+function LocalResponseNorm:extra_repr()
+  return ("%d, alpha = %g, beta = %g, k = %g"):format(self.size, self.alpha, self.beta, self.k)
+end
+
+norms.LayerNorm, norms.RMSNorm, norms.GroupNorm, norms.LocalResponseNorm = LayerNorm, RMSNorm, GroupNorm, LocalResponseNorm
 
 return norms

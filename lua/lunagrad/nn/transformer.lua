@@ -1,7 +1,9 @@
--- Transformer layers, with PyTorch's names, parameters and order of operations.
+-- Transformers and their layers, with PyTorch's names, parameters and order of operations.
 local core = require "lunagrad.core"
 local class = require "lunagrad.nn.class"
-local Dropout = require "lunagrad.nn.dropout"
+local containers = require "lunagrad.nn.containers"
+local Dropout = require("lunagrad.nn.dropout").Dropout
+local init = require "lunagrad.nn.initialize"
 local Linear = require "lunagrad.nn.linear"
 local LayerNorm = require("lunagrad.nn.norm").LayerNorm
 local MultiheadAttention = require("lunagrad.nn.attention").MultiheadAttention
@@ -106,4 +108,148 @@ function Decoder:forward(...)
   return self:residual(x, self.norm3, function(h) return self:feed_forward(h, self.dropout3) end)
 end
 
-return {TransformerEncoderLayer = Encoder, TransformerDecoderLayer = Decoder}
+-- Stacks of layers: copies of one layer, with equal values at first, and a norm of the result. A mask true hides a position.
+
+-- A copy of a module with its own parameters and submodules.
+local function copy_module(value, copies)
+  if core.is_tensor(value) then
+    if not copies[value] then
+      local tensor = value:detach():clone()
+      copies[value] = value.requires_grad and tensor:requires_grad_() or tensor
+    end
+    return copies[value]
+  end
+  local kind = type(value) == "table" and getmetatable(value)
+  if type(value) ~= "table" or kind and not kind._is_module then return value end
+  if copies[value] then return copies[value] end
+  local copy = {}
+  copies[value] = copy
+  for key, field in next, value do rawset(copy, key, copy_module(field, copies)) end
+  rawset(copy, "_placed", nil)
+  return setmetatable(copy, kind)
+end
+
+local function copies_of(layer, count, owner)
+  if math.type(count) ~= "integer" or count < 1 then
+    core._fail(("%s: num_layers must be at least 1 (got %s)"):format(owner, tostring(count)))
+  end
+  local list = {}
+  for i = 1, count do list[i] = copy_module(layer, {}) end
+  return containers.ModuleList(list)
+end
+
+-- TransformerEncoder(encoder_layer, num_layers, {norm})
+local Encoders = class("TransformerEncoder")
+local read_encoders = reader("TransformerEncoder", "encoder_layer", "num_layers", {"norm"}, {"enable_nested_tensor", true},
+  {"mask_check", true})
+
+function Encoders:init(...)
+  local a = read_encoders(...)
+  self.layers, self.num_layers = copies_of(a.encoder_layer, a.num_layers, "TransformerEncoder"), a.num_layers
+  if a.norm then self.norm = a.norm end
+end
+
+local read_sources = reader("TransformerEncoder", "src", {"mask"}, {"src_key_padding_mask"}, {"is_causal", false})
+
+-- encoder(src, {mask, src_key_padding_mask, is_causal})
+function Encoders:forward(...)
+  local a = read_sources(...)
+  local x = a.src
+  for i = 1, #self.layers do
+    x = self.layers[i](x, {src_mask = a.mask, src_key_padding_mask = a.src_key_padding_mask, is_causal = a.is_causal})
+  end
+  return self.norm and self.norm(x) or x
+end
+
+-- TransformerDecoder(decoder_layer, num_layers, {norm})
+local Decoders = class("TransformerDecoder")
+local read_decoders = reader("TransformerDecoder", "decoder_layer", "num_layers", {"norm"})
+
+function Decoders:init(...)
+  local a = read_decoders(...)
+  self.layers, self.num_layers = copies_of(a.decoder_layer, a.num_layers, "TransformerDecoder"), a.num_layers
+  if a.norm then self.norm = a.norm end
+end
+
+local read_targets = reader("TransformerDecoder", "tgt", "memory", {"tgt_mask"}, {"memory_mask"}, {"tgt_key_padding_mask"},
+  {"memory_key_padding_mask"}, {"tgt_is_causal", false}, {"memory_is_causal", false})
+
+-- decoder(tgt, memory, {tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask, tgt_is_causal,
+-- memory_is_causal})
+function Decoders:forward(...)
+  local a = read_targets(...)
+  local x, memory = a.tgt, a.memory
+  a.tgt, a.memory = nil, nil
+  for i = 1, #self.layers do x = self.layers[i](x, memory, a) end
+  return self.norm and self.norm(x) or x
+end
+
+-- Transformer({d_model = 512, nhead = 8, num_encoder_layers = 6, num_decoder_layers = 6, …}): an encoder of the source and a
+-- decoder of the target, both with a norm at the end.
+local Transformer = class("Transformer")
+local read_transformer = reader("Transformer", {"d_model", 512}, {"nhead", 8}, {"num_encoder_layers", 6},
+  {"num_decoder_layers", 6}, {"dim_feedforward", 2048}, {"dropout", 0.1}, {"activation", "relu"}, {"custom_encoder"},
+  {"custom_decoder"}, {"layer_norm_eps", 1e-5}, {"batch_first", false}, {"norm_first", false}, {"bias", true}, {"device"},
+  {"dtype"})
+
+function Transformer:init(...)
+  local a = read_transformer(...)
+  local options = {}
+  for _, name in ipairs {
+    "dim_feedforward", "dropout", "activation", "layer_norm_eps", "batch_first", "norm_first", "bias", "device", "dtype",
+  } do
+    options[name] = a[name]
+  end
+  local function norm()
+    return LayerNorm(a.d_model, {eps = a.layer_norm_eps, bias = a.bias, device = a.device, dtype = a.dtype})
+  end
+  self.encoder = a.custom_encoder or Encoders(Encoder(a.d_model, a.nhead, options), a.num_encoder_layers, norm())
+  self.decoder = a.custom_decoder or Decoders(Decoder(a.d_model, a.nhead, options), a.num_decoder_layers, norm())
+  for _, parameter in ipairs(self:parameters()) do
+    if parameter:dim() > 1 then init.xavier_uniform_(parameter) end
+  end
+  self.d_model, self.nhead, self.batch_first = a.d_model, a.nhead, a.batch_first
+end
+
+local read_pair = reader("Transformer", "src", "tgt", {"src_mask"}, {"tgt_mask"}, {"memory_mask"}, {"src_key_padding_mask"},
+  {"tgt_key_padding_mask"}, {"memory_key_padding_mask"}, {"src_is_causal", false}, {"tgt_is_causal", false},
+  {"memory_is_causal", false})
+
+-- transformer(src, tgt, {src_mask, tgt_mask, memory_mask, src_key_padding_mask, tgt_key_padding_mask,
+-- memory_key_padding_mask, src_is_causal, tgt_is_causal, memory_is_causal})
+function Transformer:forward(...)
+  local a = read_pair(...)
+  for _, name in ipairs {"src", "tgt"} do
+    local x = a[name]
+    if x:dim() ~= a.src:dim() or x:size(-1) ~= self.d_model then
+      core._fail(("Transformer: src and tgt need equal numbers of dims and %d features (got shapes [%s] and [%s])"):format(
+        self.d_model, table.concat(a.src:size(), ", "), table.concat(a.tgt:size(), ", ")))
+    end
+  end
+  local batch = a.src:dim() == 3 and (self.batch_first and 1 or 2)
+  if batch and a.src:size(batch) ~= a.tgt:size(batch) then
+    core._fail(("Transformer: src has %d items and tgt %d"):format(a.src:size(batch), a.tgt:size(batch)))
+  end
+  local memory = self.encoder(a.src,
+    {mask = a.src_mask, src_key_padding_mask = a.src_key_padding_mask, is_causal = a.src_is_causal})
+  return self.decoder(a.tgt, memory, {
+    tgt_mask = a.tgt_mask, memory_mask = a.memory_mask, tgt_key_padding_mask = a.tgt_key_padding_mask,
+    memory_key_padding_mask = a.memory_key_padding_mask, tgt_is_causal = a.tgt_is_causal,
+    memory_is_causal = a.memory_is_causal,
+  })
+end
+
+-- [size, size]: 0, and -infinity above the diagonal.
+function Transformer.generate_square_subsequent_mask(first, second)
+  local size = math.type(first) == "integer" and first or second
+  if math.type(size) ~= "integer" or size < 0 then
+    core._fail(("Transformer.generate_square_subsequent_mask: a size expected (got %s)"):format(tostring(size)))
+  end
+  local hidden = core.ones(size, size):triu(1):gt(0)
+  return core.zeros(size, size):masked_fill(hidden, -math.huge)
+end
+
+return {
+  TransformerEncoderLayer = Encoder, TransformerDecoderLayer = Decoder, TransformerEncoder = Encoders,
+  TransformerDecoder = Decoders, Transformer = Transformer,
+}

@@ -1,7 +1,7 @@
 """Convolutions, pools, resizing and windows as columns."""
 import torch
 import torch.nn.functional as F
-from generate import real
+from generate import real, values
 
 
 def cases(case):
@@ -43,6 +43,26 @@ def cases(case):
     case("interpolate", [pool], size=[4, 11], mode="bilinear")
     case("interpolate", [pool], size=[4, 11], mode="bilinear", align_corners=True)
     case("interpolate", [pool], scale_factor=0.6, mode="bilinear")
+    volume = real(1, 2, 5, 4, 3)
+    for size in ([2, 3, 3], [4, 4, 4]):
+        case("adaptive_avg_pool3d", [volume], output_size=size)
+    # PyTorch's lp_pool1d and max_unpool take no lists of one number.
+    case("lp_pool1d", [real(2, 3, 7, low=0.25)], norm_type=2.0, kernel_size=[3], stride=[2], ceil_mode=True, tolerance=4,
+         by=lambda x, norm_type, kernel_size, stride, ceil_mode: F.lp_pool1d(x, norm_type, kernel_size[0], stride[0], ceil_mode))
+    case("lp_pool2d", [real(2, 2, 5, 6, low=0.25)], norm_type=3.0, kernel_size=[2, 3], tolerance=4)
+    case("max_unpool1d", [real(1, 2, 2), values([[[0, 3], [1, 2]]], "i64")], kernel_size=[2])
+    case("max_unpool2d", [real(1, 1, 1, 2), values([[[[5, 2]]]], "i64")], kernel_size=[2, 2])
+    case("max_unpool2d", [real(1, 1, 1, 2), values([[[[9, 2]]]], "i64")], kernel_size=[3, 3], stride=[2, 2],
+         output_size=[3, 4])
+    case("max_unpool3d", [real(1, 1, 1, 1, 2), values([[[[[5, 11]]]]], "i64")], kernel_size=[2, 2, 2])
+    for mode in ("bicubic", "area", "nearest-exact"):
+        case("interpolate", [pool], size=[5, 9], mode=mode)
+        case("interpolate", [pool], scale_factor=1.7, mode=mode)
+    case("interpolate", [pool], size=[4, 11], mode="bicubic", align_corners=True)
+    case("interpolate", [pool], scale_factor=1.1, mode="bicubic")
+    case("interpolate", [line], scale_factor=0.6, mode="nearest-exact")
+    case("interpolate", [real(1, 2, 3, 4, 2)], size=[4, 3, 5], mode="trilinear", align_corners=True)
+    case("interpolate", [real(1, 2, 3, 4, 2)], scale_factor=1.5, mode="trilinear")
     case("im2col", [pool], by=F.unfold, kernel_size=[3, 2], dilation=[1, 2], padding=[1, 1], stride=[2, 1])
     case("col2im", [real(2, 12, 12)], by=F.fold, output_size=[4, 5], kernel_size=[2, 2])
     for op in ["conv1d", "conv2d", "conv3d"]:

@@ -8,6 +8,7 @@ INTS = "i64 i32 u8"
 
 
 def cases(case):
+    networks(case)
     views(case)
     orders(case)
     writes(case)
@@ -153,3 +154,29 @@ def arithmetic(case):
     case("prelu", [real(2, 3, 2), real(3)])
     case("prelu", [real(2, 3), real(1)])
     case("softmin", [real(2, 5)], dim=1, tolerance=4)
+
+
+def networks(case):
+    case("channel_shuffle", [real(2, 6, 2, 2)], groups=3,  # 1.13 has no derivative of it
+         by=lambda x, groups: x.reshape(2, groups, 2, 2, 2).transpose(1, 2).reshape(x.shape))
+    case("feature_dropout", [real(2, 3, 4)], by=lambda x, p, training: x * 1, p=0.5, training=False)
+    for dims in (1, 2):
+        size = (2, 2, 7, 6)[:dims + 2]
+        case(f"_max_pool{dims}d_indices", [real(*size)], by=getattr(F, f"max_pool{dims}d"), kernel_size=[3], stride=[2],
+             padding=[1], ceil_mode=True, return_indices=True)
+    case("_adaptive_max_pool2d_indices", [real(2, 3, 5, 4)], by=F.adaptive_max_pool2d, output_size=[3, 2],
+         return_indices=True)
+    case("max_pool3d", [real(1, 2, 4, 5, 4)], kernel_size=[2, 3, 2], stride=[1], padding=[1], return_indices=True)
+    case("adaptive_max_pool3d", [real(1, 2, 5, 3, 4)], output_size=[2, 3, 1], return_indices=True)
+    case("adaptive_max_pool1d", [real(2, 3, 7)], output_size=[3], return_indices=True)
+    case("adaptive_max_pool1d", [real(3, 4)], output_size=[5])
+    case("max_pool3d", [real(2, 5, 5, 6)], kernel_size=[3, 2, 3], stride=[2, 1, 2], padding=[1, 1, 0], dilation=[1, 2, 1],
+         ceil_mode=True)
+    table = real(5, 3)
+    case("_embedding_options", [ids(2, 4, high=5), table], by=F.embedding, padding_idx=-2, scale_grad_by_freq=True)
+    case("_embedding_options", [ids(6, high=5), table], by=F.embedding, padding_idx=1)
+    case("_rms_norm_bias", [real(2, 4), real(4), real(4)], tolerance=4, normalized_shape=[4], eps=0.125,
+         by=lambda x, w, b, normalized_shape, eps: x / (x.square().mean(-1, True) + eps).sqrt() * w + b)
+    case("_grouped_attention", [real(2, 6, 3, 4), real(2, 2, 5, 4), real(2, 2, 5, 3), None], tolerance=4, enable_gqa=True,
+         by=lambda q, k, v, mask, enable_gqa: torch.softmax(
+             q @ k.repeat_interleave(3, 1).transpose(-1, -2) / 2, -1) @ v.repeat_interleave(3, 1))
