@@ -2,6 +2,7 @@
 // are used, and with tensors, so that a gradient can be differentiated again.
 #include "runtime/elementwise/elementwise.h"
 #include "runtime/ops/families.h"
+#include "runtime/ops/vocabulary.h"
 
 namespace lunagrad {
 namespace {
@@ -116,42 +117,66 @@ Note note_of() {
 
 }  // namespace noting
 
-// Tensors and constants. Operations on constants are computed at once, so that no call is recorded for them.
+// Tensors and constants. Operations on constants, which a script's numbers are too, are computed at once in
+// double precision: no call is recorded for them, and no tensor of another type or device comes of them.
 namespace expression {
+
+using reference::Real;
 
 struct Term {
   Tensor tensor;  // undefined: the constant
   double constant = 0;
   Term() = default;
   explicit Term(double value) : constant(value) {}
-  explicit Term(Tensor t) : tensor(std::move(t)) {}
+  explicit Term(Real value) : constant(value.v) {}
+  explicit Term(bool value) : constant(value) {}
+  explicit Term(Tensor t) {
+    if (t.is_number())
+      constant = t.item();
+    else
+      tensor = std::move(t);
+  }
   bool is_constant() const { return !tensor.defined(); }
   Tensor get() const { return is_constant() ? Tensor::number(constant) : tensor; }
+  Real real() const { return Real(constant); }
 };
 
-#define ARITHMETIC(sign, f)                                                          \
-  inline Term operator sign(const Term& a, const Term& b) {                          \
-    if (a.is_constant() && b.is_constant()) return Term(a.constant sign b.constant); \
-    return Term(lunagrad::f(a.get(), b.get()));                                      \
+#define INFIX(sign, f)                                                           \
+  inline Term operator sign(const Term& a, const Term& b) {                      \
+    if (a.is_constant() && b.is_constant()) return Term(a.real() sign b.real()); \
+    return Term(lunagrad::f(a.get(), b.get()));                                  \
   }
-ARITHMETIC(+, add)
-ARITHMETIC(-, sub)
-ARITHMETIC(*, mul)
-ARITHMETIC(/, div)
-#undef ARITHMETIC
+INFIX(+, add)
+INFIX(-, sub)
+INFIX(*, mul)
+INFIX(/, div)
+INFIX(==, eq)
+INFIX(!=, ne)
+INFIX(<, lt)
+INFIX(<=, le)
+INFIX(>, gt)
+#undef INFIX
 inline Term operator-(const Term& a) { return a.is_constant() ? Term(-a.constant) : Term(neg(a.tensor)); }
+inline Term operator&&(const Term& a, const Term& b) {
+  if (a.is_constant() && b.is_constant()) return Term(a.constant != 0 && b.constant != 0);
+  return Term(lunagrad::logical_and(a.get(), b.get()));
+}
+inline Term operator||(const Term& a, const Term& b) {
+  if (a.is_constant() && b.is_constant()) return Term(a.constant != 0 || b.constant != 0);
+  return Term(lunagrad::logical_or(a.get(), b.get()));
+}
+// Of complex numbers the real parts are compared, as in cpu/complex.h.
+inline Term operator>=(const Term& a, const Term& b) {
+  if (a.is_constant() && b.is_constant()) return Term(a.constant >= b.constant);
+  const auto part = [](const Term& x) { return x.is_constant() ? x.get() : lunagrad::real(x.tensor); };
+  return Term(ge(part(a), part(b)));
+}
 
-#define UNARY(f) \
-  inline Term f(const Term& a) { return Term(lunagrad::f(a.get())); }
-#define BINARY(f, row) \
-  inline Term f(const Term& a, const Term& b) { return Term(lunagrad::row(a.get(), b.get())); }
-BINARY(operator==, eq)
-BINARY(operator!=, ne)
-BINARY(operator<, lt)
-BINARY(operator<=, le)
-BINARY(operator>, gt)
-BINARY(operator&&, logical_and)
-BINARY(operator||, logical_or)
+#define UNARY(f)                                              \
+  inline Term f(const Term& a) {                              \
+    if (a.is_constant()) return Term(reference::f(a.real())); \
+    return Term(lunagrad::f(a.tensor));                       \
+  }
 UNARY(isfinite)
 UNARY(abs)
 UNARY(sign)
@@ -162,7 +187,6 @@ UNARY(trunc)
 UNARY(sqrt)
 UNARY(exp)
 UNARY(log)
-BINARY(pow, pow)
 UNARY(sin)
 UNARY(cos)
 UNARY(sinh)
@@ -171,17 +195,19 @@ UNARY(tanh)
 UNARY(erf)
 UNARY(log1p)
 UNARY(sigmoid)
-inline Term sel(const Term& c, const Term& a, const Term& b) {
-  return Term(lunagrad::where(c.get(), a.get(), b.get()));
-}
 #undef UNARY
-#undef BINARY
+inline Term pow(const Term& a, const Term& b) {
+  if (a.is_constant() && b.is_constant()) return Term(reference::pow(a.real(), b.real()));
+  return Term(lunagrad::pow(a.get(), b.get()));
+}
+inline Term sel(const Term& c, const Term& a, const Term& b) {
+  if (c.is_constant()) return c.constant != 0 ? a : b;
+  return Term(lunagrad::where(c.tensor, a.get(), b.get()));
+}
 inline Term normal_cdf(const Term& x) {
-  return Term(0.5) * (Term(1) + erf(x * Term(0.70710678118654752440)));
+  return Term(0.5) * (Term(1.0) + erf(x * Term(0.70710678118654752440)));
 }
 inline Term normal_pdf(const Term& x) { return Term(0.39894228040143267794) * exp(Term(-0.5) * square(x)); }
-// Of complex numbers the real parts are compared, as in cpu/complex.h.
-inline Term operator>=(const Term& a, const Term& b) { return Term(ge(real(a.get()), real(b.get()))); }
 
 #include "runtime/elementwise/rows.h"
 
@@ -191,7 +217,7 @@ Tensor evaluate(const Tensor& g, std::span<const Tensor> in, const Tensor& y, co
   const typename R::template Params<Term> p(params);
   const Term result =
       R::template gradient<I>(Term(g), operand(0), operand(1), operand(2), y.defined() ? Term(y) : Term(), p);
-  return result.get();
+  return result.is_constant() ? full(g.shape(), result.constant, g.dtype(), g.device()) : result.tensor;
 }
 
 }  // namespace expression
