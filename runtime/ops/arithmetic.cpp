@@ -1,6 +1,8 @@
 // The hidden records that run calls of add, sub, div, clamp, sum, mean and prod with more arguments than the
 // public records have, so that the plain call stays fast. Scripts use the public names (Op::short_form). Also
 // isclose, a composition of several rows.
+#include <cmath>
+
 #include "runtime/elementwise/elementwise.h"
 #include "runtime/ops/families.h"
 #include "runtime/ops/flops.h"
@@ -171,17 +173,32 @@ void isclose_shape(Call& call) {
     fail("isclose: rtol and atol must not be negative (got ", rtol, " and ", atol, ")");
   call.emit(broadcast_shapes("isclose", call.input(0).shape(), call.input(1).shape()), DType::boolean);
 }
-// Integers are compared in f64, so that differences do not overflow.
+// Integers are compared in f64, so that differences do not overflow, or as complex numbers of the other
+// operand's type. c128 exists on the CPU alone, which compares c64 with f64.
 Operands isclose_compose(const Call& call) {
   const NoGrad off;
-  const auto comparable = [](const Tensor& x) {
-    return is_differentiable(x.dtype()) ? x : to(x, DType::f64);
+  Device& device = call.device();
+  const DType first = call.input(0).dtype(), second = call.input(1).dtype();
+  const bool wide =
+      promote(first, second) == DType::c128 && !call.input(0).is_number() && !call.input(1).is_number();
+  const auto comparable = [&](const Tensor& x) {
+    if (x.is_number()) return Tensor::number(x.item());
+    const Tensor there = wide ? to(x, cpu_device()) : x;
+    return is_differentiable(x.dtype()) || is_complex(first) || is_complex(second) ? there
+                                                                                   : to(there, DType::f64);
   };
   const Tensor a = comparable(call.input(0)), b = comparable(call.input(1));
   const Tensor distance = abs(a - b);
-  Tensor close = logical_and(isfinite(distance), le(distance, abs(b) * call.real(0) + call.real(1)));
+  // Of a number: no tensor comes of numbers alone.
+  const Tensor bound = b.is_number() ? Tensor::number(std::abs(b.item()) * call.real(0) + call.real(1))
+                                     : abs(b) * call.real(0) + call.real(1);
+  Tensor close = logical_and(isfinite(distance), le(distance, bound));
   close = logical_or(eq(a, b), close);
-  return {call.flag(2) ? logical_or(close, logical_and(isnan(a), isnan(b))) : close};
+  const auto is_nan = [](const Tensor& x) {
+    return x.is_number() ? Tensor::number(int64_t(std::isnan(x.item()))) : isnan(x);
+  };
+  if (call.flag(2)) close = logical_or(close, logical_and(is_nan(a), is_nan(b)));
+  return {to(close, device)};
 }
 const Op kIsclose{.name = "isclose",
                   .doc = "Whether |input - other| <= atol + rtol |other|.",

@@ -123,7 +123,9 @@ Operands prod_compose(const Call& call) {
     factors = n % 2 ? cat({pairs, narrow(factors, last, n - 1, 1)}, last) : pairs;
   }
   const Shape shape = reduced_shape(x.shape(), mask, call.flag(kKeepdimAt));
-  return {rows[last] == 0 ? full(shape, 1.0, x.dtype(), x.device()) : reshape(factors, shape)};
+  if (rows[last] == 0) return {full(shape, 1.0, x.dtype(), x.device())};
+  // Of single factors: the elements themselves, but not their memory.
+  return {reshape(rows[last] == 1 ? clone(factors) : factors, shape)};
 }
 const Op kProd{.name = "prod",
                .doc = "The product over dim, or of all elements; integers multiply in i64.",
@@ -341,6 +343,12 @@ const Op kArgmin = arg_extreme_op(
 constexpr int kPowerAt = 0, kNormDimsAt = 1, kNormKeepdimAt = 2;
 
 void norm_shape(Call& call) { emit_reduced(call, call.input(0).dtype(), kNormDimsAt, kNormKeepdimAt); }
+// x^p for x >= 0, with the gradient 0 where x is 0.
+Tensor power_apart_from_zero(const Tensor& x, double p) {
+  const Tensor none = eq(x, Tensor::number(0.0));
+  return where(none, Tensor::number(std::pow(0.0, p)),
+               pow(where(none, Tensor::number(1.0), x), Tensor::number(p)));
+}
 // (sum |x|^p)^(1/p); p = 0 counts the nonzero elements; p = ±inf is the largest or smallest |x|.
 Operands norm_compose(const Call& call) {
   const Tensor& x = call.input(0);
@@ -352,8 +360,11 @@ Operands norm_compose(const Call& call) {
     // The sign makes the gradient 0; NaN counts as 1.
     return apply(kSum, {sign(where(eq(x, zero), x, one))}, {dims, keepdim});
   }
-  const Tensor total = apply1(kSum, {pow(abs(x), Tensor::number(p))}, {dims, keepdim});
-  return {pow(total, Tensor::number(1 / p))};
+  // Zeros are put in as constants, for a power's gradient at 0 may be infinite: theirs is 0, as in norm_vjp.
+  const Tensor size = abs(x);
+  const Tensor powers = p == 1 ? size : p == 2 ? square(x) : power_apart_from_zero(size, p);
+  const Tensor total = apply1(kSum, {powers}, {dims, keepdim});
+  return {p == 1 ? total : power_apart_from_zero(total, 1 / p)};
 }
 void norm_cpu(const Call& call) {
   const double p = call.real(kPowerAt);
@@ -445,6 +456,7 @@ Operands logsumexp_compose(const Call& call) {
   need_floating(call);
   const Tensor& x = call.input(0);
   const uint32_t mask = mask_of(call);
+  if (x.ndim() == 0) return {logsumexp_along(reshape(x, {1}), 0)};
   const int64_t count = reduced_count(x.shape(), mask);
   if (count == 0) return {log(apply1(kSum, {x}, call.params))};
   const Shape shape = reduced_shape(x.shape(), mask, call.flag(kKeepdimAt));

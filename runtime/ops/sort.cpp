@@ -169,8 +169,7 @@ const Op kTopk{.name = "topk",
 // The lower of the two middle elements, or NaN if there is one: NaN sorts last.
 Operands median_along(const Tensor& x, int dim, bool keepdim) {
   const int64_t n = x.ndim() == 0 ? 1 : x.size(dim);
-  if (n == 0 || x.numel() == 0)
-    fail("median: cannot reduce an empty tensor without an identity (shape ", x.shape(), ")");
+  if (n == 0) fail("median: cannot reduce an empty tensor without an identity (shape ", x.shape(), ")");
   const Tensor line = x.ndim() == 0 ? reshape(x, {1}) : x;
   const Operands ordered = apply(kSort, {line}, {dim, false});
   const Tensor last = narrow(ordered[0], dim, n - 1, 1), poisoned = isnan(last);

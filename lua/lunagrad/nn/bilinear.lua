@@ -11,7 +11,7 @@ local read = reader("Bilinear", "in1_features", "in2_features", "out_features", 
 function Bilinear:init(...)
   local a = read(...)
   self.in1_features, self.in2_features, self.out_features = a.in1_features, a.in2_features, a.out_features
-  local bound = 1 / math.sqrt(a.in1_features)
+  local bound = a.in1_features > 0 and 1 / math.sqrt(a.in1_features) or 0
   self.weight = init._parameter({a.out_features, a.in1_features, a.in2_features}, a, init.uniform_, -bound, bound)
   if a.bias then self.bias = init._parameter({a.out_features}, a, init.uniform_, -bound, bound) end
 end

@@ -10,12 +10,12 @@ local Linear = class("Linear")
 local read = reader("Linear", "in_features", "out_features", {"bias", true}, {"device"}, {"dtype"},
   {"activation", "none"})
 
--- As in PyTorch, weight and bias are uniform within 1 / sqrt(in_features).
+-- As in PyTorch, weight and bias are uniform within 1 / sqrt(in_features); without inputs the bias is 0.
 function Linear:init(...)
   local a = read(...)
   self.in_features, self.out_features = a.in_features, a.out_features
   self.activation = within.checked("Linear", a.activation)
-  local bound = 1 / math.sqrt(a.in_features)
+  local bound = a.in_features > 0 and 1 / math.sqrt(a.in_features) or 0
   self.weight = init._parameter({a.out_features, a.in_features}, a, init.uniform_, -bound, bound)
   if a.bias then self.bias = init._parameter({a.out_features}, a, init.uniform_, -bound, bound) end
 end
