@@ -28,7 +28,9 @@ VulkanDevice::Machine::Machine(std::shared_ptr<Instance> instance, const Physica
       pipelines(context),
       memory(context),
       stream(context, pipelines.layout()),
-      recorder{pipelines, stream, memory, context.physical, rates, products} {}
+      recorder{pipelines, stream, memory, context.physical, rates, products} {
+  memory.tell(&stream.faults());
+}
 
 VulkanDevice::VulkanDevice(std::string name, std::shared_ptr<Instance> instance,
                            const PhysicalDevice& physical)
@@ -125,7 +127,9 @@ void VulkanDevice::copy_out(void* to, const void* handle, size_t offset, size_t 
   const std::lock_guard guard(lock_);
   // Not const: the range records the read.
   Range& range = *static_cast<Range*>(const_cast<void*>(handle));
-  machine_of(range).stream.copy_out(to, range, offset, bytes);
+  Stream& stream = machine_of(range).stream;
+  stream.faults().check_sound(range);
+  stream.copy_out(to, range, offset, bytes);
   ++copies_out_;
 }
 
@@ -153,7 +157,9 @@ void VulkanDevice::run(const Call& call) {
   const Kernel* kernel = find_kernel(*call.op);
   if (!kernel) fail_as(ErrorKind::device, call.op->name, ": ", name_, " has no kernel for this op");
   const std::lock_guard guard(lock_);
-  kernel->run(call, machine().recorder);
+  Recorder& recorder = machine().recorder;
+  const Faults::Caller caller(recorder.stream.faults(), call.op->name, context().line);
+  kernel->run(call, recorder);
 }
 
 void VulkanDevice::sync() {

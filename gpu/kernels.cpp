@@ -38,12 +38,16 @@ uint64_t Launch::reads(const Tensor& x) {
   if (!x.storage().data) return 0;  // no elements
   bytes_ += x.nbytes();
   reads_.push_back(range_of(x, recorder_));
+  recorder_.stream.faults().check_sound(*reads_.back());
   return address_of(x, reads_.back());
 }
 uint64_t Launch::writes(const Tensor& x) {
+  if (!x.storage().data) return 0;
   bytes_ += x.nbytes();
-  writes_.push_back(range_of(x, recorder_));
-  return address_of(x, writes_.back());
+  Range* const range = range_of(x, recorder_);
+  writes_.push_back(range);
+  if (range->spoiled && x.is_contiguous() && x.nbytes() == x.storage().bytes) replaced_.push_back(range);
+  return address_of(x, range);
 }
 uint64_t Launch::reads(const Scratch& scratch) {
   bytes_ += scratch.range()->size;
@@ -69,12 +73,14 @@ double Launch::expected_time() const {
 void Launch::run(const ShaderCode& code, Constants constants, Groups groups, Bytes arguments, Bytes hot) {
   Pipeline& pipeline = recorder_.pipelines.get(code, constants);
   ++pipeline.dispatches;
+  for (Range* const range : replaced_) range->spoiled = nullptr;
   recorder_.stream.dispatch(pipeline, groups, arguments, hot, std::span(reads_.data(), reads_.size()),
                             std::span(writes_.data(), writes_.size()), expected_time());
 }
 
 void Launch::run_in_turns(const ShaderCode& code, Constants constants, uint32_t items, Bytes arguments) {
   Pipeline& pipeline = recorder_.pipelines.get(code, constants);
+  for (Range* const range : replaced_) range->spoiled = nullptr;
   const double expected = expected_time();
   const uint64_t turns =
       uint64_t(std::clamp(std::ceil(expected / kLongestBatch), 1.0, double(std::max(items, 1u))));

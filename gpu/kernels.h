@@ -106,6 +106,7 @@ class Launch {
   double products_ = 0;
   Small<Range*, 8> reads_;
   Small<Range*, 4> writes_;
+  Small<Range*, 4> replaced_;  // of these, those whose spoiled values (faults.h) the dispatch replaces
 };
 
 struct Kernel {

@@ -194,6 +194,8 @@ Range* Memory::alloc(size_t bytes) {
 void Memory::free(Range* range) noexcept {
   usage_.in_use -= size_t(range->size);
   range->free = true;
+  range->spoiled = nullptr;
+  if (freed_) freed_->freed(range);
   free_.insert(range);
 }
 

@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "gpu/context.h"
@@ -30,8 +31,9 @@ struct Range {
   bool free = false;
   uint64_t read_epoch = 0;  // 0: never
   uint64_t written_epoch = 0;
-  uint64_t batch = 0;   // the last batch of the stream that used it
-  uint64_t upload = 0;  // the last upload that wrote it (uploads.h)
+  uint64_t batch = 0;                          // the last batch of the stream that used it
+  uint64_t upload = 0;                         // the last upload that wrote it (uploads.h)
+  std::shared_ptr<const std::string> spoiled;  // why its values are not right (faults.h); null: they are
 };
 
 // Error of kind device if the range belongs to another Memory: that of a lost device.
@@ -43,6 +45,13 @@ struct Block {
   VkDeviceMemory memory = VK_NULL_HANDLE;
   VkDeviceSize size = 0;
   Range* first = nullptr;
+};
+
+// Is told of each range that is freed.
+class FreedRanges {
+ public:
+  virtual ~FreedRanges() = default;
+  virtual void freed(const Range*) noexcept = 0;
 };
 
 enum class HostUse { arguments, upload, download };
@@ -74,6 +83,7 @@ class Memory {
   void free(Range*) noexcept;
   void release_unused();  // frees blocks without used ranges; the device must be idle
   DeviceMemory usage() const { return usage_; }
+  void tell(FreedRanges* listener) { freed_ = listener; }
   void each_in_use(const std::function<void(Range&)>&) const;
 
  private:
@@ -93,6 +103,7 @@ class Memory {
   std::vector<std::unique_ptr<Block>> blocks_;
   std::set<Range*, BySize> free_;
   DeviceMemory usage_;
+  FreedRanges* freed_ = nullptr;
 };
 
 }  // namespace lunagrad::gpu

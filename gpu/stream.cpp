@@ -1,7 +1,6 @@
 #include "gpu/stream.h"
 
 #include <algorithm>
-#include <bit>
 #include <cassert>
 #include <cstring>
 #include <utility>
@@ -23,14 +22,6 @@ constexpr size_t kFullBatch = 128;  // commands after which a batch is always su
 // time. A wait resets it.
 constexpr size_t kSmallBatch = 16;
 constexpr double kWorthSubmitting = 400e3;  // ns
-
-// As the shaders write it (memory layout of the Fault blocks).
-struct Fault {
-  FaultKind kind;
-  uint32_t position;
-  int32_t value;
-  uint32_t size;
-};
 
 }  // namespace
 
@@ -64,11 +55,10 @@ Stream::Stream(VulkanContext& context, VkPipelineLayout layout)
       arguments_(context, kArgumentBytes, HostUse::arguments),
       uploads_(context, kUploadBytes, HostUse::upload),
       downloads_(context, kDownloadBytes, HostUse::download),
-      fault_(context, sizeof(Fault), HostUse::download),
+      faults_(context),
       timer_(context, kFullBatch) {
   small_batch_ = kSmallBatch;
   recorded_.reserve(kFullBatch);
-  std::memset(fault_.mapped, 0, sizeof(Fault));
   VkCommandPoolCreateInfo pool{VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO};
   pool.flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT;
   pool.queueFamilyIndex = context.physical.queue_family;
@@ -147,7 +137,7 @@ void Stream::submit(bool for_host) {
   if (!commands_) return;
   // If any of this fails, the recorded work is lost.
   lost_ = true;
-  write(for_host);
+  write(for_host || faults_.concerns(timeline_.submitted() + 1));
   const VkCommandBuffer commands = std::exchange(commands_, VkCommandBuffer(VK_NULL_HANDLE));
   check(context_.vk.vkEndCommandBuffer(commands), "ending a command buffer");
   // Later batches run after this one, so they need not wait for these uploads again.
@@ -172,6 +162,7 @@ void Stream::collect() {
   }
   arguments_.give_back(reached);
   uploads_.give_back(reached);
+  faults_.collect(reached);
 }
 
 void Stream::wait_for(uint64_t value) {
@@ -190,7 +181,7 @@ void Stream::finish() {
 void Stream::wait() {
   if (lost_) return;
   finish();
-  throw_fault();
+  faults_.raise();
 }
 
 bool Stream::watch_work(bool on) {
@@ -210,28 +201,9 @@ std::vector<DeviceWork> Stream::take_work() {
   return timer_.take();
 }
 
-void Stream::throw_fault() {
-  Fault fault;
-  std::memcpy(&fault, fault_.mapped, sizeof fault);
-  if (fault.kind == FaultKind::none) return;
-  std::memset(fault_.mapped, 0, sizeof fault);
-  if (fault.kind == FaultKind::label)
-    fail("cross_entropy: label ", fault.value, " at position ", fault.position + 1, " is out of range for ",
-         fault.size, " classes (labels count from 0)");
-  if (fault.kind == FaultKind::probability)
-    fail("bernoulli: a probability must lie in [0, 1] (got ", double(std::bit_cast<float>(fault.value)), ")");
-  if (fault.kind == FaultKind::weight)
-    fail("multinomial: a weight must be finite and not negative (got ",
-         double(std::bit_cast<float>(fault.value)), ")");
-  if (fault.kind == FaultKind::total_weight) fail("multinomial: the weights of a row add up to 0");
-  if (fault.kind == FaultKind::few_weights)
-    fail("multinomial: ", fault.value, " samples without replacement from ", fault.size,
-         " categories with a weight");
-  constexpr const char* kOps[] = {"index_select", "embedding",  "gather",     "scatter", "scatter_add",
-                                  "index_add",    "index_copy", "index_fill", "one_hot"};
-  fail(kOps[uint32_t(fault.kind) - uint32_t(FaultKind::index_select)], ": index ", fault.value,
-       " at position ", fault.position + 1, " is out of range for a dim of size ", fault.size,
-       " (indices count from 0)");
+VkDeviceAddress Stream::fault_address() {
+  if (faults_.full()) finish();
+  return faults_.address();
 }
 
 Ring::Piece Stream::take(Ring& ring, VkDeviceSize bytes) {
@@ -283,6 +255,7 @@ void Stream::record(uint32_t kernel, const Work& work, std::span<Range* const> r
   const auto note = [&] {
     open();
     const bool after_barrier = order(reads, writes);
+    faults_.work(reads, writes, timeline_.submitted() + 1);
     recorded_.push_back({after_barrier, {times_.stamps ? ticks() : 0, kernel}, work});
   };
   if (listener_)

@@ -18,6 +18,7 @@
 #include <span>
 #include <variant>
 
+#include "gpu/faults.h"
 #include "gpu/memory.h"
 #include "gpu/pipeline.h"
 #include "gpu/timer.h"
@@ -59,25 +60,6 @@ class Ring {
 // driver's watchdog resets the device. Copies do not count: the rings limit them to a few ms.
 inline constexpr double kLongestBatch = 50e6;  // ns
 
-// An error that a kernel found. From index_select on: an index of that op is out of range.
-enum class FaultKind : uint32_t {
-  none,
-  label,
-  probability,
-  weight,
-  total_weight,
-  few_weights,
-  index_select,
-  embedding,
-  gather,
-  scatter,
-  scatter_add,
-  index_add,
-  index_copy,
-  index_fill,
-  one_hot
-};
-
 struct Groups {
   uint32_t x = 1, y = 1, z = 1;
 };
@@ -107,10 +89,9 @@ class Stream {
   bool watch_work(bool on);
   std::vector<DeviceWork> take_work();
 
-  // Where a kernel notes an invalid index, label, probability or weight: four words. The first is a
-  // FaultKind, then come the position, the value (for a probability or weight, the bits of its float) and the
-  // size that an index must be below. The next wait() throws it as an Error.
-  VkDeviceAddress fault_address() const { return fault_.address; }
+  // Where the kernels of the current call note a fault (faults.h). The next wait() throws it as an Error.
+  VkDeviceAddress fault_address();
+  Faults& faults() { return faults_; }
 
  private:
   struct Dispatch {
@@ -142,7 +123,6 @@ class Stream {
   void finish();  // waits for all work, without throwing what kernels found
   void wait_for(uint64_t value);
   void await_uploads(std::span<Range* const> reads, std::span<Range* const> writes);
-  void throw_fault();
   void collect();  // releases the resources of finished submissions
   // Updates the epochs of the ranges. True: the work needs a barrier before it.
   bool order(std::span<Range* const> reads, std::span<Range* const> writes);
@@ -174,7 +154,7 @@ class Stream {
   Ring arguments_;
   Ring uploads_;
   HostBuffer downloads_;
-  HostBuffer fault_;
+  Faults faults_;
   Timer timer_;
 };
 

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/elementwise/elementwise.h"
+#include "gpu/integer_division.h"
 
 namespace {
 
@@ -174,7 +174,7 @@ Row of_complex_numbers(Row row) {
   return row;
 }
 
-std::string source(const Row& row, Numbers numbers) {
+std::string source(const Row& row, Numbers numbers, bool divides) {
   const size_t arity = row.gradients.size();
   const bool boolean = row.result == "bool";
   const bool has_gradient = numbers != Numbers::integers && !boolean;
@@ -188,6 +188,7 @@ std::string source(const Row& row, Numbers numbers) {
       break;
     case Numbers::integers:
       out << "int64_t\n#define T_IS_INTEGER\n";
+      if (divides) out << "#define DIVIDES\n";
       break;
     case Numbers::complexes:
       out << "vec2\n#define T_IS_COMPLEX\n";
@@ -245,9 +246,10 @@ int main(int count, char** words) {
     row.fields = kFields[i];
     row.readers = kReaders[i];
     const std::string name = "elementwise_" + std::string(row.name);
-    write(folder / (name + "_f32.comp"), source(row, Numbers::floats));
-    if (row.types != "float") write(folder / (name + "_i64.comp"), source(row, Numbers::integers));
+    const bool divides = lunagrad::gpu::divides_integers(lunagrad::Row(int(i)));
+    write(folder / (name + "_f32.comp"), source(row, Numbers::floats, divides));
+    if (row.types != "float") write(folder / (name + "_i64.comp"), source(row, Numbers::integers, divides));
     if (takes_complex(lunagrad::Row(int(i))))
-      write(folder / (name + "_c64.comp"), source(of_complex_numbers(row), Numbers::complexes));
+      write(folder / (name + "_c64.comp"), source(of_complex_numbers(row), Numbers::complexes, divides));
   }
 }

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <string>
 
+#include "gpu/integer_division.h"
 #include "gpu/kernels.h"
 #include "gpu/kernels/iteration.h"
 
@@ -21,7 +22,8 @@ struct Hot {
   uint64_t result;
   uint64_t operand[5];
   uint32_t count;
-  uint32_t padding;
+  uint32_t fault_kind;
+  uint64_t fault;  // of rows that divide integers
 };
 struct Arguments {
   uint64_t param[3];
@@ -98,6 +100,10 @@ void run(const Call& call, Recorder& recorder) {
   }
   const Iteration space = iterate(out.shape(), visited);
   hot.count = uint32_t(space.count);
+  if (integer && divides_integers(Row(use.row))) {
+    hot.fault = recorder.stream.fault_address();
+    hot.fault_kind = uint32_t(FaultKind::division);
+  }
 
   // Only the part of the block that this call needs is sent: parameters, then dims.
   Arguments arguments;

@@ -2,6 +2,10 @@
 // gradients; MODE selects one of them. A thread computes PER_THREAD elements (VECTOR: vectors of four elements) that are a
 // work group's width apart, so that adjacent threads access adjacent memory. It loads all operands before the first store,
 // since compilers do not move loads before stores.
+#ifdef DIVIDES
+#include "fault.glsl"
+#endif
+
 layout(local_size_x = 256) in;
 
 layout(constant_id = 0) const uint MODE = 0;  // 0: the value, i + 1: the gradient of operand i
@@ -25,6 +29,10 @@ layout(push_constant, scalar) uniform Push {
   uint64_t result;
   uint64_t operand[5];
   uint count;
+#ifdef DIVIDES
+  uint fault_kind;
+  uint64_t fault;
+#endif
 };
 
 // Copies of the dims: compilers must assume that stores change the arguments.
@@ -155,4 +163,7 @@ void main() {
     [[unroll]] for (uint k = 0; k < PER_THREAD; ++k)
       if (first + k * apart < end) compute(at[k], operands[k], params);
   }
+#ifdef DIVIDES
+  if (divided_by_zero) note_fault(fault, fault_kind, 0, 0, 0);
+#endif
 }

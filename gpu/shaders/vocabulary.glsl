@@ -33,15 +33,20 @@ int64_t lg_abs(int64_t x) {
 float lg_abs(float x) {
   return abs(x);
 }
-// Integer division by zero gives zero. GLSL does not define the sign of %, but that of /.
+// Integer division by zero gives zero and is a fault. The most negative number divided by -1 wraps around. GLSL does not
+// define the sign of %, but that of /.
+bool divided_by_zero = false;
 int64_t truncated_quotient(int64_t a, int64_t b) {
-  return b == 0 ? 0L : a / b;
+  if (b == 0) divided_by_zero = true;
+  const int64_t q = a / (b == 0 || b == -1 ? 1L : b);
+  return b == 0 ? 0L : b == -1 ? -a : q;
 }
 int64_t lg_quotient(int64_t a, int64_t b) {
   return truncated_quotient(a, b);
 }
 int64_t lg_fmod(int64_t a, int64_t b) {
-  return b == 0 ? 0L : a - b * truncated_quotient(a, b);
+  const int64_t q = truncated_quotient(a, b);
+  return b == 0 ? 0L : a - b * q;
 }
 bool signs_differ(int64_t a, int64_t b) {
   return ((a ^ b) >> 63) != 0;

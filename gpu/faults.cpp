@@ -1,0 +1,125 @@
+#include "gpu/faults.h"
+
+#include <algorithm>
+#include <bit>
+#include <cassert>
+#include <cstring>
+#include <set>
+
+#include "runtime/error.h"
+
+namespace lunagrad::gpu {
+
+Faults::Faults(VulkanContext& context) : memory_(context, kRecords * sizeof(Words), HostUse::download) {
+  std::memset(memory_.mapped, 0, memory_.size);
+}
+
+VkDeviceAddress Faults::address() {
+  assert(caller_);
+  Caller& caller = *caller_;
+  if (caller.record_ < first_) {
+    records_.push_back({caller.op_ + (*caller.op_ == '_'), caller.line_, 0});
+    caller.record_ = first_ + int64_t(records_.size()) - 1;
+  }
+  return memory_.address + uint64_t(caller.record_) % kRecords * sizeof(Words);
+}
+
+void Faults::work(std::span<Range* const> reads, std::span<Range* const> writes, uint64_t batch) {
+  if (records_.empty()) return;
+  const int64_t record = caller_ ? caller_->record_ : -1;
+  if (record >= first_) {
+    records_[size_t(record - first_)].batch = batch;
+    last_batch_ = batch;
+  }
+  work_.push_back({record, batch, {reads.begin(), reads.end()}, {writes.begin(), writes.end()}});
+}
+
+void Faults::freed(const Range* range) noexcept {
+  if (records_.empty()) return;
+  try {
+    work_.push_back({-1, 0, {}, {}, range});
+  } catch (const std::bad_alloc&) {
+    // Then a tensor that gets the range may be called faulty, too.
+  }
+}
+
+bool Faults::in_progress(int64_t record) const {
+  for (const Caller* caller = caller_; caller; caller = caller->outer_)
+    if (caller->record_ == record) return true;
+  return false;
+}
+
+void Faults::collect(uint64_t reached) {
+  // A call in progress may note faults in later batches.
+  while (!records_.empty() && !in_progress(first_) && records_.front().batch <= reached) {
+    Words& noted = *words(first_);
+    if (noted.kind != FaultKind::none) {
+      const std::string why = describe(noted, records_.front());
+      std::memset(static_cast<void*>(&noted), 0, sizeof noted);
+      spoil(first_, why);
+      if (found_.empty()) found_ = why;
+    }
+    records_.pop_front();
+    ++first_;
+  }
+  if (records_.empty()) work_.clear();
+  const auto over = [&](const Work& work) {
+    return work.freed || (work.batch <= reached && work.record < first_);
+  };
+  while (!work_.empty() && over(work_.front())) work_.pop_front();
+}
+
+void Faults::spoil(int64_t record, const std::string& why) {
+  const auto message = std::make_shared<const std::string>(why);
+  std::set<Range*> spoiled;
+  for (const Work& work : work_) {
+    if (work.freed) {
+      spoiled.erase(const_cast<Range*>(work.freed));
+      continue;
+    }
+    const bool faulty = work.record == record || std::any_of(work.reads.begin(), work.reads.end(),
+                                                             [&](Range* r) { return spoiled.count(r) > 0; });
+    if (faulty) spoiled.insert(work.writes.begin(), work.writes.end());
+  }
+  for (Range* range : spoiled)
+    if (!range->spoiled) range->spoiled = message;
+}
+
+void Faults::raise() {
+  if (!found_.empty()) fail(std::exchange(found_, {}));
+}
+
+std::string Faults::describe(const Words& fault, const Record& record) {
+  const std::string place = record.line.known() ? " (made at " + to_string(record.line) + ")" : "";
+  const auto number = [&] { return double(std::bit_cast<float>(fault.value)); };
+  switch (fault.kind) {
+    case FaultKind::label:
+      return text("cross_entropy: label ", fault.value, " at position ", fault.position + 1,
+                  " is out of range for ", fault.size, " classes (labels count from 0)", place);
+    case FaultKind::probability:
+      return text("bernoulli: a probability must lie in [0, 1] (got ", number(), ")", place);
+    case FaultKind::weight:
+      return text("multinomial: a weight must be finite and not negative (got ", number(), ")", place);
+    case FaultKind::total_weight:
+      return text("multinomial: the weights of a row add up to 0", place);
+    case FaultKind::few_weights:
+      return text("multinomial: ", fault.value, " samples without replacement from ", fault.size,
+                  " categories with a weight", place);
+    case FaultKind::division:
+      return text(record.op, ": integer division by zero", place);
+    default:
+      break;
+  }
+  constexpr const char* kOps[] = {"index_select", "embedding",  "gather",     "scatter", "scatter_add",
+                                  "index_add",    "index_copy", "index_fill", "one_hot"};
+  return text(kOps[uint32_t(fault.kind) - uint32_t(FaultKind::index_select)], ": index ", fault.value,
+              " at position ", fault.position + 1, " is out of range for a dim of size ", fault.size,
+              " (indices count from 0)", place);
+}
+
+void Faults::refuse(const Range& range) {
+  raise();  // the fault itself comes first
+  fail("a tensor has no right values, since it came of a call that failed: ", *range.spoiled);
+}
+
+}  // namespace lunagrad::gpu
