@@ -15,7 +15,14 @@ struct MemoryLimit {
 void set_memory_limit(MemoryLimit);  // of the calling thread
 const MemoryLimit& memory_limit();
 
+// Error of kind memory when a table of `count` entries of `bytes` each, which the limit does not count once
+// it is made, does not fit the thread's limit or the machine. For tables whose size a script chooses.
+void check_room(size_t count, size_t bytes);
+
 size_t memory_in_use();  // bytes, of everything that the limit counts
-size_t pool_bytes();     // bytes of this thread's pooled objects (ref.h): the tape's and the script's
+size_t
+pool_bytes();  // bytes of the slabs of this thread's pooled objects (ref.h): the tape's and the script's
+// Whether pool_allocate(bytes) would take another slab.
+bool pool_must_grow(size_t bytes);
 
 }  // namespace lunagrad

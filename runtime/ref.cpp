@@ -3,12 +3,13 @@
 #include <array>
 #include <cstdlib>
 
+#include "runtime/error.h"
 #include "runtime/memory_limit.h"
 
 namespace lunagrad {
 namespace {
 
-thread_local size_t live = 0;  // bytes of allocated blocks
+thread_local size_t live = 0;  // bytes of slabs and of blocks outside of slabs
 
 }  // namespace
 
@@ -24,6 +25,7 @@ void pool_free(void* block, size_t bytes) noexcept {
   if (block) live -= bytes;
   ::operator delete(block);
 }
+bool pool_must_grow(size_t) { return true; }
 
 #else
 
@@ -43,7 +45,10 @@ thread_local std::array<FreeBlock*, kLargest / kStep + 1> free_lists{};
 
 void refill(size_t size_class) {
   const size_t bytes = size_class * kStep;
+  if (const size_t most = memory_limit().bytes; most && memory_in_use() + kSlab > most)
+    fail_as(ErrorKind::memory, "out of memory: small objects fill the limit of ", most >> 20, " MiB");
   char* slab = static_cast<char*>(::operator new(kSlab));
+  live += kSlab;
   for (size_t at = 0; at + bytes <= kSlab; at += bytes) {
     auto* block = reinterpret_cast<FreeBlock*>(slab + at);
     block->next = free_lists[size_class];
@@ -53,9 +58,14 @@ void refill(size_t size_class) {
 
 }  // namespace
 
+bool pool_must_grow(size_t bytes) { return bytes > kLargest || !free_lists[(bytes + kStep - 1) / kStep]; }
+
 void* pool_allocate(size_t bytes) {
-  live += bytes;
-  if (bytes > kLargest) return ::operator new(bytes);
+  if (bytes > kLargest) {
+    void* const block = ::operator new(bytes);
+    live += bytes;
+    return block;
+  }
   const size_t size_class = (bytes + kStep - 1) / kStep;
   if (!free_lists[size_class]) refill(size_class);
   FreeBlock* block = free_lists[size_class];
@@ -65,8 +75,10 @@ void* pool_allocate(size_t bytes) {
 
 void pool_free(void* block, size_t bytes) noexcept {
   if (!block) return;
-  live -= bytes;
-  if (bytes > kLargest) return ::operator delete(block);
+  if (bytes > kLargest) {
+    live -= bytes;
+    return ::operator delete(block);
+  }
   const size_t size_class = (bytes + kStep - 1) / kStep;
   auto* freed = static_cast<FreeBlock*>(block);
   freed->next = free_lists[size_class];

@@ -1,5 +1,7 @@
 #include "runtime/storage.h"
 
+#include <unistd.h>
+
 #include "runtime/context.h"
 #include "runtime/error.h"
 #include "runtime/memory_limit.h"
@@ -25,6 +27,15 @@ size_t admitted(size_t bytes) {
 
 void set_memory_limit(MemoryLimit given) { limit = given; }
 const MemoryLimit& memory_limit() { return limit; }
+
+void check_room(size_t count, size_t bytes) {
+  static const size_t machine = size_t(sysconf(_SC_PHYS_PAGES)) * size_t(sysconf(_SC_PAGESIZE));
+  size_t needed;
+  if (__builtin_mul_overflow(count, bytes, &needed) || needed > machine)
+    fail_as(ErrorKind::memory, "out of memory: a table of ", count, " entries of ", bytes,
+            " bytes does not fit this machine's ", machine >> 20, " MiB");
+  admitted(needed);
+}
 
 size_t memory_in_use() {
   const Device& other = *context().device;

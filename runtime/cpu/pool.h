@@ -18,8 +18,9 @@ struct PoolAxis {
   int64_t size = 1;      // of the input
   int64_t dilation = 1;  // distance between a window's elements
   std::vector<PoolWindow> windows{{0, 1, 1}};
+  int64_t unlisted = 0;  // windows that are not listed, since there are no planes to pool
 
-  int64_t out() const { return int64_t(windows.size()); }
+  int64_t out() const { return int64_t(windows.size()) + unlisted; }
 };
 struct PoolGeometry {
   int64_t planes = 1;

@@ -2,13 +2,16 @@
 
 #include "runtime/error.h"
 #include "runtime/io/graphviz.h"
+#include "runtime/memory_limit.h"
 #include "runtime/tape/node.h"
 
 namespace lunagrad {
 
 std::string tape_dot(const Tensor& root) {
   std::vector<DotNode> shown;
-  for (const Node* node : nodes_of(root)) {
+  const std::vector<Node*> nodes = nodes_of(root);
+  check_room(nodes.size(), 8 * sizeof(DotNode));  // the texts, and the whole text
+  for (const Node* node : nodes) {
     DotNode dot;
     dot.id = text('n', node->id);
     const std::string& name = interned(node->name);

@@ -11,6 +11,7 @@
 #include "runtime/ops/dense.h"
 #include "runtime/ops/families.h"
 #include "runtime/ops/flops.h"
+#include "runtime/ops/window_limits.h"
 
 namespace lunagrad {
 namespace {
@@ -40,13 +41,10 @@ ConvGeometry::Sizes sizes_of(const Call& call, int dims, const char* name, const
          : dims == 2 ? "2"
                      : "3",
          " (got ", list, ")");
+  check_steps(call.op->name, name, list, least);
   ConvGeometry::Sizes sizes;
   sizes.fill(leading);
-  for (int i = 0; i < dims; ++i) {
-    sizes[place(dims, i)] = list[list.size() == 1 ? 0 : i];
-    if (sizes[place(dims, i)] < least)
-      fail(call.op->name, ": ", name, " must be at least ", least, " (got ", list, ")");
-  }
+  for (int i = 0; i < dims; ++i) sizes[place(dims, i)] = list[list.size() == 1 ? 0 : i];
   return sizes;
 }
 
@@ -58,6 +56,10 @@ void check_dims(const Call& call, int dims, const Shape& x, const Shape& weight,
   if (weight.size() != dims + 2)
     fail(call.op->name, ": weight must be [", weight_axes, ", ", kKernelAxes[dims - 1], "] (got shape ",
          weight, ")");
+  for (int d = 2; d < weight.size(); ++d)
+    if (weight[d] > kLongestStep)
+      fail(call.op->name, ": a kernel has at most ", kLongestStep, " elements in a row (got shape ", weight,
+           ")");
 }
 
 void check_bias(const Call& call, int64_t channels) {
@@ -316,7 +318,9 @@ struct Conv {
              ", stride ", stride[d], ", dilation ", dilation[d], ")");
       int64_t& size = result[channel + 1 + i];
       const int64_t before = size;
-      size = (size - 1) * stride[d] - 2 * padding[d] + dilation[d] * (weight[2 + i] - 1) + extra[d] + 1;
+      if (__builtin_mul_overflow(size - 1, stride[d], &size) || size > INT64_MAX / 2)
+        fail(name, ": the result of an input of shape ", x, " with stride ", stride[d], " is too large");
+      size += dilation[d] * (weight[2 + i] - 1) + extra[d] + 1 - 2 * padding[d];
       if (weight[2 + i] < 1 || before < 1 || size < 1)
         fail(name, ": no result is left of the input of shape ", x, " with a kernel of shape ", weight,
              ": dim ", channel + 2 + i, " would have ", size, " elements");

@@ -6,10 +6,12 @@
 #include <array>
 #include <optional>
 
+#include "runtime/memory_limit.h"
 #include "runtime/ops/dense.h"
 #include "runtime/ops/families.h"
 #include "runtime/ops/flops.h"
 #include "runtime/ops/pool_geometry.h"
+#include "runtime/ops/window_limits.h"
 
 namespace lunagrad {
 namespace {
@@ -21,10 +23,30 @@ using Sizes = std::array<int64_t, 2>;  // of rows and columns; with one spatial 
 Sizes sizes_of(const Call& call, int dims, const char* name, const Dims& list, int64_t least) {
   if (list.size() != 1 && list.size() != dims)
     fail(call.op->name, ": ", name, " must be one number", dims == 1 ? "" : " or 2", " (got ", list, ")");
-  const Sizes sizes{list[0], list[list.size() - 1]};
-  if (sizes[0] < least || sizes[1] < least)
-    fail(call.op->name, ": ", name, " must be at least ", least, " (got ", list, ")");
+  for (const int64_t size : list)
+    if (size < least) fail(call.op->name, ": ", name, " must be at least ", least, " (got ", list, ")");
+  return {list[0], list[list.size() - 1]};
+}
+// Of a kernel, its stride, padding or dilation.
+Sizes steps_of(const Call& call, int dims, const char* name, const Dims& list, int64_t least) {
+  const Sizes sizes = sizes_of(call, dims, name, list, least);
+  check_steps(call.op->name, name, list, least);
   return sizes;
+}
+
+// An axis with `count` windows, window(i) being window i. Nothing is listed if there is nothing to pool.
+template <class Window>
+PoolAxis axis_with(int64_t in, int64_t dilation, int64_t planes, int64_t count, Window&& window) {
+  PoolAxis axis{in, dilation, {}, planes ? 0 : count};
+  if (!planes) return axis;
+  constexpr int64_t kBetweenStops = 1 << 16;
+  check_room(size_t(count), sizeof(PoolWindow));
+  axis.windows.reserve(size_t(count));
+  for (int64_t i = 0; i < count; ++i) {
+    if (i % kBetweenStops == 0) context().check_stop();
+    axis.windows.push_back(window(i));
+  }
+  return axis;
 }
 
 // Windows start every `stride` elements from -padding on. A window must begin inside the input or the padding
@@ -40,18 +62,16 @@ int64_t output_size(int64_t in, int64_t kernel, int64_t stride, int64_t padding,
 
 // The divisor of a window is the number of its elements; with_padding includes those of the padding, but not
 // those that ceil_mode adds.
-PoolAxis axis_of(int64_t in, int64_t out, int64_t kernel, int64_t stride, int64_t padding, int64_t dilation,
-                 bool with_padding) {
-  PoolAxis axis{in, dilation, {}};
-  for (int64_t i = 0; i < out; ++i) {
+PoolAxis axis_of(int64_t in, int64_t planes, int64_t out, int64_t kernel, int64_t stride, int64_t padding,
+                 int64_t dilation, bool with_padding) {
+  return axis_with(in, dilation, planes, out, [=](int64_t i) -> PoolWindow {
     const int64_t start = i * stride - padding;
     const int64_t first = start >= 0 ? 0 : (-start + dilation - 1) / dilation;
     const int64_t last = in <= start ? 0 : std::min(kernel, (in - start + dilation - 1) / dilation);
     const int64_t count = std::max<int64_t>(0, last - first);
     const int64_t padded = std::min(start + kernel, in + padding) - start;
-    axis.windows.push_back({count ? start + first * dilation : 0, count, with_padding ? padded : count});
-  }
-  return axis;
+    return {count ? start + first * dilation : 0, count, with_padding ? padded : count};
+  });
 }
 
 void check_dims(const Call& call, int dims, const Shape& x) {
@@ -78,12 +98,12 @@ struct WindowOptions {
 PoolGeometry windows_of(const Call& call, int dims, const Shape& x, const WindowOptions& o) {
   check_dims(call, dims, x);
   const char* const name = call.op->name;
-  const Sizes kernel = sizes_of(call, dims, "kernel_size", o.kernel_size, 1);
+  const Sizes kernel = steps_of(call, dims, "kernel_size", o.kernel_size, 1);
   const Sizes stride = o.stride.present() && !o.stride.list.empty()
-                           ? sizes_of(call, dims, "stride", o.stride.list, 1)
+                           ? steps_of(call, dims, "stride", o.stride.list, 1)
                            : kernel;
-  const Sizes padding = sizes_of(call, dims, "padding", o.padding, 0);
-  const Sizes dilation = sizes_of(call, dims, "dilation", o.dilation, 1);
+  const Sizes padding = steps_of(call, dims, "padding", o.padding, 0);
+  const Sizes dilation = steps_of(call, dims, "dilation", o.dilation, 1);
   PoolGeometry p;
   p.planes = planes_of(x, dims);
   p.kernel.emplace();
@@ -102,7 +122,7 @@ PoolGeometry windows_of(const Call& call, int dims, const Shape& x, const Window
     p.kernel->stride[1 + k] = stride[k], p.kernel->padding[1 + k] = padding[k],
                          p.kernel->dilation[1 + k] = dilation[k];
     (k == 0 ? p.rows : p.columns) =
-        axis_of(x[d], out, kernel[k], stride[k], padding[k], dilation[k], o.with_padding);
+        axis_of(x[d], p.planes, out, kernel[k], stride[k], padding[k], dilation[k], o.with_padding);
   }
   return p;
 }
@@ -168,12 +188,13 @@ struct AdaptiveWindows {
     for (int i = 0; i < dims; ++i) {
       const size_t k = size_t(2 - dims + i);
       const int64_t in = x[x.size() - dims + i], n = out[k];
-      PoolAxis axis{in, 1, {}};
-      for (int64_t w = 0; w < n; ++w) {
+      int64_t last;
+      if (__builtin_mul_overflow(n + 1, in, &last) || last > INT64_MAX - n)
+        fail(call.op->name, ": output_size ", call.list(0), " is too large");
+      (k == 0 ? p.rows : p.columns) = axis_with(in, 1, p.planes, n, [=](int64_t w) -> PoolWindow {
         const int64_t start = w * in / n, count = ((w + 1) * in + n - 1) / n - start;
-        axis.windows.push_back({start, count, count});
-      }
-      (k == 0 ? p.rows : p.columns) = axis;
+        return {start, count, count};
+      });
     }
     return p;
   }

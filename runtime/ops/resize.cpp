@@ -7,6 +7,7 @@
 #include "runtime/ops/families.h"
 #include "runtime/ops/flops.h"
 #include "runtime/ops/resize_geometry.h"
+#include "runtime/ops/window_limits.h"
 
 namespace lunagrad {
 namespace {
@@ -179,11 +180,8 @@ ConvGeometry windows(const Call& call, const Shape& image, size_t first) {
     const Dims& list = call.params[first + param].list;
     if (list.size() != 1 && list.size() != 2)
       fail(call.op->name, ": ", name, " must be one number or 2 (got ", list, ")");
-    for (int i = 0; i < 2; ++i) {
-      sizes[size_t(1 + i)] = list[list.size() == 1 ? 0 : i];
-      if (sizes[size_t(1 + i)] < least)
-        fail(call.op->name, ": ", name, " must be at least ", least, " (got ", list, ")");
-    }
+    check_steps(call.op->name, name, list, least);
+    for (int i = 0; i < 2; ++i) sizes[size_t(1 + i)] = list[list.size() == 1 ? 0 : i];
   };
   read(kKernel, "kernel_size", 1, g.kernel);
   read(kDilation, "dilation", 1, g.dilation);
@@ -204,13 +202,23 @@ ConvGeometry windows(const Call& call, const Shape& image, size_t first) {
   return g;
 }
 
+// The product of sizes, checked.
+int64_t counted(const char* op, const Dims& sizes) {
+  int64_t product = 1;
+  for (const int64_t size : sizes)
+    if (__builtin_mul_overflow(product, size, &product))
+      fail(op, ": the product of the sizes ", sizes, " is too large");
+  return product;
+}
+
 void im2col_shape(Call& call) {
   require_floating(call);
   const Shape& x = call.input(0).shape();
   if (x.size() != 3 && x.size() != 4)
     fail("im2col: input must be [N, C, H, W] or [C, H, W] (got shape ", x, ")");
   const ConvGeometry g = windows(call, x, 0);
-  Shape result{g.in_channels * g.kernel_size(), g.out_size()};
+  Shape result{counted("im2col", {g.in_channels, g.kernel[1], g.kernel[2]}),
+               counted("im2col", {g.out[1], g.out[2]})};
   if (x.size() == 4) result.insert(0, g.batch);
   call.emit(result, call.input(0).dtype());
 }
@@ -248,9 +256,10 @@ void col2im_shape(Call& call) {
   const Shape& columns = call.input(0).shape();
   const Shape image = image_of(call, columns);
   const ConvGeometry g = windows(call, image, 1);
-  if (columns[columns.size() - 1] != g.out_size())
-    fail("col2im: an image of ", g.in[1], " x ", g.in[2], " has ", g.out_size(),
-         " windows (got columns of shape ", columns, ")");
+  const int64_t count = counted("col2im", {g.out[1], g.out[2]});
+  if (columns[columns.size() - 1] != count)
+    fail("col2im: an image of ", g.in[1], " x ", g.in[2], " has ", count, " windows (got columns of shape ",
+         columns, ")");
   call.emit(image, call.input(0).dtype());
 }
 void col2im_cpu(const Call& call) {

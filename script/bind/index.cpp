@@ -1,6 +1,7 @@
 // Binds indexing: x[i], x[{i, {first, last, step}, {}}], x[indices], x[mask], assignment to each, and the
 // methods that split a tensor into a table of views. Positions count from 1. The numbers in an index tensor
 // are data and count from 0.
+#include "runtime/memory_limit.h"
 #include "runtime/ops.h"
 #include "script/lua/convert.h"
 #include "script/lua/edge.h"
@@ -158,10 +159,16 @@ int push_pieces(lua_State* L, const Tensor& x, int dim, std::span<const int64_t>
   return 1;
 }
 
+// Error when there is no room for that many views: of each a length, a tensor, its layout and its userdata.
+void check_pieces(int64_t count) {
+  check_room(size_t(count), sizeof(int64_t) + sizeof(TensorBody) + sizeof(Layout) + 64);
+}
+
 // Lengths of the pieces of a dim: `length` each, the last one shorter if `length` does not divide the size.
 // An empty dim has one piece of length 0.
 std::vector<int64_t> pieces_of(int64_t size, int64_t length) {
   std::vector<int64_t> lengths;
+  check_pieces(size / length);
   for (int64_t left = size; left > 0; left -= length) lengths.push_back(std::min(length, left));
   if (lengths.empty()) lengths.push_back(0);
   return lengths;
@@ -169,6 +176,7 @@ std::vector<int64_t> pieces_of(int64_t size, int64_t length) {
 
 std::vector<int64_t> read_list(lua_State* L, int argument, const char* function) {
   std::vector<int64_t> values;
+  check_pieces(int64_t(lua_rawlen(L, argument)));
   for (int64_t i = 1; i <= int64_t(lua_rawlen(L, argument)); ++i) {
     lua_rawgeti(L, argument, i);
     values.push_back(check_integer(L, lua_gettop(L), function));
@@ -191,7 +199,7 @@ int split(lua_State* L) {
   for (const int64_t length : lengths) {
     if (length < 0 || length > x.size(dim))
       fail("split: a length of ", length, " does not fit dim ", dim + 1, " of shape ", x.shape());
-    total += length;
+    if (__builtin_add_overflow(total, length, &total)) total = INT64_MAX;
   }
   if (total != x.size(dim))
     fail("split: the lengths add up to ", total, " where dim ", dim + 1, " of shape ", x.shape(), " has ",
@@ -240,6 +248,7 @@ int unbind(lua_State* L) {
   const Tensor& x = check_tensor(L, 1, "unbind");
   const int dim = optional_dim(L, 2, "unbind", x);
   mark_line(L);
+  check_pieces(x.size(dim));
   lua_createtable(L, int(x.size(dim)), 0);
   for (int64_t i = 0; i < x.size(dim); ++i) {
     push_result(L, select(x, dim, i));

@@ -5,6 +5,7 @@
 
 #include "runtime/io/graphviz.h"
 #include "runtime/io/tape_dot.h"
+#include "runtime/memory_limit.h"
 #include "script/lua/convert.h"
 #include "script/lua/edge.h"
 #include "script/meta/signature.h"
@@ -105,6 +106,7 @@ constexpr const char* kTapeType = "lunagrad.Tape";
 int tape(lua_State* L) {
   const Tensor x = check_tensor(L, 1, "tape");
   const std::vector<Node*> nodes = nodes_of(x);
+  check_room(nodes.size(), sizeof(Node));
   lua_createtable(L, int(nodes.size()), 1);
   for (size_t i = 0; i < nodes.size(); ++i) {
     push_node(L, *nodes[i]);
@@ -161,15 +163,27 @@ nlohmann::ordered_json to_json(lua_State* L, int index) {
 // t:json() -> a JSON list of the nodes; `attrs` is an object even if it is empty
 int tape_to_json(lua_State* L) {
   luaL_checktype(L, 1, LUA_TTABLE);
-  nlohmann::ordered_json nodes = nlohmann::ordered_json::array();
+  // The text grows in Lua's heap, whose limit holds; only one node at a time is converted.
+  luaL_checkstack(L, 8, "json");
+  luaL_Buffer text;
+  luaL_buffinit(L, &text);
+  luaL_addchar(&text, '[');
   const auto count = lua_Integer(lua_rawlen(L, 1));
   for (lua_Integer i = 1; i <= count; ++i) {
-    lua_rawgeti(L, 1, i);
-    nodes.push_back(to_json(L, -1));
-    if (nodes.back()["attrs"].empty()) nodes.back()["attrs"] = nlohmann::ordered_json::object();
-    lua_pop(L, 1);
+    context().check_stop();
+    std::string line;
+    {
+      lua_rawgeti(L, 1, i);
+      nlohmann::ordered_json node = to_json(L, -1);
+      lua_pop(L, 1);
+      if (node.is_object() && node["attrs"].empty()) node["attrs"] = nlohmann::ordered_json::object();
+      line = node.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+    }
+    if (i > 1) luaL_addchar(&text, ',');
+    luaL_addlstring(&text, line.data(), line.size());
   }
-  push_string(L, nodes.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+  luaL_addchar(&text, ']');
+  luaL_pushresult(&text);
   return 1;
 }
 

@@ -19,14 +19,16 @@ constexpr size_t kPooled = 256;
 
 // Tensors leave an eighth of the limit to Lua (storage.cpp). So the sum with the tensors matters only when
 // Lua's heap is larger than that.
-bool has_room(const Edge& state, size_t more) {
+bool has_room(const Edge& state, size_t old_bytes, size_t bytes) {
+  if (bytes <= kPooled && !pool_must_grow(bytes)) return true;  // a free block is there
+  const size_t more = bytes - std::min(old_bytes, bytes);
   return state.memory_used + more <= state.memory_limit / 8 || memory_in_use() + more <= state.memory_limit;
 }
 
 void* allocate(void* data, void* block, size_t old_bytes, size_t bytes) {
   Edge& state = *static_cast<Edge*>(data);
   if (!block) old_bytes = 0;  // for a new block it is a type tag
-  if (state.memory_limit && bytes > old_bytes && !has_room(state, bytes - old_bytes)) return nullptr;
+  if (state.memory_limit && bytes > old_bytes && !has_room(state, old_bytes, bytes)) return nullptr;
   void* result = nullptr;
   try {
     if (bytes == 0) {
@@ -46,7 +48,7 @@ void* allocate(void* data, void* block, size_t old_bytes, size_t bytes) {
           pool_free(block, old_bytes);
       }
     }
-  } catch (const std::bad_alloc&) {
+  } catch (const std::exception&) {  // the system or the pool has no memory
     return nullptr;
   }
   if (result || bytes == 0) {
