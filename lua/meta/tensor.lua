@@ -239,6 +239,9 @@ function lg.is_grad_enabled() end
 ---@param fn fun(...): any
 ---@return any ...
 function lg.checkpoint(fn, ...) end
+---Whether a function of lg.checkpoint is running, for the first time or again.
+---@return boolean
+function lg.is_checkpointing() end
 ---Runs the layers in `segments` segments; each except the last is a checkpoint.
 ---@param list (fun(...): any)[]|lunagrad.nn.Module
 ---@param segments integer
@@ -282,7 +285,8 @@ function lg.get_autocast_dtype() end
 ---@param guard "off"|"step"|"op"|boolean
 function lg.set_detect_anomaly(guard) end
 
----Gradients of tensors, as a value; `g[x]` is `g:get(x)`.
+---Gradients of tensors, as a value; `g[x]` is `g:get(x)`, `#g` their number. `for node, gradient, output in pairs(g)`
+---gives them with the id of their node (as lg.tape does) and the number of the node's result.
 ---@class lunagrad.GradStore
 ---@field [Tensor] Tensor
 local GradStore = {}
@@ -299,6 +303,24 @@ function GradStore:accumulate(x, gradient) end
 ---@param other lunagrad.GradStore
 ---@return lunagrad.GradStore self
 function GradStore:merge(other) end
+---Takes the gradient of x out of the store.
+---@param x Tensor
+---@return Tensor? gradient nil when there was none
+function GradStore:remove(x) end
+---Makes gradient the gradient of x.
+---@param x Tensor
+---@param gradient Tensor
+---@return lunagrad.GradStore self
+function GradStore:replace(x, gradient) end
+---A store with copies of the gradients.
+---@return lunagrad.GradStore
+function GradStore:clone() end
+
+---@class lunagrad.GradStores
+lg.GradStore = {}
+---An empty store, for accumulate, replace and merge.
+---@return lunagrad.GradStore
+function lg.GradStore.new() end
 
 ---Gradients as values: a Tensor for a Tensor, a table for a table.
 ---@class lunagrad.Grad

@@ -8,6 +8,16 @@ namespace {
 
 GradStore::Key key_of(const Tensor& x) { return {x.node()->id, x.body()->output}; }
 
+void check(const char* name, const Tensor& x, const Tensor& grad) {
+  if (!x.requires_grad()) fail(name, ": the tensor does not require grad");
+  if (!(grad.shape() == x.shape()))
+    fail(name, ": a gradient of shape ", grad.shape(), " for a tensor of shape ", x.shape());
+  if (grad.dtype() != x.dtype())
+    fail(name, ": a gradient of type ", grad.dtype(), " for a tensor of type ", x.dtype());
+  if (&grad.device() != &x.device())
+    fail(name, ": a gradient on ", grad.device().name(), " for a tensor on ", x.device().name());
+}
+
 }  // namespace
 
 Tensor GradStore::get(const Tensor& x) const {
@@ -22,12 +32,30 @@ void GradStore::add(const Key& key, const Tensor& grad) {
 }
 
 void GradStore::accumulate(const Tensor& x, const Tensor& grad) {
-  if (!x.requires_grad()) fail("accumulate: the tensor does not require grad");
-  if (!(grad.shape() == x.shape()))
-    fail("accumulate: a gradient of shape ", grad.shape(), " for a tensor of shape ", x.shape());
-  if (grad.dtype() != x.dtype())
-    fail("accumulate: a gradient of type ", grad.dtype(), " for a tensor of type ", x.dtype());
+  check("accumulate", x, grad);
   add(key_of(x), grad);
+}
+
+void GradStore::replace(const Tensor& x, const Tensor& grad) {
+  check("replace", x, grad);
+  grads_[key_of(x)] = grad;
+}
+
+Tensor GradStore::remove(const Tensor& x) {
+  if (!x.node()) return {};
+  auto taken = grads_.extract(key_of(x));
+  return taken.empty() ? Tensor() : std::move(taken.mapped());
+}
+
+GradStore GradStore::clone() const {
+  GradStore copy;
+  for (const auto& [key, grad] : grads_) copy.grads_[key] = lunagrad::clone(grad);
+  return copy;
+}
+
+const std::pair<const GradStore::Key, Tensor>* GradStore::after(const Key& key) const {
+  const auto next = grads_.upper_bound(key);
+  return next == grads_.end() ? nullptr : &*next;
 }
 
 void GradStore::merge(const GradStore& other) {

@@ -415,6 +415,12 @@ int checkpoint(lua_State* L) {
   return lua_gettop(L);
 }
 
+// is_checkpointing() -> whether a function of lg.checkpoint runs, for the first time or again.
+int is_checkpointing(lua_State* L) {
+  lua_pushboolean(L, bool(context().checkpoint));
+  return 1;
+}
+
 // _recomputing() -> whether a checkpoint is being recomputed. Its first run has already updated the running
 // statistics.
 int is_recomputing(lua_State* L) {
@@ -425,6 +431,7 @@ int is_recomputing(lua_State* L) {
 constexpr luaL_Reg kFunctions[] = {{"custom_op", guard<custom_op>},
                                    {"checkpoint", guard<checkpoint>},
                                    {"_recomputing", guard<is_recomputing>},
+                                   {"is_checkpointing", guard<is_checkpointing>},
                                    {nullptr, nullptr}};
 
 }  // namespace

@@ -60,14 +60,18 @@ GradStore& check_store(lua_State* L, int index, const char* name) {
   return *store;
 }
 
+// Pushes an empty store.
+GradStore& push_store(lua_State* L) {
+  auto* const store = new (lua_newuserdatauv(L, sizeof(GradStore), 0)) GradStore();
+  luaL_setmetatable(L, kStoreType);
+  return *store;
+}
+
 // x:gradients(…) -> GradStore: the gradients of every recorded tensor. Does not change .grad.
 int gradients_of(lua_State* L) {
   const BackwardArguments read = read_backward(L, "gradients");
   mark_line(L);
-  void* const memory = lua_newuserdatauv(L, sizeof(GradStore), 0);
-  new (memory) GradStore();
-  luaL_setmetatable(L, kStoreType);
-  *static_cast<GradStore*>(memory) = gradients(read.root, read.seed, read.options);
+  push_store(L) = gradients(read.root, read.seed, read.options);
   add_pressure(L, 0);
   after_op(L);
   return 1;
@@ -95,6 +99,54 @@ int store_merge(lua_State* L) {
   return 1;
 }
 
+// g:replace(x, gradient) -> g
+int store_replace(lua_State* L) {
+  GradStore& store = check_store(L, 1, "replace");
+  store.replace(check_tensor(L, 2, "replace"), check_tensor(L, 3, "replace"));
+  lua_settop(L, 1);
+  return 1;
+}
+// g:remove(x) -> the gradient, which is no longer in g, or nil
+int store_remove(lua_State* L) {
+  push_result(L, check_store(L, 1, "remove").remove(check_tensor(L, 2, "remove")));
+  return 1;
+}
+// g:clone() -> a store with copies of the gradients
+int store_clone(lua_State* L) {
+  const GradStore& store = check_store(L, 1, "clone");
+  mark_line(L);
+  push_store(L) = store.clone();
+  add_pressure(L, 0);
+  after_op(L);
+  return 1;
+}
+// lg.GradStore.new() -> an empty store
+int store_new(lua_State* L) {
+  push_store(L);
+  return 1;
+}
+
+// for node, gradient, output in pairs(g): the id of the node (as in lg.tape), the gradient, and which result
+// of the node it belongs to. Gradients may be removed on the way. Upvalue: the key that was given last.
+int store_next(lua_State* L) {
+  const GradStore& store = check_store(L, 1, "pairs");
+  auto* const last = static_cast<GradStore::Key*>(lua_touserdata(L, lua_upvalueindex(1)));
+  const auto* const found = store.after(*last);
+  if (!found) return 0;
+  *last = found->first;
+  lua_pushinteger(L, lua_Integer(found->first.first));
+  push_result(L, found->second);
+  lua_pushinteger(L, lua_Integer(found->first.second) + 1);
+  return 3;
+}
+int store_pairs(lua_State* L) {
+  check_store(L, 1, "pairs");
+  new (lua_newuserdatauv(L, sizeof(GradStore::Key), 0)) GradStore::Key(0, 0);
+  lua_pushcclosure(L, guard<store_next>, 1);
+  lua_pushvalue(L, 1);
+  return 2;
+}
+
 // g[x], g.get, …
 int store_index(lua_State* L) {
   if (to_tensor(L, 2)) return store_get(L);
@@ -120,14 +172,15 @@ int store_text(lua_State* L) {
   return 1;
 }
 
-constexpr luaL_Reg kStoreEvents[] = {{"__index", guard<store_index>},
-                                     {"__len", guard<store_length>},
-                                     {"__gc", guard<store_collect>},
-                                     {"__tostring", guard<store_text>},
-                                     {nullptr, nullptr}};
+constexpr luaL_Reg kStoreEvents[] = {{"__index", guard<store_index>},   {"__len", guard<store_length>},
+                                     {"__pairs", guard<store_pairs>},   {"__gc", guard<store_collect>},
+                                     {"__tostring", guard<store_text>}, {nullptr, nullptr}};
 constexpr luaL_Reg kStoreMethods[] = {{"get", guard<store_get>},
                                       {"accumulate", guard<store_accumulate>},
                                       {"merge", guard<store_merge>},
+                                      {"remove", guard<store_remove>},
+                                      {"replace", guard<store_replace>},
+                                      {"clone", guard<store_clone>},
                                       {nullptr, nullptr}};
 
 // lg.grad(outputs, inputs, options), called through __call: the table itself is argument 1.
@@ -348,6 +401,10 @@ void bind_grad(lua_State* L, int core, int methods) {
   luaL_newlib(L, kStoreMethods);
   lua_setfield(L, -2, "methods");
   lua_pop(L, 1);
+  lua_createtable(L, 0, 1);
+  lua_pushcfunction(L, guard<store_new>);
+  lua_setfield(L, -2, "new");
+  lua_setfield(L, core, "GradStore");
 
   luaL_newlib(L, kGradTable);
   lua_createtable(L, 0, 1);
