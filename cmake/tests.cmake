@@ -128,6 +128,10 @@ if(TARGET lunagrad-gpu)
   add_test(NAME gpu-kernel-names WORKING_DIRECTORY ${CMAKE_BINARY_DIR}
            COMMAND lunagrad run ${PROJECT_SOURCE_DIR}/tests/lua/test_kernel.lua --device vulkan --kernels)
   set_tests_properties(gpu-kernel-names PROPERTIES PASS_REGULAR_EXPRESSION "dispatches  kernel\n +[0-9]+  [a-z]")
+  # Random programs on both devices, for five seconds of processor time; any seed and number by hand.
+  add_test(NAME fuzz-devices WORKING_DIRECTORY ${CMAKE_BINARY_DIR}
+           COMMAND lunagrad run ${PROJECT_SOURCE_DIR}/tests/fuzz/devices.lua -- 100000 1 vulkan 5)
+  set_tests_properties(fuzz-devices PROPERTIES ENVIRONMENT "${GPU_CACHE};ASAN_OPTIONS=detect_leaks=0")
   # The library must not export Vulkan's names: a program whose ImGui loads Vulkan itself would mix them up.
   add_test(NAME gpu-symbols COMMAND sh -c "! nm -D --defined-only $<TARGET_FILE:lunagrad-gpu> | grep ' vk\|volk'")
 endif()

@@ -22,6 +22,7 @@ void check_room(size_t count, size_t bytes);
 size_t memory_in_use();  // bytes, of everything that the limit counts
 size_t
 pool_bytes();  // bytes of the slabs of this thread's pooled objects (ref.h): the tape's and the script's
+size_t interned_bytes();  // bytes of all interned texts (trace.h), which live as long as the process
 // Whether pool_allocate(bytes) would take another slab.
 bool pool_must_grow(size_t bytes);
 

@@ -281,6 +281,7 @@ Tensor apply_in_place(const Op& op, Operands in, Values params) {
       copy.op = find_op("_copy");
       copy.in = {x, call.out[0]};
       copy.out = {Tensor(x.storage_ref(), x.layout(), x.offset(), x.dtype())};
+      if (!device.supports(copy)) copy.in[1] = to(call.out[0], x.dtype());  // on the CPU
       write(device, copy);
     }
     call.out[0] = Tensor(x.storage_ref(), x.layout(), x.offset(), x.dtype());

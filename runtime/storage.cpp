@@ -40,7 +40,7 @@ void check_room(size_t count, size_t bytes) {
 size_t memory_in_use() {
   const Device& other = *context().device;
   return cpu_device().memory().in_use + (other.is_cpu() ? 0 : other.memory().in_use) + pool_bytes() +
-         (limit.heap ? *limit.heap : 0);
+         interned_bytes() + (limit.heap ? *limit.heap : 0);
 }
 
 Storage::Storage(Device& device_in, size_t bytes_in)

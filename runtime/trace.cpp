@@ -1,9 +1,12 @@
 #include "runtime/trace.h"
 
+#include <atomic>
 #include <chrono>
 #include <deque>
 #include <mutex>
 #include <unordered_map>
+
+#include "runtime/memory_limit.h"
 
 namespace lunagrad {
 namespace {
@@ -12,6 +15,7 @@ struct Names {
   std::mutex mutex;
   std::deque<std::string> by_id{""};  // a deque, so that references stay valid
   std::unordered_map<std::string_view, uint32_t> ids{{"", 0}};
+  std::atomic<size_t> bytes{0};
 };
 
 Names& names() {
@@ -36,11 +40,16 @@ uint32_t intern(std::string_view name) {
   Names& all = names();
   std::lock_guard lock(all.mutex);
   if (const auto found = all.ids.find(name); found != all.ids.end()) return found->second;
+  constexpr size_t kEntry = 128;  // beside the characters
+  if (memory_limit().bytes) check_room(1, name.size() + kEntry);
+  all.bytes += name.size() + kEntry;
   const std::string& stored = all.by_id.emplace_back(name);
   const auto id = uint32_t(all.by_id.size() - 1);
   all.ids.emplace(stored, id);
   return id;
 }
+
+size_t interned_bytes() { return names().bytes; }
 
 const std::string& interned(uint32_t id) {
   Names& all = names();

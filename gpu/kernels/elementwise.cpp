@@ -48,13 +48,20 @@ Numbers numbers_of(DType computing) {
   return is_complex(computing) ? kComplexNumbers : is_floating(computing) ? kFloats : kIntegers;
 }
 
-// A number as the shader reads it: the bits of an f32, or a 64-bit integer.
-uint64_t packed(double value, bool integer) {
-  return integer ? uint64_t(convert<int64_t>(value)) : std::bit_cast<uint32_t>(float(value));
+// A number as the shader reads it: the bits of an f32, or a 64-bit integer that fits the type computed in.
+template <class Number>
+uint64_t packed(Number value, DType computing) {
+  if (!is_integral(computing)) return std::bit_cast<uint32_t>(float(value));
+  return visit_dtype(computing, [&]<class T>() -> uint64_t {
+    if constexpr (std::is_integral_v<T>)
+      return uint64_t(int64_t(convert<T>(value)));
+    else
+      return 0;
+  });
 }
-uint64_t packed_number(const Tensor& x, bool integer) {
-  if (x.dtype() == DType::i64 && integer) return uint64_t(*x.data<int64_t>());
-  return packed(x.dtype() == DType::i64 ? double(*x.data<int64_t>()) : *x.data<double>(), integer);
+uint64_t packed_number(const Tensor& x, DType computing) {
+  return x.dtype() == DType::i64 ? packed(*x.data<int64_t>(), computing)
+                                 : packed(*x.data<double>(), computing);
 }
 
 // The modules of a row, by Numbers; null if the row has none for them.
@@ -77,7 +84,8 @@ const ShaderCode& code_of(int row, Numbers numbers) {
 
 void run(const Call& call, Recorder& recorder) {
   const ElementwiseUse use = elementwise_use(*call.op);
-  const Numbers numbers = numbers_of(computing_type(call));
+  const DType computing = computing_type(call);
+  const Numbers numbers = numbers_of(computing);
   const bool integer = numbers == kIntegers;
   const Tensor& out = call.output();
   Launch launch(recorder);
@@ -90,7 +98,7 @@ void run(const Call& call, Recorder& recorder) {
     const Tensor& x = call.in[i];
     if (!x.defined()) continue;
     if (x.is_number()) {
-      hot.operand[i] = packed_number(x, integer);
+      hot.operand[i] = packed_number(x, computing);
       types[i] = ElementType::kNumber;
     } else {
       hot.operand[i] = launch.reads(x);
@@ -111,7 +119,7 @@ void run(const Call& call, Recorder& recorder) {
   if (!call.params.empty()) {
     double params[kMaxRowParams] = {};
     pack_params(call, params);
-    for (int i = 0; i < kMaxRowParams; ++i) arguments.param[i] = packed(params[i], integer);
+    for (int i = 0; i < kMaxRowParams; ++i) arguments.param[i] = packed(params[i], computing);
     bytes = sizeof arguments.param;
   }
   if (space.dims > 0) {
@@ -136,7 +144,8 @@ void run(const Call& call, Recorder& recorder) {
                                   .type_3 = types[3],
                                   .type_4 = types[4],
                                   .per_thread = visit.per_thread,
-                                  .vector = vector}
+                                  .vector = vector,
+                                  .computed = uint32_t(integer ? computing : DType::i64)}
                  .values(),
              {visit.groups}, bytes_of(arguments).first(bytes), bytes_of(hot));
 }

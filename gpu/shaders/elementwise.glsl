@@ -18,6 +18,7 @@ layout(constant_id = 6) const uint TYPE_3 = 11;
 layout(constant_id = 7) const uint TYPE_4 = 11;
 layout(constant_id = 8) const uint PER_THREAD = 4;
 layout(constant_id = 9) const bool VECTOR = false;  // contiguous floats, aligned to vectors of four
+layout(constant_id = 10) const uint COMPUTED = 3;  // of integers: the type computed in, which wraps wider operands around
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
   uint64_t param[3];
@@ -41,7 +42,8 @@ int64_t stride[6][DIMS + 1];
 
 T load(uint64_t address, int64_t i, uint type) {
 #ifdef T_IS_INTEGER
-  return load_integer(address, i, type);
+  const int64_t v = load_integer(address, i, type);
+  return COMPUTED == kU8 ? v & 255L : COMPUTED == kI32 ? int64_t(int(v)) : v;
 #elif defined(T_IS_COMPLEX)
   return load_complex(address, i, type);
 #else

@@ -103,6 +103,16 @@ const Op kMean{.name = "mean",
                .family = OpFamily::reduction,
                .flops = kOnePerOperand};
 
+// A composition for 16-bit numbers computes in f32, as the CPU's kernels do, so that no step overflows.
+template <Operands (*compose)(const Call&)>
+Operands compose_wide(const Call& call) {
+  const DType type = call.input(0).dtype();
+  if (!is_half(type)) return compose(call);
+  Call wide = call;
+  wide.in[0] = to(wide.in[0], DType::f32);
+  return {to(compose(wide)[0], type)};
+}
+
 void prod_cpu(const Call& call) { fold_any_type(call, Fold::product); }
 // As a balanced tree of products: the gradients are right also where factors are 0.
 Operands prod_compose(const Call& call) {
@@ -135,7 +145,7 @@ const Op kProd{.name = "prod",
                .cpu = prod_cpu,
                .vjp = differentiate_composition,
                .reads = {{.inputs = 1}},
-               .compose = prod_compose,
+               .compose = compose_wide<prod_compose>,
                .complex = true,
                .family = OpFamily::reduction,
                .autocast = AutocastPolicy::wide,
@@ -401,7 +411,7 @@ const Op kPNorm{.name = "_norm",
                 .cpu = norm_cpu,
                 .vjp = norm_vjp,
                 .reads = {{.inputs = 1, .outputs = 1}},
-                .compose = norm_compose,
+                .compose = compose_wide<norm_compose>,
                 .family = OpFamily::reduction,
                 .flops = {norm_flops, "2 for each element of the operand, 3 if p is neither 1 nor 2"}};
 // Norms of complex numbers: the 2-norm is that of the parts, all others are those of the magnitudes.

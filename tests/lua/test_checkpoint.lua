@@ -164,3 +164,13 @@ x.grad = nil
 lg.checkpoint(function(t) return square(square(t)) end, x):sum():backward()
 expect.close(x.grad, {4 * 0.125, 32}, 1e-12)
 assert(lg.grad.checkgrad2(function(t) return lg.checkpoint(function(s) return square(square(s)) end, t) end, {x}))
+
+-- A function can ask whether it runs in a checkpoint: both times.
+local asked = {}
+assert(not lg.is_checkpointing())
+x.grad = nil
+lg.checkpoint(function(t)
+  asked[#asked + 1] = lg.is_checkpointing()
+  return t * t
+end, x):sum():backward()
+assert(#asked == 2 and asked[1] and asked[2] and not lg.is_checkpointing())

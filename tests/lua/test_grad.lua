@@ -136,3 +136,37 @@ local reduced = lg.tape(leaf { { 1, 2 } }:sum(2))
 assert(reduced[1].attrs.dim == "{2}" and reduced[1].attrs.keepdim == "false")
 assert(nodes:dot():find "digraph" and nodes:dot():find "weight")
 assert(#lg.tape(lg.zeros(1)) == 0)
+
+-- A store of gradients: pairs, remove, replace, clone and new.
+do
+  local a, b = leaf { 1, 2 }, leaf { 3, 4 }
+  local product = a * b
+  local store = product:sum():gradients()
+  local nodes = {}
+  for node, gradient, output in pairs(store) do
+    assert(math.type(node) == "integer" and lg.is_tensor(gradient) and output == 1)
+    nodes[#nodes + 1] = node
+  end
+  assert(#nodes == #store and #store == 4)
+  for i = 2, #nodes do assert(nodes[i] > nodes[i - 1]) end
+  local copy = store:clone()
+  same(copy[a]:tolist(), { 3, 4 })
+  copy[a]:zero_()
+  same(store[a]:tolist(), { 3, 4 })
+  same(store:remove(a):tolist(), { 3, 4 })
+  assert(store[a] == nil and store:remove(a) == nil and #store == 3 and #copy == 4)
+  assert(store:replace(b, lg.ones(2, { dtype = "f64" })) == store)
+  same(store[b]:tolist(), { 1, 1 })
+  assert(not pcall(store.replace, store, b, lg.ones(2)))
+  assert(not pcall(store.replace, store, b, lg.ones(3, { dtype = "f64" })))
+  assert(not pcall(store.replace, store, lg.ones(2), lg.ones(2)))
+  local sum = lg.GradStore.new()
+  assert(#sum == 0 and next({}) == nil)
+  for _ in pairs(sum) do error("an empty store has no gradients") end
+  sum:merge(copy):accumulate(b, lg.ones(2, { dtype = "f64" }))
+  same(sum[b]:tolist(), { 2, 3 })
+  for _, gradient in pairs(sum) do assert(gradient) end
+  -- Gradients may be removed on the way.
+  for _ in pairs(copy) do copy:remove(a) end
+  assert(#copy == 3)
+end

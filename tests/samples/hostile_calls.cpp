@@ -81,14 +81,16 @@ std::vector<Value> hostile_values(const ParamSpec& spec, const Value& given) {
     case ParamKind::integer:
     case ParamKind::dim:
     case ParamKind::position:
-      return {std::begin(kIntegers), std::end(kIntegers)};
+      values.assign(std::begin(kIntegers), std::end(kIntegers));
+      return values;
     case ParamKind::number:
-      values = {std::begin(kIntegers), std::end(kIntegers)};
+      values.assign(std::begin(kIntegers), std::end(kIntegers));
       values.insert(values.end(), std::begin(kReals), std::end(kReals));
       values.push_back(true);
       return values;
     case ParamKind::real:
-      return {std::begin(kReals), std::end(kReals)};
+      values.assign(std::begin(kReals), std::end(kReals));
+      return values;
     case ParamKind::integers:
     case ParamKind::dims:
       add_lists(given.kind == Value::Kind::list ? given.list : Dims{1});

@@ -151,6 +151,20 @@ TEST_CASE("exceeding the memory limit with Lua values, tensors or the tape is ex
       {{"local t = {} for i = 1, 1e9 do t[i] = lg.zeros(1000, 1000) end", 8, "within the limit of 32 MiB"},
        {"print(io ~= nil)", 0, "true"}});
   try_each(folder, {"--sandbox", "--memory", "1024"}, {{"print(lg.zeros(1 << 27):numel())", 0, "134217728"}});
+  // Tables of the host, and what scripts make grow elsewhere.
+  try_each(
+      folder, {"--sandbox", "--timeout", "60"},
+      {{"lg.adaptive_avg_pool2d(lg.ones(1, 4, 4), {1 << 40, 2})", 8, "out of memory"},
+       {"lg.adaptive_max_pool2d(lg.ones(1, 4, 4), {2, 1 << 23})", 8, "out of memory"},
+       {"lg.zeros(0, 1 << 28):split(1, 2)", 8, "out of memory"},
+       {"lg.zeros(0, 1 << 20):chunk(1 << 20, 2)", 8, "out of memory"},
+       {"lg.zeros(0, 1 << 40):unbind(2)", 8, "out of memory"},
+       {"local t = {} while true do t = {t} end", 8, "not enough memory"},
+       {"local i = 0 while true do i = i + 1 pcall(lg.einsum, ('x'):rep(1 << 20) .. i, lg.ones(2)) "
+        "local x = lg.ones(1 << 20) end",
+        8, "out of memory"},
+       {"local x = lg.ones(1, {requires_grad = true}) for i = 1, 100000 do x = x + 1 end lg.tape(x):json()",
+        8, "memory"}});
   CHECK(folder.run({"--memory", "1", "-e", "print(1)"}).code == 2);
   CHECK(folder.run({"--sandbox", "script.lua"}).code == 2);
 }
