@@ -29,6 +29,7 @@ void set_memory_limit(MemoryLimit given) { limit = given; }
 const MemoryLimit& memory_limit() { return limit; }
 
 void check_room(size_t count, size_t bytes) {
+  if (count == 0) return;
   static const size_t machine = size_t(sysconf(_SC_PHYS_PAGES)) * size_t(sysconf(_SC_PAGESIZE));
   size_t needed;
   if (__builtin_mul_overflow(count, bytes, &needed) || needed > machine)

@@ -42,8 +42,9 @@ void run_flat(const Call& call, Recorder& recorder) {
   const int dim = dim_of(call);
   Shape shape = out.shape();
   copy(out, call.input(0), recorder);
-  if (index.numel() == 0) return;  // also where a 0-d target has no dim that could be empty
-  if (!shape.empty()) shape[dim] = index.numel();
+  if (index.numel() == 0) return;
+  if (shape.empty()) shape.push_back(1);  // a 0-d target counts as one of a single element
+  shape[dim] = index.numel();
   run_lanes(LaneMode::put, {shape, dim, size_along(out, dim)}, view_of(out, dim),
             fill ? same_for_all(source, shape.size()) : view_of(source, dim), flat_index(index, shape.size()),
             fill ? FaultKind::index_fill : FaultKind::index_copy, recorder);

@@ -91,18 +91,17 @@ void main() {
       for (uint c = along(); c < end; c += ALONG)
         largest = max(largest, load_f32(logits, at + int64_t(c) * step));
       largest = row_max(largest);
-      // If the largest number is infinite, subtracting it would give NaN.
-      const float middle = lg_isinf(largest) ? 0.0 : largest;
+      // An infinite one makes the row NaN, as on the CPU.
       float sum = 0.0, weights = 0.0, weighed = 0.0;
       for (uint c = along(); c < end; c += ALONG) {
         const float x = load_f32(logits, at + int64_t(c) * step);
-        sum += lg_exp(x - middle);
+        sum += lg_exp(x - largest);
         if (SMOOTH) {
           weights += weight_of(c);
           weighed += weight_of(c) * x;
         }
       }
-      const float lse = middle + lg_log(row_sum(sum));
+      const float lse = largest + lg_log(row_sum(sum));
       if (SMOOTH) {
         weights = row_sum(weights);
         weighed = row_sum(weighed);

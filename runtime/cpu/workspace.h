@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "runtime/device.h"
+#include "runtime/memory_limit.h"
 
 namespace lunagrad {
 
@@ -10,12 +11,16 @@ template <class T>
 class Workspace {
  public:
   explicit Workspace(int64_t count)
-      : bytes_(size_t(count) * sizeof(T)), data_(static_cast<T*>(cpu_device().alloc(bytes_))) {}
+      : bytes_(admitted(count)), data_(static_cast<T*>(cpu_device().alloc(bytes_))) {}
   ~Workspace() { cpu_device().free(data_, bytes_); }
   Workspace(const Workspace&) = delete;
   T* data() const { return data_; }
 
  private:
+  static size_t admitted(int64_t count) {
+    check_room(size_t(count), sizeof(T));
+    return size_t(count) * sizeof(T);
+  }
   size_t bytes_;
   T* data_;
 };

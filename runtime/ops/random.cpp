@@ -12,6 +12,7 @@
 
 #include "runtime/cpu/parallel.h"
 #include "runtime/cpu/pieces.h"
+#include "runtime/memory_limit.h"
 #include "runtime/ops/creation.h"
 #include "runtime/ops/dense.h"
 #include "runtime/ops/flops.h"
@@ -296,6 +297,7 @@ int64_t checked_weights(const double* row, int64_t n) {
 // "Weighted random sampling with a reservoir", 2006).
 void multinomial_cpu(const Call& call) {
   const Tensor &weights = call.input(0), &out = call.output();
+  check_room(size_t(weights.size(-1)), sizeof(double) + sizeof(int64_t));
   const std::vector<double> values = weights.to_vector<double>();
   const int64_t n = weights.size(-1), samples = call.integer(0), rows = out.numel() / samples;
   const RandomDraw draw = draw_of(call);

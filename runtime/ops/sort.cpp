@@ -9,6 +9,7 @@
 
 #include "runtime/cpu/pieces.h"
 #include "runtime/cpu/rows.h"
+#include "runtime/memory_limit.h"
 #include "runtime/ops/dense.h"
 #include "runtime/ops/families.h"
 #include "runtime/ops/flops.h"
@@ -69,6 +70,7 @@ void order_row(const T* x, int64_t n, bool descending, int64_t count, F&& use) {
 template <class T>
 void order_rows(const Tensor& x, int dim, bool descending, int64_t count, T* values, int64_t* indices) {
   const Split split(with_one_dim(x.shape()), dim);
+  check_room(size_t(split.size), 2 * sizeof(uint64_t));
   for_rows(split, std::array{static_cast<const T*>(x.raw())}, static_cast<T*>(nullptr),
            [&](int64_t row, const auto& in, T*) {
              const int64_t base = row / split.inner * count * split.inner + row % split.inner;

@@ -1,4 +1,5 @@
 #include "runtime/cpu/pieces.h"
+#include "runtime/memory_limit.h"
 #include "runtime/ops.h"
 #include "runtime/tensor.h"
 
@@ -9,6 +10,7 @@ std::vector<T> Tensor::to_vector() const {
   const NoGrad off;
   storage().check_whole("to_vector");
   const Tensor dense = lunagrad::contiguous(to(*this, cpu_device()));
+  check_room(static_cast<size_t>(numel()), sizeof(T));
   std::vector<T> values(static_cast<size_t>(numel()));
   if (!is_complex_v<T> && is_complex(dtype())) refuse_complex(dtype());
   visit_any_dtype(dtype(), [&]<class From>() {
