@@ -185,7 +185,6 @@ UNARY(conj)
 UNARY(floor)
 UNARY(trunc)
 UNARY(sqrt)
-UNARY(exp)
 UNARY(log)
 UNARY(sin)
 UNARY(cos)
@@ -196,6 +195,15 @@ UNARY(erf)
 UNARY(log1p)
 UNARY(sigmoid)
 #undef UNARY
+// Finite also where it overflows: there a sel() takes the other side, and infinity times its 0 would be NaN
+// in the next gradient.
+inline Term exp(const Term& a) {
+  if (a.is_constant()) return Term(reference::exp(a.real()));
+  const DType type = a.tensor.dtype();
+  if (is_complex(type)) return Term(lunagrad::exp(a.tensor));
+  const double most = type == DType::f64 ? 709 : type == DType::f16 ? 11 : 88;
+  return Term(lunagrad::exp(clamp_max(a.tensor, Tensor::number(most))));
+}
 inline Term pow(const Term& a, const Term& b) {
   if (a.is_constant() && b.is_constant()) return Term(reference::pow(a.real(), b.real()));
   return Term(lunagrad::pow(a.get(), b.get()));
