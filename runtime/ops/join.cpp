@@ -102,9 +102,17 @@ const Op kVstack{.name = "vstack",
 // copy.
 void split_shape(Call& call) {
   const Tensor& x = call.input(0);
-  const int dim = int(call.integer(0));
+  if (x.ndim() == 0) fail("split: a scalar tensor has no dims");
+  const int dim = normalize_dim("split", call.integer(0), x.shape());
   Shape shape = x.shape();
-  int64_t at = 0;
+  int64_t at = 0, left = shape[dim];
+  bool fits = !call.list(1).empty();
+  for (const int64_t length : call.list(1)) {
+    fits = fits && length >= 0 && length <= left;
+    if (fits) left -= length;
+  }
+  if (!fits || left != 0)
+    fail("split: lengths ", call.list(1), " do not add up to dim ", dim + 1, " of shape ", x.shape());
   for (const int64_t length : call.list(1)) {
     shape[dim] = length;
     call.emit_view(x, shape, x.strides(), length > 0 ? x.offset() + at * x.strides()[dim] : x.offset());
@@ -114,7 +122,7 @@ void split_shape(Call& call) {
 void split_vjp(Backward& b) {
   TensorList pieces;
   for (int i = 0; i < b.list(1).size(); ++i) pieces.push_back(b.grad(i));
-  b.set(0, cat(pieces, int(b.integer(0))));
+  b.set(0, cat(pieces, normalize_dim("split", b.integer(0), b.shape(0))));
 }
 const Op kSplit{.name = "_split",
                 .doc = "The pieces of a dim, which have the given lengths, as views.",

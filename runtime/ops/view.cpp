@@ -351,20 +351,26 @@ Tensor embed(const Tensor& g, const Shape& whole, const Strides& strides, int64_
 // both included; the binding converts them.
 void slice_shape(Call& call) {
   const Tensor& x = call.input(0);
+  if (x.ndim() == 0) fail("slice: a scalar tensor has no dims");
   const int dim = normalize_dim("slice", call.integer(0), x.shape());
   Shape shape = x.shape();
   Strides strides = x.strides();
-  shape[dim] = call.integer(2);
-  const int64_t skip = call.integer(1) * strides[dim];
-  strides[dim] *= call.integer(3);
-  view_like(call, shape, strides, shape[dim] > 0 ? skip : 0);
+  const int64_t start = call.integer(1), length = call.integer(2), step = call.integer(3), size = shape[dim];
+  if (length < 0 || step < 1 ||
+      (length > 0 && (start < 0 || start >= size || length - 1 > (size - 1 - start) / step)))
+    fail("slice: ", length, " positions from ", capped_sum(start, 1), " on, ", step,
+         " apart, are not in dim ", dim + 1, " of shape ", x.shape());
+  shape[dim] = length;
+  const int64_t skip = length > 0 ? start * strides[dim] : 0;
+  if (length > 1) strides[dim] *= step;
+  view_like(call, shape, strides, skip);
 }
 void slice_vjp(Backward& b) {
   const Shape& whole = b.shape(0);
   const int dim = normalize_dim("slice", b.integer(0), whole);
   Strides strides = contiguous_strides(whole);
   const int64_t offset = b.output_shape()[dim] > 0 ? b.integer(1) * strides[dim] : 0;
-  strides[dim] *= b.integer(3);
+  if (b.output_shape()[dim] > 1) strides[dim] *= b.integer(3);
   b.set(0, embed(b.grad(), whole, strides, offset));
 }
 const Op kSlice{.name = "slice",

@@ -230,6 +230,13 @@ int push_results(lua_State* L, Operands& out) {
   return count;
 }
 
+// Whether all parameters that only the full form has take their defaults: then the op itself runs.
+bool takes_defaults(const Signature& signature, const Values& params) {
+  for (size_t i = signature.op->params.size(); i < params.size(); ++i)
+    if (!(params[i] == signature.full->params[i].fallback)) return false;
+  return true;
+}
+
 int call_op(lua_State* L) {
   const Signature& signature = called(L);
   mark_line(L);
@@ -240,6 +247,10 @@ int call_op(lua_State* L) {
     if (!read_plain(L, signature, call.in)) {
       Reader(L, signature, call.in, call.params).read();
       call.op = signature.full;
+      if (signature.extends && takes_defaults(signature, call.params)) {
+        call.op = signature.op;
+        call.params.resize(signature.op->params.size());
+      }
     }
     if (call.op->random) {
       out = apply(*call.op, std::move(call.in), std::move(call.params));

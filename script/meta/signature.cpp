@@ -22,6 +22,13 @@ const Op& full_form(const Op& op) {
   return found == forms.end() ? op : *found->second;
 }
 
+bool extends(const Op& full, const Op& op) {
+  if (&full == &op || full.inputs.size() != op.inputs.size() || full.params.size() < op.params.size()) return false;
+  for (size_t i = 0; i < op.params.size(); ++i)
+    if (std::strcmp(full.params[i].name, op.params[i].name) != 0) return false;
+  return true;
+}
+
 // The position of an argument in the order that the record gives.
 size_t rank(const Op& op, const Slot& slot) {
   for (size_t i = 0; i < op.order.size(); ++i)
@@ -31,7 +38,7 @@ size_t rank(const Op& op, const Slot& slot) {
 
 Signature make_signature(const Op& short_form) {
   const Op& op = full_form(short_form);
-  Signature signature{&short_form, &op, {}, short_form.params.empty(), op.number_inputs, false, {}};
+  Signature signature{&short_form, &op, {}, short_form.params.empty(), op.number_inputs, extends(op, short_form), false, {}};
   signature.creates = op.creates || op.inputs.empty();
   for (size_t i = 0; i < op.inputs.size(); ++i) {
     signature.slots.push_back({op.inputs[i].name, true, i, !op.inputs[i].optional});

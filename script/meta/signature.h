@@ -23,6 +23,7 @@ struct Signature {
   std::vector<Slot> slots;
   bool only_inputs;   // no parameters, lists or optional operands
   uint32_t numbers;   // bit i: a Lua number may replace input i
+  bool extends;       // full has the inputs and parameters of op, and further parameters behind them
   bool creates;       // creates a tensor: also takes the options device and requires_grad
   std::string names;  // "input, dim, keepdim", for errors
 

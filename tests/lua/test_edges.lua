@@ -39,12 +39,11 @@ raises("im2col: padding must be at most", lg.im2col, image, {2}, {1}, {most})
 equal(lg.conv2d(image, weight, nil, {1 << 29}):tolist(), {{{{4.0}}}})
 
 -- Sizes of results and of tables are checked before they are made.
-raises("out of memory", lg.adaptive_avg_pool2d, image, {1 << 58, 2})
-raises("is too large", lg.adaptive_avg_pool2d, image, {most, 2})
-raises("out of memory", lg.adaptive_avg_pool2d, image, {1 << 40, 2})
-raises("out of memory", lg.adaptive_max_pool2d, image, {1 << 40, 2})
-raises("out of memory", lg.adaptive_avg_pool1d, lg.ones(1, 4), {1 << 40})
-equal(lg.adaptive_avg_pool2d(lg.zeros(0, 4, 4), {1 << 40, 2}):size(), {0, 1 << 40, 2})
+raises("output_size must be at most", lg.adaptive_avg_pool2d, image, {1 << 40, 2})
+raises("output_size must be at most", lg.adaptive_avg_pool2d, image, {most, 2})
+raises("output_size must be at most", lg.adaptive_max_pool2d, image, {1 << 40, 2})
+raises("output_size must be at most", lg.adaptive_avg_pool1d, lg.ones(1, 4), {1 << 40})
+equal(lg.adaptive_avg_pool2d(lg.zeros(0, 4, 4), {1 << 29, 2}):size(), {0, 1 << 29, 2})
 local wide = lg.zeros(0, 1 << 40)
 for _, cut in ipairs {function() return wide:split(1, 2) end, function() return wide:chunk(1 << 40, 2) end,
   function() return wide:unbind(2) end} do

@@ -297,7 +297,7 @@ do
   expect.equal(F.interpolate(x, {scale_factor = {1.5, 2}}):size(), {1, 1, 3, 6})
   expect.equal(F.interpolate(x, {scale_factor = 2}):size(), {1, 1, 4, 6})
   expect.equal(F.interpolate(x, nil, 2, "bilinear", true):size(), {1, 1, 4, 6})
-  expect.call_raises("one number or 2", F.interpolate, x, {scale_factor = {2}})
+  expect.call_raises("scale_factor", F.interpolate, x, {scale_factor = {2, 2, 2}})
 end
 
 -- Hostile sizes and empty tensors are errors or results, not crashes.
