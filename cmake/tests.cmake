@@ -136,7 +136,6 @@ if(TARGET lunagrad-gpu)
   add_test(NAME gpu-kernel-names WORKING_DIRECTORY ${CMAKE_BINARY_DIR}
            COMMAND lunagrad run ${PROJECT_SOURCE_DIR}/tests/lua/test_kernel.lua --device vulkan --kernels)
   set_tests_properties(gpu-kernel-names PROPERTIES PASS_REGULAR_EXPRESSION "dispatches  kernel\n +[0-9]+  [a-z]")
-<<<<<<< HEAD
   # Scripts that run on the CPU run with a GPU as the default device.
   foreach(NAME module_core packed parametrize datasets transforms optim_options)
     add_test(NAME gpu-lua-${NAME} WORKING_DIRECTORY ${CMAKE_BINARY_DIR}
@@ -145,8 +144,6 @@ if(TARGET lunagrad-gpu)
                          ENVIRONMENT "LUNAGRAD_VALIDATION=1;${GPU_CACHE};ASAN_OPTIONS=detect_leaks=0"
                          FAIL_REGULAR_EXPRESSION "vulkan validation")
   endforeach()
-=======
->>>>>>> engine
   # Random programs on both devices, for five seconds of processor time; any seed and number by hand.
   add_test(NAME fuzz-devices WORKING_DIRECTORY ${CMAKE_BINARY_DIR}
            COMMAND lunagrad run ${PROJECT_SOURCE_DIR}/tests/fuzz/devices.lua -- 100000 1 vulkan 5)

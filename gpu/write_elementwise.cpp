@@ -174,7 +174,6 @@ Row of_complex_numbers(Row row) {
   return row;
 }
 
-<<<<<<< HEAD
 // Whether the row uses a function of special.glsl, which the other kernels do not compile.
 bool is_special(const Row& row) {
   std::string text(row.value);
@@ -185,8 +184,6 @@ bool is_special(const Row& row) {
   return false;
 }
 
-=======
->>>>>>> engine
 std::string source(const Row& row, Numbers numbers, bool divides) {
   const size_t arity = row.gradients.size();
   const bool boolean = row.result == "bool";
@@ -261,11 +258,7 @@ int main(int count, char** words) {
     row.readers = kReaders[i];
     const std::string name = "elementwise_" + std::string(row.name);
     const bool divides = lunagrad::gpu::divides_integers(lunagrad::Row(int(i)));
-<<<<<<< HEAD
     if (row.types != "integer") write(folder / (name + "_f32.comp"), source(row, Numbers::floats, divides));
-=======
-    write(folder / (name + "_f32.comp"), source(row, Numbers::floats, divides));
->>>>>>> engine
     if (row.types != "float") write(folder / (name + "_i64.comp"), source(row, Numbers::integers, divides));
     if (takes_complex(lunagrad::Row(int(i))))
       write(folder / (name + "_c64.comp"), source(of_complex_numbers(row), Numbers::complexes, divides));

@@ -342,17 +342,11 @@ struct Conv {
              ", stride ", stride[d], ", dilation ", dilation[d], ")");
       int64_t& size = result[channel + 1 + i];
       const int64_t before = size;
-<<<<<<< HEAD
       const __int128 wanted = __int128(size - 1) * stride[d] - 2 * padding[d] +
                               __int128(dilation[d]) * (weight[2 + i] - 1) + extra[d] + 1;
       if (wanted > std::numeric_limits<int64_t>::max())
         fail(name, ": dim ", channel + 2 + i, " of the result would have more elements than can be counted");
       size = int64_t(wanted);
-=======
-      if (__builtin_mul_overflow(size - 1, stride[d], &size) || size > INT64_MAX / 2)
-        fail(name, ": the result of an input of shape ", x, " with stride ", stride[d], " is too large");
-      size += dilation[d] * (weight[2 + i] - 1) + extra[d] + 1 - 2 * padding[d];
->>>>>>> engine
       if (weight[2 + i] < 1 || before < 1 || size < 1)
         fail(name, ": no result is left of the input of shape ", x, " with a kernel of shape ", weight,
              ": dim ", channel + 2 + i, " would have ", size, " elements");

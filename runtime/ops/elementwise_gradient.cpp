@@ -183,15 +183,12 @@ inline Term operator>=(const Term& a, const Term& b) {
     if (a.is_constant()) return Term(reference::f(a.real())); \
     return Term(lunagrad::f(a.tensor));                       \
   }
-<<<<<<< HEAD
 #define BINARY(f)                                                                     \
   inline Term f(const Term& a, const Term& b) {                                       \
     if (a.is_constant() && b.is_constant()) return Term(reference::f(a.real(), b.real())); \
     return Term(lunagrad::f(a.get(), b.get()));                                       \
   }
 UNARY(isnan)
-=======
->>>>>>> engine
 UNARY(isfinite)
 UNARY(abs)
 UNARY(sign)
@@ -201,15 +198,12 @@ UNARY(floor)
 UNARY(trunc)
 UNARY(sqrt)
 UNARY(log)
-<<<<<<< HEAD
 UNARY(erfcx)
 UNARY(digamma)
 UNARY(i0e)
 UNARY(i1e)
 BINARY(zeta)
 BINARY(copysign)
-=======
->>>>>>> engine
 UNARY(sin)
 UNARY(cos)
 UNARY(sinh)
@@ -218,12 +212,9 @@ UNARY(tanh)
 UNARY(erf)
 UNARY(log1p)
 UNARY(sigmoid)
-<<<<<<< HEAD
 BINARY(pow)
 #undef UNARY
 #undef BINARY
-=======
-#undef UNARY
 // Finite also where it overflows: there a sel() takes the other side, and infinity times its 0 would be NaN
 // in the next gradient.
 inline Term exp(const Term& a) {
@@ -233,11 +224,6 @@ inline Term exp(const Term& a) {
   const double most = type == DType::f64 ? 709 : type == DType::f16 ? 11 : 88;
   return Term(lunagrad::exp(clamp_max(a.tensor, Tensor::number(most))));
 }
-inline Term pow(const Term& a, const Term& b) {
-  if (a.is_constant() && b.is_constant()) return Term(reference::pow(a.real(), b.real()));
-  return Term(lunagrad::pow(a.get(), b.get()));
-}
->>>>>>> engine
 inline Term sel(const Term& c, const Term& a, const Term& b) {
   if (c.is_constant()) return c.constant != 0 ? a : b;
   return Term(lunagrad::where(c.tensor, a.get(), b.get()));

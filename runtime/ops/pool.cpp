@@ -11,36 +11,11 @@
 #include "runtime/ops/families.h"
 #include "runtime/ops/flops.h"
 #include "runtime/ops/pool_geometry.h"
-<<<<<<< HEAD
 #include "runtime/ops/pool_windows.h"
-=======
-#include "runtime/ops/window_limits.h"
->>>>>>> engine
 
 namespace lunagrad {
 namespace {
 
-<<<<<<< HEAD
-=======
-constexpr const char* kAxes[] = {"W", "H, W"};
-
-using Sizes = std::array<int64_t, 2>;  // of rows and columns; with one spatial dim only the second is used
-
-Sizes sizes_of(const Call& call, int dims, const char* name, const Dims& list, int64_t least) {
-  if (list.size() != 1 && list.size() != dims)
-    fail(call.op->name, ": ", name, " must be one number", dims == 1 ? "" : " or 2", " (got ", list, ")");
-  for (const int64_t size : list)
-    if (size < least) fail(call.op->name, ": ", name, " must be at least ", least, " (got ", list, ")");
-  return {list[0], list[list.size() - 1]};
-}
-// Of a kernel, its stride, padding or dilation.
-Sizes steps_of(const Call& call, int dims, const char* name, const Dims& list, int64_t least) {
-  const Sizes sizes = sizes_of(call, dims, name, list, least);
-  check_steps(call.op->name, name, list, least);
-  return sizes;
-}
-
->>>>>>> engine
 // An axis with `count` windows, window(i) being window i. Nothing is listed if there is nothing to pool.
 template <class Window>
 PoolAxis axis_with(int64_t in, int64_t dilation, int64_t planes, int64_t count, Window&& window) {
@@ -54,20 +29,6 @@ PoolAxis axis_with(int64_t in, int64_t dilation, int64_t planes, int64_t count, 
     axis.windows.push_back(window(i));
   }
   return axis;
-<<<<<<< HEAD
-=======
-}
-
-// Windows start every `stride` elements from -padding on. A window must begin inside the input or the padding
-// before it; with ceil_mode the last one may extend beyond the padding after it.
-int64_t output_size(int64_t in, int64_t kernel, int64_t stride, int64_t padding, int64_t dilation,
-                    bool ceil) {
-  const int64_t room = in + 2 * padding - dilation * (kernel - 1) - 1;
-  if (room < 0 && !(ceil && room + stride > 0)) return 0;
-  int64_t out = room < 0 ? 1 : (room + (ceil ? stride - 1 : 0)) / stride + 1;
-  if (ceil && (out - 1) * stride >= in + padding) --out;
-  return out;
->>>>>>> engine
 }
 
 // The divisor of a window is the number of its elements; with_padding includes those of the padding, but not
@@ -82,17 +43,6 @@ PoolAxis axis_of(int64_t in, int64_t planes, int64_t out, int64_t kernel, int64_
     const int64_t padded = std::min(start + kernel, in + padding) - start;
     return {count ? start + first * dilation : 0, count, with_padding ? padded : count};
   });
-<<<<<<< HEAD
-=======
-}
-
-void check_dims(const Call& call, int dims, const Shape& x) {
-  if (x.size() != dims + 2 && x.size() != dims + 1)
-    fail(call.op->name, ": input must be [N, C, ", kAxes[dims - 1], "] or [C, ", kAxes[dims - 1],
-         "] (got shape ", x, ")");
-  for (int d = x.size() - dims; d < x.size(); ++d)
-    if (x[d] == 0) fail(call.op->name, ": dim ", d + 1, " of the input of shape ", x, " has no elements");
->>>>>>> engine
 }
 
 int64_t planes_of(const Shape& x, int dims) {
@@ -104,7 +54,6 @@ int64_t planes_of(const Shape& x, int dims) {
 PoolSizes out_sizes(const std::array<WindowAxis, 3>& axes) { return {axes[0].out, axes[1].out, axes[2].out}; }
 
 PoolGeometry windows_of(const Call& call, int dims, const Shape& x, const WindowOptions& o) {
-<<<<<<< HEAD
   const auto axes = window_axes(call, dims, x, o);
   PoolGeometry p;
   p.planes = planes_of(x, dims);
@@ -115,35 +64,6 @@ PoolGeometry windows_of(const Call& call, int dims, const Shape& x, const Window
     p.kernel->stride[k] = a.stride, p.kernel->padding[k] = a.padding, p.kernel->dilation[k] = a.dilation;
     (k == 1 ? p.rows : p.columns) =
         axis_of(a.in, p.planes, a.out, a.kernel, a.stride, a.padding, a.dilation, o.with_padding);
-=======
-  check_dims(call, dims, x);
-  const char* const name = call.op->name;
-  const Sizes kernel = steps_of(call, dims, "kernel_size", o.kernel_size, 1);
-  const Sizes stride = o.stride.present() && !o.stride.list.empty()
-                           ? steps_of(call, dims, "stride", o.stride.list, 1)
-                           : kernel;
-  const Sizes padding = steps_of(call, dims, "padding", o.padding, 0);
-  const Sizes dilation = steps_of(call, dims, "dilation", o.dilation, 1);
-  PoolGeometry p;
-  p.planes = planes_of(x, dims);
-  p.kernel.emplace();
-  for (int i = 0; i < dims; ++i) {
-    const size_t k = size_t(2 - dims + i);
-    const int d = x.size() - dims + i;
-    if (2 * padding[k] > kernel[k])
-      fail(name, ": padding may be at most half of kernel_size (got padding ", padding[k], ", kernel_size ",
-           kernel[k], ")");
-    const int64_t out = output_size(x[d], kernel[k], stride[k], padding[k], dilation[k], o.ceil_mode);
-    if (out < 1)
-      fail(name, ": no window fits into the input of shape ", x, ": dim ", d + 1, " has ",
-           x[d] + 2 * padding[k], " elements with padding, a window reaches over ",
-           dilation[k] * (kernel[k] - 1) + 1);
-    p.kernel->in[1 + k] = x[d], p.kernel->out[1 + k] = out, p.kernel->kernel[1 + k] = kernel[k];
-    p.kernel->stride[1 + k] = stride[k], p.kernel->padding[1 + k] = padding[k],
-                         p.kernel->dilation[1 + k] = dilation[k];
-    (k == 0 ? p.rows : p.columns) =
-        axis_of(x[d], p.planes, out, kernel[k], stride[k], padding[k], dilation[k], o.with_padding);
->>>>>>> engine
   }
   return p;
 }
@@ -223,21 +143,10 @@ struct AdaptiveWindows {
     const PoolSizes out = sizes(call, x);
     PoolGeometry p;
     p.planes = planes_of(x, dims);
-<<<<<<< HEAD
     for (size_t k = size_t(3 - dims); k < 3; ++k) {
       const int64_t in = x[x.size() - 3 + int(k)], n = out[k];
       (k == 1 ? p.rows : p.columns) = axis_with(in, 1, p.planes, n, [=](int64_t w) -> PoolWindow {
         const int64_t start = share(w, in, n), count = share(w + 1, in, n, n - 1) - start;
-=======
-    for (int i = 0; i < dims; ++i) {
-      const size_t k = size_t(2 - dims + i);
-      const int64_t in = x[x.size() - dims + i], n = out[k];
-      int64_t last;
-      if (__builtin_mul_overflow(n + 1, in, &last) || last > INT64_MAX - n)
-        fail(call.op->name, ": output_size ", call.list(0), " is too large");
-      (k == 0 ? p.rows : p.columns) = axis_with(in, 1, p.planes, n, [=](int64_t w) -> PoolWindow {
-        const int64_t start = w * in / n, count = ((w + 1) * in + n - 1) / n - start;
->>>>>>> engine
         return {start, count, count};
       });
     }

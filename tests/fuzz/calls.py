@@ -515,8 +515,6 @@ def loss(r, pick):
             return None
         return (f"lg.nn.functional.cosine_similarity({a}, {b}, {d + 1})", lambda v: F.cosine_similarity(v[a], v[b], d))
     return f"lg.nn.functional.{kind}({a}, {b})", lambda v: getattr(F, kind)(v[a], v[b])
-<<<<<<< HEAD
-=======
 
 
 # --- rarer calls ---
@@ -617,4 +615,3 @@ def rarer(r, pick):
         if b:
             return f"lg.{kind}({a}, {b}, nil, {{{s}}})", lambda v: getattr(F, kind)(v[a], v[b], None, s)
     return None
->>>>>>> engine

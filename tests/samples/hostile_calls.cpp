@@ -231,15 +231,10 @@ HostileResult run_hostile(const HostileCall& call, const TensorList& operands) {
   return result;
 }
 
-<<<<<<< HEAD
-CallWatch::CallWatch(double patience)
-    : patience_(patience), context_(context()), thread_([this] { watch(); }) {}
-=======
 CallWatch::CallWatch(double patience) : patience_(patience), context_(context()) {
   if (pthread_getcpuclockid(pthread_self(), &clock_) != 0) std::abort();
   thread_ = std::thread([this] { watch(); });
 }
->>>>>>> engine
 
 CallWatch::~CallWatch() {
   ended_ = true;
@@ -259,23 +254,6 @@ bool CallWatch::end() {
   return !context_.stop_requested.exchange(false);
 }
 
-<<<<<<< HEAD
-void CallWatch::watch() {
-  using Clock = std::chrono::steady_clock;
-  uint64_t seen = 0;
-  Clock::time_point since = Clock::now();
-  while (!ended_) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    const std::lock_guard lock(mutex_);
-    if (!running_ || seen != number_) {
-      seen = number_;
-      since = Clock::now();
-      continue;
-    }
-    const double taken = std::chrono::duration<double>(Clock::now() - since).count();
-    if (taken > patience_) context_.stop_requested = true;
-    if (taken < 2 * patience_) continue;
-=======
 double CallWatch::processor_time() const {
   timespec now;
   clock_gettime(clock_, &now);
@@ -296,7 +274,6 @@ void CallWatch::watch() {
     }
     if (now - since > patience_) context_.stop_requested = true;
     if (now - since < 2 * patience_) continue;
->>>>>>> engine
     std::fprintf(stderr, "this call does not stop: %s\n", call_.c_str());
     std::abort();
   }

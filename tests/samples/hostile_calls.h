@@ -2,11 +2,8 @@
 // Calls of every public op with operands that are 0-d, empty or of single elements, in one argument or in
 // all, and with hostile numbers in one parameter. Derived from the samples, so a new op has them at once.
 // Each must give a result or an Error: no crash, no hang, and no more memory than a limit.
-<<<<<<< HEAD
-=======
 #include <pthread.h>
 
->>>>>>> engine
 #include <atomic>
 #include <functional>
 #include <mutex>
@@ -42,13 +39,8 @@ struct HostileResult {
 // Makes the call, its gradient and, for small operands, the gradient of that.
 HostileResult run_hostile(const HostileCall&, const TensorList& operands);
 
-<<<<<<< HEAD
-// Watches calls from a thread of its own. A call that takes longer than `patience` s is asked to stop, as
-// Ctrl-C does; one that does not end within another `patience` s is named on stderr, and the process aborts.
-=======
 // Watches calls from a thread of its own. A call that takes more than `patience` s of processor time is asked
 // to stop, as Ctrl-C does; one that takes another `patience` s is named on stderr, and the process aborts.
->>>>>>> engine
 class CallWatch {
  public:
   explicit CallWatch(double patience);
@@ -60,13 +52,9 @@ class CallWatch {
 
  private:
   void watch();
-<<<<<<< HEAD
-  const double patience_;
-=======
   double processor_time() const;  // s, of the watched thread
   const double patience_;
   clockid_t clock_;
->>>>>>> engine
   Context& context_;  // of the watched thread
   std::mutex mutex_;
   std::string call_;
