@@ -195,7 +195,7 @@ class Family:
                 operands.append(x.requires_grad_() if wants_grad else x)
         given = {k: DTYPES[v] if k == "dtype" else v for k, v in params.items()}
         try:
-            results = function(**dict(zip(names, operands)), **given) if names else function(*operands, **given)
+            results = self.call(function, names, operands, given)
         except (RuntimeError, TypeError, IndexError) as error:
             if run in FLOATS + ["c128"]:
                 raise SystemExit(f"{op}: {error}")
@@ -222,6 +222,13 @@ class Family:
         if tolerance != 1:
             line["tolerance"] = tolerance
         self.lines.append(json.dumps(line, separators=(",", ":")))
+
+    @staticmethod
+    def call(function, names, operands, given):
+        try:
+            return function(**dict(zip(names, operands)), **given) if names else function(*operands, **given)
+        except TypeError:  # a function in Python whose operands have no names, or others
+            return function(*operands, **given)
 
     def backward(self, op, loss):
         """Whether PyTorch has the gradient, which it computes."""

@@ -98,7 +98,8 @@ def statistics(case):
     case("aminmax", [real(3, 4)], grad=False)
     case("aminmax", [real(3, 4)], types="i64 i32 u8 bool", grad=False, dim=0, keepdim=True)
     for word in ("linear", "lower", "higher", "midpoint", "nearest"):
-        case("quantile", {"input": real(3, 6), "q": values([0.0, 0.25, 0.6, 1.0])}, grad=False, dim=1, interpolation=word,
+        # In 16 bits the position of a quantile is rounded to another element.
+        case("quantile", {"input": real(3, 6), "q": values([0.0, 0.25, 0.6, 1.0])}, grad=False, floats=False, types="f64 f32", dim=1, interpolation=word,
              by=lambda input, q, dim, interpolation: torch.quantile(input, q, dim, interpolation=interpolation),
              tolerance=4)
         case("nanquantile", {"input": holes, "q": values([0.25, 0.5])}, grad=False, dim=1, interpolation=word,
