@@ -34,6 +34,8 @@ struct Signature {
 const std::vector<Signature>& signatures();
 const Signature* find_signature(std::string_view op);
 
+// The table of lg that holds the op: "fft" of fft.rfft, whose functions are no methods; "" for most ops.
+std::string table_of(const Op&);
 // Whether the op has an in-place form `name_`.
 bool has_in_place_form(const Op&);
 // A parameter value in Lua syntax: positions from 1, choices quoted.
