@@ -13,7 +13,7 @@ using shaders::Fft;
 
 struct Arguments {
   uint64_t result, operand;
-  uint32_t length, together, rows;
+  uint32_t extent, together, rows;
   uint32_t middle, inner;
   int64_t in_stride[3];
   int64_t out_stride[3];
@@ -64,7 +64,7 @@ void transform(const From& from, const To& to, int64_t length, const Loops& loop
   Arguments arguments{};
   arguments.result = launch.writes(to);
   arguments.operand = launch.reads(from);
-  arguments.length = uint32_t(length);
+  arguments.extent = uint32_t(length);
   arguments.rows = uint32_t(loops.outer * loops.middle * loops.inner);
   arguments.together =
       uint32_t(std::clamp<int64_t>(Fft::kLongest / length, 1, std::max<uint32_t>(arguments.rows, 1)));

@@ -1,5 +1,5 @@
 #version 460
-// Fourier transforms of rows of `length` complex numbers, in shared memory: Stockham's passes, as in cpu/fft_kernels.cpp. A
+// Fourier transforms of rows of `extent` complex numbers, in shared memory: Stockham's passes, as in cpu/fft_kernels.cpp. A
 // work group transforms `together` rows at once; element e of its row r lies at e * together + r. Longer transforms are two
 // dispatches: over the columns of a matrix, then over its rows, with a multiplication by roots of unity between them.
 #extension GL_GOOGLE_include_directive : require
@@ -17,7 +17,7 @@ const uint kLongest = 2048;
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
   uint64_t result, operand;
-  uint length, together, rows;
+  uint extent, together, rows;
   uint middle, inner;      // row = (outer * middle + m) * inner + i
   int64_t in_stride[3];    // of outer, m and i
   int64_t out_stride[3];
@@ -134,12 +134,12 @@ uint place_of(uint row, out int64_t from, out int64_t to) {
 }
 
 void main() {
-  const uint length = arguments.length, together = arguments.together, me = gl_LocalInvocationID.x;
+  const uint extent = arguments.extent, together = arguments.together, me = gl_LocalInvocationID.x;
   const uint blocks = (arguments.rows + together - 1) / together;
   for (uint block = gl_WorkGroupID.x; block < blocks; block += gl_NumWorkGroups.x) {
     const uint first = block * together;
-    for (uint at = me; at < length * together; at += 256) {
-      const uint row = ROWS_FIRST_IN ? at % together : at / length, e = ROWS_FIRST_IN ? at / together : at % length;
+    for (uint at = me; at < extent * together; at += 256) {
+      const uint row = ROWS_FIRST_IN ? at % together : at / extent, e = ROWS_FIRST_IN ? at / together : at % extent;
       int64_t from, to;
       vec2 z = vec2(0.0);
       if (first + row < arguments.rows) {
@@ -149,7 +149,7 @@ void main() {
       numbers[e * together + row] = SWAP_IN ? z.yx : z;
     }
     barrier();
-    uint n = length, stride = together;
+    uint n = extent, stride = together;
     for (uint i = 0; i < arguments.passes; ++i) {
       const uint radix = arguments.radices[i];
       switch (radix) {
@@ -161,8 +161,8 @@ void main() {
       n /= radix;
       stride *= radix;
     }
-    for (uint at = me; at < length * together; at += 256) {
-      const uint row = ROWS_FIRST_OUT ? at % together : at / length, e = ROWS_FIRST_OUT ? at / together : at % length;
+    for (uint at = me; at < extent * together; at += 256) {
+      const uint row = ROWS_FIRST_OUT ? at % together : at / extent, e = ROWS_FIRST_OUT ? at / together : at % extent;
       if (first + row >= arguments.rows) continue;
       int64_t from, to;
       const uint m = place_of(first + row, from, to);
