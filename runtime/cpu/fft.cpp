@@ -7,6 +7,7 @@
 #include "runtime/cpu/fft_kernels.h"
 #include "runtime/cpu/fft_plan.h"
 #include "runtime/cpu/parallel.h"
+#include "runtime/cpu/pieces.h"
 #include "runtime/cpu/transpose_kernels.h"
 #include "runtime/cpu/workspace.h"
 
@@ -297,14 +298,17 @@ void rfft_rows(const T* in, int64_t in_row, T* out, int64_t out_row, int64_t cou
     });
     return;
   }
+  const auto plan = fft_plan<T>(n);
   parallel_for(count, grain_of(n), [&](int64_t begin, int64_t end) {
     const Workspace<T> work(2 * n);
     for (int64_t row = begin; row < end; ++row) {
-      for (int64_t j = 0; j < n; ++j) {
-        work.data()[2 * j] = in[row * in_row + j];
-        work.data()[2 * j + 1] = 0;
-      }
-      fft_rows(work.data(), 2 * n, work.data(), 2 * n, 1, n, false, scale);
+      in_pieces(n, [&](int64_t from, int64_t to) {
+        for (int64_t j = from; j < to; ++j) {
+          work.data()[2 * j] = in[row * in_row + j];
+          work.data()[2 * j + 1] = 0;
+        }
+      });
+      run_plan(*plan, work.data(), 2 * n, work.data(), 2 * n, 1, false, scale);
       std::memcpy(out + row * out_row, work.data(), size_t(2 * (half + 1)) * sizeof(T));
       out[row * out_row + 1] = 0;
     }
@@ -335,6 +339,7 @@ void irfft_rows(const T* in, int64_t in_row, T* out, int64_t out_row, int64_t co
     });
     return;
   }
+  const auto plan = fft_plan<T>(n);
   parallel_for(count, grain_of(n), [&](int64_t begin, int64_t end) {
     const Workspace<T> work(2 * n);
     for (int64_t row = begin; row < end; ++row) {
@@ -342,13 +347,17 @@ void irfft_rows(const T* in, int64_t in_row, T* out, int64_t out_row, int64_t co
       T* const z = work.data();
       z[0] = x[0];
       z[1] = 0;
-      for (int64_t k = 1; k <= half; ++k) {
-        z[2 * k] = z[2 * (n - k)] = x[2 * k];
-        z[2 * k + 1] = x[2 * k + 1];
-        z[2 * (n - k) + 1] = -x[2 * k + 1];
-      }
-      fft_rows(z, 2 * n, z, 2 * n, 1, n, true, scale);
-      for (int64_t j = 0; j < n; ++j) out[row * out_row + j] = z[2 * j];
+      in_pieces(half, [&](int64_t from, int64_t to) {
+        for (int64_t k = from + 1; k <= to; ++k) {
+          z[2 * k] = z[2 * (n - k)] = x[2 * k];
+          z[2 * k + 1] = x[2 * k + 1];
+          z[2 * (n - k) + 1] = -x[2 * k + 1];
+        }
+      });
+      run_plan(*plan, z, 2 * n, z, 2 * n, 1, true, scale);
+      in_pieces(n, [&](int64_t from, int64_t to) {
+        for (int64_t j = from; j < to; ++j) out[row * out_row + j] = z[2 * j];
+      });
     }
   });
 }

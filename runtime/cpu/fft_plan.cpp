@@ -16,7 +16,8 @@ namespace {
 
 constexpr int64_t kLongestLine = 128;       // a chain of passes works on many rows at once; longer ones are squares
 constexpr int64_t kGrain = 1 << 12;         // roots computed in about 20 µs
-constexpr size_t kCacheBytes = 256 << 20;   // plans used least recently are dropped beyond this
+constexpr size_t kCacheEntries = 64;         // a search goes through all of them
+constexpr size_t kCacheBytes = 512 << 20;   // of each kind of plan; those used least recently are dropped
 
 // exp(-2 pi i k / n), from an angle of at most pi / 4.
 template <class W>
@@ -170,18 +171,16 @@ class Cache {
   std::shared_ptr<const Value> get(int64_t length, int64_t lanes, Make&& make, Bytes&& bytes) {
     {
       const std::lock_guard lock(mutex_);
-      for (auto at = entries_.begin(); at != entries_.end(); ++at)
-        if (at->length == length && at->lanes == lanes) {
-          entries_.splice(entries_.begin(), entries_, at);
-          return entries_.front().value;
-        }
+      if (auto known = find(length, lanes)) return known;
     }
     std::shared_ptr<const Value> made = make();  // without the lock: it may take long, and ask for other plans
     const size_t size = bytes(*made);
+    if (size > kCacheBytes) return made;
     const std::lock_guard lock(mutex_);
+    if (auto known = find(length, lanes)) return known;  // another thread was faster
     entries_.push_front({length, lanes, size, made});
     total_ += size;
-    while (total_ > kCacheBytes && entries_.size() > 1) {
+    while (total_ > kCacheBytes || entries_.size() > kCacheEntries) {
       total_ -= entries_.back().bytes;
       entries_.pop_back();
     }
@@ -194,6 +193,16 @@ class Cache {
     size_t bytes;
     std::shared_ptr<const Value> value;
   };
+
+  std::shared_ptr<const Value> find(int64_t length, int64_t lanes) {
+    for (auto at = entries_.begin(); at != entries_.end(); ++at)
+      if (at->length == length && at->lanes == lanes) {
+        entries_.splice(entries_.begin(), entries_, at);
+        return entries_.front().value;
+      }
+    return nullptr;
+  }
+
   std::mutex mutex_;
   std::list<Entry> entries_;
   size_t total_ = 0;
