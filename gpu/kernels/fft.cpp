@@ -1,10 +1,11 @@
-// Fourier transforms of c64 along a dim, of lengths with the factors 2, 3 and 5. Lengths of up to kLongest fit into
-// shared memory; longer ones are the product of two such lengths. Other lengths run on the CPU.
+// Fourier transforms of c64 along a dim: one dispatch, or two for a length that is the product of two sides
+// (runtime/ops/fft_geometry.h). Other lengths are composed of these.
 #include <algorithm>
 #include <vector>
 
 #include "gpu/kernels.h"
 #include "runtime/cpu/rows.h"
+#include "runtime/ops/fft_geometry.h"
 
 namespace lunagrad::gpu {
 namespace {
@@ -24,30 +25,20 @@ struct Arguments {
   uint32_t radices[12];
 };
 
-// The radices of a length; empty if it has other factors. At most 11: the length is at most 2^11.
+static_assert(Fft::kLongest == kLongestSharedFft);
+
+// At most 11: the length is at most 2^11.
 std::vector<uint32_t> radices_of(int64_t n) {
   std::vector<uint32_t> radices;
   for (const uint32_t radix : {4, 2, 3, 5})
-    for (; n % radix == 0 && n > 1; n /= radix) radices.push_back(radix);
-  return n == 1 ? radices : std::vector<uint32_t>();
-}
-
-// The first side of a matrix of n numbers, the second being n / side; n itself if it fits into shared memory, 0 if
-// no side does.
-int64_t side_of(int64_t n) {
-  if (n <= Fft::kLongest) return n == 1 || !radices_of(n).empty() ? n : 0;
-  if (n > int64_t(Fft::kLongest) * Fft::kLongest) return 0;
-  int64_t best = 0;
-  for (int64_t d = 2; d * d <= n; ++d)
-    if (n % d == 0) best = d;
-  if (best == 0 || n / best > Fft::kLongest) return 0;
-  return radices_of(best).empty() || radices_of(n / best).empty() ? 0 : best;
+    for (; n % radix == 0; n /= radix) radices.push_back(radix);
+  return radices;
 }
 
 bool supports(const Call& call) {
   const Tensor& x = call.input(0);
   return x.dtype() == DType::c64 && x.is_contiguous() && indexable(x) &&
-         side_of(x.size(int(call.integer(0)))) > 0;
+         fft_side(x.size(int(call.integer(0)))) > 0;
 }
 
 // The rows, as loops over outer, middle and inner, and the strides of each in the operand and in the result.
@@ -93,7 +84,7 @@ void run_fft(const Call& call, Recorder& recorder) {
   const Split split(x.shape(), int(call.integer(0)));
   const bool inverse = call.flag(1);
   const double scale = call.real(2);
-  const int64_t n = split.size, inner = split.inner, n1 = side_of(n), n2 = n / n1;
+  const int64_t n = split.size, inner = split.inner, n1 = fft_side(n), n2 = n / n1;
   if (n2 == 1) {
     const Loops loops{split.outer, 1, inner, {n * inner, 0, 1}, {n * inner, 0, 1}, inner, inner};
     return transform(x, out, n, loops, inverse, inverse, 0, scale, recorder);

@@ -3,12 +3,16 @@
 // transform is a symmetric matrix, so its gradient is the same transform of the gradient.
 #include <algorithm>
 #include <cmath>
+#include <complex>
+#include <numbers>
 
 #include "runtime/cpu/fft.h"
+#include "runtime/cpu/pieces.h"
 #include "runtime/cpu/rows.h"
 #include "runtime/ops/creation.h"
 #include "runtime/ops/dense.h"
 #include "runtime/ops/families.h"
+#include "runtime/ops/fft_geometry.h"
 
 namespace lunagrad {
 namespace {
@@ -50,6 +54,16 @@ void copy_back(const Tensor& rows, const Tensor& out, int dim) {
                rows.strides(), rows.shape());
 }
 
+// x with dim `dim` cut to n elements, or filled up to n with zeros.
+Tensor fit(const Tensor& x, int dim, int64_t n) {
+  const int64_t size = x.size(dim);
+  if (size == n) return x;
+  if (size > n) return narrow(x, dim, 0, n);
+  Shape rest = x.shape();
+  rest[dim] = n - size;
+  return cat({x, zeros(rest, x.dtype(), x.device())}, dim);
+}
+
 constexpr int kDimAt = 0;  // of all three
 
 double complex_flops(const Call& call) {
@@ -76,6 +90,14 @@ void fft_cpu(const Call& call) {
     copy_back(y, out, dim);
   });
 }
+// Whether a device that has a kernel for lengths with small factors alone computes this one by convolution.
+bool fft_by_convolution(const Call& call) {
+  const Tensor& x = call.input(0);
+  if (x.device().is_cpu() || x.numel() == 0) return false;
+  const int64_t n = x.size(int(call.integer(kDimAt)));
+  return fft_side(n) == 0 && fft_convolution_length(n) > 0;
+}
+Operands fft_convolution(const Call&);
 void fft_vjp(Backward&);
 const Op kFft{.name = "_fft",
               .doc = "The Fourier transform of complex numbers along a dim, times scale.",
@@ -86,6 +108,8 @@ const Op kFft{.name = "_fft",
               .shape = fft_shape,
               .cpu = fft_cpu,
               .vjp = fft_vjp,
+              .compose = fft_convolution,
+              .composed = fft_by_convolution,
               .complex = true,
               .family = OpFamily::linear_algebra,
               .flops = {complex_flops, "5 n log2 n for each transform of length n"}};
@@ -95,6 +119,34 @@ Tensor along(const Tensor& x, const Value& dim, bool inverse, double scale) {
 }
 void fft_vjp(Backward& b) {
   b.set(0, along(b.grad(), b.integer(kDimAt), b.flag(1), b.real(2)));
+}
+
+// Bluestein's convolution, as in cpu/fft_plan.cpp, in transforms whose length is a power of two. The chirp and the
+// spectrum of the filter are computed on the CPU.
+Operands fft_convolution(const Call& call) {
+  const Tensor& x = call.input(0);
+  const int dim = int(call.integer(kDimAt));
+  const int64_t n = x.size(dim), whole = fft_convolution_length(n);
+  const double sign = call.flag(1) ? 1 : -1;
+  using Number = std::complex<double>;
+  std::vector<Number> chirp(static_cast<size_t>(n)), filter(static_cast<size_t>(whole));
+  in_pieces(n, [&](int64_t begin, int64_t end) {
+    for (int64_t k = begin; k < end; ++k) {
+      const double angle = std::numbers::pi * double(k * k % (2 * n)) / double(n);
+      chirp[size_t(k)] = {std::cos(angle), sign * std::sin(angle)};
+      filter[size_t(k)] = filter[size_t((whole - k) % whole)] = std::conj(chirp[size_t(k)]);
+    }
+  });
+  Shape shape(x.ndim(), 1);
+  const auto constant = [&](const Tensor& numbers) {
+    shape[dim] = numbers.numel();
+    return to(to(reshape(numbers, shape), x.dtype()), x.device());
+  };
+  const Tensor turns = constant(Tensor::from<Number>(chirp, {n}));
+  const Tensor spectrum = constant(along(Tensor::from<Number>(filter, {whole}), 0, false, 1.0));
+  const Tensor product = along(fit(x * turns, dim, whole), dim, false, 1.0) * spectrum;
+  const Tensor y = narrow(along(product, dim, true, call.real(2) / double(whole)), dim, 0, n);
+  return {y * turns};
 }
 
 void rfft_shape(Call& call) {
@@ -240,16 +292,6 @@ Tensor as_complex(const Tensor& given) {
 Tensor as_real(const char* op, const Tensor& x) {
   if (is_complex(x.dtype())) fail(op, ": a real input is needed (got ", x.dtype(), ")");
   return as_computed(x);
-}
-
-// x with dim `dim` cut to n elements, or filled up to n with zeros.
-Tensor fit(const Tensor& x, int dim, int64_t n) {
-  const int64_t size = x.size(dim);
-  if (size == n) return x;
-  if (size > n) return narrow(x, dim, 0, n);
-  Shape rest = x.shape();
-  rest[dim] = n - size;
-  return cat({x, zeros(rest, x.dtype(), x.device())}, dim);
 }
 
 // The dims that a call transforms and the lengths along them; -1 is the size of the input. `half`: the last
@@ -459,45 +501,48 @@ const Op kPublic[] = {
 
 // --- helpers ---
 
-// The frequencies k / (n d) of a transform of n samples at distance d; the second half is negative.
+// The first `count` frequencies k / (n d) of a transform of n samples at distance d; from `turn` on negative ones.
+// They are computed on the CPU for any device.
+Operands frequencies(const Call& call, int64_t count, int64_t turn) {
+  const int64_t n = call.integer(0);
+  const DType type = dtype_or(call.params[2], DType::f32);
+  if (!is_floating(type)) fail(call.op->name, ": a floating type is needed (got ", type, ")");
+  const double step = 1 / (double(n) * call.real(1));
+  const Tensor made = Tensor::empty({count}, type);
+  visit_dtype(type, [&]<class T>() {
+    T* const to = made.data<T>();
+    parallel_for(count, 1 << 16, [&](int64_t begin, int64_t end) {
+      for (int64_t k = begin; k < end; ++k) to[k] = convert<T>(double(k < turn ? k : k - n) * step);
+    });
+  });
+  return {to(made, *context().device)};
+}
 int64_t checked_count(const Call& call) {
   if (call.integer(0) < 1) fail(call.op->name, ": n must be at least 1 (got ", call.integer(0), ")");
   if (call.real(1) == 0) fail(call.op->name, ": d must not be 0");
   return call.integer(0);
 }
-void fftfreq_shape(Call& call) { call.emit({checked_count(call)}, dtype_or(call.params[2], DType::f32)); }
-void rfftfreq_shape(Call& call) {
-  call.emit({checked_count(call) / 2 + 1}, dtype_or(call.params[2], DType::f32));
+Operands fftfreq_compose(const Call& call) {
+  const int64_t n = checked_count(call);
+  return frequencies(call, n, n - n / 2);
 }
-void frequencies_cpu(const Call& call) {
-  const Tensor& out = call.output();
-  const int64_t n = call.integer(0), count = out.numel();
-  const int64_t turn = count == n ? (n + 1) / 2 : count;
-  const double step = 1 / (double(n) * call.real(1));
-  visit_dtype(out.dtype(), [&]<class T>() {
-    T* const to = out.data<T>();
-    parallel_for(count, 1 << 16, [&](int64_t begin, int64_t end) {
-      for (int64_t k = begin; k < end; ++k) to[k] = convert<T>(double(k < turn ? k : k - n) * step);
-    });
-  });
+Operands rfftfreq_compose(const Call& call) {
+  const int64_t count = checked_count(call) / 2 + 1;
+  return frequencies(call, count, count);
 }
 const Op kFftfreq{.name = "fft.fftfreq",
                   .doc = "The frequencies of the n elements of a transform of samples at distance d.",
                   .inputs = {},
                   .params = {{"n", ParamKind::integer, {}}, {"d", ParamKind::real, 1.0}, kDType},
-                  .shape = fftfreq_shape,
-                  .cpu = frequencies_cpu,
+                  .compose = fftfreq_compose,
                   .family = OpFamily::other,
-                  .flops = kMovesData,
                   .examples = {{{}, {5}}, {{}, {4, 0.5}}, {{}, {0}, "n must be at least 1 (got 0)"}}};
 const Op kRfftfreq{.name = "fft.rfftfreq",
                    .doc = "The frequencies of the n / 2 + 1 elements of rfft of samples at distance d.",
                    .inputs = {},
                    .params = {{"n", ParamKind::integer, {}}, {"d", ParamKind::real, 1.0}, kDType},
-                   .shape = rfftfreq_shape,
-                   .cpu = frequencies_cpu,
+                   .compose = rfftfreq_compose,
                    .family = OpFamily::other,
-                   .flops = kMovesData,
                    .examples = {{{}, {5}}, {{}, {4, 0.5}}, {{}, {4, 0.0}, "d must not be 0"}}};
 
 // Rotates each dim by half its size.

@@ -15,43 +15,38 @@ namespace {
 const ParamSpec kWindowLength{"window_length", ParamKind::integer, {}};
 const ParamSpec kPeriodic{"periodic", ParamKind::boolean, true};
 
-template <int dtype_at>
-void window_shape(Call& call) {
+// A window f(t), t from 0 to 1; a periodic one ends a step before 1. It is computed on the CPU for any device.
+template <class F>
+Operands make_window(const Call& call, F&& f) {
   const int64_t length = call.integer(0);
-  const DType type = dtype_or(call.params[dtype_at], DType::f32);
+  const DType type = dtype_or(call.params.back(), DType::f32);
   if (length < 0) fail(call.op->name, ": window_length must not be negative (got ", length, ")");
   if (!is_floating(type)) fail(call.op->name, ": a floating type is needed (got ", type, ")");
-  call.emit({length}, type);
-}
-
-// Fills the window with f(t), t from 0 to 1. A periodic one ends a step before 1.
-template <class F>
-void fill_window(const Call& call, F&& f) {
-  const Tensor& out = call.output();
-  const int64_t length = out.numel();
   const double steps = double(call.flag(1) ? length : length - 1);
-  visit_dtype(out.dtype(), [&]<class T>() {
-    T* const to = out.data<T>();
+  const Tensor made = Tensor::empty({length}, type);
+  visit_dtype(type, [&]<class T>() {
+    T* const to = made.data<T>();
     parallel_for(length, 1 << 10, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) to[i] = convert<T>(length == 1 ? 1.0 : f(double(i) / steps));
     });
   });
+  return {to(made, *context().device)};
 }
 
 double cosine_of(double turns) { return std::cos(2 * std::numbers::pi * turns); }
 
-void hann_cpu(const Call& call) {
-  fill_window(call, [](double t) { return 0.5 - 0.5 * cosine_of(t); });
+Operands hann_compose(const Call& call) {
+  return make_window(call, [](double t) { return 0.5 - 0.5 * cosine_of(t); });
 }
-void hamming_cpu(const Call& call) {
+Operands hamming_compose(const Call& call) {
   const double alpha = call.real(2), beta = call.real(3);
-  fill_window(call, [&](double t) { return alpha - beta * cosine_of(t); });
+  return make_window(call, [&](double t) { return alpha - beta * cosine_of(t); });
 }
-void blackman_cpu(const Call& call) {
-  fill_window(call, [](double t) { return 0.42 - 0.5 * cosine_of(t) + 0.08 * cosine_of(2 * t); });
+Operands blackman_compose(const Call& call) {
+  return make_window(call, [](double t) { return 0.42 - 0.5 * cosine_of(t) + 0.08 * cosine_of(2 * t); });
 }
-void bartlett_cpu(const Call& call) {
-  fill_window(call, [](double t) { return 1 - std::fabs(2 * t - 1); });
+Operands bartlett_compose(const Call& call) {
+  return make_window(call, [](double t) { return 1 - std::fabs(2 * t - 1); });
 }
 
 // exp(-x) I0(x) for x >= 0: the power series, and for large x the asymptotic one (M. Abramowitz and I. A. Stegun,
@@ -65,32 +60,30 @@ double scaled_bessel_i0(double x) {
   for (int k = 1; k < 30; ++k) sum += term *= (2.0 * k - 1) * (2.0 * k - 1) / (8 * x * k);
   return sum / std::sqrt(2 * std::numbers::pi * x);
 }
-void kaiser_cpu(const Call& call) {
+Operands kaiser_compose(const Call& call) {
   const double beta = std::fabs(call.real(2)), whole = scaled_bessel_i0(beta);
-  fill_window(call, [&](double t) {
+  return make_window(call, [&](double t) {
     const double x = beta * std::sqrt(std::max(0.0, 1 - (2 * t - 1) * (2 * t - 1)));
     return scaled_bessel_i0(x) * std::exp(x - beta) / whole;
   });
 }
 
-Op window(const char* name, const char* doc, void (*cpu)(const Call&)) {
+Op window(const char* name, const char* doc, Operands (*compose)(const Call&)) {
   return {.name = name,
           .doc = doc,
           .inputs = {},
           .params = {kWindowLength, kPeriodic, kDType},
-          .shape = window_shape<2>,
-          .cpu = cpu,
+          .compose = compose,
           .family = OpFamily::other,
-          .flops = kMovesData,
           .examples = {{{}, {6}},
                        {{}, {5, false}},
                        {{}, {1}},
                        {{}, {-1}, "window_length must not be negative (got -1)"}}};
 }
-const Op kHann = window("hann_window", "A Hann window, (1 - cos(2 pi t)) / 2.", hann_cpu);
+const Op kHann = window("hann_window", "A Hann window, (1 - cos(2 pi t)) / 2.", hann_compose);
 const Op kBlackman =
-    window("blackman_window", "A Blackman window, 0.42 - 0.5 cos(2 pi t) + 0.08 cos(4 pi t).", blackman_cpu);
-const Op kBartlett = window("bartlett_window", "A triangle from 0 to 1 and back.", bartlett_cpu);
+    window("blackman_window", "A Blackman window, 0.42 - 0.5 cos(2 pi t) + 0.08 cos(4 pi t).", blackman_compose);
+const Op kBartlett = window("bartlett_window", "A triangle from 0 to 1 and back.", bartlett_compose);
 const Op kHamming{.name = "hamming_window",
                   .doc = "A Hamming window, alpha - beta cos(2 pi t).",
                   .inputs = {},
@@ -99,19 +92,15 @@ const Op kHamming{.name = "hamming_window",
                              {"alpha", ParamKind::real, 0.54},
                              {"beta", ParamKind::real, 0.46},
                              kDType},
-                  .shape = window_shape<4>,
-                  .cpu = hamming_cpu,
+                  .compose = hamming_compose,
                   .family = OpFamily::other,
-                  .flops = kMovesData,
                   .examples = {{{}, {6}}, {{}, {5, false, 0.5, 0.25}}}};
 const Op kKaiser{.name = "kaiser_window",
                  .doc = "A Kaiser window of the shape beta, I0(beta sqrt(1 - (2 t - 1)^2)) / I0(beta).",
                  .inputs = {},
                  .params = {kWindowLength, kPeriodic, {"beta", ParamKind::real, 12.0}, kDType},
-                 .shape = window_shape<3>,
-                 .cpu = kaiser_cpu,
+                 .compose = kaiser_compose,
                  .family = OpFamily::other,
-                 .flops = kMovesData,
                  .examples = {{{}, {6}}, {{}, {5, false, 4.0}}}};
 
 // --- arguments that stft and istft share: n_fft, hop_length, win_length, window ---
