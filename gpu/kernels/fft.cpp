@@ -49,8 +49,8 @@ struct Loops {
 };
 
 template <class From, class To>
-void transform(const From& from, const To& to, int64_t length, const Loops& loops, bool swap_in, bool swap_out,
-               int64_t turns, double scale, Recorder& recorder) {
+void transform(const From& from, const To& to, int64_t length, const Loops& loops, bool swap_in,
+               bool swap_out, int64_t turns, double scale, Recorder& recorder) {
   Launch launch(recorder);
   Arguments arguments{};
   arguments.result = launch.writes(to);
@@ -92,11 +92,9 @@ void run_fft(const Call& call, Recorder& recorder) {
   // As in cpu/fft.cpp: j = n2 j1 + j2, k = k1 + n1 k2. The matrix between the dispatches is [k1, j2].
   const Scratch scratch(recorder, size_t(x.numel()) * item_size(DType::c64));
   const int64_t whole = n * inner;
-  const Loops columns{split.outer,        n2, inner, {whole, inner, 1}, {whole, inner, 1},
-                      n2 * inner, n2 * inner};
+  const Loops columns{split.outer, n2, inner, {whole, inner, 1}, {whole, inner, 1}, n2 * inner, n2 * inner};
   transform(x, scratch, n1, columns, inverse, false, n, 1.0, recorder);
-  const Loops rows{split.outer,   n1,    inner,     {whole, n2 * inner, 1}, {whole, inner, 1},
-                   inner, n1 * inner};
+  const Loops rows{split.outer, n1, inner, {whole, n2 * inner, 1}, {whole, inner, 1}, inner, n1 * inner};
   transform(scratch, out, n2, rows, false, inverse, 0, scale, recorder);
 }
 

@@ -80,8 +80,9 @@ void lines(const FftPlan<T>& plan, const T* in, int64_t in_row, T* out, int64_t 
   });
 }
 
-// --- rows of n1 n2 numbers (W. M. Gentleman and G. Sande, "Fast Fourier transforms: for fun and profit", 1966;
-// D. H. Bailey, "FFTs in external or hierarchical memory", 1990). With j = n2 j1 + j2 and k = k1 + n1 k2:
+// --- rows of n1 n2 numbers (W. M. Gentleman and G. Sande, "Fast Fourier transforms: for fun and profit",
+// 1966; D. H. Bailey, "FFTs in external or hierarchical memory", 1990). With j = n2 j1 + j2 and k = k1 + n1
+// k2:
 //   1. for each j2, a transform over j1 gives index k1; the matrix is written transposed, [j2, k1]
 //   2. multiply by w^(j2 k1); for each k1, a transform over j2 gives index k2
 // Both work on blocks of adjacent columns, so that memory is read and written in whole cache lines ---
@@ -186,35 +187,36 @@ void chirps(const FftPlan<T>& plan, const T* in, int64_t in_row, T* out, int64_t
   const FftKernels<T>& kernels = fft_kernels<T>();
   const int64_t n = plan.length, whole = plan.inner->length;
   const int64_t together = std::clamp<int64_t>(kGrain / whole, 1, count);
-  parallel_for((count + together - 1) / together, grain_of(whole * together), [&](int64_t begin, int64_t end) {
-    const Workspace<T> work(2 * whole * together);
-    for (int64_t block = begin; block < end; ++block) {
-      const int64_t first = block * together, rows = std::min(together, count - first);
-      // The rows share the threads if there are many of them, else the elements of a row do.
-      const auto for_rows = [&](auto&& f) {
-        for (int64_t r = 0; r < rows; ++r)
-          parallel_for(n, kGrain, [&](int64_t from, int64_t to) { f(r, 2 * from, to - from); });
-      };
-      for_rows([&](int64_t r, int64_t at, int64_t length) {
-        kernels.multiply(in + (first + r) * in_row + at, inverse, plan.chirp.data() + at, length, T(1), false,
-                         work.data() + 2 * r * whole + at);
-      });
-      for (int64_t r = 0; r < rows; ++r)
-        std::memset(static_cast<void*>(work.data() + 2 * (r * whole + n)), 0,
-                    size_t(2 * (whole - n)) * sizeof(T));
-      run_plan(*plan.inner, work.data(), 2 * whole, work.data(), 2 * whole, rows, false, 1.0);
-      for (int64_t r = 0; r < rows; ++r)
-        parallel_for(whole, kGrain, [&](int64_t from, int64_t to) {
-          T* const at = work.data() + 2 * (r * whole + from);
-          kernels.multiply(at, false, plan.filter.data() + 2 * from, to - from, T(1), false, at);
-        });
-      run_plan(*plan.inner, work.data(), 2 * whole, work.data(), 2 * whole, rows, true, 1.0);
-      for_rows([&](int64_t r, int64_t at, int64_t length) {
-        kernels.multiply(work.data() + 2 * r * whole + at, false, plan.chirp.data() + at, length, T(scale),
-                         inverse, out + (first + r) * out_row + at);
-      });
-    }
-  });
+  parallel_for((count + together - 1) / together, grain_of(whole * together),
+               [&](int64_t begin, int64_t end) {
+                 const Workspace<T> work(2 * whole * together);
+                 for (int64_t block = begin; block < end; ++block) {
+                   const int64_t first = block * together, rows = std::min(together, count - first);
+                   // The rows share the threads if there are many of them, else the elements of a row do.
+                   const auto for_rows = [&](auto&& f) {
+                     for (int64_t r = 0; r < rows; ++r)
+                       parallel_for(n, kGrain, [&](int64_t from, int64_t to) { f(r, 2 * from, to - from); });
+                   };
+                   for_rows([&](int64_t r, int64_t at, int64_t length) {
+                     kernels.multiply(in + (first + r) * in_row + at, inverse, plan.chirp.data() + at, length,
+                                      T(1), false, work.data() + 2 * r * whole + at);
+                   });
+                   for (int64_t r = 0; r < rows; ++r)
+                     std::memset(static_cast<void*>(work.data() + 2 * (r * whole + n)), 0,
+                                 size_t(2 * (whole - n)) * sizeof(T));
+                   run_plan(*plan.inner, work.data(), 2 * whole, work.data(), 2 * whole, rows, false, 1.0);
+                   for (int64_t r = 0; r < rows; ++r)
+                     parallel_for(whole, kGrain, [&](int64_t from, int64_t to) {
+                       T* const at = work.data() + 2 * (r * whole + from);
+                       kernels.multiply(at, false, plan.filter.data() + 2 * from, to - from, T(1), false, at);
+                     });
+                   run_plan(*plan.inner, work.data(), 2 * whole, work.data(), 2 * whole, rows, true, 1.0);
+                   for_rows([&](int64_t r, int64_t at, int64_t length) {
+                     kernels.multiply(work.data() + 2 * r * whole + at, false, plan.chirp.data() + at, length,
+                                      T(scale), inverse, out + (first + r) * out_row + at);
+                   });
+                 }
+               });
 }
 
 template <class T>
@@ -231,7 +233,8 @@ void run_plan(const FftPlan<T>& plan, const T* in, int64_t in_row, T* out, int64
   }
 }
 
-// Calls f(begin, end) on few rows of n numbers at a time, so that a second loop over them finds them in the cache.
+// Calls f(begin, end) on few rows of n numbers at a time, so that a second loop over them finds them in the
+// cache.
 template <class F>
 void in_chunks(int64_t count, int64_t n, F&& f) {
   const int64_t rows = grain_of(n);
@@ -316,7 +319,8 @@ void rfft_rows(const T* in, int64_t in_row, T* out, int64_t out_row, int64_t cou
 }
 
 template <class T>
-void irfft_rows(const T* in, int64_t in_row, T* out, int64_t out_row, int64_t count, int64_t n, double scale) {
+void irfft_rows(const T* in, int64_t in_row, T* out, int64_t out_row, int64_t count, int64_t n,
+                double scale) {
   const int64_t half = n / 2;
   if (n % 2 == 0) {
     const auto roots = fft_real_roots<T>(half);
@@ -335,7 +339,8 @@ void irfft_rows(const T* in, int64_t in_row, T* out, int64_t out_row, int64_t co
           z[half + 1] = -2 * x[half + 1];
         }
       }
-      run_plan(*plan, out + begin * out_row, out_row, out + begin * out_row, out_row, end - begin, true, scale);
+      run_plan(*plan, out + begin * out_row, out_row, out + begin * out_row, out_row, end - begin, true,
+               scale);
     });
     return;
   }

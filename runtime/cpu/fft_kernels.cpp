@@ -183,13 +183,15 @@ class Butterfly<T, 8> {
   }
 };
 
-// One pass of Stockham's transform, decimated in frequency: of length n = radix * left, for `stride` transforms
-// side by side,
-//   out[q + stride (radix p + j)] = w^(p j) sum over k of in[q + stride (p + left k)] exp(-2 pi i j k / radix)
-// with w = exp(-2 pi i / n), p < left, q < stride. The next pass has length `left` and stride `radix * stride`;
-// the results of the last one are in order, without a permutation by reversed digits (T. G. Stockham,
-// "High-speed convolution and correlation", 1966; J. W. Cooley and J. W. Tukey, "An algorithm for the machine
-// calculation of complex Fourier series", 1965). twiddles[p (radix - 1) + j - 1] = w^(p j), pairs.
+// One pass of Stockham's transform, decimated in frequency: of length n = radix * left, for `stride`
+// transforms side by side,
+//   out[q + stride (radix p + j)] = w^(p j) sum over k of in[q + stride (p + left k)] exp(-2 pi i j k /
+//   radix)
+// with w = exp(-2 pi i / n), p < left, q < stride. The next pass has length `left` and stride `radix *
+// stride`; the results of the last one are in order, without a permutation by reversed digits (T. G.
+// Stockham, "High-speed convolution and correlation", 1966; J. W. Cooley and J. W. Tukey, "An algorithm for
+// the machine calculation of complex Fourier series", 1965). twiddles[p (radix - 1) + j - 1] = w^(p j),
+// pairs.
 template <class T, int radix>
 void pass_of(const T* in, T* out, int64_t left, int64_t stride, const T* twiddles) {
   const Tag<T> d;
@@ -249,8 +251,7 @@ void load_rows(const T* in, int64_t in_row, int64_t rows, int64_t columns, bool 
   const int64_t whole = columns / kLanes<T>, rest = columns % kLanes<T>;
   HWY_ALIGN T last[kUnit] = {};
   for (int64_t r = 0; r < rows; ++r, in += 2 * in_row) {
-    for (int64_t c = 0; c < whole; ++c, out += kUnit)
-      store(exchanged(load_pairs(in + c * kUnit), swap), out);
+    for (int64_t c = 0; c < whole; ++c, out += kUnit) store(exchanged(load_pairs(in + c * kUnit), swap), out);
     if (rest == 0) continue;
     std::memcpy(last, in + whole * kUnit, size_t(2 * rest) * sizeof(T));
     store(exchanged(load_pairs(last), swap), out);
@@ -279,8 +280,7 @@ void load_times(const T* in, int64_t in_row, const T* factors, int64_t factors_r
                 T* out) {
   constexpr int64_t kUnit = 2 * kLanes<T>;
   for (int64_t r = 0; r < rows; ++r, in += in_row, factors += factors_row)
-    for (int64_t c = 0; c < v * kUnit; c += kUnit, out += kUnit)
-      store(load(in + c) * load(factors + c), out);
+    for (int64_t c = 0; c < v * kUnit; c += kUnit, out += kUnit) store(load(in + c) * load(factors + c), out);
 }
 
 template <class T>
@@ -304,8 +304,8 @@ void multiply(const T* a, bool swap_a, const T* b, int64_t count, T scale, bool 
 
 // --- spectra of real numbers ---
 
-// With E = (z_k + conj z_(h-k)) / 2 and O = -i (z_k - conj z_(h-k)) / 2, the spectra of the even and of the odd
-// elements, x_k = E + w^k O and x_(h-k) = conj(E - w^k O).
+// With E = (z_k + conj z_(h-k)) / 2 and O = -i (z_k - conj z_(h-k)) / 2, the spectra of the even and of the
+// odd elements, x_k = E + w^k O and x_(h-k) = conj(E - w^k O).
 template <class T>
 HWY_INLINE void untangle_pair(Cx<T>& low, Cx<T>& high, Cx<T> root, hn::Vec<Tag<T>> half_scale) {
   const Cx<T> other = conjugate(high);
@@ -324,8 +324,8 @@ HWY_INLINE void tangle_pair(Cx<T>& low, Cx<T>& high, Cx<T> root) {
   high = conjugate(even + odd);
 }
 
-// Calls f(low, high, root) on the pairs k and half - k, a vector of them at a time, and stores what it makes of
-// them.
+// Calls f(low, high, root) on the pairs k and half - k, a vector of them at a time, and stores what it makes
+// of them.
 template <class T, class F>
 HWY_INLINE void for_pairs(const T* in, T* out, int64_t half, int64_t begin, int64_t end, const T* roots,
                           F&& f) {
@@ -366,8 +366,8 @@ void untangle_inverse(const T* x, T* z, int64_t half, int64_t begin, int64_t end
 
 template <class T>
 const FftKernels<T>& kernels() {
-  static constexpr FftKernels<T> table{kLanes<T>,     load_rows<T>, load_times<T>,      pass<T>, store_rows<T>,
-                                       multiply<T>, untangle<T>,  untangle_inverse<T>};
+  static constexpr FftKernels<T> table{kLanes<T>,     load_rows<T>, load_times<T>, pass<T>,
+                                       store_rows<T>, multiply<T>,  untangle<T>,   untangle_inverse<T>};
   return table;
 }
 const FftKernels<float>& kernels_f32() { return kernels<float>(); }

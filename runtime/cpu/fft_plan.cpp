@@ -14,10 +14,11 @@
 namespace lunagrad {
 namespace {
 
-constexpr int64_t kLongestLine = 128;       // a chain of passes works on many rows at once; longer ones are squares
-constexpr int64_t kGrain = 1 << 12;         // roots computed in about 20 µs
-constexpr size_t kCacheEntries = 64;         // a search goes through all of them
-constexpr size_t kCacheBytes = 512 << 20;   // of each kind of plan; those used least recently are dropped
+constexpr int64_t kLongestLine =
+    128;                              // a chain of passes works on many rows at once; longer ones are squares
+constexpr int64_t kGrain = 1 << 12;   // roots computed in about 20 µs
+constexpr size_t kCacheEntries = 64;  // a search goes through all of them
+constexpr size_t kCacheBytes = 512 << 20;  // of each kind of plan; those used least recently are dropped
 
 // exp(-2 pi i k / n), from an angle of at most pi / 4.
 template <class W>
@@ -121,8 +122,8 @@ void make_square(FftPlan<T>& plan) {
   });
 }
 
-// A transform of any length as a convolution, since j k = (j^2 + k^2 - (k - j)^2) / 2 (L. I. Bluestein, "A linear
-// filtering approach to the computation of the discrete Fourier transform", 1970):
+// A transform of any length as a convolution, since j k = (j^2 + k^2 - (k - j)^2) / 2 (L. I. Bluestein, "A
+// linear filtering approach to the computation of the discrete Fourier transform", 1970):
 //   y_k = c_k sum over j of (x_j c_j) conj c_(k - j),  c_k = exp(-pi i k^2 / n)
 template <class T>
 void make_chirp(FftPlan<T>& plan) {
@@ -173,7 +174,8 @@ class Cache {
       const std::lock_guard lock(mutex_);
       if (auto known = find(length, lanes)) return known;
     }
-    std::shared_ptr<const Value> made = make();  // without the lock: it may take long, and ask for other plans
+    std::shared_ptr<const Value> made =
+        make();  // without the lock: it may take long, and ask for other plans
     const size_t size = bytes(*made);
     if (size > kCacheBytes) return made;
     const std::lock_guard lock(mutex_);
@@ -210,7 +212,8 @@ class Cache {
 
 template <class Value>
 Cache<Value>& cache() {
-  static Cache<Value>* const instance = new Cache<Value>;  // never destroyed: a thread may use it until the end
+  static Cache<Value>* const instance =
+      new Cache<Value>;  // never destroyed: a thread may use it until the end
   return *instance;
 }
 

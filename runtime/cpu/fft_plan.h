@@ -1,6 +1,6 @@
 #pragma once
-// How a transform of one length is computed, and its roots of unity. Plans are made once, kept in a cache of the
-// process and never changed: any thread.
+// How a transform of one length is computed, and its roots of unity. Plans are made once, kept in a cache of
+// the process and never changed: any thread.
 #include <complex>
 #include <cstdint>
 #include <memory>
@@ -67,8 +67,8 @@ std::shared_ptr<const FftPlan<T>> fft_plan(int64_t length);
 template <class T>
 std::shared_ptr<const FftLine<T>> fft_line(int64_t length);
 
-// exp(-pi i k / half) for k <= half / 2, pairs: what the transform of 2 half real numbers needs besides the plan
-// for half.
+// exp(-pi i k / half) for k <= half / 2, pairs: what the transform of 2 half real numbers needs besides the
+// plan for half.
 template <class T>
 std::shared_ptr<const std::vector<T>> fft_real_roots(int64_t half);
 

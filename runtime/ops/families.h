@@ -36,6 +36,7 @@ std::span<const Op* const> resize_ops();
 std::span<const Op* const> index_ops();
 std::span<const Op* const> scatter_ops();
 std::span<const Op* const> complex_ops();
+std::span<const Op* const> fft_along_ops();
 std::span<const Op* const> fft_ops();
 std::span<const Op* const> stft_ops();
 std::span<const Op* const> loss_ops();
@@ -46,8 +47,8 @@ std::span<const Op* const> rnn_layer_ops();
 std::span<const Op* const> dropout_ops();
 std::span<const Op* const> optimizer_ops();
 
-// unfold.cpp, for stft.cpp: windows […, n, size] with their index in dim `dim`, added up `step` apart in a dim of
-// `length` elements.
+// unfold.cpp, for stft.cpp: windows […, n, size] with their index in dim `dim`, added up `step` apart in a
+// dim of `length` elements.
 Tensor fold_windows(const Tensor&, int dim, int64_t step, int64_t length);
 
 // softmax.cpp, for reduce.cpp: log(sum(exp(x))) along one dim.

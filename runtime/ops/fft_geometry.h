@@ -1,6 +1,6 @@
 #pragma once
-// Which lengths of Fourier transforms the kernel of a GPU takes: those with the factors 2, 3 and 5 that fit into the
-// shared memory of a work group, or are the product of two such lengths. Pure functions, any thread.
+// Which lengths of Fourier transforms the kernel of a GPU takes: those with the factors 2, 3 and 5 that fit
+// into the shared memory of a work group, or are the product of two such lengths. Pure functions, any thread.
 #include <cstdint>
 
 namespace lunagrad {
@@ -13,8 +13,8 @@ inline bool has_small_factors(int64_t n) {
   return n == 1;
 }
 
-// The first side of a matrix of n numbers, the second being n / side; n itself if it needs no second one; 0 if the
-// kernel does not take the length.
+// The first side of a matrix of n numbers, the second being n / side; n itself if it needs no second one; 0
+// if the kernel does not take the length.
 inline int64_t fft_side(int64_t n) {
   if (n < 1 || n > kLongestSharedFft * kLongestSharedFft || !has_small_factors(n)) return 0;
   if (n <= kLongestSharedFft) return n;

@@ -15,7 +15,8 @@ namespace {
 const ParamSpec kWindowLength{"window_length", ParamKind::integer, {}};
 const ParamSpec kPeriodic{"periodic", ParamKind::boolean, true};
 
-// A window f(t), t from 0 to 1; a periodic one ends a step before 1. It is computed on the CPU for any device.
+// A window f(t), t from 0 to 1; a periodic one ends a step before 1. It is computed on the CPU for any
+// device.
 template <class F>
 Operands make_window(const Call& call, F&& f) {
   const int64_t length = call.integer(0);
@@ -49,8 +50,8 @@ Operands bartlett_compose(const Call& call) {
   return make_window(call, [](double t) { return 1 - std::fabs(2 * t - 1); });
 }
 
-// exp(-x) I0(x) for x >= 0: the power series, and for large x the asymptotic one (M. Abramowitz and I. A. Stegun,
-// "Handbook of Mathematical Functions", 9.6.12 and 9.7.1).
+// exp(-x) I0(x) for x >= 0: the power series, and for large x the asymptotic one (M. Abramowitz and I. A.
+// Stegun, "Handbook of Mathematical Functions", 9.6.12 and 9.7.1).
 double scaled_bessel_i0(double x) {
   double term = 1, sum = 1;
   if (x < 40) {
@@ -69,20 +70,19 @@ Operands kaiser_compose(const Call& call) {
 }
 
 Op window(const char* name, const char* doc, Operands (*compose)(const Call&)) {
-  return {.name = name,
-          .doc = doc,
-          .inputs = {},
-          .params = {kWindowLength, kPeriodic, kDType},
-          .compose = compose,
-          .family = OpFamily::other,
-          .examples = {{{}, {6}},
-                       {{}, {5, false}},
-                       {{}, {1}},
-                       {{}, {-1}, "window_length must not be negative (got -1)"}}};
+  return {
+      .name = name,
+      .doc = doc,
+      .inputs = {},
+      .params = {kWindowLength, kPeriodic, kDType},
+      .compose = compose,
+      .family = OpFamily::other,
+      .examples = {
+          {{}, {6}}, {{}, {5, false}}, {{}, {1}}, {{}, {-1}, "window_length must not be negative (got -1)"}}};
 }
 const Op kHann = window("hann_window", "A Hann window, (1 - cos(2 pi t)) / 2.", hann_compose);
-const Op kBlackman =
-    window("blackman_window", "A Blackman window, 0.42 - 0.5 cos(2 pi t) + 0.08 cos(4 pi t).", blackman_compose);
+const Op kBlackman = window(
+    "blackman_window", "A Blackman window, 0.42 - 0.5 cos(2 pi t) + 0.08 cos(4 pi t).", blackman_compose);
 const Op kBartlett = window("bartlett_window", "A triangle from 0 to 1 and back.", bartlett_compose);
 const Op kHamming{.name = "hamming_window",
                   .doc = "A Hamming window, alpha - beta cos(2 pi t).",
@@ -123,7 +123,8 @@ struct Frames {
     hop = call.params[kHopAt].present() ? call.integer(kHopAt) : std::max<int64_t>(1, size / 4);
     if (hop < 1) fail(op, ": hop_length must be at least 1 (got ", hop, ")");
     const int64_t width = call.params[kWinAt].present() ? call.integer(kWinAt) : size;
-    if (width < 1 || width > size) fail(op, ": win_length must be from 1 to n_fft = ", size, " (got ", width, ")");
+    if (width < 1 || width > size)
+      fail(op, ": win_length must be from 1 to n_fft = ", size, " (got ", width, ")");
     if (call.has(kWindowAt)) {
       window = call.input(kWindowAt);
       if (window.ndim() != 1 || window.size(0) != width)
@@ -150,7 +151,8 @@ Operands stft_compose(const Call& call) {
   const bool center = call.flag(3), normalized = call.flag(5);
   if (given.ndim() != 1 && given.ndim() != 2)
     fail("stft: a signal of shape [length] or [batch, length] is needed (got shape ", given.shape(), ")");
-  if (is_integral(given.dtype())) fail("stft: a floating or complex type is needed (got ", given.dtype(), ")");
+  if (is_integral(given.dtype()))
+    fail("stft: a floating or complex type is needed (got ", given.dtype(), ")");
   Tensor x = is_half(given.dtype()) ? to(given, DType::f32) : given;
   if (center) x = pad(x, {frames.size / 2, frames.size / 2}, PadMode(call.integer(4)));
   if (x.size(-1) < frames.size)
@@ -168,8 +170,9 @@ Operands stft_compose(const Call& call) {
 }
 const Op kStft{
     .name = "stft",
-    .doc = "The Fourier transforms of windows of n_fft elements of input, hop_length (n_fft / 4) apart: "
-           "[.., frequencies, windows]. center pads the signal by pad_mode, so that windows are centred.",
+    .doc =
+        "The Fourier transforms of windows of n_fft elements of input, hop_length (n_fft / 4) apart: "
+        "[.., frequencies, windows]. center pads the signal by pad_mode, so that windows are centred.",
     .inputs = {{"input"}, {"window", true}},
     .params = {kNFft,
                kHop,
@@ -183,16 +186,15 @@ const Op kStft{
     .family = OpFamily::linear_algebra,
     .order = {"input", "n_fft", "hop_length", "win_length", "window", "center", "pad_mode", "normalized",
               "onesided", "return_complex"},
-    .examples = {
-        {.inputs = {{{2, 20}}, kNoWindow}, .params = {8}, .types = OpExample::Types::floating},
-        {.inputs = {{{20}}, {{6}, 0.5, 2}},
-         .params = {8, 3, 6, true, 0, true},
-         .types = OpExample::Types::floating},
-        {.inputs = {{{20}}, {{8}, 0.5, 2}},
-         .params = {8, 4, Value(), false, 1, false, false, false},
-         .types = OpExample::Types::floating},
-        {{{{4}}, kNoWindow}, {8, 1, Value(), false}, "is longer than"},
-        {{{{20}}, {{6}}}, {8}, "a window of shape [8] is needed (got shape [6])"}}};
+    .examples = {{.inputs = {{{2, 20}}, kNoWindow}, .params = {8}, .types = OpExample::Types::floating},
+                 {.inputs = {{{20}}, {{6}, 0.5, 2}},
+                  .params = {8, 3, 6, true, 0, true},
+                  .types = OpExample::Types::floating},
+                 {.inputs = {{{20}}, {{8}, 0.5, 2}},
+                  .params = {8, 4, Value(), false, 1, false, false, false},
+                  .types = OpExample::Types::floating},
+                 {{{{4}}, kNoWindow}, {8, 1, Value(), false}, "is longer than"},
+                 {{{{20}}, {{6}}}, {8}, "a window of shape [8] is needed (got shape [6])"}}};
 
 // --- istft ---
 
@@ -202,9 +204,10 @@ Operands istft_compose(const Call& call) {
   const Frames frames(call);
   const bool center = call.flag(3), normalized = call.flag(4), keeps_complex = call.flag(7);
   if (!is_complex(z.dtype()) || (z.ndim() != 2 && z.ndim() != 3))
-    fail("istft: complex spectra of shape [frequencies, windows] or [batch, frequencies, windows] are needed "
-         "(got ",
-         z.dtype(), " of shape ", z.shape(), ")");
+    fail(
+        "istft: complex spectra of shape [frequencies, windows] or [batch, frequencies, windows] are needed "
+        "(got ",
+        z.dtype(), " of shape ", z.shape(), ")");
   const int64_t bins = z.size(-2), count = z.size(-1), size = frames.size;
   const bool half = call.params[5].present() ? call.flag(5) : bins != size;
   if (bins != (half ? size / 2 + 1 : size))
@@ -262,13 +265,12 @@ const Op kIstft{
                {"return_complex", ParamKind::boolean, false}},
     .compose = istft_compose,
     .family = OpFamily::linear_algebra,
-    .order = {"input", "n_fft", "hop_length", "win_length", "window", "center", "normalized", "onesided", "length",
-              "return_complex"},
-    .examples = {
-        {{{{2, 5, 4}, -2, 2, ExampleOperand::Kind::complex}, kNoWindow}, {8}},
-        {{{{4, 5}, -2, 2, ExampleOperand::Kind::complex}, kNoWindow},
-         {8},
-         "needs 5 frequencies (got shape [4, 5])"}}};
+    .order = {"input", "n_fft", "hop_length", "win_length", "window", "center", "normalized", "onesided",
+              "length", "return_complex"},
+    .examples = {{{{{2, 5, 4}, -2, 2, ExampleOperand::Kind::complex}, kNoWindow}, {8}},
+                 {{{{4, 5}, -2, 2, ExampleOperand::Kind::complex}, kNoWindow},
+                  {8},
+                  "needs 5 frequencies (got shape [4, 5])"}}};
 
 }  // namespace
 

@@ -1,5 +1,5 @@
-// Fourier transforms on the Vulkan device against the CPU's in double precision: lengths of one dispatch, of two, and
-// of a convolution, along any dim, in numbers that do not fill a work group.
+// Fourier transforms on the Vulkan device against the CPU's in double precision: lengths of one dispatch, of
+// two, and of a convolution, along any dim, in numbers that do not fill a work group.
 #include "tests/gpu/compare.h"
 
 namespace lunagrad::tests {
@@ -13,9 +13,11 @@ TEST_CASE("Fourier transforms of any length equal the CPU's and run on the devic
   const NoGrad off;
   const Fallbacks fallbacks;
   uint64_t stream = 1;
-  for (const int64_t n : {1,   2,   3,   4,   5,    6,    7,    8,    11,   15,   16,   27,    32,    60,   97,
-                          125, 243, 256, 500, 1024, 1536, 2000, 2048, 2049, 2160, 4096, 10007, 19683, 32768})
-    for (const auto& [shape, dim] : {std::pair<Shape, int>{{n}, 0}, {{3, n}, 1}, {{2, n, 5}, 1}, {{n, 33}, 0}}) {
+  for (const int64_t n :
+       {1,   2,   3,   4,   5,    6,    7,    8,    11,   15,   16,   27,    32,    60,   97,
+        125, 243, 256, 500, 1024, 1536, 2000, 2048, 2049, 2160, 4096, 10007, 19683, 32768})
+    for (const auto& [shape, dim] :
+         {std::pair<Shape, int>{{n}, 0}, {{3, n}, 1}, {{2, n, 5}, 1}, {{n, 33}, 0}}) {
       if (numel(shape) > 200000) continue;
       const Tensor x = complex(random(shape, stream), random(shape, stream + 1));
       stream += 2;

@@ -46,7 +46,10 @@ struct Family {
     for (const int64_t size : entry[1]) shape.push_back(size);
     const double* first = numbers.at(entry[2]).data() + entry[3].get<int64_t>();
     const std::string name = entry[0];
-    const DType type = name == "*" ? run : name == "part" ? part_type(run) : name == "complex" ? complex_type(run) : *dtype_from_name(name);
+    const DType type = name == "*"         ? run
+                       : name == "part"    ? part_type(run)
+                       : name == "complex" ? complex_type(run)
+                                           : *dtype_from_name(name);
     const DType wide = is_complex(type) ? DType::c128 : DType::f64;
     return to(Tensor::from_bytes(first, size_t(numel(shape)) * item_size(wide), shape, wide), type);
   }
