@@ -367,6 +367,10 @@ void irfft_rows(const T* in, int64_t in_row, T* out, int64_t out_row, int64_t co
   });
 }
 
+void transform_filter(double* z, int64_t n, double scale) {
+  fft_rows<double>(z, 2 * n, z, 2 * n, 1, n, false, scale);
+}
+
 template void fft_rows(const float*, int64_t, float*, int64_t, int64_t, int64_t, bool, double);
 template void fft_rows(const double*, int64_t, double*, int64_t, int64_t, int64_t, bool, double);
 template bool fft_columns(const float*, float*, int64_t, int64_t, int64_t, bool, double);

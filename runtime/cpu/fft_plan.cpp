@@ -7,7 +7,6 @@
 #include <numbers>
 #include <utility>
 
-#include "runtime/cpu/fft.h"
 #include "runtime/cpu/fft_kernels.h"
 #include "runtime/cpu/parallel.h"
 
@@ -147,7 +146,7 @@ void make_chirp(FftPlan<T>& plan) {
       }
     }
   });
-  fft_rows<double>(filter.data(), 2 * whole, filter.data(), 2 * whole, 1, whole, false, 1.0 / double(whole));
+  transform_filter(filter.data(), whole, 1.0 / double(whole));
   plan.filter.assign(filter.begin(), filter.end());
 }
 

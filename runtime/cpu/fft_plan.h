@@ -59,6 +59,10 @@ struct FftPlan {
   size_t bytes() const;
 };
 
+// The forward transform of n complex numbers, in place. fft.cpp implements it; a plan needs it for its
+// filter.
+void transform_filter(double* z, int64_t n, double scale);
+
 // The plan for this length with the vectors of the current SIMD target. Error(cancelled) on a stop.
 template <class T>
 std::shared_ptr<const FftPlan<T>> fft_plan(int64_t length);
