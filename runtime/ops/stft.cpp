@@ -221,8 +221,11 @@ Operands istft_compose(const Call& call) {
 
   const int64_t norm = normalized ? kOrtho : kBackward;
   Tensor x = transpose(z, -2, -1);
-  x = half ? call_op("fft.irfft", {x}, {size, -1, norm}) : call_op("fft.ifft", {x}, {Value(), -1, norm});
-  if (!keeps_complex) x = real(x);
+  // Real numbers follow from half a spectrum; of a whole one the rest is not read, as in PyTorch.
+  if (keeps_complex)
+    x = call_op("fft.ifft", {x}, {Value(), -1, norm});
+  else
+    x = call_op("fft.irfft", {narrow(x, x.ndim() - 1, 0, size / 2 + 1)}, {size, -1, norm});
   Tensor weights;
   if (frames.window.defined()) {
     if (is_complex(frames.window.dtype()) && !keeps_complex)
