@@ -103,7 +103,8 @@ const Kernel* find_kernel(const Op& op) {
           optimizer_kernels,   summary_kernels,    conv_kernels,        pool_kernels,    norm_kernels,
           attention_kernels,   rearrange_kernels,  pad_kernels,         scatter_kernels, scan_kernels,
           sort_kernels,        resize_kernels,     unfold_kernels,      rope_kernels,    nonzero_kernels,
-          complex_kernels,     arithmetic_kernels, multinomial_kernels, ctc_kernels,     user_kernels})
+          complex_kernels,     arithmetic_kernels, multinomial_kernels, ctc_kernels,     user_kernels,
+          fft_kernels})
       for (const KernelEntry& entry : family())
         if (entry.op) all.emplace(entry.op, entry.kernel);
     return all;

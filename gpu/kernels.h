@@ -149,6 +149,7 @@ std::vector<KernelEntry> unfold_kernels();
 std::vector<KernelEntry> rope_kernels();
 std::vector<KernelEntry> nonzero_kernels();
 std::vector<KernelEntry> complex_kernels();
+std::vector<KernelEntry> fft_kernels();
 std::vector<KernelEntry> arithmetic_kernels();
 std::vector<KernelEntry> multinomial_kernels();
 std::vector<KernelEntry> user_kernels();

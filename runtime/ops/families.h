@@ -44,6 +44,9 @@ std::span<const Op* const> index_ops();
 std::span<const Op* const> scatter_ops();
 std::span<const Op* const> place_ops();
 std::span<const Op* const> complex_ops();
+std::span<const Op* const> fft_along_ops();
+std::span<const Op* const> fft_ops();
+std::span<const Op* const> stft_ops();
 std::span<const Op* const> loss_ops();
 std::span<const Op* const> margin_loss_ops();
 std::span<const Op* const> ctc_ops();
@@ -51,6 +54,10 @@ std::span<const Op* const> rnn_ops();
 std::span<const Op* const> rnn_layer_ops();
 std::span<const Op* const> dropout_ops();
 std::span<const Op* const> optimizer_ops();
+
+// unfold.cpp, for stft.cpp: windows […, n, size] with their index in dim `dim`, added up `step` apart in a
+// dim of `length` elements.
+Tensor fold_windows(const Tensor&, int dim, int64_t step, int64_t length);
 
 // softmax.cpp, for reduce.cpp: log(sum(exp(x))) along one dim.
 Tensor logsumexp_along(const Tensor&, int dim);

@@ -97,14 +97,17 @@ const Op kFoldWindows{.name = "_fold_windows",
 void unfold_vjp(Backward& b) {
   const Shape whole = with_dim(b.shape(0));
   const int dim = normalize_dim("unfold", b.integer(kDimAt), b.shape(0));
-  const Tensor g = apply1(kFoldWindows, {b.grad()}, {dim, b.integer(kStepAt), whole[dim]});
-  b.set(0, reshape(g, b.shape(0)));
+  b.set(0, reshape(fold_windows(b.grad(), dim, b.integer(kStepAt), whole[dim]), b.shape(0)));
 }
 
 }  // namespace
 
 Tensor unfold(const Tensor& x, int dim, int64_t size, int64_t step) {
   return apply1(kUnfold, {x}, {dim, size, step});
+}
+
+Tensor fold_windows(const Tensor& x, int dim, int64_t step, int64_t length) {
+  return apply1(kFoldWindows, {x}, {dim, step, length});
 }
 
 std::span<const Op* const> unfold_ops() {

@@ -423,9 +423,16 @@ void push_op(lua_State* L, lua_CFunction function, const Signature& signature) {
 }
 
 // Binds the op as a function of lunagrad.core and, if its first operand is a tensor, as a method of Tensor.
-// The in-place form `name_` is a method only.
+// The in-place form `name_` is a method only. "fft.rfft" is the function rfft of the table fft, no method.
 void bind_op(lua_State* L, int core, int methods, const Signature& signature) {
   const Op& op = *signature.op;
+  if (const std::string table = table_of(op); !table.empty()) {
+    luaL_getsubtable(L, core, table.c_str());
+    push_op(L, signature.creates ? guard<call_creation> : guard<call_op>, signature);
+    lua_setfield(L, -2, op.name + table.size() + 1);
+    lua_pop(L, 1);
+    return;
+  }
   push_op(L, signature.creates ? guard<call_creation> : guard<call_op>, signature);
   if (!op.inputs.empty() && !op.inputs[0].list) {
     lua_pushvalue(L, -1);

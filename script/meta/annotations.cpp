@@ -1,6 +1,7 @@
 #include "script/meta/annotations.h"
 
 #include <ostream>
+#include <set>
 
 #include "runtime/io/format.h"
 #include "script/meta/signature.h"
@@ -97,11 +98,14 @@ void print_meta(std::ostream& out) {
          "---@operator pow(Tensor|number): Tensor\n---@operator mod(Tensor|number): Tensor\n"
          "---@operator idiv(Tensor|number): Tensor\n---@operator unm: Tensor\n---@operator len: integer\n"
          "local Tensor = {}\n\n---@class lunagrad\nlocal lg = {}\n";
+  std::set<std::string> tables;
   for (const Signature& signature : signatures()) {
     const Op& op = *signature.op;
     if (op.hidden()) continue;
+    const std::string table = table_of(op);
+    if (!table.empty() && tables.insert(table).second) out << "\nlg." << table << " = {}\n";
     print_function(out, signature, "lg.", op.name, false);
-    if (op.inputs.empty() || op.inputs[0].list) continue;
+    if (!table.empty() || op.inputs.empty() || op.inputs[0].list) continue;
     out << "\nTensor." << op.name << " = lg." << op.name << '\n';
     if (has_in_place_form(op)) print_function(out, signature, "Tensor:", op.name + std::string("_"), true);
   }

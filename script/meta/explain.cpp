@@ -54,7 +54,7 @@ std::string calls_in(const std::string& table) {
   std::string text;
   for (const HelpEntry& entry : help_entries()) {
     const size_t end = entry.name.find_last_of(".:");
-    if (entry.kind == HelpEntry::Kind::function && end != std::string::npos &&
+    if (entry.kind != HelpEntry::Kind::section && end != std::string::npos &&
         ends_in(entry.name.substr(0, end), table))
       text += "  " + entry.call + "\n";
   }

@@ -110,6 +110,11 @@ const Signature* find_signature(std::string_view op) {
   return found == by_name.end() ? nullptr : found->second;
 }
 
+std::string table_of(const Op& op) {
+  const std::string_view name = op.name;
+  return std::string(name.substr(0, name.find('.') == name.npos ? 0 : name.find('.')));
+}
+
 bool has_in_place_form(const Op& op) {
   return (op.elementwise >= 0 && !op.hidden() && !op.inputs.empty()) || has_composed_in_place_form(op);
 }

@@ -43,6 +43,8 @@ struct Alias {
 };
 std::span<const Alias> aliases();
 
+// The table of lg that holds the op: "fft" of fft.rfft, whose functions are no methods; "" for most ops.
+std::string table_of(const Op&);
 // Whether the op has an in-place form `name_`.
 bool has_in_place_form(const Op&);
 // A parameter value in Lua syntax: positions from 1, choices quoted.

@@ -36,7 +36,7 @@ import torch.nn.functional as F
 warnings.filterwarnings("ignore")
 HERE = os.path.dirname(os.path.abspath(__file__))
 FAMILIES = ["elementwise", "reduce", "view", "create", "matmul", "index", "conv", "norm", "loss", "shape", "rnn",
-            "complex"]
+            "complex", "fft"]
 PLACES = (F, torch, torch.special, torch.linalg, torch.Tensor)
 DTYPES = {"f64": torch.float64, "f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16,
           "i64": torch.int64, "i32": torch.int32, "u8": torch.uint8, "bool": torch.bool,
@@ -119,6 +119,9 @@ def upstream(y):
 
 
 def find_function(op):
+    if "." in op:
+        table, name = op.split(".")
+        return getattr(getattr(torch, table), name)
     for place in PLACES:
         if hasattr(place, op):
             return getattr(place, op)
@@ -211,6 +214,8 @@ class Family:
         def name_of(y):
             if y.dtype == DTYPES[run]:
                 return "*"
+            if run in FLOATS and y.is_complex():
+                return "complex"
             return "part" if run == "c128" and y.dtype == torch.float64 else NAMES[y.dtype]
 
         line["out"] = [y is not None and self.store.add(y, name_of(y)) for y in results]
@@ -248,7 +253,8 @@ class Family:
 
 
 def torch_names():
-    return sorted({name for place in PLACES for name in dir(place)
+    places = [("", place) for place in PLACES] + [("fft.", torch.fft)]
+    return sorted({before + name for before, place in places for name in dir(place)
                    if name[0] != "_" and callable(getattr(place, name, None))})
 
 

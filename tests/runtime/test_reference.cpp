@@ -39,14 +39,17 @@ struct Family {
   }
 
   // [dtype, shape, array, offset]; dtype "*" is the dtype of the run, "part" that of its real and imaginary
-  // part.
+  // part, "complex" the complex type of a real run.
   Tensor tensor(const json& entry, DType run) const {
     const NoGrad off;
     Shape shape;
     for (const int64_t size : entry[1]) shape.push_back(size);
     const double* first = numbers.at(entry[2]).data() + entry[3].get<int64_t>();
     const std::string name = entry[0];
-    const DType type = name == "*" ? run : name == "part" ? part_type(run) : *dtype_from_name(name);
+    const DType type = name == "*"         ? run
+                       : name == "part"    ? part_type(run)
+                       : name == "complex" ? complex_type(run)
+                                           : *dtype_from_name(name);
     const DType wide = is_complex(type) ? DType::c128 : DType::f64;
     return to(Tensor::from_bytes(first, size_t(numel(shape)) * item_size(wide), shape, wide), type);
   }

@@ -104,6 +104,11 @@ constexpr Work kWorks[] = {
      "local q = lg.randn(2, 8, 1024, 64):requires_grad_() local y = F.scaled_dot_product_attention(q, q, "
      "q):sum()",
      "y:backward(nil, {retain_graph = true})"},
+    {"a long fft", "local x = lg.randn(1 << 22, {dtype = 'c64'})", "local _ = lg.fft.fft(x)"},
+    {"fft of a prime length", "local x = lg.randn(2000003, {dtype = 'c64'})", "local _ = lg.fft.fft(x)"},
+    {"rfft of many odd rows", "local x = lg.randn(65536, 111)", "local _ = lg.fft.rfft(x)"},
+    {"fft of columns", "local x = lg.randn(1000, 8192, {dtype = 'c64'})", "local _ = lg.fft.fft(x, nil, 1)"},
+    {"stft and istft", "local x = lg.randn(1 << 21)", "local _ = lg.istft(lg.stft(x, 512), 512)"},
     {"softmax", "local x = lg.randn(4096, 8192)", "local _ = x:softmax(-1)"},
     {"an elementwise op", "local x = lg.randn(1 << 25)", "local _ = x:erf()"},
     {"a sum", "local x = lg.rand(1 << 26)", "local _ = x:sum()"},
