@@ -3,7 +3,7 @@ local core = require "lunagrad.core"
 
 local library = {
   nn = "lunagrad.nn", optim = "lunagrad.optim", data = "lunagrad.data", grad = "lunagrad.grad",
-  test = "lunagrad.test", kernel = "lunagrad.kernel", func = "lunagrad.func",
+  test = "lunagrad.test", kernel = "lunagrad.kernel", func = "lunagrad.func", distributions = "lunagrad.distributions",
   checkpoint_sequential = "lunagrad.checkpoint", run = core.run and "lunagrad.run",
 }
 

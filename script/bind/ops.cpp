@@ -1,6 +1,7 @@
 // Binds every op from its record. A call takes the arguments in the order of the signature, then optionally a
 // table of arguments by name, and returns one result for each output. An op is a function of lunagrad.core
 // and a method of Tensor.
+#include "runtime/batching/batched.h"
 #include "runtime/ops.h"
 
 #include <cstring>
@@ -275,7 +276,8 @@ int call_creation(lua_State* L) {
     const Placement& placement = reader.placement();
     const OnDevice on(placement.device);
     made = apply1(*signature.op, std::move(in), std::move(params));
-    if (placement.device) made = to(made, *placement.device);
+    if (placement.device && &physical_device(made.device()) != placement.device)
+      made = to(made, *placement.device);
     if (placement.requires_grad) made.requires_grad_();
   });
   push_result(L, std::move(made));
