@@ -28,7 +28,7 @@ class BatchDevice final : public Device {
   std::string_view name() const override { return inner_.name(); }
   std::string description() const override { return inner_.description(); }
   void* alloc(size_t) override {
-    if (!next_batch) fail("vmap: this cannot be made from a batched tensor");
+    if (!next_batch) throw BatchedRead();
     ++batching_in_use;
     return std::exchange(next_batch, nullptr);
   }

@@ -34,6 +34,13 @@ bool folded(const BatchedCall& call, Operands& out) {
   return true;
 }
 
+// The input must have a batch already.
+template <int full>
+bool folded_images(const BatchedCall& call, Operands& out) {
+  return call.batched == 1 && call.ndim(0) >= full && call.ndim(0) <= 4 && call.size > 0 &&
+         (call.ndim(0) == 3 ? folded<3>(call, out) : folded<4>(call, out));
+}
+
 // Statistics of each image: only the input is batched.
 bool group_normalized(const BatchedCall& call, Operands& out) {
   if (call.batched != 1 || call.size == 0 || call.ndim(0) < 2) return false;
@@ -82,6 +89,7 @@ std::span<const NamedRule> fold_rules() {
       {"adaptive_avg_pool1d", folded<3>}, {"adaptive_avg_pool2d", folded<4>},
       {"adaptive_max_pool2d", folded<4>}, {"_max_pool1d_grad", folded<3>},
       {"_max_pool2d_grad", folded<4>},    {"_adaptive_max_pool2d_grad", folded<4>},
+      {"interpolate", folded_images<3>},  {"im2col", folded_images<4>},
       {"group_norm", group_normalized},   {"_batch_norm_train", batch_normalized},
       {"_batch_norm_eval", batch_normalized},
   };

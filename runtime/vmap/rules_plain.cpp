@@ -90,7 +90,7 @@ std::span<const NamedRule> plain_rules() {
       {"zeros_like", plain},      {"ones_like", plain},       {"full_like", plain},
       {"one_hot", plain},         {"complex", broadcasting},  {"tril", plain_matrix},
       {"triu", plain_matrix},     {"layer_norm", plain_with_dims}, {"rms_norm", plain_with_dims},
-      {"_pad", plain},            {"embedding", plain},       {"rope", plain_matrix},
+      {"_pad", plain},            {"rope", plain_matrix},
   };
   return rules;
 }

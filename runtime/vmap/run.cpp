@@ -118,9 +118,12 @@ BatchLevels drawing_levels(const Op& op) {
   return levels;
 }
 
-bool draws(const Op& op) { return op.random || std::string_view(op.name) == "dropout"; }
-bool drops_nothing(const Call& call) {
-  return !call.op->random && (!call.flag(1) || call.real(0) == 0);
+// Whether the call takes random numbers: of compositions those with a dropout.
+bool draws(const Call& call) {
+  const std::string_view name = call.op->name;
+  if (name == "dropout") return call.flag(1) && call.real(0) > 0;
+  if (name == "scaled_dot_product_attention") return call.real(0) > 0;
+  return call.op->random;
 }
 
 Operands wrapped(Operands out, const BatchLevels& levels) {
@@ -157,29 +160,35 @@ void run_random(Call& call) {
     call.out = wrapped(std::move(larger.out), levels);
     return;
   }
-  const bool by_rows = std::string_view(op.name) != "multinomial" || call.input(0).ndim() == 1;
-  if (!op.inputs.empty() && all_differ && by_rows) {
+  const bool by_rows = op.inputs.size() == 1 && (std::string_view(op.name) != "multinomial" ||
+                                                 call.input(0).ndim() == 1);
+  if (by_rows && all_differ) {
     Call larger = call;
     larger.in[0] = value_for(call.in[0], levels);
     run(larger);
     call.out = wrapped(std::move(larger.out), levels);
     return;
   }
-  // Sample by sample, each with a draw of its own or all with that of the call.
-  BatchedCall batched = batched_call(call, levels);
-  TensorList samples;
+  // Sample by sample, each with a draw of its own or all with the first one.
+  const BatchedCall batched = batched_call(call, levels);
+  const Generator generator = context().generator;
+  std::vector<TensorList> results;
   for (int64_t n = 0; n < batched.size; ++n) {
     Call sample = call;
-    if (batched.is(0)) sample.in[0] = select(batched.values[0], 0, n);
-    if (!different.empty() && n > 0) {
+    for (size_t i = 0; i < sample.in.size(); ++i)
+      if (batched.is(int(i))) sample.in[i] = select(batched.values[i], 0, n);
+    if (different.empty()) {
+      context().generator = generator;
+    } else if (op.random && n > 0) {
       const RandomDraw draw = context().generator.draw();
       sample.args[0].u = draw.seed;
       sample.args[1].u = draw.stream;
     }
     run(sample);
-    samples.push_back(sample.out[0]);
+    results.resize(sample.out.size());
+    for (size_t i = 0; i < sample.out.size(); ++i) results[i].push_back(sample.out[i]);
   }
-  call.out = {make_batched(stack(samples, 0), levels)};
+  for (const TensorList& list : results) call.out.push_back(make_batched(stack(list, 0), levels));
 }
 
 }  // namespace
@@ -205,7 +214,7 @@ bool concerns_batches(const Call& call) {
     if (is_batched(x)) return true;
   if (drawing) return false;
   if (&physical_device(*context().device) != context().device) return true;
-  return draws(*call.op) && !active_levels().empty();
+  return draws(call) && !active_levels().empty();
 }
 
 void run_batched(Call& call) {
@@ -213,7 +222,7 @@ void run_batched(Call& call) {
   const Op& op = *call.op;
   if (op.writes_inputs)
     fail(op.name, ": it changes its operands in place and cannot run inside vmap on batched tensors");
-  if (draws(op) && !drawing && !active_levels().empty() && !drops_nothing(call)) return run_random(call);
+  if (draws(call) && !drawing && !active_levels().empty()) return run_random(call);
   const BatchLevels levels = joined_levels(call.in);
   if (levels.empty()) {
     const Drawing settled;
@@ -270,6 +279,7 @@ TensorList for_each_sample(const TensorList& inputs,
   if (count == 0) fail("vmap: an op of the script cannot run on a batch of no samples");
   TensorList values;
   for (const Tensor& x : inputs) values.push_back(is_batched(x) ? value_for(x, levels) : x);
+  const Drawing its_own;
   std::vector<TensorList> results;
   for (int64_t n = 0; n < count; ++n) {
     TensorList sample = values;
