@@ -454,18 +454,24 @@ void differentiate_composition(Backward& b) {
     call.params = node.attributes->params;
     call.args = node.attributes->args;
   }
+  const GradMode on(true);
   TensorList wanted;
   std::vector<int> positions;
   for (int i = 0; i < b.inputs(); ++i) {
     Tensor x = b.has(i) ? b.input(i) : Tensor();
     if (b.needs(i)) {
-      if (!b.create_graph()) x.requires_grad_();  // a leaf of the temporary graph
+      if (b.create_graph()) {
+        // An alias for each input: two inputs may be the same tensor, and each has a gradient of its own.
+        static const Op* const view_op = find_op("view");
+        x = apply1(*view_op, {x}, {Value(x.shape())});
+      } else {
+        x.requires_grad_();  // a leaf of the temporary graph
+      }
       wanted.push_back(x);
       positions.push_back(i);
     }
     call.in.push_back(std::move(x));
   }
-  const GradMode on(true);
   const Operands composed = node.op->compose(call);
   TensorList outputs, seeds;
   for (size_t i = 0; i < composed.size(); ++i) {
