@@ -1,7 +1,7 @@
 // Copies: into new memory, into existing memory, and between devices.
-#include "runtime/batching/batched.h"
 #include "runtime/cpu/copy.h"
 
+#include "runtime/batching/batched.h"
 #include "runtime/ops/families.h"
 
 namespace lunagrad {

@@ -13,7 +13,8 @@ namespace {
 
 // Whether the tensor's elements are not shared, so that an in-place addition is invisible elsewhere.
 bool is_sole_owner(const Tensor& x) {
-  return !is_batched(x) && x.use_count() == 1 && x.storage_ref()->use_count() == 1 && x.is_contiguous() && !x.body()->node;
+  return !is_batched(x) && x.use_count() == 1 && x.storage_ref()->use_count() == 1 && x.is_contiguous() &&
+         !x.body()->node;
 }
 
 Tensor add_in_place(const Tensor& sum, const Tensor& more) {
@@ -111,7 +112,8 @@ class Walk {
 
   // running_sum() of the walk whose vjp is running.
   static Tensor sum_of(const Backward& b, int input) {
-    if (!current_ || batching_in_use || context().grad_enabled || context().differentiating != &b.node()) return {};
+    if (!current_ || batching_in_use || context().grad_enabled || context().differentiating != &b.node())
+      return {};
     const Operand& operand = b.node().in[size_t(input)];
     const Tensor& sum = current_->slot_of(operand.node.get()).grads[operand.output];
     const bool fits = sum.defined() && is_sole_owner(sum) && sum.dtype() == operand.dtype &&

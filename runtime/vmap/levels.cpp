@@ -29,11 +29,12 @@ int64_t elements_of(const Shape& shape) { return numel(shape); }
 // A value whose levels are in the order `from`, as one whose levels are in the order `to`: the same levels.
 // The value has shape [levels of `from`..., elements]; the result has one dim for all levels.
 Tensor reordered(const Tensor& value, const BatchLevels& from, const BatchLevels& to, const Shape& sample) {
-  if (from == to) return reshape(value, [&] {
-    Shape shape = sample;
-    shape.insert(0, count_of(to));
-    return shape;
-  }());
+  if (from == to)
+    return reshape(value, [&] {
+      Shape shape = sample;
+      shape.insert(0, count_of(to));
+      return shape;
+    }());
   Shape apart;
   for (const BatchLevel& level : from) apart.push_back(level.size);
   apart.push_back(elements_of(sample));

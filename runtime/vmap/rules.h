@@ -17,7 +17,7 @@ struct BatchedCall {
 
   const Op& op() const { return *call.op; }
   bool has(int i) const { return call.has(i); }
-  bool is(int i) const { return batched >> i & 1; }  // whether operand i is batched
+  bool is(int i) const { return batched >> i & 1; }                  // whether operand i is batched
   const Shape& shape(int i) const { return call.input(i).shape(); }  // of a sample
   int ndim(int i) const { return shape(i).size(); }
   // Operand i as [N, ...]: repeated, without a copy, if it is not batched.

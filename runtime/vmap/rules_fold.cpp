@@ -84,13 +84,20 @@ bool batch_normalized(const BatchedCall& call, Operands& out) {
 
 std::span<const NamedRule> fold_rules() {
   static constexpr NamedRule rules[] = {
-      {"max_pool1d", folded<3>},          {"max_pool2d", folded<4>},
-      {"avg_pool1d", folded<3>},          {"avg_pool2d", folded<4>},
-      {"adaptive_avg_pool1d", folded<3>}, {"adaptive_avg_pool2d", folded<4>},
-      {"adaptive_max_pool2d", folded<4>}, {"_max_pool1d_grad", folded<3>},
-      {"_max_pool2d_grad", folded<4>},    {"_adaptive_max_pool2d_grad", folded<4>},
-      {"interpolate", folded_images<3>},  {"im2col", folded_images<4>},
-      {"group_norm", group_normalized},   {"_batch_norm_train", batch_normalized},
+      {"max_pool1d", folded<3>},
+      {"max_pool2d", folded<4>},
+      {"avg_pool1d", folded<3>},
+      {"avg_pool2d", folded<4>},
+      {"adaptive_avg_pool1d", folded<3>},
+      {"adaptive_avg_pool2d", folded<4>},
+      {"adaptive_max_pool2d", folded<4>},
+      {"_max_pool1d_grad", folded<3>},
+      {"_max_pool2d_grad", folded<4>},
+      {"_adaptive_max_pool2d_grad", folded<4>},
+      {"interpolate", folded_images<3>},
+      {"im2col", folded_images<4>},
+      {"group_norm", group_normalized},
+      {"_batch_norm_train", batch_normalized},
       {"_batch_norm_eval", batch_normalized},
   };
   return rules;

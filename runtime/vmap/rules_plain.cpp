@@ -17,9 +17,7 @@ bool plain(const BatchedCall& call, Operands& out) {
 }
 
 // The same for ops that need a dim to act on.
-bool plain_with_dims(const BatchedCall& call, Operands& out) {
-  return call.ndim(0) >= 1 && plain(call, out);
-}
+bool plain_with_dims(const BatchedCall& call, Operands& out) { return call.ndim(0) >= 1 && plain(call, out); }
 bool plain_matrix(const BatchedCall& call, Operands& out) { return call.ndim(0) >= 2 && plain(call, out); }
 
 // A batched operand whose samples have fewer dims than the result of broadcasting gets them behind N.
@@ -85,12 +83,23 @@ bool elementwise_rule(const BatchedCall& call, Operands& out) {
 
 std::span<const NamedRule> plain_rules() {
   static constexpr NamedRule rules[] = {
-      {"clone", plain},           {"_cast", plain},           {"_real", plain},
-      {"_imag", plain},           {"view_as_real", plain},    {"view_as_complex", plain_with_dims},
-      {"zeros_like", plain},      {"ones_like", plain},       {"full_like", plain},
-      {"one_hot", plain},         {"complex", broadcasting},  {"tril", plain_matrix},
-      {"triu", plain_matrix},     {"layer_norm", plain_with_dims}, {"rms_norm", plain_with_dims},
-      {"_pad", plain},            {"rope", plain_matrix},
+      {"clone", plain},
+      {"_cast", plain},
+      {"_real", plain},
+      {"_imag", plain},
+      {"view_as_real", plain},
+      {"view_as_complex", plain_with_dims},
+      {"zeros_like", plain},
+      {"ones_like", plain},
+      {"full_like", plain},
+      {"one_hot", plain},
+      {"complex", broadcasting},
+      {"tril", plain_matrix},
+      {"triu", plain_matrix},
+      {"layer_norm", plain_with_dims},
+      {"rms_norm", plain_with_dims},
+      {"_pad", plain},
+      {"rope", plain_matrix},
   };
   return rules;
 }

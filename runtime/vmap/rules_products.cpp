@@ -1,5 +1,5 @@
-// Matrix products and convolutions. A weight that all samples share keeps the batch one large product; weights
-// of their own make it a batched product, or a convolution with N times as many groups.
+// Matrix products and convolutions. A weight that all samples share keeps the batch one large product;
+// weights of their own make it a batched product, or a convolution with N times as many groups.
 #include <algorithm>
 
 #include "runtime/vmap/rules.h"
@@ -95,11 +95,12 @@ bool convolved(const BatchedCall& call, Operands& out) {
   Values params = call.call.params;
   params[groups_at] = Value(params[groups_at].i * call.size);
   Tensor y = apart(call.run(std::move(in), std::move(params))[0], call.size);
-  if (alone) y = reshape(y, [&] {
-    Shape shape = y.shape();
-    shape.erase(1);
-    return shape;
-  }());
+  if (alone)
+    y = reshape(y, [&] {
+      Shape shape = y.shape();
+      shape.erase(1);
+      return shape;
+    }());
   out = {y};
   return true;
 }

@@ -61,7 +61,8 @@ bool joined(const BatchedCall& call, Operands& out) {
     if (call.ndim(int(i)) == 0) return false;
     in.push_back(call.spread(int(i)));
   }
-  out = call.run(std::move(in), {Value(int64_t(normalize_dim("cat", call.call.integer(0), call.shape(0)) + 1))});
+  out = call.run(std::move(in),
+                 {Value(int64_t(normalize_dim("cat", call.call.integer(0), call.shape(0)) + 1))});
   return true;
 }
 
@@ -78,11 +79,13 @@ bool strided_scatter(const BatchedCall& call, Operands& out) {
 
 std::span<const NamedRule> view_rules() {
   static constexpr NamedRule rules[] = {
-      {"view", viewed},        {"squeeze", reshaped},     {"unsqueeze", reshaped},
-      {"transpose", along_dims}, {"permute", permuted},     {"expand", expanded},
-      {"slice", along_dims},     {"select", along_dims},    {"diagonal", along_dims},
-      {"_split", along_dims},    {"unfold", along_dims},    {"_fold_windows", along_dims},
-      {"cat", joined},           {"_as_strided_scatter", strided_scatter},
+      {"view", viewed},         {"squeeze", reshaped},
+      {"unsqueeze", reshaped},  {"transpose", along_dims},
+      {"permute", permuted},    {"expand", expanded},
+      {"slice", along_dims},    {"select", along_dims},
+      {"diagonal", along_dims}, {"_split", along_dims},
+      {"unfold", along_dims},   {"_fold_windows", along_dims},
+      {"cat", joined},          {"_as_strided_scatter", strided_scatter},
   };
   return rules;
 }

@@ -58,8 +58,7 @@ bool depends_on_values(const Op& op) {
 
 // The outputs for no samples at all: only their shapes matter.
 Operands empty_batch(const Call& call, Device& device) {
-  if (!call.op->shape)
-    fail("vmap: ", public_name(*call.op), " cannot run on a batch of no samples");
+  if (!call.op->shape) fail("vmap: ", public_name(*call.op), " cannot run on a batch of no samples");
   Call shapes = call;
   call.op->shape(shapes);
   Operands out;
@@ -160,8 +159,8 @@ void run_random(Call& call) {
     call.out = wrapped(std::move(larger.out), levels);
     return;
   }
-  const bool by_rows = op.inputs.size() == 1 && (std::string_view(op.name) != "multinomial" ||
-                                                 call.input(0).ndim() == 1);
+  const bool by_rows =
+      op.inputs.size() == 1 && (std::string_view(op.name) != "multinomial" || call.input(0).ndim() == 1);
   if (by_rows && all_differ) {
     Call larger = call;
     larger.in[0] = value_for(call.in[0], levels);
@@ -271,8 +270,7 @@ Tensor apply_in_place_batched(const Op& op, Operands in, Values params) {
   return target;
 }
 
-TensorList for_each_sample(const TensorList& inputs,
-                           const std::function<TensorList(const TensorList&)>& f) {
+TensorList for_each_sample(const TensorList& inputs, const std::function<TensorList(const TensorList&)>& f) {
   const BatchLevels levels = joined_levels(inputs);
   int64_t count = 1;
   for (const BatchLevel& level : levels) count *= level.size;
@@ -304,7 +302,8 @@ TensorList grad_of_batched(const TensorList& outputs, const TensorList& inputs, 
     const BatchLevels own = levels_of(outputs[i]), all = join(own, levels);
     for (size_t k = 0; k < inputs.size(); ++k)
       for (const BatchLevel& level : own)
-        if (const BatchLevels its = levels_of(inputs[k]); std::find(its.begin(), its.end(), level) == its.end())
+        if (const BatchLevels its = levels_of(inputs[k]);
+            std::find(its.begin(), its.end(), level) == its.end())
           fail("grad: inside vmap input ", k + 1,
                " is one tensor for all samples, so each sample has no gradient of its own for it; use "
                "lg.func.grad, or pass it to vmap");

@@ -1,10 +1,10 @@
 // Binds custom ops (lg.custom_op) and activation checkpointing (lg.checkpoint): Lua functions that backward
 // calls.
-#include "runtime/batching/batched.h"
 #include "runtime/tape/custom.h"
 
 #include <algorithm>
 
+#include "runtime/batching/batched.h"
 #include "runtime/tape/checkpoint.h"
 #include "runtime/tape/node.h"
 #include "script/lua/convert.h"
@@ -222,7 +222,8 @@ CustomOp replay(const std::shared_ptr<const Replay>& call, const TensorList& inp
 
 int call_custom(lua_State* L);
 
-// Inside vmap: calls the op once for each sample of its batched arguments and pushes what it returns, stacked.
+// Inside vmap: calls the op once for each sample of its batched arguments and pushes what it returns,
+// stacked.
 int call_for_each_sample(lua_State* L) {
   const int count = lua_gettop(L);
   TensorList tensors;

@@ -1,11 +1,11 @@
 // Binds every op from its record. A call takes the arguments in the order of the signature, then optionally a
 // table of arguments by name, and returns one result for each output. An op is a function of lunagrad.core
 // and a method of Tensor.
-#include "runtime/batching/batched.h"
 #include "runtime/ops.h"
 
 #include <cstring>
 
+#include "runtime/batching/batched.h"
 #include "script/lua/convert.h"
 #include "script/lua/edge.h"
 #include "script/meta/signature.h"

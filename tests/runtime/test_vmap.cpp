@@ -1,5 +1,5 @@
-// vmap of every op: its batching rule, composition or loop against a call for each sample, with gradients; and the
-// gradient of every op for a batch of seeds.
+// vmap of every op: its batching rule, composition or loop against a call for each sample, with gradients;
+// and the gradient of every op for a batch of seeds.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -80,7 +80,8 @@ bool is_drawn(const Sample& sample) {
          sample.op == "randn_like" || (attention && !sample.params.empty() && sample.params[0].f > 0);
 }
 
-// What vmap refuses: results whose shape depends on the values, and running statistics that all samples share.
+// What vmap refuses: results whose shape depends on the values, and running statistics that all samples
+// share.
 bool is_refused(const std::string& message) {
   return message.find("depends on the values") != std::string::npos ||
          message.find("all samples share") != std::string::npos;
@@ -111,7 +112,8 @@ Batched make_leaves(const Sample& sample, const TensorList& in, uint32_t chosen)
     Tensor x = in[i];
     if (chosen >> i & 1) {
       TensorList each;
-      for (int64_t n = 0; n < kSamples; ++n) each.push_back(make_input(sample.inputs[i], i + 100 * uint64_t(n)));
+      for (int64_t n = 0; n < kSamples; ++n)
+        each.push_back(make_input(sample.inputs[i], i + 100 * uint64_t(n)));
       x = stack(each, 0);
     }
     if (is_trained(x)) x = x.detach().requires_grad_();
@@ -203,11 +205,44 @@ TEST_CASE("vmap of every op equals the loop, and so do its gradients") {
     }
   }
   CHECK(seen.size() > 200);
-  for (const char* const name :
-       {"matmul", "linear", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "max_pool2d",
-        "avg_pool2d", "layer_norm", "group_norm", "_batch_norm_train", "softmax", "log_softmax", "sum", "mean", "var",
-        "amax", "_max", "argmax", "_cumsum", "sort", "topk", "gather", "scatter_add", "index_select", "cat", "select",
-        "slice", "permute", "transpose", "expand", "view", "mse_loss", "cross_entropy", "_attention", "where", "add"})
+  for (const char* const name : {"matmul",
+                                 "linear",
+                                 "conv1d",
+                                 "conv2d",
+                                 "conv3d",
+                                 "conv_transpose1d",
+                                 "conv_transpose2d",
+                                 "max_pool2d",
+                                 "avg_pool2d",
+                                 "layer_norm",
+                                 "group_norm",
+                                 "_batch_norm_train",
+                                 "softmax",
+                                 "log_softmax",
+                                 "sum",
+                                 "mean",
+                                 "var",
+                                 "amax",
+                                 "_max",
+                                 "argmax",
+                                 "_cumsum",
+                                 "sort",
+                                 "topk",
+                                 "gather",
+                                 "scatter_add",
+                                 "index_select",
+                                 "cat",
+                                 "select",
+                                 "slice",
+                                 "permute",
+                                 "transpose",
+                                 "expand",
+                                 "view",
+                                 "mse_loss",
+                                 "cross_entropy",
+                                 "_attention",
+                                 "where",
+                                 "add"})
     CHECK_MESSAGE(!loops.names.contains(name), name << " ran once for each sample");
 }
 
