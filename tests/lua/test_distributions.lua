@@ -6,7 +6,7 @@ local nan = 0 / 0
 
 -- Numbers or nested tables against a tensor; NaN equals NaN.
 local function agree(tensor, expected, what)
-  local wanted = type(expected) == "table" and lg.tensor(expected, f64) or lg.tensor(expected, f64)
+  local wanted = lg.tensor(expected, f64):cpu()
   local found = tensor:double():cpu()
   expect.equal(table.concat(found:size(), ","), table.concat(wanted:size(), ","), what .. ": shape")
   local both = found:isnan():logical_and(wanted:isnan()):logical_or(found:eq(wanted))
