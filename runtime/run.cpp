@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "runtime/batching/batched.h"
 #include "runtime/op.h"
 #include "runtime/primitives.h"
 #include "runtime/tape/autocast.h"
@@ -155,6 +156,8 @@ void check_complex(const Call& call) {
 
 void run(Call& call) {
   Context& ctx = context();
+  if (batching_in_use && concerns_batches(call)) [[unlikely]]
+    return run_batched(call);
   if (ctx.guard == Guard::op) [[unlikely]]
     return run_guarded(call);
   if (ctx.autocast) [[unlikely]]
@@ -209,6 +212,9 @@ bool same_elements(const Tensor& a, const Tensor& b) {
 
 Tensor apply_in_place(const Op& op, Operands in, Values params) {
   const Tensor x = in[0];
+  if (batching_in_use) [[unlikely]]
+    for (const Tensor& operand : in)
+      if (is_batched(operand)) return apply_in_place_batched(op, std::move(in), std::move(params));
   check_in_place(op.name, x);
   if (overlaps(x.shape(), x.strides()))
     fail(op.name,

@@ -16,10 +16,12 @@ room(runtime/op           runtime)
 room(runtime/elementwise  runtime/op)
 room(runtime/optimizer    runtime/op)
 room(runtime/cpu          runtime runtime/elementwise runtime/op runtime/optimizer)
-room(runtime/tape         runtime runtime/cpu runtime/op)
-room(runtime/run          runtime/op runtime/tape)
-room(runtime/ops          runtime runtime/cpu runtime/elementwise runtime/op runtime/optimizer
+room(runtime/batching     runtime/op)
+room(runtime/tape         runtime runtime/batching runtime/cpu runtime/op)
+room(runtime/run          runtime/batching runtime/op runtime/tape)
+room(runtime/ops          runtime runtime/batching runtime/cpu runtime/elementwise runtime/op runtime/optimizer
                           runtime/tape)
+room(runtime/vmap         runtime/batching runtime/elementwise runtime/ops runtime/tape)
 room(runtime/statistics   runtime runtime/cpu runtime/op runtime/ops)
 room(runtime/io           runtime runtime/cpu runtime/ops runtime/tape)
 
@@ -35,8 +37,8 @@ room(script/inspect       runtime runtime/statistics runtime/tape script/lua scr
 room(script/cli/bench     runtime runtime/cpu runtime/elementwise runtime/optimizer script/cli/base)
 room(script/session       runtime runtime/io runtime/tape script script/inspect script/lua script/profile
                           script/run)
-room(script/bind          runtime runtime/io runtime/optimizer runtime/tape script/lua script/meta
-                          script/onnx script/session)
+room(script/bind          runtime runtime/batching runtime/io runtime/optimizer runtime/tape runtime/vmap script/lua
+                          script/meta script/onnx script/session)
 room(script/cli/command   runtime runtime/cpu runtime/io script script/cli/base script/cli/bench
                           script/lua script/meta script/run)
 room(script/cli           script/cli/base script/cli/command)

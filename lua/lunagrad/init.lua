@@ -4,7 +4,7 @@ require "lunagrad.tensor"
 
 local library = {
   nn = "lunagrad.nn", optim = "lunagrad.optim", data = "lunagrad.data", grad = "lunagrad.grad",
-  test = "lunagrad.test", kernel = "lunagrad.kernel",
+  test = "lunagrad.test", kernel = "lunagrad.kernel", func = "lunagrad.func", distributions = "lunagrad.distributions",
   checkpoint_sequential = "lunagrad.checkpoint", special = "lunagrad.special", run = core.run and "lunagrad.run",
 }
 

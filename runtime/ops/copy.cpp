@@ -1,6 +1,7 @@
 // Copies: into new memory, into existing memory, and between devices.
 #include "runtime/cpu/copy.h"
 
+#include "runtime/batching/batched.h"
 #include "runtime/ops/families.h"
 
 namespace lunagrad {
@@ -120,6 +121,7 @@ Tensor fill_(const Tensor& x, double value) { return copy_(x, Tensor::number(val
 
 Tensor to(const Tensor& x, Device& device) {
   if (&x.device() == &device) return x;
+  if (is_batched(x)) throw BatchedRead();
   if (x.dtype() == DType::c128 && !device.is_cpu())
     fail("to: c128 tensors live on the CPU alone (asked for ", device.name(), "); c64 goes to every device");
   const uint64_t start = ticks();

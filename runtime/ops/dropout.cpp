@@ -196,7 +196,7 @@ const Op kAlphaDropout{
 
 }  // namespace
 
-Tensor dropout(const Tensor& x, double p, bool training) { return drop(x, p, training); }
+Tensor dropout(const Tensor& x, double p, bool training) { return apply1(kDropout, {x}, {p, training}); }
 
 std::span<const Op* const> dropout_ops() {
   static const Op* const ops[] = {&kDropout,      &kDropout1d,           &kDropout2d,      &kDropout3d,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runtime/batching/batched.h"
 #include "runtime/primitives.h"
 #include "runtime/tape/autocast.h"
 #include "runtime/tape/finite.h"
@@ -12,7 +13,8 @@ namespace {
 
 // Whether the tensor's elements are not shared, so that an in-place addition is invisible elsewhere.
 bool is_sole_owner(const Tensor& x) {
-  return x.use_count() == 1 && x.storage_ref()->use_count() == 1 && x.is_contiguous() && !x.body()->node;
+  return !is_batched(x) && x.use_count() == 1 && x.storage_ref()->use_count() == 1 && x.is_contiguous() &&
+         !x.body()->node;
 }
 
 Tensor add_in_place(const Tensor& sum, const Tensor& more) {
@@ -24,7 +26,7 @@ Tensor add_in_place(const Tensor& sum, const Tensor& more) {
 void accumulate(Tensor& sum, Tensor more) {
   if (!sum.defined())
     sum = std::move(more);
-  else if (!context().grad_enabled && is_sole_owner(sum))
+  else if (!context().grad_enabled && is_sole_owner(sum) && !is_batched(more))
     add_in_place(sum, more);
   else
     sum = add(sum, more);
@@ -114,7 +116,8 @@ class Walk {
 
   // running_sum() of the walk whose vjp is running.
   static Tensor sum_of(const Backward& b, int input) {
-    if (!current_ || context().grad_enabled || context().differentiating != &b.node()) return {};
+    if (!current_ || batching_in_use || context().grad_enabled || context().differentiating != &b.node())
+      return {};
     const Operand& operand = b.node().in[size_t(input)];
     const Tensor& sum = current_->slot_of(operand.node.get()).grads[operand.output];
     const bool fits = sum.defined() && is_sole_owner(sum) && sum.dtype() == operand.dtype &&
@@ -167,7 +170,7 @@ class Walk {
     for (const Slot& slot : slots_) order_.push_back(slot.node);
     std::sort(order_.begin(), order_.end(), [](const Node* a, const Node* b) { return a->id > b->id; });
     Context& ctx = context();
-    if (ctx.capture && depth_ == 0) {
+    if (ctx.capture && depth_ == 0 && !batching_in_use) {
       capture_ = ctx.capture;
       capture_->begin(order_);
     }
@@ -358,7 +361,7 @@ Tensor checked_seed(const Tensor& root, const Tensor& seed) {
   }
   if (!(seed.shape() == root.shape()))
     fail("backward: the seed has shape ", seed.shape(), " where the tensor has ", root.shape());
-  if (&seed.device() != &root.device())
+  if (&physical_device(seed.device()) != &root.device())
     fail("backward: the seed is on ", seed.device().name(), ", the tensor on ", root.device().name());
   if (is_complex(seed.dtype()) && !is_complex(root.dtype()))
     fail("backward: the seed is ", seed.dtype(), " where the tensor is ", root.dtype());
@@ -457,18 +460,24 @@ void differentiate_composition(Backward& b) {
     call.params = node.attributes->params;
     call.args = node.attributes->args;
   }
+  const GradMode on(true);
   TensorList wanted;
   std::vector<int> positions;
   for (int i = 0; i < b.inputs(); ++i) {
     Tensor x = b.has(i) ? b.input(i) : Tensor();
     if (b.needs(i)) {
-      if (!b.create_graph()) x.requires_grad_();  // a leaf of the temporary graph
+      if (b.create_graph()) {
+        // An alias for each input: two inputs may be the same tensor, and each has a gradient of its own.
+        static const Op* const view_op = find_op("view");
+        x = apply1(*view_op, {x}, {Value(x.shape())});
+      } else {
+        x.requires_grad_();  // a leaf of the temporary graph
+      }
       wanted.push_back(x);
       positions.push_back(i);
     }
     call.in.push_back(std::move(x));
   }
-  const GradMode on(true);
   const Operands composed = node.op->compose(call);
   TensorList outputs, seeds;
   for (size_t i = 0; i < composed.size(); ++i) {
@@ -485,7 +494,17 @@ void differentiate_composition(Backward& b) {
     b.set(positions[i], results[i].defined() ? conjugated(results[i]) : Tensor());
 }
 
+namespace {
+
+void refuse_batched(const char* name, const Tensor& root) {
+  if (is_batched(root))
+    fail(name, ": inside vmap the loss of a sample has no ", name, "(); use lg.func.grad");
+}
+
+}  // namespace
+
 void backward(const Tensor& root, const Tensor& seed, BackwardOptions options) {
+  refuse_batched("backward", root);
   const GradMode mode(options.create_graph);
   Tensor gradient = checked_seed(root, seed);
   const bool guarded = context().guard != Guard::off;
@@ -497,6 +516,7 @@ void backward(const Tensor& root, const Tensor& seed, BackwardOptions options) {
 }
 
 GradStore gradients(const Tensor& root, const Tensor& seed, BackwardOptions options) {
+  refuse_batched("gradients", root);
   const GradMode mode(options.create_graph);
   Tensor gradient = checked_seed(root, seed);
   GradStore store;
@@ -513,8 +533,11 @@ TensorList grad(const TensorList& outputs, const TensorList& inputs, const Tenso
   std::vector<Target> targets;
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (!inputs[i].requires_grad()) fail("grad: input ", i + 1, " does not require grad");
+    if (is_batched(inputs[i])) return grad_of_batched(outputs, inputs, seeds, options);
     targets.push_back({inputs[i].node().get(), inputs[i].body()->output});
   }
+  for (const Tensor& output : outputs)
+    if (is_batched(output)) return grad_of_batched(outputs, inputs, seeds, options);
   const GradMode mode(options.create_graph);
   TensorList gradients;
   for (size_t i = 0; i < outputs.size(); ++i)

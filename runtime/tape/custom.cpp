@@ -1,9 +1,11 @@
 #include "runtime/tape/custom.h"
 
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <mutex>
 
+#include "runtime/batching/batched.h"
 #include "runtime/tape/tape.h"
 
 namespace lunagrad {
@@ -88,6 +90,8 @@ const Op* custom_record(const std::string& name) {
 bool is_custom(const Op& op) { return op.vjp == differentiate; }
 
 TensorList apply_custom(const CustomOp& op, const TensorList& inputs) {
+  if (std::any_of(inputs.begin(), inputs.end(), is_batched))
+    return for_each_sample(inputs, [&](const TensorList& sample) { return apply_custom(op, sample); });
   Context& ctx = context();
   std::vector<bool> needs;
   bool any = false;

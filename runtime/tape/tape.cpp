@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runtime/batching/batched.h"
 #include "runtime/block_ids.h"
 
 namespace lunagrad {
@@ -199,6 +200,8 @@ void record_in_place(const Tensor& x, Call& call, uint64_t elapsed) {
 // --- members of Tensor that need nodes ---
 
 const Ref<Node>& Tensor::node() const {
+  if (is_batched(*this)) [[unlikely]]
+    return batch_value(*this).node();
   if (body_->base && (body_->base_generation != body_->base->generation || !shares_base(*body_)))
     derive_view(*this);
   return body_->node;
@@ -215,6 +218,11 @@ bool Tensor::is_leaf() const {
 }
 
 Tensor& Tensor::requires_grad_(bool on) {
+  if (is_batched(*this)) {
+    Tensor value = batch_value(*this);
+    value.requires_grad_(on);
+    return *this;
+  }
   if (!is_leaf()) fail("requires_grad_: only a leaf tensor's flag can be changed; detach() makes a leaf");
   if (on && !is_differentiable(dtype()))
     fail("requires_grad_: only floating and complex tensors can require grad (got ", dtype(), ")");
@@ -226,6 +234,7 @@ Tensor& Tensor::requires_grad_(bool on) {
 }
 
 Tensor Tensor::grad() const {
+  if (is_batched(*this)) return {};
   const Ref<Node>& its = node();
   if (!its) return {};
   if (its->is_leaf()) return its->grad;
@@ -235,6 +244,7 @@ Tensor Tensor::grad() const {
 
 void Tensor::set_grad(const Tensor& value) const {
   context().check_may_change("grad");
+  if (is_batched(*this)) fail("grad: the gradient of a batched tensor cannot be set inside vmap");
   if (value.defined()) {
     if (!(value.shape() == shape()))
       fail("grad: shape ", value.shape(), " does not match the tensor's ", shape());
@@ -252,9 +262,13 @@ void Tensor::set_grad(const Tensor& value) const {
   body_->node->grad = value;
 }
 
-Tensor Tensor::detach() const { return Tensor(storage_ref(), layout(), offset(), dtype()); }
+Tensor Tensor::detach() const {
+  if (is_batched(*this)) return make_batched(batch_value(*this).detach(), levels_of(*this));
+  return Tensor(storage_ref(), layout(), offset(), dtype());
+}
 
 uint64_t register_hook(const Tensor& x, Hook hook) {
+  if (is_batched(x)) fail("register_hook: a batched tensor of vmap takes no hooks");
   if (!x.requires_grad()) fail("register_hook: the tensor does not require grad");
   NodeExtras& extra = x.node()->extra();
   extra.hooks.push_back({x.body()->output, extra.next_hook, std::move(hook)});
@@ -267,6 +281,7 @@ void remove_hook(const Tensor& x, uint64_t id) {
 }
 
 void retain_grad(const Tensor& x) {
+  if (is_batched(x)) fail("retain_grad: a batched tensor of vmap keeps no gradient; use lg.func.grad");
   if (!x.requires_grad()) fail("retain_grad: the tensor does not require grad");
   if (x.is_leaf()) return;
   NodeExtras& extra = x.node()->extra();

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "runtime/batching/batched.h"
 #include "runtime/tape/checkpoint.h"
 #include "runtime/tape/node.h"
 #include "script/lua/convert.h"
@@ -219,11 +220,44 @@ CustomOp replay(const std::shared_ptr<const Replay>& call, const TensorList& inp
   return op;
 }
 
+int call_custom(lua_State* L);
+
+// Inside vmap: calls the op once for each sample of its batched arguments and pushes what it returns,
+// stacked.
+int call_for_each_sample(lua_State* L) {
+  const int count = lua_gettop(L);
+  TensorList tensors;
+  for (int i = 1; i <= count; ++i)
+    if (const Tensor* const x = to_tensor(L, i)) tensors.push_back(*x);
+  TensorList stacked = for_each_sample(tensors, [&](const TensorList& sample) {
+    luaL_checkstack(L, count + 8, "too many arguments");
+    for (int i = 1; i <= 3; ++i) lua_pushvalue(L, lua_upvalueindex(i));
+    lua_pushcclosure(L, guard<call_custom>, 3);
+    size_t next = 0;
+    for (int i = 1; i <= count; ++i) {
+      if (to_tensor(L, i))
+        push_tensor(L, sample[next++]);
+      else
+        lua_pushvalue(L, i);
+    }
+    lua_call(L, count, LUA_MULTRET);
+    TensorList results;
+    for (int i = count + 1; i <= lua_gettop(L); ++i) results.push_back(check_tensor(L, i, "vmap"));
+    lua_settop(L, count);
+    return results;
+  });
+  for (Tensor& y : stacked) push_result(L, std::move(y));
+  after_op(L);
+  return int(stacked.size());
+}
+
 // Upvalues: the op's record, forward, backward.
 int call_custom(lua_State* L) {
   mark_line(L);
   const int count = lua_gettop(L);
   luaL_checkstack(L, 2 * count + 16, "too many arguments");
+  for (int i = 1; i <= count; ++i)
+    if (const Tensor* const x = to_tensor(L, i); x && is_batched(*x)) return call_for_each_sample(L);
   const auto arguments = std::make_shared<Given>();
   for (int i = 1; i <= count; ++i) {
     const Tensor* const x = to_tensor(L, i);

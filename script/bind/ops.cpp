@@ -5,6 +5,7 @@
 
 #include <cstring>
 
+#include "runtime/batching/batched.h"
 #include "runtime/in_place.h"
 #include "script/lua/convert.h"
 #include "script/lua/edge.h"
@@ -287,7 +288,8 @@ int call_creation(lua_State* L) {
     const Placement& placement = reader.placement();
     const OnDevice on(placement.device);
     made = apply1(*signature.op, std::move(in), std::move(params));
-    if (placement.device) made = to(made, *placement.device);
+    if (placement.device && &physical_device(made.device()) != placement.device)
+      made = to(made, *placement.device);
     if (placement.requires_grad) made.requires_grad_();
   });
   push_result(L, std::move(made));

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <vector>
 
+#include "runtime/batching/batched.h"
 #include "runtime/ops.h"
 #include "runtime/tape/tape.h"
 
@@ -180,6 +181,9 @@ class Printer {
 
 std::string print_tensor(const Tensor& x, const PrintOptions& options) {
   const NoGrad off;
+  if (is_batched(x))
+    return lunagrad::text("tensor(one of a batch of ", batch_value(x).size(0), " in vmap, shape=", x.shape(),
+                          ", dtype=", x.dtype(), ", device=", x.device().name(), ")");
   x.storage().check_whole("tostring");
   const Tensor values = to(x.detach(), cpu_device());
   constexpr int kIndent = 7;  // of "tensor("

@@ -2,6 +2,7 @@
 // or one of the four fields. Any other name is an Error, so that a misspelt name is not nil.
 #include <cstring>
 
+#include "runtime/batching/batched.h"
 #include "runtime/ops.h"
 #include "runtime/tape/tape.h"
 #include "script/bind/print.h"
@@ -149,7 +150,11 @@ int push_converted(lua_State* L, std::optional<DType> dtype, Device* device) {
   Tensor made;
   with_memory_retry(L, [&] {
     made = dtype ? to(x, *dtype) : x;
-    if (device) made = to(made, *device);
+    if (!device) return;
+    if (!is_batched(made))
+      made = to(made, *device);
+    else if (&physical_device(made.device()) != device)
+      made = make_batched(to(batch_value(made), *device), levels_of(made));
   });
   if (made.same(x))
     lua_pushvalue(L, 1);

@@ -119,6 +119,7 @@ void bind_tape(lua_State*, int core, int methods);
 void bind_custom(lua_State*, int core, int methods);
 void bind_kernel(lua_State*, int core, int methods);
 void bind_autocast(lua_State*, int core, int methods);
+void bind_batching(lua_State*, int core, int methods);
 void bind_io(lua_State*, int core, int methods);
 void bind_data(lua_State*, int core, int methods);
 void bind_module(lua_State*, int core, int methods);

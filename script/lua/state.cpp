@@ -245,6 +245,7 @@ void open_lunagrad(lua_State* L) {
     bind_custom(inner, core, methods);
     bind_kernel(inner, core, methods);
     bind_autocast(inner, core, methods);
+    bind_batching(inner, core, methods);
     bind_io(inner, core, methods);
     bind_data(inner, core, methods);
     bind_module(inner, core, methods);

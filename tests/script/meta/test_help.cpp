@@ -99,7 +99,7 @@ TEST_CASE("help explains every function of the library, with each of the options
     end
     local lg = require "lunagrad"
     local seen, readers = {[lg.methods] = true}, {}
-    for _, part in ipairs {"nn", "optim", "optim.lr_scheduler", "data", "data.transform"} do
+    for _, part in ipairs {"nn", "optim", "optim.lr_scheduler", "data", "data.transform", "func", "distributions"} do
       readers["lg." .. part .. "."] = true
     end
     local function walk(path, holder)
@@ -113,7 +113,9 @@ TEST_CASE("help explains every function of the library, with each of the options
         end
       end
     end
-    for _, part in ipairs {"nn", "optim", "data", "grad", "run", "checkpoint_sequential"} do local _ = lg[part] end
+    for _, part in ipairs {"nn", "optim", "data", "grad", "run", "checkpoint_sequential", "func", "distributions"} do
+      local _ = lg[part]
+    end
     walk("lg.", lg)
   )");
   std::istringstream names(folder.run({"run", "names.lua"}).out);

@@ -1,0 +1,62 @@
+#pragma once
+// Batched tensors: what a function sees inside vmap. A batched tensor stands for one sample of a value
+// [N, ...]: it has the shape of a sample, and an op on it runs on all samples. Its storage belongs to a
+// BatchDevice, which holds the value instead of memory, so that nothing reads its elements by mistake. N is
+// the product of the sizes of its levels; each vmap that runs is a level, and the innermost counts fastest.
+// The tape records the ops on the values, never those on samples: a batched tensor has no node of its own.
+//
+// The tape and run() ask this file; runtime/vmap/ implements what needs ops. For the thread of the tensors.
+#include <functional>
+
+#include "runtime/op.h"
+
+namespace lunagrad {
+
+struct GradOptions;
+
+enum class Randomness : uint8_t { error, different, same };
+
+struct BatchLevel {
+  uint64_t id = 0;  // grows with time, so that ids of inner levels are larger
+  int64_t size = 0;
+  bool operator==(const BatchLevel&) const = default;
+};
+using BatchLevels = std::vector<BatchLevel>;  // the outermost first
+
+// Counts the batched tensors and the running vmaps of the thread. 0: nothing here needs to be asked.
+extern constinit thread_local int64_t batching_in_use;
+
+// --- running vmaps ---
+
+uint64_t enter_batch(int64_t size, Randomness);  // returns the id of the new level
+void leave_batch(uint64_t id);                   // the level, and those inside it that an error left
+const BatchLevels& active_levels();
+Randomness randomness_of(const BatchLevel&);
+
+// --- batched tensors ---
+
+bool is_batched(const Tensor&);
+const Tensor& batch_value(const Tensor&);  // [N, ...]
+BatchLevels levels_of(const Tensor&);      // none for a tensor that is not batched
+Tensor make_batched(const Tensor& value, BatchLevels);
+Device& physical_device(Device&);  // the device of the values of a BatchDevice; others as they are
+
+// What an attempt to read the elements of a batched tensor throws.
+class BatchedRead : public Error {
+ public:
+  BatchedRead();
+};
+
+// --- what runtime/vmap/ implements ---
+
+// Whether run() hands the call to run_batched(): an operand is batched, or it draws random numbers in a vmap.
+bool concerns_batches(const Call&);
+void run_batched(Call&);
+Tensor apply_in_place_batched(const Op&, Operands in, Values params);
+// lunagrad::grad() when outputs or inputs are batched.
+std::vector<Tensor> grad_of_batched(const TensorList& outputs, const TensorList& inputs,
+                                    const TensorList& seeds, const GradOptions&);
+// Calls f once for each sample of the inputs and stacks what it returns.
+TensorList for_each_sample(const TensorList& inputs, const std::function<TensorList(const TensorList&)>& f);
+
+}  // namespace lunagrad
