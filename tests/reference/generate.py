@@ -265,6 +265,14 @@ def input_of(operand):
             "absent": lambda: None}[operand["kind"]]()
 
 
+def of_list(function, tensors, params):
+    """A function of a list of tensors: cat takes the list, block_diag its elements."""
+    try:
+        return function(tensors, **params)
+    except TypeError:
+        return function(*tensors, **params)
+
+
 def example_cases(case):
     """Cases of the ops that no family of FAMILIES has, from the examples of their records."""
     program = os.environ.get("LUNAGRAD", os.path.join(HERE, "../../build/lunagrad"))
@@ -284,7 +292,7 @@ def example_cases(case):
             options = dict(example["params"], floats=not complexes, types="c128" if complexes else "")
             if any(operand["name"] == "tensors" for operand in operands):  # a list of any number of tensors
                 function = find_function(op)
-                case(op, [input_of(operand) for operand in operands], by=lambda *t, f=function, **p: f(t, **p), **options)
+                case(op, [input_of(operand) for operand in operands], by=lambda *t, f=function, **p: of_list(f, t, p), **options)
             else:
                 case(op, {operand["name"]: input_of(operand) for operand in operands}, **options)
 
