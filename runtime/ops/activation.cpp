@@ -64,72 +64,6 @@ const Op kSoftmin{.name = "softmin",
                   .family = OpFamily::normalization,
                   .autocast = AutocastPolicy::wide};
 
-void need_floating(const Call& call) {
-  if (!is_floating(call.input(0).dtype()))
-    fail(call.op->name, ": a floating type is needed (got ", call.input(0).dtype(), ")");
-}
-
-// What is above lambd and what is below -lambd, by the kernel of threshold. NaN stays.
-Operands hardshrink_compose(const Call& call) {
-  need_floating(call);
-  const Tensor& x = call.input(0);
-  const double lambd = call.real(0);
-  if (lambd < 0) return {x};
-  return {threshold(x, lambd, 0.0) - threshold(-x, lambd, 0.0)};
-}
-const Op kHardshrink{
-    .name = "hardshrink",
-    .doc = "input where |input| is above lambd, else 0.",
-    .inputs = {{"input"}},
-    .params = {{"lambd", ParamKind::real, 0.5}},
-    .compose = hardshrink_compose,
-    .family = OpFamily::elementwise,
-    .examples = {{.inputs = {{.shape = {3, 4}}}, .types = OpExample::Types::floating},
-                 {.inputs = {{.shape = {5}}}, .params = {1.0}, .types = OpExample::Types::floating}}};
-
-Operands softshrink_compose(const Call& call) {
-  need_floating(call);
-  const double lambd = call.real(0);
-  if (!(lambd >= 0)) fail("softshrink: lambd must be at least 0 (got ", lambd, ")");
-  return {call.input(0) - clamp(call.input(0), -lambd, lambd)};
-}
-const Op kSoftshrink{
-    .name = "softshrink",
-    .doc = "input moved by lambd towards 0, and 0 where |input| is at most lambd.",
-    .inputs = {{"input"}},
-    .params = {{"lambd", ParamKind::real, 0.5}},
-    .compose = softshrink_compose,
-    .family = OpFamily::elementwise,
-    .examples = {{.inputs = {{.shape = {3, 4}}}, .types = OpExample::Types::floating},
-                 {.inputs = {{.shape = {5}}}, .params = {1.0}, .types = OpExample::Types::floating},
-                 {.inputs = {{.shape = {5}}}, .params = {-1.0}, .error = "must be at least 0"}}};
-
-// The slope of negative elements is drawn for each of them in training, else it is the mean.
-Operands rrelu_compose(const Call& call) {
-  need_floating(call);
-  const Tensor& x = call.input(0);
-  const double lower = call.real(0), upper = call.real(1);
-  if (!(lower <= upper)) fail("rrelu: lower must be at most upper (got ", lower, " and ", upper, ")");
-  if (!call.flag(2)) return {leaky_relu(x, (lower + upper) / 2)};
-  const Tensor slope = to(rand(x.shape(), DType::f32, x.device()) * (upper - lower) + lower, x.dtype());
-  return {where(le(x, Tensor::number(int64_t(0))), x * slope, x)};
-}
-const Op kRrelu{
-    .name = "rrelu",
-    .doc =
-        "input where it is positive, else a slope times input: drawn from lower … upper in training, "
-        "else their mean.",
-    .inputs = {{"input"}},
-    .params = {{"lower", ParamKind::real, 1.0 / 8},
-               {"upper", ParamKind::real, 1.0 / 3},
-               {"training", ParamKind::boolean, false}},
-    .compose = rrelu_compose,
-    .family = OpFamily::elementwise,
-    .examples = {
-        {.inputs = {{.shape = {3, 4}}}, .types = OpExample::Types::floating},
-        {.inputs = {{.shape = {3, 4}}}, .params = {0.25, 0.5, false}, .types = OpExample::Types::floating},
-        {.inputs = {{.shape = {3}}}, .params = {0.5, 0.25}, .error = "must be at most upper"}}};
-
 }  // namespace
 
 ParamSpec activation_param() {
@@ -167,7 +101,7 @@ Tensor prelu(const Tensor& x, const Tensor& weight) { return apply1(kPrelu, {x, 
 Tensor softmin(const Tensor& x, int dim) { return apply1(kSoftmin, {x}, {dim}); }
 
 std::span<const Op* const> activation_ops() {
-  static const Op* const ops[] = {&kGlu, &kPrelu, &kSoftmin, &kHardshrink, &kSoftshrink, &kRrelu};
+  static const Op* const ops[] = {&kGlu, &kPrelu, &kSoftmin};
   return ops;
 }
 

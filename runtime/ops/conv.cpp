@@ -202,7 +202,7 @@ std::vector<OpExample> transposed_examples(int dims) {
                       {.shape = {2, 2, 2, 2, 2}},
                       {.kind = ExampleOperand::Kind::absent}},
            .params = {Dims{kMost}},
-           .error = "stride must be at most 2147483647"}};
+           .error = "stride must be at most"}};
 }
 
 // The records for one number of spatial dims.

@@ -50,7 +50,7 @@ const Op kBincount{
     .family = OpFamily::reduction,
     .examples = {{.inputs = {{{12}, 0, 5, kIndex}}},
                  {.inputs = {{{12}, 0, 5, kIndex}}, .params = {Value(9)}},
-                 {.inputs = {{{12}, 0, 5, kIndex}, {{12}}}, .second_order = false, .types = kFloating},
+                 {.inputs = {{{12}, 0, 5, kIndex}, {{12}}}, .second_order = false},
                  {.inputs = {{{3, 2}, 0, 5, kIndex}}, .error = "one dim"},
                  {.inputs = {{{5}, -5, -1, kIndex}}, .error = "must not be negative"}}};
 

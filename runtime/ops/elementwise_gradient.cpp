@@ -183,10 +183,10 @@ inline Term operator>=(const Term& a, const Term& b) {
     if (a.is_constant()) return Term(reference::f(a.real())); \
     return Term(lunagrad::f(a.tensor));                       \
   }
-#define BINARY(f)                                                                     \
-  inline Term f(const Term& a, const Term& b) {                                       \
+#define BINARY(f)                                                                          \
+  inline Term f(const Term& a, const Term& b) {                                            \
     if (a.is_constant() && b.is_constant()) return Term(reference::f(a.real(), b.real())); \
-    return Term(lunagrad::f(a.get(), b.get()));                                       \
+    return Term(lunagrad::f(a.get(), b.get()));                                            \
   }
 UNARY(isnan)
 UNARY(isfinite)

@@ -11,14 +11,14 @@ std::span<const Op* const> all_ops() {
   static const std::vector<const Op*> all = [] {
     std::vector<const Op*> joined;
     for (const auto family :
-         {elementwise_ops, special_ops,  create_ops,      random_ops,     poisson_ops,   cast_ops,
-          view_ops,        unfold_ops,   copy_ops,        join_ops,       rearrange_ops, arrange_ops,
-          pad_ops,         reduce_ops,   scan_ops,        running_ops,    sort_ops,      quantile_ops,
-          unique_ops,      count_ops,    arithmetic_ops,  matmul_ops,     einsum_ops,    softmax_ops,
-          activation_ops,  norm_ops,     batch_norm_ops,  group_norm_ops, attention_ops, rope_ops,
-          conv_ops,        pool_ops,     resize_ops,      index_ops,      scatter_ops,   place_ops,
-          complex_ops,     fft_along_ops, fft_ops, stft_ops, loss_ops,     margin_loss_ops, ctc_ops,        rnn_ops,       rnn_layer_ops,
-          dropout_ops,     optimizer_ops}) {
+         {elementwise_ops, special_ops,   create_ops,     random_ops,     poisson_ops,   cast_ops,
+          view_ops,        unfold_ops,    copy_ops,       join_ops,       rearrange_ops, arrange_ops,
+          pad_ops,         reduce_ops,    scan_ops,       running_ops,    sort_ops,      quantile_ops,
+          unique_ops,      count_ops,     arithmetic_ops, matmul_ops,     einsum_ops,    softmax_ops,
+          activation_ops,  norm_ops,      batch_norm_ops, group_norm_ops, attention_ops, rope_ops,
+          conv_ops,        pool_ops,      resize_ops,     index_ops,      scatter_ops,   place_ops,
+          complex_ops,     fft_along_ops, fft_ops,        stft_ops,       loss_ops,      margin_loss_ops,
+          ctc_ops,         rnn_ops,       rnn_layer_ops,  dropout_ops,    optimizer_ops}) {
       const auto ops = family();
       joined.insert(joined.end(), ops.begin(), ops.end());
     }

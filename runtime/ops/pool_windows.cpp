@@ -1,8 +1,8 @@
 #include "runtime/ops/pool_windows.h"
 
-#include "runtime/ops/window_limits.h"
-
 #include <algorithm>
+
+#include "runtime/ops/window_limits.h"
 
 namespace lunagrad {
 namespace {
@@ -31,7 +31,8 @@ PoolSizes pool_sizes(const Call& call, int dims, const char* name, const Dims& l
   for (int i = 0; i < dims; ++i) {
     const int64_t size = list[list.size() == 1 ? 0 : i];
     if (size < least) fail(call.op->name, ": ", name, " must be at least ", least, " (got ", list, ")");
-    if (size > kLongestStep) fail(call.op->name, ": ", name, " must be at most ", kLongestStep, " (got ", list, ")");
+    if (size > kLongestStep)
+      fail(call.op->name, ": ", name, " must be at most ", kLongestStep, " (got ", list, ")");
     sizes[size_t(3 - dims + i)] = size;
   }
   return sizes;

@@ -40,7 +40,10 @@ struct Images {
   Tensor inside(const Tensor& at, int64_t size) const {
     const double last = double(size - 1);
     if (padding == kZeros) return clamp(at, -2.0, last + 2);
-    return clamp(padding == kReflection ? reflected(at, size) : at, 0.0, last);
+    // At the border the gradient is 0, as in PyTorch.
+    const Tensor place = padding == kReflection ? reflected(at, size) : at;
+    const Tensor inside = logical_and(gt(place, Tensor::number(0.0)), lt(place, Tensor::number(last)));
+    return where(inside, place, clamp(place.detach(), 0.0, last));
   }
 
   // The elements [N, C, P] at whole positions [N, P] of W, H and D; 0 outside.

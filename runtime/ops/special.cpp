@@ -79,19 +79,25 @@ const Op kFloatPower{.name = "float_power",
                      .number_inputs = 0b11,
                      .examples = {{.inputs = {{{2, 3}, 0.5, 3}, {{3}, -2, 2}}}}};
 
-Operands ldexp_compose(const Call& call) { return {call.input(0) * pow(Tensor::number(2.0), call.input(1))}; }
+Operands ldexp_compose(const Call& call) {
+  const Tensor& other = call.input(1);
+  if (other.is_number()) return {call.input(0) * Tensor::number(std::exp2(other.item()))};
+  return {call.input(0) * pow(Tensor::number(2.0), other)};
+}
 const Op kLdexp{.name = "ldexp",
                 .doc = "input times 2 to the power other.",
                 .inputs = {{"input"}, {"other"}},
                 .compose = ldexp_compose,
                 .family = OpFamily::elementwise,
                 .number_inputs = 0b11,
-                .examples = {{.inputs = {{{2, 3}}, {{3}, -3, 3}}, .types = OpExample::Types::number}}};
+                .examples = {{.inputs = {{{2, 3}}, {{3}, -3, 3}}}}};
 
 Operands rsub_compose(const Call& call) {
   const Tensor& x = call.input(0);
   const Value& alpha = call.params[0];
   if (alpha == Value(1) || alpha == Value(1.0)) return {sub(call.input(1), x)};
+  const double number = alpha.kind == Value::Kind::real ? alpha.f : double(alpha.i);
+  if (x.is_number()) return {sub(call.input(1), Tensor::number(x.item() * number))};  // still of no device
   const Tensor factor = alpha.kind == Value::Kind::real ? Tensor::number(alpha.f) : Tensor::number(alpha.i);
   return {sub(call.input(1), x * factor)};
 }
@@ -165,6 +171,9 @@ const Op kIsreal{
     .examples = {{.inputs = {{{2, 3}}}}, {.inputs = {{{2, 3}, -2, 2, ExampleOperand::Kind::complex}}}}};
 
 Operands polar_compose(const Call& call) {
+  for (const int i : {0, 1})
+    if (const DType type = call.input(i).dtype(); type != DType::f32 && type != DType::f64)
+      fail("polar: f32 or f64 is needed (got ", type, ")");
   const Tensor &size = call.input(0), &angle = call.input(1);
   return {complex(size * cos(angle), size * sin(angle))};
 }

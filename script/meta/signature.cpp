@@ -23,7 +23,8 @@ const Op& full_form(const Op& op) {
 }
 
 bool extends(const Op& full, const Op& op) {
-  if (&full == &op || full.inputs.size() != op.inputs.size() || full.params.size() < op.params.size()) return false;
+  if (&full == &op || full.inputs.size() != op.inputs.size() || full.params.size() < op.params.size())
+    return false;
   for (size_t i = 0; i < op.params.size(); ++i)
     if (std::strcmp(full.params[i].name, op.params[i].name) != 0) return false;
   return true;
@@ -38,7 +39,8 @@ size_t rank(const Op& op, const Slot& slot) {
 
 Signature make_signature(const Op& short_form) {
   const Op& op = full_form(short_form);
-  Signature signature{&short_form, &op, {}, short_form.params.empty(), op.number_inputs, extends(op, short_form), false, {}};
+  Signature signature{
+      &short_form, &op, {}, short_form.params.empty(), op.number_inputs, extends(op, short_form), false, {}};
   signature.creates = op.creates || op.inputs.empty();
   for (size_t i = 0; i < op.inputs.size(); ++i) {
     signature.slots.push_back({op.inputs[i].name, true, i, !op.inputs[i].optional});

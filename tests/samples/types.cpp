@@ -17,7 +17,8 @@ std::set<std::string> words(const char* text) {
 // Ops of floating types alone.
 const std::set<std::string> kFloating = words(
     "adaptive_avg_pool1d adaptive_avg_pool2d adaptive_max_pool2d avg_pool1d avg_pool2d batch_norm "
-    "bernoulli col2im conv1d conv2d conv3d conv_transpose1d conv_transpose2d cross_entropy ctc_loss "
+    "bernoulli col2im conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d cross_entropy "
+    "ctc_loss "
     "dropout group_norm gru gru_cell im2col instance_norm interpolate l1_loss layer_norm linear "
     "log_softmax logsumexp lstm lstm_cell max_pool1d max_pool2d mean mse_loss multinomial norm "
     "normalize poisson prelu rms_norm rnn_relu rnn_relu_cell rnn_tanh rnn_tanh_cell rope "
@@ -48,7 +49,8 @@ bool takes(const Sample& sample, DType type) {
   if (std::any_of(sample.inputs.begin(), sample.inputs.end(), is(Kind::complex)))
     return true;  // real operands are promoted to complex
   const std::string& op = sample.op;
-  if (op == "complex" || op == "polar" || op == "view_as_complex") return type == DType::f32 || type == DType::f64;
+  if (op == "complex" || op == "polar" || op == "view_as_complex")
+    return type == DType::f32 || type == DType::f64;
   if (is_floating(type)) return true;
   if (sample.types == OpExample::Types::floating) return false;
   if (sample.types == OpExample::Types::number && type == DType::boolean) return false;

@@ -35,8 +35,8 @@ def cases(case):
         case("fft." + name, [x], s=[-1, 6], dim=[0, 1], norm="forward")
     both("fft.fft2", [real(0, 3, 4)])
     for name in ("fftfreq", "rfftfreq"):
-        case("fft." + name, [], n=7, d=0.25)
-        case("fft." + name, [], n=8, d=2.0, dtype="f64")
+        case("fft." + name, [], floats=False, types="f32", n=7, d=0.25)
+        case("fft." + name, [], floats=False, types="f64", n=8, d=2.0, dtype="f64")
     for name in ("fftshift", "ifftshift"):
         case("fft." + name, [real(4, 5)])
         both("fft." + name, [real(4, 5)], dim=[1])
@@ -60,7 +60,7 @@ def cases(case):
 
     for name in ("hann", "hamming", "blackman", "bartlett", "kaiser"):
         for length in (0, 1, 2, 9):
-            case(name + "_window", [], window_length=length)
-            case(name + "_window", [], window_length=length, periodic=False, dtype="f64")
-    case("kaiser_window", [], window_length=9, periodic=True, beta=3.0, dtype="f64")
-    case("hamming_window", [], window_length=9, periodic=True, alpha=0.5, beta=0.25, dtype="f64")
+            case(name + "_window", [], floats=False, types="f64", window_length=length)
+            case(name + "_window", [], floats=False, types="f64", window_length=length, periodic=False, dtype="f64")
+    case("kaiser_window", [], floats=False, types="f64", window_length=9, periodic=True, beta=3.0, dtype="f64")
+    case("hamming_window", [], floats=False, types="f64", window_length=9, periodic=True, alpha=0.5, beta=0.25, dtype="f64")
