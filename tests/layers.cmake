@@ -181,7 +181,7 @@ endfunction()
 file(GLOB_RECURSE sources ${SOURCE}/runtime/* ${SOURCE}/gpu/* ${SOURCE}/script/* ${SOURCE}/ui/* ${SOURCE}/lua/*
      ${SOURCE}/tests/* ${SOURCE}/examples/*)
 foreach(source ${sources})
-  if(source MATCHES "\\.gen\\.|\\.(png|csv|gz|json|safetensors|txt)$")
+  if(source MATCHES "\\.gen\\.|\\.(png|csv|gz|json|safetensors|pt|txt)$")
     continue()
   endif()
   file(SIZE ${source} bytes)
