@@ -124,7 +124,12 @@ function lg.empty_like(input, options) end
 ---@param options? lunagrad.Options
 ---@return Tensor
 function lg.as_tensor(value, options) end
-lg.asarray = lg.as_tensor
+
+---The same as lg.as_tensor.
+---@param value number|boolean|table|Tensor
+---@param options? {dtype?: string, device?: string, requires_grad?: boolean}
+---@return Tensor
+function lg.asarray(value, options) end
 ---Normal random numbers. Of two numbers a size is needed; tensors give mean and std of each element.
 ---@param mean number|Tensor
 ---@param std? number|Tensor default 1

@@ -119,7 +119,9 @@ Tensor copy_(const Tensor& x, const Tensor& value) {
 }
 Tensor fill_(const Tensor& x, double value) { return copy_(x, Tensor::number(value)); }
 
-Tensor to(const Tensor& x, Device& device) {
+Tensor to(const Tensor& x, Device& wanted) {
+  if (&x.device() == &wanted) return x;
+  Device& device = physical_device(wanted);  // that of the values of a batched tensor
   if (&x.device() == &device) return x;
   if (is_batched(x)) throw BatchedRead();
   if (x.dtype() == DType::c128 && !device.is_cpu())

@@ -44,13 +44,14 @@ Operands nanmean_compose(const Call& call) {
   return {total / to(count, total.dtype())};
 }
 const std::vector<ParamSpec> kReduceParams = {kDims, kKeepdim, kDType};
-const Op kNansum{.name = "nansum",
-                 .doc = "The sum over dim, or over all elements, that are not NaN.",
-                 .inputs = {{"input"}},
-                 .params = kReduceParams,
-                 .compose = nansum_compose,
-                 .family = OpFamily::reduction,
-                 .examples = {{.inputs = {{{2, 3}}}}, {.inputs = {{{2, 3}}}, .params = {Value(1), true}}}};
+const Op kNansum{
+    .name = "nansum",
+    .doc = "The sum over dim, or over all elements, that are not NaN.",
+    .inputs = {{"input"}},
+    .params = kReduceParams,
+    .compose = nansum_compose,
+    .family = OpFamily::reduction,
+    .examples = {{.inputs = {{{2, 3}}}}, {.inputs = {{{2, 3}}}, .params = {Value(Dims{1}), true}}}};
 const Op kNanmean{.name = "nanmean",
                   .doc = "The mean over dim, or of all elements, that are not NaN.",
                   .inputs = {{"input"}},
@@ -58,19 +59,20 @@ const Op kNanmean{.name = "nanmean",
                   .compose = nanmean_compose,
                   .family = OpFamily::reduction,
                   .examples = {{.inputs = {{{2, 3}}}, .types = kFloating},
-                               {.inputs = {{{2, 3}}}, .params = {Value(1)}, .types = kFloating}}};
+                               {.inputs = {{{2, 3}}}, .params = {Value(Dims{1})}, .types = kFloating}}};
 
 Operands count_nonzero_compose(const Call& call) {
   static const Op& op = *find_op("sum");
   return apply(op, {ne(call.input(0), number(int64_t(0)))}, {call.params[0], false});
 }
-const Op kCountNonzero{.name = "count_nonzero",
-                       .doc = "The number of elements over dim, or of all, that are not zero.",
-                       .inputs = {{"input"}},
-                       .params = {kDims},
-                       .compose = count_nonzero_compose,
-                       .family = OpFamily::reduction,
-                       .examples = {{.inputs = {{{2, 3}}}}, {.inputs = {{{2, 3}}}, .params = {Value(0)}}}};
+const Op kCountNonzero{
+    .name = "count_nonzero",
+    .doc = "The number of elements over dim, or of all, that are not zero.",
+    .inputs = {{"input"}},
+    .params = {kDims},
+    .compose = count_nonzero_compose,
+    .family = OpFamily::reduction,
+    .examples = {{.inputs = {{{2, 3}}}}, {.inputs = {{{2, 3}}}, .params = {Value(Dims{0})}}}};
 
 // --- several results ---
 
@@ -86,8 +88,8 @@ Operands with_mean(const char* name, const Call& call) {
 Operands var_mean_compose(const Call& call) { return with_mean("var", call); }
 Operands std_mean_compose(const Call& call) { return with_mean("std", call); }
 const std::vector<OpExample> kVarExamples = {
-    {.inputs = {{{2, 3}}}, .params = {Value(1), true}, .types = kFloating},
-    {.inputs = {{{4, 3}}}, .params = {Value(0), false, true}, .types = kFloating}};
+    {.inputs = {{{2, 3}}}, .params = {Value(Dims{1}), true}, .types = kFloating},
+    {.inputs = {{{4, 3}}}, .params = {Value(Dims{0}), false, true}, .types = kFloating}};
 const Op kVarMean{.name = "var_mean",
                   .doc = "The variance and the mean over dim, or of all elements.",
                   .inputs = {{"input"}},
@@ -104,8 +106,9 @@ const Op kStdMean{.name = "std_mean",
                   .examples = kVarExamples};
 
 Operands aminmax_compose(const Call& call) {
-  return {apply1(*find_op("amin"), {call.input(0)}, call.params),
-          apply1(*find_op("amax"), {call.input(0)}, call.params)};
+  const Value dims = call.params[0].present() ? Value(Dims{call.integer(0)}) : Value();
+  return {apply1(*find_op("amin"), {call.input(0)}, {dims, call.params[1]}),
+          apply1(*find_op("amax"), {call.input(0)}, {dims, call.params[1]})};
 }
 const Op kAminmax{.name = "aminmax",
                   .doc = "The smallest and the largest element over dim, or of all.",

@@ -338,6 +338,7 @@ TEST_CASE("The meta files are Lua and name every function and method") {
     return table.concat(names, " "))"));
   std::istringstream names(script.string());
   for (std::string name; names >> name;) {
+    if (name.ends_with("repeat")) continue;  // a keyword of Lua cannot be declared
     std::string as_field = name;
     std::replace(as_field.begin(), as_field.end(), ':', '.');
     const bool found =
