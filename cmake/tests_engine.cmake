@@ -1,11 +1,6 @@
-# The tests of the SIMD kernels, for builds of the engine alone; under a sanitizer also hostile calls of every op.
+# The tests of the SIMD kernels, for builds of the engine alone.
 find_package(doctest REQUIRED)
-set(ENGINE_TESTS tests/main.cpp tests/runtime/test_elementwise.cpp tests/runtime/test_reduce.cpp tests/runtime/test_math.cpp)
-if(LUNAGRAD_SANITIZE)
-  file(GLOB SAMPLE_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/samples/*.cpp)
-  list(APPEND ENGINE_TESTS tests/runtime/test_hostile_calls.cpp ${SAMPLE_SOURCES})
-endif()
-add_executable(lunagrad-engine-tests ${ENGINE_TESTS})
+add_executable(lunagrad-engine-tests tests/main.cpp tests/runtime/test_elementwise.cpp tests/runtime/test_reduce.cpp tests/runtime/test_math.cpp)
 precompile_headers(lunagrad-engine-tests <doctest/doctest.h>)
 set_source_files_properties(tests/main.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON)  # doctest's own code
 target_link_libraries(lunagrad-engine-tests PRIVATE lunagrad-runtime doctest::doctest PkgConfig::HIGHWAY)

@@ -82,19 +82,13 @@ void write_one_hot(const Site& site) {
   site.give(0, site.add("OneHot", {indices(site, 0), depth, values}));
 }
 
-void refuse_reduction(const Site& site) {
-  site.refuse("a reduction by index has no form in ONNX's opset 17");
-}
-
 }  // namespace
 
 std::span<const Rule> index_rules() {
-  static constexpr Rule rules[] = {{"embedding", write_embedding},    {"index_select", write_index_select},
-                                   {"index_add", write_index_add},    {"index_copy", write_index_copy},
-                                   {"index_fill", write_index_fill},  {"gather", write_gather},
-                                   {"scatter", write_scatter},        {"scatter_add", write_scatter_add},
-                                   {"one_hot", write_one_hot},        {"scatter_reduce", refuse_reduction},
-                                   {"index_reduce", refuse_reduction}};
+  static constexpr Rule rules[] = {
+      {"embedding", write_embedding},   {"index_select", write_index_select}, {"index_add", write_index_add},
+      {"index_copy", write_index_copy}, {"index_fill", write_index_fill},     {"gather", write_gather},
+      {"scatter", write_scatter},       {"scatter_add", write_scatter_add},   {"one_hot", write_one_hot}};
   return rules;
 }
 
