@@ -238,6 +238,8 @@ Tensor largest(const Tensor& rows, const Tensor& counted, const Tensor& starts) 
 Operands embedding_bag_compose(const Call& call) {
   const Tensor &given = call.input(kIds), &weight = call.input(kWeight);
   need_table("embedding_bag", given, weight);
+  if (!is_floating(weight.dtype()))
+    fail("embedding_bag: a floating type is needed (got ", weight.dtype(), ")");
   const Mode mode = Mode(call.integer(kMode));
   const Value padding = padding_row("embedding_bag", call.params[kBagPadding], weight);
   if (call.flag(kBagSparse)) fail("embedding_bag: sparse gradients do not exist; leave sparse out");
