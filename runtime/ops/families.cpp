@@ -18,7 +18,9 @@ std::span<const Op* const> all_ops() {
           activation_ops,  norm_ops,      batch_norm_ops, group_norm_ops, attention_ops, rope_ops,
           conv_ops,        pool_ops,      resize_ops,     index_ops,      scatter_ops,   place_ops,
           complex_ops,     fft_along_ops, fft_ops,        stft_ops,       loss_ops,      margin_loss_ops,
-          ctc_ops,         rnn_ops,       rnn_layer_ops,  dropout_ops,    optimizer_ops}) {
+          ctc_ops,         rnn_ops,       rnn_layer_ops,  dropout_ops,    optimizer_ops,
+          linalg_solve_ops, linalg_cholesky_ops, linalg_lu_ops, linalg_qr_ops, linalg_svd_ops, linalg_eigen_ops,
+          linalg_norm_ops, linalg_product_ops, cdist_ops}) {
       const auto ops = family();
       joined.insert(joined.end(), ops.begin(), ops.end());
     }

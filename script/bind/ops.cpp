@@ -57,6 +57,8 @@ Value read_param(lua_State* L, int index, int last, const ParamSpec& spec, Calle
     case ParamKind::integer:
       return check_integer(L, index, callee);
     case ParamKind::real:
+      if (!spec.choices.empty() && lua_type(L, index) == LUA_TSTRING)
+        return read_choice(L, index, spec, callee);
       return check_number(L, index, callee);
     case ParamKind::number:
       if (lua_isboolean(L, index)) return bool(lua_toboolean(L, index));

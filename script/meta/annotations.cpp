@@ -18,6 +18,7 @@ std::string lua_type(const ParamSpec& spec) {
     case ParamKind::position:
       return "integer";
     case ParamKind::real:
+      if (!spec.choices.empty()) break;
       return "number";
     case ParamKind::number:
       return "number|boolean";
@@ -33,7 +34,9 @@ std::string lua_type(const ParamSpec& spec) {
     case ParamKind::choice:
       break;
   }
-  std::string names = spec.kind == ParamKind::integers ? "integer|integer[]" : "";
+  std::string names = spec.kind == ParamKind::integers ? "integer|integer[]"
+                      : spec.kind == ParamKind::real   ? "number"
+                                                       : "";
   for (const char* choice : spec.choices)
     names += (names.empty() ? "\"" : "|\"") + std::string(choice) + "\"";
   return names;

@@ -35,7 +35,7 @@ import torch.nn.functional as F
 
 warnings.filterwarnings("ignore")
 HERE = os.path.dirname(os.path.abspath(__file__))
-FAMILIES = ["elementwise", "reduce", "view", "create", "matmul", "index", "conv", "norm", "loss", "shape", "rnn",
+FAMILIES = ["elementwise", "reduce", "view", "create", "matmul", "linalg", "index", "conv", "norm", "loss", "shape", "rnn",
             "complex", "fft"]
 PLACES = (F, torch, torch.special, torch.linalg, torch.Tensor)
 DTYPES = {"f64": torch.float64, "f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16,
@@ -254,7 +254,7 @@ class Family:
 
 
 def torch_names():
-    places = [("", place) for place in PLACES] + [("fft.", torch.fft)]
+    places = [("", place) for place in PLACES] + [("fft.", torch.fft), ("linalg.", torch.linalg)]
     return sorted({before + name for before, place in places for name in dir(place)
                    if name[0] != "_" and callable(getattr(place, name, None))})
 

@@ -63,7 +63,7 @@ Value read_param(const ParamSpec& spec, const json& given) {
     return list;
   }
   if (given == "inf" || given == "-inf") return given == "inf" ? INFINITY : -INFINITY;
-  switch (spec.kind) {
+  switch (given.is_string() && !spec.choices.empty() ? ParamKind::choice : spec.kind) {
     case ParamKind::dtype:
       return *dtype_from_name(given.get<std::string>());
     case ParamKind::choice:

@@ -1,0 +1,285 @@
+#include "runtime/cpu/lapack.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "runtime/cpu/lapack_symbols.h"
+#include "runtime/cpu/workspace.h"
+#include "runtime/error.h"
+
+namespace lunagrad::lapack {
+namespace {
+
+using c64 = std::complex<float>;
+using c128 = std::complex<double>;
+
+// LAPACK's routine for each type: LUNAGRAD_CALL(T, getrf, arguments...)
+#define LUNAGRAD_CALL(T, name, ...)                     \
+  [&] {                                                 \
+    if constexpr (std::is_same_v<T, float>)             \
+      s##name(__VA_ARGS__);                             \
+    else if constexpr (std::is_same_v<T, double>)       \
+      d##name(__VA_ARGS__);                             \
+    else if constexpr (std::is_same_v<T, c64>)          \
+      c##name(__VA_ARGS__);                             \
+    else                                                \
+      z##name(__VA_ARGS__);                             \
+  }()
+#define LUNAGRAD_CALL_REAL(T, name, ...)                \
+  [&] {                                                 \
+    if constexpr (std::is_same_v<T, float>)             \
+      s##name(__VA_ARGS__);                             \
+    else                                                \
+      d##name(__VA_ARGS__);                             \
+  }()
+#define LUNAGRAD_CALL_COMPLEX(T, name, ...)             \
+  [&] {                                                 \
+    if constexpr (std::is_same_v<T, c64>)               \
+      c##name(__VA_ARGS__);                             \
+    else                                                \
+      z##name(__VA_ARGS__);                             \
+  }()
+
+constexpr int kQuery = -1;
+
+// A workspace size that LAPACK answered as an element: f32 may have rounded it down.
+template <class T>
+int workspace_size(T answer) {
+  const double size = double(std::real(answer)) * (1 + 1e-6) + 1;
+  if (!(size < double(INT32_MAX))) fail_as(ErrorKind::memory, "linalg: LAPACK needs too large a workspace");
+  return std::max(1, int(size));
+}
+
+int leading(int64_t rows) { return int(std::max<int64_t>(rows, 1)); }
+
+// A negative `info` names an argument: a mistake of this file, or NaN in the matrix.
+int checked(const char* routine, int info) {
+  if (info < 0) fail("linalg: ", routine, " refuses its argument ", -info);
+  return info;
+}
+
+}  // namespace
+
+void check_size(const char* op, int64_t m, int64_t n, int64_t factor) {
+  if (m > INT32_MAX || n > INT32_MAX || double(m) * double(n) * double(factor) > double(INT32_MAX))
+    fail(op, ": a matrix of ", m, " x ", n, " is more than LAPACK can address");
+}
+
+template <class T>
+int factor_lu(int64_t m, int64_t n, T* a, int* pivots) {
+  const int rows = int(m), columns = int(n), lda = leading(m);
+  int info = 0;
+  LUNAGRAD_CALL(T, getrf_, &rows, &columns, a, &lda, pivots, &info);
+  return checked("getrf", info);
+}
+
+template <class T>
+int invert(int64_t n, T* a, const int* pivots) {
+  const int size = int(n), lda = leading(n);
+  int info = 0, lwork = kQuery;
+  T answer{};
+  LUNAGRAD_CALL(T, getri_, &size, a, &lda, pivots, &answer, &lwork, &info);
+  lwork = workspace_size(answer);
+  const Workspace<T> work(lwork);
+  LUNAGRAD_CALL(T, getri_, &size, a, &lda, pivots, work.data(), &lwork, &info);
+  return checked("getri", info);
+}
+
+template <class T>
+int cholesky(int64_t n, T* a, int64_t lda, bool upper) {
+  const int size = int(n), ld = int(lda);
+  int info = 0;
+  LUNAGRAD_CALL(T, potrf_, upper ? "U" : "L", &size, a, &ld, &info, 1);
+  return checked("potrf", info);
+}
+
+template <class T>
+void solve_triangular(bool right, bool upper, char op, bool unit, int64_t m, int64_t n, const T* a,
+                      int64_t lda, T* b, int64_t ldb) {
+  const int rows = int(m), columns = int(n), ld_a = int(lda), ld_b = int(ldb);
+  const T one = 1;
+  LUNAGRAD_CALL(T, trsm_, right ? "R" : "L", upper ? "U" : "L", &op, unit ? "U" : "N", &rows, &columns, &one,
+                a, &ld_a, b, &ld_b, 1, 1, 1, 1);
+}
+
+template <class T>
+void factor_qr(int64_t m, int64_t n, T* a, T* tau) {
+  const int rows = int(m), columns = int(n), lda = leading(m);
+  int info = 0, lwork = kQuery;
+  T answer{};
+  LUNAGRAD_CALL(T, geqrf_, &rows, &columns, a, &lda, tau, &answer, &lwork, &info);
+  lwork = workspace_size(answer);
+  const Workspace<T> work(lwork);
+  LUNAGRAD_CALL(T, geqrf_, &rows, &columns, a, &lda, tau, work.data(), &lwork, &info);
+  checked("geqrf", info);
+}
+
+template <class T>
+void make_q(int64_t m, int64_t columns, int64_t k, T* a, const T* tau) {
+  const int rows = int(m), width = int(columns), vectors = int(k), lda = leading(m);
+  const auto run = [&](T* work, int lwork) {
+    int info = 0;
+    if constexpr (is_complex_v<T>)
+      LUNAGRAD_CALL_COMPLEX(T, ungqr_, &rows, &width, &vectors, a, &lda, tau, work, &lwork, &info);
+    else
+      LUNAGRAD_CALL_REAL(T, orgqr_, &rows, &width, &vectors, a, &lda, tau, work, &lwork, &info);
+    checked("orgqr", info);
+  };
+  T answer{};
+  run(&answer, kQuery);
+  const int lwork = workspace_size(answer);
+  const Workspace<T> work(lwork);
+  run(work.data(), lwork);
+}
+
+template <class T>
+int svd(int64_t m, int64_t n, T* a, Part<T>* s, T* u, T* vt, bool full) {
+  const int rows = int(m), columns = int(n), lda = leading(m), k = int(std::min(m, n));
+  const char* const job = !u ? "N" : full ? "A" : "S";
+  const int ld_u = leading(m), ld_vt = u && full ? columns : k;
+  const Workspace<int> integers(8 * int64_t(k));
+  // The real workspace of cgesdd: LAPACK's documentation of LRWORK.
+  const int64_t large = std::max(m, n), small = k;
+  const int64_t reals = std::max(5 * small * small + 7 * small, 2 * large * small + 2 * small * small + small);
+  const Workspace<Part<T>> real_work(is_complex_v<T> ? reals : 1);
+  const auto divide_and_conquer = [&](T* work, int lwork) {
+    int info = 0;
+    if constexpr (is_complex_v<T>)
+      LUNAGRAD_CALL_COMPLEX(T, gesdd_, job, &rows, &columns, a, &lda, s, u, &ld_u, vt, &ld_vt, work, &lwork,
+                            real_work.data(), integers.data(), &info, 1);
+    else
+      LUNAGRAD_CALL_REAL(T, gesdd_, job, &rows, &columns, a, &lda, s, u, &ld_u, vt, &ld_vt, work, &lwork,
+                         integers.data(), &info, 1);
+    return checked("gesdd", info);
+  };
+  T answer{};
+  divide_and_conquer(&answer, kQuery);
+  const int lwork = workspace_size(answer);
+  const Workspace<T> work(lwork);
+  return divide_and_conquer(work.data(), lwork);
+}
+
+template <class T>
+int eigh(int64_t n, T* a, bool upper, Part<T>* w, bool vectors) {
+  const int size = int(n), lda = leading(n);
+  const char *const job = vectors ? "V" : "N", *const uplo = upper ? "U" : "L";
+  int lwork = kQuery, lrwork = kQuery, liwork = kQuery, integer_answer = 0, info = 0;
+  T answer{};
+  Part<T> real_answer{};
+  const auto run = [&](T* work, Part<T>* real_work, int* integers) {
+    if constexpr (is_complex_v<T>)
+      LUNAGRAD_CALL_COMPLEX(T, heevd_, job, uplo, &size, a, &lda, w, work, &lwork, real_work, &lrwork,
+                            integers, &liwork, &info, 1, 1);
+    else
+      LUNAGRAD_CALL_REAL(T, syevd_, job, uplo, &size, a, &lda, w, work, &lwork, integers, &liwork, &info, 1,
+                         1);
+    checked("syevd", info);
+  };
+  run(&answer, &real_answer, &integer_answer);
+  lwork = workspace_size(answer);
+  lrwork = is_complex_v<T> ? workspace_size(real_answer) : 1;
+  liwork = std::max(1, integer_answer);
+  const Workspace<T> work(lwork);
+  const Workspace<Part<T>> real_work(lrwork);
+  const Workspace<int> integers(liwork);
+  run(work.data(), real_work.data(), integers.data());
+  return info;
+}
+
+template <class T>
+int eig(int64_t n, T* a, std::complex<Part<T>>* w, std::complex<Part<T>>* v) {
+  const int size = int(n), lda = leading(n), one = 1, ld_v = v ? lda : 1;
+  const char* const job = v ? "V" : "N";
+  int info = 0;
+  // dgeev gives the real and imaginary parts apart, and of each pair of conjugate eigenvectors the parts as
+  // two columns.
+  const int64_t reals = is_complex_v<T> ? 2 * n : 2 * n + (v ? n * n : 0);
+  const Workspace<Part<T>> parts(reals);
+  Part<T>* const real_vectors = parts.data() + 2 * n;
+  const auto run = [&](T* work, int lwork) {
+    if constexpr (is_complex_v<T>)
+      LUNAGRAD_CALL_COMPLEX(T, geev_, "N", job, &size, a, &lda, w, static_cast<T*>(nullptr), &one, v, &ld_v,
+                            work, &lwork, parts.data(), &info, 1, 1);
+    else
+      LUNAGRAD_CALL_REAL(T, geev_, "N", job, &size, a, &lda, parts.data(), parts.data() + n,
+                         static_cast<T*>(nullptr), &one, real_vectors, &ld_v, work, &lwork, &info, 1, 1);
+    checked("geev", info);
+  };
+  T answer{};
+  run(&answer, kQuery);
+  const int lwork = workspace_size(answer);
+  const Workspace<T> work(lwork);
+  run(work.data(), lwork);
+  if constexpr (!is_complex_v<T>) {
+    const T *const real = parts.data(), *const imag = real + n;
+    for (int64_t j = 0; j < n; ++j) w[j] = {real[j], imag[j]};
+    for (int64_t j = 0; v && j < n; ++j) {
+      const T *const first = real_vectors + j * n, *const second = first + n;
+      const bool pair = imag[j] != 0 && j + 1 < n;
+      for (int64_t i = 0; i < n; ++i) {
+        v[j * n + i] = {first[i], pair ? second[i] : T(0)};
+        if (pair) v[(j + 1) * n + i] = {first[i], -second[i]};
+      }
+      j += pair;
+    }
+  }
+  return info;
+}
+
+template <class T>
+int least_squares(int64_t m, int64_t n, int64_t columns, T* a, T* b, Part<T> rcond, Part<T>* s,
+                  int64_t& rank) {
+  const int rows = int(m), unknowns = int(n), right = int(columns), lda = leading(m);
+  const int ld_b = leading(std::max(m, n));
+  int found = 0, info = 0, integer_answer = 0;
+  Part<T> real_answer{};
+  T answer{};
+  const auto run = [&](T* work, int lwork, Part<T>* real_work, int* integers) {
+    if constexpr (is_complex_v<T>) {
+      if (s)
+        LUNAGRAD_CALL_COMPLEX(T, gelsd_, &rows, &unknowns, &right, a, &lda, b, &ld_b, s, &rcond, &found, work,
+                              &lwork, real_work, integers, &info);
+      else
+        LUNAGRAD_CALL_COMPLEX(T, gelsy_, &rows, &unknowns, &right, a, &lda, b, &ld_b, integers, &rcond,
+                              &found, work, &lwork, real_work, &info);
+    } else {
+      if (s)
+        LUNAGRAD_CALL_REAL(T, gelsd_, &rows, &unknowns, &right, a, &lda, b, &ld_b, s, &rcond, &found, work,
+                           &lwork, integers, &info);
+      else
+        LUNAGRAD_CALL_REAL(T, gelsy_, &rows, &unknowns, &right, a, &lda, b, &ld_b, integers, &rcond, &found,
+                           work, &lwork, &info);
+    }
+    checked("gelsy", info);
+  };
+  run(&answer, kQuery, &real_answer, &integer_answer);
+  const int lwork = workspace_size(answer);
+  const Workspace<T> work(lwork);
+  const Workspace<int> integers(std::max<int64_t>(n, s ? integer_answer : 0));
+  const Workspace<Part<T>> real_work(
+      std::max<int64_t>(2 * n, s && is_complex_v<T> ? workspace_size(real_answer) : 0));
+  std::fill_n(integers.data(), n, 0);  // of gelsy: every column may be exchanged
+  run(work.data(), lwork, real_work.data(), integers.data());
+  rank = found;
+  return info;
+}
+
+#define LUNAGRAD_INSTANTIATE(T)                                                                          \
+  template int factor_lu(int64_t, int64_t, T*, int*);                                                    \
+  template int invert(int64_t, T*, const int*);                                                          \
+  template int cholesky(int64_t, T*, int64_t, bool);                                                     \
+  template void solve_triangular(bool, bool, char, bool, int64_t, int64_t, const T*, int64_t, T*,        \
+                                 int64_t);                                                               \
+  template void factor_qr(int64_t, int64_t, T*, T*);                                                     \
+  template void make_q(int64_t, int64_t, int64_t, T*, const T*);                                         \
+  template int svd(int64_t, int64_t, T*, Part<T>*, T*, T*, bool);                                        \
+  template int eigh(int64_t, T*, bool, Part<T>*, bool);                                                  \
+  template int eig(int64_t, T*, std::complex<Part<T>>*, std::complex<Part<T>>*);                         \
+  template int least_squares(int64_t, int64_t, int64_t, T*, T*, Part<T>, Part<T>*, int64_t&);
+LUNAGRAD_INSTANTIATE(float)
+LUNAGRAD_INSTANTIATE(double)
+LUNAGRAD_INSTANTIATE(c64)
+LUNAGRAD_INSTANTIATE(c128)
+
+}  // namespace lunagrad::lapack
