@@ -51,6 +51,14 @@ int workspace_size(T answer) {
   return std::max(1, int(size));
 }
 
+template <class T>
+bool all_finite(int64_t count, const T* values) {
+  Part<T> sum = 0;  // x - x is NaN for NaN and infinities
+  const auto* const parts = reinterpret_cast<const Part<T>*>(values);
+  for (int64_t i = 0; i < count * (is_complex_v<T> ? 2 : 1); ++i) sum += parts[i] - parts[i];
+  return sum == 0;
+}
+
 int leading(int64_t rows) { return int(std::max<int64_t>(rows, 1)); }
 
 // A negative `info` names an argument: a mistake of this file, or NaN in the matrix.
@@ -68,9 +76,17 @@ void check_size(const char* op, int64_t m, int64_t n, int64_t factor) {
 
 template <class T>
 int factor_lu(int64_t m, int64_t n, T* a, int* pivots) {
-  const int rows = int(m), columns = int(n), lda = leading(m);
+  const int rows = int(m), columns = int(n), lda = leading(m), k = int(std::min(m, n));
+  // The search for the largest element may give no row if there are NaN.
+  if (!all_finite(m * n, a)) {
+    std::fill_n(a, m * n, T(std::numeric_limits<Part<T>>::quiet_NaN()));
+    for (int i = 0; i < k; ++i) pivots[i] = i + 1;
+    return 0;
+  }
   int info = 0;
   LUNAGRAD_CALL(T, getrf_, &rows, &columns, a, &lda, pivots, &info);
+  for (int i = 0; i < k; ++i)  // after an overflow
+    if (pivots[i] <= i || pivots[i] > rows) pivots[i] = i + 1;
   return checked("getrf", info);
 }
 

@@ -63,15 +63,6 @@ std::span<const Op* const> linalg_eigen_ops();
 std::span<const Op* const> linalg_norm_ops();
 std::span<const Op* const> linalg_product_ops();
 std::span<const Op* const> cdist_ops();
-std::span<const Op* const> linalg_solve_ops();
-std::span<const Op* const> linalg_cholesky_ops();
-std::span<const Op* const> linalg_lu_ops();
-std::span<const Op* const> linalg_qr_ops();
-std::span<const Op* const> linalg_svd_ops();
-std::span<const Op* const> linalg_eigen_ops();
-std::span<const Op* const> linalg_norm_ops();
-std::span<const Op* const> linalg_product_ops();
-std::span<const Op* const> cdist_ops();
 
 // unfold.cpp, for stft.cpp: windows […, n, size] with their index in dim `dim`, added up `step` apart in a
 // dim of `length` elements.

@@ -49,7 +49,7 @@ Tensor upper_part(const Tensor& packed) {
 
 void permutation_shape(Call& call) {
   const Tensor& pivots = call.input(0);
-  if (pivots.dtype() != DType::i32 || pivots.ndim() < 1)
+  if ((pivots.dtype() != DType::i32 && pivots.dtype() != DType::i64) || pivots.ndim() < 1)
     fail("lu_unpack: pivots must be i32 and have at least 1 dim, as lu_factor returns them (got ",
          pivots.dtype(), " of shape ", pivots.shape(), ")");
   Shape shape = pivots.shape();
@@ -57,12 +57,12 @@ void permutation_shape(Call& call) {
   call.emit(shape, DType::i64);
 }
 void permutation_cpu(const Call& call) {
-  const Tensor pivots = in_order(call.input(0));
+  const Tensor pivots = in_order(to(call.input(0), DType::i64));
   const int64_t m = call.integer(0), k = pivots.size(-1), items = m > 0 ? call.output().numel() / m : 0;
   for (int64_t item = 0; item < items; ++item) {
     int64_t* const order = call.output().data<int64_t>() + item * m;
     for (int64_t i = 0; i < m; ++i) order[i] = i;
-    const int32_t* const exchanged = pivots.data<int32_t>() + item * k;
+    const int64_t* const exchanged = pivots.data<int64_t>() + item * k;
     for (int64_t i = 0; i < k; ++i) {
       const int64_t other = exchanged[i] - 1;
       if (i >= m || other < i || other >= m)
@@ -158,6 +158,9 @@ const Op kLu{.name = "linalg.lu",
              .examples = {{.inputs = {{{3, 3}}}, .types = OpExample::Types::floating},
                           {.inputs = {{{2, 2, 3}}}, .types = OpExample::Types::floating}}};
 
+// Pivots of an example: both rows were exchanged with the second.
+const ExampleOperand kSecondRow{.shape = {2}, .low = 2, .high = 3, .kind = ExampleOperand::Kind::index};
+
 Operands lu_unpack_compose(const Call& call) {
   require_matrix(call);
   const Tensor& packed = call.input(0);
@@ -174,8 +177,10 @@ const Op kLuUnpack{
     .compose = lu_unpack_compose,
     .integer_inputs = 2,
     .family = OpFamily::linear_algebra,
-    .examples = {{.inputs = {{{2, 2}}, {.shape = {2}, .low = 1, .high = 2, .kind = ExampleOperand::Kind::index}},
-                  .error = "lu_unpack: pivots must be i32"}}};
+    .examples = {{.inputs = {{{2, 2}}, kSecondRow}, .types = OpExample::Types::floating},
+                 {.inputs = {{{2, 2}}, {{2}}}, .error = "lu_unpack: pivots must be i32"},
+                 {.inputs = {{{2, 2}}, {.shape = {2}, .low = 3, .high = 4, .kind = ExampleOperand::Kind::index}},
+                  .error = "lu_unpack: pivot 1 is 3, which does not lie in 1 to 2"}}};
 
 Operands lu_solve_compose(const Call& call) {
   require_square(call, 0);
@@ -202,10 +207,12 @@ const Op kLuSolve{
     .compose = lu_solve_compose,
     .integer_inputs = 2,
     .family = OpFamily::linear_algebra,
-    .examples = {{.inputs = {{{2, 3}},
-                             {.shape = {2}, .low = 1, .high = 2, .kind = ExampleOperand::Kind::index},
-                             {{2, 1}}},
-                  .error = "linalg.lu_solve: LU must be a square matrix"}}};
+    .examples = {
+        {.inputs = {{{2, 2}, 0.5, 1.5}, kSecondRow, {{2, 1}}}, .types = OpExample::Types::floating},
+        {.inputs = {{{2, 2}, 0.5, 1.5}, kSecondRow, {{3, 2}}},
+         .params = {false, true},
+         .types = OpExample::Types::floating},
+        {.inputs = {{{2, 3}}, kSecondRow, {{2, 1}}}, .error = "linalg.lu_solve: LU must be a square matrix"}}};
 
 // torch.lu_solve has the right side first.
 Operands plain_lu_solve_compose(const Call& call) {
@@ -218,10 +225,9 @@ const Op kPlainLuSolve{
     .compose = plain_lu_solve_compose,
     .integer_inputs = 4,
     .family = OpFamily::linear_algebra,
-    .examples = {{.inputs = {{{2, 1}},
-                             {{2, 3}},
-                             {.shape = {2}, .low = 1, .high = 2, .kind = ExampleOperand::Kind::index}},
-                  .error = "linalg.lu_solve: LU must be a square matrix"}}};
+    .examples = {
+        {.inputs = {{{2, 1}}, {{2, 2}, 0.5, 1.5}, kSecondRow}, .types = OpExample::Types::floating},
+        {.inputs = {{{2, 1}}, {{2, 3}}, kSecondRow}, .error = "linalg.lu_solve: LU must be a square matrix"}}};
 
 // --- determinants ---
 
@@ -343,6 +349,8 @@ const Op kCofactor{.name = "_cofactor",
                    .cpu = cofactor_cpu,
                    .vjp = differentiate_composition,
                    .reads = {{.inputs = 1}},
+                   .compose = cofactor_compose,
+                   .composed = [](const Call&) { return false; },  // it fails for singular matrices
                    .complex = true,
                    .family = OpFamily::linear_algebra,
                    .autocast = AutocastPolicy::own,

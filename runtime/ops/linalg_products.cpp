@@ -312,7 +312,7 @@ const Op kAddmv{
     .compose = addmv_compose,
     .family = OpFamily::linear_algebra,
     .examples = {{.inputs = {{{2}}, {{2, 3}}, {{3}}}, .types = OpExample::Types::number},
-                 {.inputs = {{{1}}, {{2, 3}}, {{3}}}, .params = {0.5, -2.0}, .types = OpExample::Types::floating},
+                 {.inputs = {{{1}}, {{2, 3}}, {{3}}}, .params = {0.5, -2.0}, .types = OpExample::Types::number},
                  {.inputs = {{{2}}, {{2}}, {{3}}}, .error = "addmv: mat must have 2 dims"}}};
 
 Operands addr_compose(const Call& call) {
@@ -328,7 +328,7 @@ const Op kAddr{
     .family = OpFamily::linear_algebra,
     .examples = {
         {.inputs = {{{2, 3}}, {{2}}, {{3}}}, .types = OpExample::Types::number},
-        {.inputs = {{{3}}, {{2}}, {{3}}}, .params = {0.5, -2.0}, .types = OpExample::Types::floating},
+        {.inputs = {{{3}}, {{2}}, {{3}}}, .params = {0.5, -2.0}, .types = OpExample::Types::number},
         {.inputs = {{{3}}, {{2, 1}}, {{3}}}, .error = "addr: vec1 must have 1 dim"}}};
 
 // --- vander ---
@@ -368,17 +368,15 @@ const Op kLinalgVander{
     .params = {kCount},
     .compose = linalg_vander_compose,
     .family = OpFamily::linear_algebra,
-    .examples = {{.inputs = {{{3}, 0.5, 1.5}}, .types = OpExample::Types::floating},
-                 {.inputs = {{{2, 3}, 0.5, 1.5}}, .params = {2}, .types = OpExample::Types::floating}}};
+    .examples = {{.inputs = {{{3}, 0.5, 2.5}}}, {.inputs = {{{2, 3}, 0.5, 2.5}}, .params = {2}}}};
 const Op kVander{.name = "vander",
                  .doc = "The powers of the elements of a vector as columns, the highest first.",
                  .inputs = {{"x"}},
                  .params = {kCount, {"increasing", ParamKind::boolean, false}},
                  .compose = vander_compose,
                  .family = OpFamily::linear_algebra,
-                 .examples = {{.inputs = {{{3}, 0.5, 1.5}}, .types = OpExample::Types::floating},
-                              {.inputs = {{{3}, 0.5, 1.5}}, .params = {4, true},
-                               .types = OpExample::Types::floating},
+                 .examples = {{.inputs = {{{3}, 0.5, 2.5}}},
+                              {.inputs = {{{3}, 0.5, 2.5}}, .params = {4, true}},
                               {.inputs = {{{3, 3}}}, .error = "vander: x must have 1 dim"}}};
 
 // --- diagonal, trapezoid ---
@@ -418,6 +416,8 @@ Tensor areas(const Call& call, int dim) {
   return middle * (narrow(x, along, n - count, count) - narrow(x, along, 0, count));
 }
 int trapezoid_dim(const Call& call) {
+  if (call.input(0).dtype() == DType::boolean)
+    fail(call.op->name, ": y must hold numbers (got bool); convert it with to()");
   if (call.input(0).ndim() == 0) fail(call.op->name, ": y must have at least 1 dim (got shape [])");
   if (call.has(1) && call.input(1).ndim() == 0)
     fail(call.op->name, ": x must have at least 1 dim (got shape [])");
@@ -433,8 +433,8 @@ Operands cumulative_trapezoid_compose(const Call& call) {
   return {cumsum(areas(call, dim), dim - call.input(0).ndim())};
 }
 std::vector<OpExample> trapezoid_examples() {
-  return {{.inputs = {{{3, 4}}, {.kind = ExampleOperand::Kind::absent}}, .types = OpExample::Types::floating},
-          {.inputs = {{{3, 4}}, {{3}}}, .params = {{}, 0}, .types = OpExample::Types::floating},
+  return {{.inputs = {{{3, 4}}, {.kind = ExampleOperand::Kind::absent}}, .types = OpExample::Types::number},
+          {.inputs = {{{3, 4}}, {{3}}}, .params = {1.0, 0}, .types = OpExample::Types::number},
           {.inputs = {{{3}}, {{2}}}, .error = "of shape [2] does not fit dim 1 of y of shape [3]"}};
 }
 const std::vector<ParamSpec> kTrapezoidParams = {{"dx", ParamKind::real, 1.0}, {"dim", ParamKind::dim, -1}};

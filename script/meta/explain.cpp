@@ -49,7 +49,7 @@ std::string pages(const Matches& matches) {
   return text;
 }
 
-// The calls of a table or class: "nn", "optim.lr_scheduler", "Module".
+// The calls of a table or class: "nn", "optim.lr_scheduler", "Module", "linalg", whose calls are ops.
 std::string calls_in(const std::string& table) {
   std::string text;
   for (const HelpEntry& entry : help_entries()) {

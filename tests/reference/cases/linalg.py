@@ -2,7 +2,7 @@
 f16 and bf16; results that are unique only up to signs are left out or made unique."""
 import numpy as np
 import torch
-from generate import real, values
+from generate import real, typed, values
 
 FLOATING = dict(tolerance=8)
 
@@ -92,6 +92,12 @@ def cases(case):
     both("linalg.svd", regular, (3, 3), (2, 4, 2), full_matrices=False)
     both("linalg.eigh", symmetric, (3, 3), (2, 4, 4))
 
+    for left in [True, False]:
+        for adjoint in [True, False]:
+            case("linalg.lu_solve", [regular(2, 2), typed("i32", 2, low=2, high=3), real(2, 2)], left=left,
+                 adjoint=adjoint, **FLOATING)
+    case("lu_solve", [real(2, 2), regular(2, 2), typed("i32", 2, low=2, high=3)], **FLOATING)
+    case("lu_unpack", [regular(2, 2), typed("i32", 2, low=2, high=3)], **FLOATING)
     case("linalg.householder_product", [real(4, 3), real(3)], **FLOATING)
     case("orgqr", [real(4, 3), real(3)], **FLOATING)
     case("cdist", [real(2, 3, 4), real(5, 4)], **FLOATING)
