@@ -152,7 +152,7 @@ expect.call_raises("linalg.inv: the matrix is singular: the pivot of column 2 is
 expect.call_raises("linalg.solve: matrix 2 of the batch is singular", la.solve, lg.stack {lg.eye(2), lg.ones(2, 2)}, lg.ones(2))
 expect.call_raises("linalg.eig: A must be a square matrix", la.eig, lg.ones(2, 3))
 expect.call_raises("linalg.svd: a floating or complex type is needed (got i64)", la.svd, lg.ones(2, 2, {dtype = "i64"}))
-expect.call_raises("UPLO", la.eigh, lg.eye(2), "X")
+expect.call_raises("one of 'L', 'U', 'l', 'u' expected, got 'X'", la.eigh, lg.eye(2), "X")
 for _, name in ipairs {"svd", "svdvals", "eigh", "eigvalsh", "eig", "eigvals", "pinv"} do
   for _, bad in ipairs {0 / 0, math.huge} do
     local hostile = lg.eye(3)
@@ -234,6 +234,38 @@ for _, p in ipairs {1, 2, 3} do
 end
 check(lg.cdist, lg.randn(30, 2, f64):slice(1, 1, 3), lg.randn(27, 2, f64))
 check(function(x, y) return la.multi_dot {x, y, x} end, lg.randn(2, 3, f64), lg.randn(3, 2, f64))
+
+-- The same for complex numbers.
+local function to_complex(x) return x:to("c128") end
+for _, shape in ipairs {{3, 3}, {4, 2}, {2, 2, 3}} do
+  local z = complex_randn(shape)
+  check(la.qr, z)
+  check(la.lu, z)
+  check(la.pinv, z)
+  check(la.svdvals, z)
+  check(function(x)
+    local u, s, vh = la.svd(x, false)
+    return (u * to_complex(s:exp()):unsqueeze(-2)):matmul(vh), u:abs():square(), vh:abs():square()
+  end, z)
+end
+local z = lg.complex(spread, lg.randn(3, 3, f64) * 0.3)
+for _, f in ipairs {
+  la.inv, la.det, la.slogdet, la.matrix_exp, la.eigvals,
+  function(x) return la.cholesky(positive(x)) end,
+  function(x) return la.solve(x, z, false) end,
+  function(x) return la.solve_triangular(x, z, true) end,
+  function(x) return (la.lstsq(x, z)) end,
+  function(x) return la.householder_product(x, x[1]) end,
+  function(x) return la.norm(x), la.matrix_norm(x, 1), la.cond(x) end,
+  function(x)
+    local w, v = la.eigh(symmetric(x))
+    return w, (v * to_complex(w:exp()):unsqueeze(-2)):matmul(adjoint(v)), v:abs():square()
+  end,
+  function(x)
+    local w, v = la.eig(x)
+    return w, v:abs():square()
+  end,
+} do check(f, z) end
 
 -- Repeated singular values and eigenvalues: the gradient of a function that has one is finite.
 for _, f in ipairs {
