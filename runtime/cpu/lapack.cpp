@@ -15,30 +15,30 @@ using c64 = std::complex<float>;
 using c128 = std::complex<double>;
 
 // LAPACK's routine for each type: LUNAGRAD_CALL(T, getrf, arguments...)
-#define LUNAGRAD_CALL(T, name, ...)                     \
-  [&] {                                                 \
-    if constexpr (std::is_same_v<T, float>)             \
-      s##name(__VA_ARGS__);                             \
-    else if constexpr (std::is_same_v<T, double>)       \
-      d##name(__VA_ARGS__);                             \
-    else if constexpr (std::is_same_v<T, c64>)          \
-      c##name(__VA_ARGS__);                             \
-    else                                                \
-      z##name(__VA_ARGS__);                             \
+#define LUNAGRAD_CALL(T, name, ...)               \
+  [&] {                                           \
+    if constexpr (std::is_same_v<T, float>)       \
+      s##name(__VA_ARGS__);                       \
+    else if constexpr (std::is_same_v<T, double>) \
+      d##name(__VA_ARGS__);                       \
+    else if constexpr (std::is_same_v<T, c64>)    \
+      c##name(__VA_ARGS__);                       \
+    else                                          \
+      z##name(__VA_ARGS__);                       \
   }()
-#define LUNAGRAD_CALL_REAL(T, name, ...)                \
-  [&] {                                                 \
-    if constexpr (std::is_same_v<T, float>)             \
-      s##name(__VA_ARGS__);                             \
-    else                                                \
-      d##name(__VA_ARGS__);                             \
+#define LUNAGRAD_CALL_REAL(T, name, ...)    \
+  [&] {                                     \
+    if constexpr (std::is_same_v<T, float>) \
+      s##name(__VA_ARGS__);                 \
+    else                                    \
+      d##name(__VA_ARGS__);                 \
   }()
-#define LUNAGRAD_CALL_COMPLEX(T, name, ...)             \
-  [&] {                                                 \
-    if constexpr (std::is_same_v<T, c64>)               \
-      c##name(__VA_ARGS__);                             \
-    else                                                \
-      z##name(__VA_ARGS__);                             \
+#define LUNAGRAD_CALL_COMPLEX(T, name, ...) \
+  [&] {                                     \
+    if constexpr (std::is_same_v<T, c64>)   \
+      c##name(__VA_ARGS__);                 \
+    else                                    \
+      z##name(__VA_ARGS__);                 \
   }()
 
 constexpr int kQuery = -1;
@@ -157,7 +157,8 @@ int svd(int64_t m, int64_t n, T* a, Part<T>* s, T* u, T* vt, bool full) {
   const Workspace<int> integers(8 * int64_t(k));
   // The real workspace of cgesdd: LAPACK's documentation of LRWORK.
   const int64_t large = std::max(m, n), small = k;
-  const int64_t reals = std::max(5 * small * small + 7 * small, 2 * large * small + 2 * small * small + small);
+  const int64_t reals =
+      std::max(5 * small * small + 7 * small, 2 * large * small + 2 * small * small + small);
   const Workspace<Part<T>> real_work(is_complex_v<T> ? reals : 1);
   const auto divide_and_conquer = [&](T* work, int lwork) {
     int info = 0;
@@ -281,17 +282,16 @@ int least_squares(int64_t m, int64_t n, int64_t columns, T* a, T* b, Part<T> rco
   return info;
 }
 
-#define LUNAGRAD_INSTANTIATE(T)                                                                          \
-  template int factor_lu(int64_t, int64_t, T*, int*);                                                    \
-  template int invert(int64_t, T*, const int*);                                                          \
-  template int cholesky(int64_t, T*, int64_t, bool);                                                     \
-  template void solve_triangular(bool, bool, char, bool, int64_t, int64_t, const T*, int64_t, T*,        \
-                                 int64_t);                                                               \
-  template void factor_qr(int64_t, int64_t, T*, T*);                                                     \
-  template void make_q(int64_t, int64_t, int64_t, T*, const T*);                                         \
-  template int svd(int64_t, int64_t, T*, Part<T>*, T*, T*, bool);                                        \
-  template int eigh(int64_t, T*, bool, Part<T>*, bool);                                                  \
-  template int eig(int64_t, T*, std::complex<Part<T>>*, std::complex<Part<T>>*);                         \
+#define LUNAGRAD_INSTANTIATE(T)                                                                             \
+  template int factor_lu(int64_t, int64_t, T*, int*);                                                       \
+  template int invert(int64_t, T*, const int*);                                                             \
+  template int cholesky(int64_t, T*, int64_t, bool);                                                        \
+  template void solve_triangular(bool, bool, char, bool, int64_t, int64_t, const T*, int64_t, T*, int64_t); \
+  template void factor_qr(int64_t, int64_t, T*, T*);                                                        \
+  template void make_q(int64_t, int64_t, int64_t, T*, const T*);                                            \
+  template int svd(int64_t, int64_t, T*, Part<T>*, T*, T*, bool);                                           \
+  template int eigh(int64_t, T*, bool, Part<T>*, bool);                                                     \
+  template int eig(int64_t, T*, std::complex<Part<T>>*, std::complex<Part<T>>*);                            \
   template int least_squares(int64_t, int64_t, int64_t, T*, T*, Part<T>, Part<T>*, int64_t&);
 LUNAGRAD_INSTANTIATE(float)
 LUNAGRAD_INSTANTIATE(double)

@@ -15,8 +15,8 @@ namespace lunagrad::lapack {
 void check_size(const char* op, int64_t m, int64_t n, int64_t factor = 1);
 
 // a [m, n] = P L U: overwritten by L below the diagonal and U. pivots [min(m, n)]: row i was exchanged with
-// row pivots[i], counted from 1. Positive result: U has a zero there. Of a matrix with NaN or infinities every
-// element becomes NaN.
+// row pivots[i], counted from 1. Positive result: U has a zero there. Of a matrix with NaN or infinities
+// every element becomes NaN.
 template <class T>
 int factor_lu(int64_t m, int64_t n, T* a, int* pivots);
 // The inverse, from the result of factor_lu.
@@ -46,7 +46,8 @@ void make_q(int64_t m, int64_t columns, int64_t k, T* a, const T* tau);
 template <class T>
 int svd(int64_t m, int64_t n, T* a, Part<T>* s, T* u, T* vt, bool full);
 
-// Eigenvalues w [n] of a symmetric or Hermitian matrix in ascending order; vectors: a becomes the eigenvectors.
+// Eigenvalues w [n] of a symmetric or Hermitian matrix in ascending order; vectors: a becomes the
+// eigenvectors.
 template <class T>
 int eigh(int64_t n, T* a, bool upper, Part<T>* w, bool vectors);
 

@@ -38,13 +38,22 @@ T fold_pair(const T* x, const T* y, int64_t n, Term&& term, Join&& join) {
 template <class T>
 T distance(const T* x, const T* y, int64_t n, double p) {
   const auto plus = [](T a, T b) { return a + b; };
-  if (p == 2) return std::sqrt(fold_pair(x, y, n, [](T d) { return d * d; }, plus));
-  if (p == 1) return fold_pair(x, y, n, [](T d) { return d; }, plus);
-  if (p == 0) return fold_pair(x, y, n, [](T d) { return T(d != 0); }, plus);
+  if (p == 2)
+    return std::sqrt(fold_pair(
+        x, y, n, [](T d) { return d * d; }, plus));
+  if (p == 1)
+    return fold_pair(
+        x, y, n, [](T d) { return d; }, plus);
+  if (p == 0)
+    return fold_pair(
+        x, y, n, [](T d) { return T(d != 0); }, plus);
   if (std::isinf(p))
-    return fold_pair(x, y, n, [](T d) { return d; }, [](T a, T b) { return b > a || std::isnan(b) ? b : a; });
+    return fold_pair(
+        x, y, n, [](T d) { return d; }, [](T a, T b) { return b > a || std::isnan(b) ? b : a; });
   const T power = T(p);
-  return std::pow(fold_pair(x, y, n, [&](T d) { return std::pow(d, power); }, plus), 1 / power);
+  return std::pow(fold_pair(
+                      x, y, n, [&](T d) { return std::pow(d, power); }, plus),
+                  1 / power);
 }
 
 // |x - y|^2 = |x|^2 + |y|^2 - 2 x y from one matrix product. Where the terms cancel, so that equal rows would
@@ -55,18 +64,26 @@ void distances_by_product(int64_t items, int64_t m, int64_t n, int64_t k, const 
   const Workspace<T> memory(items * (m + n));
   T *const left = memory.data(), *const right = left + items * m;
   const auto square_lengths = [&](const T* rows, int64_t count, T* lengths) {
-    parallel_for(count, std::max<int64_t>(1, 40000 / std::max<int64_t>(1, k)), [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        T sum = 0;
-        for (int64_t j = 0; j < k; ++j) sum += rows[i * k + j] * rows[i * k + j];
-        lengths[i] = sum;
-      }
-    });
+    parallel_for(count, std::max<int64_t>(1, 40000 / std::max<int64_t>(1, k)),
+                 [&](int64_t begin, int64_t end) {
+                   for (int64_t i = begin; i < end; ++i) {
+                     T sum = 0;
+                     for (int64_t j = 0; j < k; ++j) sum += rows[i * k + j] * rows[i * k + j];
+                     lengths[i] = sum;
+                   }
+                 });
   };
   square_lengths(x, items * m, left);
   square_lengths(y, items * n, right);
-  blas::multiply<T>({.m = m, .n = n, .k = k, .a = {x, k}, .b = {y, k, true}, .c = out, .batch = {items},
-                     .a_strides = {m * k}, .b_strides = {n * k}});
+  blas::multiply<T>({.m = m,
+                     .n = n,
+                     .k = k,
+                     .a = {x, k},
+                     .b = {y, k, true},
+                     .c = out,
+                     .batch = {items},
+                     .a_strides = {m * k},
+                     .b_strides = {n * k}});
   parallel_for(items * m, std::max<int64_t>(1, 40000 / n), [&](int64_t begin, int64_t end) {
     for (int64_t row = begin; row < end; ++row) {
       const int64_t item = row / m;
@@ -97,7 +114,8 @@ void cdist_cpu(const Call& call) {
   const int64_t m = out.size(-2), n = out.size(-1), k = a.size(-1), items = numel(batch);
   const double p = call.real(kPowerAt);
   const int64_t mode = call.integer(kComputeAt);
-  const bool product = p == 2 && k > 0 && (mode == kProduct || (mode == kIfNecessary && std::max(m, n) > kManyRows));
+  const bool product =
+      p == 2 && k > 0 && (mode == kProduct || (mode == kIfNecessary && std::max(m, n) > kManyRows));
   visit_linalg_dtype(a.dtype(), [&]<class T>() {
     if constexpr (std::is_floating_point_v<T>) {
       const T *const x = a.data<T>(), *const y = b.data<T>();

@@ -1,6 +1,5 @@
 // Cholesky factors and what is computed from them.
 #include "runtime/cpu/cholesky.h"
-
 #include "runtime/ops/linalg.h"
 
 namespace lunagrad {
@@ -40,7 +39,8 @@ void cholesky_cpu(const Call& call) {
   const Tensor& a = call.input(0);
   const int64_t n = a.size(-1), items = a.numel() / (n * n);
   std::vector<int32_t> info(size_t(items), 0);
-  visit_linalg_dtype(a.dtype(), [&]<class T>() { factor_batch<T>(a, call.output(), call.flag(0), info.data()); });
+  visit_linalg_dtype(a.dtype(),
+                     [&]<class T>() { factor_batch<T>(a, call.output(), call.flag(0), info.data()); });
   for (int64_t item = 0; item < items; ++item)
     if (info[size_t(item)] > 0)
       fail_as(ErrorKind::numeric, call.op->name, ": ", in_batch(a.shape(), item),
@@ -61,13 +61,12 @@ void cholesky_vjp(Backward& b) {
   b.set(0, conjugated((full + adjoint(full)) * 0.5));
 }
 
-double cholesky_flops(const Call& call) {
-  return elements(call.in[0]) * double(call.input(0).size(-1)) / 3;
-}
+double cholesky_flops(const Call& call) { return elements(call.in[0]) * double(call.input(0).size(-1)) / 3; }
 const Op kCholesky{
     .name = "linalg.cholesky",
-    .doc = "The lower triangle L with A = L L^H of positive-definite matrices, or with upper L^H; only that "
-           "triangle of A is read.",
+    .doc =
+        "The lower triangle L with A = L L^H of positive-definite matrices, or with upper L^H; only that "
+        "triangle of A is read.",
     .inputs = {{"A"}},
     .params = {kUpper},
     .shape = cholesky_shape,
@@ -79,12 +78,13 @@ const Op kCholesky{
     .family = OpFamily::linear_algebra,
     .autocast = AutocastPolicy::wide,
     .flops = {cholesky_flops, "n^3 / 3 for each matrix"},
-    .examples = {{.inputs = {{{3, 1, 1}, 0.5, 4}}, .types = OpExample::Types::floating},
-                 {.inputs = {{{2, 1, 1}, 0.5, 4}}, .params = {true}, .types = OpExample::Types::floating},
-                 {.inputs = {{{0, 3, 3}}}, .types = OpExample::Types::floating},
-                 {.inputs = {{{2, 3}}}, .error = "linalg.cholesky: A must be a square matrix"},
-                 {.inputs = {{{3}}}, .error = "linalg.cholesky: A must have at least 2 dims"},
-                 {.inputs = {{{2, 1, 1}, -2, -1}}, .error = "matrix 1 of the batch is not positive-definite"}}};
+    .examples = {
+        {.inputs = {{{3, 1, 1}, 0.5, 4}}, .types = OpExample::Types::floating},
+        {.inputs = {{{2, 1, 1}, 0.5, 4}}, .params = {true}, .types = OpExample::Types::floating},
+        {.inputs = {{{0, 3, 3}}}, .types = OpExample::Types::floating},
+        {.inputs = {{{2, 3}}}, .error = "linalg.cholesky: A must be a square matrix"},
+        {.inputs = {{{3}}}, .error = "linalg.cholesky: A must have at least 2 dims"},
+        {.inputs = {{{2, 1, 1}, -2, -1}}, .error = "matrix 1 of the batch is not positive-definite"}}};
 
 // torch.cholesky
 Operands plain_cholesky_compose(const Call& call) { return apply(kCholesky, call.in, call.params); }

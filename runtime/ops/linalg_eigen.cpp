@@ -47,22 +47,22 @@ void eigh_cpu(const Call& call) {
   });
 }
 
-// dA = V (diag(dw) + V^H dV / E) V^H with E_ij = w_j - w_i: Giles 2008, section 3.1. Where eigenvalues are
-// equal the quotient counts as 0: what it multiplies is 0 for every function that does not depend on the
-// choice of the eigenvectors.
+// dA = V (diag(dw) + V^H dV / E) V^H with E_ij = w_j - w_i: Giles 2008, section 3.1; its Hermitian part.
+// Where eigenvalues are equal the quotient counts as 0: what it multiplies is 0 for every function that does
+// not depend on the choice of the eigenvectors.
 void eigh_vjp(Backward& b) {
   const Tensor w = b.output(0), v = b.output(1);
   const DType type = v.dtype();
-  if (!b.has_grad(1))
-    return b.set(0, conjugated(matmul(v * to(unsqueeze(b.grad(0), -2), type), adjoint(v))));
+  if (!b.has_grad(1)) return b.set(0, conjugated(matmul(v * to(unsqueeze(b.grad(0), -2), type), adjoint(v))));
   const Tensor e = to(reciprocal_or_zero(unsqueeze(w, -2) - unsqueeze(w, -1)), type);
-  const Tensor inner =
-      diag_embed(to(b.grad(0), type)) + matmul(adjoint(v), conjugated(b.grad(1))) * e;
-  b.set(0, conjugated(matmul(matmul(v, inner), adjoint(v))));
+  const Tensor inner = diag_embed(to(b.grad(0), type)) + matmul(adjoint(v), conjugated(b.grad(1))) * e;
+  const Tensor da = matmul(matmul(v, inner), adjoint(v));
+  b.set(0, conjugated((da + adjoint(da)) * 0.5));
 }
 const Op kEigh{.name = "linalg.eigh",
-               .doc = "The eigenvalues of symmetric or Hermitian matrices in ascending order, and the "
-                      "eigenvectors as columns; UPLO names the triangle that is read.",
+               .doc =
+                   "The eigenvalues of symmetric or Hermitian matrices in ascending order, and the "
+                   "eigenvectors as columns; UPLO names the triangle that is read.",
                .inputs = {{"A"}},
                .params = {kUplo},
                .shape = eigh_shape,
@@ -103,8 +103,9 @@ void eigvalsh_vjp(Backward& b) {
   b.set(0, conjugated(matmul(v * to(unsqueeze(b.grad(), -2), v.dtype()), adjoint(v))));
 }
 const Op kEigvalsh{.name = "linalg.eigvalsh",
-                   .doc = "The eigenvalues of symmetric or Hermitian matrices in ascending order; UPLO names "
-                          "the triangle that is read.",
+                   .doc =
+                       "The eigenvalues of symmetric or Hermitian matrices in ascending order; UPLO names "
+                       "the triangle that is read.",
                    .inputs = {{"A"}},
                    .params = {kUplo},
                    .shape = eigvalsh_shape,

@@ -29,9 +29,8 @@ void lu_factor_cpu(const Call& call) {
     const Tensor columns = columns_of(a);
     T* const matrices = columns.data<T>();
     int32_t* const pivots = call.output(1).data<int32_t>();
-    for_items(a.numel() / (m * n), double(m * n) * double(k), [&](int64_t item) {
-      lapack::factor_lu(m, n, matrices + item * m * n, pivots + item * k);
-    });
+    for_items(a.numel() / (m * n), double(m * n) * double(k),
+              [&](int64_t item) { lapack::factor_lu(m, n, matrices + item * m * n, pivots + item * k); });
     copy_from_columns(call.output(), columns);
   });
 }
@@ -90,8 +89,8 @@ Tensor permutation_matrix(const Tensor& pivots, int64_t rows, DType dtype) {
 
 // With P^T A = L U and the conjugate gradients dL, dU of the packed factors: of a square A
 //   dA = P L^-H (tril(L^H dL, -1) + triu(dU U^H)) U^-H,
-// de Hoog, Anderssen, Lukas, "Differentiation of matrix functionals using triangular factorization", 2011. The
-// columns A2 = P L U2 beyond the square part give dA2 = P L^-H dU2 and add -dU2 U2^H to L^H dL; the rows
+// de Hoog, Anderssen, Lukas, "Differentiation of matrix functionals using triangular factorization", 2011.
+// The columns A2 = P L U2 beyond the square part give dA2 = P L^-H dU2 and add -dU2 U2^H to L^H dL; the rows
 // A2 = L2 U below it give dA2 = dL2 U^-H and add -L2^H dL2 to dU U^H.
 void lu_factor_vjp(Backward& b) {
   const Tensor packed = b.output(0), g = conjugated(b.grad(0));
@@ -119,8 +118,9 @@ void lu_factor_vjp(Backward& b) {
 const ParamSpec kPivot{"pivot", ParamKind::boolean, true};
 const Op kLuFactor{
     .name = "linalg.lu_factor",
-    .doc = "A = P L U as one matrix with L below the diagonal (ones on it are left out) and U, and the pivots: "
-           "row i was exchanged with row pivots[i], counted from 1 as in LAPACK.",
+    .doc =
+        "A = P L U as one matrix with L below the diagonal (ones on it are left out) and U, and the pivots: "
+        "row i was exchanged with row pivots[i], counted from 1 as in LAPACK.",
     .inputs = {{"A"}},
     .params = {kPivot},
     .shape = lu_factor_shape,
@@ -149,8 +149,9 @@ Operands lu_compose(const Call& call) {
   return unpack(factors[0], factors[1]);
 }
 const Op kLu{.name = "linalg.lu",
-             .doc = "The permutation P, the lower triangle L with ones on its diagonal, and the upper triangle "
-                    "U with A = P L U.",
+             .doc =
+                 "The permutation P, the lower triangle L with ones on its diagonal, and the upper triangle "
+                 "U with A = P L U.",
              .inputs = {{"A"}},
              .params = {kPivot},
              .compose = lu_compose,
@@ -177,10 +178,11 @@ const Op kLuUnpack{
     .compose = lu_unpack_compose,
     .integer_inputs = 2,
     .family = OpFamily::linear_algebra,
-    .examples = {{.inputs = {{{2, 2}}, kSecondRow}, .types = OpExample::Types::floating},
-                 {.inputs = {{{2, 2}}, {{2}}}, .error = "lu_unpack: pivots must be i32"},
-                 {.inputs = {{{2, 2}}, {.shape = {2}, .low = 3, .high = 4, .kind = ExampleOperand::Kind::index}},
-                  .error = "lu_unpack: pivot 1 is 3, which does not lie in 1 to 2"}}};
+    .examples = {
+        {.inputs = {{{2, 2}}, kSecondRow}, .types = OpExample::Types::floating},
+        {.inputs = {{{2, 2}}, {{2}}}, .error = "lu_unpack: pivots must be i32"},
+        {.inputs = {{{2, 2}}, {.shape = {2}, .low = 3, .high = 4, .kind = ExampleOperand::Kind::index}},
+         .error = "lu_unpack: pivot 1 is 3, which does not lie in 1 to 2"}}};
 
 Operands lu_solve_compose(const Call& call) {
   require_square(call, 0);
@@ -192,7 +194,8 @@ Operands lu_solve_compose(const Call& call) {
   const Tensor b = left ? call.input(2) : adjoint(call.input(2));
   Tensor x;
   if (adjoint_it != left)  // P L U X = B
-    x = linalg_solve_triangular(u, linalg_solve_triangular(l, matmul(transposed(p), b), false, true, true), true);
+    x = linalg_solve_triangular(u, linalg_solve_triangular(l, matmul(transposed(p), b), false, true, true),
+                                true);
   else  // U^H L^H P^T X = B
     x = matmul(p, linalg_solve_triangular(adjoint(l), linalg_solve_triangular(adjoint(u), b, false), true,
                                           true, true));
@@ -200,19 +203,20 @@ Operands lu_solve_compose(const Call& call) {
 }
 const Op kLuSolve{
     .name = "linalg.lu_solve",
-    .doc = "The solution X of A X = B (X A = B if left is false; with the adjoint of A if adjoint is true) "
-           "from the results of lu_factor.",
+    .doc =
+        "The solution X of A X = B (X A = B if left is false; with the adjoint of A if adjoint is true) "
+        "from the results of lu_factor.",
     .inputs = {{"LU"}, {"pivots"}, {"B"}},
     .params = {{"left", ParamKind::boolean, true}, {"adjoint", ParamKind::boolean, false}},
     .compose = lu_solve_compose,
     .integer_inputs = 2,
     .family = OpFamily::linear_algebra,
-    .examples = {
-        {.inputs = {{{2, 2}, 0.5, 1.5}, kSecondRow, {{2, 1}}}, .types = OpExample::Types::floating},
-        {.inputs = {{{2, 2}, 0.5, 1.5}, kSecondRow, {{3, 2}}},
-         .params = {false, true},
-         .types = OpExample::Types::floating},
-        {.inputs = {{{2, 3}}, kSecondRow, {{2, 1}}}, .error = "linalg.lu_solve: LU must be a square matrix"}}};
+    .examples = {{.inputs = {{{2, 2}, 0.5, 1.5}, kSecondRow, {{2, 1}}}, .types = OpExample::Types::floating},
+                 {.inputs = {{{2, 2}, 0.5, 1.5}, kSecondRow, {{3, 2}}},
+                  .params = {false, true},
+                  .types = OpExample::Types::floating},
+                 {.inputs = {{{2, 3}}, kSecondRow, {{2, 1}}},
+                  .error = "linalg.lu_solve: LU must be a square matrix"}}};
 
 // torch.lu_solve has the right side first.
 Operands plain_lu_solve_compose(const Call& call) {
@@ -225,9 +229,9 @@ const Op kPlainLuSolve{
     .compose = plain_lu_solve_compose,
     .integer_inputs = 4,
     .family = OpFamily::linear_algebra,
-    .examples = {
-        {.inputs = {{{2, 1}}, {{2, 2}, 0.5, 1.5}, kSecondRow}, .types = OpExample::Types::floating},
-        {.inputs = {{{2, 1}}, {{2, 3}}, kSecondRow}, .error = "linalg.lu_solve: LU must be a square matrix"}}};
+    .examples = {{.inputs = {{{2, 1}}, {{2, 2}, 0.5, 1.5}, kSecondRow}, .types = OpExample::Types::floating},
+                 {.inputs = {{{2, 1}}, {{2, 3}}, kSecondRow},
+                  .error = "linalg.lu_solve: LU must be a square matrix"}}};
 
 // --- determinants ---
 
@@ -286,7 +290,8 @@ void cofactors_by_svd(int64_t n, const T* a, T* out) {
     lapack::factor_lu(n, n, copy, pivots.data());
     for (int64_t i = 0; i < n; ++i) det *= pivots[size_t(i)] == i + 1 ? copy[i * n + i] : -copy[i * n + i];
   }
-  // cof(A)^T = cof(A^T) = det conj(u) diag(others) conj(vt), column-major, so its memory is cof(A) row by row.
+  // cof(A)^T = cof(A^T) = det conj(u) diag(others) conj(vt), column-major, so its memory is cof(A) row by
+  // row.
   const auto conjugate = [](T x) {
     if constexpr (is_complex_v<T>)
       return std::conj(x);
@@ -414,8 +419,8 @@ void slogdet_cpu(const Call& call) {
   });
 }
 
-// d log|det| = Re tr(A^-1 dA) and d sign = i sign Im tr(A^-1 dA). With the conjugate gradient h of the sign and
-// c = Im(h sign) the gradient is (dlog + i c) A^-T.
+// d log|det| = Re tr(A^-1 dA) and d sign = i sign Im tr(A^-1 dA). With the conjugate gradient h of the sign
+// and c = Im(h sign) the gradient is (dlog + i c) A^-T.
 void slogdet_vjp(Backward& b) {
   const DType type = b.output(0).dtype();
   Tensor factor = to(b.grad(1), type);
@@ -467,9 +472,9 @@ Tensor linalg_det(const Tensor& a) { return apply1(kDet, {a}); }
 Operands linalg_slogdet(const Tensor& a) { return apply(kSlogdet, {a}); }
 
 std::span<const Op* const> linalg_lu_ops() {
-  static constexpr const Op* ops[] = {&kLuFactor, &kPermutation, &kLu,       &kLuUnpack, &kLuSolve,
-                                      &kPlainLuSolve, &kDet,     &kCofactor, &kPlainDet, &kSlogdet,
-                                      &kPlainSlogdet, &kLogdet};
+  static constexpr const Op* ops[] = {&kLuFactor, &kPermutation,  &kLu,           &kLuUnpack,
+                                      &kLuSolve,  &kPlainLuSolve, &kDet,          &kCofactor,
+                                      &kPlainDet, &kSlogdet,      &kPlainSlogdet, &kLogdet};
   return ops;
 }
 

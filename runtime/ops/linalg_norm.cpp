@@ -28,8 +28,9 @@ const Op kVectorNorm{
     .params = {{"ord", ParamKind::real, 2.0}, kDims, kKeepdim, kDtype},
     .compose = vector_norm_compose,
     .family = OpFamily::reduction,
-    .examples = {{.inputs = {{{2, 3}}}, .types = OpExample::Types::floating},
-                 {.inputs = {{{2, 3}}}, .params = {3.0, Dims{1}, true}, .types = OpExample::Types::floating}}};
+    .examples = {
+        {.inputs = {{{2, 3}}}, .types = OpExample::Types::floating},
+        {.inputs = {{{2, 3}}}, .params = {3.0, Dims{1}, true}, .types = OpExample::Types::floating}}};
 
 // The matrices of the dims `first` and `second`, moved to the end.
 Tensor with_matrices_last(const Tensor& a, int first, int second) {
@@ -45,8 +46,7 @@ Tensor keep_dims(const Tensor& y, int first, int second) {
 Tensor matrix_norm_of(const char* op, const Tensor& given, const Value& ord, int first, int second,
                       bool keepdim, const Value& dtype) {
   const Tensor a = dtype.present() ? to(given, DType(dtype.i)) : given;
-  if (!is_differentiable(a.dtype()))
-    fail(op, ": a floating or complex type is needed (got ", a.dtype(), ")");
+  if (!is_differentiable(a.dtype())) fail(op, ": a floating or complex type is needed (got ", a.dtype(), ")");
   if (first == second) fail(op, ": dim must name two different dims (got ", first + 1, " twice)");
   const Tensor matrices = with_matrices_last(a, first, second);
   Tensor y;
@@ -57,8 +57,8 @@ Tensor matrix_norm_of(const char* op, const Tensor& given, const Value& ord, int
     const double p = ord.f, size = std::abs(p);
     if (size != 1 && size != 2 && !std::isinf(p))
       fail(op, ": ord must be 1, -1, 2, -2, math.huge, -math.huge, \"fro\" or \"nuc\" (got ", p, ")");
-    const Tensor values = size == 2 ? linalg_svdvals(matrices)
-                                    : vector_norm_of(matrices, 1, Dims{size == 1 ? -2 : -1}, false);
+    const Tensor values =
+        size == 2 ? linalg_svdvals(matrices) : vector_norm_of(matrices, 1, Dims{size == 1 ? -2 : -1}, false);
     y = p > 0 ? amax(values, {-1}) : amin(values, {-1});
   }
   return keepdim ? keep_dims(y, first, second) : y;
@@ -69,9 +69,9 @@ Operands matrix_norm_compose(const Call& call) {
   if (a.ndim() < 2) fail("linalg.matrix_norm: A must have at least 2 dims (got shape ", a.shape(), ")");
   const Dims& dims = call.list(kDimAt);
   if (dims.size() != 2) fail("linalg.matrix_norm: dim must name two dims (got ", dims.size(), ")");
-  return {matrix_norm_of(call.op->name, a, call.params[kOrdAt], normalize_dim(call.op->name, dims[0], a.shape()),
-                         normalize_dim(call.op->name, dims[1], a.shape()), call.flag(kKeepAt),
-                         call.params[kTypeAt])};
+  return {matrix_norm_of(
+      call.op->name, a, call.params[kOrdAt], normalize_dim(call.op->name, dims[0], a.shape()),
+      normalize_dim(call.op->name, dims[1], a.shape()), call.flag(kKeepAt), call.params[kTypeAt])};
 }
 const Op kMatrixNorm{
     .name = "linalg.matrix_norm",
@@ -100,7 +100,8 @@ Operands norm_compose(const Call& call) {
   if (!ord.present() || (count == 1 && ord.kind == Value::Kind::real))
     return {vector_norm_of(a, ord.present() ? ord.f : 2, dim, keepdim, call.params[kTypeAt])};
   if (count != 2)
-    fail("linalg.norm: an order of matrices needs two dims (got ", count, "); name them with dim, or leave ord "
+    fail("linalg.norm: an order of matrices needs two dims (got ", count,
+         "); name them with dim, or leave ord "
          "out for the 2-norm of all elements");
   const int first = dim.present() ? normalize_dim(call.op->name, dim.list[0], a.shape()) : 0;
   const int second = dim.present() ? normalize_dim(call.op->name, dim.list[1], a.shape()) : 1;
@@ -108,8 +109,9 @@ Operands norm_compose(const Call& call) {
 }
 const Op kNorm{
     .name = "linalg.norm",
-    .doc = "The norm of vectors if dim names one dim or ord is absent, else of matrices; ord is a number, "
-           "\"fro\" or \"nuc\".",
+    .doc =
+        "The norm of vectors if dim names one dim or ord is absent, else of matrices; ord is a number, "
+        "\"fro\" or \"nuc\".",
     .inputs = {{"A"}},
     .params = {{.name = "ord", .kind = ParamKind::real, .choices = {"fro", "nuc"}, .optional = true},
                kDims,
@@ -122,7 +124,9 @@ const Op kNorm{
         {.inputs = {{{2, 3}}}, .params = {int64_t(kNuclear)}, .types = OpExample::Types::floating},
         {.inputs = {{{2, 3}}}, .params = {3.0, Dims{0}}, .types = OpExample::Types::floating},
         {.inputs = {{{2, 3}}}, .params = {-1.0, Dims{1, 0}, true}, .types = OpExample::Types::floating},
-        {.inputs = {{{2, 3, 2}}}, .params = {1.0}, .error = "linalg.norm: an order of matrices needs two dims"}}};
+        {.inputs = {{{2, 3, 2}}},
+         .params = {1.0},
+         .error = "linalg.norm: an order of matrices needs two dims"}}};
 
 // --- cond ---
 
@@ -133,8 +137,7 @@ Operands cond_compose(const Call& call) {
   const double order = p.kind == Value::Kind::real ? p.f : 0;
   if (!p.present() || order == 2 || order == -2) {
     const Tensor s = linalg_svdvals(a);
-    if (s.size(-1) == 0)
-      return {zeros(batch_shape(a.shape()), part_type(a.dtype()), a.device())};
+    if (s.size(-1) == 0) return {zeros(batch_shape(a.shape()), part_type(a.dtype()), a.device())};
     const Tensor largest = select(s, -1, 0), least = select(s, -1, s.size(-1) - 1);
     return {order == -2 ? least / largest : largest / least};
   }
@@ -155,15 +158,15 @@ Operands cond_compose(const Call& call) {
 }
 const Op kCond{
     .name = "linalg.cond",
-    .doc = "The condition number |A| |A^-1| in the matrix norm p; without p the ratio of the largest and the "
-           "smallest singular value.",
+    .doc =
+        "The condition number |A| |A^-1| in the matrix norm p; without p the ratio of the largest and the "
+        "smallest singular value.",
     .inputs = {{"A"}},
     .params = {{.name = "p", .kind = ParamKind::real, .choices = {"fro", "nuc"}, .optional = true}},
     .compose = cond_compose,
     .family = OpFamily::linear_algebra,
-    .examples = {
-        {.inputs = {{{4, 2}}}, .types = OpExample::Types::floating},
-        {.inputs = {{{2, 3}}}, .params = {1.0}, .error = "linalg.cond: A must be a square matrix"}}};
+    .examples = {{.inputs = {{{4, 2}}}, .types = OpExample::Types::floating},
+                 {.inputs = {{{2, 3}}}, .params = {1.0}, .error = "linalg.cond: A must be a square matrix"}}};
 
 }  // namespace
 

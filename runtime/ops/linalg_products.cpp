@@ -19,9 +19,9 @@ std::vector<std::vector<size_t>> best_splits(const TensorList& matrices) {
       const size_t j = i + length;
       cost[i][j] = std::numeric_limits<double>::infinity();
       for (size_t k = i; k < j; ++k) {
-        const double price = cost[i][k] + cost[k + 1][j] +
-                             double(matrices[i].size(0)) * double(matrices[k].size(1)) *
-                                 double(matrices[j].size(1));
+        const double price =
+            cost[i][k] + cost[k + 1][j] +
+            double(matrices[i].size(0)) * double(matrices[k].size(1)) * double(matrices[j].size(1));
         if (price < cost[i][j]) cost[i][j] = price, split[i][j] = k;
       }
     }
@@ -60,16 +60,18 @@ Tensor chain(const Call& call, bool vectors) {
 }
 Operands multi_dot_compose(const Call& call) { return {chain(call, true)}; }
 Operands chain_matmul_compose(const Call& call) { return {chain(call, false)}; }
-const Op kMultiDot{.name = "linalg.multi_dot",
-                   .doc = "The product of all tensors, in the order that needs the fewest operations; the first "
-                          "and the last may be vectors.",
-                   .inputs = {{.name = "tensors", .list = true}},
-                   .compose = multi_dot_compose,
-                   .family = OpFamily::linear_algebra,
-                   .examples = {{.inputs = {{{2, 3}}, {{3, 4}}, {{4, 2}}}, .types = OpExample::Types::number},
-                                {.inputs = {{{3}}, {{3, 4}}, {{4}}}, .types = OpExample::Types::number},
-                                {.inputs = {{{2, 3}}, {{2, 3}}}, .error = "linalg.multi_dot: matrices 1 and 2"},
-                                {.inputs = {{{2, 3}}}, .error = "linalg.multi_dot: 2 to 512 matrices"}}};
+const Op kMultiDot{
+    .name = "linalg.multi_dot",
+    .doc =
+        "The product of all tensors, in the order that needs the fewest operations; the first "
+        "and the last may be vectors.",
+    .inputs = {{.name = "tensors", .list = true}},
+    .compose = multi_dot_compose,
+    .family = OpFamily::linear_algebra,
+    .examples = {{.inputs = {{{2, 3}}, {{3, 4}}, {{4, 2}}}, .types = OpExample::Types::number},
+                 {.inputs = {{{3}}, {{3, 4}}, {{4}}}, .types = OpExample::Types::number},
+                 {.inputs = {{{2, 3}}, {{2, 3}}}, .error = "linalg.multi_dot: matrices 1 and 2"},
+                 {.inputs = {{{2, 3}}}, .error = "linalg.multi_dot: 2 to 512 matrices"}}};
 const Op kChainMatmul{
     .name = "chain_matmul",
     .doc = "The product of all matrices, in the order that needs the fewest operations.",
@@ -123,14 +125,15 @@ const Op kPlainMatrixPower{.name = "matrix_power",
 
 // exp(A) = exp(A / 2^s)^(2^s) with the Taylor polynomial of degree 18, for which the 1-norm of A / 2^s may be
 // 1.09 in double precision: Bader, Blanes, Casas, "Computing the matrix exponential with an optimized Taylor
-// polynomial approximation", 2019. The polynomial is evaluated in powers of A^4 (Paterson, Stockmeyer, "On the
-// number of nonscalar multiplications necessary to evaluate polynomials", 1973).
+// polynomial approximation", 2019. The polynomial is evaluated in powers of A^4 (Paterson, Stockmeyer, "On
+// the number of nonscalar multiplications necessary to evaluate polynomials", 1973).
 Operands matrix_exp_compose(const Call& call) {
   constexpr double kLargestNorm = 1.09;
   constexpr int kDegree = 18, kStep = 4;
   require_square(call);
   const Tensor& a = call.input(0);
   if (a.numel() == 0) return {a * 1.0};
+  if (is_half(a.dtype())) return {to(apply1(*call.op, {to(a, DType::f32)}), a.dtype())};
   double norm = 0;
   {
     const NoGrad off;
@@ -268,14 +271,14 @@ Operands vecdot_compose(const Call& call) {
   const Tensor product = conj(call.input(0)) * call.input(1);
   return {sum(product, {normalize_dim(call.op->name, call.integer(0), product.shape())})};
 }
-const Op kVecdot{.name = "linalg.vecdot",
-                 .doc = "The sums of conj(x) y along dim.",
-                 .inputs = {{"x"}, {"y"}},
-                 .params = {{"dim", ParamKind::dim, -1}},
-                 .compose = vecdot_compose,
-                 .family = OpFamily::linear_algebra,
-                 .examples = {{.inputs = {{{2, 3}}, {{2, 3}}}},
-                              {.inputs = {{{2, 3}}, {{2, 1}}}, .params = {0}}}};
+const Op kVecdot{
+    .name = "linalg.vecdot",
+    .doc = "The sums of conj(x) y along dim.",
+    .inputs = {{"x"}, {"y"}},
+    .params = {{"dim", ParamKind::dim, -1}},
+    .compose = vecdot_compose,
+    .family = OpFamily::linear_algebra,
+    .examples = {{.inputs = {{{2, 3}}, {{2, 3}}}}, {.inputs = {{{2, 3}}, {{2, 1}}}, .params = {0}}}};
 
 Operands inner_compose(const Call& call) {
   const Tensor &a = call.input(0), &b = call.input(1);
@@ -299,8 +302,7 @@ Tensor scaled_sum(const Tensor& input, const Tensor& y, double beta, double alph
 const ParamSpec kBeta{"beta", ParamKind::real, 1.0}, kAlpha{"alpha", ParamKind::real, 1.0};
 
 Operands addmv_compose(const Call& call) {
-  if (call.input(1).ndim() != 2)
-    fail("addmv: mat must have 2 dims (got shape ", call.input(1).shape(), ")");
+  if (call.input(1).ndim() != 2) fail("addmv: mat must have 2 dims (got shape ", call.input(1).shape(), ")");
   require_vectors(call, 2);
   return {scaled_sum(call.input(0), matmul(call.input(1), call.input(2)), call.real(0), call.real(1))};
 }
@@ -311,9 +313,10 @@ const Op kAddmv{
     .params = {kBeta, kAlpha},
     .compose = addmv_compose,
     .family = OpFamily::linear_algebra,
-    .examples = {{.inputs = {{{2}}, {{2, 3}}, {{3}}}, .types = OpExample::Types::number},
-                 {.inputs = {{{1}}, {{2, 3}}, {{3}}}, .params = {0.5, -2.0}, .types = OpExample::Types::number},
-                 {.inputs = {{{2}}, {{2}}, {{3}}}, .error = "addmv: mat must have 2 dims"}}};
+    .examples = {
+        {.inputs = {{{2}}, {{2, 3}}, {{3}}}, .types = OpExample::Types::number},
+        {.inputs = {{{1}}, {{2, 3}}, {{3}}}, .params = {0.5, -2.0}, .types = OpExample::Types::number},
+        {.inputs = {{{2}}, {{2}}, {{3}}}, .error = "addmv: mat must have 2 dims"}}};
 
 Operands addr_compose(const Call& call) {
   require_vectors(call, 1);
@@ -326,10 +329,9 @@ const Op kAddr{
     .params = {kBeta, kAlpha},
     .compose = addr_compose,
     .family = OpFamily::linear_algebra,
-    .examples = {
-        {.inputs = {{{2, 3}}, {{2}}, {{3}}}, .types = OpExample::Types::number},
-        {.inputs = {{{3}}, {{2}}, {{3}}}, .params = {0.5, -2.0}, .types = OpExample::Types::number},
-        {.inputs = {{{3}}, {{2, 1}}, {{3}}}, .error = "addr: vec1 must have 1 dim"}}};
+    .examples = {{.inputs = {{{2, 3}}, {{2}}, {{3}}}, .types = OpExample::Types::number},
+                 {.inputs = {{{3}}, {{2}}, {{3}}}, .params = {0.5, -2.0}, .types = OpExample::Types::number},
+                 {.inputs = {{{3}}, {{2, 1}}, {{3}}}, .error = "addr: vec1 must have 1 dim"}}};
 
 // --- vander ---
 
@@ -384,16 +386,15 @@ const Op kVander{.name = "vander",
 Operands linalg_diagonal_compose(const Call& call) {
   return {diagonal(call.input(0), call.integer(0), int(call.integer(1)), int(call.integer(2)))};
 }
-const Op kLinalgDiagonal{.name = "linalg.diagonal",
-                         .doc = "A view of the diagonal of the last two dims (dim1 and dim2), as the last dim.",
-                         .inputs = {{"A"}},
-                         .params = {{"offset", ParamKind::integer, 0},
-                                    {"dim1", ParamKind::dim, -2},
-                                    {"dim2", ParamKind::dim, -1}},
-                         .compose = linalg_diagonal_compose,
-                         .family = OpFamily::view,
-                         .flops = kMovesNothing,
-                         .examples = {{.inputs = {{{2, 3, 3}}}}, {.inputs = {{{3, 4}}}, .params = {1}}}};
+const Op kLinalgDiagonal{
+    .name = "linalg.diagonal",
+    .doc = "A view of the diagonal of the last two dims (dim1 and dim2), as the last dim.",
+    .inputs = {{"A"}},
+    .params = {{"offset", ParamKind::integer, 0}, {"dim1", ParamKind::dim, -2}, {"dim2", ParamKind::dim, -1}},
+    .compose = linalg_diagonal_compose,
+    .family = OpFamily::view,
+    .flops = kMovesNothing,
+    .examples = {{.inputs = {{{2, 3, 3}}}}, {.inputs = {{{3, 4}}}, .params = {1}}}};
 
 // The areas between neighbours along dim: (y_i + y_i+1) / 2 times their distance.
 Tensor areas(const Call& call, int dim) {
@@ -412,7 +413,8 @@ Tensor areas(const Call& call, int dim) {
   }
   const int along = x.ndim() - (y.ndim() - dim);
   if (along < 0 || x.size(along) != n)
-    fail(call.op->name, ": x of shape ", x.shape(), " does not fit dim ", dim + 1, " of y of shape ", y.shape());
+    fail(call.op->name, ": x of shape ", x.shape(), " does not fit dim ", dim + 1, " of y of shape ",
+         y.shape());
   return middle * (narrow(x, along, n - count, count) - narrow(x, along, 0, count));
 }
 int trapezoid_dim(const Call& call) {
@@ -453,23 +455,23 @@ const Op kTrapz{.name = "trapz",
                 .compose = trapezoid_compose,
                 .family = OpFamily::reduction,
                 .examples = trapezoid_examples()};
-const Op kCumulativeTrapezoid{
-    .name = "cumulative_trapezoid",
-    .doc = "The running integral of y along dim by the trapezoidal rule.",
-    .inputs = {{"y"}, {"x", true}},
-    .params = kTrapezoidParams,
-    .compose = cumulative_trapezoid_compose,
-    .family = OpFamily::reduction,
-    .examples = trapezoid_examples()};
+const Op kCumulativeTrapezoid{.name = "cumulative_trapezoid",
+                              .doc = "The running integral of y along dim by the trapezoidal rule.",
+                              .inputs = {{"y"}, {"x", true}},
+                              .params = kTrapezoidParams,
+                              .compose = cumulative_trapezoid_compose,
+                              .family = OpFamily::reduction,
+                              .examples = trapezoid_examples()};
 
 }  // namespace
 
 std::span<const Op* const> linalg_product_ops() {
   static constexpr const Op* ops[] = {
-      &kMultiDot, &kChainMatmul, &kMatrixPower, &kPlainMatrixPower, &kMatrixExp, &kPlainMatrixExp,
-      &kKron,     &kLinalgCross, &kCross,       &kVdot,             &kVecdot,    &kInner,
-      &kAddmv,    &kAddr,        &kLinalgVander, &kVander,          &kLinalgDiagonal, &kTrapezoid,
-      &kTrapz,    &kCumulativeTrapezoid};
+      &kMultiDot,       &kChainMatmul,    &kMatrixPower,  &kPlainMatrixPower,
+      &kMatrixExp,      &kPlainMatrixExp, &kKron,         &kLinalgCross,
+      &kCross,          &kVdot,           &kVecdot,       &kInner,
+      &kAddmv,          &kAddr,           &kLinalgVander, &kVander,
+      &kLinalgDiagonal, &kTrapezoid,      &kTrapz,        &kCumulativeTrapezoid};
   return ops;
 }
 

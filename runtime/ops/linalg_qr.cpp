@@ -32,9 +32,8 @@ void qr_cpu(const Call& call) {
     const Tensor factored = columns_of(a);
     T* const matrices = factored.data<T>();
     const Workspace<T> tau(items * k);
-    for_items(items, 2 * double(m * n) * double(k), [&](int64_t item) {
-      lapack::factor_qr(m, n, matrices + item * m * n, tau.data() + item * k);
-    });
+    for_items(items, 2 * double(m * n) * double(k),
+              [&](int64_t item) { lapack::factor_qr(m, n, matrices + item * m * n, tau.data() + item * k); });
     Shape rows = factored.shape();  // R: the upper triangle of the first rows of each column
     Tensor triangle = Tensor::empty(with_dims(batch_shape(rows), {n, r.size(-2)}), a.dtype());
     T* const to = triangle.data<T>();
@@ -64,8 +63,9 @@ Tensor hermitian_from_upper(const Tensor& x) {
 
 // For m >= n: dA = (dQ + Q H(R dR^H - dQ^H Q)) R^-H, where H keeps the lower triangle and completes it to a
 // Hermitian matrix (here from the adjoint's upper triangle): Walter, Lehmann, "On evaluating higher-order
-// derivatives of the QR decomposition", 2012; Roberts, Roberts, "QR and LQ decomposition matrix backpropagation
-// algorithms", 2020, also for m < n: there A = Q [R1, R2] gives dA2 = Q dR2 and adds A2 dR2^H to dQ.
+// derivatives of the QR decomposition", 2012; Roberts, Roberts, "QR and LQ decomposition matrix
+// backpropagation algorithms", 2020, also for m < n: there A = Q [R1, R2] gives dA2 = Q dR2 and adds A2 dR2^H
+// to dQ.
 void qr_vjp(Backward& b) {
   const int64_t mode = b.integer(0), m = b.shape(0)[b.shape(0).size() - 2], n = b.shape(0).back();
   if (mode == kOnlyR) fail("linalg.qr: mode \"r\" has no gradient, which needs Q; use mode \"reduced\"");
@@ -95,8 +95,9 @@ double qr_flops(const Call& call) {
 const ParamSpec kMode{"mode", ParamKind::choice, int64_t(0), {"reduced", "complete", "r"}};
 const Op kQr{
     .name = "linalg.qr",
-    .doc = "Q with orthonormal columns and the upper triangle R with A = Q R; mode \"complete\" completes Q "
-           "to a square, mode \"r\" leaves it out.",
+    .doc =
+        "Q with orthonormal columns and the upper triangle R with A = Q R; mode \"complete\" completes Q "
+        "to a square, mode \"r\" leaves it out.",
     .inputs = {{"A"}},
     .params = {kMode},
     .shape = qr_shape,
@@ -132,7 +133,8 @@ Operands householder_compose(const Call& call) {
   const int64_t m = a.size(-2), n = a.size(-1);
   if (n > m || tau.ndim() != a.ndim() - 1 || tau.size(-1) > n)
     fail(call.op->name, ": ", call.op->inputs[0].name, " of shape ", a.shape(), " and tau of shape ",
-         tau.shape(), " do not fit: a matrix needs at least as many rows as columns, and tau at most an "
+         tau.shape(),
+         " do not fit: a matrix needs at least as many rows as columns, and tau at most an "
          "element for each column");
   const Tensor lower = tril(a, -1) + eye(m, n, a.dtype(), a.device());
   Tensor q = eye(m, n, a.dtype(), a.device()) + zeros_like(lower.detach());
@@ -144,8 +146,9 @@ Operands householder_compose(const Call& call) {
 }
 const Op kHouseholder{
     .name = "linalg.householder_product",
-    .doc = "The first columns of the product of Householder reflections; their vectors are below the diagonal "
-           "of A, their factors in tau.",
+    .doc =
+        "The first columns of the product of Householder reflections; their vectors are below the diagonal "
+        "of A, their factors in tau.",
     .inputs = {{"A"}, {"tau"}},
     .compose = householder_compose,
     .family = OpFamily::linear_algebra,
@@ -257,17 +260,17 @@ Operands lstsq_compose(const Call& call) {
 }
 const Op kLstsq{
     .name = "linalg.lstsq",
-    .doc = "The solution X of smallest norm that minimizes |A X - B|, the squared residuals (if A has full "
-           "rank and more rows than columns), the rank of A, and with driver \"gelsd\" or \"gelss\" its "
-           "singular values; smaller ones than rcond times the largest count as 0.",
+    .doc =
+        "The solution X of smallest norm that minimizes |A X - B|, the squared residuals (if A has full "
+        "rank and more rows than columns), the rank of A, and with driver \"gelsd\" or \"gelss\" its "
+        "singular values; smaller ones than rcond times the largest count as 0.",
     .inputs = {{"A"}, {"B"}},
     .params = {kRcond, kDriver},
     .compose = lstsq_compose,
     .family = OpFamily::linear_algebra,
-    .examples = {{.inputs = {{{4, 2}}, {{4, 3}}},
-                  .second_order = false,
-                  .types = OpExample::Types::floating},
-                 {.inputs = {{{2, 3}}, {{3, 1}}}, .error = "linalg.lstsq: A of shape [2, 3] does not fit B"}}};
+    .examples = {
+        {.inputs = {{{4, 2}}, {{4, 3}}}, .second_order = false, .types = OpExample::Types::floating},
+        {.inputs = {{{2, 3}}, {{3, 1}}}, .error = "linalg.lstsq: A of shape [2, 3] does not fit B"}}};
 
 }  // namespace
 

@@ -4,9 +4,7 @@
 namespace lunagrad {
 namespace {
 
-double cube_flops(const Call& call) {
-  return 2 * elements(call.in[0]) * double(call.input(0).size(-1));
-}
+double cube_flops(const Call& call) { return 2 * elements(call.in[0]) * double(call.input(0).size(-1)); }
 
 [[noreturn]] void fail_singular(const char* op, const Shape& shape, int64_t item, int pivot) {
   fail_as(ErrorKind::numeric, op, ": ", in_batch(shape, item), " is singular: the pivot of column ", pivot,
@@ -190,9 +188,8 @@ Operands solve_compose(const Call& call) {
     fail("linalg.solve: left = false needs a matrix B or batches of them (got A of shape ", a.shape(),
          " and B of shape ", b.shape(), ")");
   const Tensor right = vectors ? unsqueeze(b, -1) : b;
-  const Tensor x = left || vectors
-                       ? apply1(kSolveMatrices, {left ? a : transposed(a), right})
-                       : transposed(apply1(kSolveMatrices, {transposed(a), transposed(right)}));
+  const Tensor x = left || vectors ? apply1(kSolveMatrices, {left ? a : transposed(a), right})
+                                   : transposed(apply1(kSolveMatrices, {transposed(a), transposed(right)}));
   return {vectors ? squeeze(x, -1) : x};
 }
 const Op kSolve{
@@ -246,13 +243,12 @@ void triangular_vjp(Backward& b) {
   const Tensor da = -(left ? matmul(db, x) : matmul(x, db));
   b.set(0, upper ? triu(da, unit ? 1 : 0) : tril(da, unit ? -1 : 0));
 }
-double triangular_flops(const Call& call) {
-  return elements(call.out[0]) * double(call.input(0).size(-1));
-}
+double triangular_flops(const Call& call) { return elements(call.out[0]) * double(call.input(0).size(-1)); }
 const Op kSolveTriangular{
     .name = "linalg.solve_triangular",
-    .doc = "The solution X of A X = B, or of X A = B if left is false, where A is a triangle; only the "
-           "triangle that upper names is read, without its diagonal if unitriangular.",
+    .doc =
+        "The solution X of A X = B, or of X A = B if left is false, where A is a triangle; only the "
+        "triangle that upper names is read, without its diagonal if unitriangular.",
     .inputs = {{"A"}, {"B"}},
     .params = {{"upper", ParamKind::boolean, {}},
                {"left", ParamKind::boolean, true},
@@ -287,8 +283,9 @@ Operands old_triangular_compose(const Call& call) {
 }
 const Op kTriangularSolve{
     .name = "triangular_solve",
-    .doc = "The solution X of A X = b, where A is a triangle, and a copy of A: linalg.solve_triangular under "
-           "its old name.",
+    .doc =
+        "The solution X of A X = b, where A is a triangle, and a copy of A: linalg.solve_triangular under "
+        "its old name.",
     .inputs = {{"b"}, {"A"}},
     .params = {{"upper", ParamKind::boolean, true},
                {"transpose", ParamKind::boolean, false},
@@ -373,7 +370,7 @@ Tensor linalg_solve_triangular(const Tensor& a, const Tensor& b, bool upper, boo
 }
 
 std::span<const Op* const> linalg_solve_ops() {
-  static constexpr const Op* ops[] = {&kInv,       &kInverse,      &kSolveMatrices,   &kSolve,
+  static constexpr const Op* ops[] = {&kInv,       &kInverse,     &kSolveMatrices,   &kSolve,
                                       &kTensorinv, &kTensorsolve, &kSolveTriangular, &kTriangularSolve};
   return ops;
 }

@@ -79,8 +79,7 @@ void svd_vjp(Backward& b) {
     return b.set(0, conjugated(matmul(u, to(unsqueeze(b.grad(1), -1), type) * vh)));
   const auto skew = [](const Tensor& x) { return x - adjoint(x); };
   const Tensor squares = square(s);
-  const Tensor e =
-      to(reciprocal_or_zero(unsqueeze(squares, -2) - unsqueeze(squares, -1)), type);
+  const Tensor e = to(reciprocal_or_zero(unsqueeze(squares, -2) - unsqueeze(squares, -1)), type);
   const Tensor row = to(unsqueeze(s, -2), type), column = to(unsqueeze(s, -1), type);
   const Tensor inverse = to(reciprocal_or_zero(s), type);
   Tensor du, dvh, outside;
@@ -106,11 +105,14 @@ void svd_vjp(Backward& b) {
 
 const Op kSvd{
     .name = "linalg.svd",
-    .doc = "U, S and Vh with A = U diag(S) Vh, S in descending order; full_matrices completes U and Vh to "
-           "squares. The driver's name is accepted and not needed.",
+    .doc =
+        "U, S and Vh with A = U diag(S) Vh, S in descending order; full_matrices completes U and Vh to "
+        "squares. The driver's name is accepted and not needed.",
     .inputs = {{"A"}},
     .params = {{"full_matrices", ParamKind::boolean, true},
-               {.name = "driver", .kind = ParamKind::choice, .choices = {"gesvd", "gesvdj", "gesvda"},
+               {.name = "driver",
+                .kind = ParamKind::choice,
+                .choices = {"gesvd", "gesvdj", "gesvda"},
                 .optional = true}},
     .shape = svd_shape,
     .cpu = svd_cpu,
@@ -174,8 +176,10 @@ double svdvals_flops(const Call& call) { return svd_flops(call) * 3 / 14; }
 const Op kSvdvals{.name = "linalg.svdvals",
                   .doc = "The singular values of A in descending order.",
                   .inputs = {{"A"}},
-                  .params = {{.name = "driver", .kind = ParamKind::choice,
-                              .choices = {"gesvd", "gesvdj", "gesvda"}, .optional = true}},
+                  .params = {{.name = "driver",
+                              .kind = ParamKind::choice,
+                              .choices = {"gesvd", "gesvdj", "gesvda"},
+                              .optional = true}},
                   .shape = svdvals_shape,
                   .cpu = svdvals_cpu,
                   .vjp = svdvals_vjp,
@@ -263,8 +267,9 @@ void pinv_vjp(Backward& b) {
 }
 const Op kPinv{
     .name = "linalg.pinv",
-    .doc = "The pseudoinverse of A; singular values up to the larger of atol and rtol (or rcond) times the "
-           "largest count as 0. hermitian reads only the lower triangle.",
+    .doc =
+        "The pseudoinverse of A; singular values up to the larger of atol and rtol (or rcond) times the "
+        "largest count as 0. hermitian reads only the lower triangle.",
     .inputs = {{"A"}},
     .params = {{.name = "rcond", .kind = ParamKind::real, .optional = true}, kHermitian, kAtol, kRtol},
     .shape = pinv_shape,
@@ -280,9 +285,7 @@ const Op kPinv{
                  {.inputs = {{{2, 2, 3}}}, .types = OpExample::Types::floating},
                  {.inputs = {{{3}}}, .error = "linalg.pinv: A must have at least 2 dims"}}};
 
-Operands pinverse_compose(const Call& call) {
-  return apply(kPinv, call.in, {call.params[0], false, {}, {}});
-}
+Operands pinverse_compose(const Call& call) { return apply(kPinv, call.in, {call.params[0], false, {}, {}}); }
 const Op kPinverse{.name = "pinverse",
                    .doc = "The pseudoinverse of input: linalg.pinv.",
                    .inputs = {{"input"}},
@@ -305,9 +308,9 @@ Operands rank_compose(const Call& call) {
   const double absolute = atol.present() ? atol.f : 0;
   const double eps = part_type(a.dtype()) == DType::f64 ? std::numeric_limits<double>::epsilon()
                                                         : double(std::numeric_limits<float>::epsilon());
-  const double relative = rtol.present()  ? rtol.f
+  const double relative = rtol.present()                  ? rtol.f
                           : tol.present() || absolute > 0 ? 0
-                                         : eps * double(std::max(a.size(-1), a.size(-2)));
+                                                          : eps * double(std::max(a.size(-1), a.size(-2)));
   const Tensor bound = maximum(amax(s, {-1}, true) * relative, Tensor::number(absolute));
   return {sum(to(gt(s, bound), DType::i64), {-1})};
 }
@@ -324,9 +327,9 @@ const Op kMatrixRank{
 
 }  // namespace
 
-// Golub, Pereyra, "The differentiation of pseudo-inverses and nonlinear least squares problems whose variables
-// separate", 1973, in the order of products that is cheaper for the shape of A. The rank must not change near
-// A.
+// Golub, Pereyra, "The differentiation of pseudo-inverses and nonlinear least squares problems whose
+// variables separate", 1973, in the order of products that is cheaper for the shape of A. The rank must not
+// change near A.
 Tensor pinv_gradient(const Tensor& g, const Tensor& pinv, const Tensor& a) {
   const Tensor gh = adjoint(g), ph = adjoint(pinv);
   if (a.size(-2) <= a.size(-1)) {
@@ -344,7 +347,7 @@ Tensor linalg_svdvals(const Tensor& a) { return apply1(kSvdvals, {a}, {Value()})
 Tensor linalg_pinv(const Tensor& a) { return apply1(kPinv, {a}, {Value(), false, Value(), Value()}); }
 
 std::span<const Op* const> linalg_svd_ops() {
-  static constexpr const Op* ops[] = {&kSvd,  &kPlainSvd, &kSvdvals, &kPinv, &kPinverse, &kMatrixRank};
+  static constexpr const Op* ops[] = {&kSvd, &kPlainSvd, &kSvdvals, &kPinv, &kPinverse, &kMatrixRank};
   return ops;
 }
 

@@ -79,11 +79,12 @@ void print_entry(std::ostream& out, const HelpEntry& entry) {
 }  // namespace
 
 void print_op_table(std::ostream& out) {
-  out << "# Operations\n\nEvery op is a function of `lg`; if its first argument is a tensor, it is also a "
-         "method "
-         "of Tensor. Arguments are\ngiven in this order, or by name in a table after them. Dims count from "
-         "1. "
-         "This page is generated: see\n[CONTRIBUTING](../CONTRIBUTING.md). Modules, optimizers and the rest "
+  out << "# Operations\n\nEvery op is a function of `lg`; if its first argument is a tensor and its name has "
+         "no dot, it is also "
+         "a method\nof Tensor. Arguments are given in this order, or by name in a table after them. Dims "
+         "count "
+         "from 1. This page is generated: see\n[CONTRIBUTING](../CONTRIBUTING.md). Modules, optimizers and "
+         "the rest "
          "are in "
          "[library.md](library.md).\n\n| op | arguments | result |\n|---|---|---|\n";
   for (const Signature& signature : signatures())

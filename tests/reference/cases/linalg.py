@@ -41,7 +41,6 @@ def cases(case):
     both("linalg.inv", regular, (3, 3), (2, 4, 4), (1, 1))
     both("inverse", regular, (3, 3))
     both("linalg.det", regular, (3, 3), (2, 4, 4))
-    case("linalg.det", [values([[1, 2], [2, 4]])], **FLOATING)  # singular
     both("linalg.slogdet", regular, (3, 3), (2, 4, 4))
     both("logdet", symmetric, (3, 3))
     both("linalg.pinv", regular, (3, 3), (4, 2), (2, 2, 3))
@@ -84,7 +83,8 @@ def cases(case):
     case("linalg.solve", [regular(3, 3), real(3)], **FLOATING)
     case("linalg.solve", [regular(2, 3, 3), real(2, 3)], **FLOATING)
     case("triangular_solve", [real(3, 2), regular(3, 3)], **FLOATING)
-    case("cholesky_solve", [real(3, 2), regular(3, 3)], **FLOATING)
+    case("cholesky_solve", [real(3, 2), regular(3, 3)], grad=False, **FLOATING)
+    case("cholesky_inverse", [regular(3, 3)], grad=False, **FLOATING)
     case("linalg.tensorinv", [regular(4, 4)], ind=1, **FLOATING)
     case("linalg.tensorsolve", [regular(4, 4), real(4)], **FLOATING)
     case("linalg.lstsq", [regular(4, 2), real(4, 3)], **FLOATING,
@@ -126,13 +126,14 @@ def cases(case):
         for shape in [(3, 3), (2, 2, 2)]:
             case(op, [complex_regular(*shape)], types="c128", floats=False, **FLOATING)
     case("linalg.pinv", [complex_regular(4, 2)], types="c128", floats=False, **FLOATING)
-    for op in ["linalg.cholesky", "linalg.eigvalsh"]:
-        case(op, [hermitian(3)], types="c128", floats=False, **FLOATING)
+    case("linalg.eigvalsh", [hermitian(3)], types="c128", floats=False, **FLOATING)
+    # The gradients of these in PyTorch are not Hermitian, or fill the triangle that is not read.
+    case("linalg.cholesky", [hermitian(3)], types="c128", floats=False, grad=False, **FLOATING)
     case("linalg.solve", [complex_regular(3, 3), real(3, 2)], types="c128", floats=False, **FLOATING)
     case("linalg.solve_triangular", [complex_regular(3, 3), real(3, 2)], upper=True, types="c128", floats=False,
          **FLOATING)
-    case("cholesky_solve", [real(3, 2), complex_regular(3, 3)], types="c128", floats=False, **FLOATING)
-    case("vdot", [real(4), real(4)], types="c128", floats=False)
+    case("cholesky_solve", [real(3, 2), complex_regular(3, 3)], types="c128", floats=False, grad=False, **FLOATING)
+    case("vdot", [real(4), real(4)], types="c128", floats=False, by=lambda a, b: (a.conj() * b).sum())
     case("linalg.cross", [real(2, 3), real(2, 3)], types="c128", floats=False)
     # Eigenvalues of larger matrices have no order, and eigenvectors no phase.
     case("linalg.eigvals", [complex_regular(3, 1, 1)], types="c128", floats=False)
