@@ -322,16 +322,15 @@ Operands addr_compose(const Call& call) {
   require_vectors(call, 1);
   return {scaled_sum(call.input(0), outer(call.input(1), call.input(2)), call.real(0), call.real(1))};
 }
-const Op kAddr{
-    .name = "addr",
-    .doc = "beta input + alpha times the products of each element of vec1 with each of vec2.",
-    .inputs = {{"input"}, {"vec1"}, {"vec2"}},
-    .params = {kBeta, kAlpha},
-    .compose = addr_compose,
-    .family = OpFamily::linear_algebra,
-    .examples = {{.inputs = {{{2, 3}}, {{2}}, {{3}}}, .types = OpExample::Types::number},
-                 {.inputs = {{{3}}, {{2}}, {{3}}}, .params = {0.5, -2.0}, .types = OpExample::Types::number},
-                 {.inputs = {{{3}}, {{2, 1}}, {{3}}}, .error = "addr: vec1 must have 1 dim"}}};
+const Op kAddr{.name = "addr",
+               .doc = "beta input + alpha times the products of each element of vec1 with each of vec2.",
+               .inputs = {{"input"}, {"vec1"}, {"vec2"}},
+               .params = {kBeta, kAlpha},
+               .compose = addr_compose,
+               .family = OpFamily::linear_algebra,
+               .examples = {{.inputs = {{{2, 3}}, {{2}}, {{3}}}},
+                            {.inputs = {{{3}}, {{2}}, {{3}}}, .params = {0.5, -2.0}},
+                            {.inputs = {{{3}}, {{2, 1}}, {{3}}}, .error = "addr: vec1 must have 1 dim"}}};
 
 // --- vander ---
 
