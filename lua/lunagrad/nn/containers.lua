@@ -2,6 +2,7 @@
 -- modules of a ModuleDict have names.
 local core = require "lunagrad.core"
 local class = require "lunagrad.nn.class"
+local named = require "lunagrad.nn.named"
 
 local fail = core._fail
 
@@ -92,87 +93,9 @@ end
 -- ModuleDict{conv = a, pool = b} (sorted by name) or ModuleDict{{"conv", a}, {"pool", b}} (in the given order). A module is
 -- read by its name: dict.conv, dict["conv"].
 local ModuleDict = class("ModuleDict")
-
-function ModuleDict:init(modules)
-  rawset(self, "_names", {})
-  self:update(modules or {})
-end
-
-local function named(list)
-  if list._names then
-    local entries = {}
-    for i, name in ipairs(list._names) do entries[i] = {name, list[name]} end
-    return entries
-  elseif #list > 0 then
-    return list
-  end
-  local entries = {}
-  for name, module in pairs(list) do entries[#entries + 1] = {name, module} end
-  table.sort(entries, function(a, b) return tostring(a[1]) < tostring(b[1]) end)
-  return entries
-end
-
-function ModuleDict:set(name, module)
-  if type(name) ~= "string" or name == "" or name:find(".", 1, true) then
-    fail(("ModuleDict: '%s' is no name for a module"):format(tostring(name)))
-  elseif not is_module(module) then
-    fail(("ModuleDict: '%s' is a %s, not a module"):format(name, type(module)))
-  elseif not self:contains(name) and self[name] ~= nil then
-    fail(("ModuleDict: '%s' is the name of a field or method"):format(name))
-  end
-  if not self:contains(name) then self._names[#self._names + 1] = name end
-  self[name] = module
-  return self
-end
-
--- Adds all modules of a table, of a list of pairs or of another ModuleDict.
-function ModuleDict:update(modules)
-  for _, entry in ipairs(named(modules)) do self:set(entry[1], entry[2]) end
-  return self
-end
-
-function ModuleDict:contains(name)
-  for _, known in ipairs(self._names) do
-    if known == name then return true end
-  end
-  return false
-end
-
-function ModuleDict:keys() return {table.unpack(self._names)} end
-
-function ModuleDict:values()
-  local list = {}
-  for i, name in ipairs(self._names) do list[i] = self[name] end
-  return list
-end
-
--- for name, module in dict:items() do
-function ModuleDict:items()
-  local i, names = 0, self:keys()
-  return function()
-    i = i + 1
-    if names[i] then return names[i], self[names[i]] end
-  end
-end
-
--- Removes a module and returns it.
-function ModuleDict:pop(name)
-  for i, known in ipairs(self._names) do
-    if known == name then
-      local module = self[name]
-      table.remove(self._names, i)
-      self[name] = nil
-      return module
-    end
-  end
-  fail(("ModuleDict: there is no module '%s'"):format(tostring(name)))
-end
-
-function ModuleDict:clear()
-  for _, name in ipairs(self:keys()) do self:pop(name) end
-  return self
-end
-
-function ModuleDict:__len() return #self._names end
+named.extend(ModuleDict, "module", function(value, name)
+  if not is_module(value) then fail(("ModuleDict: '%s' is a %s, not a module"):format(name, type(value))) end
+  return value
+end)
 
 return {ModuleList = ModuleList, Sequential = Sequential, ModuleDict = ModuleDict}

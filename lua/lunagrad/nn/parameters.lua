@@ -2,6 +2,7 @@
 -- a ParameterDict have names. Tensors that are no parameters yet become leaf tensors that require gradients.
 local core = require "lunagrad.core"
 local class = require "lunagrad.nn.class"
+local named = require "lunagrad.nn.named"
 local Parameter = require "lunagrad.nn.parameter"
 
 local fail = core._fail
@@ -57,88 +58,12 @@ end
 
 -- ParameterDict{left = a, right = b} (sorted by name) or ParameterDict{{"left", a}, {"right", b}} (in the given order).
 local ParameterDict = class("ParameterDict")
-
-function ParameterDict:init(parameters)
-  rawset(self, "_names", {})
-  self:update(parameters or {})
-end
-
-function ParameterDict:contains(name)
-  for _, known in ipairs(self._names) do
-    if known == name then return true end
-  end
-  return false
-end
-
-function ParameterDict:set(name, value)
-  if type(name) ~= "string" or name == "" or name:find(".", 1, true) then
-    fail(("ParameterDict: '%s' is no name for a parameter"):format(tostring(name)))
-  elseif not self:contains(name) and (rawget(self, name) ~= nil or ParameterDict[name] ~= nil) then
-    fail(("ParameterDict: '%s' is the name of a field or method"):format(name))
-  end
-  value = as_parameter("ParameterDict", value, name)
-  if not self:contains(name) then self._names[#self._names + 1] = name end
-  self[name] = value
-  return self
-end
-
--- Adds all tensors of a table, of a list of pairs or of another ParameterDict.
-function ParameterDict:update(parameters)
-  local names = rawget(parameters, "_names")
-  if names then
-    for _, name in ipairs(names) do self:set(name, parameters[name]) end
-  elseif #parameters > 0 then
-    for _, entry in ipairs(parameters) do self:set(entry[1], entry[2]) end
-  else
-    names = {}
-    for name in pairs(parameters) do names[#names + 1] = name end
-    table.sort(names, function(a, b) return tostring(a) < tostring(b) end)
-    for _, name in ipairs(names) do self:set(name, parameters[name]) end
-  end
-  return self
-end
+named.extend(ParameterDict, "parameter", function(value, name) return as_parameter("ParameterDict", value, name) end)
 
 function ParameterDict:get(name, default)
   if self:contains(name) then return self[name] end
   return default
 end
-
-function ParameterDict:keys() return {table.unpack(self._names)} end
-
-function ParameterDict:values()
-  local list = {}
-  for i, name in ipairs(self._names) do list[i] = self[name] end
-  return list
-end
-
--- for name, parameter in dict:items() do
-function ParameterDict:items()
-  local i, names = 0, self:keys()
-  return function()
-    i = i + 1
-    if names[i] then return names[i], self[names[i]] end
-  end
-end
-
--- Removes a parameter and returns it.
-function ParameterDict:pop(name)
-  for i, known in ipairs(self._names) do
-    if known == name then
-      local value = self[name]
-      table.remove(self._names, i)
-      self[name] = nil
-      return value
-    end
-  end
-  fail(("ParameterDict: there is no parameter '%s'"):format(tostring(name)))
-end
-
-function ParameterDict:clear()
-  for _, name in ipairs(self:keys()) do self:pop(name) end
-  return self
-end
-
-function ParameterDict:__len() return #self._names end
 
 function ParameterDict:extra_repr()
   local parts = {}
