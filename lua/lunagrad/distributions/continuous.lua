@@ -49,7 +49,7 @@ function Normal:entropy() return 0.5 + kHalfLog2Pi + self.scale:log() end
 function Normal:cdf(value)
   return 0.5 * (1 + ((self:check_value(value) - self.loc) / (self.scale * math.sqrt(2))):erf())
 end
-function Normal:icdf(p) return self.loc + self.scale * special.erfinv(2 * probability(self, p) - 1) * math.sqrt(2) end
+function Normal:icdf(p) return self.loc + self.scale * core.erfinv(2 * probability(self, p) - 1) * math.sqrt(2) end
 
 local Laplace = location_scale("Laplace")
 property(Laplace, "variance", function(self) return 2 * self.scale:square() end)
@@ -119,7 +119,7 @@ function HalfNormal:log_prob(value)
 end
 function HalfNormal:entropy() return 0.5 + kHalfLog2Pi - math.log(2) + self.scale:log() end
 function HalfNormal:cdf(value) return (self:check_value(value) / (self.scale * math.sqrt(2))):erf() end
-function HalfNormal:icdf(p) return self.scale * special.erfinv(probability(self, p)) * math.sqrt(2) end
+function HalfNormal:icdf(p) return self.scale * core.erfinv(probability(self, p)) * math.sqrt(2) end
 
 local Uniform = base.define("Uniform", {"low", "high"}, {})
 all.Uniform = Uniform
@@ -180,13 +180,13 @@ function StudentT:draw(shape)
 end
 function StudentT:log_prob(value)
   local y = (self:check_value(value) - self.loc) / self.scale
-  local normalizer = self.scale:log() + 0.5 * self.df:log() + 0.5 * math.log(math.pi) + special.lgamma(0.5 * self.df)
-    - special.lgamma(0.5 * (self.df + 1))
+  local normalizer = self.scale:log() + 0.5 * self.df:log() + 0.5 * math.log(math.pi) + core.lgamma(0.5 * self.df)
+    - core.lgamma(0.5 * (self.df + 1))
   return -0.5 * (self.df + 1) * (y * y / self.df):log1p() - normalizer
 end
 function StudentT:entropy()
   local half = self.df / 2
-  return self.scale:log() + (half + 0.5) * (special.digamma(half + 0.5) - special.digamma(half)) + 0.5 * self.df:log()
+  return self.scale:log() + (half + 0.5) * (core.digamma(half + 0.5) - core.digamma(half)) + 0.5 * self.df:log()
     + special.lbeta(core.full_like(half, 0.5), half)
 end
 

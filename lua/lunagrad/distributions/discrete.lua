@@ -124,30 +124,12 @@ function Poisson.properties:support() return constraints.nonnegative_integer end
 function Poisson.properties:mean() return self.rate end
 function Poisson.properties:mode() return self.rate:floor() end
 function Poisson.properties:variance() return self.rate end
--- Inverts the distribution function, from 0 upwards. e^-rate must be a number of f64.
-local function inverted(self, rate)
-  local kMost = 700
-  local most = rate:numel() > 0 and rate:max():item() or 0
-  if most > kMost then fail(("Poisson: rates up to %d can be sampled (got %.7g)"):format(kMost, most)) end
-  local wide = rate:double()
-  local u = core.rand(rate:size(), {dtype = "f64", device = rate:device()})
-  local term, count = (-wide):exp(), core.zeros_like(wide)
-  local sum = term
-  for k = 1, math.ceil(most + 12 * math.sqrt(most) + 20) do
-    count = count + u:ge(sum):double()
-    term = term * wide / k
-    sum = sum + term
-  end
-  return count:to(rate:dtype())
-end
 function Poisson:draw(shape)
-  local rate = self.rate:expand(self:extended(shape)):contiguous()
-  if core.poisson then return core.poisson(rate) end
-  return inverted(self, rate)
+  return core.poisson(self.rate:expand(self:extended(shape)):contiguous())
 end
 function Poisson:log_prob(value)
   value = self:check_value(value)
-  return special.xlogy(value, self.rate) - self.rate - special.lgamma(value + 1)
+  return core.xlogy(value, self.rate) - self.rate - core.lgamma(value + 1)
 end
 
 -- --- classes ---
@@ -269,7 +251,7 @@ end
 function Multinomial:log_prob(value)
   value = self:check_value(value)
   local logits = core.where(value:eq(0):logical_and(self.logits:isinf()), core.zeros_like(self.logits), self.logits)
-  return special.lgamma(value:sum(-1) + 1) - special.lgamma(value + 1):sum(-1) + (logits * value):sum(-1)
+  return core.lgamma(value:sum(-1) + 1) - core.lgamma(value + 1):sum(-1) + (logits * value):sum(-1)
 end
 function Multinomial:entropy()
   local n = self.total_count
@@ -278,8 +260,8 @@ function Multinomial:entropy()
   local count = core.tensor(n, {dtype = like:dtype(), device = like:device()})
   local pmf = one:log_prob(one:enumerate_support(false)):exp()
   local values = one:enumerate_support(false)
-  local sums = n > 0 and (pmf * special.lgamma(values + 1)):sum(1):sum(-1) or 0
-  return n * Categorical.entropy(self) - special.lgamma(count + 1) + sums
+  local sums = n > 0 and (pmf * core.lgamma(values + 1)):sum(1):sum(-1) or 0
+  return n * Categorical.entropy(self) - core.lgamma(count + 1) + sums
 end
 
 return {Bernoulli = Bernoulli, Geometric = Geometric, Binomial = Binomial, Poisson = Poisson, Categorical = Categorical,

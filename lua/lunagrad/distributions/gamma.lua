@@ -6,7 +6,7 @@ local special = require "lunagrad.distributions.special"
 local standard_gamma = require("lunagrad.distributions.standard_gamma").sample
 
 local positive = constraints.positive
-local lgamma, digamma = special.lgamma, special.digamma
+local lgamma, digamma = core.lgamma, core.digamma
 
 local Gamma = base.define("Gamma", {"concentration", "rate"}, {concentration = positive, rate = positive})
 Gamma._has_rsample = true
@@ -18,7 +18,7 @@ function Gamma.properties:variance() return self.concentration / self.rate:squar
 function Gamma:draw(shape) return standard_gamma(self.concentration:expand(self:extended(shape))) / self.rate end
 function Gamma:log_prob(value)
   value = self:check_value(value)
-  return special.xlogy(self.concentration, self.rate) + special.xlogy(self.concentration - 1, value) - self.rate * value
+  return core.xlogy(self.concentration, self.rate) + core.xlogy(self.concentration - 1, value) - self.rate * value
     - lgamma(self.concentration)
 end
 function Gamma:entropy()
@@ -69,7 +69,7 @@ end
 function Dirichlet:log_prob(value)
   value = self:check_value(value)
   local a = self.concentration
-  return special.xlogy(a - 1, value):sum(-1) + lgamma(a:sum(-1)) - lgamma(a):sum(-1)
+  return core.xlogy(a - 1, value):sum(-1) + lgamma(a:sum(-1)) - lgamma(a):sum(-1)
 end
 function Dirichlet:entropy()
   local a = self.concentration
@@ -101,7 +101,7 @@ end
 function Beta:log_prob(value)
   value = self:check_value(value)
   local a, b = self.concentration1, self.concentration0
-  return special.xlogy(a - 1, value) + special.xlogy(b - 1, 1 - value) - special.lbeta(a, b)
+  return core.xlogy(a - 1, value) + core.xlogy(b - 1, 1 - value) - special.lbeta(a, b)
 end
 function Beta:entropy()
   local a, b = self.concentration1, self.concentration0

@@ -5,7 +5,7 @@ local core = require "lunagrad.core"
 local special = require "lunagrad.distributions.special"
 
 local fail = core._fail
-local lgamma, digamma, lbeta, xlogy = special.lgamma, special.digamma, special.lbeta, special.xlogy
+local lgamma, digamma, lbeta, xlogy = core.lgamma, core.digamma, special.lbeta, core.xlogy
 local kEuler = 0.57721566490153286061
 
 local formulas = {}  -- by the names of both classes
@@ -102,8 +102,8 @@ pair("MultivariateNormal", "MultivariateNormal", function(p, q)
   local half_log = core.diagonal(q.scale_tril, 0, -2, -1):log():sum(-1)
     - core.diagonal(p.scale_tril, 0, -2, -1):log():sum(-1)
   -- Rows of the second factor are columns of p's, so each is solved for by itself.
-  local spread = special.solve_lower(q.scale_tril:unsqueeze(-3), p.scale_tril:transpose(-2, -1)):square():sum({-2, -1})
-  local apart = special.solve_lower(q.scale_tril, q.loc - p.loc):square():sum(-1)
+  local spread = special.solve_lower(q.scale_tril, p.scale_tril):square():sum({-2, -1})
+  local apart = special.solve_lower_vector(q.scale_tril, q.loc - p.loc):square():sum(-1)
   return half_log + 0.5 * (spread + apart - p.event_shape[1])
 end)
 

@@ -17,17 +17,10 @@ MultivariateNormal._event_dims = {loc = 1, covariance_matrix = 2, precision_matr
 
 -- The lower triangular L with L L^T = the inverse of p: from the Cholesky factor of p with rows and columns reversed.
 local function lower_of_precision(p)
-  local reversed = special.cholesky(p:flip({-2, -1}))
+  local reversed = special.cholesky(p:flip({-2, -1}), "precision_matrix")
   local upper = reversed:flip({-2, -1}):transpose(-2, -1)  -- lower triangular, with upper^T upper = p
   local eye = core.eye(p:size(-1), {dtype = p:dtype(), device = p:device()})
-  return special.solve_lower(upper:unsqueeze(-3), eye):transpose(-2, -1)
-end
-
-local function check_definite(lower, name)
-  if core._is_batched and core._is_batched(lower) then return end
-  if not lower:detach():isfinite():all():item() then
-    fail(("MultivariateNormal: %s must be positive definite"):format(name))
-  end
+  return special.solve_lower(upper, eye)
 end
 
 function MultivariateNormal:init(given)
@@ -55,9 +48,8 @@ function MultivariateNormal:init(given)
   rawset(self, "loc", loc:expand(base.joined(self.batch_shape, {n})))
   rawset(self, name, matrix:expand(base.joined(self.batch_shape, {n, n})))
   local lower = matrix
-  if name == "covariance_matrix" then lower = special.cholesky(matrix) end
+  if name == "covariance_matrix" then lower = special.cholesky(matrix, name) end
   if name == "precision_matrix" then lower = lower_of_precision(matrix) end
-  if self._validate then check_definite(lower, name) end
   rawset(self, "_lower", lower:expand(base.joined(self.batch_shape, {n, n})))
 end
 function MultivariateNormal:expand(...)
@@ -73,8 +65,8 @@ function MultivariateNormal.properties:precision_matrix()
   local n = self.event_shape[1]
   local like = self.loc
   local eye = core.eye(n, {dtype = like:dtype(), device = like:device()})
-  local inverse = special.solve_lower(self._lower:unsqueeze(-3), eye)  -- rows are L^-1 e_i
-  return inverse:matmul(inverse:transpose(-2, -1))
+  local inverse = special.solve_lower(self._lower, eye)
+  return inverse:transpose(-2, -1):matmul(inverse)
 end
 function MultivariateNormal.properties:mean() return self.loc end
 function MultivariateNormal.properties:mode() return self.loc end
@@ -85,7 +77,7 @@ function MultivariateNormal:draw(shape)
 end
 local function log_diagonal(self) return core.diagonal(self._lower, 0, -2, -1):log():sum(-1) end
 function MultivariateNormal:log_prob(value)
-  local z = special.solve_lower(self._lower, self:check_value(value) - self.loc)
+  local z = special.solve_lower_vector(self._lower, self:check_value(value) - self.loc)
   return -0.5 * (self.event_shape[1] * math.log(2 * math.pi) + z:square():sum(-1)) - log_diagonal(self)
 end
 function MultivariateNormal:entropy()

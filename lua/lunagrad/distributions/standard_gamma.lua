@@ -1,6 +1,5 @@
 -- Samples of the gamma distribution with rate 1, with the gradient of the concentration.
 local core = require "lunagrad.core"
-local special = require "lunagrad.distributions.special"
 
 -- Nodes and weights of Gauss and Legendre on [0, 1], by Newton's method on the Legendre polynomial.
 local function gauss_legendre(n)
@@ -30,7 +29,7 @@ local nodes, weights = gauss_legendre(kNodes)
 -- the integrand has one sign, so nothing cancels. Newton's method from the right finds where it has decayed: the exponent is
 -- concave.
 local function gradient(a, z)
-  local excess = z:log() - special.digamma(a)
+  local excess = z:log() - core.digamma(a)
   local below = excess:lt(0)
   local end_of_range
   do

@@ -126,31 +126,6 @@ function init.trunc_normal_(tensor, mean, std, a, b)
   return write(tensor, (inverse_erf(drawn) * (std * math.sqrt(2)) + mean):clamp(a, b))
 end
 
--- Orthonormal columns by the Gram-Schmidt process, in blocks, so that most of the work is matrix products.
-local function orthonormal_columns(x)
-  local rows, columns = x:size(1), x:size(2)
-  local q = core.zeros(rows, columns, {dtype = "f64", device = "cpu"})
-  local width = 32
-  for first = 1, columns, width do
-    local count = math.min(width, columns - first + 1)
-    local block = x:narrow(2, first, count):clone()
-    if first > 1 then
-      local before = q:narrow(2, 1, first - 1)
-      for _ = 1, 2 do block = block - before:matmul(before:t():matmul(block)) end
-    end
-    for i = 1, count do
-      local column = block:narrow(2, i, 1)
-      if i > 1 then
-        local before = block:narrow(2, 1, i - 1)
-        for _ = 1, 2 do column = column - before:matmul(before:t():matmul(column)) end
-      end
-      block:narrow(2, i, 1):copy_(column / column:norm())
-    end
-    q:narrow(2, first, count):copy_(block)
-  end
-  return q
-end
-
 -- Rows or columns, whichever are fewer, are orthonormal and then scaled by gain (Saxe and others, ICLR 2014). Dims after the
 -- first count as one.
 function init.orthogonal_(tensor, gain)
@@ -161,7 +136,8 @@ function init.orthogonal_(tensor, gain)
   local columns = tensor:numel() // rows
   local wide = rows < columns
   local drawn = core.randn(math.max(rows, columns), math.min(rows, columns), {dtype = "f64", device = "cpu"})
-  local q = orthonormal_columns(drawn)
+  local q, r = core.linalg.qr(drawn)
+  q = q * core.diagonal(r):sign()  -- else the distribution is not uniform
   if wide then q = q:t() end
   return write(tensor, (q * (gain or 1)):reshape(tensor:size()))
 end

@@ -18,5 +18,6 @@ function M.Einsum(call)
   for i = 1, #call.node.inputs do operands[i] = call[i] end
   return core.einsum(call:get "equation", operands)
 end
+function M.Det(call) return core.linalg.det(call[1]) end
 
 return M
