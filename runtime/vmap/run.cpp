@@ -96,15 +96,6 @@ bool compose(Call& call) {
   }
 }
 
-// Compositions that look at the device of an operand or reduce over all its dims at once: sample by sample
-// they are right.
-bool runs_each(const Op& op) {
-  const std::string_view name = op.name;
-  for (const std::string_view other : {"stft", "istft", "isclose", "isin"})
-    if (name == other) return true;
-  return name.find("fft") != name.npos;  // their composition is for lengths that a GPU has no kernel for
-}
-
 // The size parameter of an op that makes a tensor; -1: it has none.
 int size_param(const Op& op) {
   for (size_t i = 0; i < op.params.size(); ++i)
@@ -242,7 +233,7 @@ void run_batched(Call& call) {
     fail("vmap: the shape of the result of ", op.name,
          " depends on the values of a sample; use where() or a mask");
   const BatchRule rule = rule_of(op);
-  if (!rule && !runs_each(op) && (composed || op.compose) && compose(call)) return;
+  if (!rule && (composed || op.compose) && compose(call)) return;
   const BatchedCall batched = batched_call(call, levels);
   Operands out;
   if (rule && rule(batched, out)) {
