@@ -19,27 +19,6 @@ enum class Arrangement { contiguous, transposed, sliced };
 constexpr Arrangement kArrangements[] = {Arrangement::contiguous, Arrangement::transposed,
                                          Arrangement::sliced};
 
-// Elements that depend only on the sample and the number of the operand: f64 reals, c128 complex numbers, i64
-// indices.
-Tensor make_input(const SampleInput& spec, uint64_t stream) {
-  if (spec.kind == Kind::absent) return {};
-  const auto count = size_t(numel(spec.shape)) * (spec.kind == Kind::complex ? 2 : 1);
-  std::vector<double> values(count);
-  for (size_t i = 0; i < count; ++i) {
-    const PhiloxBlock words = philox(2024, stream, i);
-    values[i] = spec.low + (spec.high - spec.low) * uniform_f64(words[0], words[1]);
-    if (spec.kind == Kind::index) values[i] = std::floor(values[i]);
-    if (spec.kind == Kind::boolean) values[i] = words[2] & 1;
-  }
-  const NoGrad off;
-  if (spec.kind == Kind::complex)
-    return Tensor::from_bytes(values.data(), count * sizeof(double), spec.shape, DType::c128);
-  const Tensor reals = Tensor::from<double>(values, spec.shape);
-  if (spec.kind == Kind::index) return to(reals, DType::i64);
-  if (spec.kind == Kind::boolean) return to(reals, DType::boolean);
-  return reals;
-}
-
 // The same elements in another memory layout.
 Tensor arrange(const Tensor& x, Arrangement arrangement) {
   if (!x.defined() || x.ndim() == 0) return x;

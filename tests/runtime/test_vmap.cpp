@@ -27,23 +27,6 @@ class Level {
   uint64_t id_;
 };
 
-Tensor make_input(const SampleInput& spec, uint64_t stream) {
-  if (spec.kind == Kind::absent) return {};
-  const size_t count = size_t(numel(spec.shape)) * (spec.kind == Kind::complex ? 2 : 1);
-  std::vector<double> values(count);
-  for (size_t i = 0; i < count; ++i) {
-    const PhiloxBlock words = philox(2025, stream, i);
-    values[i] = spec.low + (spec.high - spec.low) * uniform_f64(words[0], words[1]);
-    if (spec.kind == Kind::index) values[i] = std::floor(values[i]);
-    if (spec.kind == Kind::boolean) values[i] = words[2] & 1;
-  }
-  if (spec.kind == Kind::complex)
-    return Tensor::from_bytes(values.data(), count * sizeof(double), spec.shape, DType::c128);
-  const Tensor reals = Tensor::from<double>(values, spec.shape);
-  if (spec.kind == Kind::index) return to(reals, DType::i64);
-  return spec.kind == Kind::boolean ? to(reals, DType::boolean) : reals;
-}
-
 bool is_trained(const Tensor& x) { return x.defined() && is_differentiable(x.dtype()); }
 
 double distance(const Tensor& a, const Tensor& b) {

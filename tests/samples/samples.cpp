@@ -1,6 +1,9 @@
 #include "tests/samples/samples.h"
 
+#include <cmath>
+
 #include "runtime/ops.h"
+#include "runtime/random.h"
 
 namespace lunagrad::tests {
 
@@ -49,6 +52,25 @@ constexpr const SampleFamily* kFamilies[] = {&kView, &kCreate, &kReduce, &kMatmu
                                              &kLoss, &kRnn,    &kComplex};
 
 }  // namespace
+
+Tensor make_input(const SampleInput& spec, uint64_t stream) {
+  if (spec.kind == Kind::absent) return {};
+  const auto count = size_t(numel(spec.shape)) * (spec.kind == Kind::complex ? 2 : 1);
+  std::vector<double> values(count);
+  for (size_t i = 0; i < count; ++i) {
+    const PhiloxBlock words = philox(2024, stream, i);
+    values[i] = spec.low + (spec.high - spec.low) * uniform_f64(words[0], words[1]);
+    if (spec.kind == Kind::index) values[i] = std::floor(values[i]);
+    if (spec.kind == Kind::boolean) values[i] = words[2] & 1;
+  }
+  const NoGrad off;
+  if (spec.kind == Kind::complex)
+    return Tensor::from_bytes(values.data(), count * sizeof(double), spec.shape, DType::c128);
+  const Tensor reals = Tensor::from<double>(values, spec.shape);
+  if (spec.kind == Kind::index) return to(reals, DType::i64);
+  if (spec.kind == Kind::boolean) return to(reals, DType::boolean);
+  return reals;
+}
 
 std::vector<Sample> samples() {
   std::vector<Sample> rows;

@@ -48,6 +48,9 @@ inline SampleInput boolean(const Shape& shape) { return {shape, 0, 1, Kind::bool
 inline SampleInput index(const Shape& shape, double low, double high) {
   return {shape, low, high, Kind::index};
 }
+// The operand on the CPU, the same at each call with a number `stream`: f64 reals, c128 complex numbers, i64
+// indices.
+Tensor make_input(const SampleInput&, uint64_t stream);
 inline SampleInput absent() { return {{}, 0, 0, Kind::absent}; }
 
 // The samples of related ops: one file of this folder each, listed in samples.cpp.
