@@ -176,6 +176,10 @@ struct OpExample {
   enum class Types : uint8_t { any, number, floating } types = Types::any;
 };
 
+// The in-place form `name_` of an op that is no elementwise row (in_place.h): none; the first operand gets
+// the result; or the first operand becomes the result, a view of it.
+enum class InPlaceForm : uint8_t { none, writes, becomes_view };
+
 struct Op {
   const char* name;  // PyTorch's; hidden records begin with _
   const char* doc;   // one sentence that names the arguments as `inputs` and `params` do
@@ -205,6 +209,7 @@ struct Op {
   bool writes_inputs = false;   // changes operands in place (the optimizers); it has no outputs
   uint16_t integer_inputs = 0;  // bit i: input i holds indices or labels and never gets a gradient
   bool complex = false;         // takes complex operands and gives complex results; other ops refuse them
+  InPlaceForm in_place = InPlaceForm::none;
 
   OpFamily family = OpFamily::unset;
   AutocastPolicy autocast = AutocastPolicy::by_kind;

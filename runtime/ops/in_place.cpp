@@ -1,19 +1,9 @@
 #include "runtime/in_place.h"
 
-#include <set>
-#include <string_view>
-
 #include "runtime/ops/families.h"
 
 namespace lunagrad {
 namespace {
-
-const std::set<std::string_view> kWriting = {
-    "addbmm",  "addmm",       "addmv",          "addr",       "baddbmm",    "bitwise_not", "cumprod",
-    "cumsum",  "float_power", "index_add",      "index_copy", "index_fill", "index_put",   "index_reduce",
-    "ldexp",   "masked_fill", "masked_scatter", "mvlgamma",   "polygamma",  "renorm",      "rrelu",
-    "scatter", "scatter_add", "scatter_reduce", "sgn",        "tril",       "triu"};
-const std::set<std::string_view> kChangingView = {"squeeze", "t", "transpose", "unsqueeze"};
 
 // The public name of a long form.
 const char* name_of(const Op& op) { return op.short_form ? op.short_form : op.name; }
@@ -30,16 +20,15 @@ Tensor become(const Tensor& x, const Tensor& view) {
 
 }  // namespace
 
-bool has_composed_in_place_form(const Op& op) {
-  return !op.hidden() && (kWriting.count(op.name) || kChangingView.count(op.name));
-}
+bool has_composed_in_place_form(const Op& op) { return op.in_place != InPlaceForm::none; }
 
 Tensor run_in_place(const Op& op, Operands in, Values params) {
   const char* const name = name_of(op);
   const Tensor x = in[0];
   if (!x.defined() || x.is_number()) fail(name, "_: the target must be a tensor");
   check_in_place(name, x);
-  if (kChangingView.count(name)) return become(x, apply1(op, std::move(in), std::move(params)));
+  if (op.in_place == InPlaceForm::becomes_view)
+    return become(x, apply1(op, std::move(in), std::move(params)));
   if (overlaps(x.shape(), x.strides()))
     fail(name,
          "_: elements of the target share memory (an expanded tensor, or windows that overlap); clone() it "

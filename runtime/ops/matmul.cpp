@@ -415,6 +415,7 @@ const Op kAddmm{.name = "addmm",
                 .inputs = {{"input"}, {"mat1"}, {"mat2"}},
                 .params = {{"beta", ParamKind::real, 1.0}, {"alpha", ParamKind::real, 1.0}},
                 .compose = addmm_compose,
+                .in_place = InPlaceForm::writes,
                 .family = OpFamily::linear_algebra,
                 .autocast = AutocastPolicy::narrow};
 
@@ -436,6 +437,7 @@ const Op kBaddbmm{.name = "baddbmm",
                   .inputs = {{"input"}, {"batch1"}, {"batch2"}},
                   .params = {{"beta", ParamKind::real, 1.0}, {"alpha", ParamKind::real, 1.0}},
                   .compose = baddbmm_compose,
+                  .in_place = InPlaceForm::writes,
                   .family = OpFamily::linear_algebra,
                   .autocast = AutocastPolicy::narrow};
 

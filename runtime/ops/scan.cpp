@@ -132,6 +132,7 @@ const Op kCumsum{.name = "cumsum",
                  .inputs = {{"input"}},
                  .params = {{"dim", ParamKind::dim, {}}, {"exclusive", ParamKind::boolean, false}, kDType},
                  .compose = cumsum_compose,
+                 .in_place = InPlaceForm::writes,
                  .family = OpFamily::reduction,
                  .autocast = AutocastPolicy::wide};
 
@@ -253,6 +254,7 @@ const Op kCumprod{.name = "cumprod",
                   .inputs = {{"input"}},
                   .params = {{"dim", ParamKind::dim, {}}, kDType},
                   .compose = cumprod_compose,
+                  .in_place = InPlaceForm::writes,
                   .family = OpFamily::reduction,
                   .autocast = AutocastPolicy::wide};
 
