@@ -1,6 +1,11 @@
-# The tests of the SIMD kernels, for builds of the engine alone.
+# The tests of the SIMD kernels, for builds of the engine alone; under a sanitizer also hostile calls of every op.
 find_package(doctest REQUIRED)
-add_executable(lunagrad-engine-tests tests/main.cpp tests/runtime/test_elementwise.cpp tests/runtime/test_reduce.cpp tests/runtime/test_math.cpp)
+set(ENGINE_TESTS tests/main.cpp tests/runtime/test_elementwise.cpp tests/runtime/test_reduce.cpp tests/runtime/test_math.cpp)
+if(LUNAGRAD_SANITIZE)
+  file(GLOB SAMPLE_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/samples/*.cpp)
+  list(APPEND ENGINE_TESTS tests/runtime/test_hostile_calls.cpp ${SAMPLE_SOURCES})
+endif()
+add_executable(lunagrad-engine-tests ${ENGINE_TESTS})
 precompile_headers(lunagrad-engine-tests <doctest/doctest.h>)
 set_source_files_properties(tests/main.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON)  # doctest's own code
 target_link_libraries(lunagrad-engine-tests PRIVATE lunagrad-runtime doctest::doctest PkgConfig::HIGHWAY)

@@ -49,10 +49,11 @@ int64_t numel(const Shape& shape) {
   return count;
 }
 
+// Wraps for shapes that fit no memory; numel() refuses these.
 Strides contiguous_strides(const Shape& shape) {
   Strides strides(shape.size(), 1);
   for (int i = shape.size() - 2; i >= 0; --i)
-    strides[i] = strides[i + 1] * std::max<int64_t>(shape[i + 1], 1);
+    strides[i] = int64_t(uint64_t(strides[i + 1]) * uint64_t(std::max<int64_t>(shape[i + 1], 1)));
   return strides;
 }
 
@@ -120,7 +121,7 @@ int normalize_dim(const char* op, int64_t dim, const Shape& shape) {
   const int n = std::max(shape.size(), 1);
   const int64_t wrapped = dim < 0 ? dim + n : dim;
   if (wrapped < 0 || wrapped >= n)
-    fail(op, ": dim ", dim < 0 ? dim : dim + 1, " is out of range for shape ", shape, " (dims are 1 to ", n,
+    fail(op, ": dim ", counted_from_1(dim), " is out of range for shape ", shape, " (dims are 1 to ", n,
          " or -1 to -", n, ")");
   return int(wrapped);
 }

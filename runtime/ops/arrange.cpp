@@ -84,9 +84,9 @@ Operands diag_embed_compose(const Call& call) {
   const int a = normalize_dim("diag_embed", call.integer(1), whole);
   const int b = normalize_dim("diag_embed", call.integer(2), whole);
   if (a == b) fail("diag_embed: the two dims must differ (got ", a + 1, " twice)");
-  const int64_t n = x.size(-1), extra = offset < 0 ? -offset : offset;
-  if (extra < 0 || extra > (int64_t(1) << 40)) fail("diag_embed: an offset of ", offset, " is too large");
-  const int64_t side = n + extra;
+  constexpr int64_t kFarthest = int64_t(1) << 40;
+  if (offset < -kFarthest || offset > kFarthest) fail("diag_embed: an offset of ", offset, " is too large");
+  const int64_t n = x.size(-1), side = n + std::abs(offset);
   // Rows of zeros with x in front, of side + 1 columns: as a matrix of side columns x is on its diagonal.
   Tensor rows = unsqueeze(x, x.ndim());  // [..., n, 1]
   rows = pad(rows, {0, side});           // [..., n, side + 1]
@@ -94,7 +94,7 @@ Operands diag_embed_compose(const Call& call) {
   Shape flat = x.shape();
   flat[x.ndim() - 1] = n * (side + 1);
   Tensor line = reshape(rows, flat);  // the diagonal of a matrix of side columns
-  const int64_t before = offset < 0 ? extra * side : extra;
+  const int64_t before = offset < 0 ? std::abs(offset) * side : offset;
   line = pad(line, {before, side * side - before - n * (side + 1)});
   Shape square = x.shape();
   square[x.ndim() - 1] = side;
@@ -336,6 +336,7 @@ const Op kRenorm{
     .inputs = {{"input"}},
     .params = {{"p", ParamKind::real, {}}, {"dim", ParamKind::dim, {}}, {"maxnorm", ParamKind::real, {}}},
     .compose = renorm_compose,
+    .in_place = InPlaceForm::writes,
     .family = OpFamily::normalization,
     .examples = {
         {.inputs = {{{3, 4}}}, .params = {2.0, Value(0), 1.5}, .types = OpExample::Types::floating},

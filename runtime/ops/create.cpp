@@ -275,7 +275,8 @@ template <bool lower>
 void triangle_cpu(const Call& call) {
   const Tensor &x = call.input(0), &out = call.output();
   copy_strided(out.raw(), out.dtype(), out.strides(), x.raw(), x.dtype(), x.strides(), x.shape());
-  const int64_t rows = x.size(-2), columns = x.size(-1), diagonal = call.integer(0);
+  const int64_t rows = x.size(-2), columns = x.size(-1);
+  const int64_t diagonal = std::clamp(call.integer(0), -rows, columns);  // diagonals beyond are all alike
   const size_t item = item_size(out.dtype());
   char* row = static_cast<char*>(out.raw());
   for (int64_t i = 0; i < out.numel() / columns; ++i, row += size_t(columns) * item) {
@@ -295,6 +296,7 @@ const Op kTril{.name = "tril",
                .cpu = triangle_cpu<true>,
                .vjp = tril_vjp,
                .complex = true,
+               .in_place = InPlaceForm::writes,
                .family = OpFamily::elementwise,
                .flops = kMovesData};
 const Op kTriu{.name = "triu",
@@ -305,6 +307,7 @@ const Op kTriu{.name = "triu",
                .cpu = triangle_cpu<false>,
                .vjp = triu_vjp,
                .complex = true,
+               .in_place = InPlaceForm::writes,
                .family = OpFamily::elementwise,
                .flops = kMovesData};
 

@@ -161,6 +161,7 @@ const Op kIndexAdd{.name = "index_add",
                    .half_through_f32 = true,
                    .integer_inputs = 2,
                    .complex = true,
+                   .in_place = InPlaceForm::writes,
                    .family = OpFamily::view,
                    .flops = {for_input<2, 2>, "2 for each element of the source"},
                    .order = {"input", "dim", "index", "source", "alpha"}};
@@ -212,8 +213,7 @@ void scatter_add_shape(Call& call) {
   need_index_type("scatter_add", index);
   if (source.dtype() != x.dtype())
     fail("scatter_add: the source is ", source.dtype(), ", the tensor ", x.dtype());
-  check_lanes("scatter_add", "a tensor", with_one_dim(x.shape()), with_one_dim(index.shape()), dim_of(call));
-  check_lanes("scatter_add", "a source", with_one_dim(source.shape()), with_one_dim(index.shape()), -1);
+  check_scattered(call, "scatter_add");
   call.emit(x.shape(), x.dtype());
 }
 void scatter_add_cpu(const Call& call) {
@@ -261,6 +261,7 @@ const Op kScatterAdd{.name = "scatter_add",
                      .half_through_f32 = true,
                      .integer_inputs = 2,
                      .complex = true,
+                     .in_place = InPlaceForm::writes,
                      .family = OpFamily::view,
                      .flops = {for_input<1, 2>, "1 for each element of the source"},
                      .order = {"input", "dim", "index", "src"}};
@@ -337,6 +338,7 @@ const Op kMaskedFill{.name = "masked_fill",
                      .params = {{"value", ParamKind::number, {}}},
                      .compose = masked_fill_compose,
                      .integer_inputs = 2,
+                     .in_place = InPlaceForm::writes,
                      .family = OpFamily::view};
 
 // The elements as contiguous booleans on the CPU: the shape of the result depends on them.

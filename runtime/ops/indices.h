@@ -62,6 +62,14 @@ inline void check_lanes(const char* op, const char* whole, const Shape& shape, c
          dim + 1);
 }
 
+// Of an op that scatters: input, index, and a source whose lanes reach over those of the index.
+inline void check_scattered(const Call& call, const char* op) {
+  const Shape x = with_one_dim(call.input(0).shape()), index = with_one_dim(call.input(1).shape());
+  check_lanes(op, "a tensor", x, index, dim_of(call));
+  if (const Tensor& source = call.input(2); !source.is_number())
+    check_lanes(op, "a source", with_one_dim(source.shape()), index, -1);
+}
+
 // Calls f(i, offset) in row-major order for the positions i of the index whose coordinate along dim `across`
 // is in [begin, end). offset is where the lane along `dim` begins in a contiguous tensor of shape `whole`.
 template <class F>

@@ -27,9 +27,7 @@ void meet_shape(Call& call) {
   need_index_type("scatter_reduce", index);
   if (source.dtype() != x.dtype())
     fail("scatter_reduce: the source is ", source.dtype(), ", the tensor ", x.dtype());
-  check_lanes("scatter_reduce", "a tensor", with_one_dim(x.shape()), with_one_dim(index.shape()),
-              dim_of(call));
-  check_lanes("scatter_reduce", "a source", with_one_dim(source.shape()), with_one_dim(index.shape()), -1);
+  check_scattered(call, "scatter_reduce");
   call.emit(x.shape(), x.dtype());
 }
 void meet_cpu(const Call& call) {
@@ -178,6 +176,7 @@ const Op kScatterReduce{
     .params = {kDim, kReduce, kIncludeSelf},
     .compose = scatter_reduce_compose,
     .integer_inputs = 2,
+    .in_place = InPlaceForm::writes,
     .family = OpFamily::view,
     .order = {"input", "dim", "index", "src", "reduce", "include_self"},
     .examples = {scatter_example(0, kSum, true),
@@ -244,6 +243,7 @@ const Op kIndexReduce{
     .params = {kDim, {"reduce", ParamKind::choice, {}, {"prod", "mean", "amax", "amin"}}, kIncludeSelf},
     .compose = index_reduce_compose,
     .integer_inputs = 2,
+    .in_place = InPlaceForm::writes,
     .family = OpFamily::view,
     .order = {"input", "dim", "index", "source", "reduce", "include_self"},
     .examples = {{.inputs = {{{4, 3}}, {{5}, 0, 4, kIndex}, {{5, 3}}},
@@ -343,6 +343,7 @@ const Op kMaskedScatter{
     .inputs = {{"input"}, {"mask"}, {"source"}},
     .compose = masked_scatter_compose,
     .integer_inputs = 2,
+    .in_place = InPlaceForm::writes,
     .family = OpFamily::view,
     .examples = {{.inputs = {{{2, 3}}, {{2, 3}, 0, 1, kBoolean}, {{6}}}},
                  {.inputs = {{{2, 3}}, {{3}, 0, 1, kBoolean}, {{2, 4}}}},
@@ -479,6 +480,7 @@ const Op kIndexPut{
     .inputs = {{"input"}, {"values"}, {"indices", false, true}},
     .params = {{"accumulate", ParamKind::boolean, false}},
     .compose = index_put_compose,
+    .in_place = InPlaceForm::writes,
     .family = OpFamily::view,
     .order = {"input", "indices", "values", "accumulate"},
     .number_inputs = 0b10,

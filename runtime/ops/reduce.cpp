@@ -162,7 +162,7 @@ constexpr int kUnbiasedAt = 1, kVarKeepdimAt = 2, kCorrectionAt = 3;
 double degrees_of_freedom(const Values& params, const Shape& shape, uint32_t mask) {
   const Value& unbiased = params[kUnbiasedAt];
   const int64_t correction = unbiased.present() ? int64_t(unbiased.b) : params[kCorrectionAt].i;
-  return double(std::max<int64_t>(0, reduced_count(shape, mask) - correction));
+  return std::max(0.0, double(reduced_count(shape, mask)) - double(correction));
 }
 
 void var_shape(Call& call) {

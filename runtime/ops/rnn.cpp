@@ -28,7 +28,8 @@ struct Network {
         x(call.input(0)) {
     const char* const name = name_of(cell);
     if (layers < 1) fail(name, ": num_layers must be at least 1 (got ", layers, ")");
-    const int64_t wanted = layers * directions * weights;
+    int64_t wanted = 0;
+    if (__builtin_mul_overflow(layers, int64_t(directions) * weights, &wanted)) wanted = INT64_MAX;
     if (int64_t(call.in.size() - first) != wanted)
       fail(name, ": ", layers, " layers in ", directions, " directions need ", wanted, " weights (got ",
            call.in.size() - first, ")");

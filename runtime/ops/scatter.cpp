@@ -34,9 +34,7 @@ void scatter_shape(Call& call) {
   const Tensor &x = call.input(0), &index = call.input(1), &source = call.input(2);
   need_index_type("scatter", index);
   need_source_type("scatter", "source", x, source);
-  check_lanes("scatter", "a tensor", with_one_dim(x.shape()), with_one_dim(index.shape()), dim_of(call));
-  if (!source.is_number())
-    check_lanes("scatter", "a source", with_one_dim(source.shape()), with_one_dim(index.shape()), -1);
+  check_scattered(call, "scatter");
   call.emit(x.shape(), x.dtype());
 }
 void scatter_cpu(const Call& call) {
@@ -84,6 +82,7 @@ const Op kScatter{
     .reads = {{.inputs = 2}, {}, {.inputs = 2}},
     .integer_inputs = 2,
     .complex = true,
+    .in_place = InPlaceForm::writes,
     .family = OpFamily::view,
     .flops = kMovesData,
     .order = {"input", "dim", "index", "src"},
@@ -166,6 +165,7 @@ const Op kIndexCopy{.name = "index_copy",
                     .reads = {{.inputs = 2}, {}, {.inputs = 2}},
                     .integer_inputs = 2,
                     .complex = true,
+                    .in_place = InPlaceForm::writes,
                     .family = OpFamily::view,
                     .flops = kMovesData,
                     .order = {"input", "dim", "index", "source"}};
@@ -213,6 +213,7 @@ const Op kIndexFill{.name = "index_fill",
                     .reads = {{.inputs = 2}, {}, {.inputs = 2}},
                     .integer_inputs = 2,
                     .complex = true,
+                    .in_place = InPlaceForm::writes,
                     .family = OpFamily::view,
                     .flops = kMovesData,
                     .order = {"input", "dim", "index", "value"},

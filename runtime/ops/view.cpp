@@ -161,6 +161,7 @@ const Op kSqueeze{.name = "squeeze",
                   .shape = squeeze_shape,
                   .vjp = view_vjp,
                   .complex = true,
+                  .in_place = InPlaceForm::becomes_view,
                   .family = OpFamily::view,
                   .flops = kMovesNothing};
 
@@ -168,7 +169,7 @@ void unsqueeze_shape(Call& call) {
   const Tensor& x = call.input(0);
   const int64_t dim = call.integer(0), n = x.ndim() + 1;
   if (dim < -n || dim >= n)
-    fail("unsqueeze: dim ", dim < 0 ? dim : dim + 1, " is out of range for shape ", x.shape(), " (1 to ", n,
+    fail("unsqueeze: dim ", counted_from_1(dim), " is out of range for shape ", x.shape(), " (1 to ", n,
          " or -1 to -", n, ")");
   const int at = int(dim < 0 ? dim + n : dim);
   Shape shape = x.shape();
@@ -184,6 +185,7 @@ const Op kUnsqueeze{.name = "unsqueeze",
                     .shape = unsqueeze_shape,
                     .vjp = view_vjp,
                     .complex = true,
+                    .in_place = InPlaceForm::becomes_view,
                     .family = OpFamily::view,
                     .flops = kMovesNothing};
 
@@ -207,6 +209,7 @@ const Op kTranspose{.name = "transpose",
                     .shape = transpose_shape,
                     .vjp = transpose_vjp,
                     .complex = true,
+                    .in_place = InPlaceForm::becomes_view,
                     .family = OpFamily::view,
                     .flops = kMovesNothing};
 
@@ -219,6 +222,7 @@ const Op kT{.name = "t",
             .doc = "The transpose of a matrix.",
             .inputs = {{"input"}},
             .compose = t_compose,
+            .in_place = InPlaceForm::becomes_view,
             .family = OpFamily::view,
             .flops = kMovesNothing};
 

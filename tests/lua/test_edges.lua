@@ -38,6 +38,16 @@ raises("max_pool2d: stride must be at most", lg.max_pool2d, image, {2}, {most})
 raises("im2col: padding must be at most", lg.im2col, image, {2}, {1}, {most})
 equal(lg.conv2d(image, weight, nil, {1 << 29}):tolist(), {{{{4.0}}}})
 
+-- Diagonals and corrections beyond every size.
+local square = lg.ones(2, 2)
+for _, k in ipairs {most, -most, math.mininteger} do
+  equal(square:tril(k):tolist(), k > 0 and {{1.0, 1.0}, {1.0, 1.0}} or {{0.0, 0.0}, {0.0, 0.0}})
+  equal(square:triu(k):tolist(), k > 0 and {{0.0, 0.0}, {0.0, 0.0}} or {{1.0, 1.0}, {1.0, 1.0}})
+end
+assert(lg.var(lg.tensor {0.0, 2.0}, {correction = math.mininteger}):item() < 1e-12)
+raises("dim 9223372036854775807 is out of range", lg.sum, square, most)
+raises("an offset of", lg.diag_embed, lg.ones(2), math.mininteger)
+
 -- Sizes of results and of tables are checked before they are made.
 raises("output_size must be at most", lg.adaptive_avg_pool2d, image, {1 << 40, 2})
 raises("output_size must be at most", lg.adaptive_avg_pool2d, image, {most, 2})
