@@ -61,6 +61,9 @@ function DataLoader:__len()
   return self.drop_last and math.floor(count) or math.ceil(count)
 end
 
+-- The loaders that were iterated: a checkpoint says when it lacks the position of one.
+core._loaders = core._loaders or setmetatable({}, {__mode = "k"})
+
 -- Collects a batch sample by sample, for data sets without batch().
 local function stack(dataset, indices)
   local columns = {}
@@ -78,6 +81,7 @@ end
 
 -- Starts the next pass, or continues the one that load_state_dict restored.
 function DataLoader:begin()
+  core._loaders[self] = true
   local total, first = #self.dataset, self.resume or 0
   self.begun = self.begun + 1
   self.resume, self.epoch, self.batch = nil, self.begun, first
