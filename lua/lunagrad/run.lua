@@ -73,6 +73,7 @@ local function load(path)
   for name in pairs(content.states) do resumed.waiting[name] = true end
   run._resume_at(path, content.step, content.seconds, content.params, content.rng)
   written = content.kept or {}
+  written[#written + 1] = {path = path, step = content.step, value = content.value}
   if (content.unregistered or 0) > 0 then
     run._warn(("run.resume: this checkpoint holds no position of the data, since its DataLoader was not registered: the data "
       .. "begin again, and the run differs from one that was not interrupted"))
@@ -168,6 +169,7 @@ local function content()
   return {
     format = "lunagrad checkpoint", version = version, step = step, seconds = seconds, params = params,
     rng = core.get_rng_state(), states = states, unregistered = warn_of_loaders(), kept = written,
+    value = metric_value(),
   }
 end
 

@@ -81,6 +81,9 @@ for step in lg.run.steps(8) do
 end)");
   CHECK(folder.run({"run", "kept.lua", "--run-dir", "kept"}).code == 0);
   CHECK(checkpoints_in(folder.path() + "/kept") == 3);
+  CHECK(folder.run({"run", "kept.lua", "--resume", "kept", "--steps", "10"}).code == 0);
+  CHECK(checkpoints_in(folder.path() + "/kept") == 3);
+  CHECK(fs::exists(folder.path() + "/kept/checkpoints/step-00000003.safetensors"));
 }
 
 TEST_CASE("a checkpoint without the position of a loader is announced, when written and when resumed") {
