@@ -33,7 +33,8 @@ room(script/run           runtime runtime/cpu runtime/io runtime/statistics scri
 room(script/cli/base      runtime runtime/cpu runtime/io script)
 room(script/inspect       runtime runtime/statistics runtime/tape script/lua script/meta script/view)
 room(script/cli/bench     runtime runtime/cpu runtime/elementwise runtime/optimizer script/cli/base)
-room(script/session       runtime runtime/io runtime/tape script script/inspect script/lua script/meta
+room(script/host          runtime script/meta)
+room(script/session       runtime runtime/io runtime/tape script script/host script/inspect script/lua
                           script/profile script/run)
 room(script/bind          runtime runtime/io runtime/optimizer runtime/tape script/lua script/meta
                           script/onnx script/session)

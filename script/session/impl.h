@@ -15,12 +15,12 @@
 #include <thread>
 
 #include "runtime/context.h"
+#include "script/host/host_values.h"
 #include "script/session.h"
 #include "script/session/breakpoint_pauses.h"
 #include "script/session/current_run.h"
 #include "script/session/events.h"
 #include "script/session/handover.h"
-#include "script/session/host_values.h"
 #include "script/session/run_control.h"
 #include "script/session/script_state.h"
 #include "script/session/tasks.h"

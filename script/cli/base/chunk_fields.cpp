@@ -15,6 +15,7 @@ enum Opcode : uint32_t {
   kGetUpvalue = 9,
   kSetUpvalue = 10,
   kGetTabUp = 11,
+  kGetTable = 12,
   kGetField = 14,
   kSetTabUp = 15,
   kSetTable = 16,
@@ -270,7 +271,27 @@ class Fields {
   std::vector<FieldUse> uses_;
 };
 
+void collect_lost_nils(const CompiledFunction& function, std::vector<int>& lines) {
+  for (size_t i = 1; i + 1 < function.code.size(); ++i) {
+    const Instruction nils = function.code[i - 1], list = function.code[i], index = function.code[i + 1];
+    if (list.opcode() != kSetList || nils.opcode() != kLoadNil) continue;
+    const uint32_t last = list.a() + list.b();
+    const bool ends_in_nil = list.b() > 1 && nils.a() <= last && last <= nils.a() + nils.b();
+    const bool is_index = (index.opcode() == kGetTable && index.c() == list.a()) ||
+                          (index.opcode() == kSetTable && index.b() == list.a());
+    if (ends_in_nil && is_index) lines.push_back(function.lines[i + 1]);
+  }
+  for (const CompiledFunction& inner : function.functions) collect_lost_nils(inner, lines);
+}
+
 }  // namespace
+
+std::vector<int> lost_nils(const CompiledFunction& chunk) {
+  std::vector<int> lines;
+  collect_lost_nils(chunk, lines);
+  std::sort(lines.begin(), lines.end());
+  return lines;
+}
 
 std::vector<FieldUse> field_uses(const CompiledFunction& chunk) { return Fields().find(chunk); }
 

@@ -20,4 +20,7 @@ struct FieldUse {
 // In order of their lines.
 std::vector<FieldUse> field_uses(const CompiledFunction& chunk);
 
+// The lines of x[{…, nil}], in order: Lua's table does not have a nil at its end, so no index can see it.
+std::vector<int> lost_nils(const CompiledFunction& chunk);
+
 }  // namespace lunagrad

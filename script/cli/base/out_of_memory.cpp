@@ -9,7 +9,7 @@
 #include <system_error>
 
 #include "runtime/error.h"
-#include "script/view/run.h"
+#include "script/session.h"
 
 namespace lunagrad {
 

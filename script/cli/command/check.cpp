@@ -124,6 +124,11 @@ int check(const std::string& path, bool tests, Library& library) {
     std::cerr << path << ":" << use.line << ": " << complaint << "\n";
     ++found;
   }
+  for (const int line : lost_nils(chunk)) {
+    std::cerr << path << ":" << line
+              << ": the nil at the end of this index is lost; a new dim is x:unsqueeze(dim)\n";
+    ++found;
+  }
   std::set<std::string> added;  // by the script itself
   const std::vector<FieldUse> fields = field_uses(chunk);
   for (const FieldUse& use : fields)

@@ -54,6 +54,17 @@ for _, module in ipairs {nn.ReLU, optim.SGD, data.DataLoader, optim.lr_scheduler
   CHECK(good.code == 0);
 }
 
+TEST_CASE("check finds the nil at the end of an index, which no run can see") {
+  const Folder folder;
+  folder.write("nil.lua",
+               "local x, y = ...\nprint(x[{{}, nil}], x[{1, 2}])\nx[{{1, 2}, nil}] = y\nprint({1, nil})\n");
+  const Finished checked = folder.run({"check", "nil.lua"});
+  CHECK(checked.code == 1);
+  CHECK(checked.err.find("nil.lua:2: the nil at the end") == 0);
+  CHECK(checked.err.find("nil.lua:3: the nil at the end") != std::string::npos);
+  CHECK(checked.err.find("nil.lua:4:") == std::string::npos);
+}
+
 TEST_CASE("the bundled examples have no unknown field") {
   const Folder folder;
   const std::string root = std::string(LUNAGRAD_SOURCE_DIR) + "/examples/";

@@ -1,4 +1,4 @@
-#include "script/session/host_values.h"
+#include "script/host/host_values.h"
 
 #include <cstring>
 #include <utility>
