@@ -150,7 +150,7 @@ Term normal_cdf(const Term& a) { return Term(0.5) * (Term(1) + erf(a * Term(0.70
 // Functions that ONNX has no operators for.
 template <class... Operands>
 Term unknown(const char* function, const Operands&...) {
-  fail("onnx_export: ONNX has no operator for ", function);
+  fail("io.onnx_export: ONNX has no operator for ", function);
 }
 #define UNKNOWN(function) \
   Term function(const Term& a) { return unknown(#function, a); }
