@@ -24,7 +24,16 @@ foreach(LIBRARY IN LISTS LUNAGRAD_LIBRARIES)
   set_target_properties(${LIBRARY} PROPERTIES EXPORT_NAME ${SHORT} INSTALL_RPATH "$ORIGIN")
 endforeach()
 set_target_properties(${LUNAGRAD_PROGRAMS} PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
-target_include_directories(lunagrad-runtime INTERFACE $<INSTALL_INTERFACE:${LUNAGRAD_INCLUDE}>)
+# A host writes <lunagrad/runtime/ops.h>; the headers themselves include "runtime/op.h".
+target_include_directories(lunagrad-runtime INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
+                           $<INSTALL_INTERFACE:${LUNAGRAD_INCLUDE}>)
+foreach(LIBRARY IN LISTS LUNAGRAD_LIBRARIES)
+  get_target_property(TYPE ${LIBRARY} TYPE)
+  if(TYPE STREQUAL SHARED_LIBRARY)
+    set_target_properties(${LIBRARY} PROPERTIES VERSION ${PROJECT_VERSION}
+                          SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+  endif()
+endforeach()
 
 install(TARGETS ${LUNAGRAD_PROGRAMS})
 install(TARGETS ${LUNAGRAD_LIBRARIES} EXPORT lunagrad)

@@ -46,6 +46,20 @@ target_link_libraries(lunagrad-script PUBLIC lunagrad-runtime PRIVATE PkgConfig:
 set_source_files_properties(script/meta/library.cpp PROPERTIES COMPILE_DEFINITIONS
                             LUNAGRAD_LUA_SOURCE="${PROJECT_SOURCE_DIR}/lua")
 
+# The commit that `lunagrad version` names: known at configuration, which each commit repeats.
+execute_process(COMMAND git -C ${PROJECT_SOURCE_DIR} rev-parse --short=12 HEAD OUTPUT_VARIABLE LUNAGRAD_COMMIT
+                OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+execute_process(COMMAND git -C ${PROJECT_SOURCE_DIR} rev-parse --path-format=absolute --git-path logs/HEAD
+                OUTPUT_VARIABLE LUNAGRAD_GIT_LOG OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+if(LUNAGRAD_COMMIT)
+  set(LUNAGRAD_COMMIT "commit ${LUNAGRAD_COMMIT}")
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${LUNAGRAD_GIT_LOG})
+else()
+  set(LUNAGRAD_COMMIT "no commit")
+endif()
+set_source_files_properties(script/cli/command/help.cpp PROPERTIES COMPILE_DEFINITIONS
+                            LUNAGRAD_COMMIT="${LUNAGRAD_COMMIT}")
+
 # The program. Only main.cpp includes the GPU backend.
 add_executable(lunagrad ${PROJECT_SOURCE_DIR}/script/main.cpp ${CLI_SOURCES})
 target_compile_options(lunagrad PRIVATE ${LUNAGRAD_OPTIMIZE_CLI})

@@ -24,7 +24,12 @@ if(LUNAGRAD_SANITIZE MATCHES undefined)
 endif()
 add_dependencies(lunagrad-tests lunagrad)  # test_cli.cpp runs it
 target_compile_definitions(lunagrad-tests PRIVATE LUNAGRAD_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
-                           LUNAGRAD_BINARY_DIR="${CMAKE_BINARY_DIR}")
+                           LUNAGRAD_BINARY_DIR="${CMAKE_BINARY_DIR}"
+                           LUNAGRAD_FAILING_MALLOC="$<TARGET_FILE:lunagrad-failing-malloc>")
+# Preloaded into the program, to make allocations fail. The sanitizers' allocator would not let it.
+add_library(lunagrad-failing-malloc MODULE ${CMAKE_SOURCE_DIR}/tests/preload/failing_malloc.cpp)
+set_target_properties(lunagrad-failing-malloc PROPERTIES PREFIX "")
+add_dependencies(lunagrad-tests lunagrad-failing-malloc)
 
 add_test(NAME format COMMAND ${PROJECT_SOURCE_DIR}/tests/format)
 set_tests_properties(format PROPERTIES SKIP_RETURN_CODE 77)
@@ -38,7 +43,7 @@ add_test(NAME layers COMMAND ${CMAKE_COMMAND} -DSOURCE=${CMAKE_SOURCE_DIR} -P ${
 # Several entries, so that they run in parallel: the table of op samples, the rest of the engine, and scripts. Under the thread
 # sanitizer only tests of memory that threads share run.
 if(LUNAGRAD_SANITIZE MATCHES thread)
-  add_test(NAME engine COMMAND lunagrad-tests "-sf=*test_allocator*,*test_cli*,*test_lua*,*test_parallel*,*test_prefetch*,*test_reload*,*test_resume*,*test_run_control*,*test_session*")
+  add_test(NAME engine COMMAND lunagrad-tests "-sf=*test_allocator*,*test_cli*,*test_check_fields*,*test_limits*,*test_out_of_memory*,*test_host_values*,*test_lua*,*test_parallel*,*test_prefetch*,*test_reload*,*test_resume*,*test_run_control*,*test_session*")
 else()
   set(SCRIPT_TESTS "*test_cli*,*test_docs*,*test_edge*,*test_full_disk*,*test_hostile*,*test_lua*,*test_onnx.cpp,*test_reload*,*test_resume*,*test_run_control*,*test_runs*,*test_sandbox*,*test_session*,*test_stop*,*test_test_command*")
   add_test(NAME engine-ops COMMAND lunagrad-tests "-sf=*test_ops*")

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <iostream>
 
+#include "script/cli/base/out_of_memory.h"
 #include "script/cli/commands.h"
 #include "script/standard_streams.h"
 #ifdef LUNAGRAD_HAS_GPU
@@ -20,10 +21,10 @@ int main(int argc, char** argv) {
   signal(SIGXFSZ, SIG_IGN);
   // Lines appear when they are written, in a pipe too, and none is lost when the program is ended at once.
   std::setvbuf(stdout, nullptr, _IOLBF, 1 << 16);
-#ifdef LUNAGRAD_HAS_GPU
-  lunagrad::gpu::install();
-#endif
   try {
+#ifdef LUNAGRAD_HAS_GPU
+    lunagrad::gpu::install();
+#endif
     const int code = lunagrad::code_with_output(lunagrad::run_command_line(argc, argv));
 #ifdef LUNAGRAD_HAS_GPU
     lunagrad::gpu::close();
@@ -31,6 +32,6 @@ int main(int argc, char** argv) {
     return code;
   } catch (const std::exception& error) {
     std::cerr << "lunagrad: " << error.what() << "\n";
-    return 1;
+    return lunagrad::exit_code_of(error);
   }
 }

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/op.h"
 #include "script/view/batch.h"
 #include "script/view/breakpoints.h"
 #include "script/view/history.h"
@@ -60,8 +61,9 @@ class Session {
   // followed.
   void step_line();
   void stop();  // like the first Ctrl-C: ends the run at the next step boundary, or after 10 s without one
-  void interrupt();  // like the second Ctrl-C: a Lua error now, also inside a kernel
-  Outcome wait();    // blocks until idle; returns how the last run ended
+  void interrupt();   // like the second Ctrl-C: a Lua error now, also inside a kernel
+  void checkpoint();  // writes one at the end of the step, and the run goes on; nothing while none runs
+  Outcome wait();     // blocks until idle; returns how the last run ended
   // Set while a pause, stop, interrupt or new run waits for a script that reaches no safe point.
   std::optional<Silence> silence() const;
   // Replaces the running script at the end of its step by the changed one: its file read again, or `source`.
@@ -76,6 +78,19 @@ class Session {
   // library.
   std::vector<std::string> files() const;
   SessionState state() const;
+
+  // ---- lg.host: what the script shares with this program; any thread. Tensors are copied.
+  // Sets lg.host.NAME: before a run, or during one from its next step on.
+  void set(const std::string& name, const Tensor& value);
+  // What the script assigned to lg.host.NAME up to its last finished step, or what set() gave; undefined when
+  // neither did.
+  Tensor get(const std::string& name) const;
+  // lg.host.NAME(tensors and numbers …) calls the function on the session's thread. What it computes with the
+  // engine's ops has gradients. Its exceptions are errors of the script.
+  void add_function(const std::string& name, std::function<TensorList(const TensorList&)> function);
+  // lg.host.NAME(…) runs an op of this program, whose record (runtime/op.h) says how it computes and what its
+  // gradient is. The record outlives the session.
+  void add_op(const Op& record);
 
   // The parameters that the script has declared so far, in order of declaration.
   std::vector<ParamInfo> params() const;

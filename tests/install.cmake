@@ -12,6 +12,24 @@ step(${CMAKE_COMMAND} -G Ninja -S ${SOURCE}/examples/embed -B embed -DCMAKE_PREF
 step(${CMAKE_COMMAND} --build embed)
 step(embed/lunagrad-embed)
 
+# An install may be moved, and a host may lie anywhere: both find the Lua files of the install, not those of the source.
+file(REMOVE_RECURSE ${WORK}/moved)
+file(RENAME ${WORK}/prefix ${WORK}/moved)
+set(ENV{LD_LIBRARY_PATH} ${WORK}/moved/lib:${WORK}/moved/lib/x86_64-linux-gnu:${WORK}/moved/lib/aarch64-linux-gnu)
+file(MAKE_DIRECTORY ${WORK}/elsewhere)
+file(COPY ${WORK}/embed/lunagrad-embed DESTINATION ${WORK}/elsewhere)
+file(READ ${WORK}/moved/share/lunagrad/lua/lunagrad/init.lua LIBRARY)
+file(WRITE ${WORK}/moved/share/lunagrad/lua/lunagrad/init.lua "print('the moved library')\n${LIBRARY}")
+foreach(HOST "moved/bin/lunagrad;-e;require 'lunagrad'" "elsewhere/lunagrad-embed")
+  execute_process(COMMAND ${HOST} WORKING_DIRECTORY ${WORK} COMMAND_ERROR_IS_FATAL ANY OUTPUT_VARIABLE SAID)
+  if(NOT SAID MATCHES "the moved library")
+    message(FATAL_ERROR "${HOST} took another Lua library: ${SAID}")
+  endif()
+endforeach()
+file(WRITE ${WORK}/moved/share/lunagrad/lua/lunagrad/init.lua "${LIBRARY}")
+unset(ENV{LD_LIBRARY_PATH})
+file(RENAME ${WORK}/moved ${WORK}/prefix)
+
 if(XVFB)
   step(${CMAKE_COMMAND} -G Ninja -S ${SOURCE}/examples/embed_ui -B embed_ui -DCMAKE_PREFIX_PATH=${WORK}/prefix
        -DCMAKE_CXX_COMPILER_LAUNCHER=${LAUNCHER})

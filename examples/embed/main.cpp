@@ -1,11 +1,11 @@
 // Embeds Lunagrad in a C++ program. It first calls the engine's ops directly, then runs a script in a Session
-// whose events arrive as callbacks.
+// whose events arrive as callbacks, and which shares tensors, a function and an op with the program.
+#include <lunagrad/runtime/ops.h>
+#include <lunagrad/runtime/tape/tape.h>
+#include <lunagrad/script/session.h>
+
 #include <cmath>
 #include <cstdio>
-
-#include "runtime/ops.h"
-#include "runtime/tape/tape.h"
-#include "script/session.h"
 
 using namespace lunagrad;
 
@@ -24,18 +24,27 @@ static double fit_line() {
   return slope.item();
 }
 
+// An op of this program: a composition of the engine's ops, which gives it its gradient.
+static Operands distance(const Call& call) { return {sum(square(sub(call.in[0], call.in[1])), {}, false)}; }
+const Op kDistance{.name = "distance",
+                   .doc = "The sum of the squared differences.",
+                   .inputs = {{"input"}, {"target"}},
+                   .compose = distance,
+                   .family = OpFamily::reduction};
+
 constexpr const char* kScript = R"(
 local lg = require "lunagrad"
 local w = lg.zeros(3, {requires_grad = true})
 local optimizer = lg.optim.Adam({w}, {lr = lg.run.param("lr", 0.5)})
-for step in lg.run.steps(50) do
+for step in lg.run.steps(100) do
   optimizer:zero_grad()
-  local loss = ((w - 1) ^ 2):sum()
+  local loss = lg.host.distance(w, {target = lg.host.target})
   loss:backward()
   optimizer:step()
   lg.run.log {loss = loss}
+  lg.host.found = w
 end
-print("the script found", w:detach())
+print("the script found", w:detach(), "twice that is", lg.host.doubled(w:detach()))
 )";
 
 int main() {
@@ -48,8 +57,13 @@ int main() {
     if (event.kind == Event::Kind::error) std::fputs((event.text + "\n").c_str(), stderr);
     if (event.kind == Event::Kind::metrics) loss = event.metrics[0].second;
   });
+  session.set("target", ones({3}));
+  session.add_function("doubled", [](const TensorList& in) -> TensorList { return {in.at(0) * 2.0}; });
+  session.add_op(kDistance);
   session.run_text(kScript, "=embedded", {.set = {{"lr", "0.1"}}, .write_run = false});
   const Outcome outcome = session.wait();
+  const Tensor found = session.get("found");
   std::printf("loss %.6f\n", loss);
-  return outcome == Outcome::ok && std::abs(slope - 3) < 1e-3 && loss < 1e-2 ? 0 : 1;
+  const bool close = found.defined() && std::abs(sum(found, {}, false).item() - 3) < 0.1;
+  return outcome == Outcome::ok && std::abs(slope - 3) < 1e-3 && loss < 1e-2 && close ? 0 : 1;
 }

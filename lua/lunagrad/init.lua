@@ -1,6 +1,7 @@
 -- require "lunagrad": the functions of the engine, and the parts written in Lua, which are loaded on first use.
 local core = require "lunagrad.core"
 require "lunagrad.tensor"
+local fields = require "lunagrad.fields"
 
 local library = {
   nn = "lunagrad.nn", optim = "lunagrad.optim", data = "lunagrad.data", grad = "lunagrad.grad",
@@ -8,22 +9,34 @@ local library = {
   checkpoint_sequential = "lunagrad.checkpoint", special = "lunagrad.special", run = core.run and "lunagrad.run",
 }
 
+-- PyTorch's names of the dtypes.
+local dtypes = {
+  float16 = "f16", half = "f16", bfloat16 = "bf16", float32 = "f32", float = "f32", float64 = "f64", double = "f64",
+  uint8 = "u8", int32 = "i32", int = "i32", int64 = "i64", long = "i64", bool = "bool",
+  complex64 = "c64", cfloat = "c64", complex128 = "c128", cdouble = "c128",
+}
+
 -- The public functions of the core, and `run` inside a session. Names with a leading underscore are internal.
 local function find(lg, name)
   local value
   if library[name] then
-    value = require(library[name])
+    value = fields.strict(require(library[name]), "lg." .. name)
   elseif type(name) == "string" and name:sub(1, 1) ~= "_" then
     value = core[name]
+    if name ~= "methods" then fields.strict(value, "lg." .. name) end
   end
+  if value == nil and (type(name) ~= "string" or name:sub(1, 1) ~= "_") then fields.refuse(lg, "lg", name) end
   rawset(lg, name, value)
   return value
 end
 
-local lg = setmetatable({}, {__index = find, __parts = library})
-for name in pairs(core) do
-  if not library[name] then find(lg, name) end
-end
+local lg = setmetatable({has = fields.has}, {__index = find, __parts = library})
 function core.io.onnx_export(...) return require "lunagrad.onnx" (...) end
 function core.io.onnx_import(...) return require "lunagrad.onnx_import" (...) end
+for name in pairs(core) do
+  if type(name) == "string" and name:sub(1, 1) ~= "_" and not library[name] then find(lg, name) end
+end
+for name, dtype in pairs(dtypes) do
+  if not core[name] then rawset(lg, name, dtype) end
+end
 return lg

@@ -12,6 +12,8 @@ local version = 1
 local names, objects = {}, {}  -- registered states: names in order, objects by name
 local built = {}               -- the settings of each as built, before a step or a checkpoint changed them
 local resumed                  -- the checkpoint that this run resumes
+local policy = {}   -- of checkpoints to keep: keep_last, keep_best, mode
+local written = {}  -- checkpoints of this run, oldest first: {path, step, value}
 local reload                   -- or the data that the previous script passed on
 
 local function has_state(object)
@@ -70,6 +72,12 @@ local function load(path)
   resumed = {content = content, waiting = {}}
   for name in pairs(content.states) do resumed.waiting[name] = true end
   run._resume_at(path, content.step, content.seconds, content.params, content.rng)
+  written = content.kept or {}
+  written[#written + 1] = {path = path, step = content.step, value = content.value}
+  if (content.unregistered or 0) > 0 then
+    run._warn(("run.resume: this checkpoint holds no position of the data, since its DataLoader was not registered: the data "
+      .. "begin again, and the run differs from one that was not interrupted"))
+  end
   return content.step
 end
 
@@ -99,6 +107,60 @@ function run.state(name, build)
   return object
 end
 
+-- The DataLoaders that the run iterates although no state holds their position.
+local function unregistered()
+  local held = {}
+  local function hold(value)
+    if type(value) ~= "table" or held[value] then return end
+    held[value] = true
+    if getmetatable(value) == nil then
+      for _, item in pairs(value) do hold(item) end
+    end
+  end
+  hold(objects)
+  local count, name = 0, nil
+  for loader in pairs(core._loaders or {}) do
+    if not held[loader] then count, name = count + 1, tostring(loader) end
+  end
+  return count, name
+end
+
+local told = false  -- once a run
+
+local function warn_of_loaders()
+  local count, name = unregistered()
+  if count > 0 and not told then
+    told = true
+    run._warn(("run.checkpoint: %s is not registered, so a resumed run begins its data again and differs from this one; "
+      .. "write lg.run.state(\"loader\", function() return lg.data.DataLoader(…) end)"):format(name))
+  end
+  return count
+end
+
+-- The latest logged value of the metric that keep_best names, or nil.
+local latest = {}
+local function metric_value()
+  local value = policy.keep_best and latest[policy.keep_best]
+  if is_tensor(value) then value = value:item() end
+  return type(value) == "number" and value == value and value or nil
+end
+
+-- Removes the checkpoints that keep_last and keep_best do not ask for.
+local function prune()
+  if not policy.keep_last then return end
+  local best
+  for _, one in ipairs(written) do
+    if one.value and (not best or (policy.mode == "max" and one.value > best.value)
+      or (policy.mode ~= "max" and one.value < best.value)) then best = one end
+  end
+  for i = #written - policy.keep_last, 1, -1 do
+    if written[i] ~= best then
+      run._remove_checkpoint(written[i].path)
+      table.remove(written, i)
+    end
+  end
+end
+
 -- The contents of a checkpoint.
 local function content()
   local step, seconds, params = run._progress()
@@ -106,7 +168,8 @@ local function content()
   for _, name in ipairs(names) do states[name] = state_of(objects[name], name) end
   return {
     format = "lunagrad checkpoint", version = version, step = step, seconds = seconds, params = params,
-    rng = core.get_rng_state(), states = states,
+    rng = core.get_rng_state(), states = states, unregistered = warn_of_loaders(), kept = written,
+    value = metric_value(),
   }
 end
 
@@ -114,13 +177,32 @@ local function save(kept)
   local path = run._checkpoint_path()
   core.io.save(path, kept)
   run._checkpoint_written(path)
+  for i = #written, 1, -1 do
+    if written[i].path == path then table.remove(written, i) end
+  end
+  written[#written + 1] = {path = path, step = kept.step, value = metric_value()}
+  prune()
 end
 
 local function write() save(content()) end
 
 -- lg.run.checkpoint(): inside lg.run.steps it writes at the end of the step, elsewhere at once. Inside a full disk is
 -- a warning, since older checkpoints remain; elsewhere it is an error.
-function run.checkpoint()
+-- Options say which checkpoints of the run stay: keep_last = 3 the latest three, keep_best = "loss" also the one with the
+-- lowest logged value (mode = "max": the highest). Without them all stay.
+function run.checkpoint(options)
+  if options ~= nil then
+    if type(options) ~= "table" then fail(("run.checkpoint: options expected (got %s)"):format(type(options))) end
+    for name, value in pairs(options) do
+      local good
+      if name == "keep_last" then good = math.type(value) == "integer" and value >= 1
+      elseif name == "keep_best" then good = type(value) == "string"
+      elseif name == "mode" then good = value == "min" or value == "max"
+      else fail(("run.checkpoint: unknown option '%s'; there are keep_last, keep_best, mode"):format(tostring(name))) end
+      if not good then fail(("run.checkpoint: bad option %s = %s"):format(name, tostring(value))) end
+    end
+    policy = {keep_last = options.keep_last or options.keep_best and 1, keep_best = options.keep_best, mode = options.mode}
+  end
   if #names == 0 then fail("run.checkpoint: nothing is registered with lg.run.state") end
   if run._in_steps() then run._ask_checkpoint() else write() end
 end
@@ -147,6 +229,8 @@ run._on_states(function(verb, path)
     return take(path)
   elseif verb == "report" then
     if reload then reload:report() end
+  elseif verb == "checkpoint" and #names == 0 then
+    run._warn("no checkpoint was written: nothing is registered with lg.run.state")
   elseif verb == "checkpoint" then
     local kept = content()
     local ok, message = pcall(save, kept)
@@ -168,6 +252,16 @@ function run.steps(...)
   end
   if reload then reload:report() end
   return begin_steps(...)
+end
+
+-- keep_best reads what was logged last.
+local log = run.log
+function run.log(row, ...)
+  log(row, ...)
+  if policy.keep_best and row[policy.keep_best] ~= nil then
+    local value = row[policy.keep_best]
+    latest[policy.keep_best] = is_tensor(value) and value:detach() or value
+  end
 end
 
 -- lg.run.watch(model, options): lunagrad.watch, loaded on first use.

@@ -10,6 +10,7 @@ local is_tensor = core.is_tensor
 local test = {}
 
 local around = {}  -- the enclosing describes: {name=, before = {…}, after = {…}}
+local filter = ""  -- of `lunagrad test --filter`: tests whose name lacks it are left out
 local report       -- of `lunagrad test`: report(name, message or nil, seconds)
 
 local function traced(message)
@@ -42,6 +43,7 @@ end
 -- it(name, f): a test. It fails if f raises an error. The random generator is seeded with 0 before each test.
 function test.it(name, f)
   check_arguments("it", name, f)
+  if not full_name(name):find(filter, 1, true) then return end
   local start = core.clock()
   core.manual_seed(0)
   local ok, message = xpcall(function()
@@ -166,8 +168,8 @@ function expect.raises(f, part)
 end
 
 -- Called by `lunagrad test` before each file.
-function test.install(globals, sink)
-  report = sink
+function test.install(globals, sink, only)
+  report, filter = sink, only
   for _, name in ipairs {"describe", "it", "before_each", "after_each", "expect"} do globals[name] = test[name] end
 end
 

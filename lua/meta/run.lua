@@ -64,8 +64,11 @@ function run.watch(model, options) end
 function run.state(name, build) end
 
 ---Writes a checkpoint: inside lg.run.steps at the end of the step, elsewhere at once. If it cannot be written (disk full),
----the former gives a warning and the latter an error; older checkpoints stay unchanged.
-function run.checkpoint() end
+---the former gives a warning and the latter an error; older checkpoints stay unchanged. All checkpoints stay, unless the
+---options say how many: the latest keep_last, and of all of them the one with the lowest (mode "max": highest) logged value
+---of the metric keep_best.
+---@param options? {keep_last: integer?, keep_best: string?, mode: "min"|"max"?}
+function run.checkpoint(options) end
 
 ---Resumes from a checkpoint, or from the newest one of a run's folder, as --resume does. Call it before the first
 ---run.state.

@@ -180,6 +180,11 @@ function lg.tensor(value, options) end
 ---@param value any
 ---@return boolean
 function lg.is_tensor(value) end
+---Whether a table of lg, a tensor or an object has a field of this name. Reading an unknown field is an error.
+---@param holder table|userdata
+---@param name string
+---@return boolean
+function lg.has(holder, name) end
 
 lg.slice = Tensor.slice
 lg.split = Tensor.split

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cassert>
 #include <chrono>
+#include <cstdlib>
 #include <exception>
 #include <fstream>
 #include <string>
@@ -69,6 +70,15 @@ int usable_cores() {
   return cores;
 }
 
+// OMP_NUM_THREADS, as other numeric programs read it ("4" or "4,2"), else the cores.
+int default_threads() {
+  if (const char* const asked = std::getenv("OMP_NUM_THREADS")) {
+    const long count = std::strtol(asked, nullptr, 10);
+    if (count >= 1) return int(std::min<long>(count, 1024));
+  }
+  return usable_cores();
+}
+
 // Set while this thread runs a range: nested loops run on this thread.
 thread_local bool inside_loop = false;
 
@@ -101,7 +111,7 @@ class Pool {
   int size() {
     int size = size_.load(std::memory_order_relaxed);
     if (size == 0) {
-      size = usable_cores();
+      size = default_threads();
       size_.store(size, std::memory_order_relaxed);
     }
     return size;

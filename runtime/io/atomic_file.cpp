@@ -1,6 +1,8 @@
 #include "runtime/io/atomic_file.h"
 
+#include <dirent.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -21,14 +23,43 @@ std::string folder_of(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
+constexpr char kMark[] = ".lunagrad-";  // between the name of a file and six letters of a temporary one
+constexpr size_t kLetters = 6;
+
+// Removes the temporary files that killed programs left beside `path`. A program that still writes one holds
+// its lock.
+void remove_leftovers(const std::string& path) {
+  const std::string folder = folder_of(path), start = path.substr(path.rfind('/') + 1) + kMark;
+  DIR* const listing = ::opendir(folder.c_str());
+  if (!listing) return;
+  while (const dirent* const entry = ::readdir(listing)) {
+    const std::string name = entry->d_name;
+    if (name.size() != start.size() + kLetters || name.compare(0, start.size(), start) != 0) continue;
+    const std::string leftover = folder + "/" + name;
+    const int file = ::open(leftover.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (file < 0) continue;
+    if (::flock(file, LOCK_EX | LOCK_NB) == 0) ::unlink(leftover.c_str());
+    ::close(file);
+  }
+  ::closedir(listing);
+}
+
 }  // namespace
 
 AtomicFile::AtomicFile(std::string path) : path_(std::move(path)) {
   struct stat status;
   if (::stat(path_.c_str(), &status) == 0 && S_ISDIR(status.st_mode))
     fail_as(ErrorKind::file, path_, ": cannot write: it is a folder");
-  temporary_ = path_ + ".XXXXXX";
-  descriptor_ = ::mkostemp(temporary_.data(), O_CLOEXEC);
+  remove_leftovers(path_);
+  // Another program may take the file for a leftover before its lock is there: then begin again.
+  for (bool kept = false; !kept;) {
+    temporary_ = path_ + kMark + "XXXXXX";
+    descriptor_ = ::mkostemp(temporary_.data(), O_CLOEXEC);
+    if (descriptor_ < 0) break;
+    ::flock(descriptor_, LOCK_EX | LOCK_NB);
+    kept = ::fstat(descriptor_, &status) != 0 || status.st_nlink > 0;
+    if (!kept) ::close(descriptor_);
+  }
   if (descriptor_ < 0) fail_as(ErrorKind::file, path_, ": cannot write: ", std::strerror(errno));
   // mkostemp makes files private; give the file the permissions of the user's umask.
   const mode_t mask = ::umask(0);
@@ -77,7 +108,10 @@ void AtomicFile::commit() {
 void AtomicFile::take_up() {
   ::close(descriptor_);
   descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
-  if (descriptor_ >= 0) return;
+  if (descriptor_ >= 0) {
+    ::flock(descriptor_, LOCK_EX | LOCK_NB);
+    return;
+  }
   const int cause = errno;
   ::unlink(temporary_.c_str());
   errno = cause;

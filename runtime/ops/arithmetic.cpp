@@ -120,6 +120,37 @@ const Op kClampBounds{.name = "_clamp_bounds",
                       .number_inputs = 0b111,
                       .short_form = "clamp"};
 
+// --- slice between positions ---
+
+// What scripts call slice: positions first to last, both included. The record of that name counts from 0,
+// with a length.
+Operands slice_positions_compose(const Call& call) {
+  const Tensor& x = call.input(0);
+  if (x.ndim() == 0) fail("slice: a scalar tensor has no dims");
+  const int dim = normalize_dim("slice", call.integer(0), x.shape());
+  const int64_t size = x.size(dim), first = call.integer(1), step = call.integer(3);
+  const int64_t from = first < 0 ? first + size : first;
+  int64_t end = size;  // of the half-open range
+  if (const Value& last = call.params[2]; last.present()) end = last.i < 0 ? last.i + size + 1 : last.i + 1;
+  if (step < 1) fail("slice: a step of at least 1 expected (got ", step, ")");
+  if (from < 0 || from > size || end < 0 || end > size)
+    fail("slice: positions ", first < 0 ? first : first + 1, " to ", end, " of dim ", dim + 1,
+         " are out of range for shape ", x.shape());
+  // A step above the size of the dim selects only the first position, as a step equal to the size does.
+  return {slice(x, dim, from, std::max(end, from), std::min(step, std::max<int64_t>(size, 1)))};
+}
+const Op kSlicePositions{.name = "_slice_positions",
+                         .doc = "The positions first to last of dim, both included, step apart.",
+                         .inputs = {{"input"}},
+                         .params = {{"dim", ParamKind::dim, {}},
+                                    {"first", ParamKind::position, 0},
+                                    {.name = "last", .kind = ParamKind::position, .optional = true},
+                                    {"step", ParamKind::integer, 1}},
+                         .compose = slice_positions_compose,
+                         .complex = true,
+                         .family = OpFamily::view,
+                         .short_form = "slice"};
+
 // --- reductions in another type ---
 
 Operands in_type(const Call& call, const Op& op) {
@@ -242,7 +273,7 @@ Tensor isclose(const Tensor& a, const Tensor& b, double rtol, double atol, bool 
 }
 
 std::span<const Op* const> arithmetic_ops() {
-  static const Op* const ops[] = {&kAddAlpha, &kSubAlpha,  &kDivRounding, &kClampBounds,
+  static const Op* const ops[] = {&kAddAlpha, &kSubAlpha,  &kDivRounding, &kClampBounds, &kSlicePositions,
                                   &kSumDtype, &kMeanDtype, &kProdDtype,   &kIsclose};
   return ops;
 }

@@ -47,6 +47,12 @@ Tensor laid_out_like(const Tensor& x, const std::vector<double>& values) {
   return view;
 }
 
+// A leaf that requires grad, since the function may differentiate its inputs itself.
+Tensor shifted_leaf(const Tensor& x, const std::vector<double>& values) {
+  const NoGrad off;
+  return laid_out_like(x, values).requires_grad_();
+}
+
 // Fresh leaves with the layout of the originals.
 TensorList leaves_of(const TensorList& inputs) {
   TensorList leaves;
@@ -96,9 +102,8 @@ GradCheckResult gradcheck(const TensorFunction& f, const TensorList& inputs, Gra
       const auto value_at = [&](double shifted) {
         std::vector<double> moved = values;
         moved[e] = shifted;
-        const NoGrad off;
         TensorList arguments = leaves;
-        arguments[places[k]] = laid_out_like(x, moved);
+        arguments[places[k]] = shifted_leaf(x, moved);
         return contract(f(arguments)).item();
       };
       numeric[e] =

@@ -3,6 +3,7 @@
 // are data and count from 0.
 #include "runtime/memory_limit.h"
 #include "runtime/ops.h"
+#include "script/lua/called_as.h"
 #include "script/lua/convert.h"
 #include "script/lua/edge.h"
 
@@ -49,6 +50,27 @@ Tensor select_by_tensor(const Tensor& x, int dim, const Tensor& indices) {
   return apply1(require_op("index_select"), {x, indices}, {dim});
 }
 
+// Whether the table at the top of the stack has no entry at all: {nil, 3} has length 0, too.
+bool is_empty_table(lua_State* L) {
+  lua_pushnil(L);
+  if (!lua_next(L, -2)) return true;
+  lua_pop(L, 2);
+  return false;
+}
+
+// The number of entries of x[{…}]. A nil at the end cannot be seen in the table; one inside can, since it
+// leaves a hole before later entries.
+int count_entries(lua_State* L, int index) {
+  int64_t last = 0;
+  for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) {
+    if (!lua_isinteger(L, -2))
+      fail("index: positions expected in x[{…}], got a field '",
+           lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : type_name(L, -2), "'");
+    last = std::max<int64_t>(last, lua_tointeger(L, -2));
+  }
+  return int(std::min<int64_t>(last, kMaxDims + 1));
+}
+
 // Applies entry `i` of x[{…}], which is on top of the stack. Later entries are already applied to x.
 Tensor index_entry(lua_State* L, const Tensor& x, int i, const Shape& whole) {
   const int dim = i - 1;
@@ -56,11 +78,20 @@ Tensor index_entry(lua_State* L, const Tensor& x, int i, const Shape& whole) {
   if (lua_type(L, -1) == LUA_TNUMBER)
     return select_position(x, dim, check_integer(L, lua_gettop(L), kIndex), whole);
   if (lua_type(L, -1) != LUA_TTABLE)
-    fail("index: an integer, {first, last, step} or {} expected at [", i, "], got ", type_name(L, -1));
+    fail("index: an integer, {first, last, step} or {} expected at [", i, "], got ", type_name(L, -1),
+         lua_isnil(L, -1) ? "; a new dim is x:unsqueeze(dim), a whole dim is {}" : "");
   const int64_t count = int64_t(lua_rawlen(L, -1));
-  if (count == 0) return x;
+  if (count == 0 && is_empty_table(L)) return x;
+  // {i} keeps the dim, as i:i+1 does in Python.
+  if (count == 1) {
+    const int64_t position = check_integers(L, lua_gettop(L), lua_gettop(L), kIndex)[0];
+    select_position(x, dim, position, whole);
+    return slice_positions(x, dim, position, position, 1, whole);
+  }
   if (count != 2 && count != 3)
-    fail("index: {first, last} or {first, last, step} expected at [", i, "], got ", count, " numbers");
+    fail("index: {first, last} or {first, last, step} expected at [", i, "], got ", count,
+         count == 0 ? " positions; {1, last} begins a dim, and {} is the whole of it"
+                    : " numbers; a list of positions is an index tensor, which counts from 0");
   const Dims range = check_integers(L, lua_gettop(L), lua_gettop(L), kIndex);
   return slice_positions(x, dim, range[0], range[1], count == 3 ? range[2] : 1, whole);
 }
@@ -73,8 +104,9 @@ Tensor part(lua_State* L, const Tensor& x) {
     return select_position(x, 0, check_integer(L, 2, kIndex), x.shape());
   }
   if (lua_type(L, 2) != LUA_TTABLE)
-    fail("index: an integer, a table or a Tensor expected, got ", type_name(L, 2));
-  const int count = int(lua_rawlen(L, 2));
+    fail("index: an integer, a table or a Tensor expected, got ", type_name(L, 2),
+         lua_isnil(L, 2) ? "; a new dim is x:unsqueeze(dim)" : "");
+  const int count = count_entries(L, 2);
   if (count > x.ndim()) fail("index: ", count, " indices for a tensor of shape ", x.shape());
   // From last to first: an entry that removes a dim shifts only later dims, whose entries are done.
   Tensor result = x;
@@ -113,26 +145,41 @@ void assign_rows(const Tensor& x, const Tensor& indices, const Tensor& value) {
 
 // --- slices and pieces ---
 
-// x:slice(dim, first, last, step)
-int slice_method(lua_State* L) {
-  const Tensor& x = check_tensor(L, 1, "slice");
-  const int dim = normalize_dim("slice", check_position(L, 2, "slice"), x.shape());
-  if (x.ndim() == 0) fail("slice: a scalar tensor has no dims");
-  const int64_t first = lua_isnoneornil(L, 3) ? 1 : check_integer(L, 3, "slice");
-  const int64_t last = lua_isnoneornil(L, 4) ? x.size(dim) : check_integer(L, 4, "slice");
-  const int64_t step = lua_isnoneornil(L, 5) ? 1 : check_integer(L, 5, "slice");
-  mark_line(L);
-  const bool empty = x.size(dim) == 0 && lua_isnoneornil(L, 4);
-  push_result(L, empty ? x : slice_positions(x, dim, first, last, step, x.shape()));
-  after_op(L);
-  return 1;
-}
-
 int optional_dim(lua_State* L, int argument, const char* function, const Tensor& x) {
   if (x.ndim() == 0) fail(function, ": a scalar tensor has no dims");
   return lua_isnoneornil(L, argument)
              ? 0
              : normalize_dim(function, check_position(L, argument, function), x.shape());
+}
+
+// Moves options to their positions: x:split(2, {dim = 1}) is x:split(2, 1). `names`: of arguments 2, 3, …
+void place_options(lua_State* L, const char* function, std::initializer_list<const char*> names) {
+  const int last = lua_gettop(L);
+  if (last < 2 || !is_options(L, last)) return;
+  lua_pushvalue(L, last);
+  lua_pushnil(L);
+  lua_replace(L, last);
+  while (lua_gettop(L) < int(names.size()) + 2) {
+    lua_pushnil(L);
+    lua_insert(L, -2);
+  }
+  std::string known;
+  for (const char* name : names) known += (known.empty() ? "" : ", ") + std::string(name);
+  each_option(L, lua_gettop(L), function, known.c_str(), [&](std::string_view given, int value, Callee) {
+    int position = 2;
+    for (const char* name : names) {
+      if (given == name) {
+        if (!lua_isnil(L, position))
+          fail(function, ": '", name, "' is given twice, at its position and by name");
+        lua_pushvalue(L, value);
+        lua_replace(L, position);
+        return true;
+      }
+      ++position;
+    }
+    return false;
+  });
+  lua_pop(L, 1);
 }
 
 // Pushes a table of views, one for each length. Up to kMaxDims pieces are the outputs of one node, whose vjp
@@ -188,6 +235,7 @@ std::vector<int64_t> read_list(lua_State* L, int argument, const char* function)
 // x:split(length, dim) or x:split({lengths}, dim)
 int split(lua_State* L) {
   const Tensor& x = check_tensor(L, 1, "split");
+  place_options(L, "split", {"split_size", "dim"});
   const int dim = optional_dim(L, 3, "split", x);
   if (!lua_istable(L, 2)) {
     const int64_t length = check_integer(L, 2, "split");
@@ -210,6 +258,7 @@ int split(lua_State* L) {
 // x:chunk(count, dim): at most `count` pieces of equal length; the last one may be shorter
 int chunk(lua_State* L) {
   const Tensor& x = check_tensor(L, 1, "chunk");
+  place_options(L, "chunk", {"chunks", "dim"});
   const int64_t count = check_integer(L, 2, "chunk");
   const int dim = optional_dim(L, 3, "chunk", x);
   if (count < 1) bad_argument(L, 2, "chunk", text("a count of at least 1 expected, got ", count));
@@ -223,6 +272,7 @@ int chunk(lua_State* L) {
 // end.
 int tensor_split(lua_State* L) {
   const Tensor& x = check_tensor(L, 1, "tensor_split");
+  place_options(L, "tensor_split", {"indices_or_sections", "dim"});
   const int dim = optional_dim(L, 3, "tensor_split", x);
   const int64_t size = x.size(dim);
   std::vector<int64_t> lengths;
@@ -246,6 +296,7 @@ int tensor_split(lua_State* L) {
 
 int unbind(lua_State* L) {
   const Tensor& x = check_tensor(L, 1, "unbind");
+  place_options(L, "unbind", {"dim"});
   const int dim = optional_dim(L, 2, "unbind", x);
   mark_line(L);
   check_pieces(x.size(dim));
@@ -258,9 +309,11 @@ int unbind(lua_State* L) {
   return 1;
 }
 
-constexpr luaL_Reg kMethods[] = {{"slice", guard<slice_method>}, {"split", guard<split>},
-                                 {"chunk", guard<chunk>},        {"tensor_split", guard<tensor_split>},
-                                 {"unbind", guard<unbind>},      {nullptr, nullptr}};
+constexpr luaL_Reg kMethods[] = {{"split", guard<split>},
+                                 {"chunk", guard<chunk>},
+                                 {"tensor_split", guard<tensor_split>},
+                                 {"unbind", guard<unbind>},
+                                 {nullptr, nullptr}};
 
 }  // namespace
 
@@ -279,12 +332,15 @@ int assign_positions(lua_State* L) {
   const Tensor value = check_operand(L, 3, kIndex);
   mark_line(L);
   const Tensor* const indices = to_tensor(L, 2);
-  if (!indices)
-    copy_(part(L, x), value);
-  else if (indices->dtype() == DType::boolean)
-    assign_masked(x, *indices, value);
-  else
-    assign_rows(x, *indices, value);
+  const Tensor target = indices ? x : part(L, x);
+  called_as("x[…] = v", [&] {
+    if (!indices)
+      copy_(target, value);
+    else if (indices->dtype() == DType::boolean)
+      assign_masked(x, *indices, value);
+    else
+      assign_rows(x, *indices, value);
+  });
   after_op(L);
   return 0;
 }

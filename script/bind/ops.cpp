@@ -7,6 +7,7 @@
 
 #include "runtime/batching/batched.h"
 #include "runtime/in_place.h"
+#include "script/lua/called_as.h"
 #include "script/lua/convert.h"
 #include "script/lua/edge.h"
 #include "script/meta/signature.h"
@@ -240,8 +241,7 @@ bool takes_defaults(const Signature& signature, const Values& params) {
   return true;
 }
 
-int call_op(lua_State* L) {
-  const Signature& signature = called(L);
+int run_signature(lua_State* L, const Signature& signature) {
   mark_line(L);
   Operands out;
   with_memory_retry(L, [&] {
@@ -264,6 +264,8 @@ int call_op(lua_State* L) {
   });
   return push_results(L, out);
 }
+
+int call_op(lua_State* L) { return run_signature(L, called(L)); }
 
 // Makes `device` the default device for the life of the object; null: no change.
 class OnDevice {
@@ -312,21 +314,30 @@ int call_in_place(lua_State* L) {
   const Signature& signature = called(L);
   check_tensor(L, 1, signature.op->name);
   mark_line(L);
-  with_memory_retry(L, [&] {
-    Operands in;
-    Values params;
-    const bool plain = read_plain(L, signature, in);
-    if (!plain) Reader(L, signature, in, params).read();
-    if (signature.op->elementwise < 0)
-      run_in_place(plain ? *signature.op : *signature.full, std::move(in), std::move(params));
-    else if (plain || signature.full == signature.op)
-      apply_in_place(*signature.op, std::move(in), std::move(params));
-    else
-      run_form_in_place(*signature.full, std::move(in), std::move(params));
+  called_as((signature.op->name + std::string("_")).c_str(), [&] {
+    with_memory_retry(L, [&] {
+      Operands in;
+      Values params;
+      const bool plain = read_plain(L, signature, in);
+      if (!plain) Reader(L, signature, in, params).read();
+      if (signature.op->elementwise < 0)
+        run_in_place(plain ? *signature.op : *signature.full, std::move(in), std::move(params));
+      else if (plain || signature.full == signature.op)
+        apply_in_place(*signature.op, std::move(in), std::move(params));
+      else
+        run_form_in_place(*signature.full, std::move(in), std::move(params));
+    });
   });
   lua_settop(L, 1);
   after_op(L);
   return 1;
+}
+
+// max(a, b) of two tensors is maximum(a, b). Upvalue 2: the signature of maximum (minimum).
+int call_extreme(lua_State* L) {
+  if (lua_gettop(L) == 2 && to_tensor(L, 1) && to_tensor(L, 2))
+    return run_signature(L, *static_cast<const Signature*>(lua_touserdata(L, lua_upvalueindex(2))));
+  return call_op(L);
 }
 
 // complex(re, im) of two numbers makes a 0-d tensor on the default device.
@@ -467,6 +478,10 @@ void bind_aliases(lua_State* L, int core, int methods) {
 
 }  // namespace
 
+void push_op_function(lua_State* L, const Signature& signature) {
+  push_op(L, signature.creates ? guard<call_creation> : guard<call_op>, signature);
+}
+
 void bind_ops(lua_State* L, int core, int methods) {
   for (const Signature& signature : signatures())
     if (!signature.op->hidden()) bind_op(L, core, methods, signature);
@@ -510,6 +525,14 @@ void bind_ops(lua_State* L, int core, int methods) {
   push_op(L, guard<call_polygamma_in_place>, *find_signature("polygamma"));
   lua_setfield(L, methods, "polygamma_");
   bind_aliases(L, core, methods);
+  for (const auto& [reduction, pairwise] : {std::pair("max", "maximum"), std::pair("min", "minimum")}) {
+    for (const int table : {core, methods}) {
+      lua_pushlightuserdata(L, const_cast<Signature*>(find_signature(reduction)));
+      lua_pushlightuserdata(L, const_cast<Signature*>(find_signature(pairwise)));
+      lua_pushcclosure(L, guard<call_extreme>, 2);
+      lua_setfield(L, table, reduction);
+    }
+  }
   // Lua's operators and the ops that they call.
   static constexpr const char* kOperators[][2] = {
       {"__add", "add"}, {"__sub", "sub"},       {"__mul", "mul"}, {"__div", "div"},

@@ -252,6 +252,15 @@ int checkpoint_written(lua_State* L) {
   return 0;
 }
 
+// _remove_checkpoint(path): one that this run wrote into its folder. A file that is gone already is no error.
+int remove_checkpoint(lua_State* L) {
+  const std::string path(check_string(L, 1, "checkpoint"));
+  const std::filesystem::path own = std::filesystem::path(session(L).run().checkpoint_path()).parent_path();
+  std::error_code ignored;
+  if (std::filesystem::path(path).parent_path() == own) std::filesystem::remove(path, ignored);
+  return 0;
+}
+
 // _on_states(f): f("checkpoint") and f("stopping") write a checkpoint, f("take", path) returns the states for
 // a reload, f("report") reports which states the new script took over.
 int on_states(lua_State* L) {
@@ -358,6 +367,7 @@ constexpr luaL_Reg kFunctions[] = {{"param", guard<param>},
                                    {"_progress", guard<progress>},
                                    {"_checkpoint_path", guard<checkpoint_path>},
                                    {"_checkpoint_written", guard<checkpoint_written>},
+                                   {"_remove_checkpoint", guard<remove_checkpoint>},
                                    {"_on_states", guard<on_states>},
                                    {"_handed_over", guard<handed_over>},
                                    {"_go_on", guard<go_on>},

@@ -6,6 +6,7 @@
 #include "runtime/ops.h"
 #include "runtime/tape/tape.h"
 #include "script/bind/print.h"
+#include "script/lua/called_as.h"
 #include "script/lua/convert.h"
 #include "script/lua/edge.h"
 #include "script/meta/explain.h"
@@ -222,7 +223,7 @@ int copy_from(lua_State* L) {
   const Tensor& x = check_tensor(L, 1, "copy_");
   const Tensor value = check_operand(L, 2, "copy_");
   mark_line(L);
-  with_memory_retry(L, [&] { copy_(x, value); });
+  called_as("copy_", [&] { with_memory_retry(L, [&] { copy_(x, value); }); });
   return returned_self(L);
 }
 
@@ -231,14 +232,14 @@ int fill(lua_State* L) {
   const Tensor value = check_operand(L, 2, "fill_");
   if (value.ndim() != 0) fail("fill_: a number or a 0-d tensor expected (got shape ", value.shape(), ")");
   mark_line(L);
-  with_memory_retry(L, [&] { copy_(x, value); });
+  called_as("fill_", [&] { with_memory_retry(L, [&] { copy_(x, value); }); });
   return returned_self(L);
 }
 
 int zero(lua_State* L) {
   const Tensor& x = check_tensor(L, 1, "zero_");
   mark_line(L);
-  with_memory_retry(L, [&] { fill_(x, 0); });
+  called_as("zero_", [&] { with_memory_retry(L, [&] { fill_(x, 0); }); });
   return returned_self(L);
 }
 

@@ -124,7 +124,12 @@ void bind_io(lua_State*, int core, int methods);
 void bind_data(lua_State*, int core, int methods);
 void bind_module(lua_State*, int core, int methods);
 void bind_optim(lua_State*, int core, int methods);
+void bind_names(lua_State*, int core, int methods);
 void bind_onnx(lua_State*, int core, int methods);
+
+struct Signature;
+// Pushes the function that runs an op with the arguments of its signature, which outlives the state.
+void push_op_function(lua_State*, const Signature&);
 
 // x[k] and x[k] = v for a k that is not a string. They take the arguments of __index and __newindex.
 int index_positions(lua_State*);

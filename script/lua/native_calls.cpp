@@ -6,9 +6,11 @@ namespace lunagrad {
 namespace {
 
 // The field name follows the last dot or colon.
-constexpr const char* kLibrary[] = {"os.execute", "io.popen",     "io.read",      "io.lines",
-                                    "io.open",    "string.find",  "string.match", "string.gsub",
-                                    "string.rep", "table.concat", "table.sort",   "collectgarbage"};
+constexpr const char* kLibrary[] = {"os.execute",    "io.popen",    "io.read",       "io.lines",
+                                    "io.open",       "string.find", "string.match",  "string.gsub",
+                                    "string.gmatch", "string.rep",  "string.format", "table.concat",
+                                    "table.sort",    "table.move",  "table.insert",  "table.remove",
+                                    "table.unpack",  "load",        "loadfile",      "collectgarbage"};
 constexpr const char* kFile[] = {"file:read", "file:lines", "file:write", "file:close", "file:flush"};
 
 const char* field_of(const char* name) {

@@ -6,7 +6,6 @@
 #include <fstream>
 #include <lua.hpp>
 #include <memory>
-#include <sstream>
 
 #include "runtime/error.h"
 #include "script/lua/state.h"
@@ -19,13 +18,21 @@ std::string read_script(const std::string& path) {
     fail_as(ErrorKind::file, path, ": ", std::strerror(EISDIR));
   errno = 0;
   std::ifstream in(path, std::ios::binary);
-  std::ostringstream content;
-  if (in && in.peek() != EOF) content << in.rdbuf();
-  if (!in.eof() && !in) fail_as(ErrorKind::file, path, ": ", std::strerror(errno ? errno : EIO));
-  return content.str();
+  if (!in) fail_as(ErrorKind::file, path, ": ", std::strerror(errno ? errno : EIO));
+  // Not through a stream buffer: that takes a failed allocation for the end of the file.
+  std::string content;
+  char block[1 << 14];
+  for (;;) {
+    in.read(block, sizeof block);
+    content.append(block, size_t(in.gcount()));
+    if (in.eof()) return content;
+    if (!in) fail_as(ErrorKind::file, path, ": ", std::strerror(errno ? errno : EIO));
+  }
 }
 
 std::string_view without_shebang(std::string_view source) {
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  if (source.starts_with(kByteOrderMark)) source.remove_prefix(kByteOrderMark.size());
   if (source.empty() || source[0] != '#') return source;
   const size_t end = source.find('\n');
   return end == std::string_view::npos ? std::string_view() : source.substr(end);

@@ -4,15 +4,40 @@
 #include <filesystem>
 #include <system_error>
 
+#include "runtime/io/own_file.h"
+
 namespace lunagrad {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path own_program() {
+  std::error_code none;
+  return fs::read_symlink("/proc/self/exe", none);
+}
+
+// <prefix>/share/lunagrad/lua for a file in <prefix>/bin, <prefix>/lib or <prefix>/lib/<architecture>; else
+// "".
+std::string share_above(const fs::path& file) {
+  fs::path folder = file.parent_path();
+  for (int level = 0; level < 2 && folder.has_relative_path(); ++level) {
+    folder = folder.parent_path();
+    std::error_code none;
+    const fs::path installed = folder / "share/lunagrad/lua";
+    if (fs::exists(installed / "lunagrad/init.lua", none)) return installed.string();
+  }
+  return {};
+}
+
+}  // namespace
 
 const std::string& library_directory() {
   static const std::string directory = [] {
     if (const char* given = std::getenv("LUNAGRAD_LUA"); given && *given) return std::string(given);
-    std::error_code none;
-    const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", none);
-    const std::filesystem::path installed = program.parent_path().parent_path() / "share/lunagrad/lua";
-    if (std::filesystem::exists(installed / "lunagrad/init.lua", none)) return installed.string();
+    for (const std::filesystem::path& file : {fs::path(own_library_file()), own_program()}) {
+      const std::string installed = share_above(file);
+      if (!installed.empty()) return installed;
+    }
     return std::string(LUNAGRAD_LUA_SOURCE);
   }();
   return directory;

@@ -4,7 +4,8 @@
 
 namespace lunagrad {
 
-// The folder that contains lunagrad/init.lua: $LUNAGRAD_LUA, <prefix>/share/lunagrad/lua, or the source tree.
+// The folder that contains lunagrad/init.lua: $LUNAGRAD_LUA, share/lunagrad/lua of the prefix
+// that the shared library of the runtime, or else the program, lies in, or the source tree.
 // The folders docs and examples are next to it.
 const std::string& library_directory();
 // The folder for files that outlive a run, such as histories and layouts: $XDG_STATE_HOME/lunagrad, else

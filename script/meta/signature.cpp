@@ -37,7 +37,7 @@ size_t rank(const Op& op, const Slot& slot) {
   return op.order.size();
 }
 
-Signature make_signature(const Op& short_form) {
+Signature signature_of(const Op& short_form) {
   const Op& op = full_form(short_form);
   Signature signature{
       &short_form, &op, {}, short_form.params.empty(), op.number_inputs, extends(op, short_form), false, {}};
@@ -63,6 +63,8 @@ int64_t to_position(int64_t index) { return index < 0 ? index : index + 1; }
 
 }  // namespace
 
+Signature make_signature(const Op& op) { return signature_of(op); }
+
 const Slot* Signature::find(std::string_view name) const {
   for (const Slot& slot : slots)
     if (name == slot.name) return &slot;
@@ -81,7 +83,7 @@ bool Signature::spreads(size_t slot) const {
 const std::vector<Signature>& signatures() {
   static const std::vector<Signature> all = [] {
     std::vector<Signature> made;
-    for (const Op* op : all_ops()) made.push_back(make_signature(*op));
+    for (const Op* op : all_ops()) made.push_back(signature_of(*op));
     return made;
   }();
   return all;

@@ -32,6 +32,7 @@ struct Signature {
   bool spreads(size_t slot) const;
 };
 
+Signature make_signature(const Op&);  // of an op outside of that list
 // Of all visible and hidden ops, in their order.
 const std::vector<Signature>& signatures();
 const Signature* find_signature(std::string_view op);

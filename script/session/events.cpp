@@ -1,6 +1,24 @@
 #include "script/session/events.h"
 
+#include "runtime/error.h"
+
 namespace lunagrad {
+namespace {
+
+// Longer messages lose their middle: a script may raise 50 MB.
+constexpr size_t kLongest = size_t(16) << 10;
+
+std::string shortened(std::string message) {
+  if (message.size() <= kLongest) return message;
+  const auto is_inside = [&](size_t at) { return (message[at] & 0xc0) == 0x80; };  // of a UTF-8 sequence
+  size_t first = kLongest / 2, last = message.size() - kLongest / 4;
+  while (first > 0 && is_inside(first)) --first;
+  while (last < message.size() && is_inside(last)) ++last;
+  return message.substr(0, first) + text("\n… ", last - first, " bytes are left out …\n") +
+         message.substr(last);
+}
+
+}  // namespace
 
 void Events::emit(Event event) {
   if (run_ && event.time == 0) event.time = run_->seconds();
@@ -21,7 +39,7 @@ void Events::warn(std::string message) {
 void Events::fail(std::string message, SourcePlace place, Outcome outcome) {
   Event event{};
   event.kind = Event::Kind::error;
-  event.text = std::move(message);
+  event.text = shortened(std::move(message));
   event.place = std::move(place);
   event.outcome = outcome;
   emit(std::move(event));

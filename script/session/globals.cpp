@@ -97,14 +97,15 @@ int report_test(lua_State* L) {
 
 }  // namespace
 
-void open_testing(lua_State* L) {
+void open_testing(lua_State* L, const std::string& filter) {
   lua_getglobal(L, "require");
   lua_pushliteral(L, "lunagrad.test");
   lua_call(L, 1, 1);
   lua_getfield(L, -1, "install");
   lua_pushglobaltable(L);
   lua_pushcfunction(L, guard<report_test>);
-  lua_call(L, 2, 0);
+  push_string(L, filter);
+  lua_call(L, 3, 0);
   lua_pop(L, 1);
 }
 
@@ -126,6 +127,7 @@ void open_globals(lua_State* L, bool preload) {
   }
   lua_pop(L, 1);
   open_run(L);
+  open_host(L);
   if (preload) {
     lua_getglobal(L, "require");
     lua_pushliteral(L, "lunagrad");

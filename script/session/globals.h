@@ -9,10 +9,11 @@ namespace lunagrad {
 // preload: the module "lunagrad" as the global `lg`.
 void open_globals(lua_State*, bool preload);
 // Makes describe, it, expect and so on globals, for `lunagrad test`.
-void open_testing(lua_State*);
+void open_testing(lua_State*, const std::string& filter);
 // The functions of lg.run. open_run calls add_run_values, which adds those that log values.
 void open_run(lua_State*);
 void add_run_values(lua_State*);
+void open_host(lua_State*);  // lg.host
 // A step has ended: runs lg.run.watch.
 void tell_boundary(lua_State*);
 // Writes a checkpoint of what is registered with lg.run.state, at the end of a step. `stopping`: the run ends

@@ -64,6 +64,7 @@ void Session::Impl::serve() {
   control_.drop_tasks();
   handover_.drop();
   close_state();
+  host_.drop();
   viewers_.tape().clear();
 }
 
@@ -129,6 +130,7 @@ void Session::Impl::end_script(Outcome outcome, const ScriptError& error) {
     script_.stop_unwinding();
   }
   viewers_.profile().end_run();
+  host_.exchange();
   const std::optional<int> exit_code = script_.exit_code();
   if (outcome != Outcome::ok && outcome != Outcome::stopped && !exit_code) {
     std::string message = error.message;
@@ -176,6 +178,7 @@ void Session::Impl::begin_run(const Script& script) {
 }
 
 void Session::Impl::begin_step() {
+  host_.exchange();
   control_.set_in_steps(run_->in_steps());
   handover_.steps_done(run_->done());
   viewers_.begin_step(*run_);

@@ -7,6 +7,7 @@
 //   ScriptState      the Lua state, its hooks, and how a script is ended from outside
 //   BreakpointPauses the breakpoints, and how a run pauses for one
 //   Viewers          who sees the ops and backward passes of a step
+//   HostValues       the tensors, functions and ops that the program around the session shares with it
 //   Handover         what a reload hands to the next script
 //   Tasks            what runs between scripts and at safe points
 // Impl itself has no lock: it joins the parts on the session's thread.
@@ -14,6 +15,7 @@
 #include <thread>
 
 #include "runtime/context.h"
+#include "script/host/host_values.h"
 #include "script/session.h"
 #include "script/session/breakpoint_pauses.h"
 #include "script/session/current_run.h"
@@ -36,6 +38,7 @@ class Session::Impl {
   RunControl& control() { return control_; }
   CurrentRun& current_run() { return run_; }
   Viewers& viewers() { return viewers_; }
+  HostValues& host() { return host_; }  // partly for the session's thread alone
   BreakpointWatch& breakpoints() { return breakpoints_.watch(); }
   void pause_for_viewer();
   std::optional<Silence> silence() const;
@@ -89,6 +92,7 @@ class Session::Impl {
   BreakpointPauses breakpoints_;
   Viewers viewers_;
   Handover handover_;
+  HostValues host_;
   Tasks tasks_;
   std::optional<Script> successor_;  // the script that runs ends for this one
   std::thread thread_;

@@ -67,12 +67,13 @@ void ScriptState::begin_script() {
 Outcome ScriptState::call(const Script& script, ScriptError& error) {
   lua_State* L = lua_;
   const std::string_view code = script.path.empty() ? script.source : without_shebang(script.source);
-  if (luaL_loadbufferx(L, code.data(), code.size(), script.name.c_str(), "t") != LUA_OK) {
+  if (const int status = luaL_loadbufferx(L, code.data(), code.size(), script.name.c_str(), "t");
+      status != LUA_OK) {
     size_t length = 0;
     const char* message = lua_tolstring(L, -1, &length);
     error.message.assign(message, length);
     lua_pop(L, 1);
-    return Outcome::error;
+    return status == LUA_ERRMEM ? Outcome::memory : Outcome::error;
   }
   const std::vector<std::string>& arguments = script.options.arguments;
   luaL_checkstack(L, int(arguments.size()) + 8, "too many arguments");
@@ -84,7 +85,7 @@ Outcome ScriptState::call(const Script& script, ScriptError& error) {
     lua_rawseti(L, -2, lua_Integer(i + 1));
   }
   lua_setglobal(L, "arg");
-  if (script.options.on_test) open_testing(L);
+  if (script.options.on_test) open_testing(L, script.options.test_filter);
   for (const std::string& argument : arguments) lua_pushlstring(L, argument.data(), argument.size());
   const int status = traceback_call(L, int(arguments.size()), 0, error);
   if (exit_code_) return *exit_code_ == 0 ? Outcome::ok : Outcome::error;

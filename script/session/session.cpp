@@ -40,6 +40,19 @@ Session::Memory Session::memory() const {
   return {memory.in_use, memory.peak};
 }
 
+void Session::checkpoint() {
+  impl_->control().post([this] {
+    if (impl_->control().running()) impl_->run().ask_checkpoint();
+  });
+}
+
+void Session::set(const std::string& name, const Tensor& value) { impl_->host().set(name, value); }
+Tensor Session::get(const std::string& name) const { return impl_->host().get(name); }
+void Session::add_function(const std::string& name, std::function<TensorList(const TensorList&)> function) {
+  impl_->host().add_function(name, std::move(function));
+}
+void Session::add_op(const Op& record) { impl_->host().add_op(record); }
+
 // ---- tasks; answers.cpp has those about kept tensors
 
 void Session::eval(const std::string& code, std::function<void(bool)> done) {

@@ -56,6 +56,7 @@ struct RunOptions {
   std::string command_line;  // for config.json
   // Set when the script holds tests; called for each test on the session's thread.
   std::function<void(const TestResult&)> on_test;
+  std::string test_filter;  // only tests whose full name contains it
 };
 
 enum class SessionState { idle, running, paused, stopping };

@@ -71,7 +71,7 @@ raises("x:gt(y) and x:ge(y) compare elements", function() return 2 <= x end)
 raises("write x:item() or tostring(x)", function() return "loss " .. x end)
 
 local leaf = lg.ones(2, {requires_grad = true})
-raises(": copy_: a view of a leaf tensor that requires grad", function() leaf[1] = 5 end)
+raises(": x[…] = v: a view of a leaf tensor that requires grad", function() leaf[1] = 5 end)
 
 -- Values.
 raises("one element", function() return x:item() end)

@@ -121,6 +121,9 @@ function DataLoader:__len()
   return self.drop_last and math.floor(count) or math.ceil(count)
 end
 
+-- The loaders that were iterated: a checkpoint says when it lacks the position of one.
+core._loaders = core._loaders or setmetatable({}, {__mode = "k"})
+
 local function indices_tensor(list) return core.tensor(list, {dtype = "i64", device = "cpu"}) end
 
 -- The order of a pass, as a tensor.
@@ -132,6 +135,7 @@ end
 
 -- Starts the next pass, or continues the one that load_state_dict restored.
 function DataLoader:begin()
+  core._loaders[self] = true
   local first = self.resume or 0
   self.begun = self.begun + 1
   self.resume, self.epoch, self.batch = nil, self.begun, first

@@ -1,9 +1,9 @@
 #pragma once
-// Finds the globals that a compiled Lua chunk reads and assigns, with their lines. It reads the chunk's
-// bytecode in the format of string.dump, as Lua 5.4's lundump.c does. For the thread of the Lua state.
-#include <lua.hpp>
+// Finds the globals that a compiled Lua chunk reads and assigns, with their lines. Any thread.
 #include <string>
 #include <vector>
+
+#include "script/cli/base/chunk.h"
 
 namespace lunagrad {
 
@@ -14,8 +14,7 @@ struct GlobalUse {
   Kind kind = Kind::read;
 };
 
-// The uses in the function on top of the stack and its inner functions, in order of their lines. Leaves the
-// stack as it is.
-std::vector<GlobalUse> global_uses(lua_State*);
+// The uses in the function and its inner functions, in order of their lines.
+std::vector<GlobalUse> global_uses(const CompiledFunction& chunk);
 
 }  // namespace lunagrad

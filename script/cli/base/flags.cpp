@@ -71,12 +71,12 @@ void add_option(CLI::App& command, const char* name, std::optional<int64_t>& val
 
 void add_option(CLI::App& command, const char* name, int64_t& value, std::pair<int64_t, int64_t> range,
                 const char* about) {
-  command.add_option(name, value, about)->check(CLI::Range(range.first, range.second));
+  command.add_option(name, value, about)->check(CLI::Range(range.first, range.second))->capture_default_str();
 }
 
 void add_option(CLI::App& command, const char* name, double& value, std::pair<double, double> range,
                 const char* about) {
-  command.add_option(name, value, about)->check(CLI::Range(range.first, range.second));
+  command.add_option(name, value, about)->check(CLI::Range(range.first, range.second))->capture_default_str();
 }
 
 void add_seconds(CLI::App& command, const char* name, double& value, const char* about) {

@@ -1,5 +1,7 @@
 #include "script/cli/base/run_flags.h"
 
+#include "runtime/error.h"
+
 namespace lunagrad {
 namespace {
 
@@ -20,6 +22,10 @@ std::string RunFlags::take_settings() {
     if (equals == std::string::npos || equals == 0) return "--set " + setting + ": expected name=value";
     request.options.set[setting.substr(0, equals)] = setting.substr(equals + 1);
   }
+  constexpr int64_t kMostThreads = 1024;
+  if (const std::optional<int64_t>& threads = request.threads;
+      threads && (*threads < 1 || *threads > kMostThreads))
+    return text("--threads ", *threads, ": 1 to ", kMostThreads, " expected");
   return {};
 }
 
@@ -36,6 +42,8 @@ void add_limits(CLI::App& command, RunRequest& request) {
 void add_run_flags(CLI::App& command, RunFlags& flags) {
   RunOptions& options = flags.request.options;
   add_option(command, "--seed", options.seed, "seed of the random numbers (default 0)");
+  add_option(command, "--threads", flags.request.threads,
+             "threads of the CPU (default: OMP_NUM_THREADS, else all cores)");
   add_option(command, "--device", options.device, "default device of tensors: cpu, vulkan, vulkan:1, …");
   add_list(command, "--set", flags.set, "NAME=VALUE: set a parameter of lg.run.param; may be repeated");
   add_option(command, "--steps", options.steps, "replaces the number of steps in lg.run.steps");

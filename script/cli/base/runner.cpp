@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "runtime/cpu/parallel.h"
 #include "runtime/device.h"
 #include "runtime/error.h"
 #include "runtime/io/atomic_file.h"
@@ -25,6 +26,11 @@ using Clock = std::chrono::steady_clock;
 // After SIGTERM the step has kTerminateGrace to end. An interrupted script has kUnwindGrace to unwind.
 constexpr std::chrono::seconds kTerminateGrace{10};
 constexpr std::chrono::seconds kUnwindGrace{1};
+// At the time limit a step of lg.run.steps may end, for its checkpoint.
+constexpr std::chrono::seconds kLimitGrace{10};
+// A call of Lua's own library, such as string.find, looks at no request. The program ends when a script does
+// nothing else for so many seconds after a stop, or after an interrupt.
+constexpr double kStopSilence = 12, kInterruptSilence = 2, kSilencePoll = 0.25;
 // --watch: seconds between two checks of the files.
 constexpr double kWatchSeconds = 0.15;
 
@@ -172,16 +178,30 @@ class Runner {
     int seen = 0;
     Clock::time_point terminate_at = Clock::time_point::max();
     while (!ended_.load() || goes_on(seen)) {
-      Clock::time_point wake_at = limited ? limit : Clock::time_point::max();
+      Clock::time_point wake_at = !limited    ? Clock::time_point::max()
+                                  : at_limit_ ? limit + kLimitGrace
+                                              : limit;
       wake_at = std::min(wake_at, terminate_at);
       if (watching_ && seen == 0)
         wake_at = std::min(wake_at, Clock::now() + std::chrono::duration_cast<Clock::duration>(
                                                        std::chrono::duration<double>(kWatchSeconds)));
+      if (seen > 0)
+        wake_at = std::min(wake_at, Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                                       std::chrono::duration<double>(kSilencePoll)));
       signals_.wait(wake_at == Clock::time_point::max()
                         ? -1
                         : std::max(0.0, std::chrono::duration<double>(wake_at - Clock::now()).count()));
       if (ended_.load() && !watching_) break;
-      if (limited && Clock::now() >= limit) return give_up(kExitTimeout, "time limit reached");
+      if (limited && Clock::now() >= limit && !at_limit_ && stepping_.load() && !request_.options.sandbox) {
+        at_limit_ = true;
+        say("lunagrad: time limit reached; the step may end\n");
+        session_.stop();
+      }
+      if (limited && Clock::now() >= (at_limit_ ? limit + kLimitGrace : limit))
+        return give_up(kExitTimeout, "time limit reached");
+      for (; checkpoints_ < signals_.checkpoints_asked(); ++checkpoints_) session_.checkpoint();
+      if (const std::string stuck = stuck_in(seen); !stuck.empty())
+        return give_up(128 + signals_.last(), ("ended: the script does not come back from " + stuck).c_str());
       if (Clock::now() >= terminate_at) return give_up(128 + SIGTERM, "terminated");
       if (watching_ && signals_.count() == 0 && watch_.changed(session_.files())) session_.reload();
       for (; seen < signals_.count(); ++seen) {
@@ -200,7 +220,8 @@ class Runner {
     tell_end();
     // Closing the Lua state runs finalizers, which cannot be interrupted: they get the rest of the time
     // limit.
-    if (limited) end_at(limit);
+    if (limited) end_at(at_limit_ ? limit + kLimitGrace : limit);
+    if (at_limit_ && outcome_ == Outcome::stopped) return kExitTimeout;
     if (outcome_ == Outcome::stopped && signals_.last() == SIGTERM) return 128 + SIGTERM;
     return exit_code_;
   }
@@ -213,6 +234,19 @@ class Runner {
     json["device"] = request_.options.device.empty() ? "cpu" : request_.options.device;
     const std::string line = json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
     std::fwrite(line.data(), 1, line.size(), stdout);
+  }
+
+  // What the script is in when it reaches no safe point after `seen` signals, as "string.find (a.lua:3)"; ""
+  // while it may still end by itself.
+  std::string stuck_in(int seen) const {
+    if (seen == 0 || ended_.load()) return {};
+    const std::optional<Silence> silence = session_.silence();
+    if (!silence) return {};
+    if (seen > 1 ? silence->seconds < kInterruptSilence
+                 : silence->call.empty() || silence->seconds < kStopSilence)
+      return {};
+    if (silence->call.empty()) return "what it computes";
+    return text(silence->call, " (", silence->place.file, ":", silence->place.line, ")");
   }
 
   // --watch
@@ -269,6 +303,7 @@ class Runner {
         say(event.text + (event.text.ends_with('\n') ? "" : "\n"));
         break;
       case Event::Kind::step:
+        stepping_.store(true);
         progress_.step(event.step, event.total);
         break;
       case Event::Kind::metrics:
@@ -325,7 +360,9 @@ class Runner {
   Watch watch_;
   // folder_, outcome_ and exit_code_: the session's thread writes them before it sets ended_.
   std::string folder_;
-  std::atomic<bool> ended_{false}, end_told_{false};
+  std::atomic<bool> ended_{false}, end_told_{false}, stepping_{false};
+  bool at_limit_ = false;
+  int checkpoints_ = 0;  // asked for by SIGUSR1, so far
   Outcome outcome_ = Outcome::ok;
   int exit_code_ = 0;
   Session session_;  // the last member, because its thread uses the others
@@ -333,7 +370,10 @@ class Runner {
 
 }  // namespace
 
-int run_and_wait(const RunRequest& request) { return Runner(request).run(); }
+int run_and_wait(const RunRequest& request) {
+  if (request.threads) set_thread_count(int(*request.threads));
+  return Runner(request).run();
+}
 
 int run_code(const std::string& code, std::vector<std::string> arguments, RunRequest request) {
   request.code = code;

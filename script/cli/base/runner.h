@@ -1,6 +1,7 @@
 #pragma once
 // Runs one script for the command line: writes its output to the standard streams, shows its progress,
 // handles signals and the time limit, and returns the exit code. For the main thread.
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,10 +22,11 @@ struct RunRequest {
   double timeout = 0;  // seconds, 0 = none
   bool json = false;   // events as JSON lines on stdout, everything else on stderr
   ProgressStyle progress = ProgressStyle::automatic;
-  bool announce_folder = true;  // print the run folder at the end
-  std::string profile;          // file for a profile of the run, "" = none
-  bool kernels = false;         // at the end, list the kernels that the devices ran
-  bool watch = false;           // reload the script when it changes, until a signal comes
+  bool announce_folder = true;     // print the run folder at the end
+  std::string profile;             // file for a profile of the run, "" = none
+  bool kernels = false;            // at the end, list the kernels that the devices ran
+  std::optional<int64_t> threads;  // of the CPU
+  bool watch = false;              // reload the script when it changes, until a signal comes
 };
 
 // Runs the script and returns the exit code.

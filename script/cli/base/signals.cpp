@@ -15,12 +15,21 @@ namespace {
 constexpr int kAtOnce = 3;
 std::atomic<int> received{0};
 std::atomic<int> last_signal{0};
+std::atomic<int> asked{0};  // checkpoints
 int wake_file = -1;
 
 void count_signal(int signal) {
   const int saved = errno;
   last_signal.store(signal);
   if (received.fetch_add(1) + 1 >= kAtOnce) _exit(128 + signal);
+  const uint64_t one = 1;
+  [[maybe_unused]] const ssize_t written = write(wake_file, &one, sizeof one);
+  errno = saved;
+}
+
+void count_checkpoint(int) {
+  const int saved = errno;
+  asked.fetch_add(1);
   const uint64_t one = 1;
   [[maybe_unused]] const ssize_t written = write(wake_file, &one, sizeof one);
   errno = saved;
@@ -36,21 +45,26 @@ Signals::Signals() {
   sigemptyset(&action.sa_mask);
   sigaction(SIGINT, &action, &interrupt_);
   sigaction(SIGTERM, &action, &terminate_);
+  action.sa_handler = count_checkpoint;
+  sigaction(SIGUSR1, &action, &user_);
 }
 
 Signals::~Signals() {
   sigaction(SIGINT, &interrupt_, nullptr);
   sigaction(SIGTERM, &terminate_, nullptr);
+  sigaction(SIGUSR1, &user_, nullptr);
   close(wake_file);
   wake_file = -1;
 }
 
 int Signals::count() const { return received.load(); }
+int Signals::checkpoints_asked() const { return asked.load(); }
 int Signals::last() const { return last_signal.load(); }
 
 void Signals::reset() {
   received.store(0);
   last_signal.store(0);
+  asked.store(0);
 }
 
 void Signals::wait(double seconds) {

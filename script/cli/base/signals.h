@@ -1,7 +1,7 @@
 #pragma once
-// Counts Ctrl-C and SIGTERM and lets the main thread wait for them. The handlers only count and write to an
-// eventfd; the third signal ends the process at once. Only one object may exist; the main thread makes and
-// reads it.
+// Counts Ctrl-C, SIGTERM and SIGUSR1 and lets the main thread wait for them. The handlers only count and
+// write to an eventfd; the third Ctrl-C or SIGTERM ends the process at once. Only one object may exist; the
+// main thread makes and reads it.
 #include <signal.h>
 
 namespace lunagrad {
@@ -12,15 +12,16 @@ class Signals {
   ~Signals();  // restores the previous handlers
   Signals(const Signals&) = delete;
 
-  int count() const;  // signals since the last reset
-  int last() const;   // SIGINT or SIGTERM, 0 when none came
+  int count() const;              // signals since the last reset
+  int last() const;               // SIGINT or SIGTERM, 0 when none came
+  int checkpoints_asked() const;  // SIGUSR1
   void reset();
   // Waits until a signal came, wake() was called, or `seconds` (negative: for ever) have passed.
   void wait(double seconds);
   void wake();  // any thread
 
  private:
-  struct sigaction interrupt_, terminate_;
+  struct sigaction interrupt_, terminate_, user_;
 };
 
 }  // namespace lunagrad

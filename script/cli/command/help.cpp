@@ -1,15 +1,50 @@
 // `lunagrad help`: a command, a topic of the documents or a function of the library; `lunagrad version`.
+#include "script/meta/help.h"
+
 #include <iostream>
 #include <lua.hpp>
 #include <memory>
 
 #include "script/cli/command/all.h"
 #include "script/meta/explain.h"
+#include "script/meta/pytorch.h"
 #include "script/meta/topics.h"
 #include "script/session.h"
 
 namespace lunagrad {
 namespace {
+
+// The entries and the sections of the documents that contain all words, one line each.
+std::string found_by(const std::string& words) {
+  constexpr size_t kMost = 40, kWidth = 100;
+  std::string text;
+  size_t count = 0;
+  for (const HelpEntry* entry : search_help(words)) {
+    if (++count > kMost) continue;
+    const bool section = entry->kind == HelpEntry::Kind::section;
+    std::string line = "  " + (section ? "lunagrad help " + entry->name : entry->call);
+    const std::string first = entry->text.substr(0, entry->text.find('\n'));
+    if (!section && !first.empty()) line += "  " + first;
+    if (line.size() > kWidth) {
+      size_t end = kWidth;
+      while ((line[end] & 0xc0) == 0x80) --end;  // a character of several bytes
+      line = line.substr(0, end) + "…";
+    }
+    text += line + "\n";
+  }
+  if (count > kMost) text += "  and " + std::to_string(count - kMost) + " more\n";
+  return text;
+}
+
+int search(const std::string& words) {
+  const std::string found = found_by(words);
+  if (found.empty()) {
+    std::cerr << "lunagrad help: nothing contains '" << words << "'\n";
+    return int(Outcome::usage);
+  }
+  std::cout << found;
+  return 0;
+}
 
 int show_help(const CLI::App& program, const std::string& topic) {
   if (topic.empty()) {
@@ -17,7 +52,9 @@ int show_help(const CLI::App& program, const std::string& topic) {
     return 0;
   }
   std::string text = help_of(program, topic);
+  if (text.empty()) text = explain_pytorch(topic);
   if (text.empty()) text = explain_topic(topic);
+  if (text.empty()) text = found_by(topic);
   if (text.empty()) {
     const std::string near = suggest(topic, "");
     std::cerr << "lunagrad help: nothing on '" << topic << "'"
@@ -33,14 +70,17 @@ int show_help(const CLI::App& program, const std::string& topic) {
 Action add_help(Program& program) {
   const auto topic = std::make_shared<std::string>();
   CLI::App& command = add_command(program, "help", "explain a command, an operation, a function or a topic");
-  add_optional_argument(command, "topic", *topic, "a name or a topic");
-  return [topic, &app = program.app] { return show_help(app, *topic); };
+  const auto words = std::make_shared<std::string>();
+  add_optional_argument(command, "topic", *topic, "a name, a topic, or a name of PyTorch: torch.save");
+  add_option(command, "--search", *words, "list everything whose name or text contains these words", "WORDS");
+  return
+      [topic, words, &app = program.app] { return words->empty() ? show_help(app, *topic) : search(*words); };
 }
 
 Action add_version(Program& program) {
   add_command(program, "version", "print the version");
   return [] {
-    std::cout << "lunagrad " << LUNAGRAD_VERSION << " (" << LUA_RELEASE << ")\n";
+    std::cout << "lunagrad " << LUNAGRAD_VERSION << " (" << LUNAGRAD_COMMIT << "; " << LUA_RELEASE << ")\n";
     return 0;
   };
 }

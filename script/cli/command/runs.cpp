@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -32,6 +33,10 @@ struct Request {
   std::vector<std::string> runs;
   std::string output;
   bool json = false;
+  bool yes = false;                   // rm, prune: do not ask
+  bool failed = false;                // prune: runs that failed
+  std::optional<int64_t> keep;        // prune: how many of the newest stay
+  std::optional<int64_t> older_than;  // prune: days
 };
 
 // A path, or the end or beginning of one run's name in the folder of runs.
@@ -229,14 +234,19 @@ int diff(const Request& request) {
   const RunRecord a = read_run(find_run(request, request.runs[0])),
                   b = read_run(find_run(request, request.runs[1]));
   std::vector<std::vector<std::string>> rows{{"", a.name, b.name}};
+  bool differs = false;
   const auto compare = [&](const std::string& what, const std::string& left, const std::string& right) {
-    if (left != right) rows.push_back({what, left.empty() ? "-" : left, right.empty() ? "-" : right});
+    if (left == right) return;
+    differs = true;
+    rows.push_back({what, left.empty() ? "-" : left, right.empty() ? "-" : right});
   };
   for (const ConfigDifference& difference : config_differences(a, b))
     compare(difference.what, difference.left, difference.right);
   std::set<std::string> names;
-  if (read_all(a.folder + "/script.lua") != read_all(b.folder + "/script.lua"))
+  if (read_all(a.folder + "/script.lua") != read_all(b.folder + "/script.lua")) {
+    differs = true;
     rows.push_back({"script.lua", a.folder + "/script.lua", b.folder + "/script.lua"});
+  }
   compare("outcome", outcome_of(a), outcome_of(b));
   compare("steps", std::to_string(a.steps), std::to_string(b.steps));
   for (const auto& [name, points] : a.metrics) names.insert(name);
@@ -259,12 +269,14 @@ int diff(const Request& request) {
         note = "differs from step " + std::to_string(p.step);
         break;
       }
+      differs |= !note.empty() || left->second.size() != right->second.size();
       if (note.empty()) note = "the same for " + std::to_string(common) + " rows";
     }
+    differs |= (left == a.metrics.end()) != (right == b.metrics.end());
     rows.push_back({name, last(left, a.metrics), last(right, b.metrics), note});
   }
   print_table(rows);
-  return 0;
+  return differs ? int(Outcome::error) : 0;
 }
 
 // One line for each step that has a row, one column for each metric.
@@ -329,15 +341,77 @@ int export_run(const Request& request) {
   return 0;
 }
 
-int remove(const Request& request) {
-  // Look up all runs first, so that a wrong name removes nothing.
-  std::vector<std::string> folders;
-  for (const std::string& asked : request.runs) folders.push_back(find_run(request, asked));
+// Removes the folders; on a terminal after a question, unless --yes was given.
+int remove_all(const Request& request, const std::vector<std::string>& folders) {
+  if (!request.yes && !folders.empty() && isatty(STDIN_FILENO) && isatty(STDERR_FILENO)) {
+    for (const std::string& folder : folders) std::cerr << "  " << folder << "\n";
+    std::cerr << "remove " << (folders.size() == 1 ? "this run" : std::to_string(folders.size()) + " runs")
+              << " with all files? [y/N] " << std::flush;
+    std::string reply;
+    std::getline(std::cin, reply);
+    if (reply != "y" && reply != "Y" && reply != "yes") {
+      std::cerr << "nothing was removed\n";
+      return int(Outcome::error);
+    }
+  }
   for (const std::string& folder : folders) {
     remove_run(folder);
     std::cout << "removed " << folder << "\n";
   }
   return 0;
+}
+
+int remove(const Request& request) {
+  // Look up all runs first, so that a wrong name removes nothing.
+  std::vector<std::string> folders;
+  for (const std::string& asked : request.runs) folders.push_back(find_run(request, asked));
+  return remove_all(request, folders);
+}
+
+// Days since the latest write to the run's metrics, or to its folder when it has none.
+double age_in_days(const std::string& folder) {
+  std::error_code none;
+  auto written = fs::last_write_time(folder + "/metrics.jsonl", none);
+  if (none) written = fs::last_write_time(folder, none);
+  const auto age = fs::file_time_type::clock::now() - written;
+  return std::chrono::duration<double>(age).count() / 86400;
+}
+
+// A run goes when it meets every rule that was given. Starred and running ones stay.
+int prune(const Request& request) {
+  if (!request.failed && !request.keep && !request.older_than) {
+    std::cerr << "lunagrad runs prune: --failed, --keep N or --older-than DAYS says which runs go\n";
+    return int(Outcome::usage);
+  }
+  struct Known {
+    std::string folder;
+    double age;
+    bool failed;
+  };
+  constexpr double kWritesNow = 60.0 / 86400;  // a run without an outcome that wrote this lately still runs
+  std::vector<Known> runs;
+  for (const std::string& folder : find_runs(request.folder)) {
+    RunRecord run;
+    try {
+      run = read_run(folder);
+    } catch (const Error& error) {
+      std::cerr << "lunagrad runs: " << error.what() << "\n";
+      continue;
+    }
+    const double age = age_in_days(folder);
+    if (run.outcome.empty() && age < kWritesNow) continue;
+    if (read_notes(folder).starred) continue;
+    runs.push_back({folder, age, run.outcome != "ok" && run.outcome != "stopped"});
+  }
+  std::stable_sort(runs.begin(), runs.end(), [](const Known& a, const Known& b) { return a.age < b.age; });
+  std::vector<std::string> gone;
+  for (size_t i = 0; i < runs.size(); ++i) {
+    if (request.failed && !runs[i].failed) continue;
+    if (request.keep && int64_t(i) < *request.keep) continue;
+    if (request.older_than && runs[i].age < double(*request.older_than)) continue;
+    gone.push_back(runs[i].folder);
+  }
+  return remove_all(request, gone);
 }
 
 }  // namespace
@@ -357,11 +431,18 @@ Action add_runs(Program& program) {
                 shown = add("show", "one run: facts and curves", show),
                 compared = add("diff", "compare two runs", diff),
                 exported = add("export", "a run's metrics as CSV, and its images", export_run),
-                removed = add("rm", "remove runs with all their files", remove);
+                removed = add("rm", "remove runs with all their files", remove),
+                pruned = add("prune", "remove the runs that meet all given rules; starred ones stay", prune);
   add_flag(*ls.app, "--json", request->json, "one JSON object per line");
   add_flag(*shown.app, "--json", request->json, "one JSON object");
   add_option(*exported.app, "-o,--output", request->output,
              "a file (default: standard output), or FOLDER/ for metrics.csv and images");
+  for (const Command& command : {removed, pruned})
+    add_flag(*command.app, "-y,--yes", request->yes, "do not ask on a terminal");
+  add_flag(*pruned.app, "--failed", request->failed, "runs that ended with an error, or never ended");
+  add_option(*pruned.app, "--keep", request->keep, "all but the newest N");
+  add_option(*pruned.app, "--older-than", request->older_than, "days since the run last wrote");
+  set_footer(*compared.app, "Exit code 1 when the runs differ.");
   const auto take_runs = [&](const Command& command, int count) {
     add_required_arguments(*command.app, "RUN", request->runs,
                            "a run's folder, or the beginning or end of its name", count);
@@ -370,7 +451,7 @@ Action add_runs(Program& program) {
   take_runs(compared, 2);
   take_runs(exported, 1);
   take_runs(removed, 0);
-  return [=, commands = std::array{ls, shown, compared, exported, removed}] {
+  return [=, commands = std::array{ls, shown, compared, exported, removed, pruned}] {
     for (const Command& command : commands) {
       if (is_chosen(*command.app)) return carry_out("runs", [&] { return command.run(*request); });
     }

@@ -20,7 +20,7 @@ namespace {
 
 struct Request {
   std::vector<std::string> files;
-  std::string junit, device;
+  std::string junit, device, filter;
   bool tap = false, fail_fast = false;
 };
 
@@ -71,6 +71,7 @@ FileResult run_tests_of(const std::string& path, const Request& request) {
     RunOptions options;
     options.write_run = false;
     options.device = request.device;
+    options.test_filter = request.filter;
     options.on_test = [&](const TestResult& test) {
       result.tests.push_back(test);
       if (request.fail_fast && !test.message.empty()) session.interrupt();
@@ -85,7 +86,8 @@ FileResult run_tests_of(const std::string& path, const Request& request) {
   }
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   const bool stopped = outcome == Outcome::stopped;
-  if (!stopped && (outcome != Outcome::ok || result.tests.empty()))
+  const bool left_out = !request.filter.empty() && outcome == Outcome::ok;
+  if (!stopped && !left_out && (outcome != Outcome::ok || result.tests.empty()))
     result.tests.push_back(
         {result.tests.empty() ? "the file" : "the rest of the file", error, result.seconds});
   return result;
@@ -218,6 +220,8 @@ Action add_test(Program& program) {
   add_option(command, "--junit", request->junit, "write the results to a file as JUnit XML");
   add_flag(command, "--tap", request->tap, "print the results in the Test Anything Protocol");
   add_flag(command, "--fail-fast", request->fail_fast, "stop at the first failing test");
+  add_option(command, "--filter", request->filter, "only the tests whose full name contains this text",
+             "TEXT");
   add_option(command, "--device", request->device, "default device of tensors");
   return [=] { return carry_out("test", [&] { return run(*request); }); };
 }

@@ -13,9 +13,9 @@ TEST_CASE("an error says which name was meant, and where a colon or a dot belong
     const char* code;
     const char* message;
   } mistakes[] = {
-      {"lg.zeroes(3)", "attempt to call a nil value (field 'zeroes'); did you mean lg.zeros?"},
-      {"lg.nn.Lienar(3, 4)", "; did you mean lg.linear or lg.nn.Linear?"},
-      {"lg.Conv2d(3, 4, 1)", "(field 'Conv2d'); did you mean lg.conv2d or lg.nn.Conv2d?"},
+      {"lg.zeroes(3)", "lg.zeroes does not exist; did you mean lg.zeros?"},
+      {"lg.nn.Lienar(3, 4)", "lg.nn.Lienar does not exist; did you mean lg.nn.Linear?"},
+      {"lg.Conv2d(3, 4, 1)", "lg.Conv2d does not exist; did you mean lg.conv2d or lg.nn.Conv2d?"},
       {"lg.ones(3):sofmax(1)", "Tensor has no field or method 'sofmax'; did you mean x:softmax?"},
       {"lg.nn.Linear(2, 3):paramters()", "(method 'paramters'); did you mean Module:parameters?"},
       {"local Net = lg.nn.class 'Net' function Net:encode() end Net():encdoe()",

@@ -1,0 +1,72 @@
+-- Unknown fields of lg and of its tables are errors that name what was probably meant. rawget and lg.has ask whether a
+-- field exists. Classes and objects are not tables of the library: they have their own rules.
+local core = require "lunagrad.core"
+
+local fields = {}
+
+-- "did you mean lg.nn.Linear?" for a name that nearly is a field of the table; "" when none is close.
+local function nearest(holder, path, name)
+  local wanted, least, found = name:lower(), math.max(#name // 3, 1) + 1, {}
+  for field in next, holder do
+    if type(field) == "string" and field:sub(1, 1) ~= "_" then
+      local distance = core._edits(wanted, field:lower())
+      if distance < least then least, found = distance, {} end
+      if distance == least then found[#found + 1] = path .. "." .. field end
+    end
+  end
+  table.sort(found)
+  if #found == 0 or #found > 3 then return "" end
+  return "; did you mean " .. table.concat(found, " or ") .. "?"
+end
+
+-- Other places of the same name come first: lg.save is lg.io.save.
+local function advice(holder, path, name)
+  local instead = core._pytorch(path .. "." .. name)
+  if instead ~= "" then return "; " .. instead end
+  -- In lg itself the help also finds what lies in its tables: lg.Conv2d is lg.nn.Conv2d.
+  local near, elsewhere = nearest(holder, path, name), core._suggest(name, ".")
+  if near == "" or path == "lg" and elsewhere ~= "" then near = elsewhere end
+  return near
+end
+
+local function refuse(holder, path, name)
+  if type(name) ~= "string" then
+    core._fail(("%s: a field is a name (got a %s); lg.has asks whether there is one"):format(path, type(name)))
+  end
+  core._fail(("%s.%s does not exist%s"):format(path, name, advice(holder, path, name)))
+end
+
+-- Whether reading the table runs code of a class or an object.
+local function is_table_of_library(value)
+  if type(value) ~= "table" or rawget(value, "__name") or rawget(value, "__index") then return false end
+  local meta = getmetatable(value)
+  return meta == nil or type(meta) == "table" and meta.__index == nil and meta.__name == nil
+end
+
+-- Makes the table and the tables in it strict; `path` is its name in scripts. Returns it.
+function fields.strict(holder, path)
+  if not is_table_of_library(holder) then return holder end
+  local meta = getmetatable(holder) or {}
+  meta.__index = function(t, name)
+    -- Names with a leading underscore are internal: the library itself asks whether they are there.
+    if type(name) ~= "string" or name:sub(1, 1) ~= "_" then refuse(t, path, name) end
+  end
+  setmetatable(holder, meta)
+  for name, value in next, holder do
+    if type(name) == "string" and name:sub(1, 1) ~= "_" then fields.strict(value, path .. "." .. name) end
+  end
+  return holder
+end
+
+-- has(holder, name): whether the field exists, for the tables of lg, tensors, modules and any other table.
+function fields.has(holder, name)
+  local kind = type(holder)
+  if kind ~= "table" and kind ~= "userdata" then
+    core._fail(("lg.has: a table or an object expected (got %s)"):format(kind))
+  end
+  local ok, value = pcall(function() return holder[name] end)
+  return ok and value ~= nil
+end
+
+fields.refuse = refuse
+return fields

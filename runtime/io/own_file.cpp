@@ -1,0 +1,17 @@
+#include "runtime/io/own_file.h"
+
+#include <dlfcn.h>
+
+#include <filesystem>
+
+namespace lunagrad {
+
+std::string own_library_file() {
+  static const char inside = 0;
+  Dl_info found;
+  if (!dladdr(&inside, &found) || !found.dli_fname) return {};
+  std::error_code none;
+  return std::filesystem::canonical(found.dli_fname, none).string();
+}
+
+}  // namespace lunagrad

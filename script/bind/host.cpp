@@ -1,0 +1,79 @@
+// Binds lg.host: the tensors, functions and ops of the C++ program around the session.
+#include "runtime/ops.h"
+#include "script/lua/convert.h"
+#include "script/lua/edge.h"
+#include "script/session/globals.h"
+#include "script/session/impl.h"
+
+namespace lunagrad {
+namespace {
+
+HostValues& host(lua_State* L) { return Session::Impl::of(L).host(); }
+
+// Upvalue 1: the name. Tensors and numbers in, tensors out.
+int call_function(lua_State* L) {
+  const char* const name = lua_tostring(L, lua_upvalueindex(1));
+  const std::shared_ptr<const HostFunction> function = host(L).function(name);
+  if (!function) fail("host.", name, ": the program has no such function");
+  mark_line(L);
+  TensorList arguments;
+  for (int i = 1; i <= lua_gettop(L); ++i) arguments.push_back(check_operand(L, i, name));
+  TensorList results = (*function)(arguments);
+  luaL_checkstack(L, int(results.size()) + 4, "too many results");
+  for (Tensor& result : results) push_result(L, std::move(result));
+  after_op(L);
+  return int(results.size());
+}
+
+// lg.host.name
+int get_field(lua_State* L) {
+  const std::string name(check_string(L, 2, "host"));
+  HostValues& values = host(L);
+  if (const Tensor* const value = values.find(name)) {
+    push_tensor(L, *value);
+    return 1;
+  }
+  if (const Signature* const op = values.op(name)) {
+    push_op_function(L, *op);
+    return 1;
+  }
+  if (values.function(name)) {
+    lua_pushvalue(L, 2);
+    lua_pushcclosure(L, guard<call_function>, 1);
+    return 1;
+  }
+  const std::string known = values.names();
+  fail("lg.host.", name, " does not exist: the program around this script ",
+       known.empty() ? std::string("offers nothing") : "offers " + known);
+}
+
+// lg.host.name = tensor or number
+int set_field(lua_State* L) {
+  const std::string name(check_string(L, 2, "host"));
+  HostValues& values = host(L);
+  if (values.function(name) || values.op(name)) fail("lg.host.", name, " is a function of the program");
+  Tensor value = check_operand(L, 3, "host");
+  if (value.is_number()) value = to(value, cpu_device());
+  values.put(name, value.detach());
+  return 0;
+}
+
+}  // namespace
+
+void open_host(lua_State* L) {
+  lua_getfield(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
+  lua_getfield(L, -1, "lunagrad.core");
+  lua_newtable(L);
+  lua_newtable(L);
+  lua_pushcfunction(L, guard<get_field>);
+  lua_setfield(L, -2, "__index");
+  lua_pushcfunction(L, guard<set_field>);
+  lua_setfield(L, -2, "__newindex");
+  lua_pushliteral(L, "the values of the host");
+  lua_setfield(L, -2, "__metatable");
+  lua_setmetatable(L, -2);
+  lua_setfield(L, -2, "host");
+  lua_pop(L, 2);
+}
+
+}  // namespace lunagrad

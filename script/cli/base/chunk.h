@@ -1,0 +1,44 @@
+#pragma once
+// A compiled Lua 5.4 chunk, read back from lua_dump: what `lunagrad check` looks at without running a script.
+// Any thread.
+#include <cstdint>
+#include <lua.hpp>
+#include <string>
+#include <vector>
+
+namespace lunagrad {
+
+static_assert(LUA_VERSION_NUM == 504, "the layout of chunks and the numbers of opcodes are those of Lua 5.4");
+
+// The fields of an instruction from the lowest bit (lopcodes.h): opcode 7 bits, A 8, k 1, B 8, C 8; Bx is the
+// upper 17 bits.
+struct Instruction {
+  uint32_t bits = 0;
+  uint32_t opcode() const { return bits & 0x7f; }
+  uint32_t a() const { return (bits >> 7) & 0xff; }
+  uint32_t b() const { return (bits >> 16) & 0xff; }
+  uint32_t c() const { return bits >> 24; }
+  uint32_t bx() const { return bits >> 15; }
+};
+
+struct CompiledFunction {
+  struct Upvalue {
+    bool in_stack;  // of the enclosing function; else one of its upvalues
+    size_t index;
+  };
+  struct Local {
+    std::string name;
+    size_t begin, end;  // instructions
+  };
+  std::vector<Instruction> code;
+  std::vector<int> lines;              // of the instructions
+  std::vector<std::string> constants;  // "" for those that are no strings
+  std::vector<Upvalue> upvalues;
+  std::vector<CompiledFunction> functions;
+  std::vector<Local> locals;
+};
+
+// The function at the top of the stack.
+CompiledFunction read_chunk(lua_State*);
+
+}  // namespace lunagrad

@@ -1,0 +1,58 @@
+#pragma once
+// What a script shares with the C++ program around it as lg.host: named tensors in both directions, and
+// functions and ops of the program. Threads: the functions of the first part may be called from any thread;
+// tensors cross threads as bytes, because a tensor belongs to the thread that made it. A value that the
+// program sets is seen by the script from its next step on; one that the script sets is seen by the program
+// after that step.
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "runtime/op.h"
+#include "runtime/tensor.h"
+#include "script/meta/signature.h"
+
+namespace lunagrad {
+
+using HostFunction = std::function<TensorList(const TensorList&)>;
+
+class HostValues {
+ public:
+  // Any thread.
+  void set(const std::string& name, const Tensor&);  // copies
+  Tensor get(const std::string& name) const;         // a copy; undefined when there is none
+  void add_function(const std::string& name, HostFunction);
+  void add_op(const Op&);  // lives as long as the session
+
+  // The session's thread.
+  void exchange();  // at a step boundary, at the start and at the end of a script
+  void drop();      // the script's tensors; before the thread ends
+  const Tensor* find(const std::string& name) const;
+  void put(const std::string& name, Tensor);
+  std::shared_ptr<const HostFunction> function(const std::string& name) const;
+  const Signature* op(const std::string& name) const;
+  std::string names() const;  // "a, b, c", for errors
+
+ private:
+  struct Bytes {
+    Shape shape;
+    DType dtype = DType::f32;
+    std::string bytes;
+    Bytes() = default;
+    explicit Bytes(const Tensor&);
+    Tensor tensor() const;
+  };
+
+  mutable std::mutex mutex_;
+  std::map<std::string, Bytes> arriving_, published_;                     // under the mutex
+  std::map<std::string, std::shared_ptr<const HostFunction>> functions_;  // under the mutex
+  std::map<std::string, std::unique_ptr<const Signature>> ops_;           // under the mutex; never removed
+  std::map<std::string, Tensor> values_;                                  // the session's thread
+  std::set<std::string> changed_;  // by the script since the last exchange; the session's thread
+};
+
+}  // namespace lunagrad

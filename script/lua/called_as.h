@@ -1,0 +1,27 @@
+#pragma once
+// Errors of in-place methods name the method that the script called (fill_), not the op that does its work
+// (_copy_). Private to script/; for the state's thread.
+#include <cctype>
+#include <string>
+
+#include "runtime/error.h"
+
+namespace lunagrad {
+
+// Runs f; in an Error "op: fact" the op becomes `name`.
+template <class F>
+void called_as(const char* name, F&& f) {
+  try {
+    f();
+  } catch (const Error& error) {
+    const std::string message = error.what();
+    size_t end = 0;
+    while (end < message.size() &&
+           (std::isalnum(static_cast<unsigned char>(message[end])) || message[end] == '_'))
+      ++end;
+    if (end == 0 || message.compare(end, 2, ": ") != 0) throw;
+    throw Error(name + message.substr(end), error.kind());
+  }
+}
+
+}  // namespace lunagrad
