@@ -7,7 +7,6 @@
 
 #include "runtime/context.h"
 #include "runtime/ops.h"
-#include "runtime/random.h"
 #include "script/lua/convert.h"
 #include "script/lua/edge.h"
 #include "script/lua/state.h"
@@ -18,22 +17,6 @@ using namespace lunagrad;
 using namespace lunagrad::tests;
 
 namespace {
-
-Tensor make_input(const SampleInput& spec, uint64_t stream) {
-  if (spec.kind == Kind::absent) return {};
-  const bool complex = spec.kind == Kind::complex;
-  std::vector<double> values(size_t(numel(spec.shape)) * (complex ? 2 : 1));
-  for (size_t i = 0; i < values.size(); ++i) {
-    const PhiloxBlock words = philox(77, stream, i);
-    values[i] = spec.low + (spec.high - spec.low) * uniform_f64(words[0], words[1]);
-    if (spec.kind == Kind::index) values[i] = std::floor(values[i]);
-    if (spec.kind == Kind::boolean) values[i] = words[2] & 1;
-  }
-  const Tensor made = from_numbers(values, spec.shape, complex, cpu_device());
-  if (spec.kind == Kind::index) return to(made, DType::i64);
-  if (spec.kind == Kind::boolean) return to(made, DType::boolean);
-  return made;
-}
 
 // The parameters of the record that scripts see: those of the sample by their names, else the fallbacks.
 Values params_of(const Signature& signature, const Sample& sample) {
