@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "runtime/shared_device.h"
+
 namespace lunagrad {
 
 bool Value::operator==(const Value& other) const {
@@ -61,7 +63,9 @@ Device& Call::device() const {
     if (!device) {
       device = &its;
       first = i;
-    } else if (device != &its) {
+    } else if (Device* const shared = shared_device(*device, its)) {
+      device = shared;
+    } else {
       fail(op->name, ": operands are on different devices: ", input_name(*op, first), " on ", device->name(),
            ", ", input_name(*op, i), " on ", its.name());
     }

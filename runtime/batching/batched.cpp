@@ -4,6 +4,8 @@
 #include <map>
 #include <memory>
 
+#include "runtime/shared_device.h"
+
 namespace lunagrad {
 
 constinit thread_local int64_t batching_in_use = 0;
@@ -116,6 +118,11 @@ Tensor make_batched(const Tensor& value, BatchLevels levels) {
   Ref<Storage> storage(new Storage(batch_device(value.device()), 0));
   batch.release();
   return Tensor(std::move(storage), LayoutRef(new Layout(shape, strides)), 0, value.dtype());
+}
+
+Device* shared_device(Device& a, Device& b) {
+  if (&a == &b || &physical_device(b) == &a) return &b;
+  return &physical_device(a) == &b ? &a : nullptr;
 }
 
 Device& physical_device(Device& device) {
