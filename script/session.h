@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/op.h"
+#include "runtime/tensor.h"
 #include "script/view/batch.h"
 #include "script/view/breakpoints.h"
 #include "script/view/history.h"
@@ -27,6 +27,8 @@
 #include "script/view/value_slice.h"
 
 namespace lunagrad {
+
+struct Op;
 
 // How long a script has reached no safe point although a request waits for it, and the call of Lua's own
 // library that it is in.

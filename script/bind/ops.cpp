@@ -398,7 +398,7 @@ int call_narrow(lua_State* L) {
 
 // atleast_1d(a, b, …) or of a table of tensors: a result for each.
 int call_atleast(lua_State* L) {
-  const bool list = lua_type(L, 1) == LUA_TTABLE;
+  const bool list = lua_type(L, 1) == LUA_TTABLE && lua_rawlen(L, 1) > 0;
   if (!list && lua_gettop(L) == 1) return call_op(L);
   const Signature& signature = called(L);
   TensorList inputs;

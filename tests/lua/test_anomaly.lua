@@ -84,7 +84,7 @@ caught({"_sgd_step: its step left in tensor", "the optimizer's step itself overf
   optimizer:step()
 end)
 -- In-place ops.
-caught({"div: what it wrote in place of shape [2]", "a number divided by 0"}, function()
+caught({"div_: what it wrote in place of shape [2]", "a number divided by 0"}, function()
   lg.ones(2):div_(lg.tensor {0., 1.})
 end)
 

@@ -106,7 +106,7 @@ expect.close(bilinear(a, b), wanted, 1e-5)
 expect.equal(bilinear(lg.ones(3), lg.ones(2)):size(), {4})
 bilinear(a, b):sum():backward()
 expect.equal(bilinear.weight.grad:size(), {4, 3, 2})
-expect.raises("Bilinear: inputs of 3 and 2 features expected (got shapes [5, 2] and [5, 3])", function() bilinear(b, a) end)
+expect.raises("bilinear: inputs of shapes [5, 2] and [5, 3] need a weight [out, 2, 3] (got shape [4, 3, 2])", function() bilinear(b, a) end)
 
 -- Containers.
 local list = nn.ModuleList {nn.Linear(1, 2), nn.Linear(2, 3)}

@@ -16,17 +16,17 @@ bool is_integer(const ColumnView& view) {
 
 bool few_channels(int64_t n) { return n == 1 || n == 3 || n == 4; }
 
-struct Layout {
+struct PictureLayout {
   int64_t height = 0, width = 0, channels = 1;
   bool last = false;  // the channels are the last dim
 };
 
-Layout layout_of(const ColumnView& view) {
+PictureLayout layout_of(const ColumnView& view) {
   const auto& s = view.shape;
   if (s.size() == 3) return {s[1], s[2], 1, false};
   if (s.size() == 2) {
     const auto side = int64_t(std::llround(std::sqrt(double(s[1]))));
-    return side * side == s[1] ? Layout{side, side, 1, false} : Layout{};
+    return side * side == s[1] ? PictureLayout{side, side, 1, false} : PictureLayout{};
   }
   if (s.size() != 4) return {};
   if (few_channels(s[1])) return {s[2], s[3], s[1], false};
@@ -47,7 +47,7 @@ bool is_letter(float value) {
 }  // namespace
 
 bool can_be_pictures(const ColumnView& view) {
-  const Layout layout = layout_of(view);
+  const PictureLayout layout = layout_of(view);
   return view.statistics.count > 0 && layout.height >= kSmallestPicture && layout.width >= kSmallestPicture;
 }
 
@@ -73,7 +73,7 @@ int64_t whole_samples(const ColumnView& view) {
 
 PictureSheet picture_sheet(const ColumnView& view, int most, int largest_side) {
   PictureSheet sheet;
-  const Layout layout = layout_of(view);
+  const PictureLayout layout = layout_of(view);
   if (layout.width < 1 || layout.height < 1 || layout.width > largest_side || layout.height > largest_side)
     return sheet;
   sheet.tile_width = int(layout.width);

@@ -63,8 +63,10 @@ Calls calls_of(const Signature& signature, const Values& params, size_t operands
     leads &= inputs[i];
     if (leads) leading += values[i] + ", ";
     if (values[i] == "nil") continue;
-    if (!leads) options += names[i] + " = " + values[i] + ", ";
-    all += names[i] + " = " + values[i] + ", ";
+    // `end` is a keyword of Lua.
+    const std::string entry = "[\"" + names[i] + "\"] = " + values[i] + ", ";
+    if (!leads) options += entry;
+    all += entry;
   }
   // A nil at the end is left out, as a user would.
   while (positions.ends_with(", nil")) positions.resize(positions.size() - 5);
@@ -106,6 +108,15 @@ TEST_CASE("every documented signature is accepted, by position and by name") {
       }
       lua_setglobal(L, ("x" + std::to_string(i)).c_str());
     }
+    // A parameter of the record that is an operand for scripts, such as the value of masked_fill.
+    const Values given = complete(*signature->op, sample.params);
+    for (size_t i = 0; i < given.size(); ++i)
+      if (inputs.size() < signature->full->inputs.size() && given[i].kind == Value::Kind::real &&
+          std::string_view(signature->full->inputs[inputs.size()].name) == signature->op->params[i].name) {
+        lua_pushnumber(L, given[i].f);
+        lua_setglobal(L, ("x" + std::to_string(inputs.size())).c_str());
+        inputs.push_back(Tensor::number(given[i].f));
+      }
     const Values params = params_of(*signature, sample);
     const Calls calls = calls_of(*signature, params, inputs.size());
     for (const std::string& code : {calls.positional, calls.named_params, calls.named}) {

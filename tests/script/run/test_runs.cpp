@@ -64,7 +64,7 @@ TEST_CASE("runs are listed, shown, compared, exported and removed") {
   CHECK(folder.run({"runs", "show", "a"}).out == show.out);
 
   const Finished diff = folder.run({"runs", "diff", "a", "b"});
-  CHECK(diff.code == 0);
+  CHECK(diff.code == 1);
   for (const char* part : {"seed", "param lr", "0.1", "differs from step 1"})
     CHECK(diff.out.find(part) != std::string::npos);
   CHECK(diff.out.find("outcome") == std::string::npos);

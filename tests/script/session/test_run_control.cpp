@@ -296,7 +296,7 @@ TEST_CASE("an evaluation inside a backward pass is read-only: no changes, gradie
     }
     return false;
   };
-  CHECK(refused("other:add_(1)", "add: a backward pass is going on"));
+  CHECK(refused("other:add_(1)", "add_: a backward pass is going on"));
   CHECK(refused("other[1] = 3", "a backward pass is going on"));
   CHECK(refused("x.grad = nil", "grad: a backward pass is going on"));
   CHECK(refused("(leaf * 2):sum():backward()", "backward: a backward pass is going on"));
