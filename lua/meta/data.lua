@@ -69,6 +69,7 @@ function Sampler:indices(seed, pass) end
 ---@return lunagrad.data.Sampler
 function data.SequentialSampler(data_source) end
 ---In random order; with replacement num_samples draws. `generator` changes nothing: the seed is the loader's.
+---Defaults: replacement = false.
 ---@param data_source lunagrad.data.Dataset
 ---@param options? {replacement?: boolean, num_samples?: integer, generator?: any}
 ---@return lunagrad.data.Sampler
@@ -78,18 +79,21 @@ function data.RandomSampler(data_source, options) end
 ---@return lunagrad.data.Sampler
 function data.SubsetRandomSampler(indices) end
 ---num_samples indices with probabilities in proportion to the weights. `generator` changes nothing.
+---Defaults: replacement = true.
 ---@param weights Tensor|number[]
 ---@param num_samples integer
 ---@param options? {replacement?: boolean, generator?: any}
 ---@return lunagrad.data.Sampler
 function data.WeightedRandomSampler(weights, num_samples, options) end
 ---Lists of batch_size indices of another sampler, for the loader's batch_sampler.
+---Defaults: drop_last = false.
 ---@param sampler lunagrad.data.Sampler|Tensor|integer[]
 ---@param batch_size integer
 ---@param options? {drop_last?: boolean}
 ---@return lunagrad.data.Sampler
 function data.BatchSampler(sampler, batch_size, options) end
 ---The part of process `rank` (from 0) of num_replicas; set_epoch(n) changes the order.
+---Defaults: shuffle = true, seed = 0, drop_last = false.
 ---@param dataset lunagrad.data.Dataset
 ---@param options {num_replicas: integer, rank: integer, shuffle?: boolean, seed?: integer, drop_last?: boolean}
 ---@return lunagrad.data.Sampler
@@ -117,6 +121,7 @@ function DataLoader:cycle() end
 ---for x, y in loader do … end goes once through the data set; #loader is the number of batches. The order of a pass
 ---depends only on the seed and the number of the pass. With workers, threads of the engine load batches ahead, up to
 ---prefetch_factor for each; a data set or transform written in Lua cannot have workers.
+---Defaults: shuffle = false, drop_last = false, prefetch_factor = 2.
 ---@param dataset lunagrad.data.Dataset
 ---@param options? {batch_size?: integer, shuffle?: boolean, drop_last?: boolean, seed?: integer, workers?: integer, prefetch_factor?: integer, sampler?: table|Tensor, batch_sampler?: table, collate_fn?: (fun(samples: any[]): ...), num_workers?: integer}
 ---@return lunagrad.data.DataLoader
@@ -132,6 +137,7 @@ function data.text(path, length, options) end
 
 ---PNG images in one folder per class, as in path/cat/1.png: sample i is {image, class}, f32 [channels, height, width] from 0 to
 ---1 and the class index, from 0. A batch needs images of one size; random_crop gives them one.
+---Defaults: channels = 3.
 ---@param path string
 ---@param options? {transform?: lunagrad.data.Transform|(fun(image: Tensor): Tensor), channels?: integer}
 ---@return lunagrad.data.Dataset
@@ -153,12 +159,14 @@ data.transform = transform
 function transform.normalize(mean, std) end
 
 ---Cuts out `size` (a number, or {height, width}) at a random place, after padding all four sides with `padding` zeros.
+---Defaults: padding = 0.
 ---@param size integer|integer[]
 ---@param options? {padding?: integer}
 ---@return lunagrad.data.Transform
 function transform.random_crop(size, options) end
 
----Flips left and right with probability p (default 0.5).
+---Flips left and right with probability p.
+---Defaults: p = 0.5.
 ---@param p? number
 ---@return lunagrad.data.Transform
 function transform.random_flip(p) end
@@ -168,10 +176,12 @@ function transform.random_flip(p) end
 ---@return lunagrad.data.Transform
 function transform.random_horizontal_flip(p) end
 ---Flips top and bottom with probability p.
+---Defaults: p = 0.5.
 ---@param p? number default 0.5
 ---@return lunagrad.data.Transform
 function transform.random_vertical_flip(p) end
 ---Resizes to {height, width}; with a number the shorter side gets this length. Without antialiasing.
+---Defaults: mode = "bilinear".
 ---@param size integer|integer[]
 ---@param mode? "bilinear"|"nearest"
 ---@return lunagrad.data.Transform
@@ -181,47 +191,57 @@ function transform.resize(size, mode) end
 ---@return lunagrad.data.Transform
 function transform.center_crop(size) end
 ---Adds a border: a width, {left and right, top and bottom} or {left, top, right, bottom}.
+---Defaults: fill = 0, padding_mode = "constant".
 ---@param padding integer|integer[]
 ---@param options? {fill?: number, padding_mode?: "constant"|"edge"|"reflect"}
 ---@return lunagrad.data.Transform
 function transform.pad(padding, options) end
 ---A random part with a share of the area in `scale` and a ratio of width to height in `ratio`, resized to `size`.
+---Defaults: scale = {0.08, 1}, ratio = {0.75, 1.33333}, mode = "bilinear".
 ---@param size integer|integer[]
 ---@param options? {scale?: number[], ratio?: number[], mode?: "bilinear"|"nearest"}
 ---@return lunagrad.data.Transform
 function transform.random_resized_crop(size, options) end
 ---Turns by an angle in degrees, counter-clockwise; what enters is `fill`.
+---Defaults: mode = "nearest", fill = 0.
 ---@param angle number
 ---@param options? {mode?: "nearest"|"bilinear", fill?: number}
 ---@return lunagrad.data.Transform
 function transform.rotate(angle, options) end
 ---Turns by a random angle of {from, to}, or of {-d, d}.
+---Defaults: mode = "nearest", fill = 0.
 ---@param degrees number|number[]
 ---@param options? {mode?: "nearest"|"bilinear", fill?: number}
 ---@return lunagrad.data.Transform
 function transform.random_rotation(degrees, options) end
 ---Fills a random part with `value`, a number or one for each channel, with probability p.
+---Defaults: p = 0.5, scale = {0.02, 0.33}, ratio = {0.3, 3.3}, value = 0.
 ---@param options? {p?: number, scale?: number[], ratio?: number[], value?: number|number[]}
 ---@return lunagrad.data.Transform
 function transform.random_erasing(options) end
 ---The luma, as 1 or 3 equal channels.
+---Defaults: num_output_channels = 1.
 ---@param num_output_channels? integer default 1
 ---@return lunagrad.data.Transform
 function transform.grayscale(num_output_channels) end
 ---The luma in all channels, with probability p.
+---Defaults: p = 0.1.
 ---@param p? number default 0.1
 ---@return lunagrad.data.Transform
 function transform.random_grayscale(p) end
 ---Random factors of brightness, contrast and saturation, and a random turn of the hue, in random order. A number v stands for
 ---{1 - v, 1 + v}, of the hue for {-v, v}.
+---Defaults: brightness = 0, contrast = 0, saturation = 0, hue = 0.
 ---@param options? {brightness?: number|number[], contrast?: number|number[], saturation?: number|number[], hue?: number|number[]}
 ---@return lunagrad.data.Transform
 function transform.color_jitter(options) end
 ---Mixes each image of a batch, and its class, with the one before it: x, y = mix(x, y).
+---Defaults: alpha = 1.
 ---@param options? {alpha?: number, num_classes?: integer}
 ---@return fun(images: Tensor, classes: Tensor): Tensor, Tensor
 function transform.mixup(options) end
 ---Replaces a box of each image of a batch by that of the one before it: x, y = mix(x, y).
+---Defaults: alpha = 1.
 ---@param options? {alpha?: number, num_classes?: integer}
 ---@return fun(images: Tensor, classes: Tensor): Tensor, Tensor
 function transform.cutmix(options) end

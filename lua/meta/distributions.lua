@@ -123,6 +123,7 @@ function distributions.Uniform(low, high, options) end
 function distributions.Exponential(rate, options) end
 
 ---Student's t distribution with df degrees of freedom.
+---Defaults: loc = 0, scale = 1.
 ---@param df Tensor|number
 ---@param loc? Tensor|number
 ---@param scale? Tensor|number
@@ -171,6 +172,7 @@ function distributions.Bernoulli(probs, logits, options) end
 function distributions.Geometric(probs, logits, options) end
 
 ---The successes of total_count trials.
+---Defaults: total_count = 1.
 ---@param total_count? Tensor|integer
 ---@param probs? Tensor|number
 ---@param logits? Tensor|number
@@ -199,6 +201,7 @@ function distributions.Categorical(probs, logits, options) end
 function distributions.OneHotCategorical(probs, logits, options) end
 
 ---How often each class appears in total_count draws.
+---Defaults: total_count = 1.
 ---@param total_count? integer
 ---@param probs? Tensor
 ---@param logits? Tensor

@@ -13,6 +13,7 @@ local func = {}
 ---list goes with an argument that is a table. out_dims says where the samples of the results go. Inside, a tensor has the shape
 ---of one sample and its elements cannot be read. Ops without a batching rule run once for each sample, which the profiler notes.
 ---randomness: random ops are an error, or give the samples "different" or the "same" numbers. chunk_size: samples at a time.
+---Defaults: in_dims = 1, out_dims = 1, randomness = "error".
 ---@param func function
 ---@param in_dims? integer|table
 ---@param out_dims? integer|table
@@ -23,6 +24,7 @@ function func.vmap(func, in_dims, out_dims, randomness, options) end
 
 ---A function that returns the gradient of func, which returns one element, for the arguments at positions argnums (from 1): a
 ---gradient for a number, a list for a list. With has_aux func returns the element and another value, which follows the gradient.
+---Defaults: argnums = 1, has_aux = false.
 ---@param func function
 ---@param argnums? integer|integer[]
 ---@param has_aux? boolean
@@ -31,6 +33,7 @@ function func.vmap(func, in_dims, out_dims, randomness, options) end
 function func.grad(func, argnums, has_aux, options) end
 
 ---As grad; the value of func follows the gradient.
+---Defaults: argnums = 1, has_aux = false.
 ---@param func function
 ---@param argnums? integer|integer[]
 ---@param has_aux? boolean
@@ -65,6 +68,7 @@ function func.linearize(func, ...) end
 
 ---A function that returns the Jacobian [output shape, input shape] in reverse mode, of all rows at once, or of chunk_size rows at
 ---a time. Tables of inputs or outputs give tables.
+---Defaults: argnums = 1, has_aux = false.
 ---@param func function
 ---@param argnums? integer|integer[]
 ---@param has_aux? boolean
@@ -73,6 +77,7 @@ function func.linearize(func, ...) end
 function func.jacrev(func, argnums, has_aux, options) end
 
 ---As jacrev, in forward mode: for functions with more outputs than inputs.
+---Defaults: argnums = 1, has_aux = false.
 ---@param func function
 ---@param argnums? integer|integer[]
 ---@param has_aux? boolean
@@ -81,6 +86,7 @@ function func.jacrev(func, argnums, has_aux, options) end
 function func.jacfwd(func, argnums, has_aux, options) end
 
 ---A function that returns the second derivatives [input shape, input shape] of func, which returns one element.
+---Defaults: argnums = 1.
 ---@param func function
 ---@param argnums? integer|integer[]
 ---@param options? {argnums?: integer|integer[]}

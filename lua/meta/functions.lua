@@ -51,26 +51,31 @@ function Tensor:is_floating_point() end
 function Tensor:is_complex() end
 
 ---Uniform random numbers in [from, to).
+---Defaults: from = 0, to = 1.
 ---@param from? number default 0
 ---@param to? number default 1
 ---@return Tensor self
 function Tensor:uniform_(from, to) end
 ---Normal random numbers.
+---Defaults: mean = 0, std = 1.
 ---@param mean? number default 0
 ---@param std? number default 1
 ---@return Tensor self
 function Tensor:normal_(mean, std) end
 ---exp of normal random numbers.
+---Defaults: mean = 1, std = 2.
 ---@param mean? number default 1
 ---@param std? number default 2
 ---@return Tensor self
 function Tensor:log_normal_(mean, std) end
 ---Cauchy random numbers.
+---Defaults: median = 0, sigma = 1.
 ---@param median? number default 0
 ---@param sigma? number default 1
 ---@return Tensor self
 function Tensor:cauchy_(median, sigma) end
 ---Exponential random numbers of rate lambd.
+---Defaults: lambd = 1.
 ---@param lambd? number default 1
 ---@return Tensor self
 function Tensor:exponential_(lambd) end
@@ -106,6 +111,7 @@ function Tensor:vsplit(pieces) end
 ---@return Tensor[]
 function Tensor:dsplit(pieces) end
 ---The numbers of elements in bins, or sums of their weights, and the edges of the bins.
+---Defaults: density = false.
 ---@param bins integer|Tensor a number of bins of equal width, or their edges
 ---@param options? {range: number[]?, weight: Tensor?, density: boolean?}
 ---@return Tensor counts, Tensor edges

@@ -12,12 +12,14 @@ local init = {}
 function init.fans(tensor) end
 
 ---Uniform numbers from low to high.
+---Defaults: from = 0, to = 1.
 ---@param tensor Tensor
 ---@param low? number default 0
 ---@param high? number default 1
 ---@return Tensor
 function init.uniform_(tensor, low, high) end
 ---Normal numbers.
+---Defaults: mean = 0, std = 1.
 ---@param tensor Tensor
 ---@param mean? number default 0
 ---@param std? number default 1

@@ -6,6 +6,7 @@ local nn = {}
 
 ---The largest value of each window of sequences [N, C, W]; the stride defaults to the kernel size. With return_indices also
 ---its position (from 0) in the flattened spatial dims.
+---Defaults: padding = 0, dilation = 1, return_indices = false, ceil_mode = false.
 ---@param kernel_size integer|integer[]
 ---@param options? {stride?: integer|integer[], padding?: integer|integer[], dilation?: integer|integer[], return_indices?: boolean, ceil_mode?: boolean}
 ---@return lunagrad.nn.Module
@@ -13,6 +14,7 @@ function nn.MaxPool1d(kernel_size, options) end
 
 ---The largest value of each window of images [N, C, H, W]; the stride defaults to the kernel size. With return_indices also
 ---its position (from 0) in the flattened spatial dims.
+---Defaults: padding = 0, dilation = 1, return_indices = false, ceil_mode = false.
 ---@param kernel_size integer|integer[]
 ---@param options? {stride?: integer|integer[], padding?: integer|integer[], dilation?: integer|integer[], return_indices?: boolean, ceil_mode?: boolean}
 ---@return lunagrad.nn.Module
@@ -20,48 +22,56 @@ function nn.MaxPool2d(kernel_size, options) end
 
 ---The largest value of each window of volumes [N, C, D, H, W]; the stride defaults to the kernel size. With return_indices also
 ---its position (from 0) in the flattened spatial dims.
+---Defaults: padding = 0, dilation = 1, return_indices = false, ceil_mode = false.
 ---@param kernel_size integer|integer[]
 ---@param options? {stride?: integer|integer[], padding?: integer|integer[], dilation?: integer|integer[], return_indices?: boolean, ceil_mode?: boolean}
 ---@return lunagrad.nn.Module
 function nn.MaxPool3d(kernel_size, options) end
 
 ---Puts values back at the positions that MaxPool1d gives with return_indices: unpool(x, indices, output_size).
+---Defaults: padding = 0.
 ---@param kernel_size integer|integer[]
 ---@param options? {stride?: integer|integer[], padding?: integer|integer[]}
 ---@return lunagrad.nn.Module
 function nn.MaxUnpool1d(kernel_size, options) end
 
 ---Puts values back at the positions that MaxPool2d gives with return_indices: unpool(x, indices, output_size).
+---Defaults: padding = 0.
 ---@param kernel_size integer|integer[]
 ---@param options? {stride?: integer|integer[], padding?: integer|integer[]}
 ---@return lunagrad.nn.Module
 function nn.MaxUnpool2d(kernel_size, options) end
 
 ---Puts values back at the positions that MaxPool3d gives with return_indices: unpool(x, indices, output_size).
+---Defaults: padding = 0.
 ---@param kernel_size integer|integer[]
 ---@param options? {stride?: integer|integer[], padding?: integer|integer[]}
 ---@return lunagrad.nn.Module
 function nn.MaxUnpool3d(kernel_size, options) end
 
 ---The mean of each window of sequences [N, C, W]. The stride defaults to the kernel size.
+---Defaults: padding = 0, ceil_mode = false, count_include_pad = true.
 ---@param kernel_size integer|integer[]
 ---@param options? {stride?: integer|integer[], padding?: integer|integer[], ceil_mode?: boolean, count_include_pad?: boolean}
 ---@return lunagrad.nn.Module
 function nn.AvgPool1d(kernel_size, options) end
 
 ---The mean of each window of images [N, C, H, W]. The stride defaults to the kernel size.
+---Defaults: padding = 0, ceil_mode = false, count_include_pad = true.
 ---@param kernel_size integer|integer[]
 ---@param options? {stride?: integer|integer[], padding?: integer|integer[], ceil_mode?: boolean, count_include_pad?: boolean, divisor_override?: integer}
 ---@return lunagrad.nn.Module
 function nn.AvgPool2d(kernel_size, options) end
 
 ---The mean of each window of volumes [N, C, D, H, W]. The stride defaults to the kernel size.
+---Defaults: padding = 0, ceil_mode = false, count_include_pad = true.
 ---@param kernel_size integer|integer[]
 ---@param options? {stride?: integer|integer[], padding?: integer|integer[], ceil_mode?: boolean, count_include_pad?: boolean, divisor_override?: integer}
 ---@return lunagrad.nn.Module
 function nn.AvgPool3d(kernel_size, options) end
 
 ---The norm_type-th root of the sum of powers of each window of sequences [N, C, W].
+---Defaults: ceil_mode = false.
 ---@param norm_type number
 ---@param kernel_size integer|integer[]
 ---@param options? {stride?: integer|integer[], ceil_mode?: boolean}
@@ -69,6 +79,7 @@ function nn.AvgPool3d(kernel_size, options) end
 function nn.LPPool1d(norm_type, kernel_size, options) end
 
 ---The norm_type-th root of the sum of powers of each window of images [N, C, H, W].
+---Defaults: ceil_mode = false.
 ---@param norm_type number
 ---@param kernel_size integer|integer[]
 ---@param options? {stride?: integer|integer[], ceil_mode?: boolean}
@@ -76,6 +87,7 @@ function nn.LPPool1d(norm_type, kernel_size, options) end
 function nn.LPPool2d(norm_type, kernel_size, options) end
 
 ---The norm_type-th root of the sum of powers of each window of volumes [N, C, D, H, W].
+---Defaults: ceil_mode = false.
 ---@param norm_type number
 ---@param kernel_size integer|integer[]
 ---@param options? {stride?: integer|integer[], ceil_mode?: boolean}
@@ -98,30 +110,35 @@ function nn.AdaptiveAvgPool2d(output_size) end
 function nn.AdaptiveAvgPool3d(output_size) end
 
 ---The largest values of windows of sequences [N, C, W] chosen so that the output has the given size.
+---Defaults: return_indices = false.
 ---@param output_size integer
 ---@param options? {return_indices?: boolean}
 ---@return lunagrad.nn.Module
 function nn.AdaptiveMaxPool1d(output_size, options) end
 
 ---The largest values of windows of images [N, C, H, W] chosen so that the output has the given size.
+---Defaults: return_indices = false.
 ---@param output_size integer|integer[]
 ---@param options? {return_indices?: boolean}
 ---@return lunagrad.nn.Module
 function nn.AdaptiveMaxPool2d(output_size, options) end
 
 ---The largest values of windows of volumes [N, C, D, H, W] chosen so that the output has the given size.
+---Defaults: return_indices = false.
 ---@param output_size integer|integer[]
 ---@param options? {return_indices?: boolean}
 ---@return lunagrad.nn.Module
 function nn.AdaptiveMaxPool3d(output_size, options) end
 
 ---The largest values of windows that begin at random distances: either output_size or output_ratio.
+---Defaults: return_indices = false.
 ---@param kernel_size integer|integer[]
 ---@param options {output_size?: integer|integer[], output_ratio?: number|number[], return_indices?: boolean, _random_samples?: Tensor}
 ---@return lunagrad.nn.Module
 function nn.FractionalMaxPool2d(kernel_size, options) end
 
 ---The largest values of windows that begin at random distances: either output_size or output_ratio.
+---Defaults: return_indices = false.
 ---@param kernel_size integer|integer[]
 ---@param options {output_size?: integer|integer[], output_ratio?: number|number[], return_indices?: boolean, _random_samples?: Tensor}
 ---@return lunagrad.nn.Module
@@ -206,6 +223,7 @@ function nn.CircularPad2d(padding) end
 function nn.CircularPad3d(padding) end
 
 ---Resizes with F.interpolate: either size or scale_factor.
+---Defaults: mode = "nearest", align_corners = false, recompute_scale_factor = false.
 ---@param options {size?: integer|integer[], scale_factor?: number|number[], mode?: "nearest"|"linear"|"bilinear"|"bicubic"|"trilinear"|"area"|"nearest-exact", align_corners?: boolean, recompute_scale_factor?: boolean}
 ---@return lunagrad.nn.Module
 function nn.Upsample(options) end
@@ -221,12 +239,14 @@ function nn.UpsamplingNearest2d(options) end
 function nn.UpsamplingBilinear2d(options) end
 
 ---The windows of images [N, C, H, W] as columns [N, C kH kW, windows].
+---Defaults: dilation = 1, padding = 0, stride = 1.
 ---@param kernel_size integer|integer[]
 ---@param options? {dilation?: integer|integer[], padding?: integer|integer[], stride?: integer|integer[]}
 ---@return lunagrad.nn.Module
 function nn.Unfold(kernel_size, options) end
 
 ---Adds the columns back at the places of their windows: the inverse of Unfold if the windows do not overlap.
+---Defaults: dilation = 1, padding = 0, stride = 1.
 ---@param output_size integer|integer[]
 ---@param kernel_size integer|integer[]
 ---@param options? {dilation?: integer|integer[], padding?: integer|integer[], stride?: integer|integer[]}

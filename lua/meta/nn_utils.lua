@@ -10,6 +10,7 @@ local utils = {}
 
 ---Scales the gradients so that their total norm is at most max_norm; returns the norm before clipping. With error_if_nonfinite a
 ---norm that is NaN or infinite is an error, and no gradient changes.
+---Defaults: norm_type = 2, error_if_nonfinite = false.
 ---@param parameters Tensor|Tensor[]
 ---@param max_norm number
 ---@param norm_type? number default 2; math.huge takes the largest element
@@ -21,6 +22,7 @@ function utils.clip_grad_norm_(parameters, max_norm, norm_type, error_if_nonfini
 ---@param limit number
 function utils.clip_grad_value_(parameters, limit) end
 ---The norm of tensors, as one vector.
+---Defaults: norm_type = 2, error_if_nonfinite = false.
 ---@param tensors Tensor|Tensor[]
 ---@param norm_type? number default 2
 ---@param error_if_nonfinite? boolean default false
@@ -60,6 +62,7 @@ function utils.fuse_conv_bn_eval(conv, bn, transpose) end
 ---@return lunagrad.nn.Module
 function utils.fuse_linear_bn_eval(linear, bn) end
 ---Computes the weight from its lengths (weight_g) and directions (weight_v) before each forward.
+---Defaults: name = "weight".
 ---@param module lunagrad.nn.Module
 ---@param name? string default "weight"
 ---@param dim? integer|false default 1; false: one length for all elements
@@ -71,6 +74,7 @@ function utils.weight_norm(module, name, dim) end
 ---@return lunagrad.nn.Module
 function utils.remove_weight_norm(module, name) end
 ---Divides the weight (weight_orig) by its largest singular value before each forward.
+---Defaults: name = "weight", n_power_iterations = 1, eps = 1e-12.
 ---@param module lunagrad.nn.Module
 ---@param name? string default "weight"
 ---@param n_power_iterations? integer default 1
@@ -96,28 +100,33 @@ local rnn = {}
 utils.rnn = rnn
 
 ---Sequences [length, …] as one tensor [T, N, …], filled up with padding_value.
+---Defaults: batch_first = false, padding_value = 0, padding_side = "right".
 ---@param sequences Tensor[]
 ---@param options? {batch_first?: boolean, padding_value?: number, padding_side?: "right"|"left"}
 ---@return Tensor
 function rnn.pad_sequence(sequences, options) end
 ---The sequences of a padded tensor.
+---Defaults: batch_first = false.
 ---@param padded_sequences Tensor
 ---@param lengths Tensor|integer[]
 ---@param batch_first? boolean
 ---@return Tensor[]
 function rnn.unpad_sequence(padded_sequences, lengths, batch_first) end
 ---Packs a padded tensor [T, N, …] for a recurrent layer. Without enforce_sorted = false the lengths must descend.
+---Defaults: batch_first = false, enforce_sorted = true.
 ---@param input Tensor
 ---@param lengths Tensor|integer[]
 ---@param options? {batch_first?: boolean, enforce_sorted?: boolean}
 ---@return lunagrad.nn.PackedSequence
 function rnn.pack_padded_sequence(input, lengths, options) end
 ---Packs sequences [length, …].
+---Defaults: enforce_sorted = true.
 ---@param sequences Tensor[]
 ---@param options? {enforce_sorted?: boolean}
 ---@return lunagrad.nn.PackedSequence
 function rnn.pack_sequence(sequences, options) end
 ---The padded tensor of a packed sequence, and the lengths.
+---Defaults: batch_first = false, padding_value = 0.
 ---@param sequence lunagrad.nn.PackedSequence
 ---@param options? {batch_first?: boolean, padding_value?: number, total_length?: integer}
 ---@return Tensor
@@ -177,6 +186,7 @@ local parametrizations = {}
 utils.parametrizations = parametrizations
 
 ---The weight from its lengths (original0) and directions (original1).
+---Defaults: name = "weight".
 ---@param module lunagrad.nn.Module
 ---@param name? string default "weight"
 ---@param dim? integer|false default 1
@@ -191,6 +201,7 @@ function parametrizations.weight_norm(module, name, dim) end
 ---@return lunagrad.nn.Module
 function parametrizations.spectral_norm(module, name, n_power_iterations, eps, dim) end
 ---A weight with orthonormal rows or columns, through the matrix exponential.
+---Defaults: name = "weight", use_trivialization = true.
 ---@param module lunagrad.nn.Module
 ---@param name? string default "weight"
 ---@param orthogonal_map? "matrix_exp"

@@ -65,6 +65,7 @@ function Optimizer:state_dict() end
 function Optimizer:load_state_dict(state) end
 
 ---L-BFGS, a quasi-Newton method: step(closure), where the closure recomputes the gradients and returns the loss.
+---Defaults: lr = 1, max_iter = 20, tolerance_grad = 1e-7, tolerance_change = 1e-9, history_size = 100.
 ---@param params lunagrad.Parameters
 ---@param options? {lr?: lunagrad.Setting, max_iter?: integer, max_eval?: integer, tolerance_grad?: number, tolerance_change?: number, history_size?: integer, line_search_fn?: "strong_wolfe"}
 ---@return lunagrad.optim.Optimizer
@@ -94,6 +95,7 @@ function EMA:state_dict() end
 function EMA:load_state_dict(state) end
 
 ---An exponential moving average of parameters.
+---Defaults: decay = 0.999.
 ---@param params Tensor|Tensor[]
 ---@param options? {decay?: lunagrad.Setting}
 ---@return lunagrad.optim.EMA
@@ -132,6 +134,7 @@ function GradScaler:load_state_dict(state) end
 
 ---Loss scaling against underflow in f16: scaler:scale(loss):backward(); scaler:step(optimizer); scaler:update(). A step with
 ---NaN or Inf in its gradients is skipped and lowers the scale; growth_interval good steps in a row raise it.
+---Defaults: init_scale = 65536, growth_factor = 2, backoff_factor = 0.5, growth_interval = 2000, enabled = true.
 ---@param options? {init_scale?: number, growth_factor?: number, backoff_factor?: number, growth_interval?: integer, enabled?: boolean}
 ---@return lunagrad.optim.GradScaler
 function optim.GradScaler(options) end
@@ -158,23 +161,27 @@ local lr_scheduler = {}
 optim.lr_scheduler = lr_scheduler
 
 ---Multiplies the rate by gamma every step_size steps.
+---Defaults: gamma = 0.1.
 ---@param optimizer lunagrad.optim.Optimizer
 ---@param step_size integer
 ---@param options? {gamma?: number}
 ---@return lunagrad.optim.LRScheduler
 function lr_scheduler.StepLR(optimizer, step_size, options) end
 ---Multiplies the rate by gamma at each milestone.
+---Defaults: gamma = 0.1.
 ---@param optimizer lunagrad.optim.Optimizer
 ---@param milestones integer[]
 ---@param options? {gamma?: number}
 ---@return lunagrad.optim.LRScheduler
 function lr_scheduler.MultiStepLR(optimizer, milestones, options) end
 ---Multiplies the rate by factor for the first total_iters steps.
+---Defaults: factor = 0.333333, total_iters = 5.
 ---@param optimizer lunagrad.optim.Optimizer
 ---@param options? {factor?: number, total_iters?: integer}
 ---@return lunagrad.optim.LRScheduler
 function lr_scheduler.ConstantLR(optimizer, options) end
 ---Changes the factor linearly from start_factor to end_factor over total_iters steps.
+---Defaults: start_factor = 0.333333, end_factor = 1, total_iters = 5.
 ---@param optimizer lunagrad.optim.Optimizer
 ---@param options? {start_factor?: number, end_factor?: number, total_iters?: integer}
 ---@return lunagrad.optim.LRScheduler
@@ -185,17 +192,20 @@ function lr_scheduler.LinearLR(optimizer, options) end
 ---@return lunagrad.optim.LRScheduler
 function lr_scheduler.ExponentialLR(optimizer, gamma) end
 ---Lowers the rate to 0 over total_iters steps by a polynomial.
+---Defaults: total_iters = 5, power = 1.
 ---@param optimizer lunagrad.optim.Optimizer
 ---@param options? {total_iters?: integer, power?: number}
 ---@return lunagrad.optim.LRScheduler
 function lr_scheduler.PolynomialLR(optimizer, options) end
 ---Lowers the rate to eta_min along a cosine of half-period T_max.
+---Defaults: eta_min = 0.
 ---@param optimizer lunagrad.optim.Optimizer
 ---@param T_max integer
 ---@param options? {eta_min?: number}
 ---@return lunagrad.optim.LRScheduler
 function lr_scheduler.CosineAnnealingLR(optimizer, T_max, options) end
 ---Cosine annealing that restarts after T_0 steps; each period is T_mult times as long.
+---Defaults: T_mult = 1, eta_min = 0.
 ---@param optimizer lunagrad.optim.Optimizer
 ---@param T_0 integer
 ---@param options? {T_mult?: integer, eta_min?: number}
@@ -223,6 +233,8 @@ function lr_scheduler.SequentialLR(optimizer, schedulers, milestones) end
 ---@return lunagrad.optim.LRScheduler
 function lr_scheduler.ChainedScheduler(schedulers, optimizer) end
 ---Cycles the rate between base_lr and max_lr.
+---Defaults: step_size_up = 2000, mode = "triangular", gamma = 1, scale_mode = "cycle", cycle_momentum = true,
+---base_momentum = 0.8, max_momentum = 0.9.
 ---@param optimizer lunagrad.optim.Optimizer
 ---@param base_lr number|number[]
 ---@param max_lr number|number[]
@@ -230,12 +242,16 @@ function lr_scheduler.ChainedScheduler(schedulers, optimizer) end
 ---@return lunagrad.optim.LRScheduler
 function lr_scheduler.CyclicLR(optimizer, base_lr, max_lr, options) end
 ---One cycle: up to max_lr, then down far below the initial rate.
+---Defaults: pct_start = 0.3, anneal_strategy = "cos", cycle_momentum = true, base_momentum = 0.85,
+---max_momentum = 0.95, div_factor = 25, final_div_factor = 10000, three_phase = false.
 ---@param optimizer lunagrad.optim.Optimizer
 ---@param max_lr number|number[]
 ---@param options? {total_steps?: integer, epochs?: integer, steps_per_epoch?: integer, pct_start?: number, anneal_strategy?: "cos"|"linear", cycle_momentum?: boolean, base_momentum?: number, max_momentum?: number, div_factor?: number, final_div_factor?: number, three_phase?: boolean}
 ---@return lunagrad.optim.LRScheduler
 function lr_scheduler.OneCycleLR(optimizer, max_lr, options) end
 ---Multiplies the rate by factor when a metric has stopped improving.
+---Defaults: mode = "min", factor = 0.1, patience = 10, threshold = 0.0001, threshold_mode = "rel", cooldown = 0,
+---min_lr = 0, eps = 1e-8.
 ---@param optimizer lunagrad.optim.Optimizer
 ---@param options? {mode?: "min"|"max", factor?: number, patience?: integer, threshold?: number, threshold_mode?: "rel"|"abs", cooldown?: integer, min_lr?: number|number[], eps?: number}
 ---@return lunagrad.optim.LRScheduler
@@ -251,11 +267,13 @@ optim.swa_utils = swa_utils
 
 ---A copy of a model whose weights are averaged: update_parameters(model) adds the current weights. avg_fn(average, value, count)
 ---gives the next average (default: the mean); with use_buffers buffers are averaged too, else copied.
+---Defaults: use_buffers = false.
 ---@param model lunagrad.nn.Module
 ---@param options? {device?: string, avg_fn?: (fun(average: Tensor, value: Tensor, count: integer): Tensor), use_buffers?: boolean}
 ---@return lunagrad.nn.Module
 function swa_utils.AveragedModel(model, options) end
 ---From the current rate to swa_lr within anneal_epochs steps, then constant.
+---Defaults: anneal_epochs = 10, anneal_strategy = "cos".
 ---@param optimizer lunagrad.optim.Optimizer
 ---@param swa_lr number|number[]
 ---@param options? {anneal_epochs?: integer, anneal_strategy?: "cos"|"linear"}

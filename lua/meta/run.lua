@@ -44,6 +44,7 @@ function run.image(name, picture, options) end
 
 ---Logs the distribution of a tensor's values: extremes, mean, std, norm, zeros, percentiles, bins. NaN and infinities are
 ---counted separately. Complex numbers count by absolute value.
+---Defaults: density = false.
 ---@param name string
 ---@param values lunagrad.Tensor
 function run.histogram(name, values) end

@@ -12,6 +12,7 @@ local optim = {}
 
 ---Adafactor (Shazeer and Stern 2018): averages of the squares for rows and columns alone. `eps` is {least variance, least size of
 ---a parameter}; false in place of the first takes the type's own.
+---Defaults: lr = 0.01, beta2_decay = -0.8, eps = {false, 0.001}, d = 1, weight_decay = 0, maximize = false.
 ---@type fun(params: lunagrad.Parameters, options?: {lr?: lunagrad.Setting, beta2_decay?: number, eps?: table, d?: number, weight_decay?: lunagrad.Setting, maximize?: boolean}): lunagrad.optim.Optimizer
 optim.Adafactor = Optimizer.class("Adafactor", reader("Adafactor", "params", {"lr", 1e-2}, {"beta2_decay", -0.8},
   {"eps", {false, 1e-3}}, {"d", 1.0}, {"weight_decay", 0}, {"maximize", false}))

@@ -8,6 +8,7 @@ local reader = require("lunagrad.arguments").reader
 local optim = {}
 
 ---Divides the gradient by the root of the sum of its squares.
+---Defaults: lr = 0.01, lr_decay = 0, weight_decay = 0, initial_accumulator_value = 0, eps = 1e-10, maximize = false.
 ---@type fun(params: lunagrad.Parameters, options?: {lr?: lunagrad.Setting, lr_decay?: lunagrad.Setting, weight_decay?: lunagrad.Setting, initial_accumulator_value?: lunagrad.Setting, eps?: lunagrad.Setting, maximize?: boolean}): lunagrad.optim.Optimizer
 optim.Adagrad = Optimizer.class("Adagrad", reader("Adagrad", "params", {"lr", 1e-2}, {"lr_decay", 0}, {"weight_decay", 0},
   {"initial_accumulator_value", 0}, {"eps", 1e-10}, {"maximize", false}))

@@ -7,6 +7,7 @@ local reader = require("lunagrad.arguments").reader
 local optim = {}
 
 ---Adam with the infinity norm: divides by a decaying maximum of the gradient's magnitude instead of the root mean square.
+---Defaults: lr = 0.002, betas = {0.9, 0.999}, eps = 1e-8, weight_decay = 0, maximize = false.
 ---@type fun(params: lunagrad.Parameters, options?: {lr?: lunagrad.Setting, betas?: number[], eps?: lunagrad.Setting, weight_decay?: lunagrad.Setting, maximize?: boolean}): lunagrad.optim.Optimizer
 optim.Adamax = Optimizer.class("Adamax", reader("Adamax", "params", {"lr", 2e-3}, {"betas", {0.9, 0.999}},
   {"eps", 1e-8}, {"weight_decay", 0}, {"maximize", false}))

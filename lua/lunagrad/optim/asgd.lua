@@ -9,6 +9,7 @@ local reader = require("lunagrad.arguments").reader
 local optim = {}
 
 ---Averaged stochastic gradient descent. The average of the parameters since step `t0` is optimizer.state[p].ax.
+---Defaults: lr = 0.01, lambd = 0.0001, alpha = 0.75, t0 = 1e6, weight_decay = 0, maximize = false.
 ---@type fun(params: lunagrad.Parameters, options?: {lr?: lunagrad.Setting, lambd?: number, alpha?: number, t0?: number, weight_decay?: lunagrad.Setting, maximize?: boolean}): lunagrad.optim.Optimizer
 optim.ASGD = Optimizer.class("ASGD", reader("ASGD", "params", {"lr", 1e-2}, {"lambd", 1e-4}, {"alpha", 0.75}, {"t0", 1e6},
   {"weight_decay", 0}, {"maximize", false}))

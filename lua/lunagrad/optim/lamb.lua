@@ -10,6 +10,8 @@ local reader = require("lunagrad.arguments").reader
 local optim = {}
 
 ---Adam's step, scaled for each parameter by the ratio of its norm to the step's (You et al. 2020), for large batches.
+---Defaults: lr = 0.001, betas = {0.9, 0.999}, eps = 1e-6, weight_decay = 0.01, bias_correction = true,
+---maximize = false.
 ---@type fun(params: lunagrad.Parameters, options?: {lr?: lunagrad.Setting, betas?: number[], eps?: lunagrad.Setting, weight_decay?: lunagrad.Setting, bias_correction?: boolean, maximize?: boolean}): lunagrad.optim.Optimizer
 optim.LAMB = Optimizer.class("LAMB", reader("LAMB", "params", {"lr", 1e-3}, {"betas", {0.9, 0.999}}, {"eps", 1e-6},
   {"weight_decay", 0.01}, {"bias_correction", true}, {"maximize", false}))

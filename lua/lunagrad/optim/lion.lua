@@ -8,6 +8,7 @@ local reader = require("lunagrad.arguments").reader
 local optim = {}
 
 ---Steps by the sign of an averaged gradient (Chen et al. 2023). Its weight decay is decoupled.
+---Defaults: lr = 0.0001, betas = {0.9, 0.99}, weight_decay = 0, maximize = false.
 ---@type fun(params: lunagrad.Parameters, options?: {lr?: lunagrad.Setting, betas?: number[], weight_decay?: lunagrad.Setting, maximize?: boolean}): lunagrad.optim.Optimizer
 optim.Lion = Optimizer.class("Lion", reader("Lion", "params", {"lr", 1e-4}, {"betas", {0.9, 0.99}},
   {"weight_decay", 0}, {"maximize", false}))

@@ -12,6 +12,8 @@ local optim = {}
 
 ---Momentum whose matrix is made orthonormal by a Newton-Schulz iteration (Jordan et al. 2024), for weights of two dims; the other
 ---parameters go to AdamW.
+---Defaults: lr = 0.001, weight_decay = 0.1, momentum = 0.95, nesterov = true,
+---ns_coefficients = {3.4445, -4.775, 2.0315}, eps = 1e-7, ns_steps = 5, adjust_lr_fn = "original".
 ---@type fun(params: lunagrad.Parameters, options?: {lr?: lunagrad.Setting, weight_decay?: lunagrad.Setting, momentum?: lunagrad.Setting, nesterov?: boolean, ns_coefficients?: number[], eps?: lunagrad.Setting, ns_steps?: integer, adjust_lr_fn?: "original"|"match_rms_adamw"}): lunagrad.optim.Optimizer
 optim.Muon = Optimizer.class("Muon", reader("Muon", "params", {"lr", 1e-3}, {"weight_decay", 0.1}, {"momentum", 0.95},
   {"nesterov", true}, {"ns_coefficients", {3.4445, -4.775, 2.0315}}, {"eps", 1e-7}, {"ns_steps", 5},

@@ -9,6 +9,8 @@ local reader = require("lunagrad.arguments").reader
 local optim = {}
 
 ---Adam with Nesterov momentum, as in PyTorch 2.
+---Defaults: lr = 0.002, betas = {0.9, 0.999}, eps = 1e-8, weight_decay = 0, momentum_decay = 0.004,
+---decoupled_weight_decay = false, maximize = false.
 ---@type fun(params: lunagrad.Parameters, options?: {lr?: lunagrad.Setting, betas?: number[], eps?: lunagrad.Setting, weight_decay?: lunagrad.Setting, momentum_decay?: lunagrad.Setting, decoupled_weight_decay?: boolean, maximize?: boolean}): lunagrad.optim.Optimizer
 optim.NAdam = Optimizer.class("NAdam", reader("NAdam", "params", {"lr", 2e-3}, {"betas", {0.9, 0.999}}, {"eps", 1e-8},
   {"weight_decay", 0}, {"momentum_decay", 4e-3}, {"decoupled_weight_decay", false}, {"maximize", false}))

@@ -9,6 +9,8 @@ local reader = require("lunagrad.arguments").reader
 local optim = {}
 
 ---Rectified Adam: divides by the root mean square only once its variance is tractable.
+---Defaults: lr = 0.001, betas = {0.9, 0.999}, eps = 1e-8, weight_decay = 0, decoupled_weight_decay = false,
+---maximize = false.
 ---@type fun(params: lunagrad.Parameters, options?: {lr?: lunagrad.Setting, betas?: number[], eps?: lunagrad.Setting, weight_decay?: lunagrad.Setting, decoupled_weight_decay?: boolean, maximize?: boolean}): lunagrad.optim.Optimizer
 optim.RAdam = Optimizer.class("RAdam", reader("RAdam", "params", {"lr", 1e-3}, {"betas", {0.9, 0.999}}, {"eps", 1e-8},
   {"weight_decay", 0}, {"decoupled_weight_decay", false}, {"maximize", false}))

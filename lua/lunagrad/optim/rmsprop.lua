@@ -8,6 +8,7 @@ local reader = require("lunagrad.arguments").reader
 local optim = {}
 
 ---Divides the gradient by the root of its running mean square. With `centered` the squared mean is subtracted first.
+---Defaults: lr = 0.01, alpha = 0.99, eps = 1e-8, weight_decay = 0, momentum = 0, centered = false, maximize = false.
 ---@type fun(params: lunagrad.Parameters, options?: {lr?: lunagrad.Setting, alpha?: lunagrad.Setting, eps?: lunagrad.Setting, weight_decay?: lunagrad.Setting, momentum?: lunagrad.Setting, centered?: boolean, maximize?: boolean}): lunagrad.optim.Optimizer
 optim.RMSprop = Optimizer.class("RMSprop", reader("RMSprop", "params", {"lr", 1e-2}, {"alpha", 0.99}, {"eps", 1e-8},
   {"weight_decay", 0}, {"momentum", 0}, {"centered", false}, {"maximize", false}))

@@ -10,6 +10,7 @@ local optim = {}
 ---Resilient backpropagation, for gradients of a whole data set: only their signs count. Each element has a step size of its
 ---own, `lr` at first. It is multiplied by etas[2] while the gradient keeps its sign and by etas[1] when the sign changes,
 ---and stays between step_sizes[1] and step_sizes[2]. The defaults are etas = {0.5, 1.2} and step_sizes = {1e-6, 50}.
+---Defaults: lr = 0.01, etas = {0.5, 1.2}, step_sizes = {1e-6, 50}, maximize = false.
 ---@type fun(params: lunagrad.Parameters, options?: {lr?: lunagrad.Setting, etas?: number[], step_sizes?: number[], maximize?: boolean}): lunagrad.optim.Optimizer
 optim.Rprop = Optimizer.class("Rprop", reader("Rprop", "params", {"lr", 1e-2}, {"etas", {0.5, 1.2}},
   {"step_sizes", {1e-6, 50}}, {"maximize", false}))

@@ -10,6 +10,7 @@ local optim = {}
 
 ---Stochastic gradient descent. A `momentum` other than 0 adds a moving average of gradients; `nesterov` needs a momentum
 ---and no dampening.
+---Defaults: lr = 0.001, momentum = 0, dampening = 0, weight_decay = 0, nesterov = false, maximize = false.
 ---@type fun(params: lunagrad.Parameters, options?: {lr?: lunagrad.Setting, momentum?: lunagrad.Setting, dampening?: lunagrad.Setting, weight_decay?: lunagrad.Setting, nesterov?: boolean, maximize?: boolean}): lunagrad.optim.Optimizer
 optim.SGD = Optimizer.class("SGD", reader("SGD", "params", {"lr", 1e-3}, {"momentum", 0}, {"dampening", 0},
   {"weight_decay", 0}, {"nesterov", false}, {"maximize", false}))

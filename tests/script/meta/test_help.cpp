@@ -86,15 +86,28 @@ TEST_CASE("a search puts names before texts, and needs all words") {
 }
 
 TEST_CASE("help explains every function of the library, with each of the options that it reads") {
-  // Prints each name in lg, followed by the arguments that its reader declares.
+  // Prints each name in lg, followed by the arguments that its reader declares and their defaults.
   const lunagrad::test::Folder folder;
   folder.write("names.lua", R"(
     local arguments = require "lunagrad.arguments"
     local made, read = arguments.reader, {}
+    local function literal(value)
+      if type(value) == "string" then return ("%q"):format(value) end
+      if math.type(value) == "float" then return (("%.6g"):format(value):gsub("e%+?(-?)0*", "e%1")) end
+      if type(value) ~= "table" then return tostring(value) end
+      local items = {}
+      for i, item in ipairs(value) do items[i] = literal(item) end
+      return "{" .. table.concat(items, ", ") .. "}"
+    end
     function arguments.reader(owner, ...)
-      local names = {}
-      for i, spec in ipairs {...} do names[i] = type(spec) == "table" and spec[1] or spec end
-      read[owner] = table.concat(names, " ")
+      local names, defaults = {}, {}
+      for i, spec in ipairs {...} do
+        names[i] = type(spec) == "table" and spec[1] or spec
+        if type(spec) == "table" and spec[2] ~= nil and names[i] ~= "last_epoch" then
+          defaults[#defaults + 1] = spec[1] .. " = " .. literal(spec[2])
+        end
+      end
+      read[owner] = table.concat(names, " ") .. "\t" .. table.concat(defaults, ", ")
       return made(owner, ...)
     end
     local lg = require "lunagrad"
@@ -121,11 +134,18 @@ TEST_CASE("help explains every function of the library, with each of the options
   std::istringstream names(folder.run({"run", "names.lua"}).out);
   int count = 0;
   for (std::string line; std::getline(names, line); ++count) {
-    std::istringstream words(line);
+    const size_t tab = line.find('\t', line.find('\t') + 1);
+    std::istringstream words(line.substr(0, tab));
     std::string path, word;
     words >> path;
-    const std::string text = explain(path);
+    std::string text = explain(path);
     CHECK_MESSAGE(!text.empty(), path);
+    if (tab != line.npos && tab + 1 < line.size()) {
+      std::string sentences = text;
+      for (size_t at; (at = sentences.find("\n  ")) != sentences.npos;) sentences.replace(at, 3, " ");
+      const std::string defaults = "Defaults: " + line.substr(tab + 1) + ".";
+      CHECK_MESSAGE(sentences.find(defaults) != std::string::npos, path << " lacks " << defaults);
+    }
     while (words >> word)
       if (word != "last_epoch")  // an argument of every schedule, which its state sets
         CHECK_MESSAGE(text.find(word) != std::string::npos, path << " reads " << word);
