@@ -17,6 +17,10 @@ target_compile_options(lunagrad-runtime PRIVATE -ffp-contract=off -fno-semantic-
 # Each SIMD target is a fifth of the kernels' compile time. A processor with SSSE3 and nothing newer (before 2008) runs the
 # one-lane target.
 target_compile_definitions(lunagrad-runtime PRIVATE HWY_DISABLED_TARGETS=HWY_SSSE3)
+# The check makes objects larger, so a program around the library must be compiled alike: the definition is installed.
+if(NOT CMAKE_BUILD_TYPE MATCHES "^(Release|RelWithDebInfo|MinSizeRel)$")
+  target_compile_definitions(lunagrad-runtime PUBLIC LUNAGRAD_CHECK_THREADS)
+endif()
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
   # NEON only: SVE vectors have no compile-time size, so a class cannot hold them.
   add_compile_definitions(HWY_COMPILE_ONLY_STATIC)

@@ -1,6 +1,7 @@
 #include "runtime/ref.h"
 
 #include <array>
+#include <cstdio>
 #include <cstdlib>
 
 #include "runtime/error.h"
@@ -14,6 +15,15 @@ thread_local size_t live = 0;  // bytes of slabs and of blocks outside of slabs
 }  // namespace
 
 size_t pool_bytes() { return live; }
+
+#ifdef LUNAGRAD_CHECK_THREADS
+const void* this_thread() noexcept { return &live; }
+
+void fail_used_by_two_threads() noexcept {
+  std::fputs("lunagrad: a second thread uses a tensor, which belongs to the thread that made it\n", stderr);
+  std::abort();
+}
+#endif
 
 #if defined(__SANITIZE_ADDRESS__)
 

@@ -1,13 +1,19 @@
 #pragma once
 // Intrusive reference counting and pooled allocation for the small objects of the engine (tensors, nodes,
 // layouts, storages). Counts are not atomic: a tensor belongs to the thread that made it, and threads pass
-// each other bytes, not tensors. With atomic counts an op on four floats takes twice as long.
+// each other bytes, not tensors. With atomic counts an op on four floats takes twice as long. Builds with
+// LUNAGRAD_CHECK_THREADS (all but release builds) end the program when a second thread counts.
 #include <cstddef>
 #include <cstdint>
 #include <new>
 #include <utility>
 
 namespace lunagrad {
+
+#ifdef LUNAGRAD_CHECK_THREADS
+const void* this_thread() noexcept;                     // differs between running threads
+[[noreturn]] void fail_used_by_two_threads() noexcept;  // says so on stderr and aborts
+#endif
 
 // Base class of objects that a Ref may point to. The last Ref calls T::destroy(T*).
 class Counted {
@@ -20,7 +26,16 @@ class Counted {
  private:
   template <class T>
   friend class Ref;
+  void check_thread() const {
+#ifdef LUNAGRAD_CHECK_THREADS
+    if (owner_ != this_thread()) fail_used_by_two_threads();
+#endif
+  }
+
   mutable uint32_t count_ = 0;
+#ifdef LUNAGRAD_CHECK_THREADS
+  const void* owner_ = this_thread();
+#endif
 };
 
 template <class T>
@@ -36,7 +51,9 @@ class Ref {
     return *this;
   }
   ~Ref() {
-    if (object_ && --object_->count_ == 0) T::destroy(object_);
+    if (!object_) return;
+    object_->check_thread();
+    if (--object_->count_ == 0) T::destroy(object_);
   }
 
   T* get() const { return object_; }
@@ -47,7 +64,9 @@ class Ref {
 
  private:
   void retain() {
-    if (object_) ++object_->count_;
+    if (!object_) return;
+    object_->check_thread();
+    ++object_->count_;
   }
   T* object_ = nullptr;
 };
