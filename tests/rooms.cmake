@@ -16,7 +16,7 @@ room(runtime/op           runtime)
 room(runtime/elementwise  runtime/op)
 room(runtime/optimizer    runtime/op)
 room(runtime/cpu          runtime runtime/elementwise runtime/op runtime/optimizer)
-room(runtime/batching     runtime/op)
+room(runtime/batching     runtime runtime/op)
 room(runtime/tape         runtime runtime/batching runtime/cpu runtime/op)
 room(runtime/run          runtime/batching runtime/op runtime/tape)
 room(runtime/ops          runtime runtime/batching runtime/cpu runtime/elementwise runtime/op runtime/optimizer

@@ -3,7 +3,7 @@
 // are data and count from 0.
 #include "runtime/memory_limit.h"
 #include "runtime/ops.h"
-#include "script/lua/called_as.h"
+#include "script/bind/called_as.h"
 #include "script/lua/convert.h"
 #include "script/lua/edge.h"
 

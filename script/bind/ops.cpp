@@ -7,7 +7,7 @@
 
 #include "runtime/batching/batched.h"
 #include "runtime/in_place.h"
-#include "script/lua/called_as.h"
+#include "script/bind/called_as.h"
 #include "script/lua/convert.h"
 #include "script/lua/edge.h"
 #include "script/meta/signature.h"
