@@ -16,7 +16,7 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-constexpr int64_t kPart = 4096, kRowsOfPart = 64;
+constexpr int64_t kPart = 256, kRowsOfPart = 64;
 
 // Calls f(tag, i, s0, s1), which adds element(s) i to both sums, over [0, n); out[k] += sum k.
 template <class T, class F>
@@ -26,7 +26,7 @@ HWY_INLINE void two_sums(int64_t n, double* out, F&& f) {
   const int64_t lanes = int64_t(hn::Lanes(d));
   int64_t i = 0;
   while (i + lanes <= n) {
-    const int64_t end = std::min(n, i + kPart);
+    const int64_t end = std::min(n, i + kPart * lanes);
     auto a0 = hn::Zero(d), a1 = a0, b0 = a0, b1 = a0;
     for (; i + 2 * lanes <= end; i += 2 * lanes) {
       f(d, i, a0, b0);

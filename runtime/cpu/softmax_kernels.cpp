@@ -17,8 +17,8 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Elements that are summed in T; these partial sums are added in f64.
-constexpr int64_t kPart = 4096;
+// Elements that a lane sums in T; these partial sums are added in f64. More would be inexact in one lane.
+constexpr int64_t kPart = 256;
 
 // Loads the first n lanes from memory and sets the others to `rest`, without reading beyond the n elements.
 template <class D, class T>
@@ -72,7 +72,7 @@ HWY_INLINE double map_row(const T* a, const T* b, int64_t n, T* out, F&& f) {
   double result = 0;
   int64_t i = 0;
   while (i + lanes <= n) {
-    const int64_t end = std::min(n, i + kPart);
+    const int64_t end = std::min(n, i + kPart * lanes);
     auto s0 = hn::Zero(d), s1 = s0;
     for (; i + 2 * lanes <= end; i += 2 * lanes) {
       const auto v0 = f(d, hn::LoadU(d, a + i), hn::LoadU(d, b + i));
