@@ -111,6 +111,47 @@ int cholesky(int64_t n, T* a, int64_t lda, bool upper) {
 }
 
 template <class T>
+int factor_ldl(int64_t n, T* a, int* pivots, bool hermitian) {
+  const int size = int(n), lda = leading(n);
+  if (!all_finite(n * n, a)) {
+    std::fill_n(a, n * n, T(std::numeric_limits<Part<T>>::quiet_NaN()));
+    for (int i = 0; i < size; ++i) pivots[i] = i + 1;
+    return 0;
+  }
+  int info = 0;
+  const auto run = [&](T* work, int lwork) {
+    if constexpr (is_complex_v<T>) {
+      if (hermitian) {
+        LUNAGRAD_CALL_COMPLEX(T, hetrf_, "L", &size, a, &lda, pivots, work, &lwork, &info, 1);
+        return;
+      }
+    }
+    LUNAGRAD_CALL(T, sytrf_, "L", &size, a, &lda, pivots, work, &lwork, &info, 1);
+  };
+  T answer{};
+  run(&answer, kQuery);
+  const int lwork = workspace_size(answer);
+  const Workspace<T> work(lwork);
+  run(work.data(), lwork);
+  return checked("sytrf", info);
+}
+
+template <class T>
+void solve_ldl(int64_t n, int64_t columns, const T* a, const int* pivots, T* b, bool hermitian) {
+  const int size = int(n), width = int(columns), ld = leading(n);
+  int info = 0;
+  if constexpr (is_complex_v<T>) {
+    if (hermitian) {
+      LUNAGRAD_CALL_COMPLEX(T, hetrs_, "L", &size, &width, a, &ld, pivots, b, &ld, &info, 1);
+      checked("hetrs", info);
+      return;
+    }
+  }
+  LUNAGRAD_CALL(T, sytrs_, "L", &size, &width, a, &ld, pivots, b, &ld, &info, 1);
+  checked("sytrs", info);
+}
+
+template <class T>
 void solve_triangular(bool right, bool upper, char op, bool unit, int64_t m, int64_t n, const T* a,
                       int64_t lda, T* b, int64_t ldb) {
   const int rows = int(m), columns = int(n), ld_a = int(lda), ld_b = int(ldb);
@@ -286,6 +327,8 @@ int least_squares(int64_t m, int64_t n, int64_t columns, T* a, T* b, Part<T> rco
   template int factor_lu(int64_t, int64_t, T*, int*);                                                       \
   template int invert(int64_t, T*, const int*);                                                             \
   template int cholesky(int64_t, T*, int64_t, bool);                                                        \
+  template int factor_ldl(int64_t, T*, int*, bool);                                                         \
+  template void solve_ldl(int64_t, int64_t, const T*, const int*, T*, bool);                                \
   template void solve_triangular(bool, bool, char, bool, int64_t, int64_t, const T*, int64_t, T*, int64_t); \
   template void factor_qr(int64_t, int64_t, T*, T*);                                                        \
   template void make_q(int64_t, int64_t, int64_t, T*, const T*);                                            \

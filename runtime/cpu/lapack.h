@@ -28,6 +28,15 @@ int invert(int64_t n, T* a, const int* pivots);
 template <class T>
 int cholesky(int64_t n, T* a, int64_t lda, bool upper);
 
+// a [n, n] = P L D L^T P^T, or with L^H if `hermitian`: the lower triangle is read and overwritten by L and
+// the blocks of D. pivots [n]: negative in a block of two rows, counted from 1. Positive result: D has a zero
+// there. Of a matrix with NaN or infinities every element becomes NaN.
+template <class T>
+int factor_ldl(int64_t n, T* a, int* pivots, bool hermitian);
+// b [n, columns] := A^-1 b, from the result of factor_ldl.
+template <class T>
+void solve_ldl(int64_t n, int64_t columns, const T* a, const int* pivots, T* b, bool hermitian);
+
 // b [m, n] := op(a)^-1 b, or b op(a)^-1 if `right`, for a triangular matrix a; op is nothing, transposition
 // ('T') or conjugate transposition ('C').
 template <class T>

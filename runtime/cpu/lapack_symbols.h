@@ -15,6 +15,10 @@
   void P##trsm_(const char* side, const char* uplo, const char* trans, const char* diag, const int* m,  \
                 const int* n, const T* alpha, const T* a, const int* lda, T* b, const int* ldb, size_t, \
                 size_t, size_t, size_t);                                                                \
+  void P##sytrf_(const char* uplo, const int* n, T* a, const int* lda, int* pivots, T* work,            \
+                 const int* lwork, int* info, size_t);                                                  \
+  void P##sytrs_(const char* uplo, const int* n, const int* nrhs, const T* a, const int* lda,           \
+                 const int* pivots, T* b, const int* ldb, int* info, size_t);                           \
   void P##geqrf_(const int* m, const int* n, T* a, const int* lda, T* tau, T* work, const int* lwork,   \
                  int* info);                                                                            \
   void Q##_(const int* m, const int* n, const int* k, T* a, const int* lda, const T* tau, T* work,      \
@@ -40,6 +44,10 @@
 
 #define LUNAGRAD_LAPACK_COMPLEX(P, T, R)                                                                  \
   LUNAGRAD_LAPACK_COMMON(P, T, P##ungqr)                                                                  \
+  void P##hetrf_(const char* uplo, const int* n, T* a, const int* lda, int* pivots, T* work,              \
+                 const int* lwork, int* info, size_t);                                                    \
+  void P##hetrs_(const char* uplo, const int* n, const int* nrhs, const T* a, const int* lda,             \
+                 const int* pivots, T* b, const int* ldb, int* info, size_t);                             \
   void P##gesdd_(const char* job, const int* m, const int* n, T* a, const int* lda, R* s, T* u,           \
                  const int* ldu, T* vt, const int* ldvt, T* work, const int* lwork, R* rwork, int* iwork, \
                  int* info, size_t);                                                                      \

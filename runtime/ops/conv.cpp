@@ -436,6 +436,32 @@ const Op Conv<dims>::transposed{
     .flops = {grad_input_flops, "2 x elements of the input x elements of the weight for one input channel"},
     .examples = transposed_examples(dims)};
 
+// Time, batch and channels in the order of a sequence: input [T, N, C], weight [kernel, C, O].
+Operands conv_tbc_compose(const Call& call) {
+  const Tensor &x = call.input(0), &weight = call.input(1);
+  if (x.ndim() != 3 || weight.ndim() != 3)
+    fail(
+        "conv_tbc: input [time, batch, channels] and weight [kernel, channels, channels out] expected (got "
+        "shapes ",
+        x.shape(), " and ", weight.shape(), ")");
+  const Tensor y =
+      conv1d(permute(x, {1, 2, 0}), permute(weight, {2, 1, 0}), call.input(2), {1}, {call.integer(0)});
+  return {permute(y, {2, 0, 1})};
+}
+const Op kConvTbc{
+    .name = "conv_tbc",
+    .doc =
+        "The convolution along time of input [time, batch, channels] with weight [kernel, channels, channels "
+        "out], with pad zeros on both sides.",
+    .inputs = {{"input"}, {"weight"}, {"bias"}},
+    .params = {{"pad", ParamKind::integer, 0}},
+    .compose = conv_tbc_compose,
+    .family = OpFamily::linear_algebra,
+    .examples = {
+        {.inputs = {{{5, 2, 3}}, {{2, 3, 4}}, {{4}}}, .types = OpExample::Types::floating},
+        {.inputs = {{{4, 1, 2}}, {{3, 2, 2}}, {{2}}}, .params = {1}, .types = OpExample::Types::floating},
+        {.inputs = {{{4, 2}}, {{3, 2, 2}}, {{2}}}, .error = "conv_tbc: input [time, batch, channels]"}}};
+
 }  // namespace
 
 ConvGeometry conv_geometry(const Call& call, ConvPart part, int dims) {
@@ -472,10 +498,19 @@ Tensor conv_transpose2d(const Tensor& x, const Tensor& weight, const Tensor& bia
 }
 
 std::span<const Op* const> conv_ops() {
-  static constexpr const Op* ops[] = {&Conv<1>::conv,        &Conv<2>::conv,        &Conv<3>::conv,
-                                      &Conv<1>::transposed,  &Conv<2>::transposed,  &Conv<3>::transposed,
-                                      &Conv<1>::grad_input,  &Conv<2>::grad_input,  &Conv<3>::grad_input,
-                                      &Conv<1>::grad_weight, &Conv<2>::grad_weight, &Conv<3>::grad_weight};
+  static constexpr const Op* ops[] = {&Conv<1>::conv,
+                                      &Conv<2>::conv,
+                                      &Conv<3>::conv,
+                                      &Conv<1>::transposed,
+                                      &Conv<2>::transposed,
+                                      &Conv<3>::transposed,
+                                      &Conv<1>::grad_input,
+                                      &Conv<2>::grad_input,
+                                      &Conv<3>::grad_input,
+                                      &Conv<1>::grad_weight,
+                                      &Conv<2>::grad_weight,
+                                      &Conv<3>::grad_weight,
+                                      &kConvTbc};
   return ops;
 }
 

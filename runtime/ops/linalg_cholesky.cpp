@@ -35,6 +35,11 @@ void factor_batch(const Tensor& a, const Tensor& out, bool upper, int32_t* info)
   copy_strided(out.raw(), out.dtype(), out.strides(), lower.raw(), lower.dtype(), strides, out.shape());
 }
 
+[[noreturn]] void fail_indefinite(const Call& call, int64_t item, int32_t order) {
+  fail_as(ErrorKind::numeric, call.op->name, ": ", in_batch(call.input(0).shape(), item),
+          " is not positive-definite: the leading minor of order ", order, " is not positive");
+}
+
 void cholesky_cpu(const Call& call) {
   const Tensor& a = call.input(0);
   const int64_t n = a.size(-1), items = a.numel() / (n * n);
@@ -42,10 +47,7 @@ void cholesky_cpu(const Call& call) {
   visit_linalg_dtype(a.dtype(),
                      [&]<class T>() { factor_batch<T>(a, call.output(), call.flag(0), info.data()); });
   for (int64_t item = 0; item < items; ++item)
-    if (info[size_t(item)] > 0)
-      fail_as(ErrorKind::numeric, call.op->name, ": ", in_batch(a.shape(), item),
-              " is not positive-definite: the leading minor of order ", info[size_t(item)],
-              " is not positive");
+    if (info[size_t(item)] > 0) fail_indefinite(call, item, info[size_t(item)]);
 }
 
 // dA = L^-H sym(Phi(L^H dL)) L^-1, where Phi takes the lower triangle and half of the diagonal: Murray,
@@ -85,6 +87,45 @@ const Op kCholesky{
         {.inputs = {{{2, 3}}}, .error = "linalg.cholesky: A must be a square matrix"},
         {.inputs = {{{3}}}, .error = "linalg.cholesky: A must have at least 2 dims"},
         {.inputs = {{{2, 1, 1}, -2, -1}}, .error = "matrix 1 of the batch is not positive-definite"}}};
+
+// --- cholesky_ex: the same, with the places of failures as a result ---
+
+void cholesky_ex_shape(Call& call) {
+  cholesky_shape(call);
+  call.emit(batch_shape(call.input(0).shape()), DType::i32);
+}
+void cholesky_ex_cpu(const Call& call) {
+  const Tensor& a = call.input(0);
+  int32_t* const info = call.output(1).data<int32_t>();
+  std::fill_n(info, call.output(1).numel(), 0);
+  if (a.numel() > 0)
+    visit_linalg_dtype(a.dtype(), [&]<class T>() { factor_batch<T>(a, call.output(0), call.flag(0), info); });
+  if (!call.flag(1)) return;
+  for (int64_t item = 0; item < call.output(1).numel(); ++item)
+    if (info[item] > 0) fail_indefinite(call, item, info[item]);
+}
+const Op kCholeskyEx{
+    .name = "linalg.cholesky_ex",
+    .doc =
+        "The factors of linalg.cholesky, and for each matrix 0 or the order of the leading minor that is not "
+        "positive (an error with check_errors); the factor of such a matrix has no meaning.",
+    .inputs = {{"A"}},
+    .params = {kUpper, {"check_errors", ParamKind::boolean, false}},
+    .shape = cholesky_ex_shape,
+    .cpu = cholesky_ex_cpu,
+    .vjp = cholesky_vjp,
+    .reads = {{.outputs = 1}},
+    .half_through_f32 = true,
+    .complex = true,
+    .family = OpFamily::linear_algebra,
+    .autocast = AutocastPolicy::wide,
+    .flops = {cholesky_flops, "n^3 / 3 for each matrix"},
+    .examples = {{.inputs = {{{3, 1, 1}, 0.5, 4}}, .types = OpExample::Types::floating},
+                 {.inputs = {{{2, 1, 1}, 0.5, 4}}, .params = {true}, .types = OpExample::Types::floating},
+                 {.inputs = {{{2, 3}}}, .error = "linalg.cholesky_ex: A must be a square matrix"},
+                 {.inputs = {{{2, 1, 1}, -2, -1}},
+                  .params = {false, true},
+                  .error = "matrix 1 of the batch is not positive-definite"}}};
 
 // torch.cholesky
 Operands plain_cholesky_compose(const Call& call) { return apply(kCholesky, call.in, call.params); }
@@ -140,7 +181,8 @@ const Op kCholeskyInverse{
 Tensor linalg_cholesky(const Tensor& a, bool upper) { return apply1(kCholesky, {a}, {upper}); }
 
 std::span<const Op* const> linalg_cholesky_ops() {
-  static constexpr const Op* ops[] = {&kCholesky, &kPlainCholesky, &kCholeskySolve, &kCholeskyInverse};
+  static constexpr const Op* ops[] = {&kCholesky, &kCholeskyEx, &kPlainCholesky, &kCholeskySolve,
+                                      &kCholeskyInverse};
   return ops;
 }
 

@@ -464,15 +464,40 @@ const Op kCumulativeTrapezoid{.name = "cumulative_trapezoid",
                               .family = OpFamily::reduction,
                               .examples = trapezoid_examples()};
 
+// --- matmul under its second name ---
+
+Operands linalg_matmul_compose(const Call& call) { return {matmul(call.input(0), call.input(1))}; }
+const Op kMatmul{.name = "linalg.matmul",
+                 .doc = "The matrix product of input and other: matmul.",
+                 .inputs = {{"input"}, {"other"}},
+                 .compose = linalg_matmul_compose,
+                 .family = OpFamily::linear_algebra,
+                 .examples = {{.inputs = {{{2, 3}}, {{3, 4}}}, .types = OpExample::Types::floating}}};
+
 }  // namespace
 
 std::span<const Op* const> linalg_product_ops() {
-  static constexpr const Op* ops[] = {
-      &kMultiDot,       &kChainMatmul,    &kMatrixPower,  &kPlainMatrixPower,
-      &kMatrixExp,      &kPlainMatrixExp, &kKron,         &kLinalgCross,
-      &kCross,          &kVdot,           &kVecdot,       &kInner,
-      &kAddmv,          &kAddr,           &kLinalgVander, &kVander,
-      &kLinalgDiagonal, &kTrapezoid,      &kTrapz,        &kCumulativeTrapezoid};
+  static constexpr const Op* ops[] = {&kMatmul,
+                                      &kMultiDot,
+                                      &kChainMatmul,
+                                      &kMatrixPower,
+                                      &kPlainMatrixPower,
+                                      &kMatrixExp,
+                                      &kPlainMatrixExp,
+                                      &kKron,
+                                      &kLinalgCross,
+                                      &kCross,
+                                      &kVdot,
+                                      &kVecdot,
+                                      &kInner,
+                                      &kAddmv,
+                                      &kAddr,
+                                      &kLinalgVander,
+                                      &kVander,
+                                      &kLinalgDiagonal,
+                                      &kTrapezoid,
+                                      &kTrapz,
+                                      &kCumulativeTrapezoid};
   return ops;
 }
 

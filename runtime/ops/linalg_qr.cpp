@@ -162,6 +162,75 @@ const Op kOrgqr{.name = "orgqr",
                 .family = OpFamily::linear_algebra,
                 .examples = {{.inputs = {{{4, 3}}, {{3}}}, .types = OpExample::Types::floating}}};
 
+// --- geqrf, ormqr ---
+
+void geqrf_shape(Call& call) {
+  require_matrix(call);
+  const Tensor& a = call.input(0);
+  lapack::check_size(call.op->name, a.size(-2), a.size(-1));
+  call.emit(a.shape(), a.dtype());
+  call.emit(with_dims(batch_shape(a.shape()), {std::min(a.size(-2), a.size(-1))}), a.dtype());
+}
+void geqrf_cpu(const Call& call) {
+  const Tensor& a = call.input(0);
+  const int64_t m = a.size(-2), n = a.size(-1), k = std::min(m, n);
+  if (a.numel() == 0) return;
+  visit_linalg_dtype(a.dtype(), [&]<class T>() {
+    const Tensor columns = columns_of(a);
+    T *const matrices = columns.data<T>(), *const tau = call.output(1).data<T>();
+    for_items(a.numel() / (m * n), 2 * double(m * n) * double(k),
+              [&](int64_t item) { lapack::factor_qr(m, n, matrices + item * m * n, tau + item * k); });
+    copy_from_columns(call.output(0), columns);
+  });
+}
+const Op kGeqrf{.name = "geqrf",
+                .doc =
+                    "R of the QR factors of input with the vectors of the Householder reflections below its "
+                    "diagonal, and "
+                    "the factors tau of these; householder_product makes Q of both.",
+                .inputs = {{"input"}},
+                .shape = geqrf_shape,
+                .cpu = geqrf_cpu,
+                .half_through_f32 = true,
+                .complex = true,
+                .family = OpFamily::linear_algebra,
+                .autocast = AutocastPolicy::wide,
+                .flops = {qr_flops, "4 m n min(m, n) for each matrix"},
+                .examples = {{.inputs = {{{4, 3}}}, .types = OpExample::Types::floating},
+                             {.inputs = {{{2, 2, 3}}}, .types = OpExample::Types::floating},
+                             {.inputs = {{{3}}}, .error = "geqrf: input must have at least 2 dims"}}};
+
+// The square Q of the reflections: their vectors with columns of zeros.
+Operands ormqr_compose(const Call& call) {
+  require_matrix(call);
+  require_matrix(call, 2);
+  const Tensor &a = call.input(0), &tau = call.input(1), &other = call.input(2);
+  const bool left = call.flag(0), transposes = call.flag(1);
+  const int64_t m = a.size(-2), n = a.size(-1);
+  if (other.size(left ? -2 : -1) != m)
+    fail("ormqr: input of shape ", a.shape(), " does not fit other of shape ", other.shape(),
+         ": other must have ", m, left ? " rows" : " columns");
+  Tensor square = a;
+  if (n < m) square = pad(a, {0, m - n});
+  if (n > m) square = narrow(a, -1, 0, m);
+  const Tensor q = apply1(kHouseholder, {square, tau});
+  const Tensor turned = transposes ? adjoint(q) : q;
+  return {left ? matmul(turned, other) : matmul(other, turned)};
+}
+const Op kOrmqr{
+    .name = "ormqr",
+    .doc =
+        "other times the square Q of the reflections that geqrf gives, from the left or from the right; with "
+        "transpose the adjoint of Q.",
+    .inputs = {{"input"}, {"tau"}, {"other"}},
+    .params = {{"left", ParamKind::boolean, true}, {"transpose", ParamKind::boolean, false}},
+    .compose = ormqr_compose,
+    .family = OpFamily::linear_algebra,
+    .examples = {
+        {.inputs = {{{4, 3}}, {{3}}, {{4, 2}}}, .types = OpExample::Types::floating},
+        {.inputs = {{{3, 2}}, {{2}}, {{2, 3}}}, .params = {false, true}, .types = OpExample::Types::floating},
+        {.inputs = {{{4, 3}}, {{3}}, {{3, 2}}}, .error = "other must have 4 rows"}}};
+
 // --- lstsq ---
 
 enum Driver : int64_t { kGelsy, kGels, kGelsd, kGelss };
@@ -277,7 +346,8 @@ const Op kLstsq{
 Operands linalg_qr(const Tensor& a) { return apply(kQr, {a}, {int64_t(kReduced)}); }
 
 std::span<const Op* const> linalg_qr_ops() {
-  static constexpr const Op* ops[] = {&kQr, &kPlainQr, &kHouseholder, &kOrgqr, &kLstsqParts, &kLstsq};
+  static constexpr const Op* ops[] = {&kQr,    &kPlainQr, &kHouseholder, &kOrgqr,
+                                      &kGeqrf, &kOrmqr,   &kLstsqParts,  &kLstsq};
   return ops;
 }
 

@@ -441,6 +441,30 @@ const Op kBaddbmm{.name = "baddbmm",
                   .family = OpFamily::linear_algebra,
                   .autocast = AutocastPolicy::narrow};
 
+Operands addbmm_compose(const Call& call) {
+  const Tensor &input = call.input(0), &a = call.input(1), &b = call.input(2);
+  if (a.ndim() != 3 || b.ndim() != 3 || a.size(0) != b.size(0))
+    fail("addbmm: batch1 and batch2 must be equally long batches of matrices (got shapes ", a.shape(),
+         " and ", b.shape(), ")");
+  const Tensor total = sum(matmul(a, b), {0}) * call.real(1);
+  if (!broadcasts_to(input.shape(), total.shape()))
+    fail("addbmm: input of shape ", input.shape(), " does not broadcast to the sum's ", total.shape());
+  return {call.real(0) == 0 ? total : add(input * call.real(0), total)};
+}
+const Op kAddbmm{.name = "addbmm",
+                 .doc = "beta input + alpha times the sum of the products of batch1 and batch2.",
+                 .inputs = {{"input"}, {"batch1"}, {"batch2"}},
+                 .params = {{"beta", ParamKind::real, 1.0}, {"alpha", ParamKind::real, 1.0}},
+                 .compose = addbmm_compose,
+                 .in_place = InPlaceForm::writes,
+                 .family = OpFamily::linear_algebra,
+                 .autocast = AutocastPolicy::narrow,
+                 .examples = {{.inputs = {{{2, 4}}, {{3, 2, 3}}, {{3, 3, 4}}},
+                               .params = {0.5, 2.0},
+                               .types = OpExample::Types::floating},
+                              {.inputs = {{{2, 4}}, {{3, 2, 3}}, {{2, 3, 4}}},
+                               .error = "addbmm: batch1 and batch2 must be equally long"}}};
+
 Operands outer_compose(const Call& call) {
   require_dims(call, {1, 1});
   return {mul(unsqueeze(call.input(0), 1), call.input(1))};
@@ -519,8 +543,8 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias, Activat
 }
 
 std::span<const Op* const> matmul_ops() {
-  static const Op* const ops[] = {&kMatmul, &kAddProduct, &kLinear,  &kMm,    &kBmm,   &kMv,
-                                  &kDot,    &kAddmm,      &kBaddbmm, &kOuter, &kTrace, &kBilinear};
+  static const Op* const ops[] = {&kMatmul, &kAddProduct, &kLinear, &kMm,    &kBmm,   &kMv,      &kDot,
+                                  &kAddmm,  &kBaddbmm,    &kAddbmm, &kOuter, &kTrace, &kBilinear};
   return ops;
 }
 

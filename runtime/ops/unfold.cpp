@@ -1,4 +1,4 @@
-// Windows of one dim as a view, and its gradient, which adds overlapping windows.
+// Windows of one dim as a view, and its gradient, which adds overlapping windows; views by strides.
 #include <algorithm>
 
 #include "runtime/cpu/parallel.h"
@@ -100,6 +100,65 @@ void unfold_vjp(Backward& b) {
   b.set(0, reshape(fold_windows(b.grad(), dim, b.integer(kStepAt), whole[dim]), b.shape(0)));
 }
 
+// --- as_strided: a view by numbers; also how the tape describes writes through views ---
+
+// Error unless all elements from `first` on lie in a storage of `room` elements.
+void check_inside(const Shape& shape, const Strides& strides, int64_t first, int64_t room) {
+  if (shape.size() != strides.size())
+    fail("as_strided: size ", shape, " and stride ", strides, " must have equally many numbers");
+  for (int i = 0; i < shape.size(); ++i)
+    if (shape[i] < 0 || strides[i] < 0)
+      fail("as_strided: sizes and strides must not be negative (got ", shape, " and ", strides, ")");
+  if (first < 0) fail("as_strided: storage_offset must not be negative (got ", first, ")");
+  if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return;
+  int64_t last = first;
+  for (int i = 0; i < shape.size() && last < room; ++i) {
+    if (shape[i] == 1 || strides[i] == 0) continue;
+    last = shape[i] - 1 > (room - 1 - last) / strides[i] ? room : last + (shape[i] - 1) * strides[i];
+  }
+  if (last >= room)
+    fail("as_strided: size ", shape, " with stride ", strides, " from element ", first,
+         " leaves the storage of ", room, " elements");
+}
+
+void as_strided_shape(Call& call) {
+  const Tensor& x = call.input(0);
+  const int64_t first = x.offset() + call.integer(2);
+  check_inside(call.list(0), call.list(1), first, int64_t(x.storage().bytes / item_size(x.dtype())));
+  call.emit_view(x, call.list(0), call.list(1), first);
+}
+// Of a contiguous input. Elements repeated by a stride of 0 get the sum; elements repeated by other strides
+// are added one by one.
+void as_strided_vjp(Backward& b) {
+  Tensor g = b.grad();
+  Dims strides = b.list(1);
+  Dims repeated;
+  for (int i = 0; i < strides.size(); ++i)
+    if (strides[i] == 0 && g.size(i) != 1) repeated.push_back(i);
+  if (!repeated.empty()) g = sum(g, repeated, true);
+  for (const int64_t d : repeated) strides[int(d)] = 1;
+  if (overlaps(g.shape(), strides)) {
+    const Shape flat{numel(b.shape(0))}, places{g.numel()};
+    const Tensor count = arange(0, double(flat[0]), 1, DType::i64, g.device());
+    const Tensor index = reshape(as_strided(count, g.shape(), strides, b.integer(2)), places);
+    const Tensor total = index_add(zeros(flat, g.dtype(), g.device()), 0, index, reshape(g, places));
+    return b.set(0, reshape(total, b.shape(0)));
+  }
+  b.set(0, as_strided_scatter(zeros(b.shape(0), g.dtype(), g.device()), g, strides, b.integer(2)));
+}
+const Op kAsStrided{.name = "_as_strided",
+                    .doc = "A view by shape, strides and offset from the tensor's first element.",
+                    .inputs = {{"input"}},
+                    .params = {{"size", ParamKind::integers, {}},
+                               {"stride", ParamKind::integers, {}},
+                               {"storage_offset", ParamKind::integer, 0}},
+                    .shape = as_strided_shape,
+                    .vjp = as_strided_vjp,
+                    .complex = true,
+                    .in_place = InPlaceForm::becomes_view,
+                    .family = OpFamily::view,
+                    .flops = kMovesNothing};
+
 }  // namespace
 
 Tensor unfold(const Tensor& x, int dim, int64_t size, int64_t step) {
@@ -110,8 +169,12 @@ Tensor fold_windows(const Tensor& x, int dim, int64_t step, int64_t length) {
   return apply1(kFoldWindows, {x}, {dim, step, length});
 }
 
+Tensor as_strided(const Tensor& x, const Shape& shape, const Strides& strides, int64_t offset) {
+  return apply1(kAsStrided, {x}, {Value(shape), Value(strides), offset});
+}
+
 std::span<const Op* const> unfold_ops() {
-  static constexpr const Op* ops[] = {&kUnfold, &kFoldWindows};
+  static constexpr const Op* ops[] = {&kUnfold, &kFoldWindows, &kAsStrided};
   return ops;
 }
 

@@ -491,39 +491,6 @@ const Op kDiagonal{
     .family = OpFamily::view,
     .flops = kMovesNothing};
 
-// --- strides by number: how the tape describes writes through views ---
-
-void as_strided_shape(Call& call) { view_like(call, call.list(0), call.list(1), call.integer(2)); }
-// Elements repeated by a stride of 0 get the sum; elements repeated by other strides are added one by one.
-void as_strided_vjp(Backward& b) {
-  Tensor g = b.grad();
-  Dims strides = b.list(1);
-  Dims repeated;
-  for (int i = 0; i < strides.size(); ++i)
-    if (strides[i] == 0 && g.size(i) != 1) repeated.push_back(i);
-  if (!repeated.empty()) g = sum(g, repeated, true);
-  for (const int64_t d : repeated) strides[int(d)] = 1;
-  if (overlaps(g.shape(), strides)) {
-    const Shape flat{numel(b.shape(0))}, places{g.numel()};
-    const Tensor count = arange(0, double(flat[0]), 1, DType::i64, g.device());
-    const Tensor index = reshape(as_strided(count, g.shape(), strides, b.integer(2)), places);
-    const Tensor total = index_add(zeros(flat, g.dtype(), g.device()), 0, index, reshape(g, places));
-    return b.set(0, reshape(total, b.shape(0)));
-  }
-  b.set(0, embed(g, b.shape(0), strides, b.integer(2)));
-}
-const Op kAsStrided{.name = "_as_strided",
-                    .doc = "A view by shape, strides and offset from the tensor's first element.",
-                    .inputs = {{"input"}},
-                    .params = {{"size", ParamKind::integers, {}},
-                               {"stride", ParamKind::integers, {}},
-                               {"storage_offset", ParamKind::integer, 0}},
-                    .shape = as_strided_shape,
-                    .vjp = as_strided_vjp,
-                    .complex = true,
-                    .family = OpFamily::view,
-                    .flops = kMovesNothing};
-
 }  // namespace
 
 Tensor view(const Tensor& x, const Shape& shape) { return apply1(kView, {x}, {Value(shape)}); }
@@ -559,10 +526,6 @@ Tensor diagonal(const Tensor& x, int64_t offset, int dim1, int dim2) {
   return apply1(kDiagonal, {x}, {offset, dim1, dim2});
 }
 
-Tensor as_strided(const Tensor& x, const Shape& shape, const Strides& strides, int64_t offset) {
-  return apply1(kAsStrided, {x}, {Value(shape), Value(strides), offset});
-}
-
 Tensor sum_to(const Tensor& x, const Shape& shape) {
   const int shift = x.ndim() - shape.size();
   Dims dims;
@@ -573,10 +536,10 @@ Tensor sum_to(const Tensor& x, const Shape& shape) {
 }
 
 std::span<const Op* const> view_ops() {
-  static constexpr const Op* ops[] = {&kView,    &kReshape,     &kReshapeAs, &kViewAs,   &kFlatten,
-                                      &kSqueeze, &kUnsqueeze,   &kTranspose, &kT,        &kPermute,
-                                      &kMovedim, &kBroadcastTo, &kExpandAs,  &kExpand,   &kSlice,
-                                      &kNarrow,  &kSelect,      &kDiagonal,  &kAsStrided};
+  static constexpr const Op* ops[] = {&kView,    &kReshape,     &kReshapeAs, &kViewAs, &kFlatten,
+                                      &kSqueeze, &kUnsqueeze,   &kTranspose, &kT,      &kPermute,
+                                      &kMovedim, &kBroadcastTo, &kExpandAs,  &kExpand, &kSlice,
+                                      &kNarrow,  &kSelect,      &kDiagonal};
   return ops;
 }
 

@@ -136,3 +136,4 @@ def ternary(case):
     affine = lambda a, b, c: a * b + c
     case("affine", [x(3, 4), x(4), x(3, 1)], by=affine)
     case("affine", [x(3, 4), x(3, 4), x(3, 4)], by=affine, types=INTEGERS)
+    case("nextafter", [real(2, 3), real(3)], floats=False, types="f64 f32", grad=False)

@@ -124,3 +124,6 @@ def statistics(case):
          return_counts=True)
     case("unique_consecutive", [typed("i64", 9, 1, low=0, high=2)], floats=False, types="i64", return_counts=True, dim=0,
          by=lambda x, return_counts, dim: torch.unique_consecutive(x, return_counts=return_counts, dim=dim))
+    # PyTorch 1.13's gradient of the first operand is not initialized.
+    case("as_strided_scatter", [real(3, 4), real(2, 3)], size=[2, 3], stride=[4, 1], storage_offset=1, grad=False,
+         types="i64")

@@ -139,3 +139,7 @@ def cases(case):
     case("linalg.eigvals", [complex_regular(3, 1, 1)], types="c128", floats=False)
     case("linalg.eig", [complex_regular(3, 1, 1)], types="c128", floats=False,
          by=lambda a: [torch.linalg.eig(a)[0], None])
+    # PyTorch's rows of D: blocks of one and of two.
+    plain = [[4.0, 0.0, 0.0], [0.25, -3.25, 0.0], [0.5, 0.0, 4.0]]
+    for pivots, factors in [([1, 2, 3], plain), ([-3, -3, 3], [[0.0, 0.0, 0.0], [2.0, 0.0, 0.0], [0.25, 0.5, -0.5]])]:
+        case("linalg.ldl_solve", [values(factors), values(pivots, "i32"), real(3, 2)], grad=False, **FLOATING)
