@@ -38,8 +38,8 @@ room(script/cli/bench     runtime runtime/cpu runtime/elementwise runtime/optimi
 room(script/host          runtime script/meta)
 room(script/session       runtime runtime/io runtime/tape script script/host script/inspect script/lua
                           script/profile script/run)
-room(script/bind          runtime runtime/batching runtime/io runtime/optimizer runtime/tape runtime/vmap script/lua
-                          script/meta script/onnx script/session)
+room(script/bind          runtime runtime/batching runtime/cpu runtime/io runtime/optimizer runtime/tape runtime/vmap
+                          script/lua script/meta script/onnx script/session)
 room(script/cli/command   runtime runtime/cpu runtime/io script script/cli/base script/cli/bench
                           script/lua script/meta script/run)
 room(script/cli           script/cli/base script/cli/command)

@@ -69,6 +69,14 @@ int batched(lua_State* L) {
   return 1;
 }
 
+// _physical(x) -> the samples of all levels at once, in leading dims; x itself outside of vmap
+int physical(lua_State* L) {
+  Tensor x = check_tensor(L, 1, "debug_unwrap");
+  while (is_batched(x)) x = batch_value(x);
+  push_tensor(L, x);
+  return 1;
+}
+
 Tensor recorded(const Tensor& x) { return is_batched(x) ? batch_value(x) : x; }
 
 // _reaches_others(outputs, inputs) -> whether the outputs depend on a leaf that is not one of the inputs
@@ -90,6 +98,7 @@ constexpr luaL_Reg kFunctions[] = {{"_vmap_enter", guard<enter>},
                                    {"_unbatch", guard<unbatch>},
                                    {"_spread", guard<spread_over_levels>},
                                    {"_is_batched", guard<batched>},
+                                   {"_physical", guard<physical>},
                                    {"_reaches_others", guard<reaches_others>},
                                    {nullptr, nullptr}};
 

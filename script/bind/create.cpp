@@ -4,7 +4,9 @@
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <random>
 
+#include "runtime/cpu/parallel.h"
 #include "runtime/ops.h"
 #include "script/lua/convert.h"
 #include "script/lua/edge.h"
@@ -162,6 +164,37 @@ int manual_seed(lua_State* L) {
   return 0;
 }
 
+// The seed as the integer with the same bits.
+int initial_seed(lua_State* L) {
+  lua_pushinteger(L, lua_Integer(context().generator.seed()));
+  return 1;
+}
+
+// seed() -> a seed from the system's random numbers, which the generator starts from. 53 bits, so that a
+// run's record shows it exactly.
+int random_seed(lua_State* L) {
+  std::random_device source;
+  const uint64_t seed = (uint64_t(source()) << 32 | source()) >> 11;
+  context().generator.seed(seed);
+  lua_pushinteger(L, lua_Integer(seed));
+  return 1;
+}
+
+int get_num_threads(lua_State* L) {
+  lua_pushinteger(L, thread_count());
+  return 1;
+}
+
+// The threads of the process, as `run --threads`.
+int set_num_threads(lua_State* L) {
+  constexpr int64_t kMost = 256;
+  const int64_t count = check_integer(L, 1, "set_num_threads");
+  if (count < 1 || count > kMost)
+    fail("set_num_threads: 1 to ", kMost, " threads expected (got ", count, ")");
+  set_thread_count(int(count));
+  return 0;
+}
+
 int get_rng_state(lua_State* L) {
   lua_createtable(L, 0, 2);
   lua_pushinteger(L, lua_Integer(context().generator.seed()));
@@ -241,6 +274,10 @@ int clock(lua_State* L) {
 
 constexpr luaL_Reg kFunctions[] = {{"tensor", guard<tensor>},
                                    {"manual_seed", guard<manual_seed>},
+                                   {"initial_seed", guard<initial_seed>},
+                                   {"seed", guard<random_seed>},
+                                   {"get_num_threads", guard<get_num_threads>},
+                                   {"set_num_threads", guard<set_num_threads>},
                                    {"get_rng_state", guard<get_rng_state>},
                                    {"set_rng_state", guard<set_rng_state>},
                                    {"device", guard<get_device>},

@@ -23,10 +23,11 @@ std::string not_finite(double value) { return std::isnan(value) ? "nan" : value 
 // One format for all floats of a tensor, so that they align.
 class FloatFormat {
  public:
-  // Chooses the format from the shown values; zeros, NaN and Inf do not count. Scientific if the largest
-  // magnitude is at least 10^8, or if not all values are whole and the smallest is below 10^-4 or the
-  // largest is more than 1000 times the smallest.
-  FloatFormat(const std::vector<double>& values, int precision) : precision_(precision) {
+  // Chooses the format from the shown values; zeros, NaN and Inf do not count. Scientific if the options say
+  // so, else if the largest magnitude is at least 10^8, or if not all values are whole and the smallest is
+  // below 10^-4 or the largest is more than 1000 times the smallest.
+  FloatFormat(const std::vector<double>& values, const PrintOptions& options)
+      : precision_(options.precision), scientific_(options.scientific.value_or(false)) {
     double largest = 0, smallest = INFINITY;
     for (const double value : values) {
       const double size = std::abs(value);
@@ -36,7 +37,7 @@ class FloatFormat {
       largest = std::max(largest, size);
       smallest = std::min(smallest, size);
     }
-    if (largest == 0) return;
+    if (largest == 0 || options.scientific) return;
     scientific_ = largest >= 1e8 || (!whole_ && (largest / smallest > 1000 || smallest < 1e-4));
   }
 
@@ -50,7 +51,7 @@ class FloatFormat {
  private:
   int precision_;
   bool whole_ = true;
-  bool scientific_ = false;
+  bool scientific_;
 };
 
 // Prints the elements of a CPU tensor, row by row.
@@ -107,7 +108,7 @@ class Printer {
       } else {
         std::vector<double> values;
         for (const int64_t at : offsets_) values.push_back(convert<double>(data[at]));
-        const FloatFormat write(values, options_.precision);
+        const FloatFormat write(values, options_);
         for (const double value : values) cells_.push_back(write(value));
       }
     });
@@ -115,7 +116,7 @@ class Printer {
 
   // "1.0000 - 2.0000i"; all real parts have the same width, and so have all imaginary parts.
   void write_complex(const std::vector<double>& parts) {
-    const FloatFormat write(parts, options_.precision);
+    const FloatFormat write(parts, options_);
     std::vector<std::string> real, imaginary;
     size_t real_width = 0, imaginary_width = 0;
     for (size_t i = 0; i < parts.size(); i += 2) {
@@ -178,6 +179,11 @@ class Printer {
 };
 
 }  // namespace
+
+PrintOptions& print_options() {
+  thread_local PrintOptions options;
+  return options;
+}
 
 std::string print_tensor(const Tensor& x, const PrintOptions& options) {
   const NoGrad off;

@@ -1,15 +1,19 @@
 // Binds the type Tensor: its metatable, its fields, and the methods that are not ops. `x.name` is a method,
-// or one of the four fields. Any other name is an Error, so that a misspelt name is not nil.
+// or one of the fields. Any other name is an Error, so that a misspelt name is not nil.
+#include <cmath>
 #include <cstring>
 
 #include "runtime/batching/batched.h"
+#include "runtime/in_place.h"
 #include "runtime/ops.h"
+#include "runtime/tape/replace.h"
 #include "runtime/tape/tape.h"
 #include "script/bind/called_as.h"
 #include "script/bind/print.h"
 #include "script/lua/convert.h"
 #include "script/lua/edge.h"
 #include "script/meta/explain.h"
+#include "script/meta/pytorch.h"
 
 namespace lunagrad {
 namespace {
@@ -65,6 +69,13 @@ int is_contiguous(lua_State* L) {
   return 1;
 }
 
+int storage_offset(lua_State* L) {
+  const Tensor& x = check_tensor(L, 1, "storage_offset");
+  if (is_batched(x)) fail("storage_offset: a batched tensor of vmap has no storage of its own");
+  lua_pushinteger(L, x.offset());
+  return 1;
+}
+
 int id(lua_State* L) {
   lua_pushinteger(L, lua_Integer(check_tensor(L, 1, "id").id()));
   return 1;
@@ -113,8 +124,52 @@ int tolist(lua_State* L) {
 }
 
 int tostring(lua_State* L) {
-  push_string(L, print_tensor(check_tensor(L, 1, "tostring")));
+  push_string(L, print_tensor(check_tensor(L, 1, "tostring"), print_options()));
   return 1;
+}
+
+// set_printoptions{precision =, threshold =, edgeitems =, linewidth =, sci_mode =, profile =}
+int set_printoptions(lua_State* L) {
+  if (!lua_istable(L, 1)) wrong_type(L, 1, "set_printoptions", "table of options");
+  PrintOptions made = print_options();
+  const auto count = [&](int value, Callee callee, int64_t least, int64_t most) {
+    const int64_t given = check_integer(L, value, callee);
+    if (given < least || given > most)
+      fail("set_printoptions: ", callee.option, " must lie in ", least, " to ", most, " (got ", given, ")");
+    return given;
+  };
+  const auto choose_profile = [&](std::string_view name) {
+    made = {};
+    if (name == "short") {
+      made.precision = 2;
+      made.edge_items = 2;
+    } else if (name == "full") {
+      made.threshold = INT64_MAX;
+    } else if (name != "default") {
+      fail("set_printoptions: profile must be 'default', 'short' or 'full' (got '", name, "')");
+    }
+  };
+  lua_getfield(L, 1, "profile");  // the other options change what it says
+  if (!lua_isnil(L, -1)) choose_profile(check_string(L, -1, {"set_printoptions", "profile"}));
+  lua_pop(L, 1);
+  const char* const known = "precision, threshold, edgeitems, linewidth, sci_mode, profile";
+  each_option(L, 1, "set_printoptions", known, [&](std::string_view name, int value, Callee callee) {
+    if (name == "precision")
+      made.precision = int(count(value, callee, 0, 60));
+    else if (name == "threshold")
+      made.threshold = lua_tonumber(L, value) == HUGE_VAL ? INT64_MAX : count(value, callee, 0, INT64_MAX);
+    else if (name == "edgeitems")
+      made.edge_items = count(value, callee, 1, 1 << 20);
+    else if (name == "linewidth")
+      made.line_width = int(count(value, callee, 41, 1 << 20));
+    else if (name == "sci_mode")
+      made.scientific = check_boolean(L, value, callee);
+    else
+      return name == "profile";
+    return true;
+  });
+  print_options() = made;
+  return 0;
 }
 
 int length(lua_State* L) {
@@ -210,6 +265,31 @@ int cast(lua_State* L) {
   return push_converted(L, type, nullptr);
 }
 
+// _as_strided(x, size, stride, offset, in_place): offset counts from the first element of the storage; nil is
+// that of x.
+int as_strided_view(lua_State* L) {
+  const Tensor x = check_tensor(L, 1, "as_strided");
+  const Shape size = check_integers(L, 2, 2, "as_strided");
+  const Strides stride = check_integers(L, 3, 3, "as_strided");
+  const int64_t first = lua_isnil(L, 4) ? x.offset() : check_integer(L, 4, "as_strided");
+  // Its gradient is that of a view of contiguous elements.
+  if (x.requires_grad() && context().grad_enabled) {
+    int64_t last = first;
+    for (int i = 0; i < std::min(size.size(), stride.size()); ++i) last += (size[i] - 1) * stride[i];
+    if (!x.is_contiguous() || first < x.offset() || last >= x.offset() + x.numel())
+      fail("as_strided: a gradient needs a contiguous input that has all elements of the result");
+  }
+  mark_line(L);
+  if (lua_toboolean(L, 5)) {
+    run_in_place(*find_op("_as_strided"), {x}, {Value(size), Value(stride), first - x.offset()});
+    lua_settop(L, 1);
+  } else {
+    push_result(L, as_strided(x, size, stride, first - x.offset()));
+  }
+  after_op(L);
+  return 1;
+}
+
 // --- writing ---
 
 // In-place methods return argument 1, the same Lua value.
@@ -245,33 +325,122 @@ int zero(lua_State* L) {
 
 // --- fields ---
 
-enum Field { kRequiresGrad = 1, kGrad, kGradFn, kIsLeaf };
+enum Field {
+  kRequiresGrad = 1,
+  kGrad,
+  kGradFn,
+  kIsLeaf,
+  kRetainsGrad,
+  kShape,
+  kNdim,
+  kItemSize,
+  kBytes,
+  kIsCpu,
+  kIsVulkan,
+  kData,
+  kReversed,
+  kTransposed,
+  kAdjoint,
+  kHermitian
+};
 constexpr struct {
   const char* name;
   Field field;
-} kFields[] = {{"requires_grad", kRequiresGrad}, {"grad", kGrad}, {"grad_fn", kGradFn}, {"is_leaf", kIsLeaf}};
+} kFields[] = {{"requires_grad", kRequiresGrad},
+               {"grad", kGrad},
+               {"grad_fn", kGradFn},
+               {"is_leaf", kIsLeaf},
+               {"retains_grad", kRetainsGrad},
+               {"shape", kShape},
+               {"ndim", kNdim},
+               {"itemsize", kItemSize},
+               {"nbytes", kBytes},
+               {"is_cpu", kIsCpu},
+               {"is_vulkan", kIsVulkan},
+               {"data", kData},
+               {"T", kReversed},
+               {"mT", kTransposed},
+               {"mH", kAdjoint},
+               {"H", kHermitian}};
 
-constexpr const char* kFieldNames = "requires_grad, grad, grad_fn, is_leaf";
+constexpr const char* kWritableFields = "requires_grad, grad, data";
+
+bool retains_grad(const Tensor& x) {
+  if (!x.requires_grad() || x.is_leaf() || !x.node()->extras) return false;
+  const std::vector<bool>& retains = x.node()->extras->retains;
+  return x.body()->output < retains.size() && retains[x.body()->output];
+}
+
+// x.T, x.mT, x.mH and x.H; conjugated of complex numbers for the last two.
+Tensor turned(const Tensor& x, const char* field, Field which) {
+  const int dims = x.ndim();
+  if (which == kReversed) {
+    Dims order;
+    for (int d = dims - 1; d >= 0; --d) order.push_back(d);
+    return permute(x, order);
+  }
+  if (which == kHermitian && dims == 0) return conj(x);
+  if (which == kHermitian ? dims != 2 : dims < 2)
+    fail("Tensor.", field, which == kHermitian ? ": a matrix is needed" : ": at least 2 dims are needed",
+         " (got shape ", x.shape(), ")");
+  const Tensor swapped = transpose(x, -2, -1);
+  return which == kTransposed ? swapped : conj(swapped);
+}
+
+int push_made(lua_State* L, Tensor made) {
+  push_result(L, std::move(made));
+  after_op(L);
+  return 1;
+}
 
 int push_field(lua_State* L, const Tensor& x, Field field) {
   switch (field) {
     case kRequiresGrad:
       lua_pushboolean(L, x.requires_grad());
-      break;
+      return 1;
     case kGrad:
       push_tensor(L, x.grad());
-      break;
+      return 1;
     case kGradFn:
       if (x.is_leaf())
         lua_pushnil(L);
       else
         lua_pushstring(L, x.node()->label());
-      break;
+      return 1;
     case kIsLeaf:
       lua_pushboolean(L, x.is_leaf());
+      return 1;
+    case kRetainsGrad:
+      lua_pushboolean(L, retains_grad(x));
+      return 1;
+    case kShape:
+      push_dims(L, x.shape());
+      return 1;
+    case kNdim:
+      lua_pushinteger(L, x.ndim());
+      return 1;
+    case kItemSize:
+      lua_pushinteger(L, lua_Integer(item_size(x.dtype())));
+      return 1;
+    case kBytes:
+      lua_pushinteger(L, x.numel() * lua_Integer(item_size(x.dtype())));
+      return 1;
+    case kIsCpu:
+      lua_pushboolean(L, physical_device(x.device()).is_cpu());
+      return 1;
+    case kIsVulkan:
+      lua_pushboolean(L, physical_device(x.device()).name().starts_with("vulkan"));
+      return 1;
+    case kData:
+      return push_made(L, x.detach());
+    case kReversed:
+    case kTransposed:
+    case kAdjoint:
+    case kHermitian:
       break;
   }
-  return 1;
+  mark_line(L);
+  return push_made(L, turned(x, lua_tostring(L, 2), field));
 }
 
 // The field whose name is at stack index `key`, 0 if there is none. Upvalue `table` maps names to fields.
@@ -284,14 +453,9 @@ Field field_named(lua_State* L, int key, int table) {
 }
 
 [[noreturn]] void no_such_field(std::string_view name) {
-  std::string hint;
-  for (const auto& [asked, instead] : {std::pair{"shape", "x:size()"},
-                                       {"ndim", "x:dim()"},
-                                       {"T", "x:t()"},
-                                       {"data", "x:detach()"},
-                                       {"device_name", "x:device()"}})
-    if (name == asked) hint = std::string("; use ") + instead;
-  fail("Tensor has no field or method '", name, "'", hint.empty() ? suggest(name, "x:") : hint);
+  std::string hint = pytorch_instead("x:" + std::string(name));
+  if (name == "device_name") hint = "use x:device()";
+  fail("Tensor has no field or method '", name, "'", hint.empty() ? suggest(name, "x:") : "; " + hint);
 }
 
 // __index; upvalues: methods, fields.
@@ -317,11 +481,14 @@ int new_index(lua_State* L) {
     case kGrad:
       x.set_grad(lua_isnil(L, 3) ? Tensor() : check_tensor(L, 3, {"Tensor", "grad"}));
       return 0;
-    case kGradFn:
-    case kIsLeaf:
-      fail("Tensor: '", lua_tostring(L, 2), "' cannot be set");
+    case kData:
+      mark_line(L);
+      with_memory_retry(L, [&] { replace_data(x, check_tensor(L, 3, {"Tensor", "data"})); });
+      after_op(L);
+      return 0;
+    default:
+      fail("Tensor: '", lua_tostring(L, 2), "' cannot be set; these fields can: ", kWritableFields);
   }
-  fail("Tensor: '", lua_tostring(L, 2), "' cannot be set; fields are ", kFieldNames);
 }
 
 // Lua converts the result of a comparison to one boolean, so it cannot compare elements.
@@ -348,6 +515,7 @@ constexpr luaL_Reg kMethods[] = {{"size", guard<size>},
                                  {"dtype", guard<dtype>},
                                  {"device", guard<device>},
                                  {"is_contiguous", guard<is_contiguous>},
+                                 {"storage_offset", guard<storage_offset>},
                                  {"id", guard<id>},
                                  {"version", guard<version>},
                                  {"item", guard<item>},
@@ -390,6 +558,10 @@ void bind_tensor(lua_State* L, int core, int methods) {
   lua_setfield(L, core, "is_tensor");
   lua_pushcfunction(L, guard<equal>);
   lua_setfield(L, core, "equal");
+  lua_pushcfunction(L, guard<as_strided_view>);
+  lua_setfield(L, core, "_as_strided");
+  lua_pushcfunction(L, guard<set_printoptions>);
+  lua_setfield(L, core, "set_printoptions");
   lua_pushvalue(L, methods);
   lua_setfield(L, core, "methods");
 

@@ -91,14 +91,37 @@ const std::vector<Signature>& signatures() {
 
 std::span<const Alias> aliases() {
   // PyTorch's further names; those of torch.special are in lua/lunagrad/special.lua.
-  static constexpr Alias all[] = {
-      {"absolute", "abs"},     {"arccos", "acos"},        {"arccosh", "acosh"},      {"arcsin", "asin"},
-      {"arcsinh", "asinh"},    {"arctan", "atan"},        {"arctan2", "atan2"},      {"arctanh", "atanh"},
-      {"argwhere", "nonzero"}, {"clip", "clamp"},         {"concat", "cat"},         {"concatenate", "cat"},
-      {"divide", "div"},       {"fix", "trunc"},          {"greater", "gt"},         {"greater_equal", "ge"},
-      {"less", "lt"},          {"less_equal", "le"},      {"moveaxis", "movedim"},   {"multiply", "mul"},
-      {"negative", "neg"},     {"not_equal", "ne"},       {"repeat", "tile"},        {"row_stack", "vstack"},
-      {"subtract", "sub"},     {"swapaxes", "transpose"}, {"swapdims", "transpose"}, {"true_divide", "div"}};
+  static constexpr Alias all[] = {{"absolute", "abs"},
+                                  {"arccos", "acos"},
+                                  {"arccosh", "acosh"},
+                                  {"arcsin", "asin"},
+                                  {"arcsinh", "asinh"},
+                                  {"arctan", "atan"},
+                                  {"arctan2", "atan2"},
+                                  {"arctanh", "atanh"},
+                                  {"argwhere", "nonzero"},
+                                  {"clip", "clamp"},
+                                  {"concat", "cat"},
+                                  {"concatenate", "cat"},
+                                  {"conj_physical", "conj"},
+                                  {"divide", "div"},
+                                  {"fix", "trunc"},
+                                  {"ger", "outer"},
+                                  {"greater", "gt"},
+                                  {"greater_equal", "ge"},
+                                  {"less", "lt"},
+                                  {"less_equal", "le"},
+                                  {"moveaxis", "movedim"},
+                                  {"multiply", "mul"},
+                                  {"native_channel_shuffle", "channel_shuffle"},
+                                  {"negative", "neg"},
+                                  {"not_equal", "ne"},
+                                  {"repeat", "tile"},
+                                  {"row_stack", "vstack"},
+                                  {"subtract", "sub"},
+                                  {"swapaxes", "transpose"},
+                                  {"swapdims", "transpose"},
+                                  {"true_divide", "div"}};
   return all;
 }
 
