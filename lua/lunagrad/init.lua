@@ -1,12 +1,13 @@
 -- require "lunagrad": the functions of the engine, and the parts written in Lua, which are loaded on first use.
 local core = require "lunagrad.core"
 require "lunagrad.tensor"
+require "lunagrad.functions"
 local fields = require "lunagrad.fields"
 
 local library = {
   nn = "lunagrad.nn", optim = "lunagrad.optim", data = "lunagrad.data", grad = "lunagrad.grad",
   test = "lunagrad.test", kernel = "lunagrad.kernel", func = "lunagrad.func", distributions = "lunagrad.distributions",
-  checkpoint_sequential = "lunagrad.checkpoint", special = "lunagrad.special", run = core.run and "lunagrad.run",
+  checkpoint_sequential = "lunagrad.checkpoint", GradScaler = "lunagrad.optim.grad_scaler", special = "lunagrad.special", run = core.run and "lunagrad.run",
 }
 
 -- PyTorch's names of the dtypes.

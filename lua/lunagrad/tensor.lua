@@ -195,29 +195,6 @@ end
 
 -- --- shapes and pieces ---
 
-function functions.broadcast_tensors(...)
-  local given = {...}
-  if #given == 1 and not core.is_tensor(given[1]) then given = given[1] end
-  -- The sizes from the last dim on; a size of 1 gives way.
-  local common, dims = {}, 0
-  if type(given) ~= "table" then need_tensor("broadcast_tensors", "an argument", given) end
-  for _, x in ipairs(given) do
-    local size = need_tensor("broadcast_tensors", "an argument", x):size()
-    dims = math.max(dims, #size)
-    for back = 1, #size do
-      local here, before = size[#size - back + 1], common[back] or 1
-      if here ~= before and here ~= 1 and before ~= 1 then
-        core._fail(("broadcast_tensors: dim -%d has sizes %d and %d"):format(back, before, here))
-      end
-      common[back] = before == 1 and here or before
-    end
-  end
-  local shape, spread = {}, {}
-  for back = dims, 1, -1 do shape[#shape + 1] = common[back] end
-  for i, x in ipairs(given) do spread[i] = x:broadcast_to(shape) end
-  return table.unpack(spread)
-end
-
 local function splitter(name, dims, dim_of)
   functions[name] = function(x, pieces)
     if need_tensor(name, "input", x):dim() < dims then core._fail(("%s: at least %d dims are needed (got %d)"):format(name, dims, x:dim())) end

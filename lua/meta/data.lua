@@ -263,4 +263,10 @@ function data.csv(path, options) end
 ---@return Tensor
 function data.idx(path) end
 
+---Joins samples to a batch, as a loader does without collate_fn: tensors and numbers are stacked; samples that are lists give
+---several values.
+---@param samples any[]
+---@return any ...
+function data.default_collate(samples) end
+
 return data

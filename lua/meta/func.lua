@@ -107,3 +107,13 @@ function func.functional_call(module, params_and_buffers, args, kwargs) end
 ---@return table<string, Tensor> params
 ---@return table<string, Tensor> buffers
 function func.stack_module_state(models) end
+
+---Makes all batch norms of a module use the statistics of each batch alone: running statistics cannot be written under vmap.
+---@param root lunagrad.nn.Module
+---@return lunagrad.nn.Module root
+function func.replace_all_batch_norm_modules_(root) end
+
+---The tensor without the dims of vmap hidden: the samples lie in its first dims.
+---@param tensor Tensor
+---@return Tensor
+function func.debug_unwrap(tensor) end

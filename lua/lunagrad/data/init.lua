@@ -11,6 +11,7 @@ local data = {
   text = require "lunagrad.data.text",
   DataLoader = require "lunagrad.data.loader",
   transform = require "lunagrad.data.transforms",
+  default_collate = require("lunagrad.data.collate").default,
   csv = core.io.csv.load,
   idx = core.io.idx.load,
 }

@@ -7,4 +7,5 @@ local distributions = {Distribution = require("lunagrad.distributions.base").Dis
 for _, file in ipairs {"continuous", "gamma", "discrete", "multivariate_normal", "transforms", "derived", "kl"} do
   for name, value in pairs(require("lunagrad.distributions." .. file)) do distributions[name] = value end
 end
+distributions.transforms = require "lunagrad.distributions.transforms"
 return distributions

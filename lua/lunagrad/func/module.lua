@@ -95,4 +95,18 @@ function func.stack_module_state(models)
   return stacked("named_parameters", true), stacked("named_buffers", false)
 end
 
+-- Makes batch norms use the statistics of each batch alone: running statistics cannot be written under vmap.
+function func.replace_all_batch_norm_modules_(root)
+  if not is_module(root) then
+    fail(("replace_all_batch_norm_modules_: a module expected (got a %s)"):format(type(root)))
+  end
+  for _, module in ipairs(root:modules()) do
+    if module.__name:find "^BatchNorm" or module.__name == "SyncBatchNorm" then
+      module.running_mean, module.running_var, module.num_batches_tracked = nil, nil, nil
+      module.track_running_stats = false
+    end
+  end
+  return root
+end
+
 return func

@@ -7,11 +7,11 @@ for _, name in ipairs {
   "linear", "layer_norm", "rms_norm", "batch_norm", "group_norm", "instance_norm", "normalize", "rope",
   "local_response_norm", "scaled_dot_product_attention", "embedding", "embedding_bag", "dropout", "dropout1d", "dropout2d",
   "dropout3d", "alpha_dropout", "feature_alpha_dropout", "bilinear",
-  "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "im2col", "col2im",
+  "conv1d", "conv2d", "conv3d", "conv_tbc", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "im2col", "col2im",
   "max_pool1d", "max_pool2d", "max_pool3d", "avg_pool1d", "avg_pool2d", "avg_pool3d", "lp_pool1d", "lp_pool2d", "lp_pool3d",
   "max_unpool1d", "max_unpool2d", "max_unpool3d", "adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d",
   "adaptive_max_pool1d", "adaptive_max_pool2d", "adaptive_max_pool3d",
-  "pixel_shuffle", "pixel_unshuffle", "channel_shuffle", "grid_sample", "affine_grid",
+  "pixel_shuffle", "pixel_unshuffle", "channel_shuffle", "native_channel_shuffle", "grid_sample", "affine_grid",
   "softmax", "log_softmax", "softmin", "cross_entropy", "mse_loss",
   "nll_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy", "binary_cross_entropy_with_logits",
   "kl_div", "one_hot", "pad", "glu",
@@ -29,9 +29,8 @@ end
 functional.unfold, functional.fold = core.im2col, core.col2im
 
 -- x = F.relu_(x) writes into x.
-for _, name in ipairs {"relu_", "elu_", "selu_", "celu_", "leaky_relu_", "hardtanh_", "threshold_"} do
-  local write = core.methods[name]
-  functional[name] = function(x, ...) return write(x, ...) end
+for _, name in ipairs {"relu_", "elu_", "selu_", "celu_", "leaky_relu_", "hardtanh_", "rrelu_", "threshold_"} do
+  functional[name] = core.methods[name]
 end
 
 -- F.max_pool2d_with_indices(x, …) is F.max_pool2d(x, …, {return_indices = true}): result and indices.
