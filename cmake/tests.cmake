@@ -33,9 +33,10 @@ add_dependencies(lunagrad-tests lunagrad-failing-malloc)
 
 add_test(NAME format COMMAND ${PROJECT_SOURCE_DIR}/tests/format)
 set_tests_properties(format PROPERTIES SKIP_RETURN_CODE 77)
-# Makes what is generated from the op records: the table in the docs and the PyTorch cases of their examples.
+# Makes what is generated from the op records: the tables in the docs and the PyTorch cases of their examples.
 add_custom_target(records
   COMMAND sh -ec "$<TARGET_FILE:lunagrad> meta --table >${PROJECT_SOURCE_DIR}/docs/operations.md; \
+$<TARGET_FILE:lunagrad> run ${PROJECT_SOURCE_DIR}/tests/reference/pytorch_names.lua --run-dir ${CMAKE_BINARY_DIR}/names.run; \
 LUNAGRAD=$<TARGET_FILE:lunagrad> ${PROJECT_SOURCE_DIR}/tests/reference/generate.py examples"
   DEPENDS lunagrad VERBATIM)
 

@@ -1,46 +1,62 @@
 #include "script/meta/pytorch.h"
 
+#include <algorithm>
 #include <array>
 #include <fstream>
 #include <map>
 #include <utility>
 #include <vector>
 
+#include "script/meta/explain.h"
 #include "script/meta/library.h"
 
 namespace lunagrad {
 namespace {
 
-// A row of a table in docs/pytorch.md, as it concerns one name.
+// A row of a table in docs/pytorch-names.md or docs/pytorch.md, as it concerns one name.
 struct Row {
   std::string here;     // "`lg.io.save`", "same" or "missing"
-  std::string differs;  // what differs, "" for nothing
+  std::string differs;  // what differs, or why the name is missing; "" for nothing
 };
 
-// PyTorch's prefixes, as the document writes them and in full, and ours. Longer ones come first.
+// A prefix of PyTorch's names, and what stands here for it. Longer ones come first.
 struct Prefix {
-  const char *full, *written, *here;
+  const char *torch, *here;
 };
-constexpr std::array<Prefix, 11> kPrefixes = {{{"torch.nn.functional.", "F.", "lg.nn.functional."},
-                                               {"nn.functional.", "F.", "lg.nn.functional."},
-                                               {"torch.nn.", "nn.", "lg.nn."},
-                                               {"torch.Tensor.", "Tensor.", "x:"},
-                                               {"torch.optim.", "torch.optim.", "lg.optim."},
-                                               {"optim.", "torch.optim.", "lg.optim."},
-                                               {"torch.utils.data.", "torch.utils.data.", "lg.data."},
-                                               {"F.", "F.", "lg.nn.functional."},
-                                               {"nn.", "nn.", "lg.nn."},
-                                               {"Tensor.", "Tensor.", "x:"},
-                                               {"torch.", "torch.", "lg."}}};
+constexpr Prefix kPrefixes[] = {{"torch.Tensor.", "x:"},
+                                {"torch.nn.Module.", "Module:"},
+                                {"torch.optim.Optimizer.", "Optimizer:"},
+                                {"torch.utils.data.", "lg.data."},
+                                {"torch.", "lg."}};
 
-const Prefix* prefix_of(const std::string& name) {
-  for (const Prefix& prefix : kPrefixes)
-    if (name.starts_with(prefix.full)) return &prefix;
-  return nullptr;
+// How scripts and people shorten PyTorch's names.
+constexpr std::array<std::pair<const char*, const char*>, 13> kShort = {
+    {{"F.", "torch.nn.functional."},
+     {"Module.", "torch.nn.Module."},
+     {"Optimizer.", "torch.optim.Optimizer."},
+     {"Tensor.", "torch.Tensor."},
+     {"nn.", "torch.nn."},
+     {"optim.", "torch.optim."},
+     {"linalg.", "torch.linalg."},
+     {"fft.", "torch.fft."},
+     {"special.", "torch.special."},
+     {"func.", "torch.func."},
+     {"distributions.", "torch.distributions."},
+     {"autograd.", "torch.autograd."},
+     {"utils.data.", "torch.utils.data."}}};
+
+// "F.relu" -> "torch.nn.functional.relu"
+std::string in_full(const std::string& name) {
+  for (const auto& [written, full] : kShort)
+    if (name.starts_with(written)) return full + name.substr(std::string(written).size());
+  return name;
 }
 
-std::string rest_of(const std::string& name, const Prefix& prefix) {
-  return name.substr(std::string(prefix.full).size());
+// "torch.nn.functional.relu" -> "lg.nn.functional.relu"; "" for a name outside of torch
+std::string name_here(const std::string& full) {
+  for (const auto& [torch, here] : kPrefixes)
+    if (full.starts_with(torch)) return here + full.substr(std::string(torch).size());
+  return {};
 }
 
 std::vector<std::string> cells_of(const std::string& line) {
@@ -71,26 +87,29 @@ std::vector<std::string> codes_in(const std::string& cell) {
   return codes;
 }
 
-// Names of PyTorch as the document writes them.
+void read_rows(const std::string& document, std::map<std::string, Row>& found) {
+  std::ifstream in(library_directory() + "/../docs/" + document);
+  for (std::string line; std::getline(in, line);) {
+    if (!line.starts_with("| ")) continue;
+    const std::vector<std::string> cells = cells_of(line);
+    if (cells.size() < 3) continue;
+    const std::vector<std::string> names = codes_in(cells[0]);
+    for (size_t i = 0; i < names.size(); ++i) {
+      std::string name = names[i].substr(0, names[i].find('('));
+      // In "`transforms.Normalize`, `Compose`" the second name has the prefix of the first.
+      if (name.find('.') == std::string::npos && i > 0)
+        name = names[0].substr(0, names[0].find_last_of('.') + 1) + name;
+      found.emplace(in_full(name), Row{cells[1], cells[2]});
+    }
+  }
+}
+
+// By the full name.
 const std::map<std::string, Row>& rows() {
   static const std::map<std::string, Row> all = [] {
     std::map<std::string, Row> found;
-    std::ifstream in(library_directory() + "/../docs/pytorch.md");
-    for (std::string line; std::getline(in, line);) {
-      if (!line.starts_with("| ")) continue;
-      const std::vector<std::string> cells = cells_of(line);
-      if (cells.size() < 3) continue;
-      const std::vector<std::string> names = codes_in(cells[0]), ours = codes_in(cells[1]);
-      for (size_t i = 0; i < names.size(); ++i) {
-        std::string name = names[i].substr(0, names[i].find('('));
-        // "`torch.save`, `torch.load`" beside "`lg.io.save`, `lg.io.load`": each has its own.
-        const bool paired = names.size() > 1 && ours.size() == names.size();
-        // In "`Module.train`, `eval`" the second name has the prefix of the first.
-        if (name.find('.') == std::string::npos && i > 0)
-          name = names[0].substr(0, names[0].find_last_of('.') + 1) + name;
-        found.emplace(std::move(name), Row{paired ? "`" + ours[i] + "`" : cells[1], cells[2]});
-      }
-    }
+    read_rows("pytorch-names.md", found);
+    read_rows("pytorch.md", found);
     return found;
   }();
   return all;
@@ -103,40 +122,48 @@ std::string without_ticks(const std::string& text) {
   return plain;
 }
 
-const Row* find_row(const std::string& name) {
-  const Prefix* const prefix = prefix_of(name);
-  const auto found = rows().find(prefix ? prefix->written + rest_of(name, *prefix) : name);
-  return found == rows().end() ? nullptr : &found->second;
-}
-
 }  // namespace
 
 std::string explain_pytorch(const std::string& name) {
-  const Row* const row = find_row(name);
-  if (!row) return {};
-  const Prefix* const prefix = prefix_of(name);
-  std::string text = name + ": ";
-  if (row->here == "missing") {
+  const std::string full = in_full(name);
+  const auto found = rows().find(full);
+  if (found == rows().end()) return {};
+  const Row& row = found->second;
+  std::string text = name + ": ", ours;
+  if (row.here == "missing") {
     text += "there is no such function here";
-  } else if (row->here == "same" && prefix) {
-    text += prefix->here + rest_of(name, *prefix);
+  } else if (row.here == "same") {
+    ours = name_here(full);
+    text += ours;
   } else {
-    text += without_ticks(row->here);
+    // A row of several names says what stands for each: the one of this name, if it is there.
+    const std::vector<std::string> names = codes_in(row.here);
+    const auto own = std::find(names.begin(), names.end(), name_here(full));
+    if (own != names.end())
+      ours = *own;
+    else if (names.size() == 1)
+      ours = names[0];
+    text += own != names.end() ? ours : without_ticks(row.here);
   }
-  if (!row->differs.empty()) text += "; " + without_ticks(row->differs);
-  return text + "\n";
+  if (!row.differs.empty()) text += "; " + without_ticks(row.differs);
+  text += "\n";
+  // Our own help on it, if it is one function.
+  if (!ours.empty()) text += explain(ours.substr(0, ours.find_first_of("({")));
+  return text;
 }
 
 std::string pytorch_instead(const std::string& missing) {
-  for (const Prefix& prefix : kPrefixes) {
-    const std::string here = prefix.here;
-    if (!missing.starts_with(here) || missing.find_first_of(".:", here.size()) != std::string::npos) continue;
-    const std::string name = std::string(prefix.written) + missing.substr(here.size());
-    const auto found = rows().find(name);
+  for (const auto& [torch, here] : kPrefixes) {
+    const std::string prefix = here;
+    if (!missing.starts_with(prefix)) continue;
+    const std::string full = torch + missing.substr(prefix.size());
+    const auto found = rows().find(full);
     if (found == rows().end() || found->second.here == "same") continue;
-    if (found->second.here == "missing") return "PyTorch's " + name + " is not offered";
-    return "PyTorch's " + name + " is " + without_ticks(found->second.here) +
-           (found->second.differs.empty() ? "" : " (" + without_ticks(found->second.differs) + ")");
+    const Row& row = found->second;
+    const std::string why = without_ticks(row.differs);
+    if (row.here == "missing")
+      return "PyTorch's " + full + " is not offered" + (why.empty() ? "" : ": " + why);
+    return "PyTorch's " + full + " is " + without_ticks(row.here) + (why.empty() ? "" : " (" + why + ")");
   }
   return {};
 }

@@ -62,7 +62,8 @@ raises("a Tensor expected, got boolean", function() return x[true] end)
 raises("scalar", function() return #lg.tensor(1) end)
 
 -- Names.
-raises("Tensor has no field or method 'shape'; use x:size()", function() return x.shape end)
+raises("Tensor has no field or method 'cuda'; PyTorch's torch.Tensor.cuda is x:to", function() return x.cuda end)
+raises("PyTorch's torch.Tensor.to_sparse is not offered: there are no sparse tensors", function() return x:to_sparse() end)
 raises("Tensor has no field or method 'sofmax'", function() return x:sofmax(1) end)
 raises("'is_leaf' cannot be set", function() x.is_leaf = true end)
 raises("'weight' cannot be set", function() x.weight = 1 end)
