@@ -224,6 +224,28 @@ def reduction(r, pick):
     return (f"lg.{name}({a}, {positions(dims)}, {boolean(keep)})", lambda v: getattr(torch, name)(v[a], python, keepdim=keep))
 
 
+@call()
+def statistics(r, pick):
+    a, x = pick()
+    b, y = pick()
+    if x.dim() > 2 or x.numel() == 0 or (x.shape[-1] if x.dim() else 1) < 2:
+        return None
+    if y.shape == x.shape and away(x - y, 0) and r.random() < 0.5:
+        return f"lg.dist({a}, {b})", lambda v: torch.dist(v[a], v[b])
+    return f"lg.cov({a})", lambda v: torch.cov(v[a])
+
+
+@call()
+def replaced(r, pick):
+    a, x = pick()
+    b, y = pick()
+    d = some_dim(r, x)
+    if d is None or x.shape[d] == 0 or x.shape[:d] + x.shape[d + 1:] != y.shape:
+        return None
+    i = r.randrange(x.shape[d])
+    return f"lg.select_scatter({a}, {b}, {d + 1}, {i + 1})", lambda v: torch.select_scatter(v[a], v[b], d, i)
+
+
 @call(2)
 def picked(r, pick):
     a, x = pick()

@@ -97,7 +97,7 @@ local unary = {"neg", "exp", "log", "sqrt", "rsqrt", "reciprocal", "sin", "cos",
   "relu", "silu", "mish", "gelu", "softplus", "softsign", "logsigmoid", "elu", "selu", "celu", "tanhshrink", "relu6",
   "hardtanh", "hardswish", "hardsigmoid", "leaky_relu", "isnan", "isinf", "isfinite", "nan_to_num", "conj", "norm_sq",
   "real", "imag", "angle", "clone", "contiguous", "t", "zeros_like", "ones_like", "sum", "mean", "prod", "var", "std", "norm",
-  "logsumexp", "all", "any", "amax", "amin", "flatten", "squeeze", "trace", "tril", "triu"}
+  "logsumexp", "all", "any", "amax", "amin", "flatten", "squeeze", "trace", "tril", "triu", "cov", "adjoint"}
 local jumps = {"floor", "ceil", "round", "trunc", "frac", "sign", "logical_not", "nonzero", "argmax", "argmin", "median"}
 local binary = {"add", "sub", "mul", "div", "maximum", "minimum", "atan2", "pow", "logaddexp", "matmul", "outer", "dot", "mv",
   "mm", "bmm", "expand_as", "logical_and", "logical_or", "logical_xor", "isclose", "clamp_min", "clamp_max"}
