@@ -70,8 +70,28 @@ const Op kFrexp{.name = "frexp",
 // --- nextafter ---
 
 void next_shape(Call& call) { call.emit(call.input(0).shape(), call.input(0).dtype()); }
+// Magnitudes of either 16-bit type are ordered as their bits.
+uint16_t next_bits(uint16_t bits, float x, float other) {
+  constexpr uint16_t kSign = 0x8000;
+  if (std::isnan(x) || x == other) return bits;
+  if (x == 0) return uint16_t((other < 0 ? kSign : 0) | 1);
+  return uint16_t((other > x) == (x > 0) ? bits + 1 : bits - 1);
+}
+
 void next_cpu(const Call& call) {
   const Tensor x = in_order(call.input(0)), other = in_order(call.input(1));
+  if (item_size(x.dtype()) == 2) {
+    const Tensor values = in_order(to(x, DType::f32)), others = in_order(to(other, DType::f32));
+    const auto *const bits = static_cast<const uint16_t*>(x.raw()), *const other_bits =
+                                                                        static_cast<const uint16_t*>(
+                                                                            other.raw());
+    auto* const next = static_cast<uint16_t*>(call.output().raw());
+    for_elements(x.numel(), [&](int64_t i) {
+      const float to = others.data<float>()[i];
+      next[i] = std::isnan(to) ? other_bits[i] : next_bits(bits[i], values.data<float>()[i], to);
+    });
+    return;
+  }
   visit_floats(x.dtype(), [&]<class T>() {
     const T *const from = x.data<T>(), *const to = other.data<T>();
     T* const next = call.output().data<T>();
@@ -90,8 +110,8 @@ const Op kNext{.name = "_nextafter",
 Operands nextafter_compose(const Call& call) {
   const Tensor &x = call.input(0), &other = call.input(1);
   const DType type = promote(x.dtype(), other.dtype());
-  if (type != DType::f32 && type != DType::f64)
-    fail("nextafter: f32 or f64 tensors are needed (got ", x.dtype(), " and ", other.dtype(), ")");
+  if (!is_floating(type))
+    fail("nextafter: floating-point tensors are needed (got ", x.dtype(), " and ", other.dtype(), ")");
   const Shape shape = broadcast_shapes("nextafter", x.shape(), other.shape());
   return {apply1(kNext, {expand(to(x, type), shape), expand(to(other, type), shape)})};
 }
@@ -105,7 +125,7 @@ const Op kNextafter{
     .examples = {{.inputs = {{{2, 3}}, {{3}}}, .types = OpExample::Types::floating},
                  {.inputs = {{.shape = {3}, .low = 0, .high = 3, .kind = ExampleOperand::Kind::index},
                              {.shape = {3}, .low = 0, .high = 3, .kind = ExampleOperand::Kind::index}},
-                  .error = "nextafter: f32 or f64 tensors are needed"}}};
+                  .error = "nextafter: floating-point tensors are needed"}}};
 
 }  // namespace
 

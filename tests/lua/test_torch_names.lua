@@ -301,6 +301,8 @@ describe("numbers", function()
     expect.equal(exponent:tolist(), {4, -1, 0, 1, 0})
     expect.equal(lg.nextafter(lg.tensor {1., 0., -1., 1., math.huge}, lg.tensor {2., -1., 0., 1., 0.}):tolist(),
       {1.0000001192092896, -1.401298464324817e-45, -0.9999999403953552, 1.0, 3.4028234663852886e+38})
+    local half = lg.nextafter(lg.tensor({1, 0, -1, 65504}, {dtype = "f16"}), lg.tensor({2, -1, 0, math.huge}, {dtype = "f16"}))
+    expect.equal(half:float():tolist(), {1.0009765625, -5.9604644775390625e-8, -0.99951171875, math.huge})
     local x = lg.ones(2)
     x:nextafter_(lg.zeros(1))
     expect.equal(x:tolist(), {0.9999999403953552, 0.9999999403953552})

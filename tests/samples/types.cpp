@@ -49,7 +49,7 @@ bool takes(const Sample& sample, DType type) {
   if (std::any_of(sample.inputs.begin(), sample.inputs.end(), is(Kind::complex)))
     return true;  // real operands are promoted to complex
   const std::string& op = sample.op;
-  if (op == "complex" || op == "polar" || op == "view_as_complex" || op == "nextafter")
+  if (op == "complex" || op == "polar" || op == "view_as_complex")
     return type == DType::f32 || type == DType::f64;
   if (is_floating(type)) return true;
   if (sample.types == OpExample::Types::floating) return false;
