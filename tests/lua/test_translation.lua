@@ -1,0 +1,120 @@
+-- What scripts translated line by line from PyTorch write: it works, or the error says what to write.
+local lg = require "lunagrad"
+local expect = require "expect"
+local nn, F = lg.nn, lg.nn.functional
+
+describe("nn.init", function()
+  it("takes PyTorch's names of its arguments", function()
+    local w = lg.empty(64, 32)
+    nn.init.normal_(w, {mean = 3.0, std = 0.1})
+    expect.close(w:mean():item(), 3, 0.02)
+    expect.close(w:std():item(), 0.1, 0.02)
+    nn.init.uniform_(w, {a = 2, b = 3})
+    assert(w:min():item() >= 2 and w:max():item() <= 3)
+    expect.equal(nn.init.constant_(lg.empty(2), {val = 5}), lg.tensor {5., 5.})
+    lg.manual_seed(1)
+    nn.init.kaiming_normal_(w, {mode = "fan_out", nonlinearity = "relu"})
+    lg.manual_seed(1)
+    expect.equal(w, nn.init.kaiming_normal_(lg.empty(64, 32), 0, "fan_out", "relu"))
+    expect.close(w:std():item(), math.sqrt(2 / 64), 0.02)
+    nn.init.xavier_uniform_(w, {gain = 2})
+    assert(w:abs():max():item() <= 2 * math.sqrt(6 / 96))
+    nn.init.orthogonal_(w, {gain = 3})
+    expect.close(w:t():matmul(w):diagonal(), lg.full({32}, 9.), 1e-4)
+    nn.init.trunc_normal_(w, {std = 2, a = -1, b = 1})
+    assert(w:abs():max():item() <= 1)
+  end)
+  it("names a wrong option and a module in place of its weight", function()
+    expect.raises("unknown option 'deviation' (known: tensor, mean, std)",
+      function() nn.init.normal_(lg.empty(2), {deviation = 1}) end)
+    expect.raises("nn.init.zeros_: a tensor expected, as model.weight (got a table)",
+      function() nn.init.zeros_(nn.Linear(2, 2)) end)
+  end)
+end)
+
+describe("a Sequential", function()
+  it("may have named items", function()
+    local seq = nn.Sequential {{"fc1", nn.Linear(2, 3)}, {"act", nn.ReLU()}, {"fc2", nn.Linear(3, 1)}}
+    local x = lg.randn(4, 2)
+    expect.equal(seq(x), seq.fc2(seq.fc1(x):relu()))
+    expect.equal(#seq, 3)
+    assert(seq[1] == seq.fc1 and seq[4] == nil)
+    local names = {}
+    for name in seq:named_parameters() do names[#names + 1] = name end
+    expect.equal(names, {"fc1.weight", "fc1.bias", "fc2.weight", "fc2.bias"})
+    seq.fc1, seq[3] = nn.Linear(2, 3), nn.Linear(3, 5)
+    expect.equal(seq(x):size(), {4, 5})
+    expect.raises("write Sequential{{\"fc\", …}, …}", function() nn.Sequential {fc = nn.Linear(2, 3)} end)
+    expect.raises("item 2 is no {name, module}", function() nn.Sequential {{"a", nn.ReLU()}, nn.ReLU()} end)
+    expect.raises("item 1 is the class ReLU", function() nn.Sequential {{"a", nn.ReLU}} end)
+  end)
+  it("runs an item that is added by name", function()
+    local seq = nn.Sequential(nn.Linear(2, 3))
+    seq:add_module("head", nn.Linear(3, 1))
+    seq.last = nn.Sigmoid()
+    expect.equal(seq(lg.zeros(4, 2)):size(), {4, 1})
+    seq:append(nn.Linear(1, 7))
+    expect.equal(seq(lg.zeros(4, 2)):size(), {4, 7})
+    local keys = {}
+    for key in pairs(seq:state_dict()) do keys[key] = true end
+    expect.equal(keys, {["0.weight"] = true, ["0.bias"] = true, ["head.weight"] = true, ["head.bias"] = true,
+      ["3.weight"] = true, ["3.bias"] = true})
+    expect.equal(lg.nn.utils.deepcopy(seq)(lg.zeros(4, 2)), seq(lg.zeros(4, 2)))
+  end)
+end)
+
+describe("nn.isinstance", function()
+  it("asks for a class of modules", function()
+    local Net = nn.class("Net", nn.Linear)
+    local net = Net(2, 2)
+    assert(nn.isinstance(net, nn.Linear) and nn.isinstance(net, nn.Module) and nn.isinstance(net, {nn.Conv2d, Net}))
+    assert(not nn.isinstance(nn.ReLU(), nn.Linear) and not nn.isinstance(lg.ones(1), nn.Linear))
+    expect.raises("a class, as nn.Linear", function() nn.isinstance(net, "Linear") end)
+  end)
+end)
+
+describe("a field that a module never had", function()
+  it("is an error with the nearest name", function()
+    expect.raises("Linear has no field or method 'wieght'; did you mean 'weight'?", function() return nn.Linear(3, 4).wieght end)
+    expect.raises("Linear has no field or method 'forwrd'; did you mean 'forward'?", function() nn.Linear(3, 4):forwrd() end)
+    expect.raises("BatchNorm1d has no field or method 'running_men'; did you mean 'running_mean'?",
+      function() return nn.BatchNorm1d(3).running_men end)
+    local Net = nn.class("Net")
+    function Net:init(block)
+      self.fc1 = nn.Linear(2, 2)
+      self.block = block
+    end
+    function Net:forward(x) return self.fc2(x) end
+    expect.raises("Net has no field or method 'fc2'; did you mean 'fc1'?", function() Net()(lg.ones(1, 2)) end)
+    assert(Net().block == nil)
+    assert(not lg.has(Net(), "fc2") and lg.has(Net(), "fc1") and rawget(Net(), "fc2") == nil)
+    assert(nn.Linear(2, 2, {bias = false}).bias == nil and nn.ReLU().weight == nil)
+    assert(nn.BatchNorm1d(3, {track_running_stats = false}).running_mean == nil)
+  end)
+  it("is found in the class, where Python's names are errors", function()
+    local Net = nn.class("Net")
+    expect.raises("class Net: __init__ is Python's; write function Net:init(…)", function() function Net:__init__() end end)
+    expect.raises("write function Net:forward(…)", function() function Net:__call__() end end)
+  end)
+end)
+
+describe("losses, activations and optimizers", function()
+  it("take the forms of PyTorch, or name ours", function()
+    local x = lg.tensor {-1., 1.}
+    expect.equal(F.relu(x, true), lg.tensor {0., 1.})
+    expect.equal(F.relu(x, {inplace = true}), lg.tensor {0., 1.})
+    expect.equal(F.leaky_relu(x, 0.5, true), lg.tensor {-0.5, 1.})
+    expect.equal(F.leaky_relu(x, {negative_slope = 0.5, inplace = true}), lg.tensor {-0.5, 1.})
+    expect.equal(F.dropout(x, 0.5, false, true), x)
+    expect.equal(F.hardtanh(x, -0.5, 0.5, false), lg.tensor {-0.5, 0.5})
+    expect.raises("unknown option 'inplaces'", function() F.relu(x, {inplaces = true}) end)
+    expect.raises("write nn.CrossEntropyLoss()(input, target) or F.cross_entropy(input, target)",
+      function() nn.CrossEntropyLoss(lg.ones(2, 3), lg.tensor {0, 1}) end)
+    local model = nn.Linear(2, 2)
+    expect.raises("write model:parameters()", function() lg.optim.SGD(model.parameters, {lr = 1}) end)
+    local optimizer = lg.optim.SGD(model:parameters(), {lr = 1})
+    expect.raises("param_groups counts from 1; write optimizer.param_groups[1]", function() return optimizer.param_groups[0].lr end)
+    local schedule = lg.optim.lr_scheduler.StepLR(optimizer, 1)
+    expect.raises("get_last_lr(), a table", function() schedule:get_lr() end)
+  end)
+end)
