@@ -96,6 +96,13 @@ Tensor index_entry(lua_State* L, const Tensor& x, int i, const Shape& whole) {
   return slice_positions(x, dim, range[0], range[1], count == 3 ? range[2] : 1, whole);
 }
 
+// Whether x[key] is read by ipairs, which ends at the first nil.
+bool asked_by_ipairs(lua_State* L) {
+  lua_Debug caller;
+  return lua_getstack(L, 1, &caller) && lua_getinfo(L, "Sn", &caller) && *caller.what == 'C' &&
+         std::string_view(caller.namewhat) == "for iterator";
+}
+
 // x[key], with the key at stack index 2.
 Tensor part(lua_State* L, const Tensor& x) {
   if (const Tensor* const indices = to_tensor(L, 2)) return select_by_tensor(x, 0, *indices);
@@ -107,7 +114,14 @@ Tensor part(lua_State* L, const Tensor& x) {
     fail("index: an integer, a table or a Tensor expected, got ", type_name(L, 2),
          lua_isnil(L, 2) ? "; a new dim is x:unsqueeze(dim)" : "");
   const int count = count_entries(L, 2);
-  if (count > x.ndim()) fail("index: ", count, " indices for a tensor of shape ", x.shape());
+  if (count > x.ndim()) {
+    for (int i = 1; i < count; ++i) {
+      if (lua_rawgeti(L, 2, i) == LUA_TNIL)
+        fail("index: [", i, "] is nil; a new dim is x:unsqueeze(dim), a whole dim is {}");
+      lua_pop(L, 1);
+    }
+    fail("index: ", count, " indices for a tensor of shape ", x.shape());
+  }
   // From last to first: an entry that removes a dim shifts only later dims, whose entries are done.
   Tensor result = x;
   for (int i = count; i >= 1; --i) {
@@ -118,12 +132,26 @@ Tensor part(lua_State* L, const Tensor& x) {
   return result;
 }
 
-// x[mask] = v: writes v, broadcast to the shape of x, where the mask is true. A mask with fewer dims than x
-// covers the first dims of x.
+// x[mask] = v: writes v, broadcast to the shape of x[mask], where the mask is true. A mask with fewer dims
+// than x covers the first dims of x.
 void assign_masked(const Tensor& x, const Tensor& mask, const Tensor& value) {
   Tensor holds = mask;
   while (holds.ndim() < x.ndim()) holds = unsqueeze(holds, holds.ndim());
-  copy_(x, apply1(require_op("where"), {holds, value, clone(x)}));
+  const int inner = x.ndim() - mask.ndim();
+  if (value.ndim() <= inner || value.numel() == 1) {
+    copy_(x, apply1(require_op("where"), {holds, value, clone(x)}));
+    return;
+  }
+  // A row of v for each true element, in order.
+  Shape rows = x.shape();
+  const int64_t count = sum(mask).item_integer();
+  Shape wanted{count};
+  for (int d = mask.ndim(); d < x.ndim(); ++d) wanted.push_back(rows[d]);
+  if (value.ndim() != inner + 1 || (value.size(0) != count && value.size(0) != 1))
+    fail("index: the mask selects elements of shape ", wanted, ", the value has shape ", value.shape(),
+         value.shape() == x.shape() ? "; write x[mask] = v[mask]" : "");
+  const Tensor source = contiguous(expand(to(value, x.dtype()), wanted));
+  copy_(x, apply1(require_op("masked_scatter"), {clone(x), expand(holds, rows), source}));
 }
 
 // x[indices] = v: writes row by row, so that the last of several equal indices wins.
@@ -321,6 +349,8 @@ int index_positions(lua_State* L) {
   const Tensor& x = check_tensor(L, 1, kIndex);
   mark_line(L);
   Tensor result;
+  if (x.ndim() > 0 && lua_isinteger(L, 2) && lua_tointeger(L, 2) == x.size(0) + 1 && asked_by_ipairs(L))
+    return 0;
   with_memory_retry(L, [&] { result = part(L, x); });
   push_result(L, std::move(result));
   after_op(L);

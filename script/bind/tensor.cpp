@@ -4,12 +4,14 @@
 
 #include "runtime/batching/batched.h"
 #include "runtime/ops.h"
+#include "runtime/tape/replace.h"
 #include "runtime/tape/tape.h"
 #include "script/bind/called_as.h"
 #include "script/bind/print.h"
 #include "script/lua/convert.h"
 #include "script/lua/edge.h"
 #include "script/meta/explain.h"
+#include "script/meta/pytorch.h"
 
 namespace lunagrad {
 namespace {
@@ -177,7 +179,9 @@ int convert_to(lua_State* L) {
     else if (name == "cpu" || name.starts_with("vulkan"))
       device = &require_device(name);
     else
-      bad_argument(L, index, "to", "'" + std::string(name) + "' is neither a dtype nor a device");
+      bad_argument(L, index, "to",
+                   "'" + std::string(name) + "' is neither a dtype nor a device" +
+                       (name.starts_with("cuda") ? "; a GPU is \"vulkan\"" : ""));
   };
   if (const Tensor* const other = to_tensor(L, 2)) {
     dtype = other->dtype();
@@ -245,13 +249,17 @@ int zero(lua_State* L) {
 
 // --- fields ---
 
-enum Field { kRequiresGrad = 1, kGrad, kGradFn, kIsLeaf };
+enum Field { kRequiresGrad = 1, kGrad, kGradFn, kIsLeaf, kData };
 constexpr struct {
   const char* name;
   Field field;
-} kFields[] = {{"requires_grad", kRequiresGrad}, {"grad", kGrad}, {"grad_fn", kGradFn}, {"is_leaf", kIsLeaf}};
+} kFields[] = {{"requires_grad", kRequiresGrad},
+               {"grad", kGrad},
+               {"grad_fn", kGradFn},
+               {"is_leaf", kIsLeaf},
+               {"data", kData}};
 
-constexpr const char* kFieldNames = "requires_grad, grad, grad_fn, is_leaf";
+constexpr const char* kFieldNames = "requires_grad, grad, grad_fn, is_leaf, data";
 
 int push_field(lua_State* L, const Tensor& x, Field field) {
   switch (field) {
@@ -270,6 +278,9 @@ int push_field(lua_State* L, const Tensor& x, Field field) {
     case kIsLeaf:
       lua_pushboolean(L, x.is_leaf());
       break;
+    case kData:
+      push_tensor(L, x.detach());
+      break;
   }
   return 1;
 }
@@ -285,13 +296,19 @@ Field field_named(lua_State* L, int key, int table) {
 
 [[noreturn]] void no_such_field(std::string_view name) {
   std::string hint;
-  for (const auto& [asked, instead] : {std::pair{"shape", "x:size()"},
-                                       {"ndim", "x:dim()"},
-                                       {"T", "x:t()"},
-                                       {"data", "x:detach()"},
-                                       {"device_name", "x:device()"}})
+  for (const auto& [asked, instead] :
+       {std::pair{"shape", "x:size(), a table; its first number is x:size(1)"},
+        {"ndim", "x:dim()"},
+        {"T", "x:t()"},
+        {"device_name", "x:device()"},
+        {"values", "the first of two results, as in values, indices = x:topk(3)"},
+        {"indices", "the second of two results, as in values, indices = x:topk(3)"}})
     if (name == asked) hint = std::string("; use ") + instead;
-  fail("Tensor has no field or method '", name, "'", hint.empty() ? suggest(name, "x:") : hint);
+  if (hint.empty()) {
+    const std::string instead = pytorch_instead("x:" + std::string(name));
+    hint = instead.empty() ? suggest(name, "x:") : "; " + instead;
+  }
+  fail("Tensor has no field or method '", name, "'", hint);
 }
 
 // __index; upvalues: methods, fields.
@@ -317,6 +334,13 @@ int new_index(lua_State* L) {
     case kGrad:
       x.set_grad(lua_isnil(L, 3) ? Tensor() : check_tensor(L, 3, {"Tensor", "grad"}));
       return 0;
+    case kData: {
+      const Tensor value = check_tensor(L, 3, {"Tensor", "data"});
+      mark_line(L);
+      with_memory_retry(L, [&] { replace_data(x, value.detach()); });
+      after_op(L);
+      return 0;
+    }
     case kGradFn:
     case kIsLeaf:
       fail("Tensor: '", lua_tostring(L, 2), "' cannot be set");
@@ -330,6 +354,10 @@ int refuse_order(lua_State*) {
       "Tensor: <, <=, > and >= compare numbers, as x:item() of one element; x:lt(y), x:le(y), x:gt(y) and "
       "x:ge(y) compare "
       "elements");
+}
+
+int refuse_pairs(lua_State*) {
+  fail("pairs: a tensor has no fields; rows: for i = 1, #x do local row = x[i] … end");
 }
 
 int refuse_text(lua_State*) { fail("Tensor: .. joins text; write x:item() or tostring(x)"); }
@@ -367,10 +395,10 @@ constexpr luaL_Reg kMethods[] = {{"size", guard<size>},
                                  {"zero_", guard<zero>},
                                  {nullptr, nullptr}};
 
-constexpr luaL_Reg kEvents[] = {{"__gc", guard<collect>},         {"__len", guard<length>},
-                                {"__eq", guard<equal_identity>},  {"__tostring", guard<tostring>},
-                                {"__lt", guard<refuse_order>},    {"__le", guard<refuse_order>},
-                                {"__concat", guard<refuse_text>}, {nullptr, nullptr}};
+constexpr luaL_Reg kEvents[] = {
+    {"__gc", guard<collect>},         {"__len", guard<length>},         {"__eq", guard<equal_identity>},
+    {"__tostring", guard<tostring>},  {"__lt", guard<refuse_order>},    {"__le", guard<refuse_order>},
+    {"__concat", guard<refuse_text>}, {"__pairs", guard<refuse_pairs>}, {nullptr, nullptr}};
 
 void push_fields(lua_State* L) {
   lua_newtable(L);

@@ -118,3 +118,110 @@ describe("losses, activations and optimizers", function()
     expect.raises("get_last_lr(), a table", function() schedule:get_lr() end)
   end)
 end)
+
+describe("tensors", function()
+  it("take & | ~ << >> of booleans and integers", function()
+    local a, b = lg.tensor {true, true, false}, lg.tensor {true, false, false}
+    expect.equal(a & b, lg.tensor {true, false, false})
+    expect.equal(a | b, lg.tensor {true, true, false})
+    expect.equal(a ~ b, lg.tensor {false, true, false})
+    expect.equal(~a, lg.tensor {false, false, true})
+    local n = lg.tensor {1, 2, 12}
+    expect.equal(n & 6, lg.tensor {0, 2, 4})
+    expect.equal(7 & n, lg.tensor {1, 2, 4})
+    expect.equal(n << 1, lg.tensor {2, 4, 24})
+    expect.equal(n >> 1, lg.tensor {0, 1, 6})
+    expect.raises("integers or booleans are needed", function() return lg.ones(2) & lg.ones(2) end)
+  end)
+  it("end in ipairs", function()
+    local rows = {}
+    for i, row in ipairs(lg.tensor {{1, 2}, {3, 4}}) do rows[i] = row:tolist() end
+    expect.equal(rows, {{1, 2}, {3, 4}})
+    for _ in ipairs(lg.zeros(0, 2)) do error("a row of none") end
+    expect.raises("position 3 is out of range", function() return lg.zeros(2)[3] end)
+    expect.raises("a scalar tensor", function() for _ in ipairs(lg.tensor(1)) do end end)
+  end)
+  it("have data, which shares memory and records nothing", function()
+    local w = lg.ones(2, {requires_grad = true})
+    w.data:mul_(3)
+    expect.equal(w:detach(), lg.tensor {3., 3.})
+    assert(not w.data.requires_grad)
+    w.data = w.data - 1
+    expect.equal(w:detach(), lg.tensor {2., 2.})
+    assert(w.requires_grad and w.is_leaf)
+    w:square():sum():backward()
+    expect.equal(w.grad, lg.tensor {4., 4.})
+    expect.raises("shape", function() w.data = lg.ones(3) end)
+    expect.raises("Tensor expected", function() w.data = 1 end)
+  end)
+  it("take a row for each true element of a mask", function()
+    local x = lg.zeros(4, 2)
+    x[lg.tensor {true, false, true, false}] = lg.tensor {{1., 2.}, {3., 4.}}
+    expect.equal(x, lg.tensor {{1., 2.}, {0., 0.}, {3., 4.}, {0., 0.}})
+    x[x:eq(0)] = lg.tensor {5, 6, 7, 8}
+    expect.equal(x, lg.tensor {{1., 2.}, {5., 6.}, {3., 4.}, {7., 8.}})
+    x[x:gt(4)] = 0
+    x[lg.tensor {false, true, false, true}] = lg.tensor {9., 10.}
+    x[lg.tensor {true, false, false, false}] = lg.tensor {{-1., -2.}}
+    expect.equal(x, lg.tensor {{-1., -2.}, {9., 10.}, {3., 4.}, {9., 10.}})
+    x[x:lt(-5)] = lg.zeros(0)
+    expect.raises("the mask selects elements of shape [2], the value has shape [3]",
+      function() x[x:lt(0)] = lg.ones(3) end)
+    expect.raises("write x[mask] = v[mask]", function() x[x:lt(0)] = lg.ones(4, 2) end)
+    local w = lg.ones(3, {requires_grad = true, dtype = "f64"})
+    local v = lg.tensor({2., 3.}, {requires_grad = true, dtype = "f64"})
+    local y = w * 1
+    y[lg.tensor {true, false, true}] = v
+    local loss = (y * lg.tensor {1., 10., 100.}):sum()
+    loss:backward()
+    expect.equal(w.grad, lg.tensor({0., 10., 0.}, {dtype = "f64"}))
+    expect.equal(v.grad, lg.tensor({1., 100.}, {dtype = "f64"}))
+  end)
+  it("take NumPy's names of dims", function()
+    local x = lg.ones(2, 3)
+    expect.equal(x:sum {axis = 1, keepdims = true}, lg.tensor {{2., 2., 2.}})
+    expect.equal(x:cumsum {axis = 2}, x:cumsum(2))
+    expect.raises("'axis' is given twice", function() x:sum(1, {axis = 1}) end)
+  end)
+  it("name what a wrong dim of max stands for", function()
+    expect.raises("it is lg.minimum(x, 0.5)", function() lg.min(lg.ones(2), 0.5) end)
+    expect.raises("a new dim is x:unsqueeze(dim)", function() return lg.ones(2, 2)[{{}, nil, {}}] end)
+  end)
+end)
+
+describe("devices and contexts", function()
+  it("are named as PyTorch names them, or say how", function()
+    expect.equal(lg.device("cpu"), "cpu")
+    expect.equal(lg.device(lg.device()), lg.device())
+    expect.raises("a GPU is \"vulkan\"", function() lg.device("cuda") end)
+    expect.raises("a GPU is \"vulkan\"", function() lg.ones(2):to("cuda") end)
+    expect.raises("lg.autocast(\"bf16\", function() … end)", function() lg.autocast("cuda", {dtype = "bf16"}, print) end)
+    expect.raises("lg.autocast(\"bf16\", function() … end)", function() lg.autocast({dtype = "bf16"}, print) end)
+  end)
+  it("of a custom op save and give a list", function()
+    local cube = lg.custom_op {
+      name = "cube",
+      forward = function(ctx, x)
+        ctx:save_for_backward(x)
+        return x ^ 3
+      end,
+      backward = function(ctx, g)
+        local x = table.unpack(ctx.saved_tensors)
+        return 3 * x ^ 2 * g
+      end,
+    }
+    assert(lg.grad.check(cube, {lg.randn(3, {dtype = "f64", requires_grad = true})}))
+  end)
+end)
+
+describe("data", function()
+  it("has PyTorch's default_collate, and functions among transforms", function()
+    local x, y = lg.data.default_collate {{lg.ones(2), 1}, {lg.zeros(2), 2}}
+    expect.equal(x, lg.tensor {{1., 1.}, {0., 0.}})
+    expect.equal(y, lg.tensor {1, 2})
+    local twice = lg.data.transform.compose {function(images) return images * 2 end, lg.data.transform.normalize({1}, {1})}
+    expect.equal(twice(lg.ones(1, 2, 2)), lg.ones(1, 2, 2))
+    expect.equal(twice(lg.ones(3, 1, 2, 2)):size(), {3, 1, 2, 2})
+    expect.raises("entry 1 is a number", function() lg.data.transform.compose {3} end)
+  end)
+end)

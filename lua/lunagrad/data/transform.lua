@@ -75,15 +75,21 @@ function transform.random_flip(...)
   return new {{kind = "flip", p = p}}
 end
 
--- Applies transforms in order.
+-- Applies transforms in order. A function takes and returns images [N, C, H, W].
 function transform.compose(list)
   if type(list) ~= "table" or getmetatable(list) then
     core._fail(("compose: a list of transforms expected (got %s)"):format(transform.is_transform(list) and "a transform" or type(list)))
   end
   local steps = {}
   for i, part in ipairs(list) do
-    if not transform.is_transform(part) then core._fail(("compose: entry %d is no transform"):format(i)) end
-    for _, step in ipairs(part.steps) do steps[#steps + 1] = step end
+    if transform.is_transform(part) then
+      for _, step in ipairs(part.steps) do steps[#steps + 1] = step end
+    elseif type(part) == "function" then
+      steps[#steps + 1] = {kind = "function", apply = part}
+    else
+      core._fail(("compose: entry %d is a %s; transforms, and functions of images [N, C, H, W], expected"):format(i,
+        core.is_tensor(part) and "tensor" or type(part)))
+    end
   end
   if #steps > 16 then core._fail(("compose: %d steps, at most 16 are taken"):format(#steps)) end
   return new(steps)
