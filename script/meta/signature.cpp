@@ -66,11 +66,11 @@ int64_t to_position(int64_t index) { return index < 0 ? index : index + 1; }
 Signature make_signature(const Op& op) { return signature_of(op); }
 
 const Slot* Signature::find(std::string_view name) const {
-  // NumPy's names, which PyTorch takes too.
-  if (name == "axis") name = "dim";
-  if (name == "keepdims") name = "keepdim";
   for (const Slot& slot : slots)
     if (name == slot.name) return &slot;
+  // NumPy's names, which PyTorch takes too.
+  if (name == "axis") return find("dim");
+  if (name == "keepdims") return find("keepdim");
   return nullptr;
 }
 
