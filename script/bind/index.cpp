@@ -47,7 +47,20 @@ Tensor select_by_tensor(const Tensor& x, int dim, const Tensor& indices) {
   }
   if (is_floating(indices.dtype()))
     fail("index: an index tensor holds integers (from 0) or booleans, got ", indices.dtype());
-  return apply1(require_op("index_select"), {x, indices}, {dim});
+  if (indices.ndim() == 1 || x.ndim() == 0) return apply1(require_op("index_select"), {x, indices}, {dim});
+  // Indices of any shape: that shape takes the place of the dim.
+  Shape shape;
+  for (int d = 0; d < x.ndim(); ++d) {
+    if (d != dim) {
+      shape.push_back(x.size(d));
+      continue;
+    }
+    if (x.ndim() - 1 + indices.ndim() > kMaxDims)
+      fail("index: more than ", kMaxDims, " dims (shape ", x.shape(), " at indices of shape ", indices.shape(), ")");
+    for (const int64_t size : indices.shape()) shape.push_back(size);
+  }
+  const Tensor flat = reshape(indices, {indices.numel()});
+  return reshape(apply1(require_op("index_select"), {x, flat}, {dim}), shape);
 }
 
 // Whether the table at the top of the stack has no entry at all: {nil, 3} has length 0, too.
@@ -155,10 +168,20 @@ void assign_masked(const Tensor& x, const Tensor& mask, const Tensor& value) {
 }
 
 // x[indices] = v: writes row by row, so that the last of several equal indices wins.
-void assign_rows(const Tensor& x, const Tensor& indices, const Tensor& value) {
-  if (indices.ndim() != 1)
-    fail("index: an index tensor of one dim expected (got shape ", indices.shape(), ")");
+void assign_rows(const Tensor& x, Tensor indices, Tensor value) {
   if (x.ndim() == 0) fail("index: a scalar tensor cannot be indexed");
+  if (indices.ndim() != 1) {
+    // A value with the dims of the indices and of a row: a row for each index.
+    if (value.ndim() == x.ndim() - 1 + indices.ndim()) {
+      Shape rows = indices.shape(), flat{indices.numel()};
+      for (int d = 1; d < x.ndim(); ++d) rows.push_back(x.size(d)), flat.push_back(x.size(d));
+      value = reshape(expand(value, rows), flat);
+    } else if (value.ndim() >= x.ndim()) {
+      fail("index: a value of shape ", value.shape(), " does not fit indices of shape ", indices.shape(),
+           " of a tensor of shape ", x.shape());
+    }
+    indices = reshape(indices, {indices.numel()});
+  }
   const std::vector<int64_t> rows = indices.to_vector<int64_t>();
   const bool each = value.ndim() == x.ndim();
   if (each && value.size(0) != int64_t(rows.size()) && value.size(0) != 1)
@@ -357,6 +380,12 @@ int index_positions(lua_State* L) {
   return 1;
 }
 
+// PyTorch lets a value have more dims than the place where it is written, if they are 1.
+static Tensor without_leading_ones(Tensor value, int ndim) {
+  while (value.ndim() > ndim && value.size(0) == 1) value = select(value, 0, 0);
+  return value;
+}
+
 int assign_positions(lua_State* L) {
   const Tensor& x = check_tensor(L, 1, kIndex);
   const Tensor value = check_operand(L, 3, kIndex);
@@ -365,7 +394,7 @@ int assign_positions(lua_State* L) {
   const Tensor target = indices ? x : part(L, x);
   called_as("x[…] = v", [&] {
     if (!indices)
-      copy_(target, value);
+      copy_(target, without_leading_ones(value, target.ndim()));
     else if (indices->dtype() == DType::boolean)
       assign_masked(x, *indices, value);
     else

@@ -167,9 +167,12 @@ int push_converted(lua_State* L, std::optional<DType> dtype, Device* device) {
   return 1;
 }
 
-// x:to(dtype), x:to(device), x:to(device, dtype), x:to{dtype =, device =}, x:to(other)
+// x:to(dtype), x:to(device), x:to(device, dtype), x:to{dtype =, device =}, x:to(other). PyTorch's non_blocking, in
+// the table or behind the others, changes nothing; with copy the result has memory of its own.
 int convert_to(lua_State* L) {
   check_tensor(L, 1, "to");
+  if (lua_gettop(L) > 2 && lua_isboolean(L, lua_gettop(L))) lua_settop(L, lua_gettop(L) - 1);
+  bool copy = false;
   std::optional<DType> dtype;
   Device* device = nullptr;
   const auto read_name = [&](int index) {
@@ -183,22 +186,34 @@ int convert_to(lua_State* L) {
                    "'" + std::string(name) + "' is neither a dtype nor a device" +
                        (name.starts_with("cuda") ? "; a GPU is \"vulkan\"" : ""));
   };
+  const int last = lua_gettop(L);
+  const bool options = last > 1 && lua_istable(L, last);
+  if (options)
+    each_option(L, last, "to", "dtype, device, copy, non_blocking",
+                [&](std::string_view name, int value, Callee callee) {
+                  if (name == "dtype")
+                    dtype = check_dtype(L, value, callee);
+                  else if (name == "device")
+                    device = &check_device(L, value, callee);
+                  else if (name == "copy")
+                    copy = check_boolean(L, value, callee);
+                  else if (name == "non_blocking")
+                    check_boolean(L, value, callee);
+                  else
+                    return false;
+                  return true;
+                });
   if (const Tensor* const other = to_tensor(L, 2)) {
     dtype = other->dtype();
     device = &other->device();
-  } else if (lua_istable(L, 2)) {
-    each_option(L, 2, "to", "dtype, device", [&](std::string_view name, int value, Callee callee) {
-      if (name == "dtype")
-        dtype = check_dtype(L, value, callee);
-      else if (name == "device")
-        device = &check_device(L, value, callee);
-      else
-        return false;
-      return true;
-    });
-  } else {
+  } else if (!options || last > 2) {
     read_name(2);
-    if (!lua_isnoneornil(L, 3)) read_name(3);
+    if (last > 3 || (last == 3 && !options && !lua_isnil(L, 3))) read_name(3);
+  }
+  if (copy && (!dtype || *dtype == to_tensor(L, 1)->dtype()) && (!device || device == &to_tensor(L, 1)->device())) {
+    push_result(L, clone(*to_tensor(L, 1)));
+    after_op(L);
+    return 1;
   }
   return push_converted(L, dtype, device);
 }
