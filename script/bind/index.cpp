@@ -56,7 +56,8 @@ Tensor select_by_tensor(const Tensor& x, int dim, const Tensor& indices) {
       continue;
     }
     if (x.ndim() - 1 + indices.ndim() > kMaxDims)
-      fail("index: more than ", kMaxDims, " dims (shape ", x.shape(), " at indices of shape ", indices.shape(), ")");
+      fail("index: more than ", kMaxDims, " dims (shape ", x.shape(), " at indices of shape ",
+           indices.shape(), ")");
     for (const int64_t size : indices.shape()) shape.push_back(size);
   }
   const Tensor flat = reshape(indices, {indices.numel()});

@@ -167,8 +167,9 @@ int push_converted(lua_State* L, std::optional<DType> dtype, Device* device) {
   return 1;
 }
 
-// x:to(dtype), x:to(device), x:to(device, dtype), x:to{dtype =, device =}, x:to(other). PyTorch's non_blocking, in
-// the table or behind the others, changes nothing; with copy the result has memory of its own.
+// x:to(dtype), x:to(device), x:to(device, dtype), x:to{dtype =, device =}, x:to(other). PyTorch's
+// non_blocking, in the table or behind the others, changes nothing; with copy the result has memory of its
+// own.
 int convert_to(lua_State* L) {
   check_tensor(L, 1, "to");
   if (lua_gettop(L) > 2 && lua_isboolean(L, lua_gettop(L))) lua_settop(L, lua_gettop(L) - 1);
@@ -210,7 +211,8 @@ int convert_to(lua_State* L) {
     read_name(2);
     if (last > 3 || (last == 3 && !options && !lua_isnil(L, 3))) read_name(3);
   }
-  if (copy && (!dtype || *dtype == to_tensor(L, 1)->dtype()) && (!device || device == &to_tensor(L, 1)->device())) {
+  if (copy && (!dtype || *dtype == to_tensor(L, 1)->dtype()) &&
+      (!device || device == &to_tensor(L, 1)->device())) {
     push_result(L, clone(*to_tensor(L, 1)));
     after_op(L);
     return 1;

@@ -8,7 +8,7 @@ local init = {}
 -- The write is not recorded on the tape.
 local function write(tensor, value)
   local _ <close> = core.no_grad()
-  return tensor:copy_(value)
+  return tensor:copy_(value:to(tensor:dtype()))
 end
 
 local function drawn(tensor, draw)
