@@ -62,7 +62,7 @@ for epoch = 1, 4 do
   losses[epoch] = train_loss / #images
   print(("epoch %d: loss %.2f"):format(epoch, losses[epoch]))
 end
-assert(losses[4] < 29 and losses[4] < losses[1] - 5, losses[4])
+assert(losses[4] < 30 and losses[4] < losses[1] - 5, losses[4])
 
 model:eval()
 lg.no_grad(function()
