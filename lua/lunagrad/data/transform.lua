@@ -111,15 +111,18 @@ local function check_images(images)
   end
 end
 
--- Applies the steps to images [N, C, H, W]; source(k) gives the random numbers of image k.
-local function run_steps(self, images, source)
+-- Applies the steps to images [N, C, H, W]; source(k) gives the random numbers of image k. With a seed, steps of the engine
+-- take all images at once.
+local function run_steps(self, images, source, seed)
   check_images(images)
   if images:dtype() == "u8" then images = images:float() / 255 end
   local sources = {}
   for k = 1, #images do sources[k] = source(k) end
-  for _, step in ipairs(self.steps) do
+  for i, step in ipairs(self.steps) do
     if step.apply and not step.random then
       images = step.apply(images)
+    elseif seed and not step.apply then
+      images = run_engine(step, images, seed, i)
     else
       local made = {}
       for k = 1, #images do
@@ -145,7 +148,7 @@ function Transform:__call(images)
   local out
   if transform.needs_lua(self) then
     local seed = core._new_seed()
-    out = run_steps(self, images, function(k) return draws(seed, k) end)
+    out = run_steps(self, images, function(k) return draws(seed, k) end, seed)
   else
     local plan = core._data_plan(#images, {{rows = images:detach():cpu()}}, self.steps)
     out = core._plan_batch(plan, core.arange(#images, {device = "cpu"}), core._new_seed(), 0):to(images:device())
