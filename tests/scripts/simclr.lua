@@ -50,8 +50,8 @@ local scheduler = lg.optim.lr_scheduler.CosineAnnealingLR(optimizer, {T_max = #l
 local losses = {}
 for _ = 1, 3 do
   for x in loader do
-    local features = model(lg.cat({transform(x), transform(x)}, {dim = 1}))
-    local loss = F.cross_entropy(info_nce(features, 2, 0.2))
+    local z1, z2 = table.unpack(model(lg.cat({transform(x), transform(x)}, {dim = 1})):chunk(2))
+    local loss = nt_xent(z1, z2, 0.2)
     optimizer:zero_grad()
     loss:backward()
     optimizer:step()
