@@ -85,6 +85,10 @@ add_test(NAME example-05_mnist_cnn WORKING_DIRECTORY ${CMAKE_BINARY_DIR}
          COMMAND lunagrad run ${PROJECT_SOURCE_DIR}/examples/05_mnist_cnn.lua --set epochs=1 -- digits-idx)
 set_tests_properties(digits-idx PROPERTIES FIXTURES_SETUP digits-idx)
 set_tests_properties(example-05_mnist_cnn PROPERTIES FIXTURES_REQUIRED digits-idx)
+# Twelve scripts as PyTorch's users write them. Each ends with an assertion about what it trained. `./test --all` runs them on
+# the Vulkan device, too.
+add_test(NAME scripts WORKING_DIRECTORY ${CMAKE_BINARY_DIR}
+         COMMAND ${PROJECT_SOURCE_DIR}/tests/scripts/all $<TARGET_FILE:lunagrad>)
 # Models and samples of every op as ONNX files, validated by the checker of Debian's python3-onnx.
 find_program(DEBIAN_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH REQUIRED)
 set(ONNX_MODELS ${CMAKE_BINARY_DIR}/onnx-models)

@@ -68,6 +68,7 @@ Device& require_device(std::string_view name) {
   for (const auto& device : devices())
     message += text(device->is_cpu() ? "" : ", ", '"', device->name(), '"');
   message += ")";
+  if (name.starts_with("cuda")) message += "; a GPU is \"vulkan\"";
   if (const std::string missing = missing_devices(); !missing.empty())
     message += "\n" + missing.substr(0, missing.size() - 1);
   throw Error(message, ErrorKind::device);

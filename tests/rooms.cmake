@@ -32,12 +32,12 @@ room(script               runtime script/view)
 room(script/lua           runtime script/meta script/view)
 room(script/profile       runtime runtime/tape script/view)
 room(script/run           runtime runtime/cpu runtime/io runtime/statistics script/view)
-room(script/cli/base      runtime runtime/cpu runtime/io script)
+room(script/cli/base      runtime runtime/cpu runtime/io script script/lua)
 room(script/inspect       runtime runtime/statistics runtime/tape script/lua script/meta script/view)
 room(script/cli/bench     runtime runtime/cpu runtime/elementwise runtime/optimizer script/cli/base)
 room(script/host          runtime script/meta)
 room(script/session       runtime runtime/io runtime/tape script script/host script/inspect script/lua
-                          script/profile script/run)
+                          script/meta script/profile script/run)
 room(script/bind          runtime runtime/batching runtime/cpu runtime/io runtime/optimizer runtime/tape runtime/vmap
                           script/lua script/meta script/onnx script/session)
 room(script/cli/command   runtime runtime/cpu runtime/io script script/cli/base script/cli/bench

@@ -19,8 +19,24 @@ local function nearest(holder, path, name)
   return "; did you mean " .. table.concat(found, " or ") .. "?"
 end
 
+-- PyTorch's tables and classes that have no counterpart of their name.
+local elsewhere_of = {
+  F = "the functions of networks are lg.nn.functional",
+  autograd = "torch.autograd.grad is lg.grad, its functional part lg.grad.jacobian …, a Function lg.custom_op",
+  utils = "torch.utils.data is lg.data, torch.utils.checkpoint lg.checkpoint",
+  cuda = "a GPU is the device \"vulkan\": --device vulkan, x:to(\"vulkan\"); lg.devices() lists what there is",
+  backends = "there is nothing to set",
+  Generator = "lg.manual_seed seeds all; random_split and DataLoader take {seed = 42}",
+  Tensor = "a tensor is made by lg.tensor, lg.zeros, …",
+  Size = "a size is a table of numbers",
+  FloatTensor = "write lg.tensor(values, {dtype = lg.float})",
+  LongTensor = "write lg.tensor(values, {dtype = lg.long})",
+  BoolTensor = "write lg.tensor(values, {dtype = lg.bool})",
+}
+
 -- Other places of the same name come first: lg.save is lg.io.save.
 local function advice(holder, path, name)
+  if elsewhere_of[name] and (path == "lg" or name == "F") then return "; " .. elsewhere_of[name] end
   local instead = core._pytorch(path .. "." .. name)
   if instead ~= "" then return "; " .. instead end
   -- In lg itself the help also finds what lies in its tables: lg.Conv2d is lg.nn.Conv2d.

@@ -31,6 +31,17 @@ local function find(lg, name)
   return value
 end
 
+-- Python's words for constants and types, which would be nil: {bias = False} would be no option at all.
+local python = {
+  True = "true", False = "false", None = "nil", float = "lg.float, or x + 0.0 of a number",
+  int = "lg.int, or math.floor(x) of a number", bool = "lg.bool",
+}
+if getmetatable(_G) == nil then
+  setmetatable(_G, {__index = function(_, name)
+    if python[name] then core._fail(("%s is Python's; write %s"):format(name, python[name])) end
+  end})
+end
+
 local lg = setmetatable({has = fields.has}, {__index = find, __parts = library})
 function core.io.onnx_export(...) return require "lunagrad.onnx" (...) end
 function core.io.onnx_import(...) return require "lunagrad.onnx_import" (...) end

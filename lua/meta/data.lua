@@ -127,6 +127,11 @@ function DataLoader:cycle() end
 ---@return lunagrad.data.DataLoader
 function data.DataLoader(dataset, options) end
 
+---The batch that a DataLoader without collate_fn makes of a list of samples.
+---@param batch any[]
+---@return any ...
+function data.default_collate(batch) end
+
 ---The bytes of a file as sequences for next-byte prediction: sample i is {x, y}, i64 [length] each, with values from 0 to
 ---255; y is x shifted by one byte. Sequences begin `stride` bytes apart (default `length`).
 ---@param path string
@@ -246,8 +251,8 @@ function transform.mixup(options) end
 ---@return fun(images: Tensor, classes: Tensor): Tensor, Tensor
 function transform.cutmix(options) end
 
----Applies the transforms in order.
----@param list lunagrad.data.Transform[]
+---Applies the transforms in order. A function takes and returns images [N, C, H, W].
+---@param list (lunagrad.data.Transform|fun(images: Tensor): Tensor)[]
 ---@return lunagrad.data.Transform
 function transform.compose(list) end
 

@@ -33,7 +33,13 @@ function nn.class(name, parent) end
 ---@return Tensor
 function nn.Parameter(tensor, requires_grad) end
 
----A chain: the output of each module or function is the input of the next.
+---Whether a value is an object of a class of modules, or of one derived from it; of one of the classes in a list.
+---@param value any
+---@param classes table
+---@return boolean
+function nn.isinstance(value, classes) end
+
+---A chain: the output of each module or function is the input of the next. Sequential{{"conv", a}, {"act", b}} names them.
 ---@param ... lunagrad.nn.Module|function|table
 ---@return lunagrad.nn.Module
 function nn.Sequential(...) end

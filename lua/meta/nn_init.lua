@@ -1,7 +1,7 @@
 ---@meta
 -- lg.nn.init for editors: initial values of parameters.
 
----Initializers. They write in place and return the tensor.
+---Initializers. They write in place and return the tensor. Arguments behind it may be given by name: {std = 0.02}.
 ---@class lunagrad.nn.init
 local init = {}
 
@@ -11,15 +11,13 @@ local init = {}
 ---@return integer fan_out
 function init.fans(tensor) end
 
----Uniform numbers from low to high.
----Defaults: from = 0, to = 1.
+---Uniform numbers from a to b.
 ---@param tensor Tensor
----@param low? number default 0
----@param high? number default 1
+---@param a? number default 0
+---@param b? number default 1
 ---@return Tensor
-function init.uniform_(tensor, low, high) end
+function init.uniform_(tensor, a, b) end
 ---Normal numbers.
----Defaults: mean = 0, std = 1.
 ---@param tensor Tensor
 ---@param mean? number default 0
 ---@param std? number default 1
@@ -27,9 +25,9 @@ function init.uniform_(tensor, low, high) end
 function init.normal_(tensor, mean, std) end
 ---One value everywhere.
 ---@param tensor Tensor
----@param value number
+---@param val number
 ---@return Tensor
-function init.constant_(tensor, value) end
+function init.constant_(tensor, val) end
 ---Zeros.
 ---@param tensor Tensor
 ---@return Tensor

@@ -347,9 +347,12 @@ thread_local uint64_t Walk::count_ = 0;
 thread_local int Walk::depth_ = 0;
 thread_local Walk* Walk::current_ = nullptr;
 
-Tensor checked_seed(const Tensor& root, const Tensor& seed) {
+// `recording`: whether the tape was on where the caller asked.
+Tensor checked_seed(const Tensor& root, const Tensor& seed, bool recording) {
   if (!root.requires_grad())
-    fail("backward: the tensor does not require grad and was not made from one that does");
+    fail("backward: the tensor does not require grad and was not made from one that does",
+         recording ? ""
+                   : "; gradients are off here: lg.no_grad() without a function lasts until it is closed");
   if (!seed.defined()) {
     if (root.numel() != 1)
       fail("backward() requires a scalar tensor (got shape ", root.shape(),
@@ -505,8 +508,9 @@ void refuse_batched(const char* name, const Tensor& root) {
 
 void backward(const Tensor& root, const Tensor& seed, BackwardOptions options) {
   refuse_batched("backward", root);
+  const bool recording = context().grad_enabled;
   const GradMode mode(options.create_graph);
-  Tensor gradient = checked_seed(root, seed);
+  Tensor gradient = checked_seed(root, seed, recording);
   const bool guarded = context().guard != Guard::off;
   if (guarded) check_loss(root);
   Walk walk(options);
@@ -517,8 +521,9 @@ void backward(const Tensor& root, const Tensor& seed, BackwardOptions options) {
 
 GradStore gradients(const Tensor& root, const Tensor& seed, BackwardOptions options) {
   refuse_batched("gradients", root);
+  const bool recording = context().grad_enabled;
   const GradMode mode(options.create_graph);
-  Tensor gradient = checked_seed(root, seed);
+  Tensor gradient = checked_seed(root, seed, recording);
   GradStore store;
   Walk walk(options);
   walk.seed(root, std::move(gradient));
@@ -538,10 +543,11 @@ TensorList grad(const TensorList& outputs, const TensorList& inputs, const Tenso
   }
   for (const Tensor& output : outputs)
     if (is_batched(output)) return grad_of_batched(outputs, inputs, seeds, options);
+  const bool recording = context().grad_enabled;
   const GradMode mode(options.create_graph);
   TensorList gradients;
   for (size_t i = 0; i < outputs.size(); ++i)
-    gradients.push_back(checked_seed(outputs[i], seeds.empty() ? Tensor() : seeds[i]));
+    gradients.push_back(checked_seed(outputs[i], seeds.empty() ? Tensor() : seeds[i], recording));
   uint64_t oldest = UINT64_MAX;
   for (const Target& target : targets) oldest = std::min(oldest, target.node->id);
   Walk walk(options, oldest);

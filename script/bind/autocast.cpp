@@ -33,6 +33,12 @@ int collect_region(lua_State* L) {
 // closed.
 int autocast(lua_State* L) {
   std::shared_ptr<Autocast> region;
+  const bool named = lua_istable(L, 1) || is_options(L, 2) ||
+                     (lua_type(L, 1) == LUA_TSTRING && !dtype_from_name(lua_tostring(L, 1)));
+  if (named)
+    fail(
+        "autocast: the dtype comes first: lg.autocast(\"bf16\", function() … end); the device is that of the "
+        "tensors");
   if (!lua_isboolean(L, 1) || lua_toboolean(L, 1)) region = make_autocast(check_dtype(L, 1, "autocast"));
   if (lua_isnoneornil(L, 2)) {
     auto* const open = new (lua_newuserdatauv(L, sizeof(OpenRegion), 0)) OpenRegion;

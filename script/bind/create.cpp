@@ -214,8 +214,9 @@ int set_rng_state(lua_State* L) {
   return 0;
 }
 
+// device() is the name of the default device; device(name) that of another one, or an Error.
 int get_device(lua_State* L) {
-  push_string(L, context().device->name());
+  push_string(L, (lua_isnoneornil(L, 1) ? *context().device : check_device(L, 1, "device")).name());
   return 1;
 }
 

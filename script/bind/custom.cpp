@@ -48,8 +48,16 @@ int context_saved(lua_State* L) {
   return count;
 }
 
-// ctx.name: a method, or a value that the script stored.
+// ctx.name: a method, a value that the script stored, or ctx.saved_tensors, a list of what ctx:saved() gives.
 int context_index(lua_State* L) {
+  if (lua_type(L, 2) == LUA_TSTRING && std::string_view(lua_tostring(L, 2)) == "saved_tensors") {
+    lua_settop(L, 1);
+    const int count = context_saved(L), first = lua_gettop(L) - count + 1;
+    lua_createtable(L, count, 0);
+    lua_insert(L, first);
+    for (int i = count; i >= 1; --i) lua_rawseti(L, first, i);
+    return 1;
+  }
   luaL_getmetafield(L, 1, "methods");
   lua_pushvalue(L, 2);
   if (lua_rawget(L, -2) != LUA_TNIL) return 1;
@@ -68,8 +76,10 @@ int context_assign(lua_State* L) {
 
 constexpr luaL_Reg kContextEvents[] = {
     {"__index", guard<context_index>}, {"__newindex", guard<context_assign>}, {nullptr, nullptr}};
-constexpr luaL_Reg kContextMethods[] = {
-    {"save", guard<context_save>}, {"saved", guard<context_saved>}, {nullptr, nullptr}};
+constexpr luaL_Reg kContextMethods[] = {{"save", guard<context_save>},
+                                        {"save_for_backward", guard<context_save>},
+                                        {"saved", guard<context_saved>},
+                                        {nullptr, nullptr}};
 
 // Sets the list of saved tensors of the context at the top of the stack. false stands for nil.
 void set_saved(lua_State* L, const TensorList& saved) {

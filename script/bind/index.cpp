@@ -47,7 +47,21 @@ Tensor select_by_tensor(const Tensor& x, int dim, const Tensor& indices) {
   }
   if (is_floating(indices.dtype()))
     fail("index: an index tensor holds integers (from 0) or booleans, got ", indices.dtype());
-  return apply1(require_op("index_select"), {x, indices}, {dim});
+  if (indices.ndim() == 1 || x.ndim() == 0) return apply1(require_op("index_select"), {x, indices}, {dim});
+  // Indices of any shape: that shape takes the place of the dim.
+  Shape shape;
+  for (int d = 0; d < x.ndim(); ++d) {
+    if (d != dim) {
+      shape.push_back(x.size(d));
+      continue;
+    }
+    if (x.ndim() - 1 + indices.ndim() > kMaxDims)
+      fail("index: more than ", kMaxDims, " dims (shape ", x.shape(), " at indices of shape ",
+           indices.shape(), ")");
+    for (const int64_t size : indices.shape()) shape.push_back(size);
+  }
+  const Tensor flat = reshape(indices, {indices.numel()});
+  return reshape(apply1(require_op("index_select"), {x, flat}, {dim}), shape);
 }
 
 // Whether the table at the top of the stack has no entry at all: {nil, 3} has length 0, too.
@@ -96,6 +110,13 @@ Tensor index_entry(lua_State* L, const Tensor& x, int i, const Shape& whole) {
   return slice_positions(x, dim, range[0], range[1], count == 3 ? range[2] : 1, whole);
 }
 
+// Whether x[key] is read by ipairs, which ends at the first nil.
+bool asked_by_ipairs(lua_State* L) {
+  lua_Debug caller;
+  return lua_getstack(L, 1, &caller) && lua_getinfo(L, "Sn", &caller) && *caller.what == 'C' &&
+         std::string_view(caller.namewhat) == "for iterator";
+}
+
 // x[key], with the key at stack index 2.
 Tensor part(lua_State* L, const Tensor& x) {
   if (const Tensor* const indices = to_tensor(L, 2)) return select_by_tensor(x, 0, *indices);
@@ -107,7 +128,14 @@ Tensor part(lua_State* L, const Tensor& x) {
     fail("index: an integer, a table or a Tensor expected, got ", type_name(L, 2),
          lua_isnil(L, 2) ? "; a new dim is x:unsqueeze(dim)" : "");
   const int count = count_entries(L, 2);
-  if (count > x.ndim()) fail("index: ", count, " indices for a tensor of shape ", x.shape());
+  if (count > x.ndim()) {
+    for (int i = 1; i < count; ++i) {
+      if (lua_rawgeti(L, 2, i) == LUA_TNIL)
+        fail("index: [", i, "] is nil; a new dim is x:unsqueeze(dim), a whole dim is {}");
+      lua_pop(L, 1);
+    }
+    fail("index: ", count, " indices for a tensor of shape ", x.shape());
+  }
   // From last to first: an entry that removes a dim shifts only later dims, whose entries are done.
   Tensor result = x;
   for (int i = count; i >= 1; --i) {
@@ -118,19 +146,43 @@ Tensor part(lua_State* L, const Tensor& x) {
   return result;
 }
 
-// x[mask] = v: writes v, broadcast to the shape of x, where the mask is true. A mask with fewer dims than x
-// covers the first dims of x.
+// x[mask] = v: writes v, broadcast to the shape of x[mask], where the mask is true. A mask with fewer dims
+// than x covers the first dims of x.
 void assign_masked(const Tensor& x, const Tensor& mask, const Tensor& value) {
   Tensor holds = mask;
   while (holds.ndim() < x.ndim()) holds = unsqueeze(holds, holds.ndim());
-  copy_(x, apply1(require_op("where"), {holds, value, clone(x)}));
+  const int inner = x.ndim() - mask.ndim();
+  if (value.ndim() <= inner || value.numel() == 1) {
+    copy_(x, apply1(require_op("where"), {holds, value, clone(x)}));
+    return;
+  }
+  // A row of v for each true element, in order.
+  Shape rows = x.shape();
+  const int64_t count = sum(mask).item_integer();
+  Shape wanted{count};
+  for (int d = mask.ndim(); d < x.ndim(); ++d) wanted.push_back(rows[d]);
+  if (value.ndim() != inner + 1 || (value.size(0) != count && value.size(0) != 1))
+    fail("index: the mask selects elements of shape ", wanted, ", the value has shape ", value.shape(),
+         value.shape() == x.shape() ? "; write x[mask] = v[mask]" : "");
+  const Tensor source = contiguous(expand(to(value, x.dtype()), wanted));
+  copy_(x, apply1(require_op("masked_scatter"), {clone(x), expand(holds, rows), source}));
 }
 
 // x[indices] = v: writes row by row, so that the last of several equal indices wins.
-void assign_rows(const Tensor& x, const Tensor& indices, const Tensor& value) {
-  if (indices.ndim() != 1)
-    fail("index: an index tensor of one dim expected (got shape ", indices.shape(), ")");
+void assign_rows(const Tensor& x, Tensor indices, Tensor value) {
   if (x.ndim() == 0) fail("index: a scalar tensor cannot be indexed");
+  if (indices.ndim() != 1) {
+    // A value with the dims of the indices and of a row: a row for each index.
+    if (value.ndim() == x.ndim() - 1 + indices.ndim()) {
+      Shape rows = indices.shape(), flat{indices.numel()};
+      for (int d = 1; d < x.ndim(); ++d) rows.push_back(x.size(d)), flat.push_back(x.size(d));
+      value = reshape(expand(value, rows), flat);
+    } else if (value.ndim() >= x.ndim()) {
+      fail("index: a value of shape ", value.shape(), " does not fit indices of shape ", indices.shape(),
+           " of a tensor of shape ", x.shape());
+    }
+    indices = reshape(indices, {indices.numel()});
+  }
   const std::vector<int64_t> rows = indices.to_vector<int64_t>();
   const bool each = value.ndim() == x.ndim();
   if (each && value.size(0) != int64_t(rows.size()) && value.size(0) != 1)
@@ -321,10 +373,18 @@ int index_positions(lua_State* L) {
   const Tensor& x = check_tensor(L, 1, kIndex);
   mark_line(L);
   Tensor result;
+  if (x.ndim() > 0 && lua_isinteger(L, 2) && lua_tointeger(L, 2) == x.size(0) + 1 && asked_by_ipairs(L))
+    return 0;
   with_memory_retry(L, [&] { result = part(L, x); });
   push_result(L, std::move(result));
   after_op(L);
   return 1;
+}
+
+// PyTorch lets a value have more dims than the place where it is written, if they are 1.
+static Tensor without_leading_ones(Tensor value, int ndim) {
+  while (value.ndim() > ndim && value.size(0) == 1) value = select(value, 0, 0);
+  return value;
 }
 
 int assign_positions(lua_State* L) {
@@ -335,7 +395,7 @@ int assign_positions(lua_State* L) {
   const Tensor target = indices ? x : part(L, x);
   called_as("x[…] = v", [&] {
     if (!indices)
-      copy_(target, value);
+      copy_(target, without_leading_ones(value, target.ndim()));
     else if (indices->dtype() == DType::boolean)
       assign_masked(x, *indices, value);
     else

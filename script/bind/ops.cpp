@@ -335,8 +335,11 @@ int call_in_place(lua_State* L) {
 
 // max(a, b) of two tensors is maximum(a, b). Upvalue 2: the signature of maximum (minimum).
 int call_extreme(lua_State* L) {
-  if (lua_gettop(L) == 2 && to_tensor(L, 1) && to_tensor(L, 2))
-    return run_signature(L, *static_cast<const Signature*>(lua_touserdata(L, lua_upvalueindex(2))));
+  const auto& pairwise = *static_cast<const Signature*>(lua_touserdata(L, lua_upvalueindex(2)));
+  if (lua_gettop(L) == 2 && to_tensor(L, 1) && to_tensor(L, 2)) return run_signature(L, pairwise);
+  if (lua_type(L, 2) == LUA_TNUMBER && !lua_isinteger(L, 2))
+    fail(called(L).op->name, ": a dim is an integer (got ", lua_tonumber(L, 2), "); with a number it is lg.",
+         pairwise.op->name, "(x, ", lua_tonumber(L, 2), ")");
   return call_op(L);
 }
 
@@ -534,14 +537,26 @@ void bind_ops(lua_State* L, int core, int methods) {
     }
   }
   // Lua's operators and the ops that they call.
-  static constexpr const char* kOperators[][2] = {
-      {"__add", "add"}, {"__sub", "sub"},       {"__mul", "mul"}, {"__div", "div"},
-      {"__pow", "pow"}, {"__mod", "remainder"}, {"__unm", "neg"}, {"__idiv", "floor_divide"}};
+  static constexpr const char* kOperators[][2] = {{"__add", "add"},
+                                                  {"__sub", "sub"},
+                                                  {"__mul", "mul"},
+                                                  {"__div", "div"},
+                                                  {"__pow", "pow"},
+                                                  {"__mod", "remainder"},
+                                                  {"__unm", "neg"},
+                                                  {"__idiv", "floor_divide"},
+                                                  {"__band", "bitwise_and"},
+                                                  {"__bor", "bitwise_or"},
+                                                  {"__bxor", "bitwise_xor"},
+                                                  {"__bnot", "bitwise_not"},
+                                                  {"__shl", "bitwise_left_shift"},
+                                                  {"__shr", "bitwise_right_shift"}};
   lua_rawgeti(L, LUA_REGISTRYINDEX, edge(L).tensor_metatable);
   for (const auto& [event, op] : kOperators) {
     const Signature* const signature = find_signature(op);
     if (!signature) continue;
-    push_op(L, std::strcmp(event, "__unm") == 0 ? guard<call_negation> : guard<call_op>, *signature);
+    const bool unary = std::strcmp(event, "__unm") == 0 || std::strcmp(event, "__bnot") == 0;
+    push_op(L, unary ? guard<call_negation> : guard<call_op>, *signature);
     lua_setfield(L, -2, event);
   }
   lua_pop(L, 1);

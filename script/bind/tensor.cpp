@@ -220,9 +220,13 @@ int push_converted(lua_State* L, std::optional<DType> dtype, Device* device) {
   return 1;
 }
 
-// x:to(dtype), x:to(device), x:to(device, dtype), x:to{dtype =, device =}, x:to(other)
+// x:to(dtype), x:to(device), x:to(device, dtype), x:to{dtype =, device =}, x:to(other). PyTorch's
+// non_blocking, in the table or behind the others, changes nothing; with copy the result has memory of its
+// own.
 int convert_to(lua_State* L) {
   check_tensor(L, 1, "to");
+  if (lua_gettop(L) > 2 && lua_isboolean(L, lua_gettop(L))) lua_settop(L, lua_gettop(L) - 1);
+  bool copy = false;
   std::optional<DType> dtype;
   Device* device = nullptr;
   const auto read_name = [&](int index) {
@@ -232,24 +236,39 @@ int convert_to(lua_State* L) {
     else if (name == "cpu" || name.starts_with("vulkan"))
       device = &require_device(name);
     else
-      bad_argument(L, index, "to", "'" + std::string(name) + "' is neither a dtype nor a device");
+      bad_argument(L, index, "to",
+                   "'" + std::string(name) + "' is neither a dtype nor a device" +
+                       (name.starts_with("cuda") ? "; a GPU is \"vulkan\"" : ""));
   };
+  const int last = lua_gettop(L);
+  const bool options = last > 1 && lua_istable(L, last);
+  if (options)
+    each_option(L, last, "to", "dtype, device, copy, non_blocking",
+                [&](std::string_view name, int value, Callee callee) {
+                  if (name == "dtype")
+                    dtype = check_dtype(L, value, callee);
+                  else if (name == "device")
+                    device = &check_device(L, value, callee);
+                  else if (name == "copy")
+                    copy = check_boolean(L, value, callee);
+                  else if (name == "non_blocking")
+                    check_boolean(L, value, callee);
+                  else
+                    return false;
+                  return true;
+                });
   if (const Tensor* const other = to_tensor(L, 2)) {
     dtype = other->dtype();
     device = &other->device();
-  } else if (lua_istable(L, 2)) {
-    each_option(L, 2, "to", "dtype, device", [&](std::string_view name, int value, Callee callee) {
-      if (name == "dtype")
-        dtype = check_dtype(L, value, callee);
-      else if (name == "device")
-        device = &check_device(L, value, callee);
-      else
-        return false;
-      return true;
-    });
-  } else {
+  } else if (!options || last > 2) {
     read_name(2);
-    if (!lua_isnoneornil(L, 3)) read_name(3);
+    if (last > 3 || (last == 3 && !options && !lua_isnil(L, 3))) read_name(3);
+  }
+  if (copy && (!dtype || *dtype == to_tensor(L, 1)->dtype()) &&
+      (!device || device == &to_tensor(L, 1)->device())) {
+    push_result(L, clone(*to_tensor(L, 1)));
+    after_op(L);
+    return 1;
   }
   return push_converted(L, dtype, device);
 }
@@ -454,7 +473,11 @@ Field field_named(lua_State* L, int key, int table) {
 
 [[noreturn]] void no_such_field(std::string_view name) {
   std::string hint = pytorch_instead("x:" + std::string(name));
-  if (name == "device_name") hint = "use x:device()";
+  for (const auto& [asked, instead] :
+       {std::pair{"device_name", "use x:device()"},
+        {"values", "it is the first of two results, as in values, indices = x:topk(3)"},
+        {"indices", "it is the second of two results, as in values, indices = x:topk(3)"}})
+    if (name == asked) hint = instead;
   fail("Tensor has no field or method '", name, "'", hint.empty() ? suggest(name, "x:") : "; " + hint);
 }
 
@@ -499,6 +522,10 @@ int refuse_order(lua_State*) {
       "elements");
 }
 
+int refuse_pairs(lua_State*) {
+  fail("pairs: a tensor has no fields; rows: for i = 1, #x do local row = x[i] … end");
+}
+
 int refuse_text(lua_State*) { fail("Tensor: .. joins text; write x:item() or tostring(x)"); }
 
 // __gc. Safe to call twice and with any argument: it leaves the tensor undefined.
@@ -535,10 +562,10 @@ constexpr luaL_Reg kMethods[] = {{"size", guard<size>},
                                  {"zero_", guard<zero>},
                                  {nullptr, nullptr}};
 
-constexpr luaL_Reg kEvents[] = {{"__gc", guard<collect>},         {"__len", guard<length>},
-                                {"__eq", guard<equal_identity>},  {"__tostring", guard<tostring>},
-                                {"__lt", guard<refuse_order>},    {"__le", guard<refuse_order>},
-                                {"__concat", guard<refuse_text>}, {nullptr, nullptr}};
+constexpr luaL_Reg kEvents[] = {
+    {"__gc", guard<collect>},         {"__len", guard<length>},         {"__eq", guard<equal_identity>},
+    {"__tostring", guard<tostring>},  {"__lt", guard<refuse_order>},    {"__le", guard<refuse_order>},
+    {"__concat", guard<refuse_text>}, {"__pairs", guard<refuse_pairs>}, {nullptr, nullptr}};
 
 void push_fields(lua_State* L) {
   lua_newtable(L);

@@ -1,9 +1,12 @@
 #include "script/lua/hint.h"
 
 #include <string_view>
+#include <utility>
 
+#include "script/lua/convert.h"
 #include "script/lua/edge.h"
 #include "script/meta/explain.h"
+#include "script/meta/python.h"
 
 namespace lunagrad {
 namespace {
@@ -56,7 +59,8 @@ std::string class_name(lua_State* L, const lua_Debug& callee) {
 bool lacks_self(lua_State* L, const lua_Debug& callee) {
   const char* const name = lua_getlocal(L, &callee, 1);
   if (!name) return false;
-  const bool lacks = std::string_view(name) == "self" && !lua_istable(L, -1) && !lua_isuserdata(L, -1);
+  const bool object = lua_istable(L, -1) || (lua_isuserdata(L, -1) && !to_tensor(L, -1));
+  const bool lacks = std::string_view(name) == "self" && !object;
   lua_pop(L, 1);
   return lacks;
 }
@@ -77,26 +81,70 @@ std::string describe_wrong_call(lua_State* L, int user_level) {
   lua_getinfo(L, "Snt", &callee);
   std::string name = callee.name ? callee.name : "";
   // A class makes objects by a tail call, for which Lua has no name.
-  if (std::string_view(callee.namewhat) == "method" || callee.istailcall) {
+  const bool method = std::string_view(callee.namewhat) == "method";
+  if (method || callee.istailcall) {
     const std::string table = called_table(L, callee);
     if (name.empty()) name = class_name(L, callee);
     if (!table.empty()) return "what " + table + " holds is called with a dot: " + table + "." + name + "(…)";
-  } else if (*callee.what != 'C' && edge(L).chunk(callee).library && lacks_self(L, callee)) {
-    return "'" + name + "' is a method: call it with a colon, as in object:" + name + "(…)";
   }
+  if (method) return {};
+  if (*callee.what != 'C' && edge(L).chunk(callee).library && lacks_self(L, callee))
+    // A method that calls another one at its end has lost its name.
+    return name.empty() ? "a method is called with a colon, as in object:method(…)"
+                        : "'" + name + "' is a method: call it with a colon, as in object:" + name + "(…)";
   return {};
 }
 
+std::string dotted_method(lua_State* L, int user_level, const std::string& message) {
+  lua_Debug frame;
+  if (user_level < 1 || !lua_getstack(L, user_level, &frame)) return {};
+  // The script's own method got a tensor as self.
+  if (message.find("Tensor has no field or method '") != std::string::npos && lacks_self(L, frame))
+    return "; self is a tensor here: call the method with a colon, as in object:name(…)";
+  const std::string called = quoted_behind(message, "bad argument #1 to '");
+  if (called.empty() || message.find("(Tensor expected") == std::string::npos || user_level < 2 ||
+      !lua_getstack(L, user_level - 1, &frame))
+    return {};
+  lua_getinfo(L, "Sn", &frame);
+  if (*frame.what != 'C' || std::string_view(frame.namewhat) == "method") return {};
+  return "; a method is called with a colon, as in x:" + called + "(…)";
+}
+
 std::string hint(const std::string& message) {
-  constexpr std::string_view kCalled = "attempt to call a nil value (";
+  constexpr std::string_view kCalled = "attempt to call a nil value (",
+                             kIndexed = "attempt to index a nil value (";
+  if (message.ends_with("(method 'grad')")) return "; x.grad is a field";
   for (const char* kind : {"field", "global", "method"}) {
     const std::string name = quoted_behind(message, std::string(kCalled) + kind + " '");
-    if (!name.empty()) return suggest(name, std::string_view(kind) == "method" ? ":" : ".");
+    if (name.empty()) continue;
+    if (name == "__init__") return python_global("super");
+    if (std::string_view(kind) == "global")
+      if (std::string python = python_global(name); !python.empty()) return python;
+    return suggest(name, std::string_view(kind) == "method" ? ":" : ".");
   }
-  const std::string called = quoted_behind(message, "bad argument #1 to '");
-  if (!called.empty() && message.find("(Tensor expected") != std::string::npos &&
-      message.ends_with("got no value)"))
-    return "; a method is called with a colon, as in x:" + called + "(…)";
+  if (const std::string name = quoted_behind(message, std::string(kIndexed) + "global '"); !name.empty())
+    if (std::string python = python_global(name); !python.empty()) return python;
+  if (message.find(std::string(kIndexed) + "field 'grad')") != std::string::npos)
+    return "; a tensor has a gradient after loss:backward(), if it requires one";
+  constexpr std::pair<std::string_view, std::string_view> kParts[] = {
+      {"attempt to call a Tensor value (for iterator", "; rows: for i = 1, #x do local row = x[i] … end"},
+      {"attempt to call a table value (for iterator", "; a list: for i, value in ipairs(list) do … end"},
+      {"Dataset value (for iterator",
+       "; samples: for i = 1, #set do … set[i] … end; batches: for x, y in lg.data.DataLoader(set) do … end"},
+      {"attempt to call a table value (field 'Module')", "; local Net = nn.class(\"Net\")"},
+      {"(method 'data')", "; x.data is a field"},
+      {"'where' (Tensor expected for 'input', got no value)",
+       "; the positions of true elements are condition:nonzero()"},
+      {"'full' (string expected, got number)", "; the size is a table: lg.full({2, 3}, 7)"},
+      {"'pad' (string expected, got number)", "; the widths are a table: F.pad(x, {1, 1})"},
+      {"(field 'integer index')", "; positions in a table count from 1"},
+      {"'format' (number expected, got Tensor)", "; the number in a tensor of one element is x:item()"},
+      {"attempt to perform arithmetic on a table value",
+       "; a table of numbers, as x:size() gives, is taken apart by table.unpack, and x:size(1) is one of "
+       "them"},
+  };
+  for (const auto& [part, advice] : kParts)
+    if (message.find(part) != std::string::npos) return std::string(advice);
   if (message.find("a lunagrad.Live value") != std::string::npos)
     return "; what lg.run.live gives is called for its value, as lr()";
   if (message.ends_with("(global 'self')"))

@@ -12,6 +12,8 @@ std::string describe_wrong_call(lua_State*, int user_level);
 // For a call of a method that is nil: "; did you mean Net:encode?" with the nearest method of an object of
 // the calling function, as a module of the script's own class; otherwise "".
 std::string missing_method(lua_State*, int user_level, const std::string& message);
+// For a method that a dot called: "; a method is called with a colon, as in x:size(…)"; otherwise "".
+std::string dotted_method(lua_State*, int user_level, const std::string& message);
 // The text to append to a message: "; did you mean lg.zeros?", or "".
 std::string hint(const std::string& message);
 

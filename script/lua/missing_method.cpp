@@ -2,6 +2,7 @@
 #include <string_view>
 #include <vector>
 
+#include "script/lua/convert.h"
 #include "script/lua/hint.h"
 #include "script/meta/explain.h"
 
@@ -43,6 +44,16 @@ void collect_methods(lua_State* L, int object, std::vector<Method>& methods) {
   lua_settop(L, top);
 }
 
+// Whether the value at the top of the stack is a plain table that begins with a tensor.
+bool holds_tensors(lua_State* L) {
+  if (!lua_istable(L, -1)) return false;
+  if (lua_getmetatable(L, -1)) return lua_pop(L, 1), false;
+  lua_rawgeti(L, -1, 1);
+  const bool holds = to_tensor(L, -1) != nullptr;
+  lua_pop(L, 1);
+  return holds;
+}
+
 // The nearest method to a misspelt name, as "Module:parameters"; "" when none is near.
 std::string nearest_of(const std::string& misspelt, const std::vector<Method>& methods) {
   std::string found;
@@ -66,14 +77,18 @@ std::string missing_method(lua_State* L, int user_level, const std::string& mess
   const size_t begin = at + kCalled.size();
   const std::string name = message.substr(begin, message.find('\'', begin) - begin);
   std::vector<Method> methods;
+  bool list_of_tensors = false;
   // The object of the call lies among the values of the calling function.
   for (int i = 1; lua_getlocal(L, &caller, i); ++i) {
+    list_of_tensors |= holds_tensors(L);
     if (lua_istable(L, -1) && luaL_getmetafield(L, -1, "__name") != LUA_TNIL) {
       lua_pop(L, 1);
       collect_methods(L, lua_gettop(L), methods);
     }
     lua_pop(L, 1);
   }
+  if (list_of_tensors && suggest(name, ":").find(" x:" + name + "?") != std::string::npos)
+    return "; a table of tensors, as split, chunk and unbind give: local a, b = table.unpack(list)";
   const std::string found = nearest_of(name, methods);
   return found.empty() ? std::string() : "; did you mean " + found + "?";
 }

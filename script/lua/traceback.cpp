@@ -138,8 +138,9 @@ int describe_error(lua_State* L) {
   if (!frames.user.empty() && (in_library || !wrong_call.empty()))
     error.message = frames.first_as_lua + ":" + std::to_string(frames.first.line) + ": " +
                     (wrong_call.empty() ? error.message.substr(place.length) : wrong_call);
-  const std::string method = missing_method(L, frames.first_level, error.message);
-  error.message += method.empty() ? hint(error.message) : method;
+  std::string advice = missing_method(L, frames.first_level, error.message);
+  if (advice.empty()) advice = dotted_method(L, frames.first_level, error.message);
+  error.message += advice.empty() ? hint(error.message) : advice;
   return 1;
 }
 

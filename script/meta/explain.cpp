@@ -128,6 +128,8 @@ std::string suggest(std::string_view misspelt, std::string_view among) {
     if (entry.kind == HelpEntry::Kind::section) continue;
     const bool operation = entry.kind == HelpEntry::Kind::operation;
     if (!operation && entry.name.find(among) == std::string::npos) continue;
+    // linalg.vander is a function of a table, and no method.
+    if (operation && among.ends_with(':') && entry.name.find('.') != std::string::npos) continue;
     const size_t distance = edits(wanted, lower(last_of(entry.name)));
     if (distance > least || (distance == 0 && among == "x:"))
       continue;  // zeros is a function but not a method

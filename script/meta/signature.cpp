@@ -68,6 +68,9 @@ Signature make_signature(const Op& op) { return signature_of(op); }
 const Slot* Signature::find(std::string_view name) const {
   for (const Slot& slot : slots)
     if (name == slot.name) return &slot;
+  // NumPy's names, which PyTorch takes too.
+  if (name == "axis") return find("dim");
+  if (name == "keepdims") return find("keepdim");
   return nullptr;
 }
 

@@ -2,6 +2,7 @@
 
 #include "script/lua/edge.h"
 #include "script/lua/source.h"
+#include "script/meta/python.h"
 #include "script/run/folder.h"
 #include "script/session/globals.h"
 
@@ -72,6 +73,7 @@ Outcome ScriptState::call(const Script& script, ScriptError& error) {
     size_t length = 0;
     const char* message = lua_tolstring(L, -1, &length);
     error.message.assign(message, length);
+    error.message += python_syntax(code, error.message);
     lua_pop(L, 1);
     return status == LUA_ERRMEM ? Outcome::memory : Outcome::error;
   }

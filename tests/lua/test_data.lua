@@ -195,7 +195,7 @@ expect.raises("transform: images of u8 or f32 expected (got i64)", function() t.
 expect.raises("normalize: std holds 0", function() t.normalize(0, 0) end)
 expect.raises("random_flip: p 2 is not between 0 and 1", function() t.random_flip(2) end)
 expect.raises("random_crop: size is a positive integer", function() t.random_crop(0) end)
-expect.raises("compose: entry 1 is no transform", function() t.compose {print} end)
+expect.raises("compose: entry 1 is a string", function() t.compose {"flip"} end)
 
 -- A Lua function transforms samples, without workers.
 local doubled = data.TensorDataset(x, y, {transform = function(value) return value * 2 end})

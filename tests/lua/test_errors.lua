@@ -37,7 +37,7 @@ raises("Tensor", function() return x + {} end)
 raises("Tensor", function() return x .. "text" end)
 
 -- Options.
-raises("unknown option 'keepdims'; there are input, dim, keepdim", function() return x:sum(1, { keepdims = true }) end)
+raises("unknown option 'keep_dim'; there are input, dim, keepdim", function() return x:sum(1, { keep_dim = true }) end)
 raises("bad option 'keepdim' to 'sum' (boolean expected, got number)", function() return x:sum(1, { keepdim = 1 }) end)
 raises("'dim' is given twice", function() return x:sum(1, { dim = 2 }) end)
 raises("unknown option 'dtpye'; there are size, dtype, device, requires_grad",

@@ -10,7 +10,7 @@ end
 
 describe("unknown fields", function()
   it("of lg name the nearest function", function()
-    raises("lg.rnd does not exist; did you mean lg.rand", function() return lg.rnd(3) end)
+    raises("lg.rnd does not exist; did you mean lg.nn.RNN or lg.rand?", function() return lg.rnd(3) end)
     raises("lg.nn.Linaer does not exist; did you mean lg.nn.Linear?", function() return lg.nn.Linaer end)
     raises("lg.nn.init.xavier_unifrom_ does not exist; did you mean lg.nn.init.xavier_uniform_?",
       function() return lg.nn.init.xavier_unifrom_ end)

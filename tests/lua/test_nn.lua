@@ -218,6 +218,12 @@ expect.close(nn.GLU()(lg.tensor {{2.0, 3, 0, 0}}), {{1, 1.5}})
 expect.close(nn.PReLU {num_parameters = 2, init = 0.5}(lg.tensor {{-2.0, 3}}), {{-1, 3}})
 -- A function of nn.functional is the op of that name, or is defined in Lua; these take more than the op.
 local wider = {interpolate = true, unfold = true}
+for _, name in ipairs {
+  "relu", "relu6", "selu", "silu", "mish", "hardsigmoid", "hardswish", "leaky_relu", "elu", "celu", "hardtanh", "threshold",
+  "dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout", "rrelu",
+} do
+  wider[name] = true
+end
 for name, f in pairs(F) do
   assert(type(f) == "function" and (rawget(lg, name) == nil or f == lg[name] or wider[name]), name)
 end

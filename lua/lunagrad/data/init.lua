@@ -10,6 +10,7 @@ local data = {
   image_folder = require "lunagrad.data.image_folder",
   text = require "lunagrad.data.text",
   DataLoader = require "lunagrad.data.loader",
+  default_collate = require("lunagrad.data.collate").default,
   transform = require "lunagrad.data.transforms",
   default_collate = require("lunagrad.data.collate").default,
   csv = core.io.csv.load,

@@ -75,15 +75,21 @@ function transform.random_flip(...)
   return new {{kind = "flip", p = p}}
 end
 
--- Applies transforms in order.
+-- Applies transforms in order. A function takes and returns images [N, C, H, W].
 function transform.compose(list)
   if type(list) ~= "table" or getmetatable(list) then
     core._fail(("compose: a list of transforms expected (got %s)"):format(transform.is_transform(list) and "a transform" or type(list)))
   end
   local steps = {}
   for i, part in ipairs(list) do
-    if not transform.is_transform(part) then core._fail(("compose: entry %d is no transform"):format(i)) end
-    for _, step in ipairs(part.steps) do steps[#steps + 1] = step end
+    if transform.is_transform(part) then
+      for _, step in ipairs(part.steps) do steps[#steps + 1] = step end
+    elseif type(part) == "function" then
+      steps[#steps + 1] = {kind = "function", apply = part}
+    else
+      core._fail(("compose: entry %d is a %s; transforms, and functions of images [N, C, H, W], expected"):format(i,
+        core.is_tensor(part) and "tensor" or type(part)))
+    end
   end
   if #steps > 16 then core._fail(("compose: %d steps, at most 16 are taken"):format(#steps)) end
   return new(steps)
@@ -105,15 +111,18 @@ local function check_images(images)
   end
 end
 
--- Applies the steps to images [N, C, H, W]; source(k) gives the random numbers of image k.
-local function run_steps(self, images, source)
+-- Applies the steps to images [N, C, H, W]; source(k) gives the random numbers of image k. With a seed, steps of the engine
+-- take all images at once.
+local function run_steps(self, images, source, seed)
   check_images(images)
   if images:dtype() == "u8" then images = images:float() / 255 end
   local sources = {}
   for k = 1, #images do sources[k] = source(k) end
-  for _, step in ipairs(self.steps) do
+  for i, step in ipairs(self.steps) do
     if step.apply and not step.random then
       images = step.apply(images)
+    elseif seed and not step.apply then
+      images = run_engine(step, images, seed, i)
     else
       local made = {}
       for k = 1, #images do
@@ -139,7 +148,7 @@ function Transform:__call(images)
   local out
   if transform.needs_lua(self) then
     local seed = core._new_seed()
-    out = run_steps(self, images, function(k) return draws(seed, k) end)
+    out = run_steps(self, images, function(k) return draws(seed, k) end, seed)
   else
     local plan = core._data_plan(#images, {{rows = images:detach():cpu()}}, self.steps)
     out = core._plan_batch(plan, core.arange(#images, {device = "cpu"}), core._new_seed(), 0):to(images:device())

@@ -9,6 +9,11 @@ local reader = require("lunagrad.arguments").reader
 -- PyTorch's parameters and initialization. Inputs are [L, N, E], or [N, L, E] with batch_first, or [L, E]. add_bias_kv
 -- appends a learned key and value to each sequence, add_zero_attn a zero key and value; masks do not hide them.
 local MultiheadAttention = class("MultiheadAttention")
+for _, name in ipairs {
+  "in_proj_weight", "q_proj_weight", "k_proj_weight", "v_proj_weight", "in_proj_bias", "bias_k", "bias_v",
+} do
+  MultiheadAttention._optional[name] = true
+end
 local read = reader("MultiheadAttention", "embed_dim", "num_heads", {"dropout", 0}, {"bias", true},
   {"add_bias_kv", false}, {"add_zero_attn", false}, {"kdim"}, {"vdim"}, {"batch_first", false}, {"device"}, {"dtype"})
 

@@ -51,8 +51,15 @@ function ModuleList:extend(list)
   return self
 end
 
+local function refuse_names(self, owner)
+  if rawget(self, "_named") then
+    fail(("%s: items of this %s have names; make another one of them"):format(owner, self.__name))
+  end
+end
+
 -- Inserts a module at a position and moves the later ones up.
 function ModuleList:insert(position, module)
+  refuse_names(self, "insert")
   local count = #self
   if math.type(position) ~= "integer" or position < 1 or position > count + 1 then
     fail(("%s: position %s is out of range for %d modules"):format(self.__name, tostring(position), count))
@@ -65,6 +72,7 @@ end
 
 -- Removes the module at a position (default: the last) and returns it.
 function ModuleList:pop(position)
+  refuse_names(self, "pop")
   local count = #self
   position = position or count
   local module = self[position]
@@ -75,8 +83,61 @@ function ModuleList:pop(position)
   return module
 end
 
--- Sequential(a, b, c): the output of each is the input of the next. Items are modules or functions.
+-- Sequential(a, b, c): the output of each is the input of the next. Items are modules or functions. Sequential{{"conv", a},
+-- {"act", b}} names them, as PyTorch's OrderedDict does: seq.conv, and "conv.weight" in a state dict.
 local Sequential = class("Sequential", ModuleList)
+
+-- The {name, module} pairs of a list; nil when it holds modules.
+local function pairs_in(list)
+  local first = is_plain(list) and list[1]
+  return is_plain(first) and type(first[1]) == "string" and list or nil
+end
+
+function Sequential:init(...)
+  local list = items(...)
+  local named = pairs_in(list) or pairs_in {...}
+  if not named then
+    local name = next(list)
+    if type(name) == "string" then
+      fail(("Sequential: a table by name has no order; write Sequential{{%q, …}, …}"):format(name))
+    end
+    return self:extend(list)
+  end
+  for i, pair in ipairs(named) do
+    if not is_plain(pair) or type(pair[1]) ~= "string" then
+      fail(("Sequential: item %d is no {name, module} as the first is"):format(i))
+    end
+    self:check(pair[2], i)
+    self:add_module(pair[1], pair[2])
+  end
+end
+
+-- The fields that hold its items, in order, where some have names.
+local function fields_of(self)
+  local list = {}
+  for _, field in ipairs(self._fields) do
+    if type(field) == "number" or is_module(rawget(self, field)) then list[#list + 1] = field end
+  end
+  return list
+end
+
+-- A module under a name runs after those before it: seq.head = m, seq:add_module("head", m).
+function Sequential:__newindex(name, value)
+  local field = rawget(self, "_named") and math.type(name) == "integer" and fields_of(self)[name]
+  if field then return rawset(self, field, value) end
+  ModuleList.__newindex(self, name, value)
+  if type(name) == "string" and name:byte() ~= 95 and is_module(value) then rawset(self, "_named", true) end
+end
+
+-- list[i] and #list count the items of all names.
+function Sequential:_at(position)
+  local field = rawget(self, "_named") and fields_of(self)[position]
+  return field and rawget(self, field)
+end
+
+function Sequential:__len()
+  return rawget(self, "_named") and #fields_of(self) or rawlen(self)
+end
 
 function Sequential:check(module, position)
   local callable = type(module) == "function" or type(module) == "table" and getmetatable(module)
@@ -86,7 +147,11 @@ function Sequential:check(module, position)
 end
 
 function Sequential:forward(x)
-  for i = 1, #self do x = self[i](x) end
+  if rawget(self, "_named") then
+    for _, field in ipairs(fields_of(self)) do x = rawget(self, field)(x) end
+  else
+    for i = 1, rawlen(self) do x = self[i](x) end
+  end
   return x
 end
 

@@ -64,6 +64,7 @@ end
 -- As in PyTorch, weight and bias are uniform within 1 / sqrt(fan_in), with fan_in from the weight's second dim.
 local function define(name, op, dims, transposed, ...)
   local Conv = class(name)
+  Conv._optional.padding_mode = true
   local read = reader(name, "in_channels", "out_channels", "kernel_size", ...)
 
   function Conv:init(...)

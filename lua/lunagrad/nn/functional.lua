@@ -25,6 +25,32 @@ for _, name in ipairs {
   functional[name] = core[name]
 end
 
+-- PyTorch's `inplace`, at its position behind the arguments or by name, is taken and changes nothing, as in modules.
+local function without_inplace(op, count, ...)
+  local given = table.pack(...)
+  local last = given[given.n]
+  if given.n == count + 1 and type(last) == "boolean" then
+    given.n = count
+  elseif type(last) == "table" and type(last.inplace) == "boolean" then
+    local kept = {}
+    for key, value in pairs(last) do if key ~= "inplace" then kept[key] = value end end
+    given[given.n] = kept
+  end
+  return op(table.unpack(given, 1, given.n))
+end
+
+for name, count in pairs {
+  relu = 1, relu6 = 1, selu = 1, silu = 1, mish = 1, hardsigmoid = 1, hardswish = 1, leaky_relu = 2, elu = 2, celu = 2,
+  hardtanh = 3, threshold = 3, dropout = 3, dropout1d = 3, dropout2d = 3, dropout3d = 3, alpha_dropout = 3,
+  feature_alpha_dropout = 3, rrelu = 4,
+} do
+  local op = core[name]
+  functional[name] = function(x, ...)
+    if ... == nil then return op(x) end
+    return without_inplace(op, count, x, ...)
+  end
+end
+
 -- The windows of images as columns: Tensor.unfold is another function.
 functional.unfold, functional.fold = core.im2col, core.col2im
 

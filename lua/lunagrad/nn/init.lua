@@ -1,4 +1,5 @@
 -- lg.nn: modules, functions and initialization.
+local core = require "lunagrad.core"
 local nn = {
   Module = require "lunagrad.nn.module",
   class = require "lunagrad.nn.class",
@@ -9,6 +10,22 @@ local nn = {
   Linear = require "lunagrad.nn.linear",
   Bilinear = require "lunagrad.nn.bilinear",
 }
+
+-- nn.isinstance(value, Class), or (value, {A, B}): whether the value is an object of the class, or of one derived from it.
+function nn.isinstance(value, classes)
+  if type(classes) ~= "table" or rawget(classes, "__name") == nil and #classes == 0 then
+    core._fail("nn.isinstance: a class, as nn.Linear, or a list of classes expected")
+  end
+  local class = type(value) == "table" and getmetatable(value)
+  while class do
+    if class == classes then return true end
+    for _, one in ipairs(rawget(classes, "__name") and {} or classes) do
+      if class == one then return true end
+    end
+    class = rawget(class, "super")
+  end
+  return false
+end
 
 -- Functions in Lua.
 require "lunagrad.nn.interpolate"

@@ -1,13 +1,14 @@
 -- nn.init: functions that fill a tensor in place with initial values and return it. Names and formulas are PyTorch's.
 -- Glorot, Bengio (AISTATS 2010) for xavier; He, Zhang, Ren, Sun (ICCV 2015) for kaiming.
 local core = require "lunagrad.core"
+local arguments = require "lunagrad.arguments"
 
 local init = {}
 
 -- The write is not recorded on the tape.
 local function write(tensor, value)
   local _ <close> = core.no_grad()
-  return tensor:copy_(value)
+  return tensor:copy_(value:to(tensor:dtype()))
 end
 
 local function drawn(tensor, draw)
@@ -180,6 +181,28 @@ function init.sparse_(tensor, sparsity, std)
   local ranks = core.rand(tensor:size(), {device = "cpu"}):argsort(1):argsort(1)
   local hidden = ranks:lt(math.ceil(sparsity * rows)):to(tensor:device())
   return tensor:copy_(tensor:masked_fill(hidden, 0))
+end
+
+-- Each function takes its arguments in PyTorch's order, or by PyTorch's names in a table at the end.
+for name, names in pairs {
+  uniform_ = {"a", "b"}, normal_ = {"mean", "std"}, constant_ = {"val"}, zeros_ = {}, ones_ = {},
+  xavier_uniform_ = {"gain"}, xavier_normal_ = {"gain"},
+  kaiming_uniform_ = {"a", "mode", "nonlinearity"}, kaiming_normal_ = {"a", "mode", "nonlinearity"},
+  trunc_normal_ = {"mean", "std", "a", "b"}, orthogonal_ = {"gain"}, eye_ = {}, dirac_ = {"groups"},
+  sparse_ = {"sparsity", "std"},
+} do
+  local fill, specs = init[name], {}
+  for i, option in ipairs(names) do specs[i] = {option} end
+  local read = arguments.reader("nn.init." .. name, "tensor", table.unpack(specs))
+  init[name] = function(...)
+    local a = read(...)
+    if not core.is_tensor(a.tensor) then
+      core._fail(("nn.init.%s: a tensor expected, as model.weight (got a %s)"):format(name, type(a.tensor)))
+    end
+    local values = {}
+    for i, option in ipairs(names) do values[i] = a[option] end
+    return fill(a.tensor, table.unpack(values, 1, #names))
+  end
 end
 
 -- A new parameter. It is filled on the CPU, so that its values are the same on every device, then moved. options: device,

@@ -88,6 +88,10 @@ for _, row in ipairs(rows) do
   local read = reader(name, table.unpack(options))
 
   function Loss:init(...)
+    if core.is_tensor((...)) and core.is_tensor((select(2, ...))) then
+      core._fail(("%s: the module takes its options here; write nn.%s()(input, target) or F.%s(input, target)"):format(name,
+        name, op))
+    end
     self.options, self.tensors = read(...), {}
     for _, option in ipairs(options) do
       local value = self.options[option[1]]

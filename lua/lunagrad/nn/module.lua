@@ -17,6 +17,9 @@ Module.__index = Module
 -- Marks modules; every class inherits it.
 Module._is_module = true
 
+-- Methods and fields that a class may have (nn/class.lua): reading them in an object that has none gives nil.
+Module._optional = {weight = true, bias = true, get_extra_state = true, set_extra_state = true, right_inverse = true}
+
 -- A new object of a class. `_fields` lists its keys by first assignment; `_kinds` says which of them are parameters
 -- and which are buffers, so that a frozen parameter remains a parameter. Once the object is a field of another module,
 -- `_label` is its name among its siblings and `_placed` the same name as text.
@@ -85,7 +88,7 @@ require("lunagrad.nn.module_move").add_to(Module)
 local function check_name(self, owner, name)
   if type(name) ~= "string" or name == "" or name:find(".", 1, true) then
     fail(("%s: '%s' is no name of a field: a string without dots expected"):format(owner, tostring(name)))
-  elseif self._kinds[name] == nil and self[name] ~= nil then
+  elseif self._kinds[name] == nil and tree.has(self, name) then
     fail(("%s: '%s' is the name of a field or method of %s"):format(owner, name, self.__name))
   end
 end

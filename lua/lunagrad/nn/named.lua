@@ -1,5 +1,6 @@
 -- What ModuleDict and ParameterDict share: items by name, in the order of their first assignment, which `_names` keeps.
 local core = require "lunagrad.core"
+local tree = require "lunagrad.nn.tree"
 
 local M = {}
 
@@ -31,7 +32,7 @@ function M.extend(Dict, noun, check)
     end
     value = check(value, name)
     if not self:contains(name) then
-      if rawget(self, name) ~= nil or self[name] ~= nil then
+      if tree.has(self, name) then
         core._fail(("%s: '%s' is the name of a field or method"):format(Dict.__name, name))
       end
       self._names[#self._names + 1] = name

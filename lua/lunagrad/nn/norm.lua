@@ -58,6 +58,7 @@ end
 
 -- The base class of batch and instance normalization: an affine map for each channel, and running statistics.
 local ChannelNorm = class("ChannelNorm")
+for _, name in ipairs {"running_mean", "running_var", "num_batches_tracked"} do ChannelNorm._optional[name] = true end
 
 function ChannelNorm:setup(a)
   self.num_features, self.eps, self.momentum = a.num_features, a.eps, a.momentum

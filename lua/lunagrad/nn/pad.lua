@@ -18,7 +18,7 @@ local function define(kind, dims, mode)
     if #self.padding ~= 2 * dims then
       core._fail(("%s: padding must be one number or %d (got %d)"):format(name, 2 * dims, #self.padding))
     end
-    if kind == "Constant" then self.value = a.value end
+    self.value = a.value
   end
 
   function Pad:forward(x)

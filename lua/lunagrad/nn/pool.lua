@@ -30,6 +30,7 @@ end
 -- A pool with the given options; `order` names those that follow the padding in the op's order.
 local function define(name, op, dims, options, order)
   local Pool = class(name)
+  Pool._optional.return_indices = true
   local read = reader(name, "kernel_size", {"stride"}, {"padding", 0}, table.unpack(options))
 
   function Pool:init(...)

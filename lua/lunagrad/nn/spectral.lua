@@ -59,8 +59,8 @@ end
 function spectral.check_weight(owner, module, name)
   local tree = require "lunagrad.nn.tree"
   if not tree.is_module(module) then core._fail(("%s: a module expected (got %s)"):format(owner, type(module))) end
-  local weight = module[name]
-  if not core.is_tensor(weight) or module._kinds[name] ~= "parameter" then
+  local weight = module._kinds[name] == "parameter" and module[name]
+  if not core.is_tensor(weight) then
     core._fail(("%s: %s has no parameter '%s'"):format(owner, module.__name, tostring(name)))
   end
   return weight

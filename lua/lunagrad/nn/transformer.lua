@@ -146,7 +146,7 @@ local read_encoders = reader("TransformerEncoder", "encoder_layer", "num_layers"
 function Encoders:init(...)
   local a = read_encoders(...)
   self.layers, self.num_layers = copies_of(a.encoder_layer, a.num_layers, "TransformerEncoder"), a.num_layers
-  if a.norm then self.norm = a.norm end
+  self.norm = a.norm
 end
 
 local read_sources = reader("TransformerEncoder", "src", {"mask"}, {"src_key_padding_mask"}, {"is_causal", false})
@@ -168,7 +168,7 @@ local read_decoders = reader("TransformerDecoder", "decoder_layer", "num_layers"
 function Decoders:init(...)
   local a = read_decoders(...)
   self.layers, self.num_layers = copies_of(a.decoder_layer, a.num_layers, "TransformerDecoder"), a.num_layers
-  if a.norm then self.norm = a.norm end
+  self.norm = a.norm
 end
 
 local read_targets = reader("TransformerDecoder", "tgt", "memory", {"tgt_mask"}, {"memory_mask"}, {"tgt_key_padding_mask"},

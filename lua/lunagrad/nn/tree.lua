@@ -11,6 +11,9 @@ function tree.is_module(value)
 end
 local is_module = tree.is_module
 
+-- Whether an object has a field of its own or of its class.
+function tree.has(module, name) return rawget(module, name) ~= nil or getmetatable(module)[name] ~= nil end
+
 -- The name of a field in paths and state dicts.
 function tree.name_of(key) return type(key) == "number" and tostring(key - 1) or key end
 local name_of = tree.name_of

@@ -4,6 +4,7 @@ local core = require "lunagrad.core"
 local arguments = require "lunagrad.arguments"
 local closed = require "lunagrad.closed"
 local follow = require "lunagrad.optim.follow"
+local Module = require "lunagrad.nn.module"
 local nearest = require "lunagrad.nearest"
 local replacement_of = require("lunagrad.nn.tree").replacement_of
 local zero_grad = require "lunagrad.nn.zero_grad"
@@ -35,6 +36,13 @@ local function without_ignored(name, ...)
   return table.unpack(given, 1, given.n)
 end
 
+-- The groups of an optimizer. They count from 1.
+local function group_list()
+  return setmetatable({}, {__index = function(_, position)
+    if position == 0 then fail("param_groups counts from 1; write optimizer.param_groups[1]") end
+  end})
+end
+
 -- Methods are called with a colon.
 local function own(self, method, arguments_text)
   if type(self) ~= "table" or type(rawget(self, "param_groups")) ~= "table" then
@@ -64,7 +72,7 @@ function Optimizer.class(name, read)
       for setting in pairs(defaults) do names[#names + 1] = setting end
       table.sort(names)
       local self = setmetatable({
-        defaults = defaults, names = names, param_groups = {}, state = {}, settings = {}, lists = {}, hooks = {},
+        defaults = defaults, names = names, param_groups = group_list(), state = {}, settings = {}, lists = {}, hooks = {},
       }, class)
       self:add_groups(parameters)
       return self
@@ -75,7 +83,9 @@ end
 -- The parameters and their names of model:named_parameters(), or of a list of pairs {name, parameter}.
 local function with_names(given)
   local params, names = {}, {}
-  if type(given) == "function" then
+  if given == Module.parameters or given == Module.named_parameters then
+    fail("a method without its call is no list of parameters; write model:parameters()")
+  elseif type(given) == "function" then
     for name, parameter in given do params[#params + 1], names[#names + 1] = parameter, name end
   else
     for i, pair in ipairs(given) do names[i], params[i] = pair[1], pair[2] end

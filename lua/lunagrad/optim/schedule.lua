@@ -15,6 +15,8 @@ Schedule.__index = Schedule
 local function advice(_, name)
   if name == "lr" then
     return "the rate is a setting of the optimizer: optimizer.param_groups[1].lr; get_last_lr() gives the rates of all groups"
+  elseif name == "get_lr" then
+    return "the rates of all groups are get_last_lr(), a table"
   end
 end
 

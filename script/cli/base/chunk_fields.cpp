@@ -293,6 +293,12 @@ std::vector<int> lost_nils(const CompiledFunction& chunk) {
   return lines;
 }
 
+std::vector<int> lost_nils_in(std::string_view source) {
+  const std::unique_ptr<lua_State, decltype(&lua_close)> state(luaL_newstate(), lua_close);
+  if (!state || luaL_loadbufferx(state.get(), source.data(), source.size(), "=", "t") != LUA_OK) return {};
+  return lost_nils(read_chunk(state.get()));
+}
+
 std::vector<FieldUse> field_uses(const CompiledFunction& chunk) { return Fields().find(chunk); }
 
 }  // namespace lunagrad

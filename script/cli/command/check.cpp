@@ -11,9 +11,11 @@
 #include "script/cli/base/chunk_fields.h"
 #include "script/cli/base/chunk_globals.h"
 #include "script/cli/command/all.h"
+#include "script/lua/source.h"
 #include "script/lua/state.h"
 #include "script/meta/explain.h"
 #include "script/meta/help.h"
+#include "script/meta/python.h"
 #include "script/session.h"
 
 namespace lunagrad {
@@ -97,7 +99,8 @@ int check(const std::string& path, bool tests, Library& library) {
   if (tests) known.insert({"describe", "it", "before_each", "after_each", "expect"});
   const int status = luaL_loadfilex(L, path.c_str(), "t");
   if (status != LUA_OK) {
-    std::cerr << lua_tostring(L, -1) << "\n";
+    const std::string message = lua_tostring(L, -1);
+    std::cerr << message << (status == LUA_ERRFILE ? "" : python_syntax(read_script(path), message)) << "\n";
     return int(status == LUA_ERRFILE ? Outcome::file : Outcome::error);
   }
   size_t found = 0;

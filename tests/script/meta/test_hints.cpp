@@ -17,10 +17,14 @@ TEST_CASE("an error says which name was meant, and where a colon or a dot belong
       {"lg.nn.Lienar(3, 4)", "lg.nn.Lienar does not exist; did you mean lg.nn.Linear?"},
       {"lg.Conv2d(3, 4, 1)", "lg.Conv2d does not exist; did you mean lg.conv2d or lg.nn.Conv2d?"},
       {"lg.ones(3):sofmax(1)", "Tensor has no field or method 'sofmax'; did you mean x:softmax?"},
-      {"lg.nn.Linear(2, 3):paramters()", "(method 'paramters'); did you mean Module:parameters?"},
+      {"lg.nn.Linear(2, 3):paramters()",
+       "Linear has no field or method 'paramters'; did you mean 'parameters'?"},
       {"local Net = lg.nn.class 'Net' function Net:encode() end Net():encdoe()",
-       "(method 'encdoe'); did you mean Net:encode?"},
-      {"local m = lg.nn.Sequential() m:appned(1)", "(method 'appned'); did you mean ModuleList:append?"},
+       "Net has no field or method 'encdoe'; did you mean 'encode'?"},
+      {"local m = lg.nn.Sequential() m:appned(1)",
+       "Sequential has no field or method 'appned'; did you mean 'append'?"},
+      {"local m = {} setmetatable(m, {__index = {close = print}, __name = 'File'}) m:clsoe()",
+       "(method 'clsoe')"},
       {"lg.nn.Linear(2, 3).parameters()",
        "'parameters' is a method: call it with a colon, as in object:parameters(…)"},
       {"lg.nn:Linear(3, 4)", "what lg.nn holds is called with a dot: lg.nn.Linear(…)"},
@@ -37,6 +41,84 @@ TEST_CASE("an error says which name was meant, and where a colon or a dot belong
     CHECK_MESSAGE(finished.err.substr(0, finished.err.find('\n')).find(message) != std::string::npos,
                   finished.err);
   }
+}
+
+TEST_CASE("what Python writes is answered by what Lua has") {
+  const Folder folder;
+  const struct {
+    const char* code;
+    const char* message;
+  } mistakes[] = {
+      // Methods with a dot.
+      {"print(lg.ones(2).size(1))", "a method is called with a colon, as in x:size(…)"},
+      {"lg.nn.Linear(3, 4).forward(lg.ones(2, 3))", "'forward' is a method: call it with a colon"},
+      {"lg.nn.Linear(3, 4).to('cpu')", "a method is called with a colon, as in object:method(…)"},
+      {"local N = lg.nn.class('N') function N:encode(x) return self.fc(x) end N().encode(lg.ones(2))",
+       "self is a tensor here: call the method with a colon"},
+      // Iteration.
+      {"for row in lg.ones(2, 2) do end", "rows: for i = 1, #x do local row = x[i] … end"},
+      {"for p in lg.nn.Linear(1, 1):parameters() do end", "a list: for i, value in ipairs(list) do … end"},
+      {"for s in lg.data.TensorDataset(lg.ones(2)) do end",
+       "batches: for x, y in lg.data.DataLoader(set) do … end"},
+      {"for k in pairs(lg.ones(2)) do end", "rows: for i = 1, #x do"},
+      {"for i in range(3) do end", "for i = 1, n do … end"},
+      // Words.
+      {"print(len({}))", "the length of x is #x"},
+      {"print(isinstance(1, 2))", "lg.nn.isinstance(m, lg.nn.Linear)"},
+      {"print(torch.zeros(3))", "torch.x is lg.x"},
+      {"print(None)", "None is Python's; write nil"},
+      {"lg.nn.Linear(1, 1, {bias = False})", "False is Python's; write false"},
+      {"lg.arange(3, {dtype = float})", "float is Python's; write lg.float"},
+      {"lg.nn.Module('Net')", "local Net = nn.class(\"Net\")"},
+      {"lg.Generator()", "random_split and DataLoader take {seed = 42}"},
+      {"lg.cuda.is_available()", "a GPU is the device \"vulkan\""},
+      {"print(lg.autograd)", "torch.autograd.grad is lg.grad"},
+      {"print(lg.F)", "the functions of networks are lg.nn.functional"},
+      {"lg.ones(2):numpy()", "PyTorch's Tensor.numpy is x:tolist"},
+      {"print(lg.ones(2):topk(1).values)", "values, indices = x:topk(3)"},
+      // Values.
+      {"print(lg.ones(2):tolist()[0] + 1)", "positions in a table count from 1"},
+      {"print(('%.2f'):format(lg.ones(1)))", "the number in a tensor of one element is x:item()"},
+      {"local n, c = lg.ones(2, 3):size() print(n * c)", "taken apart by table.unpack"},
+      {"local a, b = lg.ones(2, 3):chunk(2) a:sum()", "local a, b = table.unpack(list)"},
+      {"lg.ones(2, {requires_grad = true}).grad:sum()", "a tensor has a gradient after loss:backward()"},
+      {"lg.ones(2, {requires_grad = true}):grad()", "x.grad is a field"},
+      {"lg.full(2, 3, 7)", "lg.full({2, 3}, 7)"},
+      {"lg.no_grad() lg.ones(1, {requires_grad = true}):sum():backward()",
+       "gradients are off here: lg.no_grad() without a function lasts until it is closed"},
+      // Syntax.
+      {"if x != 3 then end", "not equal is ~="},
+      {"print(2 ** 3)", "a power is x ^ 2"},
+      {"local x = 1 x += 1", "x = x + 1"},
+      {"print(a @ b)", "x:matmul(y)"},
+      {"lg.tensor([1, 2])", "a list is a table: {1, 2, 3}"},
+      {"lg.zeros((2, 3))", "a list of sizes or dims is a table: {2, 3}"},
+      {"lg.ones(3):sum(dim = 1)", "f(x, {dim = 1})"},
+      {"print(lg.ones(3)[:, 1])", "x[{{}, {1, 2}}]"},
+      {"print({'a': 1})", "{name = value}"},
+      {"for i in ipairs({}):", "for … do … end"},
+      {"local f = lambda x: x", "function(x) return … end"},
+      {"# a comment", "a comment begins with --"},
+      {"import torch", "local lg = require \"lunagrad\""},
+      {"def f(x)", "function name(x) … end"},
+  };
+  for (const auto& [code, message] : mistakes) {
+    folder.write("python.lua", "local lg = require 'lunagrad'\n" + std::string(code) + "\n");
+    const Finished finished = folder.run({"run", "python.lua"});
+    CHECK(finished.code == 1);
+    CHECK_MESSAGE(finished.err.starts_with("python.lua:"), finished.err);
+    CHECK_MESSAGE(finished.err.substr(0, finished.err.find('\n')).find(message) != std::string::npos,
+                  code << "\n"
+                       << finished.err);
+  }
+  folder.write("python.lua", "local lg = require 'lunagrad'\nlocal x = lg.ones(2, 2)\nprint(x[{{}, nil}])\n");
+  CHECK(folder.run({"run", "python.lua"})
+            .err.find("warning: python.lua:3: the nil at the end of this index is lost; a new "
+                      "dim is x:unsqueeze(dim)") != std::string::npos);
+  folder.write("python.lua", "if x != 3 then end\n");
+  CHECK(folder.run({"check", "python.lua"}).err.find("not equal is ~=") != std::string::npos);
+  folder.write("python.lua", "local pass = 1 local lambda = 2 local from = 3\nprint(pass, lambda, from\n");
+  CHECK(folder.run({"run", "python.lua"}).err.find("in Lua") == std::string::npos);
 }
 
 TEST_CASE("an endless recursion is told at once, with both ends of its calls") {
