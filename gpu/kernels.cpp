@@ -104,7 +104,7 @@ const Kernel* find_kernel(const Op& op) {
           attention_kernels,   rearrange_kernels,  pad_kernels,         scatter_kernels, scan_kernels,
           sort_kernels,        resize_kernels,     unfold_kernels,      rope_kernels,    nonzero_kernels,
           complex_kernels,     arithmetic_kernels, multinomial_kernels, ctc_kernels,     user_kernels,
-          fft_kernels})
+          fft_kernels,         running_kernels,    count_kernels,       place_kernels,   poisson_kernels})
       for (const KernelEntry& entry : family())
         if (entry.op) all.emplace(entry.op, entry.kernel);
     return all;

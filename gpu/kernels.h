@@ -152,6 +152,10 @@ std::vector<KernelEntry> complex_kernels();
 std::vector<KernelEntry> fft_kernels();
 std::vector<KernelEntry> arithmetic_kernels();
 std::vector<KernelEntry> multinomial_kernels();
+std::vector<KernelEntry> running_kernels();
+std::vector<KernelEntry> count_kernels();
+std::vector<KernelEntry> place_kernels();
+std::vector<KernelEntry> poisson_kernels();
 std::vector<KernelEntry> user_kernels();
 
 // Whether kernels can count the elements in 32 bits.

@@ -64,7 +64,7 @@ void run_lanes(LaneMode mode, const Lanes& lanes, const LaneView& target, const 
   }
   const DType type = target.memory->dtype();
   launch.run(shaders::Lanes{.mode = uint32_t(mode),
-                            .type = mode == LaneMode::add ? uint32_t(type) : raw_type(type),
+                            .type = mode >= LaneMode::add ? uint32_t(type) : raw_type(type),
                             .index_type = uint32_t(index.memory->dtype())},
              {groups_for(a.lanes, recorder)}, bytes_of(a));
 }
