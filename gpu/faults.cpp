@@ -94,8 +94,15 @@ void Faults::raise() {
 }
 
 ErrorKind Faults::kind_of(const Words& fault) {
-  return fault.kind == FaultKind::singular || fault.kind == FaultKind::minor ? ErrorKind::numeric
-                                                                             : ErrorKind::value;
+  switch (fault.kind) {
+    case FaultKind::singular:
+    case FaultKind::minor:
+    case FaultKind::eigenvalues:
+    case FaultKind::singular_values:
+      return ErrorKind::numeric;
+    default:
+      return ErrorKind::value;
+  }
 }
 
 std::string Faults::describe(const Words& fault, const Record& record) {
@@ -131,6 +138,10 @@ std::string Faults::describe(const Words& fault, const Record& record) {
     case FaultKind::minor:
       return text(record.op, ": ", which(), " is not positive-definite: the leading minor of order ", at,
                   " is not positive", place);
+    case FaultKind::eigenvalues:
+      return text(record.op, ": the eigenvalues of ", which(), " do not converge", place);
+    case FaultKind::singular_values:
+      return text(record.op, ": the singular values of ", which(), " do not converge", place);
     case FaultKind::not_finite:
       // The cofactors are the gradient of the determinant.
       return text(record.op == "cofactor" ? "linalg.det" : record.op,

@@ -32,6 +32,8 @@ enum class FaultKind : uint32_t {
   singular,  // these of a batch of matrices (note_matrix() of shaders/fault.glsl)
   minor,     // of a Cholesky factorization
   not_finite,
+  eigenvalues,
+  singular_values,
   index_select,
   embedding,
   gather,

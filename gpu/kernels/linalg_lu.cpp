@@ -75,14 +75,13 @@ void run_cofactor(const Call& call, Recorder& recorder) {
   arguments.result = launch.writes(call.output());
   arguments.fault = recorder.stream.fault_address();
   arguments.n = n;
-  // Leaves room for what the shader holds beside its matrix.
-  arguments.width = std::min(n, (most_words(a.dtype()) - 512 - matrix) / n);
+  arguments.width = std::min(n, (words_beside_vectors(a.dtype()) - matrix) / n);
   arguments.fault_kind = uint32_t(FaultKind::not_finite);
   arguments.batch = batch_of(batch_dims(a), a);
   launch.multiplies(double(a.numel()) * n * 4 / 3);
   const uint32_t words = rounded_words(matrix + n * arguments.width, a.dtype());
   run_matrices(launch, "cofactor", a.dtype(),
-               shaders::Cofactor{.words = std::min(words, most_words(a.dtype()) - 512)},
+               shaders::Cofactor{.words = std::min(words, words_beside_vectors(a.dtype()))},
                group_count(arguments.batch.count, recorder), bytes_of(arguments));
 }
 

@@ -23,8 +23,9 @@ Batch batch_of(const Shape& batch, const Tensor& a, const Tensor& b = {});
 // The matrices of x at an address, or their transposes.
 Matrix matrix_of(const Tensor& x, uint64_t memory, bool transposed = false);
 
-// Numbers in shared memory: at most 32000 bytes.
+// Numbers in shared memory: at most 32000 bytes, or less if the shader holds vectors beside them.
 uint32_t most_words(DType);
+inline uint32_t words_beside_vectors(DType type) { return most_words(type) - 512; }
 // Of a matrix with so many columns, padded against bank conflicts.
 inline uint32_t words_of(int64_t rows, int64_t columns) { return uint32_t(rows * (columns | 1)); }
 // `needed` numbers, rounded up so that there are few pipelines; no more shared memory than that keeps work

@@ -32,6 +32,12 @@ float size_of(Number x) {
 float pivot_size(Number x) {
   return abs(x.x) + abs(x.y);
 }
+float largest_of(Number x) {
+  return max(abs(x.x), abs(x.y));
+}
+float square_of(Number x) {
+  return dot(x, x);
+}
 #else
 #define Number float
 Number number(float x) {
@@ -57,6 +63,12 @@ float size_of(Number x) {
 }
 float pivot_size(Number x) {
   return abs(x);
+}
+float largest_of(Number x) {
+  return abs(x);
+}
+float square_of(Number x) {
+  return x * x;
 }
 #endif
 

@@ -27,10 +27,7 @@ inline bool asks_for_c128(const Op& op, const Sample& sample) {
 }
 
 // The records that have no kernel for the device yet: they run on the CPU, which the trace tells.
-inline const std::set<std::string> kOnTheCpu = {"_row_order",
-                                                // LAPACK's factorizations
-                                                "linalg.qr", "_linalg.lstsq", "linalg.svd", "linalg.svdvals",
-                                                "linalg.pinv", "linalg.eigh", "linalg.eigvalsh", "linalg.eig",
+inline const std::set<std::string> kOnTheCpu = {"_row_order", "_linalg.lstsq", "linalg.eig",
                                                 "linalg.eigvals"};
 
 struct SampleResult {
