@@ -104,8 +104,8 @@ void run_pivots(const Call& call, Recorder& recorder) {
   hot.pivots = launch.reads(pivots);
   hot.fault = recorder.stream.fault_address();
   hot.each = uint32_t(pivots.size(-1));
-  hot.count = uint32_t(pivots.numel()) / hot.each;
   hot.rows = uint32_t(call.integer(0));
+  hot.count = uint32_t(call.output().numel()) / hot.rows;
   hot.kind = uint32_t(FaultKind::pivot);
   launch.run(shaders::Pivots{.type = uint32_t(pivots.dtype())}, {groups_for(hot.count, recorder)}, {},
              bytes_of(hot));

@@ -56,7 +56,7 @@ bool has_small_matrices(const Tensor& x) {
   if (x.dtype() != DType::f32 && x.dtype() != DType::c64) return false;
   const int64_t longest = longest_side(x.dtype());
   constexpr int64_t kMost = int64_t(1) << 24;
-  return indexable(x) && x.size(-1) <= longest && x.size(-2) <= longest &&
+  return x.numel() > 0 && indexable(x) && x.size(-1) <= longest && x.size(-2) <= longest &&
          x.numel() / (x.size(-1) * x.size(-2)) < kMost;
 }
 

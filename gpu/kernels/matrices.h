@@ -32,7 +32,8 @@ inline uint32_t words_of(int64_t rows, int64_t columns) { return uint32_t(rows *
 // groups from running side by side.
 uint32_t rounded_words(uint32_t needed, DType);
 
-// Whether the matrices are of f32 or c64 and fit, and whether their number fits into the record of a fault.
+// Whether there are matrices of f32 or c64 that fit, and whether their number fits into the record of a
+// fault.
 bool has_small_matrices(const Tensor&);
 // The longest side of such matrices.
 int64_t longest_side(DType);

@@ -27,7 +27,7 @@ shared float eigenvalues[kThreads];
 
 // One thread for each pair.
 void choose_rotation(uint pair, uvec2 at, uint n) {
-  turns[pair] = Rotation(1.0, number(0.0), 0.0);
+  turns[pair] = Rotation(number(0.0), 0.0, 0.0);
   if (at.y >= n) return;
   const Number z = held[at.x * stride + at.y];
   if (!(size_of(z) > kNothing)) return;
@@ -42,20 +42,20 @@ void run_round(uint n, uint vectors, uint round, uint players) {
   const uvec2 at = mine.column < pairs ? pair_of(mine.column, round, players) : uvec2(n);
   if (mine.row == 0 && mine.column < pairs) choose_rotation(mine.column, at, n);
   barrier();
-  const Rotation turn = turns[min(mine.column, pairs - 1)];
+  Rotation turn = turns[min(mine.column, pairs - 1)];
   const bool turns_it = at.y < n && turn.shift != 0.0;
   const float p = turns_it ? real_part(held[at.x * stride + at.x]) - turn.shift : 0.0;
   const float q = turns_it ? real_part(held[at.y * stride + at.y]) + turn.shift : 0.0;
   barrier();
-  if (turns_it)
-    for (uint i = mine.row; i < n; i += mine.step) {
-      rotate(i * stride + at.x, i * stride + at.y, turn.c, turn.s);
-      if (VECTORS) rotate(vectors + i * stride + at.x, vectors + i * stride + at.y, turn.c, turn.s);
-    }
+  const uint count = mine.row < n ? (n - mine.row + mine.step - 1) / mine.step : 0;
+  if (turns_it) {
+    const uint from = mine.row * stride;
+    rotate_all(from + at.x, from + at.y, mine.step * stride, count, turn);
+    if (VECTORS) rotate_all(vectors + from + at.x, vectors + from + at.y, mine.step * stride, count, turn);
+  }
   barrier();
-  if (turns_it)
-    for (uint j = mine.row; j < n; j += mine.step)
-      rotate(at.x * stride + j, at.y * stride + j, turn.c, conjugate(turn.s));
+  turn.s = conjugate(turn.s);
+  if (turns_it) rotate_all(at.x * stride + mine.row, at.y * stride + mine.row, mine.step, count, turn);
   barrier();
   if (turns_it && mine.row == 0) {
     held[at.x * stride + at.x] = number(p);

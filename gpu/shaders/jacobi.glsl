@@ -14,23 +14,33 @@ uvec2 pair_of(uint pair, uint round, uint players) {
 }
 
 // Makes the Hermitian matrix (p, z; z*, q) diagonal: columns x, y become c x - s* y and s x + c y, and the diagonal becomes
-// p - shift, q + shift. z is not 0.
+// p - shift, q + shift. z is not 0. With rest = |s| / (1 + c), c = 1 - |s| rest, which needs not be rounded: lengths then
+// keep their last bits over many rotations (Rutishauser, "The Jacobi method for real symmetric matrices", 1966).
 struct Rotation {
-  float c;
   Number s;
+  float rest;  // times s / |s|: see rotate()
   float shift;
 };
 Rotation rotation_of(float p, float q, Number z) {
   const float size = size_of(z), half_cotangent = (q - p) / (2.0 * size);
   const float t = (half_cotangent >= 0.0 ? 1.0 : -1.0) / (abs(half_cotangent) + sqrt(1.0 + half_cotangent * half_cotangent));
   const float c = 1.0 / sqrt(1.0 + t * t);
-  return Rotation(c, (z / size) * (t * c), t * size);
+  return Rotation((z / size) * (t * c), 1.0 / (1.0 + c), t * size);
 }
 // Rotates elements x and y of the shared memory.
-void rotate(uint x, uint y, float c, Number s) {
+void rotate(uint x, uint y, Number s, float rest) {
   const Number a = held[x], b = held[y];
-  held[x] = a * c - times(conjugate(s), b);
-  held[y] = times(s, a) + b * c;
+  held[x] = a - times(conjugate(s), b + times(s, a) * rest);
+  held[y] = b + times(s, a - times(conjugate(s), b) * rest);
+}
+
+// Elements x, x + apart, … with y, y + apart, …, four at a time: Mesa's CPU driver ends an invocation's loops after 65535
+// rounds in all.
+void rotate_all(uint x, uint y, uint apart, uint count, Rotation turn) {
+  for (uint first = 0; first < count; first += 4) {
+    [[unroll]] for (uint k = 0; k < 4; ++k)
+      if (first + k < count) rotate(x + (first + k) * apart, y + (first + k) * apart, turn.s, turn.rest);
+  }
 }
 
 shared uint largest_bits;  // of the elements, as a float

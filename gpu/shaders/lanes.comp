@@ -18,8 +18,9 @@ const uint kTake = 0, kPut = 1, kAdd = 2, kProduct = 3, kLargest = 4, kSmallest 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
   uint64_t target, source, index;
   uint64_t fault;
-  uint lanes, dims, extent;  // extent: indices of a lane
-  uint kind;                 // of a fault
+  uint lanes, dims;
+  uint first, last;          // indices of a lane that this dispatch processes
+  uint kind, padding;        // kind: of a fault
   int64_t size;              // indices must be less
   int64_t target_step, source_step, index_step;  // along the dim
   uint lane_size[8];
@@ -51,7 +52,7 @@ void main() {
       source += place * arguments.source_stride[d];
       index += place * arguments.index_stride[d];
     }
-    for (uint k = 0; k < arguments.extent; ++k) {
+    for (uint k = arguments.first; k < arguments.last; ++k) {
       const int64_t at = load_integer(arguments.index, index + int64_t(k) * arguments.index_step, INDEX_TYPE);
       if (at < 0 || at >= arguments.size) {
         note_index(arguments.fault, arguments.kind, uint(index + int64_t(k) * arguments.index_step), at,

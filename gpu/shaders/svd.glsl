@@ -44,18 +44,35 @@ Number column_product(uint p, uint q, uint rows) {
   return sum;
 }
 
+// Four elements at a time, in sums of their own, so that loads overlap and rounding errors grow less.
+void multiply_columns(uint p, uint q, uint rows, out float p_square, out float q_square, out Number product) {
+  float p_sums[4] = {0.0, 0.0, 0.0, 0.0}, q_sums[4] = {0.0, 0.0, 0.0, 0.0};
+  Number products[4] = {number(0.0), number(0.0), number(0.0), number(0.0)};
+  for (uint first = 0; first < rows; first += 4) {
+    [[unroll]] for (uint k = 0; k < 4; ++k) {
+      if (first + k < rows) {
+        const Number x = held[(first + k) * stride + p], y = held[(first + k) * stride + q];
+        p_sums[k] += square_of(x);
+        q_sums[k] += square_of(y);
+        products[k] += times(conjugate(x), y);
+      }
+    }
+  }
+  p_square = (p_sums[0] + p_sums[1]) + (p_sums[2] + p_sums[3]);
+  q_square = (q_sums[0] + q_sums[1]) + (q_sums[2] + q_sums[3]);
+  product = (products[0] + products[1]) + (products[2] + products[3]);
+}
+
 // One thread makes two columns orthogonal.
 void meet(uvec2 at, uint rows, uint columns, float tolerance) {
-  const float p = column_square(at.x, rows), q = column_square(at.y, rows);
-  if (!(p > kNothing) || !(q > kNothing)) return;
-  const Number z = column_product(at.x, at.y, rows);
-  if (!(size_of(z) > tolerance * sqrt(p * q))) return;
+  float p, q;
+  Number z;
+  multiply_columns(at.x, at.y, rows, p, q, z);
+  if (!(p > kNothing) || !(q > kNothing) || !(size_of(z) > tolerance * sqrt(p * q))) return;
   rotated = 1;
   const Rotation turn = rotation_of(p, q, z);
-  for (uint i = 0; i < rows; ++i) rotate(i * stride + at.x, i * stride + at.y, turn.c, turn.s);
-  if (VECTORS)
-    for (uint i = 0; i < columns; ++i)
-      rotate(sides + i * right_stride + at.x, sides + i * right_stride + at.y, turn.c, turn.s);
+  rotate_all(at.x, at.y, stride, rows, turn);
+  if (VECTORS) rotate_all(sides + at.x, sides + at.y, right_stride, columns, turn);
 }
 
 // Whether it converges.

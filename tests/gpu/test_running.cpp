@@ -165,6 +165,22 @@ TEST_CASE("products and extremes are scattered as on the CPU") {
   CHECK(error.find("scatter_reduce: index 3 at position 2 is out of range") == 0);
 }
 
+// Longer than a dispatch processes of a lane.
+TEST_CASE("long lanes of indices are processed to their end, in order") {
+  const NoGrad off;
+  const int64_t n = 100000;
+  const Tensor index =
+      to(remainder(arange(0, double(n), 1, DType::i64), Tensor::number(int64_t(3))), DType::i64);
+  const Tensor order = arange(0, double(n), 1, DType::i64), zero = zeros({3}, DType::i64);
+  const Tensor there = to(index, gpu()), source = to(order, gpu()), target = to(zero, gpu());
+  CHECK(words(scatter_add(target, 0, there, source)) == words(scatter_add(zero, 0, index, order)));
+  CHECK(words(scatter(target, 0, there, source)) == std::vector<int64_t>{n - 1, n - 3, n - 2});
+  CHECK(words(gather(scatter(target, 0, there, source), 0, there)) ==
+        words(gather(scatter(zero, 0, index, order), 0, index)));
+  const Op& op = *find_op("_scatter_reduce");
+  CHECK(words(apply1(op, {target, there, source}, {0, 1})) == std::vector<int64_t>{n - 1, n - 3, n - 2});
+}
+
 TEST_CASE("Poisson numbers are the CPU's, bit for bit") {
   const NoGrad off;
   const Op& op = *find_op("poisson");
