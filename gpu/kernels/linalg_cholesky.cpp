@@ -33,8 +33,7 @@ void run(const Call& call, Recorder& recorder) {
   launch.multiplies(double(a.numel()) * double(a.size(-1)) / 6);
   const shaders::Cholesky constants{.upper = upper,
                                     .words = rounded_words(words_of(a.size(-1), a.size(-1)), a.dtype())};
-  run_matrices(launch, "cholesky", a.dtype(), constants, group_count(arguments.batch.count, recorder),
-               bytes_of(arguments));
+  run_matrices(launch, "cholesky", a.dtype(), constants, arguments.batch.count, bytes_of(arguments));
 }
 
 }  // namespace

@@ -20,8 +20,7 @@ struct Arguments {
 bool supports(const Call& call) { return has_small_matrices(call.input(0)); }
 
 // `arguments` name the results.
-void launch_lu(Launch& launch, const Tensor& a, bool transposed, uint32_t mode, Arguments arguments,
-               Recorder& recorder) {
+void launch_lu(Launch& launch, const Tensor& a, bool transposed, uint32_t mode, Arguments arguments) {
   arguments.operand = matrix_of(a, launch.reads(a), transposed);
   arguments.rows = uint32_t(a.size(transposed ? -1 : -2));
   arguments.columns = uint32_t(a.size(transposed ? -2 : -1));
@@ -29,8 +28,7 @@ void launch_lu(Launch& launch, const Tensor& a, bool transposed, uint32_t mode, 
   launch.multiplies(double(a.numel()) * double(std::min(arguments.rows, arguments.columns)) / 3);
   const Lu constants{.mode = mode,
                      .words = rounded_words(words_of(arguments.rows, arguments.columns), a.dtype())};
-  run_matrices(launch, "lu", a.dtype(), constants, group_count(arguments.batch.count, recorder),
-               bytes_of(arguments));
+  run_matrices(launch, "lu", a.dtype(), constants, arguments.batch.count, bytes_of(arguments));
 }
 
 void run_factor(const Call& call, Recorder& recorder) {
@@ -38,14 +36,14 @@ void run_factor(const Call& call, Recorder& recorder) {
   Arguments arguments{};
   arguments.result = launch.writes(call.output(0));
   arguments.pivots = launch.writes(call.output(1));
-  launch_lu(launch, call.input(0), false, Lu::kFactor, arguments, recorder);
+  launch_lu(launch, call.input(0), false, Lu::kFactor, arguments);
 }
 
 void run_det(const Call& call, Recorder& recorder) {
   Launch launch(recorder);
   Arguments arguments{};
   arguments.result = launch.writes(call.output());
-  launch_lu(launch, call.input(0), true, Lu::kDeterminant, arguments, recorder);
+  launch_lu(launch, call.input(0), true, Lu::kDeterminant, arguments);
 }
 
 void run_slogdet(const Call& call, Recorder& recorder) {
@@ -53,7 +51,7 @@ void run_slogdet(const Call& call, Recorder& recorder) {
   Arguments arguments{};
   arguments.result = launch.writes(call.output(0));
   arguments.logarithms = launch.writes(call.output(1));
-  launch_lu(launch, call.input(0), true, Lu::kLogarithm, arguments, recorder);
+  launch_lu(launch, call.input(0), true, Lu::kLogarithm, arguments);
 }
 
 struct CofactorArguments {
@@ -82,7 +80,7 @@ void run_cofactor(const Call& call, Recorder& recorder) {
   const uint32_t words = rounded_words(matrix + n * arguments.width, a.dtype());
   run_matrices(launch, "cofactor", a.dtype(),
                shaders::Cofactor{.words = std::min(words, words_beside_vectors(a.dtype()))},
-               group_count(arguments.batch.count, recorder), bytes_of(arguments));
+               arguments.batch.count, bytes_of(arguments));
 }
 
 // --- the order of rows ---
@@ -122,7 +120,7 @@ void factor_lu(const Tensor& a, bool transposed, const Scratch& factors, const S
   arguments.fault = recorder.stream.fault_address();
   arguments.fault_kind = uint32_t(kind);
   arguments.batched = a.ndim() > 2;
-  launch_lu(launch, a, transposed, Lu::kFactor, arguments, recorder);
+  launch_lu(launch, a, transposed, Lu::kFactor, arguments);
 }
 
 std::vector<KernelEntry> linalg_lu_kernels() {

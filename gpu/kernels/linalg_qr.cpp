@@ -37,8 +37,8 @@ void run(const Call& call, Recorder& recorder) {
   launch.multiplies(2 * double(a.numel()) * double(std::min(arguments.rows, arguments.columns)));
   const uint32_t words = rounded_words(matrix + arguments.rows * arguments.width, a.dtype());
   run_matrices(launch, "qr", a.dtype(),
-               shaders::Qr{.words = std::min(words, words_beside_vectors(a.dtype()))},
-               group_count(arguments.batch.count, recorder), bytes_of(arguments));
+               shaders::Qr{.words = std::min(words, words_beside_vectors(a.dtype()))}, arguments.batch.count,
+               bytes_of(arguments));
 }
 
 }  // namespace

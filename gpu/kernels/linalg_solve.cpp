@@ -19,7 +19,7 @@ struct Arguments {
 constexpr uint32_t kMostWidth = 64;  // columns that a work group solves together
 
 // Everything else is in the arguments.
-void launch_solve(Launch& launch, Solve constants, DType type, Arguments arguments, Recorder& recorder) {
+void launch_solve(Launch& launch, Solve constants, DType type, Arguments arguments) {
   const uint32_t matrix = words_of(arguments.n, arguments.n);
   const uint32_t room = (most_words(type) - matrix) / arguments.n;
   arguments.width = std::min({arguments.columns, room, kMostWidth});
@@ -27,8 +27,7 @@ void launch_solve(Launch& launch, Solve constants, DType type, Arguments argumen
   constants.words = rounded_words(matrix + arguments.n * arguments.width, type);
   launch.multiplies(double(arguments.batch.count) * arguments.columns * arguments.n * arguments.n *
                     (constants.mode == Solve::kTriangle ? 0.5 : 1));
-  run_matrices(launch, "solve", type, constants,
-               group_count(uint64_t(arguments.batch.count) * arguments.blocks, recorder),
+  run_matrices(launch, "solve", type, constants, arguments.batch.count * arguments.blocks,
                bytes_of(arguments));
 }
 
@@ -57,7 +56,7 @@ void run_inv(const Call& call, Recorder& recorder) {
   arguments.result = matrix_of(out, launch.writes(out));
   arguments.n = arguments.columns = uint32_t(a.size(-1));
   arguments.batch = batch_of(batch_dims(a), as_factors(a));
-  launch_solve(launch, {.mode = Solve::kInverse}, a.dtype(), arguments, recorder);
+  launch_solve(launch, {.mode = Solve::kInverse}, a.dtype(), arguments);
 }
 
 bool supports_solve(const Call& call) {
@@ -75,7 +74,7 @@ void run_solve(const Call& call, Recorder& recorder) {
   arguments.n = uint32_t(a.size(-1));
   arguments.columns = uint32_t(out.size(-1));
   arguments.batch = batch_of(batch_dims(out), as_factors(a), b);
-  launch_solve(launch, {.mode = Solve::kSystem}, a.dtype(), arguments, recorder);
+  launch_solve(launch, {.mode = Solve::kSystem}, a.dtype(), arguments);
 }
 
 void run_triangular(const Call& call, Recorder& recorder) {
@@ -90,8 +89,8 @@ void run_triangular(const Call& call, Recorder& recorder) {
   arguments.n = uint32_t(a.size(-1));
   arguments.columns = uint32_t(out.size(turned ? -2 : -1));
   arguments.batch = batch_of(batch_dims(out), a, b);
-  launch_solve(launch, {.mode = Solve::kTriangle, .upper = upper, .unit = call.flag(2)}, a.dtype(), arguments,
-               recorder);
+  launch_solve(launch, {.mode = Solve::kTriangle, .upper = upper, .unit = call.flag(2)}, a.dtype(),
+               arguments);
 }
 
 }  // namespace

@@ -38,12 +38,12 @@ bool has_small_matrices(const Tensor&);
 // The longest side of such matrices.
 int64_t longest_side(DType);
 
-// Records a shader of the type's numbers.
+// Records a shader of the type's numbers, with a work group for each item.
 template <ShaderConstants C>
-void run_matrices(Launch& launch, const char* shader, DType type, const C& constants, uint32_t groups,
+void run_matrices(Launch& launch, const char* shader, DType type, const C& constants, uint32_t items,
                   Bytes arguments) {
-  launch.run(find_shader(std::string(shader) + (is_complex(type) ? "_c64" : "_f32")), constants.values(),
-             {groups}, arguments);
+  launch.run_in_turns(find_shader(std::string(shader) + (is_complex(type) ? "_c64" : "_f32")),
+                      constants.values(), items, arguments);
 }
 
 // P A = L U of each matrix, or of its transpose, into contiguous matrices and i32 pivots that count from 1. A

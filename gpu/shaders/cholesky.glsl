@@ -15,6 +15,7 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arg
 };
 layout(push_constant, scalar) uniform Push {
   Arguments arguments;
+  TURN
 };
 PLACES(arguments.batch)
 
@@ -43,19 +44,17 @@ uint factor(uint n) {
 void main() {
   const uint n = arguments.n, me = gl_LocalInvocationID.x;
   stride = n | 1;
-  for (uint item = gl_WorkGroupID.x; item < arguments.batch.count; item += gl_NumWorkGroups.x) {
-    barrier();
-    // The upper triangle is the lower one of the transposed matrix, whose factor is conj(L).
-    load_matrix(arguments.operand, place_in(0, item), n, n);
-    const uint failing = factor(n);
-    if (failing != 0 && me == 0)
-      note_matrix(arguments.fault, arguments.fault_kind, item, failing, arguments.batched);
-    barrier();
-    for (uint e = me; e < n * n; e += kThreads) {
-      const uint i = e / n, j = e % n;
-      const bool outside = UPPER ? i > j : i < j;
-      store(arguments.result, int64_t(item) * n * n + e,
-            outside ? number(0.0) : held[UPPER ? j * stride + i : i * stride + j]);
-    }
+  const uint item = MY_ITEM;
+  // The upper triangle is the lower one of the transposed matrix, whose factor is conj(L).
+  load_matrix(arguments.operand, place_in(0, item), n, n);
+  const uint failing = factor(n);
+  if (failing != 0 && me == 0)
+    note_matrix(arguments.fault, arguments.fault_kind, item, failing, arguments.batched);
+  barrier();
+  for (uint e = me; e < n * n; e += kThreads) {
+    const uint i = e / n, j = e % n;
+    const bool outside = UPPER ? i > j : i < j;
+    store(arguments.result, int64_t(item) * n * n + e,
+          outside ? number(0.0) : held[UPPER ? j * stride + i : i * stride + j]);
   }
 }

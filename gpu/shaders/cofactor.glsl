@@ -14,6 +14,7 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arg
 };
 layout(push_constant, scalar) uniform Push {
   Arguments arguments;
+  TURN
 };
 PLACES(arguments.batch)
 
@@ -95,28 +96,26 @@ void main() {
   const uint n = arguments.n, me = gl_LocalInvocationID.x;
   stride = n | 1;
   sides = n * stride;
-  for (uint item = gl_WorkGroupID.x; item < arguments.batch.count; item += gl_NumWorkGroups.x) {
+  const uint item = MY_ITEM;
+  load_matrix(arguments.operand, place_in(0, item), n, n);
+  if (unsound != 0 && me == 0) note_matrix(arguments.fault, arguments.fault_kind, item, 1, 0);
+  const float sign = factor(n);
+  if (me < n) {
+    Number product = number(sign);
+    for (uint k = 0; k < n; ++k)
+      if (k != me) product = times(product, held[k * stride + k]);
+    others[me] = product;
+  }
+  for (uint first = 0; first < n; first += arguments.width) {
+    const uint width = min(arguments.width, n - first);
     barrier();
-    load_matrix(arguments.operand, place_in(0, item), n, n);
-    if (unsound != 0 && me == 0) note_matrix(arguments.fault, arguments.fault_kind, item, 1, 0);
-    const float sign = factor(n);
-    if (me < n) {
-      Number product = number(sign);
-      for (uint k = 0; k < n; ++k)
-        if (k != me) product = times(product, held[k * stride + k]);
-      others[me] = product;
-    }
-    for (uint first = 0; first < n; first += arguments.width) {
-      const uint width = min(arguments.width, n - first);
-      barrier();
-      for (uint e = me; e < n * width; e += kThreads)
-        held[sides + e] = number(e / width == first + e % width ? 1.0 : 0.0);
-      substitute(n, width, false, true, true);
-      for (uint e = me; e < n * width; e += kThreads) held[sides + e] = times(held[sides + e], others[e / width]);
-      substitute(n, width, true, true, true);
-      for (uint e = me; e < n * width; e += kThreads)
-        store(arguments.result, (int64_t(item) * n + row_of[e / width]) * n + column_of[first + e % width],
-              held[sides + e]);
-    }
+    for (uint e = me; e < n * width; e += kThreads)
+      held[sides + e] = number(e / width == first + e % width ? 1.0 : 0.0);
+    substitute(n, width, false, true, true);
+    for (uint e = me; e < n * width; e += kThreads) held[sides + e] = times(held[sides + e], others[e / width]);
+    substitute(n, width, true, true, true);
+    for (uint e = me; e < n * width; e += kThreads)
+      store(arguments.result, (int64_t(item) * n + row_of[e / width]) * n + column_of[first + e % width],
+            held[sides + e]);
   }
 }

@@ -16,6 +16,7 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arg
 };
 layout(push_constant, scalar) uniform Push {
   Arguments arguments;
+  TURN
 };
 PLACES(arguments.batch)
 
@@ -83,32 +84,30 @@ void main() {
   const uint n = arguments.n, me = gl_LocalInvocationID.x;
   stride = n | 1;
   const uint vectors = n * stride;
-  for (uint item = gl_WorkGroupID.x; item < arguments.batch.count; item += gl_NumWorkGroups.x) {
-    barrier();
-    load_matrix(arguments.operand, place_in(0, item), n, n);
-    if (unsound != 0 && me == 0) note_matrix(arguments.fault, arguments.unsound_fault, item, 1, arguments.batched);
-    for (uint e = me; e < n * n; e += kThreads) {
-      const uint i = e / n, j = e % n, here = i * stride + j;
-      if (i == j) held[here] = number(real_part(held[here]));
-      if (UPPER ? i < j : i > j) held[j * stride + i] = conjugate(held[here]);
-      if (VECTORS) held[vectors + here] = number(i == j ? 1.0 : 0.0);
-    }
-    barrier();
-    const float factor = scale_elements(n, n);
-    const bool converges = diagonalize(n, vectors);
-    if (!converges && unsound == 0 && me == 0)
-      note_matrix(arguments.fault, arguments.convergence_fault, item, 1, arguments.batched);
-    if (me < n) eigenvalues[me] = real_part(held[me * stride + me]);
-    barrier();
-    if (me >= n) continue;
-    // Each thread puts its eigenvalue and eigenvector into their place.
-    const float mine = eigenvalues[me];
-    uint rank = 0;
-    for (uint j = 0; j < n; ++j)
-      if (eigenvalues[j] < mine || (eigenvalues[j] == mine && j < me)) ++rank;
-    store_f32(arguments.eigenvalues, int64_t(item) * n + rank, lg_quotient(mine, factor));
-    if (VECTORS)
-      for (uint i = 0; i < n; ++i)
-        store(arguments.vectors, (int64_t(item) * n + i) * n + rank, held[vectors + i * stride + me]);
+  const uint item = MY_ITEM;
+  load_matrix(arguments.operand, place_in(0, item), n, n);
+  if (unsound != 0 && me == 0) note_matrix(arguments.fault, arguments.unsound_fault, item, 1, arguments.batched);
+  for (uint e = me; e < n * n; e += kThreads) {
+    const uint i = e / n, j = e % n, here = i * stride + j;
+    if (i == j) held[here] = number(real_part(held[here]));
+    if (UPPER ? i < j : i > j) held[j * stride + i] = conjugate(held[here]);
+    if (VECTORS) held[vectors + here] = number(i == j ? 1.0 : 0.0);
   }
+  barrier();
+  const float factor = scale_elements(n, n);
+  const bool converges = diagonalize(n, vectors);
+  if (!converges && unsound == 0 && me == 0)
+    note_matrix(arguments.fault, arguments.convergence_fault, item, 1, arguments.batched);
+  if (me < n) eigenvalues[me] = real_part(held[me * stride + me]);
+  barrier();
+  if (me >= n) return;
+  // Each thread puts its eigenvalue and eigenvector into their place.
+  const float mine = eigenvalues[me];
+  uint rank = 0;
+  for (uint j = 0; j < n; ++j)
+    if (eigenvalues[j] < mine || (eigenvalues[j] == mine && j < me)) ++rank;
+  store_f32(arguments.eigenvalues, int64_t(item) * n + rank, lg_quotient(mine, factor));
+  if (VECTORS)
+    for (uint i = 0; i < n; ++i)
+      store(arguments.vectors, (int64_t(item) * n + i) * n + rank, held[vectors + i * stride + me]);
 }

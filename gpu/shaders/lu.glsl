@@ -19,6 +19,7 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arg
 };
 layout(push_constant, scalar) uniform Push {
   Arguments arguments;
+  TURN
 };
 PLACES(arguments.batch)
 
@@ -93,23 +94,21 @@ void store_determinant(uint item, uint n) {
 void main() {
   const uint rows = arguments.rows, columns = arguments.columns, me = gl_LocalInvocationID.x;
   stride = columns | 1;
-  for (uint item = gl_WorkGroupID.x; item < arguments.batch.count; item += gl_NumWorkGroups.x) {
-    barrier();
-    load_matrix(arguments.operand, place_in(0, item), rows, columns);
-    uint failing = 0;
-    if (unsound != 0)
-      make_nan(rows, columns);
-    else
-      failing = factor(rows, columns);
-    if (MODE != kFactor) {
-      if (me == 0) store_determinant(item, rows);
-      continue;
-    }
-    if (me == 0 && failing != 0 && arguments.fault_kind != 0)
-      note_matrix(arguments.fault, arguments.fault_kind, item, failing, arguments.batched);
-    const int64_t first = int64_t(item) * rows * columns, first_pivot = int64_t(item) * min(rows, columns);
-    for (uint e = me; e < rows * columns; e += kThreads)
-      store(arguments.result, first + e, held[e / columns * stride + e % columns]);
-    if (me < min(rows, columns)) I32Element(arguments.pivots + (first_pivot + me) * 4).at = int(swaps[me]) + 1;
+  const uint item = MY_ITEM;
+  load_matrix(arguments.operand, place_in(0, item), rows, columns);
+  uint failing = 0;
+  if (unsound != 0)
+    make_nan(rows, columns);
+  else
+    failing = factor(rows, columns);
+  if (MODE != kFactor) {
+    if (me == 0) store_determinant(item, rows);
+    return;
   }
+  if (me == 0 && failing != 0 && arguments.fault_kind != 0)
+    note_matrix(arguments.fault, arguments.fault_kind, item, failing, arguments.batched);
+  const int64_t first = int64_t(item) * rows * columns, first_pivot = int64_t(item) * min(rows, columns);
+  for (uint e = me; e < rows * columns; e += kThreads)
+    store(arguments.result, first + e, held[e / columns * stride + e % columns]);
+  if (me < min(rows, columns)) I32Element(arguments.pivots + (first_pivot + me) * 4).at = int(swaps[me]) + 1;
 }

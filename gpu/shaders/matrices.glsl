@@ -1,9 +1,10 @@
-// Batches of small matrices: a work group of 64 threads computes one matrix at a time, in shared memory. The including file
+// Batches of small matrices: a work group of 64 threads computes one matrix in shared memory. The including file
 // defines COMPLEX for c64; else the numbers are f32.
 #include "memory.glsl"
 #include "functions.glsl"
 #include "fault.glsl"
 #include "complex.glsl"
+#include "turns.glsl"
 
 #ifdef COMPLEX
 #define Number vec2

@@ -14,6 +14,7 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arg
 };
 layout(push_constant, scalar) uniform Push {
   Arguments arguments;
+  TURN
 };
 PLACES(arguments.batch)
 
@@ -73,23 +74,21 @@ void main() {
   const uint rows = arguments.rows, columns = arguments.columns, me = gl_LocalInvocationID.x;
   stride = columns | 1;
   const uint sides = rows * stride;
-  for (uint item = gl_WorkGroupID.x; item < arguments.batch.count; item += gl_NumWorkGroups.x) {
+  const uint item = MY_ITEM;
+  load_matrix(arguments.operand, place_in(0, item), rows, columns);
+  factor(rows, columns);
+  const int64_t r_first = int64_t(item) * arguments.r_rows * columns;
+  for (uint e = me; e < arguments.r_rows * columns; e += kThreads) {
+    const uint i = e / columns, j = e % columns;
+    store(arguments.r, r_first + e, i <= j && i < rows ? held[i * stride + j] : number(0.0));
+  }
+  const uint q_columns = arguments.q_columns;
+  const int64_t q_first = int64_t(item) * rows * q_columns;
+  for (uint first = 0; first < q_columns; first += arguments.width) {
+    const uint width = min(arguments.width, q_columns - first);
+    make_q(rows, columns, sides, first, width);
+    for (uint e = me; e < rows * width; e += kThreads)
+      store(arguments.q, q_first + int64_t(e / width) * q_columns + first + e % width, held[sides + e]);
     barrier();
-    load_matrix(arguments.operand, place_in(0, item), rows, columns);
-    factor(rows, columns);
-    const int64_t r_first = int64_t(item) * arguments.r_rows * columns;
-    for (uint e = me; e < arguments.r_rows * columns; e += kThreads) {
-      const uint i = e / columns, j = e % columns;
-      store(arguments.r, r_first + e, i <= j && i < rows ? held[i * stride + j] : number(0.0));
-    }
-    const uint q_columns = arguments.q_columns;
-    const int64_t q_first = int64_t(item) * rows * q_columns;
-    for (uint first = 0; first < q_columns; first += arguments.width) {
-      const uint width = min(arguments.width, q_columns - first);
-      make_q(rows, columns, sides, first, width);
-      for (uint e = me; e < rows * width; e += kThreads)
-        store(arguments.q, q_first + int64_t(e / width) * q_columns + first + e % width, held[sides + e]);
-      barrier();
-    }
   }
 }

@@ -19,6 +19,7 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arg
 };
 layout(push_constant, scalar) uniform Push {
   Arguments arguments;
+  TURN
 };
 PLACES(arguments.batch)
 
@@ -40,32 +41,29 @@ void main() {
   const uint n = arguments.n, me = gl_LocalInvocationID.x;
   stride = n | 1;
   sides = n * stride;
-  const uint tasks = arguments.batch.count * arguments.blocks;
-  for (uint task = gl_WorkGroupID.x; task < tasks; task += gl_NumWorkGroups.x) {
-    const uint item = task / arguments.blocks, first = task % arguments.blocks * arguments.width;
-    const uint width = min(arguments.width, arguments.columns - first);
-    const int64_t matrix = place_in(0, item);
-    barrier();
-    load_matrix(arguments.operand, matrix, n, n);
-    const int64_t from = MODE == kInverse ? 0 : place_in(1, item);
-    for (uint e = me; e < n * width; e += kThreads) {
-      const uint i = e / width, j = first + e % width;
-      held[sides + e] = MODE == kInverse ? number(i == j ? 1.0 : 0.0)
-                                         : load(arguments.right.memory, from + int64_t(i) * arguments.right.row_step +
-                                                                            int64_t(j) * arguments.right.column_step);
-    }
-    if (MODE == kTriangle) {
-      substitute(n, width, UPPER, UNIT, false);
-    } else {
-      // With A^T = P L U the rows x^T of the solutions are b^T U^-1 L^-1 P^T.
-      substitute(n, width, false, false, true);
-      substitute(n, width, true, true, true);
-      exchange_rows(n, width, matrix / n);
-    }
-    const int64_t to = int64_t(item) * n * arguments.columns;
-    for (uint e = me; e < n * width; e += kThreads)
-      store(arguments.result.memory, to + int64_t(e / width) * arguments.result.row_step +
-                                         int64_t(first + e % width) * arguments.result.column_step,
-            held[sides + e]);
+  const uint task = MY_ITEM;
+  const uint item = task / arguments.blocks, first = task % arguments.blocks * arguments.width;
+  const uint width = min(arguments.width, arguments.columns - first);
+  const int64_t matrix = place_in(0, item);
+  load_matrix(arguments.operand, matrix, n, n);
+  const int64_t from = MODE == kInverse ? 0 : place_in(1, item);
+  for (uint e = me; e < n * width; e += kThreads) {
+    const uint i = e / width, j = first + e % width;
+    held[sides + e] = MODE == kInverse ? number(i == j ? 1.0 : 0.0)
+                                       : load(arguments.right.memory, from + int64_t(i) * arguments.right.row_step +
+                                                                          int64_t(j) * arguments.right.column_step);
   }
+  if (MODE == kTriangle) {
+    substitute(n, width, UPPER, UNIT, false);
+  } else {
+    // With A^T = P L U the rows x^T of the solutions are b^T U^-1 L^-1 P^T.
+    substitute(n, width, false, false, true);
+    substitute(n, width, true, true, true);
+    exchange_rows(n, width, matrix / n);
+  }
+  const int64_t to = int64_t(item) * n * arguments.columns;
+  for (uint e = me; e < n * width; e += kThreads)
+    store(arguments.result.memory, to + int64_t(e / width) * arguments.result.row_step +
+                                       int64_t(first + e % width) * arguments.result.column_step,
+          held[sides + e]);
 }

@@ -19,6 +19,7 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arg
 };
 layout(push_constant, scalar) uniform Push {
   Arguments arguments;
+  TURN
 };
 PLACES(arguments.batch)
 
@@ -178,38 +179,36 @@ void main() {
   stride = left_columns | 1;
   right_stride = columns | 1;
   sides = rows * stride;
-  for (uint item = gl_WorkGroupID.x; item < arguments.batch.count; item += gl_NumWorkGroups.x) {
-    barrier();
-    load_matrix(arguments.operand, place_in(0, item), rows, columns);
-    if (unsound != 0 && me == 0) note_matrix(arguments.fault, arguments.unsound_fault, item, 1, arguments.batched);
-    for (uint e = me; e < rows * columns; e += kThreads)
-      if (ADJOINT) held[e / columns * stride + e % columns] = conjugate(held[e / columns * stride + e % columns]);
-    for (uint e = me; e < columns * columns; e += kThreads)
-      if (VECTORS) held[sides + e / columns * right_stride + e % columns] = number(e / columns == e % columns ? 1.0 : 0.0);
-    barrier();
-    const float factor = scale_elements(rows, columns);
-    const bool converges = make_orthogonal(rows, columns);
-    if (!converges && unsound == 0 && me == 0)
-      note_matrix(arguments.fault, arguments.convergence_fault, item, 1, arguments.batched);
-    if (me < columns) lengths[me] = sqrt(column_square(me, rows));
-    barrier();
-    uint rank = me;
-    if (me < columns) {
-      rank = 0;
-      for (uint j = 0; j < columns; ++j)
-        if (lengths[j] > lengths[me] || (lengths[j] == lengths[me] && j < me)) ++rank;
-      store_f32(arguments.values, int64_t(item) * columns + rank, lg_quotient(lengths[me], factor));
-    }
-    ranks[me] = rank;
-    barrier();
-    if (!VECTORS) continue;
-    make_left(rows, columns, left_columns);
-    if (ADJOINT) {
-      store_columns(arguments.u, int64_t(item), sides, right_stride, columns, columns);
-      store_rows(arguments.vh, int64_t(item), 0, stride, rows, left_columns);
-    } else {
-      store_columns(arguments.u, int64_t(item), 0, stride, rows, left_columns);
-      store_rows(arguments.vh, int64_t(item), sides, right_stride, columns, columns);
-    }
+  const uint item = MY_ITEM;
+  load_matrix(arguments.operand, place_in(0, item), rows, columns);
+  if (unsound != 0 && me == 0) note_matrix(arguments.fault, arguments.unsound_fault, item, 1, arguments.batched);
+  for (uint e = me; e < rows * columns; e += kThreads)
+    if (ADJOINT) held[e / columns * stride + e % columns] = conjugate(held[e / columns * stride + e % columns]);
+  for (uint e = me; e < columns * columns; e += kThreads)
+    if (VECTORS) held[sides + e / columns * right_stride + e % columns] = number(e / columns == e % columns ? 1.0 : 0.0);
+  barrier();
+  const float factor = scale_elements(rows, columns);
+  const bool converges = make_orthogonal(rows, columns);
+  if (!converges && unsound == 0 && me == 0)
+    note_matrix(arguments.fault, arguments.convergence_fault, item, 1, arguments.batched);
+  if (me < columns) lengths[me] = sqrt(column_square(me, rows));
+  barrier();
+  uint rank = me;
+  if (me < columns) {
+    rank = 0;
+    for (uint j = 0; j < columns; ++j)
+      if (lengths[j] > lengths[me] || (lengths[j] == lengths[me] && j < me)) ++rank;
+    store_f32(arguments.values, int64_t(item) * columns + rank, lg_quotient(lengths[me], factor));
+  }
+  ranks[me] = rank;
+  barrier();
+  if (!VECTORS) return;
+  make_left(rows, columns, left_columns);
+  if (ADJOINT) {
+    store_columns(arguments.u, int64_t(item), sides, right_stride, columns, columns);
+    store_rows(arguments.vh, int64_t(item), 0, stride, rows, left_columns);
+  } else {
+    store_columns(arguments.u, int64_t(item), 0, stride, rows, left_columns);
+    store_rows(arguments.vh, int64_t(item), sides, right_stride, columns, columns);
   }
 }

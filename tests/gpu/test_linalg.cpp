@@ -101,6 +101,13 @@ TEST_CASE("batches of systems are broadcast on the device") {
   for (const auto& [name, count] : fallbacks.ops) CHECK_MESSAGE(false, name << " fell back to the CPU");
 }
 
+TEST_CASE("a batch may hold more matrices than a dispatch has work groups") {
+  const NoGrad off;
+  const Tensor a = regular({70000, 2, 2}, 1, false);
+  const Op& op = *find_op("linalg.inv");
+  CHECK(distance(apply1(op, {to(a, gpu())}), apply1(op, {a})) < 1e-5);
+}
+
 TEST_CASE("matrices beyond the shared memory of a work group run on the CPU") {
   const NoGrad off;
   for (const bool z : {false, true})
