@@ -55,9 +55,13 @@ void Faults::collect(uint64_t reached) {
     Words& noted = *words(first_);
     if (noted.kind != FaultKind::none) {
       const std::string why = describe(noted, records_.front());
+      const ErrorKind kind = kind_of(noted);
       std::memset(static_cast<void*>(&noted), 0, sizeof noted);
       spoil(first_, why);
-      if (found_.empty()) found_ = why;
+      if (found_.empty()) {
+        found_ = why;
+        found_kind_ = kind;
+      }
     }
     records_.pop_front();
     ++first_;
@@ -86,11 +90,28 @@ void Faults::spoil(int64_t record, const std::string& why) {
 }
 
 void Faults::raise() {
-  if (!found_.empty()) fail(std::exchange(found_, {}));
+  if (!found_.empty()) fail_as(found_kind_, std::exchange(found_, {}));
+}
+
+ErrorKind Faults::kind_of(const Words& fault) {
+  switch (fault.kind) {
+    case FaultKind::singular:
+    case FaultKind::minor:
+    case FaultKind::eigenvalues:
+    case FaultKind::singular_values:
+      return ErrorKind::numeric;
+    default:
+      return ErrorKind::value;
+  }
 }
 
 std::string Faults::describe(const Words& fault, const Record& record) {
   const std::string place = record.line.known() ? " (made at " + to_string(record.line) + ")" : "";
+  // As note_matrix() writes them.
+  const uint32_t matrix = ~fault.position >> 7, at = ~fault.position & 127;
+  const auto which = [&] {
+    return fault.size ? text("matrix ", matrix + 1, " of the batch") : std::string("the matrix");
+  };
   const auto number = [&] { return double(std::bit_cast<float>(fault.value)); };
   switch (fault.kind) {
     case FaultKind::label:
@@ -107,11 +128,29 @@ std::string Faults::describe(const Words& fault, const Record& record) {
                   " categories with a weight", place);
     case FaultKind::division:
       return text(record.op, ": integer division by zero", place);
+    case FaultKind::rate:
+      return text("poisson: a rate must be finite and not negative (got ", number(), ")", place);
+    case FaultKind::pivot:
+      return text("lu_unpack: pivot ", fault.position + 1, " is ", fault.value, ", which does not lie in ",
+                  fault.position + 1, " to ", fault.size, place);
+    case FaultKind::singular:
+      return text(record.op, ": ", which(), " is singular: the pivot of column ", at, " is 0", place);
+    case FaultKind::minor:
+      return text(record.op, ": ", which(), " is not positive-definite: the leading minor of order ", at,
+                  " is not positive", place);
+    case FaultKind::eigenvalues:
+      return text(record.op, ": the eigenvalues of ", which(), " do not converge", place);
+    case FaultKind::singular_values:
+      return text(record.op, ": the singular values of ", which(), " do not converge", place);
+    case FaultKind::not_finite:
+      // The cofactors are the gradient of the determinant.
+      return text(record.op == "cofactor" ? "linalg.det" : record.op,
+                  ": the input contains NaN or infinite values", place);
     default:
       break;
   }
   constexpr const char* kOps[] = {"index_select", "embedding",  "gather",     "scatter", "scatter_add",
-                                  "index_add",    "index_copy", "index_fill", "one_hot"};
+                                  "index_add",    "index_copy", "index_fill", "one_hot", "scatter_reduce"};
   return text(kOps[uint32_t(fault.kind) - uint32_t(FaultKind::index_select)], ": index ", fault.value,
               " at position ", fault.position + 1, " is out of range for a dim of size ", fault.size,
               " (indices count from 0)", place);

@@ -1,5 +1,5 @@
 #pragma once
-// What kernels find wrong with the values that they read: an index out of range, an integer divided by 0. A
+// What kernels find wrong with the values that they read: an index out of range, a singular matrix. A
 // kernel cannot stop the script, so it notes the fault in a record, which is looked at when the batch has
 // finished. Each call that may find something has a record of its own, which knows its op and script line.
 // While records are open, the work that is recorded is remembered: the tensors that came of a faulty call are
@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "gpu/memory.h"
+#include "runtime/error.h"
 #include "runtime/trace.h"
 
 namespace lunagrad::gpu {
@@ -26,6 +27,13 @@ enum class FaultKind : uint32_t {
   total_weight,
   few_weights,
   division,
+  rate,
+  pivot,     // of lu_unpack
+  singular,  // these of a batch of matrices (note_matrix() of shaders/fault.glsl)
+  minor,     // of a Cholesky factorization
+  not_finite,
+  eigenvalues,
+  singular_values,
   index_select,
   embedding,
   gather,
@@ -34,7 +42,8 @@ enum class FaultKind : uint32_t {
   index_add,
   index_copy,
   index_fill,
-  one_hot
+  one_hot,
+  scatter_reduce
 };
 
 class Faults final : public FreedRanges {
@@ -105,6 +114,7 @@ class Faults final : public FreedRanges {
   [[noreturn]] void refuse(const Range&);
   bool in_progress(int64_t record) const;
   static std::string describe(const Words&, const Record&);
+  static ErrorKind kind_of(const Words&);
   void spoil(int64_t record, const std::string& why);
 
   HostBuffer memory_;
@@ -114,6 +124,7 @@ class Faults final : public FreedRanges {
   uint64_t last_batch_ = 0;
   std::deque<Work> work_;  // since the first open record
   std::string found_;      // not yet thrown
+  ErrorKind found_kind_ = ErrorKind::value;
 };
 
 }  // namespace lunagrad::gpu

@@ -152,6 +152,16 @@ std::vector<KernelEntry> complex_kernels();
 std::vector<KernelEntry> fft_kernels();
 std::vector<KernelEntry> arithmetic_kernels();
 std::vector<KernelEntry> multinomial_kernels();
+std::vector<KernelEntry> running_kernels();
+std::vector<KernelEntry> count_kernels();
+std::vector<KernelEntry> place_kernels();
+std::vector<KernelEntry> poisson_kernels();
+std::vector<KernelEntry> linalg_cholesky_kernels();
+std::vector<KernelEntry> linalg_eigen_kernels();
+std::vector<KernelEntry> linalg_lu_kernels();
+std::vector<KernelEntry> linalg_qr_kernels();
+std::vector<KernelEntry> linalg_solve_kernels();
+std::vector<KernelEntry> linalg_svd_kernels();
 std::vector<KernelEntry> user_kernels();
 
 // Whether kernels can count the elements in 32 bits.

@@ -7,9 +7,13 @@
 namespace lunagrad::gpu {
 namespace {
 
+// The indices of a lane that one dispatch processes. A thread is not kept busy for longer, and Mesa's CPU
+// driver would end a loop silently after 65535 rounds.
+constexpr uint32_t kLongestLane = 1 << 15;
+
 struct Arguments {
   uint64_t target, source, index, fault;
-  uint32_t lanes, dims, extent, kind;
+  uint32_t lanes, dims, first, last, kind, padding;
   int64_t size;
   int64_t target_step, source_step, index_step;
   uint32_t lane_size[8];
@@ -37,20 +41,14 @@ void run_lanes(LaneMode mode, const Lanes& lanes, const LaneView& target, const 
                const LaneView& index, FaultKind kind, Recorder& recorder) {
   Arguments a{};
   Shape across = lanes.shape;
-  a.extent = 1;
+  uint32_t extent = 1;
   if (!across.empty()) {
-    a.extent = uint32_t(across[lanes.dim]);
+    extent = uint32_t(across[lanes.dim]);
     across.erase(lanes.dim);
   }
   a.lanes = uint32_t(numel(across));
   a.dims = uint32_t(across.size());
-  if (a.lanes == 0 || a.extent == 0) return;
-  Launch launch(recorder);
-  const bool take = mode == LaneMode::take;
-  a.target = take ? launch.reads(*target.memory) : launch.writes(*target.memory);
-  a.source = take ? launch.writes(*source.memory) : launch.reads(*source.memory);
-  a.index = launch.reads(*index.memory);
-  a.fault = recorder.stream.fault_address();
+  if (a.lanes == 0) return;
   a.kind = uint32_t(kind);
   a.size = lanes.size;
   a.target_step = target.step;
@@ -62,11 +60,20 @@ void run_lanes(LaneMode mode, const Lanes& lanes, const LaneView& target, const 
     a.source_stride[d] = source.strides[d];
     a.index_stride[d] = index.strides[d];
   }
+  const bool take = mode == LaneMode::take;
   const DType type = target.memory->dtype();
-  launch.run(shaders::Lanes{.mode = uint32_t(mode),
-                            .type = mode == LaneMode::add ? uint32_t(type) : raw_type(type),
-                            .index_type = uint32_t(index.memory->dtype())},
-             {groups_for(a.lanes, recorder)}, bytes_of(a));
+  for (a.first = 0; a.first < extent; a.first = a.last) {
+    a.last = std::min(extent, a.first + kLongestLane);
+    Launch launch(recorder);
+    a.target = take ? launch.reads(*target.memory) : launch.writes(*target.memory);
+    a.source = take ? launch.writes(*source.memory) : launch.reads(*source.memory);
+    a.index = launch.reads(*index.memory);
+    a.fault = recorder.stream.fault_address();
+    launch.run(shaders::Lanes{.mode = uint32_t(mode),
+                              .type = mode >= LaneMode::add ? uint32_t(type) : raw_type(type),
+                              .index_type = uint32_t(index.memory->dtype())},
+               {groups_for(a.lanes, recorder)}, bytes_of(a));
+  }
 }
 
 }  // namespace lunagrad::gpu

@@ -7,7 +7,10 @@ namespace lunagrad::gpu {
 enum class LaneMode : uint32_t {
   take = shaders::Lanes::kTake,
   put = shaders::Lanes::kPut,
-  add = shaders::Lanes::kAdd
+  add = shaders::Lanes::kAdd,
+  product = shaders::Lanes::kProduct,
+  largest = shaders::Lanes::kLargest,
+  smallest = shaders::Lanes::kSmallest
 };
 
 // A tensor as the lanes of an index see it: `strides` for the dims of the index except the one along which it
@@ -23,8 +26,8 @@ struct Lanes {
   int dim;
   int64_t size;
 };
-// take copies from target to source, put from source to target, add adds source to target (f32 or integers).
-// A fault of this kind is noted where an index is out of range.
+// take copies from target to source, put from source to target; add and those after it combine source and
+// target (f32 or integers) in the target. A fault of this kind is noted where an index is out of range.
 void run_lanes(LaneMode, const Lanes&, const LaneView& target, const LaneView& source, const LaneView& index,
                FaultKind, Recorder&);
 

@@ -19,3 +19,11 @@ void note_fault(uint64_t address, uint kind, uint position, int value, uint size
 void note_index(uint64_t fault, uint kind, uint position, int64_t index, uint size) {
   note_fault(fault, kind, position, int(clamp(index, -2147483647L, 2147483647L)), size);
 }
+// The first matrix of a batch that fails at `place` (less than 128), whichever invocation finds its own first: `position`
+// becomes the largest complement of both numbers. batched: whether the matrix is one of several.
+void note_matrix(uint64_t address, uint kind, uint item, uint place, uint batched) {
+  Fault fault = Fault(address);
+  atomicMax(fault.position, ~(item << 7 | place));
+  fault.kind = kind;
+  fault.size = batched;
+}

@@ -3,6 +3,7 @@
 // order: of equal indices the last one is written, and sums are deterministic. An index that is out of range is noted as
 // a fault and has no effect.
 //   take: source = target[index]     put: target[index] = source     add: target[index] += source
+//   product: target[index] *= source     largest, smallest: of both; NaN is larger and smaller than any number
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 #include "fault.glsl"
@@ -12,13 +13,14 @@ layout(constant_id = 0) const uint MODE = 0;
 layout(constant_id = 1) const uint TYPE = 2;  // for take and put an integer type of the same size as the elements
 layout(constant_id = 2) const uint INDEX_TYPE = 3;
 
-const uint kTake = 0, kPut = 1, kAdd = 2;
+const uint kTake = 0, kPut = 1, kAdd = 2, kProduct = 3, kLargest = 4, kSmallest = 5;
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
   uint64_t target, source, index;
   uint64_t fault;
-  uint lanes, dims, extent;  // extent: indices of a lane
-  uint kind;                 // of a fault
+  uint lanes, dims;
+  uint first, last;          // indices of a lane that this dispatch processes
+  uint kind, padding;        // kind: of a fault
   int64_t size;              // indices must be less
   int64_t target_step, source_step, index_step;  // along the dim
   uint lane_size[8];
@@ -27,6 +29,17 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arg
 layout(push_constant, scalar) uniform Push {
   Arguments arguments;
 };
+
+float meet(float a, float b) {
+  if (MODE == kAdd) return a + b;
+  if (MODE == kProduct) return a * b;
+  return (MODE == kLargest ? b > a : b < a) || lg_isnan(b) ? b : a;
+}
+int64_t meet(int64_t a, int64_t b) {
+  if (MODE == kAdd) return a + b;
+  if (MODE == kProduct) return a * b;
+  return (MODE == kLargest ? b > a : b < a) ? b : a;
+}
 
 void main() {
   for (uint lane = gl_GlobalInvocationID.x; lane < arguments.lanes; lane += gl_NumWorkGroups.x * gl_WorkGroupSize.x) {
@@ -39,7 +52,7 @@ void main() {
       source += place * arguments.source_stride[d];
       index += place * arguments.index_stride[d];
     }
-    for (uint k = 0; k < arguments.extent; ++k) {
+    for (uint k = arguments.first; k < arguments.last; ++k) {
       const int64_t at = load_integer(arguments.index, index + int64_t(k) * arguments.index_step, INDEX_TYPE);
       if (at < 0 || at >= arguments.size) {
         note_index(arguments.fault, arguments.kind, uint(index + int64_t(k) * arguments.index_step), at,
@@ -52,10 +65,10 @@ void main() {
       else if (MODE == kPut)
         store_integer(arguments.target, to, TYPE, load_integer(arguments.source, from, TYPE));
       else if (TYPE == kF32)
-        store_f32(arguments.target, to, load_f32(arguments.target, to) + load_f32(arguments.source, from));
+        store_f32(arguments.target, to, meet(load_f32(arguments.target, to), load_f32(arguments.source, from)));
       else
         store_integer(arguments.target, to, TYPE,
-                      load_integer(arguments.target, to, TYPE) + load_integer(arguments.source, from, TYPE));
+                      meet(load_integer(arguments.target, to, TYPE), load_integer(arguments.source, from, TYPE)));
     }
   }
 }

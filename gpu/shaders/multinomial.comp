@@ -6,6 +6,7 @@
 #include "memory.glsl"
 #include "fault.glsl"
 #include "philox.glsl"
+#include "doubles.glsl"
 
 layout(local_size_x = 256) in;
 layout(constant_id = 0) const uint MODE = 0;
@@ -45,24 +46,7 @@ float weight_at(uint row, uint i) {
 double uniform_at(uint element) {
   const uvec4 words = philox(arguments.seed, arguments.stream, element / 2);
   const uint pair = element % 2 * 2;
-  return double((uint64_t(words[pair]) << 32 | words[pair + 1]) >> 11) * 1.1102230246251565e-16lf;
-}
-
-// x = 2^e m with sqrt(1/2) < m <= sqrt(2), log m = 2 atanh((m - 1) / (m + 1)); x is positive and normal.
-double log_of(double x) {
-  uvec2 bits = unpackDouble2x32(x);
-  int e = int(bits.y >> 20) - 1023;
-  bits.y = (bits.y & 0xfffffu) | 0x3ff00000u;
-  double m = packDouble2x32(bits);
-  if (m > 1.4142135623730951lf) {
-    m *= 0.5lf;
-    ++e;
-  }
-  const double s = (m - 1.0lf) / (m + 1.0lf), z = s * s;
-  double p = 0.0lf;
-  [[unroll]] for (int k = 21; k >= 3; k -= 2) p = p * z + 2.0lf / double(k);
-  const double tail = s * z * p;
-  return double(e) * 0.69314718036912381649lf + (2.0lf * s + (tail + double(e) * 1.9082149292705877e-10lf));
+  return uniform_f64(words[pair], words[pair + 1]);
 }
 
 // Each thread owns one contiguous part of the row.

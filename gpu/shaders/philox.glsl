@@ -1,6 +1,6 @@
 // Philox4x32-10 (Salmon, Moraes, Dror, Shaw, SC 2011): the words of runtime/random.h, four at a time.
-uvec4 philox(uvec2 seed, uvec2 stream, uint counter) {
-  uvec4 c = uvec4(counter, 0, stream.x, stream.y);
+uvec4 philox(uvec2 seed, uvec2 stream, uvec2 counter) {
+  uvec4 c = uvec4(counter.x, counter.y, stream.x, stream.y);
   uvec2 k = seed;
   [[unroll]] for (int i = 0; i < 10; ++i) {
     uint high_0, low_0, high_1, low_1;
@@ -10,4 +10,7 @@ uvec4 philox(uvec2 seed, uvec2 stream, uint counter) {
     k += uvec2(0x9E3779B9u, 0xBB67AE85u);
   }
   return c;
+}
+uvec4 philox(uvec2 seed, uvec2 stream, uint counter) {
+  return philox(seed, stream, uvec2(counter, 0));
 }

@@ -103,8 +103,8 @@ local binary = {"add", "sub", "mul", "div", "maximum", "minimum", "atan2", "pow"
   "mm", "bmm", "expand_as", "logical_and", "logical_or", "logical_xor", "isclose", "clamp_min", "clamp_max"}
 local jumping_pairs = {"floor_divide", "remainder", "fmod", "eq", "ne", "lt", "le", "gt", "ge"}
 local along = {"softmax", "log_softmax", "cumsum", "cumprod", "flip", "logsumexp", "sum", "mean", "prod", "var", "amax", "amin",
-  "all", "any", "unsqueeze", "squeeze", "softmin", "std"}
-local jumping_along = {"sort", "argsort", "max", "min", "argmax", "argmin", "median"}
+  "all", "any", "unsqueeze", "squeeze", "softmin", "std", "logcumsumexp"}
+local jumping_along = {"sort", "argsort", "max", "min", "argmax", "argmin", "median", "cummax", "cummin"}
 local losses = {"mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy_with_logits", "kl_div",
   "cosine_similarity"}
 
@@ -191,6 +191,17 @@ local calls = {
       if n == "gather" then return lg.gather(t, 1, there) end
       return lg[n](t, 1, there, s)
     end
+  end,
+  function(pick)
+    local n, self, x = choose {"prod", "amax", "amin", "sum", "mean"}, chance(0.5), pick()
+    local i = index(x[1]:numel(), x[1]:dim() > 0 and x[1]:size(1) or 1):reshape(x[1]:size())
+    return "scatter_reduce by " .. n, {x, pick()}, function(t, s)
+      return lg.scatter_reduce(t, 1, i:to(t:device()), s, n, {include_self = self})
+    end, true
+  end,
+  function(pick)
+    local right = chance(0.5)
+    return "searchsorted", {pick(), pick()}, function(x, y) return lg.searchsorted((lg.sort(x, -1)), y, {right = right}) end, true
   end,
   function(pick) return "where", {pick(), pick(), pick()}, function(c, x, y) return lg.where(c, x, y) end end,
   function(pick) local c = number() return "masked_fill", {pick(), pick()}, function(x, m) return lg.masked_fill(x, m, c) end end,

@@ -82,6 +82,17 @@ inline double distance(const Tensor& got, const Tensor& expected, double smalles
   return worst;
 }
 
+// Singular vectors and eigenvectors have free signs, and a completed basis is free: devices may differ.
+// test_decompositions.cpp asks what defines them.
+inline bool has_free_signs(const Op& op) {
+  const std::string_view name = op.name;
+  return name == "linalg.svd" || name == "svd" || name == "linalg.eigh";
+}
+
+inline Tensor without_free_signs(const Op& op, const Tensor& x) {
+  return has_free_signs(op) ? abs(x.detach()) : x;
+}
+
 inline double largest(const Tensor& x) { return x.numel() == 0 ? 0 : amax(x).item(); }
 
 // The largest error of a product, relative to the product of the absolute values.
