@@ -6,7 +6,7 @@ namespace {
 
 constexpr auto kIndex = ExampleOperand::Kind::index;
 constexpr auto kComplex = ExampleOperand::Kind::complex;
-constexpr auto kFloating = OpExample::Types::floating;
+constexpr auto kNumber = OpExample::Types::number;
 
 // Sums of products are too coarse in 16 bits.
 Tensor widened(const Tensor& x) {
@@ -76,19 +76,17 @@ const Op kCov{
     .integer_inputs = 2,
     .family = OpFamily::reduction,
     .order = {"input", "correction", "fweights", "aweights"},
-    .examples = {
-        {.inputs = {{{3, 5}}, {.kind = ExampleOperand::Kind::absent}, {.kind = ExampleOperand::Kind::absent}},
-         .types = kFloating},
-        {.inputs = {{{2, 4}}, {.shape = {4}, .low = 1, .high = 4, .kind = kIndex}, {{4}, 0.5, 2}},
-         .params = {0},
-         .types = kFloating},
-        {.inputs = {{{4}},
-                    {.shape = {4}, .low = 1, .high = 4, .kind = kIndex},
-                    {.kind = ExampleOperand::Kind::absent}},
-         .types = kFloating},
-        {.inputs = {{{2, 3, 4}}}, .error = "cov: a vector or a matrix"},
-        {.inputs = {{{2, 4}}, {.shape = {3}, .low = 1, .high = 4, .kind = kIndex}},
-         .error = "an element for each of the 4 observations"}}};
+    .examples = {{.inputs = {{{3, 5}},
+                             {.kind = ExampleOperand::Kind::absent},
+                             {.kind = ExampleOperand::Kind::absent}}},
+                 {.inputs = {{{2, 4}}, {.shape = {4}, .low = 1, .high = 4, .kind = kIndex}, {{4}, 0.5, 2}},
+                  .params = {0}},
+                 {.inputs = {{{4}},
+                             {.shape = {4}, .low = 1, .high = 4, .kind = kIndex},
+                             {.kind = ExampleOperand::Kind::absent}}},
+                 {.inputs = {{{2, 3, 4}}}, .error = "cov: a vector or a matrix"},
+                 {.inputs = {{{2, 4}}, {.shape = {3}, .low = 1, .high = 4, .kind = kIndex}},
+                  .error = "an element for each of the 4 observations"}}};
 
 Operands corrcoef_compose(const Call& call) {
   need_rows("corrcoef", call.input(0));
@@ -104,7 +102,7 @@ const Op kCorrcoef{.name = "corrcoef",
                    .inputs = {{"input"}},
                    .compose = corrcoef_compose,
                    .family = OpFamily::reduction,
-                   .examples = {{.inputs = {{{3, 5}}}, .types = kFloating},
+                   .examples = {{.inputs = {{{3, 5}}}},
                                 {.inputs = {{{2, 4}, -2, 2, kComplex}}},
                                 {.inputs = {{{2, 3, 4}}}, .error = "corrcoef: a vector or a matrix"}}};
 
@@ -118,9 +116,9 @@ const Op kDist{.name = "dist",
                .params = {{"p", ParamKind::real, 2.0}},
                .compose = dist_compose,
                .family = OpFamily::reduction,
-               .examples = {{.inputs = {{{2, 3}}, {{3}}}, .types = kFloating},
-                            {.inputs = {{{2, 3}}, {{2, 3}}}, .params = {1.0}, .types = kFloating},
-                            {.inputs = {{{4}}, {{4}}}, .params = {3.0}, .types = kFloating}}};
+               .examples = {{.inputs = {{{2, 3}}, {{3}}}, .types = kNumber},
+                            {.inputs = {{{2, 3}}, {{2, 3}}}, .params = {1.0}, .types = kNumber},
+                            {.inputs = {{{4}}, {{4}}}, .params = {3.0}, .types = kNumber}}};
 
 }  // namespace
 

@@ -461,7 +461,7 @@ const Op kAddbmm{.name = "addbmm",
                  .autocast = AutocastPolicy::narrow,
                  .examples = {{.inputs = {{{2, 4}}, {{3, 2, 3}}, {{3, 3, 4}}},
                                .params = {0.5, 2.0},
-                               .types = OpExample::Types::floating},
+                               .types = OpExample::Types::number},
                               {.inputs = {{{2, 4}}, {{3, 2, 3}}, {{2, 3, 4}}},
                                .error = "addbmm: batch1 and batch2 must be equally long"}}};
 

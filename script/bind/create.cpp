@@ -187,7 +187,7 @@ int get_num_threads(lua_State* L) {
 
 // The threads of the process, as `run --threads`.
 int set_num_threads(lua_State* L) {
-  constexpr int64_t kMost = 256;
+  constexpr int64_t kMost = 1024;
   const int64_t count = check_integer(L, 1, "set_num_threads");
   if (count < 1 || count > kMost)
     fail("set_num_threads: 1 to ", kMost, " threads expected (got ", count, ")");

@@ -131,6 +131,8 @@ struct Signature;
 // Pushes the function that runs an op with the arguments of its signature, which outlives the state.
 void push_op_function(lua_State*, const Signature&);
 
+// Sets __index and __newindex of the metatable of tensors, which is on top of the stack.
+void set_field_events(lua_State*, int methods);
 // x[k] and x[k] = v for a k that is not a string. They take the arguments of __index and __newindex.
 int index_positions(lua_State*);
 int assign_positions(lua_State*);

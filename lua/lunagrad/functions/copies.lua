@@ -1,7 +1,7 @@
 -- The copying forms of views: lg.permute_copy(x, dims) has the elements of lg.permute(x, dims) in memory of its own.
 local core = require "lunagrad.core"
 
-local functions = {alias_copy = core.clone, detach_copy = function(x) return x:detach():clone() end}
+local functions = {detach_copy = function(x) return x:detach():clone() end}
 
 for _, view in ipairs {"as_strided", "diagonal", "expand", "narrow", "permute", "select", "slice", "squeeze", "t", "transpose",
   "unfold", "unsqueeze", "view", "view_as_complex", "view_as_real"} do

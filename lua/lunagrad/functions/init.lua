@@ -1,9 +1,9 @@
--- Functions of lg and methods of tensors that are made of ops, in the order of their files.
+-- Functions of lg and methods of tensors that are made of ops.
 local core = require "lunagrad.core"
 
 -- Further names of functions; those of ops are in script/meta/signature.cpp.
 local aliases = {
-  unsafe_chunk = "chunk", unsafe_split = "split", inference_mode = "no_grad", get_default_device = "device",
+  alias_copy = "clone", unsafe_chunk = "chunk", unsafe_split = "split", inference_mode = "no_grad", get_default_device = "device",
   set_default_device = "set_device", get_float32_matmul_precision = "matmul_precision",
   set_float32_matmul_precision = "set_matmul_precision",
 }
@@ -12,10 +12,45 @@ for name, of in pairs(aliases) do
   core.methods[name] = core.methods[of]
 end
 
-for _, file in ipairs {"strided", "copies", "types", "shapes", "matrices", "control", "numbers"} do
-  local made = require("lunagrad.functions." .. file)
-  for name, fn in pairs(made.functions) do core[name] = fn end
-  for name, method in pairs(made.methods) do core.methods[name] = method end
+-- The files of this folder, which are loaded when one of their names is called: functions of lg, and methods of tensors.
+local files = {
+  strided = {functions = "as_strided", methods = "as_strided as_strided_"},
+  copies = {
+    functions = "as_strided_copy detach_copy diagonal_copy expand_copy narrow_copy permute_copy select_copy "
+      .. "slice_copy split_copy split_with_sizes_copy squeeze_copy t_copy transpose_copy unbind_copy unfold_copy "
+      .. "unsqueeze_copy view_as_complex_copy view_as_real_copy view_copy",
+    methods = "narrow_copy",
+  },
+  types = {
+    functions = "can_cast finfo get_default_dtype iinfo is_conj is_nonzero numel promote_types resolve_conj resolve_neg "
+      .. "result_type",
+    methods = "cdouble cfloat is_conj is_neg is_signed resolve_conj resolve_neg to_dense type",
+  },
+  shapes = {
+    functions = "broadcast_shapes broadcast_tensors empty_permuted empty_strided unravel_index",
+    methods = "new_empty_strided nonzero_static sum_to_size",
+  },
+  matrices = {functions = "adjoint lu pca_lowrank svd_lowrank", methods = "adjoint lu"},
+  control = {functions = "cond vmap while_loop", methods = "apply_ map_"},
+  numbers = {
+    functions = "fake_quantize_per_channel_affine fake_quantize_per_tensor_affine gradient histogramdd randint_like range",
+    methods = "",
+  },
+}
+
+local function on_first_call(file, kind, name)
+  local loaded
+  return function(...)
+    loaded = loaded or require("lunagrad.functions." .. file)[kind][name]
+    return loaded(...)
+  end
+end
+
+for file, lists in pairs(files) do
+  for kind, names in pairs(lists) do
+    local holder = kind == "functions" and core or core.methods
+    for name in names:gmatch("%S+") do holder[name] = on_first_call(file, kind, name) end
+  end
 end
 
 -- In-place forms that PyTorch has as functions, too.

@@ -321,12 +321,13 @@ TEST_CASE("require finds the library in its folder and modules in the script's f
 }
 
 TEST_CASE("The meta files are Lua and name every function and method") {
-  std::ostringstream printed, written;
+  std::ostringstream printed, written, further;
   print_meta(printed);
   written << std::ifstream(LUNAGRAD_SOURCE_DIR "/lua/meta/tensor.lua").rdbuf();
-  const std::string text = printed.str() + written.str();
+  further << std::ifstream(LUNAGRAD_SOURCE_DIR "/lua/meta/torch_names.lua").rdbuf();
+  const std::string text = printed.str() + written.str() + further.str();
   Script script;
-  for (const std::string& file : {printed.str(), written.str()})
+  for (const std::string& file : {printed.str(), written.str(), further.str()})
     CHECK_MESSAGE(luaL_loadbuffer(script.L, file.data(), file.size(), "@meta.lua") == LUA_OK,
                   lua_tostring(script.L, -1));
   REQUIRE(script.run(R"(

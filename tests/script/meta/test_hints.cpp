@@ -74,7 +74,7 @@ TEST_CASE("what Python writes is answered by what Lua has") {
       {"lg.cuda.is_available()", "a GPU is the device \"vulkan\""},
       {"print(lg.autograd)", "torch.autograd.grad is lg.grad"},
       {"print(lg.F)", "the functions of networks are lg.nn.functional"},
-      {"lg.ones(2):numpy()", "PyTorch's Tensor.numpy is x:tolist"},
+      {"lg.ones(2):numpy()", "x:tolist makes Lua tables"},
       {"print(lg.ones(2):topk(1).values)", "values, indices = x:topk(3)"},
       // Values.
       {"print(lg.ones(2):tolist()[0] + 1)", "positions in a table count from 1"},
