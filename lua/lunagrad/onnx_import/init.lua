@@ -3,6 +3,7 @@
 -- model can be trained further. It starts in evaluation mode. The files in this folder hold one function for each operator.
 local core = require "lunagrad.core"
 local nn = require "lunagrad.nn"
+local tree = require "lunagrad.nn.tree"
 local Call = require "lunagrad.onnx_import.call"
 
 local fail = core._fail
@@ -31,7 +32,7 @@ local function place_of(model, name)
     holder = inner
   end
   local last = keys[#keys]
-  if last == nil or rawget(holder, last) ~= nil or holder[last] ~= nil then return nil end
+  if last == nil or tree.has(holder, last) then return nil end
   return holder, last
 end
 
