@@ -21,7 +21,8 @@ bool shares(const Tensor& y, const TensorList& operands) {
 std::string difference(const HostileCall& call, const HostileResult& got, const TensorList& there,
                        const HostileResult& expected, const TensorList& here) {
   // The device has no c128, and what ops hold meanwhile differs, which counts towards the memory limit.
-  for (const std::string* error : {&got.error, &got.gradient_error, &expected.error, &expected.gradient_error})
+  for (const std::string* error :
+       {&got.error, &got.gradient_error, &expected.error, &expected.gradient_error})
     if (error->find("c128 tensors live on the CPU") != error->npos ||
         error->find("out of memory") != error->npos)
       return "";
