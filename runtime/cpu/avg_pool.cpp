@@ -13,7 +13,7 @@ constexpr int64_t kGrain = 16384;  // elements read or written
 template <class F>
 void for_planes(const PoolGeometry& p, F&& f) {
   const int64_t work = std::max<int64_t>(1, p.in_size() + p.out_size());
-  parallel_for(p.planes, std::max<int64_t>(1, kGrain / work), f);
+  parallel_for(p.planes, iterations_in(kGrain, work), f);
 }
 
 template <class T>

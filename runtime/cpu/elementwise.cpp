@@ -120,7 +120,7 @@ class StridedWalk {
  public:
   StridedWalk(const Call& call, const Work& work);
   void run() const {
-    parallel_for(outer_ * down_ * across_, std::max<int64_t>(1, kGrain / (tile_rows_ * tile_columns_)),
+    parallel_for(outer_ * down_ * across_, iterations_in(kGrain, tile_rows_ * tile_columns_),
                  [&](int64_t begin, int64_t end) {
                    for (int64_t tile = begin; tile < end; ++tile) run_tile(tile);
                  });

@@ -19,7 +19,7 @@ constexpr int64_t kBlock = 1 << 14;    // complex numbers of a block that stays 
 constexpr int64_t kAlone = 1 << 15;    // a row of more numbers than this is shared by the threads
 constexpr int64_t kTallest = 1 << 12;  // columns longer than this are copied to rows first
 
-int64_t grain_of(int64_t numbers) { return std::max<int64_t>(1, kGrain / std::max<int64_t>(1, numbers)); }
+int64_t grain_of(int64_t numbers) { return iterations_in(kGrain, numbers); }
 
 // Two buffers that the passes of a line alternate between.
 template <class T>

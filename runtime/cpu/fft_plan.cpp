@@ -110,7 +110,7 @@ void make_square(FftPlan<T>& plan) {
   plan.between_row = (n1 + lanes - 1) / lanes * 2 * lanes;
   plan.between.assign(size_t(n2 * plan.between_row), T(0));
   const UnitRoots<T> roots(plan.length);
-  parallel_for(n2, std::max<int64_t>(1, kGrain / n1), [&](int64_t begin, int64_t end) {
+  parallel_for(n2, iterations_in(kGrain, n1), [&](int64_t begin, int64_t end) {
     for (int64_t j = begin; j < end; ++j)
       for (int64_t k = 0; k < n1; ++k) {
         T* const to = plan.between.data() + j * plan.between_row + k / lanes * 2 * lanes + k % lanes;

@@ -2,6 +2,7 @@
 // The engine's thread pool; there is one per process. Workers spin briefly for the next loop, then sleep. The
 // caller takes part; nested loops run on the calling thread. Kernels divide their work only with
 // parallel_for.
+#include <algorithm>
 #include <cstdint>
 #include <type_traits>
 
@@ -9,6 +10,11 @@ namespace lunagrad {
 
 int thread_count();                // with the caller; default: the cores that this process may use
 void set_thread_count(int count);  // at least 1; not while a loop is running
+
+// The iterations, of `work` each, that make up a range of `grain`. Work below 1 counts as 1.
+inline int64_t iterations_in(int64_t grain, int64_t work) {
+  return std::max<int64_t>(1, grain / std::max<int64_t>(1, work));
+}
 
 using RangeFunction = void (*)(void* closure, int64_t begin, int64_t end);
 void parallel_for_erased(int64_t count, int64_t grain, RangeFunction, void* closure);

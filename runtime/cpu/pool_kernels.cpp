@@ -180,7 +180,7 @@ int64_t largest_window(const PoolAxis& axis) {
 int64_t grain_of(const PoolGeometry& p) {
   const int64_t work =
       std::max<int64_t>(p.in_size() + 1, p.out_size() * largest_window(p.rows) * largest_window(p.columns));
-  return std::max<int64_t>(1, kGrain / work);
+  return iterations_in(kGrain, work);
 }
 
 template <class F>

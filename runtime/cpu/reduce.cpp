@@ -228,7 +228,7 @@ struct Driver {
   void run_rows() const {
     const int64_t chunks = std::max<int64_t>(1, (plan.count + kChunk - 1) / kChunk);
     if (chunks == 1) {
-      parallel_for(plan.outputs, std::max<int64_t>(1, kGrain / plan.count), [&](int64_t begin, int64_t end) {
+      parallel_for(plan.outputs, iterations_in(kGrain, plan.count), [&](int64_t begin, int64_t end) {
         Odometer at(plan.kept_sizes, plan.kept_strides, begin);
         A one[kMaxFoldState], block[kMaxFoldState * kRows];
         for (int64_t first = begin; first < end; first += kRows) {
@@ -272,14 +272,13 @@ struct Driver {
     const auto width_of = [&](int64_t strip) { return std::min(block, width - strip % blocks * block); };
     const auto first_of = [&](int64_t strip) { return strip / blocks * width + strip % blocks * block; };
     if (chunks == 1) {
-      parallel_for(strips, std::max<int64_t>(1, kGrain / (plan.count * block)),
-                   [&](int64_t begin, int64_t end) {
-                     A states[kMaxFoldState * kColumns];
-                     for (int64_t strip = begin; strip < end; ++strip) {
-                       fold_strip(first_of(strip), width_of(strip), 0, plan.count, states);
-                       store(first_of(strip), width_of(strip), states);
-                     }
-                   });
+      parallel_for(strips, iterations_in(kGrain, plan.count * block), [&](int64_t begin, int64_t end) {
+        A states[kMaxFoldState * kColumns];
+        for (int64_t strip = begin; strip < end; ++strip) {
+          fold_strip(first_of(strip), width_of(strip), 0, plan.count, states);
+          store(first_of(strip), width_of(strip), states);
+        }
+      });
       return;
     }
     const int64_t states_size = planes * block;

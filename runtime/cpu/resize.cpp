@@ -10,7 +10,7 @@ namespace {
 
 constexpr int64_t kGrain = 16384;  // elements read or written
 
-int64_t grain_of(int64_t elements) { return std::max<int64_t>(1, kGrain / std::max<int64_t>(1, elements)); }
+int64_t grain_of(int64_t elements) { return iterations_in(kGrain, elements); }
 
 bool blends(const std::vector<ResizeTap>& axis) {
   return std::any_of(axis.begin(), axis.end(), [](const ResizeTap& tap) { return tap.weight != 0; });

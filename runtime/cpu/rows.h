@@ -42,7 +42,7 @@ void for_rows(const Split& split, const std::array<const T*, inputs>& in, T* out
   }
   const int64_t width = std::min<int64_t>(inner, std::clamp<int64_t>((1 << 14) / n, 16, 128));
   const int64_t tiles = (inner + width - 1) / width;
-  parallel_for(split.outer * tiles, std::max<int64_t>(1, grain / width), [&](int64_t begin, int64_t end) {
+  parallel_for(split.outer * tiles, iterations_in(grain, width), [&](int64_t begin, int64_t end) {
     std::vector<T> rows(size_t(int64_t(inputs + 1) * width * n));
     for (int64_t tile = begin; tile < end; ++tile) {
       const int64_t first = tile % tiles * width, columns = std::min(width, inner - first);

@@ -116,7 +116,7 @@ void bag_sum_cpu(const Call& call) {
     const T *const rows = weight.data<T>(), *const factors = scale.defined() ? scale.data<T>() : nullptr;
     T* const out = call.output().data<T>();
     const int64_t each = std::max<int64_t>(1, count * width / std::max<int64_t>(1, bags));
-    parallel_for(bags, std::max<int64_t>(1, kIndexGrain / each), [&](int64_t first, int64_t last) {
+    parallel_for(bags, iterations_in(kIndexGrain, each), [&](int64_t first, int64_t last) {
       for (int64_t bag = first; bag < last; ++bag) {
         T* const sum = out + bag * width;
         std::fill_n(sum, width, T(0));

@@ -25,10 +25,9 @@ struct Groups {
   // Calls f(group, its first element, its first channel) for each group of each item, on all threads.
   template <class F>
   void for_groups(F&& f) const {
-    parallel_for(batch * count, std::max<int64_t>(1, kGrain / std::max<int64_t>(elements(), 1)),
-                 [&](int64_t begin, int64_t end) {
-                   for (int64_t i = begin; i < end; ++i) f(i, i * elements(), i % count * channels);
-                 });
+    parallel_for(batch * count, iterations_in(kGrain, elements()), [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) f(i, i * elements(), i % count * channels);
+    });
   }
 };
 

@@ -19,7 +19,7 @@ namespace {
 // Copies the rows of `bytes` that the index names, for each outer position. Rows of the size of a word are
 // copied as words.
 void copy_rows(void* out, const void* in, const Split& from, size_t bytes, const Indices& index) {
-  const int64_t count = index.size(), grain = std::max<int64_t>(1, kIndexGrain / from.inner);
+  const int64_t count = index.size(), grain = iterations_in(kIndexGrain, from.inner);
   const auto walk = [&](auto&& move) {
     parallel_for(from.outer * count, grain, [&](int64_t begin, int64_t end) {
       int64_t outer = begin / count, k = begin % count;
@@ -120,7 +120,7 @@ void index_add_cpu(const Call& call) {
     const T* from = source.data<T>();
     T* to = out.data<T>();
     const int64_t work = count * columns / ranges + count / 4;
-    parallel_for(into.outer * runs * ranges, std::max<int64_t>(1, kIndexGrain / work),
+    parallel_for(into.outer * runs * ranges, iterations_in(kIndexGrain, work),
                  [&](int64_t begin, int64_t end) {
                    for (int64_t task = begin; task < end; ++task) {
                      const int64_t range = task % ranges, rest = task / ranges;
@@ -455,7 +455,7 @@ void one_hot_cpu(const Call& call) {
   const int64_t classes = out.size(-1);
   const Indices ids("one_hot", call.input(0), out.ndim() - 1, classes);
   int64_t* to = out.data<int64_t>();
-  parallel_for(ids.size(), std::max<int64_t>(1, kIndexGrain / classes), [&](int64_t begin, int64_t end) {
+  parallel_for(ids.size(), iterations_in(kIndexGrain, classes), [&](int64_t begin, int64_t end) {
     std::memset(to + begin * classes, 0, size_t((end - begin) * classes) * sizeof(int64_t));
     for (int64_t i = begin; i < end; ++i) to[i * classes + ids[i]] = 1;
   });

@@ -122,7 +122,7 @@ void for_lanes_in_parallel(const Shape& shape, const Shape& whole, int dim, F&& 
   if (numel(shape) == 0) return;
   if (across < 0) return for_lanes(shape, whole, dim, -1, 0, 0, f);
   const int64_t per_position = numel(shape) / shape[across];
-  parallel_for(shape[across], std::max<int64_t>(1, kIndexGrain / 4 / per_position),
+  parallel_for(shape[across], iterations_in(kIndexGrain / 4, per_position),
                [&](int64_t begin, int64_t end) { for_lanes(shape, whole, dim, across, begin, end, f); });
 }
 

@@ -22,7 +22,7 @@ struct Rows {
   Rows(const Shape& shape, int normalized) {
     for (int d = 0; d < shape.size(); ++d) (d < shape.size() - normalized ? count : size) *= shape[d];
   }
-  int64_t grain() const { return std::max<int64_t>(1, kGrain / std::max<int64_t>(size, 1)); }
+  int64_t grain() const { return iterations_in(kGrain, size); }
 };
 
 // Positions of the parameters.

@@ -104,15 +104,14 @@ void for_indexed_rows(const Split& into, const Indices& index, F&& f) {
   const int64_t columns = std::max<int64_t>(
       std::min<int64_t>(into.inner, 64), into.inner / std::max<int64_t>(1, 2 * thread_count() / into.outer));
   const int64_t runs = (into.inner + columns - 1) / columns;
-  parallel_for(into.outer * runs, std::max<int64_t>(1, kIndexGrain / (count * columns)),
-               [&](int64_t begin, int64_t end) {
-                 for (int64_t task = begin; task < end; ++task) {
-                   const int64_t outer = task / runs, first = task % runs * columns;
-                   for (int64_t k = 0; k < count; ++k)
-                     f(outer * into.size + index[k], outer * count + k, first,
-                       std::min(columns, into.inner - first));
-                 }
-               });
+  parallel_for(
+      into.outer * runs, iterations_in(kIndexGrain, count * columns), [&](int64_t begin, int64_t end) {
+        for (int64_t task = begin; task < end; ++task) {
+          const int64_t outer = task / runs, first = task % runs * columns;
+          for (int64_t k = 0; k < count; ++k)
+            f(outer * into.size + index[k], outer * count + k, first, std::min(columns, into.inner - first));
+        }
+      });
 }
 
 void index_copy_shape(Call& call) {

@@ -64,7 +64,7 @@ void fold_cpu(const Call& call) {
   for (int d = dim + 1; d < g.ndim() - 1; ++d) inner *= g.size(d);
   visit_any_dtype(out.dtype(), [&]<class T>() {
     if constexpr (std::is_floating_point_v<T> || is_complex_v<T>) {
-      const int64_t grain = std::max<int64_t>(1, kGrain / std::max<int64_t>(1, length * inner));
+      const int64_t grain = iterations_in(kGrain, length * inner);
       parallel_for(outer, grain, [&](int64_t begin, int64_t end) {
         T* to = out.data<T>() + begin * length * inner;
         std::fill(to, out.data<T>() + end * length * inner, T(0));

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <new>
 
+#include "runtime/cpu/parallel.h"
 #include "runtime/memory_limit.h"
 #include "runtime/ops.h"
 #include "tests/samples/hostile_calls.h"
@@ -19,11 +20,19 @@ struct Limited {
   ~Limited() { set_memory_limit({}); }
 };
 
+// As on a machine of many cores: loops are split into many ranges.
+struct ManyThreads {
+  ManyThreads() { set_thread_count(16); }
+  ~ManyThreads() { set_thread_count(before); }
+  const int before = thread_count();
+};
+
 TEST_CASE(
     "no call with empty or 0-d operands and hostile numbers crashes, hangs or takes more than its limit") {
   const bool thorough = std::getenv("LUNAGRAD_TEST_ALL") != nullptr;
   const bool trace = std::getenv("LUNAGRAD_TRACE_CALLS") != nullptr;
   const Limited limited;
+  const ManyThreads many;
   CallWatch watch(10);
   int calls = 0, results = 0, gradients = 0, stopped = 0;
   for_hostile_calls(thorough, [&](const HostileCall& call) {

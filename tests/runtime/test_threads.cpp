@@ -1,17 +1,70 @@
-// A tensor belongs to the thread that made it; builds other than release find a second thread.
+// Any number of threads gives the same results. A tensor belongs to the thread that made it; builds other
+// than release find a second thread.
 #include <doctest/doctest.h>
-
-#ifdef LUNAGRAD_CHECK_THREADS
-
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <csignal>
 #include <thread>
 
+#include "runtime/context.h"
+#include "runtime/cpu/parallel.h"
 #include "runtime/ops.h"
+#include "tests/samples/hostile_calls.h"
 
 using namespace lunagrad;
+using namespace lunagrad::tests;
+
+namespace {
+
+// The largest difference of two tensors, relative to the largest element.
+double difference(const Tensor& a, const Tensor& b) {
+  if (a.defined() != b.defined()) return INFINITY;
+  if (!a.defined()) return 0;
+  if (!(a.shape() == b.shape())) return INFINITY;
+  const auto x = numbers_of(a), y = numbers_of(b);
+  double largest = 0, scale = 1;
+  for (size_t i = 0; i < x.size(); ++i) {
+    if (x[i] == y[i] || (std::isnan(x[i]) && std::isnan(y[i]))) continue;
+    largest = std::max(largest, std::isfinite(x[i] - y[i]) ? std::abs(x[i] - y[i]) : INFINITY);
+    scale = std::max(scale, std::abs(y[i]));
+  }
+  return largest / scale;
+}
+
+}  // namespace
+
+TEST_CASE("every op and its gradients are the same with 1, 2, 16 and 61 threads") {
+  const int before = thread_count();
+  for (const Sample& sample : samples()) {
+    if (sample.op.starts_with("empty")) continue;
+    const HostileCall call{find_op(sample.op), sample.inputs, complete(*find_op(sample.op), sample.params)};
+    INFO(name_of(call));
+    HostileResult expected;
+    for (const int threads : {1, 2, 16, 61}) {
+      set_thread_count(threads);
+      context().generator.seed(7);
+      const HostileResult got = run_hostile(call, operands_of(call));
+      if (threads == 1) {
+        expected = got;
+        continue;
+      }
+      INFO(threads, " threads");
+      CHECK(got.error == expected.error);
+      CHECK(got.gradient_error == expected.gradient_error);
+      REQUIRE(got.outputs.size() == expected.outputs.size());
+      for (size_t i = 0; i < got.outputs.size(); ++i)
+        CHECK(difference(got.outputs[i], expected.outputs[i]) < 1e-5);
+      REQUIRE(got.gradients.size() == expected.gradients.size());
+      for (size_t i = 0; i < got.gradients.size(); ++i)
+        CHECK(difference(got.gradients[i], expected.gradients[i]) < 1e-5);
+    }
+  }
+  set_thread_count(before);
+}
+
+#ifdef LUNAGRAD_CHECK_THREADS
 
 namespace {
 

@@ -17,6 +17,8 @@ std::vector<Sample> good() {
       {"nonzero", {boolean({3, 4})}},
       {"one_hot", {index({2, 3}, 0, 4)}, {4}},
       {"index_add", {real({6, 5}), index({9}, 0, 6), real({9, 5})}, {0}},
+      // Few indices into many rows: threads split the rows, and each has less than one index of work.
+      {"index_add", {real({14, 4}), index({2}, 0, 14), real({2, 4})}, {0}},
       {"scatter", {real({3, 4}), index({3, 6}, 0, 4), real({3, 7})}, {1}},
       {"scatter", {real({3, 4}), index({2, 4}, 0, 3), real({2, 4})}, {0}},
       {"index_copy", {real({3, 2}), index({5}, 0, 3), real({5, 2})}, {0}},
