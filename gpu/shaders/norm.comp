@@ -43,13 +43,20 @@ vec4 weights_at(uint i) {
   return HAS_WEIGHT ? load_f32x4(weight, int64_t(i)) : vec4(1.0);
 }
 
+// Devices round a quotient to 2.5 ulp. The remainder corrects it, so that a row of equal numbers has exactly their mean:
+// 1 / sqrt(eps) would magnify a difference.
+float mean_of(float sum) {
+  const float mean = sum / float(size);
+  return mean + fma(-mean, float(size), sum) / float(size);
+}
+
 void held_row(int64_t begins, uint fours) {
   vec4 n[kHeld];
   hold(n, x + begins, fours, 0.0);
   float sum = 0.0, squares = 0.0;
   if (CENTRED)
     [[unroll]] for (uint h = 0; h < kHeld; ++h) sum += in_all(n[h]);
-  const float mean = CENTRED ? row_sum(sum) / float(size) : 0.0;
+  const float mean = CENTRED ? mean_of(row_sum(sum)) : 0.0;
   [[unroll]] for (uint h = 0; h < kHeld; ++h) {
     n[h] -= mean;
     if (along() + h * ALONG < fours) squares += in_all(n[h] * n[h]);
@@ -119,7 +126,7 @@ void along_rows() {
     if (CENTRED) {
       float sum = 0.0;
       for (uint i = along(); i < end; i += ALONG) sum += load_f32(x, at + i);
-      mean = row_sum(sum) / float(size);
+      mean = mean_of(row_sum(sum));
     }
     float squares = 0.0;
     for (uint i = along(); i < end; i += ALONG) {

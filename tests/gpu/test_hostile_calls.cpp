@@ -26,6 +26,8 @@ std::string difference(const HostileCall& call, const HostileResult& got, const 
     if (error->find("c128 tensors live on the CPU") != error->npos ||
         error->find("out of memory") != error->npos)
       return "";
+  // The device finds a fault at its next wait, which may be within the gradient.
+  if (!expected.error.empty() && got.gradient_error.starts_with(expected.error)) return "";
   if (got.error.empty() != expected.error.empty())
     return "error on one device: '" + got.error + "', on the CPU '" + expected.error + "'";
   if (got.outputs.size() != expected.outputs.size()) return "the number of results";
@@ -61,9 +63,10 @@ TEST_CASE("calls with empty or 0-d operands and hostile numbers end as on the CP
   const char* const only = std::getenv("LUNAGRAD_ONLY_OP");
   set_memory_limit({size_t(256) << 20, nullptr});
   CallWatch watch(60);  // the CPU's driver compiles shaders
-  int calls = 0;
+  int visited = 0, calls = 0;
   for_hostile_calls(thorough, [&](const HostileCall& call) {
     if (only && std::string_view(only) != call.op->name) return;
+    if (!thorough && !only && ++visited % 4) return;  // every fourth: all take two minutes
     const std::string name = name_of(call);
     if (trace) std::fprintf(stderr, "%s\n", name.c_str());
     const TensorList here = operands_of(call);
