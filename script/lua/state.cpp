@@ -283,9 +283,15 @@ void collect_under_pressure(lua_State* L, Edge& state) {
   Pressure& pressure = state.pressure;
   const size_t steps = std::min(pressure.pending / pressure.step, kStepsPerCycle);
   const size_t heap = size_t(lua_gc(L, LUA_GCCOUNT)) + 1;  // KiB
-  size_t live = cpu_device().memory().in_use;
-  if (Device& device = *context().device; !device.is_cpu()) live += device.memory().in_use;
-  size_t cycle = (size_t(64) << 20) + live / 4;
+  size_t live = cpu_device().memory().in_use, spare = size_t(64) << 20;
+  if (Device& device = *context().device; !device.is_cpu()) {
+    const DeviceMemory memory = device.memory();
+    live += memory.in_use;
+    // A cycle takes half a millisecond of the host, in which a GPU writes gigabytes: what is little to it
+    // waits.
+    spare += memory.total / 32;
+  }
+  size_t cycle = spare + live / 4;
   if (state.memory_limit) cycle = std::min(cycle, state.memory_limit / 8);
   pressure.pending = 0;
   pressure.step = cycle / kStepsPerCycle;
