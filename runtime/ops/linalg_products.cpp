@@ -472,7 +472,7 @@ const Op kMatmul{.name = "linalg.matmul",
                  .inputs = {{"input"}, {"other"}},
                  .compose = linalg_matmul_compose,
                  .family = OpFamily::linear_algebra,
-                 .examples = {{.inputs = {{{2, 3}}, {{3, 4}}}, .types = OpExample::Types::floating}}};
+                 .examples = {{.inputs = {{{2, 3}}, {{3, 4}}}, .types = OpExample::Types::number}}};
 
 }  // namespace
 

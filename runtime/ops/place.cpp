@@ -251,7 +251,7 @@ const Op kIndexReduce{
                   .types = OpExample::Types::number},
                  {.inputs = {{{2, 3}}, {{4}, 0, 3, kIndex}, {{2, 4}}},
                   .params = {Value(1), Value(1), false},
-                  .types = kFloating}}};
+                  .types = OpExample::Types::number}}};
 
 // --- segment_reduce ---
 

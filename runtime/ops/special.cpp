@@ -97,8 +97,9 @@ const Op kLdexp{.name = "ldexp",
                 .examples = {{.inputs = {{{2, 3}}, {{3}, -3, 3}}}}};
 
 Operands rsub_compose(const Call& call) {
-  const Tensor& x = call.input(0);
+  const Tensor &x = call.input(0), &other = call.input(1);
   const Value& alpha = call.params[0];
+  if (x.dtype() == DType::boolean && other.dtype() == DType::boolean) return {sub(other, x)};  // refuses
   if (alpha == Value(1) || alpha == Value(1.0)) return {sub(call.input(1), x)};
   const double number = alpha.kind == Value::Kind::real ? alpha.f : double(alpha.i);
   if (x.is_number()) return {sub(call.input(1), Tensor::number(x.item() * number))};  // still of no device
@@ -235,7 +236,7 @@ const Op kRrelu{
     .compose = rrelu_compose,
     .in_place = InPlaceForm::writes,
     .family = OpFamily::elementwise,
-    .examples = {{.inputs = {{{2, 3}}}, .types = kFloating}}};
+    .examples = {{.inputs = {{{2, 3}}}}}};
 
 // --- creation ---
 

@@ -139,8 +139,7 @@ const Op kPut{
     .family = OpFamily::view,
     .examples = {{.inputs = {{{2, 1}}, {.shape = {1}, .low = 0, .high = 2, .kind = kIndex}, {{1}}}},
                  {.inputs = {{{2, 3}}, {.shape = {4}, .low = 0, .high = 6, .kind = kIndex}, {{2, 2}}},
-                  .params = {true},
-                  .types = Types::number},
+                  .params = {true}},
                  {.inputs = {{{2, 3}}, {.shape = {2}, .low = 0, .high = 6, .kind = kIndex}, {{3}}},
                   .error = "does not have an element for each"}}};
 
