@@ -30,17 +30,18 @@ room(script/onnx          runtime runtime/elementwise runtime/io runtime/ops)
 room(script/view          runtime runtime/statistics)
 room(script               runtime script/view)
 room(script/lua           runtime script/meta script/view)
+room(script/chunk         runtime)
 room(script/profile       runtime runtime/tape script/view)
 room(script/run           runtime runtime/cpu runtime/io runtime/statistics script/view)
-room(script/cli/base      runtime runtime/cpu runtime/io script script/lua)
+room(script/cli/base      runtime runtime/cpu runtime/io script)
 room(script/inspect       runtime runtime/statistics runtime/tape script/lua script/meta script/view)
 room(script/cli/bench     runtime runtime/cpu runtime/elementwise runtime/optimizer script/cli/base)
 room(script/host          runtime script/meta)
-room(script/session       runtime runtime/io runtime/tape script script/host script/inspect script/lua
+room(script/session       runtime runtime/io runtime/tape script script/chunk script/host script/inspect script/lua
                           script/meta script/profile script/run)
 room(script/bind          runtime runtime/batching runtime/cpu runtime/io runtime/optimizer runtime/tape runtime/vmap
                           script/lua script/meta script/onnx script/session)
-room(script/cli/command   runtime runtime/cpu runtime/io script script/cli/base script/cli/bench
+room(script/cli/command   runtime runtime/cpu runtime/io script script/chunk script/cli/base script/cli/bench
                           script/lua script/meta script/run)
 room(script/cli           script/cli/base script/cli/command)
 room(ui/base              runtime)

@@ -40,6 +40,23 @@ void require_square(const Call& call, int operand) {
          " must be a square matrix or a batch of them (got shape ", x.shape(), ")");
 }
 
+RightSide right_side_of(const Call& call, bool left) {
+  const Tensor &a = call.input(0), &b = call.input(1);
+  const char* const name = call.op->name;
+  if (b.ndim() == 0) fail(name, ": B must have at least 1 dim (got shape [])");
+  Shape vector_batch = batch_shape(a.shape());
+  vector_batch.push_back(a.size(-1));
+  const bool vectors = b.ndim() == 1 || b.shape() == vector_batch;
+  if (vectors && !left)
+    fail(name, ": left = false needs a matrix B or batches of them (got A of shape ", a.shape(),
+         " and B of shape ", b.shape(), ")");
+  RightSide made{vectors ? unsqueeze(b, -1) : b, vectors};
+  if (made.matrices.size(left ? -2 : -1) != a.size(-1))
+    fail(name, ": A of shape ", a.shape(), " does not fit B of shape ", b.shape(), ": B must have ",
+         a.size(-1), left ? " rows" : " columns");
+  return made;
+}
+
 Tensor columns_of(const Tensor& x) {
   Shape shape = x.shape();
   std::swap(shape[x.ndim() - 2], shape[x.ndim() - 1]);

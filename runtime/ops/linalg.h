@@ -18,6 +18,14 @@ namespace lunagrad {
 void require_matrix(const Call&, int operand = 0);
 void require_square(const Call&, int operand = 0);
 
+// B of A X = B, or of X A = B unless `left`, as matrices. `vectors`: B is a vector, or a batch of vectors as
+// its shape is that of A without the last dim (PyTorch's rule); each became a column. Error unless B fits A.
+struct RightSide {
+  Tensor matrices;
+  bool vectors;
+};
+RightSide right_side_of(const Call&, bool left);
+
 inline Shape batch_shape(const Shape& shape) {
   Shape batch;
   for (int d = 0; d < shape.size() - 2; ++d) batch.push_back(shape[d]);

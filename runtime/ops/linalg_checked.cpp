@@ -43,8 +43,7 @@ const Op kLuFactorEx{
     .name = "linalg.lu_factor_ex",
     .doc =
         "The results of linalg.lu_factor, and for each matrix 0 or the number of the first pivot that is 0 "
-        "(an "
-        "error with check_errors).",
+        "(an error with check_errors).",
     .inputs = {{"A"}},
     .params = {{"pivot", ParamKind::boolean, true}, kCheckErrors},
     .compose = lu_factor_ex_compose,
@@ -83,28 +82,11 @@ const Op kInvEx{
                  {.inputs = {{{2, 3}}}, .error = "linalg.inv_ex: A must be a square matrix"},
                  {.inputs = {{{2, 2}, 0, 0}}, .params = {true}, .error = "the matrix is singular: pivot 1"}}};
 
-// B is a vector, or a batch of vectors if its shape is that of A without the last dim.
-bool holds_vectors(const Tensor& a, const Tensor& b) {
-  if (b.ndim() == 1) return true;
-  if (b.ndim() != a.ndim() - 1) return false;
-  for (int d = 0; d < b.ndim(); ++d)
-    if (b.shape()[d] != a.shape()[d]) return false;
-  return true;
-}
-
 Operands solve_ex_compose(const Call& call) {
   require_square(call);
-  const Tensor &a = call.input(0), &b = call.input(1);
   const bool left = call.flag(0);
-  if (b.ndim() == 0) fail("linalg.solve_ex: B must have at least 1 dim (got shape [])");
-  const bool vectors = left && holds_vectors(a, b);
-  if (!vectors && b.ndim() < 2)
-    fail("linalg.solve_ex: left = false needs a matrix B (got shape ", b.shape(), ")");
-  const Tensor right = vectors ? unsqueeze(b, -1) : b;
-  if (right.size(left ? -2 : -1) != a.size(-1))
-    fail("linalg.solve_ex: A of shape ", a.shape(), " does not fit B of shape ", b.shape(), ": B must have ",
-         a.size(-1), left ? " rows" : " columns");
-  Operands made = solve_checked(call, right, left, call.flag(1));
+  const auto [b, vectors] = right_side_of(call, left);
+  Operands made = solve_checked(call, b, left, call.flag(1));
   if (vectors) made[0] = squeeze(made[0], -1);
   return made;
 }
@@ -112,8 +94,7 @@ const Op kSolveEx{
     .name = "linalg.solve_ex",
     .doc =
         "The solution of linalg.solve, and for each matrix A 0 or the number of the pivot that is 0 (an "
-        "error "
-        "with check_errors): its solution is NaN.",
+        "error with check_errors): its solution is NaN.",
     .inputs = {{"A"}, {"B"}},
     .params = {{"left", ParamKind::boolean, true}, kCheckErrors},
     .compose = solve_ex_compose,

@@ -170,26 +170,13 @@ const Op kSolveMatrices{.name = "_linalg.solve",
                         .autocast = AutocastPolicy::wide,
                         .flops = {system_flops, "2/3 n^3 for each matrix and 2 n^2 for each column of B"}};
 
-// PyTorch's rule: B is a vector, or a batch of vectors if its shape is that of A without the last dim.
-bool holds_vectors(const Tensor& a, const Tensor& b) {
-  if (b.ndim() == 1) return true;
-  if (b.ndim() != a.ndim() - 1) return false;
-  for (int d = 0; d < b.ndim(); ++d)
-    if (b.shape()[d] != a.shape()[d]) return false;
-  return true;
-}
-
 Operands solve_compose(const Call& call) {
   require_square(call, 0);
-  const Tensor &a = call.input(0), &b = call.input(1);
-  if (b.ndim() == 0) fail("linalg.solve: B must have at least 1 dim (got shape [])");
-  const bool left = call.flag(0), vectors = holds_vectors(a, b);
-  if (!left && vectors && b.ndim() != 1)
-    fail("linalg.solve: left = false needs a matrix B or batches of them (got A of shape ", a.shape(),
-         " and B of shape ", b.shape(), ")");
-  const Tensor right = vectors ? unsqueeze(b, -1) : b;
-  const Tensor x = left || vectors ? apply1(kSolveMatrices, {left ? a : transposed(a), right})
-                                   : transposed(apply1(kSolveMatrices, {transposed(a), transposed(right)}));
+  const Tensor& a = call.input(0);
+  const bool left = call.flag(0);
+  const auto [b, vectors] = right_side_of(call, left);
+  const Tensor x = left ? apply1(kSolveMatrices, {a, b})
+                        : transposed(apply1(kSolveMatrices, {transposed(a), transposed(b)}));
   return {vectors ? squeeze(x, -1) : x};
 }
 const Op kSolve{
@@ -206,6 +193,8 @@ const Op kSolve{
         {.inputs = {{{2, 1, 1}, 0.5, 2}, {{2, 1}}}, .types = OpExample::Types::floating},
         {.inputs = {{{1, 1}, 0.5, 2}, {{3, 1}}}, .params = {false}, .types = OpExample::Types::floating},
         {.inputs = {{{2, 2}}, {{3, 1}}}, .error = "B must have 2 rows"},
+        {.inputs = {{{2, 2}}, {{2, 3}}}, .params = {false}, .error = "B must have 2 columns"},
+        {.inputs = {{{2, 2}}, {{2}}}, .params = {false}, .error = "left = false needs a matrix B"},
         {.inputs = {{{2, 3}}, {{2, 1}}}, .error = "linalg.solve: A must be a square matrix"}}};
 
 // --- solve_triangular ---

@@ -1,18 +1,13 @@
 // Binds the type Tensor: its metatable and the methods that are not ops; fields.cpp adds its fields.
 #include <cmath>
-#include <cstring>
 
 #include "runtime/batching/batched.h"
 #include "runtime/in_place.h"
 #include "runtime/ops.h"
-#include "runtime/tape/replace.h"
-#include "runtime/tape/tape.h"
 #include "script/bind/called_as.h"
 #include "script/bind/print.h"
 #include "script/lua/convert.h"
 #include "script/lua/edge.h"
-#include "script/meta/explain.h"
-#include "script/meta/pytorch.h"
 
 namespace lunagrad {
 namespace {

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "runtime/tape/autocast.h"
+#include "script/chunk/lost_nils.h"
 #include "script/lua/edge.h"
 #include "script/lua/source.h"
 #include "script/session/console.h"
@@ -103,7 +104,11 @@ std::optional<Script> Session::Impl::run_script(Script script) {
     run_.set_device(context_.device);
     open_state(std::filesystem::path(script.path).parent_path().string(), script.options);
     begin_step();
-    outcome = script_.call(script, error);
+    outcome = script_.load(script, error);
+    if (outcome == Outcome::ok) {
+      warn_of_lost_nils(script.name);
+      outcome = script_.call(script, error);
+    }
     if (outcome == Outcome::ok) {
       context_.device->sync();  // reports late errors, such as an index out of range
       run_->flush();
@@ -122,6 +127,11 @@ std::optional<Script> Session::Impl::run_script(Script script) {
   if (successor_) return std::exchange(successor_, std::nullopt);
   end_script(outcome, error);
   return std::nullopt;
+}
+
+void Session::Impl::warn_of_lost_nils(const std::string& chunk) {
+  for (const int line : lost_nils(read_chunk(script_.lua())))
+    events_.warn(text(chunk_name(chunk.c_str()), ":", line, ": ", kLostNil));
 }
 
 void Session::Impl::end_script(Outcome outcome, const ScriptError& error) {

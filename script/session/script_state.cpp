@@ -65,7 +65,7 @@ void ScriptState::begin_script() {
   exit_code_.reset();
 }
 
-Outcome ScriptState::call(const Script& script, ScriptError& error) {
+Outcome ScriptState::load(const Script& script, ScriptError& error) {
   lua_State* L = lua_;
   const std::string_view code = script.path.empty() ? script.source : without_shebang(script.source);
   if (const int status = luaL_loadbufferx(L, code.data(), code.size(), script.name.c_str(), "t");
@@ -77,6 +77,11 @@ Outcome ScriptState::call(const Script& script, ScriptError& error) {
     lua_pop(L, 1);
     return status == LUA_ERRMEM ? Outcome::memory : Outcome::error;
   }
+  return Outcome::ok;
+}
+
+Outcome ScriptState::call(const Script& script, ScriptError& error) {
+  lua_State* L = lua_;
   const std::vector<std::string>& arguments = script.options.arguments;
   luaL_checkstack(L, int(arguments.size()) + 8, "too many arguments");
   lua_createtable(L, int(arguments.size()), 1);

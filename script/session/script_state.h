@@ -24,7 +24,9 @@ class ScriptState {
   void open(const std::string& directory, const RunOptions&, CurrentRun& run, SafePoint, void* owner);
   void close();
   lua_State* lua() const { return lua_; }  // null while none is open
-  // Runs the script's text. How it ended, and the error if it failed.
+  // Compiles the script's text and leaves its function at the top of the stack; call() runs that function.
+  // How it ended, and the error if it failed.
+  Outcome load(const Script&, ScriptError&);
   Outcome call(const Script&, ScriptError&);
   const NativeCalls& native_calls() const { return native_calls_; }
 

@@ -3,8 +3,8 @@ local core = require "lunagrad.core"
 
 -- Further names of functions; those of ops are in script/meta/signature.cpp.
 local aliases = {
-  alias_copy = "clone", unsafe_chunk = "chunk", unsafe_split = "split", inference_mode = "no_grad", get_default_device = "device",
-  set_default_device = "set_device", get_float32_matmul_precision = "matmul_precision",
+  alias_copy = "clone", unsafe_chunk = "chunk", unsafe_split = "split", inference_mode = "no_grad",
+  get_default_device = "device", set_default_device = "set_device", get_float32_matmul_precision = "matmul_precision",
   set_float32_matmul_precision = "set_matmul_precision",
 }
 for name, of in pairs(aliases) do

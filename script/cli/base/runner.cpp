@@ -14,10 +14,8 @@
 #include "runtime/error.h"
 #include "runtime/io/atomic_file.h"
 #include "runtime/work_times.h"
-#include "script/cli/base/chunk_fields.h"
 #include "script/cli/base/signals.h"
 #include "script/cli/base/watch.h"
-#include "script/lua/source.h"
 
 namespace lunagrad {
 namespace {
@@ -169,7 +167,6 @@ class Runner {
     const Clock::time_point start = Clock::now();
     if (watching_) begin_watching();
     if (!request_.profile.empty()) session_.watch_profile(true);
-    warn_of_lost_nils();
     if (request_.script.empty()) {
       session_.run_text(request_.code, request_.chunk, request_.options);
     } else {
@@ -237,20 +234,6 @@ class Runner {
     json["device"] = request_.options.device.empty() ? "cpu" : request_.options.device;
     const std::string line = json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
     std::fwrite(line.data(), 1, line.size(), stdout);
-  }
-
-  // A nil at the end of x[{{}, nil}] is not in Lua's table, so only the text shows it.
-  void warn_of_lost_nils() {
-    std::string source = request_.code;
-    try {
-      if (!request_.script.empty()) source = read_script(request_.script);
-    } catch (const Error&) {
-      return;  // the session says why
-    }
-    const std::string& name = request_.script.empty() ? request_.chunk : request_.script;
-    for (const int line : lost_nils_in(without_shebang(source)))
-      say(text("warning: ", name, ":", line,
-               ": the nil at the end of this index is lost; a new dim is x:unsqueeze(dim)\n"));
   }
 
   // What the script is in when it reaches no safe point after `seen` signals, as "string.find (a.lua:3)"; ""

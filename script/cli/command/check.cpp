@@ -7,9 +7,10 @@
 #include <set>
 
 #include "runtime/error.h"
+#include "script/chunk/fields.h"
+#include "script/chunk/globals.h"
+#include "script/chunk/lost_nils.h"
 #include "script/cli/base/carry_out.h"
-#include "script/cli/base/chunk_fields.h"
-#include "script/cli/base/chunk_globals.h"
 #include "script/cli/command/all.h"
 #include "script/lua/source.h"
 #include "script/lua/state.h"
@@ -128,8 +129,7 @@ int check(const std::string& path, bool tests, Library& library) {
     ++found;
   }
   for (const int line : lost_nils(chunk)) {
-    std::cerr << path << ":" << line
-              << ": the nil at the end of this index is lost; a new dim is x:unsqueeze(dim)\n";
+    std::cerr << path << ":" << line << ": " << kLostNil << "\n";
     ++found;
   }
   std::set<std::string> added;  // by the script itself

@@ -42,3 +42,17 @@ TEST_CASE("output that fails on a full disk is an error, and the run is complete
   const Finished failed = Program({"sh", "-c", kProgram + " -e 'print(1) os.exit(9)' > /dev/full"}).finish();
   CHECK(failed.code == 9);
 }
+
+TEST_CASE("a script that comes through a pipe is read once, and is checked as a file is") {
+  const Folder folder;
+  const Finished piped = Program({"sh", "-c",
+                                  "printf 'local lg = require [[lunagrad]] local x = lg.ones(2, "
+                                  "2)\nprint(#arg)\nprint(x[{{}, nil}])' | " +
+                                      kProgram + " run /dev/stdin a b"},
+                                 "", {}, folder.path())
+                             .finish();
+  CHECK_MESSAGE(
+      piped.err.find("warning: /dev/stdin:3: the nil at the end of this index is lost") != std::string::npos,
+      piped.err);
+  CHECK(piped.out.starts_with("2\n"));
+}

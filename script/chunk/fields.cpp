@@ -1,4 +1,4 @@
-#include "script/cli/base/chunk_fields.h"
+#include "script/chunk/fields.h"
 
 #include <algorithm>
 #include <map>
@@ -6,44 +6,6 @@
 
 namespace lunagrad {
 namespace {
-
-// Opcodes of Lua 5.4 (lopcodes.h).
-enum Opcode : uint32_t {
-  kMove = 0,
-  kLoadK = 3,
-  kLoadNil = 8,
-  kGetUpvalue = 9,
-  kSetUpvalue = 10,
-  kGetTabUp = 11,
-  kGetTable = 12,
-  kGetField = 14,
-  kSetTabUp = 15,
-  kSetTable = 16,
-  kSetI = 17,
-  kSetField = 18,
-  kSelf = 20,
-  kMmBin = 46,
-  kMmBinK = 48,
-  kClose = 54,
-  kTbc = 55,
-  kJump = 56,
-  kEq = 57,
-  kTest = 66,
-  kCall = 68,
-  kTailCall = 69,
-  kReturn = 70,
-  kReturn1 = 72,
-  kForLoop = 73,
-  kForPrep = 74,
-  kTForPrep = 75,
-  kTForCall = 76,
-  kTForLoop = 77,
-  kSetList = 78,
-  kClosure = 79,
-  kVararg = 80,
-  kVarargPrep = 81,
-  kExtraArg = 82,
-};
 
 // What a register or upvalue holds: "lg.nn", a table of the library; "=env", the globals; "=require";
 // ":text", a string; "" something else.
@@ -271,33 +233,7 @@ class Fields {
   std::vector<FieldUse> uses_;
 };
 
-void collect_lost_nils(const CompiledFunction& function, std::vector<int>& lines) {
-  for (size_t i = 1; i + 1 < function.code.size(); ++i) {
-    const Instruction nils = function.code[i - 1], list = function.code[i], index = function.code[i + 1];
-    if (list.opcode() != kSetList || nils.opcode() != kLoadNil) continue;
-    const uint32_t last = list.a() + list.b();
-    const bool ends_in_nil = list.b() > 1 && nils.a() <= last && last <= nils.a() + nils.b();
-    const bool is_index = (index.opcode() == kGetTable && index.c() == list.a()) ||
-                          (index.opcode() == kSetTable && index.b() == list.a());
-    if (ends_in_nil && is_index) lines.push_back(function.lines[i + 1]);
-  }
-  for (const CompiledFunction& inner : function.functions) collect_lost_nils(inner, lines);
-}
-
 }  // namespace
-
-std::vector<int> lost_nils(const CompiledFunction& chunk) {
-  std::vector<int> lines;
-  collect_lost_nils(chunk, lines);
-  std::sort(lines.begin(), lines.end());
-  return lines;
-}
-
-std::vector<int> lost_nils_in(std::string_view source) {
-  const std::unique_ptr<lua_State, decltype(&lua_close)> state(luaL_newstate(), lua_close);
-  if (!state || luaL_loadbufferx(state.get(), source.data(), source.size(), "=", "t") != LUA_OK) return {};
-  return lost_nils(read_chunk(state.get()));
-}
 
 std::vector<FieldUse> field_uses(const CompiledFunction& chunk) { return Fields().find(chunk); }
 

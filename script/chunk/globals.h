@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "script/cli/base/chunk.h"
+#include "script/chunk/chunk.h"
 
 namespace lunagrad {
 

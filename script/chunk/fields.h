@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "script/cli/base/chunk.h"
+#include "script/chunk/chunk.h"
 
 namespace lunagrad {
 
@@ -19,10 +19,5 @@ struct FieldUse {
 
 // In order of their lines.
 std::vector<FieldUse> field_uses(const CompiledFunction& chunk);
-
-// The lines of x[{…, nil}], in order: Lua's table does not have a nil at its end, so no index can see it.
-std::vector<int> lost_nils(const CompiledFunction& chunk);
-// The same of a source text; none when it does not compile.
-std::vector<int> lost_nils_in(std::string_view source);
 
 }  // namespace lunagrad

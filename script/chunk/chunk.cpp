@@ -1,4 +1,4 @@
-#include "script/cli/base/chunk.h"
+#include "script/chunk/chunk.h"
 
 #include <cstring>
 #include <map>

@@ -1,5 +1,5 @@
 #pragma once
-// A compiled Lua 5.4 chunk, read back from lua_dump: what `lunagrad check` looks at without running a script.
+// A compiled Lua 5.4 chunk, read back from lua_dump: what is known of a script before it runs.
 // Any thread.
 #include <cstdint>
 #include <lua.hpp>
@@ -19,6 +19,44 @@ struct Instruction {
   uint32_t b() const { return (bits >> 16) & 0xff; }
   uint32_t c() const { return bits >> 24; }
   uint32_t bx() const { return bits >> 15; }
+};
+
+// Opcodes of Lua 5.4 (lopcodes.h).
+enum Opcode : uint32_t {
+  kMove = 0,
+  kLoadK = 3,
+  kLoadNil = 8,
+  kGetUpvalue = 9,
+  kSetUpvalue = 10,
+  kGetTabUp = 11,
+  kGetTable = 12,
+  kGetField = 14,
+  kSetTabUp = 15,
+  kSetTable = 16,
+  kSetI = 17,
+  kSetField = 18,
+  kSelf = 20,
+  kMmBin = 46,
+  kMmBinK = 48,
+  kClose = 54,
+  kTbc = 55,
+  kJump = 56,
+  kEq = 57,
+  kTest = 66,
+  kCall = 68,
+  kTailCall = 69,
+  kReturn = 70,
+  kReturn1 = 72,
+  kForLoop = 73,
+  kForPrep = 74,
+  kTForPrep = 75,
+  kTForCall = 76,
+  kTForLoop = 77,
+  kSetList = 78,
+  kClosure = 79,
+  kVararg = 80,
+  kVarargPrep = 81,
+  kExtraArg = 82,
 };
 
 struct CompiledFunction {

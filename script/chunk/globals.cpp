@@ -1,4 +1,4 @@
-#include "script/cli/base/chunk_globals.h"
+#include "script/chunk/globals.h"
 
 #include <algorithm>
 
