@@ -4,6 +4,7 @@
 #include <string>
 
 #include "runtime/batching/batched.h"
+#include "runtime/device_types.h"
 #include "runtime/op.h"
 #include "runtime/primitives.h"
 #include "runtime/tape/autocast.h"
@@ -17,6 +18,7 @@ void allocate_outputs(Call& call, Device& device) {
   for (size_t i = 0; i < call.out.size(); ++i) {
     if (call.aliases >> i & 1) continue;
     TensorBody& body = *call.out[i].body();
+    require_type_on(device, body.dtype, call.op->name + (call.op->hidden() ? 1 : 0));
     size_t bytes;
     if (__builtin_mul_overflow(size_t(body.layout->numel), item_size(body.dtype), &bytes))
       fail(call.op->name, ": a result of shape ", body.layout->shape,

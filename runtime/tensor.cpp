@@ -3,11 +3,13 @@
 #include <cstring>
 
 #include "runtime/context.h"
+#include "runtime/device_types.h"
 #include "runtime/error.h"
 
 namespace lunagrad {
 
 Tensor Tensor::empty(const Shape& shape, DType dtype, Device& device) {
+  require_type_on(device, dtype, "empty");
   LayoutRef layout = Layout::contiguous(shape);
   size_t bytes;
   if (__builtin_mul_overflow(size_t(layout->numel), item_size(dtype), &bytes))

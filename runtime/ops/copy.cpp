@@ -2,6 +2,7 @@
 #include "runtime/cpu/copy.h"
 
 #include "runtime/batching/batched.h"
+#include "runtime/device_types.h"
 #include "runtime/ops/families.h"
 
 namespace lunagrad {
@@ -124,8 +125,7 @@ Tensor to(const Tensor& x, Device& wanted) {
   Device& device = physical_device(wanted);  // that of the values of a batched tensor
   if (&x.device() == &device) return x;
   if (is_batched(x)) throw BatchedRead();
-  if (x.dtype() == DType::c128 && !device.is_cpu())
-    fail("to: c128 tensors live on the CPU alone (asked for ", device.name(), "); c64 goes to every device");
+  require_type_on(device, x.dtype(), "to");
   const uint64_t start = ticks();
   x.storage().check_whole("to");
   const Tensor dense = contiguous(x);

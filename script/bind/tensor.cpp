@@ -197,14 +197,21 @@ int is_tensor(lua_State* L) {
 int push_converted(lua_State* L, std::optional<DType> dtype, Device* device) {
   const Tensor x = *to_tensor(L, 1);
   mark_line(L);
-  Tensor made;
-  with_memory_retry(L, [&] {
-    made = dtype ? to(x, *dtype) : x;
-    if (!device) return;
+  Tensor made = x;
+  const auto move = [&] {
     if (!is_batched(made))
       made = to(made, *device);
     else if (&physical_device(made.device()) != device)
       made = make_batched(to(batch_value(made), *device), levels_of(made));
+  };
+  called_as("to", [&] {
+    with_memory_retry(L, [&] {
+      made = x;
+      // The CPU holds every type, so the cast takes place there.
+      if (device && device->is_cpu()) move();
+      if (dtype) made = to(made, *dtype);
+      if (device) move();
+    });
   });
   if (made.same(x))
     lua_pushvalue(L, 1);

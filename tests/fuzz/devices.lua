@@ -123,9 +123,16 @@ local function index(count, below, wrong)
   return lg.tensor(#list > 0 and list or {0}, {dtype = "i64", device = "cpu"}):narrow(1, 1, #list)
 end
 
+-- The operand of a product in a range in which no part of 600 factors overflows: the order of the factors decides whether
+-- that part times 0 is NaN.
+local function tame(name, x)
+  local product = name == "prod" or name == "cumprod"
+  return product and FLOATING[x:dtype()] and x:clamp(-1.1, 1.1) or x
+end
+
 -- Each returns a label, the operands, a function of them, and whether it jumps: then it needs operands with equal bits.
 local calls = {
-  function(pick) local n = choose(unary) return n, {pick()}, function(x) return lg[n](x) end end,
+  function(pick) local n = choose(unary) return n, {pick()}, function(x) return lg[n](tame(n, x)) end end,
   function(pick) local n = choose(jumps) return n, {pick()}, function(x) return lg[n](x) end, true end,
   function(pick) local n = choose(binary) return n, {pick(), pick()}, function(x, y) return lg[n](x, y) end end,
   function(pick) local n = choose(jumping_pairs) return n, {pick(), pick()}, function(x, y) return lg[n](x, y) end, true end,
@@ -141,7 +148,7 @@ local calls = {
     local n, c = choose {"floor_divide", "remainder", "fmod", "eq", "lt", "ge"}, number()
     return n .. " with " .. c, {pick()}, function(x) return lg[n](x, c) end, true
   end,
-  function(pick) local n, d = choose(along), some_dim() return n .. " along " .. d, {pick()}, function(x) return lg[n](x, d) end end,
+  function(pick) local n, d = choose(along), some_dim() return n .. " along " .. d, {pick()}, function(x) return lg[n](tame(n, x), d) end end,
   function(pick)
     local n, d = choose(jumping_along), some_dim()
     return n .. " along " .. d, {pick()}, function(x) return lg[n](x, d) end, true
@@ -262,6 +269,24 @@ local function run(f, operands, which)
   end)
 end
 
+-- The results of f in f64 on the CPU; nil where f wants another type.
+local function exact(f, operands)
+  local wide = {}
+  for i, x in ipairs(operands) do
+    local dtype = x[1]:dtype()
+    wide[i] = {FLOATING[dtype] and x[1]:detach():to("f64") or dtype == "c64" and x[1]:detach():to("c128") or x[1]}
+  end
+  local ok, results = run(f, wide, 1)
+  return ok and results or nil
+end
+
+-- Whether a result of the device is as near to the exact one as that of the CPU: where terms cancel, both are far from it.
+local function as_good(here, there, truth)
+  if not lg.is_tensor(truth) or not same_list(truth:size(), here:size()) then return false end
+  local values = flat(truth)
+  return distance(flat(there), values) <= 16 * distance(flat(here), values)
+end
+
 -- Compares one call. -> the pairs of results, or nil and how it differs
 local function compare(f, operands, tolerance)
   local ok, here = run(f, operands, 1)
@@ -273,9 +298,13 @@ local function compare(f, operands, tolerance)
   end
   if not ok then return {} end
   if #here ~= #there then return nil, "another number of results" end
-  local pairs_ = {}
+  local pairs_, truth = {}, nil
   for i = 1, #here do
     local differs, equal = difference(here[i], there[i], tolerance)
+    if differs and lg.is_tensor(here[i]) then
+      truth = truth or exact(f, operands) or {}
+      if as_good(here[i], there[i], truth[i]) then differs = nil end
+    end
     if differs then return nil, ("result %d: %s"):format(i, differs) end
     if lg.is_tensor(here[i]) then pairs_[#pairs_ + 1] = {here[i], there[i], equal = equal} end
   end

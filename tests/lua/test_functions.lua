@@ -197,7 +197,7 @@ do
     moments(rate, rate ^ 0.5, 0.05 * math.max(1, rate ^ 0.5))
     assert(x:frac():abs():max():item() == 0)
   end
-  expect.raises("finite and not negative", function() return lg.poisson(lg.tensor {1.0, -1.0}) end)
+  expect.raises("finite and not negative", function() return lg.poisson(lg.tensor {1.0, -1.0}):tolist() end)
   x = lg.normal(lg.tensor {100.0, 0.0}:repeat_interleave(5000), 1)
   expect.close(x:mean():item(), 50, 0.1)
   expect.equal(lg.normal(1, 2, {3, 4}, {dtype = "f32"}):size(), {3, 4})
@@ -317,4 +317,16 @@ do
   end
   expect.equal(lg.tensor(2.0):cummax(1):item(), 2.0)
   expect.equal(lg.tensor(2.0):kthvalue(1):item(), 2.0)
+end
+
+-- A GPU holds no c128, not even an empty one; a move to the CPU may cast to it.
+if lg.device() ~= "cpu" then
+  local there = lg.zeros(2, {dtype = "c64"})
+  assert(there:to("cpu", "c128"):dtype() == "c128")
+  for _, count in ipairs {0, 2} do
+    expect.raises("to: c128 tensors live on the CPU alone", function() return there:narrow(1, 1, count):to("c128") end)
+    expect.raises("add: c128 tensors live on the CPU alone", function()
+      return there:narrow(1, 1, count) + lg.zeros(1, {dtype = "f64"})
+    end)
+  end
 end
