@@ -18,7 +18,7 @@ room(runtime/optimizer    runtime/op)
 room(runtime/cpu          runtime runtime/elementwise runtime/op runtime/optimizer)
 room(runtime/batching     runtime runtime/op)
 room(runtime/tape         runtime runtime/batching runtime/cpu runtime/op)
-room(runtime/run          runtime/batching runtime/op runtime/tape)
+room(runtime/run          runtime runtime/batching runtime/op runtime/tape)
 room(runtime/ops          runtime runtime/batching runtime/cpu runtime/elementwise runtime/op runtime/optimizer
                           runtime/tape)
 room(runtime/vmap         runtime/batching runtime/elementwise runtime/ops runtime/tape)

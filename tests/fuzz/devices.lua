@@ -323,10 +323,14 @@ local function with_equal_bits(operands)
   return made
 end
 
--- Functions of complex infinities are NaN or finite by the order of the arithmetic.
+-- Whether the order of the arithmetic decides what functions of x are: complex infinities, and numbers whose squares overflow
+-- in a sum.
 local function overflows(x)
-  local complex = x:dtype() == "c64" or x:dtype() == "c128"
-  return complex and not lg.view_as_real(x:detach():to("cpu")):isfinite():all():item()
+  local values = x:detach():to("cpu")
+  if x:dtype() == "c64" or x:dtype() == "c128" then return not lg.view_as_real(values):isfinite():all():item() end
+  if not FLOATING[x:dtype()] then return false end
+  values = values:to("f64"):abs()
+  return lg.logical_and(values:gt(1e17), values:isfinite()):any():item()
 end
 
 -- One program. -> number of calls, and a description of the first difference or nil
