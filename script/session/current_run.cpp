@@ -24,9 +24,13 @@ std::vector<std::string> CurrentRun::files() const {
 }
 
 void CurrentRun::begin(const Script& script, std::function<void(Event)> emit) {
+  {
+    const std::lock_guard lock(mutex_);
+    run_.reset();  // so that there is no run if the next line throws
+  }
   auto run = std::make_shared<Run>(script, std::move(emit));
   const std::lock_guard lock(mutex_);
-  run_.swap(run);
+  run_ = std::move(run);
   files_.clear();
   if (!script.path.empty()) files_.push_back(script.path);
 }

@@ -151,7 +151,7 @@ void Session::Impl::end_script(Outcome outcome, const ScriptError& error) {
     events_.fail(std::move(message), {error.file, error.line}, outcome);
   }
   const int code = exit_code.value_or(int(outcome));
-  run_->finish(outcome, code);
+  if (run_) run_->finish(outcome, code);  // none: there was no memory for it
   Event event{};
   event.kind = Event::Kind::ended;
   event.outcome = outcome;

@@ -1,11 +1,10 @@
 -- Environment: versions, devices, processors and memory are listed, and Copy has them as text. arg[1]: a folder for pictures.
 ui.click("panel", "Environment")
-ui.wait("environment.row", "cpu: ")
+ui.wait("environment.copy", "Devices\n  cpu: ")
 ui.expect("environment.row", "Lunagrad: ")
 ui.expect("environment.row", "in tensors")
 ui.expect("environment.row", "processors: ")
 ui.expect("environment.row", " resident")
-ui.expect("environment.copy", "Devices\n  cpu: ")
 ui.click("environment.copy")
 ui.frames(5)
 ui.picture(arg[1] .. "/environment.png")
