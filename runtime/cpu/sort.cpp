@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <limits>
 #include <utility>
 
@@ -13,21 +14,21 @@ namespace {
 constexpr int64_t kFew = 128;    // up to this many keys: a comparison sort instead of a radix sort
 constexpr int64_t kMany = 4096;  // from this many keys: digits of 11 bits
 
-// LSD radix sort of the bits from `first` on of the keys: for each digit, from the lowest, counts its values
-// and moves every element after those with smaller ones. Skips a digit that is equal in all keys.
-template <int kBits, int kFirst, class Element, class KeyOf>
-void radix_sort(Element* elements, Element* scratch, int64_t n, KeyOf key_of) {
-  constexpr int kDigits = (64 - kFirst + kBits - 1) / kBits;
+// LSD radix sort: for each digit of the key, from the lowest, counts its values and moves every entry after
+// those with smaller ones. Skips a digit that is equal in all keys.
+template <int kBits, class Entry>
+void radix_sort(Entry* entries, Entry* scratch, int64_t n) {
+  constexpr int kDigits = (int(sizeof(Entry{}.key())) * 8 + kBits - 1) / kBits;
   constexpr uint64_t kMask = (uint64_t(1) << kBits) - 1;
-  const auto digit_of = [=](const Element& element, int digit) {
-    return size_t(key_of(element) >> (kFirst + digit * kBits) & kMask);
+  const auto digit_of = [](const Entry& entry, int digit) {
+    return size_t(entry.key() >> (digit * kBits) & kMask);
   };
   uint32_t counts[kDigits][size_t(kMask) + 1] = {};
   in_pieces(n, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i)
-      for (int digit = 0; digit < kDigits; ++digit) ++counts[digit][digit_of(elements[i], digit)];
+      for (int digit = 0; digit < kDigits; ++digit) ++counts[digit][digit_of(entries[i], digit)];
   });
-  Element *from = elements, *to = scratch;
+  Entry *from = entries, *to = scratch;
   for (int digit = 0; digit < kDigits; ++digit) {
     uint32_t* places = counts[digit];
     if (int64_t(places[digit_of(from[0], digit)]) == n) continue;
@@ -38,31 +39,24 @@ void radix_sort(Element* elements, Element* scratch, int64_t n, KeyOf key_of) {
     });
     std::swap(from, to);
   }
-  if (from != elements) std::memcpy(elements, from, size_t(n) * sizeof(Element));
+  if (from != entries) std::memcpy(entries, from, size_t(n) * sizeof(Entry));
+}
+
+template <class Entry>
+void sort_any(Entry* entries, Entry* scratch, int64_t n) {
+  if (n < kFew)
+    std::sort(entries, entries + n);
+  else if (n > std::numeric_limits<uint32_t>::max())
+    std::sort(entries, entries + n, stoppable(std::less<Entry>()));
+  else if (n < kMany)
+    radix_sort<8>(entries, scratch, n);
+  else
+    radix_sort<11>(entries, scratch, n);
 }
 
 }  // namespace
 
-void sort_upper_halves(uint64_t* keys, uint64_t* scratch, int64_t n) {
-  const auto itself = [](uint64_t key) { return key; };
-  if (n < kFew)
-    std::stable_sort(keys, keys + n, [](uint64_t a, uint64_t b) { return a >> 32 < b >> 32; });
-  else if (n < kMany)
-    radix_sort<8, 32>(keys, scratch, n, itself);
-  else
-    radix_sort<11, 32>(keys, scratch, n, itself);
-}
-
-void sort_keyed(Keyed* elements, Keyed* scratch, int64_t n) {
-  const auto key = [](const Keyed& element) { return element.key; };
-  if (n < kFew || n > std::numeric_limits<uint32_t>::max())
-    std::sort(elements, elements + n, stoppable([](const Keyed& a, const Keyed& b) {
-                return a.key != b.key ? a.key < b.key : a.place < b.place;
-              }));
-  else if (n < kMany)
-    radix_sort<8, 0>(elements, scratch, n, key);
-  else
-    radix_sort<11, 0>(elements, scratch, n, key);
-}
+void sort_entries(Packed* entries, Packed* scratch, int64_t n) { sort_any(entries, scratch, n); }
+void sort_entries(Keyed* entries, Keyed* scratch, int64_t n) { sort_any(entries, scratch, n); }
 
 }  // namespace lunagrad

@@ -1,9 +1,8 @@
 #pragma once
-// Sorting by keys. An element of at most 32 bits becomes the upper half of a 64-bit key; the lower half is
-// its index. So one integer comparison orders two elements, and the sort is stable. Pure functions, any
+// Sorting by keys. An element becomes an entry of its key, an unsigned number of the same order, and its
+// place. Of equal keys the lower place comes first, so that every order is stable. Pure functions, any
 // thread.
 #include <bit>
-#include <cmath>
 #include <cstdint>
 #include <type_traits>
 
@@ -15,9 +14,10 @@ auto sort_key(T x) {
   using Key = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
   constexpr Key kSign = Key(1) << (sizeof(Key) * 8 - 1);
   if constexpr (std::is_floating_point_v<T>) {
-    if (std::isnan(x)) return Key(~Key(0));
-    const Key bits = std::bit_cast<Key>(x == 0 ? T(0) : x);
-    return Key(bits & kSign ? ~bits : bits | kSign);
+    // Without branches. Adding 0 makes -0 positive.
+    const Key bits = std::bit_cast<Key>(x + T(0));
+    const Key flipped = Key(std::make_signed_t<Key>(bits) >> (sizeof(Key) * 8 - 1)) | kSign;
+    return x != x ? Key(~Key(0)) : Key(bits ^ flipped);
   } else if constexpr (std::is_signed_v<T>) {
     return Key(Key(x) ^ kSign);
   } else {
@@ -25,16 +25,30 @@ auto sort_key(T x) {
   }
 }
 
-// An element of 64 bits and where it was.
-struct Keyed {
-  uint64_t key;
-  int64_t place;
+// A key of 32 bits above a place of 32 bits: one integer comparison orders two entries.
+struct Packed {
+  uint64_t bits;
+  static Packed of(uint64_t key, int64_t place) { return {key << 32 | uint64_t(place)}; }
+  uint32_t key() const { return uint32_t(bits >> 32); }
+  int64_t place() const { return int64_t(bits & 0xffffffff); }
+  friend bool operator<(Packed a, Packed b) { return a.bits < b.bits; }
 };
-// Stable sort of n such elements, which are in the order of their places. scratch has room for n.
-// Error(cancelled) on a stop.
-void sort_keyed(Keyed* elements, Keyed* scratch, int64_t n);
 
-// Stable sort of n keys by their upper halves. scratch has room for n numbers. Error(cancelled) on a stop.
-void sort_upper_halves(uint64_t* keys, uint64_t* scratch, int64_t n);
+// A key of 64 bits and a place.
+struct Keyed {
+  uint64_t value;
+  int64_t index;
+  static Keyed of(uint64_t key, int64_t place) { return {key, place}; }
+  uint64_t key() const { return value; }
+  int64_t place() const { return index; }
+  friend bool operator<(const Keyed& a, const Keyed& b) {
+    return a.value != b.value ? a.value < b.value : a.index < b.index;
+  }
+};
+
+// Sorts n entries, which are in the order of their places. scratch has room for n. Error(cancelled) on a
+// stop.
+void sort_entries(Packed* entries, Packed* scratch, int64_t n);
+void sort_entries(Keyed* entries, Keyed* scratch, int64_t n);
 
 }  // namespace lunagrad

@@ -1,5 +1,5 @@
-// Statistics that are compositions of sorting and sums: quantile, kthvalue, mode, msort, nanmedian, the
-// reductions that leave out NaN, several results at once (var_mean, std_mean, aminmax), and differences.
+// Statistics that are compositions of sorting and sums: quantile, mode, msort, the reductions that leave out
+// NaN, several results at once (var_mean, std_mean, aminmax), and differences.
 #include <cmath>
 
 #include "runtime/ops/families.h"
@@ -134,37 +134,6 @@ Operands sorted(const Tensor& x, int dim) {
   return {values, indices};
 }
 
-Operands kthvalue_compose(const Call& call) {
-  const Tensor& x = call.input(0);
-  const Tensor line = as_line(x);
-  const int dim = normalize_dim("kthvalue", call.integer(1), x.shape());
-  const int64_t k = call.integer(0), n = line.size(dim);
-  if (k < 1 || k > n)
-    fail("kthvalue: k must lie in 1 to ", n, ", the size of dim ", dim + 1, " (got ", k, ")");
-  constexpr int64_t kFew = 32;  // up to this many the smallest are found without sorting all
-  Operands ordered;
-  if (k <= kFew) {
-    auto [values, indices] = topk(line, k, dim, false);
-    ordered = {values, indices};
-  } else {
-    ordered = sorted(line, dim);
-  }
-  for (Tensor& y : ordered) {
-    y = narrow(y, dim, k - 1, 1);
-    if (x.ndim() == 0 || !call.flag(2)) y = squeeze(y, dim);
-  }
-  return ordered;
-}
-const Op kKthvalue{.name = "kthvalue",
-                   .doc = "The k-th smallest element along dim, and its index (from 0).",
-                   .inputs = {{"input"}},
-                   .params = {{"k", ParamKind::integer, {}}, kLastDim, kKeepdim},
-                   .compose = kthvalue_compose,
-                   .family = OpFamily::reduction,
-                   .examples = {{.inputs = {{{2, 5}}}, .params = {Value(2)}},
-                                {.inputs = {{{4, 3}}}, .params = {Value(3), Value(0), true}},
-                                {.inputs = {{{2, 5}}}, .params = {Value(6)}, .error = "1 to 5"}}};
-
 // The longest run of the sorted row; of equal lengths the first. A run's length at its end is the distance
 // from its start, and starts are found as the largest place so far where the element changes.
 Operands mode_compose(const Call& call) {
@@ -214,34 +183,6 @@ const Op kMsort{.name = "msort",
                 .compose = msort_compose,
                 .family = OpFamily::other,
                 .examples = {{.inputs = {{{4, 3}}}}}};
-
-// The lower of the two middle elements of those that are not NaN; NaN if there are none.
-Operands nanmedian_compose(const Call& call) {
-  const Tensor& x = call.input(0);
-  const bool whole = !call.params[0].present();
-  const Tensor line = whole ? reshape(x, {x.numel()}) : as_line(x);
-  const int dim = whole ? 0 : normalize_dim("nanmedian", call.integer(0), x.shape());
-  if (line.size(dim) == 0) fail("nanmedian: shape ", x.shape(), " has no elements to take the median of");
-  const Operands ordered = sorted(line, dim);
-  Tensor middle;
-  {
-    const NoGrad off;
-    const Tensor count = sum(logical_not(isnan(line.detach())), {dim}, true);
-    middle = floor_divide(clamp(count - number(int64_t(1)), 0.0), number(int64_t(2)));
-  }
-  Operands results = taken(ordered, middle, dim, whole || x.ndim() == 0 || !call.flag(1));
-  if (whole) return {results[0]};
-  return results;
-}
-const Op kNanmedian{.name = "nanmedian",
-                    .doc = "median of the elements that are not NaN.",
-                    .inputs = {{"input"}},
-                    .params = {kOneDim, kKeepdim},
-                    .compose = nanmedian_compose,
-                    .family = OpFamily::reduction,
-                    .examples = {{.inputs = {{{2, 3}}}},
-                                 {.inputs = {{{2, 5}}}, .params = {Value(1)}},
-                                 {.inputs = {{{4, 3}}}, .params = {Value(0), true}}}};
 
 enum class Between : int64_t { linear, lower, higher, midpoint, nearest };
 
@@ -381,9 +322,8 @@ const Op kDiff{
 }  // namespace
 
 std::span<const Op* const> quantile_ops() {
-  static const Op* const ops[] = {&kNansum,   &kNanmean,     &kCountNonzero, &kVarMean, &kStdMean,
-                                  &kAminmax,  &kKthvalue,    &kMode,         &kMsort,   &kNanmedian,
-                                  &kQuantile, &kNanquantile, &kDiff};
+  static const Op* const ops[] = {&kNansum, &kNanmean, &kCountNonzero, &kVarMean,     &kStdMean, &kAminmax,
+                                  &kMode,   &kMsort,   &kQuantile,     &kNanquantile, &kDiff};
   return ops;
 }
 
