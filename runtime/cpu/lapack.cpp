@@ -4,7 +4,9 @@
 #include <cmath>
 #include <vector>
 
+#include "runtime/cpu/blas.h"
 #include "runtime/cpu/lapack_symbols.h"
+#include "runtime/cpu/parallel.h"
 #include "runtime/cpu/workspace.h"
 #include "runtime/error.h"
 
@@ -74,20 +76,72 @@ void check_size(const char* op, int64_t m, int64_t n, int64_t factor) {
     fail(op, ": a matrix of ", m, " x ", n, " is more than LAPACK can address");
 }
 
+namespace {
+
+// The factors of a panel; pivots count from its first row.
 template <class T>
-int factor_lu(int64_t m, int64_t n, T* a, int* pivots) {
-  const int rows = int(m), columns = int(n), lda = leading(m), k = int(std::min(m, n));
-  // The search for the largest element may give no row if there are NaN.
-  if (!all_finite(m * n, a)) {
-    std::fill_n(a, m * n, T(std::numeric_limits<Part<T>>::quiet_NaN()));
-    for (int i = 0; i < k; ++i) pivots[i] = i + 1;
-    return 0;
-  }
+int factor_panel(int64_t m, int64_t n, T* a, int64_t lda, int* pivots) {
+  const int rows = int(m), columns = int(n), ld = int(lda), k = int(std::min(m, n));
   int info = 0;
-  LUNAGRAD_CALL(T, getrf_, &rows, &columns, a, &lda, pivots, &info);
+  LUNAGRAD_CALL(T, getrf_, &rows, &columns, a, &ld, pivots, &info);
   for (int i = 0; i < k; ++i)  // after an overflow
     if (pivots[i] <= i || pivots[i] > rows) pivots[i] = i + 1;
   return checked("getrf", info);
+}
+
+// Panel by panel: LAPACK factors `width` columns; then each group of other columns exchanges its rows, and
+// those to the right solve for their rows of U and subtract L U. The groups depend on the sizes alone.
+template <class T>
+int factor_lu_by_panels(int64_t m, int64_t n, T* a, int* pivots) {
+  constexpr int64_t kWidth = 64;
+  const int64_t k = std::min(m, n), group = std::clamp<int64_t>(n / 512 * 64, 64, 256);
+  int info = 0;
+  for (int64_t at = 0; at < k; at += kWidth) {
+    const int64_t width = std::min(kWidth, k - at), below = at + width;
+    T* const panel = a + at * m + at;
+    int* const exchanged = pivots + at;
+    const int failed = factor_panel(m - at, width, panel, m, exchanged);
+    if (failed > 0 && info == 0) info = int(at) + failed;
+    const int64_t left = (at + group - 1) / group, right = (n - below + group - 1) / group;
+    parallel_for(left + right, 1, [&](int64_t begin, int64_t end) {
+      const Workspace<T> minus(width * group);
+      for (int64_t index = begin; index < end; ++index) {
+        const bool before = index >= right;  // the groups with more work come first
+        const int64_t first = before ? (index - right) * group : below + index * group;
+        const int64_t columns = std::min(group, (before ? at : n) - first);
+        for (int64_t j = 0; j < columns; ++j) {
+          T* const column = a + (first + j) * m + at;
+          for (int64_t i = 0; i < width; ++i) std::swap(column[i], column[exchanged[i] - 1]);
+        }
+        if (before) continue;
+        T* const top = a + first * m + at;
+        solve_triangular(false, false, 'N', true, width, columns, panel, m, top, m);
+        if (below == m) continue;
+        for (int64_t j = 0; j < columns; ++j)
+          for (int64_t i = 0; i < width; ++i) minus.data()[j * width + i] = -top[j * m + i];
+        // Row by row the matrices are transposed.
+        blas::gemm<T>(columns, m - below, width, {minus.data(), width}, {panel + width, m}, T(1), top + width,
+                      m);
+      }
+    });
+    for (int64_t i = 0; i < width; ++i) exchanged[i] += int(at);
+  }
+  return info;
+}
+
+}  // namespace
+
+template <class T>
+int factor_lu(int64_t m, int64_t n, T* a, int* pivots) {
+  constexpr int64_t kSmall = 192;  // up to here panels are not worth their loops
+  const int64_t k = std::min(m, n);
+  // The search for the largest element may give no row if there are NaN.
+  if (!all_finite(m * n, a)) {
+    std::fill_n(a, m * n, T(std::numeric_limits<Part<T>>::quiet_NaN()));
+    for (int64_t i = 0; i < k; ++i) pivots[i] = int(i + 1);
+    return 0;
+  }
+  return k <= kSmall ? factor_panel(m, n, a, leading(m), pivots) : factor_lu_by_panels(m, n, a, pivots);
 }
 
 template <class T>

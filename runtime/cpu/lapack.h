@@ -14,9 +14,9 @@ namespace lunagrad::lapack {
 // Error unless LAPACK's 32-bit integers can address a matrix of m x n and the workspace, `factor` times it.
 void check_size(const char* op, int64_t m, int64_t n, int64_t factor = 1);
 
-// a [m, n] = P L U: overwritten by L below the diagonal and U. pivots [min(m, n)]: row i was exchanged with
-// row pivots[i], counted from 1. Positive result: U has a zero there. Of a matrix with NaN or infinities
-// every element becomes NaN.
+// On all threads. a [m, n] = P L U: overwritten by L below the diagonal and U. pivots [min(m, n)]: row i was
+// exchanged with row pivots[i], counted from 1. Positive result: U has a zero there. Of a matrix with NaN or
+// infinities every element becomes NaN.
 template <class T>
 int factor_lu(int64_t m, int64_t n, T* a, int* pivots);
 // The inverse, from the result of factor_lu.

@@ -278,3 +278,32 @@ end
 -- The determinant of a singular matrix has a gradient, its cofactors.
 local singular = lg.tensor({{1, 2}, {2, 4}}, {dtype = "f64", requires_grad = true})
 near(lg.grad(la.det(singular), singular), lg.tensor({{4, -2}, {-2, 1}}, f64))
+
+-- LU factors of matrices that are factored panel by panel: wide, tall, singular, with NaN; the same bits for any
+-- number of threads.
+for _, dtype in ipairs {"f32", "f64", "c64", "c128"} do
+  for _, size in ipairs {{193, 193}, {450, 200}, {200, 450}, {385, 384}} do
+    local a = lg.randn(size[1], size[2], {dtype = dtype})
+    local p, l, u = lg.linalg.lu(a)
+    local bound = (dtype == "f32" or dtype == "c64") and 2e-3 or 1e-11
+    assert((p:matmul(l):matmul(u) - a):abs():max():item() < bound, "LU of " .. dtype)
+    lg.set_num_threads(1)
+    local alone, pivots = lg.linalg.lu_factor(a)
+    lg.set_num_threads(3)
+    local shared, same_pivots = lg.linalg.lu_factor(a)
+    lg.set_num_threads(2)
+    assert(alone:equal(shared) and pivots:equal(same_pivots), "LU by several threads")
+  end
+end
+do
+  local a = lg.randn(300, 300, {dtype = "f64"})
+  local regular = lg.linalg.det(a / 11):abs():item()
+  a:select(2, 250):copy_(a:select(2, 20))
+  assert(lg.linalg.det(a / 11):abs():item() < 1e-9 * regular, "determinant of equal columns")
+  local zero = lg.eye(300)
+  zero:select(1, 250):zero_()
+  expect.raises("linalg.inv: the matrix is singular: the pivot of column 250 is 0", function() lg.linalg.inv(zero) end)
+  a[200][3] = 0 / 0
+  local packed = lg.linalg.lu_factor(a)
+  assert(packed:isnan():all():item(), "LU of NaN")
+end
