@@ -1,7 +1,10 @@
 // Counting and searching: bincount, histc, searchsorted, bucketize, isin.
 #include <algorithm>
 #include <cmath>
+#include <cstring>
+#include <mutex>
 
+#include "runtime/cpu/pieces.h"
 #include "runtime/cpu/rows.h"
 #include "runtime/ops/dense.h"
 #include "runtime/ops/families.h"
@@ -14,6 +17,71 @@ constexpr auto kIndex = ExampleOperand::Kind::index;
 constexpr auto kFloating = OpExample::Types::floating;
 
 // --- bincount ---
+
+// Operands: integers in [0, count), and their weights of the result's type; without weights each counts 1.
+void bins_shape(Call& call) {
+  call.emit({call.integer(0)}, call.has(1) ? call.input(1).dtype() : DType::i64);
+}
+template <class T>
+void add_counts(const T* x, int64_t n, int64_t* to, int64_t count) {
+  constexpr int64_t kOwn = 1 << 12;  // up to so many bins each range counts in bins of its own
+  if (count > kOwn || n < 8 * count) {
+    in_pieces(n, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) ++to[x[i]];
+    });
+    return;
+  }
+  std::mutex mutex;
+  parallel_for(n, std::max<int64_t>(1 << 15, 8 * count), [&](int64_t begin, int64_t end) {
+    std::array<int64_t, kOwn> own;
+    std::fill_n(own.data(), count, int64_t(0));
+    for (int64_t i = begin; i < end; ++i) ++own[size_t(x[i])];
+    const std::lock_guard lock(mutex);
+    for (int64_t bin = 0; bin < count; ++bin) to[bin] += own[size_t(bin)];
+  });
+}
+void bins_cpu(const Call& call) {
+  const Tensor x = in_order(call.input(0)), &out = call.output();
+  const int64_t n = x.numel();
+  std::memset(out.raw(), 0, size_t(out.numel()) * item_size(out.dtype()));
+  const auto visit_integers = [&](auto&& f) {
+    visit_dtype(x.dtype(), [&]<class T>() {
+      if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) f(x.data<T>());
+    });
+  };
+  if (!call.has(1)) {
+    visit_integers([&](const auto* places) { add_counts(places, n, out.data<int64_t>(), out.numel()); });
+    return;
+  }
+  const Tensor weights = in_order(call.input(1));
+  visit_dtype(out.dtype(), [&]<class W>() {
+    if constexpr (std::is_floating_point_v<W>)
+      visit_integers([&](const auto* places) {
+        const W* const from = weights.data<W>();
+        W* const to = out.data<W>();
+        in_pieces(n, [&](int64_t begin, int64_t end) {
+          for (int64_t i = begin; i < end; ++i) to[places[i]] += from[i];
+        });
+      });
+  });
+}
+Operands bins_compose(const Call& call) {
+  const Tensor& x = call.input(0);
+  const DType type = call.has(1) ? call.input(1).dtype() : DType::i64;
+  const Tensor source = call.has(1) ? call.input(1) : ones(x.shape(), type, x.device());
+  return {index_add(zeros({call.integer(0)}, type, x.device()), 0, x, source)};
+}
+const Op kBins{.name = "_bincount",
+               .doc = "How often each of 0 to count - 1 occurs, or the sums of their weights.",
+               .inputs = {{"input"}, {"weights", true}},
+               .params = {{"count", ParamKind::integer, {}}},
+               .shape = bins_shape,
+               .cpu = bins_cpu,
+               .compose = bins_compose,
+               .half_through_f32 = true,
+               .integer_inputs = 1,
+               .family = OpFamily::reduction,
+               .flops = kOnePerOperand};
 
 Operands bincount_compose(const Call& call) {
   const NoGrad off;
@@ -28,16 +96,15 @@ Operands bincount_compose(const Call& call) {
     fail("bincount: weights of shape ", weights.shape(), " do not fit input of shape ", x.shape());
   int64_t count = least;
   if (x.numel() > 0) {
-    const int64_t low = min(x).item_integer(), high = max(x).item_integer();
-    if (low < 0) fail("bincount: input must not be negative (got ", low, ")");
-    if (high == INT64_MAX) fail("bincount: input is too large (got ", high, ")");
-    count = std::max(count, high + 1);
+    static const Op& range_op = *find_op("_range");
+    const std::vector<int64_t> range = apply1(range_op, {x}).to_vector<int64_t>();
+    if (range[0] < 0) fail("bincount: input must not be negative (got ", range[0], ")");
+    if (range[1] == INT64_MAX) fail("bincount: input is too large (got ", range[1], ")");
+    count = std::max(count, range[1] + 1);
   }
-  const DType type = !weights.defined()             ? DType::i64
-                     : is_floating(weights.dtype()) ? weights.dtype()
-                                                    : DType::f64;
-  const Tensor source = weights.defined() ? to(weights, type) : ones(x.shape(), type, x.device());
-  return {index_add(zeros({count}, type, x.device()), 0, x, source)};
+  if (!weights.defined()) return {apply1(kBins, {x, {}}, {count})};
+  const DType type = is_floating(weights.dtype()) ? weights.dtype() : DType::f64;
+  return {apply1(kBins, {x, to(weights, type)}, {count})};
 }
 const Op kBincount{
     .name = "bincount",
@@ -241,7 +308,7 @@ const Op kIsin{
 }  // namespace
 
 std::span<const Op* const> count_ops() {
-  static const Op* const ops[] = {&kBincount, &kHistc, &kSearchsorted, &kSearch, &kBucketize, &kIsin};
+  static const Op* const ops[] = {&kBincount, &kBins, &kHistc, &kSearchsorted, &kSearch, &kBucketize, &kIsin};
   return ops;
 }
 

@@ -71,6 +71,18 @@ void running_cpu(const Call& call) {
       const int64_t n = split.size, first = reverse ? n - 1 : 0, step = reverse ? -1 : 1;
       Sum sum = 0;
       int64_t k = 0;
+      if constexpr (std::is_integral_v<Sum>) {  // whose additions take one cycle
+        in_pieces(n, [&](int64_t begin, int64_t end) {
+          Sum running = sum;
+          for (int64_t i = begin; i < end; ++i) {
+            const Sum before = running;
+            running += from[first + i * step];
+            to[first + i * step] = exclusive ? before : running;
+          }
+          sum = running;
+        });
+        return;
+      }
       // Eight at a time, so that only one addition in eight waits for the previous sum.
       for (; k + kTogether <= n; k += kTogether) {
         if (k % kStopPiece == kStopPiece - kTogether) context().check_stop();

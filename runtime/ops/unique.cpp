@@ -3,6 +3,7 @@
 // marks of integers that lie close together have kernels of their own.
 #include <algorithm>
 #include <atomic>
+#include <concepts>
 #include <numeric>
 
 #include "runtime/cpu/parallel.h"
@@ -151,19 +152,83 @@ Operands unique_in_range(const Tensor& line, const Shape& inverse_shape, bool in
 
 // --- runs of equal elements ---
 
+constexpr int64_t kRunPiece = 1 << 15;  // elements of one work item
+
+// Calls f(piece, begin, end) for the elements of each piece, on all threads.
+template <class F>
+void for_run_pieces(int64_t n, F&& f) {
+  parallel_for((n + kRunPiece - 1) / kRunPiece, 1, [&](int64_t first, int64_t last) {
+    for (int64_t piece = first; piece < last; ++piece)
+      f(piece, piece * kRunPiece, std::min(n, (piece + 1) * kRunPiece));
+  });
+}
+
+// Calls f(elements) for those of a contiguous line; 16-bit floats have been widened.
+template <class F>
+void visit_line(const Tensor& line, F&& f) {
+  visit_any_dtype(line.dtype(), [&]<class T>() {
+    if constexpr (std::equality_comparable<T>) f(static_cast<const T*>(line.raw()));
+  });
+}
+
+// The number of runs that begin before each piece of a contiguous line, and in all of it.
+std::vector<int64_t> runs_before(const Tensor& line) {
+  const int64_t n = line.numel();
+  std::vector<int64_t> before(size_t((n + kRunPiece - 1) / kRunPiece) + 1, 0);
+  visit_line(line, [&](const auto* x) {
+    for_run_pieces(n, [&](int64_t piece, int64_t begin, int64_t end) {
+      int64_t runs = begin == 0;
+      for (int64_t i = std::max<int64_t>(begin, 1); i < end; ++i) runs += x[i] != x[i - 1];
+      before[size_t(piece) + 1] = runs;
+    });
+  });
+  std::partial_sum(before.begin(), before.end(), before.begin());
+  return before;
+}
+void run_starts_shape(Call& call) { call.emit({runs_before(in_order(call.input(0))).back()}, DType::i64); }
+void run_starts_cpu(const Call& call) {
+  const Tensor line = in_order(call.input(0));
+  const std::vector<int64_t> before = runs_before(line);
+  visit_line(line, [&](const auto* x) {
+    for_run_pieces(line.numel(), [&](int64_t piece, int64_t begin, int64_t end) {
+      int64_t* to = call.output().data<int64_t>() + before[size_t(piece)];
+      int64_t* const stop = call.output().data<int64_t>() + before[size_t(piece) + 1];
+      for (int64_t i = begin; i < end && to < stop; ++i) {
+        *to = i;
+        to += i == 0 || x[i] != x[i - 1];
+      }
+    });
+  });
+}
+const Op kRunStarts{.name = "_run_starts",
+                    .doc = "Where the runs of equal elements of a line begin (from 0).",
+                    .inputs = {{"input"}},
+                    .shape = run_starts_shape,
+                    .cpu = run_starts_cpu,
+                    .half_through_f32 = true,
+                    .complex = true,
+                    .family = OpFamily::view,
+                    .flops = kOnePerOperand};
+
+// Whether each of the rows [n, …] begins a run.
+Tensor changes_of(const Tensor& rows) {
+  const int64_t n = rows.size(0);
+  const Tensor first = ones({std::min<int64_t>(n, 1)}, DType::boolean, rows.device());
+  if (n <= 1) return first;
+  Tensor differs = ne(narrow(rows, 0, 1, n - 1), narrow(rows, 0, 0, n - 1));
+  if (rows.ndim() > 1) differs = any(reshape(differs, {n - 1, differs.numel() / (n - 1)}), {1});
+  return cat({first, differs}, 0);
+}
+
 // What the calls ask for: the rows [n, …] of the result in their order, and where row i came from (undefined:
 // they are in their place).
 Operands without_repeats(const Tensor& rows, const Tensor& places, const Shape& inverse_shape, bool inverse,
                          bool counts) {
   const int64_t n = rows.size(0);
   Device& device = rows.device();
-  Tensor changes = ones({std::min<int64_t>(n, 1)}, DType::boolean, device);  // whether row i begins a run
-  if (n > 1) {
-    Tensor differs = ne(narrow(rows, 0, 1, n - 1), narrow(rows, 0, 0, n - 1));
-    if (rows.ndim() > 1) differs = any(reshape(differs, {n - 1, differs.numel() / (n - 1)}), {1});
-    changes = cat({changes, differs}, 0);
-  }
-  const Tensor starts = flatten(nonzero(changes));
+  const bool direct = !inverse && rows.ndim() == 1 && device.is_cpu();
+  const Tensor changes = direct ? Tensor() : changes_of(rows);
+  const Tensor starts = direct ? apply1(kRunStarts, {rows}) : flatten(nonzero(changes));
   Operands results{index_select(rows, 0, starts)};
   if (inverse) {
     const Tensor numbers = cumsum(changes, 0) - Tensor::number(int64_t(1));
@@ -249,7 +314,7 @@ const Op kUniqueConsecutive{
 }  // namespace
 
 std::span<const Op* const> unique_ops() {
-  static const Op* const ops[] = {&kUnique, &kUniqueConsecutive, &kRowOrder, &kRange, &kPresent};
+  static const Op* const ops[] = {&kUnique, &kUniqueConsecutive, &kRowOrder, &kRange, &kPresent, &kRunStarts};
   return ops;
 }
 
