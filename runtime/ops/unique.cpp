@@ -185,30 +185,39 @@ std::vector<int64_t> runs_before(const Tensor& line) {
   std::partial_sum(before.begin(), before.end(), before.begin());
   return before;
 }
-void run_starts_shape(Call& call) { call.emit({runs_before(in_order(call.input(0))).back()}, DType::i64); }
-void run_starts_cpu(const Call& call) {
+void runs_shape(Call& call) {
+  const int64_t runs = runs_before(in_order(call.input(0))).back();
+  call.emit({runs}, call.input(0).dtype());
+  if (call.flag(0)) call.emit({runs}, DType::i64);
+}
+void runs_cpu(const Call& call) {
   const Tensor line = in_order(call.input(0));
   const std::vector<int64_t> before = runs_before(line);
-  visit_line(line, [&](const auto* x) {
+  int64_t* const starts = call.flag(0) ? call.output(1).data<int64_t>() : nullptr;
+  visit_line(line, [&]<class T>(const T* x) {
+    T* const values = static_cast<T*>(call.output().raw());
     for_run_pieces(line.numel(), [&](int64_t piece, int64_t begin, int64_t end) {
-      int64_t* to = call.output().data<int64_t>() + before[size_t(piece)];
-      int64_t* const stop = call.output().data<int64_t>() + before[size_t(piece) + 1];
-      for (int64_t i = begin; i < end && to < stop; ++i) {
-        *to = i;
-        to += i == 0 || x[i] != x[i - 1];
+      int64_t at = before[size_t(piece)];
+      const int64_t stop = before[size_t(piece) + 1];
+      // Without branches: a place is written until the next run begins.
+      for (int64_t i = begin; i < end && at < stop; ++i) {
+        values[at] = x[i];
+        if (starts) starts[at] = i;
+        at += i == 0 || x[i] != x[i - 1];
       }
     });
   });
 }
-const Op kRunStarts{.name = "_run_starts",
-                    .doc = "Where the runs of equal elements of a line begin (from 0).",
-                    .inputs = {{"input"}},
-                    .shape = run_starts_shape,
-                    .cpu = run_starts_cpu,
-                    .half_through_f32 = true,
-                    .complex = true,
-                    .family = OpFamily::view,
-                    .flops = kOnePerOperand};
+const Op kRuns{.name = "_runs",
+               .doc = "The element of each run of equal elements of a line, and where it begins (from 0).",
+               .inputs = {{"input"}},
+               .params = {{"starts", ParamKind::boolean, {}}},
+               .shape = runs_shape,
+               .cpu = runs_cpu,
+               .half_through_f32 = true,
+               .complex = true,
+               .family = OpFamily::view,
+               .flops = kOnePerOperand};
 
 // Whether each of the rows [n, …] begins a run.
 Tensor changes_of(const Tensor& rows) {
@@ -226,10 +235,17 @@ Operands without_repeats(const Tensor& rows, const Tensor& places, const Shape& 
                          bool counts) {
   const int64_t n = rows.size(0);
   Device& device = rows.device();
-  const bool direct = !inverse && rows.ndim() == 1 && device.is_cpu();
-  const Tensor changes = direct ? Tensor() : changes_of(rows);
-  const Tensor starts = direct ? apply1(kRunStarts, {rows}) : flatten(nonzero(changes));
-  Operands results{index_select(rows, 0, starts)};
+  Operands results;
+  Tensor changes, starts;
+  if (!inverse && rows.ndim() == 1 && device.is_cpu()) {
+    const Operands runs = apply(kRuns, {rows}, {counts});
+    results.push_back(runs[0]);
+    if (counts) starts = runs[1];
+  } else {
+    changes = changes_of(rows);
+    starts = flatten(nonzero(changes));
+    results.push_back(index_select(rows, 0, starts));
+  }
   if (inverse) {
     const Tensor numbers = cumsum(changes, 0) - Tensor::number(int64_t(1));
     const Tensor back =
@@ -314,7 +330,7 @@ const Op kUniqueConsecutive{
 }  // namespace
 
 std::span<const Op* const> unique_ops() {
-  static const Op* const ops[] = {&kUnique, &kUniqueConsecutive, &kRowOrder, &kRange, &kPresent, &kRunStarts};
+  static const Op* const ops[] = {&kUnique, &kUniqueConsecutive, &kRowOrder, &kRange, &kPresent, &kRuns};
   return ops;
 }
 
