@@ -229,6 +229,22 @@ local function sgemm()
   return function() return a:matmul(b) end
 end
 
+-- One operation on a tensor, which is made once.
+local function on(make, f)
+  return function()
+    local x = make()
+    return function() return f(x) end
+  end
+end
+
+local function signal() return lg.randn(1 << 20, {dtype = "c64"}) end
+local function square() return lg.randn(512, 512) end
+local function positive()
+  local x = lg.randn(1024, 1024)
+  return x:matmul(x:t()) + 1024 * lg.eye(1024)
+end
+local function million() return lg.randn(1000000) end
+
 local function add(a, b) return a + b end
 local function mul(a, b) return a * b end
 
@@ -269,6 +285,14 @@ M.workloads = {
   {"lstm written out", 1, lstm_written_out},
   {"adam 8.4M", 1, adam_large, bytes = 8 * 2 ^ 20 * 28},
   {"sgemm 1024", 1, sgemm, flops = 2 * 1024 ^ 3},
+  {"fft 2^20", 1, on(signal, lg.fft.fft), flops = 5 * 20 * 2 ^ 20},
+  {"svd 512", 1, on(square, function(x) return lg.linalg.svd(x, false) end)},
+  {"lu 512", 1, on(square, lg.linalg.lu_factor), flops = 2 / 3 * 512 ^ 3},
+  {"cholesky 1024", 1, on(positive, lg.linalg.cholesky), flops = 1024 ^ 3 / 3},
+  {"sort 1e6", 1, on(million, function(x) return x:sort() end)},
+  {"unique 1e6", 1, on(million, function(x) return x:unique() end)},
+  {"median 1e6", 1, on(million, function(x) return x:median() end)},
+  {"topk 1000 of 1e6", 1, on(million, function(x) return x:topk(1000) end)},
 }
 
 -- The workloads for the default device.

@@ -236,20 +236,22 @@ Operands place_compose(const Call& call) {
   const Operands ordered = which == Which::kth && k < kFew ? apply(kTopk, {x}, {k + 1, dim, false, true})
                                                            : apply(kSort, {x}, {dim, false, false});
   Operands results;
-  if (which == Which::kth) {
-    for (const Tensor& y : ordered) results.push_back(narrow(y, dim, k, 1));
+  if (which == Which::nanmedian) {
+    Tensor places;
+    {
+      const NoGrad off;
+      const Tensor one = Tensor::number(int64_t(1)), two = Tensor::number(int64_t(2));
+      const Tensor numbers = sum(logical_not(isnan(x.detach())), {dim}, true);
+      places = floor_divide(clamp(numbers - one, 0.0), two);
+    }
+    for (const Tensor& y : ordered) results.push_back(gather(y, dim, places));
     return results;
   }
-  Tensor places;
-  {
-    const NoGrad off;
-    const Tensor one = Tensor::number(int64_t(1)), two = Tensor::number(int64_t(2));
-    const Tensor numbers = sum(logical_not(isnan(x.detach())), {dim}, true);
-    const Tensor middle = floor_divide(clamp(numbers - one, 0.0), two);
-    const Tensor size = Tensor::number(n), last = Tensor::number(n - 1);
-    places = which == Which::nanmedian ? middle : where(lt(numbers, size), last, middle);
+  const Tensor poisoned = which == Which::median ? isnan(narrow(ordered[0], dim, n - 1, 1)) : Tensor();
+  for (const Tensor& y : ordered) {
+    const Tensor wanted = narrow(y, dim, which == Which::median ? (n - 1) / 2 : k, 1);
+    results.push_back(poisoned.defined() ? where(poisoned, narrow(y, dim, n - 1, 1), wanted) : wanted);
   }
-  for (const Tensor& y : ordered) results.push_back(gather(y, dim, places));
   return results;
 }
 void place_vjp(Backward& b) { set_taken_gradient(b, b.integer(kPlaceDimAt)); }

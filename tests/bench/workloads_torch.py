@@ -207,6 +207,26 @@ rows, images = (8192, 1024), (32, 64, 56, 56)
 targets = labels(8192, 1024)
 weight, bias = torch.ones(1024), torch.zeros(1024)
 
+def on(make, f):
+    def setup():
+        x = make()
+        return lambda: f(x)
+    return setup
+
+
+def square():
+    return torch.randn(512, 512)
+
+
+def positive():
+    x = torch.randn(1024, 1024)
+    return x @ x.t() + 1024 * torch.eye(1024)
+
+
+def million():
+    return torch.randn(1000000)
+
+
 WORKLOADS = {
     "tiny add": (1000, tiny_add(False)),
     "tiny add, grad": (1000, tiny_add(True)),
@@ -241,6 +261,14 @@ WORKLOADS = {
     "lstm written out": (1, lstm_written_out),
     "adam 8.4M": (1, adam_large),
     "sgemm 1024": (1, sgemm),
+    "fft 2^20": (1, on(lambda: torch.randn(1 << 20, dtype=torch.complex64), torch.fft.fft)),
+    "svd 512": (1, on(square, lambda x: torch.linalg.svd(x, full_matrices=False))),
+    "lu 512": (1, on(square, torch.linalg.lu_factor)),
+    "cholesky 1024": (1, on(positive, torch.linalg.cholesky)),
+    "sort 1e6": (1, on(million, torch.sort)),
+    "unique 1e6": (1, on(million, torch.unique)),
+    "median 1e6": (1, on(million, torch.median)),
+    "topk 1000 of 1e6": (1, on(million, lambda x: x.topk(1000))),
 }
 
 
