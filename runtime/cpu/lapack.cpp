@@ -244,8 +244,85 @@ void make_q(int64_t m, int64_t columns, int64_t k, T* a, const T* tau) {
   run(work.data(), lwork);
 }
 
+namespace {
+
+// Whether the singular vectors of a real matrix are computed by svd_in_steps: it is large, nearly square
+// (LAPACK reduces a long one to a square first), and its elements need no scaling.
+template <class T>
+bool takes_steps(int64_t m, int64_t n, const T* a) {
+  constexpr int64_t kLeast = 128;
+  const int64_t small = std::min(m, n);
+  if (small < kLeast || std::max(m, n) >= small * 11 / 6) return false;
+  T most = 0;
+  for (int64_t i = 0; i < m * n; ++i) most = std::max(most, std::abs(a[i]));
+  return most > T(1e-9) && most < T(1e9);
+}
+
+// The steps of gesdd: a = Q B P^T with a bidiagonal B, its singular vectors, and their products with Q and
+// P^T, which two threads compute. u and vt as those of svd.
+template <class T>
+int svd_in_steps(int64_t m, int64_t n, T* a, T* s, T* u, T* vt, bool full) {
+  const int rows = int(m), columns = int(n), lda = leading(m), k = int(std::min(m, n));
+  const int u_columns = full ? rows : k, vt_rows = full ? columns : k;
+  const Workspace<T> vectors(3 * int64_t(k));
+  T *const off_diagonal = vectors.data(), *const tau_q = off_diagonal + k, *const tau_p = tau_q + k;
+  int info = 0;
+  {
+    int lwork = kQuery;
+    T answer{};
+    LUNAGRAD_CALL_REAL(T, gebrd_, &rows, &columns, a, &lda, s, off_diagonal, tau_q, tau_p, &answer, &lwork,
+                       &info);
+    lwork = workspace_size(answer);
+    const Workspace<T> work(lwork);
+    LUNAGRAD_CALL_REAL(T, gebrd_, &rows, &columns, a, &lda, s, off_diagonal, tau_q, tau_p, work.data(),
+                       &lwork, &info);
+    checked("gebrd", info);
+  }
+  // The vectors of B are the upper left corners; further ones of a full result are those of the identity.
+  std::fill_n(u, m * u_columns, T(0));
+  std::fill_n(vt, n * vt_rows, T(0));
+  for (int64_t i = k; i < u_columns; ++i) u[i * m + i] = 1;
+  for (int64_t i = k; i < vt_rows; ++i) vt[i * vt_rows + i] = 1;
+  {
+    const Workspace<T> work(3 * int64_t(k) * k + 4 * int64_t(k));
+    const Workspace<int> integers(8 * int64_t(k));
+    LUNAGRAD_CALL_REAL(T, bdsdc_, m >= n ? "U" : "L", "I", &k, s, off_diagonal, u, &rows, vt, &vt_rows,
+                       static_cast<T*>(nullptr), static_cast<int*>(nullptr), work.data(), integers.data(),
+                       &info, 1, 1);
+    if (checked("bdsdc", info) > 0) return info;
+  }
+  // LAPACK may write to the reflectors for a moment: each side has its own.
+  const Workspace<T> right(m * n);
+  std::copy_n(a, m * n, right.data());
+  const auto multiply = [&](bool left) {
+    int status = 0, lwork = kQuery;
+    const auto run = [&](T* work) {
+      if (left)
+        LUNAGRAD_CALL_REAL(T, ormbr_, "Q", "L", "N", &rows, &u_columns, &columns, a, &lda, tau_q, u, &rows,
+                           work, &lwork, &status, 1, 1, 1);
+      else
+        LUNAGRAD_CALL_REAL(T, ormbr_, "P", "R", "T", &vt_rows, &columns, &rows, right.data(), &lda, tau_p, vt,
+                           &vt_rows, work, &lwork, &status, 1, 1, 1);
+      checked("ormbr", status);
+    };
+    T answer{};
+    run(&answer);
+    lwork = workspace_size(answer);
+    const Workspace<T> work(lwork);
+    run(work.data());
+  };
+  parallel_for(2, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t side = begin; side < end; ++side) multiply(side == 0);
+  });
+  return 0;
+}
+
+}  // namespace
+
 template <class T>
 int svd(int64_t m, int64_t n, T* a, Part<T>* s, T* u, T* vt, bool full) {
+  if constexpr (!is_complex_v<T>)
+    if (u && takes_steps(m, n, a)) return svd_in_steps(m, n, a, s, u, vt, full);
   const int rows = int(m), columns = int(n), lda = leading(m), k = int(std::min(m, n));
   const char* const job = !u ? "N" : full ? "A" : "S";
   const int ld_u = leading(m), ld_vt = u && full ? columns : k;

@@ -24,22 +24,29 @@
   void Q##_(const int* m, const int* n, const int* k, T* a, const int* lda, const T* tau, T* work,      \
             const int* lwork, int* info);
 
-#define LUNAGRAD_LAPACK_REAL(P, T)                                                                         \
-  LUNAGRAD_LAPACK_COMMON(P, T, P##orgqr)                                                                   \
-  void P##gesdd_(const char* job, const int* m, const int* n, T* a, const int* lda, T* s, T* u,            \
-                 const int* ldu, T* vt, const int* ldvt, T* work, const int* lwork, int* iwork, int* info, \
-                 size_t);                                                                                  \
-  void P##gesvd_(const char* job_u, const char* job_vt, const int* m, const int* n, T* a, const int* lda,  \
-                 T* s, T* u, const int* ldu, T* vt, const int* ldvt, T* work, const int* lwork, int* info, \
-                 size_t, size_t);                                                                          \
-  void P##syevd_(const char* job, const char* uplo, const int* n, T* a, const int* lda, T* w, T* work,     \
-                 const int* lwork, int* iwork, const int* liwork, int* info, size_t, size_t);              \
-  void P##geev_(const char* job_left, const char* job_right, const int* n, T* a, const int* lda, T* real,  \
-                T* imag, T* left, const int* ldl, T* right, const int* ldr, T* work, const int* lwork,     \
-                int* info, size_t, size_t);                                                                \
-  void P##gelsy_(const int* m, const int* n, const int* nrhs, T* a, const int* lda, T* b, const int* ldb,  \
-                 int* pivots, const T* rcond, int* rank, T* work, const int* lwork, int* info);            \
-  void P##gelsd_(const int* m, const int* n, const int* nrhs, T* a, const int* lda, T* b, const int* ldb,  \
+#define LUNAGRAD_LAPACK_REAL(P, T)                                                                           \
+  LUNAGRAD_LAPACK_COMMON(P, T, P##orgqr)                                                                     \
+  void P##gesdd_(const char* job, const int* m, const int* n, T* a, const int* lda, T* s, T* u,              \
+                 const int* ldu, T* vt, const int* ldvt, T* work, const int* lwork, int* iwork, int* info,   \
+                 size_t);                                                                                    \
+  void P##gebrd_(const int* m, const int* n, T* a, const int* lda, T* d, T* e, T* tauq, T* taup, T* work,    \
+                 const int* lwork, int* info);                                                               \
+  void P##bdsdc_(const char* uplo, const char* compq, const int* n, T* d, T* e, T* u, const int* ldu, T* vt, \
+                 const int* ldvt, T* q, int* iq, T* work, int* iwork, int* info, size_t, size_t);            \
+  void P##ormbr_(const char* vect, const char* side, const char* trans, const int* m, const int* n,          \
+                 const int* k, T* a, const int* lda, const T* tau, T* c, const int* ldc, T* work,            \
+                 const int* lwork, int* info, size_t, size_t, size_t);                                       \
+  void P##gesvd_(const char* job_u, const char* job_vt, const int* m, const int* n, T* a, const int* lda,    \
+                 T* s, T* u, const int* ldu, T* vt, const int* ldvt, T* work, const int* lwork, int* info,   \
+                 size_t, size_t);                                                                            \
+  void P##syevd_(const char* job, const char* uplo, const int* n, T* a, const int* lda, T* w, T* work,       \
+                 const int* lwork, int* iwork, const int* liwork, int* info, size_t, size_t);                \
+  void P##geev_(const char* job_left, const char* job_right, const int* n, T* a, const int* lda, T* real,    \
+                T* imag, T* left, const int* ldl, T* right, const int* ldr, T* work, const int* lwork,       \
+                int* info, size_t, size_t);                                                                  \
+  void P##gelsy_(const int* m, const int* n, const int* nrhs, T* a, const int* lda, T* b, const int* ldb,    \
+                 int* pivots, const T* rcond, int* rank, T* work, const int* lwork, int* info);              \
+  void P##gelsd_(const int* m, const int* n, const int* nrhs, T* a, const int* lda, T* b, const int* ldb,    \
                  T* s, const T* rcond, int* rank, T* work, const int* lwork, int* iwork, int* info);
 
 #define LUNAGRAD_LAPACK_COMPLEX(P, T, R)                                                                  \

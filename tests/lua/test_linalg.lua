@@ -307,3 +307,29 @@ do
   local packed = lg.linalg.lu_factor(a)
   assert(packed:isnan():all():item(), "LU of NaN")
 end
+
+-- Singular vectors of matrices that are computed in steps: tall, wide, of small rank, of numbers that need scaling.
+for _, dtype in ipairs {"f32", "f64"} do
+  local eps = dtype == "f32" and 1e-4 or 1e-12
+  for _, size in ipairs {{128, 128}, {200, 140}, {140, 200}, {160, 128}} do
+    local a = lg.randn(size[1], size[2], {dtype = dtype})
+    local low = a:narrow(2, 1, 5):matmul(a:narrow(1, 1, 5))
+    for _, x in ipairs {a, a * 1e-25, low} do
+      local largest = x:abs():max():item()
+      for _, full in ipairs {true, false} do
+        local u, s, vh = la.svd(x, full)
+        local k = math.min(size[1], size[2])
+        local back = (u:narrow(2, 1, k) * s):matmul(vh:narrow(1, 1, k))
+        assert((back - x):abs():max():item() < 20 * eps * largest, "svd multiplies to its matrix")
+        for _, q in ipairs {u:t():matmul(u), vh:matmul(vh:t())} do
+          assert((q - lg.eye(q:size(1), {dtype = dtype})):abs():max():item() < eps, "singular vectors are orthogonal")
+        end
+        assert((s - la.svdvals(x)):abs():max():item() < 20 * eps * largest, "singular values alone")
+        lg.set_num_threads(1)
+        local alone = la.svd(x, full)
+        lg.set_num_threads(2)
+        assert(alone:equal(u), "svd by one thread")
+      end
+    end
+  end
+end
