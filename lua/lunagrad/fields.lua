@@ -34,9 +34,15 @@ local elsewhere_of = {
   BoolTensor = "write lg.tensor(values, {dtype = lg.bool})",
 }
 
+-- The functional forms of modules of former versions of PyTorch.
+local functional = "write lg.func.functional_call(net, params, {x}), with a table of parameters by name"
+local former = {make_functional = functional, make_functional_with_buffers = functional,
+  combine_state_for_ensemble = "write lg.func.stack_module_state(nets)"}
+
 -- Other places of the same name come first: lg.save is lg.io.save.
 local function advice(holder, path, name)
   if elsewhere_of[name] and (path == "lg" or name == "F") then return "; " .. elsewhere_of[name] end
+  if former[name] and path == "lg.func" then return "; " .. former[name] end
   local instead = core._pytorch(path .. "." .. name)
   if instead ~= "" then return "; " .. instead end
   -- In lg itself the help also finds what lies in its tables: lg.Conv2d is lg.nn.Conv2d.

@@ -28,11 +28,11 @@ function Tensor:dim() end
 ---@return integer
 function Tensor:numel() end
 
----The dtype as a string, such as "f32".
+---The dtype as a string, such as "f32". x.dtype is the same.
 ---@return lunagrad.DType
 function Tensor:dtype() end
 
----The device as a string, such as "cpu".
+---The device as a string, such as "cpu". x.device is the same.
 ---@return string
 function Tensor:device() end
 
@@ -236,6 +236,11 @@ function lg.no_grad(fn, ...) end
 ---@param fn? function
 ---@return any ...
 function lg.enable_grad(fn, ...) end
+---lg.enable_grad(fn, …) for true, lg.no_grad(fn, …) for false.
+---@param mode boolean
+---@param fn? function
+---@return any ...
+function lg.set_grad_enabled(mode, fn, ...) end
 ---Whether ops are recorded on the tape.
 ---@return boolean
 function lg.is_grad_enabled() end

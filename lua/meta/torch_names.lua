@@ -243,9 +243,13 @@ function lg.result_type(a, b) end
 ---@return boolean
 function lg.can_cast(from, to) end
 
----The dtype of new tensors: f32.
+---The type of floating-point tensors that are made without a dtype: "f32" until lg.set_default_dtype sets it.
 ---@return lunagrad.DType
 function lg.get_default_dtype() end
+
+---Sets the type of floating-point tensors, of layers too, that are made without a dtype, for the rest of the script.
+---@param dtype lunagrad.DType
+function lg.set_default_dtype(dtype) end
 
 ---The number of elements.
 ---@param input Tensor

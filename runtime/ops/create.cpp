@@ -6,6 +6,7 @@
 
 #include "runtime/cpu/copy.h"
 #include "runtime/cpu/parallel.h"
+#include "runtime/default_dtype.h"
 #include "runtime/ops/creation.h"
 #include "runtime/ops/flops.h"
 
@@ -24,6 +25,15 @@ Tensor create(const Op& op, Values params, Device& device) {
 
 DType dtype_or(const Value& given, DType fallback) { return given.present() ? DType(given.i) : fallback; }
 
+static thread_local DType own_default_dtype = DType::f32;
+
+DType default_dtype() { return own_default_dtype; }
+
+void set_default_dtype(DType dtype) {
+  if (!is_floating(dtype)) fail("set_default_dtype: a floating-point dtype is needed (got ", dtype, ")");
+  own_default_dtype = dtype;
+}
+
 namespace {
 
 constexpr int64_t kGrain = 1 << 18;  // elements written in about 20 µs
@@ -32,9 +42,9 @@ double as_real(const Value& v) {
   return v.kind == Value::Kind::real ? v.f : v.kind == Value::Kind::boolean ? double(v.b) : double(v.i);
 }
 
-// The type of a tensor filled with a value: i64 for an integer, f32 for a real, bool for a boolean.
+// The type of a tensor filled with a value: i64 for an integer, the default one for a real, bool for a boolean.
 DType dtype_of_number(const Value& v) {
-  return v.kind == Value::Kind::real      ? DType::f32
+  return v.kind == Value::Kind::real      ? default_dtype()
          : v.kind == Value::Kind::boolean ? DType::boolean
                                           : DType::i64;
 }
@@ -78,7 +88,7 @@ const Op kFull{.name = "full",
                .family = OpFamily::other,
                .flops = kMovesData};
 
-void plain_shape(Call& call) { call.emit(call.list(0), dtype_or(call.params[1], DType::f32)); }
+void plain_shape(Call& call) { call.emit(call.list(0), dtype_or(call.params[1], default_dtype())); }
 void zeros_cpu(const Call& call) { fill_with(call.output(), 0); }
 void ones_cpu(const Call& call) { fill_with(call.output(), 1); }
 void empty_cpu(const Call&) {}
@@ -177,7 +187,7 @@ void arange_shape(Call& call) {
     if (steps > 0x1p62) fail("arange: ", start, " to ", end, " in steps of ", step, " is too many elements");
     count = int64_t(steps);
   }
-  call.emit({count}, dtype_or(call.params[3], range.whole() ? DType::i64 : DType::f32));
+  call.emit({count}, dtype_or(call.params[3], range.whole() ? DType::i64 : default_dtype()));
 }
 void arange_cpu(const Call& call) {
   const Range range = range_of(call);
@@ -210,7 +220,7 @@ const Op kArange{.name = "arange",
 void linspace_shape(Call& call) {
   if (call.integer(2) < 0)
     fail("linspace: the number of steps must not be negative (got ", call.integer(2), ")");
-  call.emit({call.integer(2)}, dtype_or(call.params[3], DType::f32));
+  call.emit({call.integer(2)}, dtype_or(call.params[3], default_dtype()));
 }
 // Counted from both ends to the middle, so that both ends are exact.
 void linspace_cpu(const Call& call) {
@@ -242,7 +252,7 @@ const Op kLinspace{.name = "linspace",
 
 void eye_shape(Call& call) {
   const int64_t columns = call.params[1].present() ? call.integer(1) : call.integer(0);
-  call.emit({call.integer(0), columns}, dtype_or(call.params[2], DType::f32));
+  call.emit({call.integer(0), columns}, dtype_or(call.params[2], default_dtype()));
 }
 void eye_cpu(const Call& call) {
   const Tensor& out = call.output();

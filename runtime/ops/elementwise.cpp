@@ -7,6 +7,7 @@
 #include <string>
 
 #include "runtime/cpu/elementwise.h"
+#include "runtime/default_dtype.h"
 #include "runtime/ops/families.h"
 #include "runtime/ops/flops.h"
 #include "runtime/ops/vocabulary.h"
@@ -121,7 +122,7 @@ struct TypeMeet {
   }
   void add(const Tensor& x) {
     int& slot = x.is_number() ? number : x.ndim() == 0 ? scalar : dims;
-    slot = join(slot, x.is_number() && x.dtype() == DType::f64 ? int(DType::f32) : int(x.dtype()));
+    slot = join(slot, x.is_number() && x.dtype() == DType::f64 ? int(default_dtype()) : int(x.dtype()));
   }
   DType result() const { return DType(combine(dims, combine(scalar, number))); }
 };
@@ -142,10 +143,10 @@ DType meeting_type(const Call& call, int row) {
     type = meet.result();
   }
   if (is_differentiable(type)) return type;
-  if (traits.types == RowTypes::kfloat) return DType::f32;
+  if (traits.types == RowTypes::kfloat) return default_dtype();
   // A fractional parameter of an integer computation: PyTorch's clamp(ints, 0.5) gives floats.
   for (const Value& value : call.params)
-    if (value.kind == Value::Kind::real && !whole(value.f)) return DType::f32;
+    if (value.kind == Value::Kind::real && !whole(value.f)) return default_dtype();
   return type;
 }
 

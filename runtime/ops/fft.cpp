@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "runtime/cpu/parallel.h"
+#include "runtime/default_dtype.h"
 #include "runtime/ops/creation.h"
 #include "runtime/ops/families.h"
 #include "runtime/ops/fft_along.h"
@@ -255,7 +256,7 @@ const Op kPublic[] = {
 // ones. They are computed on the CPU for any device.
 Operands frequencies(const Call& call, int64_t count, int64_t turn) {
   const int64_t n = call.integer(0);
-  const DType type = dtype_or(call.params[2], DType::f32);
+  const DType type = dtype_or(call.params[2], default_dtype());
   if (!is_floating(type)) fail(call.op->name, ": a floating type is needed (got ", type, ")");
   const double step = 1 / (double(n) * call.real(1));
   const Tensor made = Tensor::empty({count}, type);

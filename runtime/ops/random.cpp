@@ -12,6 +12,7 @@
 
 #include "runtime/cpu/parallel.h"
 #include "runtime/cpu/pieces.h"
+#include "runtime/default_dtype.h"
 #include "runtime/memory_limit.h"
 #include "runtime/ops/creation.h"
 #include "runtime/ops/dense.h"
@@ -43,7 +44,7 @@ void need_floating(const Call& call, DType dtype) {
 }
 
 void floating_shape(Call& call) {
-  const DType dtype = dtype_or(call.params[1], DType::f32);
+  const DType dtype = dtype_or(call.params[1], default_dtype());
   if (!is_complex(dtype)) need_floating(call, dtype);
   call.emit(call.list(0), dtype);
 }

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "runtime/ops/creation.h"
+#include "runtime/default_dtype.h"
 #include "runtime/ops/families.h"
 
 namespace lunagrad {
@@ -242,7 +243,7 @@ const Op kRrelu{
 
 Operands logspace_compose(const Call& call) {
   const double base = call.real(3);
-  const DType dtype = dtype_or(call.params[4], DType::f32);
+  const DType dtype = dtype_or(call.params[4], default_dtype());
   if (call.integer(2) < 0)
     fail("logspace: the number of steps must not be negative (got ", call.integer(2), ")");
   const Tensor exponents = linspace(call.real(0), call.real(1), call.integer(2), DType::f64, cpu_device());

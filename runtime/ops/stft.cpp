@@ -4,6 +4,7 @@
 #include <numbers>
 
 #include "runtime/cpu/parallel.h"
+#include "runtime/default_dtype.h"
 #include "runtime/ops/creation.h"
 #include "runtime/ops/families.h"
 
@@ -20,7 +21,7 @@ const ParamSpec kPeriodic{"periodic", ParamKind::boolean, true};
 template <class F>
 Operands make_window(const Call& call, F&& f) {
   const int64_t length = call.integer(0);
-  const DType type = dtype_or(call.params.back(), DType::f32);
+  const DType type = dtype_or(call.params.back(), default_dtype());
   if (length < 0) fail(call.op->name, ": window_length must not be negative (got ", length, ")");
   if (!is_floating(type)) fail(call.op->name, ": a floating type is needed (got ", type, ")");
   const double steps = double(call.flag(1) ? length : length - 1);

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "runtime/cpu/parallel.h"
+#include "runtime/default_dtype.h"
 #include "runtime/ops.h"
 #include "script/lua/convert.h"
 #include "script/lua/edge.h"
@@ -22,7 +23,7 @@ class TableReader {
     measure();
     find_type();
   }
-  // i64 if all numbers are integers, otherwise f32; bool for booleans; f32 if there is no element.
+  // i64 if all numbers are integers, otherwise the default type; bool for booleans; the default type if there is no element.
   DType dtype() const { return dtype_; }
   Shape shape() const { return Shape(std::span<const int64_t>(sizes_)); }
 
@@ -61,7 +62,7 @@ class TableReader {
     visit(0, [&] {
       DType here = DType::boolean;
       if (lua_type(L_, -1) == LUA_TNUMBER)
-        here = lua_isinteger(L_, -1) ? DType::i64 : DType::f32;
+        here = lua_isinteger(L_, -1) ? DType::i64 : default_dtype();
       else if (!lua_isboolean(L_, -1))
         fail("tensor: numbers or booleans expected, got ", type_name(L_, -1));
       if (any && (here == DType::boolean) != (dtype_ == DType::boolean))
@@ -69,7 +70,7 @@ class TableReader {
       any = true;
       dtype_ = std::max(dtype_, here);
     });
-    if (!any) dtype_ = DType::f32;
+    if (!any) dtype_ = default_dtype();
   }
 
   // Calls value() with each element on top of the stack.
@@ -225,6 +226,16 @@ int set_device(lua_State* L) {
   return 0;
 }
 
+int get_default_dtype(lua_State* L) {
+  lua_pushstring(L, dtype_name(default_dtype()));
+  return 1;
+}
+
+int set_default_type(lua_State* L) {
+  set_default_dtype(check_dtype(L, 1, "set_default_dtype"));
+  return 0;
+}
+
 constexpr const char* kPrecisions[] = {"highest", "high", "medium"};
 
 int get_matmul_precision(lua_State* L) {
@@ -286,6 +297,8 @@ constexpr luaL_Reg kFunctions[] = {{"tensor", guard<tensor>},
                                    {"devices", guard<list_devices>},
                                    {"matmul_precision", guard<get_matmul_precision>},
                                    {"set_matmul_precision", guard<set_matmul_precision>},
+                                   {"get_default_dtype", guard<get_default_dtype>},
+                                   {"set_default_dtype", guard<set_default_type>},
                                    {"synchronize", guard<synchronize>},
                                    {"clock", guard<clock>},
                                    {nullptr, nullptr}};
@@ -293,6 +306,7 @@ constexpr luaL_Reg kFunctions[] = {{"tensor", guard<tensor>},
 }  // namespace
 
 void bind_create(lua_State* L, int core, int) {
+  set_default_dtype(DType::f32);  // each script begins with it
   lua_pushvalue(L, core);
   luaL_setfuncs(L, kFunctions, 0);
   lua_pop(L, 1);

@@ -322,9 +322,17 @@ int call_custom(lua_State* L) {
   return last - first + 1;
 }
 
-// lg.custom_op{name =, forward =, backward =} -> a function.
+// lg.custom_op{name =, forward =, backward =} -> a function; also lg.custom_op(name, {forward =, backward =}).
 int custom_op(lua_State* L) {
-  if (!lua_istable(L, 1)) wrong_type(L, 1, "custom_op", "table");
+  // The name may stand before the table.
+  if (lua_type(L, 1) == LUA_TSTRING && lua_istable(L, 2)) {
+    lua_pushvalue(L, 1);
+    lua_setfield(L, 2, "name");
+    lua_remove(L, 1);
+  }
+  if (!lua_istable(L, 1))
+    fail("custom_op: a table is expected, as lg.custom_op{name = \"square\", forward = function(ctx, x) … end, "
+         "backward = function(ctx, grad) … end} (got ", type_name(L, 1), ")");
   lua_settop(L, 1);
   std::string name;
   lua_pushnil(L);

@@ -144,14 +144,57 @@ Field field_named(lua_State* L, int key, int table) {
   for (const auto& [asked, instead] :
        {std::pair{"device_name", "use x:device()"},
         {"values", "it is the first of two results, as in values, indices = x:topk(3)"},
-        {"indices", "it is the second of two results, as in values, indices = x:topk(3)"}})
+        {"indices", "it is the second of two results, as in values, indices = x:topk(3)"},
+        {"Q", "Q and R are two results: local Q, R = lg.linalg.qr(x)"},
+        {"R", "Q and R are two results: local Q, R = lg.linalg.qr(x)"},
+        {"U", "there are three results: local U, S, Vh = lg.linalg.svd(x)"},
+        {"S", "there are three results: local U, S, Vh = lg.linalg.svd(x)"},
+        {"Vh", "there are three results: local U, S, Vh = lg.linalg.svd(x)"},
+        {"V", "there are three results: local U, S, V = lg.svd(x)"},
+        {"L", "there are three results: local P, L, U = lg.linalg.lu(x)"},
+        {"eigenvalues", "there are two results: local eigenvalues, eigenvectors = lg.linalg.eigh(x)"},
+        {"eigenvectors", "there are two results: local eigenvalues, eigenvectors = lg.linalg.eigh(x)"},
+        {"sign", "there are two results: local sign, logabsdet = lg.linalg.slogdet(x)"},
+        {"logabsdet", "there are two results: local sign, logabsdet = lg.linalg.slogdet(x)"},
+        {"solution", "it is the first of the results of lg.linalg.lstsq"},
+        {"residuals", "it is the second of the results of lg.linalg.lstsq"}})
     if (name == asked) hint = instead;
   fail("Tensor has no field or method '", name, "'", hint.empty() ? suggest(name, "x:") : "; " + hint);
+}
+
+// x.dtype and x.device are text: x:dtype() calls that text, which gives it again (call_text).
+bool pushed_text(lua_State* L) {
+  size_t length = 0;
+  const char* const text = lua_tolstring(L, 2, &length);
+  const std::string_view name(text, length);
+  if (name == "dtype") {
+    lua_pushstring(L, dtype_name(check_tensor(L, 1, "dtype").dtype()));
+    return true;
+  }
+  if (name == "device") {
+    push_string(L, check_tensor(L, 1, "device").device().name());
+    return true;
+  }
+  return false;
+}
+
+// __call of every string: x:dtype() and x:device(). Any other call is Lua's own error.
+int call_text(lua_State* L) {
+  if (const Tensor* const x = to_tensor(L, 2)) {
+    const std::string_view text = lua_tostring(L, 1);
+    if (text == dtype_name(x->dtype()) || text == x->device().name()) return lua_settop(L, 1), 1;
+  }
+  lua_Debug call;
+  std::string variable;
+  if (lua_getstack(L, 0, &call) && lua_getinfo(L, "n", &call) && call.name)
+    variable = text(" (", call.namewhat, " '", call.name, "')");
+  fail("attempt to call a string value", variable);
 }
 
 // __index; upvalues: methods, fields.
 int index(lua_State* L) {
   if (lua_type(L, 2) == LUA_TSTRING) {
+    if (pushed_text(L)) return 1;
     lua_pushvalue(L, 2);
     if (lua_rawget(L, lua_upvalueindex(1)) != LUA_TNIL) return 1;
     const Tensor& x = check_tensor(L, 1, "index");
@@ -200,6 +243,14 @@ void set_field_events(lua_State* L, int methods) {
   push_fields(L);
   lua_pushcclosure(L, guard<new_index>, 1);
   lua_setfield(L, -2, "__newindex");
+
+  lua_pushliteral(L, "");
+  if (lua_getmetatable(L, -1)) {
+    lua_pushcfunction(L, guard<call_text>);
+    lua_setfield(L, -2, "__call");
+    lua_pop(L, 1);
+  }
+  lua_pop(L, 1);
 }
 
 }  // namespace lunagrad

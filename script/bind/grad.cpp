@@ -183,8 +183,19 @@ constexpr luaL_Reg kStoreMethods[] = {{"get", guard<store_get>},
                                       {"clone", guard<store_clone>},
                                       {nullptr, nullptr}};
 
+// lg.grad{outputs = y, inputs = x, …}: puts the two in their places before the options.
+void place_by_name(lua_State* L) {
+  if (!is_options(L, 2) || !lua_isnoneornil(L, 3)) return;
+  lua_settop(L, 2);
+  lua_getfield(L, 2, "inputs");
+  lua_pushvalue(L, 2);
+  lua_getfield(L, 2, "outputs");
+  lua_replace(L, 2);
+}
+
 // lg.grad(outputs, inputs, options), called through __call: the table itself is argument 1.
 int gradients(lua_State* L) {
+  place_by_name(L);
   const TensorList outputs = check_tensors(L, 2, "grad"), inputs = check_tensors(L, 3, "grad");
   TensorList seeds;
   GradOptions options;
@@ -192,6 +203,11 @@ int gradients(lua_State* L) {
     if (!lua_istable(L, 4)) wrong_type(L, 4, "grad", "options table");
     each_option(L, 4, "grad", "grad_outputs, retain_graph, create_graph, allow_unused",
                 [&](std::string_view name, int value, Callee callee) {
+                  if (name == "outputs" || name == "inputs") return lua_rawequal(L, value, name == "inputs" ? 3 : 2) == 1;
+                  if (name == "only_inputs") {
+                    if (check_boolean(L, value, callee)) return true;
+                    fail("grad: the gradients of other leaves are made by y:backward(), not with only_inputs = false");
+                  }
                   if (name == "grad_outputs")
                     seeds = check_tensors(L, value, callee);
                   else if (name == "retain_graph")
@@ -311,6 +327,13 @@ int with_mode(lua_State* L) {
   return lua_gettop(L);
 }
 
+// set_grad_enabled(mode, fn, …) is enable_grad or no_grad.
+int set_mode(lua_State* L) {
+  const bool enabled = check_boolean(L, 1, "set_grad_enabled");
+  lua_remove(L, 1);
+  return enabled ? with_mode<true>(L) : with_mode<false>(L);
+}
+
 int is_enabled(lua_State* L) {
   lua_pushboolean(L, context().grad_enabled);
   return 1;
@@ -366,6 +389,7 @@ constexpr luaL_Reg kMethods[] = {
     {"register_hook", guard<add_hook>},       {nullptr, nullptr}};
 constexpr luaL_Reg kFunctions[] = {{"no_grad", guard<with_mode<false>>},
                                    {"enable_grad", guard<with_mode<true>>},
+                                   {"set_grad_enabled", guard<set_mode>},
                                    {"is_grad_enabled", guard<is_enabled>},
                                    {"_fail", guard<fail_at_user>},
                                    {nullptr, nullptr}};

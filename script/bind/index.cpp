@@ -1,5 +1,5 @@
-// Binds indexing: x[i], x[{i, {first, last, step}, {}}], x[indices], x[mask], assignment to each, and the
-// methods that split a tensor into a table of views. Positions count from 1. The numbers in an index tensor
+// Binds indexing: x[i], x[{i, {first, last, step}, {}}], x[indices], x[mask], x[{i, indices, …}] with index
+// tensors that name elements together, assignment to each, and the methods that split a tensor into a table of views. Positions count from 1. The numbers in an index tensor
 // are data and count from 0.
 #include "runtime/memory_limit.h"
 #include "runtime/ops.h"
@@ -13,23 +13,23 @@ namespace {
 constexpr const char* kIndex = "index";
 
 // The slice of x at the positions first, first + step, … of `dim`, up to and including last. Error messages
-// show the shape `whole`.
-Tensor slice_positions(const Tensor& x, int dim, int64_t first, int64_t last, int64_t step,
+// name the dim `of_whole` of the shape `whole`.
+Tensor slice_positions(const Tensor& x, int dim, int64_t first, int64_t last, int64_t step, int of_whole,
                        const Shape& whole) {
   const int64_t size = x.size(dim);
   const auto from_start = [&](int64_t position) { return position < 0 ? position + size + 1 : position; };
   const int64_t from = from_start(first), to = from_start(last);
   if (first == 0 || last == 0 || from < 1 || from > size + 1 || to < 0 || to > size)
-    fail("index: {", first, ", ", last, "} is out of range for dim ", dim + 1, " of shape ", whole);
+    fail("index: {", first, ", ", last, "} is out of range for dim ", of_whole + 1, " of shape ", whole);
   // A step above the size of the dim selects only the first position, as a step equal to the size does.
   return slice(x, dim, from - 1, std::max(to, from - 1), std::min(step, std::max<int64_t>(size, 1)));
 }
 
-Tensor select_position(const Tensor& x, int dim, int64_t position, const Shape& whole) {
+Tensor select_position(const Tensor& x, int dim, int64_t position, int of_whole, const Shape& whole) {
   const int64_t size = x.size(dim);
   if (position == 0) fail("index: positions count from 1, or from -1 at the end; got 0");
   if (position > size || position < -size)
-    fail("index: position ", position, " is out of range for dim ", dim + 1, " of shape ", whole);
+    fail("index: position ", position, " is out of range for dim ", of_whole + 1, " of shape ", whole);
   return select(x, dim, position > 0 ? position - 1 : position + size);
 }
 
@@ -39,14 +39,19 @@ const Op& require_op(const char* name) {
   return *op;
 }
 
-// x[indices] for an integer tensor, on one dim; x[mask] for a bool tensor.
-Tensor select_by_tensor(const Tensor& x, int dim, const Tensor& indices) {
-  if (indices.dtype() == DType::boolean) {
-    if (dim != 0) fail("index: a mask must be the only index");
-    return apply1(require_op("masked_select"), {x, indices});
-  }
-  if (is_floating(indices.dtype()))
-    fail("index: an index tensor holds integers (from 0) or booleans, got ", indices.dtype());
+// PyTorch lets a value have more dims than the place where it is written, if they are 1.
+Tensor without_leading_ones(Tensor value, int ndim) {
+  while (value.ndim() > ndim && value.size(0) == 1) value = select(value, 0, 0);
+  return value;
+}
+
+void need_index(const Tensor& index) {
+  if (is_floating(index.dtype()))
+    fail("index: an index tensor holds integers (from 0) or booleans, got ", index.dtype());
+}
+
+// x[indices] for an integer tensor, on one dim.
+Tensor select_by_numbers(const Tensor& x, int dim, const Tensor& indices) {
   if (indices.ndim() == 1 || x.ndim() == 0) return apply1(require_op("index_select"), {x, indices}, {dim});
   // Indices of any shape: that shape takes the place of the dim.
   Shape shape;
@@ -62,6 +67,95 @@ Tensor select_by_tensor(const Tensor& x, int dim, const Tensor& indices) {
   }
   const Tensor flat = reshape(indices, {indices.numel()});
   return reshape(apply1(require_op("index_select"), {x, flat}, {dim}), shape);
+}
+
+// What x[{…}] selects: a view of x, and the index tensors that act on some of its dims.
+struct Selection {
+  Tensor view;
+  std::vector<std::pair<int, Tensor>> picks;  // a dim of the view, the first one of a mask, and its tensor
+  Shape whole;                                // of x, for messages
+};
+
+// The index tensors as the op index takes them: the dims that they act on come first.
+struct Points {
+  Tensor view;                 // permuted
+  TensorList tensors;
+  Dims order, back;            // of the dims of the view, and of the result
+  Shape made;                  // of the result of the op
+};
+
+Points points_of(const Selection& selection, const Shape& picked) {
+  Points points;
+  std::vector<bool> acted(size_t(selection.view.ndim()));
+  int first = -1;
+  for (const auto& [dim, tensor] : selection.picks) {
+    const int dims = tensor.dtype() == DType::boolean ? tensor.ndim() : 1;
+    for (int d = dim; d < dim + dims; ++d) {
+      acted[size_t(d)] = true;
+      points.order.push_back(d);
+    }
+    if (first < 0) first = dim;
+    points.tensors.push_back(tensor);
+  }
+  // As in PyTorch: dims that lie together are replaced where they are, others move to the front.
+  const int acts = points.order.size();
+  const bool together = points.order[acts - 1] - points.order[0] == acts - 1;
+  for (int d = 0; d < selection.view.ndim(); ++d)
+    if (!acted[size_t(d)]) points.order.push_back(d);
+  points.view = permute(selection.view, points.order);
+  points.made = picked;
+  for (int d = acts; d < points.view.ndim(); ++d) points.made.push_back(points.view.size(d));
+  const int before = together ? first : 0, all = points.made.size();
+  if (all > kMaxDims) fail("index: more than ", kMaxDims, " dims (shape ", selection.whole, ")");
+  for (int d = 0; d < before; ++d) points.back.push_back(picked.size() + d);
+  for (int d = 0; d < picked.size(); ++d) points.back.push_back(d);
+  for (int d = picked.size() + before; d < all; ++d) points.back.push_back(d);
+  return points;
+}
+
+// The shape that the index tensors have together.
+Shape shape_of_picks(const Selection& selection) {
+  Shape shape;
+  for (const auto& [dim, tensor] : selection.picks)
+    shape = broadcast_shapes(
+        "index", shape, tensor.dtype() == DType::boolean ? Shape{sum(tensor).item_integer()} : tensor.shape());
+  return shape;
+}
+
+Operands with_tensors(std::initializer_list<Tensor> first, const TensorList& tensors) {
+  Operands operands;
+  for (const Tensor& tensor : first) operands.push_back(tensor);
+  for (const Tensor& tensor : tensors) operands.push_back(tensor);
+  return operands;
+}
+
+Tensor picked(const Selection& selection) {
+  if (selection.picks.empty()) return selection.view;
+  const auto& [dim, tensor] = selection.picks[0];
+  if (selection.picks.size() == 1) {
+    if (tensor.dtype() != DType::boolean) return select_by_numbers(selection.view, dim, tensor);
+    if (dim == 0 && tensor.ndim() >= selection.view.ndim())
+      return apply1(require_op("masked_select"), {selection.view, tensor});
+  }
+  const Points points = points_of(selection, shape_of_picks(selection));
+  return permute(apply1(require_op("index"), with_tensors({points.view}, points.tensors)), points.back);
+}
+
+// x[{…}] = v where index tensors are among the entries.
+void assign_picked(const Selection& selection, Tensor value) {
+  const Points points = points_of(selection, shape_of_picks(selection));
+  const Tensor& view = points.view;
+  if (!value.is_number()) {
+    // The value broadcasts to what reading gives, whose dims the op index has in another order.
+    Shape wanted;
+    Dims order = points.back;
+    for (int d = 0; d < order.size(); ++d) {
+      wanted.push_back(points.made[points.back[d]]);
+      order[points.back[d]] = d;
+    }
+    value = permute(expand(to(without_leading_ones(value, order.size()), view.dtype()), wanted), order);
+  }
+  copy_(view, apply1(require_op("index_put"), with_tensors({clone(view), value}, points.tensors), {false}));
 }
 
 // Whether the table at the top of the stack has no entry at all: {nil, 3} has length 0, too.
@@ -85,29 +179,38 @@ int count_entries(lua_State* L, int index) {
   return int(std::min<int64_t>(last, kMaxDims + 1));
 }
 
-// Applies entry `i` of x[{…}], which is on top of the stack. Later entries are already applied to x.
-Tensor index_entry(lua_State* L, const Tensor& x, int i, const Shape& whole) {
-  const int dim = i - 1;
-  if (const Tensor* const indices = to_tensor(L, -1)) return select_by_tensor(x, dim, *indices);
-  if (lua_type(L, -1) == LUA_TNUMBER)
-    return select_position(x, dim, check_integer(L, lua_gettop(L), kIndex), whole);
+// Applies entry `i` of x[{…}], which is on top of the stack, to the dim `dim` of the selection, which is the dim
+// `of_whole` of the tensor. Returns how many dims of the view it passes.
+int add_entry(lua_State* L, Selection& selection, int i, int dim, int of_whole) {
+  Tensor& view = selection.view;
+  if (const Tensor* const index = to_tensor(L, -1)) {
+    need_index(*index);
+    selection.picks.emplace_back(dim, *index);
+    return index->dtype() == DType::boolean ? index->ndim() : 1;
+  }
+  if (lua_type(L, -1) == LUA_TNUMBER) {
+    view = select_position(view, dim, check_integer(L, lua_gettop(L), kIndex), of_whole, selection.whole);
+    return 0;
+  }
   if (lua_type(L, -1) != LUA_TTABLE)
     fail("index: an integer, {first, last, step} or {} expected at [", i, "], got ", type_name(L, -1),
          lua_isnil(L, -1) ? "; a new dim is x:unsqueeze(dim), a whole dim is {}" : "");
   const int64_t count = int64_t(lua_rawlen(L, -1));
-  if (count == 0 && is_empty_table(L)) return x;
+  if (count == 0 && is_empty_table(L)) return 1;
   // {i} keeps the dim, as i:i+1 does in Python.
   if (count == 1) {
     const int64_t position = check_integers(L, lua_gettop(L), lua_gettop(L), kIndex)[0];
-    select_position(x, dim, position, whole);
-    return slice_positions(x, dim, position, position, 1, whole);
+    select_position(view, dim, position, of_whole, selection.whole);
+    view = slice_positions(view, dim, position, position, 1, of_whole, selection.whole);
+    return 1;
   }
   if (count != 2 && count != 3)
     fail("index: {first, last} or {first, last, step} expected at [", i, "], got ", count,
          count == 0 ? " positions; {1, last} begins a dim, and {} is the whole of it"
                     : " numbers; a list of positions is an index tensor, which counts from 0");
   const Dims range = check_integers(L, lua_gettop(L), lua_gettop(L), kIndex);
-  return slice_positions(x, dim, range[0], range[1], count == 3 ? range[2] : 1, whole);
+  view = slice_positions(view, dim, range[0], range[1], count == 3 ? range[2] : 1, of_whole, selection.whole);
+  return 1;
 }
 
 // Whether x[key] is read by ipairs, which ends at the first nil.
@@ -117,33 +220,52 @@ bool asked_by_ipairs(lua_State* L) {
          std::string_view(caller.namewhat) == "for iterator";
 }
 
-// x[key], with the key at stack index 2.
-Tensor part(lua_State* L, const Tensor& x) {
-  if (const Tensor* const indices = to_tensor(L, 2)) return select_by_tensor(x, 0, *indices);
+// How many dims the entries of the table at index 2 name.
+int count_dims(lua_State* L, int entries) {
+  int dims = 0;
+  for (int i = 1; i <= entries; ++i) {
+    lua_rawgeti(L, 2, i);
+    const Tensor* const index = to_tensor(L, -1);
+    dims += index && index->dtype() == DType::boolean ? index->ndim() : 1;
+    lua_pop(L, 1);
+  }
+  return dims;
+}
+
+// What x[key] selects, with the key at stack index 2.
+Selection selected(lua_State* L, const Tensor& x) {
+  Selection selection{x, {}, x.shape()};
+  if (const Tensor* const index = to_tensor(L, 2)) {
+    need_index(*index);
+    selection.picks.emplace_back(0, *index);
+    return selection;
+  }
   if (lua_type(L, 2) == LUA_TNUMBER) {
     if (x.ndim() == 0) fail("index: a scalar tensor cannot be indexed; use :item()");
-    return select_position(x, 0, check_integer(L, 2, kIndex), x.shape());
+    selection.view = select_position(x, 0, check_integer(L, 2, kIndex), 0, x.shape());
+    return selection;
   }
   if (lua_type(L, 2) != LUA_TTABLE)
     fail("index: an integer, a table or a Tensor expected, got ", type_name(L, 2),
          lua_isnil(L, 2) ? "; a new dim is x:unsqueeze(dim)" : "");
-  const int count = count_entries(L, 2);
-  if (count > x.ndim()) {
+  const int count = count_entries(L, 2), dims = count_dims(L, count);
+  if (dims > x.ndim()) {
     for (int i = 1; i < count; ++i) {
       if (lua_rawgeti(L, 2, i) == LUA_TNIL)
         fail("index: [", i, "] is nil; a new dim is x:unsqueeze(dim), a whole dim is {}");
       lua_pop(L, 1);
     }
-    fail("index: ", count, " indices for a tensor of shape ", x.shape());
+    fail("index: ", dims, " indices for a tensor of shape ", x.shape());
   }
-  // From last to first: an entry that removes a dim shifts only later dims, whose entries are done.
-  Tensor result = x;
-  for (int i = count; i >= 1; --i) {
-    lua_rawgeti(L, 2, i);
-    result = index_entry(L, result, i, x.shape());
+  int dim = 0, of_whole = 0;
+  for (int i = 1; i <= count; ++i) {
+    const bool removes = lua_rawgeti(L, 2, i) == LUA_TNUMBER;
+    const int passed = add_entry(L, selection, i, dim, of_whole);
+    dim += passed;
+    of_whole += removes ? 1 : passed;
     lua_pop(L, 1);
   }
-  return result;
+  return selection;
 }
 
 // x[mask] = v: writes v, broadcast to the shape of x[mask], where the mask is true. A mask with fewer dims
@@ -375,16 +497,10 @@ int index_positions(lua_State* L) {
   Tensor result;
   if (x.ndim() > 0 && lua_isinteger(L, 2) && lua_tointeger(L, 2) == x.size(0) + 1 && asked_by_ipairs(L))
     return 0;
-  with_memory_retry(L, [&] { result = part(L, x); });
+  with_memory_retry(L, [&] { result = picked(selected(L, x)); });
   push_result(L, std::move(result));
   after_op(L);
   return 1;
-}
-
-// PyTorch lets a value have more dims than the place where it is written, if they are 1.
-static Tensor without_leading_ones(Tensor value, int ndim) {
-  while (value.ndim() > ndim && value.size(0) == 1) value = select(value, 0, 0);
-  return value;
 }
 
 int assign_positions(lua_State* L) {
@@ -392,10 +508,12 @@ int assign_positions(lua_State* L) {
   const Tensor value = check_operand(L, 3, kIndex);
   mark_line(L);
   const Tensor* const indices = to_tensor(L, 2);
-  const Tensor target = indices ? x : part(L, x);
+  const Selection target = indices ? Selection() : selected(L, x);
   called_as("x[…] = v", [&] {
-    if (!indices)
-      copy_(target, without_leading_ones(value, target.ndim()));
+    if (!target.picks.empty())
+      assign_picked(target, value);
+    else if (!indices)
+      copy_(target.view, without_leading_ones(value, target.view.ndim()));
     else if (indices->dtype() == DType::boolean)
       assign_masked(x, *indices, value);
     else

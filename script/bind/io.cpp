@@ -268,7 +268,7 @@ class TableWriter {
 
   json table(int index, const std::string& path) {
     const std::string shown = path.empty() ? "the table" : path;
-    if (lua_getmetatable(L_, index))
+    if (!is_dims(L_, index) && lua_getmetatable(L_, index))
       fail("io.save: ", shown, " is an object with a metatable; save what its state_dict() gives");
     const void* const identity = lua_topointer(L_, index);
     if (std::find(above_.begin(), above_.end(), identity) != above_.end())

@@ -359,6 +359,38 @@ int call_negation(lua_State* L) {
   return call_op(L);
 }
 
+// The positions of the true elements of x: an index tensor for each dim, as several results.
+int push_positions(lua_State* L, const Tensor& x) {
+  mark_line(L);
+  Tensor found;
+  with_memory_retry(L, [&] { found = nonzero(x); });
+  const int dims = x.ndim();
+  luaL_checkstack(L, dims, "nonzero");
+  for (int d = 0; d < dims; ++d) push_result(L, select(found, 1, d));
+  after_op(L);
+  return dims;
+}
+
+// nonzero(x), and nonzero(x, {as_tuple = true}).
+int call_nonzero(lua_State* L) {
+  bool several = false;
+  if (lua_gettop(L) == 2 && is_options(L, 2)) {
+    each_option(L, 2, "nonzero", "as_tuple", [&](std::string_view name, int value, Callee callee) {
+      if (name == "as_tuple") several = check_boolean(L, value, callee);
+      return name == "as_tuple";
+    });
+    lua_settop(L, 1);
+  }
+  return several ? push_positions(L, check_tensor(L, 1, "nonzero")) : call_op(L);
+}
+
+// where(cond, a, b), and where(cond), which gives the positions.
+int call_where(lua_State* L) {
+  if (lua_gettop(L) == 1)
+    if (const Tensor* const condition = to_tensor(L, 1)) return push_positions(L, *condition);
+  return call_op(L);
+}
+
 // a:where(cond, b) is lg.where(cond, a, b).
 int call_where_method(lua_State* L) {
   if (lua_gettop(L) >= 2) {
@@ -491,6 +523,14 @@ void bind_ops(lua_State* L, int core, int methods) {
   if (const Signature* const where = find_signature("where")) {
     push_op(L, guard<call_where_method>, *where);
     lua_setfield(L, methods, "where");
+    push_op(L, guard<call_where>, *where);
+    lua_setfield(L, core, "where");
+  }
+  if (const Signature* const nonzero = find_signature("nonzero")) {
+    for (const int table : {core, methods}) {
+      push_op(L, guard<call_nonzero>, *nonzero);
+      lua_setfield(L, table, "nonzero");
+    }
   }
   if (const Signature* const randint = find_signature("randint")) {
     push_op(L, guard<call_randint>, *randint);

@@ -205,14 +205,6 @@ void unknown_option(std::string_view name, const char* function, std::string_vie
   fail(function, ": unknown option '", name, "'; there are ", known);
 }
 
-void push_dims(lua_State* L, const Dims& dims) {
-  lua_createtable(L, dims.size(), 0);
-  for (int i = 0; i < dims.size(); ++i) {
-    lua_pushinteger(L, dims[i]);
-    lua_rawseti(L, -2, i + 1);
-  }
-}
-
 void push_element(lua_State* L, const void* element, DType dtype) {
   visit_any_dtype(dtype, [&]<class T>() {
     const T value = *static_cast<const T*>(element);

@@ -75,7 +75,9 @@ void each_option(lua_State* L, int index, const char* function, std::string_view
   }
 }
 
+// Pushes a list that compares by its elements and prints them (size.cpp).
 void push_dims(lua_State*, const Dims&);
+bool is_dims(lua_State*, int index);  // whether the value is such a list
 // Pushes one element as a Lua number or boolean; a complex one as a table {real, imaginary}.
 void push_element(lua_State*, const void* element, DType);
 inline void push_string(lua_State* L, std::string_view text) { lua_pushlstring(L, text.data(), text.size()); }

@@ -1,7 +1,9 @@
 #include "script/lua/hint.h"
 
+#include <algorithm>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "script/lua/convert.h"
 #include "script/lua/edge.h"
@@ -65,12 +67,88 @@ bool lacks_self(lua_State* L, const lua_Debug& callee) {
   return lacks;
 }
 
+constexpr const char* kElements =
+    "; == asks whether two tensors are the same one, x:eq(y) compares their elements";
+
 // The text between `before` and the next quote; "" when `before` does not occur.
 std::string quoted_behind(const std::string& text, std::string_view before) {
   const size_t at = text.find(before);
   if (at == std::string::npos) return {};
   const size_t begin = at + before.size();
   return text.substr(begin, text.find('\'', begin) - begin);
+}
+
+// A tensor's field that was called, and its method that was not.
+std::string field_or_method(const std::string& message) {
+  if (message.find("attempt to call a ") != std::string::npos)
+    for (const char* field : {"T", "mT", "H", "mH", "shape", "ndim", "data", "requires_grad", "is_leaf",
+                              "retains_grad", "grad_fn", "itemsize", "nbytes", "is_cpu", "is_vulkan"})
+      for (const char* kind : {"method", "field"})
+        if (message.ends_with(text(" value (", kind, " '", field, "')")))
+          return text("; x.", field, " is a field, without ()");
+  const std::string name = quoted_behind(message, " a function value (field '");
+  if (name.empty() || suggest(name, ":").find("x:" + name) == std::string::npos) return {};
+  return "; a method is called, as in x:" + name + "()";
+}
+
+// --- methods that an object lacks ---
+
+constexpr int kMostClasses = 32;  // of a chain of classes; a chain may end in itself
+
+struct Method {
+  std::string owner, name;  // "Module", "parameters"
+};
+
+// The name of the class at the top of the stack.
+std::string name_of_class(lua_State* L) {
+  lua_pushliteral(L, "__name");
+  std::string name = lua_rawget(L, -2) == LUA_TSTRING ? lua_tostring(L, -1) : "object";
+  lua_pop(L, 1);
+  return name;
+}
+
+// Appends the methods of the object's class and of the classes above it. Each class is the __index of the
+// metatable below; where that is a function, or the metatable itself, the metatable is the class.
+void collect_methods(lua_State* L, int object, std::vector<Method>& methods) {
+  const int top = lua_gettop(L);
+  if (!lua_checkstack(L, 3 * kMostClasses) || !lua_getmetatable(L, object)) return;
+  for (int i = 0; i < kMostClasses && lua_istable(L, -1); ++i) {
+    const int holder = lua_gettop(L);
+    const std::string owner = name_of_class(L);
+    for (lua_pushnil(L); lua_next(L, holder); lua_pop(L, 1)) {
+      if (lua_type(L, -2) != LUA_TSTRING || !lua_isfunction(L, -1)) continue;
+      const std::string_view name = lua_tostring(L, -2);
+      if (!name.starts_with('_')) methods.push_back({owner, std::string(name)});
+    }
+    lua_pushliteral(L, "__index");
+    const int type = lua_rawget(L, holder);
+    if (type == LUA_TTABLE && !lua_rawequal(L, -1, holder)) continue;
+    if (!lua_getmetatable(L, holder)) break;
+  }
+  lua_settop(L, top);
+}
+
+// Whether the value at the top of the stack is a plain table that begins with a tensor.
+bool holds_tensors(lua_State* L) {
+  if (!lua_istable(L, -1)) return false;
+  if (lua_getmetatable(L, -1)) return lua_pop(L, 1), false;
+  lua_rawgeti(L, -1, 1);
+  const bool holds = to_tensor(L, -1) != nullptr;
+  lua_pop(L, 1);
+  return holds;
+}
+
+// The nearest method to a misspelt name, as "Module:parameters"; "" when none is near.
+std::string nearest_of(const std::string& misspelt, const std::vector<Method>& methods) {
+  std::string found;
+  size_t least = std::max<size_t>(1, misspelt.size() / 3) + 1;
+  for (const Method& method : methods) {
+    const size_t distance = edits(misspelt, method.name);
+    if (distance >= least) continue;
+    least = distance;
+    found = method.owner + ":" + method.name;
+  }
+  return found;
 }
 
 }  // namespace
@@ -110,6 +188,31 @@ std::string dotted_method(lua_State* L, int user_level, const std::string& messa
   return "; a method is called with a colon, as in x:" + called + "(…)";
 }
 
+std::string missing_method(lua_State* L, int user_level, const std::string& message) {
+  constexpr std::string_view kCalled = "attempt to call a nil value (method '";
+  const size_t at = message.find(kCalled);
+  lua_Debug caller;
+  if (at == std::string::npos || !lua_getstack(L, user_level, &caller)) return {};
+  const size_t begin = at + kCalled.size();
+  const std::string name = message.substr(begin, message.find('\'', begin) - begin);
+  std::vector<Method> methods;
+  bool list_of_tensors = false;
+  // The object of the call lies among the values of the calling function.
+  for (int i = 1; lua_getlocal(L, &caller, i); ++i) {
+    list_of_tensors |= holds_tensors(L);
+    if (lua_istable(L, -1) && luaL_getmetafield(L, -1, "__name") != LUA_TNIL) {
+      lua_pop(L, 1);
+      collect_methods(L, lua_gettop(L), methods);
+    }
+    lua_pop(L, 1);
+  }
+  if (list_of_tensors && suggest(name, ":").find(" x:" + name + "?") != std::string::npos)
+    return "; a table of tensors, as split, chunk and unbind give: local a, b = table.unpack(list)";
+  if (std::string python = python_method(name); !python.empty()) return python;
+  const std::string found = nearest_of(name, methods);
+  return found.empty() ? std::string() : "; did you mean " + found + "?";
+}
+
 std::string hint(const std::string& message) {
   constexpr std::string_view kCalled = "attempt to call a nil value (",
                              kIndexed = "attempt to index a nil value (";
@@ -132,19 +235,25 @@ std::string hint(const std::string& message) {
       {"Dataset value (for iterator",
        "; samples: for i = 1, #set do … set[i] … end; batches: for x, y in lg.data.DataLoader(set) do … end"},
       {"attempt to call a table value (field 'Module')", "; local Net = nn.class(\"Net\")"},
-      {"(method 'data')", "; x.data is a field"},
-      {"'where' (Tensor expected for 'input', got no value)",
-       "; the positions of true elements are condition:nonzero()"},
       {"'full' (string expected, got number)", "; the size is a table: lg.full({2, 3}, 7)"},
       {"'pad' (string expected, got number)", "; the widths are a table: F.pad(x, {1, 1})"},
       {"(field 'integer index')", "; positions in a table count from 1"},
       {"'format' (number expected, got Tensor)", "; the number in a tensor of one element is x:item()"},
+      {"Tensor expected, got boolean", kElements},
+      {"Tensor or number expected, got boolean", kElements},
+      {"a table or a Tensor expected, got boolean", kElements},
+      {"attempt to index a boolean value", kElements},
+      {"where: the condition must be a bool tensor", "; x:eq(y), x:gt(y), … give one"},
+      {", got function)", "; a method is called, as in x:real()"},
       {"attempt to perform arithmetic on a table value",
        "; a table of numbers, as x:size() gives, is taken apart by table.unpack, and x:size(1) is one of "
        "them"},
   };
   for (const auto& [part, advice] : kParts)
     if (message.find(part) != std::string::npos) return std::string(advice);
+  if (message.ends_with("attempt to index a function value"))
+    return "; an iterator, as net:named_parameters() gives: for name, value in … do … end";
+  if (std::string method = field_or_method(message); !method.empty()) return method;
   if (message.find("a lunagrad.Live value") != std::string::npos)
     return "; what lg.run.live gives is called for its value, as lr()";
   if (message.ends_with("(global 'self')"))

@@ -1,5 +1,6 @@
 #include "script/meta/python.h"
 
+#include <algorithm>
 #include <array>
 #include <cctype>
 #include <cstdlib>
@@ -39,6 +40,28 @@ constexpr Advice kGlobals[] = {
     {"torch", "local lg = require \"lunagrad\"; torch.x is lg.x"},
     {"tuple", "a list is a table: {1, 2, 3}"},
     {"zip", "for i = 1, #a do … a[i], b[i] … end"},
+};
+
+// Methods of Python's lists, dicts and strings.
+constexpr Advice kMethods[] = {
+    {"append", "table.insert(list, x)"},
+    {"copy", "{table.unpack(list)}; x:clone() of a tensor, lg.nn.utils.deepcopy(net) of a module"},
+    {"endswith", "text:sub(-#ending) == ending"},
+    {"extend", "table.move(more, 1, #more, #list + 1, list)"},
+    {"get", "t[name], which is nil where there is none: t[name] or default"},
+    {"insert", "table.insert(list, i, x)"},
+    {"items", "for name, value in pairs(t) do … end"},
+    {"join", "table.concat(list, \", \")"},
+    {"keys", "for name in pairs(t) do … end"},
+    {"pop", "table.remove(list); of a table by name t[name] = nil"},
+    {"replace", "text:gsub(old, new)"},
+    {"setdefault", "t[name] = t[name] or default"},
+    {"sort", "table.sort(list)"},
+    {"split", "for word in text:gmatch(\"%S+\") do … end"},
+    {"startswith", "text:sub(1, #start) == start"},
+    {"strip", "text:match(\"^%s*(.-)%s*$\")"},
+    {"update", "for name, value in pairs(more) do t[name] = value end"},
+    {"values", "for _, value in pairs(t) do … end"},
 };
 
 // The line without strings and comments, which may hold anything.
@@ -105,20 +128,106 @@ constexpr Advice kInside[] = {
     {"f'", "('loss %.4f'):format(loss)"},
     {" is not ", "~= nil"},
     {" is None", "== nil"},
+    {":repeat(", "repeat is a word of Lua: x:tile(2, 3)"},
+    {".repeat(", "repeat is a word of Lua: x:tile(2, 3)"},
+    {"{end =", "end is a word of Lua: give it at its position, or as [\"end\"] = 5"},
+    {" end =", "end is a word of Lua: give it at its position, or as [\"end\"] = 5"},
 };
 // What Lua says, and what was meant.
 constexpr Advice kSaid[] = {
     {"near '['", "a list is a table: {1, 2, 3}"},
     {"')' expected near '='", "arguments by name go into a table at the end: f(x, {dim = 1})"},
+    {"']' expected near ','", "an element or a part is x[{i, j}], x[{{}, j}]"},
+    {"near '...'", "a part of the last dim is x:select(-1, i) or x:narrow(-1, first, count)"},
+    {"'then' expected near 'else'", "condition and a or b"},
     {"')' expected near ','", "a list of sizes or dims is a table: {2, 3}"},
     {"'}' expected near ':'", "a table by name is {name = value}"},
     {"near ':'", "a part is x[{{}, {1, 2}}], with both ends; a block ends with then, do … end"},
 };
 
+// Ops that give values and indices, with a dim among their arguments or always.
+constexpr std::string_view kPairs[] = {"max",  "min",      "median", "mode",  "sort",
+                                       "topk", "kthvalue", "cummax", "cummin"};
+
+// The position behind the parenthesis that closes the one at `open`; npos when the line ends before.
+size_t behind_call(std::string_view code, size_t open) {
+  int depth = 0;
+  for (size_t i = open; i < code.size(); ++i) {
+    if (code[i] == '(' || code[i] == '{' || code[i] == '[') ++depth;
+    if ((code[i] == ')' || code[i] == '}' || code[i] == ']') && --depth == 0) return i + 1;
+  }
+  return std::string_view::npos;
+}
+
+// Whether what stands at `at` is the number of a position, as [1].
+bool is_position(std::string_view code, size_t at) {
+  return at + 1 < code.size() && code[at] == '[' && std::isdigit(static_cast<unsigned char>(code[at + 1])) &&
+         code.find(']', at) != std::string_view::npos;
+}
+
+// The second one of several arguments "(a, b, …)", without what stands before it.
+std::string_view second_argument(std::string_view arguments) {
+  int depth = 0;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const char c = arguments[i];
+    if (c == '(' || c == '{' || c == '[') ++depth;
+    if (c == ')' || c == '}' || c == ']') --depth;
+    if (c == ',' && depth == 1) {
+      arguments.remove_prefix(std::min(arguments.find_first_not_of(' ', i + 1), arguments.size()));
+      return arguments;
+    }
+  }
+  return {};
+}
+
+// What is wrong with the call of `name` whose arguments begin at `open`, followed by a position; "" for nothing.
+std::string taken_apart(std::string_view code, std::string_view name, size_t open) {
+  const size_t end = behind_call(code, open);
+  if (end == std::string_view::npos || !is_position(code, end)) return {};
+  const std::string_view arguments = code.substr(open, end - open);
+  const std::string position(code.substr(end, code.find(']', end) - end + 1));
+  if (name == "grad") {
+    if (second_argument(arguments).empty() || second_argument(arguments).starts_with('{')) return {};
+    return position + " is a row where lg.grad is asked for one tensor: its result is that tensor, and a list only for "
+                      "a list {x}; a row is meant by (lg.grad(…))" + position;
+  }
+  if (arguments.size() == 2) return {};
+  const std::string call = std::string(name) + "(…)";
+  return position + " is a row of the values: local values, indices = x:" + call +
+         "; a row is meant by (x:" + call + ")" + position;
+}
+
 }  // namespace
+
+std::vector<std::pair<int, std::string>> python_tuples(std::string_view source) {
+  std::vector<std::pair<int, std::string>> found;
+  for (int line = 1; !source.empty(); ++line) {
+    const size_t end = std::min(source.find('\n'), source.size());
+    const std::string code = code_of(source.substr(0, end));
+    source.remove_prefix(std::min(end + 1, source.size()));
+    for (size_t open = code.find('('); open != std::string::npos; open = code.find('(', open + 1)) {
+      size_t begin = open;
+      while (begin > 0 && (std::isalnum(static_cast<unsigned char>(code[begin - 1])) || code[begin - 1] == '_'))
+        --begin;
+      const std::string_view name = std::string_view(code).substr(begin, open - begin);
+      const std::string_view before = std::string_view(code).substr(0, begin);
+      const bool pair = std::find(std::begin(kPairs), std::end(kPairs), name) != std::end(kPairs) &&
+                        (before.ends_with(':') || before.ends_with("lg."));
+      if (!pair && !(name == "grad" && before.ends_with("lg."))) continue;
+      if (std::string wrong = taken_apart(code, name, open); !wrong.empty()) found.emplace_back(line, wrong);
+    }
+  }
+  return found;
+}
 
 std::string python_global(std::string_view name) {
   for (const auto& [word, advice] : kGlobals)
+    if (name == word) return "; in Lua: " + std::string(advice);
+  return {};
+}
+
+std::string python_method(std::string_view name) {
+  for (const auto& [word, advice] : kMethods)
     if (name == word) return "; in Lua: " + std::string(advice);
   return {};
 }

@@ -6,6 +6,7 @@
 #include "script/chunk/lost_nils.h"
 #include "script/lua/edge.h"
 #include "script/lua/source.h"
+#include "script/meta/python.h"
 #include "script/session/console.h"
 #include "script/session/globals.h"
 
@@ -107,6 +108,7 @@ std::optional<Script> Session::Impl::run_script(Script script) {
     outcome = script_.load(script, error);
     if (outcome == Outcome::ok) {
       warn_of_lost_nils(script.name);
+      warn_of_tuples(script);
       outcome = script_.call(script, error);
     }
     if (outcome == Outcome::ok) {
@@ -127,6 +129,12 @@ std::optional<Script> Session::Impl::run_script(Script script) {
   if (successor_) return std::exchange(successor_, std::nullopt);
   end_script(outcome, error);
   return std::nullopt;
+}
+
+// A tuple of Python that an index takes apart.
+void Session::Impl::warn_of_tuples(const Script& script) {
+  for (const auto& [line, advice] : python_tuples(script.source))
+    events_.warn(text(chunk_name(script.name.c_str()), ":", line, ": ", advice));
 }
 
 void Session::Impl::warn_of_lost_nils(const std::string& chunk) {

@@ -73,6 +73,7 @@ class Session::Impl {
 
   void serve();                              // the thread
   std::optional<Script> run_script(Script);  // its successor, when it was reloaded
+  void warn_of_tuples(const Script&);
   void warn_of_lost_nils(const std::string& chunk);
   void end_script(Outcome, const ScriptError&);
   void open_state(const std::string& directory, const RunOptions&);

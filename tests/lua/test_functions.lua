@@ -237,14 +237,15 @@ do
   expect.equal(lg.zeros(0, 3):median(2):size(), {0})
 end
 
--- Index tensors together, and the outer product that x[{i, j}] is.
+-- Index tensors name elements together.
 do
   local x = lg.arange(12):reshape(3, 4)
   local i, j = lg.tensor {0, 2}, lg.tensor {1, -1}
   expect.equal(lg.index(x, {i, j}):tolist(), {1, 11})
   expect.equal(x:index {i, j}:tolist(), {1, 11})
   expect.equal(x:index {i}:tolist(), {{0, 1, 2, 3}, {8, 9, 10, 11}})
-  expect.equal(x[{i, lg.tensor {1, 3}}]:tolist(), {{1, 3}, {9, 11}})
+  expect.equal(x[{i, lg.tensor {1, 3}}]:tolist(), {1, 11})
+  expect.equal(x[{i:unsqueeze(2), lg.tensor {1, 3}}]:tolist(), {{1, 3}, {9, 11}})
   expect.equal(x:index_put({i, j}, 0):tolist(), {{0, 0, 2, 3}, {4, 5, 6, 7}, {8, 9, 10, 0}})
   expect.equal(x:clone():index_put_({lg.tensor {0, 0}, lg.tensor {1, 1}}, lg.tensor {5, 6}, true)[1]:tolist(), {0, 12, 2, 3})
   expect.raises("out of range", function() return x:index {lg.tensor {3}} end)

@@ -18,7 +18,7 @@ local net = Net(3)
 assert(getmetatable(net) == Net and Net.super == nn.Module and tostring(Net) == "class Net")
 local names = {}
 for name in net:named_parameters() do names[#names + 1] = name end
-expect.equal(names, {"second.weight", "second.bias", "first.weight", "scale"})
+expect.equal(names, {"scale", "second.weight", "second.bias", "first.weight"})  -- its own first, as in PyTorch
 assert(#net:parameters() == 4 and #net:buffers() == 1 and #net:children() == 2 and #net:modules() == 3)
 expect.equal(net(lg.ones(5, 2)):size(), {5, 1})
 expect.equal(tostring(net), [[

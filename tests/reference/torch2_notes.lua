@@ -8,7 +8,8 @@ return {
 torch.as_tensor torch.asarray | `lg.as_tensor`, `lg.asarray` | a list of numbers and tables, or a tensor; memory of other libraries is not shared
 torch.autocast | `lg.autocast("bf16", f)` | a function in place of the `with` block; `local _ <close> = lg.autocast("bf16")` works, too
 torch.no_grad torch.inference_mode torch.enable_grad torch.autograd.no_grad torch.autograd.enable_grad torch.autograd.inference_mode | `lg.no_grad`, `lg.inference_mode`, `lg.enable_grad` | `lg.no_grad(function() … end)` returns what the function returns; a tensor of inference_mode may take part in a graph later
-torch.autograd.set_grad_enabled | `lg.no_grad`, `lg.enable_grad` | two functions
+torch.autograd.set_grad_enabled | `lg.set_grad_enabled` | `lg.set_grad_enabled(mode, function() … end)`
+torch.set_default_tensor_type | `lg.set_default_dtype` | with the dtype in place of the type: `lg.set_default_dtype(lg.float64)`
 torch.stft | `lg.stft` | `return_complex` is true unless given
 torch.save | `lg.io.save` | safetensors: tensors by name; the extension decides the format
 torch.load | `lg.io.load` | loading never runs code; `.pt` files of weights are read
@@ -102,7 +103,6 @@ torch.special.*bessel_* torch.special.airy_ai | these functions are not written;
 torch.special.*_polynomial_* | polynomials are written in ops
 torch.compile torch.nn.Module.compile torch.import_ir_module* torch.parse_* torch.merge_type_from_type_comment torch.unify_type_list torch.fork torch.wait torch.compiled_with_cxx11_abi | execution is eager: there is no compiler and no TorchScript
 torch.sym_* | there are no symbolic sizes
-torch.set_default_dtype torch.set_default_tensor_type | new tensors are f32 unless `{dtype = …}` is given
 torch.*deterministic* | results never depend on the number of threads
 torch.*_num_interop_threads torch.init_num_threads | ops run one after the other; `lg.set_num_threads` sets the threads of each
 torch.set_flush_denormal | denormal numbers are kept

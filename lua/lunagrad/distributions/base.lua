@@ -84,7 +84,7 @@ function base.broadcast(owner, names, values)
   for _, name in ipairs(names) do
     local value = values[name]
     if type(value) == "number" then
-      local dtype = like and like:dtype():match("^b?f%d+$") and like:dtype() or "f32"
+      local dtype = like and like:dtype():match("^b?f%d+$") and like:dtype() or core.get_default_dtype()
       value = core.tensor(value, {dtype = dtype, device = like and like:device() or nil})
     elseif is_tensor(value) and not value:dtype():match("^b?f%d+$") then
       value = value:float()

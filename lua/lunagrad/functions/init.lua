@@ -22,7 +22,7 @@ local files = {
     methods = "narrow_copy",
   },
   types = {
-    functions = "can_cast finfo get_default_dtype iinfo is_conj is_nonzero numel promote_types resolve_conj resolve_neg "
+    functions = "can_cast finfo iinfo is_conj is_nonzero numel promote_types resolve_conj resolve_neg "
       .. "result_type",
     methods = "cdouble cfloat is_conj is_neg is_signed resolve_conj resolve_neg to_dense type",
   },

@@ -20,7 +20,7 @@ local floats = {f16 = {16, 10, -14, 15}, bf16 = {16, 7, -126, 127}, f32 = {32, 2
 local integers = {u8 = {8, 0, 255}, i32 = {32, -1 << 31, (1 << 31) - 1}, i64 = {64, math.mininteger, math.maxinteger}}
 
 function functions.finfo(dtype)
-  dtype = dtype or "f32"
+  dtype = dtype or core.get_default_dtype()
   local known = floats[dtype]
   if not known then fail(("finfo: a floating-point dtype is needed (got %s); lg.iinfo is of integers"):format(tostring(dtype))) end
   local bits, fraction, smallest, largest = table.unpack(known)
@@ -66,8 +66,6 @@ function functions.can_cast(from, to)
   of_type(to)
   return kinds[from] <= kinds[to]
 end
-
-function functions.get_default_dtype() return "f32" end
 
 -- --- tensors ---
 

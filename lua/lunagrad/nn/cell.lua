@@ -1,10 +1,11 @@
 -- RNNCell, LSTMCell and GRUCell: one step of a recurrent layer on [N, input_size] or [input_size].
---   h = cell(x, h)      h, c = lstm_cell(x, h, c)
+--   h = cell(x, h)      h, c = lstm_cell(x, h, c), also lstm_cell(x, {h, c})
 -- States default to zeros.
 local core = require "lunagrad.core"
 local class = require "lunagrad.nn.class"
 local init = require "lunagrad.nn.initialize"
 local reader = require("lunagrad.arguments").reader
+local states = require "lunagrad.nn.lstm_states"
 
 local Cell = class("Cell")
 
@@ -44,6 +45,7 @@ local read_lstm = reader("LSTMCell", "input_size", "hidden_size", {"bias", true}
 function LSTMCell:init(...) self:make(4, read_lstm(...)) end
 
 function LSTMCell:forward(x, h, c)
+  h, c = states.pair("LSTMCell", "cell", h, c)
   return core.lstm_cell(x, h, c, self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh)
 end
 

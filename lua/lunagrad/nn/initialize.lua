@@ -208,7 +208,7 @@ end
 -- A new parameter. It is filled on the CPU, so that its values are the same on every device, then moved. options: device,
 -- dtype.
 function init._parameter(shape, options, fill, ...)
-  local tensor = core.empty(shape, {dtype = options.dtype or "f32", device = "cpu"})
+  local tensor = core.empty(shape, {dtype = options.dtype or core.get_default_dtype(), device = "cpu"})
   if not init._skip then fill(tensor, ...) end  -- nn.utils.skip_init
   return tensor:to(options.device or core.device()):requires_grad_()
 end

@@ -65,7 +65,7 @@ function ChannelNorm:setup(a)
   self.affine, self.track_running_stats = a.affine, a.track_running_stats
   if a.affine then make_affine(self, {a.num_features}, a, true) end
   if a.track_running_stats then
-    local options = {dtype = a.dtype or "f32", device = a.device}
+    local options = {dtype = a.dtype or core.get_default_dtype(), device = a.device}
     self:register_buffer("running_mean", core.zeros({a.num_features}, options))
     self:register_buffer("running_var", core.ones({a.num_features}, options))
     self:register_buffer("num_batches_tracked", core.zeros({}, {dtype = "i64", device = a.device}))

@@ -2,6 +2,7 @@
 -- buffer name_mask, and a hook computes their product before each forward; remove() makes the product the parameter.
 local core = require "lunagrad.core"
 local tree = require "lunagrad.nn.tree"
+local reader = require("lunagrad.arguments").reader
 
 local fail = core._fail
 local prune = {}
@@ -28,8 +29,11 @@ local function count_of(owner, amount, total)
   fail(("%s: amount is an integer from 0 to %d or a share from 0.0 to 1.0 (got %s)"):format(owner, total, tostring(amount)))
 end
 
+local read_custom_from_mask = reader("custom_from_mask", "module", "name", "mask")
 -- Applies a mask of zeros and ones; masks multiply.
-function prune.custom_from_mask(module, name, mask)
+function prune.custom_from_mask(...)
+  local a = read_custom_from_mask(...)
+  local module, name, mask = a.module, a.name, a.mask
   local parameter = check("custom_from_mask", module, name)
   if not core.is_tensor(mask) or table.concat(mask:size(), ",") ~= table.concat(parameter:size(), ",") then
     fail(("custom_from_mask: a mask of shape [%s] expected"):format(table.concat(parameter:size(), ", ")))
@@ -68,22 +72,31 @@ local function apply(module, name, parameter, score, amount, owner)
   return module
 end
 
+local read_l1_unstructured = reader("l1_unstructured", "module", "name", "amount", {"importance_scores"})
 -- Zeroes the elements of least absolute value.
-function prune.l1_unstructured(module, name, amount, importance_scores)
+function prune.l1_unstructured(...)
+  local a = read_l1_unstructured(...)
+  local module, name, amount, importance_scores = a.module, a.name, a.amount, a.importance_scores
   local parameter = check("l1_unstructured", module, name)
   local score = (importance_scores or parameter):detach():abs():reshape(-1)
   return apply(module, name, parameter, score, amount, "l1_unstructured")
 end
 
+local read_random_unstructured = reader("random_unstructured", "module", "name", "amount")
 -- Zeroes elements at random.
-function prune.random_unstructured(module, name, amount)
+function prune.random_unstructured(...)
+  local a = read_random_unstructured(...)
+  local module, name, amount = a.module, a.name, a.amount
   local parameter = check("random_unstructured", module, name)
   local score = core.rand({parameter:numel()}, {device = "cpu"}):to(parameter:device())
   return apply(module, name, parameter, score, amount, "random_unstructured")
 end
 
+local read_identity = reader("identity", "module", "name")
 -- A mask of ones: prepares the names for later masks.
-function prune.identity(module, name)
+function prune.identity(...)
+  local a = read_identity(...)
+  local module, name = a.module, a.name
   local parameter = check("identity", module, name)
   return prune.custom_from_mask(module, name, core.ones_like(parameter:detach()))
 end
@@ -97,8 +110,11 @@ function prune.is_pruned(module)
   return false
 end
 
+local read_remove = reader("remove", "module", "name")
 -- Makes the product of parameter and mask the parameter, which stays the same tensor.
-function prune.remove(module, name)
+function prune.remove(...)
+  local a = read_remove(...)
+  local module, name = a.module, a.name
   check("remove", module, name)
   local hooks = rawget(module, "_prune_hooks")
   if not hooks or not hooks[name] then fail(("remove: '%s' of %s is not pruned"):format(tostring(name), module.__name)) end

@@ -1,5 +1,5 @@
 -- RNN, LSTM and GRU over a whole sequence [T, N, input_size], [N, T, input_size] with batch_first, or [T, input_size]:
---   local out, h = gru(x, h0)      local out, h, c = lstm(x, h0, c0)
+--   local out, h = gru(x, h0)      local out, h, c = lstm(x, h0, c0), also lstm(x, {h0, c0})
 -- h0 and c0 are [num_layers * directions, N, hidden_size] and default to zeros. x may be a PackedSequence (nn.utils.rnn).
 local core = require "lunagrad.core"
 local class = require "lunagrad.nn.class"
@@ -7,6 +7,7 @@ local init = require "lunagrad.nn.initialize"
 local packed = require "lunagrad.nn.packed"
 local reader = require("lunagrad.arguments").reader
 local run_packed = require "lunagrad.nn.rnn_packed"
+local states = require "lunagrad.nn.lstm_states"
 
 local Recurrent = class("Recurrent")
 
@@ -41,6 +42,7 @@ function Recurrent:make(op, a)
 end
 
 function Recurrent:forward(x, h0, c0)
+  if self.op == "lstm" then h0, c0 = states.pair("LSTM", "lstm", h0, c0) end
   if packed.is_packed(x) then return run_packed(self, x, h0, c0) end
   local weights = {}
   for i, name in ipairs(self.names) do weights[i] = self[name] end

@@ -27,8 +27,8 @@ end
 
 function tree.is_parameter(value) return is_tensor(value) and value.requires_grad and value.is_leaf end
 
--- Calls visit(path, owner, key, value, kind) for every parameter and buffer, in order. A module may be reachable by several
--- paths, and may contain one of its ancestors. Without `deep` only the module's own are visited.
+-- Calls visit(path, owner, key, value, kind) for every parameter and buffer: a module's own first, then those of the modules
+-- in it, as PyTorch does. A module may be reachable by several paths, and may contain one of its ancestors. Without `deep` only the module's own are visited.
 local function walk(self, visit, prefix, above, deep)
   if above[self] then return end
   above[self] = true
@@ -38,9 +38,11 @@ local function walk(self, visit, prefix, above, deep)
     if is_tensor(value) then
       if kind == "field" and tree.is_parameter(value) then kind = "parameter" end
       if kind ~= "field" then visit(path, self, key, value, kind) end
-    elseif deep and is_module(value) then
-      walk(value, visit, path .. ".", above, deep)
     end
+  end
+  for _, key in ipairs(deep and self._fields or {}) do
+    local value = rawget(self, key)
+    if is_module(value) then walk(value, visit, prefix .. name_of(key) .. ".", above, deep) end
   end
   above[self] = nil
 end

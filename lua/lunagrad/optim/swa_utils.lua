@@ -99,8 +99,8 @@ function SWALR:chained(group, _, i)
   return wanted * now + first * (1 - now)
 end
 
--- Computes the running statistics of all batch norms of a model anew, by a pass over the batches of a loader. The first value of
--- a batch is the model's input.
+-- Computes the running statistics of all batch norms of a model anew, by a pass over the batches of a loader, or of a list.
+-- The first value of a batch is the model's input.
 function swa.update_bn(loader, model, device)
   local norms = {}
   for _, module in ipairs(model:modules()) do
@@ -117,9 +117,14 @@ function swa.update_bn(loader, model, device)
   model:train()
   local ok, message = pcall(function()
     local _ <close> = core.no_grad()
-    for x in loader do
+    local function see(x)
       if type(x) == "table" then x = x[1] or x.input or x.x end
       model(device and x:to(device) or x)
+    end
+    if type(loader) == "table" and getmetatable(loader) == nil then
+      for _, batch in ipairs(loader) do see(batch) end
+    else
+      for x in loader do see(x) end
     end
   end)
   model:train(mode)

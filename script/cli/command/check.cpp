@@ -132,6 +132,10 @@ int check(const std::string& path, bool tests, Library& library) {
     std::cerr << path << ":" << line << ": " << kLostNil << "\n";
     ++found;
   }
+  for (const auto& [line, advice] : python_tuples(read_script(path))) {
+    std::cerr << path << ":" << line << ": " << advice << "\n";
+    ++found;
+  }
   std::set<std::string> added;  // by the script itself
   const std::vector<FieldUse> fields = field_uses(chunk);
   for (const FieldUse& use : fields)
