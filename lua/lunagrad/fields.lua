@@ -1,6 +1,7 @@
 -- Unknown fields of lg and of its tables are errors that name what was probably meant. rawget and lg.has ask whether a
 -- field exists. Classes and objects are not tables of the library: they have their own rules.
 local core = require "lunagrad.core"
+local elsewhere = require "lunagrad.elsewhere"
 
 local fields = {}
 
@@ -22,10 +23,6 @@ end
 -- PyTorch's tables and classes that have no counterpart of their name.
 local elsewhere_of = {
   F = "the functions of networks are lg.nn.functional",
-  autograd = "torch.autograd.grad is lg.grad, its functional part lg.grad.jacobian …, a Function lg.custom_op",
-  utils = "torch.utils.data is lg.data, torch.utils.checkpoint lg.checkpoint",
-  cuda = "a GPU is the device \"vulkan\": --device vulkan, x:to(\"vulkan\"); lg.devices() lists what there is",
-  backends = "there is nothing to set",
   Generator = "lg.manual_seed seeds all; random_split and DataLoader take {seed = 42}",
   Tensor = "a tensor is made by lg.tensor, lg.zeros, …",
   Size = "a size is a table of numbers",
@@ -43,11 +40,12 @@ local former = {make_functional = functional, make_functional_with_buffers = fun
 local function advice(holder, path, name)
   if elsewhere_of[name] and (path == "lg" or name == "F") then return "; " .. elsewhere_of[name] end
   if former[name] and path == "lg.func" then return "; " .. former[name] end
+  if rawget(holder, name .. "_") then return ("; write %s.%s_"):format(path, name) end
   local instead = core._pytorch(path .. "." .. name)
   if instead ~= "" then return "; " .. instead end
   -- In lg itself the help also finds what lies in its tables: lg.Conv2d is lg.nn.Conv2d.
-  local near, elsewhere = nearest(holder, path, name), core._suggest(name, ".")
-  if near == "" or path == "lg" and elsewhere ~= "" then near = elsewhere end
+  local near, further = nearest(holder, path, name), core._suggest(name, ".")
+  if near == "" or path == "lg" and further ~= "" then near = further end
   return near
 end
 
@@ -87,7 +85,7 @@ function fields.has(holder, name)
     core._fail(("lg.has: a table or an object expected (got %s)"):format(kind))
   end
   local ok, value = pcall(function() return holder[name] end)
-  return ok and value ~= nil
+  return ok and value ~= nil and not elsewhere.is_guide(value)
 end
 
 fields.refuse = refuse

@@ -2,6 +2,7 @@
 local core = require "lunagrad.core"
 require "lunagrad.tensor"
 require "lunagrad.functions"
+local elsewhere = require "lunagrad.elsewhere"
 local fields = require "lunagrad.fields"
 
 local library = {
@@ -28,6 +29,8 @@ local function find(lg, name)
     value = core[name]
     if name ~= "methods" then fields.strict(value, "lg." .. name) end
   end
+  local guide = value == nil and elsewhere.of(name)
+  if guide then return guide end
   if value == nil and (type(name) ~= "string" or name:sub(1, 1) ~= "_") then fields.refuse(lg, "lg", name) end
   rawset(lg, name, value)
   return value

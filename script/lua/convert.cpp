@@ -39,6 +39,12 @@ Tensor* to_tensor(lua_State* L, int index) {
 
 const char* type_name(lua_State* L, int index) {
   if (to_tensor(L, index)) return "Tensor";
+  // An object of a class, whose name the metatable keeps.
+  if (lua_istable(L, index) && luaL_getmetafield(L, index, "__name") != LUA_TNIL) {
+    const char* const name = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : nullptr;
+    lua_pop(L, 1);
+    if (name) return name;
+  }
   return luaL_typename(L, index);
 }
 

@@ -1,6 +1,7 @@
 #include "script/lua/hint.h"
 
 #include <algorithm>
+#include <cctype>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -78,14 +79,15 @@ std::string quoted_behind(const std::string& text, std::string_view before) {
   return text.substr(begin, text.find('\'', begin) - begin);
 }
 
-// A tensor's field that was called, and its method that was not.
+// A field that was called, as x:ndim() and normal:mean(), and a method that was not.
 std::string field_or_method(const std::string& message) {
-  if (message.find("attempt to call a ") != std::string::npos)
-    for (const char* field : {"T", "mT", "H", "mH", "shape", "ndim", "data", "requires_grad", "is_leaf",
-                              "retains_grad", "grad_fn", "itemsize", "nbytes", "is_cpu", "is_vulkan"})
-      for (const char* kind : {"method", "field"})
-        if (message.ends_with(text(" value (", kind, " '", field, "')")))
-          return text("; x.", field, " is a field, without ()");
+  constexpr std::string_view kCalled = "attempt to call a ";
+  if (const size_t at = message.find(kCalled); at != std::string::npos) {
+    const std::string_view type = std::string_view(message).substr(at + kCalled.size());
+    std::string field = quoted_behind(message, " value (method '");
+    if (field.empty() && type.starts_with("Tensor ")) field = quoted_behind(message, " value (field '");
+    if (!field.empty() && !type.starts_with("nil ")) return text("; ", field, " is a field, without ()");
+  }
   const std::string name = quoted_behind(message, " a function value (field '");
   if (name.empty() || suggest(name, ":").find("x:" + name) == std::string::npos) return {};
   return "; a method is called, as in x:" + name + "()";
@@ -244,6 +246,13 @@ std::string hint(const std::string& message) {
       {"a table or a Tensor expected, got boolean", kElements},
       {"attempt to index a boolean value", kElements},
       {"where: the condition must be a bool tensor", "; x:eq(y), x:gt(y), … give one"},
+      {"'to' (string expected, got nil)", "; x:to(\"vulkan\"), x:to(lg.device()), x:to(lg.float32)"},
+      {"(options table expected, got string)", "; options go by name: {dtype = lg.float32}"},
+      {"'no_grad' (function expected", "; lg.no_grad(function() … end)"},
+      {"attempt to mod a 'string'", "; (\"loss %.4f\"):format(loss)"},
+      {"attempt to add a 'string'", "; text is joined by .."},
+      {"(Tensor expected, got table)",
+       "; lg.tensor({…}) makes one of numbers; what split, chunk and unbind give is taken apart by table.unpack"},
       {", got function)", "; a method is called, as in x:real()"},
       {"attempt to perform arithmetic on a table value",
        "; a table of numbers, as x:size() gives, is taken apart by table.unpack, and x:size(1) is one of "
@@ -251,6 +260,11 @@ std::string hint(const std::string& message) {
   };
   for (const auto& [part, advice] : kParts)
     if (message.find(part) != std::string::npos) return std::string(advice);
+  if (const size_t at = message.find("(Tensor expected, got "); at != std::string::npos) {
+    const std::string_view type = std::string_view(message).substr(at + 22);
+    if (std::isupper(static_cast<unsigned char>(type[0])))
+      return "; a layer is called with a dot, as self.fc(x) or net(x)";
+  }
   if (message.ends_with("attempt to index a function value"))
     return "; an iterator, as net:named_parameters() gives: for name, value in … do … end";
   if (std::string method = field_or_method(message); !method.empty()) return method;

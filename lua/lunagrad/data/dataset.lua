@@ -15,7 +15,7 @@ function dataset.class(name)
     if type(key) == "number" then
       local n = #self
       if math.type(key) ~= "integer" or key < 1 or key > n then
-        core._fail(("%s: there is no sample %s of %d"):format(name, tostring(key), n))
+        core._fail(("%s: there is no sample %s of %d; samples count from 1"):format(name, tostring(key), n))
       end
       return class.sample(self, key)
     end

@@ -35,7 +35,13 @@ local function names_of(self, class)
   return names
 end
 
+-- What Python writes to copy a module.
+local copies = {copy = true, deepcopy = true, clone = true}
+
 local function refuse(self, class, name)
+  if copies[name] then
+    core._fail(("%s has no field or method '%s'; a copy is lg.nn.utils.deepcopy(net)"):format(class.__name, name))
+  end
   local near = nearest(name, names_of(self, class))
   core._fail(("%s has no field or method '%s'%s"):format(class.__name, name, near and ("; did you mean '%s'?"):format(near)
     or "; rawget(object, name) and lg.has(object, name) ask for one that may be missing"))

@@ -83,6 +83,26 @@ function ModuleList:pop(position)
   return module
 end
 
+-- What list[position] is beside a position from 1 to #list: list[-1] is the last module, list[{2, -1}] a list of those modules.
+local function at(self, position)
+  local count = #self
+  if type(position) == "table" then
+    local first, last = position[1], position[2] or position[1]
+    if math.type(first) ~= "integer" or math.type(last) ~= "integer" then
+      fail(("%s: {first, last} expected, as list[{1, 2}]"):format(self.__name))
+    end
+    if first < 0 then first = first + count + 1 end
+    if last < 0 then last = last + count + 1 end
+    local part = {}
+    for i = math.max(first, 1), math.min(last, count) do part[#part + 1] = self[i] end
+    return getmetatable(self)(table.unpack(part))
+  end
+  if math.type(position) ~= "integer" or position > 0 then return nil end
+  if position == 0 then fail(("%s: positions count from 1, or from -1 at the end; got 0"):format(self.__name)) end
+  return position >= -count and self[count + 1 + position] or nil
+end
+ModuleList._at = at
+
 -- Sequential(a, b, c): the output of each is the input of the next. Items are modules or functions. Sequential{{"conv", a},
 -- {"act", b}} names them, as PyTorch's OrderedDict does: seq.conv, and "conv.weight" in a state dict.
 local Sequential = class("Sequential", ModuleList)
@@ -132,7 +152,8 @@ end
 -- list[i] and #list count the items of all names.
 function Sequential:_at(position)
   local field = rawget(self, "_named") and fields_of(self)[position]
-  return field and rawget(self, field)
+  if field then return rawget(self, field) end
+  return at(self, position)
 end
 
 function Sequential:__len()

@@ -103,13 +103,13 @@ function Optimizer:add_groups(parameters)
   if is_tensor(parameters) then parameters = {parameters} end
   if is_named(parameters) then
     local params, names = with_names(parameters)
-    if #params == 0 then fail(("%s: the list of parameters is empty"):format(self.__name)) end
+    if #params == 0 then fail(("%s: the list of parameters is empty; layers in a plain table belong into nn.ModuleList"):format(self.__name)) end
     return self:add_param_group {params = params, param_names = names}
   end
   if type(parameters) ~= "table" or getmetatable(parameters) then
     fail(("%s: a list of parameters expected, as model:parameters() gives"):format(self.__name))
   end
-  if #parameters == 0 then fail(("%s: the list of parameters is empty"):format(self.__name)) end
+  if #parameters == 0 then fail(("%s: the list of parameters is empty; layers in a plain table belong into nn.ModuleList"):format(self.__name)) end
   if is_tensor(parameters[1]) then
     self:add_param_group {params = parameters}
   else
@@ -161,6 +161,9 @@ function Optimizer:add_param_group(given)
   for name, default in pairs(self.defaults) do group[name] = default end
   for name, value in pairs(given) do
     if not extras[name] and self.defaults[name] == nil then
+      if type(name) == "number" then
+        fail(("%s: a group is {params = {…}, lr = …}; lists of parameters are joined by table.insert"):format(self.__name))
+      end
       fail(("%s: unknown setting '%s' in a group of parameters (known: %s)"):format(self.__name, tostring(name),
         table.concat(self.names, ", ")))
     end
