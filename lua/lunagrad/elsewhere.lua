@@ -49,6 +49,7 @@ local function refuse(path, name, described)
 end
 
 function guide(path, described)
+  local function absent() core._fail(("%s does not exist; %s"):format(path, described[1])) end
   local made = setmetatable({}, {
     __index = function(_, name)
       local inner = described.tables and described.tables[name] or described.flags and described
@@ -58,7 +59,7 @@ function guide(path, described)
     __newindex = function(_, name)
       if not described.flags then refuse(path, tostring(name), described) end
     end,
-    __call = function() core._fail(("%s does not exist; %s"):format(path, described[1])) end,
+    __call = absent, __tostring = absent, __len = absent,
   })
   guides[made] = true
   return made

@@ -1,6 +1,7 @@
 // Binds indexing: x[i], x[{i, {first, last, step}, {}}], x[indices], x[mask], x[{i, indices, …}] with index
 // tensors that name elements together, assignment to each, and the methods that split a tensor into a table of views. Positions count from 1. The numbers in an index tensor
 // are data and count from 0.
+#include "runtime/batching/batched.h"
 #include "runtime/memory_limit.h"
 #include "runtime/ops.h"
 #include "script/bind/called_as.h"
@@ -50,8 +51,22 @@ void need_index(const Tensor& index) {
     fail("index: an index tensor holds integers (from 0) or booleans, got ", index.dtype());
 }
 
+// The indices with negative ones, which count from the end of a dim of this size, replaced.
+Tensor from_front(const Tensor& indices, int64_t size) {
+  if ((indices.dtype() != DType::i64 && indices.dtype() != DType::i32) || indices.numel() == 0) return indices;
+  const NoGrad off;
+  // Reading them would wait for a GPU. What is out of range stays as it is, for the message.
+  if (!is_batched(indices) && indices.device().is_cpu()) {
+    const int64_t least = min(indices).item_integer();
+    if (least >= 0 || least < -size) return indices;
+  }
+  const Tensor zero = Tensor::number(int64_t(0));
+  return where(lt(indices, zero), indices + Tensor::number(size), indices);
+}
+
 // x[indices] for an integer tensor, on one dim.
-Tensor select_by_numbers(const Tensor& x, int dim, const Tensor& indices) {
+Tensor select_by_numbers(const Tensor& x, int dim, const Tensor& given) {
+  const Tensor indices = x.ndim() == 0 ? given : from_front(given, x.size(dim));
   if (indices.ndim() == 1 || x.ndim() == 0) return apply1(require_op("index_select"), {x, indices}, {dim});
   // Indices of any shape: that shape takes the place of the dim.
   Shape shape;
@@ -186,7 +201,12 @@ int add_entry(lua_State* L, Selection& selection, int i, int dim, int of_whole) 
   if (const Tensor* const index = to_tensor(L, -1)) {
     need_index(*index);
     selection.picks.emplace_back(dim, *index);
-    return index->dtype() == DType::boolean ? index->ndim() : 1;
+    if (index->dtype() != DType::boolean) return 1;
+    for (int d = 0; d < index->ndim(); ++d)
+      if (index->size(d) != view.size(dim + d))
+        fail("index: a mask of shape ", index->shape(), " does not fit dim ", of_whole + d + 1, " of shape ",
+             selection.whole);
+    return index->ndim();
   }
   if (lua_type(L, -1) == LUA_TNUMBER) {
     view = select_position(view, dim, check_integer(L, lua_gettop(L), kIndex), of_whole, selection.whole);
@@ -310,10 +330,11 @@ void assign_rows(const Tensor& x, Tensor indices, Tensor value) {
   if (each && value.size(0) != int64_t(rows.size()) && value.size(0) != 1)
     fail("index: ", value.size(0), " rows do not fit ", rows.size(), " indices");
   for (size_t i = 0; i < rows.size(); ++i) {
-    if (rows[i] < 0 || rows[i] >= x.size(0))
+    const int64_t row = rows[i] < 0 ? rows[i] + x.size(0) : rows[i];
+    if (row < 0 || row >= x.size(0))
       fail("index: index ", rows[i], " is out of range for dim 1 of shape ", x.shape(),
            " (indices count from 0)");
-    copy_(select(x, 0, rows[i]), each ? select(value, 0, value.size(0) == 1 ? 0 : int64_t(i)) : value);
+    copy_(select(x, 0, row), each ? select(value, 0, value.size(0) == 1 ? 0 : int64_t(i)) : value);
   }
 }
 

@@ -42,8 +42,8 @@ raises("bad option 'keepdim' to 'sum' (boolean expected, got number)", function(
 raises("'dim' is given twice", function() return x:sum(1, { dim = 2 }) end)
 raises("unknown option 'dtpye'; there are size, dtype, device, requires_grad",
   function() return lg.zeros(2, { dtpye = "f64" }) end)
-raises("unknown dtype 'float32'; there are bool, u8, i32, i64, f16, bf16, f32, f64",
-  function() return lg.zeros(2, { dtype = "float32" }) end)
+raises("unknown dtype 'float7'; there are bool, u8, i32, i64, f16, bf16, f32, f64",
+  function() return lg.zeros(2, { dtype = "float7" }) end)
 raises("no_such", function() return lg.zeros(2, { device = "no_such" }) end)
 raises("unknown option", function() return lg.tensor({ 1 }, { grad = true }) end)
 

@@ -86,7 +86,46 @@ TEST_CASE("what Python writes is answered by what Lua has") {
       {"lg.full(2, 3, 7)", "lg.full({2, 3}, 7)"},
       {"lg.no_grad() lg.ones(1, {requires_grad = true}):sum():backward()",
        "gradients are off here: lg.no_grad() without a function lasts until it is closed"},
+      {"local x = lg.ones(2) x:masked_fill(x == 0, 1)", "x:eq(y) compares their elements"},
+      {"local x = lg.ones(2) print((x == x):sum())", "x:eq(y) compares their elements"},
+      {"local x = lg.ones(2) x[x == 1] = 0", "x:eq(y) compares their elements"},
+      {"lg.where(lg.ones(2) == 0, 1, 2)", "x:eq(y), x:gt(y), … give one"},
+      {"print(lg.ones(2):ndim())", "ndim is a field, without ()"},
+      {"print(lg.ones(2).T())", "T is a field, without ()"},
+      {"print(lg.distributions.Exponential(2):mean())", "mean is a field, without ()"},
+      {"print(lg.complex(lg.ones(1), lg.ones(1)).real + 1)", "a method is called, as in x:real()"},
+      {"lg.sin(lg.complex(lg.ones(1), lg.ones(1)).real)", "a method is called, as in x:real()"},
+      {"print(lg.nn.Linear(1, 1):named_parameters()['weight'])", "for name, value in … do … end"},
+      {"local N = lg.nn.class 'N' function N:init() self.fc = lg.nn.Linear(2, 2) end "
+       "function N:forward(x) return self:fc(x) end N()(lg.ones(1, 2))",
+       "a layer is called with a dot, as self.fc(x)"},
+      {"lg.nn.Linear(2, 2):deepcopy()", "a copy is lg.nn.utils.deepcopy(net)"},
+      {"lg.nn.functional.cross_entropy(lg.ones(1, 2), {1})", "lg.tensor({…}) makes one"},
+      {"lg.optim.SGD({lg.nn.Linear(1, 1):parameters()}, {lr = 1})", "lists of parameters are joined"},
+      {"lg.tensor({1}, lg.float32)", "{dtype = lg.float32}"},
+      {"lg.ones(1):to(device)", "x:to(lg.device())"},
+      {"lg.no_grad(lg.ones(1))", "lg.no_grad(function() … end)"},
+      {"print('%.2f' % 3)", "(\"loss %.4f\"):format(loss)"},
+      {"print('a' + 'b')", "text is joined by .."},
+      // Methods of lists, dicts and strings.
+      {"local t = {} t:append(1)", "table.insert(list, x)"},
+      {"for k, v in lg.nn.Linear(1, 1):state_dict():items() do end", "for name, value in pairs(t) do"},
+      {"local s = 'a b' s:split()", "for word in text:gmatch("},
+      {"tqdm(1)", "lg.run.steps(n)"},
+      {"random.seed(0)", "lg.manual_seed(0) seeds tensors"},
+      {"copy.deepcopy(1)", "lg.nn.utils.deepcopy(net)"},
       // Syntax.
+      {"print(x:repeat(2, 1))", "x:tile(2, 3)"},
+      {"print(lg.ones(2, 2)[1, 2])", "an element or a part is x[{i, j}]"},
+      {"print(lg.ones(2, 2)[..., 1])", "x:select(-1, i)"},
+      {"lg.range({end = 3})", "end is a word of Lua"},
+      {"local a = 1 if true else 2", "condition and a or b"},
+      {"local out, (h, c) = f(x)", "local out, h, c = lstm(x)"},
+      {"for i, (x, y) in enumerate(l) do end", "for x, y in loader do … end"},
+      {"print('{:.2f}'.format(3))", "(\"loss %.3f\"):format(loss)"},
+      {"assert x, 'm'", "assert(condition, message)"},
+      {"raise ValueError('m')", "error(message)"},
+      {"if x > 0: x = 1", "if … then … end"},
       {"if x != 3 then end", "not equal is ~="},
       {"print(2 ** 3)", "a power is x ^ 2"},
       {"local x = 1 x += 1", "x = x + 1"},
@@ -119,6 +158,33 @@ TEST_CASE("what Python writes is answered by what Lua has") {
   CHECK(folder.run({"check", "python.lua"}).err.find("not equal is ~=") != std::string::npos);
   folder.write("python.lua", "local pass = 1 local lambda = 2 local from = 3\nprint(pass, lambda, from\n");
   CHECK(folder.run({"run", "python.lua"}).err.find("in Lua") == std::string::npos);
+}
+
+TEST_CASE("a tuple of Python that an index takes apart is warned of, in check too") {
+  const Folder folder;
+  const std::string start = "local lg = require 'lunagrad'\nlocal x = lg.ones(2, 2, {requires_grad = true})\n";
+  const struct {
+    const char* code;
+    const char* message;  // "" for none
+  } lines[] = {
+      {"print(x:max(2)[2])", "python.lua:3: [2] is a row of the values: local values, indices = x:max(…)"},
+      {"print(lg.topk(x, 1)[1])", "python.lua:3: [1] is a row of the values: local values, indices = x:topk(…)"},
+      {"print(lg.grad(x:sum(), x)[1])", "python.lua:3: [1] is a row where lg.grad is asked for one tensor"},
+      {"print((x:max(2))[2], (lg.grad(x:sum(), x))[1])", ""},
+      {"print(lg.grad(x:sum(), {x})[1], x:sum(2)[1], math.max(1, 2), ({x:max(2)})[2])", ""},
+      {"print('x:max(2)[2]') -- x:max(2)[2]", ""},
+  };
+  for (const auto& [code, message] : lines) {
+    folder.write("python.lua", start + code + "\n");
+    const Finished run = folder.run({"run", "python.lua"}), checked = folder.run({"check", "python.lua"});
+    CHECK_MESSAGE(run.code == 0, code << "\n" << run.err);
+    const std::string told = message;
+    CHECK_MESSAGE((told.empty() ? run.err.find("is a row") == std::string::npos
+                                : run.err.find("warning: " + told) != std::string::npos),
+                  run.err);
+    CHECK(checked.code == (told.empty() ? 0 : 1));
+    CHECK((told.empty() || checked.err.find(told) != std::string::npos));
+  }
 }
 
 TEST_CASE("an endless recursion is told at once, with both ends of its calls") {
