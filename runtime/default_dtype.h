@@ -1,6 +1,6 @@
 #pragma once
-// The type of floating-point tensors that are made without a type, and of integers that meet a fractional number.
-// Each thread has its own.
+// The type of floating-point tensors that are made without a type, and of integers that meet a fractional
+// number. Each thread has its own.
 #include "runtime/dtype.h"
 
 namespace lunagrad {

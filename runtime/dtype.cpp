@@ -31,11 +31,11 @@ std::ostream& operator<<(std::ostream& out, DType t) { return out << dtype_name(
 
 // PyTorch's names.
 static constexpr std::pair<std::string_view, DType> kTorchNames[] = {
-    {"uint8", DType::u8},        {"int32", DType::i32},     {"int", DType::i32},
-    {"int64", DType::i64},       {"long", DType::i64},      {"float16", DType::f16},
-    {"half", DType::f16},        {"bfloat16", DType::bf16}, {"float32", DType::f32},
-    {"float", DType::f32},       {"float64", DType::f64},   {"double", DType::f64},
-    {"complex64", DType::c64},   {"cfloat", DType::c64},    {"complex128", DType::c128},
+    {"uint8", DType::u8},      {"int32", DType::i32},     {"int", DType::i32},
+    {"int64", DType::i64},     {"long", DType::i64},      {"float16", DType::f16},
+    {"half", DType::f16},      {"bfloat16", DType::bf16}, {"float32", DType::f32},
+    {"float", DType::f32},     {"float64", DType::f64},   {"double", DType::f64},
+    {"complex64", DType::c64}, {"cfloat", DType::c64},    {"complex128", DType::c128},
     {"cdouble", DType::c128}};
 
 std::optional<DType> dtype_from_name(std::string_view name) {

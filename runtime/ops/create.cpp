@@ -42,7 +42,8 @@ double as_real(const Value& v) {
   return v.kind == Value::Kind::real ? v.f : v.kind == Value::Kind::boolean ? double(v.b) : double(v.i);
 }
 
-// The type of a tensor filled with a value: i64 for an integer, the default one for a real, bool for a boolean.
+// The type of a tensor filled with a value: i64 for an integer, the default one for a real, bool for a
+// boolean.
 DType dtype_of_number(const Value& v) {
   return v.kind == Value::Kind::real      ? default_dtype()
          : v.kind == Value::Kind::boolean ? DType::boolean

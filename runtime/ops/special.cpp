@@ -2,8 +2,8 @@
 // powers in double precision, rounding to decimals, signs of complex numbers.
 #include <cmath>
 
-#include "runtime/ops/creation.h"
 #include "runtime/default_dtype.h"
+#include "runtime/ops/creation.h"
 #include "runtime/ops/families.h"
 
 namespace lunagrad {

@@ -23,7 +23,8 @@ class TableReader {
     measure();
     find_type();
   }
-  // i64 if all numbers are integers, otherwise the default type; bool for booleans; the default type if there is no element.
+  // i64 if all numbers are integers, otherwise the default type; bool for booleans; the default type if there
+  // is no element.
   DType dtype() const { return dtype_; }
   Shape shape() const { return Shape(std::span<const int64_t>(sizes_)); }
 

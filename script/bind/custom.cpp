@@ -322,7 +322,8 @@ int call_custom(lua_State* L) {
   return last - first + 1;
 }
 
-// lg.custom_op{name =, forward =, backward =} -> a function; also lg.custom_op(name, {forward =, backward =}).
+// lg.custom_op{name =, forward =, backward =} -> a function; also lg.custom_op(name, {forward =, backward
+// =}).
 int custom_op(lua_State* L) {
   // The name may stand before the table.
   if (lua_type(L, 1) == LUA_TSTRING && lua_istable(L, 2)) {
@@ -331,8 +332,11 @@ int custom_op(lua_State* L) {
     lua_remove(L, 1);
   }
   if (!lua_istable(L, 1))
-    fail("custom_op: a table is expected, as lg.custom_op{name = \"square\", forward = function(ctx, x) … end, "
-         "backward = function(ctx, grad) … end} (got ", type_name(L, 1), ")");
+    fail(
+        "custom_op: a table is expected, as lg.custom_op{name = \"square\", forward = function(ctx, x) … "
+        "end, "
+        "backward = function(ctx, grad) … end} (got ",
+        type_name(L, 1), ")");
   lua_settop(L, 1);
   std::string name;
   lua_pushnil(L);

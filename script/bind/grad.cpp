@@ -201,25 +201,28 @@ int gradients(lua_State* L) {
   GradOptions options;
   if (!lua_isnoneornil(L, 4)) {
     if (!lua_istable(L, 4)) wrong_type(L, 4, "grad", "options table");
-    each_option(L, 4, "grad", "grad_outputs, retain_graph, create_graph, allow_unused",
-                [&](std::string_view name, int value, Callee callee) {
-                  if (name == "outputs" || name == "inputs") return lua_rawequal(L, value, name == "inputs" ? 3 : 2) == 1;
-                  if (name == "only_inputs") {
-                    if (check_boolean(L, value, callee)) return true;
-                    fail("grad: the gradients of other leaves are made by y:backward(), not with only_inputs = false");
-                  }
-                  if (name == "grad_outputs")
-                    seeds = check_tensors(L, value, callee);
-                  else if (name == "retain_graph")
-                    options.retain_graph = check_boolean(L, value, callee);
-                  else if (name == "create_graph")
-                    options.create_graph = check_boolean(L, value, callee);
-                  else if (name == "allow_unused")
-                    options.allow_unused = check_boolean(L, value, callee);
-                  else
-                    return false;
-                  return true;
-                });
+    each_option(
+        L, 4, "grad", "grad_outputs, retain_graph, create_graph, allow_unused",
+        [&](std::string_view name, int value, Callee callee) {
+          if (name == "outputs" || name == "inputs")
+            return lua_rawequal(L, value, name == "inputs" ? 3 : 2) == 1;
+          if (name == "only_inputs") {
+            if (check_boolean(L, value, callee)) return true;
+            fail(
+                "grad: the gradients of other leaves are made by y:backward(), not with only_inputs = false");
+          }
+          if (name == "grad_outputs")
+            seeds = check_tensors(L, value, callee);
+          else if (name == "retain_graph")
+            options.retain_graph = check_boolean(L, value, callee);
+          else if (name == "create_graph")
+            options.create_graph = check_boolean(L, value, callee);
+          else if (name == "allow_unused")
+            options.allow_unused = check_boolean(L, value, callee);
+          else
+            return false;
+          return true;
+        });
   }
   mark_line(L);
   TensorList results = grad(outputs, inputs, seeds, options);
@@ -387,12 +390,10 @@ constexpr luaL_Reg kMethods[] = {
     {"requires_grad_", guard<requires_grad>}, {"detach", guard<detach>},
     {"detach_", guard<detach_in_place>},      {"retain_grad", guard<retain_gradient>},
     {"register_hook", guard<add_hook>},       {nullptr, nullptr}};
-constexpr luaL_Reg kFunctions[] = {{"no_grad", guard<with_mode<false>>},
-                                   {"enable_grad", guard<with_mode<true>>},
-                                   {"set_grad_enabled", guard<set_mode>},
-                                   {"is_grad_enabled", guard<is_enabled>},
-                                   {"_fail", guard<fail_at_user>},
-                                   {nullptr, nullptr}};
+constexpr luaL_Reg kFunctions[] = {
+    {"no_grad", guard<with_mode<false>>},  {"enable_grad", guard<with_mode<true>>},
+    {"set_grad_enabled", guard<set_mode>}, {"is_grad_enabled", guard<is_enabled>},
+    {"_fail", guard<fail_at_user>},        {nullptr, nullptr}};
 constexpr luaL_Reg kGradTable[] = {{"no_grad", guard<with_mode<false>>},
                                    {"enable", guard<with_mode<true>>},
                                    {"is_enabled", guard<is_enabled>},

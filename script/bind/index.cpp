@@ -1,6 +1,6 @@
 // Binds indexing: x[i], x[{i, {first, last, step}, {}}], x[indices], x[mask], x[{i, indices, …}] with index
-// tensors that name elements together, assignment to each, and the methods that split a tensor into a table of views. Positions count from 1. The numbers in an index tensor
-// are data and count from 0.
+// tensors that name elements together, assignment to each, and the methods that split a tensor into a table
+// of views. Positions count from 1. The numbers in an index tensor are data and count from 0.
 #include "runtime/batching/batched.h"
 #include "runtime/memory_limit.h"
 #include "runtime/ops.h"
@@ -53,7 +53,8 @@ void need_index(const Tensor& index) {
 
 // The indices with negative ones, which count from the end of a dim of this size, replaced.
 Tensor from_front(const Tensor& indices, int64_t size) {
-  if ((indices.dtype() != DType::i64 && indices.dtype() != DType::i32) || indices.numel() == 0) return indices;
+  if ((indices.dtype() != DType::i64 && indices.dtype() != DType::i32) || indices.numel() == 0)
+    return indices;
   const NoGrad off;
   // Reading them would wait for a GPU. What is out of range stays as it is, for the message.
   if (!is_batched(indices) && indices.device().is_cpu()) {
@@ -93,10 +94,10 @@ struct Selection {
 
 // The index tensors as the op index takes them: the dims that they act on come first.
 struct Points {
-  Tensor view;                 // permuted
+  Tensor view;  // permuted
   TensorList tensors;
-  Dims order, back;            // of the dims of the view, and of the result
-  Shape made;                  // of the result of the op
+  Dims order, back;  // of the dims of the view, and of the result
+  Shape made;        // of the result of the op
 };
 
 Points points_of(const Selection& selection, const Shape& picked) {
@@ -133,7 +134,8 @@ Shape shape_of_picks(const Selection& selection) {
   Shape shape;
   for (const auto& [dim, tensor] : selection.picks)
     shape = broadcast_shapes(
-        "index", shape, tensor.dtype() == DType::boolean ? Shape{sum(tensor).item_integer()} : tensor.shape());
+        "index", shape,
+        tensor.dtype() == DType::boolean ? Shape{sum(tensor).item_integer()} : tensor.shape());
   return shape;
 }
 
@@ -194,8 +196,8 @@ int count_entries(lua_State* L, int index) {
   return int(std::min<int64_t>(last, kMaxDims + 1));
 }
 
-// Applies entry `i` of x[{…}], which is on top of the stack, to the dim `dim` of the selection, which is the dim
-// `of_whole` of the tensor. Returns how many dims of the view it passes.
+// Applies entry `i` of x[{…}], which is on top of the stack, to the dim `dim` of the selection, which is the
+// dim `of_whole` of the tensor. Returns how many dims of the view it passes.
 int add_entry(lua_State* L, Selection& selection, int i, int dim, int of_whole) {
   Tensor& view = selection.view;
   if (const Tensor* const index = to_tensor(L, -1)) {

@@ -182,6 +182,7 @@ std::string dotted_method(lua_State* L, int user_level, const std::string& messa
   if (message.find("Tensor has no field or method '") != std::string::npos && lacks_self(L, frame))
     return "; self is a tensor here: call the method with a colon, as in object:name(…)";
   const std::string called = quoted_behind(message, "bad argument #1 to '");
+  if (message.find("(Tensor expected, got boolean)") != std::string::npos) return kElements;
   if (called.empty() || message.find("(Tensor expected") == std::string::npos || user_level < 2 ||
       !lua_getstack(L, user_level - 1, &frame))
     return {};
@@ -252,7 +253,8 @@ std::string hint(const std::string& message) {
       {"attempt to mod a 'string'", "; (\"loss %.4f\"):format(loss)"},
       {"attempt to add a 'string'", "; text is joined by .."},
       {"(Tensor expected, got table)",
-       "; lg.tensor({…}) makes one of numbers; what split, chunk and unbind give is taken apart by table.unpack"},
+       "; lg.tensor({…}) makes one of numbers; what split, chunk and unbind give is taken apart by "
+       "table.unpack"},
       {", got function)", "; a method is called, as in x:real()"},
       {"attempt to perform arithmetic on a table value",
        "; a table of numbers, as x:size() gives, is taken apart by table.unpack, and x:size(1) is one of "

@@ -1,5 +1,5 @@
-// The tables that give the sizes of a tensor, as x.shape: lists that compare by their elements, print them and
-// count negative positions from the end.
+// The tables that give the sizes of a tensor, as x.shape: lists that compare by their elements, print them
+// and count negative positions from the end.
 #include <string>
 #include <string_view>
 
@@ -82,7 +82,8 @@ int part(lua_State* L, lua_Integer length) {
     lua_pop(L, 1);
   }
   if (ends[0] < 1 || ends[1] > length)
-    fail("size: {", ends[0], ", ", ends[1], "} is out of range for ", length, " dims; positions count from 1");
+    fail("size: {", ends[0], ", ", ends[1], "} is out of range for ", length,
+         " dims; positions count from 1");
   lua_newtable(L);
   for (lua_Integer i = ends[0]; i <= ends[1]; ++i) {
     lua_rawgeti(L, 1, i);
@@ -111,8 +112,10 @@ int index(lua_State* L) {
   return 1;
 }
 
-constexpr luaL_Reg kEvents[] = {{"__eq", guard<equal>},       {"__tostring", guard<tostring>},
-                                {"__concat", guard<concat>}, {"__index", guard<index>},
+constexpr luaL_Reg kEvents[] = {{"__eq", guard<equal>},
+                                {"__tostring", guard<tostring>},
+                                {"__concat", guard<concat>},
+                                {"__index", guard<index>},
                                 {nullptr, nullptr}};
 
 void make_size(lua_State* L) {

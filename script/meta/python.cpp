@@ -154,6 +154,7 @@ constexpr Advice kInside[] = {
     {" is not ", "~= nil"},
     {" is None", "== nil"},
     {"\".format(", "(\"loss %.3f\"):format(loss)"},
+    {"'.format(", "('loss %.3f'):format(loss)"},
     {"enumerate(", "for x, y in loader do … end; for i, x in ipairs(list) do … end"},
     {"[...", "a part of the last dim is x:select(-1, i) or x:narrow(-1, first, count)"},
     {":repeat(", "repeat is a word of Lua: x:tile(2, 3)"},
@@ -208,7 +209,8 @@ std::string_view second_argument(std::string_view arguments) {
   return {};
 }
 
-// What is wrong with the call of `name` whose arguments begin at `open`, followed by a position; "" for nothing.
+// What is wrong with the call of `name` whose arguments begin at `open`, followed by a position; "" for
+// nothing.
 std::string taken_apart(std::string_view code, std::string_view name, size_t open) {
   const size_t end = behind_call(code, open);
   if (end == std::string_view::npos || !is_position(code, end)) return {};
@@ -216,8 +218,10 @@ std::string taken_apart(std::string_view code, std::string_view name, size_t ope
   const std::string position(code.substr(end, code.find(']', end) - end + 1));
   if (name == "grad") {
     if (second_argument(arguments).empty() || second_argument(arguments).starts_with('{')) return {};
-    return position + " is a row where lg.grad is asked for one tensor: its result is that tensor, and a list only for "
-                      "a list {x}; a row is meant by (lg.grad(…))" + position;
+    return position +
+           " is a row where lg.grad is asked for one tensor: its result is that tensor, and a list only for "
+           "a list {x}; a row is meant by (lg.grad(…))" +
+           position;
   }
   if (arguments.size() == 2) return {};
   const std::string call = std::string(name) + "(…)";
@@ -235,7 +239,8 @@ std::vector<std::pair<int, std::string>> python_tuples(std::string_view source) 
     source.remove_prefix(std::min(end + 1, source.size()));
     for (size_t open = code.find('('); open != std::string::npos; open = code.find('(', open + 1)) {
       size_t begin = open;
-      while (begin > 0 && (std::isalnum(static_cast<unsigned char>(code[begin - 1])) || code[begin - 1] == '_'))
+      while (begin > 0 &&
+             (std::isalnum(static_cast<unsigned char>(code[begin - 1])) || code[begin - 1] == '_'))
         --begin;
       const std::string_view name = std::string_view(code).substr(begin, open - begin);
       const std::string_view before = std::string_view(code).substr(0, begin);

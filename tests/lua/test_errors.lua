@@ -86,7 +86,7 @@ local loop = {}
 loop[1] = loop
 raises("deeper than 8 dims", function() return lg.tensor(loop) end)
 raises("negative", function() return lg.zeros(-1) end)
-raises("neither a dtype nor a device", function() return x:to("float") end)
+raises("neither a dtype nor a device", function() return x:to("flaot") end)
 raises("more elements than can be counted", function() return lg.zeros(1 << 40, 1 << 40) end)
 raises("at most 8", function() return lg.zeros(1, 1, 1, 1, 1, 1, 1, 1, 1) end)
 
