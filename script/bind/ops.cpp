@@ -520,50 +520,26 @@ void push_op_function(lua_State* L, const Signature& signature) {
 void bind_ops(lua_State* L, int core, int methods) {
   for (const Signature& signature : signatures())
     if (!signature.op->hidden()) bind_op(L, core, methods, signature);
-  if (const Signature* const where = find_signature("where")) {
-    push_op(L, guard<call_where_method>, *where);
-    lua_setfield(L, methods, "where");
-    push_op(L, guard<call_where>, *where);
-    lua_setfield(L, core, "where");
-  }
-  if (const Signature* const nonzero = find_signature("nonzero")) {
-    for (const int table : {core, methods}) {
-      push_op(L, guard<call_nonzero>, *nonzero);
-      lua_setfield(L, table, "nonzero");
-    }
-  }
-  if (const Signature* const randint = find_signature("randint")) {
-    push_op(L, guard<call_randint>, *randint);
-    lua_setfield(L, core, "randint");
-  }
-  if (const Signature* const complex = find_signature("complex")) {
-    push_op(L, guard<call_complex>, *complex);
-    lua_setfield(L, core, "complex");
-  }
-  if (const Signature* const isclose = find_signature("isclose")) {
-    for (const int table : {core, methods}) {
-      push_op(L, guard<call_allclose>, *isclose);
-      lua_setfield(L, table, "allclose");
-    }
-  }
-  if (const Signature* const tensordot = find_signature("tensordot")) {
-    for (const int table : {core, methods}) {
-      push_op(L, guard<call_tensordot>, *tensordot);
-      lua_setfield(L, table, "tensordot");
-    }
-  }
-  static constexpr struct {
-    const char* op;
-    lua_CFunction function;
-  } kSpecial[] = {{"polygamma", guard<call_polygamma>},
-                  {"narrow", guard<call_narrow>},
-                  {"atleast_1d", guard<call_atleast>},
-                  {"atleast_2d", guard<call_atleast>},
-                  {"atleast_3d", guard<call_atleast>}};
-  for (const auto& [op, function] : kSpecial)
-    for (const int table : {core, methods}) {
-      push_op(L, function, *find_signature(op));
-      lua_setfield(L, table, op);
+  // Ops whose calls differ from what their signatures say, under this name of a function, a method or both.
+  const struct {
+    const char *op, *name;
+    lua_CFunction function, method;
+  } special[] = {{"where", "where", guard<call_where>, guard<call_where_method>},
+                 {"randint", "randint", guard<call_randint>, nullptr},
+                 {"complex", "complex", guard<call_complex>, nullptr},
+                 {"isclose", "allclose", guard<call_allclose>, guard<call_allclose>},
+                 {"nonzero", "nonzero", guard<call_nonzero>, guard<call_nonzero>},
+                 {"tensordot", "tensordot", guard<call_tensordot>, guard<call_tensordot>},
+                 {"polygamma", "polygamma", guard<call_polygamma>, guard<call_polygamma>},
+                 {"narrow", "narrow", guard<call_narrow>, guard<call_narrow>},
+                 {"atleast_1d", "atleast_1d", guard<call_atleast>, guard<call_atleast>},
+                 {"atleast_2d", "atleast_2d", guard<call_atleast>, guard<call_atleast>},
+                 {"atleast_3d", "atleast_3d", guard<call_atleast>, guard<call_atleast>}};
+  for (const auto& [op, name, function, method] : special)
+    for (const auto& [table, called] : {std::pair(core, function), std::pair(methods, method)}) {
+      if (!called) continue;
+      push_op(L, called, *find_signature(op));
+      lua_setfield(L, table, name);
     }
   push_op(L, guard<call_polygamma_in_place>, *find_signature("polygamma"));
   lua_setfield(L, methods, "polygamma_");
