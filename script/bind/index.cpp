@@ -1,6 +1,8 @@
 // Binds indexing: x[i], x[{i, {first, last, step}, {}}], x[indices], x[mask], x[{i, indices, …}] with index
 // tensors that name elements together, assignment to each, and the methods that split a tensor into a table
 // of views. Positions count from 1. The numbers in an index tensor are data and count from 0.
+#include <algorithm>
+
 #include "runtime/batching/batched.h"
 #include "runtime/memory_limit.h"
 #include "runtime/ops.h"
@@ -51,6 +53,13 @@ void need_index(const Tensor& index) {
     fail("index: an index tensor holds integers (from 0) or booleans, got ", index.dtype());
 }
 
+// The least of some indices on the CPU. An op would take longer than what it is asked for.
+int64_t least_of(const Tensor& indices) {
+  if (indices.dtype() != DType::i64 || !indices.is_contiguous()) return min(indices).item_integer();
+  const auto* const first = static_cast<const int64_t*>(indices.raw());
+  return *std::min_element(first, first + indices.numel());
+}
+
 // The indices with negative ones, which count from the end of a dim of this size, replaced.
 Tensor from_front(const Tensor& indices, int64_t size) {
   if ((indices.dtype() != DType::i64 && indices.dtype() != DType::i32) || indices.numel() == 0)
@@ -58,7 +67,7 @@ Tensor from_front(const Tensor& indices, int64_t size) {
   const NoGrad off;
   // Reading them would wait for a GPU. What is out of range stays as it is, for the message.
   if (!is_batched(indices) && indices.device().is_cpu()) {
-    const int64_t least = min(indices).item_integer();
+    const int64_t least = least_of(indices);
     if (least >= 0 || least < -size) return indices;
   }
   const Tensor zero = Tensor::number(int64_t(0));
