@@ -68,6 +68,8 @@ bool lacks_self(lua_State* L, const lua_Debug& callee) {
   return lacks;
 }
 
+constexpr const char* kParts =
+    "; lg.tensor({…}) makes one of numbers; what split, chunk and unbind give is taken apart by table.unpack";
 constexpr const char* kElements =
     "; == asks whether two tensors are the same one, x:eq(y) compares their elements";
 
@@ -188,7 +190,8 @@ std::string dotted_method(lua_State* L, int user_level, const std::string& messa
     return {};
   lua_getinfo(L, "Sn", &frame);
   if (*frame.what != 'C' || std::string_view(frame.namewhat) == "method") return {};
-  return "; a method is called with a colon, as in x:" + called + "(…)";
+  const bool list = message.find("(Tensor expected, got table)") != std::string::npos;
+  return "; a method is called with a colon, as in x:" + called + "(…)" + (list ? kParts : "");
 }
 
 std::string missing_method(lua_State* L, int user_level, const std::string& message) {
@@ -232,7 +235,7 @@ std::string hint(const std::string& message) {
     if (std::string python = python_global(name); !python.empty()) return python;
   if (message.find(std::string(kIndexed) + "field 'grad')") != std::string::npos)
     return "; a tensor has a gradient after loss:backward(), if it requires one";
-  constexpr std::pair<std::string_view, std::string_view> kParts[] = {
+  constexpr std::pair<std::string_view, std::string_view> kSaid[] = {
       {"attempt to call a Tensor value (for iterator", "; rows: for i = 1, #x do local row = x[i] … end"},
       {"attempt to call a table value (for iterator", "; a list: for i, value in ipairs(list) do … end"},
       {"Dataset value (for iterator",
@@ -260,7 +263,7 @@ std::string hint(const std::string& message) {
        "; a table of numbers, as x:size() gives, is taken apart by table.unpack, and x:size(1) is one of "
        "them"},
   };
-  for (const auto& [part, advice] : kParts)
+  for (const auto& [part, advice] : kSaid)
     if (message.find(part) != std::string::npos) return std::string(advice);
   if (const size_t at = message.find("(Tensor expected, got "); at != std::string::npos) {
     const std::string_view type = std::string_view(message).substr(at + 22);
