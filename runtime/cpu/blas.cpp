@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "runtime/context.h"
+#include "runtime/cpu/blas_kernels.h"
 #include "runtime/cpu/parallel.h"
 #include "runtime/cpu/short_product.h"
 #include "runtime/error.h"
@@ -125,7 +126,7 @@ void use_one_thread() {
   if (blas_thread_shutdown_) blas_thread_shutdown_();
 }
 
-std::string description() { return std::string("OpenBLAS ") + openblas_get_corename(); }
+std::string description() { return "OpenBLAS " + kernels_in_use(); }
 
 template <class T>
 void gemm(int64_t m, int64_t n, int64_t k, Matrix<T> a, Matrix<T> b, T beta, T* c, int64_t ldc) {

@@ -13,6 +13,7 @@
 #include <unordered_map>
 
 #include "runtime/cpu/blas.h"
+#include "runtime/cpu/blas_kernels.h"
 #include "runtime/cpu/parallel.h"
 #include "runtime/error.h"
 #include "runtime/figures.h"
@@ -126,7 +127,10 @@ class CpuDevice::Lock {
   std::atomic_flag& flag_;
 };
 
-CpuDevice::CpuDevice() { blas::use_one_thread(); }
+CpuDevice::CpuDevice() {
+  blas::use_one_thread();
+  blas::use_best_kernels();
+}
 
 std::string CpuDevice::description() const {
   const int64_t targets = hwy::SupportedTargets() & HWY_TARGETS;
