@@ -12,10 +12,13 @@ if(NOT LUNAGRAD_LUA_HAS_C_NAMES)
 endif()
 find_package(CLI11 REQUIRED)
 pkg_check_modules(EDIT REQUIRED IMPORTED_TARGET libedit)
+pkg_check_modules(HTTP REQUIRED IMPORTED_TARGET cpp-httplib)
 
 # The library has everything but the command line, which belongs to the program.
 file(GLOB_RECURSE SCRIPT_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/script/*.cpp)
-file(GLOB_RECURSE CLI_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/script/cli/*.cpp)
+# Neither has it the HTTP server, which the program alone links.
+file(GLOB_RECURSE CLI_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/script/cli/*.cpp
+     ${PROJECT_SOURCE_DIR}/script/serve/*.cpp)
 file(GLOB ONNX_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/script/onnx/*.cpp)
 list(REMOVE_ITEM SCRIPT_SOURCES ${PROJECT_SOURCE_DIR}/script/main.cpp ${CLI_SOURCES})
 
@@ -75,7 +78,7 @@ target_compile_options(lunagrad PRIVATE ${LUNAGRAD_OPTIMIZE_CLI})
 precompile_headers(lunagrad <iostream>)
 target_compile_definitions(lunagrad PRIVATE LUNAGRAD_VERSION="${PROJECT_VERSION}")
 target_link_libraries(lunagrad PRIVATE lunagrad-script lunagrad-runtime PkgConfig::LUA CLI11::CLI11 PkgConfig::EDIT
-                      nlohmann_json::nlohmann_json Threads::Threads)
+                      PkgConfig::HTTP nlohmann_json::nlohmann_json Threads::Threads)
 if(LUNAGRAD_GPU)
   target_compile_definitions(lunagrad PRIVATE LUNAGRAD_HAS_GPU)
   target_link_libraries(lunagrad PRIVATE lunagrad-gpu)

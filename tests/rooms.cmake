@@ -34,6 +34,7 @@ room(script/chunk         runtime)
 room(script/profile       runtime runtime/tape script/view)
 room(script/run           runtime runtime/cpu runtime/io runtime/statistics script/view)
 room(script/report        runtime script/run)
+room(script/serve         runtime script/report script/run)
 room(script/cli/base      runtime runtime/cpu runtime/io script)
 room(script/inspect       runtime runtime/statistics runtime/tape script/lua script/meta script/view)
 room(script/cli/bench     runtime runtime/cpu runtime/elementwise runtime/optimizer script/cli/base)
@@ -43,7 +44,7 @@ room(script/session       runtime runtime/io runtime/tape script script/chunk sc
 room(script/bind          runtime runtime/batching runtime/cpu runtime/io runtime/optimizer runtime/tape runtime/vmap
                           script/lua script/meta script/onnx script/session)
 room(script/cli/command   runtime runtime/cpu runtime/io script script/chunk script/cli/base script/cli/bench
-                          script/lua script/meta script/report script/run)
+                          script/lua script/meta script/report script/run script/serve)
 room(script/cli           script/cli/base script/cli/command)
 room(ui/base              runtime)
 room(ui/inspect           runtime script script/view ui/base)
