@@ -12,10 +12,13 @@ if(NOT LUNAGRAD_LUA_HAS_C_NAMES)
 endif()
 find_package(CLI11 REQUIRED)
 pkg_check_modules(EDIT REQUIRED IMPORTED_TARGET libedit)
+pkg_check_modules(HTTP REQUIRED IMPORTED_TARGET cpp-httplib)
 
 # The library has everything but the command line, which belongs to the program.
 file(GLOB_RECURSE SCRIPT_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/script/*.cpp)
-file(GLOB_RECURSE CLI_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/script/cli/*.cpp)
+# Neither has it the HTTP server, which the program alone links.
+file(GLOB_RECURSE CLI_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/script/cli/*.cpp
+     ${PROJECT_SOURCE_DIR}/script/serve/*.cpp)
 file(GLOB ONNX_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/script/onnx/*.cpp)
 list(REMOVE_ITEM SCRIPT_SOURCES ${PROJECT_SOURCE_DIR}/script/main.cpp ${CLI_SOURCES})
 
@@ -36,7 +39,16 @@ set_source_files_properties(${ONNX_DIR}/onnx.pb.cc PROPERTIES COMPILE_OPTIONS "-
 set_source_files_properties(${ONNX_SOURCES} PROPERTIES COMPILE_OPTIONS "-isystem;${ONNX_DIR}"
                             OBJECT_DEPENDS ${ONNX_DIR}/onnx.pb.h)
 
-add_library(lunagrad-script STATIC ${SCRIPT_SOURCES} ${ONNX_DIR}/onnx.pb.cc)
+# The page of reports (script/report/web/), as texts.
+file(GLOB WEB_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/script/report/web/*)
+set(WEB_TEXTS ${PROJECT_BINARY_DIR}/web_texts.cpp)
+add_custom_command(OUTPUT ${WEB_TEXTS}
+  COMMAND ${CMAKE_COMMAND} -DFOLDER=${PROJECT_SOURCE_DIR}/script/report/web -DOUT=${WEB_TEXTS}
+          -P ${PROJECT_SOURCE_DIR}/cmake/embed.cmake
+  DEPENDS ${WEB_SOURCES} ${PROJECT_SOURCE_DIR}/cmake/embed.cmake COMMENT "Writing the page of reports" VERBATIM)
+set_source_files_properties(${WEB_TEXTS} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
+
+add_library(lunagrad-script STATIC ${SCRIPT_SOURCES} ${ONNX_DIR}/onnx.pb.cc ${WEB_TEXTS})
 target_compile_options(lunagrad-script PRIVATE ${LUNAGRAD_OPTIMIZE_OUTSIDE})
 target_compile_definitions(lunagrad-script PRIVATE LUNAGRAD_VERSION="${PROJECT_VERSION}")
 precompile_headers(lunagrad-script <lua.hpp>)
@@ -66,7 +78,7 @@ target_compile_options(lunagrad PRIVATE ${LUNAGRAD_OPTIMIZE_CLI})
 precompile_headers(lunagrad <iostream>)
 target_compile_definitions(lunagrad PRIVATE LUNAGRAD_VERSION="${PROJECT_VERSION}")
 target_link_libraries(lunagrad PRIVATE lunagrad-script lunagrad-runtime PkgConfig::LUA CLI11::CLI11 PkgConfig::EDIT
-                      nlohmann_json::nlohmann_json Threads::Threads)
+                      PkgConfig::HTTP nlohmann_json::nlohmann_json Threads::Threads)
 if(LUNAGRAD_GPU)
   target_compile_definitions(lunagrad PRIVATE LUNAGRAD_HAS_GPU)
   target_link_libraries(lunagrad PRIVATE lunagrad-gpu)

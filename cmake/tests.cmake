@@ -46,7 +46,7 @@ add_test(NAME layers COMMAND ${CMAKE_COMMAND} -DSOURCE=${CMAKE_SOURCE_DIR} -P ${
 if(LUNAGRAD_SANITIZE MATCHES thread)
   add_test(NAME engine COMMAND lunagrad-tests "-sf=*test_allocator*,*test_cli*,*test_check_fields*,*test_limits*,*test_out_of_memory*,*test_host_values*,*test_lua*,*test_parallel*,*test_prefetch*,*test_reload*,*test_resume*,*test_run_control*,*test_session*")
 else()
-  set(SCRIPT_TESTS "*test_cli*,*test_docs*,*test_edge*,*test_full_disk*,*test_hostile*,*test_lua*,*test_onnx.cpp,*test_reload*,*test_resume*,*test_run_control*,*test_runs*,*test_sandbox*,*test_session*,*test_stop*,*test_test_command*")
+  set(SCRIPT_TESTS "*test_cli*,*test_docs*,*test_edge*,*test_full_disk*,*test_hostile*,*test_lua*,*test_onnx.cpp,*test_reload*,*test_report*,*test_resume*,*test_run_control*,*test_runs*,*test_sandbox*,*test_serve*,*test_session*,*test_stop*,*test_tape_recorder*,*test_test_command*")
   add_test(NAME engine-ops COMMAND lunagrad-tests "-sf=*test_ops*")
   add_test(NAME engine COMMAND lunagrad-tests "-sfe=*test_ops*,*test_onnx_ops*,${SCRIPT_TESTS}")
   add_test(NAME script COMMAND lunagrad-tests "-sf=${SCRIPT_TESTS}")
@@ -89,6 +89,9 @@ set_tests_properties(example-05_mnist_cnn PROPERTIES FIXTURES_REQUIRED digits-id
 # the Vulkan device, too.
 add_test(NAME scripts WORKING_DIRECTORY ${CMAKE_BINARY_DIR}
          COMMAND ${PROJECT_SOURCE_DIR}/tests/scripts/all $<TARGET_FILE:lunagrad>)
+# The pages of `lunagrad runs export` and `lunagrad serve` in headless Chromium, if it is installed.
+add_test(NAME browser COMMAND ${PROJECT_SOURCE_DIR}/tests/report/browser $<TARGET_FILE:lunagrad> ${CMAKE_BINARY_DIR}/browser)
+set_tests_properties(browser PROPERTIES SKIP_RETURN_CODE 77 SKIP_REGULAR_EXPRESSION "SKIPPED")
 # Models and samples of every op as ONNX files, validated by the checker of Debian's python3-onnx.
 find_program(DEBIAN_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH REQUIRED)
 set(ONNX_MODELS ${CMAKE_BINARY_DIR}/onnx-models)

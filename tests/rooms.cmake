@@ -33,6 +33,8 @@ room(script/lua           runtime script/meta script/view)
 room(script/chunk         runtime)
 room(script/profile       runtime runtime/tape script/view)
 room(script/run           runtime runtime/cpu runtime/io runtime/statistics script/view)
+room(script/report        runtime script/run)
+room(script/serve         runtime script/report script/run)
 room(script/cli/base      runtime runtime/cpu runtime/io script)
 room(script/inspect       runtime runtime/statistics runtime/tape script/lua script/meta script/view)
 room(script/cli/bench     runtime runtime/cpu runtime/elementwise runtime/optimizer script/cli/base)
@@ -42,7 +44,7 @@ room(script/session       runtime runtime/io runtime/tape script script/chunk sc
 room(script/bind          runtime runtime/batching runtime/cpu runtime/io runtime/optimizer runtime/tape runtime/vmap
                           script/lua script/meta script/onnx script/session)
 room(script/cli/command   runtime runtime/cpu runtime/io script script/chunk script/cli/base script/cli/bench
-                          script/lua script/meta script/run)
+                          script/lua script/meta script/report script/run script/serve)
 room(script/cli           script/cli/base script/cli/command)
 room(ui/base              runtime)
 room(ui/inspect           runtime script script/view ui/base)
@@ -60,8 +62,8 @@ room(ui/actions           runtime runtime/io script script/lua script/run ui/bas
 room(ui/workbench         script script/meta ui/actions ui/base ui/inspect ui/runs ui/tape ui/widgets
                           ui/window)
 room(ui                   runtime script ui/widgets ui/window ui/workbench)
-room(ui/panels            runtime runtime/io script/lua script/meta script/run script/view ui/base
-                          ui/curves ui/editor ui/graph ui/inspect ui/runs ui/tape ui/text ui/widgets
+room(ui/panels            runtime runtime/io script/lua script/meta script/report script/run script/view
+                          ui/base ui/curves ui/editor ui/graph ui/inspect ui/runs ui/tape ui/text ui/widgets
                           ui/window ui/workbench)
 room(ui/app               runtime runtime/io script/lua ui/base ui/panels ui/widgets ui/window
                           ui/workbench)

@@ -129,6 +129,7 @@ RunFolder::RunFolder(std::string path, bool go_on, std::function<void(const std:
 RunFolder::~RunFolder() {
   if (metrics_ >= 0) ::close(metrics_);
   if (log_ >= 0) ::close(log_);
+  if (tape_ >= 0) ::close(tape_);
 }
 
 void RunFolder::write_config(std::string_view json) {
@@ -175,6 +176,16 @@ std::string RunFolder::image_name(std::string_view name, int64_t step) const {
 }
 
 void RunFolder::append_metrics(std::string line) { append(metrics_, "metrics.jsonl", line += '\n'); }
+
+// The file exists only in runs that have a tape.
+void RunFolder::append_tape(std::string line) {
+  if (!std::exchange(tape_begun_, true)) {
+    const std::string path = path_ + "/tape.jsonl";
+    tape_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (tape_ < 0) warn_(text(path, ": ", std::strerror(errno), "; the run goes on without it"));
+  }
+  append(tape_, "tape.jsonl", line += '\n');
+}
 
 void RunFolder::append_log(std::string_view text) { append(log_, "log.txt", text); }
 

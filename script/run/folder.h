@@ -1,8 +1,8 @@
 #pragma once
 // The folder of a run: config.json, a copy of the script, metrics.jsonl (append-only, one write per line, so
-// that only the last line can be incomplete) and log.txt. Belongs to the session's thread. A failed write
-// (disk full) is reported once per file and does not end the run; an incomplete line of metrics.jsonl is
-// removed again.
+// that only the last line can be incomplete), tape.jsonl (the tapes of a few steps, one a line) and log.txt.
+// Belongs to the session's thread. A failed write (disk full) is reported once per file and does not end the
+// run; an incomplete line of metrics.jsonl is removed again.
 #include <cstdio>
 #include <functional>
 #include <string>
@@ -35,6 +35,7 @@ class RunFolder {
   void write_script(const char* name, std::string_view source);
   void append_metrics(std::string line);  // without its newline
   void append_log(std::string_view text);
+  void append_tape(std::string line);               // of tape.jsonl, without its newline
   std::string checkpoint_path(int64_t step) const;  // creates its folder
   // "images/<name>-<step>.png" within path(), with characters that a file name should not hold escaped, such
   // as %2f. Makes images/.
@@ -48,6 +49,8 @@ class RunFolder {
   std::function<void(const std::string&)> warn_;
   int metrics_ = -1;
   int log_ = -1;
+  int tape_ = -1;
+  bool tape_begun_ = false;
 };
 
 }  // namespace lunagrad

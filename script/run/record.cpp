@@ -47,6 +47,7 @@ void read_config(RunRecord& run) {
   if (const auto seconds = config.find("seconds"); seconds != config.end()) run.seconds = number_of(*seconds);
   if (const auto steps = config.find("steps"); steps != config.end() && steps->is_number_integer())
     run.steps_total = steps->get<int64_t>();
+  run.arguments.clear();  // a follower reads the file again and again
   if (const auto arguments = config.find("arguments"); arguments != config.end() && arguments->is_array())
     for (const json& argument : *arguments)
       if (argument.is_string()) run.arguments.push_back(argument.get<std::string>());
@@ -75,7 +76,8 @@ std::string describe_histogram(const json& values) {
   return out;
 }
 
-void read_row(RunRecord& run, const json& row) {
+// `place`: where its line begins.
+void read_row(RunRecord& run, const json& row, int64_t place) {
   const auto step_at = row.find("step"), time_at = row.find("time");
   if (step_at == row.end() || !step_at->is_number_integer()) return;
   const int64_t step = step_at->get<int64_t>();
@@ -85,6 +87,7 @@ void read_row(RunRecord& run, const json& row) {
     drop_after(run.metrics, step);
     drop_after(run.images, step);
     drop_after(run.histograms, step);
+    drop_after(run.text_rows, step);
   }
   run.voided += goes_on;
   if (row.count("reload")) run.reloads.push_back(step);
@@ -100,17 +103,20 @@ void read_row(RunRecord& run, const json& row) {
       for (const auto& [name, value] : found->items()) visit(name, value);
   };
   each("image", [&](const std::string& name, const json& file) {
-    run.images[name].push_back({step, file.is_string() ? file.get<std::string>() : ""});
+    run.images[name].push_back({step, file.is_string() ? file.get<std::string>() : "", place});
   });
   each("histogram", [&](const std::string& name, const json& values) {
-    if (values.is_object()) run.histograms[name].push_back({step, describe_histogram(values)});
+    if (values.is_object()) run.histograms[name].push_back({step, describe_histogram(values), place});
   });
   each("watch", [&](const std::string& part, const json& numbers) {
     if (numbers.is_object())
       for (const auto& [name, value] : numbers.items()) run.watched[part][name] = number_of(value);
   });
   if (const auto texts = row.find("text"); texts != row.end() && texts->is_object())
-    for (const auto& [name, value] : texts->items()) run.texts[name] = text_of(*texts, name.c_str());
+    for (const auto& [name, value] : texts->items()) {
+      run.texts[name] = text_of(*texts, name.c_str());
+      run.text_rows[name].push_back({step, place});
+    }
   run.steps = goes_on ? step : std::max(run.steps, step);
   if (run.outcome.empty() && !std::isnan(time)) run.seconds = time;
 }
@@ -178,10 +184,10 @@ bool read_metrics(RunRecord& run, std::string_view text) {
 }
 
 // False: the line is not a row, or incomplete.
-bool read_line(RunRecord& run, std::string_view line) {
+bool read_line(RunRecord& run, std::string_view line, int64_t place) {
   if (read_metrics(run, line)) return true;
   const json row = json::parse(line, nullptr, false);
-  if (row.is_object()) read_row(run, row);
+  if (row.is_object()) read_row(run, row, place);
   return row.is_object();
 }
 
@@ -219,11 +225,26 @@ RunRecord read_run(const std::string& folder) {
   RunRecord run = read_run_config(folder);
   std::ifstream in(folder + "/metrics.jsonl");
   if (!in) fail_as(ErrorKind::file, folder, "/metrics.jsonl: cannot be read");
-  int64_t number = 0;
-  for (std::string line; std::getline(in, line);) {
+  int64_t number = 0, place = 0;
+  for (std::string line; std::getline(in, line); place += int64_t(line.size()) + 1) {
     ++number;
-    if (!read_line(run, line) && !in.eof()) fail_line(run, number);
+    if (!read_line(run, line, place) && !in.eof()) fail_line(run, number);
   }
+  return run;
+}
+
+RunRecord read_run_end(const std::string& folder) {
+  constexpr int64_t kEnd = 1 << 16;
+  RunRecord run = read_run_config(folder);
+  std::ifstream in(folder + "/metrics.jsonl", std::ios::binary | std::ios::ate);
+  if (!in) fail_as(ErrorKind::file, folder, "/metrics.jsonl: cannot be read");
+  int64_t place = std::max<int64_t>(int64_t(in.tellg()) - kEnd, 0);
+  in.seekg(place);
+  std::string line;
+  if (place > 0 && std::getline(in, line)) place += int64_t(line.size()) + 1;  // its beginning is missing
+  for (; std::getline(in, line); place += int64_t(line.size()) + 1) read_line(run, line, place);
+  for (auto& [name, points] : run.metrics)
+    if (points.size() > 1) points.erase(points.begin(), points.end() - 1);
   return run;
 }
 
@@ -248,7 +269,8 @@ bool RunFollower::more() {
     size_t begin = 0;
     for (size_t end; (end = text.find('\n', begin)) != text.npos; begin = end + 1) {
       ++lines_;
-      if (!read_line(run_, std::string_view(text).substr(begin, end - begin))) fail_line(run_, lines_);
+      if (!read_line(run_, std::string_view(text).substr(begin, end - begin), int64_t(offset_ + begin)))
+        fail_line(run_, lines_);
     }
     offset_ += begin;
     text.erase(0, begin);

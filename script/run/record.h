@@ -25,6 +25,12 @@ struct ParamChange {
 struct LoggedItem {
   int64_t step = 0;
   std::string what;
+  int64_t row = -1;  // where its line begins in metrics.jsonl, in bytes
+};
+
+// A line of metrics.jsonl.
+struct RowPlace {
+  int64_t step = 0, row = 0;  // row: in bytes
 };
 
 struct RunRecord {
@@ -46,6 +52,7 @@ struct RunRecord {
   int64_t steps_total = 0;                                               // 0: unknown
   std::map<std::string, std::vector<MetricPoint>, std::less<>> metrics;  // in order of step
   std::map<std::string, std::string> texts;                              // the latest of each name
+  std::map<std::string, std::vector<RowPlace>> text_rows;                // all of each name
   std::map<std::string, std::vector<LoggedItem>> images, histograms;
   // The latest results of lg.run.watch: part of a model -> name -> number.
   std::map<std::string, std::map<std::string, double>> watched;
@@ -58,6 +65,8 @@ std::vector<std::string> find_runs(const std::string& folder);
 RunRecord read_run(const std::string& folder);
 // Reads config.json only, not the metrics: fast for runs of any length.
 RunRecord read_run_config(const std::string& folder);
+// Reads config.json and the last rows: fast for runs of any length. The metrics hold the latest values.
+RunRecord read_run_end(const std::string& folder);
 
 // Reads a run that is still being written: each call of more() reads the complete lines added since the
 // previous call.
@@ -67,10 +76,11 @@ class RunFollower {
   // False: nothing was added. A file that became shorter is read from its beginning. Throws as read_run does.
   bool more();
   const RunRecord& record() const { return run_; }
+  uint64_t offset() const { return offset_; }  // of the first unread byte of metrics.jsonl
 
  private:
   RunRecord run_;
-  uint64_t offset_ = 0;  // of the first unread byte
+  uint64_t offset_ = 0;
   int64_t lines_ = 0;
 };
 

@@ -49,7 +49,8 @@ class Run {
   Params& params() { return params_; }
   const RunOptions& options() const { return options_; }
   double seconds() const;  // since the run began, without the time between a checkpoint and its resume
-  int64_t done() const { return done_; }  // the number of completed steps
+  std::optional<int64_t> total() const { return total_; }  // steps
+  int64_t done() const { return done_; }                   // the number of completed steps
 
   // The loop of lg.run.steps. begin_steps: at most once a run; UsageError when --set names an unknown
   // parameter.
@@ -94,6 +95,9 @@ class Run {
   // The results of lg.run.watch in this step: part of a model -> name -> number.
   using Findings = std::map<std::string, std::map<std::string, double>>;
   void log_watch(const Findings&);
+  void log_tape(const std::string& line) {
+    if (folder_) folder_->append_tape(line);
+  }
   // Whether logged values are used: written to the folder, or shown in an interactive run.
   bool keeps_values() const { return options_.write_run || options_.interactive; }
   // From now on a logged value that is NaN or infinite is an Error of kind numeric.

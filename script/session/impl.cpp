@@ -148,6 +148,7 @@ void Session::Impl::end_script(Outcome outcome, const ScriptError& error) {
     script_.stop_unwinding();
   }
   viewers_.profile().end_run();
+  viewers_.end_script(*run_);
   host_.exchange();
   const std::optional<int> exit_code = script_.exit_code();
   if (outcome != Outcome::ok && outcome != Outcome::stopped && !exit_code) {
@@ -234,7 +235,7 @@ RunControl::Place Session::Impl::place_of(lua_State* L, SafePlace place) {
 void Session::Impl::safe_point(lua_State* L, SafePlace place) {
   using Next = RunControl::Next;
   if (script_.unwinding()) unwind(L);
-  if (place == SafePlace::step_end) viewers_.statistics().end_step(run_->done());
+  if (place == SafePlace::step_end) viewers_.end_step(*run_);
   if (!control_.attention()) return;
   // A predicate of a breakpoint reaches safe points, too: the list must not change under it.
   const auto may_listen = [&] { return !control_.task_running() && !breakpoints_.watch().busy(); };

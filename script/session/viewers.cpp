@@ -3,6 +3,21 @@
 #include "runtime/tape/finite.h"
 
 namespace lunagrad {
+namespace {
+
+// The tapes in a run's folder are those of steps 1, 10, 100, … and of the last: few in a run of any length.
+bool keeps_tape(const Run& run) {
+  const int64_t step = run.in_steps() ? run.step() : run.done() + 1;
+  int64_t power = 1;
+  while (power < step && power <= INT64_MAX / 10) power *= 10;
+  return step == power || step == run.total();
+}
+
+// Besides, the first tape of a resumed run, or of one whose folder came later. A script without a backward
+// pass in this many steps is not asked any more.
+constexpr int kTries = 10;
+
+}  // namespace
 
 Viewers::Viewers(Context& context, const RunControl& control, Events& events, BreakpointPauses& breakpoints)
     : context_(context), control_(control), events_(events), breakpoints_(breakpoints) {
@@ -11,6 +26,9 @@ Viewers::Viewers(Context& context, const RunControl& control, Events& events, Br
 
 void Viewers::begin_script(bool goes_on, Guard guard) {
   if (!goes_on) tape_.clear();
+  recorder_.begin_run();
+  recorder_.begin_step(false);
+  tries_ = kTries;
   context_.guard = asked_guard_ = guard;
 }
 
@@ -19,8 +37,24 @@ void Viewers::begin_step(const Run& run) {
   breakpoints_.watch().begin_step(run.step());
   statistics_.begin_step();
   tape_.begin_step(run.step(), tape_.watching() && control_.pause_is_near());
+  const bool in_folder = run.folder() && run.awaits_boundary();
+  recorder_.begin_step(in_folder && (tries_ > 0 || keeps_tape(run)));
+  if (in_folder && tries_ > 0) --tries_;
   profile_.begin_step(run.step(), !run.awaits_boundary(), *context_.device);
   listen();
+}
+
+void Viewers::end_step(Run& run) {
+  statistics_.end_step(run.done());
+  end_script(run);
+}
+
+void Viewers::end_script(Run& run) {
+  if (!recorder_.recording()) return;
+  const std::string tape = recorder_.end_step(std::max<int64_t>(run.step(), 1));
+  if (tape.empty()) return;
+  tries_ = 0;
+  run.log_tape(tape);
 }
 
 void Viewers::listen() {
@@ -30,10 +64,11 @@ void Viewers::listen() {
   if (tape_.watching()) viewers.push_back(&tape_);
   if (breakpoints.wants_gradients()) viewers.push_back(&breakpoints);
   if (profile_.measuring()) viewers.push_back(&profile_);
+  if (recorder_.recording()) viewers.push_back(&recorder_);
   captures_.set(std::move(viewers));
   context_.capture = captures_.empty() ? nullptr : &captures_;
-  const bool ops =
-      tape_.keeps_values() || statistics_.looking() || breakpoints.wants_ops() || profile_.measuring();
+  const bool ops = tape_.keeps_values() || statistics_.looking() || breakpoints.wants_ops() ||
+                   profile_.measuring() || recorder_.recording();
   context_.trace = ops || !context_.device->is_cpu() ? this : nullptr;
   set_finite_watch(breakpoints.wants_finite() ? &breakpoints : nullptr);
   context_.guard = breakpoints.wants_finite() ? Guard::op : asked_guard_;
@@ -65,6 +100,7 @@ void Viewers::ran(const Call& call, uint64_t length) {
   if (tape_.keeps_values()) tape_.ran(call);
   if (control_.task_running()) return;
   statistics_.ran(call);
+  recorder_.ran(call);
   breakpoints_.watch().ran(call);
 }
 

@@ -10,6 +10,7 @@
 #include "script/inspect/batch_watch.h"
 #include "script/inspect/captures.h"
 #include "script/inspect/statistics_watch.h"
+#include "script/inspect/tape_recorder.h"
 #include "script/inspect/tape_watch.h"
 #include "script/profile/watch.h"
 #include "script/session/breakpoint_pauses.h"
@@ -31,6 +32,8 @@ class Viewers final : private Trace {
   // A script begins. `goes_on`: it takes over from the one before, whose steps and numbers are kept.
   void begin_script(bool goes_on, Guard);
   void begin_step(const Run&);
+  void end_step(Run&);
+  void end_script(Run&);  // it ended within a step, or after the last
   void listen();          // tells the engine who listens from now on
   void ask_guard(Guard);  // lg.run.assert_finite
   // The script is paused inside a step: what its ops make from here on can be shown when the step is over.
@@ -50,6 +53,8 @@ class Viewers final : private Trace {
   StatisticsWatch statistics_;
   ProfileWatch profile_;
   BatchWatch batch_;
+  TapeRecorder recorder_;
+  int tries_ = 0;  // steps of which the tape is taken down because the script has none yet
   Captures captures_;
   Guard asked_guard_ = Guard::off;  // by the command line or the script
   std::set<const Op*> told_;        // ops whose fallback to the CPU was reported

@@ -6,11 +6,14 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "runtime/figures.h"
+#include "script/report/export.h"
 #include "script/run/notes.h"
 #include "ui/runs/comparison.h"
 #include "ui/runs/list.h"
@@ -187,6 +190,7 @@ class RunsPanel final : public Panel {
       return pressed;
     };
     const bool one = selected_.size() == 1, any = !selected_.empty();
+    const std::set<std::string>& chosen = any ? selected_ : bench.runs().shown();
     const std::set<std::string>& pair = selected_.size() == 2 ? selected_ : bench.runs().shown();
     if (action("Compare", pair.size() == 2, "runs.compare",
                "Two runs, selected with a click and Ctrl and a click, or the two whose boxes are ticked: "
@@ -204,6 +208,11 @@ class RunsPanel final : public Panel {
     if (action("Note", one, "runs.note", "Writes a note for the selected run.")) begin_note(bench);
     if (action("Script", one, "runs.script", "The script of the selected run, as it was then."))
       open_script(bench);
+    if (action("Export", !chosen.empty(), "runs.export",
+               "Writes the selected runs, or those whose boxes are ticked, as one HTML page beside their "
+               "folders: "
+               "curves, tapes, media, console, configuration. Any browser opens it."))
+      export_runs(bench, {chosen.begin(), chosen.end()});
     if (action("Delete", any, "runs.delete",
                "Removes the selected runs with all that is in their folders; asks first."))
       deleting_ = true;
@@ -352,6 +361,29 @@ class RunsPanel final : public Panel {
     draw_star({at.x + side / 2, at.y + side / 2}, side * 0.32f, run.starred,
               run.starred ? theme().warning : theme().faint);
     bench.description().add_last("runs.star", run.name + (run.starred ? " starred" : ""));
+  }
+
+  // A page beside the folder of the first run; an existing file stays.
+  void export_runs(Workbench& bench, const std::vector<std::string>& folders) {
+    const auto path = std::make_shared<std::string>();
+    told_ = "writing a page";
+    failed_ = false;
+    bench.shell().errands().add(
+        [path, folders] {
+          const std::string base = folders.size() == 1
+                                       ? folders[0]
+                                       : folders[0].substr(0, folders[0].find_last_of('/')) + "/comparison";
+          *path = base + ".html";
+          std::error_code ignored;
+          for (int copy = 2; std::filesystem::exists(*path, ignored); ++copy)
+            *path = base + "-" + std::to_string(copy) + ".html";
+          export_report(folders, *path);
+        },
+        [this, &bench, path](const std::string& problem) {
+          failed_ = !problem.empty();
+          told_ = failed_ ? "not exported: " + problem : "wrote " + *path;
+          bench.shell().write(failed_ ? ConsoleLine::Kind::error : ConsoleLine::Kind::note, told_ + "\n");
+        });
   }
 
   void open_script(Workbench& bench) { bench.texts().go_to({*selected_.begin() + "/script.lua", 1}); }

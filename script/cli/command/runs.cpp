@@ -16,6 +16,7 @@
 #include "runtime/figures.h"
 #include "script/cli/base/carry_out.h"
 #include "script/cli/command/all.h"
+#include "script/report/export.h"
 #include "script/run/diff.h"
 #include "script/run/folder.h"
 #include "script/run/notes.h"
@@ -34,6 +35,7 @@ struct Request {
   std::string output;
   bool json = false;
   bool yes = false;                   // rm, prune: do not ask
+  bool force = false;                 // export: over an existing report
   bool failed = false;                // prune: runs that failed
   std::optional<int64_t> keep;        // prune: how many of the newest stay
   std::optional<int64_t> older_than;  // prune: days
@@ -312,8 +314,39 @@ std::string as_csv(const RunRecord& run) {
   return csv;
 }
 
-// Writes metrics.csv and the images into a folder: an existing one, or a name that ends in '/'.
+bool asks_yes(const std::string& question) {
+  std::cerr << question << " [y/N] " << std::flush;
+  std::string reply;
+  std::getline(std::cin, reply);
+  return reply == "y" || reply == "Y" || reply == "yes";
+}
+
+bool on_terminal() { return isatty(STDIN_FILENO) && isatty(STDERR_FILENO); }
+
+// One HTML page with the runs.
+int export_page(const Request& request) {
+  std::vector<std::string> folders;
+  for (const std::string& asked : request.runs) folders.push_back(find_run(request, asked));
+  std::error_code ignored;
+  if (!request.force && fs::exists(request.output, ignored)) {
+    if (!on_terminal()) fail_as(ErrorKind::file, request.output, ": exists; --force replaces it");
+    if (!asks_yes("replace " + request.output + "?")) {
+      std::cerr << "nothing was written\n";
+      return int(Outcome::error);
+    }
+  }
+  export_report(folders, request.output);
+  return 0;
+}
+
+// A page, or metrics.csv and the images in a folder: an existing one, or a name that ends in '/'.
 int export_run(const Request& request) {
+  const std::string kind = fs::path(request.output).extension().string();
+  if (kind == ".html" || kind == ".htm") return export_page(request);
+  if (request.runs.size() > 1) {
+    std::cerr << "lunagrad runs export: several runs go into one page, -o NAME.html\n";
+    return int(Outcome::usage);
+  }
   const RunRecord run = read_run(find_run(request, request.runs[0]));
   const std::string csv = as_csv(run);
   const bool folder =
@@ -343,13 +376,10 @@ int export_run(const Request& request) {
 
 // Removes the folders; on a terminal after a question, unless --yes was given.
 int remove_all(const Request& request, const std::vector<std::string>& folders) {
-  if (!request.yes && !folders.empty() && isatty(STDIN_FILENO) && isatty(STDERR_FILENO)) {
+  if (!request.yes && !folders.empty() && on_terminal()) {
     for (const std::string& folder : folders) std::cerr << "  " << folder << "\n";
-    std::cerr << "remove " << (folders.size() == 1 ? "this run" : std::to_string(folders.size()) + " runs")
-              << " with all files? [y/N] " << std::flush;
-    std::string reply;
-    std::getline(std::cin, reply);
-    if (reply != "y" && reply != "Y" && reply != "yes") {
+    const std::string runs = folders.size() == 1 ? "this run" : std::to_string(folders.size()) + " runs";
+    if (!asks_yes("remove " + runs + " with all files?")) {
       std::cerr << "nothing was removed\n";
       return int(Outcome::error);
     }
@@ -430,13 +460,15 @@ Action add_runs(Program& program) {
   const Command ls = add("ls", "one line per run", list),
                 shown = add("show", "one run: facts and curves", show),
                 compared = add("diff", "compare two runs", diff),
-                exported = add("export", "a run's metrics as CSV, and its images", export_run),
+                exported = add("export", "runs as an HTML page, or a run's metrics as CSV", export_run),
                 removed = add("rm", "remove runs with all their files", remove),
                 pruned = add("prune", "remove the runs that meet all given rules; starred ones stay", prune);
   add_flag(*ls.app, "--json", request->json, "one JSON object per line");
   add_flag(*shown.app, "--json", request->json, "one JSON object");
   add_option(*exported.app, "-o,--output", request->output,
-             "a file (default: standard output), or FOLDER/ for metrics.csv and images");
+             "NAME.html: a page with everything; another file: CSV (default: on standard output); FOLDER/: "
+             "metrics.csv and images");
+  add_flag(*exported.app, "--force", request->force, "replace an existing page");
   for (const Command& command : {removed, pruned})
     add_flag(*command.app, "-y,--yes", request->yes, "do not ask on a terminal");
   add_flag(*pruned.app, "--failed", request->failed, "runs that ended with an error, or never ended");
@@ -449,7 +481,7 @@ Action add_runs(Program& program) {
   };
   take_runs(shown, 1);
   take_runs(compared, 2);
-  take_runs(exported, 1);
+  take_runs(exported, 0);
   take_runs(removed, 0);
   return [=, commands = std::array{ls, shown, compared, exported, removed, pruned}] {
     for (const Command& command : commands) {

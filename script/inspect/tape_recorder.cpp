@@ -1,0 +1,186 @@
+#include "script/inspect/tape_recorder.h"
+
+#include <cmath>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+
+#include "runtime/context.h"
+#include "runtime/figures.h"
+#include "runtime/ops.h"
+#include "runtime/tape/autocast.h"
+#include "script/inspect/tape_watch.h"
+
+namespace lunagrad {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// A larger pass is not taken down: nobody reads it node by node, and a run's folder stays small.
+constexpr size_t kMostNodes = 4000;
+// Outputs that are summarized in one step. A step that calls more ops has them in loops.
+constexpr size_t kMostOutputs = 20000;
+
+// With six digits, which is enough to read.
+Json number(double value) {
+  if (std::isnan(value)) return "NaN";
+  if (std::isinf(value)) return value > 0 ? "Infinity" : "-Infinity";
+  return std::strtod(number_figure(value, 6).c_str(), nullptr);
+}
+
+Json summary_json(const std::optional<Summary>& summary) {
+  if (!summary || summary->count == 0) return nullptr;
+  const Summary& s = *summary;
+  return Json::array(
+      {s.count, s.zeros, s.nans, s.infs, number(s.min), number(s.max), number(s.mean), number(s.norm)});
+}
+
+Json node_json(const NodeInfo& node, const std::unordered_map<uint64_t, size_t>& positions) {
+  Json json{{"op", node.op}};
+  if (!node.module.empty()) json["module"] = node.module;
+  if (node.op == "leaf" && !node.outputs.empty() && !node.outputs[0].name.empty())
+    json["name"] = node.outputs[0].name;
+  if (node.place.line > 0) {
+    json["file"] = node.place.file;
+    json["line"] = node.place.line;
+  }
+  if (!node.outputs.empty()) {
+    json["shape"] = node.outputs[0].shape;
+    json["dtype"] = node.outputs[0].dtype;
+  }
+  if (!node.attributes.empty()) {
+    for (const auto& [name, value] : node.attributes) json["attrs"][name] = value;
+  }
+  Json inputs = Json::array();
+  for (const OperandInfo& operand : node.inputs) {
+    const auto from = positions.find(operand.node);
+    inputs.push_back(Json::array(
+        {from == positions.end() ? -1 : int64_t(from->second), operand.name, operand.shape, operand.dtype}));
+  }
+  json["in"] = std::move(inputs);
+  return json;
+}
+
+}  // namespace
+
+class TapeRecorder::Look {
+ public:
+  explicit Look(TapeRecorder& owner) : owner_(owner), off_(false), no_autocast_(nullptr) {
+    owner_.busy_ = true;
+    trace_ = std::exchange(context().trace, nullptr);
+    guard_ = std::exchange(context().guard, Guard::off);
+  }
+  ~Look() {
+    context().trace = trace_;
+    context().guard = guard_;
+    owner_.busy_ = false;
+  }
+  Look(const Look&) = delete;
+
+ private:
+  TapeRecorder& owner_;
+  GradMode off_;
+  UseAutocast no_autocast_;
+  Trace* trace_;
+  Guard guard_;
+};
+
+void TapeRecorder::begin_step(bool chosen) {
+  if (recording_) {
+    summaries_.read();
+    outputs_.clear();
+  }
+  recording_ = chosen;
+  in_pass_ = false;
+  nodes_.clear();
+  left_out_ = 0;
+}
+
+void TapeRecorder::ran(const Call& call) {
+  const Context& ctx = context();
+  if (!recording_ || busy_ || !ctx.grad_enabled || ctx.differentiating || call.aliases) return;
+  bool recorded = false;
+  for (const Tensor& x : call.in) recorded |= x.defined() && x.requires_grad();
+  if (!recorded || call.out.empty() || !call.out[0].defined() || outputs_.size() >= kMostOutputs) return;
+  const Look look(*this);
+  outputs_[call.out[0].id()] = summaries_.add(call.out[0]) + 1;
+}
+
+void TapeRecorder::begin(std::span<Node* const> nodes) {
+  if (!recording_ || busy_) return;
+  if (nodes.size() > kMostNodes) left_out_ = std::max(left_out_, nodes.size());
+  if (nodes.size() > kMostNodes || nodes.size() < nodes_.size()) return;
+  const Look look(*this);
+  in_pass_ = true;
+  pass_.assign(nodes.begin(), nodes.end());
+  places_.assign(nodes.size(), {});
+  positions_.clear();
+  nodes_.clear();
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    const Node& node = *nodes[i];
+    positions_[node.id] = i;
+    nodes_.push_back(describe_node(node));
+    if (node.out.empty()) continue;
+    if (const auto made = outputs_.find(node.out[0].tensor_id); made != outputs_.end()) {
+      places_[i].output = made->second;
+    } else if (const Operand& out = node.out[0]; node.is_leaf() && out.saved) {
+      places_[i].output = summaries_.add(Tensor(out.saved, out.layout, out.offset, out.dtype)) + 1;
+    }
+  }
+}
+
+void TapeRecorder::gradient(const Node& node, uint32_t output, const Tensor& gradient) {
+  if (!in_pass_ || busy_ || output > 0 || !gradient.defined()) return;
+  const auto found = positions_.find(node.id);
+  if (found == positions_.end()) return;
+  const Look look(*this);
+  places_[found->second].gradient = summaries_.add(gradient) + 1;
+}
+
+void TapeRecorder::end() {
+  if (!in_pass_) return;
+  in_pass_ = false;
+  const Look look(*this);
+  const std::vector<Summary> read = summaries_.read();
+  outputs_.clear();
+  for (size_t i = 0; i < nodes_.size(); ++i) {
+    NodeInfo& node = nodes_[i];
+    node.backward_ns = ticks_to_ns(pass_[i]->backward_ticks);
+    if (places_[i].output) node.output_summary = read[places_[i].output - 1];
+    if (places_[i].gradient) node.gradient_summary = read[places_[i].gradient - 1];
+  }
+  pass_.clear();
+}
+
+std::string TapeRecorder::end_step(int64_t step) {
+  if (!recording_) return {};
+  recording_ = in_pass_ = false;
+  pass_.clear();
+  summaries_.read();
+  outputs_.clear();
+  Json json{{"step", step}};
+  if (nodes_.empty()) {
+    if (left_out_ == 0) return {};
+    json["left_out"] = left_out_;
+    return json.dump();
+  }
+  Json nodes = Json::array(), values = Json::array(), times = Json::array();
+  for (const NodeInfo& node : nodes_) {
+    nodes.push_back(node_json(node, positions_));
+    values.push_back(Json::array({summary_json(node.output_summary), summary_json(node.gradient_summary)}));
+    times.push_back(Json::array({std::round(node.forward_ns), std::round(node.backward_ns)}));
+  }
+  std::string structure = nodes.dump(-1, ' ', false, Json::error_handler_t::replace);
+  if (structure == structure_) {
+    json["like"] = structure_step_;
+  } else {
+    json["nodes"] = std::move(nodes);
+    structure_ = std::move(structure);
+    structure_step_ = step;
+  }
+  json["values"] = std::move(values);
+  json["times"] = std::move(times);
+  nodes_.clear();
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace lunagrad

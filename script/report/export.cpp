@@ -1,0 +1,41 @@
+#include "script/report/export.h"
+
+#include <ctime>
+
+#include "script/report/page.h"
+#include "script/report/run_report.h"
+#include "script/run/folder.h"
+
+namespace lunagrad {
+namespace {
+
+std::string utc_now() {
+  const std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  gmtime_r(&now, &utc);
+  char stamp[32];
+  std::strftime(stamp, sizeof stamp, "%Y-%m-%dT%H:%M:%SZ", &utc);
+  return stamp;
+}
+
+}  // namespace
+
+std::string report_html(const std::vector<std::string>& folders) {
+  nlohmann::ordered_json data{
+      {"live", false}, {"made", utc_now()}, {"version", LUNAGRAD_VERSION}, {"runs", nlohmann::json::array()}};
+  const ReportLimits limits = ReportLimits().shared_by(folders.size());
+  std::string title;
+  for (const std::string& folder : folders) {
+    RunReport run(folder, limits, true);
+    run.more();
+    data["runs"].push_back(run.json());
+    title += (title.empty() ? "" : ", ") + run.record().name;
+  }
+  return report_page(title, report_text(data), false);
+}
+
+void export_report(const std::vector<std::string>& folders, const std::string& path) {
+  write_file_atomically(path, report_html(folders));
+}
+
+}  // namespace lunagrad

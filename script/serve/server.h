@@ -1,0 +1,26 @@
+#pragma once
+// The HTTP server of `lunagrad serve`: the page of reports, and the runs of one folder as JSON, read-only. No
+// other file includes the HTTP library.
+#include <memory>
+#include <string>
+
+namespace lunagrad {
+
+class RunServer {
+ public:
+  RunServer(std::string folder, std::string host);
+  ~RunServer();  // waits for requests that are being answered
+  RunServer(const RunServer&) = delete;
+
+  // Begins to listen; port 0 picks a free one. Error: the port is in use, or the host is none of this
+  // machine.
+  void start(int port);
+  // With the token, without which every request is refused.
+  std::string address() const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace lunagrad
