@@ -69,7 +69,7 @@ function M.Expand(call)
   local sizes = x:size()
   while #shape < #sizes do table.insert(shape, 1, 1) end
   for d = 1, #shape do
-    local size = sizes[d - (#shape - #sizes)]
+    local size = rawget(sizes, d - (#shape - #sizes))
     if shape[d] == 1 and size then shape[d] = size end
   end
   return x:broadcast_to(shape)
