@@ -19,7 +19,7 @@ local function sorted_keys(t)
   return keys
 end
 
-local function is_object(value) return getmetatable(value) ~= nil and type(value) == "table" end
+local function is_object(value) return not not getmetatable(value) and type(value) == "table" end
 
 -- Objects whose state numbers parameters: optimizers and averages of parameters.
 local function parameter_list(object)
@@ -37,7 +37,7 @@ end
 -- Calls visit(object, path) for `value` and, recursively, for the items of plain tables.
 local function walk(value, path, visit)
   visit(value, path)
-  if type(value) == "table" and getmetatable(value) == nil then
+  if type(value) == "table" and not getmetatable(value) then
     for key, item in pairs(value) do walk(item, ("%s.%s"):format(path, key), visit) end
   end
 end

@@ -41,7 +41,7 @@ local python = {
   True = "true", False = "false", None = "nil", float = "lg.float, or x + 0.0 of a number",
   int = "lg.int, or math.floor(x) of a number", bool = "lg.bool",
 }
-if getmetatable(_G) == nil then
+if not getmetatable(_G) then
   setmetatable(_G, {__index = function(_, name)
     if python[name] then core._fail(("%s is Python's; write %s"):format(name, python[name])) end
   end})

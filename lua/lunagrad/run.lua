@@ -18,7 +18,7 @@ local reload                   -- or the data that the previous script passed on
 
 local function has_state(object)
   local kind = type(object)
-  return (kind == "table" or kind == "userdata") and not is_tensor(object) and getmetatable(object) ~= nil
+  return (kind == "table" or kind == "userdata") and not is_tensor(object) and not not getmetatable(object)
 end
 
 -- The part of an object that a checkpoint stores: its state_dict, or the values of a plain table.
@@ -113,7 +113,7 @@ local function unregistered()
   local function hold(value)
     if type(value) ~= "table" or held[value] then return end
     held[value] = true
-    if getmetatable(value) == nil then
+    if not getmetatable(value) then
       for _, item in pairs(value) do hold(item) end
     end
   end

@@ -120,7 +120,7 @@ local function compare(found, wanted, where, fail)
     if found:dtype() ~= wanted:dtype() then fail(("%s is %s instead of %s"):format(where, found:dtype(), wanted:dtype())) end
     local wrong = found:ne(wanted)
     if wrong:any():item() then fail(where .. ": " .. difference(found, wanted, wrong)) end
-  elseif type(wanted) == "table" and type(found) == "table" and getmetatable(wanted) == nil then
+  elseif type(wanted) == "table" and type(found) == "table" and not getmetatable(wanted) then
     for key, value in pairs(wanted) do compare(found[key], value, ("%s[%s]"):format(where, shown(key)), fail) end
     for key, value in pairs(found) do
       if wanted[key] == nil then fail(("%s[%s] is %s, not expected"):format(where, shown(key), shown(value))) end

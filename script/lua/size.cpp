@@ -123,6 +123,8 @@ void make_size(lua_State* L) {
     luaL_setfuncs(L, kEvents, 0);
     lua_pushnil(L);
     lua_setfield(L, -2, "__name");  // Lua's messages call it a table
+    lua_pushboolean(L, false);
+    lua_setfield(L, -2, "__metatable");  // for getmetatable(): a list as any other
   }
   lua_setmetatable(L, -2);
 }

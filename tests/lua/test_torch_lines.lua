@@ -242,3 +242,21 @@ describe("a table of PyTorch that is elsewhere", function()
     expect.raises("there is nothing to set", function() lg.backends.cudnn() end)
   end)
 end)
+
+describe("the sizes of a tensor", function()
+  local x = lg.ones(2, 3)
+  it("are a plain list to what takes lists", function()
+    local samples = setmetatable({}, {__len = function() return 4 end, __index = function(_, i)
+      return math.type(i) == "integer" and i <= 4 and {x = x, sizes = x:size()} or nil
+    end})
+    for batch in lg.data.DataLoader(samples, {batch_size = 2}) do
+      expect.equal(batch.x:size(), {2, 2, 3})
+      expect.equal(batch.sizes[2]:tolist(), {3, 3})
+    end
+    expect.equal(lg.func.vmap(function(y) return y:reshape(y:size()) end)(x):size(), {2, 3})
+    expect.equal(lg.zeros(x:size()):size(), {2, 3})
+    local kept = lg.nn.Sequential(lg.nn.Linear(3, 2))
+    kept.sizes = x.shape
+    expect.equal(lg.nn.utils.parameters_to_vector(kept:parameters()):size(), {8})
+  end)
+end)

@@ -63,7 +63,7 @@ function join(values, where)
   return columns(values, keys, where)
 end
 
-local function is_list(value) return type(value) == "table" and getmetatable(value) == nil and value[1] ~= nil end
+local function is_list(value) return type(value) == "table" and not getmetatable(value) and value[1] ~= nil end
 
 -- The batch of samples as several values, if each sample is a list; else as one.
 function collate.default(samples)

@@ -66,7 +66,7 @@ function Stack:sample(i)
   for key, set in pairs(self.datasets) do
     local value = collate.sample(set, i)
     -- A data set of single tensors gives lists of one.
-    if type(value) == "table" and getmetatable(value) == nil and #value == 1 and next(value, 1) == nil then value = value[1] end
+    if type(value) == "table" and not getmetatable(value) and #value == 1 and next(value, 1) == nil then value = value[1] end
     sample[key] = value
   end
   return sample

@@ -51,7 +51,7 @@ local function check_options(self)
     if self.batch_size ~= nil or self.shuffle or self.sampler ~= nil or self.drop_last then
       core._fail("DataLoader: a batch_sampler makes the batches; leave out batch_size, shuffle, sampler and drop_last")
     end
-    local list = type(self.batch_sampler) == "table" and getmetatable(self.batch_sampler) == nil
+    local list = type(self.batch_sampler) == "table" and not getmetatable(self.batch_sampler)
       and type(self.batch_sampler.batches) ~= "function"
     if not list and (type(self.batch_sampler) ~= "table" or type(self.batch_sampler.batches) ~= "function") then
       core._fail("DataLoader: batch_sampler is a list of lists of indices from 0, data.BatchSampler(…), or an object with "

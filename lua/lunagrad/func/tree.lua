@@ -6,7 +6,7 @@ local is_tensor = core.is_tensor
 local tree = {}
 
 local function is_branch(value)
-  return type(value) == "table" and getmetatable(value) == nil
+  return type(value) == "table" and not getmetatable(value)
 end
 tree.is_branch = is_branch
 

@@ -22,7 +22,7 @@ local function describe(value)
   return ("a %s, not a module"):format(type(value))
 end
 
-local function is_plain(value) return type(value) == "table" and getmetatable(value) == nil end
+local function is_plain(value) return type(value) == "table" and not getmetatable(value) end
 
 local function items(...)
   local first = ...

@@ -68,7 +68,7 @@ local function call(self, forward, ...)
   local inputs = table.pack(...)
   for _, hook in hook_list.each(self, "forward_pre") do
     local replaced = table.pack(hook(self, inputs))
-    if type(replaced[1]) == "table" and getmetatable(replaced[1]) == nil then
+    if type(replaced[1]) == "table" and not getmetatable(replaced[1]) then
       inputs = replaced[1]
       inputs.n = inputs.n or #inputs
     elseif replaced[1] ~= nil then

@@ -13,7 +13,7 @@ local function as_parameter(owner, value, place)
   return Parameter(value)
 end
 
-local function is_plain(value) return type(value) == "table" and getmetatable(value) == nil end
+local function is_plain(value) return type(value) == "table" and not getmetatable(value) end
 
 local function describe(tensor)
   return ("[%s] of %s"):format(table.concat(tensor:size(), ", "), tensor:dtype())

@@ -94,7 +94,7 @@ local function with_names(given)
 end
 
 local function is_named(list)
-  local first = type(list) == "table" and not is_tensor(list) and getmetatable(list) == nil and list[1]
+  local first = type(list) == "table" and not is_tensor(list) and not getmetatable(list) and list[1]
   return type(list) == "function" or type(first) == "table" and not is_tensor(first) and type(first[1]) == "string"
 end
 
