@@ -161,22 +161,35 @@ local function prune()
   end
 end
 
--- The contents of a checkpoint.
-local function content()
+-- The contents of a checkpoint. `quiet`: without a warning of what it lacks.
+local function content(quiet)
   local step, seconds, params = run._progress()
   local states = {}
   for _, name in ipairs(names) do states[name] = state_of(objects[name], name) end
   return {
     format = "lunagrad checkpoint", version = version, step = step, seconds = seconds, params = params,
-    rng = core.get_rng_state(), states = states, unregistered = warn_of_loaders(), kept = written,
+    rng = core.get_rng_state(), states = states, unregistered = quiet and unregistered() or not quiet and warn_of_loaders(), kept = written,
     value = metric_value(),
   }
+end
+
+local automatic  -- the path of the latest automatic checkpoint
+
+-- Writes a checkpoint that nobody asked for, in place of the one before.
+local function save_automatic()
+  local path = run._checkpoint_path()
+  if written[#written] and written[#written].path == path then return end
+  core.io.save(path, content(true))
+  run._checkpoint_written(path, true)
+  if automatic and automatic ~= path then run._remove_checkpoint(automatic) end
+  automatic = path
 end
 
 local function save(kept)
   local path = run._checkpoint_path()
   core.io.save(path, kept)
   run._checkpoint_written(path)
+  if automatic == path then automatic = nil end
   for i = #written, 1, -1 do
     if written[i].path == path then table.remove(written, i) end
   end
@@ -217,16 +230,27 @@ function run.resume(path)
 end
 
 -- The data that a reload passes to the next script: the registered states or a checkpoint, and the settings as built.
-local function take(path)
+local function take(path, quiet)
   if #names == 0 then return nil end
-  local kept = path and core.io.load(path) or content()
+  local kept = path and core.io.load(path) or content(quiet)
   kept.built, kept.parameters = built, hand_over.parameters(objects)
   return kept
 end
 
+local failed_before = false  -- an automatic checkpoint: told once a run
+
 run._on_states(function(verb, path)
   if verb == "take" then
     return take(path)
+  elseif verb == "keep" then
+    return take(nil, true)
+  elseif verb == "automatic" then
+    if #names == 0 then return end
+    local ok, message = pcall(save_automatic)
+    if not ok and not failed_before then
+      failed_before = true
+      run._warn(("no automatic checkpoint was written, the run goes on: %s"):format(message))
+    end
   elseif verb == "report" then
     if reload then reload:report() end
   elseif verb == "checkpoint" and #names == 0 then

@@ -82,6 +82,7 @@ class Walk {
   Walk(const Walk&) = delete;
 
   void seed(const Tensor& root, Tensor gradient) {
+    if (depth_ == 0 && !batching_in_use) tell_root(root);
     discover(root.node().get());
     roots_.push_back(root.node());
     accumulate(slot_of(root.node().get()).grads[root.body()->output], std::move(gradient));

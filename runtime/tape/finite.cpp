@@ -12,6 +12,7 @@ namespace lunagrad {
 namespace {
 
 thread_local FiniteWatch* finite_watch = nullptr;
+thread_local RootWatch* root_watch = nullptr;
 
 // Switches the guard off while a check runs its own ops.
 class Unguarded {
@@ -89,14 +90,20 @@ struct Named {
   Contents contents;
 };
 
-void report(const char* op, const Node* node, const std::string& what, const Tensor& bad,
-            const Contents& contents, const std::vector<Named>& operands, const std::string& advice) {
+std::string message_of(const std::string& what, const Tensor& bad, const Contents& contents,
+                       const std::vector<Named>& operands, const std::string& advice) {
   std::string message = text(what, " of shape ", bad.shape(), ": ", counted(contents), " among ",
                              contents.count, contents.count == 1 ? " element" : " elements",
                              ", the first at ", place_of(contents.first_bad, bad.shape()));
   for (const Named& operand : operands)
     message += text("\n  ", operand.name, ": ", describe_contents(operand.value, operand.contents));
   if (!advice.empty()) message += "\n  " + advice;
+  return message;
+}
+
+void report(const char* op, const Node* node, const std::string& what, const Tensor& bad,
+            const Contents& contents, const std::vector<Named>& operands, const std::string& advice) {
+  const std::string message = message_of(what, bad, contents, operands, advice);
   const SourceLine line = node ? node->line : context().line;
   if (finite_watch && !finite_watch->raises({message, op, bad, line, node})) return;
   throw Error(message, ErrorKind::numeric);
@@ -144,6 +151,19 @@ Tensor value_of(const Operand& operand) {
 }  // namespace
 
 void set_finite_watch(FiniteWatch* watch) { finite_watch = watch; }
+void set_root_watch(RootWatch* watch) { root_watch = watch; }
+
+void tell_root(const Tensor& root) {
+  if (root_watch && context().capture) root_watch->root(root);
+}
+
+std::string explain_result(const Op& op, const Operands& in, const Tensor& value) {
+  const std::vector<Named> operands = name_operands(op, in);
+  Suspect suspect{op.name, false, {}, contents_of(value), value.dtype()};
+  for (const Named& operand : operands) suspect.operands.push_back(operand.contents);
+  const std::string advice = operands.size() == in.size() ? hint(suspect) : std::string();
+  return message_of(text(op.name, ": its result"), value, suspect.result, operands, advice);
+}
 
 // Complex tensors: of the absolute values.
 Contents contents_of(const Tensor& x) {

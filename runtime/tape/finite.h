@@ -4,7 +4,8 @@
 // statistics of its operands, the first bad element and the likely cause. An Inf that an operand already had
 // (the -Inf of a mask) is not reported. Guard::step checks the loss and the gradients of the leaves in each
 // backward pass, with one wait for the device. A FiniteWatch of the thread is called before the Error and
-// decides whether it is raised. For the thread of the tensors.
+// decides whether it is raised. A RootWatch of the thread sees the tensor that each backward pass starts from,
+// whatever the level. For the thread of the tensors.
 #include "runtime/tape/node.h"
 
 namespace lunagrad {
@@ -38,6 +39,19 @@ class FiniteWatch {
 };
 // Sets the watch of this thread, which does not own it; null removes it.
 void set_finite_watch(FiniteWatch*);
+
+class RootWatch {
+ public:
+  virtual ~RootWatch() = default;
+  virtual void root(const Tensor&) = 0;  // before an outer backward pass; the graph still has its values
+};
+// As set_finite_watch. It is called while the thread's context has a Capture.
+void set_root_watch(RootWatch*);
+void tell_root(const Tensor&);
+
+// The message of Guard::op about `value`, a result of the op on these operands. Undefined operands are left
+// out, and without all of them there is no likely cause.
+std::string explain_result(const Op&, const Operands&, const Tensor& value);
 
 // For Guard::op: runs the call and checks its results.
 void run_guarded(Call&);

@@ -131,6 +131,7 @@ int fused_step(lua_State* L) {
   }
   for (const Tensor& x : list->states) tensors.push_back(x);
   optimizer_step(rule, std::move(tensors), arguments);
+  if (edge(L).safe_point_data) Session::Impl::of(L).viewers().sentry().stepped(list->params);
   after_op(L);
   return 0;
 }

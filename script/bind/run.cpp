@@ -140,6 +140,7 @@ int next_step(lua_State* L) {
   owner.run().end_step();
   tell_boundary(L);
   if (owner.run().takes_checkpoint()) write_checkpoint(L, false);
+  owner.end_step(L);
   owner.safe_point(L, SafePlace::step_end);
   const int64_t step = owner.run().next_step();
   owner.begin_step();
@@ -247,8 +248,9 @@ int checkpoint_path(lua_State* L) {
   return 1;
 }
 
+// _checkpoint_written(path, automatic)
 int checkpoint_written(lua_State* L) {
-  session(L).run().checkpoint_written(std::string(check_string(L, 1, "checkpoint")));
+  session(L).run().checkpoint_written(std::string(check_string(L, 1, "checkpoint")), lua_toboolean(L, 2));
   return 0;
 }
 
@@ -349,9 +351,16 @@ int count_step(lua_State* L) {
     call_states(L, "report", "", 0);
     tell_boundary(L);
     if (owner.run().takes_checkpoint()) write_checkpoint(L, false);
+    owner.end_step(L);
     owner.safe_point(L, SafePlace::step_end);
     owner.begin_step();
   }
+  return 0;
+}
+
+// _scale_overflowed(): a gradient scaler leaves this step out.
+int scale_overflowed(lua_State* L) {
+  session(L).viewers().sentry().skipped();
   return 0;
 }
 
@@ -362,6 +371,7 @@ constexpr luaL_Reg kFunctions[] = {{"param", guard<param>},
                                    {"breakpoint", guard<breakpoint>},
                                    {"assert_finite", guard<assert_finite>},
                                    {"_count_step", guard<count_step>},
+                                   {"_scale_overflowed", guard<scale_overflowed>},
                                    {"_find_checkpoint", guard<find_checkpoint>},
                                    {"_resume_at", guard<resume_at>},
                                    {"_progress", guard<progress>},
@@ -383,7 +393,10 @@ void write_checkpoint(lua_State* L, bool stopping) {
   call_states(L, stopping ? "stopping" : "checkpoint", "", 0);
 }
 
+void write_automatic_checkpoint(lua_State* L) { call_states(L, "automatic", "", 0); }
+
 void push_states(lua_State* L, const std::string& checkpoint) { call_states(L, "take", checkpoint, 1); }
+void push_states_to_keep(lua_State* L) { call_states(L, "keep", "", 1); }
 
 void open_run(lua_State* L) {
   luaL_newmetatable(L, kHandle);

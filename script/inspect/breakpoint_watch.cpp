@@ -126,17 +126,20 @@ void BreakpointWatch::take_over() {
   ops_ = gradients_ = finite_ = false;
   for (const Breakpoint& b : active_) {
     if (b.condition == Condition::not_finite) {
-      finite_ = true;
+      finite_ |= b.step <= step_;
+      gradients_ = true;  // to know the nodes of the pass in which a NaN is found
     } else if (b.condition != Condition::step) {
       ops_ |= b.pass != Pass::backward;
       gradients_ |= b.pass != Pass::forward;
     }
   }
-  gradients_ |= finite_;  // to know the nodes of the pass in which a NaN is found
 }
 
 void BreakpointWatch::begin_step(int64_t step) {
   step_ = step;
+  finite_ = std::any_of(active_.begin(), active_.end(), [&](const Breakpoint& b) {
+    return b.condition == Condition::not_finite && b.step <= step_;
+  });
   for (const Breakpoint& b : active_) {
     if (b.condition != Condition::step || b.step != step || finding_) continue;
     find(b, {b.id, step, false, "", {}, 0, text("step ", step, " begins"), ""}, {}, nullptr, nullptr);
@@ -293,7 +296,7 @@ bool BreakpointWatch::raises(const NotFinite& found) {
   if (busy_) return raises_;
   const bool backward = found.node != nullptr;
   for (const Breakpoint& b : active_) {
-    if (finding_ || b.condition != Condition::not_finite ||
+    if (finding_ || b.condition != Condition::not_finite || step_ < b.step ||
         b.pass == (backward ? Pass::forward : Pass::backward))
       continue;
     // After the first NaN of a step, most later values are NaN too.

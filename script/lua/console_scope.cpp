@@ -95,6 +95,11 @@ void push_console(lua_State* L) {
   lua_rawsetp(L, LUA_REGISTRYINDEX, &kConsole);
 }
 
+void visit_script_locals(lua_State* script,
+                         const std::function<bool(const lua_Debug&, int, const char*)>& visit) {
+  visit_locals(script, visit);
+}
+
 void see_locals(lua_State* L, lua_State* script) {
   if (!lua_checkstack(script, 1)) return;
   lua_newtable(L);

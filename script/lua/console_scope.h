@@ -2,6 +2,7 @@
 // The environment of a console line. Names are looked up in this order: `lg`, `_` and names bound by a
 // viewer; the local variables of the script's active functions; its globals. Private to script/; for the
 // session's thread, in protected calls.
+#include <functional>
 #include <lua.hpp>
 
 namespace lunagrad {
@@ -11,6 +12,9 @@ void push_console(lua_State*);
 // Makes the locals of the functions that are active on the thread `script` visible. Of several locals with
 // one name the innermost is visible. An assignment changes the script's local.
 void see_locals(lua_State*, lua_State* script);
+// Calls visit(frame, index, name) for these locals, the innermost first, until it returns true.
+void visit_script_locals(lua_State* script,
+                         const std::function<bool(const lua_Debug& frame, int index, const char* name)>& visit);
 // Removes the locals again and releases their values.
 void forget_locals(lua_State*);
 

@@ -142,7 +142,8 @@ std::string Run::checkpoint_path() {
   return folder_->checkpoint_path(done_);
 }
 
-void Run::checkpoint_written(const std::string& path) {
+void Run::checkpoint_written(const std::string& path, bool automatic) {
+  if (automatic) return;
   if (folder_) folder_->append_metrics(JsonLine(done_, seconds()).field("checkpoint", path).finish());
   Event event = this->event(Event::Kind::checkpoint);
   event.step = done_;

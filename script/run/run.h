@@ -67,7 +67,7 @@ class Run {
   bool takes_checkpoint() { return std::exchange(checkpoint_asked_, false); }
   // The path of a checkpoint after the completed steps, in the run's folder, which is created if needed.
   std::string checkpoint_path();
-  void checkpoint_written(const std::string& path);
+  void checkpoint_written(const std::string& path, bool automatic);  // an automatic one is no event
   // The newest checkpoint in a run folder, or the given file; "" when the folder has none. Error of kind
   // file.
   std::string find_checkpoint(const std::string& path) const;

@@ -22,9 +22,10 @@ std::string shortened(std::string message) {
 
 void Events::emit(Event event) {
   if (run_ && event.time == 0) event.time = run_->seconds();
-  if (run_ && (event.kind == Event::Kind::output || event.kind == Event::Kind::warning ||
-               event.kind == Event::Kind::error)) {
-    run_->remember_output(event.kind == Event::Kind::output ? event.text : event.text + "\n");
+  using Kind = Event::Kind;
+  if (run_ && (event.kind == Kind::output || event.kind == Kind::warning || event.kind == Kind::error ||
+               event.kind == Kind::not_finite || event.kind == Kind::growth)) {
+    run_->remember_output(event.kind == Kind::output ? event.text : event.text + "\n");
   }
   sink_(event);
 }

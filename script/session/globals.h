@@ -19,8 +19,11 @@ void tell_boundary(lua_State*);
 // Writes a checkpoint of what is registered with lg.run.state, at the end of a step. `stopping`: the run ends
 // here.
 void write_checkpoint(lua_State*, bool stopping);
+// The same without a word, in place of the last one that was written so; nothing when nothing is registered.
+void write_automatic_checkpoint(lua_State*);
 // Pushes the registered states for a reload, nil when nothing is registered. With a path: the states in that
 // checkpoint.
 void push_states(lua_State*, const std::string& checkpoint);
+void push_states_to_keep(lua_State*);  // without warnings
 
 }  // namespace lunagrad

@@ -1,5 +1,8 @@
 #include "script/session/handover.h"
 
+#include "runtime/ops.h"
+#include "runtime/tape/finite.h"
+#include "script/inspect/aside.h"
 #include "script/lua/guard.h"
 #include "script/lua/source.h"
 #include "script/lua/state.h"
@@ -9,10 +12,33 @@
 namespace lunagrad {
 namespace {
 
+// What a kept step may take: bytes, and one part in so many of the time.
+constexpr size_t kMostKept = size_t(256) << 20;
+constexpr uint64_t kPause = 25;
+
 // Argument: a checkpoint's path, or "".
 int take_states(lua_State* L) {
   push_states(L, lua_tostring(L, 1));
   return 1;
+}
+
+int keep_states(lua_State* L) {
+  push_states_to_keep(L);
+  return 1;
+}
+
+// Calls visit(tensor) for each tensor, which it may replace.
+template <class Visit>
+void visit_tensors(Kept& kept, const Visit& visit) {
+  if (auto* const tensor = std::get_if<Tensor>(&kept.value)) visit(*tensor);
+  if (auto* const table = std::get_if<Kept::Table>(&kept.value))
+    for (auto& [key, value] : *table) visit_tensors(value, visit);
+}
+
+void copy_tensors(Kept& states) {
+  const Aside aside;
+  const NoGrad off;
+  visit_tensors(states, [](Tensor& x) { x = clone(x); });
 }
 
 int64_t step_of(const Kept& states) {
@@ -25,10 +51,11 @@ int64_t step_of(const Kept& states) {
 
 }  // namespace
 
-void Handover::take(lua_State* L, const std::string& checkpoint) {
+// What a function of the Lua state returns about the registered states.
+static Kept states_of(lua_State* L, lua_CFunction function, const std::string& argument) {
   lua_State* thread = lua_newthread(L);
-  lua_pushcfunction(thread, guard<take_states>);
-  lua_pushstring(thread, checkpoint.c_str());
+  lua_pushcfunction(thread, function);
+  lua_pushstring(thread, argument.c_str());
   ScriptError error;
   if (traceback_call(thread, 1, 1, error) != LUA_OK) {
     lua_pop(L, 1);
@@ -36,14 +63,60 @@ void Handover::take(lua_State* L, const std::string& checkpoint) {
   }
   Kept states = keep(thread, -1);
   lua_pop(L, 1);
+  return states;
+}
+
+void Handover::take(lua_State* L, const std::string& checkpoint) {
+  Kept states = states_of(L, guard<take_states>, checkpoint);
   drop();
   if (std::holds_alternative<std::monostate>(states.value)) return;
   const int64_t step = step_of(states);
   taken_ = Taken{step, std::move(states)};
 }
 
+bool Handover::may_keep() const {
+  return !too_large_ && (kept_at_ == 0 || ticks() - kept_at_ > kPause * cost_of_keeping_);
+}
+
+void Handover::keep_step(lua_State* L, int64_t step) {
+  const uint64_t start = ticks();
+  Kept states = states_of(L, guard<keep_states>, "");
+  kept_at_ = ticks();
+  if (std::holds_alternative<std::monostate>(states.value)) {
+    too_large_ = true;  // nothing is registered
+    return;
+  }
+  size_t bytes = 0, bad = 0;
+  visit_tensors(states, [&](Tensor& x) { bytes += x.nbytes(); });
+  if (bytes > kMostKept) {
+    too_large_ = true;
+    return forget_kept_step();
+  }
+  copy_tensors(states);
+  visit_tensors(states, [&](Tensor& x) { bad += x.device().is_cpu() && !all_finite({x}); });
+  if (!kept_) bad_ = bad;
+  if (bad <= bad_) kept_ = Taken{step, std::move(states)};
+  kept_at_ = ticks();
+  cost_of_keeping_ = kept_at_ - start;
+}
+
+void Handover::take_kept_step() {
+  taken_ = kept_;
+  copy_tensors(taken_->states);  // the next script may write to its own
+}
+
+void Handover::forget_kept_step() {
+  kept_.reset();
+  kept_at_ = cost_of_keeping_ = 0;
+}
+
 std::string Handover::take_after_failure(lua_State* L, Run& run, Outcome outcome, Events& events) {
   const int64_t done = run.done();
+  if (kept_ && kept_->step <= done) {
+    take_kept_step();
+    events.warn(text("the run goes on behind step ", taken_->step, ", the last good one that was kept"));
+    return {};
+  }
   const std::string latest = run.folder() ? latest_checkpoint(run.folder()->path()) : "";
   const auto take_checkpoint = [&] {
     take(L, latest);

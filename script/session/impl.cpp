@@ -17,7 +17,8 @@ Session::Impl::Impl(EventSink sink)
       events_(std::move(sink), run_),
       script_(context_, hook),
       breakpoints_(control_, events_, script_, [this] { safe_point(nullptr, SafePlace::midst); }),
-      viewers_(context_, control_, events_, breakpoints_),
+      viewers_(context_, control_, events_, breakpoints_,
+               [this](const FiniteSentry::Found& found) { tell_not_finite(found); }),
       tasks_(context_, control_, events_, script_, viewers_) {
   context_.safe_point = [](void* self) { static_cast<Impl*>(self)->safe_point(nullptr, SafePlace::midst); };
   context_.owner = this;
@@ -98,6 +99,12 @@ std::optional<Script> Session::Impl::run_script(Script script) {
     }
     run_->set_source(script.source);
     if (former && goes_on) run_->take_over(*former, handover_.step());
+    viewers_.sentry().begin_run(goes_on ? handover_.step() : 0);
+    viewers_.sentry().set_on(!script.options.on_test);
+    viewers_.growth().begin_run();
+    if (!goes_on) handover_.forget_kept_step();
+    next_checkpoint_ = std::chrono::steady_clock::now() +
+                       std::chrono::milliseconds(int64_t(1000 * script.options.checkpoint_every));
     viewers_.statistics().clear(!goes_on);
     if (!goes_on) breakpoints_.watch().begin_run();
     former.reset();
@@ -149,6 +156,7 @@ void Session::Impl::end_script(Outcome outcome, const ScriptError& error) {
   }
   viewers_.profile().end_run();
   viewers_.end_script(*run_);
+  viewers_.sentry().end_run();
   host_.exchange();
   const std::optional<int> exit_code = script_.exit_code();
   if (outcome != Outcome::ok && outcome != Outcome::stopped && !exit_code) {
@@ -196,6 +204,24 @@ void Session::Impl::begin_run(const Script& script) {
   run_.begin(script, [this](Event event) { emit(std::move(event)); });
 }
 
+void Session::Impl::end_step(lua_State* L) {
+  viewers_.sentry().end_step();
+  if (viewers_.growth().looks())
+    if (const std::optional<GrowthWatch::Found> found = viewers_.growth().end_step(L)) tell_growth(*found);
+  const RunOptions& options = run_->options();
+  if (viewers_.sentry().found() || script_.unwinding()) return;
+  if (options.interactive && handover_.may_keep())
+    tasks_.run_own([&] { handover_.keep_step(L, run_->done()); });
+  const auto now = std::chrono::steady_clock::now();
+  if (options.checkpoint_every <= 0 || !options.write_run || now < next_checkpoint_) return;
+  tasks_.run_own([&] { write_automatic_checkpoint(L); });
+  // Writing takes at most one part in fifty of the time.
+  const auto after = std::chrono::steady_clock::now();
+  const auto every = std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+      std::chrono::duration<double>(options.checkpoint_every));
+  next_checkpoint_ = after + std::max(every, 50 * (after - now));
+}
+
 void Session::Impl::begin_step() {
   host_.exchange();
   control_.set_in_steps(run_->in_steps());
@@ -212,6 +238,41 @@ void Session::Impl::set_state(SessionState state, SourcePlace place) {
   event.state = state;
   event.place = std::move(place);
   emit(std::move(event));
+}
+
+void Session::Impl::emit(Event event) {
+  if (event.kind == Event::Kind::metrics)
+    for (const auto& [name, value] : event.metrics)
+      viewers_.sentry().logged(name, value, event.step, event.place);
+  events_.emit(std::move(event));
+}
+
+void Session::Impl::tell_not_finite(const FiniteSentry::Found& found) {
+  Event event{};
+  event.kind = Event::Kind::not_finite;
+  event.step = found.step;
+  event.since = found.since;
+  event.place = found.place;
+  event.node = found.node;
+  event.text = text(found.nan ? "NaN" : "Inf", found.step > 0 ? text(" since step ", found.step) : "", ": ",
+                    found.what);
+  if (!found.explanation.empty()) event.text += "\n" + found.explanation;
+  events_.emit(std::move(event));
+}
+
+void Session::Impl::tell_growth(const GrowthWatch::Found& found) {
+  Event event{};
+  event.kind = Event::Kind::growth;
+  event.step = run_->done();
+  event.place = found.place;
+  event.subject = found.name;
+  event.text =
+      text("'", found.name, "' holds the graphs of ", found.steps, " steps and grows from step to step",
+           found.place.line > 0 ? text(", at ", found.place.file.substr(found.place.file.find_last_of('/') + 1),
+                                       ':', found.place.line)
+                                : "",
+           ": add numbers, as with loss:item(), or loss:detach()");
+  events_.emit(std::move(event));
 }
 
 // ---- safe points
@@ -320,7 +381,9 @@ bool Session::Impl::hand_over() {
   bool failed = true;
   tasks_.run_own([&] {
     try {
-      if (run_->done() > 0) {
+      if (run_->done() > 0 && viewers_.sentry().found() && handover_.kept_step()) {
+        handover_.take_kept_step();
+      } else if (run_->done() > 0) {
         handover_.take(script_.lua(), "");
       } else {
         handover_.drop();
@@ -347,7 +410,8 @@ std::optional<Script> Session::Impl::successor_when_idle() {
     if (newer || !next) next = std::move(newer);
   }
   if (!next) return next;
-  const Outcome outcome = control_.outcome();
+  // A run that went on with NaN to its end has not ended well.
+  const Outcome outcome = viewers_.sentry().found() ? Outcome::numeric : control_.outcome();
   if (outcome == Outcome::ok) handover_.drop();
   std::string why;
   if (outcome != Outcome::ok && !handover_ && script_.lua() && run_->done() > 0)

@@ -11,6 +11,7 @@
 //   Handover         what a reload hands to the next script
 //   Tasks            what runs between scripts and at safe points
 // Impl itself has no lock: it joins the parts on the session's thread.
+#include <chrono>
 #include <lua.hpp>
 #include <thread>
 
@@ -46,10 +47,12 @@ class Session::Impl {
   // The session's thread, for the bindings.
   static Impl& of(lua_State*);
   Run& run() { return *run_; }  // there is one for as long as there is a Lua state
-  void emit(Event event) { events_.emit(std::move(event)); }
+  void emit(Event);
   // Carries out requests, waits while paused, raises a Lua error to end the script. Without a Lua state
   // (inside backward) that is an Error of kind cancelled.
   void safe_point(lua_State*, SafePlace);
+  // A step has ended, before its safe point: keeps its states, and looks for what went wrong.
+  void end_step(lua_State*);
   void begin_step();            // decides who sees each op and each backward pass of the coming step
   void pause_here(lua_State*);  // lg.run.breakpoint
   void usage_failed() { script_.set_usage_failed(); }
@@ -70,6 +73,8 @@ class Session::Impl {
   RunControl::Place place_of(lua_State*, SafePlace);
   void wait_while_paused(lua_State*);
   void set_state(SessionState, SourcePlace = {});
+  void tell_not_finite(const FiniteSentry::Found&);
+  void tell_growth(const GrowthWatch::Found&);
 
   void serve();                              // the thread
   std::optional<Script> run_script(Script);  // its successor, when it was reloaded
@@ -96,6 +101,7 @@ class Session::Impl {
   Handover handover_;
   HostValues host_;
   Tasks tasks_;
+  std::chrono::steady_clock::time_point next_checkpoint_;  // automatic
   std::optional<Script> successor_;  // the script that runs ends for this one
   std::thread thread_;
 };

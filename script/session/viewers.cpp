@@ -19,8 +19,13 @@ constexpr int kTries = 10;
 
 }  // namespace
 
-Viewers::Viewers(Context& context, const RunControl& control, Events& events, BreakpointPauses& breakpoints)
-    : context_(context), control_(control), events_(events), breakpoints_(breakpoints) {
+Viewers::Viewers(Context& context, const RunControl& control, Events& events, BreakpointPauses& breakpoints,
+                 std::function<void(const FiniteSentry::Found&)> not_finite)
+    : context_(context),
+      control_(control),
+      events_(events),
+      breakpoints_(breakpoints),
+      sentry_(std::move(not_finite), [this] { return control_.task_running(); }) {
   tape_.set_statistics(&statistics_);
 }
 
@@ -36,6 +41,7 @@ void Viewers::begin_step(const Run& run) {
   breakpoints_.take_over();
   breakpoints_.watch().begin_step(run.step());
   statistics_.begin_step();
+  sentry_.begin_step(run.step());
   tape_.begin_step(run.step(), tape_.watching() && control_.pause_is_near());
   const bool in_folder = run.folder() && run.awaits_boundary();
   recorder_.begin_step(in_folder && (tries_ > 0 || keeps_tape(run)));
@@ -65,11 +71,14 @@ void Viewers::listen() {
   if (breakpoints.wants_gradients()) viewers.push_back(&breakpoints);
   if (profile_.measuring()) viewers.push_back(&profile_);
   if (recorder_.recording()) viewers.push_back(&recorder_);
+  if (sentry_.looks()) viewers.push_back(&sentry_);
+  if (growth_.looks()) viewers.push_back(&growth_);
   captures_.set(std::move(viewers));
   context_.capture = captures_.empty() ? nullptr : &captures_;
   const bool ops = tape_.keeps_values() || statistics_.looking() || breakpoints.wants_ops() ||
                    profile_.measuring() || recorder_.recording();
   context_.trace = ops || !context_.device->is_cpu() ? this : nullptr;
+  set_root_watch(sentry_.looks() ? &sentry_ : nullptr);
   set_finite_watch(breakpoints.wants_finite() ? &breakpoints : nullptr);
   context_.guard = breakpoints.wants_finite() ? Guard::op : asked_guard_;
   breakpoints.set_raises(asked_guard_ == Guard::op);

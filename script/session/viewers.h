@@ -9,6 +9,8 @@
 #include "runtime/op.h"
 #include "script/inspect/batch_watch.h"
 #include "script/inspect/captures.h"
+#include "script/inspect/finite_sentry.h"
+#include "script/inspect/growth_watch.h"
 #include "script/inspect/statistics_watch.h"
 #include "script/inspect/tape_recorder.h"
 #include "script/inspect/tape_watch.h"
@@ -21,13 +23,16 @@ namespace lunagrad {
 
 class Viewers final : private Trace {
  public:
-  Viewers(Context&, const RunControl&, Events&, BreakpointPauses&);
+  Viewers(Context&, const RunControl&, Events&, BreakpointPauses&,
+          std::function<void(const FiniteSentry::Found&)> not_finite);
   Viewers(const Viewers&) = delete;
 
   TapeWatch& tape() { return tape_; }
   StatisticsWatch& statistics() { return statistics_; }
   ProfileWatch& profile() { return profile_; }
   BatchWatch& batch() { return batch_; }
+  FiniteSentry& sentry() { return sentry_; }
+  GrowthWatch& growth() { return growth_; }
 
   // A script begins. `goes_on`: it takes over from the one before, whose steps and numbers are kept.
   void begin_script(bool goes_on, Guard);
@@ -55,6 +60,8 @@ class Viewers final : private Trace {
   BatchWatch batch_;
   TapeRecorder recorder_;
   int tries_ = 0;  // steps of which the tape is taken down because the script has none yet
+  FiniteSentry sentry_;
+  GrowthWatch growth_;
   Captures captures_;
   Guard asked_guard_ = Guard::off;  // by the command line or the script
   std::set<const Op*> told_;        // ops whose fallback to the CPU was reported

@@ -29,7 +29,7 @@ struct Breakpoint {
   double limit = 0;
   std::string text;
   SourcePlace place;
-  int64_t step = 0;
+  int64_t step = 0;  // of not_finite: the first step that is looked at, 0: every one
 
   int64_t hits = 0;     // in the current or latest run; counted by the session
   std::string problem;  // the error of its predicate, which disabled it; "": none

@@ -52,7 +52,10 @@ struct RunOptions {
   size_t memory = 0;     // limit of Lua's heap and the tensors in bytes, 0 = none (in a sandbox 256 MiB)
   GuardLevel guard = GuardLevel::off;
   bool preload = false;      // `lg` is a global, as for -e and the REPL
-  bool interactive = false;  // a user can resume the run, so lg.run.breakpoint pauses it
+  // A user can resume the run: lg.run.breakpoint pauses it, and the states of lg.run.state are kept, so that
+  // it can go on from its last good step.
+  bool interactive = false;
+  double checkpoint_every = 0;  // seconds between automatic checkpoints, of which the last stays; 0: none
   std::string command_line;  // for config.json
   // Set when the script holds tests; called for each test on the session's thread.
   std::function<void(const TestResult&)> on_test;
@@ -86,6 +89,8 @@ struct Event {
     checkpoint,
     reload,
     break_hit,
+    not_finite,
+    growth,
     image,
     histogram,
     text,
@@ -93,19 +98,23 @@ struct Event {
   } kind;
   // output: the text that print or io.write wrote, with its newlines. warning: the message. error: message
   // and traceback. param: the value as text. run_folder, checkpoint: the path. reload: the values that were
-  // kept, or why the run starts from its first step. break_hit: the explanation. image, histogram, text: the
-  // name.
+  // kept, or why the run starts from its first step. break_hit: the explanation. not_finite: "NaN since step
+  // 20: sqrt at model.lua:31", and below it the explanation, if there is one. growth: what to write instead.
+  // image, histogram, text: the name.
   std::string text;
+  std::string subject;  // growth: the variable whose graph grows from step to step
   // error: the line that failed. state: the line of a pause. Others: the line that caused the event.
   SourcePlace place;
   SessionState state = SessionState::idle;
   int64_t step = 0, total = 0;  // step, metrics; total 0 = unknown
+  int64_t since = 0;            // not_finite: the first step in which it can have been made
   double time = 0;              // seconds since the run began
   // metrics: names and values. param: its name and value; NaN when the value is not a number.
   std::vector<std::pair<std::string, double>> metrics;
   Outcome outcome = Outcome::ok;       // ended, error
   int exit_code = 0;                   // ended: the outcome's number, or the argument of os.exit
-  uint64_t breakpoint = 0, node = 0;   // break_hit: ids; node 0: the op was not recorded
+  // break_hit: ids. not_finite: the node of the op. Node 0: it was not recorded.
+  uint64_t breakpoint = 0, node = 0;
   std::shared_ptr<const Media> media;  // image, histogram, text: the logged value
 };
 using EventSink = std::function<void(const Event&)>;

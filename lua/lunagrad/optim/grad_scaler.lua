@@ -78,6 +78,7 @@ function GradScaler:step(optimizer)
   if state.finite then
     optimizer:step()
   elseif core.run then
+    core.run._scale_overflowed()
     core.run._count_step()
   end
   return state.finite

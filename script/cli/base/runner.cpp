@@ -119,6 +119,15 @@ std::string json_line(const Event& event) {
     case Event::Kind::warning:
       json = {{"event", "warning"}, {"time", event.time}, {"message", event.text}};
       break;
+    case Event::Kind::not_finite:
+      json = {{"event", "not_finite"}, {"time", event.time}, {"step", event.step}, {"message", event.text}};
+      add_place(json, event.place);
+      break;
+    case Event::Kind::growth:
+      json = {{"event", "growth"}, {"time", event.time}, {"step", event.step},
+              {"name", event.subject}, {"message", event.text}};
+      add_place(json, event.place);
+      break;
     case Event::Kind::error:
       json = {{"event", "error"}, {"time", event.time}, {"message", event.text}};
       add_place(json, event.place);
@@ -297,6 +306,8 @@ class Runner {
         progress_.write(request_.json ? stderr : stdout, event.text);
         break;
       case Event::Kind::warning:
+      case Event::Kind::not_finite:
+      case Event::Kind::growth:
         say("warning: " + event.text + "\n");
         break;
       case Event::Kind::error:

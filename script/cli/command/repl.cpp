@@ -166,6 +166,8 @@ class Repl {
         std::fwrite(event.text.data(), 1, event.text.size(), stdout);
         break;
       case Event::Kind::warning:
+      case Event::Kind::not_finite:
+      case Event::Kind::growth:
         std::fprintf(stderr, "warning: %s\n", event.text.c_str());
         break;
       case Event::Kind::error:

@@ -1,0 +1,202 @@
+#include "runtime/tape/origin.h"
+
+#include <algorithm>
+#include <cmath>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "runtime/tape/custom.h"
+#include "runtime/tape/finite.h"
+
+namespace lunagrad {
+namespace {
+
+// Values that are computed again may take so many bytes; a larger graph is traced by its saved values alone.
+constexpr size_t kMostBytes = size_t(512) << 20;
+
+enum class State { unknown, finite, inf, nan };
+
+class Tracer {
+ public:
+  explicit Tracer(const Tensor& root) : root_(root), nodes_(nodes_of(root)) {
+    Context& own = context();
+    own.guard = Guard::off;
+    own.trace = nullptr;
+    own.capture = nullptr;
+    own.grad_enabled = false;
+    own.autocast = nullptr;
+    own.checkpoint = nullptr;
+    collect();
+    for (auto node = nodes_.rbegin(); node != nodes_.rend(); ++node) compute(**node);
+  }
+
+  Origin trace() {
+    Origin origin;
+    const Node* node = root_.node().get();
+    uint64_t value = root_.id();
+    for (;;) {
+      origin.node = node;
+      if (node->is_leaf()) {
+        origin.kind = Origin::Kind::leaf;
+        break;
+      }
+      const int next = guilty_input(*node, state_of(value), origin);
+      if (next < 0) break;
+      const Operand& operand = node->in[size_t(next)];
+      if (!operand.node) {
+        origin.kind = Origin::Kind::input;
+        origin.operand = size_t(next);
+        break;
+      }
+      node = operand.node.get();
+      value = operand.tensor_id;
+    }
+    explain(origin, value);
+    return origin;
+  }
+
+ private:
+  // The restored Context outlives every other member.
+  const RestoreContext restore_;
+  const Tensor root_;
+  std::vector<Node*> nodes_;
+  std::unordered_map<uint64_t, Tensor> values_;
+  std::unordered_map<uint64_t, State> states_;
+  size_t bytes_ = 0;
+
+  void collect() {
+    values_[root_.id()] = root_.detach();
+    for (const Node* node : nodes_) {
+      for (const auto& operand : node->in) collect(operand);
+      for (const auto& operand : node->out) collect(operand);
+    }
+  }
+
+  void collect(const Operand& operand) {
+    if (!operand.saved || !operand.layout || operand.saved->version != operand.version) return;
+    values_.try_emplace(operand.tensor_id,
+                        Tensor(operand.saved, operand.layout, operand.offset, operand.dtype));
+  }
+
+  bool has(uint64_t id) const { return values_.count(id) != 0; }
+
+  // Computes a node's outputs again, where its operands are there and its outputs are not.
+  void compute(const Node& node) {
+    if (node.is_leaf() || is_custom(*node.op) || node.op->writes_inputs) return;
+    if (node.extras && node.extras->checkpoint) return;
+    if (std::all_of(node.out.begin(), node.out.end(), [&](const Operand& out) { return has(out.tensor_id); }))
+      return;
+    Call call;
+    call.op = node.op;
+    for (const Operand& operand : node.in) {
+      if (!operand.layout) {
+        call.in.push_back({});
+        continue;
+      }
+      if (!has(operand.tensor_id)) return;
+      const Tensor& value = values_.at(operand.tensor_id);
+      call.in.push_back(Tensor(value.storage_ref(), value.layout(), value.offset(), value.dtype()));
+      call.in.back().body()->is_number = operand.is_number;
+    }
+    if (node.attributes) {
+      call.params = node.attributes->params;
+      call.args = node.attributes->args;
+    }
+    for (const Operand& out : node.out)
+      if (out.layout) bytes_ += size_t(out.layout->numel) * item_size(out.dtype);
+    if (bytes_ > kMostBytes) return;
+    try {
+      run(call);
+    } catch (const Error&) {
+      return;  // a value that needs more than its operands
+    }
+    if (call.out.size() != node.out.size()) return;
+    for (size_t i = 0; i < node.out.size(); ++i) values_.try_emplace(node.out[i].tensor_id, call.out[i]);
+  }
+
+  State state_of(uint64_t id) {
+    const auto known = states_.find(id);
+    if (known != states_.end()) return known->second;
+    const auto value = values_.find(id);
+    State state = State::unknown;
+    if (value != values_.end()) {
+      state = State::finite;
+      if (!all_finite({value->second}))
+        state = contents_of(value->second).nans > 0 ? State::nan : State::inf;
+    }
+    return states_[id] = state;
+  }
+
+  static bool asks_for_inf(const Node& node) {
+    if (!node.attributes) return false;
+    for (const Value& value : node.attributes->params)
+      if (value.kind == Value::Kind::real && !std::isfinite(value.f)) return true;
+    return false;
+  }
+
+  // The input from which a bad result of the node came; -1: the node made it.
+  int guilty_input(const Node& node, State result, Origin& origin) {
+    if (asks_for_inf(node) && result != State::nan) return -1;
+    origin.exact = true;
+    int unknown = -1;
+    for (const State wanted : {State::nan, State::inf})
+      for (size_t i = 0; i < node.in.size(); ++i) {
+        const Operand& operand = node.in[i];
+        if (!operand.layout || !is_differentiable(operand.dtype) || operand.is_number) continue;
+        const State state = state_of(operand.tensor_id);
+        if (state == wanted) {
+          // An Inf that is meant, such as that of a mask, is no fault; what the op makes of it may be one.
+          const bool meant = state == State::inf && result == State::nan &&
+                             (!operand.node || (!operand.node->is_leaf() && asks_for_inf(*operand.node)));
+          if (!meant) return int(i);
+        }
+        if (state == State::unknown && wanted == State::nan && operand.node) {
+          origin.exact = false;
+          if (unknown < 0 && leads_to_bad(operand.node.get())) unknown = int(i);
+        }
+      }
+    return unknown;
+  }
+
+  // Whether a value that the node depends on is known to be bad.
+  bool leads_to_bad(const Node* from) {
+    std::vector<const Node*> stack{from};
+    std::unordered_set<const Node*> seen{from};
+    while (!stack.empty()) {
+      const Node* const node = stack.back();
+      stack.pop_back();
+      if (!node->is_leaf() && asks_for_inf(*node)) continue;
+      for (const Operand& operand : node->in) {
+        if (!operand.layout || operand.is_number) continue;
+        const State state = state_of(operand.tensor_id);
+        if (state >= State::inf) return true;
+        const Node* const next = operand.node.get();
+        if (next && state == State::unknown && seen.insert(next).second) stack.push_back(next);
+      }
+      if (node->is_leaf() && !node->out.empty() && state_of(node->out[0].tensor_id) >= State::inf) return true;
+    }
+    return false;
+  }
+
+  void explain(Origin& origin, uint64_t value) {
+    if (origin.kind == Origin::Kind::leaf) return;
+    const Node& node = *origin.node;
+    if (origin.kind == Origin::Kind::input) value = node.out.empty() ? 0 : node.out[0].tensor_id;
+    if (!has(value)) return;
+    Operands operands;
+    for (const Operand& operand : node.in) {
+      const auto known = values_.find(operand.tensor_id);
+      operands.push_back(operand.layout && known != values_.end() ? known->second : Tensor());
+    }
+    origin.explanation = explain_result(*node.op, operands, values_.at(value));
+  }
+};
+
+}  // namespace
+
+std::optional<Origin> origin_of(const Tensor& root) {
+  if (!root.node() || all_finite({root})) return {};
+  return Tracer(root).trace();
+}
+
+}  // namespace lunagrad

@@ -1,0 +1,281 @@
+#include "script/inspect/finite_sentry.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "runtime/ops.h"
+#include "runtime/tape/origin.h"
+#include "script/inspect/aside.h"
+
+namespace lunagrad {
+namespace {
+
+// Smaller tensors are always read; of larger ones both ends, and all of them when it is their turn.
+constexpr int64_t kSmall = 1024, kEnd = 128;
+constexpr double kPause = 200;   // times the cost of reading everything
+constexpr size_t kMostRoots = 128;
+
+SourcePlace place_of(SourceLine line) { return {interned(line.file), line.line}; }
+
+std::string at(SourceLine line) {
+  const std::string place = to_string(line);
+  return place.empty() ? "" : " at " + place.substr(place.find_last_of('/') + 1);
+}
+
+std::string plain(const char* op) { return *op == '_' ? op + 1 : op; }
+
+std::string name_of(const Node& leaf) {
+  const std::string& name = interned(leaf.name);
+  return name.empty() ? "a leaf" + at(leaf.line) : name;
+}
+
+bool is_read(const Tensor& x) { return x.defined() && is_differentiable(x.dtype()) && x.numel() > 0; }
+
+bool has_nan(const Tensor& x) { return contents_of(x).nans > 0; }
+
+}  // namespace
+
+void FiniteSentry::begin_run(int64_t done) {
+  found_ = false;
+  step_ = good_ = done;
+  bad_gradient_.reset();
+  pending_.reset();
+  roots_.clear();
+  last_whole_ = whole_cost_ = 0;
+}
+
+bool FiniteSentry::is_due() const {
+  return last_whole_ == 0 || double(ticks() - last_whole_) > kPause * double(whole_cost_);
+}
+
+void FiniteSentry::begin_step(int64_t step) {
+  step_ = step;
+  whole_ = looks() && is_due();
+  missed_ = stepped_ = false;
+  spent_ = 0;
+}
+
+void FiniteSentry::end_step() {
+  if (!looks()) return;
+  if (pending_) report(*std::exchange(pending_, std::nullopt));
+  if (looks() && (roots_.size() >= kMostRoots || (!roots_.empty() && is_due()))) read_device_roots();
+  if (!looks()) return;
+  if (stepped_ && !missed_) good_ = step_;
+  if (!whole_ || spent_ == 0) return;
+  last_whole_ = ticks();
+  whole_cost_ = spent_;
+}
+
+void FiniteSentry::end_run() {
+  if (!looks()) return;
+  if (pending_) report(*std::exchange(pending_, std::nullopt));
+  if (looks()) read_device_roots();
+  roots_.clear();
+}
+
+// ---- what a backward pass starts from
+
+void FiniteSentry::root(const Tensor& root) {
+  if (!looks() || pending_ || aside_() || !is_read(root)) return;
+  if (!root.device().is_cpu()) {
+    if (root.numel() == 1) roots_.push_back({root.detach(), step_, place_of(context().line)});
+    if (roots_.size() > 4 * kMostRoots) roots_.pop_front();
+    return;
+  }
+  if (root.numel() > kSmall && !whole_) return;
+  if (finite(root)) {
+    if (bad_gradient_ && bad_gradient_->step < step_) bad_gradient_.reset();
+    good_ = std::max(good_, step_ - 1);  // a loss tells of the parameters that it was computed with
+    return;
+  }
+  judge_root(root);
+}
+
+void FiniteSentry::judge_root(const Tensor& root) {
+  Found found;
+  found.nan = has_nan(root);
+  found.step = step_;
+  found.since = std::min(good_ + 1, step_);
+  const std::optional<Origin> origin = origin_of(root);
+  if (!origin) return;
+  const Node& node = *origin->node;
+  found.place = place_of(node.line);
+  found.node = node.id;
+  found.explanation = origin->explanation;
+  switch (origin->kind) {
+    case Origin::Kind::op:
+      found.what = plain(node.label()) + at(node.line);
+      found.since = found.step;
+      break;
+    case Origin::Kind::input:
+      found.what = text("operand ", origin->operand + 1, " of ", plain(node.label()), at(node.line),
+                        ", which no recorded op made: the data");
+      found.since = found.step;
+      break;
+    case Origin::Kind::leaf:
+      found.what = name_of(node) + " holds it";
+      if (bad_gradient_) {
+        found.what = bad_gradient_->what;
+        found.place = bad_gradient_->place;
+        found.step = bad_gradient_->step;
+      }
+      break;
+  }
+  // The scale of a gradient scaler overflows by design.
+  const bool scaled = origin->kind == Origin::Kind::op && &node == root.node().get() && !found.nan &&
+                      std::string_view(node.label()) == "mul";
+  if (scaled)
+    pending_ = std::move(found);
+  else
+    report(std::move(found));
+}
+
+void FiniteSentry::skipped() {
+  pending_.reset();
+  bad_gradient_.reset();
+}
+
+// One wait for all losses since the last one.
+void FiniteSentry::read_device_roots() {
+  const uint64_t start = ticks();
+  const std::deque<DeviceRoot> roots = std::exchange(roots_, {});
+  if (roots.empty()) return;
+  const Aside aside;
+  const NoGrad off;
+  TensorList parts;
+  for (const DeviceRoot& root : roots) parts.push_back(to(reshape(root.value, {1}), DType::f32));
+  const std::vector<double> values = to(cat(parts), cpu_device()).to_vector<double>();
+  spent_ += ticks() - start;
+  whole_ = true;
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (std::isfinite(values[i])) {
+      good_ = std::max(good_, roots[i].step - 1);
+      continue;
+    }
+    Found found;
+    found.nan = std::isnan(values[i]);
+    found.step = roots[i].step;
+    found.since = std::min(good_ + 1, found.step);
+    found.place = roots[i].place;
+    found.what = "the loss" + (found.place.line > 0
+                                   ? " at " + found.place.file.substr(found.place.file.find_last_of('/') + 1) +
+                                         ":" + std::to_string(found.place.line)
+                                   : std::string());
+    return report(std::move(found));
+  }
+}
+
+// ---- gradients
+
+void FiniteSentry::begin(std::span<Node* const> nodes) {
+  pass_ = looks() && !bad_gradient_ && !aside_() ? nodes : std::span<Node* const>();
+}
+
+bool FiniteSentry::finite(const Tensor& x) {
+  const uint64_t start = ticks();
+  bool finite;
+  if (x.numel() <= kSmall && x.dtype() == DType::f32 && x.device().is_cpu() && x.is_contiguous()) {
+    const auto* const bits = reinterpret_cast<const uint32_t*>(x.data<float>());
+    uint32_t any = 0;
+    for (int64_t i = 0; i < x.numel(); ++i) any |= uint32_t((bits[i] & 0x7f800000u) == 0x7f800000u);
+    finite = any == 0;
+  } else {
+    finite = all_finite({x});
+  }
+  if (whole_) spent_ += ticks() - start;
+  return finite;
+}
+
+// Reads a small tensor, or the ends of a large one; on a GPU nothing.
+bool FiniteSentry::sampled_finite(const Tensor& x) {
+  if (!x.device().is_cpu()) return true;
+  if (x.numel() <= kSmall || whole_) return finite(x);
+  if (!x.is_contiguous()) return true;
+  const int64_t count = x.numel();
+  const auto part = [&](int64_t from) {
+    return Tensor(x.storage_ref(), LayoutRef(new Layout(Shape{kEnd}, Strides{1})), x.offset() + from,
+                  x.dtype());
+  };
+  return finite(part(0)) && finite(part(count - kEnd));
+}
+
+void FiniteSentry::gradient(const Node& node, uint32_t output, const Tensor& gradient) {
+  if (pass_.empty() || !is_read(gradient) || sampled_finite(gradient)) return;
+  BadGradient bad;
+  bad.step = step_;
+  bad.nan = has_nan(gradient);
+  bad.place = place_of(node.line);
+  // What computed it are the nodes that use this output; the pass visited them before.
+  std::string users;
+  for (const Node* user : pass_) {
+    if (user->id <= node.id) break;
+    const bool uses = std::any_of(user->in.begin(), user->in.end(), [&](const Operand& operand) {
+      return operand.node.get() == &node && operand.output == output;
+    });
+    if (!uses) continue;
+    if (users.empty()) bad.place = place_of(user->line);
+    users += (users.empty() ? "" : " or ") + plain(user->label()) + at(user->line);
+  }
+  bad.what = users.empty() ? "the gradient that backward starts from" : "backward of " + users;
+  bad_gradient_ = std::move(bad);
+  pass_ = {};
+}
+
+void FiniteSentry::stepped(const TensorList& parameters) {
+  if (!looks() || aside_()) return;
+  stepped_ = true;
+  for (const Tensor& x : parameters) {
+    if (!is_read(x)) continue;
+    const bool small = x.numel() <= kSmall && x.device().is_cpu();
+    if (!small && !whole_) {
+      missed_ = true;
+      continue;
+    }
+    if (finite(x)) continue;
+    const Tensor gradient = x.grad();
+    const bool from_gradient = gradient.defined() && !all_finite({gradient});
+    Found found;
+    found.nan = has_nan(x);
+    found.step = step_;
+    found.since = std::min(good_ + 1, step_);
+    found.place = place_of(context().line);
+    const std::string name = x.node() ? name_of(*x.node()) : std::string("a parameter");
+    if (bad_gradient_) {
+      found.nan = bad_gradient_->nan;
+      found.what = bad_gradient_->what;
+      found.place = bad_gradient_->place;
+      found.step = bad_gradient_->step;
+    } else if (from_gradient) {
+      found.what = "the gradient of " + name;
+    } else {
+      found.what = text("the optimizer's step of ", name, at(context().line));
+    }
+    if (from_gradient)
+      found.explanation = text("the gradient of ", name, ": ", describe_contents(gradient, contents_of(gradient)));
+    else
+      found.explanation = text(name, ": ", describe_contents(x.detach(), contents_of(x)));
+    return report(std::move(found));
+  }
+}
+
+void FiniteSentry::logged(const std::string& name, double value, int64_t step, const SourcePlace& place) {
+  if (!looks() || pending_ || std::isfinite(value)) return;
+  Found found;
+  found.nan = std::isnan(value);
+  found.step = step;
+  found.since = step > 0 ? std::min(good_ + 1, step) : 0;
+  found.place = place;
+  found.what = name + " as logged";
+  if (place.line > 0)
+    found.what += " at " + place.file.substr(place.file.find_last_of('/') + 1) + ":" + std::to_string(place.line);
+  report(std::move(found));
+}
+
+void FiniteSentry::report(Found found) {
+  found_ = true;
+  pass_ = {};
+  roots_.clear();
+  tell_(found);
+}
+
+}  // namespace lunagrad

@@ -1,0 +1,43 @@
+#pragma once
+// Finds a variable of the script whose graph grows from step to step, as `total = total + loss` does: the
+// graph of every step stays in memory until the run ends. At step 50, and each time that the number of steps
+// has doubled, the graphs of the script's variables are walked: one that has nodes of nearly all of the latest
+// 50 steps is named, once a run. For the session's thread.
+#include <lua.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/tape/tape.h"
+#include "script/view/source_place.h"
+
+namespace lunagrad {
+
+class GrowthWatch final : public Capture {
+ public:
+  struct Found {
+    std::string name;  // "total", "stats.loss"
+    int64_t steps;     // whose graphs it holds
+    SourcePlace place;  // of the op that made its present value
+  };
+  void begin_run();
+  bool looks() const { return !told_; }
+  // A step has ended; `L` runs the script.
+  std::optional<Found> end_step(lua_State* L);
+
+  void begin(std::span<Node* const> nodes) override;
+  void gradient(const Node&, uint32_t, const Tensor&) override {}
+  bool keep(const Node&) override { return false; }
+  void end() override {}
+
+ private:
+  struct Graph;  // what a variable keeps alive
+  std::optional<Found> look(lua_State* L) const;
+
+  bool told_ = false;
+  int64_t steps_ = 0, next_ = 0;
+  uint64_t latest_ = 0;          // the largest node id of the step's backward passes
+  std::vector<uint64_t> marks_;  // of the latest steps that had one
+};
+
+}  // namespace lunagrad
