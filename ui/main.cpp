@@ -29,6 +29,7 @@ constexpr const char* kUsage =
     "  --set NAME=VALUE     a parameter of lg.run.param\n"
     "  --seed N  --device D  --steps N  --run-dir DIR\n"
     "                       as for lunagrad run\n"
+    "  --checkpoint-every S seconds between automatic checkpoints, 20; a negative number: none\n"
     "  --light  --dark      the theme\n"
     "  --size WxH           of the window, in pixels\n"
     "  --scale F            of fonts and measures; otherwise the monitor's\n"
@@ -75,6 +76,8 @@ bool parse(int argc, char** argv, lunagrad::App::Options& options, std::vector<c
       options.run.seed = uint64_t(number());
     } else if (flag == "--steps") {
       options.run.steps = int64_t(number());
+    } else if (flag == "--checkpoint-every") {
+      options.run.checkpoint_every = number();
     } else if (flag == "--device") {
       options.run.device = value();
     } else if (flag == "--run-dir") {

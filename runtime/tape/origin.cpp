@@ -16,9 +16,20 @@ constexpr size_t kMostBytes = size_t(512) << 20;
 
 enum class State { unknown, finite, inf, nan };
 
+// An in-place write keeps the tensor's id and raises the version of its memory. An input that a node made has
+// the key of that node's output.
+uint64_t key_of(const Operand& operand) {
+  if (operand.node && operand.output < operand.node->out.size())
+    return key_of(operand.node->out[operand.output]);
+  return operand.tensor_id ^ (uint64_t(operand.version) << 44);
+}
+
 class Tracer {
  public:
-  explicit Tracer(const Tensor& root) : root_(root), nodes_(nodes_of(root)) {
+  explicit Tracer(const Tensor& root)
+      : root_(root),
+        root_key_(key_of(root.node()->out[root.body()->output])),
+        nodes_(nodes_of(root)) {
     Context& own = context();
     own.guard = Guard::off;
     own.trace = nullptr;
@@ -33,7 +44,7 @@ class Tracer {
   Origin trace() {
     Origin origin;
     const Node* node = root_.node().get();
-    uint64_t value = root_.id();
+    uint64_t value = root_key_;
     for (;;) {
       origin.node = node;
       if (node->is_leaf()) {
@@ -49,7 +60,7 @@ class Tracer {
         break;
       }
       node = operand.node.get();
-      value = operand.tensor_id;
+      value = key_of(operand);
     }
     explain(origin, value);
     return origin;
@@ -59,22 +70,27 @@ class Tracer {
   // The restored Context outlives every other member.
   const RestoreContext restore_;
   const Tensor root_;
+  const uint64_t root_key_;
   std::vector<Node*> nodes_;
   std::unordered_map<uint64_t, Tensor> values_;
   std::unordered_map<uint64_t, State> states_;
   size_t bytes_ = 0;
 
   void collect() {
-    values_[root_.id()] = root_.detach();
+    values_[root_key_] = root_.detach();
     for (const Node* node : nodes_) {
-      for (const auto& operand : node->in) collect(operand);
-      for (const auto& operand : node->out) collect(operand);
+      for (const auto& operand : node->in) collect(operand, false);
+      for (const auto& operand : node->out) collect(operand, false);
     }
+    for (const Node* node : nodes_)
+      if (node->is_leaf())
+        for (const auto& operand : node->out) collect(operand, true);
   }
 
-  void collect(const Operand& operand) {
-    if (!operand.saved || !operand.layout || operand.saved->version != operand.version) return;
-    values_.try_emplace(operand.tensor_id,
+  // A leaf that was written to since, by an optimizer, counts as it is now.
+  void collect(const Operand& operand, bool as_it_is) {
+    if (!operand.saved || !operand.layout || (!as_it_is && operand.saved->version != operand.version)) return;
+    values_.try_emplace(key_of(operand),
                         Tensor(operand.saved, operand.layout, operand.offset, operand.dtype));
   }
 
@@ -84,7 +100,7 @@ class Tracer {
   void compute(const Node& node) {
     if (node.is_leaf() || is_custom(*node.op) || node.op->writes_inputs) return;
     if (node.extras && node.extras->checkpoint) return;
-    if (std::all_of(node.out.begin(), node.out.end(), [&](const Operand& out) { return has(out.tensor_id); }))
+    if (std::all_of(node.out.begin(), node.out.end(), [&](const Operand& out) { return has(key_of(out)); }))
       return;
     Call call;
     call.op = node.op;
@@ -93,8 +109,8 @@ class Tracer {
         call.in.push_back({});
         continue;
       }
-      if (!has(operand.tensor_id)) return;
-      const Tensor& value = values_.at(operand.tensor_id);
+      if (!has(key_of(operand))) return;
+      const Tensor& value = values_.at(key_of(operand));
       call.in.push_back(Tensor(value.storage_ref(), value.layout(), value.offset(), value.dtype()));
       call.in.back().body()->is_number = operand.is_number;
     }
@@ -111,7 +127,7 @@ class Tracer {
       return;  // a value that needs more than its operands
     }
     if (call.out.size() != node.out.size()) return;
-    for (size_t i = 0; i < node.out.size(); ++i) values_.try_emplace(node.out[i].tensor_id, call.out[i]);
+    for (size_t i = 0; i < node.out.size(); ++i) values_.try_emplace(key_of(node.out[i]), call.out[i]);
   }
 
   State state_of(uint64_t id) {
@@ -138,12 +154,12 @@ class Tracer {
   int guilty_input(const Node& node, State result, Origin& origin) {
     if (asks_for_inf(node) && result != State::nan) return -1;
     origin.exact = true;
-    int unknown = -1;
+    int unknown = -1, closed = -1;
     for (const State wanted : {State::nan, State::inf})
       for (size_t i = 0; i < node.in.size(); ++i) {
         const Operand& operand = node.in[i];
         if (!operand.layout || !is_differentiable(operand.dtype) || operand.is_number) continue;
-        const State state = state_of(operand.tensor_id);
+        const State state = state_of(key_of(operand));
         if (state == wanted) {
           // An Inf that is meant, such as that of a mask, is no fault; what the op makes of it may be one.
           const bool meant = state == State::inf && result == State::nan &&
@@ -153,9 +169,29 @@ class Tracer {
         if (state == State::unknown && wanted == State::nan && operand.node) {
           origin.exact = false;
           if (unknown < 0 && leads_to_bad(operand.node.get())) unknown = int(i);
+          if (closed < 0 && leads_to_closed(operand.node.get())) closed = int(i);
         }
       }
-    return unknown;
+    return unknown >= 0 ? unknown : closed;
+  }
+
+  // Whether among the unknown values that the node depends on is one of an op that cannot be computed again:
+  // a function of the user, or a part of a checkpoint.
+  bool leads_to_closed(const Node* from) {
+    std::vector<const Node*> stack{from};
+    std::unordered_set<const Node*> seen{from};
+    while (!stack.empty()) {
+      const Node* const node = stack.back();
+      stack.pop_back();
+      if (node->is_leaf()) continue;
+      if (is_custom(*node->op) || (node->extras && node->extras->checkpoint)) return true;
+      for (const Operand& operand : node->in) {
+        const Node* const next = operand.node.get();
+        if (next && state_of(key_of(operand)) == State::unknown && seen.insert(next).second)
+          stack.push_back(next);
+      }
+    }
+    return false;
   }
 
   // Whether a value that the node depends on is known to be bad.
@@ -168,12 +204,12 @@ class Tracer {
       if (!node->is_leaf() && asks_for_inf(*node)) continue;
       for (const Operand& operand : node->in) {
         if (!operand.layout || operand.is_number) continue;
-        const State state = state_of(operand.tensor_id);
+        const State state = state_of(key_of(operand));
         if (state >= State::inf) return true;
         const Node* const next = operand.node.get();
         if (next && state == State::unknown && seen.insert(next).second) stack.push_back(next);
       }
-      if (node->is_leaf() && !node->out.empty() && state_of(node->out[0].tensor_id) >= State::inf) return true;
+      if (node->is_leaf() && !node->out.empty() && state_of(key_of(node->out[0])) >= State::inf) return true;
     }
     return false;
   }
@@ -181,11 +217,11 @@ class Tracer {
   void explain(Origin& origin, uint64_t value) {
     if (origin.kind == Origin::Kind::leaf) return;
     const Node& node = *origin.node;
-    if (origin.kind == Origin::Kind::input) value = node.out.empty() ? 0 : node.out[0].tensor_id;
+    if (origin.kind == Origin::Kind::input) value = node.out.empty() ? 0 : key_of(node.out[0]);
     if (!has(value)) return;
     Operands operands;
     for (const Operand& operand : node.in) {
-      const auto known = values_.find(operand.tensor_id);
+      const auto known = values_.find(key_of(operand));
       operands.push_back(operand.layout && known != values_.end() ? known->second : Tensor());
     }
     origin.explanation = explain_result(*node.op, operands, values_.at(value));

@@ -248,7 +248,7 @@ void FiniteSentry::stepped(const TensorList& parameters) {
     } else if (from_gradient) {
       found.what = "the gradient of " + name;
     } else {
-      found.what = text("the optimizer's step of ", name, at(context().line));
+      found.what = text("the optimizer's step", at(context().line), ", in ", name);
     }
     if (from_gradient)
       found.explanation = text("the gradient of ", name, ": ", describe_contents(gradient, contents_of(gradient)));

@@ -9,6 +9,11 @@
 #include "ui/runs/list.h"
 
 namespace lunagrad {
+namespace {
+
+constexpr double kCheckpointEvery = 20;  // seconds
+
+}  // namespace
 
 RunActions::RunActions(Uses uses, std::string script, RunOptions options, std::function<void()> cleared)
     : session_(uses.session),
@@ -21,9 +26,18 @@ RunActions::RunActions(Uses uses, std::string script, RunOptions options, std::f
       options_(std::move(options)),
       cleared_(std::move(cleared)) {
   options_.interactive = true;  // the user can resume: lg.run.breakpoint() pauses
+  if (options_.checkpoint_every == 0) options_.checkpoint_every = kCheckpointEvery;
+  options_of_run_ = options_;
 }
 
 void RunActions::update() {
+  if (nan_breakpoint_ && awaited_ == Awaited::nothing &&
+      (journal_.last_hit() == nan_breakpoint_ || (journal_.ended() && !journal_.active()))) {
+    if (journal_.last_hit() != nan_breakpoint_)
+      shell_.notice("The run was repeated, but no NaN or Inf came up: it depends on more than the seed.");
+    session_.remove_breakpoint(nan_breakpoint_);
+    nan_breakpoint_ = 0;
+  }
   if (!follows_line_from_ || journal_.pauses() <= *follows_line_from_) return;
   follows_line_from_.reset();
   texts_.go_to(journal_.pause_place());
@@ -71,16 +85,65 @@ void RunActions::restart(bool paused) {
                  "workbench with one, as in lunagrad-workbench train.lua\n");
     return;
   }
-  awaited_ = paused ? Awaited::paused_run : Awaited::run;
-  const auto begin = [this] {
-    if (awaited_ != Awaited::nothing) begin_run();
-  };
+  await(paused ? Awaited::paused_run : Awaited::run);
+}
+
+// As soon as modified texts are saved.
+void RunActions::await(Awaited what) {
+  awaited_ = what;
+  const auto begin = [this] { begin_awaited(); };
   if (texts_.save_before_run([this] { awaited_ = Awaited::nothing; }, begin)) begin();
+}
+
+void RunActions::begin_awaited() {
+  if (awaited_ == Awaited::nothing) return;
+  if (awaited_ != Awaited::reload) return begin_run();
+  awaited_ = Awaited::nothing;
+  shown_.go_live();
+  texts_.forget_sources();
+  texts_.remember_run_lines();
+  session_.reload();
+}
+
+void RunActions::run_to_not_finite() {
+  const std::optional<NotFiniteNote>& note = journal_.not_finite();
+  if (!note || nan_breakpoint_) return;
+  Breakpoint breakpoint;
+  breakpoint.condition = Breakpoint::Condition::not_finite;
+  breakpoint.step = note->since;
+  nan_breakpoint_ = session_.add_breakpoint(breakpoint);
+  // The run as it was: its seed, and what was edited while it ran.
+  after_repeat_ = options_;
+  options_ = options_of_run_;
+  options_.run_directory.clear();
+  options_.edits = journal_.edits();
+  same_seed_ = true;
+  restart();
+}
+
+void RunActions::go_on_after_failure() {
+  if (!journal_.active()) await(Awaited::reload);
+}
+
+void RunActions::restore_options(const RunOptions& options) {
+  options_.arguments = options.arguments;
+  options_.set = options.set;
+  options_.seed = options.seed;
+  options_.device = options.device;
+  options_.steps = options.steps;
+}
+
+void RunActions::resume(const std::string& folder, const RunOptions& options) {
+  restore_options(options);
+  options_.resume = folder;
+  same_seed_ = true;
+  restart();
 }
 
 void RunActions::begin_run() {
   const bool paused = std::exchange(awaited_, Awaited::nothing) == Awaited::paused_run;
-  if (new_seed_) options_.seed = std::random_device()();
+  if (new_seed_ && !std::exchange(same_seed_, false)) options_.seed = std::random_device()();
+  same_seed_ = false;
   for (const auto& [name, value] : params_.take_waiting()) options_.set[name] = value;
   journal_.restart();
   texts_.forget_sources();
@@ -92,7 +155,10 @@ void RunActions::begin_run() {
     session_.run_text(untitled->buffer.content(), script_, options_);
   else
     session_.run_file(script_, options_);
+  options_of_run_ = options_;
   options_.run_directory.clear();  // it contains a run now: the next one gets its own folder
+  options_.resume.clear();
+  if (after_repeat_) options_ = *std::exchange(after_repeat_, std::nullopt);
   if (paused) session_.pause();
   // The user who starts an example wants to see it train.
   PanelLayout& layout = shell_.settings().layout;

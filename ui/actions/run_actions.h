@@ -46,6 +46,17 @@ class RunActions {
   // From the start, as soon as modified texts are saved; ends the current run. `paused`: pauses at the first
   // step.
   void restart(bool paused = false);
+  // Runs the script again as it ran, up to the first NaN or Inf of this run, and pauses at the op that makes it.
+  void run_to_not_finite();
+  // Saves the texts and goes on with the changed script behind the last good step of the run that has ended.
+  void go_on_after_failure();
+  void dismiss_failure() { journal_.dismiss_failure(); }
+  // Arguments, parameters, device, seed and steps of the next run, as in a window that is gone.
+  void restore_options(const RunOptions&);
+  // Goes on with a run whose window is gone, from the newest checkpoint in its folder.
+  void resume(const std::string& folder, const RunOptions&);
+  // The options that the current run, or the last one, began with.
+  const RunOptions& options_of_run() const { return options_of_run_; }
   void rerun_with(const std::map<std::string, std::string>& values);  // restarts with these parameters
   void pause_or_resume();
   void step();       // to the next step boundary, then pauses; starts a run if there is none
@@ -70,8 +81,10 @@ class RunActions {
   void undo_param() { params_.undo(session_, journal_.step()); }
 
  private:
-  enum class Awaited { nothing, run, paused_run };
+  enum class Awaited { nothing, run, paused_run, reload };
   void begin_run();
+  void begin_awaited();
+  void await(Awaited);
 
   Session& session_;
   Journal& journal_;
@@ -80,9 +93,12 @@ class RunActions {
   CurveDesk& curves_;
   Shell& shell_;
   std::string script_;
-  RunOptions options_;
+  RunOptions options_, options_of_run_;
   const std::function<void()> cleared_;
   bool new_seed_ = false;
+  bool same_seed_ = false;          // the run that begins next repeats the last one
+  uint64_t nan_breakpoint_ = 0;     // of run_to_not_finite(), until it is met or the run has ended
+  std::optional<RunOptions> after_repeat_;  // the options of the next run once the repeated one has begun
   ParamDesk params_;
   Awaited awaited_ = Awaited::nothing;         // what begins when modified texts are saved
   std::optional<uint64_t> follows_line_from_;  // the number of pauses when step_line() was called

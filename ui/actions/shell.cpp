@@ -12,9 +12,9 @@ void Shell::keep_layout(const std::string& name) {
   settings_.preset = name;
 }
 
-void Shell::notice(const std::string& sentence) {
-  notices_.push_back(sentence);
-  write(ConsoleLine::Kind::warning, sentence + "\n");
+void Shell::notice(Notice notice) {
+  write(ConsoleLine::Kind::warning, notice.sentence + "\n");
+  notices_.push_back(std::move(notice));
 }
 
 void Shell::dismiss_notice() {

@@ -51,9 +51,15 @@ class Shell {
   // Appends to the console.
   void write(ConsoleLine::Kind kind, std::string_view text) { journal_.write(kind, text); }
   void clear_console() { journal_.clear_console(); }
+  // A sentence above the panels, with a button that does something about it if there is a label.
+  struct Notice {
+    std::string sentence, label, help;
+    std::function<void()> action;
+  };
   // Shows the sentence above the panels until the user dismisses it, and in the console.
-  void notice(const std::string& sentence);
-  const std::vector<std::string>& notices() const { return notices_; }  // oldest first
+  void notice(const std::string& sentence) { notice(Notice{sentence, {}, {}, {}}); }
+  void notice(Notice);
+  const std::vector<Notice>& notices() const { return notices_; }  // oldest first
   void dismiss_notice();                                                // the oldest
 
   // Shows the help panel with a search for `query`, which the panel takes when it is drawn.
@@ -73,7 +79,7 @@ class Shell {
   Commands commands_;
   Description description_;
   std::string state_folder_, help_query_;
-  std::vector<std::string> notices_;
+  std::vector<Notice> notices_;
   TakePicture take_picture_;
   Errands errands_;
 };

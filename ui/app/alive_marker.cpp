@@ -51,11 +51,11 @@ void AliveMarker::look_for_crashes(const std::string& folder) {
   }
 }
 
-void AliveMarker::set_script(const std::string& script) {
+void AliveMarker::set_text(const std::string& text) {
   if (descriptor_ < 0) return;
-  // On a full disk it contains less: then the path to restore does not exist, and is ignored.
+  // On a full disk it contains less: then it is no JSON, and is ignored.
   [[maybe_unused]] const bool written =
-      ftruncate(descriptor_, 0) == 0 && pwrite(descriptor_, script.data(), script.size(), 0) >= 0;
+      ftruncate(descriptor_, 0) == 0 && pwrite(descriptor_, text.data(), text.size(), 0) >= 0;
 }
 
 }  // namespace lunagrad

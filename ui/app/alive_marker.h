@@ -1,5 +1,5 @@
 #pragma once
-// A file in the state folder that exists while a window is open and contains the path of its script. The file
+// A file in the state folder that exists while a window is open and contains a text about its run. The file
 // is locked, and the system frees the lock however the process ends: the next start recognizes crashed
 // windows, and does not mistake a running one for them. One thread.
 #include <optional>
@@ -15,8 +15,8 @@ class AliveMarker {
 
   void end();  // in order
 
-  void set_script(const std::string&);
-  // The script of the latest window that crashed, "" if it had none; found by the constructor.
+  void set_text(const std::string&);
+  // The text of the latest window that crashed; found by the constructor.
   const std::optional<std::string>& crashed() const { return crashed_; }
 
  private:

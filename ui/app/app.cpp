@@ -15,6 +15,7 @@
 
 #include "runtime/error.h"
 #include "runtime/io/atomic_file.h"
+#include "script/run/folder.h"
 #include "ui/widgets/input.h"
 #include "ui/window/theme.h"
 
@@ -99,10 +100,17 @@ App::App(Start start)
   bench_.texts().open_kept(bench_.script());
   std::string script = start.options.script;
   if (const auto& crashed = marker_.crashed()) {
-    const bool reopens = script.empty() && !crashed->empty();
-    if (reopens) script = *crashed;
-    bench_.shell().notice("The window did not end in order the last time; its layout is as it was" +
-                          (reopens ? ", and " + printable(script) + " is open again." : std::string(".")));
+    const OpenRun was = open_run_from(*crashed);
+    const bool reopens = script.empty() && !was.script.empty();
+    if (reopens) script = was.script;
+    Shell::Notice notice;
+    notice.sentence = "Lunagrad closed unexpectedly. ";
+    notice.sentence += reopens ? "Layout and script were restored." : "The layout was restored.";
+    if (reopens) {
+      bench_.control().open(was.script);
+      restore_run(was, notice);
+    }
+    bench_.shell().notice(std::move(notice));
   }
   // The absolute path, since the next start may be in another folder.
   std::error_code failed;
@@ -239,12 +247,45 @@ void App::keep_settings() {
   window_.size(settings.width, settings.height);
   settings.has_layout = true;
   if (const std::string failed = keeper_.keep(settings); !failed.empty()) bench_.shell().notice(failed);
-  if (bench_.script() == marked_script_) return;
-  marked_script_ = bench_.script();
+  mark_run();
+  if (bench_.script() == titled_script_) return;
+  titled_script_ = bench_.script();
+  window_.set_title(titled_script_.empty() ? "Lunagrad" : printable(titled_script_) + " - Lunagrad");
+}
+
+// What the next start needs after a crash.
+void App::mark_run() {
+  OpenRun now;
   std::error_code failed;
-  const auto whole = std::filesystem::absolute(marked_script_, failed);
-  marker_.set_script(marked_script_.empty() || failed ? marked_script_ : whole.string());
-  window_.set_title(marked_script_.empty() ? "Lunagrad" : printable(marked_script_) + " - Lunagrad");
+  const auto absolute = [&](const std::string& path) {
+    const auto whole = std::filesystem::absolute(path, failed);
+    return path.empty() || failed ? path : whole.lexically_normal().string();
+  };
+  now.script = absolute(bench_.script());
+  if (bench_.journal().active()) now.folder = absolute(bench_.journal().run_folder());
+  now.options = bench_.journal().active() ? bench_.control().options_of_run() : bench_.control().options();
+  const std::string text = text_of(now);
+  if (text == marked_) return;
+  marked_ = text;
+  marker_.set_text(text);
+}
+
+// The script's arguments and settings as they were; and the offer to go on with its run.
+void App::restore_run(const OpenRun& was, Shell::Notice& notice) {
+  bench_.control().restore_options(was.options);
+  if (was.folder.empty()) return;
+  std::string checkpoint;
+  try {
+    checkpoint = latest_checkpoint(was.folder);
+  } catch (const Error&) {
+  }
+  if (checkpoint.empty()) {
+    notice.sentence += " Its run has no checkpoint.";
+    return;
+  }
+  notice.label = "Resume run";
+  notice.help = "Goes on with the run from its newest checkpoint, with its arguments and parameters.";
+  notice.action = [this, was] { bench_.control().resume(was.folder, was.options); };
 }
 
 void App::apply_scale() {

@@ -12,6 +12,7 @@
 #include "ui/app/closing.h"
 #include "ui/app/drive.h"
 #include "ui/app/notices.h"
+#include "ui/app/open_run.h"
 #include "ui/app/regions.h"
 #include "ui/panels/toolbar.h"
 #include "ui/window/window.h"
@@ -61,6 +62,8 @@ class App {
   void handle_keys();
   void apply_scale();
   void keep_settings();
+  void mark_run();
+  void restore_run(const OpenRun&, Shell::Notice&);
   void keep_everything();
   [[noreturn]] void end_without_display(const char* why);
   void restart();
@@ -89,7 +92,7 @@ class App {
   Closing closing_;
   SettingsKeeper keeper_;
   std::unique_ptr<Drive> drive_;
-  std::string marked_script_;
+  std::string titled_script_, marked_;
   float shown_scale_;        // of the loaded fonts, as in the settings
   bool popup_open_ = false;  // at the end of the last frame
   bool quit_ = false;

@@ -44,6 +44,14 @@ void App::add_run_commands() {
                 [this] { bench_.control().stop(); }, [this] { return bench_.journal().active(); }});
   commands.add({"Clean run", "Ctrl+F5", "Runs the script from its start, whatever is going on.",
                 [this] { bench_.control().restart(); }});
+  commands.add({"Run again to the first NaN", "",
+                "Repeats the run and pauses at the operation that makes the first NaN or Inf.",
+                [this] { bench_.control().run_to_not_finite(); },
+                [this] { return bench_.journal().not_finite().has_value(); }});
+  commands.add({"Go on from the last good step", "",
+                "After an error or a NaN: with the changed script, from the states of lg.run.state.",
+                [this] { bench_.control().go_on_after_failure(); },
+                [this] { return bench_.journal().ended() && !bench_.journal().active(); }});
   commands.add({"Pause", "F6", "Pauses the run at its next safe point, or goes on.",
                 [this] { bench_.control().pause_or_resume(); },
                 [state] { return state() == SessionState::running || state() == SessionState::paused; }});

@@ -20,7 +20,7 @@ std::string silence_sentence(const Workbench& bench) {
 }
 
 int Notices::bar(Workbench& bench, const char* item, const std::string& sentence,
-                 const std::vector<Choice>& choices, float width) {
+                 const std::vector<Choice>& choices, float width, unsigned color) {
   const float gap = em(0.4f), padding = 2 * ImGui::GetStyle().FramePadding.x;
   float buttons = 0;
   for (const Choice& choice : choices) buttons += ImGui::CalcTextSize(choice.label).x + padding + gap;
@@ -32,7 +32,7 @@ int Notices::bar(Workbench& bench, const char* item, const std::string& sentence
   const float row = ImGui::GetFrameHeight();
   const float height = (beside ? std::max(text.y, row) : text.y + row + gap) + em(0.5f);
   ImGui::GetWindowDrawList()->AddRectFilled(at, {at.x + width, at.y + height},
-                                            with_alpha(theme().warning, 0.18f), em(0.3f));
+                                            with_alpha(color, 0.18f), em(0.3f));
   ImGui::SetCursorScreenPos({at.x + em(0.6f), beside ? at.y + (height - text.y) / 2 : at.y + em(0.25f)});
   ImGui::PushTextWrapPos(ImGui::GetCursorPosX() + wrap);
   ImGui::TextUnformatted(sentence.c_str());
@@ -51,7 +51,31 @@ int Notices::bar(Workbench& bench, const char* item, const std::string& sentence
   return pressed;
 }
 
+void Notices::draw_failure(Workbench& bench, float width) {
+  const std::optional<FailureNote>& failure = bench.journal().failure();
+  if (!failure) return;
+  std::vector<Choice> choices;
+  const bool has_line = failure->place.line > 0;
+  if (has_line) choices.push_back({"Show line", "failure.line", "Opens the line in the editor."});
+  const bool again = failure->ended && !bench.journal().active();
+  if (again)
+    choices.push_back({"Go on", "failure.go_on",
+                       "Saves the texts and goes on behind the last good step with the changed script. What "
+                       "lg.run.state registers is as it was then; a script without it starts anew."});
+  choices.push_back({"Dismiss", "failure.dismiss", "The error stays in the console."});
+  const int pressed = bar(bench, "failure", failure->text, choices, width, theme().bad);
+  if (pressed < 0) return;
+  const std::string item = choices[size_t(pressed)].item;
+  if (item == "failure.line")
+    bench.texts().go_to(SourcePlace(failure->place));
+  else if (item == "failure.go_on")
+    bench.control().go_on_after_failure();
+  else
+    bench.control().dismiss_failure();
+}
+
 bool Notices::draw(Workbench& bench, float width) {
+  draw_failure(bench, width);
   if (const std::string silence = silence_sentence(bench); !silence.empty()) {
     static const std::vector<Choice> choices = {
         {"Interrupt", "silence.interrupt", "Ends the script as soon as it comes back from there."},
@@ -59,15 +83,19 @@ bool Notices::draw(Workbench& bench, float width) {
          "The window begins anew without the run: texts that have a file are saved there, others are kept, "
          "and the script is "
          "open but does not run."}};
-    const int pressed = bar(bench, "silence", silence, choices, width);
+    const int pressed = bar(bench, "silence", silence, choices, width, theme().warning);
     if (pressed == 0) bench.control().interrupt();
     return pressed == 1;
   }
   if (bench.shell().notices().empty()) return false;
-  static const std::vector<Choice> choices = {
-      {"Dismiss", "notice.dismiss", "The sentence stays in the console."}};
-  if (bar(bench, "notice", bench.shell().notices().front(), choices, width) == 0)
-    bench.shell().dismiss_notice();
+  const Shell::Notice notice = bench.shell().notices().front();
+  std::vector<Choice> choices;
+  if (!notice.label.empty()) choices.push_back({notice.label.c_str(), "notice.action", notice.help.c_str()});
+  choices.push_back({"Dismiss", "notice.dismiss", "The sentence stays in the console."});
+  const int pressed = bar(bench, "notice", notice.sentence, choices, width, theme().warning);
+  if (pressed < 0) return false;
+  bench.shell().dismiss_notice();
+  if (pressed == 0 && notice.action) notice.action();
   return false;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// The line above the panels: sentences that the user should read, one after the other, each until it is
-// dismissed; before them, a warning that the script does not answer a stop or a pause, with the call that it
+// The lines above the panels, in every layout: the error that ended the run, with its line; sentences that the
+// user should read, one after the other, each until it is dismissed; before them, a warning that the script does not answer a stop or a pause, with the call that it
 // is in and what can be done. Drawing thread only.
 #include <string>
 #include <vector>
@@ -22,7 +22,8 @@ class Notices {
   };
   // The sentence with buttons after it; returns the one that was pressed, -1 for none.
   static int bar(Workbench&, const char* item, const std::string& sentence, const std::vector<Choice>&,
-                 float width);
+                 float width, unsigned color);
+  static void draw_failure(Workbench&, float width);
 };
 
 // "the script has not answered for 3 s: it is in os.execute, called at train.lua:12", or "".

@@ -141,6 +141,9 @@ void ChartModel::add_marks(const std::vector<ChartSource>& sources, const ChartC
         case RunMark::Kind::checkpoint:
           made.kind = "checkpoint", made.color = colors.checkpoint;
           break;
+        case RunMark::Kind::not_finite:
+          made.kind = mark.brief, made.color = colors.not_finite;
+          break;
         case RunMark::Kind::pause:
           made.kind = "pause", made.color = colors.pause;
           break;

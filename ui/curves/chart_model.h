@@ -30,7 +30,7 @@ struct Chart {
 
 struct ChartColors {
   std::vector<ImU32> series;
-  ImU32 edit, reload, checkpoint, pause;
+  ImU32 edit, reload, checkpoint, pause, not_finite;
 };
 
 class ChartModel {

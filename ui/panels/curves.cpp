@@ -77,7 +77,7 @@ class CurvesPanel final : public Panel {
     bench.curves().smooth_shown();
     collect(bench);
     const Theme& t = theme();
-    const ChartColors colors{{t.series.begin(), t.series.end()}, t.accent, t.warning, t.good, t.muted};
+    const ChartColors colors{{t.series.begin(), t.series.end()}, t.accent, t.warning, t.good, t.muted, t.bad};
     if (model_.x == XAxis::samples && !ChartModel::has_samples(sources_)) model_.x = XAxis::step;
     const std::vector<Chart>& charts = model_.build(sources_, bench.journal().smoothing(), colors);
     if (sources_.empty()) {

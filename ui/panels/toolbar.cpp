@@ -45,6 +45,8 @@ Status status_of(const Journal& journal) {
   if (!journal.ended()) return {"ready", t.muted};
   switch (journal.outcome()) {
     case Outcome::ok:
+      if (const auto& note = journal.not_finite())
+        return {note->nan ? "finished, with NaN" : "finished, with Inf", t.bad};
       return {"finished", t.good};
     case Outcome::stopped:
       return {"stopped", t.warning};
@@ -119,6 +121,62 @@ void draw_status(Workbench& bench, float width) {
     explain("The script stops at its next step. Stop once more to interrupt it at once.");
   else
     explain("What the session does now, or how its last run ended.");
+}
+
+void draw_not_finite_popup(Workbench& bench, const NotFiniteNote& note) {
+  ImGui::PushTextWrapPos(em(34));
+  bold_text(note.headline);
+  if (!note.explanation.empty()) ImGui::TextUnformatted(note.explanation.c_str());
+  ImGui::PopTextWrapPos();
+  bench.description().add_last("not_finite.explanation", note.explanation);
+  if (ImGui::Button("Run again to the first NaN")) {
+    bench.control().run_to_not_finite();
+    ImGui::CloseCurrentPopup();
+  }
+  bench.description().add_last("not_finite.again", "");
+  explain(
+      "Runs the script again with the same seed and arguments, pauses at the operation that makes the first NaN "
+      "or Inf, and shows its operands.");
+  ImGui::SameLine();
+  if (note.place.line > 0) {
+    if (ImGui::Button("Show line")) {
+      bench.texts().go_to(SourcePlace(note.place));
+      ImGui::CloseCurrentPopup();
+    }
+    bench.description().add_last("not_finite.line", "");
+    explain("Opens the line in the editor.");
+    ImGui::SameLine();
+  }
+  ImGui::BeginDisabled(bench.journal().active());
+  if (ImGui::Button("Go on from the last good step")) {
+    bench.control().go_on_after_failure();
+    ImGui::CloseCurrentPopup();
+  }
+  ImGui::EndDisabled();
+  bench.description().add_last("not_finite.go_on", "");
+  explain(
+      "With the changed script, from the states that lg.run.state registers, as they were before the NaN. During "
+      "a run, saving the script does it.");
+}
+
+void draw_not_finite(Workbench& bench, float width) {
+  const NotFiniteNote note = *bench.journal().not_finite();
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float height = ImGui::GetFrameHeight();
+  const bool pressed = ImGui::InvisibleButton("##not_finite", {width, height});
+  const bool hovered = ImGui::IsItemHovered();
+  bench.description().add_last("not_finite", note.headline);
+  explain((note.headline + ". Click: why, and what to do.").c_str());
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  list->AddRectFilled(at, {at.x + width, at.y + height}, with_alpha(theme().bad, hovered ? 0.45f : 0.28f), em(0.3f));
+  list->AddRect(at, {at.x + width, at.y + height}, theme().bad, em(0.3f));
+  list->PushClipRect(at, {at.x + width - em(0.4f), at.y + height}, true);
+  list->AddText({at.x + em(0.7f), at.y + ImGui::GetStyle().FramePadding.y}, theme().text, note.headline.c_str());
+  list->PopClipRect();
+  if (pressed) ImGui::OpenPopup("not_finite");
+  if (!ImGui::BeginPopup("not_finite")) return;
+  draw_not_finite_popup(bench, note);
+  ImGui::EndPopup();
 }
 
 // Seconds until the last step, at the present rate; negative if unknown.
@@ -323,8 +381,16 @@ void Toolbar::draw(Workbench& bench) {
       pieces.push_back({control.command, control.rank, control_width(control, label),
                         [&bench, &control, label] { draw_control(bench, control, label); }});
     }
-    const float state = ImGui::CalcTextSize("stopping").x + em(2.1f), progress = em(10.5f);
+    const std::string status = status_of(bench.journal()).text;
+    const float state = std::max(ImGui::CalcTextSize("stopping").x, ImGui::CalcTextSize(status.c_str()).x) + em(2.1f);
+    const float progress = em(10.5f);
     pieces.push_back({"", 4, state, [&bench, state] { draw_status(bench, state); }});
+    if (const auto& note = bench.journal().not_finite()) {
+      // In a narrow window its beginning: the rest is in the popup.
+      const float whole = ImGui::CalcTextSize(note->headline.c_str()).x + em(1.4f);
+      const float wide = labels == 2 ? whole : std::min(whole, ImGui::CalcTextSize("NaN since step 9999").x + em(1.4f));
+      pieces.push_back({"", -1, wide, [&bench, wide] { draw_not_finite(bench, wide); }});
+    }
     pieces.push_back({"", 5, progress, [&bench, progress] { draw_progress(bench, progress); }});
     pieces.push_back({"", 10, em(6), [&bench] { draw_time(bench); }});
     pieces.push_back({"", 11, em(6), [&bench] { draw_rate(bench); }});
@@ -334,6 +400,13 @@ void Toolbar::draw(Workbench& bench) {
                         if (ImGui::Button((settings + "###settings").c_str())) {
                           std::snprintf(seed_, sizeof seed_, "%" PRIu64,
                                         bench.control().options().seed.value_or(0));
+                          std::ostringstream words;
+                          for (const std::string& word : bench.control().options().arguments)
+                            words << (words.tellp() > 0 ? " " : "")
+                                  << (word.find_first_of(" \"") == word.npos && !word.empty()
+                                          ? word
+                                          : (std::ostringstream() << std::quoted(word)).str());
+                          std::snprintf(arguments_, sizeof arguments_, "%s", words.str().c_str());
                           ImGui::OpenPopup("run settings");
                         }
                         bench.description().add_last("run.settings", settings);

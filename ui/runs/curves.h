@@ -48,7 +48,7 @@ class Metric {
 
 // An event at a step: a mark on every chart.
 struct RunMark {
-  enum class Kind { edit, reload, checkpoint, pause } kind = Kind::edit;
+  enum class Kind { edit, reload, checkpoint, pause, not_finite } kind = Kind::edit;
   int64_t step = 0;
   double time = 0;
   std::string text;

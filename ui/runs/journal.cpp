@@ -75,6 +75,41 @@ void Journal::begin() {
   run_folder_.clear();
   stops_.clear();
   at_breakpoint_ = false;
+  not_finite_.reset();
+  failure_.reset();
+  growth_.reset();
+  failed_.clear();
+  last_hit_ = 0;
+  edits_.clear();
+}
+
+void Journal::note(const Event& event) {
+  const std::string text = printable(event.text.substr(0, event.text.find('\n')));
+  switch (event.kind) {
+    case Event::Kind::not_finite: {
+      NotFiniteNote made{event.text.starts_with("NaN"), event.step, event.since, text, {}, event.place, event.node};
+      if (const size_t more = event.text.find('\n'); more != event.text.npos)
+        made.explanation = event.text.substr(more + 1);
+      not_finite_ = std::move(made);
+      mark(RunMark::Kind::not_finite, event, text, not_finite_->nan ? "NaN" : "Inf");
+      break;
+    }
+    case Event::Kind::growth:
+      growth_ = GrowthNote{event.subject, text, event.step, event.place};
+      break;
+    case Event::Kind::error:
+      // An error of a line of the console stands below that line.
+      if (event.place.line > 0 && event.place.file != "console") failure_ = FailureNote{text, event.place};
+      else failed_ = text;
+      break;
+    case Event::Kind::reload:
+      failure_.reset();
+      if (not_finite_ && event.step < not_finite_->step) not_finite_.reset();
+      if (growth_ && event.step < growth_->step) growth_.reset();
+      break;
+    default:
+      break;
+  }
 }
 
 void Journal::apply(const Event& event) {
@@ -88,6 +123,12 @@ void Journal::apply(const Event& event) {
       break;
     case Event::Kind::error:
       write(ConsoleLine::Kind::error, event.text + "\n", event.place);
+      if (!stale) note(event);
+      break;
+    case Event::Kind::not_finite:
+    case Event::Kind::growth:
+      write(ConsoleLine::Kind::warning, event.text + "\n", event.place);
+      if (!stale) note(event);
       break;
     case Event::Kind::checkpoint:
       write(ConsoleLine::Kind::note, "checkpoint saved in " + event.text + "\n", event.place);
@@ -96,6 +137,7 @@ void Journal::apply(const Event& event) {
     case Event::Kind::reload:
       write(ConsoleLine::Kind::note, "reloaded: " + event.text + "\n", event.place);
       if (stale) break;
+      note(event);
       curves_.drop_after(event.step);
       mark(RunMark::Kind::reload, event, "reloaded: " + event.text);
       break;
@@ -104,6 +146,7 @@ void Journal::apply(const Event& event) {
         const std::string& name = event.metrics[0].first;
         const auto [known, first] = params_.try_emplace(name, event.text);
         if (!first && known->second != event.text) {
+          edits_.push_back({event.step, name, event.text});
           mark(RunMark::Kind::edit, event, name + ": " + known->second + " to " + event.text,
                name + " " + event.text);
           write(ConsoleLine::Kind::note,
@@ -114,7 +157,7 @@ void Journal::apply(const Event& event) {
       break;
     case Event::Kind::break_hit:
       write(ConsoleLine::Kind::warning, "paused: " + event.text + "\n", event.place);
-      if (!stale) stops_.push_back(event.node), at_breakpoint_ = true;
+      if (!stale) stops_.push_back(event.node), at_breakpoint_ = true, last_hit_ = event.breakpoint;
       break;
     case Event::Kind::run_folder:
       if (!stale) run_folder_ = curves_.folder = event.text;
@@ -151,6 +194,13 @@ void Journal::apply(const Event& event) {
     case Event::Kind::ended:
       outcome_ = event.outcome;
       ended_ = true;
+      if (stale || outcome_ == Outcome::ok || outcome_ == Outcome::stopped) {
+        failure_.reset();
+      } else {
+        if (!failure_) failure_ = FailureNote{failed_.empty() ? "the run failed" : failed_, {}};
+        failure_->ended = true;
+      }
+      failed_.clear();
       break;
   }
   if (event.time > 0 && !stale) {

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,30 @@ struct ConsoleLine {
 // Makes valid UTF-8 without control characters: tabs become spaces, ANSI sequences are removed, invalid bytes
 // become U+FFFD.
 std::string printable(std::string_view);
+
+// The first NaN or Inf of a run.
+struct NotFiniteNote {
+  bool nan = true;  // false: Inf
+  int64_t step = 0, since = 0;
+  std::string headline;     // "NaN since step 20: sqrt at model.lua:31"
+  std::string explanation;  // may be empty
+  SourcePlace place;
+  uint64_t node = 0;
+};
+
+// An error that ended the run, or that refused a changed script.
+struct FailureNote {
+  std::string text;  // its first line
+  SourcePlace place;
+  bool ended = false;  // the run has ended with it
+};
+
+// A variable of the script whose graph grows from step to step.
+struct GrowthNote {
+  std::string name, text;
+  int64_t step = 0;
+  SourcePlace place;
+};
 
 class Journal {
  public:
@@ -65,6 +90,12 @@ class Journal {
   double elapsed() const;                   // seconds, including pauses
   double steps_per_second() const;          // over about the last two seconds
   const ConsoleLine* last_error() const;
+  const std::optional<NotFiniteNote>& not_finite() const { return not_finite_; }
+  const std::optional<FailureNote>& failure() const { return failure_; }
+  void dismiss_failure() { failure_.reset(); }
+  const std::optional<GrowthNote>& growth() const { return growth_; }
+  uint64_t last_hit() const { return last_hit_; }  // the breakpoint that the run met last, 0: none
+  const std::vector<ParamEdit>& edits() const { return edits_; }  // of parameters, while the run was going on
   const std::vector<uint64_t>& stops() const { return stops_; }  // nodes of breakpoint hits, 0 for none
   bool at_breakpoint() const { return at_breakpoint_; }          // paused at a breakpoint
   uint64_t pauses() const { return pauses_; }                    // number of pauses so far
@@ -76,6 +107,7 @@ class Journal {
   using Clock = std::chrono::steady_clock;
   void apply(const Event&);
   void begin();
+  void note(const Event&);  // what the user must not miss
   void mark(RunMark::Kind, const Event&, std::string text, std::string brief = {});
 
   std::function<void()> wake_;
@@ -95,8 +127,14 @@ class Journal {
   bool ended_ = false;
   Outcome outcome_ = Outcome::ok;
   std::string run_folder_;
+  std::optional<NotFiniteNote> not_finite_;
+  std::optional<FailureNote> failure_;
+  std::string failed_;  // the latest error without a line
+  std::optional<GrowthNote> growth_;
   std::vector<uint64_t> stops_;
   bool at_breakpoint_ = false;
+  uint64_t last_hit_ = 0;
+  std::vector<ParamEdit> edits_;
   uint64_t pauses_ = 0;
   SourcePlace pause_place_;
   int64_t step_ = 0, total_ = 0;

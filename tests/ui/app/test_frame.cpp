@@ -184,12 +184,12 @@ TEST_CASE("the next start finds a crashed window, not a running or closed one") 
   Folder folder;
   {
     AliveMarker first(folder.path);
-    first.set_script("/a.lua");
+    first.set_text("/a.lua");
     CHECK_FALSE(first.crashed().has_value());
     const pid_t child = fork();
     if (child == 0) {
       AliveMarker second(folder.path);
-      second.set_script("/b.lua");
+      second.set_text("/b.lua");
       _exit(second.crashed() ? 1 : 0);  // no destructor runs, as in a crash
     }
     int status = 0;

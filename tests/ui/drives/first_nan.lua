@@ -1,0 +1,17 @@
+-- A run whose loss becomes NaN (first_nan_script.lua), with real input: the badge and the mark come unasked and name the op,
+-- the end is not green, and running again pauses at that op with its operands. arg[1]: a folder for pictures.
+local real = dofile(arg[0]:match(".*/") .. "real.lua")
+ui.wait("not_finite", "NaN since step 20: sqrt at first_nan_script.lua:8")
+ui.wait("state", "finished, with NaN")
+ui.wait("curves.mark", "NaN since step 20: sqrt at first_nan_script.lua:8")
+ui.expect("step", "400")
+ui.picture(arg[1] .. "/badge.png")
+real.begin()
+real.click("not_finite")
+ui.wait("not_finite.explanation", "the root of a negative number is NaN")
+ui.picture(arg[1] .. "/popup.png")
+real.click("not_finite.again")
+ui.wait("state", "paused")
+ui.wait("inspector.op", "sqrt")
+ui.expect("inspector.place", "first_nan_script.lua:8")
+ui.wait("breakpoints.paused", "first_nan_script.lua:8 step 20", 1)
