@@ -1,5 +1,7 @@
 #include "script/session/handover.h"
 
+#include <algorithm>
+
 #include "runtime/ops.h"
 #include "runtime/tape/finite.h"
 #include "script/inspect/aside.h"
@@ -12,9 +14,11 @@
 namespace lunagrad {
 namespace {
 
-// What a kept step may take: bytes, and one part in so many of the time.
+// What a kept step may take: bytes, and one part in so many of the time. The first calls are slow and few, and
+// say nothing about the later ones.
 constexpr size_t kMostKept = size_t(256) << 20;
-constexpr uint64_t kPause = 25;
+constexpr uint64_t kPause = 12;
+constexpr int kFirst = 3;
 
 // Argument: a checkpoint's path, or "".
 int take_states(lua_State* L) {
@@ -75,7 +79,7 @@ void Handover::take(lua_State* L, const std::string& checkpoint) {
 }
 
 bool Handover::may_keep() const {
-  return !too_large_ && (kept_at_ == 0 || ticks() - kept_at_ > kPause * cost_of_keeping_);
+  return !too_large_ && (times_kept_ < kFirst || ticks() - kept_at_ > kPause * cost_of_keeping_);
 }
 
 void Handover::keep_step(lua_State* L, int64_t step) {
@@ -89,15 +93,17 @@ void Handover::keep_step(lua_State* L, int64_t step) {
   size_t bytes = 0, bad = 0;
   visit_tensors(states, [&](Tensor& x) { bytes += x.nbytes(); });
   if (bytes > kMostKept) {
+    forget_kept_step();
     too_large_ = true;
-    return forget_kept_step();
+    return;
   }
   copy_tensors(states);
   visit_tensors(states, [&](Tensor& x) { bad += x.device().is_cpu() && !all_finite({x}); });
   if (!kept_) bad_ = bad;
   if (bad <= bad_) kept_ = Taken{step, std::move(states)};
   kept_at_ = ticks();
-  cost_of_keeping_ = kept_at_ - start;
+  const uint64_t cost = kept_at_ - start;
+  cost_of_keeping_ = times_kept_++ < kFirst ? cost : std::min(cost, cost_of_keeping_);
 }
 
 void Handover::take_kept_step() {
@@ -107,6 +113,8 @@ void Handover::take_kept_step() {
 
 void Handover::forget_kept_step() {
   kept_.reset();
+  too_large_ = false;
+  times_kept_ = 0;
   kept_at_ = cost_of_keeping_ = 0;
 }
 

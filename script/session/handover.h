@@ -46,7 +46,8 @@ class Handover {
     Kept states;
   };
   std::optional<Taken> taken_, kept_;
-  bool too_large_ = false;                     // for the budget of bytes
+  bool too_large_ = false;                     // for the budget of bytes, or nothing is registered
+  int times_kept_ = 0;
   size_t bad_ = 0;                             // tensors that were not finite when a step was kept first
   uint64_t kept_at_ = 0, cost_of_keeping_ = 0;  // ticks
 };

@@ -388,7 +388,7 @@ void Toolbar::draw(Workbench& bench) {
     if (const auto& note = bench.journal().not_finite()) {
       // In a narrow window its beginning: the rest is in the popup.
       const float whole = ImGui::CalcTextSize(note->headline.c_str()).x + em(1.4f);
-      const float wide = labels == 2 ? whole : std::min(whole, ImGui::CalcTextSize("NaN since step 9999").x + em(1.4f));
+      const float wide = std::min({whole, em(26), std::max(room * 0.3f, em(11))});
       pieces.push_back({"", -1, wide, [&bench, wide] { draw_not_finite(bench, wide); }});
     }
     pieces.push_back({"", 5, progress, [&bench, progress] { draw_progress(bench, progress); }});

@@ -15,7 +15,8 @@ if(checkpoints STREQUAL "${checkpoints_before}")
   math(EXPR faults "${faults} + 1")
 endif()
 frame(frame_again)
-file(WRITE ${state}/running/1 "${SOURCE}/examples/03_xor.lua")  # as a window leaves it that crashed
+file(WRITE ${state}/running/1
+     "{\"script\": \"${SOURCE}/examples/03_xor.lua\", \"folder\": \"\", \"arguments\": [], \"set\": {}, \"device\": \"\"}")  # as a window leaves it that crashed
 file(WRITE ${state}/workbench.json "{\"layout\": torn")
 frame(frame_crashed)
 
