@@ -5,6 +5,7 @@
 namespace lunagrad {
 
 double ParameterStatistics::update_ratio() const {
+  if (!weight.finite()) return std::nan("");
   return weight.norm > 0 ? update_norm / weight.norm : std::nan("");
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <tuple>
 
 #include "runtime/error.h"
 
@@ -10,13 +11,17 @@ namespace lunagrad {
 namespace {
 
 // In order of severity.
-constexpr std::array<AlarmRule, 6> kRules = {{
+constexpr std::array<AlarmRule, 7> kRules = {{
     {AlarmKind::nan, "NaN", 0, 1, "elements of a gradient or of the weights that are NaN or infinite",
      "one is enough: every later value that depends on it is NaN too",
-     "Set a breakpoint on NaN and run again: it pauses at the op that makes the first one and says why."},
+     "Run again to the first NaN: the run pauses at the op that makes it and says why."},
+    {AlarmKind::growing, "growing graph", 45, 1, "of the latest 50 steps have nodes that one variable holds",
+     "the graph of every step stays in memory, and each backward pass may walk all of it",
+     "Add numbers, as with loss:item(), or loss:detach()."},
     {AlarmKind::exploding, "exploding", 100, 1,
-     "times its usual norm, the geometric mean of the looks before",
-     "from batch to batch a norm varies by a factor of a few, not of a hundred",
+     "times its usual norm, the geometric mean of the looks before, and more than ever before",
+     "from batch to batch a norm varies by a factor of a few, not of a hundred; what is small in a network that has "
+     "converged may vary by more",
      "Clip the gradients (nn.utils.clip_grad_norm_), lower the learning rate, or look at the batch of that "
      "step."},
     {AlarmKind::large_steps, "large steps", 0.2, 3,
@@ -38,6 +43,8 @@ constexpr std::array<AlarmRule, 6> kRules = {{
 }};
 
 constexpr int kKnownEnough = 5;  // samples that define a usual norm
+// A network whose largest gradient has become so small has converged: what differs is noise.
+constexpr double kConverged = 1e-3;
 
 bool rectifies(const NodeStatistics& node) {
   return node.op == "relu" || node.op == "relu6" || node.activation == "relu";
@@ -61,7 +68,35 @@ const AlarmRule& alarm_rule(AlarmKind kind) {
 void Alarms::clear() {
   streaks_.clear();
   usual_.clear();
+  largest_ = 0;
   list_.clear();
+}
+
+void Alarms::add(Alarm found) {
+  for (const Alarm& alarm : list_)
+    if (alarm.kind == found.kind && alarm.subject == found.subject && alarm.until == 0) return;
+  list_.push_back(std::move(found));
+  sort();
+}
+
+// The session's own findings come before those of the parameters, which follow from them.
+void Alarms::sort() {
+  std::stable_sort(list_.begin(), list_.end(), [](const Alarm& a, const Alarm& b) {
+    return std::tuple(a.until > 0, a.kind, a.since) < std::tuple(b.until > 0, b.kind, b.since);
+  });
+}
+
+std::vector<AlarmGroup> Alarms::groups() const {
+  std::vector<AlarmGroup> groups;
+  for (const Alarm& alarm : list_) {
+    const bool same = !groups.empty() && groups.back().first->kind == alarm.kind &&
+                      (groups.back().first->until > 0) == (alarm.until > 0);
+    if (same)
+      groups.back().others.push_back(&alarm);
+    else
+      groups.push_back({&alarm, {}});
+  }
+  return groups;
 }
 
 int Alarms::active() const {
@@ -75,7 +110,7 @@ Alarm* Alarms::judge(AlarmKind kind, const std::string& subject, bool bad, const
     return a.kind == kind && a.subject == subject && a.until == 0;
   });
   if (!bad) {
-    streak = {};
+    streak = {0, 0, step.step};
     if (known != list_.end()) known->until = step.step;
     return nullptr;
   }
@@ -89,6 +124,7 @@ Alarm* Alarms::judge(AlarmKind kind, const std::string& subject, bool bad, const
   made.kind = kind;
   made.subject = subject;
   made.since = streak.since;
+  made.after = streak.good;
   return &made;
 }
 
@@ -96,6 +132,14 @@ void Alarms::add(const StepStatistics& step) {
   const ParameterStatistics* strongest = nullptr;
   for (const ParameterStatistics& p : step.parameters)
     if (p.has_gradient && (!strongest || size_of(p) > size_of(*strongest))) strongest = &p;
+
+  const double top = strongest ? size_of(*strongest) : 0;
+  const bool converged = top < kConverged * largest_ || top == 0;
+  if (std::isfinite(top)) largest_ = std::max(largest_, top);
+  // What goes on behind a NaN follows from it.
+  const bool broken = std::any_of(list_.begin(), list_.end(), [](const Alarm& a) {
+    return a.kind == AlarmKind::nan && a.until == 0;
+  });
 
   for (const ParameterStatistics& p : step.parameters) {
     Alarm about{};
@@ -110,15 +154,17 @@ void Alarms::add(const StepStatistics& step) {
       alarm->fact =
           text(in_gradient > 0 ? in_gradient : in_weights, " of ", p.weight.count, " elements of its ",
                in_gradient > 0 ? "gradient" : "weights", " are NaN or infinite");
-    if (!p.has_gradient || in_gradient + in_weights > 0) continue;
+    if (!p.has_gradient || broken || in_gradient + in_weights > 0) continue;
 
     Usual& usual = usual_[p.name];
     const double mean = std::exp(usual.log);
     const bool explodes =
-        usual.count >= kKnownEnough && g.norm > alarm_rule(AlarmKind::exploding).threshold * mean;
+        usual.count >= kKnownEnough && g.norm > alarm_rule(AlarmKind::exploding).threshold * mean &&
+        (g.norm > usual.largest || p.update_ratio() > alarm_rule(AlarmKind::large_steps).threshold);
     if (Alarm* const alarm = judged(AlarmKind::exploding, explodes))
       alarm->fact = text("the gradient's norm is ", g.norm, ", usual is ", mean);
     if (g.norm > 0 && !explodes) {
+      usual.largest = std::max(usual.largest, g.norm);
       ++usual.count;
       usual.log += (std::log(g.norm) - usual.log) / std::min(usual.count, 10);
     }
@@ -129,16 +175,16 @@ void Alarms::add(const StepStatistics& step) {
             judged(AlarmKind::large_steps,
                    p.shape.size() >= 2 && ratio > alarm_rule(AlarmKind::large_steps).threshold))
       alarm->fact = text("a step moves it by ", ratio, " of its size");
-    if (Alarm* const alarm = judged(AlarmKind::dead, g.count > 0 && g.zeros == g.count))
+    if (Alarm* const alarm = judged(AlarmKind::dead, !converged && g.count > 0 && g.zeros == g.count))
       alarm->fact = "its gradient is 0 everywhere";
-    const double part = strongest && size_of(*strongest) > 0 ? size_of(p) / size_of(*strongest) : 1;
-    const bool vanishes = g.zeros < g.count && part < alarm_rule(AlarmKind::vanishing).threshold;
+    const double part = top > 0 ? size_of(p) / top : 1;
+    const bool vanishes = !converged && g.zeros < g.count && part < alarm_rule(AlarmKind::vanishing).threshold;
     if (Alarm* const alarm = judged(AlarmKind::vanishing, vanishes))
       alarm->fact = text("its gradient is ", part, " of that of ", strongest->name, ", by element");
   }
 
   for (const NodeStatistics& node : step.nodes) {
-    if (!rectifies(node) || node.output.count == 0) continue;
+    if (broken || !rectifies(node) || node.output.count == 0) continue;
     const double zeros = double(node.output.zeros) / double(node.output.count);
     const std::string file = node.place.file.substr(node.place.file.find_last_of('/') + 1);
     const std::string what = node.activation.empty() ? node.op : node.op + "'s " + node.activation;
@@ -152,9 +198,7 @@ void Alarms::add(const StepStatistics& step) {
             judge(AlarmKind::dead, subject, zeros > alarm_rule(AlarmKind::dead).threshold, step, alarm))
       dead->fact = text(std::round(zeros * 1000) / 10, " % of what it gives out is 0");
   }
-  std::stable_sort(list_.begin(), list_.end(), [](const Alarm& a, const Alarm& b) {
-    return std::pair(a.until > 0, a.kind) < std::pair(b.until > 0, b.kind);
-  });
+  sort();
 }
 
 }  // namespace lunagrad

@@ -12,7 +12,7 @@
 
 namespace lunagrad {
 
-enum class AlarmKind { nan, exploding, large_steps, vanishing, dead, unused };
+enum class AlarmKind { nan, growing, exploding, large_steps, vanishing, dead, unused };
 
 // A rule, in the words that the user sees.
 struct AlarmRule {
@@ -34,34 +34,49 @@ struct Alarm {
   SourcePlace place;
   uint64_t node = 0;  // the parameter's leaf, or the op in the latest sample
   int64_t since = 0;  // first step that was sampled in this state
+  int64_t after = 0;  // the last step that was sampled before it, in another state
   int64_t until = 0;  // last step of an alarm that is over; 0: it is active
   std::string fact;   // "the norm is 3.1e-9, 2.1e7 times smaller than that of fc3.weight"
+};
+
+// Alarms of one cause: of one kind, and active or over alike. `first` is the one that was there first, and of
+// those the first in the order of the parameters.
+struct AlarmGroup {
+  const Alarm* first;
+  std::vector<const Alarm*> others;
 };
 
 class Alarms {
  public:
   void add(const StepStatistics&);
+  // What the session found by itself: the NaN of a step, which takes the place of the parameters' alarms about
+  // it, and a variable whose graph grows. No more than once a run.
+  void add(Alarm);
   void clear();
   // Active alarms, the most severe first, then those that are over.
   const std::vector<Alarm>& list() const { return list_; }
+  std::vector<AlarmGroup> groups() const;  // valid until the next change
   int active() const;
 
  private:
   // What one rule has seen of one subject.
   struct Streak {
     int looks = 0;
-    int64_t since = 0;
+    int64_t since = 0, good = 0;
   };
   struct Usual {
     int count = 0;
-    double log = 0;  // log of the geometric mean
+    double log = 0;      // log of the geometric mean
+    double largest = 0;  // of all looks
   };
   // Returns the active alarm, so that its fact can be updated; null if there is none. Valid until the next
   // call.
   Alarm* judge(AlarmKind, const std::string& subject, bool bad, const StepStatistics&, const Alarm& about);
+  void sort();
 
   std::map<std::pair<AlarmKind, std::string>, Streak> streaks_;
   std::map<std::string, Usual> usual_;
+  double largest_ = 0;  // gradient of any parameter so far, by element
   std::vector<Alarm> list_;
 };
 

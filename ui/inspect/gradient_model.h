@@ -37,6 +37,7 @@ class GradientModel {
   const StepStatistics* latest() const { return steps_.empty() ? nullptr : steps_.back().get(); }
   double every() const;  // steps between two samples, over the latest ones
   const Alarms& alarms() const { return alarms_; }
+  void add_alarm(Alarm alarm) { alarms_.add(std::move(alarm)); }  // one that the session found
 
  private:
   uint64_t number_ = 0;

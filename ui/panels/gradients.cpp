@@ -19,6 +19,11 @@ constexpr size_t kMostLines = 7;  // of parameters in one chart
 
 std::string number_text(double value) { return std::isnan(value) ? "-" : number_figure(value, 3); }
 
+std::string norm_text(const Summary& summary) {
+  if (!summary.finite()) return summary.nans > 0 ? "NaN" : "Inf";
+  return number_text(summary.norm);
+}
+
 std::string place_text(const SourcePlace& place) {
   if (place.line < 1) return {};
   return place.file.substr(place.file.find_last_of('/') + 1) + ":" + std::to_string(place.line);
@@ -114,7 +119,14 @@ class GradientsPanel final : public Panel {
   }
 
   void draw_alarms(Workbench& bench) {
-    const std::vector<Alarm>& alarms = bench.gradients().alarms().list();
+    const std::vector<AlarmGroup> all = bench.gradients().alarms().groups();
+    std::vector<AlarmGroup> alarms;
+    int over = 0;
+    for (const AlarmGroup& group : all) {
+      if (group.first->until > 0) over += 1 + int(group.others.size());
+      if (group.first->until == 0 || show_over_) alarms.push_back(group);
+    }
+    if (over > 0) draw_over(bench, over);
     if (alarms.empty()) {
       text_in(theme().good, "No alarms.");
       bench.description().add_last("gradients.no_alarms", "No alarms.");
@@ -125,24 +137,29 @@ class GradientsPanel final : public Panel {
     const float line = ImGui::GetTextLineHeight(), indent = em(0.9f);
     const float wrap = std::max(ImGui::GetContentRegionAvail().x - indent - em(1.2f), em(4));
     const auto about = [](const Alarm& alarm) {
-      return alarm.fact + "." + (alarm.until > 0 ? "" : std::string(" ") + alarm_rule(alarm.kind).hint);
+      return (alarm.fact.empty() ? "" : alarm.fact + ".") +
+             (alarm.until > 0 ? "" : std::string(" ") + alarm_rule(alarm.kind).hint);
     };
     const auto height_of = [&](const Alarm& alarm) {
       return line + ImGui::CalcTextSize(about(alarm).c_str(), nullptr, false, wrap).y + em(0.2f);
     };
     float wanted = em(0.3f);
     for (size_t i = 0; i < std::min<size_t>(alarms.size(), 4); ++i)
-      wanted += height_of(alarms[i]) + ImGui::GetStyle().ItemSpacing.y;
+      wanted += height_of(*alarms[i].first) + ImGui::GetStyle().ItemSpacing.y;
     ImGui::BeginChild("alarms",
                       {0, std::min(wanted, std::max(3 * line, ImGui::GetContentRegionAvail().y * 0.4f))});
     for (size_t i = 0; i < alarms.size(); ++i) {
-      const Alarm& alarm = alarms[i];
+      const Alarm& alarm = *alarms[i].first;
       const AlarmRule& rule = alarm_rule(alarm.kind);
       const bool over = alarm.until > 0;
       // A sign in addition to the colour: an exclamation mark for an active alarm.
-      std::string head = std::string(over ? "(over) " : "! ") + rule.name + ": " + alarm.subject +
-                         ", since step " + std::to_string(alarm.since);
-      if (over) head += " until " + std::to_string(alarm.until);
+      const size_t others = alarms[i].others.size();
+      std::string head = std::string(over ? "(over) " : "! ") + rule.name + ": " + alarm.subject;
+      if (others > 0) head += " and " + std::to_string(others) + (others == 1 ? " other" : " others");
+      // Between the looks it may have begun earlier.
+      head += (alarm.since - alarm.after <= 1 ? ", since step " : ", first seen at step ") +
+              std::to_string(alarm.since);
+      if (over) head += ", until " + std::to_string(alarm.until);
       const std::string more = about(alarm);
       ImGui::PushID(int(i));
       const ImVec2 at = ImGui::GetCursorScreenPos();
@@ -162,6 +179,14 @@ class GradientsPanel final : public Panel {
       ImGui::PopID();
     }
     ImGui::EndChild();
+  }
+
+  // Alarms that are over take one line until somebody asks for them.
+  void draw_over(Workbench& bench, int count) {
+    const std::string label = std::to_string(count) + (count == 1 ? " alarm is over" : " alarms are over");
+    if (tool_button((label + "###over").c_str(), show_over_)) show_over_ = !show_over_;
+    bench.description().add_last("gradients.over", label + (show_over_ ? ", shown" : ""));
+    explain("Shows them, or hides them again.");
   }
 
   static std::string rule_text(const AlarmRule& rule) {
@@ -215,8 +240,9 @@ class GradientsPanel final : public Panel {
           chosen_ = p.name;
           select(bench, p.node, p.place, "");
         }
-        const std::string norm = now.has_gradient ? number_text(now.gradient.norm) : "none";
-        bench.description().add_last("gradients.parameter", p.name + " " + norm);
+        const std::string norm = now.has_gradient ? norm_text(now.gradient) : "none";
+        bench.description().add_last("gradients.parameter",
+                                     p.name + " " + norm + ", weights " + norm_text(now.weight));
         const std::string where = place_text(p.place);
         explain((p.name + " " + shape_text(p.shape) + (where.empty() ? "" : ", made at " + where)).c_str());
         ImGui::PopID();
@@ -226,7 +252,10 @@ class GradientsPanel final : public Panel {
         else
           ImGui::TextUnformatted(norm.c_str());
         ImGui::TableNextColumn();
-        ImGui::TextUnformatted(number_text(now.weight.norm).c_str());
+        if (!now.weight.finite())
+          text_in(theme().bad, "%s", now.weight.nans > 0 ? "NaN" : "Inf");
+        else
+          ImGui::TextUnformatted(number_text(now.weight.norm).c_str());
         ImGui::TableNextColumn();
         ImGui::TextUnformatted(number_text(now.update_ratio()).c_str());
         ImGui::TableNextColumn();
@@ -349,6 +378,7 @@ class GradientsPanel final : public Panel {
                                  chosen_ + " " + std::to_string(columns.size()) + " columns");
   }
 
+  bool show_over_ = false;
   View view_ = View::norms;
   std::string chosen_;                          // name of a parameter
   std::vector<const ParameterHistory*> lines_;  // of this frame's chart

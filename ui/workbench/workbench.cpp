@@ -44,10 +44,35 @@ bool Workbench::update() {
   tape_.offer(shown_.tape());
   changed |= tape_.update();
   changed |= gradients_.update(session_);
+  note_findings();
   tape_actions_.update(journal_);
   inspection_.watch();
   changed |= inspection_.update();
   return changed;
+}
+
+// What the session found by itself stands among the alarms.
+void Workbench::note_findings() {
+  if (const auto& note = journal_.not_finite()) {
+    Alarm alarm{};
+    alarm.kind = AlarmKind::nan;
+    alarm.subject = note->headline.substr(note->headline.find(": ") + 2);
+    alarm.place = note->place;
+    alarm.node = note->node;
+    alarm.since = note->step;
+    alarm.after = note->step - 1;
+    alarm.fact = note->explanation.substr(0, note->explanation.find('\n'));
+    gradients_.add_alarm(std::move(alarm));
+  }
+  if (const auto& note = journal_.growth()) {
+    Alarm alarm{};
+    alarm.kind = AlarmKind::growing;
+    alarm.subject = note->name;
+    alarm.place = note->place;
+    alarm.since = 1;
+    alarm.fact = note->text.substr(0, note->text.rfind(": "));
+    gradients_.add_alarm(std::move(alarm));
+  }
 }
 
 void Workbench::begin_host_run() {

@@ -62,6 +62,8 @@ class Workbench {
   void begin_host_run();
 
  private:
+  void note_findings();
+
   const std::function<void()> wake_;
   Journal journal_;
   TapeModel tape_;

@@ -3,6 +3,8 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <map>
+#include <optional>
 
 #include "script/session.h"
 #include "ui/inspect/gradient_model.h"
@@ -131,6 +133,66 @@ TEST_CASE("dead and unused parameters") {
   CHECK(alarms.list().size() == 2);
 }
 
+TEST_CASE("a network that has converged is silent") {
+  Alarms alarms;
+  for (int i = 1; i <= 10; ++i) alarms.add(step(i, {parameter("a", 1), parameter("b", 0.5)}));
+  // Noise over many orders, at last nothing at all.
+  const double noise[] = {1e-6, 3e-9, 1e-8, 2e-9, 1e-9, 4e-9, 2e-9, 3e-6, 1e-9, 1e-13};
+  for (int i = 0; i < 10; ++i)
+    alarms.add(step(11 + i, {parameter("a", noise[i]), parameter("b", noise[9 - i])}));
+  for (int i = 0; i < 5; ++i) {
+    ParameterStatistics a = parameter("a", 0), b = parameter("b", 0);
+    a.gradient = b.gradient = summary(0, 100, 100);
+    alarms.add(step(21 + i, {a, b}));
+  }
+  CHECK(alarms.list().empty());
+}
+
+TEST_CASE("alarms of one cause are one group, those that are over another") {
+  Alarms alarms;
+  for (int i = 1; i <= 3; ++i)
+    alarms.add(step(i, {parameter("a", 1e-6), parameter("b", 1e-6), parameter("c", 1e-6), parameter("d", 1)}));
+  REQUIRE(alarms.groups().size() == 1);
+  CHECK(alarms.groups()[0].first->subject == "a");
+  CHECK(alarms.groups()[0].others.size() == 2);
+  alarms.add(step(4, {parameter("a", 1e-6), parameter("b", 1), parameter("c", 1e-6), parameter("d", 1)}));
+  REQUIRE(alarms.groups().size() == 2);
+  CHECK(alarms.groups()[0].others.size() == 1);
+  CHECK(alarms.groups()[1].first->subject == "b");
+  CHECK(alarms.groups()[1].first->until == 4);
+}
+
+TEST_CASE("the step of an alarm is known only if the step before it was looked at") {
+  Alarms alarms;
+  alarms.add(step(10, {parameter("a", 1)}));
+  ParameterStatistics bad = parameter("a", 1);
+  bad.gradient.nans = 3;
+  alarms.add(step(15, {bad}));
+  REQUIRE(alarms.list().size() == 1);
+  CHECK(alarms.list()[0].since == 15);
+  CHECK(alarms.list()[0].after == 10);
+}
+
+TEST_CASE("a NaN that the session found comes first, and what follows from it is silent") {
+  Alarms alarms;
+  Alarm found{};
+  found.kind = AlarmKind::nan;
+  found.subject = "sqrt at model.lua:31";
+  found.since = 3;
+  alarms.add(found);
+  alarms.add(found);
+  for (int i = 1; i <= 6; ++i) {
+    ParameterStatistics bad = parameter("a", 1);
+    bad.weight.nans = 3;
+    ParameterStatistics dead = parameter("dead", 0);
+    dead.gradient = summary(0, 100, 100);
+    alarms.add(step(3 + i, {bad, dead}));
+  }
+  REQUIRE(alarms.groups().size() == 1);
+  CHECK(alarms.groups()[0].first->subject == "sqrt at model.lua:31");
+  CHECK(alarms.groups()[0].others.size() == 1);
+}
+
 TEST_CASE("every rule has a description, a reason and a hint") {
   for (const AlarmRule& rule : alarm_rules()) {
     CHECK(std::string(rule.says).size() > 10);
@@ -237,4 +299,55 @@ TEST_CASE("real: weights that became NaN") {
     end)");
   REQUIRE(find(model.alarms(), AlarmKind::nan, "leaf of test:"));
   CHECK(find(model.alarms(), AlarmKind::nan)->since == 4);
+}
+
+TEST_CASE("real: the norms of weights that are NaN are not numbers") {
+  const GradientModel model = run(R"(
+    local w = lg.ones(3, {requires_grad = true})
+    local opt = lg.optim.SGD({w}, {lr = 0.1})
+    for step in lg.run.steps(3) do
+      opt:zero_grad()
+      (w * 1):sum():backward()
+      opt:step()
+      lg.no_grad(function() w[2] = 0 / 0 end)
+    end)");
+  REQUIRE(model.latest());
+  CHECK(model.latest()->parameters[0].weight.nans == 1);
+  CHECK(std::isnan(model.latest()->parameters[0].update_ratio()));
+}
+
+TEST_CASE("real: the examples run to their ends without an alarm") {
+  struct Example {
+    const char* file;
+    std::map<std::string, std::string> set = {};
+    std::optional<int64_t> steps = {};
+    std::vector<std::string> arguments = {};
+  };
+  const std::map<std::string, std::string> small = {{"steps", "150"}, {"width", "32"}, {"written", "20"}};
+  const std::vector<std::string> text = {LUNAGRAD_SOURCE_DIR "/README.md"};
+  const Example examples[] = {{"03_xor"},          {"04_digits_mlp"}, {"08_autoencoder"},    {"09_vae"},
+                              {"10_custom_op"},    {"12_resume"},     {"11_higher_order", {{"steps", "200"}}},
+                              {"14_find_the_bug", {}, 300}, {"06_char_lm", small, {}, text},
+                              {"07_transformer", small, {}, text}};
+  for (const Example& example : examples) {
+    CAPTURE(example.file);
+    for (const int64_t every : {0, 1}) {
+      std::string told;
+      Session session([&](const Event& event) {
+        if (event.kind == Event::Kind::not_finite || event.kind == Event::Kind::growth) told += event.text;
+      });
+      session.watch_statistics(true, every);
+      RunOptions options;
+      options.write_run = false;
+      options.set = example.set;
+      options.steps = example.steps;
+      options.arguments = example.arguments;
+      session.run_file(std::string(LUNAGRAD_SOURCE_DIR "/examples/") + example.file + ".lua", options);
+      CHECK(session.wait() == Outcome::ok);
+      GradientModel model;
+      model.update(session);
+      CHECK(told == "");
+      for (const Alarm& alarm : model.alarms().list()) FAIL_CHECK(alarm.subject << ": " << alarm.fact << " since " << alarm.since << " kind " << int(alarm.kind));
+    }
+  }
 }
