@@ -228,7 +228,11 @@ void StatisticsWatch::end() {
 void StatisticsWatch::optimized(const TensorList& parameters) {
   if (!watching()) return;
   for (const Tensor& x : parameters)
-    if (x.node() && x.node()->is_leaf()) leaves_.try_emplace(x.node()->id).first->second.node = x.node();
+    if (x.node() && x.node()->is_leaf()) {
+      Leaf& leaf = leaves_.try_emplace(x.node()->id).first->second;
+      leaf.node = x.node();
+      leaf.optimized = true;
+    }
 }
 
 void StatisticsWatch::end_step(int64_t step) {
@@ -267,6 +271,7 @@ void StatisticsWatch::end_step(int64_t step) {
       p.shape.assign(node.out[0].layout->shape.begin(), node.out[0].layout->shape.end());
       p.node = node.id;
       p.has_gradient = leaf.has_gradient;
+      p.optimized = leaf.optimized;
       if (!p.has_gradient) p.gradient = {}, p.edges.clear(), p.counts.clear();
       p.update_norm = NAN;
       weights.push_back(now);

@@ -50,6 +50,7 @@ class StatisticsWatch final : public Capture {
     Ref<Node> node;
     bool has_gradient = false;  // in the measured step
     bool reached = false;       // by the current pass
+    bool optimized = false;
     Tensor before;              // its value after the first backward pass of the step
     ParameterStatistics found;
   };

@@ -206,7 +206,7 @@ void Session::Impl::begin_run(const Script& script) {
 
 void Session::Impl::end_step(lua_State* L) {
   viewers_.sentry().end_step();
-  if (viewers_.growth().looks())
+  if (viewers_.growth().looks() && run_->done() > 0)
     if (const std::optional<GrowthWatch::Found> found = viewers_.growth().end_step(L)) tell_growth(*found);
   const RunOptions& options = run_->options();
   if (viewers_.sentry().found() || script_.unwinding()) return;

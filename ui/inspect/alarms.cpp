@@ -28,7 +28,7 @@ constexpr std::array<AlarmRule, 7> kRules = {{
      "of its own size is what a weight matrix moves in one step",
      "healthy training moves weights by about a thousandth; a fifth at a time forgets what was learned",
      "Lower the learning rate, by a factor of ten to begin with, or begin with a warm-up."},
-    {AlarmKind::vanishing, "vanishing", 1e-5, 3, "of the largest gradient of any parameter, by element",
+    {AlarmKind::vanishing, "vanishing", 1e-5, 3, "of the largest gradient of any parameter, by element, is that of a weight matrix",
      "layers of one network differ by a factor of a hundred or so; a step a hundred thousand times smaller "
      "teaches nothing",
      "Use ReLU or GELU in place of saturating activations, normalisation, residual connections, or a better "
@@ -147,7 +147,7 @@ void Alarms::add(const StepStatistics& step) {
     about.node = p.node;
     const auto judged = [&](AlarmKind kind, bool bad) { return judge(kind, p.name, bad, step, about); };
     const Summary& g = p.gradient;
-    if (Alarm* const alarm = judged(AlarmKind::unused, !p.has_gradient))
+    if (Alarm* const alarm = judged(AlarmKind::unused, p.optimized && !p.has_gradient))
       alarm->fact = "no backward pass reaches it";
     const int64_t in_gradient = g.nans + g.infs, in_weights = p.weight.nans + p.weight.infs;
     if (Alarm* const alarm = judged(AlarmKind::nan, in_gradient + in_weights > 0))
@@ -178,7 +178,8 @@ void Alarms::add(const StepStatistics& step) {
     if (Alarm* const alarm = judged(AlarmKind::dead, !converged && g.count > 0 && g.zeros == g.count))
       alarm->fact = "its gradient is 0 everywhere";
     const double part = top > 0 ? size_of(p) / top : 1;
-    const bool vanishes = !converged && g.zeros < g.count && part < alarm_rule(AlarmKind::vanishing).threshold;
+    // A bias alone has a reason: in front of a normalization its gradient is 0 but for rounding.
+    const bool vanishes = !converged && p.shape.size() >= 2 && g.zeros < g.count && part < alarm_rule(AlarmKind::vanishing).threshold;
     if (Alarm* const alarm = judged(AlarmKind::vanishing, vanishes))
       alarm->fact = text("its gradient is ", part, " of that of ", strongest->name, ", by element");
   }

@@ -29,11 +29,11 @@ TEST_CASE("a loss summed as a tensor over the steps is an alarm that names the v
     const char *before, *in_step, *name;
   };
   const Case cases[] = {
-      {"local total = lg.zeros()", "total = total + loss", "total"},
+      {"local total = lg.tensor(0.)", "total = total + loss", "total"},
       {"local stats = {loss = 0}", "stats.loss = stats.loss + loss", "stats.loss"},
       {"local losses = {}", "losses[#losses + 1] = loss", "losses"},
       {"running = 0", "running = 0.9 * running + 0.1 * loss", "running"},
-      {"local mean = lg.zeros() local function add(x) mean = mean + x end", "add(loss)", "mean"},
+      {"local mean = lg.tensor(0.) local function add(x) mean = mean + x end", "add(loss)", "mean"},
       {"local state = lg.zeros(8, 1)", "state = (state + model(lg.ones(8, 4))):tanh()", "state"},
   };
   for (const Case& one : cases) {
@@ -49,9 +49,9 @@ TEST_CASE("a loss summed as a tensor over the steps is an alarm that names the v
 TEST_CASE("numbers, detached tensors and sums that end are no alarm") {
   const std::pair<const char*, const char*> cases[] = {
       {"local total = 0", "total = total + loss:item()"},
-      {"local total = lg.zeros()", "total = total + loss:detach()"},
+      {"local total = lg.tensor(0.)", "total = total + loss:detach()"},
       {"local last", "last = loss"},
-      {"local sum = lg.zeros()", "sum = sum + model(lg.ones(8, 4)):mean() if step % 25 == 0 then sum = lg.zeros() end"},
+      {"local sum = lg.tensor(0.)", "sum = sum + model(lg.ones(8, 4)):mean() if step % 25 == 0 then sum = lg.tensor(0.) end"},
       {"local losses = {}", "losses[#losses + 1] = loss if #losses == 30 then losses = {} end"},
       {"local fixed = (model.weight * 2):sum()", ""},
       {"local average = model.weight:detach():clone()", "average:mul_(0.9):add_(model.weight:detach() * 0.1)"},
