@@ -151,10 +151,10 @@ Tensor value_of(const Operand& operand) {
 }  // namespace
 
 void set_finite_watch(FiniteWatch* watch) { finite_watch = watch; }
-void set_root_watch(RootWatch* watch) { root_watch = watch; }
+RootWatch* set_root_watch(RootWatch* watch) { return std::exchange(root_watch, watch); }
 
 void tell_root(const Tensor& root) {
-  if (root_watch && context().capture) root_watch->root(root);
+  if (root_watch) root_watch->root(root);
 }
 
 std::string explain_result(const Op& op, const Operands& in, const Tensor& value) {

@@ -45,8 +45,8 @@ class RootWatch {
   virtual ~RootWatch() = default;
   virtual void root(const Tensor&) = 0;  // before an outer backward pass; the graph still has its values
 };
-// As set_finite_watch. It is called while the thread's context has a Capture.
-void set_root_watch(RootWatch*);
+// As set_finite_watch. Returns the one before.
+RootWatch* set_root_watch(RootWatch*);
 void tell_root(const Tensor&);
 
 // The message of Guard::op about `value`, a result of the op on these operands. Undefined operands are left

@@ -3,6 +3,7 @@
 // random numbers included, when destroyed, and removes listeners until then. Made and destroyed on that
 // thread.
 #include "runtime/context.h"
+#include "runtime/tape/finite.h"
 
 namespace lunagrad {
 
@@ -19,9 +20,11 @@ class Aside {
     own.checkpoint = nullptr;
     own.differentiating = nullptr;
   }
+  ~Aside() { set_root_watch(root_watch_); }
   Aside(const Aside&) = delete;
 
  private:
+  RootWatch* const root_watch_ = set_root_watch(nullptr);
   const RestoreContext restore_;
 };
 

@@ -12,8 +12,11 @@ namespace {
 
 // Smaller tensors are always read; of larger ones both ends, and all of them when it is their turn.
 constexpr int64_t kSmall = 1024, kEnd = 128;
-constexpr double kPause = 200;   // times the cost of reading everything
+// The part of the time that reading may take, half of it for large tensors; and what it may take in any case, in
+// nanoseconds.
+constexpr double kPart = 0.006, kBeginning = 4e6;
 constexpr size_t kMostRoots = 128;
+constexpr uint64_t kOverhead = 100;  // ticks of a check beside the reading
 
 SourcePlace place_of(SourceLine line) { return {interned(line.file), line.line}; }
 
@@ -41,29 +44,26 @@ void FiniteSentry::begin_run(int64_t done) {
   bad_gradient_.reset();
   pending_.reset();
   roots_.clear();
-  last_whole_ = whole_cost_ = 0;
-}
-
-bool FiniteSentry::is_due() const {
-  return last_whole_ == 0 || double(ticks() - last_whole_) > kPause * double(whole_cost_);
+  began_ = ticks();
+  spent_ = spent_on_whole_ = 0;
+  looking_ = whole_ = looks();
 }
 
 void FiniteSentry::begin_step(int64_t step) {
   step_ = step;
-  whole_ = looks() && is_due();
   missed_ = stepped_ = false;
-  spent_ = 0;
+  if (!looks()) return;
+  const double allowed = ticks_to_ns(ticks() - began_) * kPart + kBeginning;
+  looking_ = ticks_to_ns(spent_) < allowed;
+  whole_ = looking_ && ticks_to_ns(spent_on_whole_) < allowed / 2;
 }
 
 void FiniteSentry::end_step() {
   if (!looks()) return;
   if (pending_) report(*std::exchange(pending_, std::nullopt));
-  if (looks() && (roots_.size() >= kMostRoots || (!roots_.empty() && is_due()))) read_device_roots();
+  if (looks() && (roots_.size() >= kMostRoots || (!roots_.empty() && whole_))) read_device_roots();
   if (!looks()) return;
   if (stepped_ && !missed_) good_ = step_;
-  if (!whole_ || spent_ == 0) return;
-  last_whole_ = ticks();
-  whole_cost_ = spent_;
 }
 
 void FiniteSentry::end_run() {
@@ -76,7 +76,7 @@ void FiniteSentry::end_run() {
 // ---- what a backward pass starts from
 
 void FiniteSentry::root(const Tensor& root) {
-  if (!looks() || pending_ || aside_() || !is_read(root)) return;
+  if (!looks() || pending_ || !is_read(root)) return;
   if (!root.device().is_cpu()) {
     if (root.numel() == 1) roots_.push_back({root.detach(), step_, place_of(context().line)});
     if (roots_.size() > 4 * kMostRoots) roots_.pop_front();
@@ -146,7 +146,7 @@ void FiniteSentry::read_device_roots() {
   for (const DeviceRoot& root : roots) parts.push_back(to(reshape(root.value, {1}), DType::f32));
   const std::vector<double> values = to(cat(parts), cpu_device()).to_vector<double>();
   spent_ += ticks() - start;
-  whole_ = true;
+  spent_on_whole_ += ticks() - start;
   for (size_t i = 0; i < values.size(); ++i) {
     if (std::isfinite(values[i])) {
       good_ = std::max(good_, roots[i].step - 1);
@@ -182,7 +182,9 @@ bool FiniteSentry::finite(const Tensor& x) {
   } else {
     finite = all_finite({x});
   }
-  if (whole_) spent_ += ticks() - start;
+  const uint64_t cost = ticks() - start;
+  spent_ += cost + kOverhead;
+  if (x.numel() > kSmall) spent_on_whole_ += cost;
   return finite;
 }
 
@@ -224,6 +226,8 @@ void FiniteSentry::gradient(const Node& node, uint32_t output, const Tensor& gra
 void FiniteSentry::stepped(const TensorList& parameters) {
   if (!looks() || aside_()) return;
   stepped_ = true;
+  missed_ |= !looking_;
+  if (!looking_) return;
   for (const Tensor& x : parameters) {
     if (!is_read(x)) continue;
     const bool small = x.numel() <= kSmall && x.device().is_cpu();

@@ -1,8 +1,8 @@
 #pragma once
 // Finds the first NaN or Inf of a run without being asked, and names the op that made it. It looks at the
 // tensor that each backward pass starts from, at the gradients of the pass that are small, at the parameters
-// that an optimizer has changed, and at what the script logs; large tensors only as often as it costs half a
-// percent of the time. What a backward pass starts from is traced over the graph (runtime/tape/origin.h).
+// that an optimizer has changed, and at what the script logs. Gradients and parameters are read in as many steps as cost half a
+// percent of the time, beyond a few milliseconds for the beginning. What a backward pass starts from is traced over the graph (runtime/tape/origin.h).
 // Values on a GPU are read with a delay, together. For the session's thread.
 #include <deque>
 #include <functional>
@@ -15,7 +15,7 @@
 
 namespace lunagrad {
 
-class FiniteSentry final : public Capture, public RootWatch {
+class FiniteSentry final : public Capture {
  public:
   struct Found {
     bool nan = true;       // false: Inf
@@ -32,6 +32,7 @@ class FiniteSentry final : public Capture, public RootWatch {
 
   void set_on(bool on) { on_ = on; }
   bool looks() const { return on_ && !found_; }
+  bool looks_at_gradients() const { return looks() && looking_; }  // in this step
   bool found() const { return found_; }
   void begin_run(int64_t done);  // or a run goes on behind step `done`
   void begin_step(int64_t step);
@@ -43,7 +44,7 @@ class FiniteSentry final : public Capture, public RootWatch {
   void skipped();
   void logged(const std::string& name, double value, int64_t step, const SourcePlace&);
 
-  void root(const Tensor&) override;
+  void root(const Tensor&);  // a backward pass of the script starts from it
   void begin(std::span<Node* const> nodes) override;
   void gradient(const Node&, uint32_t output, const Tensor&) override;
   bool keep(const Node&) override { return false; }
@@ -62,7 +63,6 @@ class FiniteSentry final : public Capture, public RootWatch {
     int64_t step;
     SourcePlace place;
   };
-  bool is_due() const;
   bool finite(const Tensor&);
   bool sampled_finite(const Tensor&);
   void judge_root(const Tensor&);
@@ -78,10 +78,11 @@ class FiniteSentry final : public Capture, public RootWatch {
   std::optional<BadGradient> bad_gradient_;
   std::optional<Found> pending_;  // until a gradient scaler has had its say
   std::deque<DeviceRoot> roots_;
-  bool whole_ = false;          // this step, large tensors are read, too
+  bool looking_ = false;        // this step, gradients and parameters are read
+  bool whole_ = false;          // large ones, too
   bool missed_ = false;         // a parameter was not read in this step
   bool stepped_ = false;        // an optimizer has made a step
-  uint64_t spent_ = 0, last_whole_ = 0, whole_cost_ = 0;  // ticks
+  uint64_t began_ = 0, spent_ = 0, spent_on_whole_ = 0;  // ticks since the run began
 };
 
 }  // namespace lunagrad

@@ -44,8 +44,8 @@ void GrowthWatch::begin_run() {
   marks_.clear();
 }
 
-void GrowthWatch::begin(std::span<Node* const> nodes) {
-  if (!nodes.empty()) latest_ = std::max(latest_, nodes.front()->id);
+void GrowthWatch::root(const Tensor& x) {
+  if (x.node()) latest_ = std::max(latest_, x.node()->id);
 }
 
 std::optional<GrowthWatch::Found> GrowthWatch::end_step(lua_State* L) {

@@ -13,7 +13,7 @@
 
 namespace lunagrad {
 
-class GrowthWatch final : public Capture {
+class GrowthWatch {
  public:
   struct Found {
     std::string name;  // "total", "stats.loss"
@@ -25,10 +25,7 @@ class GrowthWatch final : public Capture {
   // A step has ended; `L` runs the script.
   std::optional<Found> end_step(lua_State* L);
 
-  void begin(std::span<Node* const> nodes) override;
-  void gradient(const Node&, uint32_t, const Tensor&) override {}
-  bool keep(const Node&) override { return false; }
-  void end() override {}
+  void root(const Tensor&);  // a backward pass of the script starts from it
 
  private:
   struct Graph;  // what a variable keeps alive

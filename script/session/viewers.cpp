@@ -71,14 +71,13 @@ void Viewers::listen() {
   if (breakpoints.wants_gradients()) viewers.push_back(&breakpoints);
   if (profile_.measuring()) viewers.push_back(&profile_);
   if (recorder_.recording()) viewers.push_back(&recorder_);
-  if (sentry_.looks()) viewers.push_back(&sentry_);
-  if (growth_.looks()) viewers.push_back(&growth_);
+  if (sentry_.looks_at_gradients()) viewers.push_back(&sentry_);
   captures_.set(std::move(viewers));
   context_.capture = captures_.empty() ? nullptr : &captures_;
   const bool ops = tape_.keeps_values() || statistics_.looking() || breakpoints.wants_ops() ||
                    profile_.measuring() || recorder_.recording();
   context_.trace = ops || !context_.device->is_cpu() ? this : nullptr;
-  set_root_watch(sentry_.looks() ? &sentry_ : nullptr);
+  set_root_watch(this);
   set_finite_watch(breakpoints.wants_finite() ? &breakpoints : nullptr);
   context_.guard = breakpoints.wants_finite() ? Guard::op : asked_guard_;
   breakpoints.set_raises(asked_guard_ == Guard::op);
@@ -111,6 +110,12 @@ void Viewers::ran(const Call& call, uint64_t length) {
   statistics_.ran(call);
   recorder_.ran(call);
   breakpoints_.watch().ran(call);
+}
+
+void Viewers::root(const Tensor& x) {
+  if (control_.task_running()) return;
+  sentry_.root(x);
+  growth_.root(x);
 }
 
 void Viewers::waited(uint64_t length) {

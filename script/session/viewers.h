@@ -21,7 +21,7 @@
 
 namespace lunagrad {
 
-class Viewers final : private Trace {
+class Viewers final : private Trace, private RootWatch {
  public:
   Viewers(Context&, const RunControl&, Events&, BreakpointPauses&,
           std::function<void(const FiniteSentry::Found&)> not_finite);
@@ -49,6 +49,7 @@ class Viewers final : private Trace {
   void ran(const Call&, uint64_t ticks) override;
   void fell_back(const Call&, const char* reason) override;
   void waited(uint64_t ticks) override;
+  void root(const Tensor&) override;
 
   Context& context_;
   const RunControl& control_;

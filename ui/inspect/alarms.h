@@ -30,6 +30,7 @@ const AlarmRule& alarm_rule(AlarmKind);
 struct Alarm {
   AlarmKind kind;
   std::string subject;  // a parameter, "fc1.weight", or an op with its line
+  std::string name;     // in place of the rule's, if not empty
   std::string op;       // "" for a parameter's alarm
   SourcePlace place;
   uint64_t node = 0;  // the parameter's leaf, or the op in the latest sample

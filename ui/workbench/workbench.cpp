@@ -56,6 +56,7 @@ void Workbench::note_findings() {
   if (const auto& note = journal_.not_finite()) {
     Alarm alarm{};
     alarm.kind = AlarmKind::nan;
+    alarm.name = note->nan ? "NaN" : "Inf";
     alarm.subject = note->headline.substr(note->headline.find(": ") + 2);
     alarm.place = note->place;
     alarm.node = note->node;
@@ -69,7 +70,7 @@ void Workbench::note_findings() {
     alarm.kind = AlarmKind::growing;
     alarm.subject = note->name;
     alarm.place = note->place;
-    alarm.since = 1;
+    alarm.since = note->step;
     alarm.fact = note->text.substr(0, note->text.rfind(": "));
     gradients_.add_alarm(std::move(alarm));
   }
