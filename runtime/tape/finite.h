@@ -4,8 +4,8 @@
 // statistics of its operands, the first bad element and the likely cause. An Inf that an operand already had
 // (the -Inf of a mask) is not reported. Guard::step checks the loss and the gradients of the leaves in each
 // backward pass, with one wait for the device. A FiniteWatch of the thread is called before the Error and
-// decides whether it is raised. A RootWatch of the thread sees the tensor that each backward pass starts from,
-// whatever the level. For the thread of the tensors.
+// decides whether it is raised. A RootWatch of the thread sees the tensor that each backward pass starts
+// from, whatever the level. For the thread of the tensors.
 #include "runtime/tape/node.h"
 
 namespace lunagrad {

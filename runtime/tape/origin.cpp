@@ -27,9 +27,7 @@ uint64_t key_of(const Operand& operand) {
 class Tracer {
  public:
   explicit Tracer(const Tensor& root)
-      : root_(root),
-        root_key_(key_of(root.node()->out[root.body()->output])),
-        nodes_(nodes_of(root)) {
+      : root_(root), root_key_(key_of(root.node()->out[root.body()->output])), nodes_(nodes_of(root)) {
     Context& own = context();
     own.guard = Guard::off;
     own.trace = nullptr;
@@ -137,8 +135,7 @@ class Tracer {
     State state = State::unknown;
     if (value != values_.end()) {
       state = State::finite;
-      if (!all_finite({value->second}))
-        state = contents_of(value->second).nans > 0 ? State::nan : State::inf;
+      if (!all_finite({value->second})) state = contents_of(value->second).nans > 0 ? State::nan : State::inf;
     }
     return states_[id] = state;
   }

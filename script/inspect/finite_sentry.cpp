@@ -12,8 +12,8 @@ namespace {
 
 // Smaller tensors are always read; of larger ones both ends, and all of them when it is their turn.
 constexpr int64_t kSmall = 1024, kEnd = 128;
-// The part of the time that reading may take, half of it for large tensors; and what it may take in any case, in
-// nanoseconds.
+// The part of the time that reading may take, half of it for large tensors; and what it may take in any case,
+// in nanoseconds.
 constexpr double kPart = 0.006, kBeginning = 4e6;
 constexpr size_t kMostRoots = 128;
 constexpr uint64_t kOverhead = 100;  // ticks of a check beside the reading
@@ -157,10 +157,11 @@ void FiniteSentry::read_device_roots() {
     found.step = roots[i].step;
     found.since = std::min(good_ + 1, found.step);
     found.place = roots[i].place;
-    found.what = "the loss" + (found.place.line > 0
-                                   ? " at " + found.place.file.substr(found.place.file.find_last_of('/') + 1) +
-                                         ":" + std::to_string(found.place.line)
-                                   : std::string());
+    found.what =
+        "the loss" + (found.place.line > 0
+                          ? " at " + found.place.file.substr(found.place.file.find_last_of('/') + 1) + ":" +
+                                std::to_string(found.place.line)
+                          : std::string());
     return report(std::move(found));
   }
 }
@@ -255,7 +256,8 @@ void FiniteSentry::stepped(const TensorList& parameters) {
       found.what = text("the optimizer's step", at(context().line), ", in ", name);
     }
     if (from_gradient)
-      found.explanation = text("the gradient of ", name, ": ", describe_contents(gradient, contents_of(gradient)));
+      found.explanation =
+          text("the gradient of ", name, ": ", describe_contents(gradient, contents_of(gradient)));
     else
       found.explanation = text(name, ": ", describe_contents(x.detach(), contents_of(x)));
     return report(std::move(found));
@@ -271,7 +273,8 @@ void FiniteSentry::logged(const std::string& name, double value, int64_t step, c
   found.place = place;
   found.what = name + " as logged";
   if (place.line > 0)
-    found.what += " at " + place.file.substr(place.file.find_last_of('/') + 1) + ":" + std::to_string(place.line);
+    found.what +=
+        " at " + place.file.substr(place.file.find_last_of('/') + 1) + ":" + std::to_string(place.line);
   report(std::move(found));
 }
 

@@ -1,9 +1,10 @@
 #pragma once
 // Finds the first NaN or Inf of a run without being asked, and names the op that made it. It looks at the
 // tensor that each backward pass starts from, at the gradients of the pass that are small, at the parameters
-// that an optimizer has changed, and at what the script logs. Gradients and parameters are read in as many steps as cost half a
-// percent of the time, beyond a few milliseconds for the beginning. What a backward pass starts from is traced over the graph (runtime/tape/origin.h).
-// Values on a GPU are read with a delay, together. For the session's thread.
+// that an optimizer has changed, and at what the script logs. Gradients and parameters are read in as many
+// steps as cost half a percent of the time, beyond a few milliseconds for the beginning. What a backward pass
+// starts from is traced over the graph (runtime/tape/origin.h). Values on a GPU are read with a delay,
+// together. For the session's thread.
 #include <deque>
 #include <functional>
 #include <string>
@@ -18,10 +19,10 @@ namespace lunagrad {
 class FiniteSentry final : public Capture {
  public:
   struct Found {
-    bool nan = true;       // false: Inf
-    int64_t step = 0;      // where it was found; 0: outside of steps
-    int64_t since = 0;     // the first step in which it can have been made
-    std::string what;      // "sqrt at model.lua:31", "the gradient of fc1.weight"
+    bool nan = true;    // false: Inf
+    int64_t step = 0;   // where it was found; 0: outside of steps
+    int64_t since = 0;  // the first step in which it can have been made
+    std::string what;   // "sqrt at model.lua:31", "the gradient of fc1.weight"
     std::string explanation;
     SourcePlace place;
     uint64_t node = 0;
@@ -78,10 +79,10 @@ class FiniteSentry final : public Capture {
   std::optional<BadGradient> bad_gradient_;
   std::optional<Found> pending_;  // until a gradient scaler has had its say
   std::deque<DeviceRoot> roots_;
-  bool looking_ = false;        // this step, gradients and parameters are read
-  bool whole_ = false;          // large ones, too
-  bool missed_ = false;         // a parameter was not read in this step
-  bool stepped_ = false;        // an optimizer has made a step
+  bool looking_ = false;                                 // this step, gradients and parameters are read
+  bool whole_ = false;                                   // large ones, too
+  bool missed_ = false;                                  // a parameter was not read in this step
+  bool stepped_ = false;                                 // an optimizer has made a step
   uint64_t began_ = 0, spent_ = 0, spent_on_whole_ = 0;  // ticks since the run began
 };
 

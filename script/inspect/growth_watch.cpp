@@ -11,8 +11,8 @@
 namespace lunagrad {
 namespace {
 
-constexpr int64_t kSteps = 50;        // to begin with, and how many of the latest count
-constexpr size_t kEnough = 45;        // steps among them, of which a graph must have nodes
+constexpr int64_t kSteps = 50;  // to begin with, and how many of the latest count
+constexpr size_t kEnough = 45;  // steps among them, of which a graph must have nodes
 constexpr size_t kMostNodes = 1 << 18, kMostEntries = 4096;
 
 }  // namespace

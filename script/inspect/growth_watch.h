@@ -1,8 +1,8 @@
 #pragma once
 // Finds a variable of the script whose graph grows from step to step, as `total = total + loss` does: the
 // graph of every step stays in memory until the run ends. At step 50, and each time that the number of steps
-// has doubled, the graphs of the script's variables are walked: one that has nodes of nearly all of the latest
-// 50 steps is named, once a run. For the session's thread.
+// has doubled, the graphs of the script's variables are walked: one that has nodes of nearly all of the
+// latest 50 steps is named, once a run. For the session's thread.
 #include <lua.hpp>
 #include <optional>
 #include <string>
@@ -16,8 +16,8 @@ namespace lunagrad {
 class GrowthWatch {
  public:
   struct Found {
-    std::string name;  // "total", "stats.loss"
-    int64_t steps;     // whose graphs it holds
+    std::string name;   // "total", "stats.loss"
+    int64_t steps;      // whose graphs it holds
     SourcePlace place;  // of the op that made its present value
   };
   void begin_run();

@@ -51,7 +51,7 @@ class StatisticsWatch final : public Capture {
     bool has_gradient = false;  // in the measured step
     bool reached = false;       // by the current pass
     bool optimized = false;
-    Tensor before;              // its value after the first backward pass of the step
+    Tensor before;  // its value after the first backward pass of the step
     ParameterStatistics found;
   };
   struct Place {  // index into summaries_ plus one; 0: none

@@ -13,8 +13,8 @@ void push_console(lua_State*);
 // one name the innermost is visible. An assignment changes the script's local.
 void see_locals(lua_State*, lua_State* script);
 // Calls visit(frame, index, name) for these locals, the innermost first, until it returns true.
-void visit_script_locals(lua_State* script,
-                         const std::function<bool(const lua_Debug& frame, int index, const char* name)>& visit);
+void visit_script_locals(
+    lua_State* script, const std::function<bool(const lua_Debug& frame, int index, const char* name)>& visit);
 // Removes the locals again and releases their values.
 void forget_locals(lua_State*);
 

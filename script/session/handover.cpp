@@ -14,8 +14,8 @@
 namespace lunagrad {
 namespace {
 
-// What a kept step may take: bytes, and one part in so many of the time. The first calls are slow and few, and
-// say nothing about the later ones.
+// What a kept step may take: bytes, and one part in so many of the time. The first calls are slow and few,
+// and say nothing about the later ones.
 constexpr size_t kMostKept = size_t(256) << 20;
 constexpr uint64_t kPause = 12;
 constexpr int kFirst = 3;

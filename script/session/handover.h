@@ -36,8 +36,8 @@ class Handover {
   void take_kept_step();  // there is one
   void forget_kept_step();
   // Takes the states of a script that failed, with a warning that says from where: those of the step that was
-  // kept; else the checkpoint of the last step if there is one, since an error leaves the registered states as they were inside a step; after NaN
-  // or Inf a checkpoint of any step. Returns why there is none.
+  // kept; else the checkpoint of the last step if there is one, since an error leaves the registered states
+  // as they were inside a step; after NaN or Inf a checkpoint of any step. Returns why there is none.
   std::string take_after_failure(lua_State*, Run&, Outcome, Events&);
 
  private:
@@ -46,9 +46,9 @@ class Handover {
     Kept states;
   };
   std::optional<Taken> taken_, kept_;
-  bool too_large_ = false;                     // for the budget of bytes, or nothing is registered
+  bool too_large_ = false;  // for the budget of bytes, or nothing is registered
   int times_kept_ = 0;
-  size_t bad_ = 0;                             // tensors that were not finite when a step was kept first
+  size_t bad_ = 0;                              // tensors that were not finite when a step was kept first
   uint64_t kept_at_ = 0, cost_of_keeping_ = 0;  // ticks
 };
 

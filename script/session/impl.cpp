@@ -266,12 +266,12 @@ void Session::Impl::tell_growth(const GrowthWatch::Found& found) {
   event.step = run_->done();
   event.place = found.place;
   event.subject = found.name;
-  event.text =
-      text("'", found.name, "' holds the graphs of ", found.steps, " steps and grows from step to step",
-           found.place.line > 0 ? text(", at ", found.place.file.substr(found.place.file.find_last_of('/') + 1),
-                                       ':', found.place.line)
-                                : "",
-           ": add numbers, as with loss:item(), or loss:detach()");
+  event.text = text(
+      "'", found.name, "' holds the graphs of ", found.steps, " steps and grows from step to step",
+      found.place.line > 0 ? text(", at ", found.place.file.substr(found.place.file.find_last_of('/') + 1),
+                                  ':', found.place.line)
+                           : "",
+      ": add numbers, as with loss:item(), or loss:detach()");
   events_.emit(std::move(event));
 }
 

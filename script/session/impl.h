@@ -102,7 +102,7 @@ class Session::Impl {
   HostValues host_;
   Tasks tasks_;
   std::chrono::steady_clock::time_point next_checkpoint_;  // automatic
-  std::optional<Script> successor_;  // the script that runs ends for this one
+  std::optional<Script> successor_;                        // the script that runs ends for this one
   std::thread thread_;
 };
 

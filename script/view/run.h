@@ -51,12 +51,12 @@ struct RunOptions {
   bool sandbox = false;  // the script is not trusted: sandbox.h
   size_t memory = 0;     // limit of Lua's heap and the tensors in bytes, 0 = none (in a sandbox 256 MiB)
   GuardLevel guard = GuardLevel::off;
-  bool preload = false;      // `lg` is a global, as for -e and the REPL
+  bool preload = false;  // `lg` is a global, as for -e and the REPL
   // A user can resume the run: lg.run.breakpoint pauses it, and the states of lg.run.state are kept, so that
   // it can go on from its last good step.
   bool interactive = false;
   double checkpoint_every = 0;  // seconds between automatic checkpoints, of which the last stays; 0: none
-  std::string command_line;  // for config.json
+  std::string command_line;     // for config.json
   // Set when the script holds tests; called for each test on the session's thread.
   std::function<void(const TestResult&)> on_test;
   std::string test_filter;  // only tests whose full name contains it
@@ -111,8 +111,8 @@ struct Event {
   double time = 0;              // seconds since the run began
   // metrics: names and values. param: its name and value; NaN when the value is not a number.
   std::vector<std::pair<std::string, double>> metrics;
-  Outcome outcome = Outcome::ok;       // ended, error
-  int exit_code = 0;                   // ended: the outcome's number, or the argument of os.exit
+  Outcome outcome = Outcome::ok;  // ended, error
+  int exit_code = 0;              // ended: the outcome's number, or the argument of os.exit
   // break_hit: ids. not_finite: the node of the op. Node 0: it was not recorded.
   uint64_t breakpoint = 0, node = 0;
   std::shared_ptr<const Media> media;  // image, histogram, text: the logged value

@@ -46,7 +46,8 @@ class RunActions {
   // From the start, as soon as modified texts are saved; ends the current run. `paused`: pauses at the first
   // step.
   void restart(bool paused = false);
-  // Runs the script again as it ran, up to the first NaN or Inf of this run, and pauses at the op that makes it.
+  // Runs the script again as it ran, up to the first NaN or Inf of this run, and pauses at the op that makes
+  // it.
   void run_to_not_finite();
   // Saves the texts and goes on with the changed script behind the last good step of the run that has ended.
   void go_on_after_failure();
@@ -96,8 +97,8 @@ class RunActions {
   RunOptions options_, options_of_run_;
   const std::function<void()> cleared_;
   bool new_seed_ = false;
-  bool same_seed_ = false;          // the run that begins next repeats the last one
-  uint64_t nan_breakpoint_ = 0;     // of run_to_not_finite(), until it is met or the run has ended
+  bool same_seed_ = false;                  // the run that begins next repeats the last one
+  uint64_t nan_breakpoint_ = 0;             // of run_to_not_finite(), until it is met or the run has ended
   std::optional<RunOptions> after_repeat_;  // the options of the next run once the repeated one has begun
   ParamDesk params_;
   Awaited awaited_ = Awaited::nothing;         // what begins when modified texts are saved

@@ -60,7 +60,7 @@ class Shell {
   void notice(const std::string& sentence) { notice(Notice{sentence, {}, {}, {}}); }
   void notice(Notice);
   const std::vector<Notice>& notices() const { return notices_; }  // oldest first
-  void dismiss_notice();                                                // the oldest
+  void dismiss_notice();                                           // the oldest
 
   // Shows the help panel with a search for `query`, which the panel takes when it is drawn.
   void search_help(const std::string& query);

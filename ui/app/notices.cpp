@@ -31,8 +31,8 @@ int Notices::bar(Workbench& bench, const char* item, const std::string& sentence
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float row = ImGui::GetFrameHeight();
   const float height = (beside ? std::max(text.y, row) : text.y + row + gap) + em(0.5f);
-  ImGui::GetWindowDrawList()->AddRectFilled(at, {at.x + width, at.y + height},
-                                            with_alpha(color, 0.18f), em(0.3f));
+  ImGui::GetWindowDrawList()->AddRectFilled(at, {at.x + width, at.y + height}, with_alpha(color, 0.18f),
+                                            em(0.3f));
   ImGui::SetCursorScreenPos({at.x + em(0.6f), beside ? at.y + (height - text.y) / 2 : at.y + em(0.25f)});
   ImGui::PushTextWrapPos(ImGui::GetCursorPosX() + wrap);
   ImGui::TextUnformatted(sentence.c_str());

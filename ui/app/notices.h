@@ -1,7 +1,8 @@
 #pragma once
-// The lines above the panels, in every layout: the error that ended the run, with its line; sentences that the
-// user should read, one after the other, each until it is dismissed; before them, a warning that the script does not answer a stop or a pause, with the call that it
-// is in and what can be done. Drawing thread only.
+// The lines above the panels, in every layout: the error that ended the run, with its line; sentences that
+// the user should read, one after the other, each until it is dismissed; before them, a warning that the
+// script does not answer a stop or a pause, with the call that it is in and what can be done. Drawing thread
+// only.
 #include <string>
 #include <vector>
 

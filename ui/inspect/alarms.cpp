@@ -20,7 +20,8 @@ constexpr std::array<AlarmRule, 7> kRules = {{
      "Add numbers, as with loss:item(), or loss:detach()."},
     {AlarmKind::exploding, "exploding", 100, 1,
      "times its usual norm, the geometric mean of the looks before, and more than ever before",
-     "from batch to batch a norm varies by a factor of a few, not of a hundred; what is small in a network that has "
+     "from batch to batch a norm varies by a factor of a few, not of a hundred; what is small in a network "
+     "that has "
      "converged may vary by more",
      "Clip the gradients (nn.utils.clip_grad_norm_), lower the learning rate, or look at the batch of that "
      "step."},
@@ -28,7 +29,8 @@ constexpr std::array<AlarmRule, 7> kRules = {{
      "of its own size is what a weight matrix moves in one step",
      "healthy training moves weights by about a thousandth; a fifth at a time forgets what was learned",
      "Lower the learning rate, by a factor of ten to begin with, or begin with a warm-up."},
-    {AlarmKind::vanishing, "vanishing", 1e-5, 3, "of the largest gradient of any parameter, by element, is that of a weight matrix",
+    {AlarmKind::vanishing, "vanishing", 1e-5, 3,
+     "of the largest gradient of any parameter, by element, is that of a weight matrix",
      "layers of one network differ by a factor of a hundred or so; a step a hundred thousand times smaller "
      "teaches nothing",
      "Use ReLU or GELU in place of saturating activations, normalisation, residual connections, or a better "
@@ -137,9 +139,8 @@ void Alarms::add(const StepStatistics& step) {
   const bool converged = top < kConverged * largest_ || top == 0;
   if (std::isfinite(top)) largest_ = std::max(largest_, top);
   // What goes on behind a NaN follows from it.
-  const bool broken = std::any_of(list_.begin(), list_.end(), [](const Alarm& a) {
-    return a.kind == AlarmKind::nan && a.until == 0;
-  });
+  const bool broken = std::any_of(list_.begin(), list_.end(),
+                                  [](const Alarm& a) { return a.kind == AlarmKind::nan && a.until == 0; });
 
   for (const ParameterStatistics& p : step.parameters) {
     Alarm about{};
@@ -179,7 +180,8 @@ void Alarms::add(const StepStatistics& step) {
       alarm->fact = "its gradient is 0 everywhere";
     const double part = top > 0 ? size_of(p) / top : 1;
     // A bias alone has a reason: in front of a normalization its gradient is 0 but for rounding.
-    const bool vanishes = !converged && p.shape.size() >= 2 && g.zeros < g.count && part < alarm_rule(AlarmKind::vanishing).threshold;
+    const bool vanishes = !converged && p.shape.size() >= 2 && g.zeros < g.count &&
+                          part < alarm_rule(AlarmKind::vanishing).threshold;
     if (Alarm* const alarm = judged(AlarmKind::vanishing, vanishes))
       alarm->fact = text("its gradient is ", part, " of that of ", strongest->name, ", by element");
   }

@@ -50,8 +50,8 @@ struct AlarmGroup {
 class Alarms {
  public:
   void add(const StepStatistics&);
-  // What the session found by itself: the NaN of a step, which takes the place of the parameters' alarms about
-  // it, and a variable whose graph grows. No more than once a run.
+  // What the session found by itself: the NaN of a step, which takes the place of the parameters' alarms
+  // about it, and a variable whose graph grows. No more than once a run.
   void add(Alarm);
   void clear();
   // Active alarms, the most severe first, then those that are over.

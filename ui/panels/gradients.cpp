@@ -154,7 +154,8 @@ class GradientsPanel final : public Panel {
       const bool over = alarm.until > 0;
       // A sign in addition to the colour: an exclamation mark for an active alarm.
       const size_t others = alarms[i].others.size();
-      std::string head = std::string(over ? "(over) " : "! ") + (alarm.name.empty() ? rule.name : alarm.name) + ": " + alarm.subject;
+      std::string head = std::string(over ? "(over) " : "! ") +
+                         (alarm.name.empty() ? rule.name : alarm.name) + ": " + alarm.subject;
       if (others > 0) head += " and " + std::to_string(others) + (others == 1 ? " other" : " others");
       // Between the looks it may have begun earlier.
       head += (alarm.since - alarm.after <= 1 ? ", since step " : ", first seen at step ") +

@@ -135,7 +135,8 @@ void draw_not_finite_popup(Workbench& bench, const NotFiniteNote& note) {
   }
   bench.description().add_last("not_finite.again", "");
   explain(
-      "Runs the script again with the same seed and arguments, pauses at the operation that makes the first NaN "
+      "Runs the script again with the same seed and arguments, pauses at the operation that makes the first "
+      "NaN "
       "or Inf, and shows its operands.");
   ImGui::SameLine();
   if (note.place.line > 0) {
@@ -155,7 +156,8 @@ void draw_not_finite_popup(Workbench& bench, const NotFiniteNote& note) {
   ImGui::EndDisabled();
   bench.description().add_last("not_finite.go_on", "");
   explain(
-      "With the changed script, from the states that lg.run.state registers, as they were before the NaN. During "
+      "With the changed script, from the states that lg.run.state registers, as they were before the NaN. "
+      "During "
       "a run, saving the script does it.");
 }
 
@@ -168,10 +170,12 @@ void draw_not_finite(Workbench& bench, float width) {
   bench.description().add_last("not_finite", note.headline);
   explain((note.headline + ". Click: why, and what to do.").c_str());
   ImDrawList* list = ImGui::GetWindowDrawList();
-  list->AddRectFilled(at, {at.x + width, at.y + height}, with_alpha(theme().bad, hovered ? 0.45f : 0.28f), em(0.3f));
+  list->AddRectFilled(at, {at.x + width, at.y + height}, with_alpha(theme().bad, hovered ? 0.45f : 0.28f),
+                      em(0.3f));
   list->AddRect(at, {at.x + width, at.y + height}, theme().bad, em(0.3f));
   list->PushClipRect(at, {at.x + width - em(0.4f), at.y + height}, true);
-  list->AddText({at.x + em(0.7f), at.y + ImGui::GetStyle().FramePadding.y}, theme().text, note.headline.c_str());
+  list->AddText({at.x + em(0.7f), at.y + ImGui::GetStyle().FramePadding.y}, theme().text,
+                note.headline.c_str());
   list->PopClipRect();
   if (pressed) ImGui::OpenPopup("not_finite");
   if (!ImGui::BeginPopup("not_finite")) return;
@@ -382,7 +386,8 @@ void Toolbar::draw(Workbench& bench) {
                         [&bench, &control, label] { draw_control(bench, control, label); }});
     }
     const std::string status = status_of(bench.journal()).text;
-    const float state = std::max(ImGui::CalcTextSize("stopping").x, ImGui::CalcTextSize(status.c_str()).x) + em(2.1f);
+    const float state =
+        std::max(ImGui::CalcTextSize("stopping").x, ImGui::CalcTextSize(status.c_str()).x) + em(2.1f);
     const float progress = em(10.5f);
     pieces.push_back({"", 4, state, [&bench, state] { draw_status(bench, state); }});
     if (const auto& note = bench.journal().not_finite()) {

@@ -87,7 +87,8 @@ void Journal::note(const Event& event) {
   const std::string text = printable(event.text.substr(0, event.text.find('\n')));
   switch (event.kind) {
     case Event::Kind::not_finite: {
-      NotFiniteNote made{event.text.starts_with("NaN"), event.step, event.since, text, {}, event.place, event.node};
+      NotFiniteNote made{
+          event.text.starts_with("NaN"), event.step, event.since, text, {}, event.place, event.node};
       if (const size_t more = event.text.find('\n'); more != event.text.npos)
         made.explanation = event.text.substr(more + 1);
       not_finite_ = std::move(made);
@@ -99,8 +100,10 @@ void Journal::note(const Event& event) {
       break;
     case Event::Kind::error:
       // An error of a line of the console stands below that line.
-      if (event.place.line > 0 && event.place.file != "console") failure_ = FailureNote{text, event.place};
-      else failed_ = text;
+      if (event.place.line > 0 && event.place.file != "console")
+        failure_ = FailureNote{text, event.place};
+      else
+        failed_ = text;
       break;
     case Event::Kind::reload:
       failure_.reset();

@@ -96,9 +96,9 @@ class Journal {
   const std::optional<GrowthNote>& growth() const { return growth_; }
   uint64_t last_hit() const { return last_hit_; }  // the breakpoint that the run met last, 0: none
   const std::vector<ParamEdit>& edits() const { return edits_; }  // of parameters, while the run was going on
-  const std::vector<uint64_t>& stops() const { return stops_; }  // nodes of breakpoint hits, 0 for none
-  bool at_breakpoint() const { return at_breakpoint_; }          // paused at a breakpoint
-  uint64_t pauses() const { return pauses_; }                    // number of pauses so far
+  const std::vector<uint64_t>& stops() const { return stops_; }   // nodes of breakpoint hits, 0 for none
+  bool at_breakpoint() const { return at_breakpoint_; }           // paused at a breakpoint
+  uint64_t pauses() const { return pauses_; }                     // number of pauses so far
   const SourcePlace& pause_place() const {
     return pause_place_;
   }  // where the run is paused; no file while it is not

@@ -124,8 +124,11 @@ std::string json_line(const Event& event) {
       add_place(json, event.place);
       break;
     case Event::Kind::growth:
-      json = {{"event", "growth"}, {"time", event.time}, {"step", event.step},
-              {"name", event.subject}, {"message", event.text}};
+      json = {{"event", "growth"},
+              {"time", event.time},
+              {"step", event.step},
+              {"name", event.subject},
+              {"message", event.text}};
       add_place(json, event.place);
       break;
     case Event::Kind::error:

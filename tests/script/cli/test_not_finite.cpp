@@ -26,7 +26,8 @@ for step in lg.run.steps(30) do
 end
 )";
     const std::vector<std::string> command{kProgram, "run", path, "--device", device, "--run-dir"};
-    const auto run = [&](std::vector<std::string> words, const std::string& name, std::vector<std::string> more) {
+    const auto run = [&](std::vector<std::string> words, const std::string& name,
+                         std::vector<std::string> more) {
       words.push_back(folder.path() + "/" + device + name);
       words.insert(words.end(), more.begin(), more.end());
       return Program(words).finish();

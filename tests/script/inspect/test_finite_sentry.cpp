@@ -259,9 +259,8 @@ TEST_CASE("run again from the step that a finding names, a run pauses at the op 
 }
 
 TEST_CASE("what is finite, or meant to be infinite, is no finding") {
-  for (const char* const body : {
-           // A mask, and the scale of a gradient scaler that is too large at first.
-           R"(local w = lg.randn(3, 3, {requires_grad = true})
+  for (const char* const body : {// A mask, and the scale of a gradient scaler that is too large at first.
+                                 R"(local w = lg.randn(3, 3, {requires_grad = true})
 local opt, scaler = lg.optim.SGD({w}, {lr = 0.1}), lg.optim.GradScaler {init_scale = 1e38}
 for step in lg.run.steps(20) do
   opt:zero_grad()
@@ -270,14 +269,14 @@ for step in lg.run.steps(20) do
   scaler:step(opt)
   scaler:update()
 end)",
-           // Finite losses of a graph with an Inf that a comparison hides.
-           R"(local w = lg.tensor({0., 2.}, {requires_grad = true})
+                                 // Finite losses of a graph with an Inf that a comparison hides.
+                                 R"(local w = lg.tensor({0., 2.}, {requires_grad = true})
 for step in lg.run.steps(5) do
   local x = lg.where(w:gt(0), w, lg.ones(2))
   x:log():sum():backward()
 end)",
-           // Gradients that the script replaces.
-           R"(local w = lg.tensor({0., 4.}, {requires_grad = true})
+                                 // Gradients that the script replaces.
+                                 R"(local w = lg.tensor({0., 4.}, {requires_grad = true})
 local opt = lg.optim.SGD({w}, {lr = 0.1})
 for step in lg.run.steps(5) do
   opt:zero_grad()

@@ -15,8 +15,10 @@ std::vector<Event> grown(const std::string& before, const std::string& in_step, 
       "local lg = require 'lunagrad'\nlocal nn, F = lg.nn, lg.nn.functional\n"
       "local model = nn.Linear(4, 1)\nlocal opt = lg.optim.SGD(model:parameters(), {lr = 0.01})\n" +
       before + "\nfor step in lg.run.steps(" + std::to_string(steps) +
-      ") do\nopt:zero_grad()\nlocal loss = F.mse_loss(model(lg.randn(8, 4)), lg.zeros(8, 1))\nloss:backward()\n"
-      "opt:step()\n" + in_step + "\nend");
+      ") do\nopt:zero_grad()\nlocal loss = F.mse_loss(model(lg.randn(8, 4)), lg.zeros(8, "
+      "1))\nloss:backward()\n"
+      "opt:step()\n" +
+      in_step + "\nend");
   CHECK(recorder.error() == "");
   CHECK(outcome == Outcome::ok);
   return recorder.events(Kind::growth);
@@ -51,10 +53,12 @@ TEST_CASE("numbers, detached tensors and sums that end are no alarm") {
       {"local total = 0", "total = total + loss:item()"},
       {"local total = lg.tensor(0.)", "total = total + loss:detach()"},
       {"local last", "last = loss"},
-      {"local sum = lg.tensor(0.)", "sum = sum + model(lg.ones(8, 4)):mean() if step % 25 == 0 then sum = lg.tensor(0.) end"},
+      {"local sum = lg.tensor(0.)",
+       "sum = sum + model(lg.ones(8, 4)):mean() if step % 25 == 0 then sum = lg.tensor(0.) end"},
       {"local losses = {}", "losses[#losses + 1] = loss if #losses == 30 then losses = {} end"},
       {"local fixed = (model.weight * 2):sum()", ""},
-      {"local average = model.weight:detach():clone()", "average:mul_(0.9):add_(model.weight:detach() * 0.1)"},
+      {"local average = model.weight:detach():clone()",
+       "average:mul_(0.9):add_(model.weight:detach() * 0.1)"},
   };
   for (const auto& [before, in_step] : cases) {
     CAPTURE(in_step);

@@ -213,6 +213,30 @@ TEST_CASE("a run that failed inside a step continues after its last step; one th
   CHECK(recorder.texts(Kind::reload) == "kept t\nstarts anew\n");
 }
 
+TEST_CASE(
+    "an interactive run goes on from its last good step after an error or NaN, bitwise as if without it") {
+  Recorder whole;
+  REQUIRE(whole.finish(kTraining) == Outcome::ok);
+  const std::pair<const char*, Outcome> faults[] = {
+      {"if step == 17 then out[1] = out[1] + missing.part end", Outcome::error},
+      {"if step >= 17 then loss = loss * (0 / 0) end", Outcome::ok},
+      {"if step == 17 then model[1].weight:detach():fill_(0) error('half a step') end", Outcome::error}};
+  for (const auto& [fault, outcome] : faults) {
+    CAPTURE(fault);
+    Recorder recorder;
+    RunOptions options;
+    options.interactive = true;
+    REQUIRE(recorder.finish(replaced(kTraining, "  optimizer:zero_grad()",
+                                     std::string("  ") + fault + " optimizer:zero_grad()"),
+                            options) == outcome);
+    const size_t before = recorder.output().size();
+    recorder.session.reload(kTraining);
+    CHECK(recorder.session.wait() == Outcome::ok);
+    CHECK(recorder.texts(Kind::warning).find("the run goes on behind step ") != std::string::npos);
+    CHECK(recorder.output().substr(before) == whole.output());
+  }
+}
+
 TEST_CASE("a checkpoint of the last step is preferred to the states that an error left") {
   const lunagrad::test::Folder folder;
   Recorder recorder;

@@ -17,6 +17,7 @@
 #include "ui/actions/layout.h"
 #include "ui/actions/settings.h"
 #include "ui/app/alive_marker.h"
+#include "ui/app/open_run.h"
 #include "ui/base/fuzzy.h"
 #include "ui/window/theme.h"
 
@@ -178,6 +179,26 @@ TEST_CASE("settings that cannot be written are reported once") {
   CHECK(keeper.finish(Settings()).find("cannot be kept") != std::string::npos);
   SettingsKeeper nowhere("");
   CHECK(nowhere.finish(Settings()) == "");
+}
+
+TEST_CASE("what a window notes about its run is read by the next one; a damaged note is none") {
+  OpenRun run{"/a b/train.lua", "/a b/runs/1", {}};
+  run.options.arguments = {"one", "two words", ""};
+  run.options.set = {{"lr", "0.1"}};
+  run.options.device = "vulkan";
+  run.options.seed = UINT64_MAX;
+  run.options.steps = 5;
+  const std::string text = text_of(run);
+  const OpenRun read = open_run_from(text);
+  CHECK(read.script == run.script);
+  CHECK(read.folder == run.folder);
+  CHECK(read.options.arguments == run.options.arguments);
+  CHECK(read.options.set == run.options.set);
+  CHECK(read.options.device == "vulkan");
+  CHECK(read.options.seed == UINT64_MAX);
+  CHECK(read.options.steps == 5);
+  CHECK(open_run_from(text.substr(0, text.size() / 2)).script == "");
+  CHECK(open_run_from("/an/older/note.lua").script == "");
 }
 
 TEST_CASE("the next start finds a crashed window, not a running or closed one") {

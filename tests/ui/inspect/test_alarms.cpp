@@ -152,7 +152,8 @@ TEST_CASE("a network that has converged is silent") {
 TEST_CASE("alarms of one cause are one group, those that are over another") {
   Alarms alarms;
   for (int i = 1; i <= 3; ++i)
-    alarms.add(step(i, {parameter("a", 1e-6), parameter("b", 1e-6), parameter("c", 1e-6), parameter("d", 1)}));
+    alarms.add(
+        step(i, {parameter("a", 1e-6), parameter("b", 1e-6), parameter("c", 1e-6), parameter("d", 1)}));
   REQUIRE(alarms.groups().size() == 1);
   CHECK(alarms.groups()[0].first->subject == "a");
   CHECK(alarms.groups()[0].others.size() == 2);
