@@ -31,6 +31,11 @@ int keep_states(lua_State* L) {
   return 1;
 }
 
+int write_states(lua_State* L) {
+  write_automatic_checkpoint(L);
+  return 0;
+}
+
 // Calls visit(tensor) for each tensor, which it may replace.
 template <class Visit>
 void visit_tensors(Kept& kept, const Visit& visit) {
@@ -78,13 +83,21 @@ void Handover::take(lua_State* L, const std::string& checkpoint) {
   taken_ = Taken{step, std::move(states)};
 }
 
+void Handover::write(lua_State* L) { states_of(L, guard<write_states>, ""); }
+
 bool Handover::may_keep() const {
   return !too_large_ && (times_kept_ < kFirst || ticks() - kept_at_ > kPause * cost_of_keeping_);
 }
 
 void Handover::keep_step(lua_State* L, int64_t step) {
   const uint64_t start = ticks();
-  Kept states = states_of(L, guard<keep_states>, "");
+  Kept states;
+  try {
+    states = states_of(L, guard<keep_states>, "");
+  } catch (const Error&) {
+    too_large_ = true;  // a state that cannot be kept; a reload says why
+    return;
+  }
   kept_at_ = ticks();
   if (std::holds_alternative<std::monostate>(states.value)) {
     too_large_ = true;  // nothing is registered

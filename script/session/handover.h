@@ -26,6 +26,8 @@ class Handover {
   // Takes what is registered, or with a path what that checkpoint holds; nothing when nothing is registered.
   // Throws Error and keeps what it had.
   void take(lua_State*, const std::string& checkpoint);
+  // Writes the automatic checkpoint. Throws Error.
+  static void write(lua_State*);
   // Keeps the states after `step`, instead of those of the step before, within the budgets of bytes and of
   // time (handover.cpp). Nothing happens when a tensor has become NaN or Inf.
   void keep_step(lua_State*, int64_t step);

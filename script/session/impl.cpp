@@ -66,6 +66,7 @@ void Session::Impl::serve() {
   }
   control_.drop_tasks();
   handover_.drop();
+  handover_.forget_kept_step();
   close_state();
   host_.drop();
   viewers_.tape().clear();
@@ -214,7 +215,7 @@ void Session::Impl::end_step(lua_State* L) {
     tasks_.run_own([&] { handover_.keep_step(L, run_->done()); });
   const auto now = std::chrono::steady_clock::now();
   if (options.checkpoint_every <= 0 || !options.write_run || now < next_checkpoint_) return;
-  tasks_.run_own([&] { write_automatic_checkpoint(L); });
+  tasks_.run_own([&] { Handover::write(L); });
   // Writing takes at most one part in fifty of the time.
   const auto after = std::chrono::steady_clock::now();
   const auto every = std::chrono::duration_cast<std::chrono::steady_clock::duration>(

@@ -33,7 +33,7 @@ RunActions::RunActions(Uses uses, std::string script, RunOptions options, std::f
 void RunActions::update() {
   if (nan_breakpoint_ && awaited_ == Awaited::nothing &&
       (journal_.last_hit() == nan_breakpoint_ || (journal_.ended() && !journal_.active()))) {
-    if (journal_.last_hit() != nan_breakpoint_)
+    if (journal_.last_hit() != nan_breakpoint_ && journal_.outcome() != Outcome::stopped)
       shell_.notice("The run was repeated, but no NaN or Inf came up: it depends on more than the seed.");
     session_.remove_breakpoint(nan_breakpoint_);
     nan_breakpoint_ = 0;

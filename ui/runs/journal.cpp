@@ -100,7 +100,7 @@ void Journal::note(const Event& event) {
       break;
     case Event::Kind::error:
       // An error of a line of the console stands below that line.
-      if (event.place.line > 0 && event.place.file != "console")
+      if (event.place.line > 0 && event.place.file != "input")
         failure_ = FailureNote{text, event.place};
       else
         failed_ = text;
