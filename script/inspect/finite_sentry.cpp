@@ -1,6 +1,7 @@
 #include "script/inspect/finite_sentry.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 
 #include "runtime/ops.h"
@@ -266,6 +267,10 @@ void FiniteSentry::stepped(const TensorList& parameters) {
 
 void FiniteSentry::logged(const std::string& name, double value, int64_t step, const SourcePlace& place) {
   if (!looks() || pending_ || std::isfinite(value)) return;
+  // Other metrics may be NaN where there is nothing to measure.
+  std::string lower = name;
+  std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
+  if (lower.find("loss") == lower.npos) return;
   Found found;
   found.nan = std::isnan(value);
   found.step = step;

@@ -43,6 +43,7 @@ class FiniteSentry final : public Capture {
   void stepped(const TensorList& parameters);
   // A gradient scaler has left a step out because of its scale.
   void skipped();
+  // A logged value; those of a loss count.
   void logged(const std::string& name, double value, int64_t step, const SourcePlace&);
 
   void root(const Tensor&);  // a backward pass of the script starts from it
