@@ -32,7 +32,6 @@ Session::Impl::~Impl() {
 void Session::Impl::pause_for_viewer() {
   control_.pause();
   if (!viewers_.tape().watching()) return;
-  viewers_.tape().take_next();
   control_.let_step_end();
 }
 
@@ -149,6 +148,7 @@ void Session::Impl::end_script(Outcome outcome, const ScriptError& error) {
   }
   viewers_.profile().end_run();
   viewers_.end_script(*run_);
+  viewers_.tape().settle(outcome != Outcome::ok && outcome != Outcome::stopped);
   host_.exchange();
   const std::optional<int> exit_code = script_.exit_code();
   if (outcome != Outcome::ok && outcome != Outcome::stopped && !exit_code) {
@@ -229,7 +229,7 @@ RunControl::Place Session::Impl::place_of(lua_State* L, SafePlace place) {
   return {.place = place,
           .in_loop = run_->in_steps(),
           .may_be_replaced = L && (place == SafePlace::step_end || !run_->awaits_boundary()),
-          .whole_step = viewers_.tape().keeps_whole_step()};
+          .whole_step = viewers_.tape().keeps_step()};
 }
 
 void Session::Impl::safe_point(lua_State* L, SafePlace place) {
@@ -285,7 +285,7 @@ void Session::Impl::safe_point(lua_State* L, SafePlace place) {
 
 void Session::Impl::wait_while_paused(lua_State* L) {
   viewers_.profile().leave();
-  viewers_.capture_rest();
+  viewers_.tape().settle(false);
   const SourceLine line = L ? script_line(L) : context_.line;
   set_state(SessionState::paused, {interned(line.file), int(line.line)});
   script_.forget_lines();
