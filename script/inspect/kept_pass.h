@@ -44,6 +44,7 @@ struct KeptNode {
   Ref<Node> leaf;
   Tensor value;  // a copy; undefined: only the live value exists
   uint32_t value_version = 0;
+  const Storage* copied_from = nullptr;
 
   const char* label() const { return op ? op->name : "leaf"; }
 };

@@ -184,7 +184,7 @@ bool StepValues::copy_leaves(KeptPass& pass, size_t most, const StepValues* befo
     }
   if (bytes > most) return false;
   // The copy that an earlier pass made of a leaf that nobody has written to since.
-  const auto copied = [&](const KeptNode& leaf, uint32_t version) {
+  const auto copied = [&](const KeptNode& leaf, const Storage& storage) {
     for (const StepValues* values : {static_cast<const StepValues*>(this), before}) {
       if (!values) continue;
       for (auto other = values->passes_.rbegin(); other != values->passes_.rend(); ++other) {
@@ -192,7 +192,8 @@ bool StepValues::copy_leaves(KeptPass& pass, size_t most, const StepValues* befo
         const int at = (*other)->find(leaf.id);
         if (at < 0) continue;
         const KeptNode& known = (*other)->nodes[size_t(at)];
-        if (known.value.defined() && known.value_version == version) return known.value;
+        if (known.value.defined() && known.copied_from == &storage && known.value_version == storage.version)
+          return known.value;
       }
     }
     return Tensor();
@@ -202,13 +203,13 @@ bool StepValues::copy_leaves(KeptPass& pass, size_t most, const StepValues* befo
   copying_ = true;
   for (KeptNode* const node : leaves) {
     const Operand& leaf = node->leaf->out[0];
-    const uint32_t version = leaf.saved->version;
     try {
-      Tensor copy = copied(*node, version);
+      Tensor copy = copied(*node, *leaf.saved);
       if (!copy.defined()) copy = copy_of(value_of(leaf));
       if (!hold(copy, true)) break;
       node->value = std::move(copy);
-      node->value_version = version;
+      node->value_version = leaf.saved->version;
+      node->copied_from = leaf.saved.get();
     } catch (const Error&) {
       break;  // damaged, or out of memory: the leaf is shown as it is now
     }
@@ -224,11 +225,24 @@ void StepValues::gradient(const Node& node, uint32_t output, const Tensor& gradi
   if (cursor_ >= pass.nodes.size() || pass.nodes[cursor_].id != node.id) return;
   pass.nodes[cursor_].reached = true;
   const bool hooked = node.extras && !node.extras->hooks.empty();
-  if (cursor_ == 0 || hooked || (node.op && gradient.numel() == 1))
-    pass.given.push_back({cursor_, output, gradient.detach()});
-  if (all_ && hold(gradient, true))
-    gradients_.insert_or_assign(Key{node.id, output, pass.number},
-                                Kept{gradient.detach(), gradient.storage().version});
+  const bool given = cursor_ == 0 || hooked || (node.op && gradient.numel() == 1);
+  if (!given && !all_) return;
+  // A copy: a pass adds to a gradient that nobody else holds in another way, which rounds differently.
+  Tensor kept;
+  {
+    const Aside aside;
+    const NoGrad off;
+    copying_ = true;
+    try {
+      kept = copy_of(gradient.detach());
+    } catch (const Error&) {  // out of memory
+    }
+    copying_ = false;
+  }
+  if (!kept.defined()) return;
+  if (given) pass.given.push_back({cursor_, output, kept});
+  if (all_ && hold(kept, true))
+    gradients_.insert_or_assign(Key{node.id, output, pass.number}, Kept{kept, kept.storage().version});
 }
 
 void StepValues::end_pass(std::span<Node* const> nodes) {

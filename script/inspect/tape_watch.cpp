@@ -124,6 +124,10 @@ void TapeWatch::begin_step(const Coming& coming) {
   const double length = ticks_to_ns(now - step_began_);
   if (step_began_ != 0) step_time_ = step_time_ == 0 ? length : std::min(length, 1.5 * step_time_);
   step_began_ = now;
+  start(coming);
+}
+
+void TapeWatch::start(const Coming& coming) {
   coming_ = coming;
   coming_.values |= capture_next_.exchange(false);
   measured_ = false;
@@ -243,10 +247,12 @@ void TapeWatch::end() {
   if (visited_.empty()) return;
   if (current_) current_->end_pass(visited_);
   visited_.clear();
-  // Without steps every pass may be the last.
+  // Without steps every pass of an outer loss ends what would be one.
   if (!current_ || coming_.in_steps || current_->passes().back()->create_graph) return;
-  if (ticks_to_ns(ticks() - last_published_) > kPauseBetween * snapshot_cost_)
-    if (const int pass = shown_pass(*current_); pass >= 0) publish(current_, size_t(pass), coming_.values);
+  Coming next = coming_;
+  next.values = false;
+  end_step();
+  start(next);
 }
 
 // The snapshot of a step replaces its earlier ones.
@@ -298,7 +304,9 @@ void TapeWatch::publish(const Values& values, size_t shown, bool with_values, bo
 TapeWatch::Values TapeWatch::values_of(const Step& step) const {
   if (step.values) return step.values;
   for (const Values& values : {current_, last_})
-    if (values && values->step() == step.step) return values;
+    if (values && values->step() == step.step)
+      for (const auto& pass : values->passes())
+        if (pass->number == step.pass && pass->nodes[0].id == step.tape->nodes[0].id) return values;
   return nullptr;
 }
 

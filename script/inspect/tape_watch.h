@@ -94,6 +94,7 @@ class TapeWatch final : public Capture {
     std::string reason;  // why there are no values
   };
   At locate(int64_t step, uint64_t node) const;
+  void start(const Coming&);
   void end_step();
   bool drop_oldest();
   void trim();

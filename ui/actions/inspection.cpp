@@ -24,15 +24,27 @@ TapePtr Inspection::watch() {
   probe_.show(tape_.tape()->step);
   const TensorPlace shown_place = place_of(*tape_.tape(), *selected);
   if (tape_.former()) return next;  // of a run that is over; its values are the last that came
-  const NodeInfo* const twin = next && next->step != tape_.tape()->step ? twin_of(*selected, *next) : nullptr;
   place_ = shown_place;
+  // A running script shows captured steps; the values of others are gone at once.
+  const auto captured = [&](int64_t step) {
+    const auto& steps = shown_.history().steps;
+    return std::any_of(steps.begin(), steps.end(),
+                       [step](const KeptStep& kept) { return kept.values && kept.step == step; });
+  };
+  if (running && (!next || !captured(next->step))) {
+    session_.capture_values();
+    return nullptr;
+  }
+  const bool other = next && next->step != tape_.tape()->step;
+  const NodeInfo* const twin = other ? twin_of(*selected, *next) : nullptr;
+  if (other && !twin) return next;  // of another structure
   const TensorPlace asked_place = twin ? place_of(*next, *twin) : shown_place;
   const int place = (tape_.selected() * 64 + index_) * 2 + input_;
   const bool asked = probe_.watch(session_, place, asked_place, running);
-  if (running && (asked || !next)) session_.capture_values();
+  if (asked && running) session_.capture_values();
   if (!twin) {
     awaited_since_.reset();
-    return running && next && next->step != tape_.tape()->step && !probe_.value() ? nullptr : next;
+    return next;
   }
   // The picture and the values change together, unless the values take long.
   if (!awaited_since_) awaited_since_ = Clock::now();

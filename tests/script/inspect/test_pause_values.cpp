@@ -117,7 +117,7 @@ for step in lg.run.steps() do
   end
   total:backward()
   optimizer:step()
-  lg.run.log("loss", total:item())
+  lg.run.log {loss = total:item()}
 end
 )";
 
@@ -175,7 +175,7 @@ for step in lg.run.steps() do
   loss:backward()
   nn.utils.clip_grad_norm_(all, 0.5)
   optimizer:step()
-  lg.run.log("loss", loss:item())
+  lg.run.log {loss = loss:item()}
 end
 )";
 

@@ -13,5 +13,5 @@ for step in lg.run.steps(1000000) do
   local loss = critic(fake):mean() - critic(real):mean() + penalty * 10
   loss:backward()
   optimizer:step()
-  lg.run.log("loss", loss:item())
+  lg.run.log {loss = loss:item()}
 end
