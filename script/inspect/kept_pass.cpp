@@ -123,8 +123,9 @@ NodeInfo describe(const KeptPass& pass, size_t position) {
 bool is_inner(std::span<const std::unique_ptr<KeptPass>> passes, size_t pass) {
   if (!passes[pass]->create_graph) return false;
   const auto goes_through = [&](const KeptPass& later) {
-    return std::any_of(passes[pass]->nodes.begin(), passes[pass]->nodes.end(),
-                       [&](const KeptNode& node) { return node.op && later.find(node.id) >= 0; });
+    return std::any_of(later.nodes.begin(), later.nodes.end(), [&](const KeptNode& node) {
+      return node.op && node.id > passes[pass]->made_from && node.id < passes[pass]->made_to;
+    });
   };
   for (size_t i = pass + 1; i < passes.size(); ++i)
     if (goes_through(*passes[i])) return true;

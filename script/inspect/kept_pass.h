@@ -61,6 +61,7 @@ struct KeptPass {
   std::vector<KeptNode> nodes;  // newest first
   std::vector<Given> given;
   bool create_graph = false;
+  uint64_t made_from = 0, made_to = 0;  // with create_graph: the ids of the nodes that it made lie between these
   bool ended = false;
   bool accumulates = false;  // into the .grad of a leaf
   bool forward_only = false;  // a part of the graph that no backward pass went through

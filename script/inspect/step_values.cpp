@@ -37,6 +37,13 @@ Tensor copy_of(const Tensor& x) {
   return copy;
 }
 
+// The id of a new node: those of later nodes are larger.
+uint64_t next_node() {
+  const Aside aside;
+  Tensor leaf = Tensor::empty({}, DType::f32);
+  return leaf.requires_grad_().node()->id;
+}
+
 }  // namespace
 
 std::string written_since(const Storage& storage) {
@@ -101,7 +108,8 @@ void StepValues::remember(const Tensor& x, uint64_t id, uint32_t version, bool m
 }
 
 void StepValues::ran(const Call& call) {
-  if (copying_) return;
+  // A pass adds to a gradient that nobody else holds in another way, which rounds differently: hold none.
+  if (copying_ || (context().differentiating && !context().grad_enabled)) return;
   if (all_)
     for (size_t i = 0; i < call.out.size(); ++i) {
       const Tensor& out = call.out[i];
@@ -115,7 +123,7 @@ void StepValues::ran(const Call& call) {
   // What no node made cannot be computed again.
   for (const Tensor& in : call.in)
     if (in.defined() && (all_ || !on_tape(in))) remember(in, in.id(), in.storage().version, on_tape(in));
-  if (!call.out.empty()) newest_ = call.out[0];
+  if (!call.out.empty() && !context().differentiating) newest_ = call.out[0];
   if (values_.size() > kMostUnused && !all_) forget_unused();
 }
 
@@ -165,6 +173,7 @@ bool StepValues::begin_pass(std::span<Node* const> nodes, bool copy, const StepV
   passes_.push_back(record(nodes));
   KeptPass& pass = *passes_.back();
   pass.create_graph = context().grad_enabled;
+  if (pass.create_graph) pass.made_from = next_node();
   newest_ = Tensor();
   cursor_ = 0;
   grads_before_.clear();
@@ -227,7 +236,7 @@ void StepValues::gradient(const Node& node, uint32_t output, const Tensor& gradi
   const bool hooked = node.extras && !node.extras->hooks.empty();
   const bool given = cursor_ == 0 || hooked || (node.op && gradient.numel() == 1);
   if (!given && !all_) return;
-  // A copy: a pass adds to a gradient that nobody else holds in another way, which rounds differently.
+  // A copy, for the same reason as in ran().
   Tensor kept;
   {
     const Aside aside;
@@ -256,6 +265,7 @@ void StepValues::end_pass(std::span<Node* const> nodes) {
     ++leaf;
   }
   pass.ended = true;
+  if (pass.create_graph) pass.made_to = next_node();
 }
 
 // Before a pass that is under way, which stays the last.

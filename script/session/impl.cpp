@@ -243,7 +243,8 @@ void Session::Impl::safe_point(lua_State* L, SafePlace place) {
     if (breakpoints_.take_over()) viewers_.listen();
     breakpoints_.announce_finding(viewers_.tape());
   }
-  control_.reached(place);
+  // The beginning of the loop ends no step.
+  control_.reached(place == SafePlace::step_end && run_->done() == 0 ? SafePlace::midst : place);
   for (;;) {
     const RunControl::Step step = control_.next(place_of(L, place));
     switch (step.next) {

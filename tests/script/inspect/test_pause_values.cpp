@@ -165,7 +165,7 @@ for step in lg.run.steps() do
   local x = lg.randn(6, 1, 6, 6)
   local y = lg.randint(0, 3, {6})
   optimizer:zero_grad()
-  local h = F.relu(norm(conv(x)))
+  local h = F.relu(norm(conv(x))) * 3
   h:mul_(0.5)
   local flat = h:view(6, -1)
   local z = lg.checkpoint(function(t) return F.dropout(F.gelu(fc(t)), 0.3) end, flat)

@@ -9,7 +9,7 @@ assert(last == real.step_in("step"), "the tape is not that of the last step but 
 ui.picture(arg[1] .. "/end.png")
 real.key("F8")
 local from = os.time()
-while real.step_in("step") ~= 1 or ui.texts("state")[1] ~= "paused" do
+while real.step_in("step") ~= 1 or real.step_in("tape.summary") ~= 1 or ui.texts("state")[1] ~= "paused" do
   assert(#ui.texts("tape.node") > 0, "the tape is blank")
   assert(os.time() - from < 60, "the new run does not pause in step 1 but is at " .. tostring(ui.texts("step")[1]))
   ui.frames(1)
