@@ -158,6 +158,12 @@ std::unique_ptr<KeptPass> StepValues::record(std::span<Node* const> nodes) {
       for (const CustomCall::Saved& saved : node->extras->custom->saved)
         if (saved.input >= 0 && saved.value.saved)
           remember(value_of(saved.value), node->in[size_t(saved.input)].tensor_id, saved.value.version, false);
+    // lg.grad() does not go beyond its oldest input: what comes from there is not in the pass.
+    for (const Operand& operand : node->in) {
+      if (!operand.node || operand.node->id >= nodes.back()->id) continue;
+      const Operand& from = operand.node->is_leaf() ? operand.node->out[0] : operand;
+      if (from.saved) remember(value_of(from), operand.tensor_id, from.saved->version, false);
+    }
     if (!all_) continue;
     for (const Operand& operand : node->in)
       if (operand.layout && operand.saved)
@@ -329,6 +335,13 @@ StepValues::Found StepValues::kept_value(const KeptPass& pass, size_t at, bool i
     for (const auto* map : {&outputs_, &beyond_outputs_})
       if (const auto known = map->find(Key{maker, output, 0}); known != map->end()) return found(known->second);
   }
+  if (maker && made_by < 0)  // a copy that another pass of the step made
+    for (const auto& other : passes_)
+      if (const int there = other->find(maker); there >= 0) {
+        const KeptNode& leaf = other->nodes[size_t(there)];
+        if (!leaf.op && leaf.value.defined() && leaf.value_version == operand.version)
+          return {leaf.value, {}, {}};
+      }
   if (const auto known = values_.find(operand.tensor); known != values_.end()) {
     Found kept = found(known->second);
     // A captured result that was written over is computed again; what no node made is all there is.

@@ -270,6 +270,34 @@ TEST_CASE("every node has its values at the end of a run, bit for bit those that
   }
 }
 
+TEST_CASE("the tape is that of the outer loss; inner passes can be chosen and have values, too") {
+  for (const char* code : {kMaml, kPenalty}) {
+    Recorder recorder;
+    recorder.session.watch_tape(true);
+    recorder.session.run_text(code, "test", options_of({}, kPauseAt));
+    REQUIRE(recorder.session.wait() == Outcome::ok);
+    const auto outer = recorder.session.tape();
+    REQUIRE(outer);
+    const bool maml = code == kMaml;
+    // MAML: two inner losses and the outer one; the penalty: an inner one, the critic's loss, the generator's.
+    REQUIRE(outer->passes.size() == 3);
+    CHECK(outer->pass == 2);
+    CHECK(outer->passes[0].inner);
+    CHECK(outer->passes[1].inner == maml);
+    CHECK_FALSE(outer->passes[2].inner);
+    CHECK(outer->nodes.size() == outer->passes[2].nodes);
+    recorder.session.choose_pass(outer->passes[0].key);
+    recorder.eval("");  // it has been carried out
+    CHECK(everything(recorder.session).missing == "");
+    const auto inner = recorder.session.tape();
+    CHECK(inner->step == outer->step);
+    CHECK(inner->passes[size_t(inner->pass)].key == outer->passes[0].key);
+    recorder.session.choose_pass(0);
+    recorder.eval("");
+    CHECK(everything(recorder.session).nodes == outer->nodes.size());
+  }
+}
+
 TEST_CASE("looking at everything during pauses leaves a run as it is") {
   const Folder images;
   for (const Example& example : examples(images)) {

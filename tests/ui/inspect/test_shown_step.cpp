@@ -89,8 +89,9 @@ TEST_CASE("picture, value, gradient and the number of the step are of one step, 
     const bool is_y = !now.inputs.empty() && bench.tape().find_node(now.inputs[0].node) >= 0 &&
                       bench.tape().tape()->nodes[size_t(bench.tape().find_node(now.inputs[0].node))].op == "leaf";
     const bool leaf = now.op == "leaf";
-    const double value = leaf ? step : is_y ? step * step : step * step * step;
-    const double gradient = leaf ? step * step : is_y ? step : 1;
+    const float x = float(step), square = x * x;  // as the script computes them
+    const double value = leaf ? x : is_y ? square : square * x;
+    const double gradient = leaf ? square : is_y ? x : 1;
     ++moments;
     running += bench.journal().state() == SessionState::running;
     const auto check = [&](const std::shared_ptr<const SliceView>& view, double expected, const char* what,
