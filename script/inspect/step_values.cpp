@@ -197,6 +197,7 @@ bool StepValues::copy_leaves(KeptPass& pass, size_t most, const StepValues* befo
       leaves.push_back(&node);
       bytes += node.leaf->out[0].saved->bytes;
     }
+  lacks_leaves_ |= bytes > most;
   if (bytes > most) return false;
   // The copy that an earlier pass made of a leaf that nobody has written to since.
   const auto copied = [&](const KeptNode& leaf, const Storage& storage) {

@@ -65,6 +65,7 @@ class StepValues {
 
   // Any thread.
   bool keeps_all() const { return all_; }
+  bool lacks_leaves() const { return lacks_leaves_; }  // of the session's thread: some were not copied
   bool over_budget() const { return over_budget_.load(); }
   size_t bytes() const { return bytes_.load(); }
 
@@ -105,7 +106,7 @@ class StepValues {
   ValueBudget& budget_;
   const std::function<bool()> make_room_;
   const bool all_;
-  bool copying_ = false;
+  bool copying_ = false, lacks_leaves_ = false;
   std::atomic<bool> over_budget_{false};
   std::atomic<size_t> bytes_{0};
   std::vector<std::unique_ptr<KeptPass>> passes_;

@@ -21,9 +21,9 @@ double processor_ns() {
   return 1e9 * double(now.tv_sec) + double(now.tv_nsec);
 }
 
-// A copy of large leaves may cost 1/20 of a step. Where it does not, one in so many steps measures it again.
-constexpr double kLeavesShare = 20;
-constexpr int64_t kMeasureLeaves = 64;
+// A copy of large leaves may cost 1/50 of a step. Where it does not, one in so many steps measures it again.
+constexpr double kLeavesShare = 50;
+constexpr int64_t kMeasureLeaves = 256;
 // Snapshots are those of measured steps, whose nodes have figures, unless those are as rare as this.
 constexpr double kRareNs = 1e9;
 

@@ -43,6 +43,8 @@ class TapeWatch final : public Capture {
   };
   void begin_step(const Coming&);
   bool keeps_step() const { return current_ != nullptr; }
+  // Whether everything of the step that runs, or has just ended, can be shown.
+  bool keeps_whole_step() const { return current_ && !current_->lacks_leaves(); }
   bool captures() const { return current_ && current_->keeps_all(); }
   void ran(const Call&);  // an op ran while the step is kept
   void clear();           // forgets everything: a new run begins

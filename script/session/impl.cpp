@@ -229,7 +229,7 @@ RunControl::Place Session::Impl::place_of(lua_State* L, SafePlace place) {
   return {.place = place,
           .in_loop = run_->in_steps(),
           .may_be_replaced = L && (place == SafePlace::step_end || !run_->awaits_boundary()),
-          .whole_step = viewers_.tape().keeps_step()};
+          .whole_step = viewers_.tape().keeps_whole_step()};
 }
 
 void Session::Impl::safe_point(lua_State* L, SafePlace place) {

@@ -21,10 +21,8 @@ TapePtr Inspection::watch() {
     input_ = false;
     return next;
   }
-  probe_.show(tape_.tape()->step);
   const TensorPlace shown_place = place_of(*tape_.tape(), *selected);
   if (tape_.former()) return next;  // of a run that is over; its values are the last that came
-  place_ = shown_place;
   // A running script shows captured steps; the values of others are gone at once.
   const auto captured = [&](int64_t step) {
     const auto& steps = shown_.history().steps;
@@ -52,6 +50,13 @@ TapePtr Inspection::watch() {
   if (!here) return nullptr;
   awaited_since_.reset();
   return next;
+}
+
+void Inspection::show() {
+  const NodeInfo* const selected = tape_.selected_node();
+  if (!selected) return;
+  place_ = place_of(*tape_.tape(), *selected);
+  probe_.show(tape_.tape()->step);
 }
 
 TensorPlace Inspection::place_of(const TapeSnapshot& tape, const NodeInfo& node) {

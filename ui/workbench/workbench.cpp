@@ -46,6 +46,7 @@ bool Workbench::update() {
   changed |= tape_.update();
   changed |= gradients_.update(session_);
   tape_actions_.update(journal_);
+  inspection_.show();
   changed |= inspection_.update();
   return changed;
 }
