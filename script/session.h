@@ -136,10 +136,10 @@ class Session {
   // tensor.
   void watch_data(bool on);
   void batch(int64_t limit, std::function<void(BatchView)> done);
-  // The steps that are kept, and the tape of one of them (null if it was dropped). Every value is kept of steps
-  // that begin during a single step or with a pause requested, and of the next step after capture_values().
-  // While a script is paused, or has ended, the values of its latest step are computed again when they are
-  // asked for. When the budget (bytes) is used up, the oldest steps are dropped first.
+  // The steps that are kept, and the tape of one of them (null if it was dropped). Every value is kept of
+  // steps that begin during a single step or with a pause requested, and of the next step after
+  // capture_values(). While a script is paused, or has ended, the values of its latest step are computed
+  // again when they are asked for. When the budget (bytes) is used up, the oldest steps are dropped first.
   History history() const;
   std::shared_ptr<const TapeSnapshot> tape(int64_t step) const;
   void set_history_budget(size_t bytes);

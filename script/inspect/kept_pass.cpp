@@ -99,8 +99,7 @@ NodeInfo describe(const KeptPass& pass, size_t position) {
   info.backward_ns = ticks_to_ns(node.backward_ticks);
   if (node.op && node.has_params)
     for (size_t i = 0; i < node.op->params.size(); ++i)
-      info.attributes.emplace_back(node.op->params[i].name,
-                                   print_value(node.op->params[i], node.params[i]));
+      info.attributes.emplace_back(node.op->params[i].name, print_value(node.op->params[i], node.params[i]));
   for (size_t i = 0; i < node.in.size(); ++i) {
     OperandInfo operand = describe_operand(node.in[i]);
     const int from = pass.find(node.in[i].maker);

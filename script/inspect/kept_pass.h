@@ -56,14 +56,15 @@ struct KeptPass {
     uint32_t output;
     Tensor gradient;
   };
-  uint32_t number = 0;  // in its step, from 1
-  uint64_t key = 0;     // equal for passes from the same line and op, in any step
+  uint32_t number = 0;          // in its step, from 1
+  uint64_t key = 0;             // equal for passes from the same line and op, in any step
   std::vector<KeptNode> nodes;  // newest first
   std::vector<Given> given;
   bool create_graph = false;
-  uint64_t made_from = 0, made_to = 0;  // with create_graph: the ids of the nodes that it made lie between these
+  uint64_t made_from = 0,
+           made_to = 0;  // with create_graph: the ids of the nodes that it made lie between these
   bool ended = false;
-  bool accumulates = false;  // into the .grad of a leaf
+  bool accumulates = false;   // into the .grad of a leaf
   bool forward_only = false;  // a part of the graph that no backward pass went through
 
   int find(uint64_t node) const;  // position, -1: not in the pass

@@ -257,8 +257,7 @@ Device* other_device() {
 
 }  // namespace
 
-GradientCheck check_gradient(TapeWatch& tape, int64_t step, uint64_t node,
-                             const std::stop_token& stop) {
+GradientCheck check_gradient(TapeWatch& tape, int64_t step, uint64_t node, const std::stop_token& stop) {
   const auto start = std::chrono::steady_clock::now();
   const Aside aside;
   GradientCheck check;
@@ -275,15 +274,13 @@ GradientCheck check_gradient(TapeWatch& tape, int64_t step, uint64_t node,
   return check;
 }
 
-DeviceComparison compare_devices(TapeWatch& tape, int64_t step, uint64_t node,
-                                 const std::stop_token& stop) {
+DeviceComparison compare_devices(TapeWatch& tape, int64_t step, uint64_t node, const std::stop_token& stop) {
   const Aside aside;
   DeviceComparison comparison;
   try {
     const NoGrad off;
     check_wanted(stop, "compare devices");
-    const TapeWatch::Replay replay =
-        tape.replay(step, node, [&] { check_wanted(stop, "compare devices"); });
+    const TapeWatch::Replay replay = tape.replay(step, node, [&] { check_wanted(stop, "compare devices"); });
     if (std::string_view(replay.node->op->name).starts_with("_as_strided"))
       fail("it looks at memory through other strides; there is nothing to compute");
     Device* const other = other_device();

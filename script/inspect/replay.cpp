@@ -24,7 +24,8 @@ class Replaying {
     for (const KeptNode& node : nodes_)
       for (const KeptOperand& operand : node.in)
         if (const int maker = find(operand); maker >= 0) ++uses_[size_t(maker)];
-    for (const KeptPass::Given& given : replay.pass.given) given_[{given.node, given.output}] = given.gradient;
+    for (const KeptPass::Given& given : replay.pass.given)
+      given_[{given.node, given.output}] = given.gradient;
   }
 
   std::map<size_t, std::string> run() {

@@ -15,7 +15,8 @@ TensorList run_again(const KeptNode&, const Values& params, const TensorList& in
 
 struct PassReplay {
   const KeptPass& pass;
-  // The value of an input that no node of the pass made, or of a leaf (input -1). Throws Error when it is gone.
+  // The value of an input that no node of the pass made, or of a leaf (input -1). Throws Error when it is
+  // gone.
   std::function<Tensor(const KeptNode&, int input)> source;
   // They get each value and gradient as it is made. A gradient is a copy if `wants_gradient` says so.
   std::function<void(size_t node, uint32_t output, const Tensor&)> value, gradient;

@@ -28,8 +28,8 @@ class StatisticsWatch final : public Capture {
   bool watching() const { return watching_.load(); }
   std::vector<StepStatisticsPtr> steps(uint64_t after) const;
 
-  // Decides whether the coming step is measured: if `wanted`, because its values are captured, or if it is its
-  // turn.
+  // Decides whether the coming step is measured: if `wanted`, because its values are captured, or if it is
+  // its turn.
   void begin_step(bool wanted);
   void end_step(int64_t step);
   // An optimizer updates these parameters from now on, with or without a gradient.

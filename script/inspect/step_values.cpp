@@ -11,10 +11,10 @@
 namespace lunagrad {
 namespace {
 
-// A tensor that no node made is needed to compute the others again. A small one is counted, because the run may
-// release it. A large one (a data set, an embedding) is available only while its step is the latest.
-constexpr size_t kBorrowed = 16;  // large: more than 1/16 of the budget
-constexpr size_t kLeaves = 4;     // copies of a step's leaves may take 1/4 of the budget
+// A tensor that no node made is needed to compute the others again. A small one is counted, because the run
+// may release it. A large one (a data set, an embedding) is available only while its step is the latest.
+constexpr size_t kBorrowed = 16;              // large: more than 1/16 of the budget
+constexpr size_t kLeaves = 4;                 // copies of a step's leaves may take 1/4 of the budget
 constexpr size_t kSmall = size_t(256) << 10;  // leaves of so few bytes are copied in every step
 constexpr size_t kMostPasses = 64;
 // Without steps nothing ends what is kept: values that no kept pass reads go when there are so many.
@@ -157,7 +157,8 @@ std::unique_ptr<KeptPass> StepValues::record(std::span<Node* const> nodes) {
     if (node->extras && node->extras->custom)
       for (const CustomCall::Saved& saved : node->extras->custom->saved)
         if (saved.input >= 0 && saved.value.saved)
-          remember(value_of(saved.value), node->in[size_t(saved.input)].tensor_id, saved.value.version, false);
+          remember(value_of(saved.value), node->in[size_t(saved.input)].tensor_id, saved.value.version,
+                   false);
     // lg.grad() does not go beyond its oldest input: what comes from there is not in the pass.
     for (const Operand& operand : node->in) {
       if (!operand.node || operand.node->id >= nodes.back()->id) continue;
@@ -334,7 +335,8 @@ StepValues::Found StepValues::kept_value(const KeptPass& pass, size_t at, bool i
     const KeptNode& from = pass.nodes[size_t(made_by)];
     if (!from.op && from.value.defined()) return {from.value, {}, {}};
     for (const auto* map : {&outputs_, &beyond_outputs_})
-      if (const auto known = map->find(Key{maker, output, 0}); known != map->end()) return found(known->second);
+      if (const auto known = map->find(Key{maker, output, 0}); known != map->end())
+        return found(known->second);
   }
   if (maker && made_by < 0)  // a copy that another pass of the step made
     for (const auto& other : passes_)
@@ -443,7 +445,8 @@ StepValues::Found StepValues::value(size_t number, size_t node, bool input, size
   return {{}, failed == failed_.end() ? "it cannot be computed again" : failed->second, {}};
 }
 
-StepValues::Found StepValues::kept_gradient(const KeptPass& pass, const KeptNode& node, uint32_t output) const {
+StepValues::Found StepValues::kept_gradient(const KeptPass& pass, const KeptNode& node,
+                                            uint32_t output) const {
   for (const auto* map : {&gradients_, &beyond_gradients_})
     if (const auto known = map->find({node.id, output, pass.number}); known != map->end())
       return found(known->second);

@@ -43,8 +43,8 @@ class StepValues {
 
   void ran(const Call&);
   void keep(const Tensor& x) { remember(x, x.id(), x.storage().version, false); }
-  // A backward pass. Leaves are kept as it reads them, many bytes only if `copy_leaves` says so; those that are
-  // unchanged since `before`, an earlier step, share its copy. Whether many bytes were copied.
+  // A backward pass. Leaves are kept as it reads them, many bytes only if `copy_leaves` says so; those that
+  // are unchanged since `before`, an earlier step, share its copy. Whether many bytes were copied.
   bool begin_pass(std::span<Node* const>, bool copy_leaves, const StepValues* before);
   void gradient(const Node&, uint32_t output, const Tensor&);
   void end_pass(std::span<Node* const>);
@@ -111,12 +111,12 @@ class StepValues {
   std::atomic<size_t> bytes_{0};
   std::vector<std::unique_ptr<KeptPass>> passes_;
   uint32_t passes_made_ = 0;
-  size_t cursor_ = 0;                          // position in the pass of the gradient that came last
+  size_t cursor_ = 0;  // position in the pass of the gradient that came last
   std::vector<std::pair<const void*, uint32_t>> grads_before_;  // of the leaves of the current pass
-  Tensor newest_;                              // the last result on the tape
-  std::unordered_map<uint64_t, Kept> values_;  // by the tensor's id
-  std::map<Key, Kept> outputs_, gradients_;    // computed again, or captured; of outputs the pass is 0
-  std::map<Key, std::string> failed_;          // why they cannot be computed again
+  Tensor newest_;                                               // the last result on the tape
+  std::unordered_map<uint64_t, Kept> values_;                   // by the tensor's id
+  std::map<Key, Kept> outputs_, gradients_;  // computed again, or captured; of outputs the pass is 0
+  std::map<Key, std::string> failed_;        // why they cannot be computed again
   // The results around the node that was asked about last, which did not fit the budget.
   std::map<Key, Kept> beyond_outputs_, beyond_gradients_;
   std::unordered_set<const Storage*> counted_, borrowed_, refused_;

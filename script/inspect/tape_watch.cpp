@@ -62,8 +62,8 @@ History TapeWatch::history() const {
   history.budget = budget_bytes_;
   for (const Step& step : steps_) {
     const size_t values = step.values ? step.values->bytes() : 0;
-    history.steps.push_back(
-        {step.step, step.tape_bytes, values, bool(step.values), step.values && step.tape->pass >= 0 && !step.values->over_budget()});
+    history.steps.push_back({step.step, step.tape_bytes, values, bool(step.values),
+                             step.values && step.tape->pass >= 0 && !step.values->over_budget()});
     history.bytes += step.tape_bytes;
   }
   history.bytes += value_budget_.used();  // storage that several steps hold counts once
@@ -349,8 +349,7 @@ TapeWatch::Replay TapeWatch::replay(int64_t number, uint64_t id,
   Replay replay{&node, &at.step->tape->nodes[at.node], {}, {}};
   if (!node.op) fail("a leaf was made by no call");
   for (uint32_t i = 0; i < node.out.size(); ++i)
-    replay.reached.push_back(
-        at.values->gradient(at.pass, at.node, false, i, check_wanted).value.defined());
+    replay.reached.push_back(at.values->gradient(at.pass, at.node, false, i, check_wanted).value.defined());
   for (size_t i = 0; i < node.in.size(); ++i) {
     if (!node.in[i].layout) {
       replay.inputs.emplace_back();

@@ -3,9 +3,9 @@
 // on request their values (step_values.h). What is needed to compute the values of the latest step again is
 // kept in every step while a viewer watches; every value only of captured steps: while the session
 // single-steps, or when a viewer asked for the next step. A snapshot is made at the end of a step, or at a
-// pause, and shows one pass of it: that of the outer loss unless the viewer chose another. One budget of bytes
-// covers everything; the oldest steps are dropped first. Functions marked so may be called from any thread,
-// everything else from the session's thread.
+// pause, and shows one pass of it: that of the outer loss unless the viewer chose another. One budget of
+// bytes covers everything; the oldest steps are dropped first. Functions marked so may be called from any
+// thread, everything else from the session's thread.
 #include <atomic>
 #include <deque>
 #include <memory>
@@ -112,15 +112,15 @@ class TapeWatch final : public Capture {
   std::shared_ptr<const TapeSnapshot> latest_;  // under mutex_
 
   const StatisticsWatch* statistics_ = nullptr;
-  Coming coming_;          // the step that runs
-  Values current_;         // of the step that runs
-  Values last_;            // of the latest step before it that had a backward pass
-  uint64_t chosen_ = 0;    // key of the pass to show, 0: that of the outer loss
-  bool finding_shown_ = false;  // by the pause that begins
-  bool measured_ = false;  // statistics of the step's nodes exist
+  Coming coming_;                                 // the step that runs
+  Values current_;                                // of the step that runs
+  Values last_;                                   // of the latest step before it that had a backward pass
+  uint64_t chosen_ = 0;                           // key of the pass to show, 0: that of the outer loss
+  bool finding_shown_ = false;                    // by the pause that begins
+  bool measured_ = false;                         // statistics of the step's nodes exist
   uint64_t last_published_ = 0, step_began_ = 0;  // ticks
   // Processor time in nanoseconds, so that other programs do not reduce the number of tapes.
-  double snapshot_cost_ = 0;  // of the last
+  double snapshot_cost_ = 0;                // of the last
   double leaves_cost_ = 0, step_time_ = 0;  // the shortest of the last steps
   int64_t steps_without_leaves_ = 0;
   std::vector<Node*> visited_;  // of the current pass, whose caller keeps them alive

@@ -31,8 +31,8 @@ class Inspection {
         probe_(wake),
         inquiry_(wake) {}
 
-  // Fetches the values of the selected node, or forgets them when no node is selected. Returns the tape to show
-  // next, when its values are there; null: not yet. Once a frame.
+  // Fetches the values of the selected node, or forgets them when no node is selected. Returns the tape to
+  // show next, when its values are there; null: not yet. Once a frame.
   TapePtr watch();
   void show();  // the values of the tape that is shown from now on. Once a frame, after watch()
   // Reports what was copied or saved. Once a frame. True: there is something new to see.

@@ -93,7 +93,7 @@ void RunActions::begin_run() {
   else
     session_.run_file(script_, options_);
   options_.run_directory.clear();  // it contains a run now: the next one gets its own folder
-  if (paused) session_.step();  // to the end of step 1, which has values
+  if (paused) session_.step();     // to the end of step 1, which has values
   // The user who starts an example wants to see it train.
   PanelLayout& layout = shell_.settings().layout;
   std::string& front = layout.front[size_t(layout.region_of("Curves"))];

@@ -19,7 +19,8 @@ TapePtr ShownStep::tape(bool with_values) const {
   if (standing_) return session_.tape(*standing_);
   const TapePtr latest = session_.tape();
   const auto& steps = history_.steps;
-  const auto last = std::find_if(steps.rbegin(), steps.rend(), [](const KeptStep& kept) { return kept.values; });
+  const auto last =
+      std::find_if(steps.rbegin(), steps.rend(), [](const KeptStep& kept) { return kept.values; });
   if (!with_values || !latest || last == steps.rend() || last->step >= latest->step) return latest;
   const TapePtr captured = session_.tape(last->step);
   return captured ? captured : latest;

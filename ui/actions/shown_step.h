@@ -24,8 +24,8 @@ class ShownStep {
   int64_t step() const { return tape_.tape() ? tape_.tape()->step : journal_.step(); }
   bool live() const { return !standing_; }
   const History& history() const { return history_; }  // as of this frame
-  // The tape to show: the latest, or that of the step that the user went back to. `with_values`: of the latest
-  // steps one whose values are kept, if there is one.
+  // The tape to show: the latest, or that of the step that the user went back to. `with_values`: of the
+  // latest steps one whose values are kept, if there is one.
   TapePtr tape(bool with_values) const;
 
   void stand_on(int64_t step);  // the kept step nearest to `step`

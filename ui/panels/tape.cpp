@@ -326,7 +326,8 @@ class TapePanel final : public Panel {
     bench.description().add_last("tape.pass", label);
     if (!open) {
       explain(
-          "Which backward pass of the step is shown: at first that of the outer loss. A pass is inner if a later "
+          "Which backward pass of the step is shown: at first that of the outer loss. A pass is inner if a "
+          "later "
           "one goes through the gradients that it made.");
       return;
     }

@@ -33,7 +33,7 @@ const std::vector<int>& TapeMarks::failed_nodes(const Workbench& bench) {
 void TapeMarks::update(const Workbench& bench, const TapePicture& picture, const TapeSearch& search,
                        const TapePlayer& player) {
   const TapeModel& model = bench.tape();
-  Looks looks{picture.canvas.number, search.revision(), model.structure(), model.share(), metric,
+  Looks looks{picture.canvas.number, search.revision(), model.structure(), model.share(),      metric,
               player.position(),     player.backward(), model.lit(),       failed_nodes(bench)};
   if (looks == looks_) return;
   looks_ = std::move(looks);

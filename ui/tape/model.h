@@ -42,7 +42,7 @@ class TapeModel {
   // A new run begins: the picture stays until the new run has one.
   void begin_run() { former_ = shown_.tape; }
   bool former() const { return former_ && former_ == shown_.tape; }  // what is shown is of the run before
-  void animate();  // requests another frame soon
+  void animate();                                                    // requests another frame soon
 
   const TapeSnapshot* tape() const { return shown_.tape.get(); }
   const TapePtr& share() const { return shown_.tape; }

@@ -58,8 +58,8 @@ Seen everything(Session& session) {
       const auto& side = input ? node.inputs : node.outputs;
       for (size_t k = 0; k < side.size(); ++k) {
         if (side[k].dtype.empty()) continue;
-        const std::string name = std::to_string(i) + " " + node.op + (input ? " input " : " output ") +
-                                 std::to_string(k);
+        const std::string name =
+            std::to_string(i) + " " + node.op + (input ? " input " : " output ") + std::to_string(k);
         const TensorPlace place{tape->step, node.id, input, int(k)};
         const SliceView value = look(session, place);
         if (!value.available || !value.note.empty())
@@ -189,18 +189,19 @@ struct Example {
 std::vector<Example> examples(const Folder& images) {
   write_images(images.file("."));
   const std::string text = kSource + "/README.md";
-  return {{"04_digits_mlp.lua"},
-          {"05_mnist_cnn.lua", {{"batch_size", "16"}}, images.file(".")},
-          {"07_transformer.lua",
-           {{"width", "32"}, {"length", "24"}, {"batch_size", "4"}, {"layers", "2"}, {"written", "0"}},
-           text},
-          {"06_char_lm.lua", {{"width", "24"}, {"length", "12"}, {"batch_size", "4"}, {"written", "0"}}, text},
-          {"09_vae.lua"},
-          {"10_custom_op.lua"},
-          {"11_higher_order.lua"},
-          {"maml", {}, "", kMaml},
-          {"penalty", {}, "", kPenalty},
-          {"blocks", {}, "", kBlocks}};
+  return {
+      {"04_digits_mlp.lua"},
+      {"05_mnist_cnn.lua", {{"batch_size", "16"}}, images.file(".")},
+      {"07_transformer.lua",
+       {{"width", "32"}, {"length", "24"}, {"batch_size", "4"}, {"layers", "2"}, {"written", "0"}},
+       text},
+      {"06_char_lm.lua", {{"width", "24"}, {"length", "12"}, {"batch_size", "4"}, {"written", "0"}}, text},
+      {"09_vae.lua"},
+      {"10_custom_op.lua"},
+      {"11_higher_order.lua"},
+      {"maml", {}, "", kMaml},
+      {"penalty", {}, "", kPenalty},
+      {"blocks", {}, "", kBlocks}};
 }
 
 void start(Recorder& recorder, const Example& example, RunOptions options) {
@@ -270,6 +271,32 @@ TEST_CASE("every node has its values at the end of a run, bit for bit those that
   }
 }
 
+TEST_CASE("a viewer's pause ends with a step whose large weights were copied") {
+  Recorder recorder;
+  recorder.session.watch_tape(true);
+  recorder.run(R"(
+local lg = require "lunagrad"
+local w, v = lg.randn(512, 512):requires_grad_(), lg.randn(1, 512):requires_grad_()
+local optimizer = lg.optim.SGD({w, v}, {lr = 1e-6})
+for step in lg.run.steps() do
+  optimizer:zero_grad()
+  lg.nn.functional.linear(lg.nn.functional.linear(lg.randn(1, 512), w), v):sum():backward()
+  optimizer:step()
+  if step == 300 then print("far") end
+end
+)");
+  REQUIRE(recorder.printed("far"));
+  for (int i = 0; i < 5; ++i) {
+    recorder.session.pause();
+    REQUIRE(recorder.reaches(SessionState::paused));
+    CHECK(everything(recorder.session).missing == "");
+    recorder.session.resume();
+    REQUIRE(recorder.reaches(SessionState::running));
+  }
+  recorder.session.interrupt();
+  recorder.session.wait();
+}
+
 TEST_CASE("the tape is that of the outer loss; inner passes can be chosen and have values, too") {
   for (const char* code : {kMaml, kPenalty}) {
     Recorder recorder;
@@ -279,7 +306,8 @@ TEST_CASE("the tape is that of the outer loss; inner passes can be chosen and ha
     const auto outer = recorder.session.tape();
     REQUIRE(outer);
     const bool maml = code == kMaml;
-    // MAML: two inner losses and the outer one; the penalty: an inner one, the critic's loss, the generator's.
+    // MAML: two inner losses and the outer one; the penalty: an inner one, the critic's loss, the
+    // generator's.
     REQUIRE(outer->passes.size() == 3);
     CHECK(outer->pass == 2);
     CHECK(outer->passes[0].inner);
@@ -307,7 +335,8 @@ TEST_CASE("looking at everything during pauses leaves a run as it is") {
       std::string metrics;
       recorder.also = [&](const Event& event) {
         for (const auto& [name, value] : event.metrics)
-          if (event.kind == Event::Kind::metrics) metrics += name + std::to_string(std::bit_cast<uint64_t>(value)) + "\n";
+          if (event.kind == Event::Kind::metrics)
+            metrics += name + std::to_string(std::bit_cast<uint64_t>(value)) + "\n";
       };
       if (pauses) {
         recorder.session.watch_tape(true);

@@ -86,8 +86,9 @@ TEST_CASE("picture, value, gradient and the number of the step are of one step, 
     if (bench.tape().selected_node() == nullptr || bench.tape().selected_node()->op == "sum") continue;
     const NodeInfo& now = *bench.tape().selected_node();
     const double step = double(bench.shown().step());
-    const bool is_y = !now.inputs.empty() && bench.tape().find_node(now.inputs[0].node) >= 0 &&
-                      bench.tape().tape()->nodes[size_t(bench.tape().find_node(now.inputs[0].node))].op == "leaf";
+    const bool is_y =
+        !now.inputs.empty() && bench.tape().find_node(now.inputs[0].node) >= 0 &&
+        bench.tape().tape()->nodes[size_t(bench.tape().find_node(now.inputs[0].node))].op == "leaf";
     const bool leaf = now.op == "leaf";
     const float x = float(step), square = x * x;  // as the script computes them
     const double value = leaf ? x : is_y ? square : square * x;
