@@ -57,9 +57,8 @@ class Run {
   void begin_steps(std::optional<int64_t> total, const SourcePlace&);
   // Ends the current step, if any: reads its logged rows and applies edits of parameters.
   void end_step();
-  int64_t next_step();                                     // its number, 0 when all are done
-  int64_t step() const { return step_; }                   // the current or last step
-  std::optional<int64_t> total() const { return total_; }  // steps of the loop, if it knows
+  int64_t next_step();                    // its number, 0 when all are done
+  int64_t step() const { return step_; }  // the current or last step
   bool in_steps() const { return in_steps_; }
   // An optimizer made a step. True if that is a step boundary, as in a script without lg.run.steps.
   bool count_step();
