@@ -2,7 +2,7 @@
 local lg = require "lunagrad"
 local nn, data = lg.nn, lg.data
 
-local epochs = lg.run.param("epochs", 80, {min = 1, max = 1000})
+local epochs = lg.run.param("epochs", 80, {min = 1, max = 10000})
 local hidden = lg.run.param("hidden", 256, {min = 4, max = 1024})
 local batch_size = lg.run.param("batch_size", 64, {min = 1, max = 512})
 local dropout = lg.run.live("dropout", 0.2, {min = 0, max = 0.9})

@@ -54,8 +54,8 @@ class Session {
 
   void pause();  // at the next safe point
   void resume();
-  // When paused: run to the next step boundary. While the tape is watched, a step() from inside a step runs
-  // the rest of that step and one whole step, because only a whole step has all its values.
+  // When paused: run to the next step boundary. A step() from inside a step whose beginning was not watched
+  // runs the rest of that step and one whole step, because only a whole step has all its values.
   void step();
   void step_op();  // when paused: run to the end of the next op, or backward pass, that the script calls
   // When paused: run to the start of the next line, other than this one, of the script or of a module outside
@@ -107,6 +107,9 @@ class Session {
   // Keeps tapes for a viewer: from the next step on, tape() is the tape of the latest backward pass.
   void watch_tape(bool on);
   std::shared_ptr<const TapeSnapshot> tape() const;
+  // Of steps with several backward passes, tapes show the pass with that key (PassInfo) where there is one;
+  // 0: that of the outer loss.
+  void choose_pass(uint64_t key);
 
   // Collects statistics of training steps: norms, histograms, NaN counts. With `every` > 0: at every such
   // step, whatever it costs; with 0: at as many steps as cost 2 % of the time.
@@ -133,9 +136,10 @@ class Session {
   // tensor.
   void watch_data(bool on);
   void batch(int64_t limit, std::function<void(BatchView)> done);
-  // The steps that are kept, and the tape of one of them (null if it was dropped). Values are captured in
-  // steps that begin during a single step or with a pause requested, and in the next step after
-  // capture_values(). When the budget (bytes) is used up, the oldest steps are dropped first.
+  // The steps that are kept, and the tape of one of them (null if it was dropped). Every value is kept of
+  // steps that begin during a single step or with a pause requested, and of the next step after
+  // capture_values(). While a script is paused, or has ended, the values of its latest step are computed
+  // again when they are asked for. When the budget (bytes) is used up, the oldest steps are dropped first.
   History history() const;
   std::shared_ptr<const TapeSnapshot> tape(int64_t step) const;
   void set_history_budget(size_t bytes);

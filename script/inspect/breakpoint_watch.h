@@ -55,6 +55,7 @@ class BreakpointWatch final : public Capture, public FiniteWatch {
   void begin_step(int64_t step);
   // Takes over the list as other threads changed it. The next three say what has to be reported here.
   void take_over();
+  bool any() const { return !active_.empty(); }  // that are enabled
   bool wants_ops() const { return ops_; }
   bool wants_gradients() const { return gradients_; }
   bool wants_finite() const { return finite_; }

@@ -9,6 +9,7 @@
 #include "runtime/numbers.h"
 #include "runtime/ops.h"
 #include "script/inspect/aside.h"
+#include "script/inspect/replay.h"
 
 namespace lunagrad {
 namespace {
@@ -26,25 +27,6 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 void check_wanted(const std::stop_token& stop, const char* what) {
   if (stop.stop_requested()) fail_as(ErrorKind::cancelled, what, ": cancelled");
   context().check_stop();
-}
-
-// The outputs of a node's call on other operands.
-TensorList run_again(const KeptNode& node, const Values& params, const TensorList& inputs) {
-  if (node.custom) {
-    if (!node.custom->again)
-      fail(
-          "its forward function was not kept, since it ran before the step was captured; step once, then ask "
-          "again");
-    return apply_custom(node.custom->again(inputs), inputs);
-  }
-  if (is_custom(*node.op)) fail("a custom op inside a checkpoint is not kept");
-  Call call;
-  call.op = node.op;
-  call.in = Operands(inputs);
-  call.params = params;
-  call.args = node.args;
-  run(call);
-  return {call.out.begin(), call.out.end()};
 }
 
 Tensor laid_out_like(const std::vector<double>& numbers, const Tensor& like) {
@@ -130,7 +112,7 @@ class GradientChecker {
       inputs_.push_back(x.defined() ? widened(x) : x);
       const bool number = node_.in[i].is_number, index = i < 16 && (node_.op->integer_inputs >> i & 1);
       if (x.defined() && number) inputs_.back().body()->is_number = true;
-      if (x.defined() && !number && !index && node_.wanted[i] && is_differentiable(x.dtype()))
+      if (x.defined() && !number && !index && node_.in[i].maker != 0 && is_differentiable(x.dtype()))
         checked_.push_back(i);
     }
   }
@@ -275,15 +257,15 @@ Device* other_device() {
 
 }  // namespace
 
-GradientCheck check_gradient(const TapeWatch& tape, int64_t step, uint64_t node,
-                             const std::stop_token& stop) {
+GradientCheck check_gradient(TapeWatch& tape, int64_t step, uint64_t node, const std::stop_token& stop) {
   const auto start = std::chrono::steady_clock::now();
   const Aside aside;
   GradientCheck check;
   try {
     context().device = &cpu_device();
     check_wanted(stop, "check gradient");
-    check = GradientChecker(tape.replay(step, node), stop).run();
+    check =
+        GradientChecker(tape.replay(step, node, [&] { check_wanted(stop, "check gradient"); }), stop).run();
   } catch (const std::exception& error) {
     check = GradientCheck();
     check.reason = error.what();
@@ -292,14 +274,13 @@ GradientCheck check_gradient(const TapeWatch& tape, int64_t step, uint64_t node,
   return check;
 }
 
-DeviceComparison compare_devices(const TapeWatch& tape, int64_t step, uint64_t node,
-                                 const std::stop_token& stop) {
+DeviceComparison compare_devices(TapeWatch& tape, int64_t step, uint64_t node, const std::stop_token& stop) {
   const Aside aside;
   DeviceComparison comparison;
   try {
     const NoGrad off;
     check_wanted(stop, "compare devices");
-    const TapeWatch::Replay replay = tape.replay(step, node);
+    const TapeWatch::Replay replay = tape.replay(step, node, [&] { check_wanted(stop, "compare devices"); });
     if (std::string_view(replay.node->op->name).starts_with("_as_strided"))
       fail("it looks at memory through other strides; there is nothing to compute");
     Device* const other = other_device();

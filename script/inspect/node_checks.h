@@ -7,7 +7,7 @@
 
 namespace lunagrad {
 
-GradientCheck check_gradient(const TapeWatch&, int64_t step, uint64_t node, const std::stop_token&);
-DeviceComparison compare_devices(const TapeWatch&, int64_t step, uint64_t node, const std::stop_token&);
+GradientCheck check_gradient(TapeWatch&, int64_t step, uint64_t node, const std::stop_token&);
+DeviceComparison compare_devices(TapeWatch&, int64_t step, uint64_t node, const std::stop_token&);
 
 }  // namespace lunagrad

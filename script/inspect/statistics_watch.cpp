@@ -111,8 +111,8 @@ bool StatisticsWatch::is_due() const {
   return steps_since_ > 0 && uint64_t(steps_since_) * shortest_ > kPause * last_spent_;
 }
 
-void StatisticsWatch::begin_step() {
-  looking_ = watching() && is_due();
+void StatisticsWatch::begin_step(bool wanted) {
+  looking_ = watching() && (wanted || is_due());
   any_pass_ = false;
   spent_ = 0;
   step_began_ = ticks();
@@ -305,16 +305,18 @@ void StatisticsWatch::end_step(int64_t step) {
     kept_bytes_ -= bytes_of(*kept_.front());
 }
 
-void StatisticsWatch::describe(TapeSnapshot& tape) const {
-  const bool now = looking_ && nodes_.size() == tape.nodes.size();
+void StatisticsWatch::describe(TapeSnapshot& tape, bool now) const {
+  now &= looking_;
+  if (!now && latest_step_ != tape.step) return;
   const std::vector<NodeStatistics>& from = now ? nodes_ : latest_;
-  if (from.size() != tape.nodes.size()) return;
-  for (size_t i = 0; i < from.size(); ++i)
-    if (from[i].op != tape.nodes[i].op || (now && from[i].node != tape.nodes[i].id)) return;
-  tape.statistics_step = now ? tape.step : latest_step_;
-  for (size_t i = 0; i < from.size(); ++i) {
-    if (from[i].output.count > 0) tape.nodes[i].output_summary = from[i].output;
-    if (from[i].has_gradient) tape.nodes[i].gradient_summary = from[i].gradient;
+  std::unordered_map<uint64_t, const NodeStatistics*> by_id;
+  for (const NodeStatistics& node : from) by_id.emplace(node.node, &node);
+  for (NodeInfo& node : tape.nodes) {
+    const auto found = by_id.find(node.id);
+    if (found == by_id.end()) continue;
+    tape.has_statistics = true;
+    if (found->second->output.count > 0) node.output_summary = found->second->output;
+    if (found->second->has_gradient) node.gradient_summary = found->second->gradient;
   }
 }
 
@@ -327,7 +329,7 @@ void StatisticsWatch::clear(bool everything) {
   nodes_.clear();
   latest_.clear();
   first_ = true;
-  steps_since_ = last_step_ = 0;
+  steps_since_ = last_step_ = latest_step_ = 0;
   last_end_ = last_spent_ = 0;
   const std::lock_guard lock(mutex_);
   kept_.clear();

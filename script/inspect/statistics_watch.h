@@ -28,15 +28,16 @@ class StatisticsWatch final : public Capture {
   bool watching() const { return watching_.load(); }
   std::vector<StepStatisticsPtr> steps(uint64_t after) const;
 
-  void begin_step();  // decides whether the coming step is measured
+  // Decides whether the coming step is measured: if `wanted`, because its values are captured, or if it is
+  // its turn.
+  void begin_step(bool wanted);
   void end_step(int64_t step);
   // An optimizer updates these parameters from now on, with or without a gradient.
   void optimized(const TensorList&);
   bool looking() const { return looking_; }  // this step is measured: ran() wants its ops
   void ran(const Call&);
-  // Sets the summaries of a snapshot's nodes: those of this step, or of the last measured step if its tape
-  // has the same structure.
-  void describe(TapeSnapshot&) const;
+  // Sets the summaries of a snapshot's nodes if its step was measured. `now`: that step has not ended.
+  void describe(TapeSnapshot&, bool now) const;
   void clear(bool everything);  // the script's state is closed; `everything`: a new run begins
 
   void begin(std::span<Node* const> nodes) override;

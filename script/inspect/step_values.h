@@ -1,8 +1,9 @@
 #pragma once
-// The values of one captured step: strong references to the operands and results of its ops and to their
-// gradients, and for each node what its call needs to run again. Keeps no graph and no Lua state alive.
-// Leaves are copied, because the optimizer writes over them. The version of a value tells whether it was
-// written to after the capture. For the session's thread, unless stated.
+// What one step leaves for a viewer: the records of its backward passes and the values that no node made,
+// from which everything else is computed again when somebody asks (replay.h). A captured step also keeps
+// strong references to the operands and results of its ops and to their gradients, as long as they fit the
+// budget. Keeps no graph and no Lua state alive. Leaves are copied, because the optimizer writes over them.
+// The version of a value tells whether it was written to since. For the session's thread, unless stated.
 #include <atomic>
 #include <functional>
 #include <map>
@@ -11,8 +12,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "runtime/tape/custom.h"
-#include "runtime/tape/tape.h"
+#include "script/inspect/kept_pass.h"
 #include "script/view/value_slice.h"
 
 namespace lunagrad {
@@ -31,37 +31,42 @@ class ValueBudget {
   std::atomic<size_t> used_{0};
 };
 
-struct KeptNode {
-  const Op* op = nullptr;  // null: a leaf
-  Device* device = nullptr;
-  SourceLine line;
-  Values params;
-  Arguments args{};
-  std::vector<Operand> in, out;  // without storage and graph
-  std::vector<bool> wanted;      // which inputs get a gradient
-  std::vector<uint64_t> makers;  // the node that made each input, 0: none
-  std::unique_ptr<CustomCall> custom;
-};
-
 // "written to since, by add_ at train.lua:12"
 std::string written_since(const Storage&);
 
 class StepValues {
  public:
-  // `make_room` frees older steps; false when there are none.
-  StepValues(ValueBudget& budget, std::function<bool()> make_room, bool whole_step);
+  // `make_room` frees older steps; false when there are none. `all`: every value is kept.
+  StepValues(int64_t step, ValueBudget& budget, std::function<bool()> make_room, bool all);
   ~StepValues();
   StepValues(const StepValues&) = delete;
 
   void ran(const Call&);
   void keep(const Tensor& x) { remember(x, x.id(), x.storage().version, false); }
-  void begin_backward(std::span<Node* const>);
+  // A backward pass. Leaves are kept as it reads them, many bytes only if `copy_leaves` says so; those that
+  // are unchanged since `before`, an earlier step, share its copy. Whether many bytes were copied.
+  bool begin_pass(std::span<Node* const>, bool copy_leaves, const StepValues* before);
   void gradient(const Node&, uint32_t output, const Tensor&);
-  // The step has ended: releases values that belong to the run and are too large for the budget.
+  void end_pass(std::span<Node* const>);
+  void keep_gradient(size_t pass, const Node&, uint32_t output, const Tensor&);
+  // The part of the graph that leads to the last result on the tape, if no pass went through it. False: none.
+  bool add_newest();
+  // A part of the graph, as a pass without gradients. Returns its position.
+  size_t add_graph(std::span<Node* const>);
+  // Later steps are shown: releases values that belong to the run and are too large for the budget.
   void retire();
+  // The Lua state is about to be closed: releases what holds its functions.
+  void end_script();
+
+  int64_t step() const { return step_; }
+  const std::vector<std::unique_ptr<KeptPass>>& passes() const { return passes_; }
+  void forget_newest() { newest_ = Tensor(); }
+  bool in_pass() const { return !passes_.empty() && !passes_.back()->ended && !passes_.back()->forward_only; }
 
   // Any thread.
-  bool complete() const { return whole_step_ && !over_budget_.load(); }
+  bool keeps_all() const { return all_; }
+  bool lacks_leaves() const { return lacks_leaves_; }  // of the session's thread: some were not copied
+  bool over_budget() const { return over_budget_.load(); }
   size_t bytes() const { return bytes_.load(); }
 
   struct Found {
@@ -69,36 +74,51 @@ class StepValues {
     std::string reason;  // why not
     std::string note;    // written to since
   };
-  const KeptNode* node(uint64_t id) const;
-  Found value(uint64_t tensor) const;
-  Found gradient(uint64_t node, uint32_t output) const;
+  // What is kept; what is not is computed again if `check_wanted` (which throws to end that) is given. Of the
+  // results those that fit the budget stay: first those of the node and its neighbours.
+  using CheckWanted = std::function<void()>;
+  Found value(size_t pass, size_t node, bool input, size_t index, const CheckWanted& check_wanted);
+  Found gradient(size_t pass, size_t node, bool input, size_t index, const CheckWanted& check_wanted);
 
  private:
   struct Kept {
     Tensor tensor;
     uint32_t version;
   };
-  struct Key {
+  struct Key {  // of an output, or with a pass of its gradient
     uint64_t node;
-    uint32_t output;
+    uint32_t output, pass;
     auto operator<=>(const Key&) const = default;
   };
   bool hold(const Tensor&, bool made_here);
+  bool hold_storage(const Storage&, bool made_here);
   void remember(const Tensor&, uint64_t id, uint32_t version, bool made_here);
-  void remember_operand(const Operand&);
-  void copy_leaves(std::span<Node* const>);
+  std::unique_ptr<KeptPass> record(std::span<Node* const>);
+  bool copy_leaves(KeptPass&, size_t most, const StepValues* before);
+  void forget_unused();
   Found found(const Kept&) const;
-  std::string gone() const;
+  Found kept_value(const KeptPass&, size_t node, bool input, size_t index) const;
+  Found kept_gradient(const KeptPass&, const KeptNode&, uint32_t output) const;
+  Tensor source(const KeptPass&, const KeptNode&, int input) const;
+  void compute_again(size_t pass, size_t node, const CheckWanted&);
 
+  const int64_t step_;
   ValueBudget& budget_;
   const std::function<bool()> make_room_;
-  const bool whole_step_;
-  bool copying_ = false;
+  const bool all_;
+  bool copying_ = false, lacks_leaves_ = false;
   std::atomic<bool> over_budget_{false};
   std::atomic<size_t> bytes_{0};
-  std::unordered_map<uint64_t, Kept> values_;  // by the tensor's id
-  std::map<Key, Kept> gradients_;
-  std::unordered_map<uint64_t, KeptNode> nodes_;
+  std::vector<std::unique_ptr<KeptPass>> passes_;
+  uint32_t passes_made_ = 0;
+  size_t cursor_ = 0;  // position in the pass of the gradient that came last
+  std::vector<std::pair<const void*, uint32_t>> grads_before_;  // of the leaves of the current pass
+  Tensor newest_;                                               // the last result on the tape
+  std::unordered_map<uint64_t, Kept> values_;                   // by the tensor's id
+  std::map<Key, Kept> outputs_, gradients_;  // computed again, or captured; of outputs the pass is 0
+  std::map<Key, std::string> failed_;        // why they cannot be computed again
+  // The results around the node that was asked about last, which did not fit the budget.
+  std::map<Key, Kept> beyond_outputs_, beyond_gradients_;
   std::unordered_set<const Storage*> counted_, borrowed_, refused_;
 };
 

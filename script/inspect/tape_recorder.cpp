@@ -8,7 +8,7 @@
 #include "runtime/figures.h"
 #include "runtime/ops.h"
 #include "runtime/tape/autocast.h"
-#include "script/inspect/tape_watch.h"
+#include "script/inspect/kept_pass.h"
 
 namespace lunagrad {
 namespace {
@@ -115,10 +115,11 @@ void TapeRecorder::begin(std::span<Node* const> nodes) {
   places_.assign(nodes.size(), {});
   positions_.clear();
   nodes_.clear();
+  const std::unique_ptr<KeptPass> kept = keep_pass(nodes);
   for (size_t i = 0; i < nodes.size(); ++i) {
     const Node& node = *nodes[i];
     positions_[node.id] = i;
-    nodes_.push_back(describe_node(node));
+    nodes_.push_back(describe(*kept, i));
     if (node.out.empty()) continue;
     if (const auto made = outputs_.find(node.out[0].tensor_id); made != outputs_.end()) {
       places_[i].output = made->second;

@@ -8,7 +8,6 @@
 #include "runtime/ops.h"
 #include "script/inspect/breakpoint_watch.h"
 #include "script/inspect/statistics_watch.h"
-#include "script/meta/signature.h"
 
 namespace lunagrad {
 namespace {
@@ -22,33 +21,11 @@ double processor_ns() {
   return 1e9 * double(now.tv_sec) + double(now.tv_nsec);
 }
 
-constexpr const char* kGone = "freed; step once to see it";
-
-std::vector<int64_t> as_vector(const Dims& dims) { return {dims.begin(), dims.end()}; }
-
-OperandInfo describe_operand(const Operand& operand) {
-  OperandInfo info;
-  if (!operand.layout) return info;
-  info.node = operand.node ? operand.node->id : 0;
-  info.tensor = operand.tensor_id;
-  info.shape = as_vector(operand.layout->shape);
-  info.strides = as_vector(operand.layout->strides);
-  info.dtype = dtype_name(operand.dtype);
-  info.saved = bool(operand.saved);
-  info.saved_version = operand.version;
-  info.version_now = operand.saved ? operand.saved->version : operand.version;
-  return info;
-}
-
-std::string input_name(const Op& op, size_t i) {
-  if (i < op.inputs.size() && !op.inputs[i].list) return op.inputs[i].name;
-  const size_t list = op.inputs.empty() ? 0 : op.inputs.size() - 1;
-  return text(op.inputs.empty() ? "input" : op.inputs[list].name, '[', i - list + 1, ']');
-}
-
-Tensor value_of(const Operand& operand) {
-  return Tensor(operand.saved, operand.layout, operand.offset, operand.dtype);
-}
+// A copy of large leaves may cost 1/50 of a step. Where it does not, one in so many steps measures it again.
+constexpr double kLeavesShare = 50;
+constexpr int64_t kMeasureLeaves = 256;
+// Snapshots are those of measured steps, whose nodes have figures, unless those are as rare as this.
+constexpr double kRareNs = 1e9;
 
 // Approximate bytes of a record: its strings and lists, and the allocator's overhead.
 size_t bytes_of(const TapeSnapshot& tape) {
@@ -68,38 +45,6 @@ size_t bytes_of(const TapeSnapshot& tape) {
 
 }  // namespace
 
-NodeInfo describe_node(const Node& node) {
-  NodeInfo info;
-  info.id = node.id;
-  info.op = node.label();
-  info.device = node.device ? node.device->name() : "";
-  info.module = interned(node.module);
-  info.place = {interned(node.line.file), node.line.line};
-  info.forward_ns = ticks_to_ns(node.forward_ticks);
-  if (node.op && node.attributes) {
-    for (size_t i = 0; i < node.op->params.size(); ++i) {
-      const ParamSpec& spec = node.op->params[i];
-      info.attributes.emplace_back(spec.name, print_value(spec, node.attributes->params[i]));
-    }
-  }
-  for (size_t i = 0; i < node.in.size(); ++i) {
-    OperandInfo operand = describe_operand(node.in[i]);
-    const Node* from = node.in[i].node.get();
-    operand.name = from && from->is_leaf() && from->name ? interned(from->name) : input_name(*node.op, i);
-    info.inputs.push_back(std::move(operand));
-  }
-  for (size_t i = 0; i < node.out.size(); ++i) {
-    OperandInfo operand = describe_operand(node.out[i]);
-    operand.node = node.id;
-    operand.name = node.is_leaf()         ? interned(node.name)
-                   : node.out.size() == 1 ? "output"
-                                          : text("output[", i + 1, ']');
-    if (node.out[i].layout) info.bytes += node.out[i].layout->numel * int64_t(item_size(node.out[i].dtype));
-    info.outputs.push_back(std::move(operand));
-  }
-  return info;
-}
-
 std::shared_ptr<const TapeSnapshot> TapeWatch::tape() const {
   const std::lock_guard lock(mutex_);
   return latest_;
@@ -117,8 +62,8 @@ History TapeWatch::history() const {
   history.budget = budget_bytes_;
   for (const Step& step : steps_) {
     const size_t values = step.values ? step.values->bytes() : 0;
-    history.steps.push_back(
-        {step.step, step.tape_bytes, values, bool(step.values), step.values && step.values->complete()});
+    history.steps.push_back({step.step, step.tape_bytes, values, bool(step.values),
+                             step.values && step.tape->pass >= 0 && !step.values->over_budget()});
     history.bytes += step.tape_bytes;
   }
   history.bytes += value_budget_.used();  // storage that several steps hold counts once
@@ -173,28 +118,94 @@ void TapeWatch::trim() {
   }
 }
 
-void TapeWatch::start_values(bool whole_step) {
-  values_ = true;
-  current_ = std::make_shared<StepValues>(
-      value_budget_, [this] { return drop_oldest(); }, whole_step);
+void TapeWatch::begin_step(const Coming& coming) {
+  end_step();
+  const uint64_t now = ticks();
+  const double length = ticks_to_ns(now - step_began_);
+  if (step_began_ != 0) step_time_ = step_time_ == 0 ? length : std::min(length, 1.5 * step_time_);
+  step_began_ = now;
+  start(coming);
 }
 
-void TapeWatch::begin_step(int64_t step, bool values) {
-  step_ = step;
-  if (current_) current_->retire();
-  values |= capture_next_.exchange(false) && watching();
+void TapeWatch::start(const Coming& coming) {
+  coming_ = coming;
+  coming_.values |= capture_next_.exchange(false);
+  measured_ = false;
   trim();
-  values_ = values;
-  current_ = nullptr;
-  if (values) start_values(true);
+  if (watching())
+    current_ = std::make_shared<StepValues>(
+        coming.step, value_budget_, [this] { return drop_oldest(); }, coming_.values);
 }
 
-void TapeWatch::capture_rest() {
-  if (!values_ && !capturing_) start_values(false);
+// Publishes the step if it is its turn, and keeps it as the latest that can be computed again.
+void TapeWatch::end_step() {
+  const Values ended = std::exchange(current_, nullptr);
+  if (!ended) return;
+  ended->forget_newest();
+  const int pass = shown_pass(*ended);
+  if (pass < 0) return;
+  const double since = ticks_to_ns(ticks() - last_published_);
+  const bool rare = since > kPauseBetween * snapshot_cost_;
+  const bool measures = statistics_ && statistics_->watching() && since < kRareNs;
+  if (last_) last_->retire();
+  last_ = ended;
+  if (coming_.values || measured_ || (rare && !measures)) publish(ended, size_t(pass), coming_.values);
+}
+
+int TapeWatch::shown_pass(const StepValues& values) const {
+  const auto& passes = values.passes();
+  for (size_t i = passes.size(); chosen_ != 0 && i-- > 0;)
+    if (passes[i]->ended && passes[i]->key == chosen_) return int(i);
+  return outer_pass(passes);
+}
+
+void TapeWatch::settle(bool failed) {
+  if (!watching() || std::exchange(finding_shown_, false)) return;
+  if (failed && current_ && current_->add_newest())
+    return publish(current_, current_->passes().size() - 1, true, true);
+  // Inside a step its passes may be the inner ones of a loss that is still to come.
+  const auto has_pass_like = [&](const StepValues& other) {
+    const int pass = shown_pass(*current_), as = shown_pass(other);
+    return pass >= 0 && (as < 0 || current_->passes()[size_t(pass)]->key == other.passes()[size_t(as)]->key);
+  };
+  const bool now = current_ && (last_ ? has_pass_like(*last_) : shown_pass(*current_) >= 0);
+  if (!now && current_ && latest_ && latest_->step == current_->step()) return;  // a finding of this step
+  const Values& shown = now ? current_ : last_;
+  if (shown) publish(shown, size_t(shown_pass(*shown)), true, failed && now);
+}
+
+void TapeWatch::show(const Finding& finding) {
+  if (!watching() || !finding.node || !current_) return;
+  std::vector<Node*> nodes;
+  for (const Ref<Node>& node : finding.pass) nodes.push_back(node.get());
+  const bool under_way = !nodes.empty() && current_->in_pass();
+  if (nodes.empty()) nodes = nodes_of(finding.value);
+  const size_t pass = under_way ? current_->passes().size() - 1 : current_->add_graph(nodes);
+  for (const Tensor& x : finding.operands) current_->keep(x);
+  const bool arrived =
+      finding.hit.backward && finding.breakpoint.condition != Breakpoint::Condition::not_finite;
+  if (arrived) current_->keep_gradient(pass, *finding.node, 0, finding.value);
+  if (!finding.hit.backward) current_->keep(finding.value);
+  publish(current_, pass, true);
+  finding_shown_ = true;
+}
+
+void TapeWatch::choose_pass(uint64_t key) {
+  chosen_ = key;
+  std::vector<std::pair<Values, size_t>> changed;
+  for (const Step& step : steps_)
+    if (const Values values = values_of(step); values && step.tape->pass >= 0)
+      if (const int pass = shown_pass(*values); values->passes()[size_t(pass)]->number != step.pass)
+        changed.emplace_back(values, size_t(pass));
+  for (const auto& [values, pass] : changed) publish(values, pass, true);
 }
 
 void TapeWatch::clear() {
   end_script();
+  last_ = nullptr;
+  step_began_ = 0;
+  step_time_ = leaves_cost_ = snapshot_cost_ = 0;
+  chosen_ = 0;
   std::deque<Step> dropped;
   std::shared_ptr<const TapeSnapshot> latest;
   const std::lock_guard lock(mutex_);
@@ -204,10 +215,11 @@ void TapeWatch::clear() {
 }
 
 void TapeWatch::end_script() {
-  if (current_) current_->retire();
+  if (current_) current_->end_script();
   current_ = nullptr;
-  values_ = false;
-  leaves_.clear();
+  if (last_) last_->end_script();
+  for (const Step& step : steps_)
+    if (step.values) step.values->end_script();
 }
 
 void TapeWatch::ran(const Call& call) {
@@ -215,140 +227,139 @@ void TapeWatch::ran(const Call& call) {
 }
 
 void TapeWatch::begin(std::span<Node* const> nodes) {
-  const bool measured = statistics_ && statistics_->looking();  // its summaries are of this tape
-  if (!watching()) return;
-  const bool wanted = take_next_.exchange(false) || values_ || measured;
-  if (!wanted && ticks_to_ns(ticks() - last_end_) < kPauseBetween * last_cost_) return;
-  const double start = processor_ns();
-  capturing_ = true;
-  leaves_.clear();
+  if (!watching() || !current_) return;
   visited_.assign(nodes.begin(), nodes.end());
-  building_ = std::make_unique<TapeSnapshot>();
-  building_->step = step_;
-  building_->nodes.reserve(nodes.size());
-  for (Node* node : nodes) {
-    building_->nodes.push_back(describe_node(*node));
-    if (node->is_leaf()) leaves_.emplace(node->id, Ref<Node>(node));
-  }
-  if (current_) current_->begin_backward(nodes);
-  last_cost_ = processor_ns() - start;
+  measured_ |= statistics_ && statistics_->looking();
+  const bool copy = coming_.values || coming_.careful || kLeavesShare * leaves_cost_ <= step_time_ ||
+                    ++steps_without_leaves_ >= kMeasureLeaves;
+  const double start = processor_ns();
+  if (!current_->begin_pass(nodes, copy, last_.get())) return;
+  const double cost = processor_ns() - start;
+  leaves_cost_ = leaves_cost_ == 0 ? cost : std::min(cost, 1.5 * leaves_cost_);
+  steps_without_leaves_ = 0;
 }
 
 void TapeWatch::gradient(const Node& node, uint32_t output, const Tensor& gradient) {
-  if (capturing_ && current_) current_->gradient(node, output, gradient);
+  if (current_ && !visited_.empty()) current_->gradient(node, output, gradient);
 }
 
 void TapeWatch::end() {
-  if (!capturing_) return;
-  const double start = processor_ns();
-  for (size_t i = 0; i < visited_.size(); ++i) {
-    NodeInfo& info = building_->nodes[i];
-    info.backward_ns = ticks_to_ns(visited_[i]->backward_ticks);
-  }
+  if (visited_.empty()) return;
+  if (current_) current_->end_pass(visited_);
   visited_.clear();
-  capturing_ = false;
-  if (statistics_) statistics_->describe(*building_);
-  publish(std::move(building_));
-  trim();
-  last_end_ = ticks();
-  last_cost_ += processor_ns() - start;
+  // Without steps every pass of an outer loss ends what would be one.
+  if (!current_ || coming_.in_steps || current_->passes().back()->create_graph) return;
+  Coming next = coming_;
+  next.values = false;
+  end_step();
+  start(next);
 }
 
-void TapeWatch::show(const Finding& finding) {
-  if (!watching() || !finding.node) return;
-  std::vector<Node*> nodes;
-  for (const Ref<Node>& node : finding.pass) nodes.push_back(node.get());
-  if (nodes.empty()) nodes = nodes_of(finding.value);
+// The snapshot of a step replaces its earlier ones.
+void TapeWatch::publish(const Values& values, size_t shown, bool with_values, bool failed) {
+  const KeptPass& pass = *values->passes()[shown];
+  const double start = processor_ns();
   auto tape = std::make_shared<TapeSnapshot>();
-  tape->step = finding.hit.step;
-  if (!current_) start_values(false);
-  for (Node* node : nodes) {
-    tape->nodes.push_back(describe_node(*node));
-    if (node->is_leaf()) leaves_.emplace(node->id, Ref<Node>(node));
+  tape->step = values->step();
+  tape->failed = failed;
+  tape->nodes.reserve(pass.nodes.size());
+  for (size_t i = 0; i < pass.nodes.size(); ++i) tape->nodes.push_back(describe(pass, i));
+  for (size_t i = 0; i < values->passes().size(); ++i) {
+    const KeptPass& other = *values->passes()[i];
+    if (!other.ended || other.nodes.empty()) continue;
+    if (i == shown) tape->pass = int(tape->passes.size());
+    const KeptNode& root = other.nodes[0];
+    tape->passes.push_back({other.key,
+                            root.label(),
+                            {interned(root.line.file), root.line.line},
+                            other.nodes.size(),
+                            is_inner(values->passes(), i)});
   }
-  current_->begin_backward(nodes);
-  for (const Tensor& x : finding.operands) current_->keep(x);
-  const bool arrived =
-      finding.hit.backward && finding.breakpoint.condition != Breakpoint::Condition::not_finite;
-  if (arrived) current_->gradient(*finding.node, 0, finding.value);
-  if (!finding.hit.backward) current_->keep(finding.value);
-  publish(std::move(tape));
-}
-
-// The tape of a step's latest backward pass replaces the earlier ones; the values of their nodes are kept
-// with it.
-void TapeWatch::publish(std::shared_ptr<const TapeSnapshot> tape) {
-  Step kept{step_, tape, bytes_of(*tape), current_};
-  const std::lock_guard lock(mutex_);
-  tape_bytes_ += kept.tape_bytes;
-  // A script that went back to an earlier step drops the later ones.
-  while (!steps_.empty() && steps_.back().step >= step_) {
-    tape_bytes_ -= steps_.back().tape_bytes;
-    steps_.pop_back();
-  }
-  steps_.push_back(std::move(kept));
-  latest_ = std::move(tape);
-}
-
-TapeWatch::Found TapeWatch::find(const TensorPlace& place) const {
-  const Step* const step = find_step(place.step);
-  if (!step) return {{}, "the step is no longer kept", {}};
-  const NodeInfo* info = nullptr;
-  for (const NodeInfo& node : step->tape->nodes)
-    if (node.id == place.node) info = &node;
-  if (!info) return {{}, kGone, {}};
-  const auto& side = place.input ? info->inputs : info->outputs;
-  if (place.index < 0 || size_t(place.index) >= side.size())
-    return {{}, place.input ? "the node has no such input" : "the node has no such output", {}};
-  const OperandInfo& operand = side[size_t(place.index)];
-  const bool latest = step == &steps_.back();
-  const auto leaf = latest ? leaves_.find(operand.node) : leaves_.end();
-  const auto from = [](StepValues::Found found) { return Found{found.value, found.reason, found.note}; };
-  if (place.which == Which::gradient) {
-    Found kept{{}, kGone, {}};
-    if (place.input && operand.node == 0) return {{}, "it needs no gradient", {}};
-    if (step->values) {
-      uint32_t output = place.input ? 0 : uint32_t(place.index);
-      if (const KeptNode* const node = step->values->node(place.node); node && place.input)
-        output = node->in[size_t(place.index)].output;
-      kept = from(step->values->gradient(operand.node, output));
+  if (statistics_) statistics_->describe(*tape, values == current_);
+  Step kept{values->step(), tape, bytes_of(*tape), pass.number, with_values ? values : nullptr};
+  {
+    std::deque<Step> dropped;  // freed without the lock
+    const std::lock_guard lock(mutex_);
+    const auto later = [&](const Step& step) { return step.step >= kept.step; };
+    // A script that went back to an earlier step drops the later ones; an earlier step is shown again.
+    const bool again = values != current_ && values != last_;
+    const auto first = std::find_if(steps_.begin(), steps_.end(), later);
+    const auto end = again ? first + 1 : steps_.end();
+    for (auto step = first; step != end; ++step) {
+      tape_bytes_ -= step->tape_bytes;
+      if (step->step == kept.step && step->values == values) kept.values = values;
+      dropped.push_back(std::move(*step));
     }
-    if (kept.value.defined() || leaf == leaves_.end()) return kept;
-    const Tensor& gradient = leaf->second->grad;
-    return gradient.defined() ? Found{gradient, {}, {}} : Found{{}, "the gradient was cleared", {}};
+    tape_bytes_ += kept.tape_bytes;
+    const auto place = steps_.erase(first, end);
+    steps_.insert(place, std::move(kept));
+    if (!again) latest_ = std::move(tape);
   }
-  Found kept{{}, kGone, {}};
-  if (step->values) kept = from(step->values->value(operand.tensor));
-  if (kept.value.defined() || leaf == leaves_.end() || leaf->second->out[0].tensor_id != operand.tensor)
-    return kept;
-  const Operand& live = leaf->second->out[0];
-  Found found{value_of(live), {}, {}};
-  if (live.saved->version != live.version) found.note = written_since(*live.saved);
-  return found;
+  trim();
+  last_published_ = ticks();
+  snapshot_cost_ = processor_ns() - start;
 }
 
-TapeWatch::Replay TapeWatch::replay(int64_t number, uint64_t id) const {
-  const Step* const step = find_step(number);
-  if (!step) fail("the step is no longer kept");
-  Replay replay{step->values ? step->values->node(id) : nullptr, nullptr, {}, {}};
-  if (!replay.node) fail("its values were not captured; step once, then ask again");
-  for (const NodeInfo& node : step->tape->nodes)
-    if (node.id == id) replay.info = &node;
-  if (!replay.info) fail("it is not on the tape of step ", step->step);
-  if (!replay.node->op) fail("a leaf was made by no call");
-  for (uint32_t i = 0; i < replay.node->out.size(); ++i)
-    replay.reached.push_back(step->values->gradient(id, i).value.defined());
-  for (const Operand& operand : replay.node->in) {
-    if (!operand.layout) {
+// The values of a step that are kept with it, or because it is the latest.
+TapeWatch::Values TapeWatch::values_of(const Step& step) const {
+  if (step.values) return step.values;
+  for (const Values& values : {current_, last_})
+    if (values && values->step() == step.step)
+      for (const auto& pass : values->passes())
+        if (pass->number == step.pass && pass->nodes[0].id == step.tape->nodes[0].id) return values;
+  return nullptr;
+}
+
+TapeWatch::At TapeWatch::locate(int64_t number, uint64_t node) const {
+  At at;
+  at.step = find_step(number);
+  if (!at.step) return {nullptr, nullptr, 0, 0, "the step is no longer kept"};
+  at.values = values_of(*at.step);
+  at.reason = "not captured";
+  if (!at.values) return at;
+  const auto& passes = at.values->passes();
+  for (at.pass = 0; at.pass < passes.size(); ++at.pass)
+    if (passes[at.pass]->number == at.step->pass) break;
+  const int position = at.pass < passes.size() ? passes[at.pass]->find(node) : -1;
+  if (position < 0) {
+    at.reason = "it is not on the tape of step " + std::to_string(at.step->step);
+    at.values = nullptr;
+  }
+  at.node = size_t(std::max(position, 0));
+  return at;
+}
+
+TapeWatch::Found TapeWatch::find(const TensorPlace& place, const StepValues::CheckWanted& check_wanted) {
+  const At at = locate(place.step, place.node);
+  if (!at.values) return {{}, at.reason, {}};
+  const KeptNode& node = at.values->passes()[at.pass]->nodes[at.node];
+  if (place.index < 0 || size_t(place.index) >= (place.input ? node.in.size() : node.out.size()))
+    return {{}, place.input ? "the node has no such input" : "the node has no such output", {}};
+  const size_t index = size_t(place.index);
+  return place.which == Which::gradient
+             ? at.values->gradient(at.pass, at.node, place.input, index, check_wanted)
+             : at.values->value(at.pass, at.node, place.input, index, check_wanted);
+}
+
+TapeWatch::Replay TapeWatch::replay(int64_t number, uint64_t id,
+                                    const StepValues::CheckWanted& check_wanted) {
+  const At at = locate(number, id);
+  if (!at.values) fail(at.reason);
+  const KeptNode& node = at.values->passes()[at.pass]->nodes[at.node];
+  Replay replay{&node, &at.step->tape->nodes[at.node], {}, {}};
+  if (!node.op) fail("a leaf was made by no call");
+  for (uint32_t i = 0; i < node.out.size(); ++i)
+    replay.reached.push_back(at.values->gradient(at.pass, at.node, false, i, check_wanted).value.defined());
+  for (size_t i = 0; i < node.in.size(); ++i) {
+    if (!node.in[i].layout) {
       replay.inputs.emplace_back();
       continue;
     }
-    const StepValues::Found found = step->values->value(operand.tensor_id);
-    const size_t position = replay.inputs.size() + 1;
-    if (!found.value.defined()) fail("its input ", position, " is gone: ", found.reason);
-    if (!found.note.empty()) fail("its input ", position, " was ", found.note);
-    replay.inputs.push_back(found.value);
-    if (operand.is_number) replay.inputs.back().body()->is_number = true;
+    const StepValues::Found found = at.values->value(at.pass, at.node, true, i, check_wanted);
+    if (!found.value.defined()) fail("its input ", i + 1, " is gone: ", found.reason);
+    if (!found.note.empty()) fail("its input ", i + 1, " was ", found.note);
+    replay.inputs.push_back(found.value.detach());
+    if (node.in[i].is_number) replay.inputs.back().body()->is_number = true;
   }
   return replay;
 }

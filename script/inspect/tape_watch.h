@@ -1,13 +1,13 @@
 #pragma once
-// Copies the tape for a viewer: the nodes of each backward pass as text and numbers, for the latest steps,
-// and on request their values (step_values.h). Values are captured while the session is paused or
-// single-steps, or when a viewer asked for the next step: then strong references to every output and gradient
-// of the step are kept. Otherwise only the current values of the latest tape's leaves are available. One
-// budget of bytes covers everything; the oldest steps are dropped first. Functions marked so may be called
-// from any thread, everything else from the session's thread.
+// Copies the tape for a viewer: the nodes of a backward pass as text and numbers, for the latest steps, and
+// on request their values (step_values.h). What is needed to compute the values of the latest step again is
+// kept in every step while a viewer watches; every value only of captured steps: while the session
+// single-steps, or when a viewer asked for the next step. A snapshot is made at the end of a step, or at a
+// pause, and shows one pass of it: that of the outer loss unless the viewer chose another. One budget of
+// bytes covers everything; the oldest steps are dropped first. Functions marked so may be called from any
+// thread, everything else from the session's thread.
 #include <atomic>
 #include <deque>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -23,44 +23,47 @@ namespace lunagrad {
 struct Finding;
 class StatisticsWatch;
 
-NodeInfo describe_node(const Node&);
-
 class TapeWatch final : public Capture {
  public:
   // Any thread.
   void watch(bool on) { watching_.store(on); }
   bool watching() const { return watching_.load(); }
   void capture_next() { capture_next_.store(true); }  // capture the values of the next step
-  void take_next() {
-    take_next_.store(true);
-  }  // copy the tape of the next backward pass, even if it follows closely
   std::shared_ptr<const TapeSnapshot> tape() const;
   std::shared_ptr<const TapeSnapshot> tape(int64_t step) const;
   History history() const;
 
   void set_budget(size_t bytes);
-  // Called before the step runs: its number, and whether its values are captured.
-  void begin_step(int64_t step, bool values);
-  // Captures from here to the end of the step, which is then incomplete.
-  void capture_rest();
-  bool keeps_values() const { return values_; }
-  bool keeps_whole_step() const { return current_ && current_->complete(); }
-  void ran(const Call&);  // an op ran while values are kept
+  // Called before the step runs: its number, and whether its values are captured. `in_steps`: it ends with
+  // another call; otherwise a snapshot is made after each pass. `careful`: a pause may follow, so that its
+  // leaves are copied whatever that costs.
+  struct Coming {
+    int64_t step = 0;
+    bool values = false, in_steps = false, careful = false;
+  };
+  void begin_step(const Coming&);
+  bool keeps_step() const { return current_ != nullptr; }
+  // Whether everything of the step that runs, or has just ended, can be shown.
+  bool keeps_whole_step() const { return current_ && !current_->lacks_leaves(); }
+  bool captures() const { return current_ && current_->keeps_all(); }
+  void ran(const Call&);  // an op ran while the step is kept
   void clear();           // forgets everything: a new run begins
   void end_script();      // the Lua state is closed; kept steps stay for the script that takes over
+  // The run is paused, or has ended: shows the step that just passed, with its values. `failed`: an error
+  // ended it, so that what the step has made so far is shown.
+  void settle(bool failed);
   // Shows the part of the graph that leads to a finding as the tape, with the values that still exist. The
   // run is paused inside a step.
   void show(const Finding&);
+  // Shows the pass with that key where a step has one; 0: that of the outer loss.
+  void choose_pass(uint64_t key);
   void set_statistics(const StatisticsWatch* statistics) {
     statistics_ = statistics;
   }  // the source of the nodes' summaries
 
-  struct Found {
-    Tensor value;        // undefined: not available
-    std::string reason;  // why not
-    std::string note;
-  };
-  Found find(const TensorPlace&) const;
+  using Found = StepValues::Found;
+  // `check_wanted` throws when the answer is no longer wanted; with it, values are computed again.
+  Found find(const TensorPlace&, const StepValues::CheckWanted& check_wanted);
   // The node of a kept step with its inputs, to run it again. Error if an input is missing.
   struct Replay {
     const KeptNode* node;
@@ -68,7 +71,7 @@ class TapeWatch final : public Capture {
     TensorList inputs;
     std::vector<bool> reached;  // which outputs have a gradient
   };
-  Replay replay(int64_t step, uint64_t node) const;
+  Replay replay(int64_t step, uint64_t node, const StepValues::CheckWanted& check_wanted);
 
   void begin(std::span<Node* const> nodes) override;
   void gradient(const Node&, uint32_t output, const Tensor&) override;
@@ -76,20 +79,32 @@ class TapeWatch final : public Capture {
   void end() override;
 
  private:
+  using Values = std::shared_ptr<StepValues>;
   struct Step {
     int64_t step = 0;
     std::shared_ptr<const TapeSnapshot> tape;
     size_t tape_bytes = 0;
-    std::shared_ptr<StepValues> values;
+    uint32_t pass = 0;  // its number in the step
+    Values values;
   };
   const Step* find_step(int64_t step) const;
-  void start_values(bool whole_step);
+  Values values_of(const Step&) const;
+  struct At {
+    const Step* step = nullptr;
+    Values values;
+    size_t pass = 0, node = 0;
+    std::string reason;  // why there are no values
+  };
+  At locate(int64_t step, uint64_t node) const;
+  void start(const Coming&);
+  void end_step();
   bool drop_oldest();
   void trim();
   size_t budget() const;
-  void publish(std::shared_ptr<const TapeSnapshot>);
+  int shown_pass(const StepValues&) const;
+  void publish(const Values&, size_t pass, bool with_values, bool failed = false);
 
-  std::atomic<bool> watching_{false}, capture_next_{false}, take_next_{false};
+  std::atomic<bool> watching_{false}, capture_next_{false};
   mutable std::mutex mutex_;
   ValueBudget value_budget_;                    // of the session's thread
   std::deque<Step> steps_;                      // written by the session's thread under mutex_, oldest first
@@ -97,17 +112,19 @@ class TapeWatch final : public Capture {
   std::shared_ptr<const TapeSnapshot> latest_;  // under mutex_
 
   const StatisticsWatch* statistics_ = nullptr;
-  int64_t step_ = 0;
-  bool values_ = false;
-  bool capturing_ = false;
-  uint64_t last_end_ = 0;  // ticks
-  double last_cost_ =
-      0;  // processor time in nanoseconds, so that other programs do not reduce the number of tapes
+  Coming coming_;                                 // the step that runs
+  Values current_;                                // of the step that runs
+  Values last_;                                   // of the latest step before it that had a backward pass
+  uint64_t chosen_ = 0;                           // key of the pass to show, 0: that of the outer loss
+  bool finding_shown_ = false;                    // by the pause that begins
+  bool measured_ = false;                         // statistics of the step's nodes exist
+  uint64_t last_published_ = 0, step_began_ = 0;  // ticks
+  // Processor time in nanoseconds, so that other programs do not reduce the number of tapes.
+  double snapshot_cost_ = 0;                // of the last
+  double leaves_cost_ = 0, step_time_ = 0;  // the shortest of the last steps
+  int64_t steps_without_leaves_ = 0;
   std::vector<Node*> visited_;  // of the current pass, whose caller keeps them alive
-  std::unique_ptr<TapeSnapshot> building_;
-  std::map<uint64_t, Ref<Node>> leaves_;  // of the latest tape
-  size_t tape_bytes_ = 0;                 // of all kept tapes
-  std::shared_ptr<StepValues> current_;   // of the step that runs
+  size_t tape_bytes_ = 0;       // of all kept tapes
 };
 
 }  // namespace lunagrad

@@ -13,13 +13,20 @@ namespace {
 constexpr int64_t kMostAtOnce = 1 << 24;
 
 // Answers a query about a tensor: `look` makes the answer from its value. Without a value, or on an error,
-// the answer has a reason.
+// the answer has a reason. What is not kept is computed again while no script runs.
 template <class Answer, class Look>
-Answer answer(const TapeWatch& watch, const TensorPlace& place, const Look& look) {
+Answer answer(Session::Impl& session, const TensorPlace& place, const std::stop_token& stop,
+              const Look& look) {
   Answer answer;
   const Aside aside;
+  const auto check_wanted = [&] {
+    context().check_stop();
+    if (stop.stop_requested() || session.control().ending())
+      fail_as(ErrorKind::cancelled, "inspect: no longer wanted");
+  };
   try {
-    const TapeWatch::Found found = watch.find(place);
+    const TapeWatch::Found found = session.viewers().tape().find(
+        place, session.control().state() == SessionState::running ? StepValues::CheckWanted() : check_wanted);
     if (!found.value.defined()) {
       answer.reason = found.reason;
       return answer;
@@ -39,7 +46,7 @@ Answer answer(const TapeWatch& watch, const TensorPlace& place, const Look& look
 void Session::inspect(const TensorPlace& place, const SliceQuery& query, std::stop_token stop,
                       std::function<void(SliceView)> done) {
   const auto look = [this, place, query, stop](bool in_full) {
-    return answer<SliceView>(impl_->viewers().tape(), place, [&](const Tensor& value) {
+    return answer<SliceView>(*impl_, place, stop, [&](const Tensor& value) {
       SliceQuery asked = query;
       asked.statistics = query.statistics && (in_full || elements_counted(value) <= kMostAtOnce);
       SliceView view = read_slice(value, asked, stop);
@@ -47,16 +54,18 @@ void Session::inspect(const TensorPlace& place, const SliceQuery& query, std::st
       return view;
     });
   };
-  impl_->control().post([this, look, stop, done = std::move(done)] {
+  impl_->control().post([this, look, place, stop, done = std::move(done)] {
     if (stop.stop_requested()) return;
     SliceView view = look(false);
+    view.step = place.step;
     if (stop.stop_requested()) return;
     const bool more = view.statistics_follow;
     done(std::move(view));
     if (!more) return;
-    impl_->control().post([look, stop, done] {
+    impl_->control().post([look, place, stop, done] {
       if (stop.stop_requested()) return;
       SliceView whole = look(true);
+      whole.step = place.step;
       if (!stop.stop_requested()) done(std::move(whole));
     });
   });
@@ -66,8 +75,9 @@ void Session::inspect_tiles(const TensorPlace& place, const TileQuery& query, st
                             std::function<void(TileView)> done) {
   impl_->control().post([this, place, query, stop, done = std::move(done)] {
     if (stop.stop_requested()) return;
-    TileView view = answer<TileView>(impl_->viewers().tape(), place,
+    TileView view = answer<TileView>(*impl_, place, stop,
                                      [&](const Tensor& value) { return read_tiles(value, query, stop); });
+    view.step = place.step;
     if (!stop.stop_requested()) done(std::move(view));
   });
 }
@@ -78,7 +88,7 @@ void Session::print_slice(const TensorPlace& place, const SliceQuery& query, Sli
     struct Answer {
       std::string text, reason;
     };
-    Answer made = answer<Answer>(impl_->viewers().tape(), place, [&](const Tensor& value) {
+    Answer made = answer<Answer>(*impl_, place, {}, [&](const Tensor& value) {
       return Answer{lunagrad::print_slice(value, query, format), {}};
     });
     done(std::move(made.text), std::move(made.reason));
@@ -91,7 +101,7 @@ void Session::save_tensor(const TensorPlace& place, const std::string& path,
     struct Answer {
       std::string reason;
     };
-    const Answer made = answer<Answer>(impl_->viewers().tape(), place, [&](const Tensor& value) {
+    const Answer made = answer<Answer>(*impl_, place, {}, [&](const Tensor& value) {
       const NoGrad off;
       // NumPy has no bf16; f32 holds all of its values.
       save_npy(path, value.dtype() == DType::bf16 ? to(value, DType::f32) : value);

@@ -33,7 +33,6 @@ Session::Impl::~Impl() {
 void Session::Impl::pause_for_viewer() {
   control_.pause();
   if (!viewers_.tape().watching()) return;
-  viewers_.tape().take_next();
   control_.let_step_end();
 }
 
@@ -158,6 +157,7 @@ void Session::Impl::end_script(Outcome outcome, const ScriptError& error) {
   viewers_.profile().end_run();
   viewers_.end_script(*run_);
   viewers_.sentry().end_run();
+  viewers_.tape().settle(outcome != Outcome::ok && outcome != Outcome::stopped);
   host_.exchange();
   const std::optional<int> exit_code = script_.exit_code();
   if (outcome != Outcome::ok && outcome != Outcome::stopped && !exit_code) {
@@ -305,7 +305,8 @@ void Session::Impl::safe_point(lua_State* L, SafePlace place) {
     if (breakpoints_.take_over()) viewers_.listen();
     breakpoints_.announce_finding(viewers_.tape());
   }
-  control_.reached(place);
+  // The beginning of the loop ends no step.
+  control_.reached(place == SafePlace::step_end && run_->done() == 0 ? SafePlace::midst : place);
   for (;;) {
     const RunControl::Step step = control_.next(place_of(L, place));
     switch (step.next) {
@@ -347,7 +348,7 @@ void Session::Impl::safe_point(lua_State* L, SafePlace place) {
 
 void Session::Impl::wait_while_paused(lua_State* L) {
   viewers_.profile().leave();
-  viewers_.capture_rest();
+  viewers_.tape().settle(false);
   const SourceLine line = L ? script_line(L) : context_.line;
   set_state(SessionState::paused, {interned(line.file), int(line.line)});
   script_.forget_lines();

@@ -35,8 +35,8 @@ bool Pausing::granted_at(SafePlace place, bool in_steps, bool whole_step, Clock:
   return now - *viewer_asked_ > kPauseGrace;
 }
 
-void Pausing::begin(SafePlace place, bool in_steps) {
-  inside_step_ = viewer_asked_ && place != SafePlace::step_end && in_steps;
+void Pausing::begin(SafePlace place, bool in_steps, bool whole_step) {
+  inside_step_ = viewer_asked_ && place != SafePlace::step_end && in_steps && !whole_step;
   viewer_asked_.reset();
 }
 

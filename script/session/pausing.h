@@ -25,8 +25,8 @@ class Pausing {
   }
   // Pause at the next safe point; a viewer's earlier request keeps its grace period. For breakpoints.
   void ask_at_once() { pause_ = true; }
-  // A viewer made the request: inside lg.run.steps the pause may wait up to 40 ms for the end of a step whose
-  // values are all captured, so that a short step is shown whole.
+  // A viewer made the request: inside lg.run.steps the pause may wait up to 40 ms for the end of a step that
+  // can be shown as a whole.
   void let_step_end(Clock::time_point now) { viewer_asked_ = now; }
   // Leave the pause. `paused`: the script is paused now.
   void go_on(StepTo, bool paused);
@@ -48,16 +48,17 @@ class Pausing {
 
   // A safe point was reached: a single step that ends here becomes a pause.
   void reached(SafePlace);
-  // Whether the pause that was asked for begins here. `whole_step`: all values of the step are captured.
+  // Whether the pause that was asked for begins here. `whole_step`: all values of the step
+  // are captured or can be computed again.
   bool granted_at(SafePlace, bool in_steps, bool whole_step, Clock::time_point now) const;
   // The pause begins.
-  void begin(SafePlace, bool in_steps);
+  void begin(SafePlace, bool in_steps, bool whole_step);
 
  private:
   bool pause_ = false;
   StepTo step_to_ = StepTo::nothing;
   std::optional<Clock::time_point> viewer_asked_;
-  bool inside_step_ = false;  // the pause began inside a step whose values were not all captured
+  bool inside_step_ = false;  // the pause began inside a step that cannot be shown as a whole
   bool rest_first_ = false;   // finish that step before step_to_ counts
 };
 

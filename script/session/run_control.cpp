@@ -137,6 +137,11 @@ std::optional<double> RunControl::waited() const {
   return std::chrono::duration<double>(Clock::now() - awaited_since_).count();
 }
 
+bool RunControl::ending() const {
+  const std::lock_guard lock(mutex_);
+  return closing_ || stop_ || interrupt_ || interrupt_task_ || next_;
+}
+
 void RunControl::viewers_changed() {
   const std::lock_guard lock(mutex_);
   viewers_changed_ = true;
@@ -281,7 +286,7 @@ RunControl::Step RunControl::next(const Place& at) {
     if (at.may_be_replaced) return {Next::hand_over};
   }
   if (pausing_.granted_at(at.place, in_steps_.load(), at.whole_step, Clock::now())) {
-    pausing_.begin(at.place, in_steps_.load());
+    pausing_.begin(at.place, in_steps_.load(), at.whole_step);
     return {Next::pause};
   }
   attention_.store(pausing_.near() || stop_ || successor_ || viewers_changed_);

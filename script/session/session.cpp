@@ -76,6 +76,9 @@ std::shared_ptr<const TapeSnapshot> Session::tape() const { return impl_->viewer
 std::shared_ptr<const TapeSnapshot> Session::tape(int64_t step) const {
   return impl_->viewers().tape().tape(step);
 }
+void Session::choose_pass(uint64_t key) {
+  impl_->control().post([this, key] { impl_->viewers().tape().choose_pass(key); });
+}
 History Session::history() const { return impl_->viewers().tape().history(); }
 void Session::capture_values() { impl_->viewers().tape().capture_next(); }
 void Session::watch_statistics(bool on, int64_t every) { impl_->viewers().statistics().watch(on, every); }

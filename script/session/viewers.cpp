@@ -40,9 +40,12 @@ void Viewers::begin_script(bool goes_on, Guard guard) {
 void Viewers::begin_step(const Run& run) {
   breakpoints_.take_over();
   breakpoints_.watch().begin_step(run.step());
-  statistics_.begin_step();
   sentry_.begin_step(run.step());
-  tape_.begin_step(run.step(), tape_.watching() && control_.pause_is_near());
+  tape_.begin_step({.step = run.step(),
+                    .values = control_.pause_is_near(),
+                    .in_steps = run.awaits_boundary(),
+                    .careful = run.total() == run.step() || breakpoints_.watch().any()});
+  statistics_.begin_step(tape_.captures());
   const bool in_folder = run.folder() && run.awaits_boundary();
   recorder_.begin_step(in_folder && (tries_ > 0 || keeps_tape(run)));
   if (in_folder && tries_ > 0) --tries_;
@@ -74,7 +77,7 @@ void Viewers::listen() {
   if (sentry_.looks_at_gradients()) viewers.push_back(&sentry_);
   captures_.set(std::move(viewers));
   context_.capture = captures_.empty() ? nullptr : &captures_;
-  const bool ops = tape_.keeps_values() || statistics_.looking() || breakpoints.wants_ops() ||
+  const bool ops = tape_.keeps_step() || statistics_.looking() || breakpoints.wants_ops() ||
                    profile_.measuring() || recorder_.recording();
   context_.trace = ops || !context_.device->is_cpu() ? this : nullptr;
   set_root_watch(this);
@@ -88,12 +91,6 @@ void Viewers::ask_guard(Guard level) {
   listen();
 }
 
-void Viewers::capture_rest() {
-  if (!tape_.watching() || !control_.in_steps()) return;
-  tape_.capture_rest();
-  context_.trace = this;
-}
-
 void Viewers::close_state() {
   tape_.end_script();
   statistics_.clear(false);
@@ -105,7 +102,7 @@ void Viewers::close_state() {
 // An op has run. Tasks are shown on the tape and in the profile alone.
 void Viewers::ran(const Call& call, uint64_t length) {
   if (profile_.measuring()) profile_.ran(call, length);
-  if (tape_.keeps_values()) tape_.ran(call);
+  tape_.ran(call);
   if (control_.task_running()) return;
   statistics_.ran(call);
   recorder_.ran(call);

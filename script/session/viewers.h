@@ -41,9 +41,7 @@ class Viewers final : private Trace, private RootWatch {
   void end_script(Run&);  // it ended within a step, or after the last
   void listen();          // tells the engine who listens from now on
   void ask_guard(Guard);  // lg.run.assert_finite
-  // The script is paused inside a step: what its ops make from here on can be shown when the step is over.
-  void capture_rest();
-  void close_state();  // the script's Lua state is about to be closed
+  void close_state();     // the script's Lua state is about to be closed
 
  private:
   void ran(const Call&, uint64_t ticks) override;

@@ -39,11 +39,23 @@ struct NodeInfo {
   std::optional<Summary> output_summary, gradient_summary;
 };
 
+// One of the backward passes of a step.
+struct PassInfo {
+  uint64_t key = 0;  // equal for the pass from the same line and op in other steps
+  std::string op;    // of its root
+  SourcePlace place;
+  size_t nodes = 0;
+  bool inner = false;  // a later pass goes through its graph
+};
+
 // The tape of one backward pass, newest node first. Immutable; any thread may read it.
 struct TapeSnapshot {
   int64_t step = 0;
+  std::vector<PassInfo> passes;  // of the step, in the order in which they ran
+  int pass = -1;                 // which of them this is; -1: a part of the graph without a backward pass
   std::vector<NodeInfo> nodes;
-  int64_t statistics_step = 0;  // the step of the nodes' summaries, 0 when there are none
+  bool failed = false;          // the run ended with an error in this step
+  bool has_statistics = false;  // the nodes have summaries, of this step
 };
 
 // Names a tensor of a kept step: an output or input of a node, or the gradient of an output.

@@ -32,8 +32,9 @@ struct SliceQuery {
 };
 
 struct SliceView {
+  int64_t step = 0;  // that the values are of
   bool available = false;
-  std::string reason;  // why it is not available: "freed; step once to see it"
+  std::string reason;  // why it is not available: "it needs no gradient"
   std::string note;    // a remark: "written to since, by add_ (train.lua:12)"
   std::vector<int64_t> shape, strides;
   std::string dtype, device;
@@ -64,6 +65,7 @@ struct TileQuery {
 };
 
 struct TileView {
+  int64_t step = 0;
   bool available = false;
   std::string reason;
   int64_t tiles = 0;  // of the whole tensor

@@ -4,15 +4,72 @@
 #include <utility>
 
 namespace lunagrad {
+namespace {
 
-void Inspection::watch() {
-  if (const NodeInfo* node = tape_.selected_node()) {
-    watch_node(*node);
-  } else {
+// How long the picture of another step waits for the values that belong to it.
+constexpr std::chrono::milliseconds kPatience{300};
+
+}  // namespace
+
+TapePtr Inspection::watch() {
+  const bool running = journal_.state() == SessionState::running && shown_.live();
+  const NodeInfo* const selected = tape_.selected_node();
+  TapePtr next = shown_.tape(selected && running);
+  if (!selected) {
     probe_.forget();
     index_ = 0;
     input_ = false;
+    return next;
   }
+  const TensorPlace shown_place = place_of(*tape_.tape(), *selected);
+  if (tape_.former()) return next;  // of a run that is over; its values are the last that came
+  // A running script shows captured steps; the values of others are gone at once.
+  const auto captured = [&](int64_t step) {
+    const auto& steps = shown_.history().steps;
+    return std::any_of(steps.begin(), steps.end(),
+                       [step](const KeptStep& kept) { return kept.values && kept.step == step; });
+  };
+  if (running && (!next || !captured(next->step))) {
+    session_.capture_values();
+    return nullptr;
+  }
+  const bool other = next && next->step != tape_.tape()->step;
+  const NodeInfo* const twin = other ? twin_of(*selected, *next) : nullptr;
+  if (other && !twin) return next;  // of another structure
+  const TensorPlace asked_place = twin ? place_of(*next, *twin) : shown_place;
+  const int place = (tape_.selected() * 64 + index_) * 2 + input_;
+  const bool asked = probe_.watch(session_, place, asked_place, running);
+  if (asked && running) session_.capture_values();
+  if (!twin) {
+    awaited_since_.reset();
+    return next;
+  }
+  // The picture and the values change together, unless the values take long.
+  if (!awaited_since_) awaited_since_ = Clock::now();
+  const bool here = probe_.has_all(asked_place) || (!running && Clock::now() - *awaited_since_ > kPatience);
+  if (!here) return nullptr;
+  awaited_since_.reset();
+  return next;
+}
+
+void Inspection::show() {
+  const NodeInfo* const selected = tape_.selected_node();
+  if (!selected) return;
+  place_ = place_of(*tape_.tape(), *selected);
+  probe_.show(tape_.tape()->step);
+}
+
+TensorPlace Inspection::place_of(const TapeSnapshot& tape, const NodeInfo& node) {
+  const auto& side = input_ ? node.inputs : node.outputs;
+  if (size_t(index_) >= side.size()) index_ = 0, input_ = false;
+  return {tape.step, node.id, input_, index_, Which::output};
+}
+
+// The same node in another step; null when its tape has another structure.
+const NodeInfo* Inspection::twin_of(const NodeInfo& node, const TapeSnapshot& other) const {
+  const size_t index = size_t(tape_.selected());
+  if (other.nodes.size() != tape_.tape()->nodes.size() || other.nodes[index].op != node.op) return nullptr;
+  return &other.nodes[index];
 }
 
 bool Inspection::update() {
@@ -27,39 +84,6 @@ bool Inspection::update() {
 void Inspection::look_at(const ValueProbe::Look& value, const ValueProbe::Look& gradient) {
   probe_.value_look = value;
   probe_.gradient_look = gradient;
-}
-
-// While a script runs, shows the latest captured step and asks for the next one to be captured.
-void Inspection::watch_node(const NodeInfo& shown) {
-  const bool running = journal_.state() == SessionState::running && shown_.live();
-  int64_t step = tape_.tape()->step;
-  const NodeInfo* node = &shown;
-  if (running)
-    if (const NodeInfo* twin = captured_twin(shown, step)) node = twin;
-  const auto& side = input_ ? node->inputs : node->outputs;
-  if (size_t(index_) >= side.size()) index_ = 0, input_ = false;
-  place_ = {step, node->id, input_, index_, Which::output};
-  const int place = (tape_.selected() * 64 + index_) * 2 + input_;
-  const bool asked = probe_.watch(session_, place, place_, running);
-  if (asked && running) session_.capture_values();
-}
-
-// The same node in the latest step whose values were kept; null if there is no such step or its tape has a
-// different structure.
-const NodeInfo* Inspection::captured_twin(const NodeInfo& node, int64_t& step) {
-  const auto& steps = shown_.history().steps;
-  const auto last =
-      std::find_if(steps.rbegin(), steps.rend(), [](const KeptStep& kept) { return kept.values; });
-  if (last == steps.rend()) return nullptr;
-  if (last->step == step) return &node;
-  TapePtr captured = session_.tape(last->step);
-  const size_t index = size_t(tape_.selected());
-  if (!captured || captured->nodes.size() != tape_.tape()->nodes.size() ||
-      captured->nodes[index].op != node.op)
-    return nullptr;
-  captured_ = std::move(captured);
-  step = last->step;
-  return &captured_->nodes[index];
 }
 
 }  // namespace lunagrad

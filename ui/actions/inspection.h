@@ -2,8 +2,10 @@
 // What the window shows of the selected node: which of its tensors is inspected, the values of that tensor,
 // and the answers to gradient checks and device comparisons. Owns the probe and the inquiry that fetch them
 // from the session; neither waits. Drawing thread only.
+#include <chrono>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "script/session.h"
@@ -29,8 +31,10 @@ class Inspection {
         probe_(wake),
         inquiry_(wake) {}
 
-  // Fetches the values of the selected node, or forgets them when no node is selected. Once a frame.
-  void watch();
+  // Fetches the values of the selected node, or forgets them when no node is selected. Returns the tape to
+  // show next, when its values are there; null: not yet. Once a frame.
+  TapePtr watch();
+  void show();  // the values of the tape that is shown from now on. Once a frame, after watch()
   // Reports what was copied or saved. Once a frame. True: there is something new to see.
   bool update();
 
@@ -57,8 +61,9 @@ class Inspection {
   const std::string& told() const { return told_; }  // the result of the last copy or save, a sentence
 
  private:
-  void watch_node(const NodeInfo&);
-  const NodeInfo* captured_twin(const NodeInfo&, int64_t& step);
+  using Clock = std::chrono::steady_clock;
+  TensorPlace place_of(const TapeSnapshot&, const NodeInfo&);
+  const NodeInfo* twin_of(const NodeInfo&, const TapeSnapshot& other) const;
 
   Session& session_;
   const Journal& journal_;
@@ -71,7 +76,7 @@ class Inspection {
   int index_ = 0;
   TensorPlace place_;
   std::string told_;
-  TapePtr captured_;  // holds the node that captured_twin() returned
+  std::optional<Clock::time_point> awaited_since_;  // the values of the tape that is to come
 };
 
 }  // namespace lunagrad

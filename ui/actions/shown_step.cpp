@@ -15,6 +15,17 @@ void ShownStep::update() {
 
 size_t ShownStep::memory_held() const { return history_.bytes + Texture::bytes_in_use(); }
 
+TapePtr ShownStep::tape(bool with_values) const {
+  if (standing_) return session_.tape(*standing_);
+  const TapePtr latest = session_.tape();
+  const auto& steps = history_.steps;
+  const auto last =
+      std::find_if(steps.rbegin(), steps.rend(), [](const KeptStep& kept) { return kept.values; });
+  if (!with_values || !latest || last == steps.rend() || last->step >= latest->step) return latest;
+  const TapePtr captured = session_.tape(last->step);
+  return captured ? captured : latest;
+}
+
 void ShownStep::stand_on(int64_t step) {
   const auto& steps = history_.steps;
   if (steps.empty()) return;
@@ -28,7 +39,7 @@ void ShownStep::stand_on(int64_t step) {
 void ShownStep::move(int by) {
   const auto& steps = history_.steps;
   if (steps.empty()) return;
-  const int64_t from = step();
+  const int64_t from = standing_.value_or(step());
   if (by < 0) {
     const auto before =
         std::find_if(steps.rbegin(), steps.rend(), [from](const KeptStep& kept) { return kept.step < from; });

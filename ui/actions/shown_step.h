@@ -21,12 +21,12 @@ class ShownStep {
   void update();
 
   // The step of the tape that is shown; the run's latest step while there is no tape.
-  int64_t step() const {
-    return standing_ ? *standing_ : tape_.tape() ? tape_.tape()->step : journal_.step();
-  }
+  int64_t step() const { return tape_.tape() ? tape_.tape()->step : journal_.step(); }
   bool live() const { return !standing_; }
   const History& history() const { return history_; }  // as of this frame
-  TapePtr tape() const { return standing_ ? session_.tape(*standing_) : session_.tape(); }
+  // The tape to show: the latest, or that of the step that the user went back to. `with_values`: of the
+  // latest steps one whose values are kept, if there is one.
+  TapePtr tape(bool with_values) const;
 
   void stand_on(int64_t step);  // the kept step nearest to `step`
   void move(int by);  // to the next kept step (1) or the previous one (-1); past the last one it goes live

@@ -12,6 +12,11 @@ void TapeActions::update(const Journal& journal) {
   }
 }
 
+void TapeActions::begin_run() {
+  model_.begin_run();
+  wanted_node_ = 0;
+}
+
 void TapeActions::clear() {
   model_.clear();
   wanted_node_ = 0;

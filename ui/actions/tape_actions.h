@@ -27,8 +27,9 @@ class TapeActions {
   // Selects the node of a new breakpoint hit, and the node that select_when_shown() asked for. Once a frame,
   // after the model's update().
   void update(const Journal&);
-  // A new run begins: removes the tape and the pending selection.
-  void clear();
+  // A new run begins: the tape stays until the run has its own.
+  void begin_run();
+  void clear();  // removes the tape and the pending selection
 
  private:
   TapeModel& model_;

@@ -33,9 +33,36 @@ void ValueProbe::forget() {
   for (Side& side : sides_) {
     side.slice.forget();
     side.tiles.forget();
+    side.shown_slice = nullptr;
+    side.shown_tiles = nullptr;
     side.place.reset();
   }
 }
+
+void ValueProbe::show(int64_t step) {
+  const auto take = [step](auto& shown, auto newest) {
+    if (newest && newest->step == step)
+      shown = std::move(newest);
+    else if (shown && shown->step != step)
+      shown = nullptr;
+  };
+  for (Side& side : sides_) {
+    take(side.shown_slice, side.slice.get());
+    take(side.shown_tiles, side.tiles.get());
+  }
+}
+
+bool ValueProbe::has_all(const TensorPlace& place) const {
+  for (int i = 0; i < 2; ++i) {
+    const Side& side = sides_[i];
+    TensorPlace its = place;
+    its.which = i == 0 ? Which::output : Which::gradient;
+    if (side.place != its || side.slice.waiting() || (side.look.tiles && side.tiles.waiting())) return false;
+  }
+  return true;
+}
+
+bool ValueProbe::waiting() const { return sides_[0].slice.waiting() || sides_[1].slice.waiting(); }
 
 bool ValueProbe::ask(Session& session, Side& side, const TensorPlace& place, const Look& look) {
   side.place = place;

@@ -29,18 +29,25 @@ class ValueProbe {
   // sent a few times a second at most. True: a request was sent. Call once a frame.
   bool watch(Session&, int place, const TensorPlace&, bool running);
   void forget();  // shows nothing until the next watch()
+  // The step whose answers are shown; those of another step wait until it is that one. Once a frame.
+  void show(int64_t step);
+  // Whether all answers for the tensor are there.
+  bool has_all(const TensorPlace&) const;
+  bool waiting() const;
 
-  // The latest answers for that place; null until the first one arrives.
-  std::shared_ptr<const SliceView> value() const { return sides_[0].slice.get(); }
-  std::shared_ptr<const SliceView> gradient() const { return sides_[1].slice.get(); }
-  std::shared_ptr<const TileView> value_tiles() const { return sides_[0].tiles.get(); }
-  std::shared_ptr<const TileView> gradient_tiles() const { return sides_[1].tiles.get(); }
+  // The answers for that place and step; null until they arrive.
+  std::shared_ptr<const SliceView> value() const { return sides_[0].shown_slice; }
+  std::shared_ptr<const SliceView> gradient() const { return sides_[1].shown_slice; }
+  std::shared_ptr<const TileView> value_tiles() const { return sides_[0].shown_tiles; }
+  std::shared_ptr<const TileView> gradient_tiles() const { return sides_[1].shown_tiles; }
 
  private:
   using Clock = std::chrono::steady_clock;
   struct Side {
     Awaited<SliceView> slice;
     Awaited<TileView> tiles;
+    std::shared_ptr<const SliceView> shown_slice;
+    std::shared_ptr<const TileView> shown_tiles;
     std::optional<TensorPlace> place;  // of the last request
     Look look;
   };

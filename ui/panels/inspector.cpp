@@ -184,13 +184,11 @@ class InspectorPanel final : public Panel {
       }
       row(bench, "memory", bytes_figure(double(node.bytes)), "Of its outputs.");
       row(bench, "device", node.device, "Where it ran.");
-      const std::string looked = " (step " + std::to_string(bench.tape().tape()->statistics_step) + ")";
       if (node.output_summary)
-        row(bench, "output", summary_text(*node.output_summary) + looked,
-            "Euclidean norm of the finite values of its first output, and what stands out, in the step that "
-            "was looked at last.");
+        row(bench, "output", summary_text(*node.output_summary),
+            "Euclidean norm of the finite values of its first output, and what stands out.");
       if (node.gradient_summary)
-        row(bench, "gradient", summary_text(*node.gradient_summary) + looked,
+        row(bench, "gradient", summary_text(*node.gradient_summary),
             "The same of the gradient that reached its first output.");
       row(bench, "node", std::to_string(node.id),
           "Its id, which grows with time: operands have smaller ones.");

@@ -87,8 +87,8 @@ class TapePanel final : public Panel {
     }
     char text[96];
     if (!find_.active())
-      std::snprintf(text, sizeof text, "%zu nodes, step %lld", tape->nodes.size(),
-                    static_cast<long long>(tape->step));
+      std::snprintf(text, sizeof text, "%zu nodes, step %lld%s", tape->nodes.size(),
+                    static_cast<long long>(tape->step), bench.tape().former() ? " of the run before" : "");
     else if (find_.at() >= 0)
       std::snprintf(text, sizeof text, "%d: %zu of %zu nodes", find_.at() + 1, find_.hits().size(),
                     tape->nodes.size());
@@ -145,7 +145,9 @@ class TapePanel final : public Panel {
       // Resets the view if the picture has little in common with the previous one. Until the user moves the
       // view, it follows what they open and close as long as everything is legible.
       const bool folded = model.folding() != folding_;
-      if (picture_ == 0 || structure_ == 0 || model.kept() < 0.25)
+      if (whole_ && !moved_)
+        show_whole();
+      else if (picture_ == 0 || structure_ == 0 || model.kept() < 0.25)
         show_end();
       else if (folded && !moved_)
         canvas_.fit_if_legible();
@@ -178,11 +180,12 @@ class TapePanel final : public Panel {
   void show_whole() {
     canvas_.fit();
     moved_ = false;
+    whole_ = true;
   }
 
   void show_end() {
     canvas_.show_end();
-    moved_ = false;
+    moved_ = whole_ = false;
   }
 
   void show_playhead(Workbench& bench) {
@@ -220,6 +223,11 @@ class TapePanel final : public Panel {
     flow(em(8.5f));
     ImGui::SetNextItemWidth(em(8.5f));
     draw_color_choice(bench, *model.tape());
+    if (model.tape()->passes.size() > 1) {
+      flow(em(10));
+      ImGui::SetNextItemWidth(em(10));
+      draw_pass_choice(bench, *model.tape());
+    }
     flow(button_width("Export"));
     export_.draw(bench, colors());
     flow(button_width("Forward") + em(7));
@@ -303,6 +311,36 @@ class TapePanel final : public Panel {
     choice(kLegendTitle, -1, "The family of the op.");
     for (size_t m = 0; m < metrics.size(); ++m)
       if (known(metrics[m], tape)) choice(metrics[m].name, int(m), metrics[m].help);
+    ImGui::EndCombo();
+  }
+
+  static std::string pass_text(const PassInfo& pass) {
+    const std::string file = pass.place.file.substr(pass.place.file.find_last_of('/') + 1);
+    return (pass.inner ? "inner " : "") + pass.op + ", " + file + ":" + std::to_string(pass.place.line);
+  }
+
+  // The backward passes of the step. Passes from the same line count as one: which of them, a step decides.
+  static void draw_pass_choice(Workbench& bench, const TapeSnapshot& tape) {
+    const std::string label = tape.pass < 0 ? "forward" : pass_text(tape.passes[size_t(tape.pass)]);
+    const bool open = ImGui::BeginCombo("##pass", label.c_str());
+    bench.description().add_last("tape.pass", label);
+    if (!open) {
+      explain(
+          "Which backward pass of the step is shown: at first that of the outer loss. A pass is inner if a "
+          "later "
+          "one goes through the gradients that it made.");
+      return;
+    }
+    if (ImGui::Selectable("outer loss")) bench.live_session().choose_pass(0);
+    bench.description().add_last("tape.pass_choice", "outer loss");
+    for (size_t i = 0; i < tape.passes.size(); ++i) {
+      const PassInfo& pass = tape.passes[i];
+      const std::string text = pass_text(pass) + ", " + std::to_string(pass.nodes) + " nodes";
+      ImGui::PushID(int(i));
+      if (ImGui::Selectable(text.c_str(), int(i) == tape.pass)) bench.live_session().choose_pass(pass.key);
+      bench.description().add_last("tape.pass_choice", text);
+      ImGui::PopID();
+    }
     ImGui::EndCombo();
   }
 
@@ -498,7 +536,7 @@ class TapePanel final : public Panel {
       if (!node.module.empty()) ImGui::TextUnformatted(node.module.c_str());
       for (const OperandInfo& output : node.outputs)
         ImGui::TextUnformatted((output.name + " " + shape_text(output.shape) + " " + output.dtype).c_str());
-      if (marks_.boxes()[box].failed) text_in(theme().bad, "The run ended with an error in this line.");
+      if (marks_.boxes()[box].failed) text_in(theme().bad, "The run ended with an error here.");
       if (node.place.line > 0) {
         ImGui::Text("%s:%d", node.place.file.c_str(), node.place.line);
         const std::string& line = bench.texts().source_line(node.place);
@@ -519,6 +557,7 @@ class TapePanel final : public Panel {
   uint64_t picture_ = 0, structure_ = 0;  // what the last frame showed
   FoldState folding_;
   bool moved_ = false;  // by the user, since the view was fitted
+  bool whole_ = false;  // the user wants to see the whole tape, whatever it becomes
   uint64_t selections_ = 0;
   int wanted_ = -1;     // a node to show as soon as the modules around it are open
   uint64_t group_ = 0;  // key of the closed module that the arrows moved to

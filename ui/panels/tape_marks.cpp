@@ -11,11 +11,12 @@ const std::vector<int>& TapeMarks::failed_nodes(const Workbench& bench) {
   const Journal& journal = bench.journal();
   const bool failed = journal.ended() && !journal.active() && journal.outcome() != Outcome::ok &&
                       journal.outcome() != Outcome::stopped;
-  const std::pair key{bench.tape().tape(), failed ? journal.revision() : 0};
+  const std::pair key{bench.tape().share(), failed ? journal.revision() : 0};
   if (key == failed_key_) return failed_;
   failed_key_ = key;
   failed_.clear();
-  if (!failed) return failed_;
+  // Only on the tape of the step that failed.
+  if (!failed || !key.first->failed) return failed_;
   // The message is the first of the error's lines, before the traceback.
   const auto is_error = [](const ConsoleLine& line) { return line.kind == ConsoleLine::Kind::error; };
   const auto& lines = journal.lines();
@@ -23,14 +24,16 @@ const std::vector<int>& TapeMarks::failed_nodes(const Workbench& bench) {
   const auto before = std::find_if_not(last, lines.rend(), is_error);
   if (last == lines.rend()) return failed_;
   const ConsoleLine& message = *std::prev(before);
-  failed_ = failing_nodes(*bench.tape().tape(), message.text, message.place);
+  failed_ = failing_nodes(*key.first, message.text, message.place);
+  // The call that failed made no node: the last that ran before it is where the step ended.
+  if (failed_.empty() && key.first->pass < 0) failed_ = {0};
   return failed_;
 }
 
 void TapeMarks::update(const Workbench& bench, const TapePicture& picture, const TapeSearch& search,
                        const TapePlayer& player) {
   const TapeModel& model = bench.tape();
-  Looks looks{picture.canvas.number, search.revision(), model.structure(), model.tape(),       metric,
+  Looks looks{picture.canvas.number, search.revision(), model.structure(), model.share(),      metric,
               player.position(),     player.backward(), model.lit(),       failed_nodes(bench)};
   if (looks == looks_) return;
   looks_ = std::move(looks);

@@ -30,7 +30,7 @@ class TapeMarks {
   // What the marks were computed from.
   struct Looks {
     uint64_t picture = 0, search = 0, structure = 0;
-    const TapeSnapshot* tape = nullptr;
+    TapePtr tape;
     int metric = -1, position = -1;
     bool backward = false;
     std::vector<int> lit, failed;
@@ -41,7 +41,7 @@ class TapeMarks {
   Looks looks_;
   std::vector<int> rank_;  // for each node: its position in the order of execution, -1: a leaf
   uint64_t ranked_ = 0;    // structure that it belongs to
-  std::pair<const TapeSnapshot*, uint64_t> failed_key_{nullptr, 0};
+  std::pair<TapePtr, uint64_t> failed_key_{nullptr, 0};
   std::vector<int> failed_;
   std::vector<GraphCanvas::Mark> marks_;
   std::vector<uint32_t> standing_out_;

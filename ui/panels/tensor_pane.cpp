@@ -250,6 +250,20 @@ void TensorPane::draw_scale(Workbench& bench, const SliceView* view) {
   ImGui::EndPopup();
 }
 
+// A value that is computed again takes as long as a step of the run.
+void TensorPane::draw_waiting(Workbench& bench) const {
+  const float radius = 0.4f * ImGui::GetTextLineHeight(), from = float(ImGui::GetTime()) * 5;
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  ImDrawList* const list = ImGui::GetWindowDrawList();
+  list->PathArcTo({at.x + radius, at.y + 0.5f * ImGui::GetTextLineHeight()}, radius, from, from + 4.2f, 20);
+  list->PathStroke(theme().accent, 0, em(0.12f));
+  ImGui::Dummy({2 * radius, ImGui::GetTextLineHeight()});
+  ImGui::SameLine(0, em(0.4f));
+  text_in(theme().muted, "Computing…");
+  bench.description().add_last("inspector.waiting", heading_);
+  bench.tape_actions().animate();
+}
+
 void TensorPane::draw_heading(Workbench& bench, const SliceChoice& choice, const SliceView* view,
                               const std::string& tensor_name) {
   bold_text(heading_);
@@ -463,7 +477,7 @@ void TensorPane::draw(Workbench& bench, const SliceChoice& choice, const std::st
   tiles_ = tiles;
   draw_heading(bench, choice, view.get(), tensor_name);
   if (!view) {
-    text_in(theme().faint, "reading…");
+    draw_waiting(bench);
     return;
   }
   if (!view->available) {

@@ -40,6 +40,7 @@ class TensorPane {
   void follow(const TensorPane& other);  // shows the same part of the slice and the same element
 
  private:
+  void draw_waiting(Workbench&) const;
   void draw_heading(Workbench&, const SliceChoice&, const SliceView*, const std::string& tensor_name);
   void draw_statistics(Workbench&, const SliceView&);
   void draw_cells(Workbench&, const SliceView&);

@@ -158,6 +158,7 @@ bool TapeModel::update() {
 void TapeModel::clear() {
   shown_ = {};
   offered_.reset();
+  former_.reset();
   selected_ = -1;
   lit_.clear();
   std::lock_guard lock(mutex_);

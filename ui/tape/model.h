@@ -39,9 +39,13 @@ class TapeModel {
   void offer(TapePtr);  // the snapshot to show next; replaces one that is still waiting
   bool update();        // true: there is something new to see
   void clear();
-  void animate();  // requests another frame soon
+  // A new run begins: the picture stays until the new run has one.
+  void begin_run() { former_ = shown_.tape; }
+  bool former() const { return former_ && former_ == shown_.tape; }  // what is shown is of the run before
+  void animate();                                                    // requests another frame soon
 
   const TapeSnapshot* tape() const { return shown_.tape.get(); }
+  const TapePtr& share() const { return shown_.tape; }
   const TapeTree* tree() const { return shown_.tree.get(); }
   const TapePicture* picture() const { return shown_.picture.get(); }
   const std::vector<std::string>* texts() const { return shown_.texts.get(); }  // for each node, for searches
@@ -107,7 +111,7 @@ class TapeModel {
   uint64_t generation_ = 0;  // guarded by mutex_: grows with clear()
 
   Shown shown_;
-  TapePtr offered_;
+  TapePtr offered_, former_;
   FoldState asked_;
   int selected_ = -1;
   uint64_t selections_ = 0;

@@ -21,7 +21,7 @@ Workbench::Workbench(std::string script, RunOptions options, std::function<void(
       texts_(session_, journal_, shell_, wake_),
       control_({session_, journal_, texts_, shown_, curves_, shell_}, std::move(script), std::move(options),
                [this] {
-                 tape_actions_.clear();
+                 tape_actions_.begin_run();
                  gradients_.clear();
                  inspection_.close_answers();
                }),
@@ -41,12 +41,13 @@ bool Workbench::update() {
   texts_.update();
   shown_.update();
   control_.update();
-  tape_.offer(shown_.tape());
+  if (tape_.former() && journal_.ended() && !session_.tape()) tape_actions_.clear();  // it made no tape
+  tape_.offer(inspection_.watch());
   changed |= tape_.update();
   changed |= gradients_.update(session_);
   note_findings();
   tape_actions_.update(journal_);
-  inspection_.watch();
+  inspection_.show();
   changed |= inspection_.update();
   return changed;
 }

@@ -152,7 +152,7 @@ TEST_CASE("a check leaves gradients and random numbers of the run unchanged") {
   finish(recorder);
 }
 
-TEST_CASE("a cancelled check ends, and one without values says why") {
+TEST_CASE("a cancelled check ends; after a run its last step can be checked") {
   Recorder recorder;
   stand_behind_a_step(recorder, kNetwork);
   std::stop_source stop;
@@ -165,7 +165,7 @@ TEST_CASE("a cancelled check ends, and one without values says why") {
   free.finish(
       "local lg = require 'lunagrad' local w = lg.ones(2):requires_grad_() for i in lg.run.steps(2) do "
       "(w * 2):sum():backward() end");
-  CHECK(check(free, "mul").reason == "its values were not captured; step once, then ask again");
+  CHECK(check(free, "mul").ok);
 }
 
 TEST_CASE("devices are compared, or the answer says what is missing") {

@@ -58,7 +58,7 @@ TEST_CASE("a step after a viewer's pause inside a step runs the rest of it and o
   Pausing pausing;
   pausing.ask();
   pausing.let_step_end(kNow - 1s);
-  pausing.begin(SafePlace::op, true);
+  pausing.begin(SafePlace::op, true, false);
   pausing.go_on(StepTo::step_end, true);
   pausing.reached(SafePlace::step_end);  // the rest
   CHECK(!granted(pausing, SafePlace::step_end));

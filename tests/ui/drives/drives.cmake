@@ -64,6 +64,13 @@ drive(inspect inspect.lua ${LASTING} --size 1280x800)
 drive(slices slices.lua ${PROJECT_SOURCE_DIR}/tests/ui/drives/slices_script.lua --size 1280x800)
 drive(newcomer newcomer.lua --set epochs=1000 --size 1280x800)
 drive(xdotool xdotool.lua ${LASTING} --size 1280x800)
+# What a pause, the end of a run and an error show, with real mouse and keys.
+drive(pause pause.lua ${LASTING} --size 1280x800)
+drive(pause-gpt pause_gpt.lua ${PROJECT_SOURCE_DIR}/tests/ui/drives/transformer.lua --set layers=4 --set width=96
+      --set length=96 --set steps=100000 --size 1280x800)
+drive(end end.lua ${PROJECT_SOURCE_DIR}/examples/04_digits_mlp.lua --set epochs=4 --size 1280x800)
+drive(outer outer.lua ${PROJECT_SOURCE_DIR}/tests/ui/drives/outer_script.lua --size 1280x800)
+drive(error error.lua ${PROJECT_SOURCE_DIR}/tests/ui/drives/error_script.lua --size 1280x800)
 # The processor time that an open window costs the training. It is measured, so no other test runs at the same time.
 if(NOT LUNAGRAD_SANITIZE)
   add_test(NAME window-watch-cost COMMAND lunagrad-ui-tests -ns "-tc=watch cost")

@@ -1,0 +1,82 @@
+#pragma once
+// The record of one backward pass: its nodes without their values and without the graph, its leaves as the
+// pass read them, and those gradients that came from outside. With the values that no node made, this is
+// enough to compute every value and gradient of the pass again (replay.h). For the session's thread.
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/tape/custom.h"
+#include "runtime/tape/tape.h"
+#include "script/view/tape.h"
+
+namespace lunagrad {
+
+struct KeptOperand {
+  LayoutRef layout;  // null: the operand was absent
+  int64_t offset = 0;
+  DType dtype = DType::f32;
+  bool is_number = false;
+  bool saved = false;  // the gradient reads it
+  uint32_t version = 0, version_now = 0;
+  uint64_t tensor = 0;  // id
+  uint64_t maker = 0;   // of an input that wants a gradient: the node that made it
+  uint32_t output = 0;  // which output of that node
+};
+
+struct KeptNode {
+  uint64_t id = 0;
+  const Op* op = nullptr;  // null: a leaf
+  Device* device = nullptr;
+  SourceLine line;
+  uint32_t module = 0, name = 0;
+  uint64_t forward_ticks = 0, backward_ticks = 0;
+  bool has_params = false;
+  bool reached = false;  // by a gradient
+  Values params;
+  Arguments args{};
+  Small<KeptOperand, 2> in;
+  Small<KeptOperand, 1> out;
+  std::unique_ptr<CustomCall> custom;
+
+  // Of a leaf:
+  Ref<Node> leaf;
+  Tensor value;  // a copy; undefined: only the live value exists
+  uint32_t value_version = 0;
+  const Storage* copied_from = nullptr;
+
+  const char* label() const { return op ? op->name : "leaf"; }
+};
+
+struct KeptPass {
+  // A gradient that cannot be computed again: that of a root, or one that a hook of the script returned.
+  struct Given {
+    size_t node;
+    uint32_t output;
+    Tensor gradient;
+  };
+  uint32_t number = 0;          // in its step, from 1
+  uint64_t key = 0;             // equal for passes from the same line and op, in any step
+  std::vector<KeptNode> nodes;  // newest first
+  std::vector<Given> given;
+  bool create_graph = false;
+  uint64_t made_from = 0,
+           made_to = 0;  // with create_graph: the ids of the nodes that it made lie between these
+  bool ended = false;
+  bool accumulates = false;   // into the .grad of a leaf
+  bool forward_only = false;  // a part of the graph that no backward pass went through
+
+  int find(uint64_t node) const;  // position, -1: not in the pass
+};
+
+// Records the nodes; leaves get no value yet. Their saved values are still there.
+std::unique_ptr<KeptPass> keep_pass(std::span<Node* const>);
+NodeInfo describe(const KeptPass&, size_t node);
+// The one that a viewer sees first: the pass of the outer loss. The last that no later pass goes through and
+// that adds to gradients of leaves, else the last. -1: no pass has ended.
+int outer_pass(std::span<const std::unique_ptr<KeptPass>>);
+// Whether a later pass goes through its graph, as a loss does that is made of gradients.
+bool is_inner(std::span<const std::unique_ptr<KeptPass>>, size_t pass);
+
+}  // namespace lunagrad

@@ -1,0 +1,163 @@
+#include "script/inspect/replay.h"
+
+#include "runtime/ops.h"
+#include "script/inspect/aside.h"
+
+namespace lunagrad {
+namespace {
+
+// A scalar whose gradient reaches several roots with the seeds that they had.
+Tensor joined(const TensorList& roots, const TensorList& seeds) {
+  CustomOp op;
+  op.record = custom_record("roots");
+  op.forward = [](CustomContext&, const TensorList& inputs) {
+    return TensorList{zeros({}, DType::f32, inputs[0].device())};
+  };
+  op.backward = [seeds](const CustomContext&, const TensorList&) { return seeds; };
+  return apply_custom(op, roots)[0];
+}
+
+class Replaying {
+ public:
+  explicit Replaying(const PassReplay& replay)
+      : replay_(replay), nodes_(replay.pass.nodes), made_(nodes_.size()), uses_(nodes_.size()) {
+    for (const KeptNode& node : nodes_)
+      for (const KeptOperand& operand : node.in)
+        if (const int maker = find(operand); maker >= 0) ++uses_[size_t(maker)];
+    for (const KeptPass::Given& given : replay.pass.given)
+      given_[{given.node, given.output}] = given.gradient;
+  }
+
+  std::map<size_t, std::string> run() {
+    const Aside aside;
+    const GradMode on(true);
+    for (size_t i = nodes_.size(); i-- > 0;) {
+      replay_.check_wanted();
+      context().line = nodes_[i].line;
+      try {
+        make(i);
+      } catch (const Error& error) {
+        if (error.kind() == ErrorKind::cancelled) throw;
+        missing_.emplace(i, error.what());
+        made_[i].clear();
+      }
+      release_inputs(i);
+    }
+    if (replay_.backward) differentiate();
+    return std::move(missing_);
+  }
+
+ private:
+  int find(const KeptOperand& operand) const { return operand.maker ? replay_.pass.find(operand.maker) : -1; }
+
+  Tensor input(const KeptNode& node, size_t i) {
+    const KeptOperand& operand = node.in[i];
+    if (!operand.layout) return {};
+    const int maker = find(operand);
+    if (maker < 0) {
+      const Tensor plain = replay_.source(node, int(i)).detach();
+      if (operand.is_number) plain.body()->is_number = true;
+      return plain;
+    }
+    if (const auto gone = missing_.find(size_t(maker)); gone != missing_.end()) fail(gone->second);
+    return made_[size_t(maker)][operand.output];
+  }
+
+  void make(size_t i) {
+    const KeptNode& node = nodes_[i];
+    TensorList outputs;
+    if (!node.op) {
+      outputs = {replay_.source(node, -1).detach()};
+      outputs[0].requires_grad_();
+    } else {
+      TensorList inputs;
+      for (size_t k = 0; k < node.in.size(); ++k) inputs.push_back(input(node, k));
+      outputs = run_again(node, node.params, inputs);
+      // A write in place casts its result to the type of the tensor.
+      for (size_t k = 0; k < outputs.size() && k < node.out.size(); ++k)
+        if (outputs[k].defined() && outputs[k].dtype() != node.out[k].dtype)
+          outputs[k] = to(outputs[k], node.out[k].dtype);
+    }
+    for (uint32_t k = 0; k < outputs.size(); ++k) {
+      if (!outputs[k].defined()) continue;
+      replay_.value(i, k, outputs[k].detach());
+      if (replay_.backward && node.reached && outputs[k].requires_grad()) follow(i, k, outputs[k]);
+    }
+    made_[i] = Small<Tensor, 1>(outputs);
+  }
+
+  void follow(size_t i, uint32_t output, const Tensor& made) {
+    if (const auto given = given_.find({i, output}); given != given_.end()) {
+      if (uses_[i] == 0) return;  // a root: seeded with it
+      register_hook(made, [gradient = given->second](const Tensor&) { return gradient; });
+    }
+    if (!replay_.wants_gradient(i, output)) return;
+    register_hook(made, [this, i, output](const Tensor& gradient) {
+      replay_.check_wanted();
+      const NoGrad off;
+      replay_.gradient(i, output, clone(gradient.detach()));
+      return Tensor();
+    });
+  }
+
+  // Values that only later nodes need go when the last of those has run.
+  void release_inputs(size_t i) {
+    for (const KeptOperand& operand : nodes_[i].in)
+      if (const int maker = find(operand); maker >= 0 && --left(size_t(maker)) == 0)
+        made_[size_t(maker)].clear();
+  }
+  int& left(size_t i) {
+    if (left_.empty()) left_ = uses_;
+    return left_[i];
+  }
+
+  void differentiate() {
+    TensorList roots, seeds;
+    for (const auto& [place, gradient] : given_) {
+      const auto& [node, output] = place;
+      if (uses_[node] != 0 || output >= made_[node].size() || !made_[node][output].requires_grad()) continue;
+      roots.push_back(made_[node][output]);
+      seeds.push_back(gradient);
+      replay_.gradient(node, output, gradient);
+    }
+    for (auto& outputs : made_) outputs.clear();
+    if (roots.empty()) return;
+    const Tensor seed = roots.size() == 1 ? seeds[0] : Tensor();
+    const Tensor root = roots.size() == 1 ? roots[0] : joined(roots, seeds);
+    roots.clear();
+    try {
+      lunagrad::backward(root, seed, {.create_graph = replay_.pass.create_graph});
+    } catch (const Error& error) {
+      // As in the run: the gradients up to there are all there are.
+      if (error.kind() == ErrorKind::cancelled) throw;
+    }
+  }
+
+  const PassReplay& replay_;
+  const std::vector<KeptNode>& nodes_;
+  std::vector<Small<Tensor, 1>> made_;
+  std::vector<int> uses_, left_;
+  std::map<std::pair<size_t, uint32_t>, Tensor> given_;
+  std::map<size_t, std::string> missing_;
+};
+
+}  // namespace
+
+TensorList run_again(const KeptNode& node, const Values& params, const TensorList& inputs) {
+  if (node.custom) {
+    if (!node.custom->again) fail(node.label(), " cannot be called again");
+    return apply_custom(node.custom->again(inputs), inputs);
+  }
+  if (is_custom(*node.op)) fail("a custom op inside a checkpoint is not kept");
+  Call call;
+  call.op = node.op;
+  call.in = Operands(inputs);
+  call.params = params;
+  call.args = node.args;
+  run(call);
+  return {call.out.begin(), call.out.end()};
+}
+
+std::map<size_t, std::string> PassReplay::run() const { return Replaying(*this).run(); }
+
+}  // namespace lunagrad

@@ -1,0 +1,33 @@
+-- The tape is that of the outer loss, whatever graphs are made inside; these can be chosen. It is never blank, and
+-- keeps the whole of it in view. arg[1]: a folder for pictures.
+local real = dofile(arg[0]:match(".*/") .. "real.lua")
+ui.wait("curves.curve", "loss")
+ui.wait("tape.pass", "outer_script.lua:13")
+real.begin()
+real.click("tape.fit")
+local nodes = ui.texts("tape.summary")[1]:match("^%d+")
+for _ = 1, 90 do
+  assert(#ui.texts("tape.node") > 0, "the tape is blank")
+  assert(ui.texts("tape.summary")[1]:match("^%d+") == nodes, "the tape is now " .. ui.texts("tape.summary")[1])
+  ui.frames(1)
+end
+real.key("F6")
+ui.wait("state", "paused")
+assert(ui.texts("tape.pass")[1]:find("outer_script.lua:13", 1, true))
+real.look("mean")
+ui.picture(arg[1] .. "/outer.png")
+real.click("tape.pass")
+ui.wait("tape.pass_choice", "inner sum")
+ui.picture(arg[1] .. "/choice.png")
+real.click("tape.pass_choice", "inner sum")
+ui.wait("tape.pass", "inner sum")
+real.look("sum")
+-- All of it is in view: Fit was kept.
+local _, top, _, height = ui.rect("tape.node", "sum")
+assert(top > 0 and top + height < 800, "the root is out of view")
+ui.picture(arg[1] .. "/inner.png")
+real.click("tape.pass")
+ui.wait("tape.pass_choice", "outer loss")
+real.click("tape.pass_choice", "outer loss")
+ui.wait("tape.pass", "outer_script.lua:13")
+ui.quit()
