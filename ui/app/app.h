@@ -56,6 +56,7 @@ class App {
   static Start prepare(Options);
   explicit App(Start);
 
+  double frame_interval(bool dirty) const;
   void draw_frame();
   void draw_content();
   void handle_keys();
@@ -92,6 +93,8 @@ class App {
   std::string marked_script_;
   float shown_scale_;        // of the loaded fonts, as in the settings
   bool popup_open_ = false;  // at the end of the last frame
+  int warm_ = 0;             // frames that still follow the last input
+  Clock::time_point drawn_at_{};
   bool quit_ = false;
 };
 

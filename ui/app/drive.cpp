@@ -10,7 +10,7 @@
 
 #include "runtime/error.h"
 #include "ui/app/drive_keys.h"
-#include "ui/widgets/input.h"
+#include "ui/window/input.h"
 #include "ui/window/theme.h"
 
 namespace lunagrad {

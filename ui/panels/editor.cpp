@@ -9,6 +9,7 @@
 
 #include "runtime/error.h"
 #include "script/lua/source.h"
+#include "ui/base/redraw.h"
 #include "ui/editor/completion.h"
 #include "ui/editor/definition.h"
 #include "ui/editor/live_gutter.h"
@@ -16,7 +17,7 @@
 #include "ui/text/code_editor.h"
 #include "ui/text/commands.h"
 #include "ui/text/find_bar.h"
-#include "ui/widgets/input.h"
+#include "ui/window/input.h"
 #include "ui/widgets/path_bar.h"
 #include "ui/window/theme.h"
 #include "ui/workbench/panel.h"
@@ -437,7 +438,8 @@ class EditorPanel final : public Panel {
       typed_at_ = ImGui::GetTime();
       checked_ = false;
     }
-    if (checked_ || ImGui::GetTime() - typed_at_ < kCheckAfter) return;
+    if (checked_) return;
+    if (ImGui::GetTime() - typed_at_ < kCheckAfter) return draw_again_in(kCheckAfter);
     checked_ = true;
     bench.texts().syntax().check(document.id, revision, document.buffer.content());
   }

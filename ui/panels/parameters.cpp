@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "runtime/figures.h"
-#include "ui/widgets/input.h"
+#include "ui/window/input.h"
 #include "ui/window/theme.h"
 #include "ui/workbench/panel.h"
 

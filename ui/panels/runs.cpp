@@ -17,7 +17,7 @@
 #include "script/run/notes.h"
 #include "ui/runs/comparison.h"
 #include "ui/runs/list.h"
-#include "ui/widgets/input.h"
+#include "ui/window/input.h"
 #include "ui/window/theme.h"
 #include "ui/workbench/panel.h"
 

@@ -9,11 +9,12 @@
 #include <functional>
 #include <utility>
 
+#include "ui/base/redraw.h"
 #include "ui/panels/tape_export_menu.h"
 #include "ui/panels/tape_marks.h"
 #include "ui/tape/legend.h"
 #include "ui/tape/op_family.h"
-#include "ui/widgets/input.h"
+#include "ui/window/input.h"
 #include "ui/widgets/value_view.h"
 #include "ui/window/theme.h"
 #include "ui/workbench/panel.h"
@@ -172,7 +173,10 @@ class TapePanel final : public Panel {
     const bool moved = player_.tick(now - last_time_);
     last_time_ = now;
     if (moved) show_playhead(bench);
-    if (player_.playing()) bench.tape_actions().animate();
+    if (player_.playing()) {
+      bench.tape_actions().animate();
+      draw_again_in(0);
+    }
   }
 
   void show_whole() {

@@ -120,6 +120,7 @@ void Journal::apply(const Event& event) {
       if (!stale) run_folder_ = curves_.folder = event.text;
       break;
     case Event::Kind::state:
+      if (event.state == SessionState::paused) paused_time_ = elapsed();
       state_ = event.state;
       at_breakpoint_ &= state_ == SessionState::paused;
       pause_place_ = event.place;
@@ -207,6 +208,7 @@ void Journal::set_smoothing(double beta) {
 }
 
 double Journal::elapsed() const {
+  if (state_ == SessionState::paused) return paused_time_;
   if (!active()) return time_;
   return time_ + std::chrono::duration<double>(Clock::now() - time_at_).count();
 }

@@ -62,7 +62,7 @@ class Journal {
   const std::string& run_folder() const { return run_folder_; }
   int64_t step() const { return step_; }
   int64_t total() const { return total_; }  // 0: unknown
-  double elapsed() const;                   // seconds, including pauses
+  double elapsed() const;  // seconds, including past pauses; it stands still in a pause
   double steps_per_second() const;          // over about the last two seconds
   const ConsoleLine* last_error() const;
   const std::vector<uint64_t>& stops() const { return stops_; }  // nodes of breakpoint hits, 0 for none
@@ -100,7 +100,7 @@ class Journal {
   uint64_t pauses_ = 0;
   SourcePlace pause_place_;
   int64_t step_ = 0, total_ = 0;
-  double time_ = 0;
+  double time_ = 0, paused_time_ = 0;
   Clock::time_point time_at_ = Clock::now();
   std::deque<std::pair<double, int64_t>> recent_;  // time and step
 };

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "ui/widgets/input.h"
+#include "ui/window/input.h"
 #include "ui/window/theme.h"
 
 namespace lunagrad {
