@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "ui/base/redraw.h"
 #include "ui/window/input.h"
 #include "ui/window/theme.h"
 
@@ -50,6 +51,7 @@ bool FindBar::replace_one(TextBuffer& buffer) {
     buffer.select(range);
     buffer.type(search_.replacement(buffer, range, with_));
     search_.update(buffer, kPatience);
+  if (!search_.complete()) draw_again_in(0);
   }
   return go(buffer, true) || match >= 0;
 }
@@ -88,6 +90,7 @@ bool FindBar::draw(TextBuffer& buffer, const Describe& describe) {
   explain("The one before. Shift+F3");
   ImGui::SameLine(0, em(0.2f));
   if (ImGui::ArrowButton("##next", ImGuiDir_Down)) changed |= go(buffer, true);
+  describe("editor.find.next", "");
   explain("The next. F3");
   ImGui::SameLine();
   if (lit_button("Aa", query_.match_case)) query_.match_case = !query_.match_case;

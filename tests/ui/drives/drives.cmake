@@ -64,6 +64,7 @@ drive(inspect inspect.lua ${LASTING} --size 1280x800)
 drive(slices slices.lua ${PROJECT_SOURCE_DIR}/tests/ui/drives/slices_script.lua --size 1280x800)
 drive(newcomer newcomer.lua --set epochs=1000 --size 1280x800)
 drive(xdotool xdotool.lua ${LASTING} --size 1280x800)
+drive(input input.lua ${LASTING} --size 1280x800)
 # The processor time that an open window costs the training. It is measured, so no other test runs at the same time.
 if(NOT LUNAGRAD_SANITIZE)
   add_test(NAME window-watch-cost COMMAND lunagrad-ui-tests -ns "-tc=watch cost")
