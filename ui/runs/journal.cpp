@@ -67,6 +67,7 @@ void Journal::begin() {
   ended_ = false;
   curves_ = RunCurves();
   params_.clear();
+  drags_.clear();
   media_.clear();
   step_ = total_ = 0;
   time_ = 0;
@@ -103,12 +104,7 @@ void Journal::apply(const Event& event) {
       if (!stale && !event.metrics.empty()) {
         const std::string& name = event.metrics[0].first;
         const auto [known, first] = params_.try_emplace(name, event.text);
-        if (!first && known->second != event.text) {
-          mark(RunMark::Kind::edit, event, name + ": " + known->second + " to " + event.text,
-               name + " " + event.text);
-          write(ConsoleLine::Kind::note,
-                "step " + std::to_string(event.step) + ": " + name + " = " + event.text + "\n", event.place);
-        }
+        if (!first && known->second != event.text) edit(event, name, known->second);
         known->second = event.text;
       }
       break;
@@ -162,6 +158,31 @@ void Journal::apply(const Event& event) {
     state_ = SessionState::idle;
     if (stale) begin();
   }
+}
+
+void Journal::begin_drag(const std::string& name) { drags_[name] = {}; }
+
+void Journal::end_drag(const std::string& name, const std::string& value) {
+  if (const auto drag = drags_.find(name); drag != drags_.end()) drag->second.last = value;
+}
+
+void Journal::edit(const Event& event, const std::string& name, const std::string& before) {
+  const auto drag = drags_.find(name);
+  const bool dragged = drag != drags_.end();
+  const std::string line = "step " + std::to_string(event.step) + ": " + name + " = " + event.text;
+  if (dragged && drag->second.marked) {
+    // The step of the mark is that at which the change began.
+    RunMark& mark = curves_.marks[drag->second.mark];
+    mark.text = printable(name + ": " + drag->second.before + " to " + event.text);
+    mark.brief = printable(name + " " + event.text);
+    if (drag->second.line >= dropped_) lines_[size_t(drag->second.line - dropped_)].text = printable(line);
+    ++revision_;
+  } else {
+    if (dragged) drag->second = {true, curves_.marks.size(), dropped_ + lines_.size(), before, drag->second.last};
+    mark(RunMark::Kind::edit, event, name + ": " + before + " to " + event.text, name + " " + event.text);
+    write(ConsoleLine::Kind::note, line + "\n", event.place);
+  }
+  if (dragged && drag->second.last == event.text) drags_.erase(drag);
 }
 
 void Journal::write(ConsoleLine::Kind kind, std::string_view text, SourcePlace place) {

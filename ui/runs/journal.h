@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,10 @@ class Journal {
   // A new run starts as soon as the current one, if any, has ended: curves and progress are reset.
   void restart();
   void write(ConsoleLine::Kind, std::string_view text, SourcePlace = {});
+  // The values that a parameter gets between these calls are one edit: one mark, one line of the console. The
+  // events may arrive after the end, whose `value` is the last one.
+  void begin_drag(const std::string& name);
+  void end_drag(const std::string& name, const std::string& value);
   void clear_console();
   void set_smoothing(double beta);
   double smoothing() const { return smoothing_; }
@@ -76,6 +81,7 @@ class Journal {
   using Clock = std::chrono::steady_clock;
   void apply(const Event&);
   void begin();
+  void edit(const Event&, const std::string& name, const std::string& before);
   void mark(RunMark::Kind, const Event&, std::string text, std::string brief = {});
 
   std::function<void()> wake_;
@@ -88,6 +94,14 @@ class Journal {
   bool line_open_ = false;  // the last line has no newline yet
   RunCurves curves_;
   std::map<std::string, std::string> params_;  // last reported values, to detect edits
+  struct Drag {
+    bool marked = false;
+    size_t mark = 0;    // of curves_.marks
+    uint64_t line = 0;  // of the console, counted like lines_dropped()
+    std::string before;
+    std::optional<std::string> last;  // the drag has ended with this value
+  };
+  std::map<std::string, Drag> drags_;
   MediaLog media_;
   double smoothing_ = 0.9;
   SessionState state_ = SessionState::idle;
