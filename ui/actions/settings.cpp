@@ -63,6 +63,7 @@ Settings settings_from(const Json& json) {
   settings.scale = json.value("scale", 0.0f);
   if (settings.scale != 0) settings.scale = std::clamp(settings.scale, 0.75f, 4.0f);
   settings.script = json.value("script", "");
+  settings.tape_direction = json.value("tape direction", settings.tape_direction);
   if (json.contains("recent")) settings.recent = json["recent"].get<std::vector<std::string>>();
   settings.recent.resize(std::min(settings.recent.size(), kMostRecent));
   if (json.contains("keys")) settings.keys = json["keys"].get<std::map<std::string, std::string>>();
@@ -98,6 +99,7 @@ std::string settings_text(const Settings& settings) {
                {"theme", settings.dark ? "dark" : "light"},
                {"scale", settings.scale},
                {"script", settings.script},
+               {"tape direction", settings.tape_direction},
                {"recent", settings.recent},
                {"keys", settings.keys}};
   for (const auto& [name, layout] : settings.presets) json["presets"][name] = layout_json(layout);

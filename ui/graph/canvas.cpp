@@ -129,13 +129,23 @@ void GraphCanvas::fit(const CanvasGraph& graph, ImVec2 min, ImVec2 size) {
   // What almost fits is shown as a whole.
   zoom_ = std::max(whole, wanted == Fit::end && whole < 0.92f * kLegible * unit ? kLegible * unit : 0.0001f);
   GraphPoint middle{graph.low.x + layout.width / 2, graph.low.y + layout.height / 2};
-  // What does not fit is shown from its end: above the lowest box.
+  // What does not fit is shown from its end: above, or left of, the last box.
   const GraphPoint half{(size.x / 2 - margin) / zoom_, (size.y / 2 - margin) / zoom_};
-  middle.y = std::max(middle.y, graph.low.y + layout.height - half.y);
-  if (layout.width > 2 * half.x) {
-    const auto last = std::max_element(layout.centers.begin(), layout.centers.end(),
-                                       [](const GraphPoint& a, const GraphPoint& b) { return a.y < b.y; });
-    middle.x = std::clamp(last->x, graph.low.x + half.x, graph.low.x + layout.width - half.x);
+  const auto last = std::max_element(
+      layout.centers.begin(), layout.centers.end(),
+      [&](const GraphPoint& a, const GraphPoint& b) { return layout.sideways ? a.x < b.x : a.y < b.y; });
+  const auto at_end = [](float& at, float low, float length, float half_seen) {
+    at = std::max(at, low + length - half_seen);
+  };
+  const auto around = [](float& at, float wanted, float low, float length, float half_seen) {
+    if (length > 2 * half_seen) at = std::clamp(wanted, low + half_seen, low + length - half_seen);
+  };
+  if (layout.sideways) {
+    at_end(middle.x, graph.low.x, layout.width, half.x);
+    around(middle.y, last->y, graph.low.y, layout.height, half.y);
+  } else {
+    at_end(middle.y, graph.low.y, layout.height, half.y);
+    around(middle.x, last->x, graph.low.x, layout.width, half.x);
   }
   origin_ = {min.x + size.x / 2 - middle.x * zoom_, min.y + size.y / 2 - middle.y * zoom_};
   fitted_ = wanted == Fit::end ? Fit::end : Fit::whole;
@@ -262,18 +272,20 @@ void GraphCanvas::draw_stroke(const View& view, uint32_t s, bool marked) const {
   const bool last = p + 2 == layout.first[e + 1];
   if (last) {
     const float half = 4 * zoom_, length = 7 * zoom_;
-    const float dx = layout.curved ? 0 : b.x - a.x, dy = layout.curved ? 1 : b.y - a.y;
+    // A curve ends along the layers' direction; sources stand above and below in a layout from left to right.
+    const bool straight = !layout.curved || (layout.sideways && std::abs(a.x - b.x) < 1.5f);
+    const float dx = straight ? b.x - a.x : layout.sideways, dy = straight ? b.y - a.y : !layout.sideways;
     const float norm = std::max(std::sqrt(dx * dx + dy * dy), 1e-3f);
     const ImVec2 along{dx / norm, dy / norm}, back{b.x - along.x * length, b.y - along.y * length};
     view.list->AddTriangleFilled(b, {back.x - along.y * half, back.y + along.x * half},
                                  {back.x + along.y * half, back.y - along.x * half}, color);
     b = {b.x - along.x * 5 * zoom_, b.y - along.y * 5 * zoom_};
   }
-  if (!layout.curved || std::abs(a.x - b.x) < 1.5f) {
+  if (!layout.curved || std::abs(a.x - b.x) < 1.5f || std::abs(a.y - b.y) < 1.5f) {
     view.list->AddLine(a, b, color, width);
   } else {
-    const float bend = (b.y - a.y) * 0.5f;
-    view.list->AddBezierCubic(a, {a.x, a.y + bend}, {b.x, b.y - bend}, b, color, width,
+    const ImVec2 bend{layout.sideways ? (b.x - a.x) * 0.5f : 0, layout.sideways ? 0 : (b.y - a.y) * 0.5f};
+    view.list->AddBezierCubic(a, {a.x + bend.x, a.y + bend.y}, {b.x - bend.x, b.y - bend.y}, b, color, width,
                               std::clamp(int(8 + (std::abs(a.x - b.x) + std::abs(a.y - b.y)) / 40), 8, 24));
   }
 }

@@ -107,6 +107,7 @@ class TapePanel final : public Panel {
   }
 
   void draw(Workbench& bench) override {
+    turn(bench);
     const TapePicture* picture = bench.tape().picture();
     if (!picture || picture->boxes.empty()) {
       if (bench.tape().laying_out())
@@ -133,6 +134,19 @@ class TapePanel final : public Panel {
   }
 
  private:
+  // The picture goes to the right where the panel is wider than high, or as chosen.
+  void turn(Workbench& bench) {
+    const std::string& chosen = bench.settings().tape_direction;
+    FoldState state = bench.tape().folding();
+    const ImVec2 room = ImGui::GetContentRegionAvail();
+    // Near a square it stays as it is, so that moving a splitter does not turn it to and fro.
+    const float threshold = state.sideways ? 0.9f : 1.1f;
+    const bool sideways = chosen == "right" || (chosen != "down" && room.x > threshold * room.y);
+    if (sideways == state.sideways) return;
+    state.sideways = sideways;
+    bench.tape_actions().fold(std::move(state));
+  }
+
   static GraphCanvas::Colors colors() {
     const Theme& t = theme();
     return {t.canvas, t.grid,    t.panel,  t.text, t.muted,        t.faint,
@@ -146,7 +160,9 @@ class TapePanel final : public Panel {
       // Resets the view if the picture has little in common with the previous one. Until the user moves the
       // view, it follows what they open and close as long as everything is legible.
       const bool folded = model.folding() != folding_;
-      if (picture_ == 0 || structure_ == 0 || model.kept() < 0.25)
+      const bool turned = picture.canvas.layout.sideways != sideways_;
+      sideways_ = picture.canvas.layout.sideways;
+      if (picture_ == 0 || structure_ == 0 || turned || model.kept() < 0.25)
         show_end();
       else if (folded && !moved_)
         canvas_.fit_if_legible();
@@ -221,6 +237,9 @@ class TapePanel final : public Panel {
     flow(em(6.5f));
     ImGui::SetNextItemWidth(em(6.5f));
     draw_open_choice(bench, model);
+    flow(em(5));
+    ImGui::SetNextItemWidth(em(5));
+    draw_direction(bench);
     flow(em(8.5f));
     ImGui::SetNextItemWidth(em(8.5f));
     draw_color_choice(bench, *model.tape());
@@ -274,7 +293,7 @@ class TapePanel final : public Panel {
     }
     const auto choice = [&](const char* name, FoldState::Mode mode, uint32_t deep, const char* help) {
       if (ImGui::Selectable(name, state.mode == mode && state.depth == deep)) {
-        bench.tape_actions().fold({mode, deep, {}});
+        bench.tape_actions().fold({mode, deep, {}, state.sideways});
         show_end();
       }
       bench.description().add_last("tape.open_choice", name);
@@ -287,6 +306,27 @@ class TapePanel final : public Panel {
     choice("depth 2", FoldState::Mode::depth, 2, "Opens two levels of modules.");
     choice("depth 3", FoldState::Mode::depth, 3, "Opens three levels of modules.");
     choice("all open", FoldState::Mode::all, 0, "Expands everything: every node of the tape has a box.");
+    ImGui::EndCombo();
+  }
+
+  static void draw_direction(Workbench& bench) {
+    static constexpr struct {
+      const char *kept, *label, *help;
+    } kDirections[] = {{"auto", "auto", "Left to right if the panel is wider than high, otherwise top to bottom."},
+                       {"right", "right", "Left to right."},
+                       {"down", "down", "Top to bottom."}};
+    std::string& chosen = bench.shell().settings().tape_direction;
+    const bool open = ImGui::BeginCombo("##direction", chosen.c_str());
+    bench.description().add_last("tape.direction", bench.tape().folding().sideways ? "right" : "down");
+    if (!open) {
+      explain("The direction in which data flows.");
+      return;
+    }
+    for (const auto& one : kDirections) {
+      if (ImGui::Selectable(one.label, chosen == one.kept)) chosen = one.kept;
+      bench.description().add_last("tape.direction_choice", one.label);
+      explain(one.help);
+    }
     ImGui::EndCombo();
   }
 
@@ -370,7 +410,8 @@ class TapePanel final : public Panel {
         const CanvasNode& shown = picture.canvas.nodes[size_t(box)];
         const std::string note = marks.note ? marks.note(box) : "";
         const GraphCanvas::Mark& mark = marks_.boxes()[size_t(box)];
-        std::string text = shown.title + " " + shown.line;
+        std::string text = (shown.name.empty() ? shown.title : shown.name) + " " + shown.line;
+        if (!shown.name.empty()) text += " shown as " + shown.title;
         if (!note.empty()) text += " (" + note + ")";
         if (mark.failed) text += " failed";
         if (mark.lit) text += " lit";
@@ -523,6 +564,7 @@ class TapePanel final : public Panel {
   uint64_t picture_ = 0, structure_ = 0;  // what the last frame showed
   FoldState folding_;
   bool moved_ = false;  // by the user, since the view was fitted
+  bool sideways_ = false;
   uint64_t selections_ = 0;
   int wanted_ = -1;     // a node to show as soon as the modules around it are open
   uint64_t group_ = 0;  // key of the closed module that the arrows moved to
