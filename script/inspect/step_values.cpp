@@ -1,6 +1,7 @@
 #include "script/inspect/step_values.h"
 
 #include "runtime/context.h"
+#include "runtime/figures.h"
 #include "runtime/ops.h"
 #include "script/inspect/aside.h"
 
@@ -169,10 +170,8 @@ const KeptNode* StepValues::node(uint64_t id) const {
 }
 
 std::string StepValues::gone() const {
-  if (over_budget_)
-    return text("not kept: the values of this step need more than the budget leaves them, ",
-                budget_.limit >> 10, " KiB; the Time panel sets it");
-  return "freed; step once to see it";
+  if (over_budget_) return "Step exceeds the " + mebibytes_figure(budget_.limit) + " budget";
+  return "Not captured";
 }
 
 StepValues::Found StepValues::found(const Kept& kept) const {
@@ -188,11 +187,7 @@ StepValues::Found StepValues::value(uint64_t tensor) const {
 StepValues::Found StepValues::gradient(uint64_t node, uint32_t output) const {
   const auto entry = gradients_.find(Key{node, output});
   if (entry != gradients_.end()) return found(entry->second);
-  return {{},
-          over_budget_            ? gone()
-          : nodes_.contains(node) ? "no gradient reached it"
-                                  : "freed; step once to see it",
-          {}};
+  return {{}, over_budget_ ? gone() : nodes_.contains(node) ? "no gradient reached it" : "Not captured", {}};
 }
 
 }  // namespace lunagrad

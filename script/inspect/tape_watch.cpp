@@ -22,7 +22,7 @@ double processor_ns() {
   return 1e9 * double(now.tv_sec) + double(now.tv_nsec);
 }
 
-constexpr const char* kGone = "freed; step once to see it";
+constexpr const char* kGone = "Not captured";
 
 std::vector<int64_t> as_vector(const Dims& dims) { return {dims.begin(), dims.end()}; }
 

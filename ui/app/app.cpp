@@ -103,8 +103,8 @@ App::App(Start start)
   if (const auto& crashed = marker_.crashed()) {
     const bool reopens = script.empty() && !crashed->empty();
     if (reopens) script = *crashed;
-    bench_.shell().notice("The window did not end in order the last time; its layout is as it was" +
-                          (reopens ? ", and " + printable(script) + " is open again." : std::string(".")));
+    bench_.shell().notice(std::string("Lunagrad closed unexpectedly. ") +
+                          (reopens ? "Layout and script were restored." : "The layout was restored."));
   }
   // The absolute path, since the next start may be in another folder.
   std::error_code failed;
@@ -141,8 +141,8 @@ double App::frame_interval(bool dirty) const {
 }
 
 int App::loop() {
-  constexpr int kWarm = 3;         // Dear ImGui needs a few frames to settle after input
-  constexpr double kLook = 0.5;    // between looks at what sends no news, as files
+  constexpr int kWarm = 3;          // Dear ImGui needs a few frames to settle after input
+  constexpr double kLook = 0.5;     // between looks at what sends no news, as files
   constexpr double kRunning = 0.5;  // the clock, and whether the script answers
   const auto seconds_since = [](Clock::time_point t) {
     return std::chrono::duration<double>(Clock::now() - t).count();
@@ -235,12 +235,12 @@ void App::end_without_display(const char* why) {
 // The marker stays, so that the next start reopens the script, as after a crash.
 void App::restart() {
   if (!bench_.texts().keep_all()) {
-    bench_.shell().notice("The window goes on, since not all texts could be kept: the console says which.");
+    bench_.shell().notice("Not restarted: some texts could not be saved. The console lists them.");
     return;
   }
   keep_everything();
   restart_();
-  bench_.shell().notice("The window cannot be started anew; close it and start it by hand.");
+  bench_.shell().notice("The window cannot restart itself. Close it and start it again.");
 }
 
 bool App::may_close() {

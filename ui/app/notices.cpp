@@ -13,7 +13,7 @@ std::string silence_sentence(const Workbench& bench) {
   if (!silence || silence->seconds < Notices::kPatience) return {};
   const std::string seconds = std::to_string(int(silence->seconds));
   if (silence->call.empty())
-    return "The script has not answered for " + seconds + " s: it is amid an operation.";
+    return "The script has not answered for " + seconds + " s: an operation is still running.";
   return "The script has not answered for " + seconds + " s: it is in " + silence->call + ", called at " +
          printable(std::filesystem::path(silence->place.file).filename().string()) + ":" +
          std::to_string(silence->place.line) + ".";
@@ -54,18 +54,16 @@ int Notices::bar(Workbench& bench, const char* item, const std::string& sentence
 bool Notices::draw(Workbench& bench, float width) {
   if (const std::string silence = silence_sentence(bench); !silence.empty()) {
     static const std::vector<Choice> choices = {
-        {"Interrupt", "silence.interrupt", "Ends the script as soon as it comes back from there."},
+        {"Interrupt", "silence.interrupt", "Stops the script as soon as that call returns."},
         {"Save texts and restart", "silence.restart",
-         "The window begins anew without the run: texts that have a file are saved there, others are kept, "
-         "and the script is "
-         "open but does not run."}};
+         "Restarts the window without the run. All texts are kept; the script is opened but not run."}};
     const int pressed = bar(bench, "silence", silence, choices, width);
     if (pressed == 0) bench.control().interrupt();
     return pressed == 1;
   }
   if (bench.shell().notices().empty()) return false;
   static const std::vector<Choice> choices = {
-      {"Dismiss", "notice.dismiss", "The sentence stays in the console."}};
+      {"Dismiss", "notice.dismiss", "The message stays in the console."}};
   if (bar(bench, "notice", bench.shell().notices().front(), choices, width) == 0)
     bench.shell().dismiss_notice();
   return false;

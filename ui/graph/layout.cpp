@@ -282,7 +282,8 @@ class Layering {
       const float leave = items_.x[edge.from] + edge.leave;
       const auto in_column = [&](uint32_t box, float x, float side) {
         const float height = graph_.boxes[box].height, all = band[layer_[box]];
-        if (all > height + 1 && height > 0) layout.points.push_back({x, middle[layer_[box]] + side * all / 2});
+        if (all > height + 1 && height > 0)
+          layout.points.push_back({x, middle[layer_[box]] + side * all / 2});
       };
       layout.points.push_back({leave, middle[layer_[edge.from]] + graph_.boxes[edge.from].height / 2});
       if (forward(edge)) in_column(edge.from, leave, 1);

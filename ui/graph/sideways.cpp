@@ -10,21 +10,22 @@ namespace {
 constexpr float kStackGap = 14;  // between a box and the source above or below it
 constexpr uint32_t kNone = UINT32_MAX;
 
-// A box with the sources that stand beside it. The box is in the middle, so that edges between boxes are straight.
+// A box with the sources that stand beside it. The box is in the middle, so that edges between boxes are
+// straight.
 class Stacks {
  public:
-  Stacks(const Graph& graph, uint32_t last) : graph_(graph), host_(graph.boxes.size(), kNone) {
-    std::vector<uint32_t> in(host_.size()), out(host_.size()), reader(host_.size(), kNone);
+  explicit Stacks(const Graph& graph) : graph_(graph), host_(graph.boxes.size(), kNone) {
+    std::vector<uint32_t> out(host_.size()), reader(host_.size(), kNone);
     for (const Graph::Edge& edge : graph.edges) {
-      ++in[edge.to];
       ++out[edge.from];
       reader[edge.from] = edge.to;
     }
     stacked_.resize(host_.size());
-    for (uint32_t b = 0; b < std::min(last, uint32_t(host_.size())); ++b) {
+    for (uint32_t b = 0; b < host_.size(); ++b) {
       const uint32_t to = reader[b];
       // One above and one below: the edge of a third would cross them.
-      if (in[b] > 0 || out[b] != 1 || to >= last || stacked_[to].size() >= 2) continue;
+      if (!graph.boxes[b].source || out[b] != 1 || graph.boxes[to].width == 0 || stacked_[to].size() >= 2)
+        continue;
       host_[b] = to;
       stacked_[to].push_back(b);
     }
@@ -38,7 +39,8 @@ class Stacks {
 
   float height(uint32_t box) const {
     float beside = 0;
-    for (const uint32_t source : stacked_[box]) beside = std::max(beside, graph_.boxes[source].height + kStackGap);
+    for (const uint32_t source : stacked_[box])
+      beside = std::max(beside, graph_.boxes[source].height + kStackGap);
     return graph_.boxes[box].height + 2 * beside;
   }
   float width(uint32_t box) const {
@@ -71,8 +73,8 @@ GraphPoint turned(GraphPoint p) { return {p.y, p.x}; }
 
 }  // namespace
 
-GraphLayout layout_sideways(const Graph& graph, uint32_t last, std::stop_token stop) {
-  const Stacks stacks(graph, last);
+GraphLayout layout_sideways(const Graph& graph, std::stop_token stop) {
+  const Stacks stacks(graph);
   const uint32_t count = uint32_t(graph.boxes.size());
   Graph turned_graph;
   std::vector<uint32_t> number(count), edge_number(graph.edges.size(), kNone);

@@ -1,4 +1,5 @@
 #include "ui/inspect/value_probe.h"
+
 #include "ui/base/redraw.h"
 
 namespace lunagrad {

@@ -59,7 +59,7 @@ class EnvironmentPanel final : public Panel {
   void draw_tools(Workbench& bench) override {
     if (ImGui::Button("Copy")) ImGui::SetClipboardText(text_.c_str());
     bench.description().add_last("environment.copy", text_);
-    explain("Copies everything below as text, for a report.");
+    explain("Copies everything below as text.");
   }
 
   void draw(Workbench& bench) override {

@@ -178,7 +178,8 @@ void Journal::edit(const Event& event, const std::string& name, const std::strin
     if (drag->second.line >= dropped_) lines_[size_t(drag->second.line - dropped_)].text = printable(line);
     ++revision_;
   } else {
-    if (dragged) drag->second = {true, curves_.marks.size(), dropped_ + lines_.size(), before, drag->second.last};
+    if (dragged)
+      drag->second = {true, curves_.marks.size(), dropped_ + lines_.size(), before, drag->second.last};
     mark(RunMark::Kind::edit, event, name + ": " + before + " to " + event.text, name + " " + event.text);
     write(ConsoleLine::Kind::note, line + "\n", event.place);
   }

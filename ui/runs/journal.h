@@ -67,7 +67,7 @@ class Journal {
   const std::string& run_folder() const { return run_folder_; }
   int64_t step() const { return step_; }
   int64_t total() const { return total_; }  // 0: unknown
-  double elapsed() const;  // seconds, including past pauses; it stands still in a pause
+  double elapsed() const;                   // seconds, including past pauses; it stands still in a pause
   double steps_per_second() const;          // over about the last two seconds
   const ConsoleLine* last_error() const;
   const std::vector<uint64_t>& stops() const { return stops_; }  // nodes of breakpoint hits, 0 for none

@@ -112,8 +112,8 @@ class Svg {
     const GraphPoint before = layout.points[end - 2];
     const bool down = last.y >= before.y;
     const char* arrow = layout.sideways && std::abs(before.x - last.x) >= 1.5f ? "l-7 -4v8z"
-                        : down                                                ? "l-4 -7h8z"
-                                                                              : "l-4 7h8z";
+                        : down                                                 ? "l-4 -7h8z"
+                                                                               : "l-4 7h8z";
     add("\"/>\n<path fill=\"", color(colors_.edge), "\" d=\"M", number(last.x), " ", number(last.y), arrow,
         "\"/>\n");
   }

@@ -228,7 +228,8 @@ void TapeModel::work(std::stop_token stop) {
     const bool restless = structure != last.structure && structure != 0 && now - restructured_ < kRest;
     if (structure != last.structure) restructured_ = now;
     // Graphviz knows no leaves beside their node.
-    if (fresh && !restless && !dot_.empty() && !request.fold.sideways && last.picture->boxes.size() <= kMostForDot)
+    if (fresh && !restless && !dot_.empty() && !request.fold.sideways &&
+        last.picture->boxes.size() <= kMostForDot)
       refine(request, last, before, stop);
     else
       publish(last);

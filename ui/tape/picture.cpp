@@ -25,8 +25,9 @@ CanvasNode node_label(const NodeInfo& node, const std::string& module_path) {
   if (shown.pill && !node.outputs.empty() && !node.outputs[0].name.empty())
     shown.title = local_name(shown.name = node.outputs[0].name, module_path);
   if (shown.title == shown.name) shown.name.clear();
-  if (!node.outputs.empty()) shown.line = shape_text(node.outputs[0].shape);
-  if (node.outputs.size() > 1) shown.line += " of " + std::to_string(node.outputs.size()) + " outputs";
+  if (!node.outputs.empty())
+    shown.line = node.outputs[0].shape.empty() ? "scalar" : shape_text(node.outputs[0].shape);
+  if (node.outputs.size() > 1) shown.line += " (1 of " + std::to_string(node.outputs.size()) + ")";
   return shown;
 }
 
@@ -54,7 +55,12 @@ class Composer {
  public:
   Composer(const TapeSnapshot& tape, const TapeTree& tree, const std::vector<char>& open,
            const TextMeasure& measure, std::stop_token stop, bool sideways)
-      : tape_(tape), tree_(tree), open_(open), measure_(measure), stop_(std::move(stop)), sideways_(sideways) {}
+      : tape_(tape),
+        tree_(tree),
+        open_(open),
+        measure_(measure),
+        stop_(std::move(stop)),
+        sideways_(sideways) {}
 
   TapePicture compose() {
     add_boxes();
@@ -105,9 +111,10 @@ class Composer {
         if (item.is_group) place_of_group_[item.index] = place;
         levels_[g].graph.boxes.emplace_back();
         if (item.is_group && open_[item.index]) continue;
-        CanvasNode node =
-            item.is_group ? group_label(tree_.groups[item.index]) : node_label(tape_.nodes[item.index], tree_.groups[g].path);
+        CanvasNode node = item.is_group ? group_label(tree_.groups[item.index])
+                                        : node_label(tape_.nodes[item.index], tree_.groups[g].path);
         levels_[g].graph.boxes.back() = canvas_box(node, measure_);
+        levels_[g].graph.boxes.back().source = node.pill;
         if (item.is_group)
           group_box[item.index] = uint32_t(picture_.boxes.size());
         else
@@ -199,8 +206,7 @@ class Composer {
       if (open_item(edge.from)) edge.leave = port_offset(leaving_, items[edge.from].index, level.source[e]);
       if (open_item(edge.to)) edge.enter = port_offset(entering_, items[edge.to].index, level.source[e]);
     }
-    level.layout = sideways_ ? layout_sideways(level.graph, uint32_t(items.size()), stop_)
-                             : layout_graph(level.graph, {}, stop_);
+    level.layout = sideways_ ? layout_sideways(level.graph, stop_) : layout_graph(level.graph, {}, stop_);
     level.width = level.layout.width;
     level.height = level.layout.height;
     if (g == 0) return;

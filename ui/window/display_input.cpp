@@ -101,9 +101,8 @@ DisplayInput::DisplayInput(GLFWwindow* window) : window_(window) {
   });
   glfwSetFramebufferSizeCallback(window, [](GLFWwindow*, int, int) { current->arrived_ = true; });
   glfwSetWindowRefreshCallback(window, [](GLFWwindow*) { current->arrived_ = true; });
-  glfwSetWindowContentScaleCallback(window, [](GLFWwindow*, float, float) {
-    current->scale_changed_ = current->arrived_ = true;
-  });
+  glfwSetWindowContentScaleCallback(
+      window, [](GLFWwindow*, float, float) { current->scale_changed_ = current->arrived_ = true; });
   glfwSetWindowCloseCallback(window, [](GLFWwindow*) { current->arrived_ = true; });
 }
 
@@ -137,7 +136,8 @@ void DisplayInput::play(const InputEvent& event) {
       y_ = event.y;
       break;
     case Kind::leave:  // a drag goes on outside the window
-      if (std::none_of(std::begin(down_), std::end(down_), [](bool down) { return down; })) x_ = y_ = kNowhere;
+      if (std::none_of(std::begin(down_), std::end(down_), [](bool down) { return down; }))
+        x_ = y_ = kNowhere;
       break;
     case Kind::button:
       down_[event.code] = event.down;

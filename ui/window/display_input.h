@@ -1,7 +1,7 @@
 #pragma once
-// The input of a GLFW window, fed to Dear ImGui a frame's worth at a time. Modifiers are those that the events
-// carry: the display keeps the release of a key to itself when its window manager took the key, as after a
-// cancelled Alt+F4. Owns the queue; GLFW's callbacks of the window are its own. Drawing thread only.
+// The input of a GLFW window, fed to Dear ImGui a frame's worth at a time. Modifiers are those that the
+// events carry: the display keeps the release of a key to itself when its window manager took the key, as
+// after a cancelled Alt+F4. Owns the queue; GLFW's callbacks of the window are its own. Drawing thread only.
 #include "ui/window/input_queue.h"
 
 struct GLFWwindow;

@@ -23,7 +23,8 @@ std::set<int> driver_threads() {
 void let_driver_threads_yield(const std::set<int>& earlier) {
   constexpr int kNice = 10;
   for (const int thread : driver_threads())
-    if (!earlier.count(thread)) setpriority(PRIO_PROCESS, id_t(thread), getpriority(PRIO_PROCESS, id_t(thread)) + kNice);
+    if (!earlier.count(thread))
+      setpriority(PRIO_PROCESS, id_t(thread), getpriority(PRIO_PROCESS, id_t(thread)) + kNice);
 }
 
 }  // namespace lunagrad

@@ -1,6 +1,6 @@
 #pragma once
-// The threads that a driver without a GPU draws with: they take the processor only when the training leaves it.
-// Drawing thread only.
+// The threads that a driver without a GPU draws with: they take the processor only when the training leaves
+// it. Drawing thread only.
 #include <set>
 
 namespace lunagrad {

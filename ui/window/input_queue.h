@@ -11,11 +11,11 @@ namespace lunagrad {
 struct InputEvent {
   enum class Kind { move, leave, button, wheel, key, text, focus } kind = Kind::move;
   int code = 0;              // the mouse button, or GLFW's number of the key
-  bool down = false;                // of a button or key; of `focus`: gained
-  float x = 0, y = 0;               // of `move`: the position; of `wheel`: notches
-  unsigned character = 0;           // of `text`
-  int modifiers = 0;                // of a button or key: those held after the event, as GLFW's bits
-  bool is_modifier = false;         // the key is Ctrl, Shift, Alt or Super
+  bool down = false;         // of a button or key; of `focus`: gained
+  float x = 0, y = 0;        // of `move`: the position; of `wheel`: notches
+  unsigned character = 0;    // of `text`
+  int modifiers = 0;         // of a button or key: those held after the event, as GLFW's bits
+  bool is_modifier = false;  // the key is Ctrl, Shift, Alt or Super
 };
 
 class InputQueue {

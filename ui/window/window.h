@@ -28,13 +28,13 @@ class Window {
 
   bool wants_to_close() const;
   void set_wants_to_close(bool);
-  // Sleeps until input, wake() or the end of `seconds`; not while input is queued. True: there was input since
-  // the last call.
+  // Sleeps until input, wake() or the end of `seconds`; not while input is queued. True: there was input
+  // since the last call.
   bool wait(double seconds);
   bool input_queued() const { return input_->queued(); }  // for the next frame
-  static void wake();  // any thread, while a Window exists
-  static bool woken_up();   // wake() was called since take_wake()
-  static void take_wake();  // before the news are taken over
+  static void wake();                                     // any thread, while a Window exists
+  static bool woken_up();                                 // wake() was called since take_wake()
+  static void take_wake();                                // before the news are taken over
   // Called instead of exit() when the X display is gone; must not return, and must not use a Window.
   static void on_lost_display(std::function<void()>);
 

@@ -481,7 +481,7 @@ TEST_CASE("a value that was not kept is reported as freed") {
                            [&](SliceView found) { view.set_value(std::move(found)); });
   const SliceView gone = view.get_future().get();
   CHECK_FALSE(gone.available);
-  CHECK(gone.reason == "freed; step once to see it");
+  CHECK(gone.reason == "Not captured");
 }
 
 TEST_CASE("two sessions do not see each other") {

@@ -1,7 +1,7 @@
 -- The start after a crash that also truncated the settings.
 ui.wait("notice", "workbench.json is damaged")
 ui.click("notice.dismiss")
-ui.wait("notice", "03_xor.lua is open again")
+ui.wait("notice", "Layout and script were restored")
 ui.picture(arg[1] .. "/frame_crashed.png")
 ui.click("notice.dismiss")
 ui.frames(3)
