@@ -34,7 +34,7 @@ constexpr Form kForms[] = {
      "file, line and module."},
 };
 
-constexpr const char* kPasses[] = {"values and gradients", "forward", "backward"};
+constexpr const char* kPasses[] = {"both", "forward", "backward"};
 
 class BreakpointsPanel final : public Panel {
  public:

@@ -69,7 +69,7 @@ class GradientsPanel final : public Panel {
     const ImVec2 room = ImGui::GetContentRegionAvail();
     // One chart that can be read comes first; the table takes what is left, beside or above it.
     const float chart = em(12), row = ImGui::GetTextLineHeightWithSpacing();
-    const bool beside = room.x > em(34);
+    const bool beside = room.x > em(46);
     const float above =
         std::min(room.y - chart, row * float(bench.gradients().parameters().size() + 1) + em(1));
     const ImVec2 table = beside ? ImVec2{std::floor(std::min(room.x * 0.52f, em(24))), room.y}

@@ -31,14 +31,14 @@ struct ColumnText {
 };
 constexpr std::array<ColumnText, 10> kColumns = {{
     {RunColumn::star, "star", "Starred runs. Click to star. Kept as the file star in the run's folder.", 3},
-    {RunColumn::name, "run", "Name of the run's folder, without its time.", 7},
+    {RunColumn::name, "run", "Name of the run's folder, without its time.", 11},
     {RunColumn::outcome, "outcome",
      "How it ended: ok, error, numeric (NaN or Inf), stopped; running while its files change, unfinished if "
      "it was cut off.",
      5},
-    {RunColumn::steps, "steps", "Last step of how many.", 5},
-    {RunColumn::last, "last", "Last value of the metric chosen above.", 4.2f},
-    {RunColumn::best, "best", "Lowest value of the metric; highest for an accuracy, score or reward.", 4.2f},
+    {RunColumn::steps, "steps", "Last step of how many.", 8},
+    {RunColumn::last, "last", "Last value of the metric chosen above.", 6},
+    {RunColumn::best, "best", "Lowest value of the metric; highest for an accuracy, score or reward.", 6},
     {RunColumn::started, "started", "Start of the run, in UTC.", 8.5f},
     {RunColumn::seconds, "time", "Duration of the run.", 5.5f},
     {RunColumn::differences, "differences", "Settings in which this run differs from others of its script.",
