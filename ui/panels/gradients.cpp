@@ -136,6 +136,7 @@ class GradientsPanel final : public Panel {
     char text[64];
     std::snprintf(text, sizeof text, "every %.3g steps", std::max(1.0, bench.gradients().every()));
     bench.description().add_last("gradients.every", text);
+    bench.description().add_last("gradients.cadence", shown);
     if (!open) {
       explain((std::string("How often gradients are measured, now ") + text +
                ". auto: every 4 steps at the start, then as often as costs at most 2 % of the time.")
@@ -383,6 +384,7 @@ class GradientsPanel final : public Panel {
       return;
     }
     const auto& columns = chosen->spreads;
+    const bool zeros = columns.back().second->gradient.zeros > 0;
     const Theme& t = theme();
     const DistributionColors colors{t.canvas, t.grid, t.text, t.muted, with_alpha(t.accent, 0.12f), t.accent};
     draw_distributions(
@@ -397,8 +399,8 @@ class GradientsPanel final : public Panel {
                               int64_t(share * double(counted) + 0.5)};
         },
         ImGui::GetContentRegionAvail(), colors);
-    bench.description().add_last("gradients.histogram",
-                                 chosen_ + " " + std::to_string(columns.size()) + " columns");
+    bench.description().add_last("gradients.histogram", chosen_ + " " + std::to_string(columns.size()) +
+                                                            " columns" + (zeros ? ", zeros apart" : ""));
   }
 
   View view_ = View::norms;

@@ -67,6 +67,7 @@ drive(xdotool xdotool.lua ${LASTING} --size 1280x800)
 drive(input input.lua ${LASTING} --size 1280x800)
 drive(slider slider.lua ${LASTING} --size 1280x800)
 drive(wide-tape wide_tape.lua ${PROJECT_SOURCE_DIR}/tests/ui/drives/cnn_script.lua --size 1280x800)
+drive(histograms histograms.lua ${PROJECT_SOURCE_DIR}/tests/ui/drives/histograms_script.lua --size 1280x800)
 # The processor time that an open window costs the training. It is measured, so no other test runs at the same time.
 if(NOT LUNAGRAD_SANITIZE)
   add_test(NAME window-watch-cost COMMAND lunagrad-ui-tests -ns "-tc=watch cost")
