@@ -70,7 +70,6 @@ Drive::Drive(const std::string& path, const std::vector<std::string>& arguments,
     : window_(window), script_(path, arguments, functions()) {}
 
 void Drive::inject() {
-  play_at_once(!real_input_);
   if (!steps_.empty()) {
     steps_.front()();
     steps_.pop_front();

@@ -53,6 +53,7 @@ DisplayInput* DisplayInput::current = nullptr;
 
 DisplayInput::DisplayInput(GLFWwindow* window) : window_(window) {
   current = this;
+  play_at_once(true);  // the queue is this one
   glfwSetCursorPosCallback(window, [](GLFWwindow*, double x, double y) {
     InputEvent event;
     event.x = float(x);
