@@ -7,7 +7,7 @@ for step in lg.run.steps(200) do
   local loss = (net(x) ^ 2):mean()
   sgd:zero_grad(); loss:backward(); sgd:step()
   lg.run.log {loss = loss}
-  if step == 1 then lg.run.breakpoint() end
+  if step == 3 then lg.run.breakpoint() end
   local until_then = os.clock() + 0.01
   while os.clock() < until_then do end
 end

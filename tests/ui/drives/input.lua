@@ -67,6 +67,8 @@ subprocess.run(["xdotool", "keyup", "alt"])
 x.XUngrabKeyboard(d, ctypes.c_ulong(0))
 x.XSync(d, 0)
 ']]
+xdotool("key --delay 1 ctrl+F5")
+ui.wait("state", "running", 10)
 xdotool("keydown alt")
 ui.seconds(0.2)
 sh(grab)
