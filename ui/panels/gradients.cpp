@@ -131,7 +131,7 @@ class GradientsPanel final : public Panel {
     const char* shown = kChoices[0].second;
     for (const auto& [steps, name] : kChoices)
       if (steps == every) shown = name;
-    ImGui::SetNextItemWidth(em(8.5f));
+    ImGui::SetNextItemWidth(std::clamp(ImGui::GetContentRegionAvail().x, em(3), em(8.5f)));
     const bool open = ImGui::BeginCombo("##cadence", shown);
     char text[64];
     std::snprintf(text, sizeof text, "every %.3g steps", std::max(1.0, bench.gradients().every()));

@@ -2,6 +2,7 @@
 // reach the run at its next step; with undo.
 #include <GLFW/glfw3.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -56,7 +57,10 @@ class ParametersPanel final : public Panel {
     ImGui::TableSetupColumn("name");
     ImGui::TableSetupColumn("value", ImGuiTableColumnFlags_WidthStretch);
     ImGui::TableSetupColumn("reset");
-    ImGui::TableSetupColumn("state", ImGuiTableColumnFlags_WidthFixed, em(11));
+    // Values come first where there is little room; the tooltip has the whole state.
+    const float room = ImGui::GetContentRegionAvail().x;
+    ImGui::TableSetupColumn("state", ImGuiTableColumnFlags_WidthFixed,
+                            std::clamp(room - em(16), em(5), em(11)));
     for (const ParamInfo& param : params) {
       ImGui::PushID(param.name.c_str());
       ImGui::TableNextRow();

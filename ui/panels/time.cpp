@@ -112,7 +112,9 @@ class TimePanel final : public Panel {
                              mebibytes_figure(bench.shown().memory_budget()) + ", pictures " +
                              mebibytes_figure(Texture::bytes_in_use());
     ImGui::AlignTextToFramePadding();
+    ImGui::PushTextWrapPos(0);
     text_in(theme().muted, "%zu steps, %zu with values, %s", history.steps.size(), values, used.c_str());
+    ImGui::PopTextWrapPos();
     bench.description().add_last("time.memory", used);
     explain(
         "Memory of the window beside the run's: tapes, captured tensors and pictures. The oldest steps are "
