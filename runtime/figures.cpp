@@ -90,6 +90,8 @@ std::string count_figure(int64_t count) {
 }
 
 std::string number_figure(double value, int digits) {
+  if (std::isnan(value)) return "NaN";  // printf writes the sign bit of a NaN, too
+  if (std::isinf(value)) return value > 0 ? "Inf" : "-Inf";
   char text[48];
   std::snprintf(text, sizeof text, "%.*g", digits, value);
   return text;

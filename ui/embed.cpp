@@ -3,7 +3,7 @@
 #include <GLFW/glfw3.h>
 
 #include "runtime/error.h"
-#include "ui/widgets/input.h"
+#include "ui/window/input.h"
 #include "ui/window/theme.h"
 #include "ui/workbench/panel.h"
 

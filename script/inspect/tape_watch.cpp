@@ -315,7 +315,7 @@ TapeWatch::At TapeWatch::locate(int64_t number, uint64_t node) const {
   at.step = find_step(number);
   if (!at.step) return {nullptr, nullptr, 0, 0, "the step is no longer kept"};
   at.values = values_of(*at.step);
-  at.reason = "not captured";
+  at.reason = "Not captured";
   if (!at.values) return at;
   const auto& passes = at.values->passes();
   for (at.pass = 0; at.pass < passes.size(); ++at.pass)

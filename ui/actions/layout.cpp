@@ -13,7 +13,7 @@ struct Preset {
 };
 
 const Preset& preset(std::string_view name) {
-  static const Preset write = {"A large editor over the console; curves and the rest beside them.",
+  static const Preset write = {"Large editor and console, curves beside them.",
                                0.56f,
                                0.7f,
                                0.5f,
@@ -21,7 +21,7 @@ const Preset& preset(std::string_view name) {
                                  {"Console", "Breakpoints", "Parameters"},
                                  {"Curves", "Examples and help", "Data", "Media", "Gradients"},
                                  {"Tape", "Inspector", "Profiler"}}}};
-  static const Preset watch = {"Curves, console, tape and inspector side by side, to see a run learn.",
+  static const Preset watch = {"Curves, console, tape and inspector.",
                                0.45f,
                                0.64f,
                                0.54f,
@@ -29,7 +29,7 @@ const Preset& preset(std::string_view name) {
                                  {"Console", "Parameters", "Time", "Runs"},
                                  {"Tape", "Profiler"},
                                  {"Inspector"}}}};
-  static const Preset inspect = {"A large tape over the editor, the inspector at full height beside it.",
+  static const Preset inspect = {"Large tape and editor, inspector at full height.",
                                  0.56f,
                                  0.62f,
                                  0.72f,

@@ -218,7 +218,19 @@ void RunActions::set_seed(uint64_t seed) {
 }
 
 void RunActions::set_param(const ParamInfo& param, const std::string& value, bool part_of_drag) {
-  params_.set(session_, param, value, journal_.step(), part_of_drag);
+  const bool goes_on = params_.drag() && params_.drag()->name == param.name;
+  if (!part_of_drag || !goes_on) tell_drag_end();
+  if (params_.set(session_, param, value, journal_.step(), part_of_drag) && part_of_drag && !goes_on)
+    journal_.begin_drag(param.name);
+}
+
+void RunActions::end_param_drag() {
+  tell_drag_end();
+  params_.end_drag(journal_.step());
+}
+
+void RunActions::tell_drag_end() {
+  if (const auto& drag = params_.drag()) journal_.end_drag(drag->name, drag->after);
 }
 
 }  // namespace lunagrad

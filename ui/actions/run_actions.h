@@ -78,11 +78,12 @@ class RunActions {
   const ParamDesk& params() const { return params_; }
   void update_params(const std::vector<ParamInfo>& infos) { params_.update(infos); }  // once a frame
   void set_param(const ParamInfo&, const std::string& value, bool part_of_drag = false);
-  void end_param_drag() { params_.end_drag(journal_.step()); }
+  void end_param_drag();
   void undo_param() { params_.undo(session_, journal_.step()); }
 
  private:
   enum class Awaited { nothing, run, paused_run, reload };
+  void tell_drag_end();
   void begin_run();
   void begin_awaited();
   void await(Awaited);

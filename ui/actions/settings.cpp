@@ -63,6 +63,8 @@ Settings settings_from(const Json& json) {
   settings.scale = json.value("scale", 0.0f);
   if (settings.scale != 0) settings.scale = std::clamp(settings.scale, 0.75f, 4.0f);
   settings.script = json.value("script", "");
+  settings.statistics_every = std::clamp(json.value("statistics every", 0), 0, 1000000);
+  settings.tape_direction = json.value("tape direction", settings.tape_direction);
   if (json.contains("recent")) settings.recent = json["recent"].get<std::vector<std::string>>();
   settings.recent.resize(std::min(settings.recent.size(), kMostRecent));
   if (json.contains("keys")) settings.keys = json["keys"].get<std::map<std::string, std::string>>();
@@ -98,6 +100,8 @@ std::string settings_text(const Settings& settings) {
                {"theme", settings.dark ? "dark" : "light"},
                {"scale", settings.scale},
                {"script", settings.script},
+               {"statistics every", settings.statistics_every},
+               {"tape direction", settings.tape_direction},
                {"recent", settings.recent},
                {"keys", settings.keys}};
   for (const auto& [name, layout] : settings.presets) json["presets"][name] = layout_json(layout);

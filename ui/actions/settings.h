@@ -21,6 +21,8 @@ struct Settings {
   std::vector<std::string> recent;          // scripts, the latest first
   std::map<std::string, std::string> keys;  // name of a command -> its key
   std::string script;                       // the script that was open last
+  int statistics_every = 0;                 // steps between two measured ones, 0: by their cost
+  std::string tape_direction = "auto";      // of the tape's picture: "auto", "right" or "down"
 
   bool operator==(const Settings&) const = default;
   void remember(const std::string& script);  // at the front of `recent`

@@ -10,13 +10,15 @@
 #include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <sstream>
 #include <thread>
 
 #include "runtime/error.h"
 #include "runtime/io/atomic_file.h"
 #include "script/run/folder.h"
-#include "ui/widgets/input.h"
+#include "ui/base/redraw.h"
+#include "ui/window/input.h"
 #include "ui/window/theme.h"
 
 namespace lunagrad {
@@ -135,36 +137,51 @@ App::~App() {
   Window::on_lost_display({});
 }
 
+// The seconds that pass between the last frame and the next one, while nothing more happens.
+double App::frame_interval(bool dirty) const {
+  // A driver that draws on the CPU slows the training down: news wait a little, input does not.
+  constexpr double kNews = 1.0 / 30, kSlowNews = 0.1;
+  const double frame = drive_ ? drive_->frame_seconds() : 1.0 / 60;
+  if (window_.input_queued()) return 0;
+  if (warm_ > 0) return frame;
+  if (dirty) return window_.presenter().software() ? kSlowNews : kNews;
+  return std::numeric_limits<double>::infinity();
+}
+
 int App::loop() {
-  const auto seconds = [](Clock::duration d) { return std::chrono::duration<double>(d).count(); };
-  // A driver that draws on the CPU slows the training down: new data may wait a little, input may not.
-  const bool patient = window_.presenter().software() && !drive_;
-  int warm = 3;  // Dear ImGui needs a few frames to settle after input
+  constexpr int kWarm = 3;          // Dear ImGui needs a few frames to settle after input
+  constexpr double kLook = 0.5;     // between looks at what sends no news, as files
+  constexpr double kRunning = 0.5;  // the clock, and whether the script answers
+  const auto seconds_since = [](Clock::time_point t) {
+    return std::chrono::duration<double>(Clock::now() - t).count();
+  };
   bool dirty = true, first = true;
   Clock::time_point last{}, kept = Clock::now();
+  warm_ = kWarm;
   while (!may_close()) {
-    const double beat = bench_.journal().active() ? 0.1 : 0.5;  // the clock in the toolbar; the text cursor
-    const double frame = drive_ ? drive_->frame_seconds() : 1.0 / 60, patience = patient ? 0.1 : frame;
-    const double since = seconds(Clock::now() - last);
-    const double due = warm > 0 ? frame : dirty ? patience : beat;
-    if (window_.wait(std::max(due - since, 0.0))) warm = 3;
+    const auto due = [&] { return std::min(frame_interval(dirty) - seconds_since(last), demanded_draw()); };
+    if (window_.wait(std::clamp(due(), 0.0, kLook)) || drive_) warm_ = kWarm;
+    dirty |= Window::woken_up();
+    if (dirty && due() > 0) continue;  // the news wait for the frame
+    Window::take_wake();
     dirty |= bench_.update();
-    if (drive_) warm = 3;
-    if (seconds(Clock::now() - last) < (warm > 0 ? frame : dirty ? patience : beat)) continue;
+    if (seconds_since(kept) > 1) {
+      kept = Clock::now();
+      keep_settings();
+    }
+    if (due() > 0) continue;
     last = Clock::now();
+    begin_demands();
     try {
       draw_frame();
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::device) throw;
       end_without_display(error.what());
     }
+    if (bench_.journal().state() == SessionState::running) draw_again_in(kRunning);
     if (std::exchange(first, false) && times_) print_times();
     dirty = false;
-    warm = std::max(warm - 1, 0);
-    if (seconds(last - kept) > 1) {
-      kept = last;
-      keep_settings();
-    }
+    warm_ = std::max(warm_ - 1, 0);
     if (drive_ && drive_->after_frame(bench_.description())) break;
   }
   const bool failed = (drive_ && drive_->failed()) || window_.presenter().validation_messages() > 0;
@@ -226,12 +243,12 @@ void App::end_without_display(const char* why) {
 // The marker stays, so that the next start reopens the script, as after a crash.
 void App::restart() {
   if (!bench_.texts().keep_all()) {
-    bench_.shell().notice("The window goes on, since not all texts could be kept: the console says which.");
+    bench_.shell().notice("Not restarted: some texts could not be saved. The console lists them.");
     return;
   }
   keep_everything();
   restart_();
-  bench_.shell().notice("The window cannot be started anew; close it and start it by hand.");
+  bench_.shell().notice("The window cannot restart itself. Close it and start it again.");
 }
 
 bool App::may_close() {
@@ -310,7 +327,12 @@ void App::draw_frame() {
   handle_keys();
   draw_content();
   popup_open_ = popup_is_open();
-  window_.end_frame(!drive_ || drive_->shows_frame());
+  // While more input waits, only the effect of the last of it is drawn, but not later than this.
+  constexpr std::chrono::milliseconds kLongest{50};
+  const bool hurries = window_.input_queued() && Clock::now() - drawn_at_ < kLongest;
+  const bool shown = !hurries && (!drive_ || drive_->shows_frame());
+  if (shown) drawn_at_ = Clock::now();
+  window_.end_frame(shown);
 }
 
 void App::handle_keys() {

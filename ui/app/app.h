@@ -57,6 +57,7 @@ class App {
   static Start prepare(Options);
   explicit App(Start);
 
+  double frame_interval(bool dirty) const;
   void draw_frame();
   void draw_content();
   void handle_keys();
@@ -95,6 +96,8 @@ class App {
   std::string titled_script_, marked_;
   float shown_scale_;        // of the loaded fonts, as in the settings
   bool popup_open_ = false;  // at the end of the last frame
+  int warm_ = 0;             // frames that still follow the last input
+  Clock::time_point drawn_at_{};
   bool quit_ = false;
 };
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "ui/widgets/input.h"
+#include "ui/window/input.h"
 #include "ui/window/theme.h"
 #include "ui/workbench/panel.h"
 
@@ -25,13 +25,13 @@ bool Closing::draw(Workbench& bench) {
   const Journal& journal = bench.journal();
   // If the run ends while the question is shown, the question is answered.
   if (!journal.active()) return true;
-  if (opening_) ImGui::OpenPopup("A run is going on");
+  if (opening_) ImGui::OpenPopup("Training is running");
   opening_ = false;
   const ImVec2 window = ImGui::GetMainViewport()->Size;
   const float width = std::min(em(30), window.x - em(1));
   ImGui::SetNextWindowPos({(window.x - width) / 2, std::min(em(6), window.y / 4)});
   ImGui::SetNextWindowSize({width, 0});
-  if (!ImGui::BeginPopupModal("A run is going on", nullptr,
+  if (!ImGui::BeginPopupModal("Training is running", nullptr,
                               ImGuiWindowFlags_NoResize | ImGuiWindowFlags_NoMove)) {
     state_ = State::none;
     return false;
@@ -40,11 +40,11 @@ bool Closing::draw(Workbench& bench) {
   if (state_ == State::asking) {
     const auto step = static_cast<long long>(journal.step()), total = static_cast<long long>(journal.total());
     if (total > 0)
-      ImGui::Text("Step %lld of %lld. What is to become of the run?", step, total);
+      ImGui::Text("Step %lld of %lld.", step, total);
     else
-      ImGui::Text("Step %lld. What is to become of the run?", step);
+      ImGui::Text("Step %lld.", step);
   } else {
-    ImGui::TextUnformatted("The run stops at the end of its step, and the window closes then.");
+    ImGui::TextUnformatted("Stopping at the end of this step, then closing.");
   }
   ImGui::PopTextWrapPos();
   bench.description().add_last("closing", state_ == State::asking ? "asks" : "stopping");
@@ -55,24 +55,22 @@ bool Closing::draw(Workbench& bench) {
     return chosen;
   };
   if (state_ == State::asking) {
-    if (choice("Stop with a checkpoint, then close", "closing.stop",
-               "The step ends, and what lg.run.state registered is written to the run's folder, so that "
-               "lunagrad run --resume goes on from there.")) {
+    const bool keeps = choice("Keep running", "closing.go_on", "Keeps the window open. Escape.");
+    ImGui::SetItemDefaultFocus();
+    if (keeps || key_pressed(GLFW_KEY_ESCAPE, false)) {
+      ImGui::CloseCurrentPopup();
+      state_ = State::none;
+    }
+    if (choice("Stop", "closing.stop",
+               "Finishes the step, saves a checkpoint and closes the window. lunagrad run --resume continues "
+               "from there.")) {
       bench.control().stop();
       state_ = State::stopping;
     }
-    ImGui::SetItemDefaultFocus();
   }
-  if (choice("End at once", "closing.now",
-             "Interrupts the script amid its step; what it has done since its last checkpoint is lost.")) {
+  if (choice("Stop now", "closing.now", "Interrupts the step. Progress since the last checkpoint is lost.")) {
     bench.control().interrupt();
     state_ = State::now;
-  }
-  if (state_ == State::asking &&
-      (choice("Go on", "closing.go_on", "The window stays open and the run goes on. Escape does the same.") ||
-       key_pressed(GLFW_KEY_ESCAPE, false))) {
-    ImGui::CloseCurrentPopup();
-    state_ = State::none;
   }
   ImGui::EndPopup();
   return state_ == State::now;

@@ -12,37 +12,36 @@ void App::add_commands() {
   add_run_commands();
   add_layout_commands();
   Commands& commands = bench_.commands();
-  commands.add({"Window: all commands", "Ctrl+Shift+P", "The palette: a few letters find any command.",
+  commands.add({"Window: all commands", "Ctrl+Shift+P", "Finds any command by a few letters.",
                 [this] { palette_.open_commands(); }});
-  commands.add({"Script: open", "Ctrl+P", "A script of those opened before, those near by, or an example.",
+  commands.add({"Script: open", "Ctrl+P", "Opens a recent script, one nearby, or an example.",
                 [this] { palette_.open_scripts(bench_); }});
-  commands.add({"Window: keys", "Ctrl+F1", "The sheet of all commands with their keys.",
+  commands.add({"Window: keyboard shortcuts", "Ctrl+F1", "Lists all commands with their keys.",
                 [this] { key_sheet_.open(); }});
-  commands.add({"Window: light or dark", "", "Changes between the dark and the light theme.",
+  commands.add({"Window: light or dark", "", "Switches between the dark and the light theme.",
                 [] { set_theme(!theme().dark); }});
   const auto scale_by = [this](float factor) {
     bench_.shell().settings().scale = std::clamp(std::round(font_scale() * factor * 20) / 20, 0.75f, 4.0f);
   };
-  commands.add({"Window: larger text", "Ctrl+=", "Text and all measures a step larger.",
+  commands.add({"Window: larger text", "Ctrl+=", "Enlarges text and controls.",
                 [scale_by] { scale_by(1.1f); }, [] { return font_scale() < 4; }});
-  commands.add({"Window: smaller text", "Ctrl+-", "Text and all measures a step smaller.",
+  commands.add({"Window: smaller text", "Ctrl+-", "Shrinks text and controls.",
                 [scale_by] { scale_by(1 / 1.1f); }, [] { return font_scale() > 0.75f; }});
-  commands.add({"Window: text as the monitor says", "Ctrl+0",
-                "The scale of the monitor, as at the first start.",
+  commands.add({"Window: Reset text size", "Ctrl+0", "Uses the monitor's scale again.",
                 [this] { bench_.shell().settings().scale = 0; }});
-  commands.add({"Window: close", "Ctrl+Q", "Closes the window; asks first while a run is going on.",
+  commands.add({"Window: close", "Ctrl+Q", "Closes the window. Asks first while a script is running.",
                 [this] { window_.set_wants_to_close(true); }});
 }
 
 void App::add_run_commands() {
   Commands& commands = bench_.commands();
   const auto state = [this] { return bench_.journal().state(); };
-  commands.add({"Run or continue", "F5", "Runs the script from its start, or goes on from a pause.",
+  commands.add({"Run or continue", "F5", "Runs the script from the start, or continues after a pause.",
                 [this] { bench_.control().run(); },
                 [state] { return state() == SessionState::idle || state() == SessionState::paused; }});
-  commands.add({"Stop", "Shift+F5", "Stops the run at its next step; a second time interrupts at once.",
+  commands.add({"Stop", "Shift+F5", "Stops after the current step. Press again to interrupt it.",
                 [this] { bench_.control().stop(); }, [this] { return bench_.journal().active(); }});
-  commands.add({"Clean run", "Ctrl+F5", "Runs the script from its start, whatever is going on.",
+  commands.add({"Clean run", "Ctrl+F5", "Restarts the script from the start.",
                 [this] { bench_.control().restart(); }});
   commands.add({"Run again to the first NaN", "",
                 "Repeats the run and pauses at the operation that makes the first NaN or Inf.",
@@ -52,23 +51,22 @@ void App::add_run_commands() {
                 "After an error or a NaN: with the changed script, from the states of lg.run.state.",
                 [this] { bench_.control().go_on_after_failure(); },
                 [this] { return bench_.journal().ended() && !bench_.journal().active(); }});
-  commands.add({"Pause", "F6", "Pauses the run at its next safe point, or goes on.",
+  commands.add({"Pause", "F6", "Pauses the run, or continues it.",
                 [this] { bench_.control().pause_or_resume(); },
                 [state] { return state() == SessionState::running || state() == SessionState::paused; }});
-  commands.add({"Step one iteration", "F8", "Goes on to the next step of lg.run.steps and pauses there.",
+  commands.add({"Step one iteration", "F8", "Runs one step of lg.run.steps, then pauses.",
                 [this] { bench_.control().step(); }, [state] { return state() != SessionState::stopping; }});
-  commands.add({"Step one operation", "F11", "In a pause: goes on to the end of the next operation.",
+  commands.add({"Step one operation", "F11", "Runs one operation, then pauses again.",
                 [this] { bench_.control().step_op(); }, [state] { return state() == SessionState::paused; }});
-  commands.add(
-      {"Step one line", "F10", "In a pause: goes on to the next line of the script, which the editor shows.",
-       [this] { bench_.control().step_line(); }, [state] { return state() == SessionState::paused; }});
+  commands.add({"Step one line", "F10", "Runs to the next line of the script, then pauses again.",
+                [this] { bench_.control().step_line(); },
+                [state] { return state() == SessionState::paused; }});
   for (const bool back : {true, false})
-    commands.add({back ? "Selection: back" : "Selection: forward", back ? "Alt+Left" : "Alt+Right",
-                  back ? "Selects the node that was selected before."
-                       : "Selects the node from which somebody went back.",
+    commands.add({back ? "Previous selection" : "Next selection", back ? "Alt+Left" : "Alt+Right",
+                  back ? "Selects the node that was selected before this one."
+                       : "Selects the node that was selected after this one.",
                   [this, back] { bench_.tape_actions().select_again(back ? -1 : 1); }});
-  commands.add({"Clear the selection", "Escape", "No node of the tape is selected any more.",
-                [this] { bench_.tape_actions().select(-1); }});
+  commands.add({"Deselect", "Escape", "Selects no node.", [this] { bench_.tape_actions().select(-1); }});
 }
 
 void App::add_layout_commands() {
@@ -76,7 +74,8 @@ void App::add_layout_commands() {
   for (const char* name : kPresets)
     commands.add({std::string("Layout: ") + name, "", preset_help(name),
                   [this, name] { bench_.shell().use_layout(name, preset_layout(name, regions_.places())); }});
-  commands.add({"Panel: fill the window", "Ctrl+M", "The focused panel fills the window, or goes back.",
+  commands.add({"Panel: fill the window", "Ctrl+M",
+                "Enlarges the focused panel to the whole window, or restores it.",
                 [this] {
                   PanelLayout& layout = bench_.shell().settings().layout;
                   layout.toggle_maximized(layout.maximized.empty() ? layout.focused : layout.maximized);
@@ -90,8 +89,9 @@ void App::add_layout_commands() {
     const int at = now == order.end() ? (by > 0 ? -1 : 0) : int(now - order.begin());
     regions_.focus(bench_, order[size_t((at + by + count) % count)]);
   };
-  commands.add({"Panel: next", "Ctrl+Tab", "The keys go to the next panel.", [go] { go(1); }});
-  commands.add({"Panel: previous", "Ctrl+Shift+Tab", "The keys go to the panel before.", [go] { go(-1); }});
+  commands.add({"Panel: next", "Ctrl+Tab", "Moves the focus to the next panel.", [go] { go(1); }});
+  commands.add(
+      {"Panel: previous", "Ctrl+Shift+Tab", "Moves the focus to the previous panel.", [go] { go(-1); }});
   // By position on the screen; by name in the palette.
   for (int number = 1; number <= 9; ++number) {
     const auto nth = [this, number] {
@@ -99,12 +99,12 @@ void App::add_layout_commands() {
       return size_t(number) <= order.size() ? order[size_t(number) - 1] : std::string();
     };
     commands.add({"Panel: number " + std::to_string(number), "Ctrl+" + std::to_string(number),
-                  "The keys go to the panel of this number, counted region by region.",
-                  [this, nth] { regions_.focus(bench_, nth()); }, [nth] { return !nth().empty(); }});
+                  "Focuses the panel with this number.", [this, nth] { regions_.focus(bench_, nth()); },
+                  [nth] { return !nth().empty(); }});
   }
   for (const auto& panel : panels_) {
     const std::string title = panel->title();
-    commands.add({"Panel: " + title, "", "Shows this panel, and the keys go to it.",
+    commands.add({"Panel: " + title, "", "Shows and focuses this panel.",
                   [this, title] { regions_.focus(bench_, title); }});
   }
 }

@@ -10,7 +10,7 @@
 
 #include "runtime/error.h"
 #include "ui/app/drive_keys.h"
-#include "ui/widgets/input.h"
+#include "ui/window/input.h"
 #include "ui/window/theme.h"
 
 namespace lunagrad {
@@ -70,7 +70,6 @@ Drive::Drive(const std::string& path, const std::vector<std::string>& arguments,
     : window_(window), script_(path, arguments, functions()) {}
 
 void Drive::inject() {
-  play_at_once(!real_input_);
   if (!steps_.empty()) {
     steps_.front()();
     steps_.pop_front();

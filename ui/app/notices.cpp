@@ -13,7 +13,7 @@ std::string silence_sentence(const Workbench& bench) {
   if (!silence || silence->seconds < Notices::kPatience) return {};
   const std::string seconds = std::to_string(int(silence->seconds));
   if (silence->call.empty())
-    return "The script has not answered for " + seconds + " s: it is amid an operation.";
+    return "The script has not answered for " + seconds + " s: an operation is still running.";
   return "The script has not answered for " + seconds + " s: it is in " + silence->call + ", called at " +
          printable(std::filesystem::path(silence->place.file).filename().string()) + ":" +
          std::to_string(silence->place.line) + ".";
@@ -78,11 +78,9 @@ bool Notices::draw(Workbench& bench, float width) {
   draw_failure(bench, width);
   if (const std::string silence = silence_sentence(bench); !silence.empty()) {
     static const std::vector<Choice> choices = {
-        {"Interrupt", "silence.interrupt", "Ends the script as soon as it comes back from there."},
+        {"Interrupt", "silence.interrupt", "Stops the script as soon as that call returns."},
         {"Save texts and restart", "silence.restart",
-         "The window begins anew without the run: texts that have a file are saved there, others are kept, "
-         "and the script is "
-         "open but does not run."}};
+         "Restarts the window without the run. All texts are kept; the script is opened but not run."}};
     const int pressed = bar(bench, "silence", silence, choices, width, theme().warning);
     if (pressed == 0) bench.control().interrupt();
     return pressed == 1;
@@ -91,7 +89,7 @@ bool Notices::draw(Workbench& bench, float width) {
   const Shell::Notice notice = bench.shell().notices().front();
   std::vector<Choice> choices;
   if (!notice.label.empty()) choices.push_back({notice.label.c_str(), "notice.action", notice.help.c_str()});
-  choices.push_back({"Dismiss", "notice.dismiss", "The sentence stays in the console."});
+  choices.push_back({"Dismiss", "notice.dismiss", "The message stays in the console."});
   const int pressed = bar(bench, "notice", notice.sentence, choices, width, theme().warning);
   if (pressed < 0) return false;
   bench.shell().dismiss_notice();

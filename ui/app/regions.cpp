@@ -114,8 +114,8 @@ void Regions::draw_tab(Workbench& bench, Panel& panel, std::string& front) {
   if (ImGui::IsItemActive() && ImGui::IsMouseDragging(ImGuiMouseButton_Left, em(0.8f))) dragged_ = title;
   if (dragged_.empty())
     explain(
-        "Drag moves the panel to another region or place; a right click has a menu. A double click lets it "
-        "fill the window, and once more brings it back.");
+        "Drag to move the panel. Right-click for a menu. Double-click to fill the window, and again to "
+        "restore it.");
   tab_menu(bench, panel);
   ImGui::PopID();
 }
@@ -151,7 +151,7 @@ void Regions::draw_tabs(Workbench& bench, const std::vector<Panel*>& panels, std
     bench.description().add_last("panel.more", label);
     for (const Panel* panel : hidden)
       bench.description().add_last("panel", std::string(panel->title()) + " behind " + label);
-    explain("The panels of this region whose tabs have no room.");
+    explain("More panels of this region.");
     if (ImGui::BeginPopup("more panels")) {
       for (Panel* panel : hidden) {
         if (ImGui::MenuItem(panel->title())) {
@@ -193,7 +193,7 @@ void Regions::draw_region(Workbench& bench, const char* id, const std::vector<Pa
     ImGui::SameLine(0, em(0.2f));
     if (ImGui::Button("Back")) bench.shell().settings().layout.maximized.clear();
     bench.description().add_last("panel.back", "");
-    explain("The panel goes back to its region, and the others are shown again.");
+    explain("Restores the panel to its region.");
   }
   ImGui::EndChild();
   Panel& shown = *find(front);  // a click on a tab may have changed it

@@ -132,7 +132,14 @@ std::vector<double> axis_ticks(const AxisScale& scale, double low, double high, 
 }
 
 double tick_distance(const AxisScale& scale, const std::vector<double>& ticks, size_t i) {
-  if (scale.kind != AxisScale::Kind::linear) return std::max(std::abs(ticks[i]), scale.threshold * 1e-3);
+  if (scale.kind != AxisScale::Kind::linear) {
+    // Within a decade ticks are closer to each other than to 0, and their labels need more digits.
+    double gap = INFINITY;
+    if (i > 0) gap = std::min(gap, ticks[i] - ticks[i - 1]);
+    if (i + 1 < ticks.size()) gap = std::min(gap, ticks[i + 1] - ticks[i]);
+    const double own = std::max(std::abs(ticks[i]), scale.threshold * 1e-3);
+    return gap > 0 && gap < 0.49 * own ? gap : own;
+  }
   return ticks.size() > 1 ? ticks[1] - ticks[0] : 1;
 }
 

@@ -29,57 +29,84 @@ void draw_distributions(const char* id, size_t count, const std::function<Distri
   const float upper = from.y + 0.5f * line, lower = from.y + size.y - 1.5f * line;
   if (count == 0 || right - left < line || lower - upper < line) return;
 
-  const size_t columns = std::min(count, size_t((right - left) / 3));
-  const auto source = [&](size_t column) {
-    return columns < 2 ? count - 1 : column * (count - 1) / (columns - 1);
+  // A column reaches from its step to the next one; where these are too close, the later ones are left out.
+  struct Column {
+    size_t source;
+    float low, high;
   };
+  constexpr float kNarrowest = 2;
+  const double first_step = double(at(0).step);
+  const double span = double(at(count - 1).step) - first_step;
+  // The last one is as wide as the others are on average.
+  const double per_step = double(right - left) / (span + (count > 1 ? span / double(count - 1) : 1));
+  std::vector<Column> columns;
+  for (size_t i = 0; i < count; ++i) {
+    const float x = left + float((double(at(i).step) - first_step) * per_step);
+    if (!columns.empty() && x - columns.back().low < kNarrowest) continue;
+    if (!columns.empty()) columns.back().high = x;
+    columns.push_back({i, x, right});
+  }
   // Rows are the bins of all columns: their edges are powers of 2 and quarters between them, so that large
-  // values take no more space than small ones.
+  // values take no more space than small ones. Exact zeros have a row of their own above the edges below 0.
   std::vector<double> edges;
-  for (size_t c = 0; c < columns; ++c) {
-    const Distribution d = at(source(c));
+  bool zero_row = false;
+  for (const Column& column : columns) {
+    const Distribution d = at(column.source);
     edges.insert(edges.end(), d.edges->begin(), d.edges->end());
+    zero_row = zero_row || d.zeros > 0;
   }
   std::sort(edges.begin(), edges.end());
   edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
   if (edges.size() < 2) return;
+  const size_t above = size_t(std::upper_bound(edges.begin(), edges.end(), 0.0) - edges.begin());
   const auto row_of = [&](double edge) {
-    return float(std::lower_bound(edges.begin(), edges.end(), edge) - edges.begin());
+    return float(std::lower_bound(edges.begin(), edges.end(), edge) - edges.begin()) +
+           (zero_row && edge > 0 ? 1.0f : 0.0f);
   };
-  const float height = (lower - upper) / float(edges.size() - 1), width = (right - left) / float(columns);
+  const float height = (lower - upper) / (float(edges.size() - 1) + (zero_row ? 1.0f : 0.0f));
+  const float zero_low = lower - height * float(above), zero_high = zero_low - height;
   const ImVec2 mouse = ImGui::GetIO().MousePos;
   char tip[160] = "";
-  for (size_t c = 0; c < columns; ++c) {
-    const Distribution d = at(source(c));
+  for (const Column& column : columns) {
+    const Distribution d = at(column.source);
     const int64_t most = d.counts->empty() ? 0 : *std::max_element(d.counts->begin(), d.counts->end());
-    const float x = left + width * float(c);
+    const auto cell = [&](float y0, float y1, int64_t n) {
+      if (n > 0)
+        list->AddRectFilled({column.low, y0}, {column.high, std::max(y1, y0 + 1)},
+                            mix(colors.low, colors.high, std::sqrt(float(n) / float(most))));
+      return n > 0 && mouse.x >= column.low && mouse.x < column.high && mouse.y >= y0 && mouse.y < y1;
+    };
+    const auto step = static_cast<long long>(d.step);
     for (size_t i = 0; i < d.counts->size(); ++i) {
-      const int64_t n = (*d.counts)[i];
-      if (n == 0) continue;
-      const float y0 = lower - height * row_of((*d.edges)[i + 1]),
-                  y1 = lower - height * row_of((*d.edges)[i]);
-      list->AddRectFilled({x, y0}, {x + width, std::max(y1, y0 + 1)},
-                          mix(colors.low, colors.high, std::sqrt(float(n) / float(most))));
-      if (mouse.x >= x && mouse.x < x + width && mouse.y >= y0 && mouse.y < y1)
-        std::snprintf(tip, sizeof tip, "step %lld: %lld values from %.3g to %.3g",
-                      static_cast<long long>(d.step), static_cast<long long>(n), (*d.edges)[i],
-                      (*d.edges)[i + 1]);
+      const double low = (*d.edges)[i], high = (*d.edges)[i + 1];
+      const bool around_zero = d.zeros >= 0 && low <= 0 && high > 0;
+      const int64_t n = (*d.counts)[i] - (around_zero ? std::min(d.zeros, (*d.counts)[i]) : 0);
+      const char* const format = around_zero ? "step %lld: %lld values from %.3g to %.3g, without zeros"
+                                             : "step %lld: %lld values from %.3g to %.3g";
+      if (cell(lower - height * row_of(high), lower - height * row_of(low), n))
+        std::snprintf(tip, sizeof tip, format, step, static_cast<long long>(n), low, high);
     }
+    if (!zero_row) continue;
+    list->AddRectFilled({column.low, zero_high}, {column.high, zero_low}, colors.background);
+    if (cell(zero_high, zero_low, d.zeros))
+      std::snprintf(tip, sizeof tip, "step %lld: %lld values are 0", step, static_cast<long long>(d.zeros));
   }
   const auto label = [&](float y, const char* text) {
     list->AddText({left - ImGui::CalcTextSize(text).x - 0.3f * line, y - line / 2}, colors.muted, text);
   };
-  // 0 is in the middle of its bin; the other labels keep a distance from it.
-  const size_t above = size_t(std::upper_bound(edges.begin(), edges.end(), 0.0) - edges.begin());
-  const bool has_zero = above > 0 && above < edges.size();
-  const float zero = lower - height * (float(above) - 0.5f);
+  // The other labels keep a distance from that of 0, and differ from each other.
+  const bool has_zero = zero_row || (above > 0 && above < edges.size());
+  const float zero = zero_row ? (zero_low + zero_high) / 2 : lower - height * (float(above) - 0.5f);
   if (has_zero) label(zero, "0");
   const size_t labels = std::max<size_t>(2, size_t((lower - upper) / (2 * line)));
+  std::string last;
   for (size_t i = 0; i < labels; ++i) {
-    const size_t row = i * (edges.size() - 1) / (labels - 1);
-    const float y = lower - height * float(row);
-    if (has_zero && std::abs(y - zero) < 1.2f * line) continue;
-    label(y, number_figure(edges[row], 1).c_str());
+    const double edge = edges[i * (edges.size() - 1) / (labels - 1)];
+    const float y = lower - height * row_of(edge);
+    const std::string number = number_figure(edge, 2);
+    if ((has_zero && std::abs(y - zero) < 1.2f * line) || number == last) continue;
+    label(y, number.c_str());
+    last = number;
   }
   char text[40];
   std::snprintf(text, sizeof text, "step %lld", static_cast<long long>(at(0).step));

@@ -1,6 +1,7 @@
 #pragma once
-// Histograms over time, oldest left: a column per histogram, a row per bin; the darker, the more values. The
-// bins of all columns share their edges. Knows numbers, no sessions. Drawing thread only.
+// Histograms over time: x is the step, a column reaches to the next one; a row per bin, the stronger, the
+// more values, and a row for exact zeros. The bins of all columns share their edges. Knows numbers, no
+// sessions. Drawing thread only.
 #include <imgui.h>
 
 #include <cstdint>
@@ -13,13 +14,14 @@ struct Distribution {
   int64_t step = 0;
   const std::vector<double>* edges = nullptr;  // one more than counts, ascending
   const std::vector<int64_t>* counts = nullptr;
+  int64_t zeros = -1;  // of the values counted in the bin around 0, those that are exactly 0; -1: not known
 };
 
 struct DistributionColors {
   ImU32 background, grid, text, muted, low, high;  // from few values to many
 };
 
-// at(i) returns column i of `count`; draws at most one column per pixel.
+// at(i) returns column i of `count`, with ascending steps; draws at most one column per two pixels.
 void draw_distributions(const char* id, size_t count, const std::function<Distribution(size_t)>& at,
                         ImVec2 size, const DistributionColors&);
 

@@ -325,9 +325,10 @@ std::string axis_number(double value, double step) {
   const double size = std::abs(value);
   if (size < step * 1e-6) return "0";
   if (size >= 1e6 || (size < 1e-3 && step < 1e-3)) {
-    return number_figure(value, 3);
+    const double parts = step > 0 ? size / step : 1;
+    return number_figure(value, std::clamp(int(std::ceil(std::log10(parts) - 1e-9)) + 1, 3, 15));
   }
-  const int digits = step > 0 ? std::clamp(int(std::ceil(-std::log10(step) - 1e-9)), 0, 6) : 3;
+  const int digits = step > 0 ? std::clamp(int(std::ceil(-std::log10(step) - 1e-9)), 0, 12) : 3;
   std::snprintf(text, sizeof text, "%.*f", digits, value);
   return text;
 }

@@ -323,11 +323,14 @@ void Documents::ask_disk(const std::vector<std::string>& others) {
     std::vector<Look> found;
     for (const Look& asked : looks)
       if (!open(asked)) look(found.emplace_back(asked));
+    const bool news = std::any_of(found.begin(), found.end(), [](const Look& look) {
+      return look.stamp != look.known || look.stamp != look.seen || look.wanted;
+    });
     {
       const std::lock_guard lock(mutex_);
       looks_ = std::move(found);
     }
-    if (wake_) wake_();
+    if (news && wake_) wake_();
   });
 }
 

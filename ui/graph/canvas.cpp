@@ -15,15 +15,11 @@ constexpr float kPadX = 13, kPadY = 6;
 constexpr float kNote = 0.85f;  // size of the small lines, relative to the title
 constexpr float kLegible =
     0.45f;  // zoom from which on texts are legible; they are drawn as large as their boxes permit
-constexpr float kTitled = 0.28f;   // zoom below which texts are omitted
-constexpr float kSmallest = 6.5f;  // title height in pixels below which it is omitted, too
-constexpr float kSmallestNote = 6.5f;
+constexpr float kTitled = 0.28f;  // zoom below which texts are omitted
+constexpr float kSmallest = 7;    // title height in pixels below which it is omitted, too
+constexpr float kSmallestNote = 7;
 constexpr float kReadable =
     0.75f;  // relative to the body font: up to this size, texts at small zoom are drawn larger than to scale
-
-void draw_text(ImDrawList* list, ImFont* font, float size, ImVec2 at, ImU32 color, std::string_view text) {
-  list->AddText(font, size, at, color, text.data(), text.data() + text.size());
-}
 
 void fill(ImDrawList* list, ImVec2 min, ImVec2 max, ImU32 color) {
   list->PrimReserve(6, 4);
@@ -129,13 +125,25 @@ void GraphCanvas::fit(const CanvasGraph& graph, ImVec2 min, ImVec2 size) {
   // What almost fits is shown as a whole.
   zoom_ = std::max(whole, wanted == Fit::end && whole < 0.92f * kLegible * unit ? kLegible * unit : 0.0001f);
   GraphPoint middle{graph.low.x + layout.width / 2, graph.low.y + layout.height / 2};
-  // What does not fit is shown from its end: above the lowest box.
+  // What does not fit is shown from its end: above, or left of, the last box.
   const GraphPoint half{(size.x / 2 - margin) / zoom_, (size.y / 2 - margin) / zoom_};
-  middle.y = std::max(middle.y, graph.low.y + layout.height - half.y);
-  if (layout.width > 2 * half.x) {
-    const auto last = std::max_element(layout.centers.begin(), layout.centers.end(),
-                                       [](const GraphPoint& a, const GraphPoint& b) { return a.y < b.y; });
-    middle.x = std::clamp(last->x, graph.low.x + half.x, graph.low.x + layout.width - half.x);
+  const auto last = std::max_element(
+      layout.centers.begin(), layout.centers.end(),
+      [&](const GraphPoint& a, const GraphPoint& b) { return layout.sideways ? a.x < b.x : a.y < b.y; });
+  const auto at_end = [](float& at, float low, float length, float half_seen) {
+    at = std::max(at, low + length - half_seen);
+  };
+  const auto around = [](float& at, float wanted, float low, float length, float half_seen) {
+    if (length > 2 * half_seen) at = std::clamp(wanted, low + half_seen, low + length - half_seen);
+  };
+  if (layout.sideways) {
+    at_end(middle.x, graph.low.x, layout.width, half.x);
+    around(middle.y, last->y, graph.low.y, layout.height, half.y);
+    // At the top, so that the space that is left is in one piece, for the legend.
+    if (layout.height <= 2 * half.y) middle.y = graph.low.y + half.y;
+  } else {
+    at_end(middle.y, graph.low.y, layout.height, half.y);
+    around(middle.x, last->x, graph.low.x, layout.width, half.x);
   }
   origin_ = {min.x + size.x / 2 - middle.x * zoom_, min.y + size.y / 2 - middle.y * zoom_};
   fitted_ = wanted == Fit::end ? Fit::end : Fit::whole;
@@ -207,10 +215,11 @@ void GraphCanvas::draw_frames(const View& view) const {
     view.list->AddRect({sign.x - arm - 2, sign.y - arm - 2}, {sign.x + arm + 2, sign.y + arm + 2},
                        view.colors.faint, 2);
     view.list->AddLine({sign.x - arm + 1, sign.y}, {sign.x + arm, sign.y}, view.colors.muted);
-    const ImVec4 inside{low.x, low.y, high.x - 2, high.y};
-    view.list->AddText(fonts().sized(true, size), size, {low.x + 22 * zoom_, std::round(middle - size / 2)},
-                       view.colors.muted, frame.title.data(), frame.title.data() + frame.title.size(), 0,
-                       &inside);
+    const Fonts::Label label = fonts().label(true, size, frame.title);
+    const float left = std::round(low.x + 22 * zoom_);
+    const std::string title = fitting_text(frame.title, label, high.x - 2 - left);
+    view.list->AddText(label.font, label.size, {left, std::round(middle - label.size / 2)}, view.colors.muted,
+                       title.c_str());
   }
 }
 
@@ -262,18 +271,20 @@ void GraphCanvas::draw_stroke(const View& view, uint32_t s, bool marked) const {
   const bool last = p + 2 == layout.first[e + 1];
   if (last) {
     const float half = 4 * zoom_, length = 7 * zoom_;
-    const float dx = layout.curved ? 0 : b.x - a.x, dy = layout.curved ? 1 : b.y - a.y;
+    // A curve ends along the layers' direction; sources stand above and below in a layout from left to right.
+    const bool straight = !layout.curved || (layout.sideways && std::abs(a.x - b.x) < 1.5f);
+    const float dx = straight ? b.x - a.x : layout.sideways, dy = straight ? b.y - a.y : !layout.sideways;
     const float norm = std::max(std::sqrt(dx * dx + dy * dy), 1e-3f);
     const ImVec2 along{dx / norm, dy / norm}, back{b.x - along.x * length, b.y - along.y * length};
     view.list->AddTriangleFilled(b, {back.x - along.y * half, back.y + along.x * half},
                                  {back.x + along.y * half, back.y - along.x * half}, color);
     b = {b.x - along.x * 5 * zoom_, b.y - along.y * 5 * zoom_};
   }
-  if (!layout.curved || std::abs(a.x - b.x) < 1.5f) {
+  if (!layout.curved || std::abs(a.x - b.x) < 1.5f || std::abs(a.y - b.y) < 1.5f) {
     view.list->AddLine(a, b, color, width);
   } else {
-    const float bend = (b.y - a.y) * 0.5f;
-    view.list->AddBezierCubic(a, {a.x, a.y + bend}, {b.x, b.y - bend}, b, color, width,
+    const ImVec2 bend{layout.sideways ? (b.x - a.x) * 0.5f : 0, layout.sideways ? 0 : (b.y - a.y) * 0.5f};
+    view.list->AddBezierCubic(a, {a.x + bend.x, a.y + bend.y}, {b.x - bend.x, b.y - bend.y}, b, color, width,
                               std::clamp(int(8 + (std::abs(a.x - b.x) + std::abs(a.y - b.y)) / 40), 8, 24));
   }
 }
@@ -372,17 +383,23 @@ void GraphCanvas::draw_box(const View& view, int index) const {
   float size = below.empty() ? 0 : fitting(std::max(title, below_width), 2.15f);
   const bool both = size * kNote >= kSmallestNote;
   if (!both) size = fitting(title, 1.15f);
-  if (size < kSmallest || size * title > (room_x + 4) * kUnit) return draw_failure(view, mark, min, max);
+  if (size < kSmallest) return draw_failure(view, mark, min, max);
   const float pitch = both ? std::max(size * kLine / kUnit * 0.9f, kLine * zoom_) : size * 1.15f;
   float y = std::round((min.y + max.y) / 2 - (both ? pitch : pitch / 2));
-  const auto line = [&](bool bold, float its_size, ImU32 color, std::string_view text, float width) {
-    draw_text(view.list, fonts().sized(bold, its_size), its_size,
-              {std::round(middle - width * size / kUnit / 2), std::round(y + (pitch - its_size) / 2)},
-              with_alpha(color, strength), text);
+  const auto line = [&](bool bold, float its_size, ImU32 color, std::string_view whole) {
+    // Small glyphs are wider, relative to their height, than those by which the box was measured.
+    Fonts::Label label = fonts().label(bold, its_size, whole);
+    const float least = std::min(kSmallest, label.size);
+    while (label.size > least && label.width(whole) > max.x - min.x - 4)
+      label = fonts().label(bold, label.size - 1, whole);
+    const std::string text = fitting_text(whole, label, max.x - min.x - 4);
+    view.list->AddText(label.font, label.size,
+                       {std::round(middle - label.width(text) / 2), std::round(y + (pitch - label.size) / 2)},
+                       with_alpha(color, strength), text.c_str());
     y += pitch;
   };
-  line(true, size, colors.text, node.title, node.title_width);
-  if (both) line(false, size * kNote, note.empty() ? colors.muted : colors.text, below, below_width);
+  line(true, size, colors.text, node.title);
+  if (both) line(false, size * kNote, note.empty() ? colors.muted : colors.text, below);
   draw_failure(view, mark, min, max);
 }
 

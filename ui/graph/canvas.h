@@ -19,6 +19,7 @@ namespace lunagrad {
 
 struct CanvasNode {
   std::string title, line;                // title: bold; line: plain, below it; an empty one takes no space
+  std::string name;                       // the whole name, if the title is a part of it
   int color = 0;                          // index into the caller's palette
   bool pill = false;                      // round ends: a source
   bool opens = false;                     // contains others: drawn as a stack

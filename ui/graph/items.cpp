@@ -115,8 +115,15 @@ void CanvasGraph::index_far() {
 }
 
 int canvas_neighbour(const CanvasGraph& graph, int box, Direction direction) {
-  const auto& centers = graph.layout.centers;
+  std::vector<GraphPoint> centers = graph.layout.centers;
   if (box < 0 || size_t(box) >= centers.size()) return -1;
+  if (graph.layout.sideways) {  // as if turned: along the edges is down then
+    for (GraphPoint& p : centers) std::swap(p.x, p.y);
+    direction = direction == Direction::left    ? Direction::up
+                : direction == Direction::right ? Direction::down
+                : direction == Direction::up    ? Direction::left
+                                                : Direction::right;
+  }
   const GraphPoint here = centers[size_t(box)];
   int best = -1;
   float least = INFINITY;

@@ -262,7 +262,8 @@ class Layering {
         edges.assign(lists.of(b).begin(), lists.of(b).end());
         std::stable_sort(edges.begin(), edges.end(),
                          [&](uint32_t p, uint32_t q) { return other(p) < other(q); });
-        const float room = graph_.boxes[b].width * 0.6f;
+        const float side = graph_.boxes[b].side;
+        const float room = (side > 0 ? side : graph_.boxes[b].width) * 0.6f;
         for (size_t i = 0; i < edges.size(); ++i)
           port[edges[i]] = items_.x[b] + room * ((float(i) + 0.5f) / float(edges.size()) - 0.5f);
       }
@@ -277,14 +278,22 @@ class Layering {
     for (uint32_t e = 0; e < graph_.edges.size(); ++e) {
       const Graph::Edge& edge = graph_.edges[e];
       layout.first.push_back(uint32_t(layout.points.size()));
-      layout.points.push_back(
-          {items_.x[edge.from] + edge.leave, middle[layer_[edge.from]] + graph_.boxes[edge.from].height / 2});
+      // Beside a taller neighbour an edge stays in its box's column, so that it does not cross the neighbour.
+      const float leave = items_.x[edge.from] + edge.leave;
+      const auto in_column = [&](uint32_t box, float x, float side) {
+        const float height = graph_.boxes[box].height, all = band[layer_[box]];
+        if (all > height + 1 && height > 0)
+          layout.points.push_back({x, middle[layer_[box]] + side * all / 2});
+      };
+      layout.points.push_back({leave, middle[layer_[edge.from]] + graph_.boxes[edge.from].height / 2});
+      if (forward(edge)) in_column(edge.from, leave, 1);
       if (crossing_[e] != UINT32_MAX)
         for (uint32_t l = layer_[edge.from] + 1, item = crossing_[e]; l < layer_[edge.to]; ++l, ++item) {
           layout.points.push_back({items_.x[item], middle[l] - band[l] / 2});
           layout.points.push_back({items_.x[item], middle[l] + band[l] / 2});
         }
       const float x = std::isnan(edge.enter) ? enter[e] : items_.x[edge.to] + edge.enter;
+      if (forward(edge)) in_column(edge.to, x, -1);
       layout.points.push_back({x, middle[layer_[edge.to]] - graph_.boxes[edge.to].height / 2});
     }
     layout.first.push_back(uint32_t(layout.points.size()));

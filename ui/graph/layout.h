@@ -15,6 +15,8 @@ struct Graph {
   struct Box {
     float width = 0, height = 0;
     Pin pin = Pin::none;
+    float side = 0;       // edges enter over the middle of this length; 0: of the width
+    bool source = false;  // may stand beside its reader, see layout_sideways()
   };
   struct Edge {
     uint32_t from = 0, to = 0;  // box numbers; edges into a box are in the order of its operands
@@ -43,7 +45,8 @@ struct GraphLayout {
   std::vector<uint32_t> first;      // edge e has points first[e] up to first[e + 1]
   float width = 0, height = 0;      // all boxes are in [0, width] x [0, height]
   uint32_t layer_count = 0;
-  bool curved = true;  // curves with vertical ends join the bends; otherwise straight lines
+  bool curved = true;     // curves with vertical ends join the bends; otherwise straight lines
+  bool sideways = false;  // from left to right: layers are columns, and the curves' ends horizontal
 };
 
 // Returns an empty layout when stopped.

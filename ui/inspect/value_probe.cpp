@@ -1,5 +1,7 @@
 #include "ui/inspect/value_probe.h"
 
+#include "ui/base/redraw.h"
+
 namespace lunagrad {
 namespace {
 
@@ -90,8 +92,10 @@ bool ValueProbe::watch(Session& session, int place, const TensorPlace& tensor, b
     const auto shown = side.slice.get();
     const bool waiting = side.slice.waiting() || (shown && shown->statistics_follow);
     if (running && side.place && same_look(side.look, look) &&
-        (waiting || Clock::now() - asked_at_ < kInterval))
+        (waiting || Clock::now() - asked_at_ < kInterval)) {
+      draw_again_in(std::chrono::duration<double>(kInterval).count());
       continue;
+    }
     asked |= ask(session, side, its, look);
   }
   if (asked) asked_at_ = Clock::now();

@@ -22,22 +22,19 @@ struct Form {
 
 constexpr Form kForms[] = {
     {Condition::not_finite, "NaN or Inf", nullptr,
-     "The op that makes the first NaN of a step, or an Inf that no operand held. Ops and gradients are "
-     "looked at one by "
-     "one, which slows the run down."},
-    {Condition::norm, "norm above", "10", "A result or gradient whose norm is larger; once a step."},
+     "The op that makes the first NaN of a step, or an Inf that no operand had. Checking every op slows the "
+     "run down."},
+    {Condition::norm, "norm above", "10", "A result or gradient with a larger norm, once per step."},
     {Condition::op, "op", "relu", "Each call of the op with this name."},
-    {Condition::shape, "shape", "[64, *]", "Each result or gradient of this shape; * stands for any size."},
-    {Condition::step, "step", "100", "Where this step begins."},
-    {Condition::line, "line", "train.lua:12",
-     "Behind each op that this line calls. F9 in the editor does the same."},
+    {Condition::shape, "shape", "[64, *]", "Each result or gradient of this shape. * matches any size."},
+    {Condition::step, "step", "100", "At the start of this step."},
+    {Condition::line, "line", "train.lua:12", "After each op that this line calls. F9 in the editor."},
     {Condition::predicate, "Lua", "op.name == 'relu' and x:max():item() > 10",
-     "Where a Lua expression is true. It sees x, the tensor, and op with the fields name, shape, dtype, "
-     "device, "
-     "backward, step, file, line and module."},
+     "Where a Lua expression is true. x is the tensor; op has name, shape, dtype, device, backward, step, "
+     "file, line and module."},
 };
 
-constexpr const char* kPasses[] = {"both ways", "forward", "backward"};
+constexpr const char* kPasses[] = {"both", "forward", "backward"};
 
 class BreakpointsPanel final : public Panel {
  public:
@@ -52,9 +49,7 @@ class BreakpointsPanel final : public Panel {
       if (!known) bench.breakpoints().add({});
     }
     bench.description().add_last("breakpoints.nan", "");
-    explain(
-        "The run pauses at the op that makes the first NaN or Inf, and says why. It slows the run down "
-        "meanwhile.");
+    explain("Pauses at the op that makes the first NaN or Inf and explains it. Slows the run down.");
   }
 
   void draw(Workbench& bench) override {
@@ -64,9 +59,8 @@ class BreakpointsPanel final : public Panel {
     ImGui::BeginChild("lists");
     if (list.empty() && hits.empty())
       draw_empty("No breakpoints",
-                 "A run pauses where one is met, with the node selected, and `it` in the console is the "
-                 "tensor. They "
-                 "work while a script runs, and stay for the next run.");
+                 "The run pauses at a breakpoint with the node selected; `it` in the console is the tensor. "
+                 "Breakpoints can be changed during a run and are kept for the next.");
     if (!hits.empty()) draw_explanation(bench, hits.back());
     if (!list.empty()) draw_list(bench, list);
     if (!hits.empty()) draw_hits(bench, hits);
@@ -116,7 +110,7 @@ class BreakpointsPanel final : public Panel {
       fit(em(7.2f));
       ImGui::Combo("##pass", &pass_, kPasses, int(std::size(kPasses)));
       bench.description().add_last("breakpoints.pass", kPasses[pass_]);
-      explain("Whether results count, gradients, or both.");
+      explain("Checks results, gradients, or both.");
     }
     ImGui::SameLine();
     if (ImGui::Button("Add") || entered) add(bench, form.condition);
@@ -173,7 +167,7 @@ class BreakpointsPanel final : public Panel {
     bench.description().add_last("breakpoints.paused", hit.place.file + ":" + std::to_string(hit.place.line) +
                                                            " step " + std::to_string(hit.step));
     if (ImGui::IsItemClicked()) go_to(bench, hit);
-    explain("Click: selects the node on the tape.");
+    explain("Click to select the node on the tape.");
     if (const std::string& line = bench.texts().source_line(hit.place); !line.empty()) {
       ImGui::PushFont(fonts().mono);
       text_in(theme().text, "%s", line.c_str());
@@ -187,7 +181,7 @@ class BreakpointsPanel final : public Panel {
       bench.description().add_last("breakpoints.explanation", text.substr(from, end - from));
       from = end + 1;
     }
-    text_in(theme().faint, "In the console `it` is the tensor.");
+    text_in(theme().faint, "`it` in the console is the tensor.");
     ImGui::PopTextWrapPos();
     ImGui::Separator();
   }
@@ -210,7 +204,7 @@ class BreakpointsPanel final : public Panel {
       }
       const std::string what = describe(one);
       bench.description().add_last("breakpoints.enabled", what + (on ? " on" : " off"));
-      explain("Whether the run pauses for it.");
+      explain("Enables this breakpoint.");
       ImGui::TableNextColumn();
       ImGui::AlignTextToFramePadding();
       text_in(!one.problem.empty() ? theme().bad : on ? theme().text : theme().faint, "%s", what.c_str());
@@ -221,7 +215,7 @@ class BreakpointsPanel final : public Panel {
       const std::string hits = std::to_string(one.hits) + (one.hits == 1 ? " hit" : " hits");
       text_in(theme().muted, "%s", hits.c_str());
       bench.description().add_last("breakpoints.hits", what + ": " + hits);
-      if (one.condition == Condition::line && one.hits == 0) explain("A line counts when it calls an op.");
+      if (one.condition == Condition::line && one.hits == 0) explain("Only lines that call an op can pause.");
       ImGui::TableNextColumn();
       if (ImGui::Button("Remove")) bench.breakpoints().remove(one.id);
       bench.description().add_last("breakpoints.remove", what);
@@ -232,7 +226,7 @@ class BreakpointsPanel final : public Panel {
 
   static void draw_hits(Workbench& bench, const std::vector<BreakHit>& hits) {
     ImGui::Dummy({1, em(0.2f)});
-    bold_text("Hits of this run");
+    bold_text("Hits in this run");
     ImGuiListClipper clipper;
     clipper.Begin(int(hits.size()));
     while (clipper.Step())

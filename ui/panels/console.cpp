@@ -34,22 +34,22 @@ class ConsolePanel final : public Panel {
     ImGui::SetNextItemWidth(em(7));
     ImGui::InputTextWithHint("##filter", "filter", filter_, sizeof filter_);
     bench.description().add_last("console.filter", filter_);
-    explain("Shows the lines that have this text in them.");
+    explain("Shows lines that contain this text.");
     ImGui::SameLine();
     draw_kinds(bench);
     ImGui::SameLine();
     if (ImGui::Button("Copy")) copy(bench);
     bench.description().add_last("console.copy", "");
-    explain("Copies all lines that are shown. A part of them: select lines with the mouse, then Ctrl+C.");
+    explain("Copies all visible lines. To copy some, select them with the mouse and press Ctrl+C.");
     ImGui::SameLine();
     if (ImGui::Button("Clear")) bench.shell().clear_console();
     bench.description().add_last("console.clear", "");
-    explain("Empties the console.");
+    explain("Clears the console.");
     if (!view_.following()) {
       ImGui::SameLine();
-      if (tool_button("To the end", true)) view_.scroll_to_end();
+      if (tool_button("Scroll to end", true)) view_.scroll_to_end();
       bench.description().add_last("console.to_end", "");
-      explain("Follows what is printed again.");
+      explain("Scrolls to the newest line and follows.");
     }
   }
 
@@ -63,10 +63,9 @@ class ConsolePanel final : public Panel {
     if (lines_.size() == 0) {
       ImGui::BeginChild("empty", size);
       if (journal.lines().empty())
-        draw_empty("Nothing printed yet",
-                   "What the script prints appears here, and its errors with their lines.");
+        draw_empty("Nothing printed yet", "Output and errors of the script appear here.");
       else
-        draw_empty("Nothing passes the filter",
+        draw_empty("No lines match",
                    (count_figure(int64_t(lines_.hidden())) + " lines are hidden by it.").c_str());
       ImGui::EndChild();
     } else {
@@ -114,7 +113,7 @@ class ConsolePanel final : public Panel {
     const bool all = kinds_ == kAllKinds;
     if (tool_button(all ? "All kinds" : "Some kinds", !all)) ImGui::OpenPopup("kinds");
     bench.description().add_last("console.kinds", all ? "all" : "some");
-    explain("Which kinds of lines are shown.");
+    explain("Chooses which kinds of lines to show.");
     if (!ImGui::BeginPopup("kinds")) return;
     for (size_t i = 0; i < std::size(kKinds); ++i) {
       bool shown = kinds_ >> int(kKinds[i]) & 1;
@@ -221,9 +220,8 @@ class ConsolePanel final : public Panel {
     ImGui::PopFont();
     if (prompt_.text().empty())
       explain(
-          "Enter evaluates at the script's next safe point, also while it runs or pauses. Ctrl+Enter begins "
-          "another line, "
-          "Up and Down recall earlier ones, Tab completes, ?name explains what a script can call.");
+          "Enter evaluates Lua in the script, also while it runs. Ctrl+Enter: new line. Up and Down: "
+          "history. Tab: complete. ?name: help.");
     if (!entered) return;
     evaluate(bench, prompt_.entered());
     view_.scroll_to_end();

@@ -43,31 +43,31 @@ class CurvesPanel final : public Panel {
         {"Curves: show everything", "F", "All steps and all values.", [this] { fit(); }, {}, title()});
     bench.commands().add({"Curves: scale of x",
                           "X",
-                          "Linear, logarithmic or symlog, in turn.",
+                          "Switches between linear, logarithmic and symlog.",
                           [this] { set_x_scale(next(axis_.scale.kind)); },
                           {},
                           title()});
     bench.commands().add({"Curves: scale of y",
                           "Y",
-                          "Linear, logarithmic or symlog, in turn.",
+                          "Switches between linear, logarithmic and symlog.",
                           [this] { set_y_scale(next(y_)); },
                           {},
                           title()});
     bench.commands().add({"Curves: follow",
                           "",
-                          "Keeps to the latest part.",
+                          "Follows the latest steps.",
                           [this] { axis_.mode = PlotAxis::Mode::follow; },
                           {},
                           title()});
-    bench.commands().add({"Curves: what x counts",
+    bench.commands().add({"Curves: unit of x",
                           "",
-                          "Steps, seconds or samples, in turn.",
+                          "Switches between steps, seconds and samples.",
                           [this] { next_axis(); },
                           {},
                           title()});
     bench.commands().add({"Curves: marks",
                           "",
-                          "Edits, reloads, checkpoints and pauses on the charts.",
+                          "Shows edits, reloads, checkpoints and pauses on the charts.",
                           [this] { model_.marks = !model_.marks; },
                           {},
                           title()});
@@ -83,8 +83,7 @@ class CurvesPanel final : public Panel {
     if (sources_.empty()) {
       draw_empty(
           "No curves yet",
-          "Each value that the script logs with lg.run.log{loss = …} becomes a curve. Curves of earlier runs "
-          "are shown when they are chosen in Runs.");
+          "Log values with lg.run.log{loss = …} to see curves. Select earlier runs in Runs to compare.");
       describe_problems(bench);
       return;
     }
@@ -93,7 +92,7 @@ class CurvesPanel final : public Panel {
     draw_filter_problems(bench);
     describe_problems(bench);
     if (!model_.any()) {
-      draw_empty("No curve of that name", "The filters above let none of the curves through.");
+      draw_empty("No curve matches", "The filters above hide all curves.");
       return;
     }
     axis_.label = model_.axis_label(sources_);
@@ -158,53 +157,39 @@ class CurvesPanel final : public Panel {
     const char* axes[] = {"over steps", "over time", "over samples"};
     if (button("curves.x", axes[int(model_.x)], model_.x != XAxis::step, axes[int(model_.x)])) next_axis();
     explain(
-        "What the x axis counts: steps, seconds since the run began or, where the script logs a metric "
-        "called "
-        "samples or epoch, these.");
+        "Unit of the x axis: steps, seconds since the start, or a logged metric called samples or epoch.");
     const std::string x_scale = name_of(axis_.scale.kind), y_scale = name_of(y_);
     if (button("curves.xscale", "x " + x_scale, axis_.scale.kind != AxisScale::Kind::linear, x_scale))
       set_x_scale(next(axis_.scale.kind));
-    explain("Linear, logarithmic or symlog x axis; the key X does the same.");
+    explain("Linear, logarithmic or symlog x axis. X.");
     if (button("curves.log", "y " + y_scale, y_ != AxisScale::Kind::linear, y_scale)) set_y_scale(next(y_));
     explain(
-        "Linear, logarithmic or symlog y axis; the key Y does the same. On a logarithmic one values of 0 and "
-        "below "
-        "interrupt the curve and are counted in the legend. Symlog is linear near 0, logarithmic beyond, and "
-        "shows both "
-        "signs; each chart says where the two meet.");
+        "Linear, logarithmic or symlog y axis. Y. A logarithmic axis skips values of 0 and below; the legend "
+        "counts them. Symlog is linear near 0 and shows both signs.");
     if (button("curves.fit", "Fit", axis_.mode == PlotAxis::Mode::fit,
                axis_.mode == PlotAxis::Mode::fit ? "on" : "off"))
       fit();
-    explain("Shows everything. The key F or a double click in a chart does the same.");
+    explain("Shows everything. F, or double-click a chart.");
     if (button("curves.follow", "Follow", axis_.mode == PlotAxis::Mode::follow,
                axis_.mode == PlotAxis::Mode::follow ? "on" : "off"))
       axis_.mode = PlotAxis::Mode::follow;
     explain(
-        "Keeps to the latest part; the wheel sets how much. In all modes the wheel zooms x, with Ctrl y, and "
-        "dragging moves what is shown.");
+        "Follows the latest steps; the wheel sets how many. The wheel zooms x, Ctrl+wheel y; drag to pan.");
     if (button("curves.box", "Box", axis_.box, axis_.box ? "on" : "off")) axis_.box = !axis_.box;
-    explain(
-        "Dragging in a chart draws a box, which is then shown at full size. With Shift it does so at any "
-        "time.");
+    explain("Drag a box in a chart to zoom into it. Shift+drag always does.");
     if (button("curves.marks", "Marks", model_.marks, model_.marks ? "on" : "off"))
       model_.marks = !model_.marks;
     explain(
-        "Marks what happened: an edit of a parameter, a reload, a checkpoint, a pause or breakpoint. Where "
-        "there is no "
-        "room for the word its first letter stands, and for several that are close together their number.");
+        "Marks parameter edits, reloads, checkpoints, pauses and breakpoints. Narrow spaces show a letter, "
+        "crowded ones a count.");
     if (sources_.size() > 1) {
       if (button("curves.mean", "Mean", model_.mean, model_.mean ? "on" : "off")) model_.mean = !model_.mean;
       explain(
-          "Shows runs whose script, arguments, parameters and device are the same, whatever their seeds, as "
-          "their "
-          "mean and, around it, one standard deviation (n - 1). Between the points of a run its line counts; "
-          "long "
-          "runs are read at 20,000 places.");
+          "Shows runs that differ only in the seed as their mean with a band of one standard deviation (n - "
+          "1). Runs are interpolated between their points, at up to 20,000 places.");
     }
-    draw_filter(
-        "curves.metrics", "metrics: regex", metric_filter_, sizeof metric_filter_, model_.metrics, line,
-        bench,
-        "Shows the metrics whose names match, as in loss|acc or ^val_. Letters match whatever their case.");
+    draw_filter("curves.metrics", "metrics: regex", metric_filter_, sizeof metric_filter_, model_.metrics,
+                line, bench, "Shows metrics whose names match, as in loss|acc or ^val_. Case is ignored.");
     if (sources_.size() > 1)
       draw_filter("curves.runs", "runs: regex", run_filter_, sizeof run_filter_, model_.runs, line, bench,
                   "Shows the runs whose names match.");
@@ -212,7 +197,7 @@ class CurvesPanel final : public Panel {
       ImGui::OpenPopup("export");
       if (path_[0] == '\0') suggest_path(bench);
     }
-    explain("Writes one chart or all of them to a file: CSV with every value, raw and smoothed, SVG or PNG.");
+    explain("Exports one chart or all as CSV (raw and smoothed), SVG or PNG.");
     draw_export(bench, charts);
   }
 
@@ -349,15 +334,14 @@ class CurvesPanel final : public Panel {
     ImGui::SetNextItemWidth(em(32));
     ImGui::InputText("##path", path_, sizeof path_);
     bench.description().add_last("curves.export.path", path_);
-    explain("The file, without the .csv, .svg or .png at its end. One that is there already is replaced.");
+    explain("File name without .csv, .svg or .png. An existing file is replaced.");
     for (const char* format : {"CSV", "SVG", "PNG"}) {
       if (ImGui::Button(format)) save(bench, charts, format);
       bench.description().add_last("curves.export.as", format);
       explain(!std::strcmp(format, "CSV")
                   ? "Every point: run, metric, step, time, value, smoothed. Numbers are exact."
-              : !std::strcmp(format, "SVG")
-                  ? "What the charts show, as a drawing."
-                  : "The picture that is on the screen; what is scrolled away is left out.");
+              : !std::strcmp(format, "SVG") ? "What the charts show, as a drawing."
+                                            : "What is visible on the screen.");
       ImGui::SameLine();
     }
     ImGui::NewLine();
@@ -368,7 +352,7 @@ class CurvesPanel final : public Panel {
   void draw_exported(Workbench& bench) {
     if (exported_.empty()) return;
     if (ImGui::SmallButton("\xc3\x97")) exported_.clear();
-    explain("Takes this line away.");
+    explain("Hides this message.");
     ImGui::SameLine();
     ImGui::PushTextWrapPos(0);
     text_in(failed_ ? theme().bad : theme().muted, "%s%s", failed_ ? "not exported: " : "",
@@ -420,8 +404,7 @@ class CurvesPanel final : public Panel {
       min = {std::max(min.x, chart->second.first.x), std::max(min.y, chart->second.first.y)};
       max = {std::min(max.x, chart->second.second.x), std::min(max.y, chart->second.second.y)};
     }
-    if (!bench.shell().can_take_picture())
-      return tell(bench, "there is no window to take a picture of", picture_);
+    if (!bench.shell().can_take_picture()) return tell(bench, "there is no window to capture", picture_);
     bench.shell().take_picture(
         picture_, min, max,
         [this, &bench, path = picture_](const std::string& problem) { tell(bench, problem, path); });

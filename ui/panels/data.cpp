@@ -19,11 +19,10 @@ constexpr int64_t kMostRows = 1000, kMostColumns = 60;  // Dear ImGui's tables h
 
 constexpr const char* kLooks[] = {"Pictures", "Text", "Rows"};
 constexpr const char* kLookHelp[] = {
-    "Each sample as a picture. Bytes and values from 0 to 1 are shown as they are, others from the least to "
-    "the largest.",
-    "Each sample as text: its numbers are the codes of letters. · stands for what is no letter, ↵ for the "
-    "end of a line.",
-    "Each sample as a row of numbers, its dims one behind the other."};
+    "Samples as images. Bytes and values from 0 to 1 are shown as they are, others are scaled from min to "
+    "max.",
+    "Samples as text: numbers are character codes. · is no character, ↵ a line end.",
+    "Samples as rows of numbers, dims flattened."};
 
 class DataPanel final : public Panel {
  public:
@@ -40,9 +39,7 @@ class DataPanel final : public Panel {
       sheet_of_ = nullptr;
     }
     if (!view_) {
-      draw_empty("No batch yet",
-                 "What lg.data.DataLoader gives in its loop appears here: the first batch that comes with "
-                 "this panel open.");
+      draw_empty("No batch yet", "Batches of lg.data.DataLoader appear here while this panel is open.");
       return;
     }
     column_ = std::min(column_, view_->columns.size() - 1);
@@ -77,7 +74,7 @@ class DataPanel final : public Panel {
         sheet_of_ = nullptr;
       }
       bench.description().add_last("data.column", label + " " + shape_text(view_->columns[i].shape));
-      explain("The values that the loop gets, in order: for x, y in loader do … end gets two.");
+      explain("The values that the loop gets: for x, y in loader do … end gets two.");
     }
     const ColumnView& shown = view_->columns[column_];
     const BatchLook now = look_.value_or(look_of(shown));
@@ -93,7 +90,7 @@ class DataPanel final : public Panel {
     beside("Freeze");
     if (tool_button("Freeze", frozen_)) frozen_ = !frozen_;
     bench.description().add_last("data.freeze", frozen_ ? "on" : "off");
-    explain("Keeps this batch on show while the run goes on.");
+    explain("Keeps this batch while the run continues.");
   }
 
   static void beside(const std::string& label) {
@@ -141,8 +138,7 @@ class DataPanel final : public Panel {
       sheet_.pixels = {};
     }
     if (sheet_.count == 0) {
-      draw_empty("Too large",
-                 "A picture of this batch is larger than the window's textures; look at it as rows.");
+      draw_empty("Too large", "This batch is too large to draw. Show it as rows.");
       return;
     }
     const float line = ImGui::GetTextLineHeight(), gap = em(0.4f);
@@ -233,7 +229,7 @@ class DataPanel final : public Panel {
     if (samples == 0 || columns == 0) {
       draw_empty(view.statistics.count == 0 ? "An empty batch" : "A sample is too large",
                  view.statistics.count == 0 ? "This value has no elements."
-                                            : "Its numbers are more than the window copies.");
+                                            : "It has more numbers than the window copies.");
       return;
     }
     constexpr auto flags = ImGuiTableFlags_ScrollX | ImGuiTableFlags_ScrollY |

@@ -9,6 +9,7 @@
 
 #include "runtime/error.h"
 #include "script/lua/source.h"
+#include "ui/base/redraw.h"
 #include "ui/editor/completion.h"
 #include "ui/editor/definition.h"
 #include "ui/editor/live_gutter.h"
@@ -16,8 +17,8 @@
 #include "ui/text/code_editor.h"
 #include "ui/text/commands.h"
 #include "ui/text/find_bar.h"
-#include "ui/widgets/input.h"
 #include "ui/widgets/path_bar.h"
+#include "ui/window/input.h"
 #include "ui/window/theme.h"
 #include "ui/workbench/panel.h"
 
@@ -36,56 +37,55 @@ class EditorPanel final : public Panel {
     const auto show = [this, &bench] { bench.shell().show_panel(title()); };
     auto& commands = bench.commands();
     commands.add(
-        {"Text: new", "Ctrl+N", "A text without a file, which can be run as it is.", [this, &bench, show] {
+        {"Text: new", "Ctrl+N", "Opens a new text, which can run without a file.", [this, &bench, show] {
            show();
            begin_text(bench);
          }});
-    commands.add({"Text: open", "Ctrl+O", "A file by its path, which Tab completes.", [this, &bench, show] {
+    commands.add({"Text: open", "Ctrl+O", "Opens a file by its path. Tab completes.", [this, &bench, show] {
                     show();
                     ask_path("Open", folder_of(bench.texts().documents().active()));
                   }});
-    commands.add({"Text: save", "Ctrl+S", "The text goes to the disk, and to the run if that runs it.",
+    commands.add({"Text: save", "Ctrl+S", "Saves the text and, if it is running, reloads it.",
                   [this, &bench] { save(bench, *bench.texts().documents().active()); }, has_text});
-    commands.add({"Text: save as", "Ctrl+Shift+S", "Under another name, which is its own from then on.",
+    commands.add({"Text: save as", "Ctrl+Shift+S", "Saves the text under another name.",
                   [this, &bench, show] {
                     show();
                     ask_path("Save as", bench.texts().documents().active()->path);
                   },
                   has_text});
-    commands.add({"Text: close", "Ctrl+W", "Asks first when it is not saved.",
+    commands.add({"Text: close", "Ctrl+W", "Closes the text. Asks first if it has changes.",
                   [this, &bench] { close(bench, *bench.texts().documents().active()); }, has_text, title()});
     commands.add({"Text: find", "Ctrl+F", "Plain text or a regular expression.",
                   [this, &bench] { find(bench, false); }, has_text, title()});
-    commands.add({"Text: replace", "Ctrl+H", "One match after the other, or all as one step.",
+    commands.add({"Text: replace", "Ctrl+H", "Replaces one match or all.",
                   [this, &bench] { find(bench, true); }, has_text, title()});
-    commands.add({"Text: find the next", "F3", "The next match.", [this, &bench] { find_again(bench, true); },
-                  has_text, title()});
-    commands.add({"Text: find the one before", "Shift+F3", "The match before.",
+    commands.add({"Text: find next", "F3", "Goes to the next match.",
+                  [this, &bench] { find_again(bench, true); }, has_text, title()});
+    commands.add({"Text: find previous", "Shift+F3", "Goes to the previous match.",
                   [this, &bench] { find_again(bench, false); }, has_text, title()});
-    commands.add({"Text: breakpoint on the line", "F9", "Sets one where the caret stands, or takes it away.",
+    commands.add({"Text: breakpoint on the line", "F9", "Sets or removes a breakpoint on the caret's line.",
                   [&bench] {
                     const Document& text = *bench.texts().documents().active();
                     bench.breakpoints().toggle(SourcePlace{text.path, int(text.buffer.caret().line) + 1});
                   },
                   has_text, title()});
-    commands.add(
-        {"Text: go to the definition", "F12",
-         "Of the name at the caret: its line in this text, in another of the script's files, or its help.",
-         [this, &bench] { go_to_definition(bench, *bench.texts().documents().active()); }, has_text,
-         title()});
-    commands.add({"Text: evaluate", "", "What is selected, or the line, in the run at its next safe point.",
+    commands.add({"Text: go to the definition", "F12",
+                  "Goes to where the name at the caret is defined, or to its help.",
+                  [this, &bench] { go_to_definition(bench, *bench.texts().documents().active()); }, has_text,
+                  title()});
+    commands.add({"Text: evaluate", "", "Evaluates the selection or the line in the run.",
                   [&bench] { evaluate(bench); }, has_text, title()});
   }
 
   void draw_tools(Workbench& bench) override {
     if (ImGui::Button("File")) ImGui::OpenPopup("file");
     bench.description().add_last("editor.menu", "File");
-    explain("Open, save and close; whether saving hands changes to the script that runs.");
+    explain("Open, save, close, hot reload.");
     draw_file_menu(bench);
     ImGui::SameLine();
     if (ImGui::Button("Gutter")) ImGui::OpenPopup("gutter");
     bench.description().add_last("editor.menu", "Gutter");
-    explain("Which costs stand beside the lines of a script that runs.");
+    explain("Costs to show beside the lines of a running script.");
     draw_gutter_menu(bench);
     ImGui::SameLine();
     Document* document = bench.texts().documents().active();
@@ -207,16 +207,14 @@ class EditorPanel final : public Panel {
     if (item("Save as", "Ctrl+Shift+S", document != nullptr)) ask_path("Save as", document->path);
     if (item("Close", "Ctrl+W", document != nullptr)) close(bench, *document);
     ImGui::Separator();
-    if (item("Run this one with F5", "", document != nullptr)) take_as_script(bench, *document);
-    explain("From now on the run's controls start this text.");
+    if (item("Run this file with F5", "", document != nullptr)) take_as_script(bench, *document);
+    explain("Makes this text the script of the window.");
     bool hot_reload = bench.texts().hot_reload();
-    if (ImGui::MenuItem("Hand saved changes to the run", "", &hot_reload))
-      bench.texts().set_hot_reload(hot_reload);
+    if (ImGui::MenuItem("Hot reload", "", &hot_reload)) bench.texts().set_hot_reload(hot_reload);
     bench.description().add_last("editor.menu.item", hot_reload ? "Hot reload on" : "Hot reload off");
     explain(
-        "Saving a script that runs, or changing its file elsewhere, gives the run the new text at the end of "
-        "its step. "
-        "What lg.run.state names is kept.");
+        "Saving a running script reloads it at the end of its step. State registered with lg.run.state is "
+        "kept.");
     ImGui::EndPopup();
   }
 
@@ -254,7 +252,7 @@ class EditorPanel final : public Panel {
       bench.description().add_last("editor.tab", document.title + (document.modified() ? " modified" : ""));
       std::string tip = document.path.empty() ? "has no file yet" : document.path;
       if (is_script(bench, document)) tip += "\n\xe2\x96\xb6 This is what F5 runs.";
-      if (document.modified()) tip += "\n* It has changes that are not saved. Ctrl+S";
+      if (document.modified()) tip += "\n* Unsaved changes. Ctrl+S";
       explain(tip.c_str());
       if (shown && bench.texts().documents().count() > 1) {
         ImGui::SameLine(0, em(0.1f));
@@ -283,7 +281,7 @@ class EditorPanel final : public Panel {
       return pressed;
     };
     if (closing_ == document.id) {
-      say(document.title + " has changes that are not saved.");
+      say(document.title + " has unsaved changes.");
       if (button("Save and close")) {
         closing_ = 0;
         save(bench, document, [&bench, id = document.id] {
@@ -292,7 +290,7 @@ class EditorPanel final : public Panel {
         });
       }
       const bool lost = button("Close without saving");
-      if (button("Keep it open")) closing_ = 0;
+      if (button("Keep open")) closing_ = 0;
       ImGui::NewLine();
       if (lost) {
         closing_ = 0;
@@ -302,18 +300,18 @@ class EditorPanel final : public Panel {
     }
     switch (document.trouble) {
       case Document::Trouble::conflict:
-        say(document.title + " was changed on the disk, and here too. Which text is to stay?");
-        if (button("The one on the disk")) bench.texts().documents().take_from_disk(document);
-        if (button("Mine")) bench.texts().documents().keep_mine(document);
+        say(document.title + " was changed on disk and here. Which version to keep?");
+        if (button("Disk version")) bench.texts().documents().take_from_disk(document);
+        if (button("My version")) bench.texts().documents().keep_mine(document);
         ImGui::NewLine();
         break;
       case Document::Trouble::gone:
-        say("The file cannot be read any more (" + document.reason + "). Saving writes it again.");
+        say("The file can no longer be read (" + document.reason + "). Saving writes it again.");
         break;
       case Document::Trouble::restored:
-        say("This text had not been saved when the window ended. What is on the disk may be another.");
+        say("Restored from an unsaved text. The file on disk may differ.");
         if (button("Save it")) save(bench, document);
-        if (!document.path.empty() && button("Take the disk's"))
+        if (!document.path.empty() && button("Load from disk"))
           bench.texts().documents().take_from_disk(document);
         ImGui::NewLine();
         break;
@@ -382,7 +380,7 @@ class EditorPanel final : public Panel {
 
   void draw_gutter_menu(Workbench& bench) {
     if (!ImGui::BeginPopup("gutter")) return;
-    text_in(theme().muted, "Of each line, in the latest step");
+    text_in(theme().muted, "Costs of each line in the latest step");
     for (CostColumn& column : gutter_.columns()) {
       if (!gutter_.offers(column)) continue;
       ImGui::MenuItem(column.heading, "", &column.shown);
@@ -437,7 +435,8 @@ class EditorPanel final : public Panel {
       typed_at_ = ImGui::GetTime();
       checked_ = false;
     }
-    if (checked_ || ImGui::GetTime() - typed_at_ < kCheckAfter) return;
+    if (checked_) return;
+    if (ImGui::GetTime() - typed_at_ < kCheckAfter) return draw_again_in(kCheckAfter);
     checked_ = true;
     bench.texts().syntax().check(document.id, revision, document.buffer.content());
   }

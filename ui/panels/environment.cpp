@@ -15,6 +15,7 @@
 #include "runtime/device.h"
 #include "runtime/figures.h"
 #include "ui/base/device_list.h"
+#include "ui/base/redraw.h"
 #include "ui/window/theme.h"
 #include "ui/workbench/panel.h"
 
@@ -58,7 +59,7 @@ class EnvironmentPanel final : public Panel {
   void draw_tools(Workbench& bench) override {
     if (ImGui::Button("Copy")) ImGui::SetClipboardText(text_.c_str());
     bench.description().add_last("environment.copy", text_);
-    explain("Copies everything below as text, for a report.");
+    explain("Copies everything below as text.");
   }
 
   void draw(Workbench& bench) override {
@@ -67,6 +68,7 @@ class EnvironmentPanel final : public Panel {
       memory_ = read_memory();
       next_look_ = now + std::chrono::seconds(1);
     }
+    if (bench.journal().state() == SessionState::running) draw_again_in(1);
     text_.clear();
     ImGui::BeginChild("rows");
     if (begin_section("Versions")) {

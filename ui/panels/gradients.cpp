@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <utility>
 
 #include "runtime/figures.h"
 #include "ui/curves/distribution_map.h"
@@ -42,15 +43,13 @@ class GradientsPanel final : public Panel {
       const char* label;
       const char* help;
     } kViews[] = {
-        {View::norms, "Norms", "The norm of each parameter's gradient, and over all of them, step by step."},
+        {View::norms, "Norms", "Gradient norm of each parameter and of all, by step."},
         {View::flow, "Flow",
-         "From the input to the loss: mean and largest |gradient| of each op of the latest step."},
-        {View::histograms, "Histograms",
-         "How the gradients of the chosen parameter are spread, step by step."},
+         "Mean and largest |gradient| of each op in the latest step, from input to loss."},
+        {View::histograms, "Histograms", "Distribution of the selected parameter's gradient, by step."},
         {View::updates, "Updates",
-         "How far a step moves each parameter, as a part of its size: |update| / |weight|. About 1e-3 is "
-         "usual, which "
-         "the line marks; much less learns slowly, much more forgets."},
+         "|update| / |weight| of each parameter. About 1e-3 (the line) is usual; much less learns slowly, "
+         "much more is unstable."},
     };
     for (const auto& [view, label, help] : kViews) {
       if (tool_button(label, view_ == view)) view_ = view;
@@ -58,34 +57,36 @@ class GradientsPanel final : public Panel {
       explain(help);
       ImGui::SameLine(0, em(0.25f));
     }
-    char text[64];
-    std::snprintf(text, sizeof text, "every %.3g steps", std::max(1.0, model.every()));
-    if (ImGui::GetCursorPosX() + ImGui::CalcTextSize(text).x > ImGui::GetWindowWidth()) return;
-    ImGui::AlignTextToFramePadding();
-    text_in(theme().muted, "%s", model.every() < 1.05 ? "every step" : text);
-    bench.description().add_last("gradients.every", text);
-    explain("So many steps are looked at that it costs a fiftieth of the training's time at most.");
+    draw_cadence(bench);
   }
 
   void draw(Workbench& bench) override {
+    bench.measurements().want_statistics(cadence(bench));
     const GradientModel& model = bench.gradients();
     if (!model.latest()) {
-      draw_empty(
-          "No gradients yet",
-          "Norms, histograms and alarms appear here when a script calls backward() and its step has ended.");
+      draw_empty("No gradients yet",
+                 "Norms, histograms and alarms appear after the first step that calls backward().");
       return;
     }
     draw_alarms(bench);
     lines_ = view_ == View::norms || view_ == View::updates ? lines_of(model, view_ == View::updates)
                                                             : std::vector<const ParameterHistory*>();
     const ImVec2 room = ImGui::GetContentRegionAvail();
+    // One chart that can be read comes first; the table takes what is left, beside or above it.
+    const float chart = em(12), row = ImGui::GetTextLineHeightWithSpacing();
     const bool beside = room.x > em(46);
-    const ImVec2 table =
-        beside ? ImVec2{std::floor(room.x * 0.52f), room.y} : ImVec2{room.x, std::floor(room.y * 0.45f)};
-    ImGui::BeginChild("parameters", table);
-    draw_table(bench);
-    ImGui::EndChild();
-    if (beside) ImGui::SameLine(0, em(0.6f));
+    const float above =
+        std::min(room.y - chart, row * float(bench.gradients().parameters().size() + 1) + em(1));
+    const ImVec2 table = beside ? ImVec2{std::floor(std::min(room.x * 0.52f, em(24))), room.y}
+                                : ImVec2{room.x, std::floor(std::max(above, 0.0f))};
+    if (beside || table.y > 3 * row) {
+      ImGui::BeginChild("parameters", table);
+      draw_table(bench);
+      ImGui::EndChild();
+      if (beside) ImGui::SameLine(0, em(0.6f));
+    } else if (view_ == View::histograms) {
+      draw_choice(bench);
+    }
     ImGui::BeginChild("chart", {0, 0}, false,
                       ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
     switch (view_) {
@@ -116,6 +117,51 @@ class GradientsPanel final : public Panel {
     for (size_t i = 0; i < tape->nodes.size() && found < 0 && !op.empty(); ++i)
       if (tape->nodes[i].op == op && tape->nodes[i].place == place) found = int(i);
     if (found >= 0) bench.tape_actions().select(found);
+  }
+
+  // Steps between two measured ones; 0: as often as costs 2 %. The begin of a run is measured more often.
+  static int64_t cadence(const Workbench& bench) {
+    constexpr int64_t kBegin = 250, kOften = 4;
+    if (bench.settings().statistics_every > 0) return bench.settings().statistics_every;
+    return bench.journal().step() < kBegin ? kOften : 0;
+  }
+
+  static void draw_cadence(Workbench& bench) {
+    static constexpr std::pair<int, const char*> kChoices[] = {{0, "auto"},
+                                                               {1, "every step"},
+                                                               {5, "every 5 steps"},
+                                                               {20, "every 20 steps"},
+                                                               {100, "every 100 steps"}};
+    int& every = bench.shell().settings().statistics_every;
+    const char* shown = kChoices[0].second;
+    for (const auto& [steps, name] : kChoices)
+      if (steps == every) shown = name;
+    ImGui::SetNextItemWidth(std::clamp(ImGui::GetContentRegionAvail().x, em(3), em(8.5f)));
+    const bool open = ImGui::BeginCombo("##cadence", shown);
+    char text[64];
+    std::snprintf(text, sizeof text, "every %.3g steps", std::max(1.0, bench.gradients().every()));
+    bench.description().add_last("gradients.every", text);
+    bench.description().add_last("gradients.cadence", shown);
+    if (!open) {
+      explain((std::string("How often gradients are measured, now ") + text +
+               ". auto: every 4 steps at the start, then as often as costs at most 2 % of the time.")
+                  .c_str());
+      return;
+    }
+    for (const auto& [steps, name] : kChoices) {
+      if (ImGui::Selectable(name, steps == every)) every = steps;
+      bench.description().add_last("gradients.every_choice", name);
+    }
+    ImGui::EndCombo();
+  }
+
+  // The parameter whose histogram is shown, where the table has no room.
+  void draw_choice(Workbench& bench) {
+    ImGui::SetNextItemWidth(std::min(em(16), ImGui::GetContentRegionAvail().x));
+    if (!ImGui::BeginCombo("##parameter", chosen_.c_str())) return;
+    for (const ParameterHistory& p : bench.gradients().parameters())
+      if (ImGui::Selectable(p.name.c_str(), p.name == chosen_)) chosen_ = p.name;
+    ImGui::EndCombo();
   }
 
   void draw_alarms(Workbench& bench) {
@@ -169,7 +215,8 @@ class GradientsPanel final : public Panel {
         if (alarm.op.empty()) chosen_ = alarm.subject;
       }
       bench.description().add_last("gradients.alarm", head + ": " + more);
-      explain((head + ": " + more + "\n\n" + rule_text(rule) + "\n\nClick: selects it on the tape.").c_str());
+      explain(
+          (head + ": " + more + "\n\n" + rule_text(rule) + "\n\nClick to select it on the tape.").c_str());
       ImDrawList* const list = ImGui::GetWindowDrawList();
       const ImU32 color = over                                 ? theme().muted
                           : alarm.kind <= AlarmKind::exploding ? theme().bad
@@ -212,11 +259,11 @@ class GradientsPanel final : public Panel {
     constexpr struct {
       const char* name;
       const char* help;
-    } kColumns[] = {{"parameter", "Click: selects it on the tape, and shows its histograms."},
-                    {"|gradient|", "The norm of its gradient as backward() left it, before clipping."},
-                    {"|weight|", "The norm of its values at the end of the step."},
-                    {"update", "How far the step moved it, as a part of its size; 1e-3 is usual."},
-                    {"zeros", "How much of its gradient is exactly 0."}};
+    } kColumns[] = {{"parameter", "Click to select it on the tape and show its histogram."},
+                    {"|gradient|", "Norm of its gradient after backward(), before clipping."},
+                    {"|weight|", "Norm of its values at the end of the step."},
+                    {"update", "|update| / |weight|. About 1e-3 is usual."},
+                    {"zeros", "Share of its gradient that is exactly 0."}};
     ImGui::TableSetupScrollFreeze(1, 1);
     for (const auto& column : kColumns) ImGui::TableSetupColumn(column.name);
     ImGui::TableNextRow();
@@ -363,20 +410,27 @@ class GradientsPanel final : public Panel {
     const ParameterHistory* const chosen = model.find(chosen_);
     text_in(theme().muted, "gradients of %s", chosen_.c_str());
     if (!chosen || chosen->spreads.empty()) {
-      draw_empty("No histogram", "No gradient has reached this parameter in the steps that were looked at.");
+      draw_empty("No histogram", "No gradient has reached this parameter in the measured steps.");
       return;
     }
     const auto& columns = chosen->spreads;
+    const bool zeros = columns.back().second->gradient.zeros > 0;
     const Theme& t = theme();
     const DistributionColors colors{t.canvas, t.grid, t.text, t.muted, with_alpha(t.accent, 0.12f), t.accent};
     draw_distributions(
         "histograms", columns.size(),
         [&](size_t i) {
-          return Distribution{columns[i].first, &columns[i].second->edges, &columns[i].second->counts};
+          const ParameterStatistics& of = *columns[i].second;
+          // The histogram counts a sample of the elements.
+          int64_t counted = 0;
+          for (const int64_t n : of.counts) counted += n;
+          const double share = double(of.gradient.zeros) / double(std::max<int64_t>(of.gradient.count, 1));
+          return Distribution{columns[i].first, &of.edges, &of.counts,
+                              int64_t(share * double(counted) + 0.5)};
         },
         ImGui::GetContentRegionAvail(), colors);
-    bench.description().add_last("gradients.histogram",
-                                 chosen_ + " " + std::to_string(columns.size()) + " columns");
+    bench.description().add_last("gradients.histogram", chosen_ + " " + std::to_string(columns.size()) +
+                                                            " columns" + (zeros ? ", zeros apart" : ""));
   }
 
   bool show_over_ = false;

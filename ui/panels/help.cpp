@@ -21,15 +21,13 @@ class HelpPanel final : public Panel {
   Region region() const override { return Region::upper_left; }
 
   void add_commands(Workbench& bench) override {
-    bench.commands().add({"Help: search", "F1",
-                          "Help on operations, layers, optimizers and everything else a script can call.",
-                          [this, &bench] {
-                            page_ = Page::help;
-                            focus_search_ = true;
-                            bench.shell().show_panel(title());
-                          }});
-    bench.commands().add({"Help: examples", "",
-                          "The examples that come with Lunagrad: read, open or run one.", [this, &bench] {
+    bench.commands().add(
+        {"Help: search", "F1", "Searches everything that a script can call.", [this, &bench] {
+           page_ = Page::help;
+           focus_search_ = true;
+           bench.shell().show_panel(title());
+         }});
+    bench.commands().add({"Help: examples", "", "Shows the examples: read, open or run one.", [this, &bench] {
                             page_ = Page::examples;
                             bench.shell().show_panel(title());
                           }});
@@ -75,20 +73,19 @@ class HelpPanel final : public Panel {
     ImGui::BeginChild("examples", {0, 0});
     ImGui::PushTextWrapPos();
     if (bench.script().empty()) {
-      bold_text("Lunagrad: write, run, watch and take apart a training run");
+      bold_text("Write, run and inspect training scripts");
       text_in(
           theme().muted,
-          "Take one of these, or open a script of your own. F5 runs it, F6 pauses it; then click a node of "
-          "the tape.");
+          "Pick an example or open your script. F5 runs it, F6 pauses it; then click a node of the tape.");
     }
     ImGui::PopTextWrapPos();
     const std::vector<std::string> recent = bench.settings().recent;  // opening one puts it in front
     for (size_t i = 0; i < std::min<size_t>(recent.size(), 5); ++i) draw_recent(bench, recent[i]);
     if (ImGui::Button("Open a script")) bench.commands().run("Script: open");
     bench.description().add_last("help.open", "");
-    explain("A name or path of a Lua file. Ctrl+P.");
+    explain("Opens a Lua file by name or path. Ctrl+P.");
     if (examples_.empty())
-      draw_empty("No examples", "The folder of examples beside the Lua library is not there; install again.");
+      draw_empty("No examples", "The folder of examples is missing. Reinstall Lunagrad.");
     for (const Example& example : examples_) {
       ImGui::Separator();
       ImGui::PushID(example.name.c_str());
@@ -116,12 +113,11 @@ class HelpPanel final : public Panel {
       bench.control().restart();
     }
     bench.description().add_last("example.run", example.name);
-    explain(
-        "Runs it from the start. An example that wants a file or folder says so; give it as an argument.");
+    explain("Runs it from the start. Some examples need a file as an argument.");
     ImGui::SameLine();
     if (ImGui::Button("Open")) bench.control().open(example.path);
     bench.description().add_last("example.open", example.name);
-    explain("Makes it the script of this window; F5 runs it.");
+    explain("Opens it as the script of this window. F5 runs it.");
     if (!read_.empty()) return;
     ImGui::SameLine();
     if (ImGui::Button("Read")) {
@@ -172,7 +168,7 @@ class HelpPanel final : public Panel {
     }
     const bool scroll_up = !std::exchange(searched_, true);
     if (found_.empty()) {
-      draw_empty("Nothing found", "All words must occur in a name or in what is said of it.");
+      draw_empty("Nothing found", "All words must occur in the name or the description.");
       bench.description().add_last("help.none", query_);
       return;
     }
@@ -206,7 +202,7 @@ class HelpPanel final : public Panel {
       bold_text(chosen_->call);
       bench.description().add_last("help.call", chosen_->call);
       if (ImGui::Button("Copy")) ImGui::SetClipboardText(chosen_->call.c_str());
-      explain("Copies the call, to be pasted into a script.");
+      explain("Copies the call.");
     }
     // Monospaced, since the documents' drawings need aligned columns.
     if (section) ImGui::PushFont(fonts().mono);

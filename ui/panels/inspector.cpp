@@ -55,7 +55,7 @@ class InspectorPanel final : public Panel {
     ImGui::SameLine(0, em(0.6f));
     text_in(bench.shown().live() ? theme().muted : theme().warning, "%s", step.c_str());
     bench.description().add_last("inspector.step", step);
-    explain("The step that everything shows. The keys , and . go back and forth between the kept ones.");
+    explain("The step that all panels show. The keys , and . go back and forward.");
     ImGui::SameLine(0, em(1));
     float width = ImGui::GetCursorPosX();
     for (const char* label : kActions)
@@ -70,8 +70,7 @@ class InspectorPanel final : public Panel {
   void draw(Workbench& bench) override {
     const NodeInfo* node = bench.tape().selected_node();
     if (!node) {
-      draw_empty("No node selected",
-                 "Click a node of the tape: its record, its value and its gradient appear here.");
+      draw_empty("No node selected", "Click a node of the tape to see its value, gradient and source line.");
       return;
     }
     const ImVec2 room = ImGui::GetContentRegionAvail();
@@ -132,17 +131,14 @@ class InspectorPanel final : public Panel {
     if (node.op == "leaf") return;
     const int64_t step = bench.tape().tape()->step;
     if (action(bench, kActions[0], "inspector.check_gradient",
-               "Runs the node again in f64 and compares its gradient with central differences. The run is "
-               "left as it is."))
+               "Recomputes the node in f64 and compares its gradient with finite differences. The run is not "
+               "affected."))
       bench.inspection().check_gradient(step, node.id);
     if (action(bench, kActions[1], "inspector.compare_devices",
-               "Runs the node on the CPU and on the GPU, with the same inputs, and shows where the results "
-               "differ."))
+               "Runs the node on CPU and GPU with the same inputs and shows where the results differ."))
       bench.inspection().compare_devices(step, node.id);
-    if (action(
-            bench, kActions[2], "inspector.break_here",
-            "Pauses the run wherever the node's line is reached; a second click takes the breakpoint away.",
-            breaks(bench, node)))
+    if (action(bench, kActions[2], "inspector.break_here", "Sets or removes a breakpoint on the node's line.",
+               breaks(bench, node)))
       bench.breakpoints().toggle(node);
   }
 
@@ -154,7 +150,7 @@ class InspectorPanel final : public Panel {
     if (ImGui::Selectable(shown.c_str())) bench.texts().go_to(node.place);
     ImGui::PopStyleColor();
     bench.description().add_last("inspector.place", shown);
-    explain((place + "\nThe line that made the node. A click goes there.").c_str());
+    explain((place + "\nThe line that made the node. Click to go there.").c_str());
     const std::string& line = bench.texts().source_line(node.place);
     if (line.empty()) return;
     ImGui::PushFont(fonts().mono);
@@ -173,25 +169,22 @@ class InspectorPanel final : public Panel {
       ImGui::TableSetupColumn("value", ImGuiTableColumnFlags_WidthStretch);
       if (const char* doc = op_doc(node.op); *doc)
         row(bench, "op", node.op + ": " + doc, "What the operation computes.");
-      if (!node.module.empty())
-        row(bench, "module", node.module, "The module that was running when the call was made.");
+      if (!node.module.empty()) row(bench, "module", node.module, "The module that made the call.");
       for (const auto& [name, value] : node.attributes)
         row(bench, name.c_str(), value, "A parameter of the call. Positions count from 1, as in Lua.");
       if (node.op != "leaf") {
         row(bench, "forward", measured_text(node.forward_ns), "Time of the call itself.");
         row(bench, "backward", measured_text(node.backward_ns),
-            "Time that its gradient took in the latest backward.");
+            "Time of its gradient in the latest backward pass.");
       }
-      row(bench, "memory", bytes_figure(double(node.bytes)), "Of its outputs.");
-      row(bench, "device", node.device, "Where it ran.");
+      row(bench, "memory", bytes_figure(double(node.bytes)), "Memory of its outputs.");
+      row(bench, "device", node.device, "Device that it ran on.");
       if (node.output_summary)
-        row(bench, "output", summary_text(*node.output_summary),
-            "Euclidean norm of the finite values of its first output, and what stands out.");
+        row(bench, "output", summary_text(*node.output_summary), "Norm of the finite values of its first output.");
       if (node.gradient_summary)
         row(bench, "gradient", summary_text(*node.gradient_summary),
-            "The same of the gradient that reached its first output.");
-      row(bench, "node", std::to_string(node.id),
-          "Its id, which grows with time: operands have smaller ones.");
+            "Norm of the gradient of its first output.");
+      row(bench, "node", std::to_string(node.id), "Its id. Operands have smaller ids.");
       ImGui::EndTable();
     }
   }
@@ -235,9 +228,9 @@ class InspectorPanel final : public Panel {
                   .c_str());
     } else {
       ImGui::TextUnformatted(name.c_str());
-      explain((inputs ? "Tensor " + std::to_string(operand.tensor) +
-                            ", made by no node of this tape: it needs no gradient."
-                      : "Tensor " + std::to_string(operand.tensor) + ".")
+      explain((inputs
+                   ? "Tensor " + std::to_string(operand.tensor) + ", not on this tape: it needs no gradient."
+                   : "Tensor " + std::to_string(operand.tensor) + ".")
                   .c_str());
     }
     if (operand.dtype.empty()) {  // an optional operand that was not given
@@ -259,13 +252,13 @@ class InspectorPanel final : public Panel {
     if (ImGui::Selectable((tensor + "##show").c_str(), shown, 0, {together ? tensor_width : 0, 0}))
       inputs ? bench.inspection().inspect_input(i) : bench.inspection().inspect_output(i);
     bench.description().add_last("inspector.show", name + " " + shape);
-    explain(("Sizes of its dims and type of its elements, " + strides +
+    explain(("Shape and dtype, " + strides +
              ", the elements from one position of each dim to the next. Click to show its value and its "
              "gradient.")
                 .c_str());
     if (!is_dense(operand)) {
       cut_text(theme().muted, strides);
-      explain("Elements from one position of each dim to the next: they do not lie side by side.");
+      explain("Strides: the elements are not contiguous.");
       if (!version.empty() && ImGui::CalcTextSize((strides + "   " + version).c_str()).x < room)
         ImGui::SameLine(0, em(0.6f));
     }
@@ -273,10 +266,7 @@ class InspectorPanel final : public Panel {
     if (together) ImGui::SameLine(0, em(0.6f));
     cut_text(color, version);
     bench.description().add_last("inspector.saved", name + " " + version);
-    explain(
-        "The gradient reads this value. Its version when it was saved and, if it was written to since, when "
-        "backward() began: "
-        "that makes backward() fail.");
+    explain("Saved for the gradient, with its version. If it was written to since, backward() fails.");
   }
 
   // Whether the tensor is contiguous, as most are.
@@ -434,7 +424,7 @@ class InspectorPanel final : public Panel {
                         return "cell " + position_text(std::array{r, c});
                       });
       draw_color_legend(color_range({}, range), ImGui::GetContentRegionAvail().x, value_colors());
-      explain("The largest error in each cell of the map.");
+      explain("Largest error in each cell.");
       ImGui::PopID();
     }
   }

@@ -51,9 +51,7 @@ class MediaPanel final : public Panel {
       texture_.clear();
       shown_ = nullptr;
       draw_empty("No pictures, histograms or texts yet",
-                 "What the script gives lg.run.image(name, tensor), lg.run.histogram(name, tensor) or "
-                 "lg.run.text(name, "
-                 "string) appears here, step by step.");
+                 "Output of lg.run.image, lg.run.histogram and lg.run.text appears here.");
       return;
     }
     const ImVec2 room = ImGui::GetContentRegionAvail();
@@ -119,11 +117,11 @@ class MediaPanel final : public Panel {
     ImGui::EndDisabled();
     bench.description().add_last("media.slider",
                                  stands + ", " + std::to_string(at_ + 1) + " of " + std::to_string(last + 1));
-    explain("Which of the steps is shown.");
+    explain("The step to show.");
     ImGui::SameLine();
     if (tool_button("Latest", follow_)) follow_ = true;
     bench.description().add_last("media.latest", follow_ ? "on" : "off");
-    explain("Shows the newest as it comes.");
+    explain("Follows the newest.");
     const MediaSeries::Entry& entry = series.entries[size_t(at_)];
     if (series.kind == Event::Kind::image)
       draw_image(bench, entry.media);
@@ -141,12 +139,12 @@ class MediaPanel final : public Panel {
       if (!scaled_) texture_.set(media.shown_width, media.shown_height, media.pixels.data());
     }
     std::string said = std::to_string(media.width) + " x " + std::to_string(media.height);
-    if (media.shown_width != media.width) said += ", shown thinned out";
+    if (media.shown_width != media.width) said += ", thinned";
     if (!media.file.empty()) said += ", " + media.file;
     text_in(theme().muted, "%s", said.c_str());
     bench.description().add_last("media.image", said);
     if (scaled_) {
-      draw_empty("Too large for the window", "The picture is whole in the run's folder.");
+      draw_empty("Too large for the window", "The full image is in the run's folder.");
       return;
     }
     const ImVec2 room = ImGui::GetContentRegionAvail();
@@ -303,7 +301,7 @@ class MediaPanel final : public Panel {
     for (size_t i = nearest->media->percentiles.size(); i-- > 0;)
       said += "\n" + std::to_string(nearest->media->percentiles[i].first) + " % below " +
               number_figure(nearest->media->percentiles[i].second);
-    said += "\nmin " + number_figure(nearest->media->min) + "\nA click shows this step.";
+    said += "\nmin " + number_figure(nearest->media->min) + "\nClick to show this step.";
     ImGui::SetTooltip("%s", said.c_str());
     if (ImGui::IsItemClicked()) {
       step_ = nearest->step;

@@ -2,12 +2,13 @@
 // reach the run at its next step; with undo.
 #include <GLFW/glfw3.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
 
 #include "runtime/figures.h"
-#include "ui/widgets/input.h"
+#include "ui/window/input.h"
 #include "ui/window/theme.h"
 #include "ui/workbench/panel.h"
 
@@ -25,7 +26,7 @@ class ParametersPanel final : public Panel {
     if (!edits.empty()) {
       if (ImGui::Button("Undo")) bench.control().undo_param();
       bench.description().add_last("params.undo", edits.empty() ? "" : edits.back().name);
-      std::string list = "Takes the last change back. Ctrl+Z in this panel. Changes so far:";
+      std::string list = "Undoes the last change. Ctrl+Z. Changes so far:";
       const auto& now = bench.control().params().edits();
       for (size_t i = now.size(); i-- > 0 && now.size() - i <= 12;)
         list += "\nstep " + std::to_string(now[i].step) + ": " + now[i].name + " " + now[i].before + " -> " +
@@ -35,7 +36,7 @@ class ParametersPanel final : public Panel {
     }
     if (ImGui::Button("Rerun with these")) bench.control().rerun_with(bench.control().params().chosen());
     bench.description().add_last("params.rerun", "");
-    explain("Starts the script over with the values that stand here.");
+    explain("Restarts the script with these values.");
   }
 
   void draw(Workbench& bench) override {
@@ -43,9 +44,8 @@ class ParametersPanel final : public Panel {
     bench.control().update_params(params);
     if (params.empty()) {
       draw_empty("No parameters yet",
-                 "What the script declares with lg.run.param(name, value) or lg.run.live(name, value) can be "
-                 "changed "
-                 "here, also while it runs.");
+                 "Declare values with lg.run.param(name, value) or lg.run.live(name, value) to change them "
+                 "here, also during a run.");
       return;
     }
     if (ImGui::IsWindowFocused(ImGuiFocusedFlags_RootAndChildWindows) && !ImGui::GetIO().WantTextInput &&
@@ -57,7 +57,10 @@ class ParametersPanel final : public Panel {
     ImGui::TableSetupColumn("name");
     ImGui::TableSetupColumn("value", ImGuiTableColumnFlags_WidthStretch);
     ImGui::TableSetupColumn("reset");
-    ImGui::TableSetupColumn("state", ImGuiTableColumnFlags_WidthFixed, em(11));
+    // Values come first where there is little room; the tooltip has the whole state.
+    const float room = ImGui::GetContentRegionAvail().x;
+    ImGui::TableSetupColumn("state", ImGuiTableColumnFlags_WidthFixed,
+                            std::clamp(room - em(16), em(5), em(11)));
     for (const ParamInfo& param : params) {
       ImGui::PushID(param.name.c_str());
       ImGui::TableNextRow();
@@ -81,8 +84,8 @@ class ParametersPanel final : public Panel {
 
  private:
   static std::string about(const ParamInfo& param) {
-    std::string text = param.live ? "Live: the script asks for it at every step."
-                                  : "Read when the script asks for it, most often once, before its loop.";
+    std::string text = param.live ? "Live: read at every step."
+                                  : "Read when the script asks for it, usually once before its loop.";
     if (param.min || param.max)
       text += "\nFrom " + (param.min ? general_number(*param.min) : "any") + " to " +
               (param.max ? general_number(*param.max) : "any") + ".";
@@ -121,7 +124,7 @@ class ParametersPanel final : public Panel {
       } else if (editing_ == param.name) {
         editing_.clear();
       }
-      explain("Enter takes the value over.");
+      explain("Enter applies the value.");
     }
   }
 
@@ -168,15 +171,14 @@ class ParametersPanel final : public Panel {
     } else if (bench.control().params().on_its_way(param.name)) {
       const bool active = bench.journal().active();
       text = active ? "applies at the next step" : "for the next run";
-      help = active ? "The script gets it when the step that runs has ended."
-                    : "No run is going on. 'Rerun with these' starts one with it.";
+      help = active ? "Applied at the end of the current step."
+                    : "Nothing is running. 'Rerun with these' uses it.";
       color = theme().warning;
     } else if (!param.live && bench.control().params().chosen().count(param.name)) {
       text = "needs a rerun";
       help =
-          "The script has the value, but reads it before its loop. 'Rerun with these' starts over; "
-          "lg.run.live makes "
-          "it live.";
+          "The script reads it only before its loop. 'Rerun with these' restarts it; lg.run.live makes it "
+          "live.";
       color = theme().warning;
     } else {
       text = param.live ? "live" : "read once";

@@ -22,14 +22,12 @@ constexpr size_t kLastSteps = 8;
 enum View { kOps, kLines, kModules, kTimeline, kMemory };
 constexpr const char* kViews[] = {"Operations", "Lines", "Modules", "Timeline", "Memory"};
 constexpr const char* kViewHelp[] = {
-    "Time of each kind of operation. A click on a row lights its nodes in the tape.",
-    "Time of the operations that each source line called, their gradients included. A click goes to the "
-    "line.",
-    "Time of the operations of each module. A click lights its nodes in the tape.",
-    "The operations of the last steps as they followed each other, and what the pool's threads, the data "
-    "loader's and the "
-    "device did meanwhile. Wheel: zoom. Drag: pan. Double click: all.",
-    "Memory of the last step, split into what it is for. Wheel: zoom. Drag: pan. Double click: all."};
+    "Time of each operation. Click a row to highlight its nodes on the tape.",
+    "Time of each source line, gradients included. Click a row to go to the line.",
+    "Time of each module. Click a row to highlight its nodes on the tape.",
+    "Operations of the last steps over time, with threads, data loader and device. Wheel: zoom. Drag: pan. "
+    "Double-click: all.",
+    "Memory of the last step by purpose. Wheel: zoom. Drag: pan. Double-click: all."};
 
 enum Scope { kLast, kFew, kAll };
 constexpr const char* kScopes[] = {"last step", "last 8 steps", "since reset"};
@@ -79,12 +77,10 @@ class ProfilerPanel final : public Panel {
     draw_bar(bench);
     if (!view_) {
       if (bench.journal().active())
-        draw_empty("Measuring",
-                   "The first step that begins with this panel open appears here when it is over.");
+        draw_empty("Measuring", "The next whole step appears here.");
       else
         draw_empty("Nothing measured yet",
-                   "Run a script with this panel open: each step's time appears here, by operation, line and "
-                   "module.");
+                   "Run a script to see the time of each step by operation, line and module.");
       return;
     }
     draw_summary(bench);
@@ -136,13 +132,11 @@ class ProfilerPanel final : public Panel {
       ImGui::EndCombo();
     }
     bench.description().add_last("profiler.scope", kScopes[scope_]);
-    explain(
-        "Which steps the tables and the timeline show. Steps are passed over so that measuring costs at most "
-        "4 %.");
+    explain("Steps to show. Not every step is measured, so that the cost stays below 4 %.");
     flow("Freeze");
     if (tool_button("Freeze", frozen_)) frozen_ = !frozen_;
     bench.description().add_last("profiler.freeze", frozen_ ? "on" : "off");
-    explain("Keeps what is shown while the run goes on.");
+    explain("Keeps the current figures while the run continues.");
     flow("Reset");
     if (ImGui::Button("Reset")) {
       bench.measurements().reset_profile();
@@ -152,15 +146,13 @@ class ProfilerPanel final : public Panel {
       said_.clear();
     }
     bench.description().add_last("profiler.reset", "");
-    explain("Forgets what was measured and begins anew.");
+    explain("Clears the measurements.");
     flow("Export");
     ImGui::BeginDisabled(!view_);
     if (ImGui::Button("Export")) write_trace(bench);
     bench.description().add_last("profiler.export", "");
     ImGui::EndDisabled();
-    explain(
-        "Writes the kept steps as Chrome trace events, for ui.perfetto.dev or chrome://tracing: into the "
-        "run's folder, or the current one.");
+    explain("Saves the steps as a Chrome trace (ui.perfetto.dev, chrome://tracing) in the run's folder.");
     if (!said_.empty()) {
       text_in(said_bad_ ? theme().bad : theme().good, "%s", said_.c_str());
       bench.description().add_last("profiler.said", said_);
@@ -195,14 +187,11 @@ class ProfilerPanel final : public Panel {
         {"backward", t.backward_ns, theme().series[1],
          "Backward passes: operations, and the walk over the tape."},
         {"optimizer", t.optimizer_ns, theme().series[2], "The steps of optimizers."},
-        {"Lua", t.script_ns, theme().series[3],
-         "What is no operation: the script itself, printing, logging."}};
+        {"Lua", t.script_ns, theme().series[3], "Everything else: the script itself, printing, logging."}};
     if (t.waiting_ns > 0)
       parts.push_back({kWaiting, t.waiting_ns, theme().faint,
-                       "The script wants a value, as the loss, that the device has not computed yet. Where "
-                       "this is most of a "
-                       "step, the device is what limits the run; where it is little, the script does not "
-                       "hand it enough."});
+                       "Waiting for the device to compute a value, as the loss. If this is most of a step, "
+                       "the device is the limit; if little, the script."});
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const float width = ImGui::GetContentRegionAvail().x, height = em(0.55f);
     float left = at.x;
@@ -277,21 +266,18 @@ class ProfilerPanel final : public Panel {
          : chosen_ == kLines ? "line"
                              : "module",
          "", kName},
-        {"self", "Time without that of operations called from inside.", kSelf},
-        {"share", "Of the time of the steps shown.", kShare},
-        {"GPU", "Time that the device needed for it, by its own clock.", kDevice},
-        {"total",
-         chosen_ == kModules ? "Time with that of the modules inside."
-                             : "Time with that of operations called from inside.",
+        {"self", "Time without that of nested operations.", kSelf},
+        {"share", "Share of the time of the steps shown.", kShare},
+        {"GPU", "Time on the device.", kDevice},
+        {"total", chosen_ == kModules ? "Time including inner modules." : "Time including nested operations.",
          kTotal},
-        {"forward", "Self time outside of backward passes, the optimizer's step included.", kForward},
+        {"forward", "Self time outside backward passes, including the optimizer.", kForward},
         {"backward", "Self time inside backward passes.", kBackward},
-        {"calls", "How often, in all steps shown.", kCalls},
-        {"bytes", "Of operands and results, each counted once; views count nothing.", kBytes},
+        {"calls", "Calls in all steps shown.", kCalls},
+        {"bytes", "Bytes of operands and results, each counted once, without views.", kBytes},
         {"FLOP/s",
-         "Floating point operations in a second of self time, or of the GPU's, where there is a formula; see "
-         "the "
-         "tooltip of an operation.",
+         "Floating point operations per second of self or GPU time. See the tooltip of an operation for the "
+         "formula.",
          kRate}};
     const bool roomy = room.x >= em(54), device = has_device_times();
     std::vector<Heading> headings;
@@ -458,7 +444,7 @@ class ProfilerPanel final : public Panel {
             more > 0
                 ? ("Of the longest step " + count_figure(more) + " later operations are in the tables alone.")
                       .c_str()
-            : bench.journal().active() && !frozen_ ? "Freeze keeps the picture still while you look."
+            : bench.journal().active() && !frozen_ ? "Freeze keeps the chart still."
                                                    : "Colours as in the bar above.");
     if (!hit.hovered) return;
     const auto& [step, index, lane, length, kernel] = timeline_.sources[size_t(hit.id)];

@@ -17,7 +17,7 @@
 #include "script/run/notes.h"
 #include "ui/runs/comparison.h"
 #include "ui/runs/list.h"
-#include "ui/widgets/input.h"
+#include "ui/window/input.h"
 #include "ui/window/theme.h"
 #include "ui/workbench/panel.h"
 
@@ -30,21 +30,19 @@ struct ColumnText {
   float width;
 };
 constexpr std::array<ColumnText, 10> kColumns = {{
-    {RunColumn::star, "star",
-     "Starred runs; a click on a star changes it. Kept as the file star in the run's folder.", 3},
-    {RunColumn::name, "run", "The name of the run's folder, without the time that it begins with.", 7},
+    {RunColumn::star, "star", "Starred runs. Click to star. Kept as the file star in the run's folder.", 3},
+    {RunColumn::name, "run", "Name of the run's folder, without its time.", 11},
     {RunColumn::outcome, "outcome",
-     "How it ended: ok, error, numeric (a NaN or Inf), stopped and so on; running while its files "
-     "change, unfinished when it was cut off.",
+     "How it ended: ok, error, numeric (NaN or Inf), stopped; running while its files change, unfinished if "
+     "it was cut off.",
      5},
-    {RunColumn::steps, "steps", "The last step, and of how many.", 5},
-    {RunColumn::last, "last", "The last value of the metric chosen above.", 4.2f},
-    {RunColumn::best, "best",
-     "The lowest value of the metric, or the highest if it is an accuracy, a score or a reward.", 4.2f},
-    {RunColumn::started, "started", "When the run began, in UTC.", 8.5f},
-    {RunColumn::seconds, "time", "How long the run took.", 5.5f},
-    {RunColumn::differences, "what differs",
-     "What this run was given that not every run of the same script was given.", 16},
+    {RunColumn::steps, "steps", "Last step of how many.", 8},
+    {RunColumn::last, "last", "Last value of the metric chosen above.", 6},
+    {RunColumn::best, "best", "Lowest value of the metric; highest for an accuracy, score or reward.", 6},
+    {RunColumn::started, "started", "Start of the run, in UTC.", 8.5f},
+    {RunColumn::seconds, "time", "Duration of the run.", 5.5f},
+    {RunColumn::differences, "differences", "Settings in which this run differs from others of its script.",
+     16},
     {RunColumn::note, "note", "Kept as note.txt in the run's folder.", 14},
 }};
 
@@ -73,10 +71,7 @@ class RunsPanel final : public Panel {
     if (runs.empty()) {
       const auto [done, all] = bench.runs().progress();
       draw_empty(all > done ? "Reading runs" : "No runs yet",
-                 ("Each run of a script leaves a folder in runs/. Those that are there are listed here. "
-                  "Looked in: " +
-                  places_)
-                     .c_str());
+                 ("Every run is kept in a folder of runs/. Searched: " + places_).c_str());
       return;
     }
     arrange_runs(bench);
@@ -193,9 +188,8 @@ class RunsPanel final : public Panel {
     const std::set<std::string>& chosen = any ? selected_ : bench.runs().shown();
     const std::set<std::string>& pair = selected_.size() == 2 ? selected_ : bench.runs().shown();
     if (action("Compare", pair.size() == 2, "runs.compare",
-               "Two runs, selected with a click and Ctrl and a click, or the two whose boxes are ticked: "
-               "what they were given "
-               "and where their scripts differ.")) {
+               "Compares settings and scripts of two runs: select them with click and Ctrl+click, or tick "
+               "their boxes.")) {
       const auto found = std::make_shared<RunComparison>();
       bench.shell().errands().add([found, left = *pair.begin(),
                                    right = *std::next(pair.begin())] { *found = compare_runs(left, right); },
@@ -206,15 +200,14 @@ class RunsPanel final : public Panel {
                                   });
     }
     if (action("Note", one, "runs.note", "Writes a note for the selected run.")) begin_note(bench);
-    if (action("Script", one, "runs.script", "The script of the selected run, as it was then."))
+    if (action("Script", one, "runs.script", "Shows the script of the selected run as it was then."))
       open_script(bench);
     if (action("Export", !chosen.empty(), "runs.export",
-               "Writes the selected runs, or those whose boxes are ticked, as one HTML page beside their "
-               "folders: "
-               "curves, tapes, media, console, configuration. Any browser opens it."))
+               "Exports the selected runs, or the ticked ones, as one HTML page with curves, tapes, media, "
+               "console "
+               "and configuration."))
       export_runs(bench, {chosen.begin(), chosen.end()});
-    if (action("Delete", any, "runs.delete",
-               "Removes the selected runs with all that is in their folders; asks first."))
+    if (action("Delete", any, "runs.delete", "Deletes the selected runs with their folders. Asks first."))
       deleting_ = true;
     const auto [done, all] = bench.runs().progress();
     const size_t known = bench.runs().runs().size();
@@ -437,10 +430,10 @@ class RunsPanel final : public Panel {
     if (named > 8) ImGui::Text("and %zu more", named - 8);
     ImGui::PushTextWrapPos(em(28));
     text_in(theme().warning,
-            "Their folders go, with metrics, scripts and checkpoints. This cannot be undone.");
+            "Deletes their folders with metrics, scripts and checkpoints. This cannot be undone.");
     ImGui::PopTextWrapPos();
     const bool running = selected_.count(live) > 0;
-    if (running) text_in(theme().bad, "One of them is being written by the script that runs; stop it first.");
+    if (running) text_in(theme().bad, "One of them is running. Stop it first.");
     ImGui::BeginDisabled(running);
     if (ImGui::Button("Delete")) {
       for (const std::string& folder : selected_) {
@@ -487,12 +480,11 @@ class RunsPanel final : public Panel {
 
   void draw_config_difference(Workbench& bench) {
     if (comparison_.config.empty()) {
-      text_in(theme().muted,
-              "Both were given the same: script, arguments, seed, device, commit and parameters.");
+      text_in(theme().muted, "Script, arguments, seed, device, commit and parameters are equal.");
       bench.description().add_last("runs.diff.config", "the same");
       return;
     }
-    bold_text("What they were given, where it differs");
+    bold_text("Different settings");
     if (!ImGui::BeginTable(
             "config", 3, ImGuiTableFlags_RowBg | ImGuiTableFlags_Resizable | ImGuiTableFlags_NoSavedSettings))
       return;
@@ -517,11 +509,11 @@ class RunsPanel final : public Panel {
   void draw_code_difference(Workbench& bench) {
     ImGui::Spacing();
     if (comparison_.code.empty()) {
-      text_in(theme().muted, "Their scripts are the same.");
+      text_in(theme().muted, "The scripts are equal.");
       bench.description().add_last("runs.diff.code", "the same");
       return;
     }
-    bold_text("Their scripts");
+    bold_text("Scripts");
     ImGui::SameLine();
     const std::string count = std::to_string(comparison_.removed) +
                               (comparison_.removed == 1 ? " line" : " lines") + " only in the first (-), " +

@@ -9,12 +9,13 @@
 #include <functional>
 #include <utility>
 
+#include "ui/base/redraw.h"
 #include "ui/panels/tape_export_menu.h"
 #include "ui/panels/tape_marks.h"
 #include "ui/tape/legend.h"
 #include "ui/tape/op_family.h"
-#include "ui/widgets/input.h"
 #include "ui/widgets/value_view.h"
+#include "ui/window/input.h"
 #include "ui/window/theme.h"
 #include "ui/workbench/panel.h"
 
@@ -35,33 +36,32 @@ class TapePanel final : public Panel {
       bench.commands().add(
           {std::string("Tape: ") + name, key, help, std::move(run), there, title(), repeats});
     };
-    add("show everything", "F", "The whole tape in the panel.", [this] { show_whole(); });
-    add("show the end", "End", "The last nodes, where the loss is, as large as can be read.",
+    add("fit", "F", "Shows the whole tape.", [this] { show_whole(); });
+    add("show the end", "End", "Shows the last nodes, near the loss, at a readable size.",
         [this] { show_end(); });
-    add("search", "Ctrl+F", "Puts the caret into the search.", [this] { focus_search_ = true; });
+    add("search", "Ctrl+F", "Focuses the search.", [this] { focus_search_ = true; });
     add(
-        "next node", "N", "To the node that runs next in the order that is played.",
-        [this, &bench] { step(bench, 1); }, true);
+        "next node", "N", "Selects the node that runs next.", [this, &bench] { step(bench, 1); }, true);
     add(
-        "previous node", "Shift+N", "To the node that ran before.", [this, &bench] { step(bench, -1); },
+        "previous node", "Shift+N", "Selects the node that ran before.", [this, &bench] { step(bench, -1); },
         true);
-    add("play", "Space", "Walks through the nodes in the order in which they run, or stops there.",
+    add("play", "Space", "Plays the nodes in the order in which they run, or pauses.",
         [this, &bench] { play(bench); });
-    add("other order", "", "Plays the backward pass instead of the calls, or the other way round.",
+    add("switch order", "", "Switches between forward and backward order.",
         [this] { player_.set_backward(!player_.backward()); });
     add(
-        "up", "Up", "Along an edge to what the node reads.", [this, &bench] { move(bench, Direction::up); },
-        true);
+        "up", "Up", "Selects what the node reads, or the neighbour in that direction.",
+        [this, &bench] { move(bench, Direction::up); }, true);
     add(
-        "down", "Down", "Along an edge to what reads the node.",
+        "down", "Down", "Selects what reads the node, or the neighbour in that direction.",
         [this, &bench] { move(bench, Direction::down); }, true);
     add(
-        "left", "Left", "To the neighbour on the left.", [this, &bench] { move(bench, Direction::left); },
-        true);
+        "left", "Left", "Selects the neighbour on the left.",
+        [this, &bench] { move(bench, Direction::left); }, true);
     add(
-        "right", "Right", "To the neighbour on the right.", [this, &bench] { move(bench, Direction::right); },
-        true);
-    add("open", "Enter", "Opens the module, or the menu of the node.", [this, &bench] { enter(bench); });
+        "right", "Right", "Selects the neighbour on the right.",
+        [this, &bench] { move(bench, Direction::right); }, true);
+    add("open", "Enter", "Opens the module or the node's menu.", [this, &bench] { enter(bench); });
   }
 
   void draw_tools(Workbench& bench) override {
@@ -73,11 +73,8 @@ class TapePanel final : public Panel {
                          (key_pressed(GLFW_KEY_ENTER, false) || key_pressed(GLFW_KEY_KP_ENTER, false));
     bench.description().add_last("tape.search", search_);
     explain(
-        "Words of an op, module, name, shape, dtype or source line, as \"linear blocks.1\" or "
-        "\"train.lua:12\". Enter "
-        "goes to the next node that has them all, Shift+Enter to the one before. What has not fades; a "
-        "closed module "
-        "says how many it holds.");
+        "Op, module, name, shape, dtype or source line, as \"linear blocks.1\" or \"train.lua:12\". Enter: "
+        "next match, Shift+Enter: previous.");
     const TapeSnapshot* tape = bench.tape().tape();
     if (!tape || !bench.tape().texts()) return;
     find_.update(search_, *bench.tape().texts(), bench.tape().structure());
@@ -98,21 +95,20 @@ class TapePanel final : public Panel {
     ImGui::AlignTextToFramePadding();
     text_in(theme().muted, "%s", text);
     bench.description().add_last("tape.summary", text);
-    std::string help =
-        "How many nodes the tape of that step has; in a search, how many have the words, and which is shown.";
+    std::string help = "Nodes of the tape, or matches of the search, and the step.";
     if (bench.tape().by_dot()) help += " Laid out by Graphviz.";
     if (!bench.tape().dot_trouble().empty()) help += " " + bench.tape().dot_trouble() + ".";
     explain(help.c_str());
   }
 
   void draw(Workbench& bench) override {
+    turn(bench);
     const TapePicture* picture = bench.tape().picture();
     if (!picture || picture->boxes.empty()) {
       if (bench.tape().laying_out())
-        draw_empty("Laying out the tape", "This takes a moment for a tape of many thousand nodes.");
+        draw_empty("Laying out the tape", "This takes a moment for a large tape.");
       else
-        draw_empty("No tape yet",
-                   "Run a script that calls backward(): the nodes of its latest step appear here.");
+        draw_empty("No tape yet", "Run a script that calls backward() to see its latest step here.");
       structure_ = 0;
       return;
     }
@@ -132,6 +128,19 @@ class TapePanel final : public Panel {
   }
 
  private:
+  // The picture goes to the right where the panel is wider than high, or as chosen.
+  void turn(Workbench& bench) {
+    const std::string& chosen = bench.settings().tape_direction;
+    FoldState state = bench.tape().folding();
+    const ImVec2 room = ImGui::GetContentRegionAvail();
+    // Near a square it stays as it is, so that moving a splitter does not turn it to and fro.
+    const float threshold = state.sideways ? 0.9f : 1.1f;
+    const bool sideways = chosen == "right" || (chosen != "down" && room.x > threshold * room.y);
+    if (sideways == state.sideways) return;
+    state.sideways = sideways;
+    bench.tape_actions().fold(std::move(state));
+  }
+
   static GraphCanvas::Colors colors() {
     const Theme& t = theme();
     return {t.canvas, t.grid,    t.panel,  t.text, t.muted,        t.faint,
@@ -145,9 +154,11 @@ class TapePanel final : public Panel {
       // Resets the view if the picture has little in common with the previous one. Until the user moves the
       // view, it follows what they open and close as long as everything is legible.
       const bool folded = model.folding() != folding_;
+      const bool turned = picture.canvas.layout.sideways != sideways_;
+      sideways_ = picture.canvas.layout.sideways;
       if (whole_ && !moved_)
         show_whole();
-      else if (picture_ == 0 || structure_ == 0 || model.kept() < 0.25)
+      else if (picture_ == 0 || structure_ == 0 || turned || model.kept() < 0.25)
         show_end();
       else if (folded && !moved_)
         canvas_.fit_if_legible();
@@ -174,7 +185,10 @@ class TapePanel final : public Panel {
     const bool moved = player_.tick(now - last_time_);
     last_time_ = now;
     if (moved) show_playhead(bench);
-    if (player_.playing()) bench.tape_actions().animate();
+    if (player_.playing()) {
+      bench.tape_actions().animate();
+      draw_again_in(0);
+    }
   }
 
   void show_whole() {
@@ -216,10 +230,13 @@ class TapePanel final : public Panel {
     const TapeModel& model = bench.tape();
     if (ImGui::Button("Fit")) show_whole();
     bench.description().add_last("tape.fit", "");
-    explain("Shows the whole tape. Drag pans, the wheel zooms, a click selects or opens. F.");
+    explain("Shows the whole tape. F. Drag: pan. Wheel: zoom. Click: select or open.");
     flow(em(6.5f));
     ImGui::SetNextItemWidth(em(6.5f));
     draw_open_choice(bench, model);
+    flow(em(5));
+    ImGui::SetNextItemWidth(em(5));
+    draw_direction(bench);
     flow(em(8.5f));
     ImGui::SetNextItemWidth(em(8.5f));
     draw_color_choice(bench, *model.tape());
@@ -233,19 +250,19 @@ class TapePanel final : public Panel {
     flow(button_width("Forward") + em(7));
     if (ImGui::Button(player_.backward() ? "Backward" : "Forward")) player_.set_backward(!player_.backward());
     bench.description().add_last("tape.order", player_.backward() ? "backward" : "forward");
-    explain("The order that is played: that of the calls, or that of the backward pass. Click to change.");
+    explain("Order to play: forward or backward. Click to switch.");
     ImGui::SameLine(0, em(0.2f));
     if (ImGui::Button("<##previous")) step(bench, -1);
     bench.description().add_last("tape.previous", "");
-    explain("To the node that ran before. Shift+N.");
+    explain("Previous node. Shift+N.");
     ImGui::SameLine(0, em(0.2f));
     if (ImGui::Button(player_.playing() ? "Pause##play" : "Play##play")) play(bench);
     bench.description().add_last("tape.play", player_.playing() ? "playing" : "");
-    explain("Walks through the nodes in the order in which they run. Space.");
+    explain("Plays the nodes in the order in which they run. Space.");
     ImGui::SameLine(0, em(0.2f));
     if (ImGui::Button(">##next")) step(bench, 1);
     bench.description().add_last("tape.next", "");
-    explain("To the node that runs next. N.");
+    explain("Next node. N.");
     if (player_.on()) {
       char text[48];
       std::snprintf(text, sizeof text, "%d / %zu", player_.number(), player_.count());
@@ -253,11 +270,11 @@ class TapePanel final : public Panel {
       ImGui::AlignTextToFramePadding();
       text_in(theme().text, "%s", text);
       bench.description().add_last("tape.playhead", text);
-      explain("Where the playhead is. Nodes that have not had their turn are faint.");
+      explain("Position of the playhead. Later nodes are faint.");
       ImGui::SameLine(0, em(0.3f));
       if (ImGui::Button("x##stop")) player_.stop();
       bench.description().add_last("tape.stop", "");
-      explain("Takes the playhead away.");
+      explain("Removes the playhead.");
     }
   }
 
@@ -272,25 +289,45 @@ class TapePanel final : public Panel {
     const bool open = ImGui::BeginCombo("##open", label.c_str());
     bench.description().add_last("tape.open", label);
     if (!open) {
-      explain(
-          "Which modules are open. A click on a module opens it, one on the title of its frame closes it.");
+      explain("Which modules are open. Click a module to open it, the title of its frame to close it.");
       return;
     }
     const auto choice = [&](const char* name, FoldState::Mode mode, uint32_t deep, const char* help) {
       if (ImGui::Selectable(name, state.mode == mode && state.depth == deep)) {
-        bench.tape_actions().fold({mode, deep, {}});
+        bench.tape_actions().fold({mode, deep, {}, state.sideways});
         show_end();
       }
       bench.description().add_last("tape.open_choice", name);
       explain(help);
     };
-    choice("few boxes", FoldState::Mode::automatic, 0,
-           "The outer modules, as long as few boxes are to be seen.");
-    choice("all closed", FoldState::Mode::depth, 0, "Collapses every module.");
+    choice("few boxes", FoldState::Mode::automatic, 0, "Opens outer modules while few boxes are visible.");
+    choice("all closed", FoldState::Mode::depth, 0, "Closes every module.");
     choice("depth 1", FoldState::Mode::depth, 1, "Opens the outermost modules.");
     choice("depth 2", FoldState::Mode::depth, 2, "Opens two levels of modules.");
     choice("depth 3", FoldState::Mode::depth, 3, "Opens three levels of modules.");
-    choice("all open", FoldState::Mode::all, 0, "Expands everything: every node of the tape has a box.");
+    choice("all open", FoldState::Mode::all, 0, "Opens every module.");
+    ImGui::EndCombo();
+  }
+
+  static void draw_direction(Workbench& bench) {
+    static constexpr struct {
+      const char *kept, *label, *help;
+    } kDirections[] = {
+        {"auto", "auto", "Left to right if the panel is wider than high, otherwise top to bottom."},
+        {"right", "right", "Left to right."},
+        {"down", "down", "Top to bottom."}};
+    std::string& chosen = bench.shell().settings().tape_direction;
+    const bool open = ImGui::BeginCombo("##direction", chosen.c_str());
+    bench.description().add_last("tape.direction", bench.tape().folding().sideways ? "right" : "down");
+    if (!open) {
+      explain("The direction in which data flows.");
+      return;
+    }
+    for (const auto& one : kDirections) {
+      if (ImGui::Selectable(one.label, chosen == one.kept)) chosen = one.kept;
+      bench.description().add_last("tape.direction_choice", one.label);
+      explain(one.help);
+    }
     ImGui::EndCombo();
   }
 
@@ -300,7 +337,7 @@ class TapePanel final : public Panel {
     const bool open = ImGui::BeginCombo("##color", label);
     bench.description().add_last("tape.color", label);
     if (!open) {
-      explain("What the colours say. A quantity is also written on its node.");
+      explain("Meaning of the colours. A quantity is also written on its node.");
       return;
     }
     const auto choice = [&](const char* name, int metric, const char* help) {
@@ -404,7 +441,8 @@ class TapePanel final : public Panel {
         const CanvasNode& shown = picture.canvas.nodes[size_t(box)];
         const std::string note = marks.note ? marks.note(box) : "";
         const GraphCanvas::Mark& mark = marks_.boxes()[size_t(box)];
-        std::string text = shown.title + " " + shown.line;
+        std::string text = (shown.name.empty() ? shown.title : shown.name) + " " + shown.line;
+        if (!shown.name.empty()) text += " shown as " + shown.title;
         if (!note.empty()) text += " (" + note + ")";
         if (mark.failed) text += " failed";
         if (mark.lit) text += " lit";
@@ -471,13 +509,12 @@ class TapePanel final : public Panel {
     };
     const std::string place = node.place.file + ":" + std::to_string(node.place.line);
     if (item(node.place.line > 0 ? "Go to line " + place : "Go to line", node.place.line > 0,
-             "Shows the line of the script that made this node."))
+             "Goes to the line that made this node."))
       bench.texts().go_to(node.place);
     const std::string name = name_of(node);
-    if (item("Copy name " + name, true, "Puts the name on the clipboard."))
-      ImGui::SetClipboardText(name.c_str());
+    if (item("Copy name " + name, true, "Copies the name.")) ImGui::SetClipboardText(name.c_str());
     const auto& operands = model.tree()->operands[size_t(menu_node_)];
-    if (item("Select inputs", !operands.empty(), "Outlines the nodes whose results this one reads.")) {
+    if (item("Select inputs", !operands.empty(), "Highlights the nodes that this one reads.")) {
       bench.tape_actions().light({operands.begin(), operands.end()});
       for (const uint32_t operand : operands) bench.tape_actions().open_around(int(operand));
     }
@@ -558,6 +595,7 @@ class TapePanel final : public Panel {
   FoldState folding_;
   bool moved_ = false;  // by the user, since the view was fitted
   bool whole_ = false;  // the user wants to see the whole tape, whatever it becomes
+  bool sideways_ = false;
   uint64_t selections_ = 0;
   int wanted_ = -1;     // a node to show as soon as the modules around it are open
   uint64_t group_ = 0;  // key of the closed module that the arrows moved to

@@ -27,7 +27,7 @@ void TapeExportMenu::draw(Workbench& bench, const GraphCanvas::Colors& colors) {
   ImGui::SetNextItemWidth(em(24));
   ImGui::InputText("##path", path_, sizeof path_);
   bench.description().add_last("tape.path", path_);
-  explain("The file's path without its ending. A relative one begins where the program was started.");
+  explain("Path without extension, relative to where Lunagrad was started.");
   const auto button = [&](const char* kind, const char* help) {
     const bool pressed = ImGui::Button(kind);
     bench.description().add_last("tape.write", kind);
@@ -37,15 +37,15 @@ void TapeExportMenu::draw(Workbench& bench, const GraphCanvas::Colors& colors) {
   };
   const std::string path = path_;
   const TapeSnapshot& tape = *bench.tape().tape();
-  if (button("DOT", "Every node, as text for Graphviz."))
+  if (button("DOT", "Every node, for Graphviz."))
     attempt(bench, path + ".dot", [&] { return tape_as_dot(tape); });
-  if (button("SVG", "The whole picture as it is laid out."))
+  if (button("SVG", "The whole tape as laid out."))
     attempt(bench, path + ".svg", [&] { return picture_as_svg(bench.tape().picture()->canvas, colors); });
-  if (bench.shell().can_take_picture() && button("PNG", "The pixels that the panel shows.")) {
+  if (bench.shell().can_take_picture() && button("PNG", "What the panel shows.")) {
     wanted_picture_ = path + ".png";
     ImGui::CloseCurrentPopup();
   }
-  if (button("JSON", "Every node with all fields of its record."))
+  if (button("JSON", "Every node with all fields."))
     attempt(bench, path + ".json", [&] { return tape_json(tape); });
   ImGui::NewLine();
   if (!outcome_.empty()) {

@@ -106,9 +106,7 @@ void draw_slice_controls(Workbench& bench, SliceChoice& choice, const std::strin
        "Slices of two dims as pictures: images of a batch, filters of a convolution.");
   next_item(em(7));
   mode("Histogram", Mode::histogram,
-       "How often values occur, over all elements. Bins grow with the values, four to a factor of 2; heights "
-       "are square "
-       "roots.");
+       "Distribution of all elements. Bins are logarithmic, four per factor of 2; heights are square roots.");
   const int dims = int(choice.shape.size());
   if (choice.mode != Mode::histogram && dims > 2) {
     if (choice.row_dim < 0) choice.row_dim = dims - 2, choice.column_dim = dims - 1;
@@ -125,7 +123,7 @@ void draw_slice_controls(Workbench& bench, SliceChoice& choice, const std::strin
     next_item(em(7));
     ImGui::SetNextItemWidth(em(7));
     const int chosen = choose(bench, "inspector.plane", texts[size_t(shown)], texts, shown);
-    explain("The dims whose positions run downwards and to the right.");
+    explain("Dims of rows and columns.");
     if (chosen >= 0) std::tie(choice.row_dim, choice.column_dim) = pairs[size_t(chosen)];
   }
   if (choice.mode == Mode::cells && dims > 2) {
@@ -143,7 +141,7 @@ void draw_slice_controls(Workbench& bench, SliceChoice& choice, const std::strin
       ImGui::PopID();
       bench.description().add_last(
           "inspector.slice", "dim " + std::to_string(d + 1) + ": " + std::to_string(choice.at[size_t(d)]));
-      explain("Position in this dim, from 1 as in Lua. Ctrl+click to type it.");
+      explain("Position in this dim, from 1. Ctrl+click to type.");
     }
   }
   if (choice.mode == Mode::images) {
@@ -155,12 +153,12 @@ void draw_slice_controls(Workbench& bench, SliceChoice& choice, const std::strin
       const int chosen = choose(bench, "inspector.channels", texts[size_t(choice.channel_dim + 1)], texts,
                                 choice.channel_dim + 1);
       if (chosen >= 0) choice.channel_dim = chosen - 1;
-      explain("The dim, of size 3, whose positions are red, green and blue.");
+      explain("The dim of size 3 that holds red, green and blue.");
     }
     next_item(em(6));
     if (tool_button("scale each", choice.normalize_each)) choice.normalize_each = !choice.normalize_each;
     bench.description().add_last("inspector.normalize", choice.normalize_each ? "each" : "all");
-    explain("Lit: each picture from its own darkest to its own brightest pixel; else all from one range.");
+    explain("Scales each picture to its own range instead of a common one.");
     if (tiles > 1) {
       next_item(em(8));
       ImGui::SetNextItemWidth(em(8));
@@ -178,7 +176,7 @@ void draw_slice_controls(Workbench& bench, SliceChoice& choice, const std::strin
     int part = int(choice.part);
     if (ImGui::Combo("##part", &part, "magnitude\0real part\0imaginary part\0"))
       choice.part = ComplexPart(part);
-    explain("What is shown of complex numbers.");
+    explain("Part of complex numbers to show.");
   }
 }
 
@@ -217,8 +215,8 @@ void TensorPane::draw_scale(Workbench& bench, const SliceView* view) {
   if (!ImGui::BeginPopup("scale")) return;
   bold_text("Colours");
   if (ImGui::RadioButton("range of the values", scale_.automatic)) scale_.automatic = true;
-  explain("From the least to the greatest finite value of the whole tensor.");
-  if (ImGui::RadioButton("range by hand", !scale_.automatic)) {
+  explain("From the smallest to the largest finite value of the tensor.");
+  if (ImGui::RadioButton("custom range", !scale_.automatic)) {
     if (scale_.automatic && view && view->has_statistics)
       scale_.low = view->statistics.min, scale_.high = view->statistics.max;
     scale_.automatic = false;
@@ -228,7 +226,7 @@ void TensorPane::draw_scale(Workbench& bench, const SliceView* view) {
     float clip = float(scale_.clip);
     ImGui::SetNextItemWidth(em(10));
     if (ImGui::SliderFloat("clipped at each end", &clip, 0, 10, "%.1f %%")) scale_.clip = double(clip);
-    explain("So many per cent of the values share the colour of each end: outliers leave the others apart.");
+    explain("Per cent of values that share the end colours, so that outliers do not hide the rest.");
   } else {
     ImGui::SetNextItemWidth(em(8));
     ImGui::InputDouble("least", &scale_.low, 0, 0, "%.6g");
@@ -240,13 +238,10 @@ void TensorPane::draw_scale(Workbench& bench, const SliceView* view) {
   ImGui::SetNextItemWidth(em(12));
   if (ImGui::Combo("colours", &map, "by the values\0one direction\0both sides of 0\0"))
     scale_.map = ColorScale::Map(map);
-  explain(
-      "By the values: two colours when there are both signs, neutral at 0; else viridis, dark to bright.");
+  explain("By the values: two colours with neutral 0 for both signs, otherwise viridis.");
   ImGui::Checkbox("logarithmic", &scale_.logarithmic);
   bench.description().add_last("inspector.logarithmic", scale_.logarithmic ? "on" : "off");
-  explain(
-      "Colours follow the logarithm of the magnitude; below a ten-thousandth of the largest they are "
-      "linear.");
+  explain("Logarithmic colours; linear below a ten-thousandth of the largest value.");
   ImGui::EndPopup();
 }
 
@@ -283,8 +278,7 @@ void TensorPane::draw_heading(Workbench& bench, const SliceChoice& choice, const
     return pressed;
   };
   if (item("Scale", "inspector.scale", "How values become colours.", em(3.2f))) ImGui::OpenPopup("scale");
-  if (item("Copy", "inspector.copy", "The shown slice, every element, as text for the clipboard.", em(3.2f)))
-    ImGui::OpenPopup("copy");
+  if (item("Copy", "inspector.copy", "Copies the slice as text.", em(3.2f))) ImGui::OpenPopup("copy");
   if (item("Save", "inspector.save", "The whole tensor as a NumPy file.", em(3.2f))) {
     std::string name = "step" + std::to_string(bench.inspection().place().step) + "-" + tensor_name +
                        (gradient_ ? "-gradient" : "");
@@ -294,7 +288,7 @@ void TensorPane::draw_heading(Workbench& bench, const SliceChoice& choice, const
     std::snprintf(path_, sizeof path_, "%s%s%s.npy", folder.c_str(), folder.empty() ? "" : "/", name.c_str());
     ImGui::OpenPopup("save");
   }
-  if (!map_.window().whole() && item("All", "inspector.all", "Shows the whole slice again.", em(2.5f)))
+  if (!map_.window().whole() && item("All", "inspector.all", "Shows the whole slice.", em(2.5f)))
     map_.show_all();
   ImGui::PopStyleVar();
   draw_scale(bench, view);
@@ -329,7 +323,7 @@ void TensorPane::draw_statistics(Workbench& bench, const SliceView& view) {
   if (view.statistics_follow) {
     text_in(theme().muted, "counting %lld elements…", static_cast<long long>(view.count));
     bench.description().add_last("inspector.counting", heading_);
-    explain("The statistics of so many take a while; until then colours span what the cells show.");
+    explain("Counting takes a while; until then colours span the visible cells.");
   }
   if (!view.has_statistics || view.count == 0) return;
   const Statistics& s = view.statistics;
@@ -377,7 +371,7 @@ void TensorPane::draw_statistics(Workbench& bench, const SliceView& view) {
            figure("norm %.9g\n", s.norm);
   all += "zeros " + std::to_string(s.zeros) + "\nNaN " + std::to_string(s.nans) + "\n+Inf " +
          std::to_string(s.infinities) + "\n-Inf " + std::to_string(s.negative_infinities);
-  if (odd > 0) all += "\nCells that are crossed are NaN; those with one stroke are infinite, upwards for +.";
+  if (odd > 0) all += "\nCrossed cells are NaN; a stroke marks Inf, upwards for +.";
   explain(all.c_str());
 }
 
@@ -419,16 +413,13 @@ void TensorPane::draw_cells(Workbench& bench, const SliceView& view) {
     const std::string picked = index(map_.picked()->first, map_.picked()->second) + " = " + view.picked;
     beside(theme().accent, picked);
     bench.description().add_last("inspector.picked", picked);
-    explain((picked + "\nThe picked element, exactly. Arrow keys go to its neighbours.").c_str());
+    explain((picked + "\nThe selected element. Arrow keys move.").c_str());
   } else if (!map_.picked() && part.empty()) {
     const float free = room.x - ImGui::GetItemRectSize().x - em(0.6f);
-    for (const char* hint :
-         {"click a cell for its value; the wheel zooms, dragging pans", "click a cell for its value"}) {
+    for (const char* hint : {"click: value; wheel: zoom; drag: pan", "click a cell for its value"}) {
       if (free < ImGui::CalcTextSize(hint).x) continue;
       beside(theme().faint, hint);
-      explain(
-          "The wheel zooms, dragging pans, a double click shows all. A click picks an element, the arrow "
-          "keys its neighbours.");
+      explain("Wheel: zoom. Drag: pan. Double-click: all. Click or arrow keys: select an element.");
       break;
     }
   }
@@ -468,6 +459,19 @@ void TensorPane::draw_images(Workbench& bench, const SliceView& view, const Tile
                                                        " of " + std::to_string(tiles->tiles));
 }
 
+// What can be done about a value that is not there.
+void TensorPane::draw_remedy(Workbench& bench, const std::string& reason) {
+  if (reason.starts_with("Not captured")) {
+    if (ImGui::Button("Capture next step")) bench.control().step();
+    bench.description().add_last("inspector.capture", item_);
+    explain("Runs one step and keeps its values. F8.");
+  } else if (reason.find("the budget is ") != std::string::npos) {
+    if (ImGui::Button("Raise")) bench.shown().set_memory_budget(2 * bench.shown().memory_budget());
+    bench.description().add_last("inspector.raise", item_);
+    explain("Doubles the memory budget of kept steps. The next captured step uses it.");
+  }
+}
+
 void TensorPane::draw(Workbench& bench, const SliceChoice& choice, const std::string& tensor_name) {
   const auto view = gradient_ ? bench.inspection().probe().gradient() : bench.inspection().probe().value();
   const auto tiles =
@@ -485,6 +489,7 @@ void TensorPane::draw(Workbench& bench, const SliceChoice& choice, const std::st
     text_in(theme().muted, "%s", view->reason.c_str());
     ImGui::PopTextWrapPos();
     bench.description().add_last(item_, view->reason);
+    draw_remedy(bench, view->reason);
     return;
   }
   if (!view->note.empty()) {

@@ -44,6 +44,7 @@ class TensorPane {
   void draw_heading(Workbench&, const SliceChoice&, const SliceView*, const std::string& tensor_name);
   void draw_statistics(Workbench&, const SliceView&);
   void draw_cells(Workbench&, const SliceView&);
+  void draw_remedy(Workbench&, const std::string& reason);
   void draw_images(Workbench&, const SliceView&, const TileView*, const SliceChoice&);
   void draw_scale(Workbench&, const SliceView*);
   TensorPlace place(const Workbench&) const;

@@ -18,10 +18,10 @@ class TimePanel final : public Panel {
   void add_commands(Workbench& bench) override {
     const auto kept = [&bench] { return !bench.shown().history().steps.empty(); };
     bench.commands().add(
-        {"Back in time", ",", "Shows the kept step before.", [&bench] { bench.shown().move(-1); }, kept});
+        {"Back in time", ",", "Shows the previous kept step.", [&bench] { bench.shown().move(-1); }, kept});
     bench.commands().add(
         {"Forward in time", ".", "Shows the next kept step.", [&bench] { bench.shown().move(1); }, kept});
-    bench.commands().add({"Latest step", "", "Shows the latest step, and goes on with the run.",
+    bench.commands().add({"Latest step", "", "Shows the latest step and follows the run.",
                           [&bench] { bench.shown().go_live(); }, [&bench] { return !bench.shown().live(); }});
   }
 
@@ -29,15 +29,15 @@ class TimePanel final : public Panel {
     if (bench.shown().history().steps.empty()) return;
     if (ImGui::Button("<")) bench.shown().move(-1);
     bench.description().add_last("time.back", "");
-    explain("To the kept step before. Key: comma.");
+    explain("Previous kept step. Comma.");
     ImGui::SameLine(0, em(0.25f));
     if (ImGui::Button(">")) bench.shown().move(1);
     bench.description().add_last("time.forward", "");
-    explain("To the next kept step. Key: full stop.");
+    explain("Next kept step. Full stop.");
     ImGui::SameLine(0, em(0.25f));
     if (tool_button("Live", bench.shown().live())) bench.shown().go_live();
     bench.description().add_last("time.live", bench.shown().live() ? "on" : "off");
-    explain("Shows the latest step, and goes on with the run.");
+    explain("Shows the latest step and follows the run.");
     ImGui::SameLine();
     ImGui::AlignTextToFramePadding();
     const std::string shown = "step " + std::to_string(bench.shown().step());
@@ -49,7 +49,7 @@ class TimePanel final : public Panel {
     const History& history = bench.shown().history();
     if (history.steps.empty()) {
       draw_empty("No steps yet",
-                 "Each step's tape is kept here, and the values of those that were stepped or paused in.");
+                 "The tapes of past steps are kept here, with values where you stepped or paused.");
       return;
     }
     draw_strip(bench, history);
@@ -101,9 +101,8 @@ class TimePanel final : public Panel {
         bench.shown().stand_on(wanted);
     }
     explain(
-        "The kept steps. Drag to go back in time: tape, inspector and gutter show the step. Tall ticks have "
-        "values too; "
-        "triangles are edits, reloads and checkpoints.");
+        "Kept steps. Drag to go back in time. Tall ticks have values; triangles are edits, reloads and "
+        "checkpoints.");
   }
 
   void draw_memory(Workbench& bench, const History& history) {
@@ -113,14 +112,13 @@ class TimePanel final : public Panel {
                              mebibytes_figure(bench.shown().memory_budget()) + ", pictures " +
                              mebibytes_figure(Texture::bytes_in_use());
     ImGui::AlignTextToFramePadding();
+    ImGui::PushTextWrapPos(0);
     text_in(theme().muted, "%zu steps, %zu with values, %s", history.steps.size(), values, used.c_str());
+    ImGui::PopTextWrapPos();
     bench.description().add_last("time.memory", used);
     explain(
-        "Memory that is held for this window beside the run's own: tapes, the tensors of steps that were "
-        "captured, and "
-        "the pictures that the graphics device holds for the panels. The oldest steps go first, also where "
-        "pictures need "
-        "the room; one whose values alone need more than the budget is kept in part, and says so.");
+        "Memory of the window beside the run's: tapes, captured tensors and pictures. The oldest steps are "
+        "dropped first.");
     ImGui::SameLine();
     if (ImGui::GetContentRegionAvail().x < em(13)) ImGui::NewLine();
     int budget = int(bench.shown().memory_budget() >> 20);
@@ -129,7 +127,7 @@ class TimePanel final : public Panel {
                          ImGuiSliderFlags_Logarithmic | ImGuiSliderFlags_AlwaysClamp))
       bench.shown().set_memory_budget(size_t(budget) << 20);
     bench.description().add_last("time.budget", std::to_string(budget));
-    explain("How much memory kept steps and pictures may take together. Ctrl+click to type it.");
+    explain("Memory budget of kept steps and pictures. Ctrl+click to type.");
   }
 
   // Newest first.

@@ -118,9 +118,9 @@ void draw_status(Workbench& bench, float width) {
   ImGui::Dummy({width, height});
   bench.description().add_last("state", status.text);
   if (bench.journal().state() == SessionState::stopping)
-    explain("The script stops at its next step. Stop once more to interrupt it at once.");
+    explain("Stopping after this step. Press Stop again to interrupt it.");
   else
-    explain("What the session does now, or how its last run ended.");
+    explain("State of the run.");
 }
 
 void draw_not_finite_popup(Workbench& bench, const NotFiniteNote& note) {
@@ -211,9 +211,8 @@ void draw_progress(Workbench& bench, float width) {
                 theme().text, text);
   ImGui::Dummy({width, height});
   bench.description().add_last("step", text);
-  std::string help =
-      "The step of lg.run.steps that ended last, and how many there are, if the script says. " +
-      time_text(journal.elapsed()) + " since the run began, pauses included";
+  std::string help = "Last finished step of lg.run.steps. " + time_text(journal.elapsed()) +
+                     " since the run began, pauses included";
   if (const double left = seconds_left(journal); left >= 0) help += ", about " + time_text(left) + " to go";
   explain((help + ".").c_str());
 }
@@ -229,8 +228,7 @@ void draw_figure(Workbench& bench, const char* item, const std::string& text, co
 void draw_time(Workbench& bench) {
   const double left = seconds_left(bench.journal());
   if (left >= 0 && bench.journal().state() == SessionState::running)
-    draw_figure(bench, "elapsed", time_text(left) + " left",
-                "Time until the last step, at the rate of the last two seconds.");
+    draw_figure(bench, "elapsed", time_text(left) + " left", "Time left at the current rate.");
   else
     draw_figure(bench, "elapsed", time_text(bench.journal().elapsed()),
                 "Time since the run began, pauses included.");
@@ -241,7 +239,7 @@ void draw_rate(Workbench& bench) {
   const double rate =
       bench.journal().state() == SessionState::paused ? 0 : bench.journal().steps_per_second();
   std::snprintf(text, sizeof text, rate >= 100 ? "%.0f steps/s" : "%.1f steps/s", rate);
-  draw_figure(bench, "rate", text, "Steps in a second, over the last two seconds.");
+  draw_figure(bench, "rate", text, "Steps per second, over the last two seconds.");
 }
 
 void draw_memory(Workbench& bench) {
@@ -272,7 +270,7 @@ std::string settings_label(Workbench& bench) {
 
 void Toolbar::draw_run_settings(Workbench& bench) {
   const RunOptions& options = bench.control().options();
-  bold_text("The next run from the start");
+  bold_text("Next run");
   ImGui::TextUnformatted("Device");
   devices_.look(wake_);
   if (!devices_.ready()) {
@@ -293,8 +291,7 @@ void Toolbar::draw_run_settings(Workbench& bench) {
   }
   ImGui::Separator();
   ImGui::TextUnformatted("Seed of the random numbers");
-  if (ImGui::RadioButton("the same in each run:", !bench.control().new_seed()))
-    bench.control().set_new_seed(false);
+  if (ImGui::RadioButton("fixed:", !bench.control().new_seed())) bench.control().set_new_seed(false);
   bench.description().add_last("run.seed.same", bench.control().new_seed() ? "" : "chosen");
   ImGui::SameLine();
   ImGui::SetNextItemWidth(em(10));
@@ -302,11 +299,10 @@ void Toolbar::draw_run_settings(Workbench& bench) {
     bench.control().set_seed(std::strtoull(seed_, nullptr, 10));
   }
   bench.description().add_last("run.seed", seed_);
-  explain("A whole number. lg.manual_seed in the script overrules it.");
-  if (ImGui::RadioButton("a new one in each run", bench.control().new_seed()))
-    bench.control().set_new_seed(true);
+  explain("A whole number. lg.manual_seed in the script overrides it.");
+  if (ImGui::RadioButton("random", bench.control().new_seed())) bench.control().set_new_seed(true);
   bench.description().add_last("run.seed.new", bench.control().new_seed() ? "chosen" : "");
-  explain("Drawn when the run starts, and kept in its folder's config.json.");
+  explain("A new seed for each run, kept in its config.json.");
   ImGui::Separator();
   ImGui::TextUnformatted("Arguments of the script");
   ImGui::SetNextItemWidth(em(24));
@@ -318,7 +314,7 @@ void Toolbar::draw_run_settings(Workbench& bench) {
     bench.control().set_arguments(std::move(words));
   }
   bench.description().add_last("run.arguments", arguments_);
-  explain("What the script finds in arg and `...`, divided at spaces.");
+  explain("Passed to the script in arg and `...`, split at spaces.");
 }
 
 void Toolbar::draw_menu(Workbench& bench, const std::vector<std::string>& left_out) {
@@ -349,7 +345,7 @@ void Toolbar::draw_menu(Workbench& bench, const std::vector<std::string>& left_o
   }
   ImGui::Separator();
   ImGui::SetNextItemWidth(em(12));
-  const bool entered = ImGui::InputTextWithHint("##name", "keep this layout as …", layout_name_,
+  const bool entered = ImGui::InputTextWithHint("##name", "save layout as …", layout_name_,
                                                 sizeof layout_name_, ImGuiInputTextFlags_EnterReturnsTrue);
   bench.description().add_last("menu.layout_name", layout_name_);
   ImGui::SameLine();
@@ -415,7 +411,7 @@ void Toolbar::draw(Workbench& bench) {
                           ImGui::OpenPopup("run settings");
                         }
                         bench.description().add_last("run.settings", settings);
-                        explain("Device, seed and arguments of the next run from the start.");
+                        explain("Device, seed and arguments of the next run.");
                         if (ImGui::BeginPopup("run settings")) {
                           draw_run_settings(bench);
                           ImGui::EndPopup();
@@ -425,7 +421,7 @@ void Toolbar::draw(Workbench& bench) {
     pieces.push_back({"", 12, ImGui::CalcTextSize(preset.c_str()).x + padding, [&bench, preset] {
                         if (ImGui::Button((preset + "###preset").c_str())) ImGui::OpenPopup("presets");
                         bench.description().add_last("preset", preset);
-                        explain("The layout: each places all panels for a task.");
+                        explain("Layout of the panels.");
                         if (!ImGui::BeginPopup("presets")) return;
                         for (const char* name : kPresets) {
                           if (ImGui::MenuItem(name, nullptr, preset == name))
@@ -443,7 +439,7 @@ void Toolbar::draw(Workbench& bench) {
     pieces.push_back({"", 13, ImGui::CalcTextSize(other).x + padding, [&bench, other] {
                         if (ImGui::Button(other)) bench.commands().run("Window: light or dark");
                         bench.description().add_last("theme", other);
-                        explain("Changes between the dark and the light theme.");
+                        explain("Switches between the dark and the light theme.");
                       }});
     float needed = menu;
     for (const Piece& piece : pieces) needed += piece.rank < spare ? piece.width + gap : 0;
@@ -472,7 +468,7 @@ void Toolbar::draw(Workbench& bench) {
   const float height = ImGui::GetFrameHeight(), size = std::round(height * 0.45f);
   if (ImGui::Button("##menu", {height, height})) ImGui::OpenPopup("menu");
   bench.description().add_last("menu", "");
-  explain("Everything else: scripts, layouts, keys, size of the text. The palette has all commands.");
+  explain("Menu: scripts, layouts, shortcuts, text size.");
   draw_icon(ImGui::GetWindowDrawList(), Icon::menu, {at.x + (height - size) / 2, at.y + (height - size) / 2},
             size, t.text);
   if (ImGui::BeginPopup("menu")) {

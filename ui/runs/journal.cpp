@@ -67,6 +67,7 @@ void Journal::begin() {
   ended_ = false;
   curves_ = RunCurves();
   params_.clear();
+  drags_.clear();
   media_.clear();
   step_ = total_ = 0;
   time_ = 0;
@@ -148,13 +149,7 @@ void Journal::apply(const Event& event) {
       if (!stale && !event.metrics.empty()) {
         const std::string& name = event.metrics[0].first;
         const auto [known, first] = params_.try_emplace(name, event.text);
-        if (!first && known->second != event.text) {
-          edits_.push_back({event.step, name, event.text});
-          mark(RunMark::Kind::edit, event, name + ": " + known->second + " to " + event.text,
-               name + " " + event.text);
-          write(ConsoleLine::Kind::note,
-                "step " + std::to_string(event.step) + ": " + name + " = " + event.text + "\n", event.place);
-        }
+        if (!first && known->second != event.text) edit(event, name, known->second);
         known->second = event.text;
       }
       break;
@@ -166,6 +161,7 @@ void Journal::apply(const Event& event) {
       if (!stale) run_folder_ = curves_.folder = event.text;
       break;
     case Event::Kind::state:
+      if (event.state == SessionState::paused) paused_time_ = elapsed();
       state_ = event.state;
       at_breakpoint_ &= state_ == SessionState::paused;
       pause_place_ = event.place;
@@ -216,6 +212,33 @@ void Journal::apply(const Event& event) {
   }
 }
 
+void Journal::begin_drag(const std::string& name) { drags_[name] = {}; }
+
+void Journal::end_drag(const std::string& name, const std::string& value) {
+  if (const auto drag = drags_.find(name); drag != drags_.end()) drag->second.last = value;
+}
+
+void Journal::edit(const Event& event, const std::string& name, const std::string& before) {
+  edits_.push_back({event.step, name, event.text});
+  const auto drag = drags_.find(name);
+  const bool dragged = drag != drags_.end();
+  const std::string line = "step " + std::to_string(event.step) + ": " + name + " = " + event.text;
+  if (dragged && drag->second.marked) {
+    // The step of the mark is that at which the change began.
+    RunMark& mark = curves_.marks[drag->second.mark];
+    mark.text = printable(name + ": " + drag->second.before + " to " + event.text);
+    mark.brief = printable(name + " " + event.text);
+    if (drag->second.line >= dropped_) lines_[size_t(drag->second.line - dropped_)].text = printable(line);
+    ++revision_;
+  } else {
+    if (dragged)
+      drag->second = {true, curves_.marks.size(), dropped_ + lines_.size(), before, drag->second.last};
+    mark(RunMark::Kind::edit, event, name + ": " + before + " to " + event.text, name + " " + event.text);
+    write(ConsoleLine::Kind::note, line + "\n", event.place);
+  }
+  if (dragged && drag->second.last == event.text) drags_.erase(drag);
+}
+
 void Journal::write(ConsoleLine::Kind kind, std::string_view text, SourcePlace place) {
   uint32_t part_of_message = 0;
   while (!text.empty()) {
@@ -260,6 +283,7 @@ void Journal::set_smoothing(double beta) {
 }
 
 double Journal::elapsed() const {
+  if (state_ == SessionState::paused) return paused_time_;
   if (!active()) return time_;
   return time_ + std::chrono::duration<double>(Clock::now() - time_at_).count();
 }

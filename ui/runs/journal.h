@@ -65,6 +65,10 @@ class Journal {
   // A new run starts as soon as the current one, if any, has ended: curves and progress are reset.
   void restart();
   void write(ConsoleLine::Kind, std::string_view text, SourcePlace = {});
+  // The values that a parameter gets between these calls are one edit: one mark, one line of the console. The
+  // events may arrive after the end, whose `value` is the last one.
+  void begin_drag(const std::string& name);
+  void end_drag(const std::string& name, const std::string& value);
   void clear_console();
   void set_smoothing(double beta);
   double smoothing() const { return smoothing_; }
@@ -87,7 +91,7 @@ class Journal {
   const std::string& run_folder() const { return run_folder_; }
   int64_t step() const { return step_; }
   int64_t total() const { return total_; }  // 0: unknown
-  double elapsed() const;                   // seconds, including pauses
+  double elapsed() const;                   // seconds, including past pauses; it stands still in a pause
   double steps_per_second() const;          // over about the last two seconds
   const ConsoleLine* last_error() const;
   const std::optional<NotFiniteNote>& not_finite() const { return not_finite_; }
@@ -108,6 +112,7 @@ class Journal {
   void apply(const Event&);
   void begin();
   void note(const Event&);  // what the user must not miss
+  void edit(const Event&, const std::string& name, const std::string& before);
   void mark(RunMark::Kind, const Event&, std::string text, std::string brief = {});
 
   std::function<void()> wake_;
@@ -120,6 +125,14 @@ class Journal {
   bool line_open_ = false;  // the last line has no newline yet
   RunCurves curves_;
   std::map<std::string, std::string> params_;  // last reported values, to detect edits
+  struct Drag {
+    bool marked = false;
+    size_t mark = 0;    // of curves_.marks
+    uint64_t line = 0;  // of the console, counted like lines_dropped()
+    std::string before;
+    std::optional<std::string> last;  // the drag has ended with this value
+  };
+  std::map<std::string, Drag> drags_;
   MediaLog media_;
   double smoothing_ = 0.9;
   SessionState state_ = SessionState::idle;
@@ -138,7 +151,7 @@ class Journal {
   uint64_t pauses_ = 0;
   SourcePlace pause_place_;
   int64_t step_ = 0, total_ = 0;
-  double time_ = 0;
+  double time_ = 0, paused_time_ = 0;
   Clock::time_point time_at_ = Clock::now();
   std::deque<std::pair<double, int64_t>> recent_;  // time and step
 };

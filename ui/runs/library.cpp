@@ -348,7 +348,7 @@ void RunLibrary::run() {
           }
           return true;
         });
-    if (complete && (changed || first)) publish({0, 0});
+    if (complete && (changed || (first && !folders.empty()))) publish({0, 0});
     first = first && folders.empty();
     lock.lock();
     changed_.wait_for(lock, std::chrono::seconds(1), [&] { return stop_ || again_; });

@@ -25,6 +25,7 @@ class ParamDesk {
   // changes are one edit; the first call without it ends the edit.
   bool set(Session&, const ParamInfo&, const std::string& value, int64_t step, bool part_of_drag = false);
   void end_drag(int64_t step);
+  const std::optional<Edit>& drag() const { return drag_; }  // the one that goes on
   bool undo(Session&, int64_t step);                         // false: there is nothing to undo
   const std::vector<Edit>& edits() const { return edits_; }  // those in effect, oldest first
 

@@ -96,8 +96,12 @@ class Svg {
         " ", number(last.y));
     for (uint32_t p = begin + 1; p < end; ++p) {
       const GraphPoint next = layout.points[p];
-      if (!layout.curved || std::abs(next.x - last.x) < 1.5f) {
+      if (!layout.curved || std::abs(next.x - last.x) < 1.5f || std::abs(next.y - last.y) < 1.5f) {
         add("L", number(next.x), " ", number(next.y));
+      } else if (layout.sideways) {
+        const float middle = (last.x + next.x) / 2;
+        add("C", number(middle), " ", number(last.y), " ", number(middle), " ", number(next.y), " ",
+            number(next.x), " ", number(next.y));
       } else {
         const float middle = (last.y + next.y) / 2;
         add("C", number(last.x), " ", number(middle), " ", number(next.x), " ", number(middle), " ",
@@ -105,8 +109,13 @@ class Svg {
       }
       last = next;
     }
-    add("\"/>\n<path fill=\"", color(colors_.edge), "\" d=\"M", number(last.x), " ", number(last.y),
-        "l-4 -7h8z\"/>\n");
+    const GraphPoint before = layout.points[end - 2];
+    const bool down = last.y >= before.y;
+    const char* arrow = layout.sideways && std::abs(before.x - last.x) >= 1.5f ? "l-7 -4v8z"
+                        : down                                                 ? "l-4 -7h8z"
+                                                                               : "l-4 7h8z";
+    add("\"/>\n<path fill=\"", color(colors_.edge), "\" d=\"M", number(last.x), " ", number(last.y), arrow,
+        "\"/>\n");
   }
 
   void add_box(size_t b) {

@@ -41,8 +41,9 @@ TapeTree tape_tree(const TapeSnapshot&);
 // What the user has opened and closed.
 struct FoldState {
   enum class Mode { automatic, depth, all } mode = Mode::automatic;
-  uint32_t depth = 0;                             // in depth mode: groups with a smaller depth are open
-  std::unordered_map<uint64_t, bool> exceptions;  // by key: open or closed, independent of the mode
+  uint32_t depth = 0;                               // in depth mode: groups with a smaller depth are open
+  std::unordered_map<uint64_t, bool> exceptions{};  // by key: open or closed, independent of the mode
+  bool sideways = false;                            // the picture goes from left to right
   bool operator==(const FoldState&) const = default;
 };
 

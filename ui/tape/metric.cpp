@@ -44,13 +44,11 @@ double faults(const NodeInfo& node) {
 
 constexpr std::array kMetrics = {
     TapeMetric{"forward time", "Time of the call itself.", forward_time, duration_figure, true},
-    TapeMetric{"backward time", "Time that its gradient took in this backward pass.", backward_time,
-               duration_figure, true},
+    TapeMetric{"backward time", "Time of its gradient in this backward pass.", backward_time, duration_figure,
+               true},
     TapeMetric{"bytes", "Memory of its outputs.", output_bytes, bytes_figure, true},
-    TapeMetric{"gradient norm", "Of the gradient that reached its first output.", gradient_norm, norm_text,
-               false},
-    TapeMetric{"NaN and Inf",
-               "How many elements of its first output, and of the gradient there, are not finite.", faults,
+    TapeMetric{"gradient norm", "Norm of the gradient of its first output.", gradient_norm, norm_text, false},
+    TapeMetric{"NaN and Inf", "Elements of its first output and its gradient that are not finite.", faults,
                faults_text, true},
 };
 

@@ -228,7 +228,9 @@ void TapeModel::work(std::stop_token stop) {
     const auto now = Clock::now();
     const bool restless = structure != last.structure && structure != 0 && now - restructured_ < kRest;
     if (structure != last.structure) restructured_ = now;
-    if (fresh && !restless && !dot_.empty() && last.picture->boxes.size() <= kMostForDot)
+    // Graphviz knows no leaves beside their node.
+    if (fresh && !restless && !dot_.empty() && !request.fold.sideways &&
+        last.picture->boxes.size() <= kMostForDot)
       refine(request, last, before, stop);
     else
       publish(last);
@@ -238,6 +240,7 @@ void TapeModel::work(std::stop_token stop) {
 bool TapeModel::draw(const Request& request, Shown& last, std::stop_token stop) {
   const uint64_t structure = tape_structure(*request.tape);
   const bool changed = !last.tree || structure != last.structure;
+  const bool turned = last.fold.sideways != request.fold.sideways;
   last.tape = request.tape;
   last.generation = request.generation;
   last.fold = request.fold;
@@ -250,9 +253,10 @@ bool TapeModel::draw(const Request& request, Shown& last, std::stop_token stop) 
     last.texts = std::move(texts);
   }
   std::vector<char> open = open_groups(*last.tree, request.fold);
-  if (!changed && open == last.open && last.picture) return false;
-  auto picture = std::make_shared<TapePicture>(tape_picture(*request.tape, *last.tree, open, measure_, stop));
-  last.kept = last.picture ? keep_places(*picture, *last.picture, request.anchor) : 0;
+  if (!changed && !turned && open == last.open && last.picture) return false;
+  auto picture = std::make_shared<TapePicture>(
+      tape_picture(*request.tape, *last.tree, open, measure_, stop, request.fold.sideways));
+  last.kept = last.picture && !turned ? keep_places(*picture, *last.picture, request.anchor) : 0;
   last.picture = std::move(picture);
   last.open = std::move(open);
   last.by_dot = false;

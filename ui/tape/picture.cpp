@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "ui/base/hash.h"
+#include "ui/graph/sideways.h"
 #include "ui/tape/op_family.h"
 #include "ui/widgets/value_view.h"
 
@@ -15,16 +16,18 @@ constexpr uint32_t kNone = UINT32_MAX;
 
 using Item = TapeTree::Item;
 
-CanvasNode node_label(const NodeInfo& node) {
+CanvasNode node_label(const NodeInfo& node, const std::string& module_path) {
   CanvasNode shown;
   const OpFamily family = op_family(node.op);
   shown.color = int(family);
   shown.pill = family == OpFamily::leaf;
   shown.title = node.op.substr(std::min(node.op.find_first_not_of('_'), node.op.size()));
   if (shown.pill && !node.outputs.empty() && !node.outputs[0].name.empty())
-    shown.title = node.outputs[0].name;
-  if (!node.outputs.empty()) shown.line = shape_text(node.outputs[0].shape);
-  if (node.outputs.size() > 1) shown.line += " of " + std::to_string(node.outputs.size()) + " outputs";
+    shown.title = local_name(shown.name = node.outputs[0].name, module_path);
+  if (shown.title == shown.name) shown.name.clear();
+  if (!node.outputs.empty())
+    shown.line = node.outputs[0].shape.empty() ? "scalar" : shape_text(node.outputs[0].shape);
+  if (node.outputs.size() > 1) shown.line += " (1 of " + std::to_string(node.outputs.size()) + ")";
   return shown;
 }
 
@@ -51,8 +54,13 @@ CanvasNode group_label(const TapeTree::Group& group) {
 class Composer {
  public:
   Composer(const TapeSnapshot& tape, const TapeTree& tree, const std::vector<char>& open,
-           const TextMeasure& measure, std::stop_token stop)
-      : tape_(tape), tree_(tree), open_(open), measure_(measure), stop_(std::move(stop)) {}
+           const TextMeasure& measure, std::stop_token stop, bool sideways)
+      : tape_(tape),
+        tree_(tree),
+        open_(open),
+        measure_(measure),
+        stop_(std::move(stop)),
+        sideways_(sideways) {}
 
   TapePicture compose() {
     add_boxes();
@@ -103,9 +111,10 @@ class Composer {
         if (item.is_group) place_of_group_[item.index] = place;
         levels_[g].graph.boxes.emplace_back();
         if (item.is_group && open_[item.index]) continue;
-        CanvasNode node =
-            item.is_group ? group_label(tree_.groups[item.index]) : node_label(tape_.nodes[item.index]);
+        CanvasNode node = item.is_group ? group_label(tree_.groups[item.index])
+                                        : node_label(tape_.nodes[item.index], tree_.groups[g].path);
         levels_[g].graph.boxes.back() = canvas_box(node, measure_);
+        levels_[g].graph.boxes.back().source = node.pill;
         if (item.is_group)
           group_box[item.index] = uint32_t(picture_.boxes.size());
         else
@@ -179,7 +188,8 @@ class Composer {
   // The offset of a port on the border of an open group, from its center.
   float port_offset(const Ports& ports, uint32_t group, uint32_t source) const {
     const Level& level = levels_[group];
-    return level.inner.x + level.layout.centers[ports.at(pair(group, source))].x - level.width / 2;
+    const GraphPoint port = level.layout.centers[ports.at(pair(group, source))];
+    return sideways_ ? level.inner.y + port.y - level.height / 2 : level.inner.x + port.x - level.width / 2;
   }
 
   void arrange(uint32_t g) {
@@ -196,14 +206,15 @@ class Composer {
       if (open_item(edge.from)) edge.leave = port_offset(leaving_, items[edge.from].index, level.source[e]);
       if (open_item(edge.to)) edge.enter = port_offset(entering_, items[edge.to].index, level.source[e]);
     }
-    level.layout = layout_graph(level.graph, {}, stop_);
+    level.layout = sideways_ ? layout_sideways(level.graph, stop_) : layout_graph(level.graph, {}, stop_);
     level.width = level.layout.width;
     level.height = level.layout.height;
     if (g == 0) return;
     const float title = measure_.bold(frame_title(g)) * 0.85f + 34;
     level.width = std::max(level.layout.width + 2 * kFramePad, title);
     level.inner = {(level.width - level.layout.width) / 2, kFrameTitle};
-    level.height = kFrameTitle + level.layout.height + kFramePad;
+    // Sideways the content is in the middle, so that edges through frames are straight.
+    level.height = kFrameTitle + level.layout.height + (sideways_ ? kFrameTitle : kFramePad);
   }
 
   std::string frame_title(uint32_t g) const {
@@ -215,6 +226,7 @@ class Composer {
     CanvasGraph& canvas = picture_.canvas;
     canvas.layout.width = levels_[0].layout.width;
     canvas.layout.height = levels_[0].layout.height;
+    canvas.layout.sideways = sideways_;
     for (uint32_t g = 1; g < tree_.groups.size(); ++g) {
       if (!open_[g]) continue;
       Level& level = levels_[g];
@@ -253,6 +265,7 @@ class Composer {
   const std::vector<char>& open_;
   const TextMeasure& measure_;
   std::stop_token stop_;
+  const bool sideways_;
   TapePicture picture_;
   std::vector<Level> levels_;  // of each group; empty for closed ones
   std::vector<Place> place_of_group_, place_of_box_;
@@ -265,8 +278,16 @@ class Composer {
 }  // namespace
 
 TapePicture tape_picture(const TapeSnapshot& tape, const TapeTree& tree, const std::vector<char>& open,
-                         const TextMeasure& measure, std::stop_token stop) {
-  return Composer(tape, tree, open, measure, std::move(stop)).compose();
+                         const TextMeasure& measure, std::stop_token stop, bool sideways) {
+  return Composer(tape, tree, open, measure, std::move(stop), sideways).compose();
+}
+
+std::string local_name(const std::string& name, const std::string& module_path) {
+  const std::string around = '.' + module_path;
+  for (size_t dot = name.rfind('.'); dot != name.npos && dot > 0; dot = name.rfind('.', dot - 1)) {
+    if (around.ends_with('.' + name.substr(0, dot))) return name.substr(dot + 1);
+  }
+  return name;
 }
 
 double keep_places(TapePicture& next, const TapePicture& last, uint64_t anchor) {

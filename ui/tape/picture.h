@@ -22,9 +22,12 @@ struct TapePicture {
   std::vector<uint32_t> box_of;  // for each node: the box that shows or contains it
 };
 
-// Empty when stopped.
+// From top to bottom, or `sideways`: from left to right, with the leaves of a node above and below it. Empty
+// when stopped.
 TapePicture tape_picture(const TapeSnapshot&, const TapeTree&, const std::vector<char>& open,
-                         const TextMeasure&, std::stop_token = {});
+                         const TextMeasure&, std::stop_token = {}, bool sideways = false);
+// The part of a leaf's name that a frame does not say: "weight" for "fc1.weight" in the module "Net.fc1".
+std::string local_name(const std::string& name, const std::string& module_path);
 
 // Moves `next` so that the box or frame `anchor` is where it was in `last`; without such a box, so that as
 // many boxes as possible are. Returns the fraction of its boxes that are in both.

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "ui/base/redraw.h"
 #include "ui/base/utf8.h"
 #include "ui/text/commands.h"
 #include "ui/window/theme.h"
@@ -303,7 +304,10 @@ void CodeEditor::handle_mouse(TextBuffer& buffer, Result& result, bool hovered, 
     rest_ = io.MousePos;
     rest_since_ = ImGui::GetTime();
   }
-  if (!hovered || in_gutter || active || ImGui::GetTime() - rest_since_ < 0.4) return;
+  if (!hovered || in_gutter || active) return;
+  constexpr double kRest = 0.4;
+  const double rested = ImGui::GetTime() - rest_since_;
+  if (rested < kRest) return draw_again_in(kRest - rested);
   Drawn drawn;
   cut(buffer.line(under.line), drawn);
   const float x = io.MousePos.x - m_.at.x - m_.text;

@@ -7,7 +7,7 @@
 #include "ui/base/utf8.h"
 #include "ui/text/code_editor.h"
 #include "ui/text/commands.h"
-#include "ui/widgets/input.h"
+#include "ui/window/input.h"
 #include "ui/window/theme.h"
 
 namespace lunagrad {

@@ -6,7 +6,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "ui/widgets/input.h"
+#include "ui/base/redraw.h"
+#include "ui/window/input.h"
 #include "ui/window/theme.h"
 
 namespace lunagrad {
@@ -50,6 +51,7 @@ bool FindBar::replace_one(TextBuffer& buffer) {
     buffer.select(range);
     buffer.type(search_.replacement(buffer, range, with_));
     search_.update(buffer, kPatience);
+    if (!search_.complete()) draw_again_in(0);
   }
   return go(buffer, true) || match >= 0;
 }
@@ -85,22 +87,23 @@ bool FindBar::draw(TextBuffer& buffer, const Describe& describe) {
   }
   ImGui::SameLine();
   if (ImGui::ArrowButton("##previous", ImGuiDir_Up)) changed |= go(buffer, false);
-  explain("The one before. Shift+F3");
+  explain("Previous. Shift+F3");
   ImGui::SameLine(0, em(0.2f));
   if (ImGui::ArrowButton("##next", ImGuiDir_Down)) changed |= go(buffer, true);
-  explain("The next. F3");
+  describe("editor.find.next", "");
+  explain("Next. F3");
   ImGui::SameLine();
   if (lit_button("Aa", query_.match_case)) query_.match_case = !query_.match_case;
   describe("editor.find.case", query_.match_case ? "on" : "off");
-  explain("Capital and small letters differ.");
+  explain("Match case.");
   ImGui::SameLine(0, em(0.2f));
   if (lit_button(".*", query_.regex)) query_.regex = !query_.regex;
   describe("editor.find.regex", query_.regex ? "on" : "off");
-  explain("A regular expression (ECMAScript's), line by line. In a replacement $1 is its first group.");
+  explain("Regular expression (ECMAScript), line by line. $1 in the replacement is the first group.");
   ImGui::SameLine(0, em(0.2f));
   if (lit_button("Replace", replacing_)) replacing_ = !replacing_;
   describe("editor.find.replacing", replacing_ ? "on" : "off");
-  explain("A second row, to replace what is found. Ctrl+H");
+  explain("Replace. Ctrl+H");
   ImGui::SameLine(0, em(0.2f));
   if (ImGui::Button("Close##find") || (focused && key_pressed(GLFW_KEY_ESCAPE))) close();
   describe("editor.find.close", "");
@@ -118,11 +121,11 @@ bool FindBar::draw(TextBuffer& buffer, const Describe& describe) {
   ImGui::SameLine();
   if (ImGui::Button("This one")) changed |= replace_one(buffer);
   describe("editor.replace", "this one");
-  explain("Replaces the match that is selected and goes to the next.");
+  explain("Replaces this match and goes to the next.");
   ImGui::SameLine(0, em(0.2f));
   if (ImGui::Button("All")) changed |= search_.replace_all(buffer, with_) > 0;
   describe("editor.replace", "all");
-  explain("Replaces all matches, as one step for undo.");
+  explain("Replaces all matches. Undo reverts them together.");
   return changed;
 }
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "ui/widgets/input.h"
+#include "ui/window/input.h"
 #include "ui/window/theme.h"
 
 namespace lunagrad {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "ui/widgets/input.h"
+#include "ui/window/input.h"
 #include "ui/window/theme.h"
 
 namespace lunagrad {

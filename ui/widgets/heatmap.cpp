@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "runtime/figures.h"
-#include "ui/widgets/input.h"
+#include "ui/window/input.h"
 #include "ui/window/theme.h"
 
 namespace lunagrad {

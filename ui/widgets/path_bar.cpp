@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "ui/widgets/input.h"
+#include "ui/window/input.h"
 #include "ui/window/theme.h"
 
 namespace lunagrad {

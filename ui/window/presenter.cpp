@@ -12,6 +12,7 @@
 
 #include "runtime/error.h"
 #include "runtime/io/atomic_file.h"
+#include "ui/window/draw_threads.h"
 #include "ui/window/texture_store.h"
 
 #define STB_IMAGE_WRITE_IMPLEMENTATION
@@ -62,6 +63,7 @@ bool has_layer(const char* name) {
 Presenter::Presenter(GLFWwindow* window, bool validation)
     : window_(window), messages_(std::make_unique<int>(0)) {
   const Stopwatch watch;
+  const std::set<int> threads = driver_threads();
   try {
     make_instance(validation);
     if (glfwCreateWindowSurface(instance_, window_, nullptr, &surface_) != VK_SUCCESS)
@@ -72,6 +74,7 @@ Presenter::Presenter(GLFWwindow* window, bool validation)
     make_frames();
     start_imgui();
     driver_time_ = watch.spent();
+    if (software_) let_driver_threads_yield(threads);
     textures_ = std::make_unique<TextureStore>(
         device_, pass_,
         [this](uint32_t allowed, VkMemoryPropertyFlags wanted) { return memory_type(allowed, wanted); });

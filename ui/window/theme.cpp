@@ -117,7 +117,9 @@ Face find_face(const char* family, int weight) {
 constexpr ImWchar kText[] = {LUNAGRAD_WORDS,   0x370, 0x3ff, 0x400, 0x45f, 0x2030, 0x205e, 0x2070, 0x209f,
                              LUNAGRAD_SYMBOLS, 0};
 constexpr ImWchar kHeadings[] = {LUNAGRAD_WORDS, 0x370, 0x3ff, 0x400, 0x45f, 0};
-constexpr ImWchar kNames[] = {LUNAGRAD_WORDS, 0};
+constexpr ImWchar kNames[] = {0x20, 0x7e, 0xd7, 0xd7, 0x2026, 0x2026, 0};
+// Heights of texts in zoomed drawings, in pixels.
+constexpr float kLabels[] = {6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 18, 20, 23, 26, 30};
 constexpr ImWchar kSymbols[] = {LUNAGRAD_SYMBOLS, 0};
 
 ImFont* load_font(const Face& face, float pixels, const ImWchar* ranges, bool into_last = false) {
@@ -144,8 +146,7 @@ void load_fonts(float scale) {
   ImFontAtlas* atlas = ImGui::GetIO().Fonts;
   atlas->Clear();
   atlas->FontBuilderIO = ImGuiFreeType::GetBuilderForFreeType();
-  const float pixels = std::round(kFontPixels * scale), small = std::round(pixels * 0.7f),
-              large = std::round(pixels * 1.6f);
+  const float pixels = std::round(kFontPixels * scale);
   const Face plain = find_face("sans-serif", FC_WEIGHT_REGULAR),
              bold = find_face("sans-serif", FC_WEIGHT_BOLD);
   const Face mono = find_face("monospace", FC_WEIGHT_REGULAR);
@@ -153,8 +154,12 @@ void load_fonts(float scale) {
   loaded.bold = load_font(bold, pixels, kHeadings);
   loaded.mono = load_font(mono, std::round(pixels * 0.93f), kText);
   load_font(plain, std::round(pixels * 0.93f), kSymbols, true);  // glyphs that the monospaced font lacks
-  loaded.plain_sizes = {load_font(plain, small, kNames), loaded.body, load_font(plain, large, kNames)};
-  loaded.bold_sizes = {load_font(bold, small, kNames), loaded.bold, load_font(bold, large, kNames)};
+  loaded.plain_sizes.clear();
+  loaded.bold_sizes.clear();
+  for (const float size : kLabels) {
+    loaded.plain_sizes.push_back(load_font(plain, size, kNames));
+    loaded.bold_sizes.push_back(load_font(bold, size, kNames));
+  }
   atlas->Build();
   atlas->ClearInputData();
   loaded_scale = scale;
@@ -162,15 +167,38 @@ void load_fonts(float scale) {
 
 void use_font(ImFont* font) {
   loaded.body = loaded.bold = loaded.mono = font;
-  loaded.plain_sizes.fill(font);
-  loaded.bold_sizes.fill(font);
+  loaded.plain_sizes.clear();
+  loaded.bold_sizes.clear();
   loaded_scale = font->FontSize / kFontPixels;
 }
 
-ImFont* Fonts::sized(bool bold, float pixels) const {
+Fonts::Label Fonts::label(bool bold, float pixels, std::string_view text) const {
   const auto& sizes = bold ? bold_sizes : plain_sizes;
-  const float unit = sizes[1]->FontSize;
-  return sizes[pixels < unit * 0.82f ? 0 : pixels < unit * 1.25f ? 1 : 2];
+  // Glyphs of other languages are in the fonts of the panels only.
+  const bool named = text.find_first_not_of(
+                         " !\"#$%&'()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[\\]^_`"
+                         "abcdefghijklmnopqrstuvwxyz{|}~×…") == text.npos;
+  Label label{bold ? this->bold : body, pixels};
+  for (ImFont* font : sizes)
+    if (named && font->FontSize <= pixels) label = {font, font->FontSize};
+  // Far above the largest one, its glyphs are scaled.
+  if (!sizes.empty() && pixels > 1.3f * sizes.back()->FontSize) label.size = pixels;
+  return label;
+}
+
+float Fonts::Label::width(std::string_view text) const {
+  return font->CalcTextSizeA(size, FLT_MAX, 0, text.data(), text.data() + text.size()).x;
+}
+
+std::string fitting_text(std::string_view text, const Fonts::Label& label, float width) {
+  if (label.width(text) <= width) return std::string(text);
+  for (size_t length = text.size(); length-- > 0;) {
+    if (length > 0 && (static_cast<unsigned char>(text[length]) & 0xc0) == 0x80)
+      continue;  // amid a character
+    std::string part = std::string(text.substr(0, length)) + "…";
+    if (label.width(part) <= width) return part;
+  }
+  return {};
 }
 
 void set_theme(bool dark) {
@@ -208,7 +236,10 @@ void set_theme(bool dark) {
   c[ImGuiCol_Header] = vec(with_alpha(t.accent, 0.25f));
   c[ImGuiCol_HeaderHovered] = vec(with_alpha(t.accent, 0.18f));
   c[ImGuiCol_HeaderActive] = vec(with_alpha(t.accent, 0.35f));
-  c[ImGuiCol_CheckMark] = c[ImGuiCol_SliderGrab] = c[ImGuiCol_SliderGrabActive] = vec(t.accent);
+  c[ImGuiCol_CheckMark] = vec(t.accent);
+  // The value of a slider is written over its thumb.
+  c[ImGuiCol_SliderGrab] = vec(with_alpha(t.accent, 0.45f));
+  c[ImGuiCol_SliderGrabActive] = vec(with_alpha(t.accent, 0.6f));
   c[ImGuiCol_ScrollbarBg] = clear;
   c[ImGuiCol_ScrollbarGrab] = vec(with_alpha(t.faint, 0.35f));
   c[ImGuiCol_ScrollbarGrabHovered] = c[ImGuiCol_ScrollbarGrabActive] = vec(with_alpha(t.faint, 0.7f));

@@ -5,6 +5,8 @@
 
 #include <array>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace lunagrad {
 
@@ -22,11 +24,19 @@ struct Fonts {
   ImFont* body = nullptr;
   ImFont* bold = nullptr;
   ImFont* mono = nullptr;
-  std::array<ImFont*, 3> plain_sizes{}, bold_sizes{};  // for zoomed drawings: 0.7, 1 and 1.6 times the body
+  std::vector<ImFont*> plain_sizes, bold_sizes;  // for zoomed drawings, from small to large
 
-  // The font whose size is best for text of `pixels` height.
-  ImFont* sized(bool bold, float pixels) const;
+  // A font with the glyphs of `text` and the size to draw it with, at most `pixels`: that for which its
+  // glyphs were made, since scaled ones lose thin lines.
+  struct Label {
+    ImFont* font;
+    float size;
+    float width(std::string_view text) const;
+  };
+  Label label(bool bold, float pixels, std::string_view text) const;
 };
+// The text, or as much of its beginning as fits with "…".
+std::string fitting_text(std::string_view text, const Fonts::Label&, float width);
 
 const Theme& theme();
 void set_theme(bool dark);  // also sets Dear ImGui's style

@@ -7,8 +7,8 @@
 #include <imgui.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
-#include <utility>
 
 #include "runtime/error.h"
 #include "ui/window/theme.h"
@@ -16,29 +16,7 @@
 namespace lunagrad {
 namespace {
 
-bool input_arrived = false;
-bool scale_changed = false;
-
-void note_input() { input_arrived = true; }
-
-// GLFW reports input to callbacks, which Dear ImGui's backend calls in turn.
-void listen(GLFWwindow* window) {
-  glfwSetCursorPosCallback(window, [](GLFWwindow*, double, double) { note_input(); });
-  glfwSetMouseButtonCallback(window, [](GLFWwindow*, int, int, int) { note_input(); });
-  glfwSetScrollCallback(window, [](GLFWwindow*, double, double) { note_input(); });
-  glfwSetKeyCallback(window, [](GLFWwindow*, int, int, int, int) { note_input(); });
-  glfwSetCharCallback(window, [](GLFWwindow*, unsigned) { note_input(); });
-  glfwSetWindowFocusCallback(window, [](GLFWwindow*, int) { note_input(); });
-  glfwSetCursorEnterCallback(window, [](GLFWwindow*, int) { note_input(); });
-  glfwSetFramebufferSizeCallback(window, [](GLFWwindow*, int, int) { note_input(); });
-  glfwSetWindowRefreshCallback(window, [](GLFWwindow*) { note_input(); });
-  glfwSetWindowContentScaleCallback(window, [](GLFWwindow*, float, float) {
-    scale_changed = true;
-    note_input();
-  });
-  glfwSetWindowCloseCallback(window, [](GLFWwindow*) { note_input(); });
-}
-
+std::atomic<bool> woken{false};
 std::function<void()> lost_display;
 
 // Xlib calls exit() when its connection breaks, while other threads run. GLFW has loaded Xlib.
@@ -94,22 +72,24 @@ Window::Window(const Options& options) : window_(nullptr, glfwDestroyWindow) {
     fail_as(ErrorKind::device, "the window cannot be opened: ", reason);
   }
   glfwSetWindowSizeLimits(window_.get(), 200, 100, GLFW_DONT_CARE, GLFW_DONT_CARE);
-  listen(window_.get());
   handle_lost_display();
   ImGui::CreateContext();
   ImGuiIO& io = ImGui::GetIO();
   io.IniFilename = nullptr;
   io.ConfigFlags |= ImGuiConfigFlags_NavEnableKeyboard;
+  io.ConfigInputTextCursorBlink = false;  // an idle window draws nothing
   const Stopwatch fonts;
   load_fonts(fitting_scale(window_.get(), options.scale));
   font_time_ = fonts.spent();
   set_theme(options.dark);
-  ImGui_ImplGlfw_InitForVulkan(window_.get(), true);
+  ImGui_ImplGlfw_InitForVulkan(window_.get(), false);
+  input_ = std::make_unique<DisplayInput>(window_.get());
   try {
     presenter_ = std::make_unique<Presenter>(window_.get(), options.validation);
     presenter_->upload_fonts();
   } catch (...) {
     presenter_.reset();
+    input_.reset();
     ImGui_ImplGlfw_Shutdown();
     ImGui::DestroyContext();
     window_.reset();
@@ -120,6 +100,7 @@ Window::Window(const Options& options) : window_(nullptr, glfwDestroyWindow) {
 
 Window::~Window() {
   presenter_.reset();
+  input_.reset();
   ImGui_ImplGlfw_Shutdown();
   ImGui::DestroyContext();
   window_.reset();
@@ -130,19 +111,26 @@ bool Window::wants_to_close() const { return glfwWindowShouldClose(window_.get()
 void Window::set_wants_to_close(bool wants) { glfwSetWindowShouldClose(window_.get(), wants); }
 
 bool Window::wait(double seconds) {
-  if (seconds > 0)
+  if (seconds > 0 && !input_->queued())
     glfwWaitEventsTimeout(seconds);
   else
     glfwPollEvents();
-  return std::exchange(input_arrived, false);
+  return input_->arrived();
 }
 
-void Window::wake() { glfwPostEmptyEvent(); }
+// A run wakes the window with every step: one message to the display is enough until the next frame.
+void Window::wake() {
+  if (!woken.exchange(true)) glfwPostEmptyEvent();
+}
+bool Window::woken_up() { return woken.load(); }
+void Window::take_wake() { woken.store(false); }
+
 void Window::on_lost_display(std::function<void()> act) { lost_display = std::move(act); }
 
 void Window::begin_frame(const std::function<void()>& inject) {
   ImGui_ImplVulkan_NewFrame();
   ImGui_ImplGlfw_NewFrame();
+  input_->play_frame();
   if (inject) inject();
   began_ms_ = 1e3 * thread_cpu_seconds();
   ImGui::NewFrame();
@@ -163,7 +151,7 @@ void Window::set_scale(float scale) {
   presenter_->upload_fonts();
 }
 
-bool Window::monitor_scale_changed() { return std::exchange(scale_changed, false); }
+bool Window::monitor_scale_changed() { return input_->scale_changed(); }
 void Window::set_title(const std::string& title) { glfwSetWindowTitle(window_.get(), title.c_str()); }
 
 }  // namespace lunagrad

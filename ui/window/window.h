@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "ui/window/display_input.h"
 #include "ui/window/presenter.h"
 
 struct GLFWwindow;
@@ -27,9 +28,13 @@ class Window {
 
   bool wants_to_close() const;
   void set_wants_to_close(bool);
-  // Sleeps until input, wake() or the end of `seconds`. True: there was input since the last call.
+  // Sleeps until input, wake() or the end of `seconds`; not while input is queued. True: there was input
+  // since the last call.
   bool wait(double seconds);
-  static void wake();  // any thread, while a Window exists
+  bool input_queued() const { return input_->queued(); }  // for the next frame
+  static void wake();                                     // any thread, while a Window exists
+  static bool woken_up();                                 // wake() was called since take_wake()
+  static void take_wake();                                // before the news are taken over
   // Called instead of exit() when the X display is gone; must not return, and must not use a Window.
   static void on_lost_display(std::function<void()>);
 
@@ -49,9 +54,11 @@ class Window {
   const Spent& font_time() const { return font_time_; }  // for loading the fonts
   void set_title(const std::string&);
   Presenter& presenter() { return *presenter_; }
+  const Presenter& presenter() const { return *presenter_; }
 
  private:
   std::unique_ptr<GLFWwindow, void (*)(GLFWwindow*)> window_;
+  std::unique_ptr<DisplayInput> input_;
   std::unique_ptr<Presenter> presenter_;
   Spent loader_time_, font_time_;
   double began_ms_ = 0, build_ms_ = 0;

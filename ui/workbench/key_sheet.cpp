@@ -9,7 +9,7 @@ namespace lunagrad {
 void draw_keys(Workbench& bench) {
   ImGui::PushTextWrapPos();
   if (bench.shell().state_folder().empty())
-    text_in(theme().muted, "Nothing is kept between starts now, so the keys are as they come.");
+    text_in(theme().muted, "Settings are not kept in this session, so keys are the defaults.");
   else
     text_in(theme().muted, "Other keys: \"keys\": {\"Pause\": \"F7\"} in %s, read at the start.",
             settings_file(bench.shell().state_folder()).c_str());

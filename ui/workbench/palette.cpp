@@ -12,7 +12,7 @@
 
 #include "script/meta/library.h"
 #include "ui/base/fuzzy.h"
-#include "ui/widgets/input.h"
+#include "ui/window/input.h"
 #include "ui/window/theme.h"
 
 namespace lunagrad {

@@ -481,7 +481,7 @@ TEST_CASE("a value of a step that was not captured is reported so") {
                            [&](SliceView found) { view.set_value(std::move(found)); });
   const SliceView gone = view.get_future().get();
   CHECK_FALSE(gone.available);
-  CHECK(gone.reason == "not captured");
+  CHECK(gone.reason == "Not captured");
 }
 
 TEST_CASE("two sessions do not see each other") {

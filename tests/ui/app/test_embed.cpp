@@ -6,7 +6,7 @@
 #include "tests/support/timing.h"
 #include "tests/ui/null_host.h"
 #include "ui/base/description.h"
-#include "ui/widgets/input.h"
+#include "ui/window/input.h"
 
 using namespace lunagrad;
 

@@ -105,7 +105,7 @@ if not begun then
 end
 ui.wait("notice", "1 text that had not been saved")
 ui.click("notice.dismiss")
-ui.wait("notice", "restarts.lua is open again")
+ui.wait("notice", "Layout and script were restored")
 ui.expect("state", "ready")
 ui.click("panel", "Editor")
 ui.wait("editor.line", "1: print('begin') -- typed")

@@ -17,7 +17,7 @@ ui.wait("runs.count", "1001 runs", 120)
 ui.expect("runs.run", "run-")
 measured("list", 10)
 ui.picture(arg[1] .. "/runs_many.png")
-for _, column in ipairs {"last", "steps", "what differs", "run"} do
+for _, column in ipairs {"last", "steps", "differences", "run"} do
   ui.click("runs.column", column)
   measured("sort", 3)
 end

@@ -126,3 +126,31 @@ TEST_CASE("a change of smoothing applies to the whole curve") {
   journal.set_smoothing(0);
   for (size_t i = 0; i < 5; ++i) CHECK(journal.metrics()[0].smooth.y(i) == doctest::Approx(double(i % 2)));
 }
+
+TEST_CASE("the values of one drag are one mark and one line, also those that arrive after its end") {
+  Journal journal;
+  const auto param = [&](int64_t step, const char* value) {
+    Event made = event(Event::Kind::param, value);
+    made.step = step;
+    made.metrics = {{"lr", 0}};
+    journal.push(made);
+  };
+  journal.push(state(SessionState::running));
+  param(1, "0.1");
+  journal.begin_drag("lr");
+  param(5, "0.2");
+  param(6, "0.3");
+  journal.update();
+  journal.end_drag("lr", "0.4");
+  param(7, "0.4");
+  param(9, "0.5");
+  journal.update();
+  const auto& marks = journal.curves().marks;
+  REQUIRE(marks.size() == 2);
+  CHECK(marks[0].step == 5);
+  CHECK(marks[0].text == "lr: 0.1 to 0.4");
+  CHECK(marks[1].text == "lr: 0.4 to 0.5");
+  REQUIRE(journal.lines().size() == 2);
+  CHECK(journal.lines()[0].text == "step 7: lr = 0.4");
+  CHECK(journal.lines()[1].text == "step 9: lr = 0.5");
+}

@@ -60,7 +60,7 @@ TEST_CASE("data flows downwards, from leaf to loss") {
 TEST_CASE("a node with several outputs shows their number") {
   auto made = *tape(100, 4);
   made.nodes[1].outputs.push_back({});
-  CHECK(picture_of(made).canvas.nodes[1].line == "[4] of 2 outputs");
+  CHECK(picture_of(made).canvas.nodes[1].line == "[4] (1 of 2)");
 }
 
 TEST_CASE("an operand whose node is not on the tape draws no edge") {

@@ -8,7 +8,7 @@
 #include "tests/support/timing.h"
 #include "ui/editor/completion.h"
 #include "ui/text/code_editor.h"
-#include "ui/widgets/input.h"
+#include "ui/window/input.h"
 #include "ui/window/theme.h"
 
 using namespace lunagrad;

@@ -1,4 +1,4 @@
-#include "ui/widgets/input.h"
+#include "ui/window/input.h"
 
 #include <GLFW/glfw3.h>
 
@@ -81,7 +81,16 @@ void play_modifiers(bool ctrl, bool shift, bool alt, bool down) {
 
 void play_mouse(ImVec2 at) { ImGui::GetIO().AddMousePosEvent(at.x, at.y); }
 void play_button(ImGuiMouseButton button, bool down) { ImGui::GetIO().AddMouseButtonEvent(button, down); }
-void play_wheel(float notches) { ImGui::GetIO().AddMouseWheelEvent(0, notches); }
+void play_wheel(float notches, float sideways) { ImGui::GetIO().AddMouseWheelEvent(sideways, notches); }
+
+void play_modifier_state(bool ctrl, bool shift, bool alt, bool super) {
+  ImGuiIO& io = ImGui::GetIO();
+  io.AddKeyEvent(ImGuiMod_Ctrl, ctrl);
+  io.AddKeyEvent(ImGuiMod_Shift, shift);
+  io.AddKeyEvent(ImGuiMod_Alt, alt);
+  io.AddKeyEvent(ImGuiMod_Super, super);
+}
+
 void play_at_once(bool at_once) { ImGui::GetIO().ConfigInputTrickleEventQueue = !at_once; }
 
 void keep_ctrl_tab() {
@@ -108,7 +117,20 @@ void play_modifiers(bool ctrl, bool shift, bool alt, bool down) {
 
 void play_mouse(ImVec2 at) { ImGui::GetIO().MousePos = at; }
 void play_button(ImGuiMouseButton button, bool down) { ImGui::GetIO().MouseDown[button] = down; }
-void play_wheel(float notches) { ImGui::GetIO().MouseWheel = notches; }
+
+void play_wheel(float notches, float sideways) {
+  ImGui::GetIO().MouseWheel += notches;
+  ImGui::GetIO().MouseWheelH += sideways;
+}
+
+void play_modifier_state(bool ctrl, bool shift, bool alt, bool super) {
+  ImGuiIO& io = ImGui::GetIO();
+  io.KeyCtrl = ctrl;
+  io.KeyShift = shift;
+  io.KeyAlt = alt;
+  io.KeySuper = super;
+}
+
 void play_at_once(bool) {}
 
 void keep_ctrl_tab() {

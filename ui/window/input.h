@@ -12,7 +12,8 @@ void play_key(int key, bool down);
 void play_modifiers(bool ctrl, bool shift, bool alt, bool down);  // presses or releases those that are true
 void play_mouse(ImVec2 at);
 void play_button(ImGuiMouseButton, bool down);
-void play_wheel(float notches);
+void play_wheel(float notches, float sideways = 0);
+void play_modifier_state(bool ctrl, bool shift, bool alt, bool super);  // sets all four
 // Whether all input of a frame takes effect in that frame. By default Dear ImGui spreads fast input over
 // several frames, which breaks simulated input.
 void play_at_once(bool);

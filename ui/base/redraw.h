@@ -1,0 +1,12 @@
+#pragma once
+// Frames that are needed although nothing arrives: what moves by itself, or looks again after a while, asks
+// for one when it is drawn. Nothing else makes an idle window draw. Drawing thread only.
+namespace lunagrad {
+
+// Asks for a frame within `seconds` from now. The earliest demand holds until a frame begins.
+void draw_again_in(double seconds);
+// Seconds until the frame that was asked for: negative if it is late, infinite if there is no demand.
+double demanded_draw();
+void begin_demands();  // a frame begins: forgets the demands of the last one
+
+}  // namespace lunagrad
