@@ -64,5 +64,5 @@ room(ui                   runtime script ui/window ui/workbench)
 room(ui/panels            runtime runtime/io script/lua script/meta script/report script/run script/view
                           ui/base ui/curves ui/editor ui/graph ui/inspect ui/runs ui/tape ui/text ui/widgets
                           ui/window ui/workbench)
-room(ui/app               runtime runtime/io script/lua script/run script/view ui/base ui/panels ui/widgets ui/window
+room(ui/app               runtime runtime/io script/lua script/run script/view ui/base ui/panels ui/window
                           ui/workbench)

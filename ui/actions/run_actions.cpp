@@ -159,7 +159,7 @@ void RunActions::begin_run() {
   options_.run_directory.clear();  // it contains a run now: the next one gets its own folder
   options_.resume.clear();
   if (after_repeat_) options_ = *std::exchange(after_repeat_, std::nullopt);
-  if (paused) session_.step();     // to the end of step 1, which has values
+  if (paused) session_.step();  // to the end of step 1, which has values
   // The user who starts an example wants to see it train.
   PanelLayout& layout = shell_.settings().layout;
   std::string& front = layout.front[size_t(layout.region_of("Curves"))];

@@ -60,8 +60,8 @@ void Notices::draw_failure(Workbench& bench, float width) {
   const bool again = failure->ended && !bench.journal().active();
   if (again)
     choices.push_back({"Go on", "failure.go_on",
-                       "Saves the texts and goes on behind the last good step with the changed script. What "
-                       "lg.run.state registers is as it was then; a script without it starts anew."});
+                       "Saves the texts, then continues after the last good step with the changed script. "
+                       "States of lg.run.state are restored; a script without them starts over."});
   choices.push_back({"Dismiss", "failure.dismiss", "The error stays in the console."});
   const int pressed = bar(bench, "failure", failure->text, choices, width, theme().bad);
   if (pressed < 0) return;

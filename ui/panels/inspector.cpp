@@ -180,7 +180,8 @@ class InspectorPanel final : public Panel {
       row(bench, "memory", bytes_figure(double(node.bytes)), "Memory of its outputs.");
       row(bench, "device", node.device, "Device that it ran on.");
       if (node.output_summary)
-        row(bench, "output", summary_text(*node.output_summary), "Norm of the finite values of its first output.");
+        row(bench, "output", summary_text(*node.output_summary),
+            "Norm of the finite values of its first output.");
       if (node.gradient_summary)
         row(bench, "gradient", summary_text(*node.gradient_summary),
             "Norm of the gradient of its first output.");

@@ -82,18 +82,10 @@ class TapePanel final : public Panel {
       bench.tape_actions().select(find_.step(ImGui::GetIO().KeyShift ? -1 : 1));
       focus_search_ = true;
     }
-    char text[96];
-    if (!find_.active())
-      std::snprintf(text, sizeof text, "%zu nodes, step %lld%s", tape->nodes.size(),
-                    static_cast<long long>(tape->step), bench.tape().former() ? " of the run before" : "");
-    else if (find_.at() >= 0)
-      std::snprintf(text, sizeof text, "%d: %zu of %zu nodes", find_.at() + 1, find_.hits().size(),
-                    tape->nodes.size());
-    else
-      std::snprintf(text, sizeof text, "%zu of %zu nodes", find_.hits().size(), tape->nodes.size());
+    const std::string text = find_.summary(tape->nodes.size(), tape->step, bench.tape().former());
     ImGui::SameLine();
     ImGui::AlignTextToFramePadding();
-    text_in(theme().muted, "%s", text);
+    text_in(theme().muted, "%s", text.c_str());
     bench.description().add_last("tape.summary", text);
     std::string help = "Nodes of the tape, or matches of the search, and the step.";
     if (bench.tape().by_dot()) help += " Laid out by Graphviz.";
@@ -438,14 +430,7 @@ class TapePanel final : public Panel {
     Visit on_box, on_frame;
     if (bench.description().enabled()) {
       on_box = [&](int box, ImVec2 min, ImVec2 max) {
-        const CanvasNode& shown = picture.canvas.nodes[size_t(box)];
-        const std::string note = marks.note ? marks.note(box) : "";
-        const GraphCanvas::Mark& mark = marks_.boxes()[size_t(box)];
-        std::string text = (shown.name.empty() ? shown.title : shown.name) + " " + shown.line;
-        if (!shown.name.empty()) text += " shown as " + shown.title;
-        if (!note.empty()) text += " (" + note + ")";
-        if (mark.failed) text += " failed";
-        if (mark.lit) text += " lit";
+        std::string text = marks_.described(picture, find_, box);
         if (box == marks.selected) text += " selected";
         if (box == marks.playhead) text += " playhead";
         bench.description().add(picture.boxes[size_t(box)].is_group ? "tape.group" : "tape.node", text, min,

@@ -79,4 +79,16 @@ std::string TapeMarks::note(const TapePicture& picture, const TapeSearch& search
   return std::isnan(values_[b]) ? "not known" : tape_metrics()[size_t(metric)].text(values_[b]);
 }
 
+std::string TapeMarks::described(const TapePicture& picture, const TapeSearch& search, int box) const {
+  const CanvasNode& shown = picture.canvas.nodes[size_t(box)];
+  const GraphCanvas::Mark& mark = marks_[size_t(box)];
+  const std::string instead = any_notes(search) ? note(picture, search, box) : "";
+  std::string text = (shown.name.empty() ? shown.title : shown.name) + " " + shown.line;
+  if (!shown.name.empty()) text += " shown as " + shown.title;
+  if (!instead.empty()) text += " (" + instead + ")";
+  if (mark.failed) text += " failed";
+  if (mark.lit) text += " lit";
+  return text;
+}
+
 }  // namespace lunagrad

@@ -24,6 +24,8 @@ class TapeMarks {
   // The text that replaces a box's second line: its quantity, or the number of hits in it. "": keeps the
   // line.
   std::string note(const TapePicture&, const TapeSearch&, int box) const;
+  // A box in words, with its note and marks, for who does not see it.
+  std::string described(const TapePicture&, const TapeSearch&, int box) const;
   bool any_notes(const TapeSearch& search) const { return metric >= 0 || search.active(); }
 
  private:

@@ -28,4 +28,12 @@ int TapeSearch::step(int by) {
   return hits_[size_t(at_)];
 }
 
+std::string TapeSearch::summary(size_t nodes, int64_t step, bool of_former_run) const {
+  const std::string count = std::to_string(nodes) + " nodes";
+  if (!active())
+    return count + ", step " + std::to_string(step) + (of_former_run ? " of the run before" : "");
+  const std::string found = std::to_string(hits_.size()) + " of " + count;
+  return at_ < 0 ? found : std::to_string(at_ + 1) + ": " + found;
+}
+
 }  // namespace lunagrad

@@ -16,6 +16,8 @@ class TapeSearch {
   bool found(int node) const { return !active() || found_[size_t(node)]; }
   int at() const { return at_; }  // the hit that step() went to, -1: none yet
   int step(int by);               // returns its node; -1 without hits
+  // "12 nodes, step 3", or how many of them were found.
+  std::string summary(size_t nodes, int64_t step, bool of_former_run) const;
   uint64_t revision() const { return revision_; }
 
  private:

@@ -5,8 +5,6 @@
 #include <cmath>
 
 #include "runtime/error.h"
-#include "runtime/op.h"
-#include "script/lua/source.h"
 
 namespace lunagrad {
 namespace {
@@ -61,33 +59,6 @@ std::string describe(const Breakpoint& b) {
       break;
   }
   return b.text + pass;
-}
-
-std::string problem_of(const Breakpoint& b) {
-  switch (b.condition) {
-    case Breakpoint::Condition::not_finite:
-      return {};
-    case Breakpoint::Condition::norm:
-      return b.limit >= 0 ? "" : "breakpoint: a norm is at least 0";
-    case Breakpoint::Condition::op:
-      // The names of custom ops are known only while a script runs.
-      return b.text.empty() ? "breakpoint: the name of an op is missing" : "";
-    case Breakpoint::Condition::shape:
-      return parse_shape_pattern(b.text)
-                 ? ""
-                 : text("breakpoint: '", b.text, "' is no shape such as [64, 10]; * stands for any size");
-    case Breakpoint::Condition::step:
-      return b.step >= 1 ? "" : text("breakpoint: steps count from 1 (got ", b.step, ")");
-    case Breakpoint::Condition::line:
-      return b.place.file.empty() || b.place.line < 1 ? "breakpoint: a file and a line are needed" : "";
-    case Breakpoint::Condition::predicate: {
-      if (b.text.empty()) return "breakpoint: an expression is needed, such as x:norm():item() > 10";
-      SourcePlace ignored;
-      const std::string error = syntax_error("return " + b.text, "=predicate", ignored);
-      return error.empty() ? "" : "breakpoint: " + error;
-    }
-  }
-  return {};
 }
 
 }  // namespace lunagrad
