@@ -255,11 +255,10 @@ class TapePanel final : public Panel {
     bench.description().add_last("tape.next", "");
     explain("Next node. N.");
     if (player_.on()) {
-      char text[48];
-      std::snprintf(text, sizeof text, "%d / %zu", player_.number(), player_.count());
-      flow(button_width(text) + em(2));
+      const std::string text = std::to_string(player_.number()) + " / " + std::to_string(player_.count());
+      flow(button_width(text.c_str()) + em(2));
       ImGui::AlignTextToFramePadding();
-      text_in(theme().text, "%s", text);
+      text_in(theme().text, "%s", text.c_str());
       bench.description().add_last("tape.playhead", text);
       explain("Position of the playhead. Later nodes are faint.");
       ImGui::SameLine(0, em(0.3f));
