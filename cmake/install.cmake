@@ -16,7 +16,7 @@ if(LUNAGRAD_UI)
   list(APPEND LUNAGRAD_PROGRAMS lunagrad-workbench)
   list(APPEND LUNAGRAD_LIBRARIES lunagrad-ui)
   list(APPEND LUNAGRAD_HEADERS ui/embed.h ui/base/description.h ui/base/stopwatch.h ui/window/presenter.h
-       ui/window/theme.h ui/window/window.h)
+       ui/window/display_input.h ui/window/input_queue.h ui/window/theme.h ui/window/window.h)
 endif()
 
 foreach(LIBRARY IN LISTS LUNAGRAD_LIBRARIES)

@@ -295,7 +295,7 @@ void collect_under_pressure(lua_State* L, Edge& state) {
   if (state.memory_limit) cycle = std::min(cycle, state.memory_limit / 8);
   pressure.pending = 0;
   pressure.step = cycle / kStepsPerCycle;
-  pressure.handle = cycle / std::max(kHandlesPerCycle, heap * 6);
+  pressure.handle = cycle / std::max(kHandlesPerCycle, heap * 4);
   if (!lua_gc(L, LUA_GCISRUNNING)) return;
   // Lua starts a cycle when its heap has doubled, so steps for twice the heap's size make up one cycle.
   lua_gc(L, LUA_GCSTEP, int(std::max<size_t>(2 * heap * steps / kStepsPerCycle, 1)));
