@@ -3,6 +3,7 @@
 # program holds apt's lock.
 #   ./setup.sh           for building and running
 #   ./setup.sh tests     also for the tests: validation layers, a virtual display, clang-format
+#   ./setup.sh browser   also Chromium, in which the tests open the pages of `lunagrad runs export` and `serve`
 #   ./setup.sh bench     also PyTorch, for the comparison of speed
 #   ./setup.sh debian13  also for building a Debian 13 chroot
 #   ./setup.sh device    also for packing a bundle for a machine with a GPU
@@ -23,11 +24,12 @@ wanted=("${build[@]}")
 case "${1:-}" in
   "") ;;
   tests) wanted+=("${tests[@]}") ;;
+  browser) wanted+=("${tests[@]}" chromium) ;;
   bench) wanted+=("${tests[@]}" "${bench[@]}") ;;
   debian13) wanted+=("${tests[@]}" debootstrap) ;;
   device) wanted+=(patchelf) ;;
   neon) wanted+=("${tests[@]}" "${neon[@]}") ;;
-  *) echo "usage: ./setup.sh [tests|bench|debian13|device|neon]" >&2; exit 2 ;;
+  *) echo "usage: ./setup.sh [tests|browser|bench|debian13|device|neon]" >&2; exit 2 ;;
 esac
 
 if ! command -v apt-get >/dev/null; then

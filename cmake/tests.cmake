@@ -85,7 +85,7 @@ add_test(NAME example-05_mnist_cnn WORKING_DIRECTORY ${CMAKE_BINARY_DIR}
          COMMAND lunagrad run ${PROJECT_SOURCE_DIR}/examples/05_mnist_cnn.lua --set epochs=1 -- digits-idx)
 set_tests_properties(digits-idx PROPERTIES FIXTURES_SETUP digits-idx)
 set_tests_properties(example-05_mnist_cnn PROPERTIES FIXTURES_REQUIRED digits-idx)
-# Twelve scripts as PyTorch's users write them. Each ends with an assertion about what it trained. `./test --all` runs them on
+# Scripts as PyTorch's users write them. Each ends with an assertion about what it trained. `./test --all` runs them on
 # the Vulkan device, too.
 add_test(NAME scripts WORKING_DIRECTORY ${CMAKE_BINARY_DIR}
          COMMAND ${PROJECT_SOURCE_DIR}/tests/scripts/all $<TARGET_FILE:lunagrad>)
