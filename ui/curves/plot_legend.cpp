@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 #include "runtime/figures.h"
 #include "ui/window/theme.h"
@@ -11,10 +10,8 @@ namespace lunagrad {
 namespace {
 
 std::string short_value(double value) {
-  char text[32];
   const bool long_number = std::abs(value) >= 1e4 && std::abs(value) < 1e7;  // for example a count of samples
-  std::snprintf(text, sizeof text, long_number ? "%.0f" : "%.4g", value);
-  return text;
+  return number_figure(long_number ? std::round(value) : value, long_number ? 7 : 4);
 }
 
 std::string alarm_of(const PlotLine& line, const PlotState& state) {

@@ -101,6 +101,12 @@ bool GraphCanvas::covers_box(const CanvasGraph& graph, ImVec2 min, ImVec2 max) c
   return covered;
 }
 
+bool GraphCanvas::covers_frame(const CanvasGraph& graph, ImVec2 min, ImVec2 max) const {
+  return std::any_of(graph.frames.begin(), graph.frames.end(), [&](const CanvasFrame& frame) {
+    return meets(to_screen(frame.low), to_screen(frame.high), min, max);
+  });
+}
+
 ImVec2 GraphCanvas::high_of(const CanvasGraph& graph, int box) const {
   const GraphPoint c = graph.layout.centers[size_t(box)];
   const Graph::Box b = graph.graph.boxes[size_t(box)];

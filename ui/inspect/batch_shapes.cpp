@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
+
+#include "runtime/figures.h"
 
 namespace lunagrad {
 namespace {
@@ -136,9 +137,7 @@ std::string text_sample(const ColumnView& view, int64_t i) {
 
 std::string cell_text(const ColumnView& view, int64_t index) {
   const double value = double(view.values[size_t(index)]);
-  char text[32];
-  std::snprintf(text, sizeof text, is_integer(view) || view.dtype == "bool" ? "%.0f" : "%.4g", value);
-  return text;
+  return number_figure(value, is_integer(view) || view.dtype == "bool" ? 17 : 4);
 }
 
 }  // namespace lunagrad

@@ -142,7 +142,8 @@ class ConsolePanel final : public Panel {
     made.mark = mark(its);
     made.text = its.text;
     if (shown.opens) {
-      text_ = its.text + (shown.folded ? "  ▸ " + std::to_string(shown.folded) + " more lines" : "  ▾ less");
+      const char* const lines = shown.folded == 1 ? " more line" : " more lines";
+      text_ = its.text + (shown.folded ? "  ▸ " + std::to_string(shown.folded) + lines : "  ▾ less");
       made.text = text_;
       made.links.emplace_back(its.text.size() + 2, text_.size());
     }

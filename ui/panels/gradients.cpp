@@ -77,8 +77,9 @@ class GradientsPanel final : public Panel {
     const bool beside = room.x > em(46);
     const float above =
         std::min(room.y - chart, row * float(bench.gradients().parameters().size() + 1) + em(1));
-    const ImVec2 table = beside ? ImVec2{std::floor(std::min(room.x * 0.52f, em(24))), room.y}
-                                : ImVec2{room.x, std::floor(std::max(above, 0.0f))};
+    const float wide = std::min(table_width(bench.gradients().parameters()), room.x - em(22));
+    const ImVec2 table =
+        beside ? ImVec2{std::floor(wide), room.y} : ImVec2{room.x, std::floor(std::max(above, 0.0f))};
     if (beside || table.y > 3 * row) {
       ImGui::BeginChild("parameters", table);
       draw_table(bench);
@@ -136,8 +137,8 @@ class GradientsPanel final : public Panel {
     const char* shown = kChoices[0].second;
     for (const auto& [steps, name] : kChoices)
       if (steps == every) shown = name;
-    ImGui::SetNextItemWidth(std::clamp(ImGui::GetContentRegionAvail().x, em(3), em(8.5f)));
-    const bool open = ImGui::BeginCombo("##cadence", shown);
+    ImGui::SetNextItemWidth(std::clamp(ImGui::GetContentRegionAvail().x, em(3), em(9.5f)));
+    const bool open = ImGui::BeginCombo("##cadence", every == 0 ? "measured: auto" : shown);
     char text[64];
     std::snprintf(text, sizeof text, "every %.3g steps", std::max(1.0, bench.gradients().every()));
     bench.description().add_last("gradients.every", text);
@@ -249,6 +250,15 @@ class GradientsPanel final : public Panel {
     std::string text;
     for (const AlarmRule& rule : alarm_rules()) text += rule_text(rule) + "\n";
     return text;
+  }
+
+  // The width at which no column is clipped, by the longest name and about five digits in each column.
+  static float table_width(const std::vector<ParameterHistory>& parameters) {
+    const auto longest = std::max_element(
+        parameters.begin(), parameters.end(),
+        [](const ParameterHistory& a, const ParameterHistory& b) { return a.name.size() < b.name.size(); });
+    const float name = longest == parameters.end() ? 0 : ImGui::CalcTextSize(longest->name.c_str()).x;
+    return name + em(1.8f) + 4 * em(5.2f) + ImGui::GetStyle().ScrollbarSize;
   }
 
   void draw_table(Workbench& bench) {

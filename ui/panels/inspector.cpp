@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdio>
 #include <deque>
 #include <utility>
 
@@ -20,13 +19,9 @@ std::string measured_text(double ns) { return ns > 0 ? duration_figure(ns) : "no
 
 // "norm 3.2, 41 % zeros, 2 NaN"
 std::string summary_text(const Summary& summary) {
-  char text[96];
-  std::snprintf(text, sizeof text, "norm %.4g", summary.norm);
-  std::string all = text;
-  if (summary.zeros > 0 && summary.count > 0) {
-    std::snprintf(text, sizeof text, ", %.3g %% zeros", 100 * double(summary.zeros) / double(summary.count));
-    all += text;
-  }
+  std::string all = "norm " + number_figure(summary.norm);
+  if (summary.zeros > 0 && summary.count > 0)
+    all += ", " + number_figure(100 * double(summary.zeros) / double(summary.count), 3) + " % zeros";
   if (summary.nans > 0) all += ", " + std::to_string(summary.nans) + " NaN";
   if (summary.infs > 0) all += ", " + std::to_string(summary.infs) + " Inf";
   return all;

@@ -226,10 +226,10 @@ class TapePanel final : public Panel {
     ImGui::SetNextItemWidth(em(6.5f));
     draw_open_choice(bench, model);
     flow(em(5));
-    ImGui::SetNextItemWidth(em(5));
+    ImGui::SetNextItemWidth(em(6.5f));
     draw_direction(bench);
     flow(em(8.5f));
-    ImGui::SetNextItemWidth(em(8.5f));
+    ImGui::SetNextItemWidth(em(9.5f));
     draw_color_choice(bench, *model.tape());
     if (model.tape()->passes.size() > 1) {
       flow(em(10));
@@ -307,7 +307,7 @@ class TapePanel final : public Panel {
         {"right", "right", "Left to right."},
         {"down", "down", "Top to bottom."}};
     std::string& chosen = bench.shell().settings().tape_direction;
-    const bool open = ImGui::BeginCombo("##direction", chosen.c_str());
+    const bool open = ImGui::BeginCombo("##direction", ("flow: " + chosen).c_str());
     bench.description().add_last("tape.direction", bench.tape().folding().sideways ? "right" : "down");
     if (!open) {
       explain("The direction in which data flows.");
@@ -324,7 +324,7 @@ class TapePanel final : public Panel {
   void draw_color_choice(Workbench& bench, const TapeSnapshot& tape) {
     const auto metrics = tape_metrics();
     const char* label = marks_.metric < 0 ? kLegendTitle : metrics[size_t(marks_.metric)].name;
-    const bool open = ImGui::BeginCombo("##color", label);
+    const bool open = ImGui::BeginCombo("##color", (std::string("color: ") + label).c_str());
     bench.description().add_last("tape.color", label);
     if (!open) {
       explain("Meaning of the colours. A quantity is also written on its node.");
@@ -510,19 +510,18 @@ class TapePanel final : public Panel {
     return node.module.empty() ? node.op : node.module + "." + node.op;
   }
 
-  // In a corner without boxes, if there is one; the fourth corner has the map. It does not move while the
-  // mouse moves the sheet.
+  // In a corner without frames, or at least without boxes, if there is one; the fourth corner has the map. It
+  // does not move while the mouse moves the sheet.
   ImVec2 place_legend(const CanvasGraph& graph, ImVec2 size) {
     const float gap = em(0.5f), left = sheet_min_.x + gap, right = sheet_max_.x - gap - size.x;
     const float top = sheet_min_.y + gap, bottom = sheet_max_.y - gap - size.y;
     const std::array<ImVec2, 3> corners{{{left, bottom}, {left, top}, {right, top}}};
-    const auto covers = [&](ImVec2 at) {
-      return canvas_.covers_box(graph, at, {at.x + size.x, at.y + size.y});
+    const auto hidden = [&](ImVec2 at) {
+      const ImVec2 end{at.x + size.x, at.y + size.y};
+      return canvas_.covers_box(graph, at, end) ? 2 : int(canvas_.covers_frame(graph, at, end));
     };
-    if (!ImGui::IsMouseDown(ImGuiMouseButton_Left) && covers(corners[legend_corner_])) {
-      const auto free = std::find_if_not(corners.begin(), corners.end(), covers);
-      if (free != corners.end()) legend_corner_ = size_t(free - corners.begin());
-    }
+    for (size_t i = 0; i < corners.size() && !ImGui::IsMouseDown(ImGuiMouseButton_Left); ++i)
+      if (hidden(corners[i]) < hidden(corners[legend_corner_])) legend_corner_ = i;
     return corners[legend_corner_];
   }
 
@@ -530,7 +529,7 @@ class TapePanel final : public Panel {
     if (sheet_max_.x - sheet_min_.x < em(26) || sheet_max_.y - sheet_min_.y < em(14)) return;
     const auto place = [&](ImVec2 size) { return place_legend(picture.canvas, size); };
     const Legend legend =
-        marks_.metric < 0 ? draw_family_legend(picture.canvas, place)
+        marks_.metric < 0 ? draw_family_legend(picture.canvas, sheet_max_.x - sheet_min_.x - em(1), place)
                           : draw_heat_legend(tape_metrics()[size_t(marks_.metric)], marks_.scale(), place);
     bench.description().add("tape.legend", legend.text, legend.min, legend.max);
   }

@@ -505,7 +505,7 @@ void TensorPane::draw(Workbench& bench, const SliceChoice& choice, const std::st
   } else if (view->count == 1) {
     ImGui::PushFont(fonts().bold);
     const bool finite = std::isfinite(view->cells[0]);
-    text_in(finite ? theme().text : theme().bad, "%.9g", view->cells[0]);
+    text_in(finite ? theme().text : theme().bad, "%s", number_figure(view->cells[0], 9).c_str());
     ImGui::PopFont();
   } else if (choice.mode == SliceChoice::Mode::histogram) {
     if (view->has_statistics)

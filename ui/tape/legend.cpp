@@ -22,30 +22,37 @@ Legend begin(const LegendPlace& place, ImVec2 size) {
 
 }  // namespace
 
-Legend draw_family_legend(const CanvasGraph& graph, const LegendPlace& place) {
-  struct Row {
+Legend draw_family_legend(const CanvasGraph& graph, float most_width, const LegendPlace& place) {
+  struct Entry {
     std::string name;
     ImU32 color;
-    bool pile;
+    bool pile = false;
+    ImVec2 at{};  // from the corner
   };
-  std::vector<Row> rows;
+  std::vector<Entry> entries;
   for (size_t f = 0; f < theme().family.size(); ++f)
-    if (graph.colors_used >> f & 1) rows.push_back({op_family_name(OpFamily(f)), theme().family[f], false});
-  if (graph.piles) rows.push_back({"closed modules", theme().family[size_t(OpFamily::other)], true});
-  float width = 0;
-  for (const Row& row : rows) width = std::max(width, ImGui::CalcTextSize(row.name.c_str()).x);
+    if (graph.colors_used >> f & 1) entries.push_back({op_family_name(OpFamily(f)), theme().family[f]});
+  if (graph.piles) entries.push_back({"closed modules", theme().family[size_t(OpFamily::other)], true});
   const float pad = em(0.5f), swatch = em(0.8f);
-  Legend legend = begin(place, {width + swatch + 3 * pad, line_height() * float(rows.size()) + pad});
+  ImVec2 at{pad, pad / 2}, size{0, 0};
+  for (Entry& entry : entries) {
+    const float width = swatch + pad + ImGui::CalcTextSize(entry.name.c_str()).x;
+    if (at.x > pad && (!graph.layout.sideways || at.x + width + pad > most_width))
+      at = {pad, at.y + line_height()};
+    entry.at = at;
+    size = {std::max(size.x, at.x + width + pad), at.y + line_height() + pad / 2};
+    at.x += width + 2 * pad;
+  }
+  Legend legend = begin(place, size);
   ImDrawList* list = ImGui::GetWindowDrawList();
-  ImVec2 at{legend.min.x + pad, legend.min.y + pad / 2};
-  for (const auto& [name, color, pile] : rows) {
+  for (const auto& [name, color, pile, from] : entries) {
+    const ImVec2 low{legend.min.x + from.x, legend.min.y + from.y + em(0.2f)};
     const float behind = em(0.15f);
     if (pile)
-      list->AddRect({at.x + behind, at.y + em(0.2f) + behind},
-                    {at.x + swatch + behind, at.y + em(0.2f) + swatch + behind}, color, 2);
-    list->AddRectFilled({at.x, at.y + em(0.2f)}, {at.x + swatch, at.y + em(0.2f) + swatch}, color, 2);
-    list->AddText({at.x + swatch + pad, at.y}, theme().muted, name.c_str());
-    at.y += line_height();
+      list->AddRect({low.x + behind, low.y + behind}, {low.x + swatch + behind, low.y + swatch + behind},
+                    color, 2);
+    list->AddRectFilled(low, {low.x + swatch, low.y + swatch}, color, 2);
+    list->AddText({low.x + swatch + pad, legend.min.y + from.y}, theme().muted, name.c_str());
     legend.text += legend.text.empty() ? name : ", " + name;
   }
   return legend;

@@ -17,8 +17,9 @@ struct Legend {
 // The upper left corner for a legend of that size.
 using LegendPlace = std::function<ImVec2(ImVec2 size)>;
 
-// The op families in the picture.
-Legend draw_family_legend(const CanvasGraph&, const LegendPlace&);
+// The op families in the picture: one below the other, or beside each other up to that width where the
+// picture lies on its side.
+Legend draw_family_legend(const CanvasGraph&, float width, const LegendPlace&);
 Legend draw_heat_legend(const TapeMetric&, const HeatScale&, const LegendPlace&);
 
 }  // namespace lunagrad

@@ -50,7 +50,7 @@ class TapeModel {
   const TapePicture* picture() const { return shown_.picture.get(); }
   const std::vector<std::string>* texts() const { return shown_.texts.get(); }  // for each node, for searches
   uint64_t structure() const { return shown_.structure; }
-  bool laying_out() const { return offered_ != shown_.tape || asked_ != shown_.fold; }
+  bool laying_out() const { return offered_ && (offered_ != shown_.tape || asked_ != shown_.fold); }
   double kept() const {
     return shown_.kept;
   }  // the fraction of its boxes that were in the previous picture, too

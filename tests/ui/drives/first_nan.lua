@@ -5,6 +5,8 @@ ui.wait("not_finite", "NaN since step 20: sqrt at first_nan_script.lua:8")
 ui.wait("state", "finished, with NaN")
 ui.wait("curves.mark", "NaN since step 20: sqrt at first_nan_script.lua:8")
 ui.expect("step", "400")
+ui.expect("curves.legend", "loss NaN")
+for _, text in ipairs(ui.texts("curves.legend")) do assert(not text:find("-nan", 1, true), text) end
 ui.picture(arg[1] .. "/badge.png")
 real.begin()
 real.click("not_finite")

@@ -137,6 +137,15 @@ TEST_CASE("a node is found by its id, and the groups around it open") {
   CHECK_FALSE(model.picture()->boxes[model.picture()->box_of[size_t(node)]].is_group);
 }
 
+TEST_CASE("without a tape nothing is being laid out, whatever folding is asked for") {
+  TapeModel model(
+      {}, [] {}, "");
+  FoldState sideways = model.folding();
+  sideways.sideways = !sideways.sideways;
+  model.fold(std::move(sideways));
+  CHECK_FALSE(model.laying_out());
+}
+
 TEST_CASE("an error marks the nodes of its line, and of its op if it names one") {
   TapeSnapshot tape;
   tape.nodes = {node(12, "matmul", {11}, {}), node(11, "relu", {}, {}), node(10, "leaf", {}, {})};
