@@ -324,7 +324,7 @@ class TapePanel final : public Panel {
   void draw_color_choice(Workbench& bench, const TapeSnapshot& tape) {
     const auto metrics = tape_metrics();
     const char* label = marks_.metric < 0 ? kLegendTitle : metrics[size_t(marks_.metric)].name;
-    const bool open = ImGui::BeginCombo("##color", (std::string("color: ") + label).c_str());
+    const bool open = ImGui::BeginCombo("##color", marks_.metric < 0 ? "color: op" : label);
     bench.description().add_last("tape.color", label);
     if (!open) {
       explain("Meaning of the colours. A quantity is also written on its node.");
