@@ -12,6 +12,7 @@ constexpr std::chrono::milliseconds kPatience{300};
 }  // namespace
 
 TapePtr Inspection::watch() {
+  const auto waited_since = std::exchange(awaited_since_, std::nullopt);
   const bool running = journal_.state() == SessionState::running && shown_.live();
   const NodeInfo* const selected = tape_.selected_node();
   TapePtr next = shown_.tape(selected && running);
@@ -40,16 +41,12 @@ TapePtr Inspection::watch() {
   const int place = (tape_.selected() * 64 + index_) * 2 + input_;
   const bool asked = probe_.watch(session_, place, asked_place, running);
   if (asked && running) session_.capture_values();
-  if (!twin) {
-    awaited_since_.reset();
-    return next;
-  }
+  if (!twin) return next;
   // The picture and the values change together, unless the values take long.
-  if (!awaited_since_) awaited_since_ = Clock::now();
-  const bool here = probe_.has_all(asked_place) || (!running && Clock::now() - *awaited_since_ > kPatience);
-  if (!here) return nullptr;
-  awaited_since_.reset();
-  return next;
+  const auto since = waited_since.value_or(Clock::now());
+  if (probe_.has_all(asked_place) || (!running && Clock::now() - since > kPatience)) return next;
+  awaited_since_ = since;
+  return nullptr;
 }
 
 void Inspection::show() {

@@ -31,7 +31,7 @@ RunActions::RunActions(Uses uses, std::string script, RunOptions options, std::f
 }
 
 void RunActions::update() {
-  if (nan_breakpoint_ && awaited_ == Awaited::nothing &&
+  if (nan_breakpoint_ &&
       (journal_.last_hit() == nan_breakpoint_ || (journal_.ended() && !journal_.active()))) {
     if (journal_.last_hit() != nan_breakpoint_ && journal_.outcome() != Outcome::stopped)
       shell_.notice("The run was repeated, but no NaN or Inf came up: it depends on more than the seed.");
@@ -79,6 +79,11 @@ void RunActions::run() {
 }
 
 void RunActions::restart(bool paused) {
+  once_.reset();
+  begin(paused);
+}
+
+void RunActions::begin(bool paused) {
   if (script_.empty()) {
     shell_.write(ConsoleLine::Kind::note,
                  "There is no script: open one (Ctrl+P), take one of the examples, or start the "
@@ -91,8 +96,12 @@ void RunActions::restart(bool paused) {
 // As soon as modified texts are saved.
 void RunActions::await(Awaited what) {
   awaited_ = what;
-  const auto begin = [this] { begin_awaited(); };
-  if (texts_.save_before_run([this] { awaited_ = Awaited::nothing; }, begin)) begin();
+  const auto saved = [this] { begin_awaited(); };
+  const auto failed = [this] {
+    awaited_ = Awaited::nothing;
+    once_.reset();
+  };
+  if (texts_.save_before_run(failed, saved)) saved();
 }
 
 void RunActions::begin_awaited() {
@@ -108,17 +117,11 @@ void RunActions::begin_awaited() {
 void RunActions::run_to_not_finite() {
   const std::optional<NotFiniteNote>& note = journal_.not_finite();
   if (!note || nan_breakpoint_) return;
-  Breakpoint breakpoint;
-  breakpoint.condition = Breakpoint::Condition::not_finite;
-  breakpoint.step = note->since;
-  nan_breakpoint_ = session_.add_breakpoint(breakpoint);
   // The run as it was: its seed, and what was edited while it ran.
-  after_repeat_ = options_;
-  options_ = options_of_run_;
-  options_.run_directory.clear();
-  options_.edits = journal_.edits();
-  same_seed_ = true;
-  restart();
+  once_ = Once{options_of_run_, note->since};
+  once_->options.run_directory.clear();
+  once_->options.edits = journal_.edits();
+  begin(false);
 }
 
 void RunActions::go_on_after_failure() {
@@ -135,15 +138,15 @@ void RunActions::restore_options(const RunOptions& options) {
 
 void RunActions::resume(const std::string& folder, const RunOptions& options) {
   restore_options(options);
-  options_.resume = folder;
-  same_seed_ = true;
-  restart();
+  once_ = Once{options_};
+  once_->options.resume = folder;
+  begin(false);
 }
 
 void RunActions::begin_run() {
   const bool paused = std::exchange(awaited_, Awaited::nothing) == Awaited::paused_run;
-  if (new_seed_ && !std::exchange(same_seed_, false)) options_.seed = std::random_device()();
-  same_seed_ = false;
+  const std::optional<Once> once = std::exchange(once_, std::nullopt);
+  if (new_seed_ && !once) options_.seed = std::random_device()();
   for (const auto& [name, value] : params_.take_waiting()) options_.set[name] = value;
   journal_.restart();
   texts_.forget_sources();
@@ -151,14 +154,19 @@ void RunActions::begin_run() {
   shown_.go_live();
   cleared_();
   shell_.write(ConsoleLine::Kind::note, "run " + short_path(script_) + "\n");
+  options_of_run_ = once ? once->options : options_;
+  if (once && once->not_finite_from > 0) {
+    Breakpoint breakpoint;
+    breakpoint.condition = Breakpoint::Condition::not_finite;
+    breakpoint.step = once->not_finite_from;
+    nan_breakpoint_ = session_.add_breakpoint(breakpoint);
+  }
   if (const Document* untitled = texts_.documents().with_title(script_))
-    session_.run_text(untitled->buffer.content(), script_, options_);
+    session_.run_text(untitled->buffer.content(), script_, options_of_run_);
   else
-    session_.run_file(script_, options_);
-  options_of_run_ = options_;
+    session_.run_file(script_, options_of_run_);
   options_.run_directory.clear();  // it contains a run now: the next one gets its own folder
   options_.resume.clear();
-  if (after_repeat_) options_ = *std::exchange(after_repeat_, std::nullopt);
   if (paused) session_.step();  // to the end of step 1, which has values
   // The user who starts an example wants to see it train.
   PanelLayout& layout = shell_.settings().layout;

@@ -83,7 +83,13 @@ class RunActions {
 
  private:
   enum class Awaited { nothing, run, paused_run, reload };
+  // A run that begins with options of its own, such as a repeat of the last one.
+  struct Once {
+    RunOptions options;
+    int64_t not_finite_from = 0;  // pauses at the first NaN or Inf from this step on; 0: does not
+  };
   void tell_drag_end();
+  void begin(bool paused);  // a run, with once_ if that is set
   void begin_run();
   void begin_awaited();
   void await(Awaited);
@@ -98,9 +104,8 @@ class RunActions {
   RunOptions options_, options_of_run_;
   const std::function<void()> cleared_;
   bool new_seed_ = false;
-  bool same_seed_ = false;                  // the run that begins next repeats the last one
-  uint64_t nan_breakpoint_ = 0;             // of run_to_not_finite(), until it is met or the run has ended
-  std::optional<RunOptions> after_repeat_;  // the options of the next run once the repeated one has begun
+  uint64_t nan_breakpoint_ = 0;  // of run_to_not_finite(), until it is met or the run has ended
+  std::optional<Once> once_;     // while modified texts are saved
   ParamDesk params_;
   Awaited awaited_ = Awaited::nothing;         // what begins when modified texts are saved
   std::optional<uint64_t> follows_line_from_;  // the number of pauses when step_line() was called

@@ -178,7 +178,8 @@ int App::loop() {
       if (error.kind() != ErrorKind::device) throw;
       end_without_display(error.what());
     }
-    if (bench_.journal().state() == SessionState::running) draw_again_in(kRunning);
+    const Journal& journal = bench_.journal();
+    if (journal.active() && journal.state() != SessionState::paused) draw_again_in(kRunning);
     if (std::exchange(first, false) && times_) print_times();
     dirty = false;
     warm_ = std::max(warm_ - 1, 0);

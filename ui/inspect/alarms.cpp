@@ -74,11 +74,23 @@ void Alarms::clear() {
   list_.clear();
 }
 
-void Alarms::add(Alarm found) {
-  for (const Alarm& alarm : list_)
-    if (alarm.kind == found.kind && alarm.subject == found.subject && alarm.until == 0) return;
-  list_.push_back(std::move(found));
-  sort();
+void Alarms::set_found(std::vector<Alarm> found, int64_t step) {
+  const auto same_as = [](const Alarm& a) {
+    return [&a](const Alarm& b) { return b.kind == a.kind && b.subject == a.subject && b.until == 0; };
+  };
+  bool changed = false;
+  for (Alarm& alarm : list_)
+    if (alarm.found && alarm.until == 0 && std::none_of(found.begin(), found.end(), same_as(alarm))) {
+      alarm.until = std::max(step, alarm.since);
+      changed = true;
+    }
+  for (Alarm& alarm : found)
+    if (std::none_of(list_.begin(), list_.end(), same_as(alarm))) {
+      alarm.found = true;
+      list_.push_back(std::move(alarm));
+      changed = true;
+    }
+  if (changed) sort();
 }
 
 // The session's own findings come before those of the parameters, which follow from them.

@@ -33,11 +33,12 @@ struct Alarm {
   std::string name;     // in place of the rule's, if not empty
   std::string op;       // "" for a parameter's alarm
   SourcePlace place;
-  uint64_t node = 0;  // the parameter's leaf, or the op in the latest sample
-  int64_t since = 0;  // first step that was sampled in this state
-  int64_t after = 0;  // the last step that was sampled before it, in another state
-  int64_t until = 0;  // last step of an alarm that is over; 0: it is active
-  std::string fact;   // "the norm is 3.1e-9, 2.1e7 times smaller than that of fc3.weight"
+  bool found = false;  // by the session
+  uint64_t node = 0;   // the parameter's leaf, or the op in the latest sample
+  int64_t since = 0;   // first step that was sampled in this state
+  int64_t after = 0;   // the last step that was sampled before it, in another state
+  int64_t until = 0;   // last step of an alarm that is over; 0: it is active
+  std::string fact;    // "the norm is 3.1e-9, 2.1e7 times smaller than that of fc3.weight"
 };
 
 // Alarms of one cause: of one kind, and active or over alike. `first` is the one that was there first, and of
@@ -50,9 +51,10 @@ struct AlarmGroup {
 class Alarms {
  public:
   void add(const StepStatistics&);
-  // What the session found by itself: the NaN of a step, which takes the place of the parameters' alarms
-  // about it, and a variable whose graph grows. No more than once a run.
-  void add(Alarm);
+  // What the session found by itself and still holds for true: the NaN of a step, which takes the place of
+  // the parameters' alarms about it, and a variable whose graph grows. Others that it
+  // found before end at `step`.
+  void set_found(std::vector<Alarm>, int64_t step);
   void clear();
   // Active alarms, the most severe first, then those that are over.
   const std::vector<Alarm>& list() const { return list_; }

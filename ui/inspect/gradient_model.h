@@ -37,7 +37,9 @@ class GradientModel {
   const StepStatistics* latest() const { return steps_.empty() ? nullptr : steps_.back().get(); }
   double every() const;  // steps between two samples, over the latest ones
   const Alarms& alarms() const { return alarms_; }
-  void add_alarm(Alarm alarm) { alarms_.add(std::move(alarm)); }  // one that the session found
+  void set_found(std::vector<Alarm> found, int64_t step) {  // by the session, at this step of the run
+    alarms_.set_found(std::move(found), step);
+  }
 
  private:
   uint64_t number_ = 0;

@@ -68,7 +68,7 @@ class EnvironmentPanel final : public Panel {
       memory_ = read_memory();
       next_look_ = now + std::chrono::seconds(1);
     }
-    if (bench.journal().state() == SessionState::running) draw_again_in(1);
+    if (bench.journal().active()) draw_again_in(1);
     text_.clear();
     ImGui::BeginChild("rows");
     if (begin_section("Versions")) {

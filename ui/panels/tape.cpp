@@ -122,12 +122,13 @@ class TapePanel final : public Panel {
   // The picture goes to the right where the panel is wider than high, or as chosen.
   void turn(Workbench& bench) {
     const std::string& chosen = bench.settings().tape_direction;
-    FoldState state = bench.tape().folding();
+    const bool was = bench.tape().folding().sideways;
     const ImVec2 room = ImGui::GetContentRegionAvail();
     // Near a square it stays as it is, so that moving a splitter does not turn it to and fro.
-    const float threshold = state.sideways ? 0.9f : 1.1f;
+    const float threshold = was ? 0.9f : 1.1f;
     const bool sideways = chosen == "right" || (chosen != "down" && room.x > threshold * room.y);
-    if (sideways == state.sideways) return;
+    if (sideways == was) return;
+    FoldState state = bench.tape().folding();
     state.sideways = sideways;
     bench.tape_actions().fold(std::move(state));
   }
@@ -225,10 +226,10 @@ class TapePanel final : public Panel {
     flow(em(6.5f));
     ImGui::SetNextItemWidth(em(6.5f));
     draw_open_choice(bench, model);
-    flow(em(5));
+    flow(em(6.5f));
     ImGui::SetNextItemWidth(em(6.5f));
     draw_direction(bench);
-    flow(em(8.5f));
+    flow(em(9.5f));
     ImGui::SetNextItemWidth(em(9.5f));
     draw_color_choice(bench, *model.tape());
     if (model.tape()->passes.size() > 1) {
@@ -301,11 +302,10 @@ class TapePanel final : public Panel {
 
   static void draw_direction(Workbench& bench) {
     static constexpr struct {
-      const char *kept, *label, *help;
-    } kDirections[] = {
-        {"auto", "auto", "Left to right if the panel is wider than high, otherwise top to bottom."},
-        {"right", "right", "Left to right."},
-        {"down", "down", "Top to bottom."}};
+      const char *name, *help;
+    } kDirections[] = {{"auto", "Left to right if the panel is wider than high, otherwise top to bottom."},
+                       {"right", "Left to right."},
+                       {"down", "Top to bottom."}};
     std::string& chosen = bench.shell().settings().tape_direction;
     const bool open = ImGui::BeginCombo("##direction", ("flow: " + chosen).c_str());
     bench.description().add_last("tape.direction", bench.tape().folding().sideways ? "right" : "down");
@@ -314,8 +314,8 @@ class TapePanel final : public Panel {
       return;
     }
     for (const auto& one : kDirections) {
-      if (ImGui::Selectable(one.label, chosen == one.kept)) chosen = one.kept;
-      bench.description().add_last("tape.direction_choice", one.label);
+      if (ImGui::Selectable(one.name, chosen == one.name)) chosen = one.name;
+      bench.description().add_last("tape.direction_choice", one.name);
       explain(one.help);
     }
     ImGui::EndCombo();
@@ -520,8 +520,9 @@ class TapePanel final : public Panel {
       const ImVec2 end{at.x + size.x, at.y + size.y};
       return canvas_.covers_box(graph, at, end) ? 2 : int(canvas_.covers_frame(graph, at, end));
     };
-    for (size_t i = 0; i < corners.size() && !ImGui::IsMouseDown(ImGuiMouseButton_Left); ++i)
-      if (hidden(corners[i]) < hidden(corners[legend_corner_])) legend_corner_ = i;
+    int least = ImGui::IsMouseDown(ImGuiMouseButton_Left) ? 0 : hidden(corners[legend_corner_]);
+    for (size_t i = 0; i < corners.size() && least > 0; ++i)
+      if (const int here = hidden(corners[i]); here < least) legend_corner_ = i, least = here;
     return corners[legend_corner_];
   }
 

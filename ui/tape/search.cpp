@@ -31,7 +31,7 @@ int TapeSearch::step(int by) {
 std::string TapeSearch::summary(size_t nodes, int64_t step, bool of_former_run) const {
   const std::string count = std::to_string(nodes) + " nodes";
   if (!active())
-    return count + ", step " + std::to_string(step) + (of_former_run ? " of the run before" : "");
+    return count + ", step " + std::to_string(step) + (of_former_run ? " of the previous run" : "");
   const std::string found = std::to_string(hits_.size()) + " of " + count;
   return at_ < 0 ? found : std::to_string(at_ + 1) + ": " + found;
 }

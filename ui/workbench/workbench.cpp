@@ -54,6 +54,7 @@ bool Workbench::update() {
 
 // What the session found by itself stands among the alarms.
 void Workbench::note_findings() {
+  std::vector<Alarm> found;
   if (const auto& note = journal_.not_finite()) {
     Alarm alarm{};
     alarm.kind = AlarmKind::nan;
@@ -64,7 +65,7 @@ void Workbench::note_findings() {
     alarm.since = note->step;
     alarm.after = note->step - 1;
     alarm.fact = note->explanation.substr(0, note->explanation.find('\n'));
-    gradients_.add_alarm(std::move(alarm));
+    found.push_back(std::move(alarm));
   }
   if (const auto& note = journal_.growth()) {
     Alarm alarm{};
@@ -73,8 +74,9 @@ void Workbench::note_findings() {
     alarm.place = note->place;
     alarm.since = note->step;
     alarm.fact = note->text.substr(0, note->text.rfind(": "));
-    gradients_.add_alarm(std::move(alarm));
+    found.push_back(std::move(alarm));
   }
+  gradients_.set_found(std::move(found), journal_.step());
 }
 
 void Workbench::begin_host_run() {

@@ -8,7 +8,7 @@ while checkpoints() == "" do
   assert(os.time() - began < 60, "there is no automatic checkpoint")
   ui.seconds(0.1)
 end
-ui.expect("state", "running")
+ui.wait("state", "running")
 ui.seconds(1.5)  -- the window notes its run once a second
 local stat <close> = assert(io.open("/proc/self/stat"))
 os.execute("kill -9 " .. stat:read("n"))

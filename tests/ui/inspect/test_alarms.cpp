@@ -71,6 +71,24 @@ TEST_CASE("healthy series raise no alarm") {
   CHECK(alarms.list().empty());
 }
 
+TEST_CASE("what the session found is active until the session drops it, and silences what follows from it") {
+  Alarms alarms;
+  Alarm found{};
+  found.kind = AlarmKind::nan;
+  found.subject = "sqrt at a.lua:3";
+  found.since = 20;
+  alarms.set_found({found}, 20);
+  alarms.set_found({found}, 30);
+  REQUIRE(alarms.list().size() == 1);
+  CHECK(alarms.active() == 1);
+  alarms.set_found({}, 25);  // the run went on from step 19 with a changed script
+  CHECK(alarms.active() == 0);
+  CHECK(alarms.list()[0].until == 25);
+  alarms.set_found({found}, 40);
+  CHECK(alarms.active() == 1);
+  CHECK(alarms.list().size() == 2);
+}
+
 TEST_CASE("NaN is reported at once, with its step and parameter") {
   Alarms alarms;
   alarms.add(step(4, {parameter("a", 1)}));
@@ -181,8 +199,8 @@ TEST_CASE("a NaN that the session found comes first, and what follows from it is
   found.kind = AlarmKind::nan;
   found.subject = "sqrt at model.lua:31";
   found.since = 3;
-  alarms.add(found);
-  alarms.add(found);
+  alarms.set_found({found}, 3);
+  alarms.set_found({found}, 3);
   for (int i = 1; i <= 6; ++i) {
     ParameterStatistics bad = parameter("a", 1);
     bad.weight.nans = 3;
