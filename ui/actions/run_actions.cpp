@@ -67,7 +67,7 @@ void RunActions::open_run(const std::string& folder) {
     return;
   }
   shell_.write(ConsoleLine::Kind::note,
-               "opened the run " + path + " to look at; run starts " + script_ + " anew\n");
+               "opened the run " + path + "; Run starts " + script_ + " from the beginning\n");
 }
 
 void RunActions::run() {

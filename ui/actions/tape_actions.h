@@ -22,7 +22,6 @@ class TapeActions {
   void set_open(uint32_t group, bool open) { model_.set_open(group, open); }
   void open_around(int node) { model_.open_around(node); }  // all modules that contain the node
   void fold(FoldState state) { model_.fold(std::move(state)); }
-  void animate() { model_.animate(); }  // requests another frame soon
 
   // Selects the node of a new breakpoint hit, and the node that select_when_shown() asked for. Once a frame,
   // after the model's update().

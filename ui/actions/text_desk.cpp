@@ -137,9 +137,10 @@ bool TextDesk::save_before_run(std::function<void()> failed, std::function<void(
     Document& document = documents_[i];
     if (document.path.empty() || !document.modified()) continue;
     if (is_undecided(document)) {
-      shell_.write(ConsoleLine::Kind::warning,
-                   document.title +
-                       " is not saved: the editor asks which text is to stay; what is on the disk runs\n");
+      shell_.write(
+          ConsoleLine::Kind::warning,
+          document.title +
+              " is not saved: choose in the editor which version to keep. The version on disk runs.\n");
       continue;
     }
     ++saving_;

@@ -302,7 +302,7 @@ void App::restore_run(const OpenRun& was, Shell::Notice& notice) {
     return;
   }
   notice.label = "Resume run";
-  notice.help = "Goes on with the run from its newest checkpoint, with its arguments and parameters.";
+  notice.help = "Continues the run from its newest checkpoint, with its arguments and parameters.";
   notice.action = [this, was] { bench_.control().resume(was.folder, was.options); };
 }
 

@@ -3,6 +3,8 @@
 // for one when it is drawn. Nothing else makes an idle window draw. Drawing thread only.
 namespace lunagrad {
 
+constexpr double kAnimation = 1.0 / 30;  // seconds between the frames of what moves by itself
+
 // Asks for a frame within `seconds` from now. The earliest demand holds until a frame begins.
 void draw_again_in(double seconds);
 // Seconds until the frame that was asked for: negative if it is late, infinite if there is no demand.

@@ -81,7 +81,7 @@ void draw_distributions(const char* id, size_t count, const std::function<Distri
       const double low = (*d.edges)[i], high = (*d.edges)[i + 1];
       const bool around_zero = d.zeros >= 0 && low <= 0 && high > 0;
       const int64_t n = (*d.counts)[i] - (around_zero ? std::min(d.zeros, (*d.counts)[i]) : 0);
-      const char* const format = around_zero ? "step %lld: %lld values from %.3g to %.3g, without zeros"
+      const char* const format = around_zero ? "step %lld: %lld values from %.3g to %.3g, excluding zeros"
                                              : "step %lld: %lld values from %.3g to %.3g";
       if (cell(lower - height * row_of(high), lower - height * row_of(low), n))
         std::snprintf(tip, sizeof tip, format, step, static_cast<long long>(n), low, high);

@@ -16,8 +16,7 @@ constexpr float kNote = 0.85f;  // size of the small lines, relative to the titl
 constexpr float kLegible =
     0.45f;  // zoom from which on texts are legible; they are drawn as large as their boxes permit
 constexpr float kTitled = 0.28f;  // zoom below which texts are omitted
-constexpr float kSmallest = 7;    // title height in pixels below which it is omitted, too
-constexpr float kSmallestNote = 7;
+constexpr float kSmallest = 7;    // height of a text in pixels below which it is omitted, too
 constexpr float kReadable =
     0.75f;  // relative to the body font: up to this size, texts at small zoom are drawn larger than to scale
 
@@ -387,7 +386,7 @@ void GraphCanvas::draw_box(const View& view, int index) const {
     return std::max(kUnit * zoom_, std::min(most, em(kReadable)));
   };
   float size = below.empty() ? 0 : fitting(std::max(title, below_width), 2.15f);
-  const bool both = size * kNote >= kSmallestNote;
+  const bool both = size * kNote >= kSmallest;
   if (!both) size = fitting(title, 1.15f);
   if (size < kSmallest) return draw_failure(view, mark, min, max);
   const float pitch = both ? std::max(size * kLine / kUnit * 0.9f, kLine * zoom_) : size * 1.15f;

@@ -64,8 +64,6 @@ bool ValueProbe::has_all(const TensorPlace& place) const {
   return true;
 }
 
-bool ValueProbe::waiting() const { return sides_[0].slice.waiting() || sides_[1].slice.waiting(); }
-
 bool ValueProbe::ask(Session& session, Side& side, const TensorPlace& place, const Look& look) {
   side.place = place;
   side.look = look;

@@ -33,7 +33,6 @@ class ValueProbe {
   void show(int64_t step);
   // Whether all answers for the tensor are there.
   bool has_all(const TensorPlace&) const;
-  bool waiting() const;
 
   // The answers for that place and step; null until they arrive.
   std::shared_ptr<const SliceView> value() const { return sides_[0].shown_slice; }

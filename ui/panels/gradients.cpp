@@ -306,12 +306,12 @@ class GradientsPanel final : public Panel {
         ImGui::PopID();
         ImGui::TableNextColumn();
         if (now.has_gradient && !now.gradient.finite())
-          text_in(theme().bad, "%s", now.gradient.nans > 0 ? "NaN" : "Inf");
+          text_in(theme().bad, "%s", norm.c_str());
         else
           ImGui::TextUnformatted(norm.c_str());
         ImGui::TableNextColumn();
         if (!now.weight.finite())
-          text_in(theme().bad, "%s", now.weight.nans > 0 ? "NaN" : "Inf");
+          text_in(theme().bad, "%s", norm_text(now.weight).c_str());
         else
           ImGui::TextUnformatted(number_text(now.weight.norm).c_str());
         ImGui::TableNextColumn();

@@ -177,10 +177,7 @@ class TapePanel final : public Panel {
     const bool moved = player_.tick(now - last_time_);
     last_time_ = now;
     if (moved) show_playhead(bench);
-    if (player_.playing()) {
-      bench.tape_actions().animate();
-      draw_again_in(0);
-    }
+    if (player_.playing()) draw_again_in(kAnimation);
   }
 
   void show_whole() {

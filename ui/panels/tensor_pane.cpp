@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "runtime/figures.h"
+#include "ui/base/redraw.h"
 #include "ui/window/theme.h"
 #include "ui/workbench/panel.h"
 
@@ -256,7 +257,7 @@ void TensorPane::draw_waiting(Workbench& bench) const {
   ImGui::SameLine(0, em(0.4f));
   text_in(theme().muted, "Computing…");
   bench.description().add_last("inspector.waiting", heading_);
-  bench.tape_actions().animate();
+  draw_again_in(kAnimation);
 }
 
 void TensorPane::draw_heading(Workbench& bench, const SliceChoice& choice, const SliceView* view,

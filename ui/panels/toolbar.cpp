@@ -314,7 +314,7 @@ void Toolbar::draw_run_settings(Workbench& bench) {
     bench.control().set_arguments(std::move(words));
   }
   bench.description().add_last("run.arguments", arguments_);
-  explain("Passed to the script in arg and `...`, split at spaces.");
+  explain("Passed to the script in arg and `...`, split at spaces; quotes keep a word together.");
 }
 
 void Toolbar::draw_menu(Workbench& bench, const std::vector<std::string>& left_out) {

@@ -136,20 +136,14 @@ void TapeModel::open_around(int node) {
   fold(std::move(state));
 }
 
-void TapeModel::animate() {
-  frame_wanted_ = true;
-  wake_();
-}
-
 bool TapeModel::update() {
-  const bool wanted = std::exchange(frame_wanted_, false);
   Shown next;
   {
     std::lock_guard lock(mutex_);
     next = std::move(ready_);
     ready_ = {};
   }
-  if (!next.tape) return wanted;
+  if (!next.tape) return false;
   keep_marks(next);
   shown_ = std::move(next);
   return true;

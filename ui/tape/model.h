@@ -42,7 +42,6 @@ class TapeModel {
   // A new run begins: the picture stays until the new run has one.
   void begin_run() { former_ = shown_.tape; }
   bool former() const { return former_ && former_ == shown_.tape; }  // what is shown is of the run before
-  void animate();                                                    // requests another frame soon
 
   const TapeSnapshot* tape() const { return shown_.tape.get(); }
   const TapePtr& share() const { return shown_.tape; }
@@ -117,7 +116,6 @@ class TapeModel {
   uint64_t selections_ = 0;
   SelectionTrail trail_;
   std::vector<int> lit_;
-  bool frame_wanted_ = false;
   std::jthread thread_;  // last: its destructor stops the thread before the members it uses are destroyed
 };
 

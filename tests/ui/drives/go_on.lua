@@ -18,7 +18,7 @@ local function last_end()
   end
 end
 
--- Clears the console, does `act`, and returns what the run printed last.
+-- Does `act`, waits for the end of the run and returns what it printed last.
 local function end_after(act)
   act()
   ui.wait("console.line", "end 60")

@@ -1,57 +1,45 @@
 -- Fast input through the display's own mouse and keyboard: presses of 1 ms, a click where the mouse has just arrived,
 -- and a modifier whose release the display keeps to itself, as after a cancelled Alt+F4.
-local function sh(command)
-  local pipe <close> = assert(io.popen(command))
-  return pipe:read("a")
-end
-local function xdotool(command) return sh("xdotool " .. command) end
+local real = dofile(arg[0]:match(".*/") .. "real.lua")
 
 ui.wait("curves.curve", "loss")
-ui.real_input()
-local window = assert(xdotool("search --class lunagrad-workbench"):match("%d+"), "xdotool does not find the window")
-xdotool("windowfocus " .. window)
-ui.seconds(0.2)
-
-local function aim(name, text)
-  local x, y, width, height = ui.rect(name, text)
-  return ("mousemove --window %s %.0f %.0f "):format(window, x + width / 2, y + height / 2)
-end
+real.begin()
 
 -- One process sends everything, without a pause between the events.
-xdotool(aim("console.input") .. "click 1")
+real.xdotool(real.aim("console.input") .. "click 1")
 ui.seconds(0.3)
-xdotool("type --delay 1 '1234567890'")
+real.xdotool("type --delay 1 '1234567890'")
 ui.wait("console.input", "1234567890", 5)
-xdotool("key --delay 1 BackSpace BackSpace BackSpace BackSpace BackSpace")
+real.xdotool("key --delay 1 BackSpace BackSpace BackSpace BackSpace BackSpace")
 local until_then = os.time() + 5
 while ui.texts("console.input")[1] ~= "12345" do
   assert(os.time() < until_then, "after five taps of Backspace: " .. tostring(ui.texts("console.input")[1]))
   ui.frames(1)
 end
-xdotool("key --delay 1 asterisk 2 Return")
+real.xdotool("key --delay 1 asterisk 2 Return")
 ui.wait("console.line", "24690", 5)
 
 -- Ten clicks on a button that counts, and keys that count lines.
-xdotool("key Escape")
-xdotool(aim("panel", "Editor") .. "click 1")
+real.xdotool("key Escape")
+real.xdotool(real.aim("panel", "Editor") .. "click 1")
 ui.wait("editor.line", "3: local nn", 5)
 ui.frames(5)  -- until the panel has its final places
-xdotool(aim("editor.line", "1: --") .. "click 1")
+real.xdotool(real.aim("editor.line", "1: --") .. "click 1")
 ui.wait("editor.caret", "1:", 5)
-xdotool("key --delay 1 Down Down Down Down Down Down Down Down Down Down")
+real.xdotool("key --delay 1 Down Down Down Down Down Down Down Down Down Down")
 ui.wait("editor.caret", "11:", 5)
-xdotool("key --delay 1 ctrl+f")
+real.xdotool("key --delay 1 ctrl+f")
 ui.wait("editor.find", nil, 5)
-xdotool("type --delay 1 'local'")
+real.xdotool("type --delay 1 'local'")
 ui.wait("editor.found", "found", 5)
-xdotool("key --delay 1 Return")
+real.xdotool("key --delay 1 Return")
 ui.wait("editor.found", "of", 5)
 local first = tonumber(ui.texts("editor.found")[1]:match("%d+"))
 local count = tonumber(ui.texts("editor.found")[1]:match("of (%d+)"))
 assert(count > 12, "too few matches to count clicks with: " .. count)
-xdotool(aim("editor.find.next") .. "click --repeat 10 --delay 1 1")
+real.xdotool(real.aim("editor.find.next") .. "click --repeat 10 --delay 1 1")
 ui.wait("editor.found", ("%d of"):format((first - 1 + 10) % count + 1), 5)
-xdotool("key Escape")
+real.xdotool("key Escape")
 
 -- The release of Alt goes to somebody else, who holds the keyboard for a while.
 local grab = [[python3 -c '
@@ -67,13 +55,13 @@ subprocess.run(["xdotool", "keyup", "alt"])
 x.XUngrabKeyboard(d, ctypes.c_ulong(0))
 x.XSync(d, 0)
 ']]
-xdotool("key --delay 1 ctrl+F5")
+real.xdotool("key --delay 1 ctrl+F5")
 ui.wait("state", "running", 10)
-xdotool("keydown alt")
+real.xdotool("keydown alt")
 ui.seconds(0.2)
-sh(grab)
+assert(os.execute(grab))
 ui.seconds(0.2)
-xdotool("key --delay 1 F6")
+real.xdotool("key --delay 1 F6")
 ui.wait("state", "paused", 5)
-xdotool("key --delay 1 F5")
+real.xdotool("key --delay 1 F5")
 ui.wait("state", "running", 5)

@@ -1,40 +1,38 @@
 -- The display's own mouse and keyboard, for drives: local real = dofile(arg[0]:match(".*/") .. "real.lua")
 local real = {}
 
-local function xdotool(command)
+-- Runs xdotool and returns what it prints.
+function real.xdotool(command)
   local pipe <close> = assert(io.popen("xdotool " .. command))
   return pipe:read("a")
 end
 
-local window
-
+-- From here on the window takes no injected input.
 function real.begin()
   ui.real_input()
-  window = assert(xdotool("search --class lunagrad-workbench"):match("%d+"), "xdotool does not find the window")
-  xdotool("windowfocus " .. window)
+  real.window = assert(real.xdotool("search --class lunagrad-workbench"):match("%d+"), "xdotool does not find the window")
+  real.xdotool("windowfocus " .. real.window)
   ui.seconds(0.2)
 end
 
--- Pressed and released in different frames: Dear ImGui polls mouse and keys once a frame.
-local function press(kind, what)
-  xdotool(kind .. "down " .. what)
-  ui.seconds(0.12)
-  xdotool(kind .. "up " .. what)
-  ui.seconds(0.12)
+-- What xdotool does to move the mouse to a part of an item, by default its middle.
+function real.aim(name, text, part)
+  local x, y, width, height = ui.rect(name, text)
+  return ("mousemove --window %s %.0f %.0f "):format(real.window, x + width * (part or 0.5), y + height / 2)
 end
 
-function real.key(name)
-  press("key", name)
+-- Taps of 1 ms, as fast as the display sends them.
+function real.key(names)
+  real.xdotool("key --delay 1 " .. names)
+  ui.seconds(0.2)
 end
 
 function real.click(name, text)
-  local x, y, width, height = ui.rect(name, text)
-  xdotool(("mousemove --window %s %.0f %.0f"):format(window, x + width / 2, y + height / 2))
-  ui.seconds(0.12)
-  press("mouse", "1")
+  real.xdotool(real.aim(name, text) .. "click --delay 1 1")
+  ui.seconds(0.3)
 end
 
-function real.type(text) xdotool(("type --delay 40 '%s'"):format(text)) end
+function real.type(text) real.xdotool(("type --delay 1 '%s'"):format(text)) end
 
 -- The number of the step that an item names.
 function real.step_in(name)

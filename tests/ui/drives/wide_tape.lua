@@ -1,19 +1,10 @@
 -- The tape of a convolutional network in the panel of the first layout: from left to right, all of it in sight and large
 -- enough to read; by choice from top to bottom. Real mouse events.
-local function xdotool(command)
-  local pipe <close> = assert(io.popen("xdotool " .. command))
-  return pipe:read("a")
-end
+local real = dofile(arg[0]:match(".*/") .. "real.lua")
 ui.wait("tape.node", "conv2d")
 ui.wait("tape.direction", "right", 10)
 ui.frames(10)
-ui.real_input()
-local window = assert(xdotool("search --class lunagrad-workbench"):match("%d+"), "xdotool does not find the window")
-local function click(name, text)
-  local x, y, width, height = ui.rect(name, text)
-  xdotool(("mousemove --window %s %.0f %.0f click --delay 1 1"):format(window, x + width / 2, y + height / 2))
-  ui.seconds(0.3)
-end
+real.begin()
 
 local nodes = ui.texts("tape.node")
 assert(#nodes >= 14, "only " .. #nodes .. " nodes are in sight")
@@ -29,13 +20,13 @@ local left = ui.rect("tape.node", "conv1.weight")
 local loss = ui.rect("tape.node", "cross_entropy")
 assert(loss > left, "the loss is not at the right end")
 ui.picture(arg[1] .. "/right.png")
-click("tape.node", "max_pool2d")
+real.click("tape.node", "max_pool2d")
 ui.wait("inspector.op", "max_pool2d", 5)
 
-click("tape.direction")
+real.click("tape.direction")
 ui.wait("tape.direction_choice", "down", 5)
 ui.frames(5)
-click("tape.direction_choice", "down")
+real.click("tape.direction_choice", "down")
 ui.wait("tape.direction", "down", 5)
 ui.seconds(1)
 ui.picture(arg[1] .. "/down.png")
