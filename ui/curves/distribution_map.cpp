@@ -79,7 +79,7 @@ void draw_distributions(const char* id, size_t count, const std::function<Distri
     const auto step = static_cast<long long>(d.step);
     for (size_t i = 0; i < d.counts->size(); ++i) {
       const double low = (*d.edges)[i], high = (*d.edges)[i + 1];
-      const bool around_zero = d.zeros >= 0 && low <= 0 && high > 0;
+      const bool around_zero = low <= 0 && high > 0;
       const int64_t n = (*d.counts)[i] - (around_zero ? std::min(d.zeros, (*d.counts)[i]) : 0);
       const char* const format = around_zero ? "step %lld: %lld values from %.3g to %.3g, excluding zeros"
                                              : "step %lld: %lld values from %.3g to %.3g";

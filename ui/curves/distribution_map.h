@@ -14,7 +14,7 @@ struct Distribution {
   int64_t step = 0;
   const std::vector<double>* edges = nullptr;  // one more than counts, ascending
   const std::vector<int64_t>* counts = nullptr;
-  int64_t zeros = -1;  // of the values counted in the bin around 0, those that are exactly 0; -1: not known
+  int64_t zeros = 0;  // of the values counted in the bin around 0, those that are exactly 0
 };
 
 struct DistributionColors {
