@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "runtime/cpu/parallel.h"
@@ -179,6 +180,27 @@ std::vector<Summary> Summaries::read() {
   packed_.clear();
   waiting_.clear();
   return std::exchange(found_, {});
+}
+
+void Summaries::clear() {
+  found_.clear();
+  packed_.clear();
+  waiting_.clear();
+}
+
+void Summaries::sync() const {
+  std::set<Device*> devices;
+  for (const Tensor& row : packed_) devices.insert(&row.device());
+  for (Device* const device : devices) device->sync();
+}
+
+size_t Summaries::append(Summaries&& other) {
+  const size_t before = found_.size();
+  found_.insert(found_.end(), other.found_.begin(), other.found_.end());
+  for (const size_t place : other.waiting_) waiting_.push_back(before + place);
+  packed_.insert(packed_.end(), other.packed_.begin(), other.packed_.end());
+  other.clear();
+  return before;
 }
 
 std::vector<Summary> summarize_all(const TensorList& tensors) {

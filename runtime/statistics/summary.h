@@ -32,6 +32,11 @@ class Summaries {
   ~Summaries();
   size_t add(const Tensor&);    // returns the index of its summary in the result of read()
   std::vector<Summary> read();  // of all tensors added since the last call; waits for their devices
+  void clear();                 // without a wait
+  // Returns when the devices have worked; raises what was wrong with the calls that they ran.
+  void sync() const;
+  // Takes over all tensors of the other one; returns what their indices grow by.
+  size_t append(Summaries&&);
   size_t size() const { return found_.size(); }
 
  private:

@@ -77,9 +77,17 @@ class Walk {
       slot.node->walk = slot.outer_walk;
       slot.node->slot = slot.outer_slot;
     }
-    if (capture_) capture_->end();
+    try {
+      end();
+    } catch (const std::exception&) {  // an error has ended the pass already
+    }
   }
   Walk(const Walk&) = delete;
+
+  // Viewers read what the pass has left. What is wrong with that is wrong with the pass.
+  void end() {
+    if (Capture* const capture = std::exchange(capture_, nullptr)) capture->end();
+  }
 
   void seed(const Tensor& root, Tensor gradient) {
     if (depth_ == 0 && !batching_in_use) tell_root(root);
@@ -517,6 +525,7 @@ void backward(const Tensor& root, const Tensor& seed, BackwardOptions options) {
   Walk walk(options);
   walk.seed(root, std::move(gradient));
   walk.run();
+  walk.end();
   if (guarded) check_leaves(walk.leaves());
 }
 
@@ -529,6 +538,7 @@ GradStore gradients(const Tensor& root, const Tensor& seed, BackwardOptions opti
   Walk walk(options);
   walk.seed(root, std::move(gradient));
   walk.run_into(store);
+  walk.end();
   return store;
 }
 
@@ -554,6 +564,7 @@ TensorList grad(const TensorList& outputs, const TensorList& inputs, const Tenso
   Walk walk(options, oldest);
   for (size_t i = 0; i < outputs.size(); ++i) walk.seed(outputs[i], std::move(gradients[i]));
   TensorList results = walk.run_to(targets);
+  walk.end();
   for (Tensor& result : results)
     if (result.defined()) result = conjugated(result);
   for (size_t i = 0; i < results.size(); ++i)

@@ -203,14 +203,18 @@ std::string describe_contents(const Tensor& x, const Contents& c) {
 bool all_finite(const TensorList& tensors) {
   const Unguarded off;
   const NoGrad no_tape;
-  Tensor flag;  // of the tensors on a device
+  Tensor flag;  // of the tensors on a device, one after the other
   for (const Tensor& x : tensors) {
     if (!is_looked_at(x)) continue;
     if (x.device().is_cpu()) {
       if (!finite_on_cpu(x)) return false;
     } else {
       const Tensor one = all(isfinite(x), {}, false);
-      flag = flag.defined() && &flag.device() == &one.device() ? logical_and(flag, one) : one;
+      if (flag.defined() && &flag.device() != &one.device()) {
+        if (flag.item() == 0) return false;
+        flag = Tensor();
+      }
+      flag = flag.defined() ? logical_and(flag, one) : one;
     }
   }
   return !flag.defined() || flag.item() != 0;

@@ -21,7 +21,7 @@ Contents contents_of(const Tensor&);
 // "f32 [2, 3] from 0 to 4, mean 1.5, 2 NaN"
 std::string describe_contents(const Tensor&, const Contents&);
 
-// Whether all elements of all tensors are finite; waits once for the device.
+// Whether all elements of all tensors are finite; waits once for the device, if all are on the same.
 bool all_finite(const TensorList&);
 
 // A finding of Guard::op: the text of the Error, and its place.

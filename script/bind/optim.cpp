@@ -131,8 +131,22 @@ int fused_step(lua_State* L) {
   }
   for (const Tensor& x : list->states) tensors.push_back(x);
   optimizer_step(rule, std::move(tensors), arguments);
-  if (edge(L).safe_point_data) Session::Impl::of(L).viewers().sentry().stepped(list->params);
   after_op(L);
+  return 0;
+}
+
+// stepped(list): an optimizer has made its step over the parameters of the list that have a gradient.
+int stepped(lua_State* L) {
+  const StepList& list = check_step_list(L, 1);
+  if (!edge(L).safe_point_data) return 0;
+  FiniteSentry& sentry = Session::Impl::of(L).viewers().sentry();
+  TensorList changed;
+  if (sentry.looks_at_gradients()) {
+    for (const Tensor& x : list.params)
+      if (x.grad().defined()) changed.push_back(x);
+    mark_line(L);
+  }
+  sentry.stepped(changed);
   return 0;
 }
 
@@ -159,6 +173,7 @@ int clip_gradients(lua_State* L) {
 constexpr luaL_Reg kFunctions[] = {{"_step_list", guard<step_list>},
                                    {"_same_grads", guard<same_grads>},
                                    {"_fused_step", guard<fused_step>},
+                                   {"_stepped", guard<stepped>},
                                    {"_ema_step", guard<ema_step>},
                                    {"_clip_grad_norm_", guard<clip_gradients>},
                                    {nullptr, nullptr}};

@@ -1,6 +1,8 @@
 #pragma once
 // Combines several viewers of backward passes into one; calls them in order. A viewer added during a pass
 // sees the next pass. Belongs to the session's thread.
+#include <exception>
+#include <utility>
 #include <vector>
 
 #include "runtime/tape/tape.h"
@@ -25,8 +27,13 @@ class Captures final : public Capture {
     return kept;
   }
   void end() override {
-    for (Capture* viewer : now_) viewer->end();
-    now_.clear();
+    std::exception_ptr failed;
+    for (Capture* viewer : std::exchange(now_, {})) try {
+        viewer->end();
+      } catch (const std::exception&) {
+        if (!failed) failed = std::current_exception();
+      }
+    if (failed) std::rethrow_exception(failed);
   }
 
  private:

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <map>
 
 #include "runtime/ops.h"
 #include "runtime/tape/origin.h"
@@ -36,6 +37,15 @@ std::string name_of(const Node& leaf) {
 bool is_read(const Tensor& x) { return x.defined() && is_differentiable(x.dtype()) && x.numel() > 0; }
 
 bool has_nan(const Tensor& x) { return contents_of(x).nans > 0; }
+
+// Its value, which keeps no more memory than it needs: a view would keep all that it looks at.
+Tensor alone(const Tensor& x) {
+  const Tensor value = x.detach();
+  if (value.storage().bytes <= size_t(value.nbytes())) return value;
+  const Aside aside;
+  const NoGrad off;
+  return clone(value);
+}
 
 }  // namespace
 
@@ -79,7 +89,7 @@ void FiniteSentry::end_run() {
 void FiniteSentry::root(const Tensor& root) {
   if (!looks() || pending_ || !is_read(root)) return;
   if (!root.device().is_cpu()) {
-    if (root.numel() == 1) roots_.push_back({root.detach(), step_, place_of(context().line)});
+    if (root.numel() == 1) roots_.push_back({alone(root), step_, place_of(context().line)});
     if (roots_.size() > 4 * kMostRoots) roots_.pop_front();
     return;
   }
@@ -136,25 +146,38 @@ void FiniteSentry::skipped() {
   bad_gradient_.reset();
 }
 
-// One wait for all losses since the last one.
+// One wait for each device with losses since the last one.
 void FiniteSentry::read_device_roots() {
   const uint64_t start = ticks();
   const std::deque<DeviceRoot> roots = std::exchange(roots_, {});
   if (roots.empty()) return;
-  const Aside aside;
-  const NoGrad off;
-  TensorList parts;
-  for (const DeviceRoot& root : roots) parts.push_back(to(reshape(root.value, {1}), DType::f32));
-  const std::vector<double> values = to(cat(parts), cpu_device()).to_vector<double>();
+  std::map<Device*, std::vector<size_t>> places;
+  for (size_t i = 0; i < roots.size(); ++i) places[&roots[i].value.device()].push_back(i);
+  std::vector<std::optional<double>> values(roots.size());
+  {
+    const Aside aside;
+    const NoGrad off;
+    for (const auto& [device, there] : places) {
+      device->sync();  // what it found wrong with the script's calls is the script's error
+      TensorList parts;
+      for (const size_t i : there) parts.push_back(to(reshape(roots[i].value, {1}), DType::f32));
+      try {
+        const std::vector<double> read = cat(parts).to_vector<double>();
+        for (size_t k = 0; k < there.size(); ++k) values[there[k]] = read[k];
+      } catch (const Error&) {  // they came of a faulty call, whose error the script has caught
+      }
+    }
+  }
   spent_ += ticks() - start;
   spent_on_whole_ += ticks() - start;
-  for (size_t i = 0; i < values.size(); ++i) {
-    if (std::isfinite(values[i])) {
+  for (size_t i = 0; i < roots.size(); ++i) {
+    if (!values[i]) continue;
+    if (std::isfinite(*values[i])) {
       good_ = std::max(good_, roots[i].step - 1);
       continue;
     }
     Found found;
-    found.nan = std::isnan(values[i]);
+    found.nan = std::isnan(*values[i]);
     found.step = roots[i].step;
     found.since = std::min(good_ + 1, found.step);
     found.place = roots[i].place;
@@ -230,39 +253,52 @@ void FiniteSentry::stepped(const TensorList& parameters) {
   stepped_ = true;
   missed_ |= !looking_;
   if (!looking_) return;
+  TensorList there;  // on devices, for one wait
   for (const Tensor& x : parameters) {
     if (!is_read(x)) continue;
     const bool small = x.numel() <= kSmall && x.device().is_cpu();
-    if (!small && !whole_) {
+    if (!small && !whole_)
       missed_ = true;
-      continue;
-    }
-    if (finite(x)) continue;
-    const Tensor gradient = x.grad();
-    const bool from_gradient = gradient.defined() && !all_finite({gradient});
-    Found found;
-    found.nan = has_nan(x);
-    found.step = step_;
-    found.since = std::min(good_ + 1, step_);
-    found.place = place_of(context().line);
-    const std::string name = x.node() ? name_of(*x.node()) : std::string("a parameter");
-    if (bad_gradient_) {
-      found.nan = bad_gradient_->nan;
-      found.what = bad_gradient_->what;
-      found.place = bad_gradient_->place;
-      found.step = bad_gradient_->step;
-    } else if (from_gradient) {
-      found.what = "the gradient of " + name;
-    } else {
-      found.what = text("the optimizer's step", at(context().line), ", in ", name);
-    }
-    if (from_gradient)
-      found.explanation =
-          text("the gradient of ", name, ": ", describe_contents(gradient, contents_of(gradient)));
-    else
-      found.explanation = text(name, ": ", describe_contents(x.detach(), contents_of(x)));
-    return report(std::move(found));
+    else if (!x.device().is_cpu())
+      there.push_back(x);
+    else if (!finite(x))
+      return judge_parameter(x);
   }
+  if (there.empty()) return;
+  const Aside aside;
+  const uint64_t start = ticks();
+  const bool finite = all_finite(there);
+  spent_ += ticks() - start;
+  spent_on_whole_ += ticks() - start;
+  if (finite) return;
+  judge_parameter(*std::find_if(there.begin(), there.end(), [](const Tensor& x) { return !all_finite({x}); }));
+}
+
+void FiniteSentry::judge_parameter(const Tensor& x) {
+  const Tensor gradient = x.grad();
+  const bool from_gradient = gradient.defined() && !all_finite({gradient});
+  Found found;
+  found.nan = has_nan(x);
+  found.step = step_;
+  found.since = std::min(good_ + 1, step_);
+  found.place = place_of(context().line);
+  const std::string name = x.node() ? name_of(*x.node()) : std::string("a parameter");
+  if (bad_gradient_) {
+    found.nan = bad_gradient_->nan;
+    found.what = bad_gradient_->what;
+    found.place = bad_gradient_->place;
+    found.step = bad_gradient_->step;
+  } else if (from_gradient) {
+    found.what = "the gradient of " + name;
+  } else {
+    found.what = text("the optimizer's step", at(context().line), ", in ", name);
+  }
+  if (from_gradient)
+    found.explanation =
+        text("the gradient of ", name, ": ", describe_contents(gradient, contents_of(gradient)));
+  else
+    found.explanation = text(name, ": ", describe_contents(x.detach(), contents_of(x)));
+  report(std::move(found));
 }
 
 void FiniteSentry::logged(const std::string& name, double value, int64_t step, const SourcePlace& place) {

@@ -68,6 +68,7 @@ class FiniteSentry final : public Capture {
   bool finite(const Tensor&);
   bool sampled_finite(const Tensor&);
   void judge_root(const Tensor&);
+  void judge_parameter(const Tensor&);
   void read_device_roots();
   void report(Found);
 

@@ -119,7 +119,7 @@ void StatisticsWatch::begin_step(bool wanted) {
   if (last_end_ == 0) last_end_ = step_began_;
   if (!looking_) return;
   outputs_.clear();
-  summaries_.read();
+  summaries_.clear();
   nodes_.clear();
   for (auto& [id, leaf] : leaves_) leaf.has_gradient = false;
 }
@@ -324,7 +324,7 @@ void StatisticsWatch::clear(bool everything) {
   looking_ = in_pass_ = false;
   leaves_.clear();
   outputs_.clear();
-  summaries_.read();
+  summaries_.clear();
   if (!everything) return;
   nodes_.clear();
   latest_.clear();

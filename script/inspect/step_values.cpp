@@ -17,7 +17,8 @@ constexpr size_t kBorrowed = 16;              // large: more than 1/16 of the bu
 constexpr size_t kLeaves = 4;                 // copies of a step's leaves may take 1/4 of the budget
 constexpr size_t kSmall = size_t(256) << 10;  // leaves of so few bytes are copied in every step
 constexpr size_t kMostPasses = 64;
-// Without steps nothing ends what is kept: values that no kept pass reads go when there are so many.
+// Without steps nothing ends what is kept: values that no kept pass reads go when there are so many, or twice
+// as many as the last time left.
 constexpr size_t kMostUnused = 20000;
 
 std::pair<const void*, uint32_t> state_of(const Tensor& gradient) {
@@ -63,15 +64,23 @@ void ValueBudget::add(const Storage& storage) {
   ++entry->second.first;
 }
 
-void ValueBudget::remove(const Storage* storage) {
+size_t ValueBudget::remove(const Storage* storage) {
   const auto entry = held_.find(storage);
-  if (--entry->second.first > 0) return;
-  used_ -= entry->second.second;
+  const size_t bytes = entry->second.second;
+  if (--entry->second.first > 0) return bytes;
+  used_ -= bytes;
   held_.erase(entry);
+  return bytes;
 }
 
-StepValues::StepValues(int64_t step, ValueBudget& budget, std::function<bool()> make_room, bool all)
-    : step_(step), budget_(budget), make_room_(std::move(make_room)), all_(all) {}
+StepValues::StepValues(int64_t step, ValueBudget& budget, std::function<bool()> make_room, bool all,
+                       bool ends)
+    : step_(step),
+      budget_(budget),
+      make_room_(std::move(make_room)),
+      all_(all),
+      ends_(ends),
+      most_unused_(kMostUnused) {}
 
 StepValues::~StepValues() {
   for (const Storage* storage : counted_) budget_.remove(storage);
@@ -124,7 +133,7 @@ void StepValues::ran(const Call& call) {
   for (const Tensor& in : call.in)
     if (in.defined() && (all_ || !on_tape(in))) remember(in, in.id(), in.storage().version, on_tape(in));
   if (!call.out.empty() && !context().differentiating) newest_ = call.out[0];
-  if (values_.size() > kMostUnused && !all_) forget_unused();
+  if (values_.size() > most_unused_ && !all_ && !ends_) forget_unused();
 }
 
 void StepValues::forget_unused() {
@@ -133,6 +142,22 @@ void StepValues::forget_unused() {
     for (const KeptNode& node : pass->nodes)
       for (const KeptOperand& operand : node.in) used.insert(operand.tensor);
   std::erase_if(values_, [&](const auto& entry) { return !used.contains(entry.first); });
+  most_unused_ = std::max(kMostUnused, 2 * values_.size());
+  release_unheld();
+  borrowed_.clear();
+  refused_.clear();
+}
+
+// Its copies of leaves, and the gradients of it that were kept.
+void StepValues::forget_oldest_pass() {
+  const uint32_t number = passes_.front()->number;
+  passes_.erase(passes_.begin());
+  std::erase_if(gradients_, [&](const auto& entry) { return entry.first.pass == number; });
+  release_unheld();
+}
+
+// What nothing here refers to any more does not count.
+void StepValues::release_unheld() {
   std::unordered_set<const Storage*> still;
   for (const auto& [id, kept] : values_) still.insert(&kept.tensor.storage());
   for (const auto& pass : passes_)
@@ -142,15 +167,13 @@ void StepValues::forget_unused() {
     for (const auto& [key, kept] : *map) still.insert(&kept.tensor.storage());
   std::erase_if(counted_, [&](const Storage* storage) {
     if (still.contains(storage)) return false;
-    budget_.remove(storage);
+    bytes_ -= budget_.remove(storage);
     return true;
   });
-  borrowed_.clear();
-  refused_.clear();
 }
 
 std::unique_ptr<KeptPass> StepValues::record(std::span<Node* const> nodes) {
-  if (passes_.size() >= kMostPasses) passes_.erase(passes_.begin());
+  if (passes_.size() >= kMostPasses) forget_oldest_pass();
   auto pass = keep_pass(nodes);
   pass->number = ++passes_made_;
   for (const Node* node : nodes) {

@@ -24,7 +24,7 @@ class ValueBudget {
   size_t used() const { return used_.load(); }
   bool fits(const Storage&) const;
   void add(const Storage&);
-  void remove(const Storage*);
+  size_t remove(const Storage*);  // returns its bytes
 
  private:
   std::unordered_map<const Storage*, std::pair<int, size_t>> held_;  // how many steps hold it, bytes
@@ -36,8 +36,9 @@ std::string written_since(const Storage&);
 
 class StepValues {
  public:
-  // `make_room` frees older steps; false when there are none. `all`: every value is kept.
-  StepValues(int64_t step, ValueBudget& budget, std::function<bool()> make_room, bool all);
+  // `make_room` frees older steps; false when there are none. `all`: every value is kept. `ends`: with its
+  // step; otherwise what no pass reads is dropped from time to time.
+  StepValues(int64_t step, ValueBudget& budget, std::function<bool()> make_room, bool all, bool ends);
   ~StepValues();
   StepValues(const StepValues&) = delete;
 
@@ -96,6 +97,8 @@ class StepValues {
   std::unique_ptr<KeptPass> record(std::span<Node* const>);
   bool copy_leaves(KeptPass&, size_t most, const StepValues* before);
   void forget_unused();
+  void forget_oldest_pass();
+  void release_unheld();
   Found found(const Kept&) const;
   Found kept_value(const KeptPass&, size_t node, bool input, size_t index) const;
   Found kept_gradient(const KeptPass&, const KeptNode&, uint32_t output) const;
@@ -105,7 +108,8 @@ class StepValues {
   const int64_t step_;
   ValueBudget& budget_;
   const std::function<bool()> make_room_;
-  const bool all_;
+  const bool all_, ends_;
+  size_t most_unused_;  // so many values make forget_unused() worth its time
   bool copying_ = false, lacks_leaves_ = false;
   std::atomic<bool> over_budget_{false};
   std::atomic<size_t> bytes_{0};

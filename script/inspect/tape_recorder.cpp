@@ -85,12 +85,12 @@ class TapeRecorder::Look {
 };
 
 void TapeRecorder::begin_step(bool chosen) {
-  if (recording_) {
-    summaries_.read();
-    outputs_.clear();
-  }
+  of_ops_.clear();
+  of_pass_.clear();
+  outputs_.clear();
   recording_ = chosen;
   in_pass_ = false;
+  pass_.clear();
   nodes_.clear();
   left_out_ = 0;
 }
@@ -102,7 +102,7 @@ void TapeRecorder::ran(const Call& call) {
   for (const Tensor& x : call.in) recorded |= x.defined() && x.requires_grad();
   if (!recorded || call.out.empty() || !call.out[0].defined() || outputs_.size() >= kMostOutputs) return;
   const Look look(*this);
-  outputs_[call.out[0].id()] = summaries_.add(call.out[0]) + 1;
+  outputs_[call.out[0].id()] = of_ops_.add(call.out[0]) + 1;
 }
 
 void TapeRecorder::begin(std::span<Node* const> nodes) {
@@ -115,6 +115,7 @@ void TapeRecorder::begin(std::span<Node* const> nodes) {
   places_.assign(nodes.size(), {});
   positions_.clear();
   nodes_.clear();
+  of_pass_.clear();
   const std::unique_ptr<KeptPass> kept = keep_pass(nodes);
   for (size_t i = 0; i < nodes.size(); ++i) {
     const Node& node = *nodes[i];
@@ -124,7 +125,7 @@ void TapeRecorder::begin(std::span<Node* const> nodes) {
     if (const auto made = outputs_.find(node.out[0].tensor_id); made != outputs_.end()) {
       places_[i].output = made->second;
     } else if (const Operand& out = node.out[0]; node.is_leaf() && out.saved) {
-      places_[i].output = summaries_.add(Tensor(out.saved, out.layout, out.offset, out.dtype)) + 1;
+      places_[i].leaf = of_pass_.add(Tensor(out.saved, out.layout, out.offset, out.dtype)) + 1;
     }
   }
 }
@@ -134,30 +135,41 @@ void TapeRecorder::gradient(const Node& node, uint32_t output, const Tensor& gra
   const auto found = positions_.find(node.id);
   if (found == positions_.end()) return;
   const Look look(*this);
-  places_[found->second].gradient = summaries_.add(gradient) + 1;
+  places_[found->second].gradient = of_pass_.add(gradient) + 1;
 }
 
 void TapeRecorder::end() {
   if (!in_pass_) return;
   in_pass_ = false;
-  const Look look(*this);
-  const std::vector<Summary> read = summaries_.read();
-  outputs_.clear();
-  for (size_t i = 0; i < nodes_.size(); ++i) {
-    NodeInfo& node = nodes_[i];
-    node.backward_ns = ticks_to_ns(pass_[i]->backward_ticks);
-    if (places_[i].output) node.output_summary = read[places_[i].output - 1];
-    if (places_[i].gradient) node.gradient_summary = read[places_[i].gradient - 1];
-  }
+  for (size_t i = 0; i < nodes_.size(); ++i) nodes_[i].backward_ns = ticks_to_ns(pass_[i]->backward_ticks);
   pass_.clear();
+}
+
+// Values that came of a faulty call, whose error the script has caught, have no summary. An error that it
+// has not heard of yet is thrown.
+void TapeRecorder::read() {
+  const Look look(*this);
+  const size_t before = of_ops_.append(std::move(of_pass_));
+  of_ops_.sync();
+  std::vector<Summary> read;
+  try {
+    read = of_ops_.read();
+  } catch (const Error&) {
+    return;
+  }
+  for (size_t i = 0; i < nodes_.size(); ++i) {
+    const Place& place = places_[i];
+    if (place.output) nodes_[i].output_summary = read[place.output - 1];
+    if (place.leaf) nodes_[i].output_summary = read[before + place.leaf - 1];
+    if (place.gradient) nodes_[i].gradient_summary = read[before + place.gradient - 1];
+  }
 }
 
 std::string TapeRecorder::end_step(int64_t step) {
   if (!recording_) return {};
   recording_ = in_pass_ = false;
   pass_.clear();
-  summaries_.read();
-  outputs_.clear();
+  read();
   Json json{{"step", step}};
   if (nodes_.empty()) {
     if (left_out_ == 0) return {};

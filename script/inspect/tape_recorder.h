@@ -30,12 +30,14 @@ class TapeRecorder final : public Capture {
 
  private:
   class Look;  // hides the measuring ops from all listeners
+  void read();
   bool recording_ = false, in_pass_ = false, busy_ = false;
-  Summaries summaries_;
-  std::unordered_map<uint64_t, size_t> outputs_;  // tensor id -> index into summaries_, plus one
+  Summaries of_ops_, of_pass_;                    // read at the end of the step
+  std::unordered_map<uint64_t, size_t> outputs_;  // tensor id -> index into of_ops_, plus one
   std::vector<Node*> pass_;                       // of the current pass, whose caller keeps them alive
   struct Place {
-    size_t output = 0, gradient = 0;  // index into summaries_, plus one; 0: none
+    size_t output = 0;              // index into of_ops_, plus one; 0: none
+    size_t leaf = 0, gradient = 0;  // into of_pass_
   };
   std::vector<Place> places_;
   std::unordered_map<uint64_t, size_t> positions_;  // node id -> position in the pass

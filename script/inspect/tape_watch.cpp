@@ -134,7 +134,7 @@ void TapeWatch::start(const Coming& coming) {
   trim();
   if (watching())
     current_ = std::make_shared<StepValues>(
-        coming.step, value_budget_, [this] { return drop_oldest(); }, coming_.values);
+        coming.step, value_budget_, [this] { return drop_oldest(); }, coming_.values, coming_.in_steps);
 }
 
 // Publishes the step if it is its turn, and keeps it as the latest that can be computed again.
@@ -284,6 +284,7 @@ void TapeWatch::publish(const Values& values, size_t shown, bool with_values, bo
     // A script that went back to an earlier step drops the later ones; an earlier step is shown again.
     const bool again = values != current_ && values != last_;
     const auto first = std::find_if(steps_.begin(), steps_.end(), later);
+    if (again && (first == steps_.end() || first->step != kept.step)) return;  // dropped to make room
     const auto end = again ? first + 1 : steps_.end();
     for (auto step = first; step != end; ++step) {
       tape_bytes_ -= step->tape_bytes;

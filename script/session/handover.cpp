@@ -50,6 +50,22 @@ void copy_tensors(Kept& states) {
   visit_tensors(states, [](Tensor& x) { x = clone(x); });
 }
 
+// How many of them hold NaN or Inf. Those of a device are read one by one only if there is any.
+size_t count_bad(Kept& states) {
+  const Aside aside;
+  TensorList there;
+  size_t bad = 0;
+  visit_tensors(states, [&](Tensor& x) {
+    if (x.device().is_cpu())
+      bad += !all_finite({x});
+    else
+      there.push_back(x);
+  });
+  if (all_finite(there)) return bad;
+  for (const Tensor& x : there) bad += !all_finite({x});
+  return bad;
+}
+
 int64_t step_of(const Kept& states) {
   if (const auto* table = std::get_if<Kept::Table>(&states.value))
     for (const auto& [key, value] : *table)
@@ -103,17 +119,19 @@ void Handover::keep_step(lua_State* L, int64_t step) {
     too_large_ = true;  // nothing is registered
     return;
   }
-  size_t bytes = 0, bad = 0;
+  size_t bytes = 0;
   visit_tensors(states, [&](Tensor& x) { bytes += x.nbytes(); });
   if (bytes > kMostKept) {
     forget_kept_step();
     too_large_ = true;
     return;
   }
-  copy_tensors(states);
-  visit_tensors(states, [&](Tensor& x) { bad += x.device().is_cpu() && !all_finite({x}); });
+  const size_t bad = count_bad(states);
   if (!kept_) bad_ = bad;
-  if (bad <= bad_) kept_ = Taken{step, std::move(states)};
+  if (bad <= bad_) {
+    copy_tensors(states);
+    kept_ = Taken{step, std::move(states)};
+  }
   kept_at_ = ticks();
   const uint64_t cost = kept_at_ - start;
   cost_of_keeping_ = times_kept_++ < kFirst ? cost : std::min(cost, cost_of_keeping_);

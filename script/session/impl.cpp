@@ -121,6 +121,7 @@ std::optional<Script> Session::Impl::run_script(Script script) {
     if (outcome == Outcome::ok) {
       context_.device->sync();  // reports late errors, such as an index out of range
       run_->flush();
+      read_for_viewers();
       if (const std::string unknown = run_->unknown_param(); !unknown.empty()) throw UsageError(unknown);
     }
   } catch (const UsageError& failure) {
@@ -149,14 +150,23 @@ void Session::Impl::warn_of_lost_nils(const std::string& chunk) {
     events_.warn(text(chunk_name(chunk.c_str()), ":", line, ": ", kLostNil));
 }
 
+// What viewers still read from a device at the end of a script. Faults of its calls, of which it has not
+// heard yet, are thrown.
+void Session::Impl::read_for_viewers() {
+  viewers_.end_script(*run_);
+  viewers_.sentry().end_run();
+}
+
 void Session::Impl::end_script(Outcome outcome, const ScriptError& error) {
   if (script_.lua()) {
     script_.arm(script_.lua());
     script_.stop_unwinding();
   }
   viewers_.profile().end_run();
-  viewers_.end_script(*run_);
-  viewers_.sentry().end_run();
+  try {
+    if (run_) read_for_viewers();  // none: there was no memory for it
+  } catch (const std::exception&) {  // the script has failed already
+  }
   viewers_.tape().settle(outcome != Outcome::ok && outcome != Outcome::stopped);
   host_.exchange();
   const std::optional<int> exit_code = script_.exit_code();
@@ -169,7 +179,7 @@ void Session::Impl::end_script(Outcome outcome, const ScriptError& error) {
     events_.fail(std::move(message), {error.file, error.line}, outcome);
   }
   const int code = exit_code.value_or(int(outcome));
-  if (run_) run_->finish(outcome, code);  // none: there was no memory for it
+  if (run_) run_->finish(outcome, code);
   Event event{};
   event.kind = Event::Kind::ended;
   event.outcome = outcome;

@@ -80,6 +80,7 @@ class Session::Impl {
   std::optional<Script> run_script(Script);  // its successor, when it was reloaded
   void warn_of_tuples(const Script&);
   void warn_of_lost_nils(const std::string& chunk);
+  void read_for_viewers();
   void end_script(Outcome, const ScriptError&);
   void open_state(const std::string& directory, const RunOptions&);
   void close_state();

@@ -152,6 +152,7 @@ function LBFGS:step(closure)
       break
     end
   end
+  core._stepped(core._step_list(parameters))
   if core.run then core.run._count_step() end
   self:_run_hooks("step_post", closure)
   return first

@@ -344,6 +344,7 @@ function Optimizer:step(closure)
       self:update(settings, list)
       for k = 1, #states do states[k].step = list.step end
     end
+    core._stepped(lists.all)
   end
   if core.run then core.run._count_step() end
   self:_run_hooks("step_post", closure)

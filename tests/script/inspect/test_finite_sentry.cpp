@@ -198,6 +198,29 @@ for step in lg.run.steps(20) do
   opt:step()  -- HERE
 end)",
      "NaN since step 1: the optimizer's step at ", ""},
+    {"an optimizer without a fused step beside one that has it",
+     R"(local a, b = lg.ones(2, 2, {requires_grad = true}), lg.ones(2, {requires_grad = true})
+local sgd, muon = lg.optim.SGD({b}, {lr = 0.1}), lg.optim.Muon({a}, {lr = 0.1})
+for step in lg.run.steps(20) do
+  a.grad, b.grad = nil, nil
+  (a:sum() + b:sum()):backward()
+  if step == 6 then muon.param_groups[1].lr = 1e39 end
+  muon:step()  -- HERE
+  sgd:step()
+end)",
+     "Inf since step 6: the optimizer's step at ", ""},
+    {"LBFGS", R"(local w = lg.ones(3, {requires_grad = true})
+local opt = lg.optim.LBFGS({w}, {lr = 0.1, max_iter = 1})
+for step in lg.run.steps(20) do
+  if step == 4 then opt.param_groups[1].lr = 1e39 end
+  opt:step(function()  -- HERE
+    w.grad = nil
+    local loss = (w * step):square():sum()
+    loss:backward()
+    return loss
+  end)
+end)",
+     "Inf since step 4: the optimizer's step at ", ""},
 };
 
 int line_of(const std::string& text, const std::string& word) {

@@ -226,6 +226,74 @@ TEST_CASE("the values of one step are captured on demand, while the script runs"
   CHECK(look(recorder.session, {step, leaf->id}).cells[0] == double(step));
 }
 
+TEST_CASE("of steps that another pass makes too large for the budget the oldest go, and no other") {
+  Recorder recorder;
+  pause_and_step(recorder, R"(
+local lg = require "lunagrad"
+local w = lg.ones(3):requires_grad_()
+for step in lg.run.steps() do
+  local long = w
+  for i = 1, 200 do long = long * 1.01 end
+  long:sum():backward()
+  (w * 2):sum():backward()
+  print("step " .. step)
+end
+)",
+                 8);
+  const auto tape = recorder.session.tape();
+  REQUIRE(tape->passes.size() == 2);
+  REQUIRE(tape->pass == 1);
+  recorder.session.set_history_budget(size_t(1) << 20);
+  REQUIRE(recorder.eval(""));
+  const History before = recorder.session.history();
+  REQUIRE(before.steps.size() >= 8);
+  recorder.session.choose_pass(tape->passes[0].key);
+  REQUIRE(recorder.eval(""));
+  const History history = recorder.session.history();
+  CHECK(history.steps.size() < before.steps.size());
+  REQUIRE(history.steps.size() > 1);
+  for (size_t i = 0; i < history.steps.size(); ++i)
+    CHECK(history.steps.rbegin()[long(i)].step == before.steps.rbegin()[long(i)].step);
+  CHECK(history.bytes <= history.budget);
+}
+
+TEST_CASE("copies that passes made which are no longer kept do not count") {
+  Recorder recorder;
+  recorder.session.watch_tape(true);
+  REQUIRE(recorder.finish(R"(
+local lg = require "lunagrad"
+for step in lg.run.steps(2) do
+  for pass = 1, 300 do
+    local w = lg.ones(8192, {requires_grad = true})
+    (w * 2):sum():backward()
+  end
+end
+)") == Outcome::ok);
+  const size_t copy = 8192 * 4;
+  CHECK(recorder.session.history().bytes > 32 * copy);
+  CHECK(recorder.session.history().bytes < 150 * copy);
+}
+
+TEST_CASE("the operands of a long forward pass are kept until its step ends") {
+  Recorder recorder;
+  recorder.session.watch_tape(true);
+  REQUIRE(recorder.finish(R"(
+local lg = require "lunagrad"
+local w = lg.ones(1, {requires_grad = true})
+for step in lg.run.steps(1) do
+  local y = w
+  for i = 1, 21000 do y = y + lg.full({1}, i) end
+  y:sum():backward()
+end
+)") == Outcome::ok);
+  const auto tape = recorder.session.tape();
+  REQUIRE(tape);
+  REQUIRE(tape->nodes.size() == 21002);
+  const SliceView first = look(recorder.session, {tape->step, tape->nodes[21000].id, true, 1});
+  CHECK(first.available);
+  CHECK(first.cells == std::vector<double>{1});
+}
+
 TEST_CASE("kept steps stay within their budget, the oldest go first") {
   Recorder recorder;
   recorder.session.set_history_budget(size_t(8) << 20);

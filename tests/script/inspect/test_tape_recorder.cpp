@@ -76,6 +76,29 @@ TEST_CASE("a run keeps the tapes of steps 1, 10, 100 and of the last, with the n
   CHECK(weights == 4);
 }
 
+TEST_CASE("what ran before a smaller pass of the step has its numbers, too") {
+  const Folder folder;
+  folder.write("train.lua", R"(
+local lg = require "lunagrad"
+local w = lg.ones(3, {requires_grad = true})
+for step in lg.run.steps(2) do
+  local early = (w * 2):tanh()
+  w:sum():backward()
+  early:square():mean():backward()
+end
+)");
+  const lunagrad::test::Finished run = folder.run({"run", "train.lua", "--run-dir", "a"});
+  INFO(run.err);
+  REQUIRE(run.code == 0);
+  const json tape = tapes_of(folder, "a").at(0);
+  REQUIRE(tape["nodes"].size() == 5);
+  for (size_t i = 0; i < 5; ++i) {
+    CAPTURE(tape["nodes"][i]["op"]);
+    CHECK(tape["values"][i][0].is_array());
+    CHECK(tape["values"][i][1].is_array());
+  }
+}
+
 TEST_CASE("taking down a tape changes no number, and a run without a folder has none") {
   const Folder folder;
   folder.write("train.lua", kTraining);
