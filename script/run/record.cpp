@@ -211,11 +211,16 @@ std::vector<std::string> find_runs(const std::string& folder) {
   return runs;
 }
 
+std::string name_of_folder(const std::string& folder) {
+  std::error_code ignored;
+  const fs::path path = fs::absolute(folder, ignored).lexically_normal();
+  return path.has_filename() ? path.filename().string() : path.parent_path().filename().string();
+}
+
 RunRecord read_run_config(const std::string& folder) {
   RunRecord run;
   run.folder = folder;
-  run.name = fs::path(folder).lexically_normal().filename().string();
-  if (run.name.empty()) run.name = fs::path(folder).lexically_normal().parent_path().filename().string();
+  run.name = name_of_folder(folder);
   if (!is_run(folder)) fail_as(ErrorKind::file, folder, ": not the folder of a run, it has no metrics.jsonl");
   read_config(run);
   return run;

@@ -63,6 +63,8 @@ bool is_run(const std::string& folder);
 // The runs in a folder, by name, which begins with the time of their start.
 std::vector<std::string> find_runs(const std::string& folder);
 RunRecord read_run(const std::string& folder);
+// The last part of its path, also of "." and of a path that ends with a slash.
+std::string name_of_folder(const std::string& folder);
 // Reads config.json only, not the metrics: fast for runs of any length.
 RunRecord read_run_config(const std::string& folder);
 // Reads config.json and the last rows: fast for runs of any length. The metrics hold the latest values.

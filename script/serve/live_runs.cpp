@@ -22,11 +22,6 @@ constexpr std::chrono::seconds kKept{120};
 // A run that has no outcome and wrote this lately is running, as in the window.
 constexpr double kAlive = 30;
 
-std::string name_of(const std::string& folder) {
-  const fs::path path = fs::absolute(folder).lexically_normal();
-  return path.has_filename() ? path.filename().string() : path.parent_path().filename().string();
-}
-
 // Seconds since the run last wrote, and a number that changes with its files.
 struct Written {
   double age = 0;
@@ -59,7 +54,7 @@ void refuse_links(const std::string& folder) {
 }
 
 Json row_of(const std::string& folder) {
-  Json row{{"name", name_of(folder)}};
+  Json row{{"name", name_of_folder(folder)}};
   try {
     refuse_links(folder);
     const RunRecord run = read_run_end(folder);
@@ -94,7 +89,7 @@ LiveRuns::LiveRuns(std::string folder)
       process_(std::to_string(std::random_device{}())) {}
 
 std::string LiveRuns::find(const std::string& name) const {
-  if (single_) return name == name_of(folder_) ? folder_ : "";
+  if (single_) return name == name_of_folder(folder_) ? folder_ : "";
   if (name.empty() || name == "." || name == ".." || name.find('/') != name.npos ||
       name.find('\0') != name.npos)
     return "";
@@ -113,7 +108,7 @@ std::string LiveRuns::list() {
     for (const std::string& folder : find_runs(folder_))
       if (!find(fs::path(folder).filename().string()).empty()) folders.push_back(folder);
   }
-  Json json{{"folder", name_of(folder_)}, {"runs", Json::array()}};
+  Json json{{"folder", name_of_folder(folder_)}, {"runs", Json::array()}};
   const std::lock_guard lock(mutex_);
   std::map<std::string, Row> rows;
   for (const std::string& folder : folders) {

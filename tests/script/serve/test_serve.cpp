@@ -28,8 +28,8 @@ struct Answer {
 class Server {
  public:
   explicit Server(const Folder& folder, const std::string& runs = "runs",
-                  std::vector<std::string> more = {"--port", "0"})
-      : program_(arguments(runs, std::move(more)), "", {}, folder.path()) {
+                  const std::string& directory = "")
+      : program_({kProgram, "serve", runs, "--port", "0"}, "", {}, folder.path() + "/" + directory) {
     REQUIRE(program_.wrote("Ctrl-C ends it"));
     const std::string address = program_.out();
     const size_t port = address.rfind(':') + 1, token = address.find("token=") + 6;
@@ -83,11 +83,6 @@ class Server {
   const std::string& token() const { return token_; }
 
  private:
-  static std::vector<std::string> arguments(const std::string& runs, std::vector<std::string> more) {
-    std::vector<std::string> all{kProgram, "serve", runs};
-    all.insert(all.end(), more.begin(), more.end());
-    return all;
-  }
   Program program_;
   int port_ = 0;
   std::string token_;
@@ -281,6 +276,10 @@ TEST_CASE("the server serves one run, and says why it cannot start") {
   CHECK(server.get_json("/api/runs")["runs"].size() == 1);
   CHECK(server.get_json("/api/run/a")["steps"] == 10);
   CHECK(server.get("/api/run/b").status == 404);
+  Server within(folder, ".", "runs/a");
+  CHECK(within.get_json("/api/runs")["runs"][0]["name"] == "a");
+  CHECK(within.get_json("/api/run/a")["name"] == "a");
+  CHECK(within.get("/api/picture/a/x.png").status == 200);
 
   const std::string port = std::to_string(server.port());
   const Finished busy = folder.run({"serve", "runs", "--port", port});
