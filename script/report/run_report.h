@@ -59,7 +59,7 @@ class RunReport {
   Json log(int64_t& since, LeftOut&) const;
   Json tapes(int64_t& since, LeftOut&) const;
   Json script(LeftOut&) const;
-  Json row_at(int64_t place) const;
+  Json row_at(const RowPlace&) const;
 
   std::string folder_;
   ReportLimits limits_;

@@ -20,17 +20,15 @@ struct ParamChange {
   std::string name, value;
 };
 
-// A histogram or image that was logged; `what` summarizes a histogram, or is the image's file within the
-// run's folder.
-struct LoggedItem {
-  int64_t step = 0;
-  std::string what;
-  int64_t row = -1;  // where its line begins in metrics.jsonl, in bytes
+// A line of metrics.jsonl: where it begins and its length without the newline, in bytes.
+struct RowPlace {
+  int64_t step = 0, row = 0, length = 0;
 };
 
-// A line of metrics.jsonl.
-struct RowPlace {
-  int64_t step = 0, row = 0;  // row: in bytes
+// A histogram or image that was logged; `what` summarizes a histogram, or is the image's file within the
+// run's folder.
+struct LoggedItem : RowPlace {
+  std::string what;
 };
 
 struct RunRecord {

@@ -194,6 +194,26 @@ TEST_CASE("a page says what it leaves out") {
   CHECK(run.dump().size() < (4u << 20));
 }
 
+TEST_CASE("a row of any length is shown, in a page and to who follows the run") {
+  const Folder folder;
+  const std::string first = R"({"step":1,"time":0,"text":{"t":"short"}})";
+  const std::string long_text(3 << 20, 'x');
+  folder.write("metrics.jsonl", first + "\n");
+  RunReport report(folder.path(), {}, false);
+  report.more();
+  const uint64_t before = report.offset();
+  folder.write("metrics.jsonl",
+               first + "\n" + R"({"step":2,"time":0,"text":{"t":")" + long_text + R"(","u":"v"}})" + "\n");
+  report.more();
+  const json news = report.json({.rows = before});
+  REQUIRE(news["texts"]["t"].size() == 1);
+  CHECK(news["texts"]["t"][0]["bytes"] == long_text.size());
+  CHECK(news["texts"]["u"][0]["text"] == "v");
+  const json whole = report.json();
+  CHECK(whole["texts"]["t"].size() == 2);
+  CHECK(whole["texts"]["t"][0]["text"] == "short");
+}
+
 TEST_CASE("a report reads no file outside of its run") {
   const Folder folder;
   folder.write("secret", "\x89PNG\r\n\x1a\nsecret");
