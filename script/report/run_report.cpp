@@ -26,9 +26,12 @@ void cut_to_line(std::string& text) {
     text.resize(line + 1);
     return;
   }
-  size_t end = text.size();
-  while (end > 0 && text.size() - end < 4 && (text[end - 1] & 0xc0) == 0x80) --end;
-  if (end > 0 && (text[end - 1] & 0x80)) text.resize(end - 1);
+  size_t begin = text.size(), have = 1;  // of the last character
+  while (begin > 0 && have < 4 && (text[begin - 1] & 0xc0) == 0x80) --begin, ++have;
+  if (begin == 0) return;
+  const auto lead = static_cast<unsigned char>(text[begin - 1]);
+  const size_t needs = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc0 ? 2 : 1;
+  if (have < needs) text.resize(begin - 1);
 }
 
 }  // namespace
@@ -140,21 +143,25 @@ Json RunReport::log(int64_t& since, LeftOut& left_out) const {
   const auto begin = read_run_file(folder_, "log.txt", limits_.log_begin + limits_.log_end, since);
   if (!begin) return json;
   std::string text = begin->text;
+  const auto cut = [&](std::string& last) {
+    if (!embed_) cut_to_line(last);  // the next look goes on there
+  };
   if (begin->offset + int64_t(text.size()) < begin->size) {
-    const auto end = read_run_file(folder_, "log.txt", limits_.log_end, -limits_.log_end);
+    auto end = read_run_file(folder_, "log.txt", limits_.log_end, -limits_.log_end);
     text.resize(size_t(std::min<int64_t>(limits_.log_begin, int64_t(text.size()))));
     cut_to_line(text);
-    const int64_t missing =
-        end ? std::max<int64_t>(end->offset - begin->offset - int64_t(text.size()), 0) : 0;
-    if (missing > 0)
-      left_out.push_back(bytes_figure(double(missing)) + " from the middle of the console's " +
-                         bytes_figure(double(begin->size)));
-    json["begin"] = text;
+    since = begin->offset + int64_t(text.size());
+    json["begin"] = std::move(text);
+    if (!end || end->offset < since) return json;  // the file was replaced meanwhile
+    cut(end->text);
+    const int64_t missing = end->offset - since;
+    left_out.push_back(bytes_figure(double(missing)) + " from the middle of the console's " +
+                       bytes_figure(double(end->size)));
+    since = end->offset + int64_t(end->text.size());  // it may have grown since `begin` was read
     json["missing"] = missing;
-    json["end"] = end ? end->text : "";
-    since = begin->size;
+    json["end"] = std::move(end->text);
   } else {
-    if (since > 0) cut_to_line(text);
+    cut(text);
     since = begin->offset + int64_t(text.size());
     json["begin"] = std::move(text);
   }

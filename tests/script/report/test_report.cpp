@@ -1,10 +1,12 @@
 // Runs as a page: `lunagrad runs export -o NAME.html`, and the JSON that it holds.
 #include <doctest/doctest.h>
 
+#include <atomic>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "runtime/smoother.h"
 #include "script/report/curve_buckets.h"
@@ -212,6 +214,63 @@ TEST_CASE("a row of any length is shown, in a page and to who follows the run") 
   const json whole = report.json();
   CHECK(whole["texts"]["t"].size() == 2);
   CHECK(whole["texts"]["t"][0]["text"] == "short");
+}
+
+TEST_CASE("a page that follows a run gets whole lines and characters of its console") {
+  const Folder folder;
+  folder.write("metrics.jsonl", "{\"step\":1,\"time\":0}\n");
+  RunReport live(folder.path(), {}, false), page(folder.path(), {}, true);
+  live.more();
+  page.more();
+  std::string shown;
+  int64_t read = 0;
+  const auto look = [&](const std::string& written) {
+    folder.write("log.txt", written);
+    const json log = live.json({.rows = 1, .log = read});
+    shown += log["log"]["begin"].get<std::string>();
+    read = log["cursor"]["log"];
+    return shown;
+  };
+  CHECK(look("whole\nhalf \xc3") == "whole\n");
+  CHECK(look("whole\nhalf \xc3\xa9\xe2\x82") == "whole\nhalf \xc3\xa9");
+  CHECK(look("whole\nhalf \xc3\xa9\xe2\x82\xac") == "whole\nhalf \xc3\xa9\xe2\x82\xac");
+  CHECK(page.json()["log"]["begin"] == "whole\nhalf \xc3\xa9\xe2\x82\xac");
+}
+
+TEST_CASE("a console that grows while it is read is shown without gaps or doubles") {
+  const Folder folder;
+  folder.write("metrics.jsonl", "{\"step\":1,\"time\":0}\n");
+  folder.write("log.txt", "");
+  ReportLimits limits;
+  limits.log_begin = limits.log_end = 256;
+  RunReport report(folder.path(), limits, false);
+  report.more();
+  std::atomic<bool> ends{false};
+  std::thread writer([&] {
+    std::ofstream log(folder.path() + "/log.txt", std::ios::binary);
+    for (int line = 0; !ends && line < 4000000;) {
+      std::string block;
+      for (const int end = line + 32; line < end; ++line) block += std::to_string(1000000 + line) + "\n";
+      log << block << std::flush;
+    }
+  });
+  int64_t read = 0;
+  size_t gaps = 0;
+  for (int look = 0; look < 20000 && gaps < 100; ++look) {
+    const json now = report.json({.rows = 1, .log = read});
+    const int64_t before = std::exchange(read, now["cursor"]["log"].get<int64_t>());
+    const json& log = now["log"];
+    const std::string begin = log["begin"], end = log.value("end", "");
+    const int64_t missing = log.value("missing", 0);
+    CHECK(int64_t(begin.size() + end.size()) + missing == read - before);
+    // Line n begins at byte 8 n.
+    if (!begin.empty()) CHECK(begin.substr(0, 7) == std::to_string(1000000 + before / 8));
+    if (end.size() >= 16) CHECK(end.substr(end.size() - 8, 7) == std::to_string(1000000 + read / 8 - 1));
+    gaps += missing > 0;
+  }
+  ends = true;
+  writer.join();
+  CHECK(gaps > 0);
 }
 
 TEST_CASE("a report reads no file outside of its run") {
