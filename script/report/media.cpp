@@ -47,8 +47,6 @@ std::string base64(const std::string& bytes) {
   return text;
 }
 
-bool is_png(const std::string& bytes) { return bytes.starts_with("\x89PNG\r\n\x1a\n"); }
-
 std::string file_of(const LoggedItem& item) {
   return "images/" + std::filesystem::path(item.what).filename().string();
 }

@@ -2,11 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 
-#include "runtime/error.h"
 #include "runtime/figures.h"
 #include "script/report/run_file.h"
+#include "script/run/json.h"
 #include "script/run/notes.h"
 
 namespace lunagrad {
@@ -36,10 +35,6 @@ void cut_to_line(std::string& text) {
 
 }  // namespace
 
-std::string report_text(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
 ReportLimits ReportLimits::shared_by(size_t runs) const {
   if (runs < 2) return *this;
   ReportLimits part = *this;
@@ -56,12 +51,7 @@ RunReport::RunReport(std::string folder, ReportLimits limits, bool embed)
     : folder_(std::move(folder)), limits_(limits), embed_(embed), follower_(folder_) {}
 
 bool RunReport::more() {
-  for (const char* name : {"config.json", "metrics.jsonl"}) {
-    std::error_code ignored;
-    const auto status = std::filesystem::symlink_status(folder_ + "/" + name, ignored);
-    if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
-      fail_as(ErrorKind::file, folder_, "/", name, ": not a regular file");
-  }
+  refuse_links(folder_);
   const bool news = follower_.more();
   const RunRecord& run = follower_.record();
   if (run.voided != voided_ || follower_.offset() < offset_) {
@@ -96,7 +86,7 @@ Json RunReport::facts() const {
             {"outcome", run.outcome},
             {"steps", run.steps},
             {"steps_total", run.steps_total},
-            {"seconds", report_number(run.seconds)},
+            {"seconds", json_number(run.seconds)},
             {"seed", run.seed},
             {"device", run.device},
             {"command_line", run.command_line},
@@ -119,7 +109,7 @@ Json RunReport::facts() const {
   for (const LoggedItem& item : run.checkpoints) json["checkpoints"].push_back(item.step);
   json["watched"] = Json::object();
   for (const auto& [part, numbers] : run.watched)
-    for (const auto& [name, value] : numbers) json["watched"][part][name] = report_number(value);
+    for (const auto& [name, value] : numbers) json["watched"][part][name] = json_number(value);
   return json;
 }
 

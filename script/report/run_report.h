@@ -71,7 +71,4 @@ class RunReport {
   std::map<std::string, size_t> taken_;  // how many points of a metric are in its buckets
 };
 
-// Invalid UTF-8 becomes U+FFFD.
-std::string report_text(const nlohmann::ordered_json&);
-
 }  // namespace lunagrad

@@ -8,6 +8,7 @@
 
 #include "runtime/error.h"
 #include "script/report/run_file.h"
+#include "script/run/json.h"
 #include "script/run/notes.h"
 
 namespace lunagrad {
@@ -43,16 +44,6 @@ Written written(const std::string& folder) {
   return found;
 }
 
-// The list reads through paths, which would follow links.
-void refuse_links(const std::string& folder) {
-  for (const char* name : {"config.json", "metrics.jsonl"}) {
-    std::error_code ignored;
-    const fs::file_status status = fs::symlink_status(folder + "/" + name, ignored);
-    if (fs::exists(status) && !fs::is_regular_file(status))
-      fail_as(ErrorKind::file, name, ": not a regular file");
-  }
-}
-
 Json row_of(const std::string& folder) {
   Json row{{"name", name_of_folder(folder)}};
   try {
@@ -64,13 +55,13 @@ Json row_of(const std::string& folder) {
                     {"device", run.device},
                     {"steps", run.steps},
                     {"steps_total", run.steps_total},
-                    {"seconds", report_number(run.seconds)},
+                    {"seconds", json_number(run.seconds)},
                     {"params", run.params}});
     row["metrics"] = Json::object();
     constexpr size_t kMostMetrics = 40;
     for (const auto& [name, points] : run.metrics)
       if (!points.empty() && row["metrics"].size() < kMostMetrics)
-        row["metrics"][name] = report_number(points.back().value);
+        row["metrics"][name] = json_number(points.back().value);
     const RunNotes notes = read_notes(folder);
     row["starred"] = notes.starred;
     row["note"] = notes.note;
@@ -122,7 +113,7 @@ std::string LiveRuns::list() {
     rows[folder] = std::move(row);
   }
   rows_ = std::move(rows);
-  return report_text(json);
+  return json_text(json);
 }
 
 std::shared_ptr<LiveRuns::Shown> LiveRuns::show(const std::string& name) {
@@ -173,7 +164,7 @@ std::optional<std::string> LiveRuns::run(const std::string& name, const LiveCurs
   const Written last = written(folder);
   json["age"] = last.age;
   json["alive"] = last.age < kAlive;
-  return report_text(json);
+  return json_text(json);
 }
 
 std::optional<std::string> LiveRuns::picture(const std::string& name, const std::string& file) const {
@@ -181,8 +172,7 @@ std::optional<std::string> LiveRuns::picture(const std::string& name, const std:
   const std::string folder = find(name);
   if (folder.empty()) return std::nullopt;
   std::optional<FilePart> part = read_run_file(folder, "images/" + file, kMost);
-  if (!part || int64_t(part->text.size()) < part->size || !part->text.starts_with("\x89PNG"))
-    return std::nullopt;
+  if (!part || int64_t(part->text.size()) < part->size || !is_png(part->text)) return std::nullopt;
   return std::move(part->text);
 }
 
