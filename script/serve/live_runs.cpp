@@ -100,7 +100,7 @@ std::string LiveRuns::list() {
       if (!find(fs::path(folder).filename().string()).empty()) folders.push_back(folder);
   }
   Json json{{"folder", name_of_folder(folder_)}, {"runs", Json::array()}};
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(rows_mutex_);
   std::map<std::string, Row> rows;
   for (const std::string& folder : folders) {
     const Written last = written(folder);
@@ -117,7 +117,7 @@ std::string LiveRuns::list() {
 }
 
 std::shared_ptr<LiveRuns::Shown> LiveRuns::show(const std::string& name) {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(shown_mutex_);
   const Clock::time_point now = Clock::now();
   std::erase_if(shown_, [&](const auto& entry) { return now - entry.second.first > kKept; });
   while (shown_.size() >= kMostShown && !shown_.count(name)) {

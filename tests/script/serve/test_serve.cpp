@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -27,8 +28,7 @@ struct Answer {
 
 class Server {
  public:
-  explicit Server(const Folder& folder, const std::string& runs = "runs",
-                  const std::string& directory = "")
+  explicit Server(const Folder& folder, const std::string& runs = "runs", const std::string& directory = "")
       : program_({kProgram, "serve", runs, "--port", "0"}, "", {}, folder.path() + "/" + directory) {
     REQUIRE(program_.wrote("Ctrl-C ends it"));
     const std::string address = program_.out();
@@ -244,6 +244,46 @@ TEST_CASE("a look at a long run reads only what was added") {
     CHECK(news.dump().size() < 4000);
     before = news;
   }
+}
+
+TEST_CASE("a run that is followed does not wait for the list of many runs") {
+  Folder folder;
+  with_run(folder);
+  folder.write("texts", "");
+  const auto grow = [&] {
+    for (int line = 0; line < 1000; ++line)
+      append(folder, "texts",
+             R"({"step":1,"time":1,"text":{"note":"a line of some length"}})"
+             "\n");
+  };
+  for (int i = 0; i < 300; ++i) {
+    const std::string run = folder.path() + "/runs/b" + std::to_string(i);
+    fs::create_directories(run);
+    fs::create_hard_link(folder.path() + "/texts", run + "/metrics.jsonl");
+  }
+  Server server(folder);
+  using Clock = std::chrono::steady_clock;
+  const auto waits = [&] {
+    grow();
+    std::atomic<bool> listed{false};
+    const Clock::time_point begin = Clock::now();
+    std::thread list([&] {
+      server.get("/api/runs");
+      listed = true;
+    });
+    Clock::duration longest{};
+    while (!listed) {
+      const Clock::time_point start = Clock::now();
+      CHECK(server.get("/api/run/a").status == 200);
+      longest = std::max(longest, Clock::now() - start);
+    }
+    list.join();
+    return longest > (Clock::now() - begin) / 2;
+  };
+  // On a busy machine an answer can take long by chance, but not each time.
+  int waited = 0;
+  while (waited < 5 && waits()) ++waited;
+  CHECK(waited < 5);
 }
 
 TEST_CASE("sixteen clients at once, idle and slow connections beside them") {
