@@ -4,6 +4,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "script/run/json.h"
+
 namespace lunagrad {
 namespace {
 
@@ -11,7 +13,7 @@ using Json = nlohmann::ordered_json;
 
 // With six digits, which is enough to draw.
 Json rounded(double value) {
-  if (!std::isfinite(value)) return report_number(value);
+  if (!std::isfinite(value)) return json_number(value);
   char digits[32];
   const char* const end =
       std::to_chars(digits, digits + sizeof digits, value, std::chars_format::general, 6).ptr;
@@ -21,12 +23,6 @@ Json rounded(double value) {
 }
 
 }  // namespace
-
-Json report_number(double value) {
-  if (std::isnan(value)) return "NaN";
-  if (std::isinf(value)) return value > 0 ? "Infinity" : "-Infinity";
-  return value;
-}
 
 void CurveBuckets::append(int64_t step, double time, double value, uint64_t mark) {
   if (buckets_.empty() || buckets_.back().rows == each_) {
@@ -91,8 +87,7 @@ Json CurveBuckets::json(uint64_t since) const {
   if (least_) curve["min"] = {{"step", least_->step}, {"value", least_->value}};
   if (largest_) curve["max"] = {{"step", largest_->step}, {"value", largest_->value}};
   if (bad_) {
-    curve["bad"] = {
-        {"count", bad_}, {"first", first_bad_->step}, {"value", report_number(first_bad_->value)}};
+    curve["bad"] = {{"count", bad_}, {"first", first_bad_->step}, {"value", json_number(first_bad_->value)}};
   }
   size_t from = 0;
   while (since >= merged_ && from < buckets_.size() && buckets_[from].changed <= since) ++from;
@@ -104,11 +99,11 @@ Json CurveBuckets::json(uint64_t since) const {
   };
   list("step", [](const Bucket& b) { return b.last; });
   list("time", [](const Bucket& b) { return rounded(b.time); });
-  list("value", [](const Bucket& b) { return report_number(b.latest); });
+  list("value", [](const Bucket& b) { return json_number(b.latest); });
   if (each_ == 1) return curve;
   list("first", [](const Bucket& b) { return b.first; });
-  list("low", [](const Bucket& b) { return report_number(b.low); });
-  list("high", [](const Bucket& b) { return report_number(b.high); });
+  list("low", [](const Bucket& b) { return json_number(b.low); });
+  list("high", [](const Bucket& b) { return json_number(b.high); });
   list("bads", [](const Bucket& b) { return b.bad; });
   Json smooth = Json::array();
   for (size_t k = 0; k < kSmoothings.size(); ++k) {

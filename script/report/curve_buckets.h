@@ -16,9 +16,6 @@ namespace lunagrad {
 // not depend on how far a curve is reduced. A curve that is not reduced is smoothed where it is drawn.
 inline constexpr std::array<double, 5> kSmoothings = {0.6, 0.9, 0.97, 0.99, 0.997};
 
-// JSON lacks NaN and infinities: they are "NaN", "Infinity" and "-Infinity".
-nlohmann::ordered_json report_number(double value);
-
 class CurveBuckets {
  public:
   explicit CurveBuckets(size_t most) : most_(most) {}

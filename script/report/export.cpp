@@ -1,24 +1,12 @@
 #include "script/report/export.h"
 
-#include <ctime>
-
 #include "script/report/page.h"
 #include "script/report/run_report.h"
 #include "script/run/folder.h"
+#include "script/run/json.h"
 
 namespace lunagrad {
 namespace {
-
-std::string utc_now() {
-  const std::time_t now = std::time(nullptr);
-  std::tm utc{};
-  gmtime_r(&now, &utc);
-  char stamp[32];
-  std::strftime(stamp, sizeof stamp, "%Y-%m-%dT%H:%M:%SZ", &utc);
-  return stamp;
-}
-
-}  // namespace
 
 std::string report_html(const std::vector<std::string>& folders) {
   nlohmann::ordered_json data{
@@ -31,8 +19,10 @@ std::string report_html(const std::vector<std::string>& folders) {
     data["runs"].push_back(run.json());
     title += (title.empty() ? "" : ", ") + run.record().name;
   }
-  return report_page(title, report_text(data), false);
+  return report_page(title, json_text(data), false);
 }
+
+}  // namespace
 
 void export_report(const std::vector<std::string>& folders, const std::string& path) {
   write_file_atomically(path, report_html(folders));

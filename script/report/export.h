@@ -7,7 +7,6 @@
 namespace lunagrad {
 
 // One run, or several to compare.
-std::string report_html(const std::vector<std::string>& folders);
 void export_report(const std::vector<std::string>& folders, const std::string& path);
 
 }  // namespace lunagrad

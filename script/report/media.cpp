@@ -13,7 +13,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int64_t kLongestRow = 1 << 20;
 constexpr size_t kMostBins = 4096;
 
 // At most `most` of a list, evenly spread, with the first and the last.
@@ -48,8 +47,6 @@ std::string base64(const std::string& bytes) {
   return text;
 }
 
-bool is_png(const std::string& bytes) { return bytes.starts_with("\x89PNG\r\n\x1a\n"); }
-
 std::string file_of(const LoggedItem& item) {
   return "images/" + std::filesystem::path(item.what).filename().string();
 }
@@ -81,13 +78,11 @@ Json checked_histogram(const Json& values) {
 
 }  // namespace
 
-// The row that begins there; null when it cannot be read.
-Json RunReport::row_at(int64_t place) const {
-  const auto part = read_run_file(folder_, "metrics.jsonl", kLongestRow, place);
+// The row that stands there; null when it cannot be read.
+Json RunReport::row_at(const RowPlace& place) const {
+  const auto part = read_run_file(folder_, "metrics.jsonl", place.length, place.row);
   if (!part) return {};
-  const size_t end = part->text.find('\n');
-  if (end == std::string::npos) return {};
-  Json row = Json::parse(part->text.begin(), part->text.begin() + std::ptrdiff_t(end), nullptr, false);
+  Json row = Json::parse(part->text, nullptr, false);
   return row.is_object() ? row : Json();
 }
 
@@ -142,7 +137,7 @@ Json RunReport::histograms(uint64_t since, LeftOut& left_out) const {
     if (used < limits_.histograms) {
       const size_t most = std::min(limits_.histograms_per_name, limits_.histograms - used);
       for (const LoggedItem& item : spread(later(items, since), most)) {
-        const Json row = row_at(item.row);
+        const Json row = row_at(item);
         if (!row.is_object() || !row.contains("histogram") || !row["histogram"].is_object() ||
             !row["histogram"].contains(name))
           continue;
@@ -168,7 +163,7 @@ Json RunReport::texts(uint64_t since, LeftOut& left_out) const {
     Json list = Json::array();
     for (const RowPlace& place : spread(later(places, since), limits_.texts_per_name)) {
       if (used > limits_.all_text_bytes) break;
-      const Json row = row_at(place.row);
+      const Json row = row_at(place);
       if (!row.is_object() || !row.contains("text") || !row["text"].is_object() ||
           !row["text"].contains(name))
         continue;

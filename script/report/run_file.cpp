@@ -6,6 +6,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <filesystem>
+
+#include "runtime/error.h"
 
 namespace lunagrad {
 namespace {
@@ -71,5 +74,17 @@ bool is_own_file(const std::string& folder, const std::string& name) {
   struct stat status {};
   return file && ::fstat(file.get(), &status) == 0 && S_ISREG(status.st_mode);
 }
+
+void refuse_links(const std::string& folder) {
+  for (const char* name : {"config.json", "metrics.jsonl"}) {
+    const std::string path = folder + "/" + name;
+    std::error_code ignored;
+    const auto status = std::filesystem::symlink_status(path, ignored);
+    if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
+      fail_as(ErrorKind::file, path, ": not a regular file");
+  }
+}
+
+bool is_png(std::string_view bytes) { return bytes.starts_with("\x89PNG\r\n\x1a\n"); }
 
 }  // namespace lunagrad

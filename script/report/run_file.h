@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace lunagrad {
 
@@ -20,5 +21,9 @@ std::optional<FilePart> read_run_file(const std::string& folder, const std::stri
                                       int64_t offset = 0);
 // Whether it is a regular file, and no link to one.
 bool is_own_file(const std::string& folder, const std::string& name);
+// The files that are read by their paths, which would follow links: Error of kind file if one is no regular
+// file.
+void refuse_links(const std::string& folder);
+bool is_png(std::string_view bytes);
 
 }  // namespace lunagrad

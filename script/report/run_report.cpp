@@ -2,11 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 
-#include "runtime/error.h"
 #include "runtime/figures.h"
 #include "script/report/run_file.h"
+#include "script/run/json.h"
 #include "script/run/notes.h"
 
 namespace lunagrad {
@@ -26,16 +25,15 @@ void cut_to_line(std::string& text) {
     text.resize(line + 1);
     return;
   }
-  size_t end = text.size();
-  while (end > 0 && text.size() - end < 4 && (text[end - 1] & 0xc0) == 0x80) --end;
-  if (end > 0 && (text[end - 1] & 0x80)) text.resize(end - 1);
+  size_t begin = text.size(), have = 1;  // of the last character
+  while (begin > 0 && have < 4 && (text[begin - 1] & 0xc0) == 0x80) --begin, ++have;
+  if (begin == 0) return;
+  const auto lead = static_cast<unsigned char>(text[begin - 1]);
+  const size_t needs = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc0 ? 2 : 1;
+  if (have < needs) text.resize(begin - 1);
 }
 
 }  // namespace
-
-std::string report_text(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
 
 ReportLimits ReportLimits::shared_by(size_t runs) const {
   if (runs < 2) return *this;
@@ -53,12 +51,7 @@ RunReport::RunReport(std::string folder, ReportLimits limits, bool embed)
     : folder_(std::move(folder)), limits_(limits), embed_(embed), follower_(folder_) {}
 
 bool RunReport::more() {
-  for (const char* name : {"config.json", "metrics.jsonl"}) {
-    std::error_code ignored;
-    const auto status = std::filesystem::symlink_status(folder_ + "/" + name, ignored);
-    if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
-      fail_as(ErrorKind::file, folder_, "/", name, ": not a regular file");
-  }
+  refuse_links(folder_);
   const bool news = follower_.more();
   const RunRecord& run = follower_.record();
   if (run.voided != voided_ || follower_.offset() < offset_) {
@@ -93,7 +86,7 @@ Json RunReport::facts() const {
             {"outcome", run.outcome},
             {"steps", run.steps},
             {"steps_total", run.steps_total},
-            {"seconds", report_number(run.seconds)},
+            {"seconds", json_number(run.seconds)},
             {"seed", run.seed},
             {"device", run.device},
             {"command_line", run.command_line},
@@ -116,7 +109,7 @@ Json RunReport::facts() const {
   for (const LoggedItem& item : run.checkpoints) json["checkpoints"].push_back(item.step);
   json["watched"] = Json::object();
   for (const auto& [part, numbers] : run.watched)
-    for (const auto& [name, value] : numbers) json["watched"][part][name] = report_number(value);
+    for (const auto& [name, value] : numbers) json["watched"][part][name] = json_number(value);
   return json;
 }
 
@@ -140,21 +133,25 @@ Json RunReport::log(int64_t& since, LeftOut& left_out) const {
   const auto begin = read_run_file(folder_, "log.txt", limits_.log_begin + limits_.log_end, since);
   if (!begin) return json;
   std::string text = begin->text;
+  const auto cut = [&](std::string& last) {
+    if (!embed_) cut_to_line(last);  // the next look goes on there
+  };
   if (begin->offset + int64_t(text.size()) < begin->size) {
-    const auto end = read_run_file(folder_, "log.txt", limits_.log_end, -limits_.log_end);
+    auto end = read_run_file(folder_, "log.txt", limits_.log_end, -limits_.log_end);
     text.resize(size_t(std::min<int64_t>(limits_.log_begin, int64_t(text.size()))));
     cut_to_line(text);
-    const int64_t missing =
-        end ? std::max<int64_t>(end->offset - begin->offset - int64_t(text.size()), 0) : 0;
-    if (missing > 0)
-      left_out.push_back(bytes_figure(double(missing)) + " from the middle of the console's " +
-                         bytes_figure(double(begin->size)));
-    json["begin"] = text;
+    since = begin->offset + int64_t(text.size());
+    json["begin"] = std::move(text);
+    if (!end || end->offset < since) return json;  // the file was replaced meanwhile
+    cut(end->text);
+    const int64_t missing = end->offset - since;
+    left_out.push_back(bytes_figure(double(missing)) + " from the middle of the console's " +
+                       bytes_figure(double(end->size)));
+    since = end->offset + int64_t(end->text.size());  // it may have grown since `begin` was read
     json["missing"] = missing;
-    json["end"] = end ? end->text : "";
-    since = begin->size;
+    json["end"] = std::move(end->text);
   } else {
-    if (since > 0) cut_to_line(text);
+    cut(text);
     since = begin->offset + int64_t(text.size());
     json["begin"] = std::move(text);
   }

@@ -59,7 +59,7 @@ class RunReport {
   Json log(int64_t& since, LeftOut&) const;
   Json tapes(int64_t& since, LeftOut&) const;
   Json script(LeftOut&) const;
-  Json row_at(int64_t place) const;
+  Json row_at(const RowPlace&) const;
 
   std::string folder_;
   ReportLimits limits_;
@@ -70,8 +70,5 @@ class RunReport {
   std::map<std::string, CurveBuckets> curves_;
   std::map<std::string, size_t> taken_;  // how many points of a metric are in its buckets
 };
-
-// Invalid UTF-8 becomes U+FFFD.
-std::string report_text(const nlohmann::ordered_json&);
 
 }  // namespace lunagrad

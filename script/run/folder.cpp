@@ -34,6 +34,16 @@ int write_all(int file, std::string_view data) {
   return 0;
 }
 
+// An incomplete line from a crash would end up inside the file after more lines are appended. False: errno
+// says why it is still there.
+bool drop_torn_line(int file) {
+  off_t end = ::lseek(file, 0, SEEK_END);
+  const off_t whole = end;
+  char last = '\n';
+  while (end > 0 && ::pread(file, &last, 1, end - 1) == 1 && last != '\n') --end;
+  return end == whole || ::ftruncate(file, end) == 0;
+}
+
 }  // namespace
 
 std::string default_run_directory(const std::string& script) {
@@ -112,7 +122,7 @@ RunFolder::RunFolder(std::string path, bool go_on, std::function<void(const std:
     ::close(metrics_);
     fail_as(ErrorKind::file, "run folder ", path_, ": another run is writing to it");
   }
-  if (!drop_torn_line()) {
+  if (!drop_torn_line(metrics_)) {
     const int reason = errno;
     ::close(metrics_);
     fail_as(ErrorKind::file, metrics, ": ", std::strerror(reason));
@@ -181,27 +191,19 @@ void RunFolder::append_metrics(std::string line) { append(metrics_, "metrics.jso
 void RunFolder::append_tape(std::string line) {
   if (!std::exchange(tape_begun_, true)) {
     const std::string path = path_ + "/tape.jsonl";
-    tape_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    tape_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (tape_ < 0) warn_(text(path, ": ", std::strerror(errno), "; the run goes on without it"));
+    drop_torn_line(tape_);  // if that fails, readers skip the line
   }
   append(tape_, "tape.jsonl", line += '\n');
 }
 
 void RunFolder::append_log(std::string_view text) { append(log_, "log.txt", text); }
 
-// An incomplete line from a crash would end up inside the file after more lines are appended.
-bool RunFolder::drop_torn_line() {
-  off_t end = ::lseek(metrics_, 0, SEEK_END);
-  const off_t whole = end;
-  char last = '\n';
-  while (end > 0 && ::pread(metrics_, &last, 1, end - 1) == 1 && last != '\n') --end;
-  return end == whole || ::ftruncate(metrics_, end) == 0;
-}
-
 void RunFolder::append(int& file, const char* name, std::string_view data) {
   if (file < 0) return;
   if (const int error = write_all(file, data)) {
-    if (&file == &metrics_) drop_torn_line();  // if that fails, readers skip the line
+    if (&file != &log_) drop_torn_line(file);  // if that fails, readers skip the line
     ::close(file);
     file = -1;
     warn_(text(path_, "/", name, ": ", std::strerror(error), "; the run goes on without it"));

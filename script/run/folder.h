@@ -2,7 +2,7 @@
 // The folder of a run: config.json, a copy of the script, metrics.jsonl (append-only, one write per line, so
 // that only the last line can be incomplete), tape.jsonl (the tapes of a few steps, one a line) and log.txt.
 // Belongs to the session's thread. A failed write (disk full) is reported once per file and does not end the
-// run; an incomplete line of metrics.jsonl is removed again.
+// run; an incomplete line of either .jsonl is removed again.
 #include <cstdio>
 #include <functional>
 #include <string>
@@ -43,7 +43,6 @@ class RunFolder {
 
  private:
   void append(int& file, const char* name, std::string_view text);
-  bool drop_torn_line();
 
   std::string path_;
   std::function<void(const std::string&)> warn_;

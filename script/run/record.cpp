@@ -76,11 +76,11 @@ std::string describe_histogram(const json& values) {
   return out;
 }
 
-// `place`: where its line begins.
-void read_row(RunRecord& run, const json& row, int64_t place) {
+// `line`: where it stands; its step is that of the row.
+void read_row(RunRecord& run, const json& row, RowPlace line) {
   const auto step_at = row.find("step"), time_at = row.find("time");
   if (step_at == row.end() || !step_at->is_number_integer()) return;
-  const int64_t step = step_at->get<int64_t>();
+  const int64_t step = line.step = step_at->get<int64_t>();
   const double time = time_at == row.end() ? NAN : number_of(*time_at);
   const bool goes_on = row.count("resume") || row.count("reload");
   if (goes_on) {
@@ -97,16 +97,16 @@ void read_row(RunRecord& run, const json& row, int64_t place) {
   if (const auto param = row.find("param"); param != row.end() && param->is_object())
     for (const auto& [name, value] : param->items())
       run.changes.push_back({step, name, text_of(*param, name.c_str())});
-  if (row.count("checkpoint")) run.checkpoints.push_back({step, text_of(row, "checkpoint")});
+  if (row.count("checkpoint")) run.checkpoints.push_back({line, text_of(row, "checkpoint")});
   const auto each = [&](const char* kind, auto visit) {
     if (const auto found = row.find(kind); found != row.end() && found->is_object())
       for (const auto& [name, value] : found->items()) visit(name, value);
   };
   each("image", [&](const std::string& name, const json& file) {
-    run.images[name].push_back({step, file.is_string() ? file.get<std::string>() : "", place});
+    run.images[name].push_back({line, file.is_string() ? file.get<std::string>() : ""});
   });
   each("histogram", [&](const std::string& name, const json& values) {
-    if (values.is_object()) run.histograms[name].push_back({step, describe_histogram(values), place});
+    if (values.is_object()) run.histograms[name].push_back({line, describe_histogram(values)});
   });
   each("watch", [&](const std::string& part, const json& numbers) {
     if (numbers.is_object())
@@ -115,7 +115,7 @@ void read_row(RunRecord& run, const json& row, int64_t place) {
   if (const auto texts = row.find("text"); texts != row.end() && texts->is_object())
     for (const auto& [name, value] : texts->items()) {
       run.texts[name] = text_of(*texts, name.c_str());
-      run.text_rows[name].push_back({step, place});
+      run.text_rows[name].push_back(line);
     }
   run.steps = goes_on ? step : std::max(run.steps, step);
   if (run.outcome.empty() && !std::isnan(time)) run.seconds = time;
@@ -187,7 +187,7 @@ bool read_metrics(RunRecord& run, std::string_view text) {
 bool read_line(RunRecord& run, std::string_view line, int64_t place) {
   if (read_metrics(run, line)) return true;
   const json row = json::parse(line, nullptr, false);
-  if (row.is_object()) read_row(run, row, place);
+  if (row.is_object()) read_row(run, row, {.row = place, .length = int64_t(line.size())});
   return row.is_object();
 }
 
@@ -211,11 +211,16 @@ std::vector<std::string> find_runs(const std::string& folder) {
   return runs;
 }
 
+std::string name_of_folder(const std::string& folder) {
+  std::error_code ignored;
+  const fs::path path = fs::absolute(folder, ignored).lexically_normal();
+  return path.has_filename() ? path.filename().string() : path.parent_path().filename().string();
+}
+
 RunRecord read_run_config(const std::string& folder) {
   RunRecord run;
   run.folder = folder;
-  run.name = fs::path(folder).lexically_normal().filename().string();
-  if (run.name.empty()) run.name = fs::path(folder).lexically_normal().parent_path().filename().string();
+  run.name = name_of_folder(folder);
   if (!is_run(folder)) fail_as(ErrorKind::file, folder, ": not the folder of a run, it has no metrics.jsonl");
   read_config(run);
   return run;

@@ -20,17 +20,15 @@ struct ParamChange {
   std::string name, value;
 };
 
-// A histogram or image that was logged; `what` summarizes a histogram, or is the image's file within the
-// run's folder.
-struct LoggedItem {
-  int64_t step = 0;
-  std::string what;
-  int64_t row = -1;  // where its line begins in metrics.jsonl, in bytes
+// A line of metrics.jsonl: where it begins and its length without the newline, in bytes.
+struct RowPlace {
+  int64_t step = 0, row = 0, length = 0;
 };
 
-// A line of metrics.jsonl.
-struct RowPlace {
-  int64_t step = 0, row = 0;  // row: in bytes
+// A histogram or image that was logged; `what` summarizes a histogram, or is the image's file within the
+// run's folder.
+struct LoggedItem : RowPlace {
+  std::string what;
 };
 
 struct RunRecord {
@@ -63,6 +61,8 @@ bool is_run(const std::string& folder);
 // The runs in a folder, by name, which begins with the time of their start.
 std::vector<std::string> find_runs(const std::string& folder);
 RunRecord read_run(const std::string& folder);
+// The last part of its path, also of "." and of a path that ends with a slash.
+std::string name_of_folder(const std::string& folder);
 // Reads config.json only, not the metrics: fast for runs of any length.
 RunRecord read_run_config(const std::string& folder);
 // Reads config.json and the last rows: fast for runs of any length. The metrics hold the latest values.

@@ -4,7 +4,6 @@
 #include <cinttypes>
 #include <cmath>
 #include <cstdio>
-#include <ctime>
 #include <filesystem>
 #include <lua.hpp>
 #include <nlohmann/json.hpp>
@@ -12,19 +11,13 @@
 #include "runtime/context.h"
 #include "runtime/cpu/parallel.h"
 #include "runtime/ops.h"
+#include "script/run/json.h"
 #include "script/run/json_line.h"
 
 namespace lunagrad {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-// JSON has no number for these.
-Json json_number(double value) {
-  if (std::isnan(value)) return "NaN";
-  if (std::isinf(value)) return value > 0 ? "Infinity" : "-Infinity";
-  return value;
-}
 
 Json json_value(const ParamValue& value) {
   return std::visit(
@@ -36,20 +29,6 @@ Json json_value(const ParamValue& value) {
         }
       },
       value);
-}
-
-// Lua strings are bytes; invalid UTF-8 becomes U+FFFD.
-std::string dump(const Json& json, int indent = -1) {
-  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
-}
-
-std::string utc_now() {
-  const std::time_t now = std::time(nullptr);
-  std::tm utc{};
-  gmtime_r(&now, &utc);
-  char stamp[32];
-  std::strftime(stamp, sizeof stamp, "%Y-%m-%dT%H:%M:%SZ", &utc);
-  return stamp;
 }
 
 // An f32 as the double that prints the same digits: 0.3, not 0.30000001192092896.
@@ -362,7 +341,7 @@ void Run::write_config(const char* outcome, int exit_code) {
     config["last_step"] = step_;
     config["seconds"] = seconds();
   }
-  folder_->write_config(dump(config, 2) + "\n");
+  folder_->write_config(json_text(config, 2) + "\n");
 }
 
 void Run::remember_output(const std::string& output) {

@@ -8,6 +8,7 @@
 
 #include "runtime/error.h"
 #include "script/report/run_file.h"
+#include "script/run/json.h"
 #include "script/run/notes.h"
 
 namespace lunagrad {
@@ -21,11 +22,6 @@ constexpr size_t kMostShown = 12;
 constexpr std::chrono::seconds kKept{120};
 // A run that has no outcome and wrote this lately is running, as in the window.
 constexpr double kAlive = 30;
-
-std::string name_of(const std::string& folder) {
-  const fs::path path = fs::absolute(folder).lexically_normal();
-  return path.has_filename() ? path.filename().string() : path.parent_path().filename().string();
-}
 
 // Seconds since the run last wrote, and a number that changes with its files.
 struct Written {
@@ -48,18 +44,8 @@ Written written(const std::string& folder) {
   return found;
 }
 
-// The list reads through paths, which would follow links.
-void refuse_links(const std::string& folder) {
-  for (const char* name : {"config.json", "metrics.jsonl"}) {
-    std::error_code ignored;
-    const fs::file_status status = fs::symlink_status(folder + "/" + name, ignored);
-    if (fs::exists(status) && !fs::is_regular_file(status))
-      fail_as(ErrorKind::file, name, ": not a regular file");
-  }
-}
-
 Json row_of(const std::string& folder) {
-  Json row{{"name", name_of(folder)}};
+  Json row{{"name", name_of_folder(folder)}};
   try {
     refuse_links(folder);
     const RunRecord run = read_run_end(folder);
@@ -69,13 +55,13 @@ Json row_of(const std::string& folder) {
                     {"device", run.device},
                     {"steps", run.steps},
                     {"steps_total", run.steps_total},
-                    {"seconds", report_number(run.seconds)},
+                    {"seconds", json_number(run.seconds)},
                     {"params", run.params}});
     row["metrics"] = Json::object();
     constexpr size_t kMostMetrics = 40;
     for (const auto& [name, points] : run.metrics)
       if (!points.empty() && row["metrics"].size() < kMostMetrics)
-        row["metrics"][name] = report_number(points.back().value);
+        row["metrics"][name] = json_number(points.back().value);
     const RunNotes notes = read_notes(folder);
     row["starred"] = notes.starred;
     row["note"] = notes.note;
@@ -94,7 +80,7 @@ LiveRuns::LiveRuns(std::string folder)
       process_(std::to_string(std::random_device{}())) {}
 
 std::string LiveRuns::find(const std::string& name) const {
-  if (single_) return name == name_of(folder_) ? folder_ : "";
+  if (single_) return name == name_of_folder(folder_) ? folder_ : "";
   if (name.empty() || name == "." || name == ".." || name.find('/') != name.npos ||
       name.find('\0') != name.npos)
     return "";
@@ -113,8 +99,8 @@ std::string LiveRuns::list() {
     for (const std::string& folder : find_runs(folder_))
       if (!find(fs::path(folder).filename().string()).empty()) folders.push_back(folder);
   }
-  Json json{{"folder", name_of(folder_)}, {"runs", Json::array()}};
-  const std::lock_guard lock(mutex_);
+  Json json{{"folder", name_of_folder(folder_)}, {"runs", Json::array()}};
+  const std::lock_guard lock(rows_mutex_);
   std::map<std::string, Row> rows;
   for (const std::string& folder : folders) {
     const Written last = written(folder);
@@ -127,11 +113,11 @@ std::string LiveRuns::list() {
     rows[folder] = std::move(row);
   }
   rows_ = std::move(rows);
-  return report_text(json);
+  return json_text(json);
 }
 
 std::shared_ptr<LiveRuns::Shown> LiveRuns::show(const std::string& name) {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(shown_mutex_);
   const Clock::time_point now = Clock::now();
   std::erase_if(shown_, [&](const auto& entry) { return now - entry.second.first > kKept; });
   while (shown_.size() >= kMostShown && !shown_.count(name)) {
@@ -178,7 +164,7 @@ std::optional<std::string> LiveRuns::run(const std::string& name, const LiveCurs
   const Written last = written(folder);
   json["age"] = last.age;
   json["alive"] = last.age < kAlive;
-  return report_text(json);
+  return json_text(json);
 }
 
 std::optional<std::string> LiveRuns::picture(const std::string& name, const std::string& file) const {
@@ -186,8 +172,7 @@ std::optional<std::string> LiveRuns::picture(const std::string& name, const std:
   const std::string folder = find(name);
   if (folder.empty()) return std::nullopt;
   std::optional<FilePart> part = read_run_file(folder, "images/" + file, kMost);
-  if (!part || int64_t(part->text.size()) < part->size || !part->text.starts_with("\x89PNG"))
-    return std::nullopt;
+  if (!part || int64_t(part->text.size()) < part->size || !is_png(part->text)) return std::nullopt;
   return std::move(part->text);
 }
 

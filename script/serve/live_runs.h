@@ -53,7 +53,8 @@ class LiveRuns {
   const std::string folder_;
   const bool single_;
   const std::string process_;  // tells the pages of an earlier server to begin anew
-  std::mutex mutex_;           // guards what follows
+  // Two, so that a run that is followed does not wait until a long list was read.
+  std::mutex rows_mutex_, shown_mutex_;
   std::map<std::string, Row> rows_;
   std::map<std::string, std::pair<Clock::time_point, std::shared_ptr<Shown>>> shown_;
 };

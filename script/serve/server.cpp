@@ -8,6 +8,7 @@
 
 #include "runtime/error.h"
 #include "script/report/page.h"
+#include "script/run/json.h"
 #include "script/serve/guard.h"
 #include "script/serve/live_runs.h"
 
@@ -27,7 +28,7 @@ int64_t number_of(const httplib::Request& request, const char* name) {
 
 void refuse(httplib::Response& response, int status, const std::string& problem) {
   response.status = status;
-  response.set_content(report_text({{"problem", problem}}), kJson);
+  response.set_content(json_text({{"problem", problem}}), kJson);
 }
 
 }  // namespace

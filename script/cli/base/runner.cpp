@@ -16,6 +16,7 @@
 #include "runtime/work_times.h"
 #include "script/cli/base/signals.h"
 #include "script/cli/base/watch.h"
+#include "script/run/json.h"
 
 namespace lunagrad {
 namespace {
@@ -33,12 +34,6 @@ constexpr std::chrono::seconds kLimitGrace{10};
 constexpr double kStopSilence = 12, kInterruptSilence = 2, kSilencePoll = 0.25;
 // --watch: seconds between two checks of the files.
 constexpr double kWatchSeconds = 0.15;
-
-Json number(double value) {
-  if (std::isnan(value)) return "NaN";
-  if (std::isinf(value)) return value > 0 ? "Infinity" : "-Infinity";
-  return value;
-}
 
 const char* outcome_name(const Event& event) {
   switch (event.outcome) {
@@ -78,7 +73,7 @@ std::string json_line(const Event& event) {
       break;
     case Event::Kind::metrics: {
       Json metrics = Json::object();
-      for (const auto& [name, value] : event.metrics) metrics[name] = number(value);
+      for (const auto& [name, value] : event.metrics) metrics[name] = json_number(value);
       json = {{"event", "log"}, {"time", event.time}, {"step", event.step}, {"metrics", metrics}};
       break;
     }
@@ -102,11 +97,20 @@ std::string json_line(const Event& event) {
       break;
     case Event::Kind::histogram: {
       const Media& media = *event.media;
-      json = {{"event", "histogram"},     {"time", event.time},         {"step", event.step},
-              {"name", event.text},       {"count", media.count},       {"zeros", media.zeros},
-              {"nan", media.nans},        {"inf", media.infinities},    {"min", number(media.min)},
-              {"max", number(media.max)}, {"mean", number(media.mean)}, {"std", number(media.std)},
-              {"edges", media.edges},     {"counts", media.counts}};
+      json = {{"event", "histogram"},
+              {"time", event.time},
+              {"step", event.step},
+              {"name", event.text},
+              {"count", media.count},
+              {"zeros", media.zeros},
+              {"nan", media.nans},
+              {"inf", media.infinities},
+              {"min", json_number(media.min)},
+              {"max", json_number(media.max)},
+              {"mean", json_number(media.mean)},
+              {"std", json_number(media.std)},
+              {"edges", media.edges},
+              {"counts", media.counts}};
       break;
     }
     case Event::Kind::text:
@@ -146,7 +150,7 @@ std::string json_line(const Event& event) {
     case Event::Kind::break_hit:
       return {};
   }
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(json) + "\n";
 }
 
 // A line for each kernel that the devices ran, the most frequent first.
@@ -244,7 +248,7 @@ class Runner {
     json["arguments"] = request_.options.arguments;
     json["seed"] = request_.options.seed.value_or(0);
     json["device"] = request_.options.device.empty() ? "cpu" : request_.options.device;
-    const std::string line = json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+    const std::string line = json_text(json) + "\n";
     std::fwrite(line.data(), 1, line.size(), stdout);
   }
 

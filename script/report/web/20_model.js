@@ -57,14 +57,14 @@ function checkedNode(raw) {
           attrs: node.attrs && typeof node.attrs === 'object' ? node.attrs : {}};
 }
 
-// A tape that is like an earlier one has its nodes. A line with a step that is not later than those above it
+// A tape that is like an earlier one has its nodes; of those of one step the latest is meant. A line with a step that is not later than those above it
 // makes them void: the run went back.
 function addTapes(run, lines) {
   for (const tape of lines) {
     if (Array.isArray(tape.nodes)) tape.nodes = tape.nodes.map(checkedNode);
     if (!Array.isArray(tape.values)) tape.values = [];
     tape.values = tape.values.map(pair => (Array.isArray(pair) ? pair.map(one => (Array.isArray(one) ? one : null)) : [null, null]));
-    const same = run.allTapes.find(other => other.step === tape.like && other.nodes);
+    const same = run.allTapes.findLast(other => other.step === tape.like && other.nodes);
     if (!tape.nodes && same) tape.nodes = same.nodes;
     if (tape.nodes && !Array.isArray(tape.nodes)) continue;
     run.allTapes.push(tape);

@@ -22,6 +22,7 @@ async function ask(path, query) {
 class Live {
   constructor() {
     this.note = make('p.note.bad.hide', {role: 'status'});
+    this.links = new PartLinks();
     document.addEventListener('visibilitychange', () => { if (!document.hidden) this.poll(); });
     addEventListener('hashchange', () => this.open());
     this.open();
@@ -40,8 +41,10 @@ class Live {
   }
 
   async poll() {
-    clearTimeout(this.timer);
     const generation = this.generation;
+    if (this.busy === generation) return;  // a second answer to the same cursor would be added, too
+    this.busy = generation;
+    clearTimeout(this.timer);
     let pause = 1000;
     try {
       if (this.name) await this.pollRun(generation);
@@ -50,9 +53,12 @@ class Live {
       if (this.run && this.run.outcome) pause = 5000;
     } catch (problem) {
       if (generation !== this.generation) return;
-      if (!(problem instanceof ServerError)) throw problem;
-      this.tell(problem.message);
+      const known = problem instanceof ServerError;
+      this.tell(known ? problem.message : `The server's answer cannot be shown: ${problem && problem.message}`);
+      if (!known) this.run = this.rows = null;  // a part of it may have been added: begin anew
       pause = problem.status === 403 ? 0 : 3000;
+    } finally {
+      if (this.busy === generation) this.busy = null;
     }
     if (generation === this.generation && pause && !document.hidden) this.timer = setTimeout(() => this.poll(), pause);
   }
@@ -81,7 +87,6 @@ class Live {
       this.run = readRun(raw);
       this.page = new RunPage(this.run);
       document.getElementById('main').replaceChildren(this.note, this.page.element);
-      this.links = new PartLinks();
     }
     document.title = this.run.name;
     renew(document.getElementById('top'), [this.run.name, this.run.steps, this.run.seconds, this.run.outcome, this.run.alive, this.run.starred, this.run.curves.some(curve => curve.bad)],

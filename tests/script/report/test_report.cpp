@@ -1,10 +1,12 @@
 // Runs as a page: `lunagrad runs export -o NAME.html`, and the JSON that it holds.
 #include <doctest/doctest.h>
 
+#include <atomic>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "runtime/smoother.h"
 #include "script/report/curve_buckets.h"
@@ -192,6 +194,83 @@ TEST_CASE("a page says what it leaves out") {
   CHECK(run["left_out"].size() == 3);
   CHECK(run["left_out"].dump().find("2,600 curves of 3,000 metrics") != std::string::npos);
   CHECK(run.dump().size() < (4u << 20));
+}
+
+TEST_CASE("a row of any length is shown, in a page and to who follows the run") {
+  const Folder folder;
+  const std::string first = R"({"step":1,"time":0,"text":{"t":"short"}})";
+  const std::string long_text(3 << 20, 'x');
+  folder.write("metrics.jsonl", first + "\n");
+  RunReport report(folder.path(), {}, false);
+  report.more();
+  const uint64_t before = report.offset();
+  folder.write("metrics.jsonl",
+               first + "\n" + R"({"step":2,"time":0,"text":{"t":")" + long_text + R"(","u":"v"}})" + "\n");
+  report.more();
+  const json news = report.json({.rows = before});
+  REQUIRE(news["texts"]["t"].size() == 1);
+  CHECK(news["texts"]["t"][0]["bytes"] == long_text.size());
+  CHECK(news["texts"]["u"][0]["text"] == "v");
+  const json whole = report.json();
+  CHECK(whole["texts"]["t"].size() == 2);
+  CHECK(whole["texts"]["t"][0]["text"] == "short");
+}
+
+TEST_CASE("a page that follows a run gets whole lines and characters of its console") {
+  const Folder folder;
+  folder.write("metrics.jsonl", "{\"step\":1,\"time\":0}\n");
+  RunReport live(folder.path(), {}, false), page(folder.path(), {}, true);
+  live.more();
+  page.more();
+  std::string shown;
+  int64_t read = 0;
+  const auto look = [&](const std::string& written) {
+    folder.write("log.txt", written);
+    const json log = live.json({.rows = 1, .log = read});
+    shown += log["log"]["begin"].get<std::string>();
+    read = log["cursor"]["log"];
+    return shown;
+  };
+  CHECK(look("whole\nhalf \xc3") == "whole\n");
+  CHECK(look("whole\nhalf \xc3\xa9\xe2\x82") == "whole\nhalf \xc3\xa9");
+  CHECK(look("whole\nhalf \xc3\xa9\xe2\x82\xac") == "whole\nhalf \xc3\xa9\xe2\x82\xac");
+  CHECK(page.json()["log"]["begin"] == "whole\nhalf \xc3\xa9\xe2\x82\xac");
+}
+
+TEST_CASE("a console that grows while it is read is shown without gaps or doubles") {
+  const Folder folder;
+  folder.write("metrics.jsonl", "{\"step\":1,\"time\":0}\n");
+  folder.write("log.txt", "");
+  ReportLimits limits;
+  limits.log_begin = limits.log_end = 256;
+  RunReport report(folder.path(), limits, false);
+  report.more();
+  std::atomic<bool> ends{false};
+  std::thread writer([&] {
+    std::ofstream log(folder.path() + "/log.txt", std::ios::binary);
+    for (int line = 0; !ends && line < 4000000;) {
+      std::string block;
+      for (const int end = line + 32; line < end; ++line) block += std::to_string(1000000 + line) + "\n";
+      log << block << std::flush;
+    }
+  });
+  int64_t read = 0;
+  size_t gaps = 0;
+  for (int look = 0; look < 20000 && gaps < 100; ++look) {
+    const json now = report.json({.rows = 1, .log = read});
+    const int64_t before = std::exchange(read, now["cursor"]["log"].get<int64_t>());
+    const json& log = now["log"];
+    const std::string begin = log["begin"], end = log.value("end", "");
+    const int64_t missing = log.value("missing", 0);
+    CHECK(int64_t(begin.size() + end.size()) + missing == read - before);
+    // Line n begins at byte 8 n.
+    if (!begin.empty()) CHECK(begin.substr(0, 7) == std::to_string(1000000 + before / 8));
+    if (end.size() >= 16) CHECK(end.substr(end.size() - 8, 7) == std::to_string(1000000 + read / 8 - 1));
+    gaps += missing > 0;
+  }
+  ends = true;
+  writer.join();
+  CHECK(gaps > 0);
 }
 
 TEST_CASE("a report reads no file outside of its run") {

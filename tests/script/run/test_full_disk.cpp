@@ -95,12 +95,32 @@ lg.run.image("noise", lg.rand(3, 200, 200))
   CHECK(record.metrics.at("loss").size() == size_t(std::count(metrics.begin(), metrics.end(), '\n')));
 }
 
+TEST_CASE("a tape that does not fit leaves no incomplete line") {
+  const Folder folder;
+  folder.write("deep.lua", R"(
+local lg = require "lunagrad"
+for step in lg.run.steps(1) do
+  local x = lg.ones(2):requires_grad_()
+  local y = x
+  for i = 1, 100 do y = y * 2 end
+  y:sum():backward()
+  lg.run.log{step = step}
+end
+)");
+  const Finished run = run_limited(folder, 4, "run deep.lua --run-dir r");
+  INFO(run.err);
+  CHECK(run.code == 0);
+  CHECK(times(run.err, "tape.jsonl: File too large; the run goes on without it") == 1);
+  CHECK(read_file(folder.path() + "/r/tape.jsonl").empty());
+}
+
 TEST_CASE("a crashed run continues after its last complete line") {
   const Folder folder;
   folder.write("run.lua", R"(
 local lg = require "lunagrad"
 lg.run.state("w", function() return lg.zeros(1) end)
 for step in lg.run.steps(4) do
+  lg.ones(2):requires_grad_():square():sum():backward()
   lg.run.log{loss = step}
   if step == 2 then lg.run.checkpoint() end
 end
@@ -108,7 +128,10 @@ end
   REQUIRE(folder.run({"run", "run.lua", "--run-dir", "r", "--steps", "2"}).code == 0);
   const std::string path = folder.path() + "/r/metrics.jsonl", whole = read_file(path);
   folder.write("r/metrics.jsonl", whole + "{\"step\":3,\"time\":0.1,\"metr");
+  const std::string tapes = read_file(folder.path() + "/r/tape.jsonl");
+  folder.write("r/tape.jsonl", tapes + "{\"step\":9,\"nod");
   REQUIRE(folder.run({"run", "run.lua", "--resume", "r"}).code == 0);
   CHECK(read_file(path).rfind(whole + "{\"step\":2,", 0) == 0);
   CHECK(read_run(folder.path() + "/r").metrics.at("loss").size() == 4);
+  CHECK(read_file(folder.path() + "/r/tape.jsonl").rfind(tapes + "{\"step\":3,\"nodes\":", 0) == 0);
 }

@@ -1,0 +1,14 @@
+#pragma once
+// What the JSON of a run's folder, of its page and of `run --json` have in common. Pure; any thread.
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace lunagrad {
+
+// JSON lacks NaN and infinities: they are "NaN", "Infinity" and "-Infinity".
+nlohmann::ordered_json json_number(double value);
+// In one line, or with an indent. Lua strings are bytes; invalid UTF-8 becomes U+FFFD.
+std::string json_text(const nlohmann::ordered_json&, int indent = -1);
+std::string utc_now();  // "2026-01-31T23:59:59Z"
+
+}  // namespace lunagrad
