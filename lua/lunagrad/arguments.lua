@@ -8,9 +8,13 @@ local core = require "lunagrad.core"
 
 local arguments = {}
 
--- A table with string keys holds options. A table with positions, or an empty one, is a list; one with a metatable an object.
+-- A table that is no object: a list, or names with values.
+local function is_plain(value) return type(value) == "table" and not getmetatable(value) end
+arguments.is_plain = is_plain
+
+-- A table with string keys holds options. A table with positions, or an empty one, is a list.
 function arguments.is_options(value)
-  return type(value) == "table" and not getmetatable(value) and type((next(value))) == "string"
+  return is_plain(value) and type((next(value))) == "string"
 end
 
 -- The names that each reader takes: reader -> set.
@@ -37,7 +41,7 @@ function arguments.reader(owner, ...)
     local values, options = {...}, nil
     local last, spec = values[count], specs[count]
     -- An empty table is a list where the last argument is a list, otherwise an empty table of options.
-    local empty = type(last) == "table" and not getmetatable(last) and next(last) == nil
+    local empty = is_plain(last) and next(last) == nil
       and not (spec and (spec.required or type(spec.default) == "table"))
     if count > 0 and (empty or arguments.is_options(last)) then
       options = values[count]

@@ -6,6 +6,7 @@ local core = require "lunagrad.core"
 
 local is_tensor = core.is_tensor
 local is_module = require("lunagrad.nn.tree").is_module
+local is_plain = require("lunagrad.arguments").is_plain
 
 local hand_over = {}
 hand_over.__index = hand_over
@@ -19,7 +20,7 @@ local function sorted_keys(t)
   return keys
 end
 
-local function is_object(value) return not not getmetatable(value) and type(value) == "table" end
+local function is_object(value) return type(value) == "table" and not is_plain(value) end
 
 -- Objects whose state numbers parameters: optimizers and averages of parameters.
 local function parameter_list(object)
@@ -37,7 +38,7 @@ end
 -- Calls visit(object, path) for `value` and, recursively, for the items of plain tables.
 local function walk(value, path, visit)
   visit(value, path)
-  if type(value) == "table" and not getmetatable(value) then
+  if is_plain(value) then
     for key, item in pairs(value) do walk(item, ("%s.%s"):format(path, key), visit) end
   end
 end

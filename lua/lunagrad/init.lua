@@ -13,13 +13,6 @@ local library = {
   run = core.run and "lunagrad.run",
 }
 
--- PyTorch's names of the dtypes.
-local dtypes = {
-  float16 = "f16", half = "f16", bfloat16 = "bf16", float32 = "f32", float = "f32", float64 = "f64", double = "f64",
-  uint8 = "u8", int32 = "i32", int = "i32", int64 = "i64", long = "i64", bool = "bool",
-  complex64 = "c64", cfloat = "c64", complex128 = "c128", cdouble = "c128",
-}
-
 -- The public functions of the core, and `run` inside a session. Names with a leading underscore are internal.
 local function find(lg, name)
   local value
@@ -53,7 +46,7 @@ function core.io.onnx_import(...) return require "lunagrad.onnx_import" (...) en
 for name in pairs(core) do
   if type(name) == "string" and name:sub(1, 1) ~= "_" and not library[name] then find(lg, name) end
 end
-for name, dtype in pairs(dtypes) do
+for name, dtype in pairs(core._dtypes) do
   if not core[name] then rawset(lg, name, dtype) end
 end
 return lg

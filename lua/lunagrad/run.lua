@@ -3,6 +3,7 @@
 -- memory. The session provides the rest of lg.run.
 local core = require "lunagrad.core"
 local hand_over = require "lunagrad.hand_over"
+local is_plain = require("lunagrad.arguments").is_plain
 
 local run = core.run
 local is_tensor, fail = core.is_tensor, core._fail
@@ -18,7 +19,7 @@ local reload                   -- or the data that the previous script passed on
 
 local function has_state(object)
   local kind = type(object)
-  return (kind == "table" or kind == "userdata") and not is_tensor(object) and not not getmetatable(object)
+  return kind == "table" and not is_plain(object) or kind == "userdata" and not is_tensor(object)
 end
 
 -- The part of an object that a checkpoint stores: its state_dict, or the values of a plain table.
@@ -113,7 +114,7 @@ local function unregistered()
   local function hold(value)
     if type(value) ~= "table" or held[value] then return end
     held[value] = true
-    if not getmetatable(value) then
+    if is_plain(value) then
       for _, item in pairs(value) do hold(item) end
     end
   end

@@ -4,6 +4,7 @@
 --     it("adds up to one", function() expect.close(lg.randn(3, 4):softmax(2):sum(2), lg.ones(3)) end)
 --   end)
 local core = require "lunagrad.core"
+local is_plain = require("lunagrad.arguments").is_plain
 
 local is_tensor = core.is_tensor
 
@@ -120,7 +121,7 @@ local function compare(found, wanted, where, fail)
     if found:dtype() ~= wanted:dtype() then fail(("%s is %s instead of %s"):format(where, found:dtype(), wanted:dtype())) end
     local wrong = found:ne(wanted)
     if wrong:any():item() then fail(where .. ": " .. difference(found, wanted, wrong)) end
-  elseif type(wanted) == "table" and type(found) == "table" and not getmetatable(wanted) then
+  elseif is_plain(wanted) and type(found) == "table" then
     for key, value in pairs(wanted) do compare(found[key], value, ("%s[%s]"):format(where, shown(key)), fail) end
     for key, value in pairs(found) do
       if wanted[key] == nil then fail(("%s[%s] is %s, not expected"):format(where, shown(key), shown(value))) end

@@ -279,8 +279,9 @@ function swa_utils.AveragedModel(model, options) end
 ---@param options? {anneal_epochs?: integer, anneal_strategy?: "cos"|"linear"}
 ---@return lunagrad.optim.LRScheduler
 function swa_utils.SWALR(optimizer, swa_lr, options) end
----Computes the running statistics of all batch norms anew, by a pass over the batches of a loader.
----@param loader lunagrad.data.DataLoader
+---Computes the running statistics of all batch norms anew, by a pass over the batches of a loader, or of a list. The first
+---value of a batch is the model's input.
+---@param loader lunagrad.data.DataLoader|(Tensor|Tensor[])[]
 ---@param model lunagrad.nn.Module
 ---@param device? string
 function swa_utils.update_bn(loader, model, device) end

@@ -7,12 +7,22 @@
 ---@field device? string "cpu", "vulkan", "vulkan:1"
 ---@field requires_grad? boolean
 
+---The sizes of the dims of a tensor, a list: shape[1] is the first, shape[-1] the last, shape[{2, -1}] all but the first. It
+---compares with other lists by its elements, and prints them.
+---@class lunagrad.Size
+---@field [integer] integer
+---@field [integer[]] lunagrad.Size
+local Size = {}
+---The product of the sizes: the number of elements.
+---@return integer
+function Size:numel() end
+
 ---@class Tensor
 local Tensor = {}
 
----The sizes of all dims, or of one; dims count from 1, or from -1 at the end.
+---The sizes of all dims, as x.shape, or of one; dims count from 1, or from -1 at the end.
 ---@param dim? integer
----@return integer|integer[]
+---@return integer|lunagrad.Size
 function Tensor:size(dim) end
 
 ---The strides, in elements, of all dims, or of one.
@@ -268,7 +278,9 @@ function CustomContext:save(...) end
 ---The saved tensors, in order.
 ---@return Tensor ...
 function CustomContext:saved() end
----Defines an op: backward receives the gradients of the results and returns one per argument, nil for none.
+---Defines an op: backward receives the gradients of the results and returns one per argument, nil for none. The name may
+---stand before the table: lg.custom_op("square", {forward = …, backward = …}).
+---@overload fun(name: string, op: {forward: (fun(ctx: lunagrad.CustomContext, ...): Tensor), backward: (fun(ctx: lunagrad.CustomContext, ...): Tensor?)}): fun(...): Tensor
 ---@param op {name: string, forward: (fun(ctx: lunagrad.CustomContext, ...): Tensor), backward: (fun(ctx: lunagrad.CustomContext, ...): Tensor?)}
 ---@return fun(...): Tensor
 function lg.custom_op(op) end
@@ -334,7 +346,8 @@ function lg.GradStore.new() end
 
 ---Gradients as values: a Tensor for a Tensor, a table for a table.
 ---@class lunagrad.Grad
----@overload fun(outputs: Tensor|Tensor[], inputs: Tensor|Tensor[], options?: {grad_outputs: Tensor|Tensor[]?, retain_graph: boolean?, create_graph: boolean?, allow_unused: boolean?}): Tensor|Tensor[]
+---@overload fun(outputs: Tensor|Tensor[], inputs: Tensor|Tensor[], options?: {grad_outputs: Tensor|Tensor[]?, retain_graph: boolean?, create_graph: boolean?, allow_unused: boolean?, only_inputs: boolean?}): Tensor|Tensor[]
+---@overload fun(by_name: {outputs: Tensor|Tensor[], inputs: Tensor|Tensor[], grad_outputs: Tensor|Tensor[]?, retain_graph: boolean?, create_graph: boolean?, allow_unused: boolean?, only_inputs: boolean?}): Tensor|Tensor[]
 lg.grad = {}
 lg.grad.no_grad = lg.no_grad
 ---lg.enable_grad.

@@ -2,6 +2,7 @@
 // dL/dRe y - i dL/dIm y (tape.h), so the gradients of these views contain a conjugation.
 #include <numbers>
 
+#include "runtime/default_dtype.h"
 #include "runtime/ops/dense.h"
 #include "runtime/ops/families.h"
 
@@ -13,10 +14,10 @@ void need_complex(const Call& call) {
   if (!is_complex(type)) fail(call.op->name, ": a complex tensor is needed (got ", type, ")");
 }
 
-// A number takes the type of the other operand; two numbers are f32.
+// A number takes the type of the other operand; two numbers have the default type.
 DType type_of_parts(const Call& call) {
   const Tensor &re = call.input(0), &im = call.input(1);
-  const DType type = !re.is_number() ? re.dtype() : !im.is_number() ? im.dtype() : DType::f32;
+  const DType type = !re.is_number() ? re.dtype() : !im.is_number() ? im.dtype() : default_dtype();
   for (const Tensor& part : {re, im})
     if (!part.is_number() && (part.dtype() != type || (type != DType::f32 && type != DType::f64)))
       fail("complex: two tensors of type f32, or two of type f64, are needed (got ", re.dtype(), " and ",
@@ -103,7 +104,7 @@ const Op kImag{.name = "imag",
 Operands angle_compose(const Call& call) {
   const Tensor& z = call.input(0);
   if (is_complex(z.dtype())) return {atan2(imag(z), real(z))};
-  const Tensor x = is_floating(z.dtype()) ? z : to(z, DType::f32), zero = Tensor::number(0.0);
+  const Tensor x = is_floating(z.dtype()) ? z : to(z, default_dtype()), zero = Tensor::number(0.0);
   return {where(isnan(x), x, where(lt(x, zero), Tensor::number(std::numbers::pi), zero * x))};
 }
 const Op kAngle{

@@ -6,6 +6,7 @@
 
 #include "runtime/cpu/pieces.h"
 #include "runtime/cpu/rows.h"
+#include "runtime/default_dtype.h"
 #include "runtime/ops/dense.h"
 #include "runtime/ops/families.h"
 #include "runtime/ops/flops.h"
@@ -279,12 +280,15 @@ Operands isin_compose(const Call& call) {
   const NoGrad off;
   const bool inverted = call.flag(1);
   Device& device = call.device();
-  const auto tensor_of = [&](const Tensor& x) {
+  // A fractional number has the type of the other operand, or the default one beside integers.
+  const auto tensor_of = [&](const Tensor& x, const Tensor& other) {
     if (!x.is_number()) return x.detach();
-    return is_floating(x.dtype()) ? full({}, x.item(), DType::f32, device)
+    const DType type = is_differentiable(other.dtype()) ? other.dtype() : default_dtype();
+    return is_floating(x.dtype()) ? full({}, x.item(), type, device)
                                   : full({}, x.item_integer(), DType::i64, device);
   };
-  const Tensor elements = tensor_of(call.input(0)), given = tensor_of(call.input(1));
+  const Tensor elements = tensor_of(call.input(0), call.input(1));
+  const Tensor given = tensor_of(call.input(1), call.input(0));
   const DType type = promote(elements.dtype(), given.dtype());
   const Tensor x = to(elements, type), tests = to(reshape(given, {given.numel()}), type);
   if (tests.numel() == 0) return {full(x.shape(), inverted, DType::boolean, device)};

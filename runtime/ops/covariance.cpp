@@ -1,4 +1,5 @@
 // Covariances and correlations of variables in rows, and the distance of two tensors.
+#include "runtime/default_dtype.h"
 #include "runtime/ops/families.h"
 
 namespace lunagrad {
@@ -10,11 +11,12 @@ constexpr auto kNumber = OpExample::Types::number;
 
 // Sums of products are too coarse in 16 bits.
 Tensor widened(const Tensor& x) {
-  return is_differentiable(x.dtype()) && item_size(x.dtype()) > 2 ? x : to(x, DType::f32);
+  if (is_half(x.dtype())) return to(x, DType::f32);
+  return is_differentiable(x.dtype()) ? x : to(x, wide_default_dtype());
 }
-// The result in the type of a floating or complex input.
+// The result in the type of a floating or complex input, of integers in the default type.
 Tensor narrowed(const Tensor& result, const Tensor& input) {
-  return is_differentiable(input.dtype()) ? to(result, input.dtype()) : result;
+  return to(result, is_differentiable(input.dtype()) ? input.dtype() : default_dtype());
 }
 
 // Observation weights, checked; undefined without any.
@@ -108,7 +110,7 @@ const Op kCorrcoef{.name = "corrcoef",
 
 Operands dist_compose(const Call& call) {
   const Tensor away = call.input(0) - call.input(1);
-  return {norm(is_differentiable(away.dtype()) ? away : to(away, DType::f32), call.real(0))};
+  return {norm(is_differentiable(away.dtype()) ? away : to(away, default_dtype()), call.real(0))};
 }
 const Op kDist{.name = "dist",
                .doc = "The p-norm of all elements of input - other.",

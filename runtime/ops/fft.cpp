@@ -30,10 +30,10 @@ double scale_of(Norm norm, bool inverse, double count) {
   }
 }
 
-// Integers and 16-bit numbers are computed in f32.
+// 16-bit numbers are computed in f32, integers in the default type.
 Tensor as_computed(const Tensor& x) {
-  const DType type = x.dtype();
-  return is_complex(type) || type == DType::f64 || type == DType::f32 ? x : to(x, DType::f32);
+  if (is_half(x.dtype())) return to(x, DType::f32);
+  return is_differentiable(x.dtype()) ? x : to(x, wide_default_dtype());
 }
 Tensor as_complex(const Tensor& given) {
   const Tensor x = as_computed(given);

@@ -409,7 +409,9 @@ void nonzero_cpu(const Call& call) {
   });
 }
 const Op kNonzero{.name = "nonzero",
-                  .doc = "The indices (from 0) of the elements that are not zero, one row for each.",
+                  .doc =
+                      "The indices (from 0) of the elements that are not zero, one row for each. "
+                      "nonzero(x, {as_tuple = true}) and where(x) give a tensor of them for each dim.",
                   .inputs = {{"input"}},
                   .shape = nonzero_shape,
                   .cpu = nonzero_cpu,

@@ -395,6 +395,7 @@ Points points_of(const char* op, const Tensor& x, std::span<const Tensor> given)
       indices.push_back(to(index, DType::i64));
       continue;
     }
+    if (index.ndim() == 0) fail(op, ": a mask without dims names no dim of a tensor; unsqueeze both");
     const int at = int(indices.size());
     for (int d = 0; d < index.ndim(); ++d)
       if (at + d >= x.ndim() || index.size(d) != x.size(at + d))

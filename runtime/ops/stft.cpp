@@ -126,15 +126,16 @@ struct Frames {
     const int64_t width = call.params[kWinAt].present() ? call.integer(kWinAt) : size;
     if (width < 1 || width > size)
       fail(op, ": win_length must be from 1 to n_fft = ", size, " (got ", width, ")");
+    const DType type = part_type(complex_type(call.input(0).dtype()));
     if (call.has(kWindowAt)) {
       window = call.input(kWindowAt);
       if (window.ndim() != 1 || window.size(0) != width)
         fail(op, ": a window of shape [", width, "] is needed (got shape ", window.shape(), ")");
-      if (is_integral(window.dtype())) window = to(window, DType::f32);
+      if (is_integral(window.dtype())) window = to(window, type);
     }
     if (width == size) return;
     if (size > INT32_MAX) fail(op, ": n_fft = ", size, " is too large");
-    if (!window.defined()) window = ones({width}, DType::f32, call.input(0).device());
+    if (!window.defined()) window = ones({width}, type, call.input(0).device());
     const int64_t before = (size - width) / 2;
     window = pad(window, {before, size - width - before});
   }

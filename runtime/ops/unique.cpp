@@ -135,8 +135,8 @@ Operands unique_in_range(const Tensor& line, const Shape& inverse_shape, bool in
   Tensor places, sums;
   if (inverse || counts) places = to(line, DType::i64) - low;
   if (counts) {
-    const Tensor each = ones({n}, DType::i64, line.device());
-    sums = index_add(zeros({count}, DType::i64, line.device()), 0, places, each);
+    static const Op& bincount_op = *find_op("_bincount");
+    sums = apply1(bincount_op, {places, {}}, {count});
   }
   const Tensor present =
       counts ? gt(sums, Tensor::number(int64_t(0))) : apply1(kPresent, {line}, {range[0], count});
@@ -171,34 +171,51 @@ void visit_line(const Tensor& line, F&& f) {
   });
 }
 
-// The number of runs that begin before each piece of a contiguous line, and in all of it.
-std::vector<int64_t> runs_before(const Tensor& line) {
+// The number of runs that begin before each piece of a line, and in all of it.
+void runs_before_shape(Call& call) {
+  call.emit({(call.input(0).numel() + kRunPiece - 1) / kRunPiece + 1}, DType::i64);
+}
+void runs_before_cpu(const Call& call) {
+  const Tensor line = in_order(call.input(0)), &out = call.output();
   const int64_t n = line.numel();
-  std::vector<int64_t> before(size_t((n + kRunPiece - 1) / kRunPiece) + 1, 0);
+  int64_t* const before = out.data<int64_t>();
+  before[0] = 0;
   visit_line(line, [&](const auto* x) {
     for_run_pieces(n, [&](int64_t piece, int64_t begin, int64_t end) {
       int64_t runs = begin == 0;
       for (int64_t i = std::max<int64_t>(begin, 1); i < end; ++i) runs += x[i] != x[i - 1];
-      before[size_t(piece) + 1] = runs;
+      before[piece + 1] = runs;
     });
   });
-  std::partial_sum(before.begin(), before.end(), before.begin());
-  return before;
+  std::partial_sum(before, before + out.numel(), before);
 }
+const Op kRunsBefore{
+    .name = "_runs_before",
+    .doc = "The number of runs of equal elements that begin before each piece of a line, and in all of it.",
+    .inputs = {{"input"}},
+    .shape = runs_before_shape,
+    .cpu = runs_before_cpu,
+    .half_through_f32 = true,
+    .complex = true,
+    .family = OpFamily::other,
+    .flops = kOnePerOperand};
+
+// Operands: a line, and its _runs_before.
 void runs_shape(Call& call) {
-  const int64_t runs = runs_before(in_order(call.input(0))).back();
+  const Tensor& before = call.input(1);
+  const int64_t runs = before.data<int64_t>()[before.numel() - 1];
   call.emit({runs}, call.input(0).dtype());
   if (call.flag(0)) call.emit({runs}, DType::i64);
 }
 void runs_cpu(const Call& call) {
   const Tensor line = in_order(call.input(0));
-  const std::vector<int64_t> before = runs_before(line);
+  const int64_t* const before = call.input(1).data<int64_t>();
   int64_t* const starts = call.flag(0) ? call.output(1).data<int64_t>() : nullptr;
   visit_line(line, [&]<class T>(const T* x) {
     T* const values = static_cast<T*>(call.output().raw());
     for_run_pieces(line.numel(), [&](int64_t piece, int64_t begin, int64_t end) {
-      int64_t at = before[size_t(piece)];
-      const int64_t stop = before[size_t(piece) + 1];
+      int64_t at = before[piece];
+      const int64_t stop = before[piece + 1];
       // Without branches: a place is written until the next run begins.
       for (int64_t i = begin; i < end && at < stop; ++i) {
         values[at] = x[i];
@@ -210,7 +227,7 @@ void runs_cpu(const Call& call) {
 }
 const Op kRuns{.name = "_runs",
                .doc = "The element of each run of equal elements of a line, and where it begins (from 0).",
-               .inputs = {{"input"}},
+               .inputs = {{"input"}, {"before"}},
                .params = {{"starts", ParamKind::boolean, {}}},
                .shape = runs_shape,
                .cpu = runs_cpu,
@@ -238,7 +255,8 @@ Operands without_repeats(const Tensor& rows, const Tensor& places, const Shape& 
   Operands results;
   Tensor changes, starts;
   if (!inverse && rows.ndim() == 1 && device.is_cpu()) {
-    const Operands runs = apply(kRuns, {rows}, {counts});
+    const Tensor line = contiguous(rows);
+    const Operands runs = apply(kRuns, {line, apply1(kRunsBefore, {line})}, {counts});
     results.push_back(runs[0]);
     if (counts) starts = runs[1];
   } else {
@@ -330,7 +348,8 @@ const Op kUniqueConsecutive{
 }  // namespace
 
 std::span<const Op* const> unique_ops() {
-  static const Op* const ops[] = {&kUnique, &kUniqueConsecutive, &kRowOrder, &kRange, &kPresent, &kRuns};
+  static const Op* const ops[] = {&kUnique,  &kUniqueConsecutive, &kRowOrder, &kRange,
+                                  &kPresent, &kRunsBefore,        &kRuns};
   return ops;
 }
 

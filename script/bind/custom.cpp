@@ -325,10 +325,9 @@ int call_custom(lua_State* L) {
 // lg.custom_op{name =, forward =, backward =} -> a function; also lg.custom_op(name, {forward =, backward
 // =}).
 int custom_op(lua_State* L) {
-  // The name may stand before the table.
+  std::string name;
   if (lua_type(L, 1) == LUA_TSTRING && lua_istable(L, 2)) {
-    lua_pushvalue(L, 1);
-    lua_setfield(L, 2, "name");
+    name = lua_tostring(L, 1);
     lua_remove(L, 1);
   }
   if (!lua_istable(L, 1))
@@ -338,12 +337,12 @@ int custom_op(lua_State* L) {
         "backward = function(ctx, grad) … end} (got ",
         type_name(L, 1), ")");
   lua_settop(L, 1);
-  std::string name;
   lua_pushnil(L);
   lua_pushnil(L);
   each_option(L, 1, "custom_op", "name, forward, backward",
               [&](std::string_view option, int value, Callee callee) {
                 if (option == "name") {
+                  if (!name.empty()) fail("custom_op: the name is given twice, before the table and in it");
                   name = check_string(L, value, callee);
                   return true;
                 }

@@ -19,6 +19,8 @@ enum Field {
   kIsLeaf,
   kRetainsGrad,
   kShape,
+  kDType,
+  kDevice,
   kNdim,
   kItemSize,
   kBytes,
@@ -39,6 +41,8 @@ constexpr struct {
                {"is_leaf", kIsLeaf},
                {"retains_grad", kRetainsGrad},
                {"shape", kShape},
+               {"dtype", kDType},
+               {"device", kDevice},
                {"ndim", kNdim},
                {"itemsize", kItemSize},
                {"nbytes", kBytes},
@@ -103,6 +107,13 @@ int push_field(lua_State* L, const Tensor& x, Field field) {
     case kShape:
       push_dims(L, x.shape());
       return 1;
+    // Text; x:dtype() and x:device() call it, which gives it again (call_text).
+    case kDType:
+      lua_pushstring(L, dtype_name(x.dtype()));
+      return 1;
+    case kDevice:
+      push_string(L, x.device().name());
+      return 1;
     case kNdim:
       lua_pushinteger(L, x.ndim());
       return 1;
@@ -162,22 +173,6 @@ Field field_named(lua_State* L, int key, int table) {
   fail("Tensor has no field or method '", name, "'", hint.empty() ? suggest(name, "x:") : "; " + hint);
 }
 
-// x.dtype and x.device are text: x:dtype() calls that text, which gives it again (call_text).
-bool pushed_text(lua_State* L) {
-  size_t length = 0;
-  const char* const text = lua_tolstring(L, 2, &length);
-  const std::string_view name(text, length);
-  if (name == "dtype") {
-    lua_pushstring(L, dtype_name(check_tensor(L, 1, "dtype").dtype()));
-    return true;
-  }
-  if (name == "device") {
-    push_string(L, check_tensor(L, 1, "device").device().name());
-    return true;
-  }
-  return false;
-}
-
 // __call of every string: x:dtype() and x:device(). Any other call is Lua's own error.
 int call_text(lua_State* L) {
   if (const Tensor* const x = to_tensor(L, 2)) {
@@ -194,7 +189,6 @@ int call_text(lua_State* L) {
 // __index; upvalues: methods, fields.
 int index(lua_State* L) {
   if (lua_type(L, 2) == LUA_TSTRING) {
-    if (pushed_text(L)) return 1;
     lua_pushvalue(L, 2);
     if (lua_rawget(L, lua_upvalueindex(1)) != LUA_TNIL) return 1;
     const Tensor& x = check_tensor(L, 1, "index");

@@ -311,12 +311,10 @@ int end_mode(lua_State* L) {
   return 0;
 }
 
-// no_grad(fn, …) calls fn(…) with the tape off and returns its results. no_grad() switches the tape off until
-// the returned value is closed. enable_grad does the same with the tape on.
-template <bool enabled>
-int with_mode(lua_State* L) {
-  const char* const name = enabled ? "enable" : "no_grad";
-  if (lua_isnoneornil(L, 1)) {
+// Calls the function at the stack index `at` with the arguments behind it, the tape on or off, and returns
+// its results. Without a function the tape stays so until the returned value is closed.
+int run_in_mode(lua_State* L, bool enabled, const char* name, int at) {
+  if (lua_isnoneornil(L, at)) {
     lua_createtable(L, 0, 1);
     lua_pushboolean(L, context().grad_enabled);
     lua_setfield(L, -2, "previous");
@@ -324,17 +322,22 @@ int with_mode(lua_State* L) {
     context().grad_enabled = enabled;
     return 1;
   }
-  check_callable(L, 1, name);
+  check_callable(L, at, name);
   const GradMode mode(enabled);
-  lua_call(L, lua_gettop(L) - 1, LUA_MULTRET);
-  return lua_gettop(L);
+  lua_call(L, lua_gettop(L) - at, LUA_MULTRET);
+  return lua_gettop(L) - at + 1;
+}
+
+// no_grad(fn, …), no_grad(); enable_grad does the same with the tape on.
+template <bool enabled>
+int with_mode(lua_State* L) {
+  return run_in_mode(L, enabled, enabled ? "enable" : "no_grad", 1);
 }
 
 // set_grad_enabled(mode, fn, …) is enable_grad or no_grad.
 int set_mode(lua_State* L) {
-  const bool enabled = check_boolean(L, 1, "set_grad_enabled");
-  lua_remove(L, 1);
-  return enabled ? with_mode<true>(L) : with_mode<false>(L);
+  constexpr const char* kName = "set_grad_enabled";
+  return run_in_mode(L, check_boolean(L, 1, kName), kName, 2);
 }
 
 int is_enabled(lua_State* L) {

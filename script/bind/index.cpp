@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "runtime/batching/batched.h"
+#include "runtime/in_place.h"
 #include "runtime/memory_limit.h"
 #include "runtime/ops.h"
 #include "script/bind/called_as.h"
@@ -99,6 +100,19 @@ struct Selection {
   Tensor view;
   std::vector<std::pair<int, Tensor>> picks;  // a dim of the view, the first one of a mask, and its tensor
   Shape whole;                                // of x, for messages
+
+  // Lets an index tensor act on the dim; returns how many dims of the view that takes.
+  int pick(int dim, const Tensor& index) {
+    const bool mask = index.dtype() == DType::boolean;
+    if (mask && index.ndim() == 0) {
+      // As in PyTorch: a mask without dims is one of a new dim of size 1.
+      view = unsqueeze(view, dim);
+      picks.emplace_back(dim, reshape(index, {1}));
+      return 1;
+    }
+    picks.emplace_back(dim, index);
+    return mask ? index.ndim() : 1;
+  }
 };
 
 // The index tensors as the op index takes them: the dims that they act on come first.
@@ -106,15 +120,16 @@ struct Points {
   Tensor view;  // permuted
   TensorList tensors;
   Dims order, back;  // of the dims of the view, and of the result
-  Shape made;        // of the result of the op
 };
 
-Points points_of(const Selection& selection, const Shape& picked) {
+Points points_of(const Selection& selection) {
   Points points;
   std::vector<bool> acted(size_t(selection.view.ndim()));
-  int first = -1;
+  int first = -1, picked = 0;  // dims of the index tensors, broadcast
   for (const auto& [dim, tensor] : selection.picks) {
-    const int dims = tensor.dtype() == DType::boolean ? tensor.ndim() : 1;
+    const bool mask = tensor.dtype() == DType::boolean;
+    const int dims = mask ? tensor.ndim() : 1;
+    picked = std::max(picked, mask ? 1 : tensor.ndim());
     for (int d = dim; d < dim + dims; ++d) {
       acted[size_t(d)] = true;
       points.order.push_back(d);
@@ -128,24 +143,12 @@ Points points_of(const Selection& selection, const Shape& picked) {
   for (int d = 0; d < selection.view.ndim(); ++d)
     if (!acted[size_t(d)]) points.order.push_back(d);
   points.view = permute(selection.view, points.order);
-  points.made = picked;
-  for (int d = acts; d < points.view.ndim(); ++d) points.made.push_back(points.view.size(d));
-  const int before = together ? first : 0, all = points.made.size();
+  const int before = together ? first : 0, all = picked + points.view.ndim() - acts;
   if (all > kMaxDims) fail("index: more than ", kMaxDims, " dims (shape ", selection.whole, ")");
-  for (int d = 0; d < before; ++d) points.back.push_back(picked.size() + d);
-  for (int d = 0; d < picked.size(); ++d) points.back.push_back(d);
-  for (int d = picked.size() + before; d < all; ++d) points.back.push_back(d);
+  for (int d = 0; d < before; ++d) points.back.push_back(picked + d);
+  for (int d = 0; d < picked; ++d) points.back.push_back(d);
+  for (int d = picked + before; d < all; ++d) points.back.push_back(d);
   return points;
-}
-
-// The shape that the index tensors have together.
-Shape shape_of_picks(const Selection& selection) {
-  Shape shape;
-  for (const auto& [dim, tensor] : selection.picks)
-    shape = broadcast_shapes(
-        "index", shape,
-        tensor.dtype() == DType::boolean ? Shape{sum(tensor).item_integer()} : tensor.shape());
-  return shape;
 }
 
 Operands with_tensors(std::initializer_list<Tensor> first, const TensorList& tensors) {
@@ -163,25 +166,22 @@ Tensor picked(const Selection& selection) {
     if (dim == 0 && tensor.ndim() >= selection.view.ndim())
       return apply1(require_op("masked_select"), {selection.view, tensor});
   }
-  const Points points = points_of(selection, shape_of_picks(selection));
+  const Points points = points_of(selection);
   return permute(apply1(require_op("index"), with_tensors({points.view}, points.tensors)), points.back);
 }
 
 // x[{…}] = v where index tensors are among the entries.
 void assign_picked(const Selection& selection, Tensor value) {
-  const Points points = points_of(selection, shape_of_picks(selection));
-  const Tensor& view = points.view;
+  const Points points = points_of(selection);
   if (!value.is_number()) {
     // The value broadcasts to what reading gives, whose dims the op index has in another order.
-    Shape wanted;
     Dims order = points.back;
-    for (int d = 0; d < order.size(); ++d) {
-      wanted.push_back(points.made[points.back[d]]);
-      order[points.back[d]] = d;
-    }
-    value = permute(expand(to(without_leading_ones(value, order.size()), view.dtype()), wanted), order);
+    for (int d = 0; d < order.size(); ++d) order[points.back[d]] = d;
+    value = to(without_leading_ones(value, order.size()), points.view.dtype());
+    while (value.ndim() < order.size()) value = unsqueeze(value, 0);
+    if (value.ndim() == order.size()) value = permute(value, order);
   }
-  copy_(view, apply1(require_op("index_put"), with_tensors({clone(view), value}, points.tensors), {false}));
+  run_in_place(require_op("index_put"), with_tensors({points.view, value}, points.tensors), {false});
 }
 
 // Whether the table at the top of the stack has no entry at all: {nil, 3} has length 0, too.
@@ -211,13 +211,11 @@ int add_entry(lua_State* L, Selection& selection, int i, int dim, int of_whole) 
   Tensor& view = selection.view;
   if (const Tensor* const index = to_tensor(L, -1)) {
     need_index(*index);
-    selection.picks.emplace_back(dim, *index);
-    if (index->dtype() != DType::boolean) return 1;
-    for (int d = 0; d < index->ndim(); ++d)
+    for (int d = 0; index->dtype() == DType::boolean && d < index->ndim(); ++d)
       if (index->size(d) != view.size(dim + d))
         fail("index: a mask of shape ", index->shape(), " does not fit dim ", of_whole + d + 1, " of shape ",
              selection.whole);
-    return index->ndim();
+    return selection.pick(dim, *index);
   }
   if (lua_type(L, -1) == LUA_TNUMBER) {
     view = select_position(view, dim, check_integer(L, lua_gettop(L), kIndex), of_whole, selection.whole);
@@ -251,13 +249,18 @@ bool asked_by_ipairs(lua_State* L) {
          std::string_view(caller.namewhat) == "for iterator";
 }
 
+// How many dims of the tensor the value at the top of the stack, an entry of x[{…}], names.
+int dims_of_entry(lua_State* L) {
+  const Tensor* const index = to_tensor(L, -1);
+  return index && index->dtype() == DType::boolean ? index->ndim() : 1;
+}
+
 // How many dims the entries of the table at index 2 name.
 int count_dims(lua_State* L, int entries) {
   int dims = 0;
   for (int i = 1; i <= entries; ++i) {
     lua_rawgeti(L, 2, i);
-    const Tensor* const index = to_tensor(L, -1);
-    dims += index && index->dtype() == DType::boolean ? index->ndim() : 1;
+    dims += dims_of_entry(L);
     lua_pop(L, 1);
   }
   return dims;
@@ -268,7 +271,7 @@ Selection selected(lua_State* L, const Tensor& x) {
   Selection selection{x, {}, x.shape()};
   if (const Tensor* const index = to_tensor(L, 2)) {
     need_index(*index);
-    selection.picks.emplace_back(0, *index);
+    selection.pick(0, *index);
     return selection;
   }
   if (lua_type(L, 2) == LUA_TNUMBER) {
@@ -290,10 +293,9 @@ Selection selected(lua_State* L, const Tensor& x) {
   }
   int dim = 0, of_whole = 0;
   for (int i = 1; i <= count; ++i) {
-    const bool removes = lua_rawgeti(L, 2, i) == LUA_TNUMBER;
-    const int passed = add_entry(L, selection, i, dim, of_whole);
-    dim += passed;
-    of_whole += removes ? 1 : passed;
+    lua_rawgeti(L, 2, i);
+    dim += add_entry(L, selection, i, dim, of_whole);
+    of_whole += dims_of_entry(L);
     lua_pop(L, 1);
   }
   return selection;

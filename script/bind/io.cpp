@@ -422,7 +422,8 @@ class TableReader {
 
 // io.save(path, table)
 int save_table(lua_State* L) {
-  if (lua_istable(L, 1) && lua_type(L, 2) == LUA_TSTRING) lua_rotate(L, 1, 1);  // PyTorch's order
+  lua_settop(L, 2);
+  if (lua_istable(L, 1) && lua_type(L, 2) == LUA_TSTRING) lua_insert(L, 1);  // PyTorch's order
   const std::string path = check_path(L, "save");
   if (!lua_istable(L, 2)) wrong_type(L, 2, "save", "table");
   TableWriter writer(L);

@@ -359,12 +359,13 @@ int call_negation(lua_State* L) {
   return call_op(L);
 }
 
-// The positions of the true elements of x: an index tensor for each dim, as several results.
+// The positions of the true elements of x: an index tensor for each dim, as several results. A tensor without
+// dims counts as one of one dim, as in PyTorch.
 int push_positions(lua_State* L, const Tensor& x) {
   mark_line(L);
   Tensor found;
-  with_memory_retry(L, [&] { found = nonzero(x); });
-  const int dims = x.ndim();
+  with_memory_retry(L, [&] { found = nonzero(x.ndim() == 0 ? reshape(x, {1}) : x); });
+  const int dims = std::max(x.ndim(), 1);
   luaL_checkstack(L, dims, "nonzero");
   for (int d = 0; d < dims; ++d) push_result(L, select(found, 1, d));
   after_op(L);

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "runtime/batching/batched.h"
+#include "runtime/dtype_names.h"
 #include "runtime/in_place.h"
 #include "runtime/ops.h"
 #include "script/bind/called_as.h"
@@ -45,16 +46,6 @@ int dim(lua_State* L) {
 
 int numel(lua_State* L) {
   lua_pushinteger(L, check_tensor(L, 1, "numel").numel());
-  return 1;
-}
-
-int dtype(lua_State* L) {
-  lua_pushstring(L, dtype_name(check_tensor(L, 1, "dtype").dtype()));
-  return 1;
-}
-
-int device(lua_State* L) {
-  push_string(L, check_tensor(L, 1, "device").device().name());
   return 1;
 }
 
@@ -194,6 +185,17 @@ int is_tensor(lua_State* L) {
 
 // --- casts and moves ---
 
+// _dtype(name, function, argument): the engine's name of a dtype that may have PyTorch's; an Error, for that
+// argument of the function, where there is no such dtype.
+int dtype_named(lua_State* L) {
+  const std::string function(check_string(L, 2, "_dtype"));
+  const int argument = int(check_integer(L, 3, "_dtype"));
+  lua_pushvalue(L, 1);
+  lua_insert(L, argument);
+  lua_pushstring(L, dtype_name(check_dtype(L, argument, function.c_str())));
+  return 1;
+}
+
 int push_converted(lua_State* L, std::optional<DType> dtype, Device* device) {
   const Tensor x = *to_tensor(L, 1);
   mark_line(L);
@@ -207,8 +209,8 @@ int push_converted(lua_State* L, std::optional<DType> dtype, Device* device) {
   called_as("to", [&] {
     with_memory_retry(L, [&] {
       made = x;
-      // The CPU holds every type, so the cast takes place there.
-      if (device && device->is_cpu()) move();
+      // The narrower type is moved. The wider one may be one that the CPU alone holds.
+      if (device && device->is_cpu() && dtype && item_size(*dtype) > item_size(x.dtype())) move();
       if (dtype) made = to(made, *dtype);
       if (device) move();
     });
@@ -368,8 +370,6 @@ constexpr luaL_Reg kMethods[] = {{"size", guard<size>},
                                  {"dim", guard<dim>},
                                  {"numel", guard<numel>},
                                  {"equal", guard<equal>},
-                                 {"dtype", guard<dtype>},
-                                 {"device", guard<device>},
                                  {"is_contiguous", guard<is_contiguous>},
                                  {"storage_offset", guard<storage_offset>},
                                  {"id", guard<id>},
@@ -404,6 +404,15 @@ void bind_tensor(lua_State* L, int core, int methods) {
   lua_pop(L, 1);
   lua_pushcfunction(L, guard<is_tensor>);
   lua_setfield(L, core, "is_tensor");
+  lua_pushcfunction(L, guard<dtype_named>);
+  lua_setfield(L, core, "_dtype");
+  lua_newtable(L);  // PyTorch's names of the dtypes -> the engine's
+  for (const auto& [name, dtype] : torch_dtypes()) {
+    push_string(L, name);
+    lua_pushstring(L, dtype_name(dtype));
+    lua_rawset(L, -3);
+  }
+  lua_setfield(L, core, "_dtypes");
   lua_pushcfunction(L, guard<equal>);
   lua_setfield(L, core, "equal");
   lua_pushcfunction(L, guard<as_strided_view>);

@@ -109,7 +109,7 @@ std::set<size_t> jump_targets(const CompiledFunction& function) {
         targets.insert(size_t(next + int64_t(op.bx())));
         break;
       default:
-        if ((op.opcode() >= kEq && op.opcode() <= kTest + 1) || op.opcode() == 6)
+        if ((op.opcode() >= kEq && op.opcode() <= kTestSet) || op.opcode() == kLoadFalseSkip)
           targets.insert(size_t(next + 1));
         break;
     }

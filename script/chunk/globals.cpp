@@ -5,10 +5,6 @@
 namespace lunagrad {
 namespace {
 
-constexpr uint32_t kGetTabUp = 11;  // R[A] = upvalue[B][K[C]]
-constexpr uint32_t kSetTabUp = 15;  // upvalue[A][K[B]] = …
-constexpr uint32_t kSetField = 18;  // R[A][K[B]] = …
-
 // `outside`: for each upvalue of the enclosing function, whether it is the table of globals.
 void collect(const CompiledFunction& function, const std::vector<bool>* outside,
              std::vector<GlobalUse>& uses) {
@@ -27,6 +23,7 @@ void collect(const CompiledFunction& function, const std::vector<bool>* outside,
     const auto use = [&](size_t key, GlobalUse::Kind kind) {
       if (key < function.constants.size()) uses.push_back({function.constants[key], function.lines[i], kind});
     };
+    // R[A] = upvalue[B][K[C]]; upvalue[A][K[B]] = …; R[A][K[B]] = …
     if (op.opcode() == kGetTabUp && globals.at(op.b())) {
       use(op.c(), GlobalUse::Kind::read);
       whole = function.constants.at(op.c()) == "_G" ? op.a() : UINT32_MAX;

@@ -11,28 +11,6 @@ namespace {
 constexpr char kConsole = 0;  // registry key of the environment
 constexpr char kScript = 0;   // registry key of the state whose locals are visible
 
-// Calls visit(frame, index, name) for the active locals of the script's own functions, the innermost first,
-// until it returns true. Skips Lua's internal variables: their names begin with '('.
-template <class Visit>
-void visit_locals(lua_State* script, const Visit& visit) {
-  constexpr int kDeepest = 1000;  // limits the work: lua_getstack walks from the top at each call
-  lua_Debug frame;
-  for (int level = 0; level < kDeepest && lua_getstack(script, level, &frame); ++level) {
-    lua_getinfo(script, "Sl", &frame);
-    if (frame.currentline < 0 || edge(script).chunk(frame).library) continue;
-    int count = 0;
-    while (lua_getlocal(script, &frame, count + 1)) {
-      ++count;
-      lua_pop(script, 1);
-    }
-    for (int i = count; i > 0; --i) {  // a later local hides an earlier one of the same name
-      const char* const name = lua_getlocal(script, &frame, i);
-      lua_pop(script, 1);
-      if (*name != '(' && visit(frame, i, name)) return;
-    }
-  }
-}
-
 lua_State* seen_script(lua_State* L) {
   lua_rawgetp(L, LUA_REGISTRYINDEX, &kScript);
   auto* const script = static_cast<lua_State*>(lua_touserdata(L, -1));
@@ -45,7 +23,7 @@ int assign(lua_State* L) {
   bool assigned = false;
   lua_State* const script = seen_script(L);
   if (script && lua_type(L, 2) == LUA_TSTRING && lua_checkstack(script, 1))
-    visit_locals(script, [&](const lua_Debug& frame, int index, const char* name) {
+    visit_script_locals(script, [&](const lua_Debug& frame, int index, const char* name) {
       if (std::strcmp(name, lua_tostring(L, 2)) != 0) return false;
       lua_pushvalue(L, 3);
       lua_xmove(L, script, 1);
@@ -95,15 +73,31 @@ void push_console(lua_State* L) {
   lua_rawsetp(L, LUA_REGISTRYINDEX, &kConsole);
 }
 
+// Only the script's own functions count, and not Lua's internal variables: their names begin with '('.
 void visit_script_locals(lua_State* script,
                          const std::function<bool(const lua_Debug&, int, const char*)>& visit) {
-  visit_locals(script, visit);
+  constexpr int kDeepest = 1000;  // limits the work: lua_getstack walks from the top at each call
+  lua_Debug frame;
+  for (int level = 0; level < kDeepest && lua_getstack(script, level, &frame); ++level) {
+    lua_getinfo(script, "Sl", &frame);
+    if (frame.currentline < 0 || edge(script).chunk(frame).library) continue;
+    int count = 0;
+    while (lua_getlocal(script, &frame, count + 1)) {
+      ++count;
+      lua_pop(script, 1);
+    }
+    for (int i = count; i > 0; --i) {  // a later local hides an earlier one of the same name
+      const char* const name = lua_getlocal(script, &frame, i);
+      lua_pop(script, 1);
+      if (*name != '(' && visit(frame, i, name)) return;
+    }
+  }
 }
 
 void see_locals(lua_State* L, lua_State* script) {
   if (!lua_checkstack(script, 1)) return;
   lua_newtable(L);
-  visit_locals(script, [&](const lua_Debug& frame, int index, const char* name) {
+  visit_script_locals(script, [&](const lua_Debug& frame, int index, const char* name) {
     lua_pushstring(L, name);
     if (lua_rawget(L, -2) == LUA_TNIL) {
       lua_pushstring(L, name);

@@ -72,6 +72,7 @@ constexpr const char* kParts =
     "; lg.tensor({…}) makes one of numbers; what split, chunk and unbind give is taken apart by table.unpack";
 constexpr const char* kElements =
     "; == asks whether two tensors are the same one, x:eq(y) compares their elements";
+constexpr const char* kCall = "; a method is called, as in x:real()";
 
 // The text between `before` and the next quote; "" when `before` does not occur.
 std::string quoted_behind(const std::string& text, std::string_view before) {
@@ -142,6 +143,24 @@ bool holds_tensors(lua_State* L) {
   return holds;
 }
 
+// Whether the function of the frame sees a tensor: in its variables, in those of functions around it, or in a
+// global.
+bool sees_tensor(lua_State* L, lua_Debug& frame) {
+  bool sees = false;
+  const auto take = [&] {
+    sees |= to_tensor(L, -1) != nullptr;
+    lua_pop(L, 1);
+  };
+  for (int i = 1; lua_getlocal(L, &frame, i); ++i) take();
+  lua_getinfo(L, "f", &frame);
+  for (int i = 1; lua_getupvalue(L, -1, i); ++i) take();
+  lua_pop(L, 1);
+  lua_pushglobaltable(L);
+  for (lua_pushnil(L); lua_next(L, -2);) take();
+  lua_pop(L, 1);
+  return sees;
+}
+
 // The nearest method to a misspelt name, as "Module:parameters"; "" when none is near.
 std::string nearest_of(const std::string& misspelt, const std::vector<Method>& methods) {
   std::string found;
@@ -192,6 +211,14 @@ std::string dotted_method(lua_State* L, int user_level, const std::string& messa
   if (*frame.what != 'C' || std::string_view(frame.namewhat) == "method") return {};
   const bool list = message.find("(Tensor expected, got table)") != std::string::npos;
   return "; a method is called with a colon, as in x:" + called + "(…)" + (list ? kParts : "");
+}
+
+std::string compared_tensors(lua_State* L, int user_level, const std::string& message) {
+  lua_Debug frame;
+  if (message.find("attempt to index a boolean value") == std::string::npos ||
+      !lua_getstack(L, user_level, &frame) || !sees_tensor(L, frame))
+    return {};
+  return kElements;
 }
 
 std::string missing_method(lua_State* L, int user_level, const std::string& message) {
@@ -248,17 +275,15 @@ std::string hint(const std::string& message) {
       {"Tensor expected, got boolean", kElements},
       {"Tensor or number expected, got boolean", kElements},
       {"a table or a Tensor expected, got boolean", kElements},
-      {"attempt to index a boolean value", kElements},
       {"where: the condition must be a bool tensor", "; x:eq(y), x:gt(y), … give one"},
       {"'to' (string expected, got nil)", "; x:to(\"vulkan\"), x:to(lg.device()), x:to(lg.float32)"},
       {"(options table expected, got string)", "; options go by name: {dtype = lg.float32}"},
       {"'no_grad' (function expected", "; lg.no_grad(function() … end)"},
       {"attempt to mod a 'string'", "; (\"loss %.4f\"):format(loss)"},
       {"attempt to add a 'string'", "; text is joined by .."},
-      {"(Tensor expected, got table)",
-       "; lg.tensor({…}) makes one of numbers; what split, chunk and unbind give is taken apart by "
-       "table.unpack"},
-      {", got function)", "; a method is called, as in x:real()"},
+      {"(Tensor expected, got table)", kParts},
+      {"Tensor expected, got function)", kCall},
+      {"Tensor or number expected, got function)", kCall},
       {"attempt to perform arithmetic on a table value",
        "; a table of numbers, as x:size() gives, is taken apart by table.unpack, and x:size(1) is one of "
        "them"},

@@ -14,6 +14,9 @@ std::string describe_wrong_call(lua_State*, int user_level);
 std::string missing_method(lua_State*, int user_level, const std::string& message);
 // For a method that a dot called: "; a method is called with a colon, as in x:size(…)"; otherwise "".
 std::string dotted_method(lua_State*, int user_level, const std::string& message);
+// For a boolean that is indexed where there are tensors: "; == asks whether …, x:eq(y) compares …"; otherwise
+// "".
+std::string compared_tensors(lua_State*, int user_level, const std::string& message);
 // The text to append to a message: "; did you mean lg.zeros?", or "".
 std::string hint(const std::string& message);
 

@@ -140,6 +140,7 @@ int describe_error(lua_State* L) {
                     (wrong_call.empty() ? error.message.substr(place.length) : wrong_call);
   std::string advice = missing_method(L, frames.first_level, error.message);
   if (advice.empty()) advice = dotted_method(L, frames.first_level, error.message);
+  if (advice.empty()) advice = compared_tensors(L, frames.first_level, error.message);
   error.message += advice.empty() ? hint(error.message) : advice;
   return 1;
 }

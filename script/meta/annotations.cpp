@@ -95,7 +95,7 @@ void print_meta(std::ostream& out) {
   for (int i = 0; i < kDTypeCount; ++i) out << (i ? "|" : "") << '"' << dtype_name(DType(i)) << '"';
   out << "\n\n---An array of numbers on a device. Its node records how it was computed.\n---@class Tensor\n"
          "---@field requires_grad boolean\n---@field grad Tensor?\n---@field grad_fn string?\n"
-         "---@field is_leaf boolean\n---@field retains_grad boolean\n---@field shape integer[]\n"
+         "---@field is_leaf boolean\n---@field retains_grad boolean\n---@field shape lunagrad.Size\n"
          "---@field ndim integer\n---@field itemsize integer\n---@field nbytes integer\n"
          "---@field is_cpu boolean\n---@field is_vulkan boolean\n---@field data Tensor\n"
          "---@field T Tensor\n---@field mT Tensor\n---@field mH Tensor\n---@field H Tensor\n"

@@ -133,6 +133,12 @@ local odd = lg.custom_op {
 }
 raises("gradient of argument 2, which is no tensor", function() odd(leaf {1}, 2):sum():backward() end)
 
+-- The name may stand before the table, which stays as it is.
+local definition = {forward = function(_, t) return t * 2 end, backward = function(_, g) return g * 2 end}
+assert(lg.custom_op("twice", definition)(leaf {1}):item() == 2 and definition.name == nil)
+raises("custom_op: 'backward' of half is missing", lg.custom_op, "half", {forward = print})
+raises("custom_op: the name is given twice", lg.custom_op, "half", {name = "f", forward = print, backward = print})
+
 -- Errors in the definition.
 raises("custom_op: 'name' is missing", lg.custom_op, {forward = print, backward = print})
 raises("custom_op: 'backward' of f is missing", lg.custom_op, {name = "f", forward = print})

@@ -331,3 +331,16 @@ if lg.device() ~= "cpu" then
     end)
   end
 end
+
+-- A move from a GPU carries the narrower of two types.
+if on_gpu then
+  local x = lg.ones(4, {requires_grad = true})
+  local function path(y)
+    local ops = {}
+    for i, node in ipairs(lg.tape(y)) do ops[i] = node.op .. " " .. node.dtype end
+    return table.concat(ops, ", ")
+  end
+  expect.equal(path(x:to("cpu", "f16")), "_to_device f16, _cast f16, leaf f32")
+  expect.equal(path(x:to("cpu", "f64")), "_cast f64, _to_device f32, leaf f32")
+  expect.equal(path(x:to("cpu", "c128")), "_cast c128, _to_device f32, leaf f32")
+end

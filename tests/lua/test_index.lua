@@ -63,3 +63,31 @@ same(list(p.grad), { 0, 0, 2 })
 p.grad = nil
 p[lg.tensor { 0, 0 }]:sum():backward()
 same(list(p.grad), { 2, 0, 0 })
+
+-- A mask without dims is a dim of size 1 (true) or 0 (false), as in PyTorch.
+local yes, no, any = lg.tensor(true), lg.tensor(false), lg.arange(6):reshape(2, 3)
+same(any[yes]:tolist(), { { { 0, 1, 2 }, { 3, 4, 5 } } })
+same(any[no]:size(), { 0, 2, 3 })
+same(any[{ yes }]:size(), { 1, 2, 3 })
+same(list(any[{ yes, 2 }]), { { 3, 4, 5 } })
+same(any[{ no, 2 }]:size(), { 0, 3 })
+same(list(any[{ 2, yes }]), { { 3, 4, 5 } })
+same(any[{ {}, yes }]:size(), { 2, 1, 3 })
+same(list(any[{ yes, lg.tensor { 1, 0 } }]), { { 3, 4, 5 }, { 0, 1, 2 } })
+same(list(any[{ {}, yes, lg.tensor { 0, 2 } }]), { { 0, 2 }, { 3, 5 } })
+same(list(lg.tensor(5)[yes]), { 5 })
+same(lg.tensor(5)[{ no }]:size(), { 0 })
+local set = lg.zeros(2, 3)
+set[no] = 7
+set[{ no, 1 }] = 7
+same(list(set), { { 0, 0, 0 }, { 0, 0, 0 } })
+set[yes] = lg.tensor { 1., 2., 3. }
+set[{ yes, 2 }] = 7
+same(list(set), { { 1, 2, 3 }, { 7, 7, 7 } })
+set[{ 1, yes }] = lg.tensor { { 4., 5., 6. } }
+same(list(set[1]), { 4, 5, 6 })
+local scalar = lg.tensor(5)
+scalar[{ yes }] = 6
+same(scalar:item(), 6)
+local told, why = pcall(lg.index, any, lg.tensor(true), lg.tensor { 0 })
+assert(not told and why:find("index: a mask without dims", 1, true), why)

@@ -91,6 +91,8 @@ io_.save(path, value)
 back = io_.load(path)
 expect.equal(back, value)
 assert(back.tied == back.model["fc.bias"] and back.list[4] == back.tied)
+io_.save(value, path, nil)  -- PyTorch's order of the two
+expect.equal(io_.load(path), value)
 io_.save(path, {nan = 0 / 0})
 back = io_.load(path).nan
 assert(back ~= back)

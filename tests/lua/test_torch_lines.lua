@@ -67,6 +67,8 @@ describe("x[{…}] with index tensors", function()
     expect.equal(m:nonzero {as_tuple = false}:size(), {3, 2})
     expect.equal(x[1][{m:nonzero {as_tuple = true}}]:tolist(), {1, 4, 5})
     expect.raises("unknown option 'tuple'", function() m:nonzero {tuple = true} end)
+    expect.equal({lg.where(lg.tensor(true))}, {lg.tensor {0}})
+    expect.equal({lg.tensor(0):nonzero {as_tuple = true}}, {lg.tensor({}, {dtype = "i64"})})
   end)
 end)
 
@@ -129,6 +131,32 @@ describe("set_default_dtype", function()
     assert(whole.dtype == "i64" and kept.dtype == "f32" and name == "f64" and lg.zeros(1).dtype == "f32")
     expect.raises("a floating-point dtype is needed (got i64)", function() lg.set_default_dtype(lg.long) end)
   end)
+  it("is the type that ops compute integers and numbers in", function()
+    lg.set_default_dtype("f64")
+    local whole = lg.arange(3)
+    local made = {lg.range(1, 3), lg.cov(whole), lg.corrcoef(whole), lg.angle(whole), lg.dist(whole, whole), lg.gradient(whole)[1]}
+    local complex = {lg.fft.fft(whole), lg.fft.rfft(whole), lg.complex(1.0, 2.0)}
+    local held = lg.isin(lg.tensor {0.1}, 0.1):item()
+    lg.set_default_dtype("f16")
+    local narrow = {lg.cov(whole), lg.range(1, 3), lg.angle(whole)}
+    local widened = {lg.fft.fft(whole), lg.complex(1.0, 2.0)}
+    lg.set_default_dtype("f32")
+    for i, x in ipairs(made) do assert(x.dtype == "f64", i) end
+    for i, z in ipairs(complex) do assert(z.dtype == "c128", i) end
+    for i, x in ipairs(narrow) do assert(x.dtype == "f16", i) end
+    for i, z in ipairs(widened) do assert(z.dtype == "c64", i) end
+    assert(held)
+  end)
+  it("does not change the numbers that isin compares", function()
+    for _, dtype in ipairs {"f16", "f32", "f64"} do
+      local x = lg.tensor({0.1, 0.2}, {dtype = dtype})
+      expect.equal(lg.isin(x, 0.1):tolist(), {true, false})
+      expect.equal(lg.isin(0.1, x):item(), true)
+    end
+    expect.equal(lg.isin(lg.tensor {1, 2}, 1.5):tolist(), {false, false})
+    expect.equal(lg.isin(lg.tensor {1, 2}, 2):tolist(), {false, true})
+    expect.equal(lg.isin(lg.tensor {1., 2.}, 2):tolist(), {false, true})
+  end)
 end)
 
 describe("lg.grad", function()
@@ -151,6 +179,8 @@ describe("set_grad_enabled", function()
       assert(not lg.is_grad_enabled())
     end
     assert(lg.is_grad_enabled())
+    expect.equal({lg.set_grad_enabled(true, function(...) return ... end, 1, 2)}, {1, 2})
+    expect.raises("bad argument #2 to 'set_grad_enabled' (function expected", function() lg.set_grad_enabled(false, 3) end)
   end)
 end)
 

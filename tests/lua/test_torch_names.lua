@@ -124,6 +124,13 @@ describe("types", function()
     expect.equal(lg.iinfo("i32").max, 2147483647)
     expect.equal(lg.iinfo("u8").min, 0)
     expect.raises("finfo: a floating-point dtype is needed (got i64)", function() lg.finfo "i64" end)
+    expect.equal({lg.finfo("float32").bits, lg.finfo("half").dtype, lg.iinfo("long").bits}, {32, "f16", 64})
+    assert(lg.can_cast("int", "float64") and not lg.can_cast("float32", "int64") and lg.can_cast("uint8", "bool") == false)
+    expect.equal(lg.promote_types("half", "bfloat16"), "f32")
+    for _, asked in ipairs {lg.finfo, lg.iinfo, function(name) return lg.can_cast("f32", name) end} do
+      expect.raises("unknown dtype 'f31'", function() asked "f31" end)
+      expect.raises("string expected, got table", function() asked {} end)
+    end
     expect.raises("iinfo: an integer dtype is needed", function() lg.iinfo "bool" end)
   end)
   it("promote as PyTorch's", function()

@@ -1,6 +1,7 @@
 -- Samples to a batch: tensors and numbers are stacked, lists and tables with names become lists and tables of batches, texts a
 -- list.
 local core = require "lunagrad.core"
+local is_plain = require("lunagrad.arguments").is_plain
 
 local fail, is_tensor = core._fail, core.is_tensor
 local collate = {}
@@ -63,7 +64,7 @@ function join(values, where)
   return columns(values, keys, where)
 end
 
-local function is_list(value) return type(value) == "table" and not getmetatable(value) and value[1] ~= nil end
+local function is_list(value) return is_plain(value) and value[1] ~= nil end
 
 -- The batch of samples as several values, if each sample is a list; else as one.
 function collate.default(samples)

@@ -2,6 +2,7 @@
 local core = require "lunagrad.core"
 local collate = require "lunagrad.data.collate"
 local dataset = require "lunagrad.data.dataset"
+local is_plain = require("lunagrad.arguments").is_plain
 
 local fail, is_tensor = core._fail, core.is_tensor
 local combine = {}
@@ -66,7 +67,7 @@ function Stack:sample(i)
   for key, set in pairs(self.datasets) do
     local value = collate.sample(set, i)
     -- A data set of single tensors gives lists of one.
-    if type(value) == "table" and not getmetatable(value) and #value == 1 and next(value, 1) == nil then value = value[1] end
+    if is_plain(value) and #value == 1 and next(value, 1) == nil then value = value[1] end
     sample[key] = value
   end
   return sample

@@ -5,10 +5,11 @@
 -- With workers, threads of the engine prepare batches ahead, up to prefetch_factor per worker. They run no Lua: a data set,
 -- transform or collate_fn written in Lua cannot be used with workers.
 local core = require "lunagrad.core"
+local arguments = require "lunagrad.arguments"
 local collate = require "lunagrad.data.collate"
 local samplers = require "lunagrad.data.samplers"
 local run = core.run
-local reader = require("lunagrad.arguments").reader
+local reader = arguments.reader
 
 local DataLoader = {__name = "DataLoader"}
 
@@ -51,8 +52,7 @@ local function check_options(self)
     if self.batch_size ~= nil or self.shuffle or self.sampler ~= nil or self.drop_last then
       core._fail("DataLoader: a batch_sampler makes the batches; leave out batch_size, shuffle, sampler and drop_last")
     end
-    local list = type(self.batch_sampler) == "table" and not getmetatable(self.batch_sampler)
-      and type(self.batch_sampler.batches) ~= "function"
+    local list = arguments.is_plain(self.batch_sampler) and type(self.batch_sampler.batches) ~= "function"
     if not list and (type(self.batch_sampler) ~= "table" or type(self.batch_sampler.batches) ~= "function") then
       core._fail("DataLoader: batch_sampler is a list of lists of indices from 0, data.BatchSampler(…), or an object with "
         .. "batches(seed, pass) and a length")

@@ -3,8 +3,9 @@
 -- and in a loader's workers; the other steps are tensor ops in Lua, on the device of the images. Called on a tensor, a transform
 -- draws from the generator of lg.manual_seed. In a loader, the random numbers depend on seed, pass and sample alone.
 local core = require "lunagrad.core"
+local arguments = require "lunagrad.arguments"
 local draws = require "lunagrad.data.draws"
-local reader = require("lunagrad.arguments").reader
+local reader = arguments.reader
 
 local transform = {}
 
@@ -77,7 +78,7 @@ end
 
 -- Applies transforms in order. A function takes and returns images [N, C, H, W].
 function transform.compose(list)
-  if type(list) ~= "table" or getmetatable(list) then
+  if not arguments.is_plain(list) then
     core._fail(("compose: a list of transforms expected (got %s)"):format(transform.is_transform(list) and "a transform" or type(list)))
   end
   local steps = {}

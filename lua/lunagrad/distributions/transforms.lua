@@ -2,6 +2,7 @@
 -- t:log_abs_det_jacobian(x, y) for each event of event_dim dims.
 local core = require "lunagrad.core"
 local constraints = require "lunagrad.distributions.constraints"
+local is_plain = require("lunagrad.arguments").is_plain
 
 local fail, is_tensor = core._fail, core.is_tensor
 
@@ -93,7 +94,7 @@ function Compose:log_abs_det_jacobian(x)
   return total or core.zeros_like(x)
 end
 all.ComposeTransform = setmetatable(Compose, {__call = function(_, parts)
-  if type(parts) ~= "table" or is_tensor(parts) or getmetatable(parts) then
+  if not is_plain(parts) then
     fail("ComposeTransform: a list of transforms expected")
   end
   local self = setmetatable({parts = parts}, Compose)

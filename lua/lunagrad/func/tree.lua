@@ -1,14 +1,9 @@
 -- Trees of tensors: a tensor, or a plain table of trees. Fields are visited in a fixed order: positions, then names.
 local core = require "lunagrad.core"
 
-local is_tensor = core.is_tensor
+local is_tensor, is_branch = core.is_tensor, require("lunagrad.arguments").is_plain
 
-local tree = {}
-
-local function is_branch(value)
-  return type(value) == "table" and not getmetatable(value)
-end
-tree.is_branch = is_branch
+local tree = {is_branch = is_branch}
 
 local function keys_of(branch)
   local keys = {}

@@ -22,7 +22,7 @@ function functions.randint_like(x, low, high, options)
 end
 
 -- Both ends are included, unlike those of arange.
-local read_range = reader("range", "start", {"end"}, {"step", 1}, {"dtype", "f32"}, {"device"}, {"requires_grad"})
+local read_range = reader("range", "start", {"end"}, {"step", 1}, {"dtype"}, {"device"}, {"requires_grad"})
 function functions.range(...)
   local a = read_range(...)
   local first, last, step = a.start, a["end"], a.step
@@ -36,7 +36,7 @@ function functions.range(...)
     fail(("range: a step of %s does not lead from %s to %s"):format(step, first, last))
   end
   local count = math.floor((last - first) / step) + 1
-  local made = (core.arange(0, count, 1, {dtype = "f64", device = "cpu"}) * step + first):to(a.dtype)
+  local made = (core.arange(0, count, 1, {dtype = "f64", device = "cpu"}) * step + first):to(a.dtype or core.get_default_dtype())
   made = made:to(a.device or core.device())
   return a.requires_grad and made:requires_grad_() or made
 end
@@ -83,7 +83,7 @@ function functions.gradient(...)
   local x, order = a.input, a.edge_order
   if not core.is_tensor(x) then fail(("gradient: input must be a Tensor (got %s)"):format(type(x))) end
   if order ~= 1 and order ~= 2 then fail(("gradient: edge_order is 1 or 2 (got %s)"):format(tostring(order))) end
-  if x:dtype():find "^[iub]%d?%d?%d?$" or x:dtype() == "bool" then x = x:to "f32" end
+  if x:dtype():find "^[iub]%d?%d?%d?$" or x:dtype() == "bool" then x = x:to(core.get_default_dtype()) end
   local dims = a.dim
   if dims == nil then
     dims = {}

@@ -9,7 +9,6 @@ local function need_tensor(name, x)
   fail(("%s: a Tensor is needed (got %s)"):format(name, type(x)))
 end
 
--- An empty tensor of the dtype; an Error for a name that is none.
 local function of_type(dtype) return core.empty({0}, {dtype = dtype, device = "cpu"}) end
 
 -- --- limits ---
@@ -20,9 +19,9 @@ local floats = {f16 = {16, 10, -14, 15}, bf16 = {16, 7, -126, 127}, f32 = {32, 2
 local integers = {u8 = {8, 0, 255}, i32 = {32, -1 << 31, (1 << 31) - 1}, i64 = {64, math.mininteger, math.maxinteger}}
 
 function functions.finfo(dtype)
-  dtype = dtype or core.get_default_dtype()
+  dtype = dtype == nil and core.get_default_dtype() or core._dtype(dtype, "finfo", 1)
   local known = floats[dtype]
-  if not known then fail(("finfo: a floating-point dtype is needed (got %s); lg.iinfo is of integers"):format(tostring(dtype))) end
+  if not known then fail(("finfo: a floating-point dtype is needed (got %s); lg.iinfo is of integers"):format(dtype)) end
   local bits, fraction, smallest, largest = table.unpack(known)
   local eps = 2.0 ^ -fraction
   return {bits = bits, eps = eps, max = (2 - eps) * 2.0 ^ largest, min = -(2 - eps) * 2.0 ^ largest,
@@ -31,8 +30,9 @@ function functions.finfo(dtype)
 end
 
 function functions.iinfo(dtype)
+  dtype = core._dtype(dtype, "iinfo", 1)
   local known = integers[dtype]
-  if not known then fail(("iinfo: an integer dtype is needed (got %s); lg.finfo is of floating-point numbers"):format(tostring(dtype))) end
+  if not known then fail(("iinfo: an integer dtype is needed (got %s); lg.finfo is of floating-point numbers"):format(dtype)) end
   return {bits = known[1], min = known[2], max = known[3], dtype = dtype}
 end
 
@@ -40,7 +40,10 @@ end
 
 local always = core.ones({}, {dtype = "bool", device = "cpu"})
 
-function functions.promote_types(type1, type2) return core.where(always, of_type(type1), of_type(type2)):dtype() end
+function functions.promote_types(type1, type2)
+  local a, b = core._dtype(type1, "promote_types", 1), core._dtype(type2, "promote_types", 2)
+  return core.where(always, of_type(a), of_type(b)):dtype()
+end
 
 -- Of the operands of an op: tensors with dims decide before those without, and these before numbers.
 function functions.result_type(a, b)
@@ -62,9 +65,7 @@ end
 
 local kinds = {bool = 1, u8 = 2, i32 = 2, i64 = 2, f16 = 3, bf16 = 3, f32 = 3, f64 = 3, c64 = 4, c128 = 4}
 function functions.can_cast(from, to)
-  of_type(from)
-  of_type(to)
-  return kinds[from] <= kinds[to]
+  return kinds[core._dtype(from, "can_cast", 1)] <= kinds[core._dtype(to, "can_cast", 2)]
 end
 
 -- --- tensors ---
@@ -91,8 +92,7 @@ function methods.cfloat(x) return x:to("c64") end
 function methods.cdouble(x) return x:to("c128") end
 function methods.type(x, dtype)
   if dtype == nil then return x:dtype() end
-  of_type(dtype)
-  return x:to(dtype)
+  return x:to(core._dtype(dtype, "type", 1))
 end
 
 return {functions = functions, methods = methods}

@@ -1,13 +1,13 @@
 -- nn.utils: clipping of gradients, between backward and the optimizer's step.
 local core = require "lunagrad.core"
-local reader = require("lunagrad.arguments").reader
+local arguments = require "lunagrad.arguments"
 
-local fail = core._fail
+local fail, reader = core._fail, arguments.reader
 local clip = {}
 
 local function gradients(name, parameters)
   if core.is_tensor(parameters) then parameters = {parameters} end
-  if type(parameters) ~= "table" or getmetatable(parameters) then
+  if not arguments.is_plain(parameters) then
     fail(("%s: a list of parameters expected, as model:parameters() gives"):format(name))
   end
   local list = {}

@@ -3,6 +3,7 @@
 local core = require "lunagrad.core"
 local class = require "lunagrad.nn.class"
 local named = require "lunagrad.nn.named"
+local is_plain = require("lunagrad.arguments").is_plain
 
 local fail = core._fail
 
@@ -21,8 +22,6 @@ local function describe(value)
   end
   return ("a %s, not a module"):format(type(value))
 end
-
-local function is_plain(value) return type(value) == "table" and not getmetatable(value) end
 
 local function items(...)
   local first = ...
@@ -93,8 +92,9 @@ local function at(self, position)
     end
     if first < 0 then first = first + count + 1 end
     if last < 0 then last = last + count + 1 end
+    local names = rawget(self, "_named") and self:_names_of_items()
     local part = {}
-    for i = math.max(first, 1), math.min(last, count) do part[#part + 1] = self[i] end
+    for i = math.max(first, 1), math.min(last, count) do part[#part + 1] = names and {names[i], self[i]} or self[i] end
     return getmetatable(self)(table.unpack(part))
   end
   if math.type(position) ~= "integer" or position > 0 then return nil end
@@ -139,6 +139,13 @@ local function fields_of(self)
     if type(field) == "number" or is_module(rawget(self, field)) then list[#list + 1] = field end
   end
   return list
+end
+
+-- Their names in a state dict.
+function Sequential:_names_of_items()
+  local names = fields_of(self)
+  for i, field in ipairs(names) do names[i] = type(field) == "number" and tostring(field - 1) or field end
+  return names
 end
 
 -- A module under a name runs after those before it: seq.head = m, seq:add_module("head", m).

@@ -2,6 +2,7 @@
 -- inputs and outputs pass through ops without effect, whose backward calls the hooks.
 local core = require "lunagrad.core"
 local hook_list = require "lunagrad.nn.hook_list"
+local is_plain = require("lunagrad.arguments").is_plain
 
 local fail, is_tensor = core._fail, core.is_tensor
 
@@ -68,7 +69,7 @@ local function call(self, forward, ...)
   local inputs = table.pack(...)
   for _, hook in hook_list.each(self, "forward_pre") do
     local replaced = table.pack(hook(self, inputs))
-    if type(replaced[1]) == "table" and not getmetatable(replaced[1]) then
+    if is_plain(replaced[1]) then
       inputs = replaced[1]
       inputs.n = inputs.n or #inputs
     elseif replaced[1] ~= nil then

@@ -4,6 +4,7 @@ local core = require "lunagrad.core"
 local class = require "lunagrad.nn.class"
 local named = require "lunagrad.nn.named"
 local Parameter = require "lunagrad.nn.parameter"
+local is_plain = require("lunagrad.arguments").is_plain
 
 local fail = core._fail
 
@@ -12,8 +13,6 @@ local function as_parameter(owner, value, place)
   if value.requires_grad and value.is_leaf then return value end
   return Parameter(value)
 end
-
-local function is_plain(value) return type(value) == "table" and not getmetatable(value) end
 
 local function describe(tensor)
   return ("[%s] of %s"):format(table.concat(tensor:size(), ", "), tensor:dtype())

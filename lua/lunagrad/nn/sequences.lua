@@ -1,13 +1,13 @@
 -- nn.utils.rnn: sequences of different lengths, padded to one tensor or packed.
 local core = require "lunagrad.core"
+local arguments = require "lunagrad.arguments"
 local packed = require "lunagrad.nn.packed"
-local reader = require("lunagrad.arguments").reader
 
-local fail, is_tensor = core._fail, core.is_tensor
+local fail, is_tensor, reader = core._fail, core.is_tensor, arguments.reader
 local rnn = {}
 
 local function check_sequences(owner, sequences)
-  if type(sequences) ~= "table" or is_tensor(sequences) or getmetatable(sequences) or #sequences == 0 then
+  if not arguments.is_plain(sequences) or #sequences == 0 then
     fail(("%s: a list of tensors [length, …] expected (got %s)"):format(owner,
       is_tensor(sequences) and "a tensor" or type(sequences) == "table" and "an empty list" or type(sequences)))
   end

@@ -4,13 +4,13 @@
 -- ema:copy_to() writes the averages into the parameters, ema:swap() exchanges averages and parameters, and
 -- ema:average(fn) calls fn while the parameters hold the averages. The decay may be a function or a handle, which is called
 -- at each update.
+local arguments = require "lunagrad.arguments"
 local closed = require "lunagrad.closed"
 local core = require "lunagrad.core"
 local follow = require "lunagrad.optim.follow"
-local reader = require("lunagrad.arguments").reader
 local tree = require "lunagrad.nn.tree"
 
-local fail = core._fail
+local fail, reader = core._fail, arguments.reader
 local read = reader("EMA", "params", {"decay", 0.999})
 
 local EMA = {__name = "EMA"}
@@ -19,7 +19,7 @@ closed.guard(EMA)
 local function tensors(list, what)
   if core.is_tensor(list) then list = {list} end
   if tree.is_module(list) then list = list:parameters() end
-  if type(list) ~= "table" or getmetatable(list) or #list == 0 then
+  if not arguments.is_plain(list) or #list == 0 then
     fail(("EMA: a list of %s expected, as model:parameters() gives"):format(what))
   end
   for i, tensor in ipairs(list) do

@@ -129,7 +129,7 @@ end
 
 local function is_data(value)
   local kind = type(value)
-  if kind == "table" and not getmetatable(value) then
+  if arguments.is_plain(value) then
     for _, item in pairs(value) do
       if not is_data(item) then return false end
     end

@@ -121,7 +121,7 @@ function swa.update_bn(loader, model, device)
       if type(x) == "table" then x = x[1] or x.input or x.x end
       model(device and x:to(device) or x)
     end
-    if type(loader) == "table" and not getmetatable(loader) then
+    if arguments.is_plain(loader) then
       for _, batch in ipairs(loader) do see(batch) end
     else
       for x in loader do see(x) end

@@ -90,6 +90,8 @@ TEST_CASE("what Python writes is answered by what Lua has") {
       {"local x = lg.ones(2) print((x == x):sum())", "x:eq(y) compares their elements"},
       {"local x = lg.ones(2) x[x == 1] = 0", "x:eq(y) compares their elements"},
       {"lg.where(lg.ones(2) == 0, lg.ones(2), 2)", "x:eq(y)"},
+      {"local x = lg.ones(2) local m = x == 0 print(m:sum())", "x:eq(y) compares their elements"},
+      {"local x = lg.ones(2) local function f() return (x == 0).sum end f()", "x:eq(y)"},
       {"print(lg.ones(2):ndim())", "ndim is a field, without ()"},
       {"print(lg.ones(2).T())", "T is a field, without ()"},
       {"print(lg.distributions.Exponential(2):mean())", "mean is a field, without ()"},
@@ -208,6 +210,19 @@ TEST_CASE("a name of the script's own gets no advice, nor does the message of an
   const Finished finished = folder.run({"run", "own.lua"});
   CHECK(finished.out == "false\town.lua:1: attempt to call a nil value (field 'sofmax')\n");
   CHECK(finished.err.starts_with("own.lua:1: attempt to call a nil value (field 'quite_another_thing')\n"));
+}
+
+TEST_CASE("errors of plain Lua get no advice about tensors") {
+  const Folder folder;
+  for (const char* code :
+       {"local ok = true ok.y = 1", "local ok = pcall(error) print(ok.y)", "ok = false ok:y()",
+        "table.insert(print, 1)", "print(('a'):rep(print))", "for _ in ipairs(true) do end"}) {
+    folder.write("plain.lua", "local lg = require 'lunagrad'\n" + std::string(code) + "\n");
+    const Finished finished = folder.run({"run", "plain.lua"});
+    CHECK(finished.code == 1);
+    CHECK_MESSAGE(finished.err.substr(0, finished.err.find('\n')).find(';') == std::string::npos,
+                  finished.err);
+  }
 }
 
 TEST_CASE("help explains what the library holds by its name, the end of it, or its table") {
