@@ -271,7 +271,8 @@ void FiniteSentry::stepped(const TensorList& parameters) {
   spent_ += ticks() - start;
   spent_on_whole_ += ticks() - start;
   if (finite) return;
-  judge_parameter(*std::find_if(there.begin(), there.end(), [](const Tensor& x) { return !all_finite({x}); }));
+  judge_parameter(
+      *std::find_if(there.begin(), there.end(), [](const Tensor& x) { return !all_finite({x}); }));
 }
 
 void FiniteSentry::judge_parameter(const Tensor& x) {

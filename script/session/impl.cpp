@@ -164,7 +164,7 @@ void Session::Impl::end_script(Outcome outcome, const ScriptError& error) {
   }
   viewers_.profile().end_run();
   try {
-    if (run_) read_for_viewers();  // none: there was no memory for it
+    if (run_) read_for_viewers();    // none: there was no memory for it
   } catch (const std::exception&) {  // the script has failed already
   }
   viewers_.tape().settle(outcome != Outcome::ok && outcome != Outcome::stopped);
