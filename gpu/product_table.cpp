@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "gpu/pipeline.h"
+#include "runtime/dtype_names.h"
 
 namespace lunagrad::gpu {
 namespace {

@@ -1,7 +1,8 @@
+#include "runtime/dtype.h"
+
 #include <algorithm>
 #include <array>
 
-#include "runtime/dtype_names.h"
 #include "runtime/error.h"
 
 namespace lunagrad {
@@ -27,25 +28,6 @@ constexpr std::array<Row, kDTypeCount> kRows{{{"bool", 1},
 size_t item_size(DType t) { return kRows[size_t(t)].bytes; }
 const char* dtype_name(DType t) { return kRows[size_t(t)].name; }
 std::ostream& operator<<(std::ostream& out, DType t) { return out << dtype_name(t); }
-
-std::span<const std::pair<std::string_view, DType>> torch_dtypes() {
-  static constexpr std::pair<std::string_view, DType> kNames[] = {
-      {"bool", DType::boolean},    {"uint8", DType::u8},      {"int32", DType::i32},
-      {"int", DType::i32},         {"int64", DType::i64},     {"long", DType::i64},
-      {"float16", DType::f16},     {"half", DType::f16},      {"bfloat16", DType::bf16},
-      {"float32", DType::f32},     {"float", DType::f32},     {"float64", DType::f64},
-      {"double", DType::f64},      {"complex64", DType::c64}, {"cfloat", DType::c64},
-      {"complex128", DType::c128}, {"cdouble", DType::c128}};
-  return kNames;
-}
-
-std::optional<DType> dtype_from_name(std::string_view name) {
-  for (int i = 0; i < kDTypeCount; ++i)
-    if (name == kRows[size_t(i)].name) return DType(i);
-  for (const auto& [torch, dtype] : torch_dtypes())
-    if (name == torch) return dtype;
-  return std::nullopt;
-}
 
 // The enumeration is in order of promotion, with two exceptions: neither 16-bit float contains the other, and
 // f64 with c64 gives c128.

@@ -6,9 +6,7 @@
 #include <complex>
 #include <cstdint>
 #include <limits>
-#include <optional>
 #include <ostream>
-#include <string_view>
 #include <type_traits>
 
 namespace lunagrad {
@@ -18,7 +16,6 @@ inline constexpr int kDTypeCount = 10;
 
 size_t item_size(DType);        // bytes of one element
 const char* dtype_name(DType);  // "f32", "bool", …
-std::optional<DType> dtype_from_name(std::string_view);
 std::ostream& operator<<(std::ostream&, DType);
 
 constexpr bool is_complex(DType t) { return t >= DType::c64; }

@@ -1,6 +1,7 @@
 // Bindings of mixed precision (lg.autocast) and of the detection of NaN and Inf (lg.set_detect_anomaly).
 #include "runtime/tape/autocast.h"
 
+#include "runtime/dtype_names.h"
 #include "runtime/tape/finite.h"
 #include "script/lua/convert.h"
 #include "script/lua/edge.h"

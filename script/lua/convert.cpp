@@ -1,5 +1,6 @@
 #include "script/lua/convert.h"
 
+#include "runtime/dtype_names.h"
 #include "script/lua/edge.h"
 
 namespace lunagrad {

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "runtime/dtype_names.h"
 #include "runtime/io/safetensors.h"
 #include "runtime/ops.h"
 #include "runtime/tape/tape.h"

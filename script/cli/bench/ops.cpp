@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "runtime/cpu/parallel.h"
+#include "runtime/dtype_names.h"
 #include "runtime/ops.h"
 #include "runtime/trace.h"
 #include "script/cli/base/progress.h"

@@ -4,6 +4,7 @@
 #include <iostream>
 #include <memory>
 
+#include "runtime/dtype_names.h"
 #include "runtime/error.h"
 #include "runtime/io/format.h"
 #include "runtime/ops.h"
