@@ -235,7 +235,8 @@ for step in lg.run.steps() do
   local long = w
   for i = 1, 200 do long = long * 1.01 end
   long:sum():backward()
-  (w * 2):sum():backward()
+  local short = (w * 2):sum()
+  short:backward()
   print("step " .. step)
 end
 )",
@@ -265,7 +266,8 @@ local lg = require "lunagrad"
 for step in lg.run.steps(2) do
   for pass = 1, 300 do
     local w = lg.ones(8192, {requires_grad = true})
-    (w * 2):sum():backward()
+    local loss = (w * 2):sum()
+    loss:backward()
   end
 end
 )") == Outcome::ok);
