@@ -1,9 +1,13 @@
 // Convolutions over 1 to 3 dims, their gradients and transposed convolutions as matrix products
-// (shaders/conv.comp). Of f32; complex ones are computed by real and imaginary parts.
+// (shaders/conv.comp). Of f32; complex ones are computed by real and imaginary parts. 16-bit ones run on
+// matrix units (conv_units.h), or after a conversion to f32.
 #include <algorithm>
 
 #include "gpu/kernels/complex.h"
+#include "gpu/kernels/conv_along.h"
+#include "gpu/kernels/conv_units.h"
 #include "gpu/kernels/copy.h"
+#include "gpu/kernels/matmul.h"
 #include "gpu/kernels/reduce.h"
 #include "gpu/kernels/variant.h"
 #include "runtime/ops.h"
@@ -18,9 +22,10 @@ struct Arguments {
   uint32_t groups, splits, split;
   uint32_t row_tiles, column_tiles;
   uint32_t image_channels, image_size[3];
-  uint32_t other_channels, other_size[3];
+  uint32_t other_channels, size[3];
   uint32_t kernel[3], kernel_size;
-  int32_t stride[3], padding[3], dilation[3];
+  int32_t stride[3], origin[3], tap[3];
+  uint32_t out_size[3], out_stride[3], out_origin[3];
 };
 
 using shaders::Conv;
@@ -30,7 +35,7 @@ std::string variant(const ShaderCode&, Constants constants) {
   const char* const part = c.part == Conv::kInputGradient    ? "input gradient "
                            : c.part == Conv::kWeightGradient ? "weight gradient "
                                                              : "";
-  return text(part, c.bm, 'x', c.bn, 'x', c.bk, c.strided ? ", strided" : "",
+  return text(part, c.bm, 'x', c.bn, 'x', c.bk, c.scattered ? ", strided" : "",
               ending_name(c.has_bias, c.activation));
 }
 
@@ -48,16 +53,13 @@ static_assert(std::all_of(std::begin(kTiles), std::end(kTiles), [](const Tile& t
 constexpr uint32_t kBusyGroups = 2;       // work groups for each processor that keep a device busy
 constexpr uint32_t kShortestSplit = 256;  // elements of k: a shorter part is not worth the second pass
 
-void set_sizes(uint32_t (&to)[3], const ConvGeometry::Sizes& from) {
-  std::copy(from.begin(), from.end(), to);
-}
-
 // The shader computes positions in 32 bits.
 bool fits(const Call& call) {
   constexpr int64_t kMost = int64_t(1) << 31;
   for (const Operands* list : {&call.in, &call.out})
     for (const Tensor& x : *list)
-      if (x.defined() && (part_type(x.dtype()) != DType::f32 || x.numel() >= kMost)) return false;
+      if (x.defined() && ((part_type(x.dtype()) != DType::f32 && !is_half(x.dtype())) || x.numel() >= kMost))
+        return false;
   return true;
 }
 
@@ -90,40 +92,65 @@ Tile choose(const Arguments& a, const Recorder& recorder) {
   return std::end(kTiles)[-1];
 }
 
-void convolve(const Call& call, uint32_t part, const ConvGeometry& g, Recorder& recorder) {
-  const NoGrad off;
-  const Tensor first = contiguous(call.input(0)), second = contiguous(call.input(1));
+// The taps of the kernel that `along` names, as a weight of their own.
+Tensor taps_of(const Tensor& weight, const std::array<Along, 3>& along) {
+  const int first = weight.ndim() - 3;
+  Tensor taps = weight;
+  for (int d = 0; d < 3; ++d) {
+    const Along& one = along[size_t(d)];
+    if (first + d >= 2)
+      taps = slice(taps, first + d, one.first, one.first + (one.taps - 1) * one.every + 1, one.every);
+  }
+  return contiguous(taps);
+}
+
+// The call, or one remainder of the gradient of the input.
+void convolve(const Call& call, uint32_t part, const ConvGeometry& g, const std::array<Along, 3>& along,
+              Recorder& recorder) {
+  const Tensor image = contiguous(call.input(0));
   const Tensor bias = call.has(2) ? contiguous(call.input(2)) : Tensor();
   const Tensor& out = call.output();
   const Activation activation = part == Conv::kResult ? activation_of(call.params) : Activation::none;
+  const bool back = part == Conv::kInputGradient;
+  const ConvGeometry::Sizes &image_size = back ? g.out : g.in, &out_size = back ? g.in : g.out;
   Arguments a{};
-  const uint32_t in_places = uint32_t(g.batch * g.in_size()), out_places = uint32_t(g.batch * g.out_size());
+  uint32_t taps = 1, places = uint32_t(g.batch);
+  bool scattered = false, partial = false;
+  for (size_t d = 0; d < 3; ++d) {
+    const Along& one = along[d];
+    taps *= uint32_t(one.taps);
+    places *= uint32_t(one.positions);
+    scattered = scattered || one.out_stride != 1;
+    partial = partial || one.taps != g.kernel[d];
+    a.image_size[d] = uint32_t(image_size[d]);
+    a.size[d] = uint32_t(one.positions);
+    a.kernel[d] = uint32_t(std::max<int64_t>(1, one.taps));
+    a.stride[d] = int32_t(one.stride);
+    a.origin[d] = int32_t(one.origin);
+    a.tap[d] = int32_t(one.tap);
+    a.out_size[d] = uint32_t(out_size[d]);
+    a.out_stride[d] = uint32_t(one.out_stride);
+    a.out_origin[d] = uint32_t(one.out_origin);
+  }
   const uint32_t outputs = uint32_t(g.group_outputs()), inputs = uint32_t(g.group_inputs());
-  a.kernel_size = uint32_t(g.kernel_size());
+  a.kernel_size = std::max(1u, taps);
   switch (part) {
     case Conv::kResult:
-      a.m = outputs, a.n = out_places, a.k = inputs * a.kernel_size;
+      a.m = outputs, a.n = places, a.k = inputs * taps;
       break;
     case Conv::kInputGradient:
-      a.m = inputs, a.n = in_places, a.k = outputs * a.kernel_size;
+      a.m = inputs, a.n = places, a.k = outputs * taps;
       break;
     case Conv::kWeightGradient:
-      a.m = outputs, a.n = inputs * a.kernel_size, a.k = out_places;
+      a.m = outputs, a.n = inputs * taps, a.k = places;
       break;
   }
-  if (a.k == 0) return copy(out, constant_of(call, bias, activation), recorder);
-  const bool back = part == Conv::kInputGradient;
+  if (a.n == 0) return;
+  if (a.k == 0 && !scattered) return copy(out, constant_of(call, bias, activation), recorder);
   a.groups = uint32_t(g.groups);
   a.image_channels = uint32_t(back ? g.out_channels : g.in_channels);
-  set_sizes(a.image_size, back ? g.out : g.in);
   a.other_channels = uint32_t(back ? g.in_channels : g.out_channels);
-  set_sizes(a.other_size, back ? g.in : g.out);
-  set_sizes(a.kernel, g.kernel);
-  for (size_t d = 0; d < 3; ++d) {
-    a.stride[d] = int32_t(g.stride[d]);
-    a.padding[d] = int32_t(g.padding[d]);
-    a.dilation[d] = int32_t(g.dilation[d]);
-  }
+  const Tensor second = partial && a.k > 0 ? taps_of(call.input(1), along) : contiguous(call.input(1));
   const Tile tile = choose(a, recorder);
   a.row_tiles = (a.m + tile.bm - 1) / tile.bm;
   a.column_tiles = (a.n + tile.bn - 1) / tile.bn;
@@ -133,29 +160,23 @@ void convolve(const Call& call, uint32_t part, const ConvGeometry& g, Recorder& 
   if (part == Conv::kWeightGradient)
     a.splits = uint32_t(std::clamp<uint64_t>(2 * recorder.rates.busy_groups(kBusyGroups) / whole, 1,
                                              std::max<uint32_t>(1, a.k / kShortestSplit)));
-  a.split = ((a.k + a.splits - 1) / a.splits + tile.bk - 1) / tile.bk * tile.bk;
-  a.splits = std::max<uint32_t>(1, (a.k + a.split - 1) / std::max<uint32_t>(1, a.split));
+  const uint32_t length = std::max(1u, a.k);  // 0: no tap reaches the positions, and the sums are 0
+  a.split = ((length + a.splits - 1) / a.splits + tile.bk - 1) / tile.bk * tile.bk;
+  a.splits = (length + a.split - 1) / a.split;
   const Tensor made =
       a.splits == 1 ? out : Tensor::empty(Shape{int64_t(a.splits), out.numel()}, DType::f32, out.device());
 
   Launch launch(recorder);
   // A is the weight, or the gradient of the result.
   a.a = launch.reads(second);
-  a.image = launch.reads(first);
+  a.image = launch.reads(image);
   a.c = launch.writes(made);
   if (bias.defined()) a.bias = launch.reads(bias);
   launch.multiplies(double(a.m) * double(a.n) * double(a.k) * double(a.groups));
   const uint32_t threads = threads_of(tile);
-  const auto trivial = [&](size_t d) {
-    return g.in[d] == 1 && g.out[d] == 1 && g.kernel[d] == 1 && g.padding[d] == 0;
-  };
-  const uint32_t dims = !trivial(0) ? 3 : !trivial(1) ? 2 : 1;
-  const bool strided =
-      back && std::any_of(g.stride.begin(), g.stride.end(), [](int64_t step) { return step != 1; });
-  const int64_t run = part == Conv::kResult          ? a.k
-                      : part == Conv::kInputGradient ? a.kernel_size
-                                                     : g.out_size();
-  const bool in_fours = run % 4 == 0 && a.a % 16 == 0;
+  const uint32_t run = part == Conv::kResult          ? a.k
+                       : part == Conv::kInputGradient ? a.kernel_size
+                                                      : uint32_t(g.out_size());
   static const ShaderCode code = with_variant(find_shader("conv"), variant);
   launch.run_in_turns(code,
                       Conv{.local_size_x = threads,
@@ -167,13 +188,64 @@ void convolve(const Call& call, uint32_t part, const ConvGeometry& g, Recorder& 
                            .part = part,
                            .has_bias = bias.defined(),
                            .threads = threads,
-                           .dims = dims,
-                           .strided = strided,
-                           .a_vector = in_fours,
+                           .dims = used_dims(g),
+                           .scattered = scattered,
+                           .a_vector = run % 4 == 0 && a.a % 16 == 0,
                            .activation = uint32_t(activation)}
                           .values(),
                       whole * a.splits, bytes_of(a));
   if (a.splits > 1) add_parts(out, made, recorder);
+}
+
+// Whether the call is a matrix product for each sample: the kernel has one element, and each position of the
+// image is used. Products of few rows or columns are left to the other kernels, which fill their tiles with
+// several samples.
+bool is_product(const Call& call, ConvPart part, const ConvGeometry& g) {
+  constexpr int64_t kFewPlaces = 128, kFewChannels = 16;
+  if (!g.is_pointwise() || call.has(2) || std::min(g.group_inputs(), g.group_outputs()) < kFewChannels)
+    return false;
+  // Matrix units read lines in runs of eight.
+  if (g.in_size() < kFewPlaces || (call.output().dtype() != DType::f32 && g.in_size() % 8 != 0)) return false;
+  // A gradient of the weight for each sample is written and read once more.
+  const int64_t images = (g.in_channels + g.out_channels) * g.in_size();
+  return part != ConvPart::weight_gradient || g.batch == 1 || 2 * g.out_channels * g.group_inputs() <= images;
+}
+
+void run_product(const Call& call, ConvPart part, const ConvGeometry& g, Recorder& recorder) {
+  const NoGrad off;
+  const auto image = [&](const Tensor& x, int64_t channels) {
+    return reshape(contiguous(x), {g.batch, g.groups, channels, g.in_size()});
+  };
+  const Shape weight{1, g.groups, g.group_outputs(), g.group_inputs()};
+  const Tensor &first = call.input(0), &second = call.input(1), &out = call.output();
+  if (part == ConvPart::result)
+    return multiply(reshape(contiguous(second), weight), image(first, g.group_inputs()), false,
+                    {{}, activation_of(call.params)}, image(out, g.group_outputs()), recorder);
+  if (part != ConvPart::weight_gradient)
+    return multiply(transpose(reshape(contiguous(second), weight), 2, 3), image(first, g.group_outputs()),
+                    false, {}, image(out, g.group_inputs()), recorder);
+  const Tensor left = image(second, g.group_outputs()), right = image(first, g.group_inputs());
+  if (g.batch == 1) return multiply(left, right, true, {}, reshape(out, weight), recorder);
+  Shape each = weight;
+  each[0] = g.batch;
+  const Tensor parts = Tensor::empty(each, DType::f32, out.device());
+  multiply(left, right, true, {}, parts, recorder);
+  const bool wide = out.dtype() == DType::f32;
+  const Tensor sum = wide ? out : Tensor::empty(out.shape(), DType::f32, out.device());
+  add_parts(sum, reshape(parts, {g.batch, out.numel()}), recorder);
+  if (!wide) copy(out, sum, recorder);
+}
+
+// A call of 16-bit operands with f32 arithmetic.
+void run_in_f32(const Call& call, void (*run)(const Call&, Recorder&), Recorder& recorder) {
+  const NoGrad off;
+  Call wide = call;
+  for (Tensor& x : wide.in)
+    if (x.defined()) x = to(x, DType::f32);
+  const Tensor& out = call.output();
+  wide.out = {Tensor::empty(out.shape(), DType::f32, out.device())};
+  run(wide, recorder);
+  copy(out, wide.output(), recorder);
 }
 
 template <ConvPart part, int dims>
@@ -184,12 +256,22 @@ bool supports(const Call& call) {
 }
 template <ConvPart part, int dims>
 void run(const Call& call, Recorder& recorder) {
-  if (is_complex(call.output().dtype())) return run_by_parts(call, run<part, dims>, recorder);
+  const DType type = call.output().dtype();
+  if (is_complex(type)) return run_by_parts(call, run<part, dims>, recorder);
+  const ConvGeometry g = conv_geometry(call, part, dims);
+  if (is_product(call, part, g)) return run_product(call, part, g, recorder);
+  if (const uint32_t planes = conv_unit_planes(type, part, g, recorder.physical))
+    return convolve_on_units(call, part, g, planes, recorder);
+  if (is_half(type)) return run_in_f32(call, run<part, dims>, recorder);
   // A transposed convolution is the gradient of its input, with a bias.
   constexpr uint32_t shader = part == ConvPart::result            ? Conv::kResult
                               : part == ConvPart::weight_gradient ? Conv::kWeightGradient
                                                                   : Conv::kInputGradient;
-  convolve(call, shader, conv_geometry(call, part, dims), recorder);
+  const NoGrad off;
+  if (shader != Conv::kInputGradient)
+    return convolve(call, shader, g, {forward_along(g, 0), forward_along(g, 1), forward_along(g, 2)},
+                    recorder);
+  each_remainder(g, [&](const std::array<Along, 3>& along) { convolve(call, shader, g, along, recorder); });
 }
 template <ConvPart part, int dims>
 Kernel kernel() {

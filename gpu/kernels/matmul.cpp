@@ -1,6 +1,8 @@
 // matmul and linear. The shaders take any strides, so f32 operands are not copied. Matrix units multiply
 // 16-bit types, and f32 if the matmul precision allows. Everything else is f32 arithmetic. Complex and
 // integer products: matmul_types.h.
+#include "gpu/kernels/matmul.h"
+
 #include <algorithm>
 
 #include "gpu/kernels/copy.h"
@@ -48,12 +50,6 @@ struct PartArguments {
 static_assert(offsetof(PartArguments, results) == 44);
 
 using shaders::Matmul, shaders::MatmulCooperative, shaders::MatmulParts, shaders::MatmulPlanes;
-
-// The epilogue of a product.
-struct Ending {
-  Tensor bias;  // one element for each column, or undefined
-  Activation activation = Activation::none;
-};
 
 // Whether each line can be read in runs of `count` elements that begin at multiples of 16 bytes.
 bool lies_in_runs(int64_t count, const ProductSide& side, uint64_t address, size_t item) {
@@ -155,7 +151,8 @@ void end_product(const Tensor& c, int64_t columns, const Tensor& parts, const En
              {groups_for(uint64_t(arguments.results) * along, recorder)}, bytes_of(arguments));
 }
 
-// C = epilogue(A B), or epilogue(A B^T) if `transposed`.
+}  // namespace
+
 void multiply(const Tensor& given_a, const Tensor& given_b, bool transposed, const Ending& end,
               const Tensor& c, Recorder& recorder) {
   const NoGrad off;
@@ -266,6 +263,8 @@ void multiply(const Tensor& given_a, const Tensor& given_b, bool transposed, con
   }
   if (!whole) end_product(c, p.n, made, end, recorder);
 }
+
+namespace {
 
 bool supports(const Call& call) {
   constexpr int64_t kMostComplex = int64_t(1) << 29;  // elements: they become four times as many floats

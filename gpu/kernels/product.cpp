@@ -93,22 +93,6 @@ TiledPlan model_plan(const Product& p, const Model& model) {
   return best;
 }
 
-// The number of 16-bit values for each element that matrix units multiply. 0: f32 arithmetic is used, since
-// there are no matrix units for the type, the precision forbids them, the product is small, or k is 0.
-uint32_t unit_planes(DType type, const Product& p, const PhysicalDevice& physical) {
-  constexpr int64_t kSmall = int64_t(1) << 21;
-  const MatrixUnits& units = physical.matrix_units;
-  if (p.k == 0) return 0;
-  if (std::none_of(std::begin(kUnitTiles), std::end(kUnitTiles),
-                   [&](const ProductTile& tile) { return tile.share > 0 && fits(tile, true, physical); }))
-    return 0;
-  if (type == DType::f16) return units.float16;
-  if (type == DType::bf16) return units.bfloat16;
-  const MatmulPrecision precision = context().matmul_precision;
-  if (!units.bfloat16 || precision == MatmulPrecision::highest || p.m * p.n * p.k < kSmall) return 0;
-  return precision == MatmulPrecision::high ? 2 : 1;
-}
-
 Shape batch_of(const Tensor& x) {
   Shape batch;
   for (int d = 0; d < x.ndim() - 2; ++d) batch.push_back(x.shape()[d]);
@@ -136,6 +120,20 @@ void fold_batch(Product& p) {
 
 }  // namespace
 
+uint32_t unit_planes(const Product& p, const PhysicalDevice& physical) {
+  constexpr int64_t kSmall = int64_t(1) << 21;
+  const MatrixUnits& units = physical.matrix_units;
+  if (p.k == 0) return 0;
+  if (std::none_of(std::begin(kUnitTiles), std::end(kUnitTiles),
+                   [&](const ProductTile& tile) { return tile.share > 0 && fits(tile, true, physical); }))
+    return 0;
+  if (p.type == DType::f16) return units.float16;
+  if (p.type == DType::bf16) return units.bfloat16;
+  const MatmulPrecision precision = context().matmul_precision;
+  if (!units.bfloat16 || precision == MatmulPrecision::highest || p.m * p.n * p.k < kSmall) return 0;
+  return precision == MatmulPrecision::high ? 2 : 1;
+}
+
 // The last two dims are the matrix. A vector is a row on the left side and a column on the right side. With
 // `transposed` the right side is B^T.
 Product product_of(const Tensor& a, const Tensor& b, bool transposed, const PhysicalDevice& physical) {
@@ -157,7 +155,7 @@ Product product_of(const Tensor& a, const Tensor& b, bool transposed, const Phys
   p.b_batch = batch_steps(b, p.batch);
   fold_batch(p);
   p.type = a.dtype();
-  p.planes = unit_planes(p.type, p, physical);
+  p.planes = unit_planes(p, physical);
   return p;
 }
 

@@ -21,6 +21,9 @@ struct Product {
   bool converted() const { return planes == 0 && type != DType::f32; }
 };
 Product product_of(const Tensor& a, const Tensor& b, bool transposed, const PhysicalDevice&);
+// The planes with which the product should be computed. 0: in f32 arithmetic, since there are no matrix units
+// for the type, the precision forbids them, the product is small, or k is 0.
+uint32_t unit_planes(const Product&, const PhysicalDevice&);
 
 // One operand as lines of adjacent elements. `close` counts elements of a line, `far` the lines.
 struct ProductSide {

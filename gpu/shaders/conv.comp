@@ -4,6 +4,11 @@
 //   result:          m = output channel, n = P of the result, k = W      B: the input at the window
 //   input gradient:  m = input channel,  n = P of the input,  k = W      B: the gradient of the result
 //   weight gradient: m = output channel, n = W,  k = P of the gradient   B: the input at the window
+// The position in the image is  position * stride + origin + position in the kernel * tap.  For the gradient of the input,
+// whose image is the gradient of the result, the taps are negative. With a stride other than 1 it is computed by the
+// remainders of the position, each with the part of the kernel that reaches it. The position in C is then
+// position * out_stride + out_origin.
+//
 // The part of an address that depends only on n is computed once for a tile, the part that depends only on k once for a
 // step. Positions are advanced from step to step without divisions, which are slow. Tiles and double buffering are those
 // of matmul.comp. Parts of k may be summed separately (split-K).
@@ -22,7 +27,7 @@ layout(constant_id = 6) const uint PART = 0;
 layout(constant_id = 7) const bool HAS_BIAS = false;
 layout(constant_id = 8) const uint THREADS = 256;  // as constant 0
 layout(constant_id = 9) const uint DIMS = 3;       // spatial dims of the image; those before them have size 1
-layout(constant_id = 10) const bool STRIDED = false;  // the gradient of the input with a stride other than 1
+layout(constant_id = 10) const bool SCATTERED = false;  // out_stride or out_origin differ from 1 and 0
 // A can be loaded four elements of k at a time: they are adjacent and aligned to 16 bytes.
 layout(constant_id = 11) const bool A_VECTOR = false;
 
@@ -34,9 +39,10 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arg
   uint groups, splits, split;  // splits: parts of k; split: elements of k in a part
   uint row_tiles, column_tiles;
   uint image_channels, image_size[3];  // of the image that B reads; channels of all groups
-  uint other_channels, other_size[3];  // of the other one
+  uint other_channels, size[3];        // of the other one: of the positions P
   uint kernel[3], kernel_size;
-  int stride[3], padding[3], dilation[3];
+  int stride[3], origin[3], tap[3];
+  uint out_size[3], out_stride[3], out_origin[3];
 };
 layout(push_constant, scalar) uniform Push {
   Arguments arguments;
@@ -63,16 +69,16 @@ float b_next[kBPerThread];
 uint image_elements() {
   return arguments.image_size[0] * arguments.image_size[1] * arguments.image_size[2];
 }
-uint other_elements() {
-  return arguments.other_size[0] * arguments.other_size[1] * arguments.other_size[2];
+uint positions() {
+  return arguments.size[0] * arguments.size[1] * arguments.size[2];
 }
 // The offset of a position, which may be outside of the image.
 int offset_of(ivec3 at) {
   return (at.x * int(arguments.image_size[1]) + at.y) * int(arguments.image_size[2]) + at.z;
 }
-// A position plus or minus kFar is outside of any image.
+// A position minus kFar is outside of any image.
 const int kFar = 0x40000000;
-const ivec4 kNowhere = ivec4(0, 0, 0, -kFar), kNoWindow = ivec4(0, 0, 0, PART == kInputGradient ? kFar : -kFar);
+const ivec4 kNowhere = ivec4(0, 0, 0, -kFar), kNoWindow = ivec4(0, 0, 0, -kFar);
 
 // A number as digits: yzw is a position in an image or a window, x counts the images or channels.
 uvec4 digits_of(uint i, uint sizes[3]) {
@@ -89,44 +95,37 @@ uvec4 sum_of_digits(uvec4 a, uvec4 b, uint sizes[3]) {
   return sum;
 }
 
-// For a position of the other image: the first position of its window in the image that is read. For the gradient of the
-// input: the position from which positions of the kernel are subtracted.
+// Of a position of the other image: where its window begins.
 ivec4 of_place(uvec4 place) {
-  ivec3 origin;
-  [[unroll]] for (int d = 0; d < 3; ++d)
-    origin[d] = PART == kInputGradient ? int(place[d + 1]) + arguments.padding[d]
-                                       : int(place[d + 1]) * arguments.stride[d] - arguments.padding[d];
-  return ivec4(int(place.x * arguments.image_channels * image_elements()) + (STRIDED ? 0 : offset_of(origin)), origin);
+  ivec3 at;
+  [[unroll]] for (uint d = 0; d < 3; ++d) at[d] = int(place[d + 1]) * arguments.stride[d] + arguments.origin[d];
+  return ivec4(int(place.x * arguments.image_channels * image_elements()) + offset_of(at), at);
 }
 ivec4 of_window(uvec4 place) {
-  const ivec3 window = ivec3(place.yzw) * ivec3(arguments.dilation[0], arguments.dilation[1], arguments.dilation[2]);
-  const int offset = STRIDED ? 0 : PART == kInputGradient ? -offset_of(window) : offset_of(window);
-  return ivec4(int(place.x * image_elements()) + offset, window);
+  const ivec3 by = ivec3(place.yzw) * ivec3(arguments.tap[0], arguments.tap[1], arguments.tap[2]);
+  return ivec4(int(place.x * image_elements()) + offset_of(by), by);
+}
+// Elements from the beginning of a sample and channel of C to a position.
+uint offset_in_c(uvec4 place) {
+  uvec3 at;
+  [[unroll]] for (uint d = 0; d < 3; ++d) at[d] = place[d + 1] * arguments.out_stride[d] + arguments.out_origin[d];
+  return (at.x * arguments.out_size[1] + at.y) * arguments.out_size[2] + at.z;
 }
 
 float read_image(uint64_t image, uvec3 image_size, ivec4 column, ivec4 step) {
-  const ivec4 place = PART == kWeightGradient ? step : column, window = PART == kWeightGradient ? column : step;
-  ivec3 at = PART == kInputGradient ? place.yzw - window.yzw : place.yzw + window.yzw;
-  int offset = place.x + window.x;
-  if (STRIDED) {
-    const ivec3 stride = ivec3(arguments.stride[0], arguments.stride[1], arguments.stride[2]);
-    const ivec3 reached = at / stride;
-    if (any(lessThan(at, ivec3(0))) || reached * stride != at) return 0.0;
-    at = reached;
-    offset += offset_of(at);
-  }
-  bool inside = uint(at.z) < image_size.z;
-  if (DIMS > 1) inside = inside && uint(at.y) < image_size.y;
-  if (DIMS > 2) inside = inside && uint(at.x) < image_size.x;
-  return inside ? F32Element(image + uint64_t(uint(offset)) * 4).at : 0.0;
+  const ivec4 at = column + step;
+  bool inside = uint(at.w) < image_size.z;
+  if (DIMS > 1) inside = inside && uint(at.z) < image_size.y;
+  if (DIMS > 2) inside = inside && uint(at.y) < image_size.x;
+  return inside ? F32Element(image + uint64_t(uint(at.x)) * 4).at : 0.0;
 }
 
 // The digits of k: positions if the sum is over positions (gradient of the weight), else positions in the kernel.
 uvec4 step_digits(uint k) {
-  return PART == kWeightGradient ? digits_of(k, arguments.other_size) : digits_of(k, arguments.kernel);
+  return PART == kWeightGradient ? digits_of(k, arguments.size) : digits_of(k, arguments.kernel);
 }
 uvec4 next_digits(uvec4 digits, uvec4 step) {
-  return PART == kWeightGradient ? sum_of_digits(digits, step, arguments.other_size)
+  return PART == kWeightGradient ? sum_of_digits(digits, step, arguments.size)
                                  : sum_of_digits(digits, step, arguments.kernel);
 }
 ivec4 part_of_step(uvec4 digits, bool inside) {
@@ -183,7 +182,8 @@ void compute_tile(uint tile) {
   const uint row = tile % arguments.row_tiles * BM, column = tile / arguments.row_tiles * BN;
   const uint begin = part * arguments.split, end = min(begin + arguments.split, arguments.k);
 
-  const uint size = other_elements();
+  const uint size = positions();
+  const uint c_row = PART == kWeightGradient ? arguments.n : arguments.out_size[0] * arguments.out_size[1] * arguments.out_size[2];
   const uint64_t image_group = uint64_t(arguments.image_channels / arguments.groups) * image_elements();
   const uint64_t image = arguments.image + uint64_t(group) * image_group * 4;
   const uvec3 image_size = uvec3(arguments.image_size[0], arguments.image_size[1], arguments.image_size[2]);
@@ -192,11 +192,12 @@ void compute_tile(uint tile) {
     if (PART == kWeightGradient)
       window_part[i] = n < arguments.n ? of_window(digits_of(n, arguments.kernel)) : kNoWindow;
     else
-      c_column[i] = n / size * (arguments.other_channels * size) + n % size;
+      c_column[i] = n / size * (arguments.other_channels * c_row) +
+                    (SCATTERED ? offset_in_c(digits_of(n, arguments.size)) : n % size);
   }
   ivec4 own = kNowhere;
   if (PART != kWeightGradient && column + id % BN < arguments.n)
-    own = of_place(digits_of(column + id % BN, arguments.other_size));
+    own = of_place(digits_of(column + id % BN, arguments.size));
   uvec4 digits = step_digits(begin + id % BK);
   const uvec4 step = step_digits(BK);
 
@@ -251,11 +252,10 @@ void compute_tile(uint tile) {
     }
   }
 
-  const uint c_row = PART == kWeightGradient ? arguments.n : size;
   const uint64_t c_size = uint64_t(arguments.groups) * arguments.m * arguments.n;
   const uint64_t c = arguments.c + (uint64_t(part) * c_size + uint64_t(group) * arguments.m * c_row) * 4;
   // Four adjacent columns are all inside C or all outside, and aligned to 16 bytes.
-  const bool in_fours = c_row % 4 == 0;
+  const bool in_fours = !SCATTERED && c_row % 4 == 0;
   [[unroll]] for (uint i = 0; i < TM; ++i) {
     const uint m = row + (i / 4 * (BM / TM) + ty) * 4 + i % 4;
     if (m >= arguments.m) continue;

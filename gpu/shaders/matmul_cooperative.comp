@@ -1,68 +1,21 @@
 #version 460
-// C = activation(A B + bias of each column) on matrix units, for batches of matrices of 16-bit elements, summed in f32. A and
-// B may be sums of two planes each, the larger one first (matmul_planes.comp makes them from f32). Then all products of
-// planes are added, except that of the two smaller ones.
-//
-// A work group computes a BM x BN tile of C from BK columns of A and rows of B at a time. Each subgroup owns WM x WN of
-// the tile. Operands are loaded and stored in shared memory eight elements at a time, along the dim with adjacent elements.
-// The next step is loaded into registers while this one is multiplied.
-//
-// Written against GL_NV_cooperative_matrix, which glslang supports. gpu/portable_matrices.h translates it to the extension
-// that devices of all vendors have.
+// C = activation(A B + bias of each column) on matrix units, for batches of matrices of 16-bit elements or of planes
+// (matmul_planes.comp makes them from f32).
 #extension GL_GOOGLE_include_directive : require
-#extension GL_NV_cooperative_matrix : require
-#extension GL_KHR_memory_scope_semantics : require
-#extension GL_KHR_shader_subgroup_basic : require
-#extension GL_EXT_shader_explicit_arithmetic_types_float16 : require
 #include "memory.glsl"
 #include "activation.glsl"
 
-layout(local_size_x_id = 0) in;  // (BM / WM) (BN / WN) subgroups
-layout(constant_id = 1) const uint BM = 128;
-layout(constant_id = 2) const uint BN = 128;
-layout(constant_id = 3) const uint BK = 32;
-layout(constant_id = 4) const uint WM = 64;
-layout(constant_id = 5) const uint WN = 32;
-layout(constant_id = 6) const bool A_COLUMN_MAJOR = false;  // adjacent elements of A are along m, else along k
-layout(constant_id = 7) const bool B_ROW_MAJOR = true;      // adjacent elements of B are along n, else along k
+layout(local_size_x_id = 0) in;
+layout(constant_id = 6) const bool A_COLUMN_MAJOR = false;
+layout(constant_id = 7) const bool B_ROW_MAJOR = true;
 layout(constant_id = 8) const bool HAS_BIAS = false;
-layout(constant_id = 9) const uint THREADS = 256;  // as constant 0
-layout(constant_id = 10) const uint PLANES = 1;  // 1 or 2
-layout(constant_id = 11) const uint OUT_TYPE = kBF16;
-layout(constant_id = 12) const uint SUBGROUP = 32;
 layout(constant_id = 16) const bool WHOLE = false;  // tiles divide C and steps divide k: no access needs a bounds check
-// The cooperative matrices: M x K times K x N. Three constants, so that the three uses have different types.
-layout(constant_id = 13) const uint M = 16;
-layout(constant_id = 14) const uint N = 16;
-layout(constant_id = 15) const uint K = 16;
 
+#include "matrix_tile.glsl"
 #include "matmul_arguments.glsl"
 
-const uint kAWidth = A_COLUMN_MAJOR ? BM / 8 : BK / 8, kAHeight = A_COLUMN_MAJOR ? BK : BM;
-const uint kBWidth = B_ROW_MAJOR ? BN / 8 : BK / 8, kBHeight = B_ROW_MAJOR ? BK : BN;
-const uint kARow = kAWidth + 1, kBRow = kBWidth + 1;  // padded to avoid bank conflicts
-const uint kB = kARow * kAHeight;                     // where the tile of B begins
-const uint kAEights = kAWidth * kAHeight / THREADS, kBEights = kBWidth * kBHeight / THREADS;
-const uint kOperands = kB + kBRow * kBHeight;
-const uint kResultRow = WN / 4 + 1;  // of a band of results (M rows) in shared memory
-const uint kResults = THREADS / SUBGROUP * M * kResultRow;
-shared uvec4 tiles[kOperands > kResults ? kOperands : kResults];
-
-uvec4 a_next[kAEights];
-uvec4 b_next[kBEights];
-
-// Vector i THREADS + t of a tile, of thread t, is in line (i THREADS + t) / width: the lines of a thread are evenly spaced.
-const uint kALines = THREADS / kAWidth, kBLines = THREADS / kBWidth;
-
 void fetch(uint64_t a, uint64_t b, uint row, uint column, uint k, uint end) {
-  const uint a_line = gl_LocalInvocationID.x / kAWidth, a_close = gl_LocalInvocationID.x % kAWidth * 8;
-  const uint m = row + (A_COLUMN_MAJOR ? a_close : a_line), a_k = k + (A_COLUMN_MAJOR ? a_line : a_close);
-  const uint64_t a_far = (A_COLUMN_MAJOR ? arguments.a_column : arguments.a_row) * 2;
-  a += (A_COLUMN_MAJOR ? a_k * a_far + m * 2 : m * a_far + a_k * 2);
-  [[unroll]] for (uint i = 0; i < kAEights; ++i) {
-    const uint x = A_COLUMN_MAJOR ? m : m + i * kALines, y = A_COLUMN_MAJOR ? a_k + i * kALines : a_k;
-    a_next[i] = WHOLE || x < arguments.m && y < end ? U32x4Elements(a + i * kALines * a_far).at : uvec4(0);
-  }
+  fetch_a(a, (A_COLUMN_MAJOR ? arguments.a_column : arguments.a_row) * 2, row, k, arguments.m, end, WHOLE);
   const uint b_line = gl_LocalInvocationID.x / kBWidth, b_close = gl_LocalInvocationID.x % kBWidth * 8;
   const uint n = column + (B_ROW_MAJOR ? b_close : b_line), b_k = k + (B_ROW_MAJOR ? b_line : b_close);
   const uint64_t b_far = (B_ROW_MAJOR ? arguments.b_row : arguments.b_column) * 2;
@@ -73,58 +26,6 @@ void fetch(uint64_t a, uint64_t b, uint row, uint column, uint k, uint end) {
   }
 }
 
-void keep() {
-  [[unroll]] for (uint i = 0; i < kAEights; ++i) {
-    const uint line = gl_LocalInvocationID.x / kAWidth + i * kALines;
-    tiles[line * kARow + gl_LocalInvocationID.x % kAWidth] = a_next[i];
-  }
-  [[unroll]] for (uint i = 0; i < kBEights; ++i) {
-    const uint line = gl_LocalInvocationID.x / kBWidth + i * kBLines;
-    tiles[kB + line * kBRow + gl_LocalInvocationID.x % kBWidth] = b_next[i];
-  }
-}
-
-#define LEFT fcoopmatNV<16, gl_ScopeSubgroup, M, K>
-#define RIGHT fcoopmatNV<16, gl_ScopeSubgroup, K, N>
-#define SUMS fcoopmatNV<32, gl_ScopeSubgroup, M, N>
-
-const uint kDown = WM / M, kAcross = WN / N;  // the matrices of a subgroup, at most 4 x 4
-
-// Written out one by one: drivers keep an array of matrices in memory, even if all its indices are constant.
-#define EACH_DOWN(DO) DO(0) DO(1) DO(2) DO(3)
-#define EACH_ACROSS(DO) DO(0) DO(1) DO(2) DO(3)
-#define EACH_OF_ROW(DO, i) DO(i, 0) DO(i, 1) DO(i, 2) DO(i, 3)
-#define DECLARE_LEFT(i) LEFT left_##i;
-#define DECLARE_SUM(i, j) SUMS sum_##i##_##j = SUMS(0.0);
-#define DECLARE_ROW(i) EACH_OF_ROW(DECLARE_SUM, i)
-#define LOAD_LEFT(i)                                                                      \
-  if (i < kDown) {                                                                        \
-    if (A_COLUMN_MAJOR)                                                                   \
-      coopMatLoadNV(left_##i, tiles, k * kARow + (m + i * M) / 8, kARow, true);           \
-    else                                                                                  \
-      coopMatLoadNV(left_##i, tiles, (m + i * M) * kARow + k / 8, kARow, false);          \
-  }
-#define MULTIPLY(i, j) \
-  if (i < kDown) sum_##i##_##j = coopMatMulAddNV(left_##i, right, sum_##i##_##j);
-#define MULTIPLY_COLUMN(j)                                                                \
-  if (j < kAcross) {                                                                      \
-    if (B_ROW_MAJOR)                                                                      \
-      coopMatLoadNV(right, tiles, kB + k * kBRow + (n + j * N) / 8, kBRow, false);        \
-    else                                                                                  \
-      coopMatLoadNV(right, tiles, kB + (n + j * N) * kBRow + k / 8, kBRow, true);         \
-    MULTIPLY(0, j) MULTIPLY(1, j) MULTIPLY(2, j) MULTIPLY(3, j)                           \
-  }
-#define STORE(i, j) \
-  if (j < kAcross) coopMatStoreNV(sum_##i##_##j, tiles, results + j * N / 4, kResultRow, false);
-#define STORE_BAND(i)                                             \
-  if (i < kDown) {                                                \
-    EACH_OF_ROW(STORE, i)                                         \
-    subgroupBarrier();                                            \
-    store_band(c, results, row + m + i * M, column + n);          \
-    subgroupBarrier();                                            \
-  }
-
-// Stores eight sums of a row as elements of C.
 void store_eight(uint64_t c, uint m, uint n, vec4 low, vec4 high) {
   if (m >= arguments.m) return;
   const int64_t at = int64_t(m) * int64_t(arguments.n) + int64_t(n);
@@ -138,37 +39,12 @@ void store_eight(uint64_t c, uint m, uint n, vec4 low, vec4 high) {
     high[i] = activated(high[i]);
   }
   if (arguments.n % 8 == 0) {
-    if (n >= arguments.n) return;
-    if (OUT_TYPE == kF32) {
-      F32x4Elements(c + at * 4).at = low;
-      F32x4Elements(c + at * 4 + 16).at = high;
-    } else {
-      uvec4 packed;
-      [[unroll]] for (uint i = 0; i < 4; ++i) {
-        const float first = i < 2 ? low[i * 2] : high[i * 2 - 4], second = i < 2 ? low[i * 2 + 1] : high[i * 2 - 3];
-        packed[i] = OUT_TYPE == kBF16 ? float_to_bfloat(first) | float_to_bfloat(second) << 16
-                                      : float_to_half(first) | float_to_half(second) << 16;
-      }
-      U32x4Elements(c + at * 2).at = packed;
-    }
+    if (n < arguments.n) store_vector(c, at, low, high);
   } else {
     [[unroll]] for (uint i = 0; i < 8; ++i)
       if (n + i < arguments.n) store_float(c, at + i, OUT_TYPE, i < 4 ? low[i] : high[i - 4]);
   }
 }
-
-// Stores the M x WN sums of this subgroup at tiles[results]. The first is element (m, n) of C.
-void store_band(uint64_t c, uint results, uint m, uint n) {
-  for (uint at = gl_SubgroupInvocationID; at < M * WN / 8; at += SUBGROUP) {
-    const uint y = at / (WN / 8), x = at % (WN / 8) * 8;
-    const uint from = results + y * kResultRow + x / 4;
-    store_eight(c, m + y, n + x, uintBitsToFloat(tiles[from]), uintBitsToFloat(tiles[from + 1]));
-  }
-}
-
-// The pairs of planes that are multiplied are the last kPairCount ones: the largest products last.
-const uvec2 kPairs[3] = {uvec2(1, 0), uvec2(0, 1), uvec2(0, 0)};
-const uint kPairCount = PLANES * (PLANES + 1) / 2;
 
 void compute_tile(uint tile) {
   const Share share = share_of(tile);
@@ -192,12 +68,7 @@ void compute_tile(uint tile) {
       }
       fetch(a + kPairs[pair].x * arguments.a_plane, b + kPairs[pair].y * arguments.b_plane, row, column, next, share.end);
     }
-    [[unroll]] for (uint k = 0; k < BK; k += K) {
-      EACH_DOWN(DECLARE_LEFT)
-      RIGHT right;
-      EACH_DOWN(LOAD_LEFT)
-      EACH_ACROSS(MULTIPLY_COLUMN)
-    }
+    MULTIPLY_STEP
     barrier();
   }
 

@@ -46,6 +46,82 @@ TEST_CASE("convolutions and their gradients with all kinds of windows") {
   CHECK(fallbacks.ops.empty());
 }
 
+struct HalfConvolution {
+  Shape image, weight;
+  Dims stride, padding, dilation = {1};
+  int64_t groups = 1;
+  bool transposed = false;
+};
+
+// On matrix units where the device has them, else in f32 arithmetic.
+Tensor convolved(const HalfConvolution& c, const Tensor& x, const Tensor& w, const Tensor& b) {
+  const int dims = c.image.size() - 2;
+  if (c.transposed) {
+    const Dims more(c.stride.begin()[0] > 1 ? Dims{1} : Dims{0});
+    return dims == 1 ? conv_transpose1d(x, w, b, c.stride, c.padding, more, c.groups, c.dilation)
+                     : conv_transpose2d(x, w, b, c.stride, c.padding, more, c.groups, c.dilation);
+  }
+  return dims == 1   ? conv1d(x, w, b, c.stride, c.padding, c.dilation, c.groups)
+         : dims == 2 ? conv2d(x, w, b, c.stride, c.padding, c.dilation, c.groups)
+                     : conv3d(x, w, b, c.stride, c.padding, c.dilation, c.groups);
+}
+
+TEST_CASE("convolutions of 16-bit types and at lower precision, with their gradients") {
+  const Fallbacks fallbacks;
+  const HalfConvolution cases[] = {{{2, 3, 9, 7}, {65, 3, 3, 3}, {1}, {0}},
+                                   {{2, 19, 17, 16}, {70, 19, 3, 3}, {1}, {1}},
+                                   {{3, 32, 14, 14}, {64, 32, 1, 1}, {1}, {0}},
+                                   {{2, 32, 15, 13}, {40, 32, 1, 1}, {2}, {0}},
+                                   {{2, 24, 20, 17}, {48, 24, 3, 3}, {2}, {1}},
+                                   {{2, 16, 21, 19}, {24, 16, 5, 3}, {3, 2}, {2, 0}, {2, 3}},
+                                   {{2, 16, 12, 12}, {24, 16, 3, 3}, {2}, {2}, {2}},
+                                   {{2, 24, 11, 10}, {36, 12, 3, 3}, {1}, {1}, {1}, 2},
+                                   {{9, 64, 7, 7}, {130, 64, 3, 3}, {1}, {1}},
+                                   {{2, 20, 50}, {33, 20, 7}, {2}, {3}, {2}},
+                                   {{2, 8, 6, 7, 8}, {16, 8, 3, 2, 3}, {1, 2, 1}, {1, 0, 2}},
+                                   {{1, 12, 1, 1}, {8, 12, 3, 3}, {1}, {1}},
+                                   {{2, 20, 9, 11}, {20, 33, 4, 4}, {2}, {1}, {1}, 1, true},
+                                   {{2, 24, 30}, {24, 9, 5}, {3}, {2}, {1}, 2, true},
+                                   {{1, 16, 4, 5}, {16, 16, 2, 3}, {2, 3}, {0, 1}, {2, 1}, 1, true}};
+  struct Kind {
+    DType type;
+    MatmulPrecision precision;
+    double bound;
+  };
+  for (const Kind& kind :
+       {Kind{DType::f16, MatmulPrecision::highest, 0x1p-10},
+        Kind{DType::bf16, MatmulPrecision::highest, 0x1p-7}, Kind{DType::f32, MatmulPrecision::high, 0x1p-15},
+        Kind{DType::f32, MatmulPrecision::medium, 0x1p-6}})
+    for (const HalfConvolution& c : cases) {
+      const MatmulPrecision before = context().matmul_precision;
+      context().matmul_precision = kind.precision;
+      Tensor results[2];
+      TensorList gradients[2];
+      for (const bool there : {false, true}) {
+        const auto leaf = [&](const Shape& shape, uint64_t stream) {
+          const NoGrad off;
+          const Tensor x = to(random(shape, stream), kind.type);
+          return (there ? to(x, gpu()) : to(x, DType::f64)).detach().requires_grad_();
+        };
+        const Tensor x = leaf(c.image, 1), w = leaf(c.weight, 2),
+                     b = leaf({c.transposed ? c.weight[1] * c.groups : c.weight[0]}, 3);
+        const Tensor y = convolved(c, x, w, b);
+        CHECK(y.dtype() == x.dtype());
+        const Tensor grad = to(random(y.shape(), 4), kind.type);
+        backward(y, there ? to(grad, gpu()) : to(grad, DType::f64));
+        results[there] = y;
+        gradients[there] = {x.grad(), w.grad(), b.grad()};
+      }
+      context().matmul_precision = before;
+      const std::string what = text(kind.type, " at precision ", int(kind.precision), ", ", c.image, " with ",
+                                    c.weight, ", stride ", c.stride, c.transposed ? ", transposed" : "");
+      CHECK_MESSAGE(distance(results[1], results[0]) < kind.bound, what);
+      for (size_t i = 0; i < 3; ++i)
+        CHECK_MESSAGE(distance(gradients[1][i], gradients[0][i]) < kind.bound, what << ": " << i);
+    }
+  CHECK(fallbacks.ops.empty());
+}
+
 TEST_CASE("pooling with padding, overlap and NaN equals the CPU's") {
   const Fallbacks fallbacks;
   Tensor image = random({2, 3, 17, 19}, 1);

@@ -1,0 +1,18 @@
+#pragma once
+// Matrix products for other kernels.
+#include "gpu/kernels.h"
+#include "runtime/ops/activation.h"
+
+namespace lunagrad::gpu {
+
+// The epilogue of a product.
+struct Ending {
+  Tensor bias;  // one element for each column, or undefined
+  Activation activation = Activation::none;
+};
+
+// C = epilogue(A B), or epilogue(A B^T) if `transposed`, for batches of matrices that broadcast. c is
+// contiguous and has the type of the operands, or f32.
+void multiply(const Tensor& a, const Tensor& b, bool transposed, const Ending&, const Tensor& c, Recorder&);
+
+}  // namespace lunagrad::gpu

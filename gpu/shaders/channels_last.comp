@@ -1,0 +1,75 @@
+#version 460
+// Arranges an operand of a convolution for matrix units: channels last, those of each group padded with zeros to a multiple of
+// eight. 16-bit elements are copied. Of f32, PLANES matrices are made as in matmul_planes.comp.
+#extension GL_GOOGLE_include_directive : require
+#include "memory.glsl"
+
+layout(local_size_x = 256) in;
+layout(constant_id = 0) const uint PLANES = 1;
+layout(constant_id = 1) const uint TYPE = kF32;
+layout(constant_id = 2) const uint PLACES = 64;     // of a tile
+layout(constant_id = 3) const bool ADJACENT = false;  // the positions of a channel are adjacent elements
+
+layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
+  uint64_t from, to, plane;  // plane: bytes from one plane to the next
+  int64_t item_step[2], group_step, channel_step, place_step[3];
+  uint items[2];  // the samples, or the rows of a weight
+  uint groups, group_channels, padded_channels;
+  uint size[3];
+  uint channel_tiles, place_tiles, tiles;
+};
+layout(push_constant, scalar) uniform Push {
+  Arguments arguments;
+};
+
+const uint kChannels = 64;  // of a tile
+shared uint tile[kChannels * (PLACES + 1)];  // bits; padded to avoid bank conflicts
+
+int64_t offset_of_place(uint place) {
+  if (ADJACENT) return int64_t(place);
+  const uint z = place % arguments.size[2], y = place / arguments.size[2] % arguments.size[1];
+  const uint x = place / arguments.size[2] / arguments.size[1];
+  return x * arguments.place_step[0] + y * arguments.place_step[1] + z * arguments.place_step[2];
+}
+
+void main() {
+  const uint channels = arguments.groups * arguments.padded_channels;
+  const uint places = arguments.size[0] * arguments.size[1] * arguments.size[2];
+  for (uint t = gl_WorkGroupID.x; t < arguments.tiles; t += gl_NumWorkGroups.x) {
+    const uint first_place = t % arguments.place_tiles * PLACES;
+    const uint first_channel = t / arguments.place_tiles % arguments.channel_tiles * kChannels;
+    const uint item = t / arguments.place_tiles / arguments.channel_tiles;
+    const int64_t start = int64_t(item / arguments.items[1]) * arguments.item_step[0] +
+                          int64_t(item % arguments.items[1]) * arguments.item_step[1];
+    [[unroll]] for (uint i = gl_LocalInvocationID.x; i < kChannels * PLACES; i += 256) {
+      const uint place = first_place + i % PLACES, channel = first_channel + i / PLACES;
+      const uint group = channel / arguments.padded_channels, own = channel % arguments.padded_channels;
+      uint bits = 0;
+      if (place < places && channel < channels && own < arguments.group_channels) {
+        const int64_t at =
+            start + group * arguments.group_step + own * arguments.channel_step + offset_of_place(place);
+        bits = TYPE == kF32 ? floatBitsToUint(load_f32(arguments.from, at)) : uint(U16Element(arguments.from + at * 2).at);
+      }
+      tile[i / PLACES * (PLACES + 1) + i % PLACES] = bits;
+    }
+    barrier();
+    for (uint i = gl_LocalInvocationID.x; i < PLACES * (kChannels / 8); i += 256) {
+      const uint place = i / (kChannels / 8), channel = i % (kChannels / 8) * 8;
+      if (first_place + place >= places || first_channel + channel >= channels) continue;
+      uint bits[8];
+      [[unroll]] for (uint e = 0; e < 8; ++e) bits[e] = tile[(channel + e) * (PLACES + 1) + place];
+      const uint64_t to =
+          arguments.to + ((uint64_t(item) * places + first_place + place) * channels + first_channel + channel) * 2;
+      [[unroll]] for (uint p = 0; p < PLANES; ++p) {
+        uvec4 packed = uvec4(0);
+        [[unroll]] for (uint e = 0; e < 8; ++e) {
+          const uint narrow = TYPE == kF32 ? float_to_bfloat(uintBitsToFloat(bits[e])) : bits[e];
+          packed[e / 2] |= narrow << 16 * (e % 2);
+          if (TYPE == kF32) bits[e] = floatBitsToUint(uintBitsToFloat(bits[e]) - bfloat_to_float(narrow));
+        }
+        U32x4Elements(to + p * arguments.plane).at = packed;
+      }
+    }
+    barrier();
+  }
+}
