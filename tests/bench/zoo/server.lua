@@ -24,7 +24,7 @@ for i = 4, #arg do
 end
 
 if dtype == "high" then lg.set_matmul_precision("high") end
-local zoo = {sizes = sizes, device = lg.device()}
+local zoo = {sizes = sizes, device = lg.device(), fixed = fixed}
 
 -- Runs fn as a user of mixed precision does.
 function zoo.autocast(fn)
@@ -33,7 +33,10 @@ function zoo.autocast(fn)
 end
 
 -- Data that both sides make alike: numbers of mean 0 and variance 1, and numbers from 0 to n - 1.
-local function spread(count, n, k) return (lg.arange(count, {device = "cpu"}) * 7919 + k * 104729) % n end
+local function spread(count, n, k)
+  local i = lg.arange(count, {device = "cpu"})
+  return (i * i % 1000003 * 7919 + i * 31 + k * 104729) % 1000003 % n
+end
 
 local function count_of(shape)
   local count = 1

@@ -32,7 +32,8 @@ class Zoo:
 
     @staticmethod
     def spread(shape, n, k):
-        return ((torch.arange(math.prod(shape)) * 7919 + k * 104729) % n).view(*shape)
+        i = torch.arange(math.prod(shape))
+        return ((i * i % 1000003 * 7919 + i * 31 + k * 104729) % 1000003 % n).view(*shape)
 
     def wave(self, shape, k=0):
         return ((self.spread(shape, 2017, k).float() / 1008 - 1) * 1.732).to(self.device)
