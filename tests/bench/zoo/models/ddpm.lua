@@ -12,7 +12,7 @@ function ResBlock:init(inplanes, planes, time)
 end
 function ResBlock:forward(x, t)
   local h = self.conv1(F.silu(self.norm1(x)))
-  h = h + self.time(F.silu(t))[{{}, {}, nil, nil}]
+  h = h + self.time(F.silu(t)):unsqueeze(-1):unsqueeze(-1)
   return self.skip(x) + self.conv2(F.silu(self.norm2(h)))
 end
 

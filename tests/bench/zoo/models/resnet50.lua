@@ -46,7 +46,7 @@ end
 return function(zoo)
   local s = zoo.sizes
   local model = ResNet(s.layers, s.classes):to(zoo.device)
-  local optimizer = lg.optim.SGD(model:parameters(), {lr = 0.05, momentum = 0.9, weight_decay = 1e-4})
+  local optimizer = lg.optim.SGD(model:parameters(), {lr = 0.01, momentum = 0.9, weight_decay = 1e-4})
   local x, y = zoo.wave({s.batch, 3, s.image, s.image}), zoo.ids({s.batch}, s.classes)
   return zoo.training(model, optimizer, function() return F.cross_entropy(model(x), y) end, function() return model(x) end)
 end

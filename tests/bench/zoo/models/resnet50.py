@@ -48,6 +48,6 @@ def setup(zoo):
     s = zoo.sizes
     module = ResNet(s["layers"], s["classes"]).to(zoo.device)
     model = zoo.compile(module)
-    optimizer = torch.optim.SGD(module.parameters(), lr=0.05, momentum=0.9, weight_decay=1e-4)
+    optimizer = torch.optim.SGD(module.parameters(), lr=0.01, momentum=0.9, weight_decay=1e-4)
     x, y = zoo.wave((s["batch"], 3, s["image"], s["image"])), zoo.ids((s["batch"],), s["classes"])
     return zoo.training(module, optimizer, lambda: F.cross_entropy(model(x), y), lambda: model(x))
