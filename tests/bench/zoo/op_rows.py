@@ -1,7 +1,7 @@
 """The rows that tests/bench/zoo/ops times. An elementwise op follows from its record; the ops below have rows of their own for a
 number n of elements; of any other op the first example of its record is timed, which is small.
 
-A row: inputs (kind, shape, low, high), positional arguments behind them, and parameters by PyTorch's names, whose dims count
+A row: inputs (kind; of those that are "given" no gradient is asked, shape, low, high), positional arguments behind them, and parameters by PyTorch's names, whose dims count
 from 0."""
 import math
 
@@ -88,9 +88,9 @@ def rows_of(n):
     add("dist", [x, x])
     add("complex", [x, x])
     add("polar", [x, x])
-    add("layer_norm", [x, None, None], normalized_shape=[c])
-    add("layer_norm", [x, real(c), real(c)], normalized_shape=[c], variant="affine")
-    add("rms_norm", [x, real(c)], normalized_shape=[c])
+    add("layer_norm", [x, None], normalized_shape=[c])
+    add("layer_norm", [x, None, real(c), real(c)], normalized_shape=[c], variant="affine")
+    add("rms_norm", [x, None, real(c)], normalized_shape=[c])
     add("batch_norm", [image, None, None, real(ch), real(ch)], training=True)
     add("group_norm", [image], 8)
     add("instance_norm", [image])
@@ -156,16 +156,22 @@ def rows_of(n):
     for name in ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "kl_div", "binary_cross_entropy",
                  "binary_cross_entropy_with_logits", "cosine_similarity", "pairwise_distance", "soft_margin_loss",
                  "poisson_nll_loss"):
-        add(name, [real(r, c, low=0.1, high=0.9), real(r, c, low=0.1, high=0.9)],
+        add(name, [real(r, c, low=0.1, high=0.9), ("given", [r, c], 0.1, 0.9)],
             **({"reduction": "batchmean"} if name == "kl_div" else {}))
     add("gaussian_nll_loss", [x, x, real(r, c, low=0.5)])
     add("triplet_margin_loss", [x, x, x])
     for name in ("cross_entropy", "nll_loss"):
         add(name, [x, ids(r, high=c)])
     for name in ("dropout", "alpha_dropout"):
-        add(name, [x], 0.5)
-    for name in ("dropout2d", "feature_alpha_dropout"):
-        add(name, [image], 0.5)
+        add(name, [x], 0.5, True)
+    add("dropout1d", [line], 0.5)
+    add("dropout2d", [image], 0.5)
+    add("dropout3d", [volume], 0.5)
+    for name in ("feature_dropout", "feature_alpha_dropout"):
+        add(name, [image], 0.5, True)
+    add("slice_scatter", [x, x], dim=0, step=1)
+    add("im2col", [image], kernel_size=3, padding=1)
+    add("col2im", [real(2, 4 * ch, (px // 2) ** 2)], output_size=[px // 2 * 2] * 2, kernel_size=2, stride=2)
     for name in ("fft.rfft", "fft.rfft2", "fft.rfftn", "fft.fftshift", "fft.ifftshift", "fft.ihfft"):
         add(name, [x])
     for name in ("fft.fft", "fft.ifft", "fft.irfft", "fft.hfft", "fft.fft2", "fft.ifft2", "fft.irfft2", "fft.fftn", "fft.ifftn",
@@ -189,10 +195,10 @@ def rows_of(n):
     add("hinge_embedding_loss", [real(n), ("sign", [n], 0, 1)])
     add("diag", [real(r)])
     sequence, width = real(16, max(1, n // 1024), 64), [64, 64]
-    for name, module in (("rnn_tanh", "RNN"), ("lstm", "LSTM"), ("gru", "GRU")):
-        table[name] = [("module", row([sequence], width) | {"module": module})]
-        cell = {"rnn_tanh": "rnn_tanh_cell"}.get(name, name + "_cell")
-        table[cell] = [("module", row([real(n // 64, 64)], width) | {"module": module + "Cell"})]
+    for name, module in (("rnn_tanh", "RNN"), ("rnn_relu", "RNN"), ("lstm", "LSTM"), ("gru", "GRU")):
+        options = {"nonlinearity": name[4:]} if module == "RNN" else {}
+        table[name] = [("module", row([sequence], width, **options) | {"module": module})]
+        table[name + "_cell"] = [("module", row([real(n // 64, 64)], width, **options) | {"module": module + "Cell"})]
     return table
 
 

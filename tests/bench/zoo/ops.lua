@@ -1,13 +1,14 @@
--- Our side of tests/bench/zoo/ops: `lunagrad run ops.lua --device D -- CALLS SECONDS`. A line "row" with fields between tabs sets
--- up a call (op_lines.py writes them); "forward" and "both" answer "<seconds of the best call>", each line failing with
--- "error <text>".
+-- Our side of tests/bench/zoo/ops: `lunagrad run ops.lua --device D -- BATCH SECONDS`, where the device is waited for after
+-- calls of BATCH seconds together. A line "row" with fields between tabs sets up a call (op_lines.py writes them); "forward"
+-- and "both" answer "<seconds of the best call>". A line that fails is answered by "error <text>".
 local lg = require "lunagrad"
 local bench = require "lunagrad.bench"
 local nn = lg.nn
-local together, seconds = tonumber(arg[1]), tonumber(arg[2])
+local batch, seconds = tonumber(arg[1]), tonumber(arg[2])
 
 local makers = {
   real = function(shape, low, high) return lg.rand(shape) * (high - low) + low end,
+  given = function(shape, low, high) return lg.rand(shape) * (high - low) + low end,
   index = function(shape, low, high) return lg.randint(low // 1 | 0, high // 1 | 0, shape, {dtype = lg.long}) end,
   boolean = function(shape) return lg.rand(shape):gt(0.5) end,
   complex = function(shape) return lg.randn(shape, {dtype = "c64"}) end,
@@ -37,12 +38,12 @@ local function value_of(text)
   if kind == "l" then return list_of(rest) end
   local name, shape, low, high = rest:match("^(%a+):([%d,]*):(%S+):(%S+)$")
   local x = makers[name](list_of(shape), tonumber(low), tonumber(high))
-  inputs[#inputs + 1] = x
+  if name ~= "given" then inputs[#inputs + 1] = x end
   return x
 end
 
 local function find(name)
-  local place, field = name:match("^(%w+)%.(%w+)$")
+  local place, field = name:match("^([%w_]+)%.([%w_]+)$")
   if place then return lg[place][field] end
   for _, holder in ipairs {lg, nn.functional, lg.special} do
     if lg.has(holder, name) then return holder[name] end
@@ -77,8 +78,9 @@ function commands.row(fields)
   end
   local f
   if module then
-    local layer = nn[module](table.unpack(positional, 2, count))
-    positional, count, f = {positional[1]}, 1, layer
+    positional[count + 1] = options
+    local layer = nn[module](table.unpack(positional, 2, count + 1))
+    positional, count, options, f = {positional[1]}, 1, nil, layer
     for _, p in ipairs(layer:parameters()) do inputs[#inputs + 1] = p end
   else
     f = find(op)
@@ -114,11 +116,7 @@ function commands.row(fields)
 end
 
 local function timed(f)
-  local calls = together
-  if calls == 0 then  -- as many as take a millisecond
-    local once = bench.time(f, 0, 1)
-    calls = math.max(1, math.min(1000, 1e-3 / once)) // 1 | 0
-  end
+  local calls = math.max(1, math.min(1000, batch / bench.time(f, 0))) // 1 | 0
   return ("%.9g"):format((bench.time(f, seconds, calls)))
 end
 function commands.forward() return timed(call) end

@@ -1,11 +1,13 @@
-"""PyTorch's side of tests/bench/zoo/ops: `ops.py DEVICE THREADS CALLS SECONDS`, with the lines of ops.lua."""
+"""PyTorch's side of tests/bench/zoo/ops: `ops.py DEVICE THREADS BATCH SECONDS`, with the lines of ops.lua."""
 import sys
 import time
+import warnings
 
 import torch
 import torch.nn.functional as F
 
-PLACES = (torch, F, torch.special, torch.linalg, torch.Tensor)
+PLACES = (F, torch, torch.special, torch.linalg, torch.Tensor)
+OTHER_NAMES = {"im2col": "unfold", "col2im": "fold"}
 
 
 def definite(shape):
@@ -15,6 +17,7 @@ def definite(shape):
 
 MAKERS = {
     "real": lambda shape, low, high: torch.rand(*shape) * (high - low) + low,
+    "given": lambda shape, low, high: torch.rand(*shape) * (high - low) + low,
     "index": lambda shape, low, high: torch.randint(int(low), int(high), tuple(shape)),
     "boolean": lambda shape, low, high: torch.rand(*shape) > 0.5,
     "complex": lambda shape, low, high: torch.randn(*shape, dtype=torch.complex64),
@@ -29,6 +32,7 @@ def find(name):
     if "." in name:
         place, field = name.split(".")
         return getattr(getattr(torch, place), field)
+    name = OTHER_NAMES.get(name, name)
     for place in PLACES:
         if hasattr(place, name):
             return getattr(place, name)
@@ -36,8 +40,8 @@ def find(name):
 
 
 class Ops:
-    def __init__(self, device, calls, seconds):
-        self.device, self.calls, self.seconds = device, calls, seconds
+    def __init__(self, device, batch, seconds):
+        self.device, self.batch, self.seconds = device, batch, seconds
         self.inputs, self.call, self.step = [], None, None
 
     def value(self, text):
@@ -49,7 +53,8 @@ class Ops:
                     "s": lambda: rest}[kind]()
         name, shape, low, high = rest.split(":")
         x = MAKERS[name]([int(i) for i in shape.split(",") if i], float(low), float(high)).to(self.device)
-        self.inputs.append(x)
+        if name != "given":
+            self.inputs.append(x)
         return x
 
     def row(self, fields):
@@ -69,8 +74,8 @@ class Ops:
                 name, value = rest.split(":", 1)
                 named[name] = self.value(value)
         if module:
-            f = getattr(torch.nn, module)(*positional[1:]).to(self.device)
-            positional = positional[:1]
+            f = getattr(torch.nn, module)(*positional[1:], **named).to(self.device)
+            positional, named = positional[:1], {}
             self.inputs += list(f.parameters())
         else:
             try:
@@ -122,7 +127,7 @@ class Ops:
             if self.device == "cuda":
                 torch.cuda.synchronize()
             return (time.perf_counter() - t) / calls
-        calls = self.calls or max(1, min(1000, int(1e-3 / batch(1))))
+        calls = max(1, min(1000, int(self.batch / batch(1))))
         best, rounds, start = float("inf"), 0, time.perf_counter()
         while rounds < 3 or time.perf_counter() - start < self.seconds:
             best = min(best, batch(calls))
@@ -137,11 +142,12 @@ class Ops:
 
 
 def main():
-    device, threads, calls, seconds = sys.argv[1:]
+    device, threads, batch, seconds = sys.argv[1:]
+    warnings.simplefilter("ignore")
     if int(threads):
         torch.set_num_threads(int(threads))
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
-    ops = Ops(device, int(calls), float(seconds))
+    ops = Ops(device, float(batch), float(seconds))
     for line in sys.stdin:
         command, _, rest = line.rstrip("\n").partition("\t")
         try:
