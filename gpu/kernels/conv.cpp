@@ -5,6 +5,7 @@
 
 #include "gpu/kernels/complex.h"
 #include "gpu/kernels/conv_along.h"
+#include "gpu/kernels/conv_depthwise.h"
 #include "gpu/kernels/conv_units.h"
 #include "gpu/kernels/copy.h"
 #include "gpu/kernels/matmul.h"
@@ -260,6 +261,7 @@ void run(const Call& call, Recorder& recorder) {
   if (is_complex(type)) return run_by_parts(call, run<part, dims>, recorder);
   const ConvGeometry g = conv_geometry(call, part, dims);
   if (is_product(call, part, g)) return run_product(call, part, g, recorder);
+  if (convolve_depthwise(call, part, g, recorder)) return;
   if (const uint32_t planes = conv_unit_planes(type, part, g, recorder.physical))
     return convolve_on_units(call, part, g, planes, recorder);
   if (is_half(type)) return run_in_f32(call, run<part, dims>, recorder);
