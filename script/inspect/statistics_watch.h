@@ -34,6 +34,7 @@ class StatisticsWatch final : public Capture {
   void end_step(int64_t step);
   // An optimizer has made a step with these parameters, with or without gradients.
   void optimized(const TensorList&);
+  void measure_next() { first_ = true; }     // whatever it costs
   bool looking() const { return looking_; }  // this step is measured: ran() wants its ops
   void ran(const Call&);
   // Sets the summaries of a snapshot's nodes if its step was measured. `now`: that step has not ended.
