@@ -93,7 +93,7 @@ class InspectorPanel final : public Panel {
   }
 
  private:
-  static constexpr float kLeastHeight = 8;  // in em, of a value or gradient with its headings
+  static constexpr float kLeastHeight = 6.5f;  // in em, of a value or gradient with its headings
   static constexpr std::array<const char*, 3> kActions{"Check gradient", "Compare devices", "Break here"};
 
   static void row(Workbench& bench, const char* name, const std::string& value, const char* help) {
