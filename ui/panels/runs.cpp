@@ -158,7 +158,7 @@ class RunsPanel final : public Panel {
     const auto place = [&](float width) {
       if (ImGui::GetItemRectMax().x + ImGui::GetStyle().ItemSpacing.x + width <= right) ImGui::SameLine();
     };
-    ImGui::SetNextItemWidth(std::min(em(11), ImGui::GetContentRegionAvail().x));
+    ImGui::SetNextItemWidth(std::min(em(11), 0.42f * ImGui::GetContentRegionAvail().x));
     if (ImGui::InputTextWithHint("##filter", "find runs", filter_, sizeof filter_)) {
       order_.filter = filter_;
       arranged_ = false;
@@ -179,6 +179,19 @@ class RunsPanel final : public Panel {
     }
     bench.description().add_last("runs.metric", order_.metric);
     explain("The metric of the columns last and best.");
+    const auto [done, all] = bench.runs().progress();
+    const size_t known = bench.runs().runs().size();
+    std::string count =
+        (rows_.size() < known ? std::to_string(rows_.size()) + " of " : "") + std::to_string(known);
+    count += known == 1 ? " run" : " runs";
+    if (all > done) count += ", reading " + std::to_string(done) + " of " + std::to_string(all);
+    place(ImGui::CalcTextSize(count.c_str()).x);
+    ImGui::AlignTextToFramePadding();
+    text_in(theme().muted, "%s", count.c_str());
+    bench.description().add_last("runs.count", count);
+    explain(("Runs in " + places_ +
+             ". A click selects one, with Ctrl several; the box in front shows its curves.")
+                .c_str());
     const auto action = [&](const char* label, bool possible, const char* name, const char* help) {
       place(ImGui::CalcTextSize(label).x + 2 * ImGui::GetStyle().FramePadding.x);
       ImGui::BeginDisabled(!possible);
@@ -213,19 +226,6 @@ class RunsPanel final : public Panel {
       export_runs(bench, {chosen.begin(), chosen.end()});
     if (action("Delete", any, "runs.delete", "Deletes the selected runs with their folders. Asks first."))
       deleting_ = true;
-    const auto [done, all] = bench.runs().progress();
-    const size_t known = bench.runs().runs().size();
-    std::string count =
-        (rows_.size() < known ? std::to_string(rows_.size()) + " of " : "") + std::to_string(known);
-    count += known == 1 ? " run" : " runs";
-    if (all > done) count += ", reading " + std::to_string(done) + " of " + std::to_string(all);
-    place(ImGui::CalcTextSize(count.c_str()).x);
-    ImGui::AlignTextToFramePadding();
-    text_in(theme().muted, "%s", count.c_str());
-    bench.description().add_last("runs.count", count);
-    explain(("Runs in " + places_ +
-             ". A click selects one, with Ctrl several; the box in front shows its curves.")
-                .c_str());
   }
 
   void draw_table(Workbench& bench) {
