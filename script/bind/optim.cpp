@@ -50,7 +50,6 @@ int step_list(lua_State* L) {
       fail("optim: ", list.params.size(), " parameters but ", column.size(), " states");
     list.states.insert(list.states.end(), column.begin(), column.end());
   }
-  if (edge(L).safe_point_data) Session::Impl::of(L).viewers().statistics().optimized(list.params);
   new (lua_newuserdatauv(L, sizeof(StepList), 0)) StepList(std::move(list));
   luaL_setmetatable(L, kStepList);
   return 1;
@@ -135,7 +134,7 @@ int fused_step(lua_State* L) {
   return 0;
 }
 
-// stepped(list): an optimizer has made its step over the parameters of the list that have a gradient.
+// stepped(list): an optimizer has made its step over the parameters of the list, those that have a gradient.
 int stepped(lua_State* L) {
   const StepList& list = check_step_list(L, 1);
   if (!edge(L).safe_point_data) return 0;
@@ -147,6 +146,7 @@ int stepped(lua_State* L) {
     mark_line(L);
   }
   sentry.stepped(changed);
+  Session::Impl::of(L).viewers().statistics().optimized(list.params);
   return 0;
 }
 

@@ -20,7 +20,8 @@ constexpr int64_t kMostSampled = 1 << 14;
 // Nanoseconds. A longer step is measured only as far as the time since the last measured one allows: it may
 // be a whole script without steps.
 constexpr double kLongStep = 2e9;
-constexpr size_t kMostKept = size_t(48) << 20;  // bytes; the oldest steps go first
+// The oldest steps go first. A viewer takes them over far more often than 2000 of them come.
+constexpr size_t kMostKept = size_t(48) << 20, kMostSteps = 2000;  // bytes, steps
 
 size_t bytes_of(const StepStatistics& step) {
   size_t bytes = sizeof step + step.nodes.size() * sizeof(NodeStatistics);
@@ -121,7 +122,7 @@ void StatisticsWatch::begin_step(bool wanted) {
   outputs_.clear();
   summaries_.clear();
   nodes_.clear();
-  for (auto& [id, leaf] : leaves_) leaf.has_gradient = false;
+  for (auto& [id, leaf] : leaves_) leaf.has_gradient = leaf.optimized = false;
 }
 
 void StatisticsWatch::give_up() {
@@ -226,7 +227,7 @@ void StatisticsWatch::end() {
 }
 
 void StatisticsWatch::optimized(const TensorList& parameters) {
-  if (!watching()) return;
+  if (!looking_) return;
   for (const Tensor& x : parameters)
     if (x.node() && x.node()->is_leaf()) {
       Leaf& leaf = leaves_.try_emplace(x.node()->id).first->second;
@@ -301,7 +302,7 @@ void StatisticsWatch::end_step(int64_t step) {
   made->number = ++number_;
   kept_bytes_ += bytes_of(*made);
   kept_.push_back(std::move(made));
-  for (; kept_bytes_ > kMostKept && kept_.size() > 1; kept_.pop_front())
+  for (; (kept_bytes_ > kMostKept && kept_.size() > 1) || kept_.size() > kMostSteps; kept_.pop_front())
     kept_bytes_ -= bytes_of(*kept_.front());
 }
 

@@ -32,8 +32,9 @@ class StatisticsWatch final : public Capture {
   // its turn.
   void begin_step(bool wanted);
   void end_step(int64_t step);
-  // An optimizer updates these parameters from now on, with or without a gradient.
+  // An optimizer has made a step with these parameters, with or without gradients.
   void optimized(const TensorList&);
+  void measure_next() { first_ = true; }     // whatever it costs
   bool looking() const { return looking_; }  // this step is measured: ran() wants its ops
   void ran(const Call&);
   // Sets the summaries of a snapshot's nodes if its step was measured. `now`: that step has not ended.
@@ -51,8 +52,8 @@ class StatisticsWatch final : public Capture {
     Ref<Node> node;
     bool has_gradient = false;  // in the measured step
     bool reached = false;       // by the current pass
-    bool optimized = false;
-    Tensor before;  // its value after the first backward pass of the step
+    bool optimized = false;     // likewise
+    Tensor before;              // its value after the first backward pass of the step
     ParameterStatistics found;
   };
   struct Place {  // index into summaries_ plus one; 0: none

@@ -191,6 +191,11 @@ bool read_line(RunRecord& run, std::string_view line, int64_t place) {
   return row.is_object();
 }
 
+void keep_last(RunRecord& run) {
+  for (auto& [name, points] : run.metrics)
+    if (points.size() > 1) points = std::vector<MetricPoint>(points.end() - 1, points.end());
+}
+
 [[noreturn]] void fail_line(const RunRecord& run, int64_t number) {
   fail_as(ErrorKind::file, run.folder, "/metrics.jsonl:", number, ": not a JSON object");
 }
@@ -248,12 +253,13 @@ RunRecord read_run_end(const std::string& folder) {
   std::string line;
   if (place > 0 && std::getline(in, line)) place += int64_t(line.size()) + 1;  // its beginning is missing
   for (; std::getline(in, line); place += int64_t(line.size()) + 1) read_line(run, line, place);
-  for (auto& [name, points] : run.metrics)
-    if (points.size() > 1) points.erase(points.begin(), points.end() - 1);
+  keep_last(run);
   return run;
 }
 
 RunFollower::RunFollower(std::string folder) { run_.folder = std::move(folder); }
+
+void RunFollower::forget_points() { keep_last(run_); }
 
 bool RunFollower::more() {
   const std::string folder = run_.folder, path = folder + "/metrics.jsonl";

@@ -75,6 +75,9 @@ class RunFollower {
   explicit RunFollower(std::string folder);
   // False: nothing was added. A file that became shorter is read from its beginning. Throws as read_run does.
   bool more();
+  // Drops the points of the metrics but the last of each, once the caller has taken them over. Rows that
+  // become void later are then known by record().voided only.
+  void forget_points();
   const RunRecord& record() const { return run_; }
   uint64_t offset() const { return offset_; }  // of the first unread byte of metrics.jsonl
 

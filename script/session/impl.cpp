@@ -259,6 +259,7 @@ void Session::Impl::emit(Event event) {
 }
 
 void Session::Impl::tell_not_finite(const FiniteSentry::Found& found) {
+  viewers_.statistics().measure_next();  // the norms that are shown should be those with the NaN
   Event event{};
   event.kind = Event::Kind::not_finite;
   event.step = found.step;

@@ -18,7 +18,7 @@ struct ParameterStatistics {
   SourcePlace place;
   uint64_t node = 0;          // id of its leaf node, which is the same in every step
   bool has_gradient = false;  // a backward pass of this step reached it
-  bool optimized = false;     // an optimizer updates it
+  bool optimized = false;     // an optimizer made a step with it
   Summary gradient;           // after the last backward pass of the step, before clipping
   std::vector<double> edges;  // of the gradient's histogram (statistics.h), over at most 16384 elements
   std::vector<int64_t> counts;

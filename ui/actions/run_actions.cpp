@@ -72,7 +72,8 @@ void RunActions::open_run(const std::string& folder) {
 
 void RunActions::run() {
   shown_.go_live();
-  if (journal_.state() == SessionState::paused)
+  // A run that is on its way to a pause, as after a single step or a reload, does not pause then.
+  if (journal_.active())
     session_.resume();
   else
     restart();

@@ -37,8 +37,7 @@ void App::add_run_commands() {
   Commands& commands = bench_.commands();
   const auto state = [this] { return bench_.journal().state(); };
   commands.add({"Run or continue", "F5", "Runs the script from the start, or continues after a pause.",
-                [this] { bench_.control().run(); },
-                [state] { return state() == SessionState::idle || state() == SessionState::paused; }});
+                [this] { bench_.control().run(); }, [state] { return state() != SessionState::stopping; }});
   commands.add({"Stop", "Shift+F5", "Stops after the current step. Press again to interrupt it.",
                 [this] { bench_.control().stop(); }, [this] { return bench_.journal().active(); }});
   commands.add({"Clean run", "Ctrl+F5", "Restarts the script from the start.",

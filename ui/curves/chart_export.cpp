@@ -6,6 +6,7 @@
 
 #include "runtime/figures.h"
 #include "ui/runs/journal.h"
+#include "ui/runs/recorded.h"
 
 namespace lunagrad {
 namespace {
@@ -125,7 +126,7 @@ class Svg {
 void draw_not_finite(Svg& svg, const PlotLine& line, const PlotFrame& frame) {
   float last = -INFINITY;
   for (const size_t i : line.raw->not_finite()) {
-    const double x = line.raw->x(i), y = line.raw->y(i);
+    const double x = line.raw->x(i), y = line.raw->odd(i);
     if (x < frame.x0 || x > frame.x1 || !frame.x.shows(x)) continue;
     const float at = frame.px(x);
     if (at - last < 2) continue;
@@ -159,13 +160,51 @@ float draw_legend(Svg* svg, const std::vector<PlotLine>& lines, float top, float
 
 }  // namespace
 
-CsvSeries::CsvSeries(std::string name, const Metric& of)
-    : run(std::move(name)),
+CsvSeries::CsvSeries(const RunCurves& of_run, const Metric& of)
+    : run(of_run.name),
+      folder(of_run.folder),
       metric(of.name),
+      smoothing(of.smoothing()),
+      merged(of.raw.merged()),
       steps(of.raw.xs()),
-      times(of.times()),
       values(of.raw.ys()),
-      smoothed(of.smooth.ys()) {}
+      smoothed(of.smooth.ys()) {
+  for (size_t i = 0; i < steps.size(); ++i) times.push_back(of.time(i));
+}
+
+bool complete(std::vector<CsvSeries>& all) {
+  RecordedRuns runs;
+  bool exact = true;
+  for (CsvSeries& series : all) {
+    if (series.merged == 0) continue;
+    const RecordedPoints* const recorded = runs.find(series.folder, series.metric);
+    exact &= recorded != nullptr;
+    if (!recorded) continue;
+    const double last = series.steps[series.merged - 1];
+    Smoother smoother(series.smoothing);
+    std::vector<double> steps, times, values, smoothed;
+    for (size_t i = 0; i < recorded->steps.size() && recorded->steps[i] <= last; ++i) {
+      steps.push_back(recorded->steps[i]);
+      times.push_back(recorded->times[i]);
+      values.push_back(recorded->values[i]);
+      smoothed.push_back(smoother.next(steps.back(), values.back()));
+    }
+    // A row that has yet to reach the file is in memory.
+    const auto put = [&](std::vector<double>& to, const std::vector<double>& from) {
+      to.insert(to.end(), from.begin() + std::ptrdiff_t(series.merged), from.end());
+    };
+    put(steps, series.steps);
+    put(times, series.times);
+    put(values, series.values);
+    put(smoothed, series.smoothed);
+    series.merged = 0;
+    series.steps = std::move(steps);
+    series.times = std::move(times);
+    series.values = std::move(values);
+    series.smoothed = std::move(smoothed);
+  }
+  return exact;
+}
 
 std::string charts_as_csv(const std::vector<CsvSeries>& all) {
   std::string csv = "run,metric,step,time,value,smoothed\n";

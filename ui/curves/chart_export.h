@@ -11,10 +11,15 @@ namespace lunagrad {
 
 // A copy of the points of a metric, to be written by another thread.
 struct CsvSeries {
-  CsvSeries(std::string run, const Metric&);
-  std::string run, metric;
+  CsvSeries(const RunCurves& run, const Metric&);
+  std::string run, folder, metric;
+  double smoothing = 0;
+  size_t merged = 0;  // of the points, the first ones that stand for several
   std::vector<double> steps, times, values, smoothed;
 };
+// Puts the points of the run folders in the place of merged ones. False: some could not be read and stay
+// merged.
+bool complete(std::vector<CsvSeries>&);
 // "run,metric,step,time,value,smoothed", a line per point; numbers read back as the same double.
 std::string charts_as_csv(const std::vector<CsvSeries>&);
 

@@ -41,7 +41,7 @@ const std::vector<Chart>& ChartModel::build(const std::vector<ChartSource>& all,
   for (const Chart& chart : charts_)
     for (const PlotLine& line : chart.lines) {
       if (line.raw->size() == 0) continue;
-      first_ = std::min(first_, line.raw->x(0));
+      first_ = std::min(first_, line.raw->first_x(0));
       last_ = std::max(last_, line.raw->x(line.raw->size() - 1));
       least_positive_ = std::min(least_positive_, line.raw->least_positive_x());
     }
@@ -76,7 +76,7 @@ void ChartModel::add_runs(const std::vector<ChartSource>& sources, bool several,
       line.color = colors.series[(several ? source.index : k) % colors.series.size()];
       line.dash = int((several ? source.index + k : k) % 4);
       chart.lines.push_back(std::move(line));
-      chart.series.push_back({source.run->name, &metric});
+      chart.series.push_back({source.run, &metric});
     }
   }
 }
@@ -99,9 +99,9 @@ void ChartModel::add_means(const std::vector<ChartSource>& members, const std::s
         if (metric.name != name) continue;
         const Metric::Pair over = metric.over(x, samples ? &samples->raw : nullptr);
         curves.push_back(smoothing > 0 ? over.smooth : over.raw);
-        now.points += curves.back()->size();
+        now.points += curves.back()->points();
         now.runs.push_back(source.run);
-        chart.series.push_back({source.run->name, &metric});
+        chart.series.push_back({source.run, &metric});
       }
     }
     Mean& mean = means_[{group, name}];

@@ -24,8 +24,7 @@ struct ChartSource {
 struct Chart {
   std::string title;
   std::vector<PlotLine> lines;
-  std::vector<std::pair<std::string, const Metric*>>
-      series;  // everything that the lines show: run and metric
+  std::vector<std::pair<const RunCurves*, const Metric*>> series;  // everything that the lines show
 };
 
 struct ChartColors {

@@ -44,7 +44,7 @@ void draw_not_finite(ImDrawList* list, const Curve& curve, const PlotFrame& fram
     const float x = frame.px(curve.x(*i));
     if (x - last < 2) continue;
     last = x;
-    const double y = curve.y(*i);
+    const double y = curve.odd(*i);
     const float at = y < 0 ? frame.max.y - 2 * s : frame.min.y + 2 * s;
     if (std::isnan(y)) {
       list->AddLine({x - s, at - s}, {x + s, at + s}, color, 2);
@@ -135,6 +135,18 @@ void draw_crosshair(ImDrawList* list, const std::vector<PlotLine>& lines, const 
   }
 }
 
+// The value at an entry, or what is known of the points that were merged.
+std::string values_of(const Curve& curve, size_t i) {
+  if (i >= curve.merged()) return number_figure(curve.y(i), 9);
+  const CurveBucket& bucket = curve.bucket(i);
+  std::string text = "mean of " + std::to_string(bucket.points) + " points " + number_figure(bucket.mean, 9);
+  if (!bucket.range.empty())
+    text += ", from " + number_figure(bucket.range.min, 9) + " to " + number_figure(bucket.range.max, 9);
+  if (bucket.nans) text += ", " + std::to_string(bucket.nans) + " NaN";
+  if (bucket.infs) text += ", " + std::to_string(bucket.infs) + " Inf";
+  return text;
+}
+
 void show_values(const std::vector<PlotLine>& lines, const PlotAxis& axis, double at,
                  const PlotColors& colors) {
   constexpr size_t kMost = 16;
@@ -149,11 +161,15 @@ void show_values(const std::vector<PlotLine>& lines, const PlotAxis& axis, doubl
     }
     const size_t i = line.raw->nearest(at);
     const double x = line.raw->x(i);
-    if (x != x_before) text_in(colors.muted, "%s %s", axis.label.c_str(), number_figure(x, 9).c_str());
+    const bool merged = i < line.raw->merged();
+    if (x != x_before) {
+      const std::string from = merged ? number_figure(line.raw->first_x(i), 9) + " to " : "";
+      text_in(colors.muted, "%s %s%s", axis.label.c_str(), from.c_str(), number_figure(x, 9).c_str());
+    }
     x_before = x;
     text_in(line.color, "%s", line.name.c_str());
     ImGui::SameLine(0, em(0.8f));
-    ImGui::TextUnformatted(number_figure(line.raw->y(i), 9).c_str());
+    ImGui::TextUnformatted(values_of(*line.raw, i).c_str());
     if (line.smooth) {
       ImGui::SameLine(0, em(0.8f));
       text_in(colors.muted, "smoothed %s", number_figure(line.smooth->y(i), 9).c_str());
@@ -369,7 +385,7 @@ std::vector<PlotLine> shown_lines(const std::vector<PlotLine>& lines, const Plot
 
 PlotRange y_range(const std::vector<PlotLine>& shown, const PlotAxis& axis, const PlotState& state) {
   CurveRange range;
-  size_t points = 0;  // of the longest curve
+  size_t points = 0;  // entries of the longest curve
   const auto add = [&](const Curve* curve) {
     if (!curve) return;
     const size_t begin = curve->lower_bound(axis.low), end = curve->lower_bound(axis.high);

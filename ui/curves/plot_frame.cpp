@@ -54,9 +54,23 @@ void trace(const Curve& curve, const PlotFrame& frame,
     if (!points.empty()) stretch(points);
     points.clear();
   };
+  const auto column = [&](float px, const CurveRange& range) {
+    const double low = frame.y.kind == AxisScale::Kind::log ? range.least_positive : range.min;
+    if (!range.empty() && frame.y.shows(low) && frame.y.shows(range.max)) {
+      const float top = frame.py(range.max), bottom = frame.py(low);
+      // First the extreme that is nearer to the previous point.
+      const bool rising = points.empty() || points.back().y > (top + bottom) / 2;
+      points.push_back({px, rising ? bottom : top});
+      if (bottom - top > 0.5f) points.push_back({px, rising ? top : bottom});
+    } else {
+      flush();
+    }
+  };
   if (end - begin <= size_t(std::max(2 * frame.width(), 2.0f))) {
     for (size_t i = begin; i < end; ++i) {
-      if (frame.shows(curve.x(i), curve.y(i)))
+      if (i < curve.merged())
+        column(frame.px((curve.first_x(i) + curve.x(i)) / 2), curve.bucket(i).range);
+      else if (frame.shows(curve.x(i), curve.y(i)))
         points.push_back({frame.px(curve.x(i)), frame.py(curve.y(i))});
       else
         flush();
@@ -69,17 +83,7 @@ void trace(const Curve& curve, const PlotFrame& frame,
       if (next < end) next -= next % block;
       if (next <= begin) continue;
       per_column = next - begin;
-      const CurveRange range = curve.range(begin, next);
-      const double low = frame.y.kind == AxisScale::Kind::log ? range.least_positive : range.min;
-      if (!range.empty() && frame.y.shows(low) && frame.y.shows(range.max)) {
-        const float top = frame.py(range.max), bottom = frame.py(low);
-        // First the extreme that is nearer to the previous point.
-        const bool rising = points.empty() || points.back().y > (top + bottom) / 2;
-        points.push_back({px, rising ? bottom : top});
-        if (bottom - top > 0.5f) points.push_back({px, rising ? top : bottom});
-      } else {
-        flush();
-      }
+      column(px, curve.range(begin, next));
       begin = next;
     }
   }

@@ -30,16 +30,18 @@ void explain_line(const PlotLine& line, bool hidden) {
   const Curve& curve = *line.raw;
   ImGui::BeginTooltip();
   text_in(line.color, "%s", line.name.c_str());
-  ImGui::Text("%zu points, last %s at %s", curve.size(), number_figure(curve.y(curve.size() - 1), 9).c_str(),
+  ImGui::Text("%zu points, last %s at %s", curve.points(),
+              number_figure(curve.y(curve.size() - 1), 9).c_str(),
               number_figure(curve.x(curve.size() - 1), 9).c_str());
   const CurveRange range = curve.range(0, curve.size());
   if (!range.empty())
     ImGui::Text("from %s to %s", number_figure(range.min, 9).c_str(), number_figure(range.max, 9).c_str());
-  if (!curve.not_finite().empty()) {
-    const size_t first = curve.not_finite().front();
+  if (!curve.not_finite().empty())
     ImGui::Text("%zu NaN, %zu Inf, the first at %s", curve.nan_count(), curve.inf_count(),
-                number_figure(curve.x(first), 9).c_str());
-  }
+                number_figure(curve.first_not_finite(), 9).c_str());
+  if (curve.merged() > 0)
+    text_in(theme().muted, "Points before %s are merged in this window, each %zu into one.",
+            number_figure(curve.x(curve.merged() - 1), 9).c_str(), curve.bucket(0).points);
   text_in(theme().muted, hidden ? "A click shows this curve again." : "A click hides this curve.");
   ImGui::EndTooltip();
 }

@@ -160,8 +160,11 @@ void Alarms::add(const StepStatistics& step) {
     about.node = p.node;
     const auto judged = [&](AlarmKind kind, bool bad) { return judge(kind, p.name, bad, step, about); };
     const Summary& g = p.gradient;
-    if (Alarm* const alarm = judged(AlarmKind::unused, p.optimized && !p.has_gradient))
-      alarm->fact = "no backward pass reaches it";
+    // Unless the optimizer makes a step it is not said that the parameter should have learned: another model
+    // may have its turn, or take the place of this one.
+    if (p.optimized || p.has_gradient)
+      if (Alarm* const alarm = judged(AlarmKind::unused, !p.has_gradient))
+        alarm->fact = "no backward pass reaches it";
     const int64_t in_gradient = g.nans + g.infs, in_weights = p.weight.nans + p.weight.infs;
     if (Alarm* const alarm = judged(AlarmKind::nan, in_gradient + in_weights > 0))
       alarm->fact =

@@ -14,11 +14,12 @@
 namespace lunagrad {
 
 struct ParameterHistory {
+  static constexpr size_t kRecent = 2048;  // there are many parameters
   std::string name;
   std::vector<int64_t> shape;
   SourcePlace place;
   uint64_t node = 0;
-  Curve norm, ratio;  // of the gradient; of the update, relative to the weight
+  Curve norm{kRecent}, ratio{kRecent};  // of the gradient; of the update, relative to the weight
   ParameterStatistics latest;
   // Of the steps whose histograms are kept, those with a histogram of this parameter; owned by steps().
   std::deque<std::pair<int64_t, const ParameterStatistics*>> spreads;

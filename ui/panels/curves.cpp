@@ -292,8 +292,9 @@ class CurvesPanel final : public Panel {
     if (!bench.description().enabled()) return;
     bench.description().add("curves.chart", chart.title + ": " + shown.scales, shown.min, shown.max);
     for (const PlotLine& line : chart.lines)
-      bench.description().add("curves.curve", line.name + " " + std::to_string(line.raw->size()) + " points",
-                              shown.min, shown.max);
+      bench.description().add("curves.curve",
+                              line.name + " " + std::to_string(line.raw->points()) + " points", shown.min,
+                              shown.max);
     for (const auto& item : shown.legend)
       bench.description().add("curves.legend", item.text, item.min, item.max);
     for (const auto& item : shown.marks)
@@ -338,8 +339,8 @@ class CurvesPanel final : public Panel {
     for (const char* format : {"CSV", "SVG", "PNG"}) {
       if (ImGui::Button(format)) save(bench, charts, format);
       bench.description().add_last("curves.export.as", format);
-      explain(!std::strcmp(format, "CSV")
-                  ? "Every point: run, metric, step, time, value, smoothed. Numbers are exact."
+      explain(!std::strcmp(format, "CSV")   ? "Every point, of long runs from their folders: run, metric, "
+                                              "step, time, value, smoothed. Numbers are exact."
               : !std::strcmp(format, "SVG") ? "What the charts show, as a drawing."
                                             : "What is visible on the screen.");
       ImGui::SameLine();
@@ -380,11 +381,20 @@ class CurvesPanel final : public Panel {
       bench.shell().errands().add([path, text = as_svg(wanted)] { write_file(path, text); }, done);
       return;
     }
-    // A million points take long to format, but not to copy.
     auto all = std::make_shared<std::vector<CsvSeries>>();
     for (const Chart* chart : wanted)
-      for (const auto& [run, metric] : chart->series) all->emplace_back(run, *metric);
-    bench.shell().errands().add([path, all] { write_file(path, charts_as_csv(*all)); }, done);
+      for (const auto& [run, metric] : chart->series) all->emplace_back(*run, *metric);
+    auto exact = std::make_shared<bool>(true);
+    bench.shell().errands().add(
+        [path, all, exact] {
+          *exact = complete(*all);
+          write_file(path, charts_as_csv(*all));
+        },
+        [done, exact, this](const std::string& problem) {
+          done(problem);
+          if (!*exact && !failed_)
+            exported_ += "; older points are merged, since the run has no folder that holds them";
+        });
   }
 
   std::string as_svg(const std::vector<const Chart*>& charts) {

@@ -137,8 +137,11 @@ class GradientsPanel final : public Panel {
     const char* shown = kChoices[0].second;
     for (const auto& [steps, name] : kChoices)
       if (steps == every) shown = name;
-    ImGui::SetNextItemWidth(std::clamp(ImGui::GetContentRegionAvail().x, em(3), em(9.5f)));
-    const bool open = ImGui::BeginCombo("##cadence", every == 0 ? "measured: auto" : shown);
+    const float room = ImGui::GetContentRegionAvail().x;
+    const bool narrow = room < em(9.5f);
+    ImGui::SetNextItemWidth(std::clamp(room, em(3), em(9.5f)));
+    const bool open = ImGui::BeginCombo("##cadence", every == 0 && !narrow ? "measured: auto" : shown,
+                                        narrow ? ImGuiComboFlags_NoArrowButton : 0);
     char text[64];
     std::snprintf(text, sizeof text, "every %.3g steps", std::max(1.0, bench.gradients().every()));
     bench.description().add_last("gradients.every", text);

@@ -68,25 +68,32 @@ class InspectorPanel final : public Panel {
       draw_empty("No node selected", "Click a node of the tape to see its value, gradient and source line.");
       return;
     }
+    width_ = ImGui::GetContentRegionAvail().x;
+    if (!acts_above_) draw_actions(bench, *node);
     const ImVec2 room = ImGui::GetContentRegionAvail();
-    width_ = room.x;
-    const bool beside = room.x > em(30);
+    const bool beside = room.x > em(36) || (room.x > em(30) && room.y > 2 * em(kLeastHeight));
+    if (!beside && room.y < 2.5f * em(kLeastHeight)) {  // large text in a small window
+      ImGui::BeginChild("all", {0, 0});
+      if (node->place.line > 0) draw_place(bench, *node, false);
+      draw_findings(bench, *node);
+      draw_record(bench, *node);
+      ImGui::EndChild();
+      return;
+    }
     const float record_width = beside ? std::floor(std::min(room.x * 0.44f, em(34))) : room.x;
     const float record_height = beside ? room.y : std::floor(room.y * 0.5f);
     ImGui::BeginChild("record", {record_width, record_height});
-    if (!acts_above_) draw_actions(bench, *node);
+    if (node->place.line > 0) draw_place(bench, *node, true);
     draw_record(bench, *node);
     ImGui::EndChild();
     if (beside) ImGui::SameLine(0, em(0.9f));
     ImGui::BeginChild("value", {0, 0});
-    if (bench.inspection().inquiry().node() == node->id)
-      draw_answers(bench, *node);
-    else
-      draw_values(bench, *node);
+    draw_findings(bench, *node);
     ImGui::EndChild();
   }
 
  private:
+  static constexpr float kLeastHeight = 6.5f;  // in em, of a value or gradient with its headings
   static constexpr std::array<const char*, 3> kActions{"Check gradient", "Compare devices", "Break here"};
 
   static void row(Workbench& bench, const char* name, const std::string& value, const char* help) {
@@ -101,11 +108,11 @@ class InspectorPanel final : public Panel {
     bench.description().add_last("inspector.field", std::string(name) + " = " + value);
   }
 
-  // After the previous button, or above the record below it where there is no space.
+  // After the previous button, or below it where there is no space.
   bool action(Workbench& bench, const char* label, const char* item, const char* help,
               bool lit = false) const {
     const float width = ImGui::CalcTextSize(label).x + 2 * ImGui::GetStyle().FramePadding.x;
-    if (ImGui::GetCursorPos().y > ImGui::GetCursorStartPos().y) ImGui::SameLine(0, em(0.4f));
+    if (label != kActions[0]) ImGui::SameLine(0, em(0.4f));
     if (!acts_above_ && ImGui::GetContentRegionAvail().x < width) ImGui::NewLine();
     const bool pressed = tool_button(label, lit);
     bench.description().add_last(item, lit ? std::string(label) + " on" : label);
@@ -137,7 +144,14 @@ class InspectorPanel final : public Panel {
       bench.breakpoints().toggle(node);
   }
 
-  void draw_place(Workbench& bench, const NodeInfo& node) {
+  void draw_findings(Workbench& bench, const NodeInfo& node) {
+    if (bench.inspection().inquiry().node() == node.id)
+      draw_answers(bench, node);
+    else
+      draw_values(bench, node);
+  }
+
+  void draw_place(Workbench& bench, const NodeInfo& node, bool with_line) {
     // The file name distinguishes lines; the tooltip has the folders.
     const std::string place = node.place.file + ":" + std::to_string(node.place.line);
     const std::string shown = place.substr(place.find_last_of('/') + 1);
@@ -147,7 +161,7 @@ class InspectorPanel final : public Panel {
     bench.description().add_last("inspector.place", shown);
     explain((place + "\nThe line that made the node. Click to go there.").c_str());
     const std::string& line = bench.texts().source_line(node.place);
-    if (line.empty()) return;
+    if (line.empty() || !with_line) return;
     ImGui::PushFont(fonts().mono);
     ImGui::PushTextWrapPos(0);
     text_in(theme().text, "%s", line.c_str());
@@ -156,7 +170,6 @@ class InspectorPanel final : public Panel {
   }
 
   void draw_record(Workbench& bench, const NodeInfo& node) {
-    if (node.place.line > 0) draw_place(bench, node);
     if (!node.inputs.empty()) draw_operands(bench, "Inputs", "inspector.input", node.inputs, true, false);
     draw_operands(bench, "Outputs", "inspector.output", node.outputs, false, node.op == "leaf");
     if (ImGui::BeginTable("fields", 2, ImGuiTableFlags_SizingFixedFit)) {
@@ -296,15 +309,15 @@ class InspectorPanel final : public Panel {
     }
     const std::string label = node.op == "leaf" ? tensor.name : node.op + "-" + tensor.name;
     const ImVec2 room = ImGui::GetContentRegionAvail();
-    const bool beside = room.x > em(30) && room.x > 1.2f * room.y;
-    const float gap = em(0.6f);
-    const ImVec2 half = beside ? ImVec2{(room.x - gap) / 2, room.y} : ImVec2{room.x, (room.y - gap) / 2};
+    const bool beside = room.x > em(36) && room.x > 1.2f * room.y;
+    const float gap = em(0.6f), height = std::max((room.y - gap) / 2, em(kLeastHeight));
+    const ImVec2 half = beside ? ImVec2{(room.x - gap) / 2, room.y} : ImVec2{0, height};
     const ValueProbe::Look before_value = value_.look(choice_), before_gradient = gradient_.look(choice_);
     ImGui::BeginChild("output", half);
     value_.draw(bench, choice_, label);
     ImGui::EndChild();
     if (beside) ImGui::SameLine(0, gap);
-    ImGui::BeginChild("gradient", {0, 0});
+    ImGui::BeginChild("gradient", beside ? ImVec2{} : half);
     gradient_.draw(bench, choice_, label);
     ImGui::EndChild();
     // Both show the same part of the same slice.

@@ -1,6 +1,7 @@
 // Runs: the run folders near the script as a table. A tick shows a run's curves; runs can be starred,
 // annotated, compared and deleted here.
 #include <GLFW/glfw3.h>
+#include <imgui_internal.h>
 
 #include <algorithm>
 #include <array>
@@ -15,6 +16,7 @@
 #include "runtime/figures.h"
 #include "script/report/export.h"
 #include "script/run/notes.h"
+#include "ui/base/redraw.h"
 #include "ui/runs/comparison.h"
 #include "ui/runs/list.h"
 #include "ui/window/input.h"
@@ -45,6 +47,8 @@ constexpr std::array<ColumnText, 10> kColumns = {{
      16},
     {RunColumn::note, "note", "Kept as note.txt in the run's folder.", 14},
 }};
+
+constexpr float kLeastName = 7, kMostName = 22;  // widths of the names, in em
 
 void draw_star(ImVec2 middle, float radius, bool filled, ImU32 color) {
   ImDrawList* list = ImGui::GetWindowDrawList();
@@ -154,7 +158,7 @@ class RunsPanel final : public Panel {
     const auto place = [&](float width) {
       if (ImGui::GetItemRectMax().x + ImGui::GetStyle().ItemSpacing.x + width <= right) ImGui::SameLine();
     };
-    ImGui::SetNextItemWidth(std::min(em(11), ImGui::GetContentRegionAvail().x));
+    ImGui::SetNextItemWidth(std::min(em(11), 0.42f * ImGui::GetContentRegionAvail().x));
     if (ImGui::InputTextWithHint("##filter", "find runs", filter_, sizeof filter_)) {
       order_.filter = filter_;
       arranged_ = false;
@@ -175,6 +179,19 @@ class RunsPanel final : public Panel {
     }
     bench.description().add_last("runs.metric", order_.metric);
     explain("The metric of the columns last and best.");
+    const auto [done, all] = bench.runs().progress();
+    const size_t known = bench.runs().runs().size();
+    std::string count =
+        (rows_.size() < known ? std::to_string(rows_.size()) + " of " : "") + std::to_string(known);
+    count += known == 1 ? " run" : " runs";
+    if (all > done) count += ", reading " + std::to_string(done) + " of " + std::to_string(all);
+    place(ImGui::CalcTextSize(count.c_str()).x);
+    ImGui::AlignTextToFramePadding();
+    text_in(theme().muted, "%s", count.c_str());
+    bench.description().add_last("runs.count", count);
+    explain(("Runs in " + places_ +
+             ". A click selects one, with Ctrl several; the box in front shows its curves.")
+                .c_str());
     const auto action = [&](const char* label, bool possible, const char* name, const char* help) {
       place(ImGui::CalcTextSize(label).x + 2 * ImGui::GetStyle().FramePadding.x);
       ImGui::BeginDisabled(!possible);
@@ -209,19 +226,6 @@ class RunsPanel final : public Panel {
       export_runs(bench, {chosen.begin(), chosen.end()});
     if (action("Delete", any, "runs.delete", "Deletes the selected runs with their folders. Asks first."))
       deleting_ = true;
-    const auto [done, all] = bench.runs().progress();
-    const size_t known = bench.runs().runs().size();
-    std::string count =
-        (rows_.size() < known ? std::to_string(rows_.size()) + " of " : "") + std::to_string(known);
-    count += known == 1 ? " run" : " runs";
-    if (all > done) count += ", reading " + std::to_string(done) + " of " + std::to_string(all);
-    place(ImGui::CalcTextSize(count.c_str()).x);
-    ImGui::AlignTextToFramePadding();
-    text_in(theme().muted, "%s", count.c_str());
-    bench.description().add_last("runs.count", count);
-    explain(("Runs in " + places_ +
-             ". A click selects one, with Ctrl several; the box in front shows its curves.")
-                .c_str());
   }
 
   void draw_table(Workbench& bench) {
@@ -229,10 +233,10 @@ class RunsPanel final : public Panel {
                                   ImGuiTableFlags_ScrollY | ImGuiTableFlags_Resizable |
                                   ImGuiTableFlags_Hideable | ImGuiTableFlags_RowBg |
                                   ImGuiTableFlags_NoSavedSettings | ImGuiTableFlags_SizingFixedFit;
-    const ImVec2 room = ImGui::GetContentRegionAvail();
+    ImVec2 room = ImGui::GetContentRegionAvail();
+    room.y = std::max(room.y, em(7));  // a low panel scrolls
     table_right_ = ImGui::GetCursorScreenPos().x + room.x;
-    if (room.x < em(3) || room.y < em(2) || !ImGui::BeginTable("runs", int(kColumns.size()) + 1, flags, room))
-      return;
+    if (room.x < em(3) || !ImGui::BeginTable("runs", int(kColumns.size()) + 1, flags, room)) return;
     ImGui::TableSetupScrollFreeze(3, 1);
     ImGui::TableSetupColumn(
         "##shown",
@@ -246,6 +250,10 @@ class RunsPanel final : public Panel {
       if (column.column == RunColumn::star) extra |= ImGuiTableColumnFlags_PreferSortDescending;
       ImGui::TableSetupColumn(column.title, extra, em(column.width), ImGuiID(column.column));
     }
+    const float rows = float(rows_.size()) * (ImGui::GetFrameHeight() + 2 * ImGui::GetStyle().CellPadding.y);
+    const float below =
+        ImGui::GetTextLineHeight() + ImGui::GetStyle().ScrollbarSize + em(1);  // and above the rows
+    fit_columns(room.x - (rows + below > room.y ? ImGui::GetStyle().ScrollbarSize : 0));
     ImGui::TableNextRow(ImGuiTableRowFlags_Headers);
     for (int i = 0; i <= int(kColumns.size()); ++i) {
       if (!ImGui::TableSetColumnIndex(i)) continue;
@@ -270,6 +278,25 @@ class RunsPanel final : public Panel {
     while (clipper.Step())
       for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i) draw_row(bench, rows_[size_t(i)]);
     ImGui::EndTable();
+  }
+
+  // When the panel gets another width, the names take the room that the columns that fit leave, so that none
+  // is cut off at the right edge.
+  void fit_columns(float room) {
+    if (std::abs(room - fitted_) < 1) return;
+    if (ImGui::GetCurrentTable()->MinColumnWidth <= 0) return draw_again_in(0);  // its first frame
+    fitted_ = room;
+    const ImGuiStyle& style = ImGui::GetStyle();
+    const float between = 2 * style.CellPadding.x;
+    float others = ImGui::GetFrameHeight() + between, name = 0;
+    size_t name_at = 0;
+    for (size_t i = 0; i < kColumns.size(); ++i) {
+      const bool is_name = kColumns[i].column == RunColumn::name;
+      if (is_name) name_at = i;
+      others += (is_name ? 0 : em(kColumns[i].width)) + between;
+      if (i > name_at && room - others >= em(kLeastName)) name = room - others;
+    }
+    ImGui::TableSetColumnWidth(int(name_at) + 1, std::clamp(name, em(kLeastName), em(kMostName)));
   }
 
   void draw_row(Workbench& bench, size_t index) {
@@ -322,7 +349,9 @@ class RunsPanel final : public Panel {
     const auto cell = [](const std::string& text, ImU32 color) {
       if (!ImGui::TableNextColumn()) return;
       ImGui::AlignTextToFramePadding();
+      const bool cut = ImGui::CalcTextSize(text.c_str()).x > ImGui::GetContentRegionAvail().x;
       text_in(color, "%s", text.c_str());
+      if (cut) explain(text.c_str());
     };
     const Theme& t = theme();
     // 2026-01-31T23:59:59Z
@@ -526,6 +555,7 @@ class RunsPanel final : public Panel {
 
   RunOrder order_;
   std::vector<std::string> differences_, metrics_;
+  float fitted_ = 0;  // the width that the columns were made for
   std::vector<size_t> rows_;
   uint64_t revision_ = 0;
   bool arranged_ = false;

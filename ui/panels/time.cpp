@@ -120,10 +120,15 @@ class TimePanel final : public Panel {
         "Memory of the window beside the run's: tapes, captured tensors and pictures. The oldest steps are "
         "dropped first.");
     ImGui::SameLine();
-    if (ImGui::GetContentRegionAvail().x < em(13)) ImGui::NewLine();
     int budget = int(bench.shown().memory_budget() >> 20);
-    ImGui::SetNextItemWidth(em(9));
-    if (ImGui::SliderInt("budget", &budget, 16, 4096, "%d MiB",
+    // Next to the slider, whose grab would cover it.
+    const std::string label = "budget " + std::to_string(budget) + " MiB";
+    if (ImGui::GetContentRegionAvail().x < ImGui::CalcTextSize(label.c_str()).x + em(6)) ImGui::NewLine();
+    ImGui::AlignTextToFramePadding();
+    ImGui::TextUnformatted(label.c_str());
+    ImGui::SameLine();
+    ImGui::SetNextItemWidth(em(5));
+    if (ImGui::SliderInt("##budget", &budget, 16, 4096, "",
                          ImGuiSliderFlags_Logarithmic | ImGuiSliderFlags_AlwaysClamp))
       bench.shown().set_memory_budget(size_t(budget) << 20);
     bench.description().add_last("time.budget", std::to_string(budget));
@@ -158,7 +163,7 @@ class TimePanel final : public Panel {
         ImGui::TableNextColumn();
         text_in(theme().muted, "%s", what);
         ImGui::TableNextColumn();
-        text_in(theme().muted, "%s", mebibytes_figure(kept.tape_bytes + kept.value_bytes).c_str());
+        text_in(theme().muted, "%s", bytes_figure(double(kept.tape_bytes + kept.value_bytes)).c_str());
       }
     ImGui::EndTable();
   }

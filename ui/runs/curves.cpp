@@ -21,39 +21,74 @@ double samples_at(const Curve& samples, double step) {
 void Metric::append(int64_t step, double time, double value) {
   if (!raw.append(double(step), value)) return;
   smooth.append(double(step), smoother_.next(double(step), value));
-  times_.push_back(time);
+  times_.append(double(step), time);
 }
 
 void Metric::drop_after(int64_t step) {
   const size_t before = raw.size();
   raw.drop_after(double(step));
   if (raw.size() == before) return;
-  times_.resize(raw.size());
+  times_.drop_after(double(step));
   set_smoothing(smoother_.beta());
 }
 
 void Metric::set_smoothing(double beta) {
   smoother_ = Smoother(beta);
   smooth = Curve();
-  for (size_t i = 0; i < raw.size(); ++i) smooth.append(raw.x(i), smoother_.next(raw.x(i), raw.y(i)));
+  for (size_t i = 0; i < raw.size(); ++i) {
+    const double x = raw.x(i);
+    if (i >= raw.merged()) {
+      smooth.append(x, smoother_.next(x, raw.y(i)));
+      continue;
+    }
+    const double value = smoother_.next(x, raw.bucket(i).mean);
+    CurveBucket made;
+    made.first = made.odd_x = raw.bucket(i).first;
+    made.points = raw.bucket(i).points;
+    made.nans = std::isfinite(value) ? 0 : made.points;
+    made.mean = made.odd = value;
+    made.range.add(value);
+    smooth.append_bucket(x, value, made);
+  }
   other_ = XAxis::step;
 }
 
 Metric::Pair Metric::over(XAxis axis, const Curve* samples) {
   if (axis == XAxis::step || (axis == XAxis::samples && !samples)) return {&raw, &smooth};
-  if (axis != other_) {
+  const size_t merged = raw.merged();
+  const double last = merged > 0 ? raw.x(merged - 1) : 0;
+  if (axis != other_ || merged != other_merged_ || last != other_last_) {
     other_ = axis;
     other_raw_ = other_smooth_ = Curve();
     other_done_ = 0;
+    other_merged_ = merged;
+    other_last_ = last;
   }
   for (; other_done_ < raw.size(); ++other_done_) {
-    const double step = raw.x(other_done_);
+    const size_t i = other_done_;
+    const double step = raw.x(i);
     if (axis == XAxis::samples && (samples->size() == 0 || step > samples->x(samples->size() - 1))) break;
-    const double x = axis == XAxis::time ? times_[other_done_] : samples_at(*samples, step);
+    const double x = axis == XAxis::time ? times_.y(i) : samples_at(*samples, step);
     if (!std::isfinite(x)) continue;
-    if (other_raw_.append(x, raw.y(other_done_))) other_smooth_.append(x, smooth.y(other_done_));
+    if (i >= merged) {
+      if (other_raw_.append(x, raw.y(i))) other_smooth_.append(x, smooth.y(i));
+      continue;
+    }
+    if (other_raw_.size() > 0 && x < other_raw_.x(other_raw_.size() - 1)) continue;
+    const double first =
+        axis == XAxis::time ? times_.bucket(i).range.min : samples_at(*samples, raw.first_x(i));
+    const auto moved = [&](CurveBucket bucket) {
+      bucket.first = bucket.odd_x = std::isfinite(first) ? std::min(first, x) : x;
+      return bucket;
+    };
+    other_raw_.append_bucket(x, raw.y(i), moved(raw.bucket(i)));
+    other_smooth_.append_bucket(x, smooth.y(i), moved(smooth.bucket(i)));
   }
   return {&other_raw_, &other_smooth_};
+}
+
+size_t Metric::bytes() const {
+  return raw.bytes() + smooth.bytes() + times_.bytes() + other_raw_.bytes() + other_smooth_.bytes();
 }
 
 Metric& RunCurves::metric(const std::string& wanted, double smoothing) {

@@ -1,6 +1,7 @@
 #pragma once
 // What a run logged, as curves: the same for the current run (filled by the journal) and for runs in folders
-// (filled by the run library). Pure data; each object belongs to one thread at a time.
+// (filled by the run library). Older points are merged (curve.h); the run's folder has all of them. Pure
+// data; each object belongs to one thread at a time.
 #include <cstdint>
 #include <deque>
 #include <string>
@@ -29,7 +30,8 @@ class Metric {
   void drop_after(int64_t step);  // rows that a reload invalidated
   void set_smoothing(double beta);
   double smoothing() const { return smoother_.beta(); }
-  const std::vector<double>& times() const { return times_; }
+  double time(size_t i) const { return times_.y(i); }  // of raw's entry i
+  size_t bytes() const;
 
   struct Pair {
     const Curve *raw, *smooth;
@@ -40,10 +42,12 @@ class Metric {
 
  private:
   Smoother smoother_;
-  std::vector<double> times_;
+  Curve times_;  // over steps; its entries are those of raw and smooth
   XAxis other_ = XAxis::step;
   Curve other_raw_, other_smooth_;
-  size_t other_done_ = 0;  // points of raw that are in other_raw_ or have no x there
+  size_t other_done_ = 0;    // entries of raw that are in other_raw_ or have no x there
+  size_t other_merged_ = 0;  // buckets of raw at that time
+  double other_last_ = 0;    // where the last of these ends
 };
 
 // An event at a step: a mark on every chart.

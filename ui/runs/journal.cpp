@@ -231,9 +231,9 @@ void Journal::edit(const Event& event, const std::string& name, const std::strin
     if (drag->second.line >= dropped_) lines_[size_t(drag->second.line - dropped_)].text = printable(line);
     ++revision_;
   } else {
-    if (dragged)
-      drag->second = {true, curves_.marks.size(), dropped_ + lines_.size(), before, drag->second.last};
     mark(RunMark::Kind::edit, event, name + ": " + before + " to " + event.text, name + " " + event.text);
+    if (dragged)
+      drag->second = {true, curves_.marks.size() - 1, dropped_ + lines_.size(), before, drag->second.last};
     write(ConsoleLine::Kind::note, line + "\n", event.place);
   }
   if (dragged && drag->second.last == event.text) drags_.erase(drag);
@@ -273,6 +273,15 @@ void Journal::clear_console() {
 }
 
 void Journal::mark(RunMark::Kind kind, const Event& event, std::string text, std::string brief) {
+  if (curves_.marks.size() == kMostMarks) {
+    constexpr size_t kGone = kMostMarks / 2;
+    curves_.marks.erase(curves_.marks.begin(), curves_.marks.begin() + kGone);
+    for (auto& [name, drag] : drags_)
+      if (drag.marked && drag.mark < kGone)
+        drag.marked = false;
+      else
+        drag.mark -= drag.marked ? kGone : 0;
+  }
   curves_.marks.push_back({kind, event.step, event.time, printable(text), event.place, printable(brief)});
 }
 

@@ -55,6 +55,7 @@ struct GrowthNote {
 class Journal {
  public:
   static constexpr size_t kMostLines = 100000;  // the oldest go first
+  static constexpr size_t kMostMarks = 4096;    // likewise
 
   // `wake` is called on the pushing thread when the queue stops being empty.
   explicit Journal(std::function<void()> wake = {});

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <filesystem>
 
 #include "runtime/error.h"
@@ -43,8 +44,12 @@ bool just_changed(const Stamp& stamp) {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count() - stamp.changed < 30'000'000'000;
 }
 
-std::vector<RunMark> marks_of(const RunRecord& run) {
-  std::vector<RunMark> marks;
+// How many events of a run have a mark already.
+struct Marked {
+  size_t changes = 0, reloads = 0, checkpoints = 0;
+};
+
+void add_marks(const RunRecord& run, Marked& done, std::vector<RunMark>& marks) {
   // Rows have times, marks only steps: takes the time of the first row at or after the mark's step.
   const std::vector<MetricPoint>* longest = nullptr;
   for (const auto& [name, points] : run.metrics)
@@ -59,13 +64,17 @@ std::vector<RunMark> marks_of(const RunRecord& run) {
     }
     marks.push_back({kind, step, time, printable(text), {}, printable(brief)});
   };
-  for (const ParamChange& change : run.changes)
+  for (; done.changes < run.changes.size(); ++done.changes) {
+    const ParamChange& change = run.changes[done.changes];
     add(RunMark::Kind::edit, change.step, change.name + " to " + change.value,
         change.name + " " + change.value);
-  for (const int64_t step : run.reloads) add(RunMark::Kind::reload, step, "reloaded");
-  for (const LoggedItem& item : run.checkpoints)
+  }
+  for (; done.reloads < run.reloads.size(); ++done.reloads)
+    add(RunMark::Kind::reload, run.reloads[done.reloads], "reloaded");
+  for (; done.checkpoints < run.checkpoints.size(); ++done.checkpoints) {
+    const LoggedItem& item = run.checkpoints[done.checkpoints];
     add(RunMark::Kind::checkpoint, item.step, "checkpoint " + item.what);
-  return marks;
+  }
 }
 
 }  // namespace
@@ -98,7 +107,7 @@ class RunLibrary::Reader {
       const bool alive = just_changed(stamps.metrics);
       if (before.empty() || known.stamps != stamps || (known.summary.outcome == "running" && !alive)) {
         known.stamps = stamps;
-        known.summary = read(path, alive, known.follower);
+        known.summary = read(path, alive, known);
         changed = true;
       }
       runs.push_back(known.summary);
@@ -119,29 +128,43 @@ class RunLibrary::Reader {
     run.failed = false;
     try {
       if (!run.follower) run.follower = std::make_unique<RunFollower>(folder);
-      const bool first = run.sent.empty();
-      if (!run.follower->more() && !first) return news;
+      const uint64_t before = run.follower->offset();
+      const bool more = run.follower->more();
+      news.whole =
+          !run.sent || run.follower->record().voided != run.voided || run.follower->offset() < before;
+      if (!more && !news.whole) return news;
+      if (news.whole) {
+        if (run.sent) {  // rows that were sent are void
+          run.follower = std::make_unique<RunFollower>(folder);
+          run.follower->more();
+        }
+        run.sent = true;
+        run.last.clear();
+        run.marks.clear();
+        run.marked = {};
+      }
       news.folder = folder;
       const RunRecord& record = run.follower->record();
-      news.whole = first || record.voided != run.voided;
-      if (news.whole) run.sent.clear();
       run.voided = record.voided;
       const RunSummary summary = summarize(record, false);
       news.curves.name = printable(summary.name);
       news.curves.folder = folder;
       news.curves.group = summary.group;
-      news.curves.marks = marks_of(record);
+      add_marks(record, run.marked, run.marks);
+      news.curves.marks = run.marks;
       for (const auto& [name, points] : record.metrics) {
-        size_t& sent = run.sent[name];
         Metric* metric = news.whole ? &news.curves.metric(printable(name), smoothing) : nullptr;
-        for (; sent < points.size(); ++sent) {
-          const MetricPoint& point = points[sent];
+        // The follower keeps the last point of the metrics that were sent.
+        const bool kept = !run.last.insert(name).second && !points.empty();
+        for (size_t i = kept ? 1 : 0; i < points.size(); ++i) {
+          const MetricPoint& point = points[i];
           if (metric)
             metric->append(point.step, point.time, point.value);
           else
             news.points.push_back({printable(name), point.step, point.time, point.value});
         }
       }
+      run.follower->forget_points();
     } catch (const Error& error) {
       std::error_code ignored;
       news.folder = folder;
@@ -149,7 +172,7 @@ class RunLibrary::Reader {
       news.gone = !fs::exists(folder, ignored);
       run.failed = true;
       run.follower.reset();
-      run.sent.clear();
+      run.sent = false;
     }
     return news;
   }
@@ -163,22 +186,40 @@ class RunLibrary::Reader {
     Stamps stamps;
     RunSummary summary;
     std::unique_ptr<RunFollower> follower;  // while it is being written: reads only what is new
+    int64_t voided = 0;
+    std::map<std::string, RunSummary::Values> values;  // of the points that the follower has forgotten
   };
   struct Followed {
     Stamps stamps;
     std::unique_ptr<RunFollower> follower;
-    bool failed = false;                 // until its files change
-    std::map<std::string, size_t> sent;  // points of each metric
+    bool failed = false;         // until its files change
+    bool sent = false;           // all of its points so far
+    std::set<std::string> last;  // the metrics whose last point the follower still holds
+    std::vector<RunMark> marks;
+    Marked marked;
     int64_t voided = 0;
   };
 
-  static RunSummary read(const std::string& folder, bool alive, std::unique_ptr<RunFollower>& follower) {
+  static RunSummary read(const std::string& folder, bool alive, Known& known) {
     RunSummary summary;
+    std::unique_ptr<RunFollower>& follower = known.follower;
     try {
       if (alive) {
-        if (!follower) follower = std::make_unique<RunFollower>(folder);
-        follower->more();
+        if (follower) follower->more();
+        if (!follower || follower->record().voided != known.voided) {
+          known.values.clear();
+          follower = std::make_unique<RunFollower>(folder);
+          follower->more();
+          known.voided = follower->record().voided;
+        }
         summary = summarize(follower->record(), true);
+        for (auto& [name, values] : summary.metrics)
+          if (const auto before = known.values.find(name); before != known.values.end()) {
+            values.least = std::fmin(values.least, before->second.least);
+            values.largest = std::fmax(values.largest, before->second.largest);
+          }
+        known.values = summary.metrics;
+        follower->forget_points();
         if (summary.outcome != "running") follower.reset();  // it has ended, and everything was read
       } else {
         follower.reset();

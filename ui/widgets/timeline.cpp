@@ -44,13 +44,8 @@ void draw_axis(ImDrawList* list, ImVec2 min, ImVec2 max, const TimeAxis& axis, c
 
 // The part of a text that fits, with an ellipsis; "" when almost nothing fits.
 std::string fitted(const std::string& text, float width) {
-  if (ImGui::CalcTextSize(text.c_str()).x <= width) return text;
-  const float dots = ImGui::CalcTextSize("…").x;
-  const char* end = text.c_str();
-  if (width < dots * 3) return {};
-  ImGui::GetFont()->CalcTextSizeA(ImGui::GetFontSize(), width - dots, 0, text.c_str(),
-                                  text.c_str() + text.size(), &end);
-  return end == text.c_str() ? std::string() : std::string(text.c_str(), end) + "…";
+  if (width < 3 * ImGui::CalcTextSize("…").x) return {};
+  return fitting_text(text, {ImGui::GetFont(), ImGui::GetFontSize()}, width);
 }
 
 // Black or white, whichever has more contrast.

@@ -66,20 +66,85 @@ TEST_CASE("a search from any guess equals a search over all points") {
     for (size_t guess = 0; guess <= 10; ++guess) CHECK(curve.lower_bound(x, guess) == curve.lower_bound(x));
 }
 
-TEST_CASE("a search among evenly spaced points equals a plain search, also after an uneven point") {
-  for (const double gap : {1.0, 20.0, 0.1}) {
-    Curve even, odd;
-    std::vector<double> xs;
-    for (int i = 0; i < 1000; ++i) xs.push_back(3 + i * gap);
-    for (const double x : xs) even.append(x, 0), odd.append(x, 0);
-    odd.append(xs.back() + gap / 2, 0);
-    for (int k = -20; k < 2100; ++k) {
-      const double x = 3 + k * gap / 2;
-      const size_t right = size_t(std::lower_bound(xs.begin(), xs.end(), x) - xs.begin());
-      CHECK(even.lower_bound(x) == right);
-      if (x <= xs.back()) CHECK(odd.lower_bound(x) == right);
-    }
+TEST_CASE("two million points take bounded memory, and lose no extreme, no NaN and no count") {
+  constexpr size_t kPoints = 2000000;
+  Curve curve;
+  size_t most = 0;
+  double spike_low = 0, spike_high = 0;
+  for (size_t i = 0; i < kPoints; ++i) {
+    double y = double(i % 1000) / 1000 + 1;
+    if (i == 123456) y = spike_high = 50;
+    if (i == 1234567) y = spike_low = -50;
+    if (i == 777777) y = std::nan("");
+    REQUIRE(curve.append(double(i), y));
+    if (i > kPoints / 2) continue;
+    most = std::max(most, curve.bytes());
   }
+  MESSAGE("bytes ", curve.bytes(), ", entries ", curve.size());
+  CHECK(curve.bytes() <= most);  // the second million adds nothing
+  CHECK(curve.bytes() < 2 << 20);
+  CHECK(curve.points() == kPoints);
+  CHECK(curve.nan_count() == 1);
+  CHECK(curve.first_not_finite() == 777777);
+  CHECK(curve.not_positive_count() == 1);
+  CHECK(curve.least_positive_x() == 1);
+  CHECK(curve.first_x(0) == 0);
+  const CurveRange all = curve.range(0, curve.size());
+  CHECK(all.min == -50);
+  CHECK(all.max == 50);
+  CHECK(all.least_positive == 1);
+
+  // The buckets follow each other without a gap, are of one size but for the last one, and know their points.
+  REQUIRE(curve.merged() > 1000);
+  size_t next = 0;
+  for (size_t i = 0; i < curve.merged(); ++i) {
+    const CurveBucket& bucket = curve.bucket(i);
+    REQUIRE(bucket.first == double(next));
+    CurveRange plain;
+    double sum = 0;
+    size_t finite = 0;
+    for (size_t k = 0; k < bucket.points; ++k, ++next) {
+      double y = next == 123456 ? spike_high : next == 1234567 ? spike_low : double(next % 1000) / 1000 + 1;
+      if (next == 777777) continue;
+      plain.add(y);
+      sum += y;
+      ++finite;
+    }
+    REQUIRE(bucket.range.min == plain.min);
+    REQUIRE(bucket.range.max == plain.max);
+    REQUIRE(bucket.mean == doctest::Approx(sum / double(finite)));
+    REQUIRE(curve.x(i) == double(next - 1));
+    if (i + 1 < curve.merged()) REQUIRE(bucket.points == curve.bucket(0).points);
+  }
+  // The latest points are exact.
+  CHECK(curve.size() - curve.merged() >= Curve::kRecent);
+  for (size_t i = curve.merged(); i < curve.size(); ++i, ++next) {
+    REQUIRE(curve.x(i) == double(next));
+    REQUIRE(curve.y(i) == double(next % 1000) / 1000 + 1);
+  }
+  // A place within a bucket is nearest to that bucket.
+  const size_t some = curve.merged() / 2;
+  CHECK(curve.nearest(curve.bucket(some).first) == some);
+  CHECK(curve.nearest(curve.x(some) + 0.4) == some);
+}
+
+TEST_CASE("a long curve goes back to an earlier point") {
+  Curve curve(64);
+  for (int i = 0; i < 1000; ++i) curve.append(i, i % 10 ? 1 : std::nan(""));
+  REQUIRE(curve.merged() > 2);
+  const double inside = curve.bucket(2).first + 1;
+  curve.drop_after(inside);
+  CHECK(curve.size() == 2);  // the bucket of that point is dropped as a whole
+  CHECK(curve.x(1) < inside);
+  CHECK(curve.points() == curve.bucket(0).points + curve.bucket(1).points);
+  CHECK(curve.nan_count() == curve.bucket(0).nans + curve.bucket(1).nans);
+  for (int i = int(curve.x(1)) + 1; i < 2000; ++i) REQUIRE(curve.append(i, 2));
+  CHECK(curve.points() == 2000);
+  CHECK(curve.range(0, curve.size()).max == 2);
+  CHECK(curve.size() <= 64 / 4 + 2 * 64);
+  curve.drop_after(-1);
+  CHECK(curve.size() == 0);
+  CHECK(curve.least_positive_x() == std::numeric_limits<double>::infinity());
 }
 
 TEST_CASE("smoothing has no bias at the start and skips NaN and infinities") {

@@ -2,8 +2,11 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <fstream>
+#include <iomanip>
 #include <sstream>
 
+#include "tests/support/files.h"
 #include "ui/curves/chart_export.h"
 #include "ui/curves/chart_model.h"
 #include "ui/runs/journal.h"
@@ -97,6 +100,81 @@ TEST_CASE("a metric is shown over steps, seconds or samples, with the smoothing 
   CHECK_FALSE(loss.over(XAxis::time, nullptr).raw->size() == 4);
 }
 
+TEST_CASE(
+    "a million values of a metric take bounded memory, and each axis and smoothing keeps them together") {
+  Metric loss("loss", 0.9), samples("samples", 0.9);
+  size_t most = 0;
+  for (int64_t i = 1; i <= 1000000; ++i) {
+    loss.append(i, double(i) / 500, i == 300000 ? 9 : double(i % 2));
+    samples.append(i, double(i) / 500, double(i) * 64);
+    if (i % 1000 == 0) loss.over(i < 500000 ? XAxis::time : XAxis::samples, &samples.raw);
+    if (i <= 500000) most = std::max(most, loss.bytes());
+  }
+  MESSAGE("bytes ", loss.bytes());
+  CHECK(loss.bytes() < 8 << 20);
+  CHECK(loss.bytes() <= most + most / 4);
+  REQUIRE(loss.smooth.size() == loss.raw.size());
+  for (size_t i = 0; i < loss.raw.size(); ++i) {
+    REQUIRE(loss.smooth.x(i) == loss.raw.x(i));
+    REQUIRE(loss.time(i) == loss.raw.x(i) / 500);
+  }
+  for (const XAxis axis : {XAxis::time, XAxis::samples}) {
+    const Metric::Pair over = loss.over(axis, &samples.raw);
+    REQUIRE(over.raw->size() == loss.raw.size());
+    CHECK(over.raw->points() == 1000000);
+    CHECK(over.raw->merged() == loss.raw.merged());
+    CHECK(over.raw->range(0, over.raw->size()).max == 9);
+    const double scale = axis == XAxis::time ? 1.0 / 500 : 64;
+    for (size_t i = 0; i < over.raw->size(); ++i)
+      REQUIRE(over.raw->x(i) == doctest::Approx(loss.raw.x(i) * scale));
+    CHECK(over.raw->first_x(1) == doctest::Approx(loss.raw.first_x(1) * scale).epsilon(1e-3));
+  }
+  // Another smoothing begins with the means of what is merged: their mean is that of all values.
+  loss.set_smoothing(0.999);
+  REQUIRE(loss.smooth.size() == loss.raw.size());
+  for (size_t i = 1000; i < loss.smooth.size(); i += 100)
+    if (std::abs(loss.raw.x(i) - 300000) > 20000)
+      CHECK(loss.smooth.y(i) == doctest::Approx(0.5).epsilon(0.01));
+  loss.drop_after(999000);
+  CHECK(loss.raw.x(loss.raw.size() - 1) == 999000);
+  CHECK(loss.time(loss.raw.size() - 1) == 999000.0 / 500);
+  CHECK(loss.smooth.size() == loss.raw.size());
+}
+
+TEST_CASE("CSV of a long run has the points of its folder in the place of merged ones") {
+  const tests::Folder folder;
+  RunCurves run;
+  run.name = "long";
+  run.folder = folder.file(".");
+  std::ofstream rows(folder.file("metrics.jsonl"));
+  Metric& loss = run.metric("loss", 0.9);
+  Smoother smoother(0.9);
+  std::vector<double> smoothed;
+  constexpr int kPoints = 100000;
+  for (int i = 1; i <= kPoints; ++i) {
+    loss.append(i, i * 0.5, 1.0 / i);
+    smoothed.push_back(smoother.next(i, 1.0 / i));
+    // The latest rows have yet to be written.
+    if (i < kPoints - 100)
+      rows << "{\"step\":" << i << ",\"time\":" << i * 0.5
+           << ",\"metrics\":{\"loss\":" << std::setprecision(17) << 1.0 / i << "}}\n";
+  }
+  rows.close();
+  std::vector<CsvSeries> all = {{run, loss}};
+  REQUIRE(all[0].merged > 0);
+  CHECK(complete(all));
+  REQUIRE(all[0].steps.size() == kPoints);
+  for (int i = 0; i < kPoints; ++i) {
+    REQUIRE(all[0].steps[size_t(i)] == i + 1);
+    REQUIRE(all[0].values[size_t(i)] == 1.0 / (i + 1));
+    REQUIRE(all[0].smoothed[size_t(i)] == smoothed[size_t(i)]);
+  }
+  run.folder.clear();
+  std::vector<CsvSeries> merged = {{run, loss}};
+  CHECK_FALSE(complete(merged));
+  CHECK(merged[0].steps.size() == loss.raw.size());
+}
+
 TEST_CASE("rows that a reload invalidated are dropped") {
   Metric loss("loss", 0.5);
   for (int i = 1; i <= 6; ++i) loss.append(i, i, i);
@@ -105,7 +183,7 @@ TEST_CASE("rows that a reload invalidated are dropped") {
   loss.append(4, 9, 40);
   CHECK(loss.raw.size() == 4);
   CHECK(loss.raw.y(3) == 40);
-  CHECK(loss.times()[3] == 9);
+  CHECK(loss.time(3) == 9);
   CHECK(loss.over(XAxis::time, nullptr).raw->x(3) == 9);
   Metric same("loss", 0.5);
   for (const double y : {1.0, 2.0, 3.0}) same.append(int64_t(y), y, y);
@@ -230,7 +308,7 @@ TEST_CASE(
   CHECK(run.marks[1].kind == RunMark::Kind::reload);
   REQUIRE(run.metrics.size() == 1);
   CHECK(run.metrics[0].raw.size() == 3);
-  CHECK(run.metrics[0].times()[2] == doctest::Approx(0.3));
+  CHECK(run.metrics[0].time(2) == doctest::Approx(0.3));
   ChartModel model;
   model.build({{&journal.curves(), "this run", 0}}, 0, kColors);
   REQUIRE(model.plot_marks().size() == 2);
@@ -240,11 +318,13 @@ TEST_CASE(
 }
 
 TEST_CASE("CSV holds every value exactly, raw and smoothed") {
+  RunCurves run;
+  run.name = "run 1";
   Metric loss("a,\"b", 0.9);
   loss.append(1, 0.1, 1.0 / 3);
   loss.append(7, 1e-300, std::nan(""));
   loss.append(8, 2, -INFINITY);
-  const std::string csv = charts_as_csv({{"run 1", loss}});
+  const std::string csv = charts_as_csv({{run, loss}});
   std::istringstream lines(csv);
   std::string line;
   std::getline(lines, line);

@@ -88,8 +88,9 @@ TEST_CASE("the polyline of a million points has two points per column and keeps 
 
 TEST_CASE("each column of the polyline has the same extremes as a linear scan") {
   Curve curve;
-  for (int i = 0; i < 40000; ++i) curve.append(i, noise() + std::sin(i * 1e-3));
-  const PlotFrame frame = frame_of(39999, -2, 3);
+  for (int i = 0; i < 30000; ++i) curve.append(i, noise() + std::sin(i * 1e-3));
+  REQUIRE(curve.merged() == 0);
+  const PlotFrame frame = frame_of(29999, -2, 3);
   std::vector<float> top(801, 1e9f), bottom(801, -1e9f);
   trace(curve, frame, [&](const std::vector<ImVec2>& points) {
     for (const ImVec2& point : points) {
@@ -111,6 +112,36 @@ TEST_CASE("each column of the polyline has the same extremes as a linear scan") 
     begin = end;
   }
   CHECK(columns == 800);
+}
+
+TEST_CASE("what is merged draws the extremes of its place, shown as a whole and zoomed in to a few buckets") {
+  constexpr int kPoints = 1000000;
+  Curve curve;
+  std::vector<double> values;
+  for (int i = 0; i < kPoints; ++i) {
+    values.push_back(0.2 * noise() + 0.2 * std::sin(i * 1e-5) + (i % 5000 == 17 ? 3 : 0));
+    curve.append(i, values.back());
+  }
+  REQUIRE(curve.merged() > 0);
+  const double bucket = double(curve.bucket(0).points);
+  for (const double span : {double(kPoints - 1), 20 * bucket}) {
+    const PlotFrame frame = frame_of(span, -2, 6);
+    size_t spikes = 0;
+    trace(curve, frame, [&](const std::vector<ImVec2>& points) {
+      for (const ImVec2& point : points) {
+        // There is a true value at this height, at most a bucket and a pixel away.
+        const double at = frame.x_at(point.x), reach = bucket + span / 800;
+        if (at < 0 || at > span) continue;
+        bool found = false;
+        for (int i = std::max(0, int(at - reach)); i < std::min(kPoints, int(at + reach) + 1); ++i)
+          found |= std::abs(frame.py(values[size_t(i)]) - point.y) < 1e-3f;
+        CHECK(found);
+        spikes += point.y < frame.py(2);
+      }
+    });
+    // Each spike is drawn.
+    CHECK(spikes >= size_t(span / 5000));
+  }
 }
 
 TEST_CASE("NaN and Inf break the line: 1, NaN, 2, Inf, 3 are three dots, in a range of 1 to 3") {

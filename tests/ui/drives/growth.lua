@@ -1,0 +1,32 @@
+-- The heap of the window while a run logs three metrics in each of many steps: it must not grow once the exact points of
+-- the curves are as many as they get. Twenty minutes at 500 steps a second are 600,000 steps.
+local steps = dofile(arg[0]:match(".*/") .. "steps.lua")
+local function count() return tonumber(ui.texts("step")[1]:match("%d+")) end
+
+-- In a pause, when the events that were waiting have been taken over.
+local function heap_at(step)
+  local deadline = os.time() + 120
+  while count() < step do
+    assert(os.time() < deadline, "the run is too slow: step " .. count())
+    ui.frames(5)
+  end
+  steps.pause()
+  ui.seconds(2.5)
+  local heap = ui.memory("heap") / 2 ^ 20
+  print(("step %d: heap %.1f MiB"):format(count(), heap))
+  ui.key("F5")
+  ui.wait("state", "running")
+  return heap
+end
+
+ui.wait("state", "running")
+ui.click("panel", "Curves")
+ui.click("curves.x")  -- over time: another copy of the curves
+local before = heap_at(200000)
+local after = heap_at(600000)
+-- Each step has three points of at least 40 bytes, which were 46 MiB.
+assert(after - before < 12, "the heap grows with the number of steps")
+ui.wait("curves.curve", "loss")
+local shown = tonumber(ui.texts("curves.curve")[1]:match("(%d+) points"))
+assert(shown > 600000, "points are missing: " .. shown)
+ui.quit()

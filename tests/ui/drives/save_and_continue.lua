@@ -1,0 +1,36 @@
+-- In a pause the script is edited and saved, and F5 follows within milliseconds: the run goes on with the new text,
+-- whatever the reload is doing by then. So it does when F5 follows a single step or a pause at once.
+local steps = dofile(arg[0]:match(".*/") .. "steps.lua")
+local function count() return tonumber(ui.texts("step")[1]:match("%d+")) end
+
+-- Waits until the run has gone on for some steps. A run that paused again would stand still.
+local function goes_on(what)
+  local from, deadline = count(), os.time() + 15
+  while count() < from + 200 do
+    assert(os.time() < deadline, what .. ": the run stands at step " .. count() .. ", " .. ui.texts("state")[1])
+    ui.frames(2)
+  end
+end
+
+ui.wait("state", "running")
+goes_on("the start")
+for round = 1, 10 do
+  steps.pause()
+  ui.click("panel", "Editor")
+  ui.wait("editor.line", "version")
+  ui.click("editor.line", "version")
+  ui.key("Ctrl+Home")
+  ui.type("version = (version or 0) + 1 ")
+  ui.key("Ctrl+S")
+  ui.frames(round - 1)  -- from at once to well behind the reload
+  ui.key("F5")
+  ui.wait("console.line", "version " .. round)
+  goes_on("round " .. round .. ", after the save")
+  ui.key("F8")
+  ui.key("F5")
+  goes_on("round " .. round .. ", after a step")
+  ui.key("F6")
+  ui.key("F5")
+  goes_on("round " .. round .. ", after a pause")
+end
+ui.quit()
