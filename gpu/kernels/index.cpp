@@ -5,6 +5,7 @@
 #include "gpu/kernels/complex.h"
 #include "gpu/kernels/copy.h"
 #include "gpu/kernels/lanes.h"
+#include "gpu/kernels/segments.h"
 #include "runtime/ops.h"
 
 namespace lunagrad::gpu {
@@ -90,16 +91,58 @@ bool can_add(const Call& call) {
           is_integral(call.output().dtype()));
 }
 
+// out, or memory for it if its elements do not lie together; then `finish` copies them.
+class Dense {
+ public:
+  explicit Dense(const Tensor& out)
+      : out_(out), memory_(out.is_contiguous() ? out : Tensor::empty(out.shape(), out.dtype(), out.device())) {}
+  const Tensor& tensor() const { return memory_; }
+  void begin(const Tensor& x, Recorder& recorder) const {
+    const bool in_place = memory_.storage_ref() == x.storage_ref() && memory_.offset() == x.offset() &&
+                          memory_.strides() == x.strides();
+    if (!in_place) copy(memory_, x, recorder);
+  }
+  void finish(Recorder& recorder) const {
+    if (memory_.storage_ref() != out_.storage_ref()) copy(out_, memory_, recorder);
+  }
+
+ private:
+  const Tensor& out_;
+  Tensor memory_;
+};
+
+// Whether the lanes of an index keep a device busy with one thread each, or are so short that sorting would take
+// longer.
+bool lanes_suffice(const Tensor& index, int64_t extent) {
+  constexpr int64_t kShort = 32, kMany = 1 << 16;
+  return extent <= kShort || index.numel() / extent >= kMany;
+}
+
 void run_scatter_add(const Call& call, Recorder& recorder) {
-  const Tensor &out = call.output(), &index = call.input(1);
+  const NoGrad off;
+  const Tensor &index = call.input(1), &source = call.input(2);
+  const Dense out(call.output());
   const int dim = dim_of(call);
-  copy(out, call.input(0), recorder);
-  const auto add = [&](const Tensor& target, const Tensor& source) {
-    run_lanes(LaneMode::add, {index.shape(), dim, size_along(out, dim)}, view_of(target, dim),
-              view_of(source, dim), view_of(index, dim), FaultKind::scatter_add, recorder);
-  };
-  if (!is_complex(out.dtype())) return add(out, call.input(2));
-  for (const int part : {0, 1}) add(part_view(out, part), part_view(call.input(2), part));
+  out.begin(call.input(0), recorder);
+  const Tensor& sums = out.tensor();
+  if (lanes_suffice(index, size_along(index, dim))) {
+    const auto add = [&](const Tensor& target, const Tensor& from) {
+      run_lanes(LaneMode::add, {index.shape(), dim, size_along(sums, dim)}, view_of(target, dim),
+                view_of(from, dim), view_of(index, dim), FaultKind::scatter_add, recorder);
+    };
+    if (!is_complex(sums.dtype()))
+      add(sums, source);
+    else
+      for (const int part : {0, 1}) add(part_view(sums, part), part_view(source, part));
+  } else {
+    const Tensor rows = contiguous(window(source, index.shape(), source.strides()));
+    const uint64_t parts = is_complex(sums.dtype()) ? 2 : 1;
+    add_by_index(parts_in_a_row(sums), parts_in_a_row(rows),
+                 {1, uint64_t(sums.numel()), parts, contiguous(index), dim, size_along(sums, dim), sums.strides(),
+                  1.0, FaultKind::scatter_add},
+                 recorder);
+  }
+  out.finish(recorder);
 }
 
 struct AddHot {
@@ -111,29 +154,43 @@ static_assert(sizeof(AddHot) <= kHotBytes);
 
 void run_index_add(const Call& call, Recorder& recorder) {
   const NoGrad off;
-  const Tensor& out = call.output();
+  const Dense out(call.output());
+  const Tensor& sums = out.tensor();
   const Tensor index = contiguous(call.input(1)), source = contiguous(call.input(2));
   const int dim = dim_of(call);
-  copy(out, call.input(0), recorder);
-  if (index.numel() == 0) return;
-  Launch launch(recorder);
-  AddHot hot{};
-  hot.target = launch.writes(out);
-  hot.source = launch.reads(source);
-  hot.index = launch.reads(index);
-  hot.fault = recorder.stream.fault_address();
-  hot.outer = hot.inner = 1;
-  for (int d = 0; d < out.ndim(); ++d)
-    if (d != dim) (d < dim ? hot.outer : hot.inner) *= uint32_t(out.size(d));
-  if (is_complex(out.dtype())) hot.inner *= 2;  // real and imaginary parts alternate
-  hot.size = uint32_t(size_along(out, dim));
-  hot.count = uint32_t(index.numel());
-  hot.kind = uint32_t(FaultKind::index_add);
-  hot.alpha = float(call.real(1));
-  const uint64_t wide = (uint64_t(hot.outer) * hot.inner + kGroupSize - 1) / kGroupSize;
-  launch.run(
-      shaders::IndexAdd{.type = uint32_t(part_type(out.dtype())), .index_type = uint32_t(index.dtype())},
-      {group_count(wide * hot.size, recorder)}, {}, bytes_of(hot));
+  out.begin(call.input(0), recorder);
+  uint64_t outer = 1, inner = is_complex(sums.dtype()) ? 2 : 1;  // real and imaginary parts alternate
+  for (int d = 0; d < sums.ndim(); ++d)
+    if (d != dim) (d < dim ? outer : inner) *= uint64_t(sums.size(d));
+  const uint64_t size = uint64_t(size_along(sums, dim)), count = uint64_t(index.numel());
+  const uint64_t wide = (outer * inner + kGroupSize - 1) / kGroupSize;
+  if (count == 0) return out.finish(recorder);
+  // Few indices are looked through for each row of the target, which takes one dispatch.
+  constexpr uint64_t kFew = 512, kShort = 8192;
+  if (count <= kFew && wide * size * ((count + kGroupSize - 1) / kGroupSize) <= kShort) {
+    Launch launch(recorder);
+    AddHot hot{};
+    hot.target = launch.writes(sums);
+    hot.source = launch.reads(source);
+    hot.index = launch.reads(index);
+    hot.fault = recorder.stream.fault_address();
+    hot.outer = uint32_t(outer);
+    hot.inner = uint32_t(inner);
+    hot.size = uint32_t(size);
+    hot.count = uint32_t(count);
+    hot.kind = uint32_t(FaultKind::index_add);
+    hot.alpha = float(call.real(1));
+    launch.run(
+        shaders::IndexAdd{.type = uint32_t(part_type(sums.dtype())), .index_type = uint32_t(index.dtype())},
+        {group_count(wide * size, recorder)}, {}, bytes_of(hot));
+  } else {
+    add_by_index(
+        parts_in_a_row(sums), parts_in_a_row(source),
+        {outer, size, inner, reshape(index, {index.numel()}), 0, int64_t(size), {1}, call.real(1),
+         FaultKind::index_add},
+        recorder);
+  }
+  out.finish(recorder);
 }
 
 }  // namespace

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <bit>
-#include <optional>
 
+#include "gpu/kernels/radix.h"
 #include "gpu/kernels/rows.h"
 #include "runtime/ops.h"
 
@@ -90,7 +90,7 @@ bool supports(const Call& call) {
   constexpr int64_t kMost = int64_t(1) << 31;
   if (x.dtype() == DType::f64 || x.numel() >= kMost) return false;
   const int64_t length = length_of<dim_at>(call);
-  return length <= kBlock || x.numel() / length * int64_t(padded_to(length)) < kMost;
+  return length <= kBlock || can_sort_rows(x, length);
 }
 
 template <int dim_at>
@@ -106,37 +106,15 @@ void order(const Call& call, bool descending, int64_t kept, Recorder& recorder) 
   arguments.rows = rows_along(dim, tensors);
   arguments.kept = uint32_t(kept);
   arguments.padded = padded_to(arguments.rows.extent);
-  const auto with_operands = [&](Launch& launch, bool results) {
-    arguments.operand = launch.reads(x);
-    if (!results) return;
-    arguments.values = launch.writes(values);
-    arguments.places = launch.writes(places);
-  };
+  if (arguments.padded > kBlock)
+    return sort_rows({x, values, places, arguments.rows, arguments.kept, descending}, recorder);
   const uint64_t elements = uint64_t(arguments.rows.count) * arguments.padded;
-  if (arguments.padded <= kBlock) {
-    Launch launch(recorder);
-    with_operands(launch, true);
-    return launch_sort(launch, Sort::kWhole, arguments.padded, form, arguments,
-                       groups_holding(elements, arguments.padded), recorder);
-  }
-  const Scratch keys(recorder, elements * sizeof(uint64_t));
-  std::optional<Scratch> wide_order;
-  if (form.wide) wide_order.emplace(recorder, elements * sizeof(uint32_t));
-  const Scratch* const places_of_keys = form.wide ? &*wide_order : nullptr;
-  {
-    Launch launch(recorder);
-    with_operands(launch, false);
-    arguments.keys = launch.writes(keys);
-    if (places_of_keys) arguments.order = launch.writes(*places_of_keys);
-    launch_sort(launch, Sort::kBlocks, kBlock, form, arguments, groups_holding(elements, kBlock), recorder);
-  }
-  merge_blocks({keys, places_of_keys}, arguments, recorder);
   Launch launch(recorder);
-  with_operands(launch, true);
-  arguments.keys = launch.reads(keys);
-  if (places_of_keys) arguments.order = launch.reads(*places_of_keys);
-  launch_sort(launch, Sort::kTake, kBlock, form, arguments,
-              (uint64_t(arguments.rows.count) * uint64_t(kept) + kGroupSize - 1) / kGroupSize, recorder);
+  arguments.operand = launch.reads(x);
+  arguments.values = launch.writes(values);
+  arguments.places = launch.writes(places);
+  launch_sort(launch, Sort::kWhole, arguments.padded, form, arguments,
+              groups_holding(elements, arguments.padded), recorder);
 }
 
 void run_sort(const Call& call, Recorder& recorder) {
