@@ -91,41 +91,13 @@ bool can_add(const Call& call) {
           is_integral(call.output().dtype()));
 }
 
-// out, or memory for it if its elements do not lie together; then `finish` copies them.
-class Dense {
- public:
-  explicit Dense(const Tensor& out)
-      : out_(out), memory_(out.is_contiguous() ? out : Tensor::empty(out.shape(), out.dtype(), out.device())) {}
-  const Tensor& tensor() const { return memory_; }
-  void begin(const Tensor& x, Recorder& recorder) const {
-    const bool in_place = memory_.storage_ref() == x.storage_ref() && memory_.offset() == x.offset() &&
-                          memory_.strides() == x.strides();
-    if (!in_place) copy(memory_, x, recorder);
-  }
-  void finish(Recorder& recorder) const {
-    if (memory_.storage_ref() != out_.storage_ref()) copy(out_, memory_, recorder);
-  }
-
- private:
-  const Tensor& out_;
-  Tensor memory_;
-};
-
-// Whether the lanes of an index keep a device busy with one thread each, or are so short that sorting would take
-// longer.
-bool lanes_suffice(const Tensor& index, int64_t extent) {
-  constexpr int64_t kShort = 32, kMany = 1 << 16;
-  return extent <= kShort || index.numel() / extent >= kMany;
-}
-
 void run_scatter_add(const Call& call, Recorder& recorder) {
   const NoGrad off;
   const Tensor &index = call.input(1), &source = call.input(2);
-  const Dense out(call.output());
+  const Changed out(call.output(), call.input(0), recorder);
   const int dim = dim_of(call);
-  out.begin(call.input(0), recorder);
   const Tensor& sums = out.tensor();
-  if (lanes_suffice(index, size_along(index, dim))) {
+  if (lanes_suffice(index, dim)) {
     const auto add = [&](const Tensor& target, const Tensor& from) {
       run_lanes(LaneMode::add, {index.shape(), dim, size_along(sums, dim)}, view_of(target, dim),
                 view_of(from, dim), view_of(index, dim), FaultKind::scatter_add, recorder);
@@ -137,12 +109,11 @@ void run_scatter_add(const Call& call, Recorder& recorder) {
   } else {
     const Tensor rows = contiguous(window(source, index.shape(), source.strides()));
     const uint64_t parts = is_complex(sums.dtype()) ? 2 : 1;
-    add_by_index(parts_in_a_row(sums), parts_in_a_row(rows),
-                 {1, uint64_t(sums.numel()), parts, contiguous(index), dim, size_along(sums, dim), sums.strides(),
-                  1.0, FaultKind::scatter_add},
+    add_by_index(parts_in_a_row(sums), parts_in_a_row(rows), {1, uint64_t(sums.numel()), parts, 1.0},
+                 {contiguous(index), dim, size_along(sums, dim), sums.strides(), FaultKind::scatter_add},
                  recorder);
   }
-  out.finish(recorder);
+  out.finish();
 }
 
 struct AddHot {
@@ -154,17 +125,16 @@ static_assert(sizeof(AddHot) <= kHotBytes);
 
 void run_index_add(const Call& call, Recorder& recorder) {
   const NoGrad off;
-  const Dense out(call.output());
+  const Changed out(call.output(), call.input(0), recorder);
   const Tensor& sums = out.tensor();
   const Tensor index = contiguous(call.input(1)), source = contiguous(call.input(2));
   const int dim = dim_of(call);
-  out.begin(call.input(0), recorder);
   uint64_t outer = 1, inner = is_complex(sums.dtype()) ? 2 : 1;  // real and imaginary parts alternate
   for (int d = 0; d < sums.ndim(); ++d)
     if (d != dim) (d < dim ? outer : inner) *= uint64_t(sums.size(d));
   const uint64_t size = uint64_t(size_along(sums, dim)), count = uint64_t(index.numel());
   const uint64_t wide = (outer * inner + kGroupSize - 1) / kGroupSize;
-  if (count == 0) return out.finish(recorder);
+  if (count == 0) return out.finish();
   // Few indices are looked through for each row of the target, which takes one dispatch.
   constexpr uint64_t kFew = 512, kShort = 8192;
   if (count <= kFew && wide * size * ((count + kGroupSize - 1) / kGroupSize) <= kShort) {
@@ -184,13 +154,10 @@ void run_index_add(const Call& call, Recorder& recorder) {
         shaders::IndexAdd{.type = uint32_t(part_type(sums.dtype())), .index_type = uint32_t(index.dtype())},
         {group_count(wide * size, recorder)}, {}, bytes_of(hot));
   } else {
-    add_by_index(
-        parts_in_a_row(sums), parts_in_a_row(source),
-        {outer, size, inner, reshape(index, {index.numel()}), 0, int64_t(size), {1}, call.real(1),
-         FaultKind::index_add},
-        recorder);
+    add_by_index(parts_in_a_row(sums), parts_in_a_row(source), {outer, size, inner, call.real(1)},
+                 {reshape(index, {index.numel()}), 0, int64_t(size), {1}, FaultKind::index_add}, recorder);
   }
-  out.finish(recorder);
+  out.finish();
 }
 
 }  // namespace

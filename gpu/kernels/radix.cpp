@@ -126,8 +126,8 @@ void sort_rows(const SortedRows& sorted, Recorder& recorder) {
     const bool first = p == 0, last = p + 1 == passes;
     // One variant of the passes in between serves all types of a width.
     const Radix form{.raw_type = first || last ? raw_type(type) : ElementType::kI32, .wide = wide};
-    run_pass({first ? Elements{} : elements[(p + 1) % 2], last ? Elements{} : elements[p % 2], &sorted, first,
-              last},
+    run_pass({first ? Elements{.order = sorted.order} : elements[(p + 1) % 2],
+              last ? Elements{} : elements[p % 2], &sorted, first, last},
              form, arguments, counts, recorder);
   }
 }

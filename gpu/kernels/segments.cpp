@@ -4,11 +4,13 @@
 #include <bit>
 #include <optional>
 
+#include "gpu/kernels/copy.h"
 #include "gpu/kernels/radix.h"
 
 namespace lunagrad::gpu {
 namespace {
 
+using shaders::PutLast;
 using shaders::Segments;
 
 struct KeyArguments {
@@ -23,39 +25,73 @@ struct Arguments {
   float alpha;
 };
 
-// The entries of a part: few enough for about 2^18 threads. Later passes have less to do, so that there are fewer
-// of them.
+// The entries of a part: few enough for about 2^18 threads. Later passes have less to do, so that there are
+// fewer of them.
 uint32_t entries_of_part(uint64_t entries, uint64_t columns, bool partial) {
   constexpr uint64_t kThreads = 1 << 18, kMost = 64;
   const uint64_t fewest = partial ? 16 : 8;
   return uint32_t(std::clamp(std::bit_ceil(entries * columns / kThreads), fewest, kMost));
 }
 
-void write_keys(const SumsByIndex& sums, const SortedKeys& keys, Recorder& recorder) {
-  const Shape& shape = sums.index.shape();
+// The key of an index is the place in the target, `nowhere` where it is out of range.
+void write_keys(const IndexedPlaces& places, uint64_t nowhere, const Scratch& keys, Recorder& recorder) {
+  const Shape& shape = places.index.shape();
   Launch launch(recorder);
   KeyArguments a{};
-  a.index = launch.reads(sums.index);
-  a.keys = launch.writes(keys.unsorted());
+  a.index = launch.reads(places.index);
+  a.keys = launch.writes(keys);
   a.fault = recorder.stream.fault_address();
-  a.count = uint32_t(sums.index.numel());
+  a.count = uint32_t(places.index.numel());
   a.dims = uint32_t(shape.size());
-  a.dim = uint32_t(sums.dim);
-  a.size = uint32_t(sums.choices);
-  a.kind = uint32_t(sums.fault);
-  a.nowhere = uint32_t(sums.size);
+  a.dim = uint32_t(places.dim);
+  a.size = uint32_t(places.choices);
+  a.kind = uint32_t(places.fault);
+  a.nowhere = uint32_t(nowhere);
   for (int d = 0; d < shape.size(); ++d) a.extent[d] = uint32_t(shape[d]);
-  for (int d = 0; d < sums.strides.size(); ++d) a.stride[d] = uint32_t(sums.strides[d]);
-  launch.run(shaders::IndexKeys{.index_type = uint32_t(sums.index.dtype())}, {groups_for(a.count, recorder)},
-             bytes_of(a));
+  for (int d = 0; d < places.strides.size(); ++d) a.stride[d] = uint32_t(places.strides[d]);
+  launch.run(shaders::IndexKeys{.index_type = uint32_t(places.index.dtype())},
+             {groups_for(a.count, recorder)}, bytes_of(a));
 }
+
+struct PutHot {
+  uint64_t target, source, keys, owners;
+  uint32_t count, size, step;
+};
+static_assert(sizeof(PutHot) <= kHotBytes);
 
 }  // namespace
 
-void add_by_index(const Tensor& target, const Tensor& source, const SumsByIndex& sums, Recorder& recorder) {
-  const uint32_t count = uint32_t(sums.index.numel());
+void put_by_index(const Tensor& target, const Tensor& source, const IndexedPlaces& places,
+                  Recorder& recorder) {
+  const int64_t count = places.index.numel();
+  const Scratch keys(recorder, size_t(count) * sizeof(uint32_t));
+  const Tensor owners = Tensor::empty({target.numel()}, DType::i32, target.device());
+  copy(owners, Tensor::number(int64_t(0)), recorder);
+  write_keys(places, uint64_t(target.numel()), keys, recorder);
+  PutHot hot{};
+  hot.count = uint32_t(count);
+  hot.size = uint32_t(target.numel());
+  hot.step = source.numel() == count ? 1 : 0;
+  for (const uint32_t mode : {PutLast::kClaim, PutLast::kPut}) {
+    Launch launch(recorder);
+    hot.keys = launch.reads(keys);
+    if (mode == PutLast::kClaim) {
+      hot.owners = launch.writes(owners);
+    } else {
+      hot.owners = launch.reads(owners);
+      hot.source = launch.reads(source);
+      hot.target = launch.writes(target);
+    }
+    launch.run(PutLast{.mode = mode, .type = raw_type(target.dtype())}, {groups_for(hot.count, recorder)}, {},
+               bytes_of(hot));
+  }
+}
+
+void add_by_index(const Tensor& target, const Tensor& source, const IndexedSums& sums,
+                  const IndexedPlaces& places, Recorder& recorder) {
+  const uint32_t count = uint32_t(places.index.numel());
   SortedKeys sorted(count, uint32_t(std::bit_width(sums.size)), recorder);
-  write_keys(sums, sorted, recorder);
+  write_keys(places, sums.size, sorted.unsorted(), recorder);
   sorted.sort(recorder);
 
   const bool real = target.dtype() == DType::f32;
@@ -89,9 +125,10 @@ void add_by_index(const Tensor& target, const Tensor& source, const SumsByIndex&
       a.left_keys = launch.writes(*to_keys);
     }
     const uint64_t together = kGroupSize / across;
-    launch.run(Segments{.type = uint32_t(target.dtype()), .fours = fours, .partial = pass > 0, .across = across},
-               {group_count((parts + together - 1) / together * ((columns + across - 1) / across), recorder)},
-               bytes_of(a));
+    launch.run(
+        Segments{.type = uint32_t(target.dtype()), .fours = fours, .partial = pass > 0, .across = across},
+        {group_count((parts + together - 1) / together * ((columns + across - 1) / across), recorder)},
+        bytes_of(a));
     a.entries = left;
   }
 }

@@ -147,4 +147,8 @@ void put(int64_t starts[3], uint i, Item before, Item with) {
   store_integer(arguments.places, starts[2] + at * arguments.rows.step[2], kI64, place);
 }
 
-#include "scan.glsl"
+#include "scan_rows.glsl"
+
+void main() {
+  scan_rows();
+}

@@ -11,7 +11,7 @@ layout(constant_id = 5) const uint STAGE = 0;
 layout(constant_id = 6) const bool FOURS = false;  // rows of f32 that can be accessed four at a time
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
-  uint64_t result, operand, kept;
+  uint64_t result, operand, unused, kept;
   uint pieces;
   Rows rows;
 };
@@ -85,4 +85,8 @@ void put(int64_t starts[3], uint i, Item before, Item with) {
     store_integer(arguments.result, at, kI64, EXCLUSIVE ? before.whole : with.whole);
 }
 
-#include "scan.glsl"
+#include "scan_rows.glsl"
+
+void main() {
+  scan_rows();
+}

@@ -1,4 +1,4 @@
-// Rows that are cut into tiles, one for each work group of 256 threads, and sums over the threads of a work group.
+// Sums over the threads of a work group of 256, for kernels that cut rows into tiles.
 layout(local_size_x = 256) in;
 
 // The sum of the values of the threads before this one. All threads of the work group must call it. Two steps: a thread

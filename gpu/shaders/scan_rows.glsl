@@ -205,7 +205,7 @@ void visit_side_by_side() {
   }
 }
 
-void main() {
+void scan_rows() {
   if (STAGE == kParts) {
     write_parts();
     return;
