@@ -10,11 +10,10 @@ using shaders::Running;
 void run(const Call& call, uint32_t mode, bool reverse, Recorder& recorder) {
   constexpr size_t kItem = 16;
   const Tensor& x = call.input(0);
-  run_scan(
-      Running{.mode = mode, .type = uint32_t(x.dtype()), .raw_type = raw_type(x.dtype()), .reverse = reverse},
-      {call.output(0), x, mode == Running::kLogSum ? nullptr : &call.output(1),
-       normalize_dim(call.op->name, call.integer(0), x.shape()), kItem},
-      recorder);
+  run_scan(Running{.mode = mode, .type = uint32_t(x.dtype()), .raw_type = raw_type(x.dtype())},
+           {call.output(0), x, mode == Running::kLogSum ? nullptr : &call.output(1),
+            normalize_dim(call.op->name, call.integer(0), x.shape()), kItem, reverse},
+           recorder);
 }
 
 bool supports_extreme(const Call& call) {

@@ -24,9 +24,10 @@ Scan scan_of(const Call& call, const Tensor& out, const Tensor& x) {
 void run_cumsum(const Call& call, Recorder& recorder) {
   const Tensor &x = call.input(0), &out = call.output();
   const auto run = [&](const Tensor& to, const Tensor& from) {
-    run_scan(
-        shaders::Scan{.mode = uint32_t(from.dtype()), .exclusive = call.flag(1), .reverse = call.flag(2)},
-        scan_of(call, to, from), recorder);
+    Scan scan = scan_of(call, to, from);
+    scan.exclusive = call.flag(1);
+    scan.reverse = call.flag(2);
+    run_scan(shaders::Scan{.mode = uint32_t(from.dtype())}, scan, recorder);
   };
   if (!is_complex(x.dtype())) return run(out, x);
   for (const int part : {0, 1}) run(part_view(out, part), part_view(x, part));

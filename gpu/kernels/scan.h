@@ -10,16 +10,17 @@ namespace lunagrad::gpu {
 
 struct ScanArguments {
   uint64_t result, operand, places, kept;
-  uint32_t pieces;
+  uint32_t pieces, reverse, exclusive, padding;
   Rows rows;
 };
-static_assert(offsetof(ScanArguments, rows) == 40);
+static_assert(offsetof(ScanArguments, rows) == 48);
 
 struct Scan {
   const Tensor &result, &operand;
   const Tensor* places;  // null: there are none
   int dim;
   size_t item;  // bytes of a combination that is kept in global memory
+  bool reverse = false, exclusive = false;
 };
 
 // `form` has the constants of the operation; this function sets how it is divided among threads.
@@ -30,6 +31,8 @@ void run_scan(Form form, const Scan& scan, Recorder& recorder) {
   Rows& rows = arguments.rows = rows_along(scan.dim, tensors);
   const uint64_t count = rows.count, extent = rows.extent;
   arguments.pieces = 1;
+  arguments.reverse = scan.reverse;
+  arguments.exclusive = scan.exclusive;
   const auto launch = [&](uint32_t stage, uint64_t groups, const Scratch* kept) {
     Launch launch(recorder);
     arguments.operand = launch.reads(scan.operand);

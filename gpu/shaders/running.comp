@@ -7,13 +7,13 @@
 const uint kLargest = 0, kSmallest = 1, kLogSum = 2;  // MODE
 layout(constant_id = 2) const uint TYPE = 6;
 layout(constant_id = 3) const uint RAW_TYPE = 2;  // an integer type of the same size as the elements
-layout(constant_id = 4) const bool REVERSE = false;
-layout(constant_id = 5) const uint STAGE = 0;
-layout(constant_id = 6) const bool FOURS = false;  // rows of f32 that can be accessed four at a time
+layout(constant_id = 4) const uint STAGE = 0;
+layout(constant_id = 5) const bool FOURS = false;  // rows of f32 that can be accessed four at a time
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
   uint64_t result, operand, places, kept;
   uint pieces;
+  bool reverse, exclusive;  // exclusive: never
   Rows rows;  // of result and operand, and of the places
 };
 layout(push_constant, scalar) uniform Push {
@@ -118,7 +118,7 @@ Item kept_at(uint i) {
 }
 
 uint place_of(uint i) {
-  return REVERSE ? arguments.rows.extent - 1 - i : i;
+  return arguments.reverse ? arguments.rows.extent - 1 - i : i;
 }
 Item item_of(float x) {
   Item item = none();

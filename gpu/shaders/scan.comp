@@ -4,15 +4,14 @@
 #include "rows.glsl"
 
 // MODE is the type of the operand: f32, or an integer type, which is combined in i64.
-layout(constant_id = 2) const bool EXCLUSIVE = false;
-layout(constant_id = 3) const bool REVERSE = false;
-layout(constant_id = 4) const bool PRODUCT = false;
-layout(constant_id = 5) const uint STAGE = 0;
-layout(constant_id = 6) const bool FOURS = false;  // rows of f32 that can be accessed four at a time
+layout(constant_id = 2) const bool PRODUCT = false;
+layout(constant_id = 3) const uint STAGE = 0;
+layout(constant_id = 4) const bool FOURS = false;  // rows of f32 that can be accessed four at a time
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
   uint64_t result, operand, unused, kept;
   uint pieces;
+  bool reverse, exclusive;
   Rows rows;
 };
 layout(push_constant, scalar) uniform Push {
@@ -30,10 +29,10 @@ shared float shared_reals[kReal ? 272 * kRuns : 1];
 shared int64_t shared_wholes[kReal ? 1 : 272 * kRuns];
 
 Item none() {
-  return PRODUCT ? Item(1.0, 1L) : Item(0.0, 0L);
+  return Item(PRODUCT ? 1.0 : 0.0, PRODUCT ? 1L : 0L);
 }
 Item both(Item a, Item b) {
-  return PRODUCT ? Item(a.real * b.real, a.whole * b.whole) : Item(a.real + b.real, a.whole + b.whole);
+  return Item(PRODUCT ? a.real * b.real : a.real + b.real, PRODUCT ? a.whole * b.whole : a.whole + b.whole);
 }
 void share(uint i, Item item) {
   if (kReal)
@@ -60,7 +59,7 @@ Item kept_at(uint i) {
 }
 
 int64_t place_of(uint i) {
-  return int64_t(REVERSE ? arguments.rows.extent - 1 - i : i);
+  return int64_t(arguments.reverse ? arguments.rows.extent - 1 - i : i);
 }
 Item item_at(int64_t row, uint i) {
   Item item = Item(0.0, 0L);
@@ -75,14 +74,14 @@ Item item_of(float x) {
   return Item(x, 0L);
 }
 float value_of(Item before, Item with) {
-  return EXCLUSIVE ? before.real : with.real;
+  return arguments.exclusive ? before.real : with.real;
 }
 void put(int64_t starts[3], uint i, Item before, Item with) {
   const int64_t at = starts[0] + place_of(i) * arguments.rows.step[0];
   if (kReal)
     store_f32(arguments.result, at, value_of(before, with));
   else
-    store_integer(arguments.result, at, kI64, EXCLUSIVE ? before.whole : with.whole);
+    store_integer(arguments.result, at, kI64, arguments.exclusive ? before.whole : with.whole);
 }
 
 #include "scan_rows.glsl"

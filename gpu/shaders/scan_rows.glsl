@@ -68,8 +68,8 @@ Four four_at(int64_t row, uint i) {
   Four four;
   if (FOURS) {
     vec4 x = vec4(0.0);
-    if (i < length()) x = load_f32x4(arguments.operand + row * 4, int64_t((REVERSE ? length() - 4 - i : i) / 4));
-    if (REVERSE) x = x.wzyx;
+    if (i < length()) x = load_f32x4(arguments.operand + row * 4, int64_t((arguments.reverse ? length() - 4 - i : i) / 4));
+    if (arguments.reverse) x = x.wzyx;
     [[unroll]] for (uint v = 0; v < 4; ++v) {
       four.at[v] = none();
       if (i < length()) four.at[v] = item_of(x[v]);
@@ -91,8 +91,8 @@ void put_four(int64_t starts[3], uint i, Item before, Four with) {
       y[v] = value_of(before, with.at[v]);
       before = with.at[v];
     }
-    if (REVERSE) y = y.wzyx;
-    store_f32x4(arguments.result + starts[0] * 4, int64_t((REVERSE ? length() - 4 - i : i) / 4), y);
+    if (arguments.reverse) y = y.wzyx;
+    store_f32x4(arguments.result + starts[0] * 4, int64_t((arguments.reverse ? length() - 4 - i : i) / 4), y);
     return;
   }
   [[unroll]] for (uint v = 0; v < 4; ++v) {

@@ -42,8 +42,9 @@ struct Table {
   int64_t rows, width, ids;
   double choices;  // of the rows that the ids name
 };
-const Table kTables[] = {{5000, 1, 3000, 5000}, {7, 3, 4000, 7},     {300, 64, 2500, 1},  {4096, 12, 700, 4096},
-                         {1, 5, 3000, 1},       {70000, 2, 600, 70000}, {40, 1030, 900, 3}, {256, 4096, 520, 256}};
+const Table kTables[] = {{5000, 1, 3000, 5000}, {7, 3, 4000, 7},      {300, 64, 2500, 1},
+                         {4096, 12, 700, 4096}, {1, 5, 3000, 1},      {70000, 2, 600, 70000},
+                         {40, 1030, 900, 3},    {256, 4096, 520, 256}};
 
 TEST_CASE("gradients of embeddings are the CPU's, and the same bits every time") {
   const Fallbacks fallbacks;
@@ -148,10 +149,12 @@ TEST_CASE("an index out of range among many is named, and the others count") {
   const Tensor x = zeros({600, 40}, DType::f32, gpu()), line = zeros({600}, DType::f32, gpu());
   CHECK_THROWS_WITH_AS(
       index_add(x, 0, index, ones({3000, 40}, DType::f32, gpu())).to_vector<float>(),
-      doctest::Contains("index_add: index 600 at position 1235 is out of range for a dim of size 600"), Error);
+      doctest::Contains("index_add: index 600 at position 1235 is out of range for a dim of size 600"),
+      Error);
   CHECK_THROWS_WITH_AS(
       scatter_add(line, 0, index, ones({3000}, DType::f32, gpu())).to_vector<float>(),
-      doctest::Contains("scatter_add: index 600 at position 1235 is out of range for a dim of size 600"), Error);
+      doctest::Contains("scatter_add: index 600 at position 1235 is out of range for a dim of size 600"),
+      Error);
   CHECK_THROWS_WITH_AS(
       scatter(line, 0, index, ones({3000}, DType::f32, gpu())).to_vector<float>(),
       doctest::Contains("scatter: index 600 at position 1235 is out of range for a dim of size 600"), Error);
@@ -199,9 +202,11 @@ TEST_CASE("running combinations of long rows, and of rows that lie side by side"
           const Op& op = *find_op("_cumsum");
           const Values params = {dim, exclusive, reverse};
           const Tensor got = apply1(op, {arrange(x, layout)}, params);
-          CHECK_MESSAGE(distance(got, apply1(op, {to(x, DType::f64)}, params)) < 1e-5, text(shape, int(layout)));
+          CHECK_MESSAGE(distance(got, apply1(op, {to(x, DType::f64)}, params)) < 1e-5,
+                        text(shape, int(layout)));
           CHECK(words(got) == words(apply1(op, {arrange(x, layout)}, params)));
-          CHECK(words(apply1(op, {arrange(numbers, layout)}, params)) == words(apply1(op, {numbers}, params)));
+          CHECK(words(apply1(op, {arrange(numbers, layout)}, params)) ==
+                words(apply1(op, {numbers}, params)));
         }
     const Tensor z = to(x, DType::c64);
     CHECK(distance(cumsum(to(z, gpu()), dim), cumsum(z, dim)) < 1e-5);
@@ -210,14 +215,15 @@ TEST_CASE("running combinations of long rows, and of rows that lie side by side"
     CHECK(words(cumprod(to(numbers, gpu()), dim)) == words(cumprod(numbers, dim)));
     for (const char* name : {"cummax", "cummin"}) {
       const Tensor y = special(shape, stream, DType::f32);
-      const Operands here = apply(*find_op(name), {y}, {dim}), there = apply(*find_op(name), {to(y, gpu())}, {dim});
+      const Operands here = apply(*find_op(name), {y}, {dim}),
+                     there = apply(*find_op(name), {to(y, gpu())}, {dim});
       CHECK(words(there[0]) == words(here[0]));
       CHECK(words(there[1]) == words(here[1]));
     }
     for (const bool reverse : {false, true}) {
       const Op& op = *find_op("_logcumsumexp");
-      CHECK(distance(apply1(op, {to(x, gpu())}, {dim, reverse}), apply1(op, {to(x, DType::f64)}, {dim, reverse})) <
-            1e-5);
+      CHECK(distance(apply1(op, {to(x, gpu())}, {dim, reverse}),
+                     apply1(op, {to(x, DType::f64)}, {dim, reverse})) < 1e-5);
     }
   }
   require_none(fallbacks);
