@@ -1,4 +1,5 @@
-// sort and topk along a dim, of any ordered type (shaders/sort.comp).
+// sort and topk along a dim, of any ordered type: short rows in shared memory (shaders/sort.comp), long ones
+// by radix.
 #include "gpu/kernels/sort.h"
 
 #include <algorithm>

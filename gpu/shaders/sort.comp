@@ -2,7 +2,8 @@
 // Sorts rows and returns the elements and their indices: a bitonic sorting network (Batcher, "Sorting networks and their
 // applications", 1968). Keys have the order of their elements; indices ("places") break ties, so the sort is stable. The
 // place is the lower half of the key if the element has 32 bits, else it is stored separately (WIDE). Rows that fit into
-// the shared memory of a work group are sorted there. Blocks of longer rows are sorted there, then merged in global memory.
+// the shared memory of a work group are sorted there. Longer rows of elements have radix.comp; of given keys, blocks are sorted
+// there, then merged in global memory.
 #extension GL_GOOGLE_include_directive : require
 #include "rows.glsl"
 #include "order.glsl"
@@ -16,13 +17,13 @@ layout(constant_id = 7) const uint LEVELS = 1;    // the number of steps that kS
 layout(constant_id = 8) const bool NAMED = false;  // kWhole: places are written as what `order` has for them
 
 const uint kWhole = 0;   // from the operand to the results
-const uint kBlocks = 1;  // from the operand to sorted blocks of keys
+const uint kBlocks = 1;  // given keys to sorted blocks of them
 const uint kStep = 2;    // LEVELS steps of runs of `run` keys: compares keys `apart` from each other, then nearer ones
 const uint kMerge = 3;   // the last steps of a run, inside blocks
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
   uint64_t values, places, operand;
-  uint64_t keys, order;  // `padded` for each row; order: the places, if WIDE
+  uint64_t keys, order;  // `padded` for each row; order: the places of the keys, or the names
   uint kept;             // results of each row
   uint padded;           // a power of two
   uint run, apart;
@@ -141,7 +142,7 @@ void visit_blocks() {
   for (uint block = gl_WorkGroupID.x; block < blocks; block += gl_NumWorkGroups.x) {
     const uint from = block * kTogether;
     barrier();
-    if (MODE == kWhole || MODE == kBlocks && TYPE != kAbsent)
+    if (MODE == kWhole)
       load(from);
     else
       load_keys(from);
