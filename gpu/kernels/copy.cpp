@@ -158,4 +158,16 @@ void copy(const Tensor& out, const Tensor& from, Recorder& recorder) {
              {visit.groups}, bytes_of(arguments).first(space.dims > 0 ? sizeof arguments : 0), bytes_of(hot));
 }
 
+Changed::Changed(const Tensor& out, const Tensor& x, Recorder& recorder)
+    : out_(out),
+      memory_(out.is_contiguous() ? out : Tensor::empty(out.shape(), out.dtype(), out.device())),
+      recorder_(recorder) {
+  const bool in_place = memory_.storage_ref() == x.storage_ref() && memory_.offset() == x.offset() &&
+                        memory_.strides() == x.strides();
+  if (!in_place) copy(memory_, x, recorder);
+}
+void Changed::finish() const {
+  if (!(memory_.storage_ref() == out_.storage_ref())) copy(out_, memory_, recorder_);
+}
+
 }  // namespace lunagrad::gpu

@@ -10,4 +10,18 @@ bool can_copy(const Tensor& from, DType to);
 // out = from, which is broadcast and may be a number. Does nothing if out has no elements.
 void copy(const Tensor& out, const Tensor& from, Recorder&);
 
+// The result of an op that changes a few elements of x: contiguous, and a copy of x at first. It is the
+// memory of `out` itself, or finish() copies it there; nothing is copied where x is changed in place.
+class Changed {
+ public:
+  Changed(const Tensor& out, const Tensor& x, Recorder&);
+  const Tensor& tensor() const { return memory_; }
+  void finish() const;
+
+ private:
+  const Tensor& out_;
+  Tensor memory_;
+  Recorder& recorder_;
+};
+
 }  // namespace lunagrad::gpu

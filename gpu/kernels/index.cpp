@@ -5,6 +5,7 @@
 #include "gpu/kernels/complex.h"
 #include "gpu/kernels/copy.h"
 #include "gpu/kernels/lanes.h"
+#include "gpu/kernels/segments.h"
 #include "runtime/ops.h"
 
 namespace lunagrad::gpu {
@@ -91,15 +92,28 @@ bool can_add(const Call& call) {
 }
 
 void run_scatter_add(const Call& call, Recorder& recorder) {
-  const Tensor &out = call.output(), &index = call.input(1);
+  const NoGrad off;
+  const Tensor &index = call.input(1), &source = call.input(2);
+  const Changed out(call.output(), call.input(0), recorder);
   const int dim = dim_of(call);
-  copy(out, call.input(0), recorder);
-  const auto add = [&](const Tensor& target, const Tensor& source) {
-    run_lanes(LaneMode::add, {index.shape(), dim, size_along(out, dim)}, view_of(target, dim),
-              view_of(source, dim), view_of(index, dim), FaultKind::scatter_add, recorder);
-  };
-  if (!is_complex(out.dtype())) return add(out, call.input(2));
-  for (const int part : {0, 1}) add(part_view(out, part), part_view(call.input(2), part));
+  const Tensor& sums = out.tensor();
+  if (lanes_suffice(index, dim)) {
+    const auto add = [&](const Tensor& target, const Tensor& from) {
+      run_lanes(LaneMode::add, {index.shape(), dim, size_along(sums, dim)}, view_of(target, dim),
+                view_of(from, dim), view_of(index, dim), FaultKind::scatter_add, recorder);
+    };
+    if (!is_complex(sums.dtype()))
+      add(sums, source);
+    else
+      for (const int part : {0, 1}) add(part_view(sums, part), part_view(source, part));
+  } else {
+    const Tensor rows = contiguous(window(source, index.shape(), source.strides()));
+    const uint64_t parts = is_complex(sums.dtype()) ? 2 : 1;
+    add_by_index(parts_in_a_row(sums), parts_in_a_row(rows), {1, uint64_t(sums.numel()), parts, 1.0},
+                 {contiguous(index), dim, size_along(sums, dim), sums.strides(), FaultKind::scatter_add},
+                 recorder);
+  }
+  out.finish();
 }
 
 struct AddHot {
@@ -111,29 +125,39 @@ static_assert(sizeof(AddHot) <= kHotBytes);
 
 void run_index_add(const Call& call, Recorder& recorder) {
   const NoGrad off;
-  const Tensor& out = call.output();
+  const Changed out(call.output(), call.input(0), recorder);
+  const Tensor& sums = out.tensor();
   const Tensor index = contiguous(call.input(1)), source = contiguous(call.input(2));
   const int dim = dim_of(call);
-  copy(out, call.input(0), recorder);
-  if (index.numel() == 0) return;
-  Launch launch(recorder);
-  AddHot hot{};
-  hot.target = launch.writes(out);
-  hot.source = launch.reads(source);
-  hot.index = launch.reads(index);
-  hot.fault = recorder.stream.fault_address();
-  hot.outer = hot.inner = 1;
-  for (int d = 0; d < out.ndim(); ++d)
-    if (d != dim) (d < dim ? hot.outer : hot.inner) *= uint32_t(out.size(d));
-  if (is_complex(out.dtype())) hot.inner *= 2;  // real and imaginary parts alternate
-  hot.size = uint32_t(size_along(out, dim));
-  hot.count = uint32_t(index.numel());
-  hot.kind = uint32_t(FaultKind::index_add);
-  hot.alpha = float(call.real(1));
-  const uint64_t wide = (uint64_t(hot.outer) * hot.inner + kGroupSize - 1) / kGroupSize;
-  launch.run(
-      shaders::IndexAdd{.type = uint32_t(part_type(out.dtype())), .index_type = uint32_t(index.dtype())},
-      {group_count(wide * hot.size, recorder)}, {}, bytes_of(hot));
+  uint64_t outer = 1, inner = is_complex(sums.dtype()) ? 2 : 1;  // real and imaginary parts alternate
+  for (int d = 0; d < sums.ndim(); ++d)
+    if (d != dim) (d < dim ? outer : inner) *= uint64_t(sums.size(d));
+  const uint64_t size = uint64_t(size_along(sums, dim)), count = uint64_t(index.numel());
+  const uint64_t wide = (outer * inner + kGroupSize - 1) / kGroupSize;
+  if (count == 0) return out.finish();
+  // Few indices are looked through for each row of the target, which takes one dispatch.
+  constexpr uint64_t kFew = 512, kShort = 8192;
+  if (count <= kFew && wide * size * ((count + kGroupSize - 1) / kGroupSize) <= kShort) {
+    Launch launch(recorder);
+    AddHot hot{};
+    hot.target = launch.writes(sums);
+    hot.source = launch.reads(source);
+    hot.index = launch.reads(index);
+    hot.fault = recorder.stream.fault_address();
+    hot.outer = uint32_t(outer);
+    hot.inner = uint32_t(inner);
+    hot.size = uint32_t(size);
+    hot.count = uint32_t(count);
+    hot.kind = uint32_t(FaultKind::index_add);
+    hot.alpha = float(call.real(1));
+    launch.run(
+        shaders::IndexAdd{.type = uint32_t(part_type(sums.dtype())), .index_type = uint32_t(index.dtype())},
+        {group_count(wide * size, recorder)}, {}, bytes_of(hot));
+  } else {
+    add_by_index(parts_in_a_row(sums), parts_in_a_row(source), {outer, size, inner, call.real(1)},
+                 {reshape(index, {index.numel()}), 0, int64_t(size), {1}, FaultKind::index_add}, recorder);
+  }
+  out.finish();
 }
 
 }  // namespace

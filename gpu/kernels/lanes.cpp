@@ -25,6 +25,12 @@ struct Arguments {
 int dim_of(const Call& call) { return normalize_dim(call.op->name, call.integer(0), call.input(0).shape()); }
 int64_t size_along(const Tensor& x, int dim) { return x.ndim() == 0 ? 1 : x.size(dim); }
 
+bool lanes_suffice(const Tensor& index, int dim) {
+  constexpr int64_t kShort = 32, kMany = 1 << 16;
+  const int64_t length = size_along(index, dim);
+  return length <= kShort || index.numel() / length >= kMany;
+}
+
 LaneView view_of(const Tensor& x, int dim) {
   if (x.ndim() == 0) return {&x, {}, 0};
   Strides strides = x.strides();

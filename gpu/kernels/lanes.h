@@ -31,6 +31,10 @@ struct Lanes {
 void run_lanes(LaneMode, const Lanes&, const LaneView& target, const LaneView& source, const LaneView& index,
                FaultKind, Recorder&);
 
+// Whether the lanes of an index keep a device busy with one thread each, or are so short that another way
+// would take longer.
+bool lanes_suffice(const Tensor& index, int dim);
+
 // The dim of the call's first operand that its first parameter names, and the size of x along it.
 int dim_of(const Call&);
 int64_t size_along(const Tensor& x, int dim);

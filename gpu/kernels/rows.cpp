@@ -68,14 +68,18 @@ bool is_aligned(const Tensor& x) { return x.dtype() == DType::f32 && x.offset() 
 
 }  // namespace
 
-RowPlan plan_rows(const Rows& rows, std::span<const Tensor* const> tensors, const PhysicalDevice& physical) {
+bool can_move_in_fours(const Rows& rows, std::span<const Tensor* const> tensors) {
   bool in_fours = rows.extent % 4 == 0;
   for (size_t k = 0; k < tensors.size(); ++k) {
     in_fours = in_fours && is_aligned(*tensors[k]) && rows.step[k] == 1;
     for (uint32_t d = 0; d < rows.dims; ++d)
       in_fours = in_fours && (rows.size[d] == 1 || rows.stride[k][d] % 4 == 0);
   }
-  return plan(rows.extent, in_fours, physical);
+  return in_fours;
+}
+
+RowPlan plan_rows(const Rows& rows, std::span<const Tensor* const> tensors, const PhysicalDevice& physical) {
+  return plan(rows.extent, can_move_in_fours(rows, tensors), physical);
 }
 RowPlan plan_rows(uint32_t length, std::span<const Tensor* const> tensors, const PhysicalDevice& physical) {
   const bool begin_well = std::all_of(tensors.begin(), tensors.end(),

@@ -21,6 +21,9 @@ static_assert(offsetof(Rows, stride) == 48);
 Rows rows_along(int dim, std::span<const Tensor* const> tensors);
 // How many threads share a row: a power of two, at most kGroupSize.
 uint32_t threads_along(uint32_t length);
+// Whether all rows of f32 can be accessed four elements at a time: adjacent elements, at multiples of 16
+// bytes.
+bool can_move_in_fours(const Rows&, std::span<const Tensor* const>);
 
 struct RowPlan {
   uint32_t along;         // threads of a row

@@ -1,44 +1,49 @@
-// cumsum along a dim: of f32, of the real and imaginary parts of c64, and of integers in i64.
+// cumsum along a dim, of f32, of the real and imaginary parts of c64, and of integers in i64; cumprod of f32
+// and integers (shaders/scan.comp).
+#include "gpu/kernels/scan.h"
+
 #include "gpu/kernels/complex.h"
-#include "gpu/kernels/rows.h"
 #include "runtime/ops.h"
 
 namespace lunagrad::gpu {
 namespace {
 
-struct Arguments {
-  uint64_t result, operand;
-  Rows rows;
-};
-
-bool supports(const Call& call) {
+bool supports_real(const Call& call) {
   const DType type = call.input(0).dtype();
-  return (type == DType::f32 || type == DType::c64 || is_integral(type)) && indexable(call.input(0));
+  return (type == DType::f32 || is_integral(type)) && indexable(call.input(0));
+}
+bool supports(const Call& call) {
+  return supports_real(call) || (call.input(0).dtype() == DType::c64 && indexable(call.input(0)));
 }
 
-void scan(const Call& call, const Tensor& out, const Tensor& x, Recorder& recorder) {
+Scan scan_of(const Call& call, const Tensor& out, const Tensor& x) {
   const int dim = normalize_dim(call.op->name, call.integer(0), x.shape());
-  Launch launch(recorder);
-  Arguments arguments{};
-  arguments.result = launch.writes(out);
-  arguments.operand = launch.reads(x);
-  const Tensor* tensors[] = {&out, &x};
-  arguments.rows = rows_along(dim, tensors);
-  const uint32_t along = threads_along(arguments.rows.extent);
-  launch.run(
-      shaders::Scan{
-          .mode = uint32_t(x.dtype()), .along = along, .exclusive = call.flag(1), .reverse = call.flag(2)},
-      {groups_for(uint64_t(arguments.rows.count) * along, recorder)}, bytes_of(arguments));
+  return {out, x, nullptr, dim, x.dtype() == DType::f32 ? sizeof(float) : sizeof(int64_t)};
 }
 
 void run_cumsum(const Call& call, Recorder& recorder) {
   const Tensor &x = call.input(0), &out = call.output();
-  if (!is_complex(x.dtype())) return scan(call, out, x, recorder);
-  for (const int part : {0, 1}) scan(call, part_view(out, part), part_view(x, part), recorder);
+  const auto run = [&](const Tensor& to, const Tensor& from) {
+    Scan scan = scan_of(call, to, from);
+    scan.exclusive = call.flag(1);
+    scan.reverse = call.flag(2);
+    run_scan(shaders::Scan{.mode = uint32_t(from.dtype())}, scan, recorder);
+  };
+  if (!is_complex(x.dtype())) return run(out, x);
+  for (const int part : {0, 1}) run(part_view(out, part), part_view(x, part));
+}
+
+void run_cumprod(const Call& call, Recorder& recorder) {
+  const Tensor& x = call.input(0);
+  run_scan(shaders::Scan{.mode = uint32_t(x.dtype()), .product = true}, scan_of(call, call.output(), x),
+           recorder);
 }
 
 }  // namespace
 
-std::vector<KernelEntry> scan_kernels() { return {{find_op("_cumsum"), {supports, run_cumsum, true}}}; }
+std::vector<KernelEntry> scan_kernels() {
+  return {{find_op("_cumsum"), {supports, run_cumsum, true}},
+          {find_op("_cumprod"), {supports_real, run_cumprod}}};
+}
 
 }  // namespace lunagrad::gpu

@@ -4,6 +4,7 @@
 #include "gpu/kernels.h"
 #include "gpu/kernels/copy.h"
 #include "gpu/kernels/lanes.h"
+#include "gpu/kernels/segments.h"
 #include "runtime/ops.h"
 
 namespace lunagrad::gpu {
@@ -24,30 +25,44 @@ Tensor element_of(const Tensor& value, const Tensor& x, Recorder& recorder) {
 
 void run_scatter(const Call& call, Recorder& recorder) {
   const NoGrad off;
-  const Tensor &out = call.output(), &index = call.input(1);
-  const Tensor source = element_of(call.input(2), out, recorder);
+  const Tensor& index = call.input(1);
+  const bool one = call.input(2).is_number();
+  const Tensor source = element_of(call.input(2), call.output(), recorder);
   const int dim = dim_of(call);
-  copy(out, call.input(0), recorder);
-  run_lanes(LaneMode::put, {index.shape(), dim, size_along(out, dim)}, view_of(out, dim),
-            call.input(2).is_number() ? same_for_all(source, index.ndim()) : view_of(source, dim),
-            view_of(index, dim), FaultKind::scatter, recorder);
+  const Changed out(call.output(), call.input(0), recorder);
+  const Tensor& target = out.tensor();
+  if (lanes_suffice(index, dim))
+    run_lanes(LaneMode::put, {index.shape(), dim, size_along(target, dim)}, view_of(target, dim),
+              one ? same_for_all(source, index.ndim()) : view_of(source, dim), view_of(index, dim),
+              FaultKind::scatter, recorder);
+  else
+    put_by_index(target, one ? source : contiguous(window(source, index.shape(), source.strides())),
+                 {contiguous(index), dim, size_along(target, dim), target.strides(), FaultKind::scatter},
+                 recorder);
+  out.finish();
 }
 
 // index_copy and index_fill: the index has one dim and selects the same positions in all lanes.
 template <bool fill>
 void run_flat(const Call& call, Recorder& recorder) {
   const NoGrad off;
-  const Tensor &out = call.output(), &index = call.input(1);
-  const Tensor source = element_of(call.input(2), out, recorder);
+  const Tensor& index = call.input(1);
+  const Tensor source = element_of(call.input(2), call.output(), recorder);
   const int dim = dim_of(call);
-  Shape shape = out.shape();
-  copy(out, call.input(0), recorder);
-  if (index.numel() == 0) return;
+  const Changed out(call.output(), call.input(0), recorder);
+  const Tensor& target = out.tensor();
+  const FaultKind fault = fill ? FaultKind::index_fill : FaultKind::index_copy;
+  Shape shape = target.shape();
+  if (index.numel() == 0) return out.finish();
   if (shape.empty()) shape.push_back(1);  // a 0-d target counts as one of a single element
   shape[dim] = index.numel();
-  run_lanes(LaneMode::put, {shape, dim, size_along(out, dim)}, view_of(out, dim),
-            fill ? same_for_all(source, shape.size()) : view_of(source, dim), flat_index(index, shape.size()),
-            fill ? FaultKind::index_fill : FaultKind::index_copy, recorder);
+  if (target.ndim() == 1 && !lanes_suffice(index, 0))
+    put_by_index(target, contiguous(source), {contiguous(index), 0, target.size(0), {1}, fault}, recorder);
+  else
+    run_lanes(LaneMode::put, {shape, dim, size_along(target, dim)}, view_of(target, dim),
+              fill ? same_for_all(source, shape.size()) : view_of(source, dim),
+              flat_index(index, shape.size()), fault, recorder);
+  out.finish();
 }
 
 }  // namespace

@@ -1,11 +1,13 @@
-// sort and topk along a dim, of any ordered type (shaders/sort.comp).
+// sort and topk along a dim, of any ordered type: short rows in shared memory (shaders/sort.comp), long ones
+// by radix.
 #include "gpu/kernels/sort.h"
 
 #include <algorithm>
 #include <bit>
-#include <optional>
 
+#include "gpu/kernels/radix.h"
 #include "gpu/kernels/rows.h"
+#include "gpu/kernels/select.h"
 #include "runtime/ops.h"
 
 namespace lunagrad::gpu {
@@ -28,6 +30,7 @@ struct Form {
   bool descending;
   uint32_t type, raw_type;
   bool wide;
+  bool named = false;
 };
 
 void launch_sort(Launch& launch, uint32_t mode, uint32_t length, const Form& form, const Arguments& arguments,
@@ -39,7 +42,8 @@ void launch_sort(Launch& launch, uint32_t mode, uint32_t length, const Form& for
                   .type = form.type,
                   .raw_type = form.raw_type,
                   .wide = form.wide,
-                  .levels = levels},
+                  .levels = levels,
+                  .named = form.named},
              {group_count(groups, recorder)}, bytes_of(arguments));
 }
 
@@ -90,53 +94,68 @@ bool supports(const Call& call) {
   constexpr int64_t kMost = int64_t(1) << 31;
   if (x.dtype() == DType::f64 || x.numel() >= kMost) return false;
   const int64_t length = length_of<dim_at>(call);
-  return length <= kBlock || x.numel() / length * int64_t(padded_to(length)) < kMost;
+  return length <= kBlock || can_sort_rows(x, length);
+}
+
+struct Order {
+  const Tensor &x, &values, &places;
+  int dim;
+  bool descending;
+  uint32_t kept;                   // elements of each row of the results
+  const Scratch* names = nullptr;  // what is written into the places instead of the positions in a row of x
+};
+
+void order_rows(const Order& wanted, Recorder& recorder) {
+  const Tensor& x = wanted.x;
+  // The results as rows as long as the operand's, of which only the first `kept` elements are written.
+  const auto as_long = [&](const Tensor& y) { return window(y, x.shape(), y.strides()); };
+  const Tensor values = as_long(wanted.values), places = as_long(wanted.places);
+  const Tensor* tensors[] = {&x, &values, &places};
+  Arguments arguments{};
+  arguments.rows = rows_along(wanted.dim, tensors);
+  arguments.kept = wanted.kept;
+  arguments.padded = padded_to(arguments.rows.extent);
+  if (arguments.padded > kBlock)
+    return sort_rows(
+        {x, wanted.values, wanted.places, arguments.rows, wanted.kept, wanted.descending, wanted.names},
+        recorder);
+  const Form form{wanted.descending, uint32_t(x.dtype()), raw_type(x.dtype()), x.dtype() == DType::i64,
+                  wanted.names != nullptr};
+  Launch launch(recorder);
+  arguments.operand = launch.reads(x);
+  arguments.values = launch.writes(wanted.values);
+  arguments.places = launch.writes(wanted.places);
+  if (wanted.names) arguments.order = launch.reads(*wanted.names);
+  launch_sort(launch, Sort::kWhole, arguments.padded, form, arguments,
+              groups_holding(uint64_t(arguments.rows.count) * arguments.padded, arguments.padded), recorder);
+}
+
+// The first elements of each row are chosen before they are sorted.
+void order_chosen(const Order& wanted, Recorder& recorder) {
+  const NoGrad off;
+  const Tensor& x = wanted.x;
+  const Tensor* const tensors[] = {&x};
+  const Rows rows = rows_along(wanted.dim, tensors);
+  Shape shape = x.shape();
+  shape.erase(wanted.dim);
+  shape.push_back(wanted.kept);
+  const Tensor chosen = Tensor::empty(shape, x.dtype(), x.device());
+  const Scratch places(recorder, size_t(rows.count) * wanted.kept * sizeof(uint32_t));
+  select_first({x, rows, wanted.descending, wanted.kept}, chosen, places, recorder);
+  order_rows({movedim(chosen, {-1}, {wanted.dim}), wanted.values, wanted.places, wanted.dim,
+              wanted.descending, wanted.kept, &places},
+             recorder);
 }
 
 template <int dim_at>
 void order(const Call& call, bool descending, int64_t kept, Recorder& recorder) {
-  const Tensor &x = call.input(0), &values = call.output(0), &places = call.output(1);
+  const Tensor& x = call.input(0);
   const int dim = normalize_dim(call.op->name, call.integer(dim_at), x.shape());
-  const Form form{descending, uint32_t(x.dtype()), raw_type(x.dtype()), x.dtype() == DType::i64};
-  // The results as rows as long as the operand's, of which only the first `kept` elements are written.
-  const auto as_long = [&](const Tensor& y) { return window(y, x.shape(), y.strides()); };
-  const Tensor long_values = as_long(values), long_places = as_long(places);
-  const Tensor* tensors[] = {&x, &long_values, &long_places};
-  Arguments arguments{};
-  arguments.rows = rows_along(dim, tensors);
-  arguments.kept = uint32_t(kept);
-  arguments.padded = padded_to(arguments.rows.extent);
-  const auto with_operands = [&](Launch& launch, bool results) {
-    arguments.operand = launch.reads(x);
-    if (!results) return;
-    arguments.values = launch.writes(values);
-    arguments.places = launch.writes(places);
-  };
-  const uint64_t elements = uint64_t(arguments.rows.count) * arguments.padded;
-  if (arguments.padded <= kBlock) {
-    Launch launch(recorder);
-    with_operands(launch, true);
-    return launch_sort(launch, Sort::kWhole, arguments.padded, form, arguments,
-                       groups_holding(elements, arguments.padded), recorder);
-  }
-  const Scratch keys(recorder, elements * sizeof(uint64_t));
-  std::optional<Scratch> wide_order;
-  if (form.wide) wide_order.emplace(recorder, elements * sizeof(uint32_t));
-  const Scratch* const places_of_keys = form.wide ? &*wide_order : nullptr;
-  {
-    Launch launch(recorder);
-    with_operands(launch, false);
-    arguments.keys = launch.writes(keys);
-    if (places_of_keys) arguments.order = launch.writes(*places_of_keys);
-    launch_sort(launch, Sort::kBlocks, kBlock, form, arguments, groups_holding(elements, kBlock), recorder);
-  }
-  merge_blocks({keys, places_of_keys}, arguments, recorder);
-  Launch launch(recorder);
-  with_operands(launch, true);
-  arguments.keys = launch.reads(keys);
-  if (places_of_keys) arguments.order = launch.reads(*places_of_keys);
-  launch_sort(launch, Sort::kTake, kBlock, form, arguments,
-              (uint64_t(arguments.rows.count) * uint64_t(kept) + kGroupSize - 1) / kGroupSize, recorder);
+  const Order wanted{x, call.output(0), call.output(1), dim, descending, uint32_t(kept)};
+  constexpr int64_t kFew = 4;  // choosing a larger part of a row takes longer than sorting it
+  const int64_t length = length_of<dim_at>(call);
+  if (length > kBlock && kept <= length / kFew) return order_chosen(wanted, recorder);
+  order_rows(wanted, recorder);
 }
 
 void run_sort(const Call& call, Recorder& recorder) {

@@ -4,6 +4,7 @@
 #extension GL_KHR_shader_subgroup_arithmetic : require
 #include "memory.glsl"
 #include "functions.glsl"
+#include "row_strides.glsl"
 
 layout(local_size_x = 256) in;
 layout(constant_id = 0) const uint MODE = 0;
@@ -16,14 +17,6 @@ const uint kHeld = HELD == 0 ? 1 : HELD;
 // and only the subgroups' results are combined in shared memory. 0: all values are combined in shared memory.
 layout(constant_id = 11) const uint SUBGROUP = 0;
 const uint kSubgroups = ALONG / (SUBGROUP == 0 ? ALONG : SUBGROUP);  // of a row
-
-struct Rows {
-  uint count, extent;
-  uint dims;
-  uint size[8];
-  int64_t stride[4][8];  // from row to row
-  int64_t step[4];       // along a row
-};
 
 const uint kRowsPerGroup = 256 / ALONG;
 shared float meeting[256];

@@ -1,6 +1,5 @@
 #version 460
-// Running extremes with their places, and running log-sum-exp, along a dim. As in scan.comp each thread of a row owns one
-// contiguous part of it: it combines its part, then what the parts before it give, and writes.
+// Running extremes with their places, and running log-sum-exp, along a dim.
 #extension GL_GOOGLE_include_directive : require
 #include "rows.glsl"
 #include "order.glsl"
@@ -8,20 +7,18 @@
 const uint kLargest = 0, kSmallest = 1, kLogSum = 2;  // MODE
 layout(constant_id = 2) const uint TYPE = 6;
 layout(constant_id = 3) const uint RAW_TYPE = 2;  // an integer type of the same size as the elements
-layout(constant_id = 4) const bool REVERSE = false;
+layout(constant_id = 4) const uint STAGE = 0;
+layout(constant_id = 5) const bool FOURS = false;  // rows of f32 that can be accessed four at a time
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
-  uint64_t result, operand, places;
-  uint64_t padding;
+  uint64_t result, operand, places, kept;
+  uint pieces;
+  bool reverse, exclusive;  // exclusive: never
   Rows rows;  // of result and operand, and of the places
 };
 layout(push_constant, scalar) uniform Push {
   Arguments arguments;
 };
-
-shared uint64_t meeting_key[256];
-shared uint meeting_place[256];
-shared float meeting_top[256];
 
 const uint kNowhere = 0xffffffffu;
 
@@ -52,8 +49,7 @@ LogSum both(LogSum a, LogSum b) {
   const float top = max(a.top, b.top);
   return LogSum(top, share_of_top(a, top) + share_of_top(b, top));
 }
-LogSum log_sum_at(int64_t i) {
-  const float x = load_f32(arguments.operand, i);
+LogSum log_sum_of(float x) {
   if (lg_isnan(x)) return LogSum(-infinity(), nan());
   return LogSum(x, x == -infinity() ? 0.0 : 1.0);
 }
@@ -61,57 +57,98 @@ float value_of(LogSum a) {
   return lg_isinf(a.top) && !lg_isnan(a.sum) ? a.top : a.top + lg_log(a.sum);
 }
 
-void main() {
-  const uint length = arguments.rows.extent, me = gl_LocalInvocationID.x;
-  const uint rounds = (arguments.rows.count + kRowsPerGroup - 1) / kRowsPerGroup;
-  const uint each = (length + ALONG - 1) / ALONG;
-  for (uint round = gl_WorkGroupID.x; round < rounds; round += gl_NumWorkGroups.x) {
-    const uint row = round * kRowsPerGroup + beside();
-    int64_t to = 0, from = 0, place_to = 0;
-    uint rest = row;
-    for (int d = int(arguments.rows.dims) - 1; d >= 0; --d) {
-      const uint place = rest % arguments.rows.size[d];
-      rest /= arguments.rows.size[d];
-      to += int64_t(place) * arguments.rows.stride[0][d];
-      from += int64_t(place) * arguments.rows.stride[1][d];
-      place_to += int64_t(place) * arguments.rows.stride[2][d];
-    }
-    const uint begin = min(along() * each, length), end = row < arguments.rows.count ? min(begin + each, length) : begin;
-    Extreme best = Extreme(0, kNowhere);
-    LogSum sum = LogSum(-infinity(), 0.0);
-    for (uint i = begin; i < end; ++i) {
-      const uint at = REVERSE ? length - 1 - i : i;
-      if (MODE == kLogSum)
-        sum = both(sum, log_sum_at(from + int64_t(at) * arguments.rows.step[1]));
-      else
-        best = later(best, extreme_at(from + int64_t(at) * arguments.rows.step[1], at));
-    }
-    barrier();
-    meeting_key[me] = best.key;
-    meeting_place[me] = best.place;
-    meeting_top[me] = sum.top;
-    meeting[me] = sum.sum;
-    barrier();
-    best = Extreme(0, kNowhere);
-    sum = LogSum(-infinity(), 0.0);
-    for (uint k = beside() * ALONG; k < beside() * ALONG + along(); ++k) {
-      if (MODE == kLogSum)
-        sum = both(sum, LogSum(meeting_top[k], meeting[k]));
-      else
-        best = later(best, Extreme(meeting_key[k], meeting_place[k]));
-    }
-    for (uint i = begin; i < end; ++i) {
-      const uint at = REVERSE ? length - 1 - i : i;
-      const int64_t there = to + int64_t(at) * arguments.rows.step[0];
-      if (MODE == kLogSum) {
-        sum = both(sum, log_sum_at(from + int64_t(at) * arguments.rows.step[1]));
-        store_f32(arguments.result, there, value_of(sum));
-      } else {
-        best = later(best, extreme_at(from + int64_t(at) * arguments.rows.step[1], at));
-        const int64_t value = load_integer(arguments.operand, from + int64_t(best.place) * arguments.rows.step[1], RAW_TYPE);
-        store_integer(arguments.result, there, RAW_TYPE, value);
-        store_integer(arguments.places, place_to + int64_t(at) * arguments.rows.step[2], kI64, int64_t(best.place));
-      }
-    }
+
+// Only one of them is used.
+struct Item {
+  Extreme best;
+  LogSum sum;
+};
+const uint kRuns = 2;
+const bool kAdds = MODE == kLogSum;
+shared uint64_t shared_keys[kAdds ? 1 : 272 * kRuns];
+shared uint shared_places[kAdds ? 1 : 272 * kRuns];
+shared vec2 shared_sums[kAdds ? 272 * kRuns : 1];
+
+Item none() {
+  return Item(Extreme(0, kNowhere), LogSum(-infinity(), 0.0));
+}
+Item both(Item a, Item b) {
+  if (kAdds)
+    a.sum = both(a.sum, b.sum);
+  else
+    a.best = later(a.best, b.best);
+  return a;
+}
+void share(uint i, Item item) {
+  if (kAdds) {
+    shared_sums[i] = vec2(item.sum.top, item.sum.sum);
+  } else {
+    shared_keys[i] = item.best.key;
+    shared_places[i] = item.best.place;
   }
+}
+Item shared_at(uint i) {
+  Item item = none();
+  if (kAdds)
+    item.sum = LogSum(shared_sums[i].x, shared_sums[i].y);
+  else
+    item.best = Extreme(shared_keys[i], shared_places[i]);
+  return item;
+}
+// 16 bytes each: the key and the place, or both numbers.
+void keep(uint i, Item item) {
+  const uint64_t at = arguments.kept + uint64_t(i) * 16;
+  if (kAdds) {
+    C64Element(at).at = vec2(item.sum.top, item.sum.sum);
+  } else {
+    U64Element(at).at = item.best.key;
+    I32Element(at + 8).at = int(item.best.place);
+  }
+}
+Item kept_at(uint i) {
+  const uint64_t at = arguments.kept + uint64_t(i) * 16;
+  Item item = none();
+  if (kAdds) {
+    const vec2 pair = C64Element(at).at;
+    item.sum = LogSum(pair.x, pair.y);
+  } else {
+    item.best = Extreme(U64Element(at).at, uint(I32Element(at + 8).at));
+  }
+  return item;
+}
+
+uint place_of(uint i) {
+  return arguments.reverse ? arguments.rows.extent - 1 - i : i;
+}
+Item item_of(float x) {
+  Item item = none();
+  item.sum = log_sum_of(x);
+  return item;
+}
+float value_of(Item before, Item with) {
+  return value_of(with.sum);
+}
+Item item_at(int64_t row, uint i) {
+  const int64_t at = row + int64_t(place_of(i)) * arguments.rows.step[1];
+  if (kAdds) return item_of(load_f32(arguments.operand, at));
+  Item item = none();
+  item.best = extreme_at(at, place_of(i));
+  return item;
+}
+void put(int64_t starts[3], uint i, Item before, Item with) {
+  const int64_t at = int64_t(place_of(i)), to = starts[0] + at * arguments.rows.step[0];
+  if (kAdds) {
+    store_f32(arguments.result, to, value_of(with.sum));
+    return;
+  }
+  const int64_t place = int64_t(with.best.place);
+  store_integer(arguments.result, to, RAW_TYPE,
+                load_integer(arguments.operand, starts[1] + place * arguments.rows.step[1], RAW_TYPE));
+  store_integer(arguments.places, starts[2] + at * arguments.rows.step[2], kI64, place);
+}
+
+#include "scan_rows.glsl"
+
+void main() {
+  scan_rows();
 }

@@ -1,68 +1,91 @@
 #version 460
-// Running sums along a dim, from either end, inclusive or exclusive. Each thread of a row owns one contiguous part of it:
-// it sums its part, adds the sums of the parts before it, and writes.
+// Running sums or products along a dim, from either end, inclusive or exclusive.
 #extension GL_GOOGLE_include_directive : require
 #include "rows.glsl"
 
-// MODE is the type of the operand: f32, or an integer type, which is summed in i64.
-layout(constant_id = 2) const bool EXCLUSIVE = false;
-layout(constant_id = 3) const bool REVERSE = false;
+// MODE is the type of the operand: f32, or an integer type, which is combined in i64.
+layout(constant_id = 2) const bool PRODUCT = false;
+layout(constant_id = 3) const uint STAGE = 0;
+layout(constant_id = 4) const bool FOURS = false;  // rows of f32 that can be accessed four at a time
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
-  uint64_t result, operand;
+  uint64_t result, operand, unused, kept;
+  uint pieces;
+  bool reverse, exclusive;
   Rows rows;
 };
 layout(push_constant, scalar) uniform Push {
   Arguments arguments;
 };
 
-shared int64_t whole_meeting[256];
+// Only one of them is used.
+struct Item {
+  float real;
+  int64_t whole;
+};
+const uint kRuns = 4;
+const bool kReal = MODE == kF32;
+shared float shared_reals[kReal ? 272 * kRuns : 1];
+shared int64_t shared_wholes[kReal ? 1 : 272 * kRuns];
+
+Item none() {
+  return Item(PRODUCT ? 1.0 : 0.0, PRODUCT ? 1L : 0L);
+}
+Item both(Item a, Item b) {
+  return Item(PRODUCT ? a.real * b.real : a.real + b.real, PRODUCT ? a.whole * b.whole : a.whole + b.whole);
+}
+void share(uint i, Item item) {
+  if (kReal)
+    shared_reals[i] = item.real;
+  else
+    shared_wholes[i] = item.whole;
+}
+Item shared_at(uint i) {
+  return Item(kReal ? shared_reals[i] : 0.0, kReal ? 0L : shared_wholes[i]);
+}
+void keep(uint i, Item item) {
+  if (kReal)
+    store_f32(arguments.kept, int64_t(i), item.real);
+  else
+    store_integer(arguments.kept, int64_t(i), kI64, item.whole);
+}
+Item kept_at(uint i) {
+  Item item = Item(0.0, 0L);
+  if (kReal)
+    item.real = load_f32(arguments.kept, int64_t(i));
+  else
+    item.whole = load_integer(arguments.kept, int64_t(i), kI64);
+  return item;
+}
+
+int64_t place_of(uint i) {
+  return int64_t(arguments.reverse ? arguments.rows.extent - 1 - i : i);
+}
+Item item_at(int64_t row, uint i) {
+  Item item = Item(0.0, 0L);
+  const int64_t at = row + place_of(i) * arguments.rows.step[1];
+  if (kReal)
+    item.real = load_f32(arguments.operand, at);
+  else
+    item.whole = load_integer(arguments.operand, at, MODE);
+  return item;
+}
+Item item_of(float x) {
+  return Item(x, 0L);
+}
+float value_of(Item before, Item with) {
+  return arguments.exclusive ? before.real : with.real;
+}
+void put(int64_t starts[3], uint i, Item before, Item with) {
+  const int64_t at = starts[0] + place_of(i) * arguments.rows.step[0];
+  if (kReal)
+    store_f32(arguments.result, at, value_of(before, with));
+  else
+    store_integer(arguments.result, at, kI64, arguments.exclusive ? before.whole : with.whole);
+}
+
+#include "scan_rows.glsl"
 
 void main() {
-  const uint length = arguments.rows.extent, me = gl_LocalInvocationID.x;
-  const uint rounds = (arguments.rows.count + kRowsPerGroup - 1) / kRowsPerGroup;
-  const uint each = (length + ALONG - 1) / ALONG;
-  for (uint round = gl_WorkGroupID.x; round < rounds; round += gl_NumWorkGroups.x) {
-    const uint row = round * kRowsPerGroup + beside();
-    int64_t to = 0, from = 0;
-    uint rest = row;
-    for (int d = int(arguments.rows.dims) - 1; d >= 0; --d) {
-      const uint place = rest % arguments.rows.size[d];
-      rest /= arguments.rows.size[d];
-      to += int64_t(place) * arguments.rows.stride[0][d];
-      from += int64_t(place) * arguments.rows.stride[1][d];
-    }
-    const uint begin = min(along() * each, length), end = row < arguments.rows.count ? min(begin + each, length) : begin;
-    float sum = 0.0;
-    int64_t whole = 0;
-    for (uint i = begin; i < end; ++i) {
-      const int64_t at = int64_t(REVERSE ? length - 1 - i : i);
-      if (MODE == kF32)
-        sum += load_f32(arguments.operand, from + at * arguments.rows.step[1]);
-      else
-        whole += load_integer(arguments.operand, from + at * arguments.rows.step[1], MODE);
-    }
-    barrier();
-    meeting[me] = sum;
-    whole_meeting[me] = whole;
-    barrier();
-    sum = 0.0;
-    whole = 0;
-    for (uint k = 0; k < along(); ++k) {
-      sum += meeting[beside() * ALONG + k];
-      whole += whole_meeting[beside() * ALONG + k];
-    }
-    for (uint i = begin; i < end; ++i) {
-      const int64_t at = int64_t(REVERSE ? length - 1 - i : i);
-      if (MODE == kF32) {
-        const float x = load_f32(arguments.operand, from + at * arguments.rows.step[1]);
-        store_f32(arguments.result, to + at * arguments.rows.step[0], EXCLUSIVE ? sum : sum + x);
-        sum += x;
-      } else {
-        const int64_t x = load_integer(arguments.operand, from + at * arguments.rows.step[1], MODE);
-        store_integer(arguments.result, to + at * arguments.rows.step[0], kI64, EXCLUSIVE ? whole : whole + x);
-        whole += x;
-      }
-    }
-  }
+  scan_rows();
 }

@@ -2,7 +2,8 @@
 // Sorts rows and returns the elements and their indices: a bitonic sorting network (Batcher, "Sorting networks and their
 // applications", 1968). Keys have the order of their elements; indices ("places") break ties, so the sort is stable. The
 // place is the lower half of the key if the element has 32 bits, else it is stored separately (WIDE). Rows that fit into
-// the shared memory of a work group are sorted there. Blocks of longer rows are sorted there, then merged in global memory.
+// the shared memory of a work group are sorted there. Longer rows of elements have radix.comp; of given keys, blocks are sorted
+// there, then merged in global memory.
 #extension GL_GOOGLE_include_directive : require
 #include "rows.glsl"
 #include "order.glsl"
@@ -12,18 +13,17 @@ layout(constant_id = 3) const bool DESCENDING = false;
 layout(constant_id = 4) const uint TYPE = 6;      // of the elements; kAbsent: keys are given
 layout(constant_id = 5) const uint RAW_TYPE = 2;  // an integer type of the same size as the elements
 layout(constant_id = 6) const bool WIDE = false;  // places are stored separately
-
 layout(constant_id = 7) const uint LEVELS = 1;    // the number of steps that kStep makes
+layout(constant_id = 8) const bool NAMED = false;  // kWhole: places are written as what `order` has for them
 
 const uint kWhole = 0;   // from the operand to the results
-const uint kBlocks = 1;  // from the operand to sorted blocks of keys
+const uint kBlocks = 1;  // given keys to sorted blocks of them
 const uint kStep = 2;    // LEVELS steps of runs of `run` keys: compares keys `apart` from each other, then nearer ones
 const uint kMerge = 3;   // the last steps of a run, inside blocks
-const uint kTake = 4;    // from the keys to the results
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
   uint64_t values, places, operand;
-  uint64_t keys, order;  // `padded` for each row; order: the places, if WIDE
+  uint64_t keys, order;  // `padded` for each row; order: the places of the keys, or the names
   uint kept;             // results of each row
   uint padded;           // a power of two
   uint run, apart;
@@ -122,16 +122,18 @@ void sort_held(uint from) {
   for (uint run = 2; run <= LENGTH; run *= 2) steps(from, run, run / 2);
 }
 
-void store_result(int64_t at[3], uint i, uint place) {
+void store_result(uint row, uint i, uint place) {
+  const int64_t at[3] = row_at(row);
+  const uint name = NAMED ? place_at(row * arguments.rows.extent + place) : place;
   store_integer(arguments.values, at[1] + int64_t(i) * arguments.rows.step[1], RAW_TYPE,
                 load_integer(arguments.operand, at[0] + int64_t(place) * arguments.rows.step[0], RAW_TYPE));
-  store_integer(arguments.places, at[2] + int64_t(i) * arguments.rows.step[2], kI64, int64_t(place));
+  store_integer(arguments.places, at[2] + int64_t(i) * arguments.rows.step[2], kI64, int64_t(name));
 }
 void store_results(uint from) {
   for (uint i = gl_LocalInvocationID.x; i < kTogether && from + i < padded_count(); i += 256) {
     const uint rank = from + i & arguments.padded - 1;
     if (rank < arguments.kept)
-      store_result(row_at((from + i) / arguments.padded), rank, WIDE ? places[i] : uint(keys[i]));
+      store_result((from + i) / arguments.padded, rank, WIDE ? places[i] : uint(keys[i]));
   }
 }
 
@@ -140,7 +142,7 @@ void visit_blocks() {
   for (uint block = gl_WorkGroupID.x; block < blocks; block += gl_NumWorkGroups.x) {
     const uint from = block * kTogether;
     barrier();
-    if (MODE == kWhole || MODE == kBlocks && TYPE != kAbsent)
+    if (MODE == kWhole)
       load(from);
     else
       load_keys(from);
@@ -183,20 +185,9 @@ void step_over_rows() {
   }
 }
 
-void take() {
-  const uint kept = arguments.kept, threads = gl_NumWorkGroups.x * gl_WorkGroupSize.x;
-  for (uint n = gl_GlobalInvocationID.x; n < arguments.rows.count * kept; n += threads) {
-    const uint row = n / kept, i = n % kept;
-    const uint64_t from = uint64_t(row) * arguments.padded + i;
-    store_result(row_at(row), i, WIDE ? place_at(from) : uint(key_at(from)));
-  }
-}
-
 void main() {
   if (MODE == kStep)
     step_over_rows();
-  else if (MODE == kTake)
-    take();
   else
     visit_blocks();
 }

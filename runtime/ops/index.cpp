@@ -7,6 +7,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "runtime/batching/batched.h"
 #include "runtime/ops/dense.h"
 #include "runtime/ops/flops.h"
 #include "runtime/ops/indices.h"
@@ -61,10 +62,15 @@ void index_select_cpu(const Call& call) {
   const Indices index("index_select", call.input(1), dim, from.size);
   copy_rows(out.raw(), x.raw(), from, size_t(from.inner) * item_size(x.dtype()), index);
 }
-void index_select_vjp(Backward& b) {
-  const Tensor g = b.grad();
-  b.set(0, index_add(zeros(b.shape(0), g.dtype(), g.device()), dim_of(b), b.input(1), g));
+// The sum of the slices of g at the positions of dim that the index names. Nothing else refers to the zeros,
+// so that sums are written into them, unless they are themselves differentiated or batched, or have no
+// kernel.
+Tensor sum_by_index(const Shape& shape, int dim, const Tensor& index, const Tensor& g) {
+  const Tensor sums = zeros(shape, g.dtype(), g.device());
+  if (context().grad_enabled || batching_in_use || is_half(g.dtype())) return index_add(sums, dim, index, g);
+  return apply_in_place(*find_op("index_add"), {sums, index, g}, {dim, 1.0});
 }
+void index_select_vjp(Backward& b) { b.set(0, sum_by_index(b.shape(0), dim_of(b), b.input(1), b.grad())); }
 // Only the selected elements of the input are read.
 double selected_bytes(const Call& call) {
   return 2 * double(call.output().nbytes()) + double(call.input(1).nbytes());
@@ -294,8 +300,7 @@ void embedding_vjp(Backward& b) {
     g = where(counts, g, Tensor::number(0.0));
   }
   const Shape rows{ids.numel(), b.shape(1)[1]};
-  b.set(1, index_add(zeros(b.shape(1), g.dtype(), g.device()), 0, reshape(ids, {ids.numel()}),
-                     reshape(g, rows)));
+  b.set(1, sum_by_index(b.shape(1), 0, reshape(ids, {ids.numel()}), reshape(g, rows)));
 }
 double embedding_bytes(const Call& call) {
   return 2 * double(call.output().nbytes()) + double(call.input(0).nbytes());

@@ -241,7 +241,8 @@ const Op kRunningProductGrad{.name = "_cumprod_grad",
                              .family = OpFamily::reduction,
                              .flops = {for_results<3>, "3 for each element of the result"}};
 void product_vjp(Backward& b) {
-  if (b.create_graph() || is_complex(b.dtype(0))) return differentiate_composition(b);
+  const bool on_cpu = b.grad().device().is_cpu();  // where the gradient has a kernel
+  if (b.create_graph() || is_complex(b.dtype(0)) || !on_cpu) return differentiate_composition(b);
   b.set(0, apply1(kRunningProductGrad, {b.grad(), b.input(0), b.output()}, {b.integer(kDimAt)}));
 }
 const Op kRunningProduct{.name = "_cumprod",

@@ -1,0 +1,136 @@
+#include "gpu/kernels/segments.h"
+
+#include <algorithm>
+#include <bit>
+#include <optional>
+
+#include "gpu/kernels/copy.h"
+#include "gpu/kernels/radix.h"
+
+namespace lunagrad::gpu {
+namespace {
+
+using shaders::PutLast;
+using shaders::Segments;
+
+struct KeyArguments {
+  uint64_t index, fault, keys;
+  uint32_t count, dims, dim, size, kind, nowhere;
+  uint32_t extent[8], stride[8];
+};
+
+struct Arguments {
+  uint64_t target, source, keys, order, left, left_keys;
+  uint32_t entries, each, outer, size, inner, rows;
+  float alpha;
+};
+
+// The entries of a part: few enough for about 2^18 threads. Later passes have less to do, so that there are
+// fewer of them.
+uint32_t entries_of_part(uint64_t entries, uint64_t columns, bool partial) {
+  constexpr uint64_t kThreads = 1 << 18, kMost = 64;
+  const uint64_t fewest = partial ? 16 : 8;
+  return uint32_t(std::clamp(std::bit_ceil(entries * columns / kThreads), fewest, kMost));
+}
+
+// The key of an index is the place in the target, `nowhere` where it is out of range.
+void write_keys(const IndexedPlaces& places, uint64_t nowhere, const Scratch& keys, Recorder& recorder) {
+  const Shape& shape = places.index.shape();
+  Launch launch(recorder);
+  KeyArguments a{};
+  a.index = launch.reads(places.index);
+  a.keys = launch.writes(keys);
+  a.fault = recorder.stream.fault_address();
+  a.count = uint32_t(places.index.numel());
+  a.dims = uint32_t(shape.size());
+  a.dim = uint32_t(places.dim);
+  a.size = uint32_t(places.choices);
+  a.kind = uint32_t(places.fault);
+  a.nowhere = uint32_t(nowhere);
+  for (int d = 0; d < shape.size(); ++d) a.extent[d] = uint32_t(shape[d]);
+  for (int d = 0; d < places.strides.size(); ++d) a.stride[d] = uint32_t(places.strides[d]);
+  launch.run(shaders::IndexKeys{.index_type = uint32_t(places.index.dtype())},
+             {groups_for(a.count, recorder)}, bytes_of(a));
+}
+
+struct PutHot {
+  uint64_t target, source, keys, owners;
+  uint32_t count, size, step;
+};
+static_assert(sizeof(PutHot) <= kHotBytes);
+
+}  // namespace
+
+void put_by_index(const Tensor& target, const Tensor& source, const IndexedPlaces& places,
+                  Recorder& recorder) {
+  const int64_t count = places.index.numel();
+  const Scratch keys(recorder, size_t(count) * sizeof(uint32_t));
+  const Tensor owners = Tensor::empty({target.numel()}, DType::i32, target.device());
+  copy(owners, Tensor::number(int64_t(0)), recorder);
+  write_keys(places, uint64_t(target.numel()), keys, recorder);
+  PutHot hot{};
+  hot.count = uint32_t(count);
+  hot.size = uint32_t(target.numel());
+  hot.step = source.numel() == count ? 1 : 0;
+  for (const uint32_t mode : {PutLast::kClaim, PutLast::kPut}) {
+    Launch launch(recorder);
+    hot.keys = launch.reads(keys);
+    if (mode == PutLast::kClaim) {
+      hot.owners = launch.writes(owners);
+    } else {
+      hot.owners = launch.reads(owners);
+      hot.source = launch.reads(source);
+      hot.target = launch.writes(target);
+    }
+    launch.run(PutLast{.mode = mode, .type = raw_type(target.dtype())}, {groups_for(hot.count, recorder)}, {},
+               bytes_of(hot));
+  }
+}
+
+void add_by_index(const Tensor& target, const Tensor& source, const IndexedSums& sums,
+                  const IndexedPlaces& places, Recorder& recorder) {
+  const uint32_t count = uint32_t(places.index.numel());
+  SortedKeys sorted(count, uint32_t(std::bit_width(sums.size)), recorder);
+  write_keys(places, sums.size, sorted.unsorted(), recorder);
+  sorted.sort(recorder);
+
+  const bool real = target.dtype() == DType::f32;
+  const auto fours_of = [](const Tensor& x) { return uint64_t(x.offset()) % 4 == 0; };
+  const bool fours = real && sums.inner % 4 == 0 && fours_of(target) && fours_of(source);
+  const uint64_t columns = sums.outer * sums.inner / (fours ? 4 : 1);
+  const uint32_t across = uint32_t(std::min<uint64_t>(kGroupSize, std::bit_ceil(columns)));
+  Arguments a{};
+  a.outer = uint32_t(sums.outer);
+  a.size = uint32_t(sums.size);
+  a.inner = uint32_t(sums.inner / (fours ? 4 : 1));
+  a.rows = count;
+  a.alpha = float(sums.alpha);
+  a.entries = count;
+  // What the previous pass left, and what this one leaves.
+  std::optional<Scratch> rows[2], keys[2];
+  for (uint32_t pass = 0; a.entries > 0; ++pass) {
+    std::optional<Scratch>&from_rows = rows[pass % 2], &from_keys = keys[pass % 2];
+    std::optional<Scratch>&to_rows = rows[(pass + 1) % 2], &to_keys = keys[(pass + 1) % 2];
+    a.each = entries_of_part(a.entries, columns, pass > 0);
+    const uint32_t parts = (a.entries + a.each - 1) / a.each, left = parts > 1 ? 2 * parts : 0;
+    Launch launch(recorder);
+    a.target = launch.writes(target);
+    a.source = pass == 0 ? launch.reads(source) : launch.reads(*from_rows);
+    a.keys = launch.reads(pass == 0 ? sorted.keys() : *from_keys);
+    a.order = pass == 0 ? launch.reads(sorted.order()) : 0;
+    if (left > 0) {
+      to_rows.emplace(recorder, size_t(left) * sums.outer * sums.inner * (real ? 4 : 8));
+      to_keys.emplace(recorder, size_t(left) * sizeof(uint32_t));
+      a.left = launch.writes(*to_rows);
+      a.left_keys = launch.writes(*to_keys);
+    }
+    const uint64_t together = kGroupSize / across;
+    launch.run(
+        Segments{.type = uint32_t(target.dtype()), .fours = fours, .partial = pass > 0, .across = across},
+        {group_count((parts + together - 1) / together * ((columns + across - 1) / across), recorder)},
+        bytes_of(a));
+    a.entries = left;
+  }
+}
+
+}  // namespace lunagrad::gpu

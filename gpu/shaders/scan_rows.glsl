@@ -1,0 +1,236 @@
+// Running combinations along rows, of any associative operation. The including shader defines what an Item is:
+//   Item none(), both(Item earlier, Item later)         what changes nothing, and the operation
+//   Item item_at(int64_t row, uint i)                   item i of a row of the operand
+//   void put(starts, uint i, Item before, Item with)    writes result i, from the combinations of the items before and up to i
+//   Item item_of(float), float value_of(before, with)   the same where rows of f32 are accessed four at a time (FOURS)
+//   void share(uint i, Item), Item shared_at(uint i)    272 * kRuns items in shared memory
+//   void keep(uint i, Item), Item kept_at(uint i)       items in global memory
+// Short rows have ALONG threads each, which own contiguous parts. Long ones are cut into tiles. If many rows keep the device
+// busy, a work group processes the tiles of a row one after the other (kRow). Otherwise three dispatches combine each tile
+// (kSums), then the tiles before each one (kBefore), then write (kTiles). Rows that lie side by side have a thread each, and
+// are cut into pieces likewise (kSideSums, kSideBefore, kSide).
+const uint kParts = 0, kRow = 1, kSums = 2, kBefore = 3, kTiles = 4, kSideSums = 5, kSideBefore = 6, kSide = 7;  // STAGE
+
+struct Four {
+  Item at[4];
+};
+const uint kTile = 1024 * kRuns;  // a thread has four adjacent items of each run
+
+uint length() {
+  return arguments.rows.extent;
+}
+uint tiles() {
+  return (length() + kTile - 1) / kTile;
+}
+
+int64_t[3] row_at(uint row) {
+  int64_t at[3] = int64_t[](0, 0, 0);
+  for (int d = int(arguments.rows.dims) - 1; d >= 0; --d) {
+    const uint place = row % arguments.rows.size[d];
+    row /= arguments.rows.size[d];
+    [[unroll]] for (uint k = 0; k < 3; ++k) at[k] += int64_t(place) * arguments.rows.stride[k][d];
+  }
+  return at;
+}
+
+struct Runs {
+  Item at[kRuns];
+};
+// Of the threads before this one, for each run; and of all threads. All threads of the work group must call it. A thread
+// combines what the threads before it in its block of 16 have, then the blocks before.
+Runs meet(Runs own, out Runs totals) {
+  const uint me = gl_LocalInvocationID.x, block = me / 16, blocks = 256 * kRuns;
+  barrier();
+  [[unroll]] for (uint r = 0; r < kRuns; ++r) share(r * 256 + me, own.at[r]);
+  barrier();
+  Runs before;
+  [[unroll]] for (uint r = 0; r < kRuns; ++r) before.at[r] = none();
+  for (uint k = block * 16; k < me; ++k)
+    [[unroll]] for (uint r = 0; r < kRuns; ++r) before.at[r] = both(before.at[r], shared_at(r * 256 + k));
+  if (me % 16 == 15)
+    [[unroll]] for (uint r = 0; r < kRuns; ++r) share(blocks + r * 16 + block, both(before.at[r], own.at[r]));
+  barrier();
+  [[unroll]] for (uint r = 0; r < kRuns; ++r) {
+    Item sum = none();
+    Item mine = none();
+    for (uint b = 0; b < 16; ++b) {
+      if (b == block) mine = sum;
+      sum = both(sum, shared_at(blocks + r * 16 + b));
+    }
+    before.at[r] = both(mine, before.at[r]);
+    totals.at[r] = sum;
+  }
+  return before;
+}
+
+// Items i ... i + 3 of a row of the operand; none() past its end.
+Four four_at(int64_t row, uint i) {
+  Four four;
+  if (FOURS) {
+    vec4 x = vec4(0.0);
+    if (i < length()) x = load_f32x4(arguments.operand + row * 4, int64_t((arguments.reverse ? length() - 4 - i : i) / 4));
+    if (arguments.reverse) x = x.wzyx;
+    [[unroll]] for (uint v = 0; v < 4; ++v) {
+      four.at[v] = none();
+      if (i < length()) four.at[v] = item_of(x[v]);
+    }
+    return four;
+  }
+  [[unroll]] for (uint v = 0; v < 4; ++v) {
+    four.at[v] = none();
+    if (i + v < length()) four.at[v] = item_at(row, i + v);
+  }
+  return four;
+}
+// Writes these results, from the combinations up to each of their items and of those before i.
+void put_four(int64_t starts[3], uint i, Item before, Four with) {
+  if (FOURS) {
+    if (i >= length()) return;
+    vec4 y;
+    [[unroll]] for (uint v = 0; v < 4; ++v) {
+      y[v] = value_of(before, with.at[v]);
+      before = with.at[v];
+    }
+    if (arguments.reverse) y = y.wzyx;
+    store_f32x4(arguments.result + starts[0] * 4, int64_t((arguments.reverse ? length() - 4 - i : i) / 4), y);
+    return;
+  }
+  [[unroll]] for (uint v = 0; v < 4; ++v) {
+    if (i + v < length()) put(starts, i + v, before, with.at[v]);
+    before = with.at[v];
+  }
+}
+
+// Writes a tile, whose row has the combination `carry` before it, and returns that after it.
+Item write_tile(int64_t starts[3], uint tile, Item carry) {
+  const uint first = tile * kTile + gl_LocalInvocationID.x * 4;
+  Four items[kRuns];
+  Runs own, totals;
+  [[unroll]] for (uint r = 0; r < kRuns; ++r) {
+    items[r] = four_at(starts[1], first + r * 1024);
+    own.at[r] = both(both(items[r].at[0], items[r].at[1]), both(items[r].at[2], items[r].at[3]));
+  }
+  const Runs before = meet(own, totals);
+  [[unroll]] for (uint r = 0; r < kRuns; ++r) {
+    const Item begin = both(carry, before.at[r]);
+    Item item = begin;
+    [[unroll]] for (uint v = 0; v < 4; ++v) {
+      item = both(item, items[r].at[v]);
+      items[r].at[v] = item;
+    }
+    put_four(starts, first + r * 1024, begin, items[r]);
+    carry = both(carry, totals.at[r]);
+  }
+  return carry;
+}
+
+Item combine_tile(int64_t row, uint tile) {
+  const uint first = tile * kTile + gl_LocalInvocationID.x * 4;
+  Runs own, totals;
+  [[unroll]] for (uint r = 0; r < kRuns; ++r) {
+    const Four four = four_at(row, first + r * 1024);
+    own.at[r] = both(both(four.at[0], four.at[1]), both(four.at[2], four.at[3]));
+  }
+  meet(own, totals);
+  Item sum = totals.at[0];
+  [[unroll]] for (uint r = 1; r < kRuns; ++r) sum = both(sum, totals.at[r]);
+  return sum;
+}
+
+// Replaces what is kept of each tile of a row by what comes before it.
+void add_up_row(uint row) {
+  const uint count = tiles(), each = (count + 255) / 256;
+  const uint begin = min(gl_LocalInvocationID.x * each, count), end = min(begin + each, count);
+  Runs own, totals;
+  [[unroll]] for (uint r = 0; r < kRuns; ++r) own.at[r] = none();
+  for (uint tile = begin; tile < end; ++tile) own.at[0] = both(own.at[0], kept_at(row * count + tile));
+  Item item = meet(own, totals).at[0];
+  for (uint tile = begin; tile < end; ++tile) {
+    const Item here = kept_at(row * count + tile);
+    keep(row * count + tile, item);
+    item = both(item, here);
+  }
+}
+
+// Rows of ALONG threads each.
+void write_parts() {
+  const uint each = (length() + ALONG - 1) / ALONG, rounds = (arguments.rows.count + kRowsPerGroup - 1) / kRowsPerGroup;
+  for (uint round = gl_WorkGroupID.x; round < rounds; round += gl_NumWorkGroups.x) {
+    const uint row = round * kRowsPerGroup + beside();
+    const int64_t starts[3] = row_at(row);
+    const uint begin = min(along() * each, length()), end = row < arguments.rows.count ? min(begin + each, length()) : begin;
+    Item item = none();
+    for (uint i = begin; i < end; ++i) item = both(item, item_at(starts[1], i));
+    barrier();
+    share(gl_LocalInvocationID.x, item);
+    barrier();
+    item = none();
+    for (uint k = 0; k < along(); ++k) item = both(item, shared_at(beside() * ALONG + k));
+    for (uint i = begin; i < end; ++i) {
+      const Item with = both(item, item_at(starts[1], i));
+      put(starts, i, item, with);
+      item = with;
+    }
+  }
+}
+
+// Adjacent threads have adjacent rows. The pieces of a row are kept by piece.
+void visit_side_by_side() {
+  const uint count = arguments.rows.count, pieces = STAGE == kSideBefore ? 1 : arguments.pieces;
+  const uint each = ((length() + arguments.pieces - 1) / arguments.pieces + 3) / 4 * 4;
+  for (uint n = gl_GlobalInvocationID.x; n < count * pieces; n += gl_NumWorkGroups.x * gl_WorkGroupSize.x) {
+    const uint row = n % count, piece = n / count;
+    Item item = none();
+    if (STAGE == kSideBefore) {
+      for (uint p = 0; p < arguments.pieces; ++p) {
+        const Item here = kept_at(p * count + row);
+        keep(p * count + row, item);
+        item = both(item, here);
+      }
+      continue;
+    }
+    const int64_t starts[3] = row_at(row);
+    const uint begin = min(piece * each, length()), end = min(begin + each, length());
+    if (STAGE == kSide && pieces > 1) item = kept_at(piece * count + row);
+    for (uint i = begin; i < end; i += 4) {
+      Four four = four_at(starts[1], i);
+      const Item before = item;
+      [[unroll]] for (uint v = 0; v < 4; ++v) {
+        item = both(item, four.at[v]);
+        four.at[v] = item;
+      }
+      if (STAGE == kSide) put_four(starts, i, before, four);
+    }
+    if (STAGE == kSideSums) keep(piece * count + row, item);
+  }
+}
+
+void scan_rows() {
+  if (STAGE == kParts) {
+    write_parts();
+    return;
+  }
+  if (STAGE >= kSideSums) {
+    visit_side_by_side();
+    return;
+  }
+  const bool by_tile = STAGE == kSums || STAGE == kTiles;
+  const uint count = arguments.rows.count * (by_tile ? tiles() : 1);
+  for (uint work = gl_WorkGroupID.x; work < count; work += gl_NumWorkGroups.x) {
+    if (STAGE == kBefore) {
+      add_up_row(work);
+      continue;
+    }
+    const uint row = by_tile ? work / tiles() : work, tile = work % tiles();
+    const int64_t starts[3] = row_at(row);
+    if (STAGE == kSums) {
+      const Item sum = combine_tile(starts[1], tile);
+      if (gl_LocalInvocationID.x == 0) keep(work, sum);
+    } else if (STAGE == kTiles) {
+      write_tile(starts, tile, kept_at(work));
+    } else {
+      Item carry = none();
+      for (uint t = 0; t < tiles(); ++t) carry = write_tile(starts, t, carry);
+    }
+  }
+}

@@ -1,0 +1,129 @@
+#version 460
+// Sums of the rows of equal keys, which lie together because the keys are sorted: target[key] += alpha * sum of its rows, in
+// their order. A list of keys is cut into parts of EACH entries; a thread adds up the rows of one part in its columns.
+// A key whose entries all lie in one part gets its sum at once. Else the part leaves what it has of the key to the next pass,
+// whose list has two entries for each part: for its first and for its last key. No two threads write the same element.
+#extension GL_GOOGLE_include_directive : require
+#include "memory.glsl"
+
+layout(local_size_x = 256) in;
+layout(constant_id = 0) const uint TYPE = 6;        // f32 or an integer type
+layout(constant_id = 1) const bool FOURS = false;   // columns are vectors of four f32
+layout(constant_id = 2) const bool PARTIAL = false; // the rows are those that the previous pass left
+layout(constant_id = 3) const uint ACROSS = 256;    // threads that share a part: a power of two
+
+layout(buffer_reference, scalar, buffer_reference_align = 4) buffer Words { uint at[]; };
+layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
+  uint64_t target;         // [outer, size, inner]
+  uint64_t source;         // [outer, rows, inner], or [entries, outer, inner] of f32 or i64
+  Words keys, order;       // of the entries: the key, and which row it is
+  uint64_t left;           // [2 parts, outer, inner] of f32 or i64
+  Words left_keys;
+  uint entries, each;
+  uint outer, size, inner; // inner: in vectors, if FOURS
+  uint rows;
+  float alpha;             // an integer if TYPE is one
+};
+layout(push_constant, scalar) uniform Push {
+  Arguments arguments;
+};
+
+const uint kNowhere = 0xffffffffu;
+const uint kAhead = 4;  // rows that are loaded together
+
+struct Sum {
+  vec4 real;  // only x, unless FOURS
+  int64_t whole;
+};
+
+Sum load(uint64_t address, int64_t i) {
+  Sum sum = Sum(vec4(0.0), 0L);
+  if (TYPE != kF32)
+    sum.whole = load_integer(address, i, PARTIAL ? kI64 : TYPE);
+  else if (FOURS)
+    sum.real = load_f32x4(address, i);
+  else
+    sum.real.x = load_f32(address, i);
+  return sum;
+}
+void leave(uint entry, uint column, Sum sum) {
+  const int64_t i = int64_t(entry) * arguments.outer * arguments.inner + column;
+  if (TYPE != kF32)
+    store_integer(arguments.left, i, kI64, sum.whole);
+  else if (FOURS)
+    store_f32x4(arguments.left, i, sum.real);
+  else
+    store_f32(arguments.left, i, sum.real.x);
+}
+void add(uint key, uint o, uint n, Sum sum) {
+  const int64_t i = (int64_t(o) * arguments.size + key) * arguments.inner + n;
+  if (TYPE != kF32)
+    store_integer(arguments.target, i, TYPE,
+                  load_integer(arguments.target, i, TYPE) + int64_t(arguments.alpha) * sum.whole);
+  else if (FOURS)
+    store_f32x4(arguments.target, i, load_f32x4(arguments.target, i) + arguments.alpha * sum.real);
+  else
+    store_f32(arguments.target, i, load_f32(arguments.target, i) + arguments.alpha * sum.real.x);
+}
+
+void add_part(uint part, uint column) {
+  const uint begin = part * arguments.each, end = min(begin + arguments.each, arguments.entries);
+  const uint o = column / arguments.inner, n = column % arguments.inner;
+  const uint first_key = arguments.keys.at[begin], last_key = arguments.keys.at[end - 1];
+  const bool began_before = begin > 0 && first_key < arguments.size && arguments.keys.at[begin - 1] == first_key;
+  const bool goes_on =
+      end < arguments.entries && last_key < arguments.size && arguments.keys.at[end] == last_key;
+  uint key = first_key;
+  bool begins_here = !began_before;
+  Sum sum = Sum(vec4(0.0), 0L);
+  for (uint i = begin; i < end; i += kAhead) {
+    uint next[kAhead];
+    Sum row[kAhead];
+    [[unroll]] for (uint k = 0; k < kAhead; ++k) {
+      const uint at = min(i + k, end - 1);
+      next[k] = arguments.keys.at[at];
+      row[k] = Sum(vec4(0.0), 0L);
+      if (next[k] >= arguments.size) continue;
+      if (PARTIAL)
+        row[k] = load(arguments.source, int64_t(at) * arguments.outer * arguments.inner + column);
+      else
+        row[k] = load(arguments.source,
+                      (int64_t(o) * arguments.rows + arguments.order.at[at]) * arguments.inner + n);
+    }
+    [[unroll]] for (uint k = 0; k < kAhead; ++k) {
+      if (i + k >= end) continue;
+      if (next[k] != key) {
+        if (begins_here && key < arguments.size) add(key, o, n, sum);
+        if (!begins_here) leave(2 * part, column, sum);
+        key = next[k];
+        begins_here = true;
+        sum = Sum(vec4(0.0), 0L);
+      }
+      sum.real += row[k].real;
+      sum.whole += row[k].whole;
+    }
+  }
+  if (begins_here && !goes_on) {
+    if (key < arguments.size) add(key, o, n, sum);
+  } else {
+    leave(2 * part + (begins_here ? 1 : 0), column, sum);
+  }
+  // A part in the middle of a key leaves one sum. Its second entry has the key, too, so that the entries of the key lie together.
+  if (!begins_here && goes_on) leave(2 * part + 1, column, Sum(vec4(0.0), 0L));
+  if (column == 0 && arguments.entries > arguments.each) {
+    arguments.left_keys.at[2 * part] = began_before ? first_key : kNowhere;
+    arguments.left_keys.at[2 * part + 1] = goes_on ? last_key : kNowhere;
+  }
+}
+
+void main() {
+  const uint columns = arguments.outer * arguments.inner, wide = (columns + ACROSS - 1) / ACROSS;
+  const uint parts = (arguments.entries + arguments.each - 1) / arguments.each;
+  const uint beside = gl_LocalInvocationID.x / ACROSS, together = 256 / ACROSS;
+  const uint groups = (parts + together - 1) / together;
+  for (uint work = gl_WorkGroupID.x; work < groups * wide; work += gl_NumWorkGroups.x) {
+    const uint part = work / wide * together + beside;
+    const uint column = work % wide * ACROSS + gl_LocalInvocationID.x % ACROSS;
+    if (part < parts && column < columns) add_part(part, column);
+  }
+}

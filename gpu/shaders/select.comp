@@ -1,0 +1,181 @@
+#version 460
+// The first elements of long rows in sorted order, without sorting the rows: a radix selection. The bound is the last element
+// of those that are wanted. Its digits are found from the highest on, by counting the digits of the elements that agree with
+// it so far. Then the elements before the bound, and as many of those equal to it as are missing, are put aside in the order
+// of their positions.
+#extension GL_GOOGLE_include_directive : require
+#include "memory.glsl"
+#include "tile.glsl"
+#include "row_strides.glsl"
+#include "order.glsl"
+
+layout(constant_id = 0) const uint MODE = 0;
+layout(constant_id = 1) const uint RAW_TYPE = 2;  // an integer type as wide as the elements
+
+const uint kDigits = 0;  // counts digit `pass`
+const uint kCount = 1;   // counts the elements of each tile before the bound, and those equal to it
+const uint kAddUp = 2;   // adds up those of the tiles before
+const uint kPut = 3;
+const uint kEach = 16, kTile = 256 * kEach;
+
+layout(buffer_reference, scalar, buffer_reference_align = 4) buffer Words { uint at[]; };
+layout(buffer_reference, scalar, buffer_reference_align = 8) buffer Pairs { uvec2 at[]; };
+struct State {
+  uint64_t bound;  // its digits so far
+  uint missing;    // elements that are wanted of those that agree with it
+  uint padding;
+};
+layout(buffer_reference, scalar, buffer_reference_align = 8) buffer States { State at[]; };
+layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
+  uint64_t operand;
+  uint64_t chosen;       // [rows, wanted] elements
+  Words places;          // and their positions
+  Words digits;          // [rows, passes, 256]
+  States states;         // [rows, passes + 1]
+  Pairs counts, before;  // [rows, tiles]
+  uint wanted;
+  uint pass, passes;
+  uint tiles, slabs;     // of a row; kDigits has a work group for each slab
+  uint type;
+  uint flipped;          // all bits are set for a descending order, else none
+  uint padding;
+  Rows rows;             // of the operand
+};
+layout(push_constant, scalar) uniform Push {
+  Arguments arguments;
+};
+
+shared uint counts[256];
+shared uint64_t found_bound;
+shared uint found_missing;
+
+int64_t first_of(uint row) {
+  int64_t at = 0;
+  for (int d = int(arguments.rows.dims) - 1; d >= 0; --d) {
+    at += int64_t(row % arguments.rows.size[d]) * arguments.rows.stride[0][d];
+    row /= arguments.rows.size[d];
+  }
+  return at;
+}
+int64_t raw_at(int64_t first, uint i) {
+  return load_integer(arguments.operand, first + int64_t(i) * arguments.rows.step[0], RAW_TYPE);
+}
+// The element as a number of 8 * passes bits, in the wanted order.
+uint64_t key_of(int64_t raw) {
+  if (RAW_TYPE == kI64) {
+    const uint64_t key = uint64_t(raw) ^ 0x8000000000000000UL;
+    return arguments.flipped != 0 ? ~key : key;
+  }
+  const uint key = order_of_bits(uint(raw & 0xffffffffL), arguments.type) ^ arguments.flipped;
+  return uint64_t(arguments.passes >= 4 ? key : key & (1u << 8 * arguments.passes) - 1);
+}
+uint shift_of(uint pass) {
+  return 8 * (arguments.passes - 1 - pass);
+}
+
+// What is known after `pass` digits, from what was known before the last of them and its counts. All threads of the work group
+// must call it; those of the first slab or tile of a row keep it for the next dispatch.
+State state_after(uint pass, uint row, bool keeps) {
+  State state = State(0, arguments.wanted, 0);
+  if (pass == 0) return state;
+  const uint at = row * (arguments.passes + 1) + pass;
+  if (pass > 1) state = arguments.states.at[at - 1];
+  const uint me = gl_LocalInvocationID.x;
+  const uint here = arguments.digits.at[(row * arguments.passes + pass - 1) * 256 + me];
+  const uint before = sum_before_me(uvec2(here, 0)).x;
+  if (before < state.missing && state.missing <= before + here) {
+    found_bound = state.bound << 8 | uint64_t(me);
+    found_missing = state.missing - before;
+  }
+  barrier();
+  state = State(found_bound, found_missing, 0);
+  if (keeps && me == 0) arguments.states.at[at] = state;
+  return state;
+}
+
+void count_digits(uint row, uint slab) {
+  const uint me = gl_LocalInvocationID.x, pass = arguments.pass, extent = arguments.rows.extent;
+  const uint each = (extent + arguments.slabs - 1) / arguments.slabs;
+  const uint begin = min(slab * each, extent), end = min(begin + each, extent);
+  barrier();
+  counts[me] = 0;
+  const State state = state_after(pass, row, slab == 0);
+  barrier();
+  const int64_t first = first_of(row);
+  const uint shift = shift_of(pass);
+  for (uint i = begin + me; i < end; i += 256) {
+    const uint64_t key = key_of(raw_at(first, i));
+    if (pass == 0 || key >> shift + 8 == state.bound) atomicAdd(counts[uint(key >> shift) & 255], 1);
+  }
+  barrier();
+  if (counts[me] > 0) atomicAdd(arguments.digits.at[(row * arguments.passes + pass) * 256 + me], counts[me]);
+}
+
+// How many of a thread's adjacent elements of a tile come before the bound, and how many are equal to it.
+uvec2 count_mine(int64_t first, uint tile, uint64_t bound) {
+  const uint begin = tile * kTile + gl_LocalInvocationID.x * kEach;
+  uvec2 mine = uvec2(0);
+  [[unroll]] for (uint e = 0; e < kEach; ++e)
+    if (begin + e < arguments.rows.extent) {
+      const uint64_t key = key_of(raw_at(first, begin + e));
+      mine += uvec2(key < bound ? 1 : 0, key == bound ? 1 : 0);
+    }
+  return mine;
+}
+
+void count_tile(uint row, uint tile) {
+  const State state = state_after(arguments.passes, row, tile == 0);
+  const uvec2 mine = count_mine(first_of(row), tile, state.bound), before = sum_before_me(mine);
+  if (gl_LocalInvocationID.x == 255) arguments.counts.at[row * arguments.tiles + tile] = before + mine;
+}
+
+void add_up_row(uint row) {
+  const uint tiles = arguments.tiles, each = (tiles + 255) / 256;
+  const uint begin = min(gl_LocalInvocationID.x * each, tiles), end = min(begin + each, tiles);
+  uvec2 sum = uvec2(0);
+  for (uint tile = begin; tile < end; ++tile) sum += arguments.counts.at[row * tiles + tile];
+  sum = sum_before_me(sum);
+  for (uint tile = begin; tile < end; ++tile) {
+    arguments.before.at[row * tiles + tile] = sum;
+    sum += arguments.counts.at[row * tiles + tile];
+  }
+}
+
+void put_tile(uint row, uint tile) {
+  const uint work = row * arguments.tiles + tile;
+  const State state = arguments.states.at[row * (arguments.passes + 1) + arguments.passes];
+  const uvec2 here = arguments.counts.at[work], earlier = arguments.before.at[work];
+  if (here.x == 0 && (here.y == 0 || earlier.y >= state.missing)) return;
+  const int64_t first = first_of(row);
+  const uvec2 before = earlier + sum_before_me(count_mine(first, tile, state.bound));
+  uint closer = before.x, equal = before.y;
+  const uint begin = tile * kTile + gl_LocalInvocationID.x * kEach;
+  for (uint i = begin; i < min(begin + kEach, arguments.rows.extent); ++i) {
+    const int64_t raw = raw_at(first, i);
+    const uint64_t key = key_of(raw);
+    uint to = arguments.wanted;
+    if (key < state.bound)
+      to = closer++;
+    else if (key == state.bound && equal < state.missing)
+      to = arguments.wanted - state.missing + equal++;
+    if (to == arguments.wanted) continue;
+    store_integer(arguments.chosen, int64_t(row) * arguments.wanted + to, RAW_TYPE, raw);
+    arguments.places.at[row * arguments.wanted + to] = i;
+  }
+}
+
+void main() {
+  const uint each = MODE == kAddUp ? 1 : MODE == kDigits ? arguments.slabs : arguments.tiles;
+  const uint count = arguments.rows.count * each;
+  for (uint work = gl_WorkGroupID.x; work < count; work += gl_NumWorkGroups.x) {
+    const uint row = work / each, part = work % each;
+    if (MODE == kDigits)
+      count_digits(row, part);
+    else if (MODE == kCount)
+      count_tile(row, part);
+    else if (MODE == kAddUp)
+      add_up_row(row);
+    else
+      put_tile(row, part);
+  }
+}
