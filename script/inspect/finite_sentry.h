@@ -7,6 +7,7 @@
 // together. For the session's thread.
 #include <deque>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
