@@ -25,17 +25,22 @@ struct Tile {
 // Loads one plane of depth `z` of each image; image p begins at at + p * step elements. y, x: the image's position of the
 // tile's first element.
 void load_image(uint64_t from, int64_t at, int64_t step, uint planes, Tile tile, int z, int y, int x, uint size[3]) {
-  const uint lane = gl_LocalInvocationID.x % LANES;
+  const uint kTogether = 8, kLines = kThreads / LANES;  // rows, whose loads overlap
+  const uint lane = gl_LocalInvocationID.x % LANES, end = tile.planes * tile.image_rows;
   const bool deep = uint(z) < size[0];
-  for (uint r = gl_LocalInvocationID.x / LANES; r < tile.planes * tile.image_rows; r += kThreads / LANES) {
-    const uint plane = r / tile.image_rows;
-    const int row = y + int(r % tile.image_rows);
-    const bool inside = deep && plane < planes && uint(row) < size[1];
-    const int64_t first = at + int64_t(plane) * step + (int64_t(z) * size[1] + row) * size[2];
-    for (uint i = lane; i < tile.image_columns; i += LANES) {
-      const int column = x + int(i);
-      image_tile[r * tile.image_columns + i] =
-          inside && uint(column) < size[2] ? load_float(from, first + column, TYPE) : 0.0;
+  for (uint i = lane; i < tile.image_columns; i += LANES) {
+    const int column = x + int(i);
+    for (uint r = gl_LocalInvocationID.x / LANES; r < end; r += kTogether * kLines) {
+      float values[kTogether];
+      [[unroll]] for (uint u = 0; u < kTogether; ++u) {
+        const uint line = r + u * kLines, plane = line / tile.image_rows;
+        const int row = y + int(line % tile.image_rows);
+        const bool inside = deep && line < end && plane < planes && uint(row) < size[1] && uint(column) < size[2];
+        const int64_t first = at + int64_t(plane) * step + (int64_t(z) * size[1] + row) * size[2];
+        values[u] = inside ? load_float(from, first + column, TYPE) : 0.0;
+      }
+      [[unroll]] for (uint u = 0; u < kTogether; ++u)
+        if (r + u * kLines < end) image_tile[(r + u * kLines) * tile.image_columns + i] = values[u];
     }
   }
 }
