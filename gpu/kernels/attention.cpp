@@ -1,10 +1,14 @@
 // Attention and its gradients in f32, for heads of up to 256 features (gpu/shaders/attention.comp). No matrix
-// of all scores is stored, unless it is the result: the gradient of a mask.
+// of all scores is stored, unless it is the result: the gradient of a mask. 16-bit operands go to the matrix
+// units (attention_products.h), or are converted to f32.
 #include <algorithm>
 #include <bit>
 #include <cmath>
 
+#include "gpu/kernels/attention_operands.h"
+#include "gpu/kernels/attention_products.h"
 #include "gpu/kernels/attention_tiles.h"
+#include "gpu/kernels/copy.h"
 #include "gpu/kernels/iteration.h"
 #include "gpu/kernels/reduce.h"
 #include "runtime/ops.h"
@@ -12,10 +16,6 @@
 namespace lunagrad::gpu {
 namespace {
 
-enum Param { kCausal, kScale, kSoftcap, kInnerHeads, kWanted };
-constexpr int kMask = 3;  // the input after query, key and value
-enum Argument { kSeed, kStream, kDropout };
-constexpr int kMostBatchDims = 6;
 // Pairs of a query and a key in all heads that dropout can number.
 constexpr int64_t kMostWeights = int64_t(1) << 31;
 
@@ -25,23 +25,10 @@ struct Rows {
   int64_t step;
   int64_t batch[kMostBatchDims];
 };
-struct Batch {
-  uint32_t dims;
-  uint32_t size[kMostBatchDims];
-};
-struct Mask {
-  uint64_t at;
-  int64_t query, key;
-  int64_t batch[kMostBatchDims];
-};
-struct Draw {
-  uint64_t seed, stream;
-  uint32_t threshold;
-  float kept;
-};
-struct Scale {
-  float factor, cap, over_cap;
-};
+using Batch = AttentionBatch;
+using Mask = AttentionMask;
+using Draw = AttentionDraw;
+using Scale = AttentionScale;
 struct Arguments {
   Rows q, k, v, result;
   uint64_t lse;
@@ -82,54 +69,36 @@ Rows rows_of(const Tensor& x, uint64_t address) {
   for (int d = 0; d < x.ndim() - 2; ++d) rows.batch[d] = x.strides()[d];
   return rows;
 }
-Batch batch_of(const Tensor& x) {
-  Batch batch{uint32_t(x.ndim() - 2), {}};
-  for (int d = 0; d < x.ndim() - 2; ++d) batch.size[d] = uint32_t(x.shape()[d]);
-  return batch;
-}
-// The mask broadcast to all scores.
-Mask mask_of(const Tensor& mask, uint64_t address, const Tensor& q, const Tensor& k) {
-  Shape scores = q.shape();
-  scores[scores.size() - 1] = k.size(-2);
-  const Strides strides = broadcast_strides(mask, scores);
-  const int batch = scores.size() - 2;
-  Mask result{address, strides[batch], strides[batch + 1], {}};
-  std::copy_n(strides.begin(), batch, result.batch);
-  return result;
-}
-// Dropout with the same random words as runtime/cpu/attention_kernels.cpp.
-Draw draw_of(const Call& call) {
-  const double p = call.args[kDropout].f;
-  const uint32_t threshold = uint32_t(std::min(std::round(p * 0x1p32), 0x1p32 - 1));
-  return {call.args[kSeed].u, call.args[kStream].u, threshold, p < 1 ? float(1 / (1 - p)) : 0.0f};
-}
-Scale scale_of(const Call& call) {
-  const double cap = call.real(kSoftcap);
-  return {float(call.real(kScale)), float(cap), float(1 / cap)};
-}
-uint32_t kind_of(const Tensor& mask) {
-  if (!mask.defined()) return Attention::kNoMask;
-  return mask.dtype() == DType::boolean ? Attention::kShows : Attention::kAdds;
-}
-
-int64_t heads_of(const Tensor& x) { return x.numel() / (x.size(-1) * x.size(-2)); }
-
-double scores_of(const Tensor& q, const Tensor& k) {
-  return double(heads_of(q)) * double(q.size(-2)) * double(k.size(-2));
-}
 
 bool supports_operands(const Call& call, size_t first) {
   const Tensor &q = call.in[first], &k = call.in[first + 1], &v = call.in[first + 2];
   const auto fits = [](const Tensor& x) { return x.size(-1) % 4 == 0 && x.size(-1) <= 256 && x.numel() > 0; };
   const Tensor& mask = call.in[first + kMask];
   const bool takes_mask = !mask.defined() || mask.dtype() == DType::boolean || mask.dtype() == DType::f32;
-  return q.dtype() == DType::f32 && takes_mask && q.ndim() - 2 <= kMostBatchDims && fits(q) && fits(k) &&
-         fits(v) && (call.args[kDropout].f == 0 || heads_of(q) * q.size(-2) * k.size(-2) < kMostWeights);
+  return (q.dtype() == DType::f32 || is_half(q.dtype())) && takes_mask && q.ndim() - 2 <= kMostBatchDims &&
+         fits(q) && fits(k) && fits(v) &&
+         (call.args[kDropout].f == 0 || heads_of(q) * q.size(-2) * k.size(-2) < kMostWeights);
 }
 bool supports(const Call& call) { return supports_operands(call, 0); }
 bool supports_grad(const Call& call) { return supports_operands(call, 1); }
 
+// A call of 16-bit operands with f32 arithmetic.
+void run_in_f32(const Call& call, void (*run)(const Call&, Recorder&), Recorder& recorder) {
+  const NoGrad off;
+  const auto widened = [](const Tensor& x) { return x.defined() && is_half(x.dtype()); };
+  Call wide = call;
+  for (Tensor& x : wide.in)
+    if (widened(x)) x = to(x, DType::f32);
+  for (Tensor& y : wide.out)
+    if (widened(y)) y = Tensor::empty(y.shape(), DType::f32, y.device());
+  run(wide, recorder);
+  for (size_t i = 0; i < call.out.size(); ++i)
+    if (widened(call.out[i])) copy(call.out[i], wide.out[i], recorder);
+}
+
 void run(const Call& call, Recorder& recorder) {
+  if (is_half(call.input(0).dtype()))
+    return attention_by_products(call, recorder) ? void() : run_in_f32(call, run, recorder);
   const NoGrad off;
   const Tensor q = in_fours(call.input(0)), k = in_fours(call.input(1)), v = in_fours(call.input(2));
   const Tensor result = call.flag(kInnerHeads) ? swap_heads(call.output()) : call.output();
@@ -142,21 +111,21 @@ void run(const Call& call, Recorder& recorder) {
   arguments.result = rows_of(result, launch.writes(result));
   arguments.lse = launch.writes(call.output(1));
   const Tensor& mask = call.in[kMask];
-  if (mask.defined()) arguments.mask = mask_of(mask, launch.reads(mask), q, k);
-  arguments.draw = draw_of(call);
-  arguments.batch = batch_of(q);
+  if (mask.defined()) arguments.mask = attention_mask(mask, launch.reads(mask), q, k);
+  arguments.draw = attention_draw(call);
+  arguments.batch = attention_batch(q);
   arguments.queries = uint32_t(q.size(-2));
   arguments.keys = uint32_t(k.size(-2));
   arguments.features = uint32_t(q.size(-1));
   arguments.value_features = uint32_t(v.size(-1));
   arguments.blocks = (arguments.queries + tiles.own - 1) / tiles.own;
-  arguments.scale = scale_of(call);
+  arguments.scale = attention_scale(call);
   launch.multiplies(scores_of(q, k) * double(q.size(-1) + v.size(-1)));
   launch.run_in_turns(Attention{.r = tiles.own,
                                 .s = tiles.passing,
                                 .d = tiles.features,
                                 .causal = call.flag(kCausal),
-                                .mask = kind_of(mask),
+                                .mask = kind_of_mask(mask),
                                 .drops = call.args[kDropout].f > 0,
                                 .caps = call.real(kSoftcap) > 0},
                       arguments.blocks * uint32_t(heads_of(q)), bytes_of(arguments));
@@ -205,7 +174,7 @@ class Gradient {
     const Tensor sums = arguments.parts == 1 ? result
                                              : Tensor::empty({int64_t(arguments.parts), result.numel()},
                                                              DType::f32, result.device());
-    arguments.mask_result = mask_of(result, launch.writes(sums), q_, k_);
+    arguments.mask_result = attention_mask(result, launch.writes(sums), q_, k_);
     run(AttentionGrad::kOfMask, arguments, launch);
     if (arguments.parts > 1) add_parts(result, sums, recorder_);
   }
@@ -225,16 +194,16 @@ class Gradient {
     arguments.lse = launch.reads(call_.input(6));
     arguments.delta = launch.reads(delta_);
     const Tensor& mask = call_.in[1 + kMask];
-    if (mask.defined()) arguments.mask = mask_of(mask, launch.reads(mask), q_, k_);
-    arguments.draw = draw_of(call_);
-    arguments.batch = batch_of(q_);
+    if (mask.defined()) arguments.mask = attention_mask(mask, launch.reads(mask), q_, k_);
+    arguments.draw = attention_draw(call_);
+    arguments.batch = attention_batch(q_);
     arguments.own_rows = uint32_t(own[0].size(-2));
     arguments.passing_rows = uint32_t(passing[0].size(-2));
     arguments.queries = uint32_t(q_.size(-2));
     arguments.features = uint32_t(q_.size(-1));
     arguments.value_features = uint32_t(v_.size(-1));
     arguments.heads = uint32_t(heads_of(q_));
-    arguments.scale = scale_of(call_);
+    arguments.scale = attention_scale(call_);
     return arguments;
   }
   void run(uint32_t of, const GradArguments& arguments, Launch& launch) const {
@@ -245,7 +214,7 @@ class Gradient {
                                       .d = tiles_.features,
                                       .causal = call_.flag(kCausal),
                                       .of = of,
-                                      .mask = kind_of(call_.in[1 + kMask]),
+                                      .mask = kind_of_mask(call_.in[1 + kMask]),
                                       .drops = call_.args[kDropout].f > 0,
                                       .caps = call_.real(kSoftcap) > 0},
                         arguments.items, bytes_of(arguments));
@@ -258,6 +227,8 @@ class Gradient {
 };
 
 void run_grad(const Call& call, Recorder& recorder) {
+  if (is_half(call.input(1).dtype()))
+    return attention_grad_by_products(call, recorder) ? void() : run_in_f32(call, run_grad, recorder);
   const NoGrad off;
   Gradient gradient(call, recorder);
   const auto wanted = [&](int i) { return call.flag(kWanted + i) ? call.output(i) : Tensor(); };
@@ -267,6 +238,7 @@ void run_grad(const Call& call, Recorder& recorder) {
 }
 
 void run_mask_grad(const Call& call, Recorder& recorder) {
+  if (is_half(call.input(1).dtype())) return run_in_f32(call, run_mask_grad, recorder);
   const NoGrad off;
   Gradient(call, recorder).of_mask(call.output());
 }

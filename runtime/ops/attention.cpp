@@ -1,7 +1,7 @@
 // scaled_dot_product_attention: A. Vaswani et al., "Attention is all you need" (2017), in tiles
-// (cpu/attention.h). The op is a composition that checks the operands, widens 16-bit operands and draws for
-// dropout. It calls a hidden record, which keeps the log-sum-exp of each query's scores. The gradient
-// computes the weights again from these, and the dropout again from the draw.
+// (cpu/attention.h). The op is a composition that checks the operands, draws for dropout, and widens 16-bit
+// operands that the device does not take. It calls a hidden record, which keeps the log-sum-exp of each
+// query's scores. The gradient computes the weights again from these, and the dropout again from the draw.
 #include "runtime/cpu/attention.h"
 
 #include <algorithm>
@@ -156,7 +156,7 @@ void attention_shape(Call& call) {
   shape[shape.size() - 1] = call.input(kValue).size(-1);
   call.emit(laid_out(shape, call.flag(kInnerHeads)), q.dtype());
   shape.erase(shape.size() - 1);
-  call.emit(shape, q.dtype());
+  call.emit(shape, is_half(q.dtype()) ? DType::f32 : q.dtype());
 }
 
 void attention_cpu(const Call& call) {
@@ -424,6 +424,12 @@ Operands attention_in_fours(Call call) {
 
 Operands attention_compose(const Call& call) {
   const Tensor &q = call.input(kQuery), &v = call.input(kValue);
+  if (is_half(q.dtype())) {
+    Call wide = call;
+    for (const int i : {kQuery, kKey, kValue}) wide.in[size_t(i)] = to(call.input(i), DType::f32);
+    const Operands made = attention_compose(wide);
+    return {to(made[0], q.dtype()), made[1]};
+  }
   if (!q.device().is_cpu() && (q.size(-1) % 4 != 0 || v.size(-1) % 4 != 0)) return attention_in_fours(call);
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   const Tensor low = Tensor::number(-kInfinity), high = Tensor::number(kInfinity), zero = Tensor::number(0.0);
@@ -510,19 +516,28 @@ bool heads_are_inner(const Tensor& q) {
   return n >= 3 && q.size(-2) > 1 && q.size(-3) > 1 && q.strides()[n - 3] < q.strides()[n - 2];
 }
 
+// Whether the device has a kernel for the call; the CPU has none for 16-bit operands.
+bool runs_on_device(const Call& call) {
+  Device& device = call.device();
+  if (device.is_cpu()) return false;
+  Call laid_out = call;
+  call.op->shape(laid_out);
+  return device.supports(laid_out);
+}
+
 Operands public_compose(const Call& call) {
   const Shape batch = check(call);
   const Tensor& query = call.input(kQuery);
-  const DType wide = is_half(query.dtype()) ? DType::f32 : query.dtype();
+  const bool narrow = is_half(query.dtype());
   const auto operand = [&](int i) {
     const Tensor& x = call.input(i);
     Shape shape = batch;
     shape.push_back(x.size(-2));
     shape.push_back(x.size(-1));
-    return to(x.shape() == shape ? x : expand(x, shape), wide);
+    return x.shape() == shape ? x : expand(x, shape);
   };
   Tensor mask = call.has(kMask) ? call.input(kMask) : Tensor();
-  if (mask.defined() && mask.dtype() != DType::boolean) mask = to(mask, wide);
+  if (mask.defined() && mask.dtype() != DType::boolean) mask = to(mask, narrow ? DType::f32 : query.dtype());
   const double features = double(std::max<int64_t>(query.size(-1), 1));
   const Value& scale = call.params[kGivenScale];
   const bool inner = heads_are_inner(query);
@@ -537,6 +552,8 @@ Operands public_compose(const Call& call) {
     fused.args[kStream].u = draw.stream;
     fused.args[kDropout].f = p;
   }
+  if (narrow && !runs_on_device(fused))
+    for (const int i : {kQuery, kKey, kValue}) fused.in[size_t(i)] = to(fused.in[size_t(i)], DType::f32);
   run(fused);
   const Tensor out = inner ? transpose(fused.output(), -3, -2) : fused.output();
   return {to(out, query.dtype())};

@@ -110,10 +110,22 @@ TEST_CASE("the gradient of attention's mask") {
   for (const Case& c : cases) check_case(c);
 }
 
-TEST_CASE("attention of 16-bit operands with a soft cap and a mask that requires a gradient") {
-  const Case c = {2, 3, 37, 70, 32, 36, true, true, {3, 37, 70}, DType::f32, 0.3, 0.5, true};
-  check_case(c, DType::f16, 2e-3);
-  check_case(c, DType::bf16, 2e-2);
+TEST_CASE("attention of 16-bit operands") {
+  const Case cases[] = {{2, 3, 37, 70, 32, 36, true, true, {3, 37, 70}, DType::f32, 0.3, 0.5, true},
+                        {1, 1, 5, 7, 8, 8, false, false},
+                        {2, 3, 70, 72, 64, 64, true, true},
+                        {2, 2, 33, 130, 30, 20, true, false},
+                        {1, 1, 1, 3, 4, 4, false, false},
+                        {2, 3, 70, 37, 32, 32, false, true, {2, 3, 70, 37}},
+                        {2, 3, 37, 70, 64, 32, true, false, {37, 70}},
+                        {2, 2, 33, 40, 32, 36, false, false, {2, 1, 1, 40}, DType::boolean},
+                        {2, 3, 70, 33, 64, 64, false, true, {1, 3, 70, 33}, DType::boolean},
+                        {2, 3, 37, 70, 32, 64, false, true, {}, DType::f32, 0.3},
+                        {2, 3, 600, 601, 32, 32, true, true, {}, DType::f32, 0.1}};
+  for (const Case& c : cases) {
+    check_case(c, DType::f16, 2e-3);
+    check_case(c, DType::bf16, 2e-2);
+  }
 }
 
 // The largest output of any op, in elements.

@@ -1,0 +1,45 @@
+#pragma once
+// Arguments that the kernels of attention share, as in shaders/attention.glsl.
+#include "gpu/kernels.h"
+#include "gpu/kernels/iteration.h"
+
+namespace lunagrad::gpu {
+
+// Parameters of the hidden records of attention, the place of the mask behind query, key and value, and the
+// draw.
+enum AttentionParam { kCausal, kScale, kSoftcap, kInnerHeads, kWanted };
+inline constexpr int kMask = 3;
+enum AttentionArgument { kSeed, kStream, kDropout };
+inline constexpr int kMostBatchDims = 6;
+
+struct AttentionBatch {
+  uint32_t dims;
+  uint32_t size[kMostBatchDims];
+};
+struct AttentionMask {
+  uint64_t at;
+  int64_t query, key;
+  int64_t batch[kMostBatchDims];
+};
+struct AttentionDraw {
+  uint64_t seed, stream;
+  uint32_t threshold;
+  float kept;
+};
+struct AttentionScale {
+  float factor, cap, over_cap;
+};
+
+// Of the dims before the last two.
+AttentionBatch attention_batch(const Tensor&);
+// The mask broadcast to all scores.
+AttentionMask attention_mask(const Tensor& mask, uint64_t address, const Tensor& q, const Tensor& k);
+uint32_t kind_of_mask(const Tensor& mask);
+// Dropout with the same random words as runtime/cpu/attention_kernels.cpp.
+AttentionDraw attention_draw(const Call&);
+AttentionScale attention_scale(const Call&);
+
+int64_t heads_of(const Tensor&);
+double scores_of(const Tensor& q, const Tensor& k);
+
+}  // namespace lunagrad::gpu
