@@ -134,8 +134,8 @@ enum class OpFamily : uint8_t {
 };
 
 // The type in which an op runs in a region of autocast (tape/autocast.h). `narrow` and `wide` are PyTorch's
-// lists for CUDA (torch.amp, "CUDA Ops that can autocast"); `wide` also has the norms and log-sum-exp, which
-// PyTorch computes in f32 inside their kernels.
+// lists for CUDA (torch.amp, "CUDA Ops that can autocast"); `wide` also has rms_norm, logsumexp, and
+// functions and decompositions that PyTorch refuses for 16-bit types.
 enum class AutocastPolicy : uint8_t {
   by_kind,  // `own` for elementwise rows, hidden records, compositions and ops that write their inputs;
             // `widest` for all others

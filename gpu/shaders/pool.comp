@@ -8,6 +8,7 @@
 
 layout(local_size_x = 256) in;
 layout(constant_id = 0) const uint MODE = 0;
+layout(constant_id = 1) const uint TYPE = 6;  // of all tensors: f32, f16 or bf16
 
 const uint kMax = 0, kMaxPut = 1, kMaxPick = 2, kAverage = 3, kAverageSpread = 4, kMaxPutCells = 5;
 
@@ -44,7 +45,7 @@ bool holds(Window w, int dilation, int i) {
 
 // Positions have 32 bits: tensors have less than 2^31 elements.
 float image_at(int i) {
-  return load_f32(arguments.image, int64_t(i));
+  return load_float(arguments.image, int64_t(i), TYPE);
 }
 
 // The position in the plane of the element that the window takes, or -1 if the window is empty.
@@ -88,7 +89,7 @@ float from_window(uint i) {
   }
   const int at = taken(plane, rows, columns);
   if (at < 0) return MODE == kMax ? -infinity() : 0.0;
-  return MODE == kMax ? image_at(plane + at) : load_f32(arguments.values, int64_t(plane + at));
+  return MODE == kMax ? image_at(plane + at) : load_float(arguments.values, int64_t(plane + at), TYPE);
 }
 
 // The gradient of an element of the image, from the windows that contain it.
@@ -105,7 +106,7 @@ float from_holders(uint i) {
       const Window columns = window(1, c);
       if (!holds(columns, arguments.dilation[1], place.z)) continue;
       if (MODE == kMaxPut && taken(plane, rows, columns) != in_plane) continue;
-      const float g = load_f32(arguments.values, int64_t(outs + r * arguments.out_size[1] + c));
+      const float g = load_float(arguments.values, int64_t(outs + r * arguments.out_size[1] + c), TYPE);
       sum += MODE == kMaxPut ? g : g / divisor(rows, columns);
     }
   }
@@ -119,14 +120,14 @@ void put_cell(uint i) {
   const int plane = place.x * arguments.size[0] * arguments.size[1];
   const Window rows = window(0, place.y), columns = window(1, place.z);
   const int at = taken(plane, rows, columns);
-  const float g = load_f32(arguments.values, int64_t(i));
+  const float g = load_float(arguments.values, int64_t(i), TYPE);
   const int top = place.y == 0 ? 0 : rows.start, left = place.z == 0 ? 0 : columns.start;
   const int bottom = place.y + 1 < arguments.out_size[0] ? window(0, place.y + 1).start : arguments.size[0];
   const int right = place.z + 1 < arguments.out_size[1] ? window(1, place.z + 1).start : arguments.size[1];
   for (int r = top; r < bottom; ++r)
     for (int c = left; c < right; ++c) {
       const int to = r * arguments.size[1] + c;
-      store_f32(arguments.result, int64_t(plane + to), to == at ? g : 0.0);
+      store_float(arguments.result, int64_t(plane + to), TYPE, to == at ? g : 0.0);
     }
 }
 
@@ -135,7 +136,7 @@ void main() {
     if (MODE == kMaxPutCells)
       put_cell(i);
     else
-      store_f32(arguments.result, int64_t(i),
-                MODE == kMaxPut || MODE == kAverageSpread ? from_holders(i) : from_window(i));
+      store_float(arguments.result, int64_t(i), TYPE,
+                  MODE == kMaxPut || MODE == kAverageSpread ? from_holders(i) : from_window(i));
   }
 }

@@ -1,8 +1,9 @@
 // batch_norm: Ioffe, Szegedy, "Batch normalization", 2015. In training each channel is normalized by its own
-// mean and variance, which also update the running statistics; otherwise by the running statistics. 16-bit
-// operands are computed in f32; the statistics keep their own type.
+// mean and variance, which also update the running statistics; otherwise by the running statistics. The
+// result has the input's type. Inputs of 16 bits are computed in f32 and have f32 statistics and weights.
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "runtime/cpu/channel_norm.h"
 #include "runtime/cpu/parallel.h"
@@ -38,6 +39,28 @@ std::vector<T> values_of(const Tensor& x, int64_t count, T absent) {
   return values;
 }
 
+// The type of the statistics, the weights and their gradients.
+DType wide_type(DType input) { return is_half(input) ? DType::f32 : input; }
+
+void convert(const Tensor& from, Tensor to) {
+  copy_strided(to.raw(), to.dtype(), to.strides(), from.raw(), from.dtype(), from.strides(), from.shape());
+}
+
+// Runs a kernel on f32 copies of the 16-bit operands and results.
+void in_f32(const Call& call, void (*kernel)(const Call&)) {
+  Call wide = call;
+  for (Tensor& x : wide.in) {
+    if (!x.defined() || !is_half(x.dtype())) continue;
+    const Tensor narrow = std::exchange(x, Tensor::empty(x.shape(), DType::f32));
+    convert(narrow, x);
+  }
+  for (Tensor& y : wide.out)
+    if (is_half(y.dtype())) y = Tensor::empty(y.shape(), DType::f32);
+  kernel(wide);
+  for (size_t i = 0; i < call.out.size(); ++i)
+    if (is_half(call.out[i].dtype())) convert(wide.out[i], call.out[i]);
+}
+
 template <class F>
 void with_type(const Tensor& x, F&& f) {
   x.dtype() == DType::f64 ? f.template operator()<double>() : f.template operator()<float>();
@@ -65,10 +88,11 @@ void write_normalized(const Channels& c, int64_t first, int64_t end, const T* x,
 void train_shape(Call& call) {
   const Tensor& x = call.input(0);
   call.emit(x.shape(), x.dtype());
-  for (int i = 0; i < 2; ++i) call.emit({x.size(1)}, x.dtype());
+  for (int i = 0; i < 2; ++i) call.emit({x.size(1)}, wide_type(x.dtype()));
 }
 
 void train_cpu(const Call& call) {
+  if (is_half(call.input(0).dtype())) return in_f32(call, train_cpu);
   const Tensor x = in_order(call.input(0));
   const Channels c(x.shape());
   with_type(x, [&]<class T>() {
@@ -103,6 +127,7 @@ void train_cpu(const Call& call) {
 void eval_shape(Call& call) { call.emit(call.input(0).shape(), call.input(0).dtype()); }
 
 void eval_cpu(const Call& call) {
+  if (is_half(call.input(0).dtype())) return in_f32(call, eval_cpu);
   const Tensor x = in_order(call.input(0));
   const Channels c(x.shape());
   with_type(x, [&]<class T>() {
@@ -127,10 +152,11 @@ enum GradParam { kEps, kTraining, kInputWanted };
 void grad_shape(Call& call) {
   const Tensor& x = call.input(1);
   call.emit(call.flag(kInputWanted) ? x.shape() : Shape{0}, x.dtype());
-  for (int i = 0; i < 2; ++i) call.emit({x.size(1)}, x.dtype());
+  for (int i = 0; i < 2; ++i) call.emit({x.size(1)}, wide_type(x.dtype()));
 }
 
 void grad_cpu(const Call& call) {
+  if (is_half(call.input(1).dtype())) return in_f32(call, grad_cpu);
   const Tensor g = in_order(call.input(0)), x = in_order(call.input(1));
   const Channels c(x.shape());
   with_type(x, [&]<class T>() {
@@ -229,20 +255,22 @@ Tensor scaled(const Tensor& centred, Tensor scale, const Call& call, int weight,
 }
 
 Operands train_compose(const Call& call) {
-  const Tensor& x = call.input(0);
+  const DType type = call.input(0).dtype();
+  const Tensor x = to(call.input(0), wide_type(type));
   Dims dims{0};
   for (int d = 2; d < x.ndim(); ++d) dims.push_back(d);
   const Tensor average = mean(x, dims, true), centred = x - average;
   const Tensor variance = mean(centred * centred, dims, true);
   const Shape channels{x.size(1)};
-  return {scaled(centred, rsqrt(variance + call.real(0)), call, 1, 2), reshape(average, channels),
+  return {to(scaled(centred, rsqrt(variance + call.real(0)), call, 1, 2), type), reshape(average, channels),
           reshape(variance, channels)};
 }
 
 Operands eval_compose(const Call& call) {
-  const Tensor& x = call.input(0);
+  const DType type = call.input(0).dtype();
+  const Tensor x = to(call.input(0), wide_type(type));
   const Tensor scale = rsqrt(over_channels(call.input(2), x) + call.real(0));
-  return {scaled(x - over_channels(call.input(1), x), scale, call, 3, 4)};
+  return {to(scaled(x - over_channels(call.input(1), x), scale, call, 3, 4), type)};
 }
 
 double train_flops(const Call& call) { return (5 + call.has(1) + call.has(2)) * elements(call.in[0]); }
@@ -292,7 +320,8 @@ void check(const Call& call) {
 
 // running = (1 - momentum) running + momentum statistic
 void move(const Tensor& running, const Tensor& statistic, double momentum) {
-  copy_(running, running * (1 - momentum) + to(statistic, running.dtype()) * momentum);
+  static const Op* const lerp_op = find_op("lerp");
+  apply_in_place(*lerp_op, {running, to(statistic, running.dtype()), Tensor::number(momentum)});
 }
 
 Operands batch_norm_compose(const Call& call) {
@@ -300,28 +329,25 @@ Operands batch_norm_compose(const Call& call) {
   const Tensor& x = call.input(kX);
   const bool training = call.flag(0);
   const double momentum = call.real(1);
-  const DType wide = is_half(x.dtype()) ? DType::f32 : x.dtype();
+  const DType wide = wide_type(x.dtype());
   const auto widened = [&](int i) { return call.has(i) ? to(call.input(i), wide) : Tensor(); };
   if (!training) {
     if (!call.has(kRunningMean) || !call.has(kRunningVar))
       fail("batch_norm: running_mean and running_var are needed when training is false");
-    return {to(
-        apply1(kEval,
-               {widened(kX), widened(kRunningMean), widened(kRunningVar), widened(kWeight), widened(kBias)},
-               {call.params[2]}),
-        x.dtype())};
+    return {apply1(kEval, {x, widened(kRunningMean), widened(kRunningVar), widened(kWeight), widened(kBias)},
+                   {call.params[2]})};
   }
   const int64_t count = x.size(1) ? x.numel() / x.size(1) : 0;
   if (count == 1)
     fail("batch_norm: in training each channel needs more than one value (got shape ", x.shape(), ")");
-  const Operands results = apply(kTrain, {widened(kX), widened(kWeight), widened(kBias)}, {call.params[2]});
+  const Operands results = apply(kTrain, {x, widened(kWeight), widened(kBias)}, {call.params[2]});
   if (count > 0 && !(context().checkpoint && context().checkpoint->replaying())) {
     const NoGrad off;
     if (call.has(kRunningMean)) move(call.input(kRunningMean), results[1], momentum);
     if (call.has(kRunningVar))
       move(call.input(kRunningVar), results[2] * (double(count) / double(count - 1)), momentum);
   }
-  return {to(results[0], x.dtype())};
+  return {results[0]};
 }
 
 const Op kBatchNorm{
@@ -334,8 +360,7 @@ const Op kBatchNorm{
                {"momentum", ParamKind::real, 0.1},
                {"eps", ParamKind::real, 1e-5}},
     .compose = batch_norm_compose,
-    .family = OpFamily::normalization,
-    .autocast = AutocastPolicy::wide};
+    .family = OpFamily::normalization};
 
 }  // namespace
 

@@ -252,7 +252,8 @@ Operands instance_norm_compose(const Call& call) {
   if (instances > 0 && x.numel() == instances)
     fail("instance_norm: each channel needs more than one value (got shape ", x.shape(), ")");
   if (x.size(1) == 0) return {x};
-  const Tensor y = group_norm(x, x.size(1), weight, bias, call.real(2));
+  // In a region of autocast and with f32 weights group_norm gives f32.
+  const Tensor y = to(group_norm(x, x.size(1), weight, bias, call.real(2)), x.dtype());
   if ((call.has(kRunningMean) || call.has(kRunningVar)) && x.numel() > 0) move_statistics(call, call.real(1));
   return {y};
 }
@@ -265,8 +266,7 @@ const Op kInstanceNorm{
                {"momentum", ParamKind::real, 0.1},
                {"eps", ParamKind::real, 1e-5}},
     .compose = instance_norm_compose,
-    .family = OpFamily::normalization,
-    .autocast = AutocastPolicy::wide};
+    .family = OpFamily::normalization};
 
 }  // namespace
 

@@ -206,7 +206,7 @@ const Op kGridSample{
                {"align_corners", ParamKind::boolean, false}},
     .compose = grid_sample_compose,
     .family = OpFamily::other,
-    .autocast = AutocastPolicy::wide,
+    .autocast = AutocastPolicy::widest,
     .examples = sample_examples()};
 
 // --- affine_grid ---

@@ -1,10 +1,11 @@
 #pragma once
 // Mixed precision. In an autocast region matrix products (matmul, linear, convolutions, attention) run in a
-// 16-bit type; ops that lose precision there (exponentials, sums, norms, softmax, losses) run in f32; other
-// ops that need one type run in the widest type of their operands. Weights stay in f32. The cast of a weight
-// is computed once for each of its versions and shared by the ops of the region, so that its gradient reaches
-// f32 through one cast. The rules are PyTorch's; each op's record holds its own (AutocastPolicy). A backward
-// pass runs without autocast, in the types of its forward pass. For the thread of the tensors.
+// 16-bit type; ops that lose precision there (exponentials, sums, norms but batch_norm, softmax, losses) run
+// in f32; other ops that need one type run in the widest type of their operands. Weights stay in f32. The
+// cast of a weight is computed once for each of its versions and shared by the ops of the region, so that its
+// gradient reaches f32 through one cast. The rules are PyTorch's; each op's record holds its own
+// (AutocastPolicy). A backward pass runs without autocast, in the types of its forward pass. For the thread
+// of the tensors.
 #include <unordered_map>
 
 #include "runtime/op.h"

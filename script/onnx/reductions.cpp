@@ -116,13 +116,13 @@ void write_log_softmax(const Site& site) {
 }
 
 // A tensor filled with one value, for an absent weight or bias.
-std::string filled(const Site& site, const Shape& shape, double value) {
+std::string filled(const Site& site, const Shape& shape, double value, DType type) {
   const std::vector<double> values(size_t(numel(shape)), value);
   const NoGrad off;
-  return site.graph().tensor(to(Tensor::from<double>(values, shape), site.call.output().dtype()));
+  return site.graph().tensor(to(Tensor::from<double>(values, shape), type));
 }
 std::string or_filled(const Site& site, int input, const Shape& shape, double value) {
-  return site.call.has(input) ? site.in(input) : filled(site, shape, value);
+  return site.call.has(input) ? site.in(input) : filled(site, shape, value, site.call.output().dtype());
 }
 
 void write_layer_norm(const Site& site) {
@@ -131,12 +131,16 @@ void write_layer_norm(const Site& site) {
                         {{"axis", int64_t(-normalized.size())}, {"epsilon", site.real(1)}}));
 }
 
+// In the type of the statistics, which is f32 for 16-bit inputs: few runtimes take several types.
 void write_batch_norm(const Site& site) {
-  const Shape channels{site.shape()[1]};
-  site.give(0, site.add("BatchNormalization",
-                        {site.in(0), or_filled(site, 3, channels, 1), or_filled(site, 4, channels, 0),
-                         site.in(1), site.in(2)},
-                        {{"epsilon", site.real(0)}}));
+  const DType type = site.call.input(1).dtype();
+  const auto of_channels = [&](int input, double otherwise) {
+    return site.call.has(input) ? site.in(input) : filled(site, {site.shape()[1]}, otherwise, type);
+  };
+  const std::string y = site.add(
+      "BatchNormalization", {site.in(0, type), of_channels(3, 1), of_channels(4, 0), site.in(1), site.in(2)},
+      {{"epsilon", site.real(0)}});
+  site.give(0, site.cast(y, type, site.call.output().dtype()));
 }
 
 // With one channel per group this is ONNX's InstanceNormalization. Opset 17 has no other group norm.

@@ -29,12 +29,12 @@ inline bool has_denormals() {
   return (to(full({1}, 2e-38, DType::f32), gpu()) * 0.1).item() > 0;
 }
 
-// Counts the ops that fell back to the CPU.
+// Counts the ops that fell back to the CPU, and the casts.
 class Fallbacks final : public Trace {
  public:
   Fallbacks() : previous_(context().trace) { context().trace = this; }
   ~Fallbacks() override { context().trace = previous_; }
-  void ran(const Call&, uint64_t) override {}
+  void ran(const Call& call, uint64_t) override { casts += std::string_view(call.op->name) == "_cast"; }
   // Double precision runs on the CPU by design and is not counted.
   void fell_back(const Call& call, const char*) override {
     const auto wide = [](const Tensor& x) {
@@ -45,6 +45,7 @@ class Fallbacks final : public Trace {
       ++ops[call.op->name];
   }
   std::map<std::string, int> ops;
+  int casts = 0;
 
  private:
   Trace* previous_;

@@ -150,6 +150,36 @@ TEST_CASE("pooling with padding, overlap and NaN equals the CPU's") {
   CHECK(fallbacks.ops.empty());
 }
 
+TEST_CASE("16-bit images are pooled without casts, and a single window of any size is averaged") {
+  const auto pooled = [](const Tensor& x, int kind) {
+    return kind == 0   ? max_pool2d(x, {3}, {2}, {1}, {1}, false)
+           : kind == 1 ? max_pool2d(x, {2}, {2}, {0}, {1}, false)
+           : kind == 2 ? avg_pool2d(x, {3, 2}, {2}, {1}, false, true)
+           : kind == 3 ? avg_pool2d(x, {17, 19}, {1}, {0}, false, true)
+                       : adaptive_avg_pool2d(x, {kind == 4 ? 1 : 5});
+  };
+  for (const DType type : {DType::f32, DType::bf16, DType::f16})
+    for (int kind = 0; kind < 6; ++kind) {
+      const Tensor image = to(random({2, 3, 17, 19}, 1), type);
+      const Tensor there = to(image, gpu()).requires_grad_(), here = image.detach().requires_grad_();
+      const Tensor expected = pooled(here, kind), seed = to(random(expected.shape(), 2), type);
+      backward(expected, seed);
+      const Tensor seed_there = to(seed, gpu());
+      const Fallbacks fallbacks;
+      const Tensor y = pooled(there, kind);
+      backward(y, seed_there);
+      CHECK(fallbacks.casts == 0);
+      CHECK(fallbacks.ops.empty());
+      const double limit = type == DType::f32 ? 1e-6 : type == DType::f16 ? 1e-3 : 8e-3;
+      CHECK_MESSAGE((y.dtype() == type && distance(y, expected) < limit), text(type, ' ', kind));
+      CHECK_MESSAGE((there.grad().dtype() == type && distance(there.grad(), here.grad()) < limit),
+                    text(type, ' ', kind));
+    }
+  const NoGrad off;
+  const Tensor large = random({1, 2, 300, 310}, 3, 0, 1);
+  CHECK(distance(adaptive_avg_pool2d(to(large, gpu()), {1}), adaptive_avg_pool2d(large, {1})) < 1e-6);
+}
+
 TEST_CASE(
     "the gradient of max pooling writes every element when windows do not overlap, with gaps and borders") {
   const Fallbacks fallbacks;

@@ -4,6 +4,7 @@
 #include "runtime/ops.h"
 #include "runtime/tape/autocast.h"
 #include "runtime/tape/tape.h"
+#include "tests/samples/samples.h"
 
 namespace lunagrad::tests {
 namespace {
@@ -15,6 +16,11 @@ int casts_of(const Tensor& root) {
   for (const Node* node : nodes_of(root))
     count += std::string_view(node->label()) == "_cast" && node->in[0].node->is_leaf();
   return count;
+}
+
+Tensor unary(const char* name, const Tensor& x) {
+  const Op& op = *find_op(name);
+  return apply1(op, {x}, complete(op, {}));
 }
 
 TEST_CASE(
@@ -32,8 +38,14 @@ TEST_CASE(
   CHECK(softmax(h, 1).dtype() == DType::f32);
   CHECK(log_softmax(h, 1).dtype() == DType::f32);
   CHECK(layer_norm(h, {3}).dtype() == DType::f32);
+  // The statistics of batch_norm are f32, its result is not.
+  CHECK(batch_norm(h, zeros({3}), ones({3}), b, b, true).dtype() == DType::bf16);
+  CHECK(batch_norm(h, zeros({3}), ones({3}), {}, {}, false).dtype() == DType::bf16);
   CHECK(sum(h).dtype() == DType::f32);
-  CHECK(exp(h).dtype() == DType::f32);
+  for (const char* const name : {"exp", "log1p", "rsqrt", "softplus", "erfinv", "ndtri"})
+    CHECK_MESSAGE(unary(name, h).dtype() == DType::f32, name);
+  for (const char* const name : {"exp2", "logit", "entr", "lgamma", "digamma", "i0", "i0e", "silu", "gelu"})
+    CHECK_MESSAGE(unary(name, h).dtype() == DType::bf16, name);
   CHECK(cross_entropy(h, Tensor::from<int64_t>(std::vector<int64_t>{0, 1, 2, 0}, {4})).dtype() == DType::f32);
   CHECK(mse_loss(h, randn({4, 3})).dtype() == DType::f32);
   CHECK(cat({h, randn({4, 3})}).dtype() == DType::f32);
