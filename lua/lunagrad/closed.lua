@@ -27,9 +27,10 @@ local function names_of(self, class)
 end
 
 local function refuse(self, class, advice, name, verb)
+  nearest.end_if_asked()
   local advised = advice and advice(self, name)
   if advised then core._fail(("%s: %s"):format(class.__name, advised)) end
-  local near = nearest(name, names_of(self, class))
+  local near = nearest.of(name, names_of(self, class))
   core._fail(("%s has no field or method '%s'%s%s"):format(class.__name, tostring(name),
     near and ("; did you mean '%s'?"):format(near) or "",
     verb == "set" and not near and "; rawset(object, name, value) adds a field of your own" or ""))

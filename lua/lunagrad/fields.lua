@@ -2,6 +2,7 @@
 -- field exists. Classes and objects are not tables of the library: they have their own rules.
 local core = require "lunagrad.core"
 local elsewhere = require "lunagrad.elsewhere"
+local names = require "lunagrad.nearest"
 
 local fields = {}
 
@@ -50,6 +51,7 @@ local function advice(holder, path, name)
 end
 
 local function refuse(holder, path, name)
+  names.end_if_asked()
   if type(name) ~= "string" then
     core._fail(("%s: a field is a name (got a %s); lg.has asks whether there is one"):format(path, type(name)))
   end
@@ -78,13 +80,17 @@ function fields.strict(holder, path)
   return holder
 end
 
+local function read(holder, name) return holder[name] end
+
 -- has(holder, name): whether the field exists, for the tables of lg, tensors, modules and any other table.
 function fields.has(holder, name)
   local kind = type(holder)
   if kind ~= "table" and kind ~= "userdata" then
     core._fail(("lg.has: a table or an object expected (got %s)"):format(kind))
   end
-  local ok, value = pcall(function() return holder[name] end)
+  names.asked = true
+  local ok, value = pcall(read, holder, name)
+  names.asked = false
   return ok and value ~= nil and not elsewhere.is_guide(value)
 end
 

@@ -39,10 +39,11 @@ end
 local copies = {copy = true, deepcopy = true, clone = true}
 
 local function refuse(self, class, name)
+  nearest.end_if_asked()
   if copies[name] then
     core._fail(("%s has no field or method '%s'; a copy is lg.nn.utils.deepcopy(net)"):format(class.__name, name))
   end
-  local near = nearest(name, names_of(self, class))
+  local near = nearest.of(name, names_of(self, class))
   core._fail(("%s has no field or method '%s'%s"):format(class.__name, name, near and ("; did you mean '%s'?"):format(near)
     or "; rawget(object, name) and lg.has(object, name) ask for one that may be missing"))
 end

@@ -224,7 +224,7 @@ local function find_module(self, owner, path)
     if not is_module(inner) then
       local known = {}
       for child in module:named_children() do known[#known + 1] = child end
-      local near = nearest(name, known)
+      local near = nearest.of(name, known)
       fail(("%s: %s has no module '%s'%s"):format(owner, module.__name, name,
         near and ("; did you mean '%s'?"):format(near) or ""))
     end
@@ -244,7 +244,7 @@ local function find_tensor(self, owner, path, wanted)
     if entry.path == (name or path) then return entry.tensor end
     known[#known + 1] = entry.path
   end
-  local near = nearest(name or path, known)
+  local near = nearest.of(name or path, known)
   fail(("%s: %s has no %s '%s'%s"):format(owner, module.__name, wanted, name or path,
     near and ("; did you mean '%s'?"):format(near) or ""))
 end

@@ -65,7 +65,7 @@ local function compare(entries, extras, state, strict)
     if value == nil then
       missing[#missing + 1] = path
       if strict then
-        local near = nearest(path, spare)
+        local near = nearest.of(path, spare)
         report[#report + 1] = ("%s is missing (shape %s)%s"):format(path, shape_text(entry.tensor),
           near and ("; the state has %s"):format(near) or "")
       end

@@ -145,7 +145,7 @@ local function guard_group(self, group)
   return setmetatable(group, {__newindex = function(_, name, value)
     if extras[name] or self.defaults[name] ~= nil then return rawset(group, name, value) end
     local known = table.move(self.names, 1, #self.names, 2, {"name"})
-    local near = nearest(name, known)
+    local near = nearest.of(name, known)
     fail(("%s: a group of parameters has no setting '%s'%s; rawset(group, name, value) adds a field of your own"):format(
       self.__name, tostring(name), near and ("; did you mean '%s'?"):format(near) or ""))
   end})
