@@ -14,7 +14,8 @@ local io = {}
 ---@param value table
 function io.save(path, value) end
 
----The table that io.save wrote, or name -> tensor of another program's safetensors file. Never runs code.
+---The table that io.save wrote, name -> tensor of another program's safetensors file, or what torch.save wrote (as
+---io.pt.load). Never runs code.
 ---@param path string
 ---@return table
 function io.load(path) end

@@ -22,5 +22,8 @@ NamedTensors check_named_tensors(lua_State*, const char* function);
 void bind_arrays(lua_State*, int io);
 // Adds lg.io.pt in the same way.
 void bind_pt(lua_State*, int io);
+// Whether the file is a zip archive, as those of torch.save are; and what it holds.
+bool is_pt(const std::string& path);
+void push_pt(lua_State*, const std::string& path);
 
 }  // namespace lunagrad

@@ -432,9 +432,14 @@ int save_table(lua_State* L) {
   return 0;
 }
 
-// io.load(path) -> the saved table; name -> tensor for a file that another program wrote
+// io.load(path) -> the saved table; name -> tensor for a file that another program wrote; what torch.save
+// wrote
 int load_table(lua_State* L) {
   const std::string path = check_path(L, "load", FileUse::read);
+  if (is_pt(path)) {
+    push_pt(L, path);
+    return 1;
+  }
   const Safetensors file = load_safetensors(path);
   const auto description = file.metadata.find(kTableKey);
   if (description != file.metadata.end()) {

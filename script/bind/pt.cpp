@@ -2,6 +2,7 @@
 #include "runtime/io/pt.h"
 
 #include <algorithm>
+#include <fstream>
 
 #include "runtime/ops.h"
 #include "script/bind/files.h"
@@ -113,8 +114,7 @@ PtValue read_value(lua_State* L, int index, int depth) {
 
 // pt.load(path) -> value
 int load_pt_file(lua_State* L) {
-  const PtValue value = load_pt(check_path(L, "pt.load", FileUse::read));
-  std::visit(Pusher{L}, value.value);
+  push_pt(L, check_path(L, "pt.load", FileUse::read));
   return 1;
 }
 
@@ -129,6 +129,14 @@ int save_pt_file(lua_State* L) {
 constexpr luaL_Reg kPt[] = {{"load", guard<load_pt_file>}, {"save", guard<save_pt_file>}, {nullptr, nullptr}};
 
 }  // namespace
+
+bool is_pt(const std::string& path) {
+  char begin[4] = {};
+  std::ifstream(path, std::ios::binary).read(begin, sizeof begin);
+  return std::string_view(begin, sizeof begin) == std::string_view("PK\3\4", 4);
+}
+
+void push_pt(lua_State* L, const std::string& path) { std::visit(Pusher{L}, load_pt(path).value); }
 
 void bind_pt(lua_State* L, int io) {
   luaL_newlib(L, kPt);

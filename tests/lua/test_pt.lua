@@ -7,6 +7,7 @@ local path = os.tmpname() .. ".pt"
 
 -- A checkpoint of PyTorch
 local found = pt.load(folder .. "checkpoint.pt")
+expect.equal(lg.io.load(folder .. "checkpoint.pt"), found)
 expect.equal(found.epoch, 3)
 expect.equal(found.loss, 0.25)
 expect.equal(found.name, "net \u{e9}")
