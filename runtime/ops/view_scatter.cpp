@@ -11,15 +11,28 @@ namespace {
 using Types = OpExample::Types;
 constexpr auto kIndex = ExampleOperand::Kind::index;
 
+void need_shape(const Call& call, const Shape& place) {
+  if (const Shape& given = call.input(1).shape(); !(place == given))
+    fail(call.op->name, ": src of shape ", given, " does not fit the place of shape ", place);
+}
+
 // The copy of x in which the elements that `view` shows are those of src. `view` maps a tensor of x's shape
-// to its view.
+// to its view, in which no element lies twice.
 template <class View>
 Operands written(const Call& call, View&& view) {
   const Tensor &x = call.input(0), &src = call.input(1);
+  const Tensor layout = Tensor::empty(x.shape(), DType::boolean), place = view(layout);
+  need_shape(call, place.shape());
+  return {as_strided_scatter(x, to(src, x.dtype()), place.strides(), place.offset() - layout.offset())};
+}
+
+// The same where elements may lie several times in the view: the last one counts.
+template <class View>
+Operands written_in_order(const Call& call, View&& view) {
+  const Tensor &x = call.input(0), &src = call.input(1);
   const int64_t n = x.numel();
   const Tensor places = view(reshape(arange(0, double(n), 1, DType::i64, x.device()), x.shape()));
-  if (!(places.shape() == src.shape()))
-    fail(call.op->name, ": src of shape ", src.shape(), " does not fit the place of shape ", places.shape());
+  need_shape(call, places.shape());
   const Shape flat{places.numel()};
   const Tensor all = index_copy(reshape(x, {n}), 0, reshape(places, flat), reshape(to(src, x.dtype()), flat));
   return {reshape(all, x.shape())};
@@ -93,8 +106,8 @@ const Op kDiagonalScatter{
 // Positions of the contiguous copy of input.
 Operands as_strided_scatter_compose(const Call& call) {
   const int64_t first = call.params[2].present() ? call.integer(2) : 0;
-  return written(call,
-                 [&](const Tensor& places) { return as_strided(places, call.list(0), call.list(1), first); });
+  return written_in_order(
+      call, [&](const Tensor& places) { return as_strided(places, call.list(0), call.list(1), first); });
 }
 const Op kAsStridedScatter{
     .name = "as_strided_scatter",
