@@ -63,6 +63,24 @@ void write_index_copy(const Site& site) {
   site.give(0, site.add("ScatterElements", {site.in(0), for_slices(site, dim), site.in(2)}, {{"axis", dim}}));
 }
 
+// The flattened base with other elements at the positions where the value lies.
+void write_as_strided_scatter(const Site& site) {
+  const Shape& value = site.shape(1);
+  const Strides strides = site.call.list(0);
+  std::vector<int64_t> places;
+  for (int64_t i = 0; i < numel(value); ++i) {
+    int64_t rest = i, place = site.call.integer(1);
+    for (int d = value.size() - 1; d >= 0; rest /= value[d--]) place += rest % value[d] * strides[d];
+    places.push_back(place);
+  }
+  const std::string flat = site.graph().integers({-1});
+  const std::string base = site.add("Reshape", {site.in(0), flat}),
+                    values = site.add("Reshape", {site.in(1), flat});
+  const std::string all =
+      site.add("ScatterElements", {base, site.graph().integers(places), values}, {{"axis", int64_t(0)}});
+  site.give(0, site.add("Reshape", {all, site.graph().sizes(list_of(site.shape()))}));
+}
+
 void write_index_fill(const Site& site) {
   const int64_t dim = site.dim(0, site.shape().size());
   std::vector<int64_t> slices = list_of(site.shape());
@@ -86,9 +104,11 @@ void write_one_hot(const Site& site) {
 
 std::span<const Rule> index_rules() {
   static constexpr Rule rules[] = {
-      {"embedding", write_embedding},   {"index_select", write_index_select}, {"index_add", write_index_add},
-      {"index_copy", write_index_copy}, {"index_fill", write_index_fill},     {"gather", write_gather},
-      {"scatter", write_scatter},       {"scatter_add", write_scatter_add},   {"one_hot", write_one_hot}};
+      {"embedding", write_embedding},   {"index_select", write_index_select},
+      {"index_add", write_index_add},   {"index_copy", write_index_copy},
+      {"index_fill", write_index_fill}, {"gather", write_gather},
+      {"scatter", write_scatter},       {"scatter_add", write_scatter_add},
+      {"one_hot", write_one_hot},       {"_as_strided_scatter", write_as_strided_scatter}};
   return rules;
 }
 

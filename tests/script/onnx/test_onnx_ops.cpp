@@ -22,7 +22,7 @@ namespace {
 const std::set<std::string> kRefused = {"col2im",
                                         "im2col",
                                         "ctc_loss",
-                                        "diag",
+
                                         "complex",
                                         "view_as_complex",
                                         "nonzero",
@@ -90,7 +90,7 @@ const std::set<std::string> kRefused = {"col2im",
                                         "bucketize",
                                         "cummax",
                                         "cummin",
-                                        "diagflat",
+
                                         "digamma",
                                         "erfcx",
                                         "erfinv",
