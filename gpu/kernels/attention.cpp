@@ -8,7 +8,7 @@
 #include "gpu/kernels/attention_operands.h"
 #include "gpu/kernels/attention_products.h"
 #include "gpu/kernels/attention_tiles.h"
-#include "gpu/kernels/copy.h"
+#include "gpu/kernels/halves.h"
 #include "gpu/kernels/iteration.h"
 #include "gpu/kernels/reduce.h"
 #include "runtime/ops.h"
@@ -81,20 +81,6 @@ bool supports_operands(const Call& call, size_t first) {
 }
 bool supports(const Call& call) { return supports_operands(call, 0); }
 bool supports_grad(const Call& call) { return supports_operands(call, 1); }
-
-// A call of 16-bit operands with f32 arithmetic.
-void run_in_f32(const Call& call, void (*run)(const Call&, Recorder&), Recorder& recorder) {
-  const NoGrad off;
-  const auto widened = [](const Tensor& x) { return x.defined() && is_half(x.dtype()); };
-  Call wide = call;
-  for (Tensor& x : wide.in)
-    if (widened(x)) x = to(x, DType::f32);
-  for (Tensor& y : wide.out)
-    if (widened(y)) y = Tensor::empty(y.shape(), DType::f32, y.device());
-  run(wide, recorder);
-  for (size_t i = 0; i < call.out.size(); ++i)
-    if (widened(call.out[i])) copy(call.out[i], wide.out[i], recorder);
-}
 
 void run(const Call& call, Recorder& recorder) {
   if (is_half(call.input(0).dtype()))

@@ -8,6 +8,7 @@
 #include "gpu/kernels/conv_depthwise.h"
 #include "gpu/kernels/conv_units.h"
 #include "gpu/kernels/copy.h"
+#include "gpu/kernels/halves.h"
 #include "gpu/kernels/matmul.h"
 #include "gpu/kernels/reduce.h"
 #include "gpu/kernels/variant.h"
@@ -94,7 +95,7 @@ Tile choose(const Arguments& a, const Recorder& recorder) {
 }
 
 // The taps of the kernel that `along` names, as a weight of their own.
-Tensor taps_of(const Tensor& weight, const std::array<Along, 3>& along) {
+Tensor weight_of_taps(const Tensor& weight, const Window& along) {
   const int first = weight.ndim() - 3;
   Tensor taps = weight;
   for (int d = 0; d < 3; ++d) {
@@ -106,7 +107,7 @@ Tensor taps_of(const Tensor& weight, const std::array<Along, 3>& along) {
 }
 
 // The call, or one remainder of the gradient of the input.
-void convolve(const Call& call, uint32_t part, const ConvGeometry& g, const std::array<Along, 3>& along,
+void convolve(const Call& call, uint32_t part, const ConvGeometry& g, const Window& along,
               Recorder& recorder) {
   const Tensor image = contiguous(call.input(0));
   const Tensor bias = call.has(2) ? contiguous(call.input(2)) : Tensor();
@@ -115,24 +116,9 @@ void convolve(const Call& call, uint32_t part, const ConvGeometry& g, const std:
   const bool back = part == Conv::kInputGradient;
   const ConvGeometry::Sizes &image_size = back ? g.out : g.in, &out_size = back ? g.in : g.out;
   Arguments a{};
-  uint32_t taps = 1, places = uint32_t(g.batch);
-  bool scattered = false, partial = false;
-  for (size_t d = 0; d < 3; ++d) {
-    const Along& one = along[d];
-    taps *= uint32_t(one.taps);
-    places *= uint32_t(one.positions);
-    scattered = scattered || one.out_stride != 1;
-    partial = partial || one.taps != g.kernel[d];
-    a.image_size[d] = uint32_t(image_size[d]);
-    a.size[d] = uint32_t(one.positions);
-    a.kernel[d] = uint32_t(std::max<int64_t>(1, one.taps));
-    a.stride[d] = int32_t(one.stride);
-    a.origin[d] = int32_t(one.origin);
-    a.tap[d] = int32_t(one.tap);
-    a.out_size[d] = uint32_t(out_size[d]);
-    a.out_stride[d] = uint32_t(one.out_stride);
-    a.out_origin[d] = uint32_t(one.out_origin);
-  }
+  set_window(a, along, image_size, out_size);
+  const uint32_t taps = uint32_t(taps_of(along)), places = uint32_t(g.batch * positions_of(along));
+  const bool scattered = is_scattered(along);
   const uint32_t outputs = uint32_t(g.group_outputs()), inputs = uint32_t(g.group_inputs());
   a.kernel_size = std::max(1u, taps);
   switch (part) {
@@ -151,7 +137,8 @@ void convolve(const Call& call, uint32_t part, const ConvGeometry& g, const std:
   a.groups = uint32_t(g.groups);
   a.image_channels = uint32_t(back ? g.out_channels : g.in_channels);
   a.other_channels = uint32_t(back ? g.in_channels : g.out_channels);
-  const Tensor second = partial && a.k > 0 ? taps_of(call.input(1), along) : contiguous(call.input(1));
+  const Tensor second =
+      a.k > 0 && taps != g.kernel_size() ? weight_of_taps(call.input(1), along) : contiguous(call.input(1));
   const Tile tile = choose(a, recorder);
   a.row_tiles = (a.m + tile.bm - 1) / tile.bm;
   a.column_tiles = (a.n + tile.bn - 1) / tile.bn;
@@ -231,22 +218,7 @@ void run_product(const Call& call, ConvPart part, const ConvGeometry& g, Recorde
   each[0] = g.batch;
   const Tensor parts = Tensor::empty(each, DType::f32, out.device());
   multiply(left, right, true, {}, parts, recorder);
-  const bool wide = out.dtype() == DType::f32;
-  const Tensor sum = wide ? out : Tensor::empty(out.shape(), DType::f32, out.device());
-  add_parts(sum, reshape(parts, {g.batch, out.numel()}), recorder);
-  if (!wide) copy(out, sum, recorder);
-}
-
-// A call of 16-bit operands with f32 arithmetic.
-void run_in_f32(const Call& call, void (*run)(const Call&, Recorder&), Recorder& recorder) {
-  const NoGrad off;
-  Call wide = call;
-  for (Tensor& x : wide.in)
-    if (x.defined()) x = to(x, DType::f32);
-  const Tensor& out = call.output();
-  wide.out = {Tensor::empty(out.shape(), DType::f32, out.device())};
-  run(wide, recorder);
-  copy(out, wide.output(), recorder);
+  add_parts(out, reshape(parts, {g.batch, out.numel()}), recorder);
 }
 
 template <ConvPart part, int dims>
@@ -273,7 +245,7 @@ void run(const Call& call, Recorder& recorder) {
   if (shader != Conv::kInputGradient)
     return convolve(call, shader, g, {forward_along(g, 0), forward_along(g, 1), forward_along(g, 2)},
                     recorder);
-  each_remainder(g, [&](const std::array<Along, 3>& along) { convolve(call, shader, g, along, recorder); });
+  each_remainder(g, [&](const Window& along) { convolve(call, shader, g, along, recorder); });
 }
 template <ConvPart part, int dims>
 Kernel kernel() {

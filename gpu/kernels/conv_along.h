@@ -37,6 +37,34 @@ inline Along gradient_along(const ConvGeometry& g, size_t d, int64_t r) {
   return along;
 }
 
+using Window = std::array<Along, 3>;
+
+inline int64_t taps_of(const Window& w) { return w[0].taps * w[1].taps * w[2].taps; }
+// Of one sample.
+inline int64_t positions_of(const Window& w) { return w[0].positions * w[1].positions * w[2].positions; }
+// Whether the positions in the result have gaps.
+inline bool is_scattered(const Window& w) {
+  return std::any_of(w.begin(), w.end(), [](const Along& along) { return along.out_stride != 1; });
+}
+
+// Sets the arguments of a shader that describe the window.
+template <class Arguments>
+void set_window(Arguments& a, const Window& window, const ConvGeometry::Sizes& image_size,
+                const ConvGeometry::Sizes& out_size) {
+  for (size_t d = 0; d < 3; ++d) {
+    const Along& one = window[d];
+    a.image_size[d] = uint32_t(image_size[d]);
+    a.size[d] = uint32_t(one.positions);
+    a.kernel[d] = uint32_t(std::max<int64_t>(1, one.taps));
+    a.stride[d] = int32_t(one.stride);
+    a.origin[d] = int32_t(one.origin);
+    a.tap[d] = int32_t(one.tap);
+    a.out_size[d] = uint32_t(out_size[d]);
+    a.out_stride[d] = uint32_t(one.out_stride);
+    a.out_origin[d] = uint32_t(one.out_origin);
+  }
+}
+
 // Calls f with the remainders of the gradient of the input, which together cover it.
 template <class F>
 void each_remainder(const ConvGeometry& g, F&& f) {
@@ -45,7 +73,7 @@ void each_remainder(const ConvGeometry& g, F&& f) {
   for (r[0] = 0; r[0] < count[0]; ++r[0])
     for (r[1] = 0; r[1] < count[1]; ++r[1])
       for (r[2] = 0; r[2] < count[2]; ++r[2])
-        f(std::array{gradient_along(g, 0, r[0]), gradient_along(g, 1, r[1]), gradient_along(g, 2, r[2])});
+        f(Window{gradient_along(g, 0, r[0]), gradient_along(g, 1, r[1]), gradient_along(g, 2, r[2])});
 }
 
 // The last spatial dims, without those before them that have size 1.

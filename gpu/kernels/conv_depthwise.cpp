@@ -4,7 +4,6 @@
 #include <optional>
 
 #include "gpu/kernels/conv_along.h"
-#include "gpu/kernels/copy.h"
 #include "gpu/kernels/reduce.h"
 #include "gpu/kernels/variant.h"
 #include "runtime/ops.h"
@@ -101,8 +100,7 @@ std::string variant(const ShaderCode&, Constants constants) {
 }
 
 // The result, or one remainder of the gradient of the input; false if a row does not fit into shared memory.
-bool result(const Call& call, bool back, const ConvGeometry& g, const std::array<Along, 3>& along,
-            Recorder& recorder) {
+bool result(const Call& call, bool back, const ConvGeometry& g, const Window& along, Recorder& recorder) {
   const Tensor image = contiguous(call.input(0)), weight = contiguous(call.input(1));
   const Tensor bias = call.has(2) ? contiguous(call.input(2)) : Tensor();
   const Tensor& out = call.output();
@@ -215,14 +213,7 @@ bool weight_gradient(const Call& call, const ConvGeometry& g, Recorder& recorder
                                         .rows = rows},
                         uint32_t(each * a.parts), bytes_of(a));
   }
-  if (a.parts == 1) {
-    copy(out, reshape(parts, out.shape()), recorder);
-    return true;
-  }
-  const bool wide = out.dtype() == DType::f32;
-  const Tensor sum = wide ? out : Tensor::empty(out.shape(), DType::f32, out.device());
-  add_parts(sum, parts, recorder);
-  if (!wide) copy(out, sum, recorder);
+  add_parts(out, parts, recorder);
   return true;
 }
 
@@ -238,8 +229,7 @@ bool convolve_depthwise(const Call& call, ConvPart part, const ConvGeometry& g, 
   if (part == ConvPart::result)
     return result(call, false, g, {forward_along(g, 0), forward_along(g, 1), forward_along(g, 2)}, recorder);
   bool done = true;
-  each_remainder(
-      g, [&](const std::array<Along, 3>& along) { done = done && result(call, true, g, along, recorder); });
+  each_remainder(g, [&](const Window& along) { done = done && result(call, true, g, along, recorder); });
   return done;
 }
 

@@ -190,14 +190,15 @@ struct Run {
   }
 
   // The result, or one remainder of the gradient of the input. `channels`: of the image, `rows`: of C.
-  void result(const Planes& image, const Tensor& weight, bool back, const std::array<Along, 3>& along,
-              const Tensor& bias, Activation activation) const {
+  void result(const Planes& image, const Tensor& weight, bool back, const Window& along, const Tensor& bias,
+              Activation activation) const {
     const int64_t channels = back ? g.group_outputs() : g.group_inputs(),
                   rows = back ? g.group_inputs() : g.group_outputs();
     const ConvGeometry::Sizes &image_size = back ? g.out : g.in, &out_size = back ? g.in : g.out;
     Arguments a{};
-    int64_t taps = 1, positions = g.batch;
-    bool scattered = false;
+    set_window(a, along, image_size, out_size);
+    const int64_t taps = taps_of(along), positions = g.batch * positions_of(along);
+    const bool scattered = is_scattered(along);
     Layout layout{.items = {g.groups, rows},
                   .item_step = {g.group_outputs() * g.window(), back ? g.kernel_size() : g.window()},
                   .groups = 1,
@@ -209,21 +210,9 @@ struct Run {
     const ConvGeometry::Sizes steps = steps_of(g.kernel);
     for (size_t d = 0; d < 3; ++d) {
       const Along& one = along[d];
-      taps *= one.taps;
-      positions *= one.positions;
-      scattered = scattered || one.out_stride != 1;
       layout.size[d] = one.taps;
       layout.place_step[d] = one.every * steps[d];
       layout.first += one.first * steps[d];
-      a.image_size[d] = uint32_t(image_size[d]);
-      a.size[d] = uint32_t(one.positions);
-      a.kernel[d] = uint32_t(std::max<int64_t>(1, one.taps));
-      a.stride[d] = int32_t(one.stride);
-      a.origin[d] = int32_t(one.origin);
-      a.tap[d] = int32_t(one.tap);
-      a.out_size[d] = uint32_t(out_size[d]);
-      a.out_stride[d] = uint32_t(one.out_stride);
-      a.out_origin[d] = uint32_t(one.out_origin);
     }
     if (positions == 0) return;
     a.m = uint32_t(rows);
@@ -251,15 +240,7 @@ struct Run {
       dispatch(launch, a, tile, ConvCooperative::kResult, scattered, bias.defined(), activation,
                made.dtype());
     }
-    if (a.splits > 1) add(call.output(), made);
-  }
-
-  // out = the sum of the parts, in its type.
-  void add(const Tensor& out, const Tensor& parts) const {
-    if (out.dtype() == DType::f32) return add_parts(out, parts, recorder);
-    const Tensor sum = Tensor::empty(out.shape(), DType::f32, out.device());
-    add_parts(sum, parts, recorder);
-    copy(out, sum, recorder);
+    if (a.splits > 1) add_parts(call.output(), made, recorder);
   }
 
   void weight_gradient(const Planes& image, const Planes& gradient) const {
@@ -340,9 +321,8 @@ void convolve_on_units(const Call& call, ConvPart part, const ConvGeometry& g, u
   if (part == ConvPart::input_gradient || part == ConvPart::transposed) {
     const Planes image = last(first, outputs);
     const Run run{call, g, planes, recorder};
-    each_remainder(g, [&](const std::array<Along, 3>& along) {
-      run.result(image, second, true, along, bias, Activation::none);
-    });
+    each_remainder(
+        g, [&](const Window& along) { run.result(image, second, true, along, bias, Activation::none); });
     return;
   }
   // Of a kernel with one element along a dim, only the positions at its strides are brought into the layout.

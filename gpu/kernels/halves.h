@@ -1,0 +1,10 @@
+#pragma once
+// 16-bit operands in kernels that compute in f32.
+#include "gpu/kernels.h"
+
+namespace lunagrad::gpu {
+
+// Runs the call with its 16-bit operands and results converted to f32, and rounds the results.
+void run_in_f32(const Call&, void (*run)(const Call&, Recorder&), Recorder&);
+
+}  // namespace lunagrad::gpu
