@@ -2,16 +2,12 @@
 --   lunagrad run tests/bench/by_index.lua --device vulkan [-- FACTOR]
 -- FACTOR (default 1) multiplies the numbers of ids.
 local lg = require "lunagrad"
-local bench = require "lunagrad.bench"
+local timed = dofile((arg[0]:match ".*/" or "") .. "show.lua")
 
 local factor = tonumber(arg and arg[1]) or 1
-local function show(name, call)
-  local best, median = bench.time(call, 0.5, 10)
-  print(("%-56s %10.1f µs %10.1f µs"):format(name, best * 1e6, median * 1e6))
-end
+local function show(name, call) timed(name, call, 10) end
 local function ids_of(count, rows) return (lg.rand(count) * rows):floor():clamp(0, rows - 1):to("i64") end
 
-print(("%-56s %13s %13s"):format("", "best", "median"))
 for _, case in ipairs {{50000, 768, 8192}, {50000, 768, 65536}, {1000000, 64, 4096}, {100, 256, 262144}, {2, 4096, 8192},
                        {50000, 1, 65536}, {30000, 300, 1024}} do
   local rows, width, count = table.unpack(case)

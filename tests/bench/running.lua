@@ -2,15 +2,11 @@
 --   lunagrad run tests/bench/running.lua --device vulkan [-- FACTOR]
 -- FACTOR (default 1) multiplies the lengths.
 local lg = require "lunagrad"
-local bench = require "lunagrad.bench"
+local timed = dofile((arg[0]:match ".*/" or "") .. "show.lua")
 
 local factor = tonumber(arg and arg[1]) or 1
-local function show(name, call)
-  local best, median = bench.time(call, 0.5, 10)
-  print(("%-56s %10.1f µs %10.1f µs"):format(name, best * 1e6, median * 1e6))
-end
+local function show(name, call) timed(name, call, 10) end
 
-print(("%-56s %13s %13s"):format("", "best", "median"))
 for _, case in ipairs {{1, 2^24, 2}, {64, 2^18, 2}, {1024, 16384, 2}, {16384, 1024, 2}, {262144, 64, 2}, {16384, 1024, 1}} do
   local rows, columns, dim = math.tointeger(case[1]), math.floor(case[2] * factor), case[3]
   local x = lg.randn(rows, columns)

@@ -2,16 +2,12 @@
 --   lunagrad run tests/bench/sorting.lua --device vulkan [-- FACTOR]
 -- FACTOR (default 1) multiplies the lengths.
 local lg = require "lunagrad"
-local bench = require "lunagrad.bench"
+local timed = dofile((arg[0]:match ".*/" or "") .. "show.lua")
 
 local factor = tonumber(arg and arg[1]) or 1
-local function show(name, call)
-  local best, median = bench.time(call, 0.5, 4)
-  print(("%-56s %10.1f µs %10.1f µs"):format(name, best * 1e6, median * 1e6))
-end
+local function show(name, call) timed(name, call, 4) end
 local function long(power) return math.floor(2^power * factor) end
 
-print(("%-56s %13s %13s"):format("", "best", "median"))
 for _, power in ipairs {14, 17, 20, 24} do
   local x = lg.randn(long(power))
   show(("sort of %d f32"):format(x:numel()), function() return x:sort() end)

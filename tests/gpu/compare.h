@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdlib>
 #include <map>
@@ -132,6 +133,16 @@ inline Tensor arrange(const Tensor& x, Arrangement arrangement) {
     return copy_(slice(memory, -1, 1, wide[x.ndim() - 1], 2), there);
   }
   return there;
+}
+
+// The elements as integers of their bits, so that NaN and both zeros are told apart.
+inline std::vector<int64_t> words(const Tensor& x) {
+  const Tensor here = contiguous(to(x.detach(), cpu_device()));
+  if (!is_floating(here.dtype())) return here.to_vector<int64_t>();
+  std::vector<int64_t> found;
+  for (const float value : here.to_vector<float>())
+    found.push_back(value != value ? INT64_MAX : std::bit_cast<int32_t>(value));
+  return found;
 }
 
 }  // namespace lunagrad::tests

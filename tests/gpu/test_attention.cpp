@@ -67,20 +67,21 @@ void check_case(const Case& c, DType type = DType::f32, double bound = 3e-6) {
                            << c.causal << ", cap " << c.softcap << ", " << dtype_name(type));
 }
 
+const Case kCases[] = {{1, 1, 5, 7, 8, 8, false, false},
+                       {2, 3, 70, 70, 64, 64, true, true},
+                       {2, 2, 33, 130, 32, 20, true, false},
+                       {1, 2, 70, 40, 64, 36, false, true},
+                       {1, 1, 1, 3, 4, 4, false, false},
+                       {2, 3, 70, 37, 32, 32, false, true, {2, 3, 70, 37}},
+                       {2, 3, 37, 70, 64, 32, true, false, {37, 70}},
+                       {2, 2, 33, 40, 32, 36, false, false, {2, 1, 1, 40}, DType::boolean},
+                       {2, 3, 70, 33, 64, 64, false, true, {1, 3, 70, 33}, DType::boolean},
+                       {2, 3, 37, 70, 32, 64, false, true, {}, DType::f32, 0.3},
+                       {1, 2, 70, 37, 64, 64, true, false, {37}, DType::boolean, 0.6},
+                       {1, 1, 5, 7, 8, 8, false, false, {}, DType::f32, 1}};
+
 TEST_CASE("attention and its gradients") {
-  const Case cases[] = {{1, 1, 5, 7, 8, 8, false, false},
-                        {2, 3, 70, 70, 64, 64, true, true},
-                        {2, 2, 33, 130, 32, 20, true, false},
-                        {1, 2, 70, 40, 64, 36, false, true},
-                        {1, 1, 1, 3, 4, 4, false, false},
-                        {2, 3, 70, 37, 32, 32, false, true, {2, 3, 70, 37}},
-                        {2, 3, 37, 70, 64, 32, true, false, {37, 70}},
-                        {2, 2, 33, 40, 32, 36, false, false, {2, 1, 1, 40}, DType::boolean},
-                        {2, 3, 70, 33, 64, 64, false, true, {1, 3, 70, 33}, DType::boolean},
-                        {2, 3, 37, 70, 32, 64, false, true, {}, DType::f32, 0.3},
-                        {1, 2, 70, 37, 64, 64, true, false, {37}, DType::boolean, 0.6},
-                        {1, 1, 5, 7, 8, 8, false, false, {}, DType::f32, 1}};
-  for (const Case& c : cases) check_case(c);
+  for (const Case& c : kCases) check_case(c);
 }
 
 TEST_CASE("attention with large heads, and with feature counts that are not multiples of 4") {
@@ -111,21 +112,15 @@ TEST_CASE("the gradient of attention's mask") {
 }
 
 TEST_CASE("attention of 16-bit operands") {
-  const Case cases[] = {{2, 3, 37, 70, 32, 36, true, true, {3, 37, 70}, DType::f32, 0.3, 0.5, true},
-                        {1, 1, 5, 7, 8, 8, false, false},
-                        {2, 3, 70, 72, 64, 64, true, true},
-                        {2, 2, 33, 130, 30, 20, true, false},
-                        {1, 1, 1, 3, 4, 4, false, false},
-                        {2, 3, 70, 37, 32, 32, false, true, {2, 3, 70, 37}},
-                        {2, 3, 37, 70, 64, 32, true, false, {37, 70}},
-                        {2, 2, 33, 40, 32, 36, false, false, {2, 1, 1, 40}, DType::boolean},
-                        {2, 3, 70, 33, 64, 64, false, true, {1, 3, 70, 33}, DType::boolean},
-                        {2, 3, 37, 70, 32, 64, false, true, {}, DType::f32, 0.3},
-                        {2, 3, 600, 601, 32, 32, true, true, {}, DType::f32, 0.1}};
-  for (const Case& c : cases) {
+  const auto check_both = [](const Case& c) {
     check_case(c, DType::f16, 2e-3);
     check_case(c, DType::bf16, 2e-2);
-  }
+  };
+  for (const Case& c : kCases) check_both(c);
+  check_both({2, 3, 37, 70, 32, 36, true, true, {3, 37, 70}, DType::f32, 0.3, 0.5, true});
+  check_both({2, 3, 70, 72, 64, 64, true, true});
+  check_both({2, 2, 33, 130, 30, 20, true, false});
+  check_both({2, 3, 600, 601, 32, 32, true, true, {}, DType::f32, 0.1});
 }
 
 // The largest output of any op, in elements.

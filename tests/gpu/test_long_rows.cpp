@@ -1,21 +1,9 @@
 // Sums and writes by index, sorting, selection and running combinations of more elements than one work group
 // holds, on the Vulkan device: the CPU's results, and the same bits every time.
-#include <bit>
-
 #include "tests/gpu/compare.h"
 
 namespace lunagrad::tests {
 namespace {
-
-// The elements as integers of their bits.
-std::vector<int64_t> words(const Tensor& x) {
-  const Tensor here = contiguous(to(x.detach(), cpu_device()));
-  if (!is_floating(here.dtype())) return here.to_vector<int64_t>();
-  std::vector<int64_t> found;
-  for (const float value : here.to_vector<float>())
-    found.push_back(value != value ? INT64_MAX : std::bit_cast<int32_t>(value));
-  return found;
-}
 
 Tensor whole(const Shape& shape, uint64_t stream, double low, double high, DType type) {
   return to(floor(random(shape, stream, low, high)), type);

@@ -25,16 +25,6 @@ Tensor numbers(const Shape& shape, uint64_t stream, DType type) {
   return to(x, type);
 }
 
-// The elements as integers of their bits, so that NaN and both zeros are told apart.
-std::vector<int64_t> words(const Tensor& x) {
-  const Tensor here = contiguous(to(x.detach(), cpu_device()));
-  if (!is_floating(here.dtype())) return here.to_vector<int64_t>();
-  std::vector<int64_t> found;
-  for (const float value : here.to_vector<float>())
-    found.push_back(value != value ? INT64_MAX : std::bit_cast<int32_t>(value));
-  return found;
-}
-
 std::string error_of(const std::function<void()>& f) {
   try {
     f();
