@@ -314,7 +314,9 @@ class RunsPanel final : public Panel {
     const bool selected = selected_.count(run.folder) > 0;
     const ImVec2 cell = ImGui::GetCursorScreenPos();
     ImGui::AlignTextToFramePadding();
-    if (ImGui::Selectable(short_run_name(run.name).c_str(), selected,
+    const std::string name = fitting_text(short_run_name(run.name), {ImGui::GetFont(), ImGui::GetFontSize()},
+                                          ImGui::GetContentRegionAvail().x);
+    if (ImGui::Selectable((name + "###run").c_str(), selected,
                           ImGuiSelectableFlags_SpanAllColumns | ImGuiSelectableFlags_AllowItemOverlap,
                           {0, ImGui::GetFrameHeight()})) {
       if (!ImGui::GetIO().KeyCtrl) selected_.clear();
