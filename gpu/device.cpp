@@ -172,6 +172,11 @@ DeviceMemory VulkanDevice::memory() const {
   return machine_ ? machine_->memory.usage() : DeviceMemory{};
 }
 
+void VulkanDevice::reset_peak() {
+  const std::lock_guard guard(lock_);
+  if (machine_) machine_->memory.reset_peak();
+}
+
 void VulkanDevice::release_unused() {
   const std::lock_guard guard(lock_);
   if (!machine_) return;

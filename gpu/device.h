@@ -32,6 +32,7 @@ class VulkanDevice final : public Device, public WorkTimes, public KernelCompile
   void run(const Call&) override;
   void sync() override;
   DeviceMemory memory() const override;
+  void reset_peak() override;
   void release_unused() override;
   bool watch_work(bool on) override;
   std::vector<DeviceWork> take_work() override;

@@ -83,6 +83,7 @@ class Memory {
   void free(Range*) noexcept;
   void release_unused();  // frees blocks without used ranges; the device must be idle
   DeviceMemory usage() const { return usage_; }
+  void reset_peak() { usage_.peak = usage_.in_use; }
   void tell(FreedRanges* listener) { freed_ = listener; }
   void each_in_use(const std::function<void(Range&)>&) const;
 

@@ -17,7 +17,7 @@ struct Call;
 struct DeviceMemory {
   size_t in_use = 0;    // bytes of live tensors
   size_t reserved = 0;  // bytes taken from the system, free blocks included
-  size_t peak = 0;      // largest in_use so far
+  size_t peak = 0;      // largest in_use since the start or the last reset_peak()
   size_t total = 0;     // bytes that the device has, 0 when unknown
 };
 
@@ -40,6 +40,7 @@ class Device {
   virtual void run(const Call&) = 0;  // may return before the work is done
   virtual void sync() = 0;            // returns when all work is done
   virtual DeviceMemory memory() const = 0;
+  virtual void reset_peak() = 0;      // sets memory().peak to memory().in_use
   virtual void release_unused() = 0;  // gives free blocks back to the system
 };
 

@@ -21,6 +21,8 @@ local tables = {
     fields = {
       is_available = "write lg.devices()[2] ~= nil; " .. devices, device_count = "write #lg.devices() - 1",
       manual_seed = seed, manual_seed_all = seed, seed_all = seed,
+      memory_allocated = "write lg.memory().in_use", max_memory_allocated = "write lg.memory().peak",
+      memory_reserved = "write lg.memory().reserved", reset_peak_memory_stats = "write lg.reset_peak_memory()",
       empty_cache = "memory that is not used goes back by itself",
     },
     tables = {amp = {autocast, fields = {GradScaler = "write lg.GradScaler()"}}},

@@ -232,6 +232,18 @@ function lg.set_matmul_precision(precision) end
 ---@return {name: string, description: string}[]
 function lg.devices() end
 
+---Bytes of a device (default: the default device): of live tensors now, the most since the start or the last
+---lg.reset_peak_memory, those taken from the system with free blocks, and all that the device has (0: unknown).
+---@param device? string
+---@return {in_use: integer, peak: integer, reserved: integer, total: integer}
+function lg.memory(device) end
+---Sets lg.memory(device).peak to what is in use now.
+---@param device? string
+function lg.reset_peak_memory(device) end
+
+---In x[{…}]: adds a dim of size 1 at this position. x[{{}, lg.newaxis}] of shape {4, 3} has shape {4, 1, 3}.
+lg.newaxis = nil
+
 ---Waits until the default device has finished its work.
 function lg.synchronize() end
 ---The time in seconds of a monotonic clock.

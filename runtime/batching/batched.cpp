@@ -45,6 +45,7 @@ class BatchDevice final : public Device {
   void run(const Call&) override { refuse_reading(); }
   void sync() override { inner_.sync(); }
   DeviceMemory memory() const override { return inner_.memory(); }
+  void reset_peak() override { inner_.reset_peak(); }
   void release_unused() override { inner_.release_unused(); }
 
  private:

@@ -280,6 +280,11 @@ DeviceMemory CpuDevice::memory() const {
   return {in_use_, reserved_, peak_, total};
 }
 
+void CpuDevice::reset_peak() {
+  const Lock lock(locked_);
+  peak_ = in_use_;
+}
+
 void CpuDevice::release_unused() {
   unmap_free_blocks();
   unmap_free_slabs();

@@ -31,6 +31,7 @@ class CpuDevice final : public Device {
   void run(const Call&) override;
   void sync() override {}
   DeviceMemory memory() const override;
+  void reset_peak() override;
   void release_unused() override;
 
  private:

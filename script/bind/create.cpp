@@ -216,9 +216,13 @@ int set_rng_state(lua_State* L) {
   return 0;
 }
 
+Device& device_or_default(lua_State* L, const char* callee) {
+  return lua_isnoneornil(L, 1) ? *context().device : check_device(L, 1, callee);
+}
+
 // device() is the name of the default device; device(name) that of another one, or an Error.
 int get_device(lua_State* L) {
-  push_string(L, (lua_isnoneornil(L, 1) ? *context().device : check_device(L, 1, "device")).name());
+  push_string(L, device_or_default(L, "device").name());
   return 1;
 }
 
@@ -269,6 +273,23 @@ int list_devices(lua_State* L) {
   return 1;
 }
 
+// memory(device): the bytes of the default device, or of the named one.
+int memory(lua_State* L) {
+  const DeviceMemory bytes = device_or_default(L, "memory").memory();
+  lua_createtable(L, 0, 4);
+  for (const auto& [name, value] : {std::pair("in_use", bytes.in_use), std::pair("peak", bytes.peak),
+                                    std::pair("reserved", bytes.reserved), std::pair("total", bytes.total)}) {
+    lua_pushinteger(L, lua_Integer(value));
+    lua_setfield(L, -2, name);
+  }
+  return 1;
+}
+
+int reset_peak_memory(lua_State* L) {
+  device_or_default(L, "reset_peak_memory").reset_peak();
+  return 0;
+}
+
 // Waits until the default device has finished all submitted work. Call it before you read the clock.
 int synchronize(lua_State*) {
   Context& ctx = context();
@@ -300,6 +321,8 @@ constexpr luaL_Reg kFunctions[] = {{"tensor", guard<tensor>},
                                    {"set_matmul_precision", guard<set_matmul_precision>},
                                    {"get_default_dtype", guard<get_default_dtype>},
                                    {"set_default_dtype", guard<set_default_type>},
+                                   {"memory", guard<memory>},
+                                   {"reset_peak_memory", guard<reset_peak_memory>},
                                    {"synchronize", guard<synchronize>},
                                    {"clock", guard<clock>},
                                    {nullptr, nullptr}};

@@ -16,6 +16,11 @@ namespace {
 
 constexpr const char* kIndex = "index";
 
+// lg.newaxis is the address of this: an entry of x[{…}] that adds a dim of size 1. A nil would end the table.
+constexpr char kNewAxis = 0;
+
+bool is_newaxis(lua_State* L, int index) { return lua_touserdata(L, index) == &kNewAxis; }
+
 // The slice of x at the positions first, first + step, … of `dim`, up to and including last. Error messages
 // name the dim `of_whole` of the shape `whole`.
 Tensor slice_positions(const Tensor& x, int dim, int64_t first, int64_t last, int64_t step, int of_whole,
@@ -202,7 +207,7 @@ int count_entries(lua_State* L, int index) {
            lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : type_name(L, -2), "'");
     last = std::max<int64_t>(last, lua_tointeger(L, -2));
   }
-  return int(std::min<int64_t>(last, kMaxDims + 1));
+  return int(std::min<int64_t>(last, 2 * kMaxDims + 1));
 }
 
 // Applies entry `i` of x[{…}], which is on top of the stack, to the dim `dim` of the selection, which is the
@@ -217,13 +222,17 @@ int add_entry(lua_State* L, Selection& selection, int i, int dim, int of_whole) 
              selection.whole);
     return selection.pick(dim, *index);
   }
+  if (is_newaxis(L, -1)) {
+    view = unsqueeze(view, dim);
+    return 1;
+  }
   if (lua_type(L, -1) == LUA_TNUMBER) {
     view = select_position(view, dim, check_integer(L, lua_gettop(L), kIndex), of_whole, selection.whole);
     return 0;
   }
   if (lua_type(L, -1) != LUA_TTABLE)
     fail("index: an integer, {first, last, step} or {} expected at [", i, "], got ", type_name(L, -1),
-         lua_isnil(L, -1) ? "; a new dim is x:unsqueeze(dim), a whole dim is {}" : "");
+         lua_isnil(L, -1) ? "; a new dim is lg.newaxis, a whole dim is {}" : "");
   const int64_t count = int64_t(lua_rawlen(L, -1));
   if (count == 0 && is_empty_table(L)) return 1;
   // {i} keeps the dim, as i:i+1 does in Python.
@@ -251,6 +260,7 @@ bool asked_by_ipairs(lua_State* L) {
 
 // How many dims of the tensor the value at the top of the stack, an entry of x[{…}], names.
 int dims_of_entry(lua_State* L) {
+  if (is_newaxis(L, -1)) return 0;
   const Tensor* const index = to_tensor(L, -1);
   return index && index->dtype() == DType::boolean ? index->ndim() : 1;
 }
@@ -279,14 +289,18 @@ Selection selected(lua_State* L, const Tensor& x) {
     selection.view = select_position(x, 0, check_integer(L, 2, kIndex), 0, x.shape());
     return selection;
   }
+  if (is_newaxis(L, 2)) {
+    selection.view = unsqueeze(x, 0);
+    return selection;
+  }
   if (lua_type(L, 2) != LUA_TTABLE)
     fail("index: an integer, a table or a Tensor expected, got ", type_name(L, 2),
-         lua_isnil(L, 2) ? "; a new dim is x:unsqueeze(dim)" : "");
+         lua_isnil(L, 2) ? "; a new dim is lg.newaxis" : "");
   const int count = count_entries(L, 2), dims = count_dims(L, count);
   if (dims > x.ndim()) {
     for (int i = 1; i < count; ++i) {
       if (lua_rawgeti(L, 2, i) == LUA_TNIL)
-        fail("index: [", i, "] is nil; a new dim is x:unsqueeze(dim), a whole dim is {}");
+        fail("index: [", i, "] is nil; a new dim is lg.newaxis, a whole dim is {}");
       lua_pop(L, 1);
     }
     fail("index: ", dims, " indices for a tensor of shape ", x.shape());
@@ -563,6 +577,8 @@ void bind_index(lua_State* L, int core, int methods) {
     luaL_setfuncs(L, kMethods, 0);
     lua_pop(L, 1);
   }
+  lua_pushlightuserdata(L, const_cast<char*>(&kNewAxis));
+  lua_setfield(L, core, "newaxis");
 }
 
 }  // namespace lunagrad

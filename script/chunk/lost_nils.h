@@ -7,7 +7,7 @@
 
 namespace lunagrad {
 
-constexpr const char* kLostNil = "the nil at the end of this index is lost; a new dim is x:unsqueeze(dim)";
+constexpr const char* kLostNil = "the nil at the end of this index is lost; a new dim is lg.newaxis";
 
 // Their lines, in order.
 std::vector<int> lost_nils(const CompiledFunction& chunk);

@@ -22,6 +22,20 @@ same(list(x[{ { 1, 1 } }]), { { 0, 1, 2, 3 } })
 same(x[{ { 3, 2 } }]:size(), { 0, 4 })
 same(x[{}]:size(), { 3, 4 })
 
+-- A new dim, also at the end, among selected dims and before an index tensor.
+local new = lg.newaxis
+same(x[new]:size(), { 1, 3, 4 })
+same(x[{ {}, {}, new, new }]:size(), { 3, 4, 1, 1 })
+same(x[{ 2, new, { 1, 2 } }]:tolist(), { { 4, 5 } })
+same(x[{ new, lg.tensor({ 2, 0 }), new }]:size(), { 1, 2, 1, 4 })
+same(x[{ x:gt(4), new }]:size(), { 7, 1 })
+do
+  local y = lg.zeros(2, 3)
+  y[{ {}, new, 1 }] = lg.tensor({ { 5. }, { 6. } })
+  same(list(y), { { 5, 0, 0 }, { 6, 0, 0 } })
+  assert(not pcall(function() return x[{ 1, 1, 1, new }] end))
+end
+
 -- Methods.
 same(list(x:select(2, 2)), { 1, 5, 9 })
 same(list(x:narrow(1, 2, 2)), { { 4, 5, 6, 7 }, { 8, 9, 10, 11 } })

@@ -255,6 +255,7 @@ describe("a table of PyTorch that is elsewhere", function()
       ["lg.autograd.functional.jacobian(1)"] = "is lg.grad.jacobian",
       ["lg.autograd.no_such"] = "torch.autograd.grad is lg.grad",
       ["lg.cuda.is_available()"] = "write lg.devices()[2] ~= nil",
+      ["lg.cuda.max_memory_allocated()"] = "lg.memory().peak",
       ["lg.cuda.manual_seed_all(0)"] = "lg.manual_seed(1) seeds every device",
       ["lg.cuda.amp.GradScaler()"] = "is lg.GradScaler",
       ["lg.utils.data.DataLoader()"] = "write lg.data.DataLoader",

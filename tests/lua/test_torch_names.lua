@@ -11,6 +11,27 @@ local function floats(values, options)
 end
 local function close(x, wanted, bound) expect.close(x, wanted, bound or tolerance) end
 
+describe("memory", function()
+  it("counts what is in use, and its peak since the reset", function()
+    collectgarbage()
+    collectgarbage()
+    lg.reset_peak_memory()
+    local before = lg.memory()
+    assert(before.peak == before.in_use and before.reserved >= before.in_use)
+    local bytes = 4 * 1000 * 1000
+    local x = lg.zeros(1000, 1000)
+    assert(lg.memory(lg.device()).in_use >= before.in_use + bytes)
+    x = nil
+    collectgarbage()
+    collectgarbage()
+    local after = lg.memory()
+    assert(after.in_use < before.in_use + bytes and after.peak >= before.in_use + bytes)
+    lg.reset_peak_memory(lg.device())
+    assert(lg.memory().peak < before.in_use + bytes)
+    expect.raises('there is no device "tpu"', function() lg.memory("tpu") end)
+  end)
+end)
+
 describe("further names", function()
   local functions = {
     unsafe_chunk = "chunk", unsafe_split = "split", conj_physical = "conj", ger = "outer", absolute = "abs",

@@ -191,7 +191,7 @@ describe("tensors", function()
   end)
   it("name what a wrong dim of max stands for", function()
     expect.raises("it is lg.minimum(x, 0.5)", function() lg.min(lg.ones(2), 0.5) end)
-    expect.raises("a new dim is x:unsqueeze(dim)", function() return lg.ones(2, 2)[{{}, nil, {}}] end)
+    expect.raises("a new dim is lg.newaxis", function() return lg.ones(2, 2)[{{}, nil, {}}] end)
   end)
 end)
 
