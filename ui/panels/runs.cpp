@@ -326,11 +326,11 @@ class RunsPanel final : public Panel {
         selected_.insert(run.folder);
     }
     // The item is as wide as the table, which may be scrolled: the description contains the cell.
-    bench.description().add("runs.run",
-                            run.name + " " +
-                                (run.problem.empty() ? run.outcome + " " + run.note : run.problem) +
-                                (selected ? " selected" : ""),
-                            cell, {cell.x + em(3), cell.y + ImGui::GetFrameHeight()});
+    bench.description().add(
+        "runs.run",
+        run.name + " " + (run.problem.empty() ? outcome_of(bench, run) + " " + run.note : run.problem) +
+            (selected ? " selected" : ""),
+        cell, {cell.x + em(3), cell.y + ImGui::GetFrameHeight()});
     explain(run.problem.empty() ? (run.folder + "\nscript " + run.script).c_str() : run.problem.c_str());
     if (!run.problem.empty()) {
       // The error text uses the space of all cells to the right, which are empty.
@@ -342,12 +342,20 @@ class RunsPanel final : public Panel {
         ImGui::PopClipRect();
       }
     } else {
-      draw_cells(run, differences_[index]);
+      draw_cells(run, outcome_of(bench, run), differences_[index]);
     }
     ImGui::PopID();
   }
 
-  void draw_cells(const RunSummary& run, const std::string& difference) {
+  // The files of a run do not tell whether it is paused; the window's own run does.
+  static std::string outcome_of(const Workbench& bench, const RunSummary& run) {
+    const Journal& journal = bench.journal();
+    const bool paused = journal.state() == SessionState::paused && !journal.run_folder().empty() &&
+                        full_path(journal.run_folder()) == run.folder;
+    return paused && run.outcome == "running" ? "paused" : run.outcome;
+  }
+
+  void draw_cells(const RunSummary& run, const std::string& outcome, const std::string& difference) {
     const auto cell = [](const std::string& text, ImU32 color) {
       if (!ImGui::TableNextColumn()) return;
       ImGui::AlignTextToFramePadding();
@@ -359,10 +367,11 @@ class RunsPanel final : public Panel {
     // 2026-01-31T23:59:59Z
     std::string started = run.started.substr(0, 16);
     if (started.size() == 16) started[10] = ' ';
-    cell(run.outcome, run.outcome == "ok"                                  ? t.good
-                      : run.outcome == "running"                           ? t.accent
-                      : run.outcome == "error" || run.outcome == "numeric" ? t.bad
-                                                                           : t.muted);
+    cell(outcome, outcome == "ok"                              ? t.good
+                  : outcome == "running"                       ? t.accent
+                  : outcome == "paused"                        ? t.warning
+                  : outcome == "error" || outcome == "numeric" ? t.bad
+                                                               : t.muted);
     cell(std::to_string(run.steps) + (run.steps_total > 0 ? " / " + std::to_string(run.steps_total) : ""),
          t.text);
     const bool logged = run.metrics.count(order_.metric) > 0;
