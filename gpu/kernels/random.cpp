@@ -1,10 +1,11 @@
-// Dropout (f32), rand, randn, randint, bernoulli and randperm, with the random words of the CPU device.
+// Dropout, rand, randn, randint, bernoulli and randperm, with the random words of the CPU device.
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 
 #include "gpu/kernels/complex.h"
 #include "gpu/kernels/copy.h"
+#include "gpu/kernels/iteration.h"
 #include "runtime/ops.h"
 
 namespace lunagrad::gpu {
@@ -27,17 +28,20 @@ bool supports(const Call& call) {
   const DType type = call.output().dtype();
   return type != DType::f64 && call.output().numel() < int64_t(1) << (is_complex(type) ? 30 : 31);
 }
-bool supports_dropout(const Call& call) { return supports(call) && call.input(0).dtype() == DType::f32; }
+bool supports_dropout(const Call& call) {
+  const DType type = call.input(0).dtype();
+  return supports(call) && (type == DType::f32 || is_half(type));
+}
 
 void launch_draw(Launch& launch, const Call& call, uint32_t mode, Hot hot, Recorder& recorder,
-                 Bytes arguments = {}) {
+                 Bytes arguments = {}, bool in_fours = false) {
   const Tensor out = parts_in_a_row(call.output());
   hot.seed = call.args[0].u;
   hot.stream = call.args[1].u;
   hot.count = uint32_t(out.numel());
   hot.result = launch.writes(out);
   constexpr uint32_t kEach = 4;  // elements of an invocation
-  launch.run(Random{.mode = mode, .type = uint32_t(out.dtype())},
+  launch.run(Random{.mode = mode, .type = uint32_t(out.dtype()), .in_fours = in_fours},
              {groups_for((uint64_t(hot.count) + kEach - 1) / kEach, recorder)}, arguments, bytes_of(hot));
 }
 
@@ -52,7 +56,10 @@ void run_dropout(const Call& call, Recorder& recorder) {
   hot.operand = launch.reads(x);
   hot.threshold = uint32_t(std::min(std::round(p * 0x1p32), 0x1p32 - 1));
   hot.factor = float(1 / (1 - p));
-  launch_draw(launch, call, Random::kDropout, hot, recorder);
+  const uint64_t result = launch.writes(call.output());
+  const bool in_fours =
+      x.numel() % 4 == 0 && moves_in_fours(x.dtype(), hot.operand) && moves_in_fours(x.dtype(), result);
+  launch_draw(launch, call, Random::kDropout, hot, recorder, {}, in_fours);
 }
 
 // rand and randn. Both parts of a complex normal number have variance 1/2.

@@ -10,6 +10,7 @@
 layout(local_size_x = 256) in;
 layout(constant_id = 0) const uint MODE = 0;
 layout(constant_id = 1) const uint TYPE = 6;  // of the result
+layout(constant_id = 2) const bool IN_FOURS = false;  // of kDropout: four elements are moved at once
 
 const uint kDropout = 0;    // word < threshold ? 0 : operand * scale
 const uint kUniform = 1;    // the upper 24 bits as a number in [0, 1)
@@ -79,11 +80,16 @@ void main() {
   const uint threads = gl_NumWorkGroups.x * gl_WorkGroupSize.x;
   for (uint block = gl_GlobalInvocationID.x; block < blocks; block += threads) {
     const uvec4 words = philox(seed, stream, block);
+    if (MODE == kDropout && IN_FOURS) {
+      const vec4 kept = load_four(operand, block, TYPE) * factor;
+      store_four(result, block, TYPE, mix(kept, vec4(0.0), lessThan(words, uvec4(threshold))));
+      continue;
+    }
     for (uint j = 0; j < each; ++j) {
       const int64_t i = int64_t(block) * each + int64_t(j);
       if (i >= int64_t(count)) break;
       if (MODE == kDropout)
-        store_f32(result, i, words[j] < threshold ? 0.0 : load_f32(operand, i) * factor);
+        store_float(result, i, TYPE, words[j] < threshold ? 0.0 : load_float(operand, i, TYPE) * factor);
       else if (MODE == kUniform)
         store_float(result, i, TYPE, below_one(words[j]));
       else if (MODE == kNormal)
