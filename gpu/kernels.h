@@ -148,6 +148,7 @@ std::vector<KernelEntry> sort_kernels();
 std::vector<KernelEntry> resize_kernels();
 std::vector<KernelEntry> unfold_kernels();
 std::vector<KernelEntry> rope_kernels();
+std::vector<KernelEntry> rnn_layer_kernels();
 std::vector<KernelEntry> nonzero_kernels();
 std::vector<KernelEntry> complex_kernels();
 std::vector<KernelEntry> fft_kernels();

@@ -151,21 +151,12 @@ void end_product(const Tensor& c, int64_t columns, const Tensor& parts, const En
              {groups_for(uint64_t(arguments.results) * along, recorder)}, bytes_of(arguments));
 }
 
-}  // namespace
-
-void multiply(const Tensor& given_a, const Tensor& given_b, bool transposed, const Ending& end,
-              const Tensor& c, Recorder& recorder) {
-  const NoGrad off;
+// Records the product p of two tensors. Returns c with the epilogue, or the parts [parts, elements of C]
+// where k is split.
+Tensor launch_product(const Product& p, const Tensor& given_a, const Tensor& given_b, const Ending& end,
+                      const Tensor& c, Recorder& recorder) {
   const DType type = given_a.dtype();
-  const Product p = product_of(given_a, given_b, transposed, recorder.physical);
   const uint32_t planes = p.planes;
-  if (p.converted()) {
-    const Tensor wide = Tensor::empty(c.shape(), DType::f32, c.device());
-    multiply(to(given_a, DType::f32), to(given_b, DType::f32), transposed,
-             {end.bias.defined() ? to(end.bias, DType::f32) : Tensor(), end.activation}, wide, recorder);
-    copy(c, wide, recorder);
-    return;
-  }
   ProductSide left = left_side(p), right = right_side(p);
   Planes a{given_a}, b{given_b};
   if (planes) {
@@ -261,7 +252,32 @@ void multiply(const Tensor& given_a, const Tensor& given_b, bool transposed, con
                             .values(),
                         tiles, bytes_of(arguments));
   }
-  if (!whole) end_product(c, p.n, made, end, recorder);
+  return made;
+}
+
+}  // namespace
+
+void multiply(const Tensor& a, const Tensor& b, bool transposed, const Ending& end, const Tensor& c,
+              Recorder& recorder) {
+  const NoGrad off;
+  const Product p = product_of(a, b, transposed, recorder.physical);
+  if (p.converted()) {
+    const Tensor wide = Tensor::empty(c.shape(), DType::f32, c.device());
+    multiply(to(a, DType::f32), to(b, DType::f32), transposed,
+             {end.bias.defined() ? to(end.bias, DType::f32) : Tensor(), end.activation}, wide, recorder);
+    return copy(c, wide, recorder);
+  }
+  const Tensor made = launch_product(p, a, b, end, c, recorder);
+  if (made.body() != c.body()) end_product(c, p.n, made, end, recorder);
+}
+
+Tensor multiply_in_parts(const Tensor& a, const Tensor& b, bool transposed, Recorder& recorder) {
+  const NoGrad off;
+  const Product p = product_of(a, b, transposed, recorder.physical);
+  if (p.converted()) return multiply_in_parts(to(a, DType::f32), to(b, DType::f32), transposed, recorder);
+  const Tensor whole = Tensor::empty({1, p.m, p.n}, DType::f32, a.device());
+  const Tensor made = launch_product(p, a, b, {}, whole, recorder);
+  return reshape(made, {made.size(0), p.m, p.n});
 }
 
 namespace {

@@ -15,4 +15,7 @@ struct Ending {
 // contiguous and has the type of the operands, or f32.
 void multiply(const Tensor& a, const Tensor& b, bool transposed, const Ending&, const Tensor& c, Recorder&);
 
+// The same as f32 parts [parts, m, n], whose sum is A B or A B^T: for kernels that add them as they read.
+Tensor multiply_in_parts(const Tensor& a, const Tensor& b, bool transposed, Recorder&);
+
 }  // namespace lunagrad::gpu

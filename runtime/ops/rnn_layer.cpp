@@ -17,36 +17,10 @@ namespace {
 
 constexpr int64_t gates_of(Cell cell) { return cell == Cell::lstm ? 4 : cell == Cell::gru ? 3 : 1; }
 
-// Operands of the record.
-enum { kInput, kH0, kC0, kWeightIh, kWeightHh, kBiasIh, kBiasHh };
-// Parameters: reverse runs from the last step to the first; with batch_first the input is [N, T, I] instead
-// of [T, N, I].
-enum { kReverse, kBatchFirst };
-// Results that only the gradient reads, after those of the header: the cells and gates of an LSTM, the gates
-// of a GRU.
-enum { kCells = 3, kLstmGates, kGruGates = 2 };
+using namespace recurrent;
 
-// The sizes of a layer, and the position of the rows of step t in its tensors, which are [rows, features].
-struct Layer {
-  int64_t steps, batch, inputs, hidden, gates;
-  bool reverse, batch_first;
-
-  Layer(const Tensor& x, const Tensor& weight_hh, bool reversed, bool batch_is_first)
-      : steps(x.size(batch_is_first)),
-        batch(x.size(!batch_is_first)),
-        inputs(x.size(2)),
-        hidden(weight_hh.size(1)),
-        gates(weight_hh.size(0)),
-        reverse(reversed),
-        batch_first(batch_is_first) {}
-
-  int64_t rows() const { return steps * batch; }
-  int64_t row(int64_t step, int64_t item) const {
-    return batch_first ? item * steps + step : step * batch + item;
-  }
-  int64_t row_step() const { return batch_first ? steps : 1; }           // from one sequence to the next
-  int64_t step(int64_t k) const { return reverse ? steps - 1 - k : k; }  // the k-th in order
-  Shape features(int64_t n) const { return batch_first ? Shape{batch, steps, n} : Shape{steps, batch, n}; }
+struct Layer : Sizes {
+  using Sizes::Sizes;
 
   // Sequences are independent: each block of them goes through all steps on one thread. The block size
   // depends only on the batch, so the results do not depend on the number of threads.
@@ -175,13 +149,6 @@ void layer_cpu(const Call& call) {
 }
 
 // --- its gradient ---
-
-// Operands: the gradients of the three results, then the operands and the results of the layer.
-enum { kDout, kDlastH, kDlastC, kX, kStartH, kStartC, kWi, kWh, kStates, kSaved, kSavedCells };
-// Parameters: the two of the layer, then which gradients are wanted.
-enum { kWanted = 2 };
-// Results: the gradients of x, h0, c0, weight_ih, weight_hh and both biases, which differ only for a GRU.
-enum { kDx, kDh0, kDc0, kDwi, kDwh, kDbi, kDbh };
 
 void layer_grad_shape(Call& call) {
   const Tensor& x = call.input(kX);
@@ -473,6 +440,7 @@ constexpr const Op* kLayers[] = {&kRnnTanhLayer, &kRnnReluLayer, &kLstmLayer, &k
 }  // namespace
 
 const Op& recurrent_layer(Cell cell) { return *kLayers[int(cell)]; }
+const Op& recurrent_layer_grad(Cell cell) { return *kGradients[int(cell)]; }
 
 std::span<const Op* const> rnn_layer_ops() {
   static const Op* const ops[] = {&kRnnTanhLayer, &kRnnReluLayer, &kLstmLayer, &kGruLayer,
