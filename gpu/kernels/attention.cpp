@@ -8,6 +8,7 @@
 #include "gpu/kernels/attention_operands.h"
 #include "gpu/kernels/attention_products.h"
 #include "gpu/kernels/attention_tiles.h"
+#include "gpu/kernels/attention_units.h"
 #include "gpu/kernels/halves.h"
 #include "gpu/kernels/iteration.h"
 #include "gpu/kernels/reduce.h"
@@ -19,38 +20,8 @@ namespace {
 // Pairs of a query and a key in all heads that dropout can number.
 constexpr int64_t kMostWeights = int64_t(1) << 31;
 
-// As in attention.glsl.
-struct Rows {
-  uint64_t at;
-  int64_t step;
-  int64_t batch[kMostBatchDims];
-};
-using Batch = AttentionBatch;
-using Mask = AttentionMask;
-using Draw = AttentionDraw;
-using Scale = AttentionScale;
-struct Arguments {
-  Rows q, k, v, result;
-  uint64_t lse;
-  Mask mask;
-  Draw draw;
-  Batch batch;
-  uint32_t queries, keys, features, value_features;
-  uint32_t blocks;
-  Scale scale;
-};
-static_assert(offsetof(Arguments, batch) == 360 && offsetof(Arguments, scale) == 408);
-struct GradArguments {
-  Rows own[2], passing[2], result[2];
-  uint64_t lse, delta;
-  Mask mask, mask_result;
-  Draw draw;
-  Batch batch;
-  uint32_t own_rows, passing_rows, queries, features, value_features;
-  uint32_t blocks, items, heads, parts;
-  Scale scale;
-};
-static_assert(offsetof(GradArguments, batch) == 568 && offsetof(GradArguments, scale) == 632);
+using Arguments = AttentionArguments;
+using GradArguments = AttentionGradArguments;
 using shaders::Attention, shaders::AttentionGrad;
 
 Tensor swap_heads(const Tensor& x) { return transpose(x, -3, -2); }
@@ -62,12 +33,6 @@ Tensor in_fours(const Tensor& x) {
       std::all_of(x.strides().begin(), x.strides().end() - 1, aligned))
     return x;
   return clone(x);
-}
-
-Rows rows_of(const Tensor& x, uint64_t address) {
-  Rows rows{address, x.strides()[x.ndim() - 2], {}};
-  for (int d = 0; d < x.ndim() - 2; ++d) rows.batch[d] = x.strides()[d];
-  return rows;
 }
 
 bool supports_operands(const Call& call, size_t first) {
@@ -84,34 +49,28 @@ bool supports_grad(const Call& call) { return supports_operands(call, 1); }
 
 void run(const Call& call, Recorder& recorder) {
   if (is_half(call.input(0).dtype()))
-    return attention_by_products(call, recorder) ? void() : run_in_f32(call, run, recorder);
+    return attention_on_units(call, recorder) || attention_by_products(call, recorder)
+               ? void()
+               : run_in_f32(call, run, recorder);
   const NoGrad off;
   const Tensor q = in_fours(call.input(0)), k = in_fours(call.input(1)), v = in_fours(call.input(2));
   const Tensor result = call.flag(kInnerHeads) ? swap_heads(call.output()) : call.output();
   const AttentionTiles tiles = attention_tiles(std::max(q.size(-1), v.size(-1)), 1, recorder.physical);
   Launch launch(recorder);
   Arguments arguments{};
-  arguments.q = rows_of(q, launch.reads(q));
-  arguments.k = rows_of(k, launch.reads(k));
-  arguments.v = rows_of(v, launch.reads(v));
-  arguments.result = rows_of(result, launch.writes(result));
+  arguments.q = attention_rows(q, launch.reads(q));
+  arguments.k = attention_rows(k, launch.reads(k));
+  arguments.v = attention_rows(v, launch.reads(v));
+  arguments.result = attention_rows(result, launch.writes(result));
   arguments.lse = launch.writes(call.output(1));
-  const Tensor& mask = call.in[kMask];
-  if (mask.defined()) arguments.mask = attention_mask(mask, launch.reads(mask), q, k);
-  arguments.draw = attention_draw(call);
-  arguments.batch = attention_batch(q);
-  arguments.queries = uint32_t(q.size(-2));
-  arguments.keys = uint32_t(k.size(-2));
-  arguments.features = uint32_t(q.size(-1));
-  arguments.value_features = uint32_t(v.size(-1));
+  set_attention(arguments, call, 0, launch);
   arguments.blocks = (arguments.queries + tiles.own - 1) / tiles.own;
-  arguments.scale = attention_scale(call);
   launch.multiplies(scores_of(q, k) * double(q.size(-1) + v.size(-1)));
   launch.run_in_turns(Attention{.r = tiles.own,
                                 .s = tiles.passing,
                                 .d = tiles.features,
                                 .causal = call.flag(kCausal),
-                                .mask = kind_of_mask(mask),
+                                .mask = kind_of_mask(call.in[kMask]),
                                 .drops = call.args[kDropout].f > 0,
                                 .caps = call.real(kSoftcap) > 0},
                       arguments.blocks * uint32_t(heads_of(q)), bytes_of(arguments));
@@ -141,7 +100,7 @@ class Gradient {
     for (int i = 0; i < 2; ++i) {
       if (!results[i]->defined()) continue;
       const Tensor result = laid_out(*results[i]);
-      arguments.result[i] = rows_of(result, launch.writes(result));
+      arguments.result[i] = attention_rows(result, launch.writes(result));
     }
     arguments.blocks = (arguments.own_rows + tiles_.own - 1) / tiles_.own;
     arguments.items = arguments.blocks * arguments.heads;
@@ -174,22 +133,14 @@ class Gradient {
                  passing[2] = {of_keys ? q_ : k_, of_keys ? d_out_ : v_};
     GradArguments arguments{};
     for (int i = 0; i < 2; ++i) {
-      arguments.own[i] = rows_of(own[i], launch.reads(own[i]));
-      arguments.passing[i] = rows_of(passing[i], launch.reads(passing[i]));
+      arguments.own[i] = attention_rows(own[i], launch.reads(own[i]));
+      arguments.passing[i] = attention_rows(passing[i], launch.reads(passing[i]));
     }
     arguments.lse = launch.reads(call_.input(6));
     arguments.delta = launch.reads(delta_);
-    const Tensor& mask = call_.in[1 + kMask];
-    if (mask.defined()) arguments.mask = attention_mask(mask, launch.reads(mask), q_, k_);
-    arguments.draw = attention_draw(call_);
-    arguments.batch = attention_batch(q_);
+    set_attention(arguments, call_, 1, launch);
     arguments.own_rows = uint32_t(own[0].size(-2));
     arguments.passing_rows = uint32_t(passing[0].size(-2));
-    arguments.queries = uint32_t(q_.size(-2));
-    arguments.features = uint32_t(q_.size(-1));
-    arguments.value_features = uint32_t(v_.size(-1));
-    arguments.heads = uint32_t(heads_of(q_));
-    arguments.scale = attention_scale(call_);
     return arguments;
   }
   void run(uint32_t of, const GradArguments& arguments, Launch& launch) const {
@@ -214,7 +165,9 @@ class Gradient {
 
 void run_grad(const Call& call, Recorder& recorder) {
   if (is_half(call.input(1).dtype()))
-    return attention_grad_by_products(call, recorder) ? void() : run_in_f32(call, run_grad, recorder);
+    return attention_grad_on_units(call, recorder) || attention_grad_by_products(call, recorder)
+               ? void()
+               : run_in_f32(call, run_grad, recorder);
   const NoGrad off;
   Gradient gradient(call, recorder);
   const auto wanted = [&](int i) { return call.flag(kWanted + i) ? call.output(i) : Tensor(); };

@@ -5,6 +5,37 @@
 
 namespace lunagrad::gpu {
 
+namespace {
+
+template <class A>
+void set_shared(A& a, const Call& call, int first, Launch& launch) {
+  const Tensor &q = call.input(first), &k = call.input(first + 1), &mask = call.in[size_t(first + kMask)];
+  if (mask.defined()) a.mask = attention_mask(mask, launch.reads(mask), q, k);
+  a.draw = attention_draw(call);
+  a.batch = attention_batch(q);
+  a.queries = uint32_t(q.size(-2));
+  a.features = uint32_t(q.size(-1));
+  a.value_features = uint32_t(call.input(first + 2).size(-1));
+  a.scale = attention_scale(call);
+}
+
+}  // namespace
+
+void set_attention(AttentionArguments& a, const Call& call, int first, Launch& launch) {
+  set_shared(a, call, first, launch);
+  a.keys = uint32_t(call.input(first + 1).size(-2));
+}
+void set_attention(AttentionGradArguments& a, const Call& call, int first, Launch& launch) {
+  set_shared(a, call, first, launch);
+  a.heads = uint32_t(heads_of(call.input(first)));
+}
+
+AttentionRows attention_rows(const Tensor& x, uint64_t address) {
+  AttentionRows rows{address, x.strides()[x.ndim() - 2], {}};
+  for (int d = 0; d < x.ndim() - 2; ++d) rows.batch[d] = x.strides()[d];
+  return rows;
+}
+
 AttentionBatch attention_batch(const Tensor& x) {
   AttentionBatch batch{uint32_t(x.ndim() - 2), {}};
   for (int d = 0; d < x.ndim() - 2; ++d) batch.size[d] = uint32_t(x.shape()[d]);

@@ -30,6 +30,42 @@ struct AttentionScale {
   float factor, cap, over_cap;
 };
 
+struct AttentionRows {
+  uint64_t at;
+  int64_t step;
+  int64_t batch[kMostBatchDims];
+};
+
+// The arguments of attention.comp and attention_units.comp, and those of their gradients.
+struct AttentionArguments {
+  AttentionRows q, k, v, result;
+  uint64_t lse;
+  AttentionMask mask;
+  AttentionDraw draw;
+  AttentionBatch batch;
+  uint32_t queries, keys, features, value_features;
+  uint32_t blocks;
+  AttentionScale scale;
+};
+static_assert(offsetof(AttentionArguments, batch) == 360 && offsetof(AttentionArguments, scale) == 408);
+struct AttentionGradArguments {
+  AttentionRows own[2], passing[2], result[2];
+  uint64_t lse, delta;
+  AttentionMask mask, mask_result;
+  AttentionDraw draw;
+  AttentionBatch batch;
+  uint32_t own_rows, passing_rows, queries, features, value_features;
+  uint32_t blocks, items, heads, parts;
+  AttentionScale scale;
+};
+static_assert(offsetof(AttentionGradArguments, batch) == 568 &&
+              offsetof(AttentionGradArguments, scale) == 632);
+
+AttentionRows attention_rows(const Tensor&, uint64_t address);
+// Sets sizes, mask, dropout and scale. The query is operand `first` of the call.
+void set_attention(AttentionArguments&, const Call&, int first, Launch&);
+void set_attention(AttentionGradArguments&, const Call&, int first, Launch&);
+
 // Of the dims before the last two.
 AttentionBatch attention_batch(const Tensor&);
 // The mask broadcast to all scores.

@@ -33,9 +33,9 @@ const uint kPassing = R * kRow, kWeights = kPassing + S * kRow;
 
 void compute_block(uint item) {
   const uint head = item / arguments.blocks, first = item % arguments.blocks * R, me = gl_LocalInvocationID.x;
-  const uint64_t k = head_of(arguments.k, arguments.batch, head), v = head_of(arguments.v, arguments.batch, head);
+  const uint64_t k = head_of(arguments.k, arguments.batch, head, 4), v = head_of(arguments.v, arguments.batch, head, 4);
   const int64_t mask = MASK == kNoMask ? 0 : offset_of(arguments.mask.batch, arguments.batch, head);
-  load_tile(0, R, head_of(arguments.q, arguments.batch, head), arguments.q.step, first, arguments.queries,
+  load_tile(0, R, head_of(arguments.q, arguments.batch, head, 4), arguments.q.step, first, arguments.queries,
             arguments.features);
   for (uint row = me; row < R; row += kThreads) {
     row_most[row] = -infinity();
@@ -101,7 +101,7 @@ void compute_block(uint item) {
     barrier();
   }
 
-  const uint64_t result = head_of(arguments.result, arguments.batch, head);
+  const uint64_t result = head_of(arguments.result, arguments.batch, head, 4);
   [[unroll]] for (uint u = 0; u < kOwn; ++u)
     [[unroll]] for (uint r = 0; r < 4; ++r) {
       const uint row = own + u + r * kFours;

@@ -5,7 +5,7 @@
 #include "memory.glsl"
 #include "functions.glsl"
 #include "philox.glsl"
-#include "attention.glsl"
+#include "attention_operands.glsl"
 layout(constant_id = 8) const uint TYPE = kBF16;  // of weights and changes
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {

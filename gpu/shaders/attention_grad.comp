@@ -53,22 +53,22 @@ const uint kPassing = 2 * R * kRow, kWeights = kPassing + 2 * S * kRow;
 
 void store_result(Rows rows, uint head, uint row, uint column, uint features, vec4 value) {
   if (rows.at == 0 || row >= arguments.own_rows || column * 4 >= features) return;
-  const uint64_t at = head_of(rows, arguments.batch, head) + (int64_t(row) * rows.step + column * 4) * 4;
+  const uint64_t at = head_of(rows, arguments.batch, head, 4) + (int64_t(row) * rows.step + column * 4) * 4;
   F32x4Elements(at).at = value;
 }
 
 // Rows first … first + R - 1 of a head.
 void load_own(uint head, uint first) {
-  load_tile(0, R, head_of(arguments.own[0], arguments.batch, head), arguments.own[0].step, first, arguments.own_rows,
+  load_tile(0, R, head_of(arguments.own[0], arguments.batch, head, 4), arguments.own[0].step, first, arguments.own_rows,
             arguments.features);
-  load_tile(R * kRow, R, head_of(arguments.own[1], arguments.batch, head), arguments.own[1].step, first,
+  load_tile(R * kRow, R, head_of(arguments.own[1], arguments.batch, head, 4), arguments.own[1].step, first,
             arguments.own_rows, arguments.value_features);
 }
 // Rows pass … pass + S - 1 of the others.
 void load_passing(uint head, uint pass) {
-  load_tile(kPassing, S, head_of(arguments.passing[0], arguments.batch, head), arguments.passing[0].step, pass,
+  load_tile(kPassing, S, head_of(arguments.passing[0], arguments.batch, head, 4), arguments.passing[0].step, pass,
             arguments.passing_rows, arguments.features);
-  load_tile(kPassing + S * kRow, S, head_of(arguments.passing[1], arguments.batch, head), arguments.passing[1].step,
+  load_tile(kPassing + S * kRow, S, head_of(arguments.passing[1], arguments.batch, head, 4), arguments.passing[1].step,
             pass, arguments.passing_rows, arguments.value_features);
 }
 

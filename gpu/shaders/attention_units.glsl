@@ -1,0 +1,133 @@
+// Attention of 16-bit operands on matrix units. A work group owns R rows of a head and visits tiles of S other ("passing") rows.
+// Each subgroup owns 16 of the R rows. It multiplies their fragments, which it holds in registers, by those of the tiles in
+// shared memory, and passes scores through a region of its own there: the place of an element in a fragment is not specified.
+// Written against GL_NV_cooperative_matrix, as matrix_tile.glsl is.
+#extension GL_NV_cooperative_matrix : require
+#extension GL_KHR_memory_scope_semantics : require
+#extension GL_KHR_shader_subgroup_basic : require
+#extension GL_KHR_shader_subgroup_shuffle : require
+#extension GL_EXT_shader_explicit_arithmetic_types_float16 : require
+#include "attention_operands.glsl"
+layout(constant_id = 0) const uint R = 64;  // 16 for each subgroup
+layout(constant_id = 1) const uint S = 64;  // 32 or 64, and at least R / 2
+layout(constant_id = 2) const uint D = 64;  // features, padded with zeros to a multiple of 16, at most 128
+layout(constant_id = 8) const uint TYPE = kBF16;
+// The cooperative matrices: M x K times K x N. Three constants, so that the three uses have different types.
+layout(constant_id = 13) const uint M = 16;
+layout(constant_id = 14) const uint N = 16;
+layout(constant_id = 15) const uint K = 16;
+
+#define LEFT fcoopmatNV<16, gl_ScopeSubgroup, M, K>
+#define RIGHT fcoopmatNV<16, gl_ScopeSubgroup, K, N>
+#define SUMS fcoopmatNV<32, gl_ScopeSubgroup, M, N>
+
+const uint kSubgroups = R / 16, kSubgroup = kThreads / kSubgroups;
+const uint kVectors = D / 8;             // of eight elements, of a row
+const uint kRow = kVectors + 1;          // padded to avoid bank conflicts
+const uint kPassing = S * kRow;          // where the second tile begins
+const uint kFragments = D / 16;          // of the features
+const uint kAcross = S / 16;             // fragments of the passing rows
+const uint kRegion = 2 * kPassing;       // where the regions of the subgroups begin
+const uint kResultRow = 17;              // of 64 features of results
+const uint kResults = 16 * kResultRow;   // of a subgroup
+const uint kEach = S * 4 / kSubgroup;    // vec4 of the 16 S scores that an invocation computes with
+
+uint lane() {
+  return gl_SubgroupInvocationID;
+}
+
+// Written out one by one: drivers keep an array of matrices in memory, even if all its indices are constant.
+#define EACH_FRAGMENT(DO, a) DO(a, 0) DO(a, 1) DO(a, 2) DO(a, 3) DO(a, 4) DO(a, 5) DO(a, 6) DO(a, 7)
+#define DECLARE_LEFT(name, i) LEFT name##_##i;
+#define DECLARE_RIGHT(name, i) RIGHT name##_##i;
+#define DECLARE_SUM(name, i) SUMS name##_##i = SUMS(0.0);
+// The fragments of the subgroup's own rows, which the tile at 0 holds: as rows of the left factor, or as columns of the right.
+#define LOAD_LEFT(name, i) \
+  if (i < kFragments) coopMatLoadNV(name##_##i, memory, gl_SubgroupID * 16 * kRow + i * 2, kRow, false);
+#define LOAD_RIGHT(name, i) \
+  if (i < kFragments) coopMatLoadNV(name##_##i, memory, gl_SubgroupID * 16 * kRow + i * 2, kRow, true);
+#define STORE_RESULT(name, i) \
+  if (i >= from && i < from + 4 && i < kFragments) \
+    coopMatStoreNV(name##_##i, memory, gl_SubgroupID * kResults + (i - from) * 4, kResultRow, false);
+// Stores the sums of the subgroup's own rows, 64 features at a time.
+#define STORE_RESULTS(name, rows, head, first, end, features)                          \
+  for (uint from = 0; from < kFragments; from += 4) {                                  \
+    barrier();                                                                         \
+    EACH_FRAGMENT(STORE_RESULT, name)                                                  \
+    subgroupBarrier();                                                                 \
+    store_rows(rows, head, first + gl_SubgroupID * 16, end, from * 16, features);      \
+  }
+
+// The weights of a query for four keys from `key` on, before dropout: exp(score - lse). `slopes` gets them times the derivatives
+// of the scores by the products. `inside`: all four pairs are in range and none is masked. Hardware's exp2 is exact enough for
+// results of 16 bits.
+#define DEFINE_WEIGHTS                                                                                            \
+  vec4 weights_of(vec4 products, float lse, int64_t mask, uint query, uint key, uint keys, bool inside, out vec4 slopes) { \
+    if (!CAPS && MASK == kNoMask) {                                                                               \
+      vec4 weights = exp2(products * (arguments.scale.factor * kLog2E) - lse * kLog2E);                           \
+      if (!inside)                                                                                                \
+        [[unroll]] for (uint i = 0; i < 4; ++i)                                                                   \
+          if (query >= arguments.queries || key + i >= keys || CAUSAL && key + i > query) weights[i] = 0.0;       \
+      slopes = weights * arguments.scale.factor;                                                                  \
+      return weights;                                                                                             \
+    }                                                                                                             \
+    vec4 weights = vec4(0);                                                                                       \
+    slopes = vec4(0);                                                                                             \
+    [[unroll]] for (uint i = 0; i < 4; ++i) {                                                                     \
+      if (query >= arguments.queries || key + i >= keys || CAUSAL && key + i > query) continue;                   \
+      float slope;                                                                                                \
+      const float score = score_of(products[i], arguments.scale, slope);                                          \
+      const float away = (MASK == kNoMask ? score : masked(score, arguments.mask, mask, query, key + i)) - lse;   \
+      weights[i] = exp2(away * kLog2E);                                                                           \
+      slopes[i] = weights[i] * slope;                                                                             \
+    }                                                                                                             \
+    return weights;                                                                                               \
+  }
+
+#define DEFINE_MEMORY(region)                                                                                     \
+  shared uvec4 memory[kRegion + kSubgroups * (region) > kSubgroups * kResults ? kRegion + kSubgroups * (region)   \
+                                                                              : kSubgroups * kResults];           \
+  /* Loads rows first … first + count - 1 of a head, with zeros from row `end` on and after the last feature. */ \
+  void load_tile(uint tile, uint count, uint64_t head, int64_t step, uint first, uint end, uint features) {       \
+    for (uint i = gl_LocalInvocationID.x; i < count * kVectors; i += kThreads) {                                  \
+      const uint row = i / kVectors, column = i % kVectors;                                                       \
+      const bool inside = first + row < end && column * 8 < features;                                             \
+      memory[tile + row * kRow + column] =                                                                        \
+          inside ? U32x4Elements(head + (int64_t(first + row) * step + column * 8) * 2).at : uvec4(0);            \
+    }                                                                                                             \
+  }                                                                                                               \
+  vec4 sums_at(uint at) { return uintBitsToFloat(memory[at]); }                                                   \
+  /* Keeps four weights as half of a vector of eight 16-bit elements. */                                         \
+  void keep_four(uint row, uint four, uvec2 bits) {                                                               \
+    if (four % 2 == 0)                                                                                            \
+      memory[row + four / 2].xy = bits;                                                                           \
+    else                                                                                                          \
+      memory[row + four / 2].zw = bits;                                                                           \
+  }                                                                                                               \
+  /* Stores the results that STORE_RESULTS left in shared memory. */                                             \
+  void store_rows(Rows rows, uint head, uint first, uint end, uint feature, uint features) {                      \
+    if (rows.at == 0) return;                                                                                     \
+    const uint64_t to = head_of(rows, arguments.batch, head, 2);                                                  \
+    for (uint i = lane(); i < 16 * 8; i += kSubgroup) {                                                           \
+      const uint row = first + i / 8, column = feature + i % 8 * 8;                                               \
+      if (row >= end || column >= features) continue;                                                             \
+      const uint at = gl_SubgroupID * kResults + i / 8 * kResultRow + i % 8 * 2;                                  \
+      const uvec2 low = four_halves(sums_at(at)), high = four_halves(sums_at(at + 1));                            \
+      U32x4Elements(to + (int64_t(row) * rows.step + column) * 2).at = uvec4(low, high);                          \
+    }                                                                                                             \
+  }
+
+uvec2 four_halves(vec4 values) {
+  uvec4 bits;
+  [[unroll]] for (uint i = 0; i < 4; ++i)
+    bits[i] = TYPE == kF16 ? float_to_half(values[i]) : float_to_bfloat(values[i]);
+  return bits.xz | bits.yw << 16;
+}
+// The same for numbers in [0, 65504), which may be rounded either way from halfway.
+uvec2 four_weights(vec4 values) {
+  if (TYPE == kF16) return uvec2(packHalf2x16(values.xy), packHalf2x16(values.zw));
+  const uvec4 bits = floatBitsToUint(values) + 0x8000u;
+  return bits.xz >> 16 | bits.yw & 0xffff0000u;
+}
+
+const float kLog2E = 1.44269504;
