@@ -152,7 +152,7 @@ if(TARGET lunagrad-gpu)
   # Scripts that run on the CPU run with a GPU as the default device.
   foreach(NAME functions module_core packed recurrent parametrize datasets transforms optim_options long_rows)
     add_test(NAME gpu-lua-${NAME} WORKING_DIRECTORY ${CMAKE_BINARY_DIR}
-             COMMAND lunagrad run ${PROJECT_SOURCE_DIR}/tests/lua/test_${NAME}.lua --device vulkan)
+             COMMAND lunagrad test ${PROJECT_SOURCE_DIR}/tests/lua/test_${NAME}.lua --device vulkan)
     set_tests_properties(gpu-lua-${NAME} PROPERTIES
                          ENVIRONMENT "LUNAGRAD_VALIDATION=1;${GPU_CACHE};ASAN_OPTIONS=detect_leaks=0"
                          FAIL_REGULAR_EXPRESSION "vulkan validation")

@@ -10,7 +10,7 @@
 namespace lunagrad::gpu {
 namespace {
 
-using shaders::AttentionUnits, shaders::AttentionUnitsGrad;
+using shaders::AttentionDelta, shaders::AttentionUnits, shaders::AttentionUnitsGrad;
 
 constexpr int64_t kSide = MatrixUnits::kSide, kMostFeatures = 128;
 
@@ -52,6 +52,45 @@ Tensor laid_out(const Call& call, const Tensor& x) {
   return call.flag(kInnerHeads) ? transpose(x, -3, -2) : x;
 }
 
+// The scores begin with the mask over the scale where that gives the masked scores.
+bool is_staged(const Call& call, const Tensor& mask) {
+  return mask.defined() && !(call.real(kSoftcap) > 0) && call.real(kScale) > 0;
+}
+bool lies_in_fours(const AttentionMask& mask, const Tensor& of) {
+  const auto aligned = [](int64_t step) { return step % 4 == 0; };
+  return of.defined() && mask.key == 1 && aligned(mask.query) &&
+         std::all_of(std::begin(mask.batch), std::end(mask.batch), aligned) &&
+         mask.at % (4 * item_size(of.dtype())) == 0;
+}
+
+struct DeltaArguments {
+  AttentionRows d_out, result;
+  uint64_t d_lse, delta;
+  AttentionBatch batch;
+  uint32_t rows, queries, features;
+};
+static_assert(offsetof(DeltaArguments, rows) == 172);
+
+// dout out - dlse of each query, f32 [heads, queries].
+Tensor delta_of(const Tensor& d_out, const Tensor& out, const Tensor& d_lse, Recorder& recorder) {
+  const Tensor delta = Tensor::empty({heads_of(out), out.size(-2)}, DType::f32, out.device());
+  const Tensor grad = d_lse.defined() ? contiguous(d_lse) : d_lse;
+  Launch launch(recorder);
+  DeltaArguments a{};
+  a.d_out = attention_rows(d_out, launch.reads(d_out));
+  a.result = attention_rows(out, launch.reads(out));
+  if (grad.defined()) a.d_lse = launch.reads(grad);
+  a.delta = launch.writes(delta);
+  a.batch = attention_batch(out);
+  a.rows = uint32_t(delta.numel());
+  a.queries = uint32_t(out.size(-2));
+  a.features = uint32_t(out.size(-1));
+  constexpr uint32_t kEach = AttentionDelta::kThreads / AttentionDelta::kSharing;
+  launch.run(AttentionDelta{.type = uint32_t(out.dtype())},
+             {group_count((a.rows + kEach - 1) / kEach, recorder)}, bytes_of(a));
+  return delta;
+}
+
 template <class C>
 void launch_items(Launch& launch, const C& constants, DType type, double products, uint32_t items,
                   Bytes arguments, const Recorder& recorder) {
@@ -87,6 +126,8 @@ bool attention_on_units(const Call& call, Recorder& recorder) {
                               .drops = call.args[kDropout].f > 0,
                               .caps = call.real(kSoftcap) > 0,
                               .type = uint32_t(q.dtype()),
+                              .staged = is_staged(call, mask),
+                              .mask_in_fours = lies_in_fours(a.mask, mask),
                               .m = kSide,
                               .n = kSide,
                               .k = kSide},
@@ -101,9 +142,8 @@ bool attention_grad_on_units(const Call& call, Recorder& recorder) {
   const NoGrad off;
   const Tensor q = in_eights(call.input(1)), k = in_eights(call.input(2)), v = in_eights(call.input(3)),
                d_out = in_eights(laid_out(call, call.input(0))), &mask = call.in[1 + kMask];
-  const auto wide = [&](int i) { return to(laid_out(call, call.input(i)), DType::f32); };
-  Tensor delta = contiguous(sum(wide(0) * wide(5), {-1}));
-  if (call.has(7)) delta = delta - call.input(7);
+  const Tensor delta = delta_of(d_out, in_eights(laid_out(call, call.input(5))),
+                                call.has(7) ? call.input(7) : Tensor(), recorder);
   const auto launch_rows = [&](bool of_keys, const Tensor& first, const Tensor& second) {
     const Tensor own[2] = {of_keys ? k : q, of_keys ? v : d_out},
                  passing[2] = {of_keys ? q : k, of_keys ? d_out : v};
@@ -138,6 +178,8 @@ bool attention_grad_on_units(const Call& call, Recorder& recorder) {
                            .type = uint32_t(q.dtype()),
                            .first = first.defined(),
                            .second = second.defined(),
+                           .staged = is_staged(call, mask),
+                           .mask_in_fours = lies_in_fours(a.mask, mask),
                            .m = kSide,
                            .n = kSide,
                            .k = kSide},

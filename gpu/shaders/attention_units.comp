@@ -26,10 +26,9 @@ layout(push_constant, scalar) uniform Push {
 
 const uint kScoreRow = S / 4 + 1, kWeightRow = S / 8 + 1;
 DEFINE_MEMORY(16 * kScoreRow)
-DEFINE_WEIGHTS
+DEFINE_WEIGHTS(16, kScoreRow)
 
-// Invocations that share a query's scores are 16 lanes apart: they compute with every kSharing-th vec4 of its row.
-const uint kSharing = kSubgroup / 16;
+const uint kSharing = kSubgroup / 16;  // invocations with scores of the same query, which are 16 lanes apart
 const uint kComponents = M * N / kSubgroup;  // of a fragment of sums, in each invocation
 
 #define EACH_PASSING(DO, a) DO(a, 0) DO(a, 1) DO(a, 2) DO(a, 3)
@@ -43,6 +42,7 @@ const uint kComponents = M * N / kSubgroup;  // of a fragment of sums, in each i
   if (j < kAcross) {                                                                      \
     const uint passing = j;                                                               \
     SUMS products = SUMS(0.0);                                                            \
+    if (STAGED) coopMatLoadNV(products, memory, region + j * 4, kScoreRow, false);        \
     RIGHT right;                                                                          \
     EACH_FRAGMENT(ADD_SCORE, q)                                                           \
     name##_##j = products;                                                                \
@@ -70,12 +70,12 @@ const uint kComponents = M * N / kSubgroup;  // of a fragment of sums, in each i
 float score_at(float product, int64_t mask, uint first, uint place, uint key, bool inside) {
   float slope;
   float score = score_of(product, arguments.scale, slope);
-  if (!inside || MASK != kNoMask) {
+  if (!inside || MASK != kNoMask && !STAGED) {
     const uint query = first + place / 16;
     key += place % 16;
     if (query >= arguments.queries || key >= arguments.keys || CAUSAL && key > query)
       score = -infinity();
-    else if (MASK != kNoMask)
+    else if (MASK != kNoMask && !STAGED)
       score = masked(score, arguments.mask, mask, query, key);
   }
   return score * kLog2E;
@@ -116,6 +116,7 @@ void compute_block(uint item) {
     barrier();
     const bool inside =
         first + 16 <= arguments.queries && key + S <= arguments.keys && (!CAUSAL || key + S <= first + 1);
+    stage_mask(region, mask, first, key, arguments.keys);
     EACH_PASSING(DECLARE_SUM, score)
     EACH_PASSING(MULTIPLY_KEYS, score)
     float larger[kComponents];
@@ -135,7 +136,7 @@ void compute_block(uint item) {
   [[unroll]] for (uint i = 0; i < kComponents; ++i) numbers[i] = total[i];
   coopMatStoreNV(numbers, memory, region + 4, kScoreRow, false);
   subgroupBarrier();
-  const uint row = lane() % 16, part = lane() / 16, query = first + row;
+  const uint row = row_of(0), part = four_of(0), query = first + row;
   float most = -infinity(), all = 0.0;
   for (uint four = part; four < 4; four += kSharing) {
     const vec4 found = sums_at(region + row * kScoreRow + four);
@@ -158,13 +159,14 @@ void compute_block(uint item) {
     barrier();
     const bool inside =
         first + 16 <= arguments.queries && key + S <= arguments.keys && (!CAUSAL || key + S <= first + 1);
+    stage_mask(region, mask, first, key, arguments.keys);
     EACH_PASSING(DECLARE_SUM, score)
     EACH_PASSING(MULTIPLY_KEYS, score)
     EACH_PASSING(KEEP_SCORES, score)
     subgroupBarrier();
     uvec2 weights[kEach];
     [[unroll]] for (uint e = 0; e < kEach; ++e) {
-      const uint four = part + e * kSharing;
+      const uint four = four_of(e);
       vec4 slopes;
       vec4 weight = weights_of(sums_at(region + row * kScoreRow + four), lse, mask, query, key + four * 4, arguments.keys,
                                inside, slopes);
@@ -172,7 +174,7 @@ void compute_block(uint item) {
       weights[e] = four_weights(weight);
     }
     subgroupBarrier();
-    [[unroll]] for (uint e = 0; e < kEach; ++e) keep_four(region + row * kWeightRow, part + e * kSharing, weights[e]);
+    [[unroll]] for (uint e = 0; e < kEach; ++e) keep_four(region + row * kWeightRow, four_of(e), weights[e]);
     subgroupBarrier();
     [[unroll]] for (uint j = 0; j < kAcross; ++j) {
       LEFT left;

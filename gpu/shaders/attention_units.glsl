@@ -12,6 +12,8 @@ layout(constant_id = 0) const uint R = 64;  // 16 for each subgroup
 layout(constant_id = 1) const uint S = 64;  // 32 or 64, and at least R / 2
 layout(constant_id = 2) const uint D = 64;  // features, padded with zeros to a multiple of 16, at most 128
 layout(constant_id = 8) const uint TYPE = kBF16;
+layout(constant_id = 11) const bool STAGED = false;         // the fragments of scores begin with the mask over the scale
+layout(constant_id = 12) const bool MASK_IN_FOURS = false;  // the mask of four adjacent keys is loaded at once
 // The cooperative matrices: M x K times K x N. Three constants, so that the three uses have different types.
 layout(constant_id = 13) const uint M = 16;
 layout(constant_id = 14) const uint N = 16;
@@ -58,12 +60,37 @@ uint lane() {
     store_rows(rows, head, first + gl_SubgroupID * 16, end, from * 16, features);      \
   }
 
-// The weights of a query for four keys from `key` on, before dropout: exp(score - lse). `slopes` gets them times the derivatives
-// of the scores by the products. `inside`: all four pairs are in range and none is masked. Hardware's exp2 is exact enough for
-// results of 16 bits.
-#define DEFINE_WEIGHTS                                                                                            \
+// For scores in a region of shared memory, `rows` queries by 16 S / rows keys, at rows of `score_row` vectors.
+//
+// weights_of(): the weights of a query for four keys from `key` on, before dropout: exp(score - lse). `slopes` gets them times
+// the derivatives of the scores by the products. `inside`: all four pairs are in range, and causality masks none. Hardware's
+// exp2 is exact enough for results of 16 bits.
+#define DEFINE_WEIGHTS(rows, score_row)                                                                           \
+  /* Vector e of this invocation: a row of the region, and four of its keys. */                                  \
+  uint row_of(uint e) { return (lane() + e * kSubgroup) % (rows); }                                               \
+  uint four_of(uint e) { return (lane() + e * kSubgroup) / (rows); }                                              \
+  vec4 mask_of(int64_t head, uint query, uint key, uint keys) {                                                   \
+    const int64_t at = head + int64_t(query) * arguments.mask.query + int64_t(key) * arguments.mask.key;          \
+    vec4 added = vec4(0);                                                                                         \
+    if (MASK_IN_FOURS && key + 4 <= keys) {                                                                       \
+      if (MASK == kAdds) return load_f32x4(arguments.mask.at + at * 4, 0) / arguments.scale.factor;               \
+      const uint shown = I32Element(arguments.mask.at + at).at;                                                   \
+      [[unroll]] for (uint i = 0; i < 4; ++i) added[i] = (shown >> 8 * i & 255u) != 0 ? 0.0 : -infinity();        \
+      return added;                                                                                               \
+    }                                                                                                             \
+    [[unroll]] for (uint i = 0; i < 4; ++i)                                                                       \
+      if (key + i < keys) added[i] = masked(0.0, arguments.mask, head, query, key + i) / arguments.scale.factor;  \
+    return added;                                                                                                 \
+  }                                                                                                               \
+  void stage_mask(uint region, int64_t mask, uint query, uint key, uint keys) {                                   \
+    if (!STAGED) return;                                                                                          \
+    [[unroll]] for (uint e = 0; e < kEach; ++e)                                                                   \
+      memory[region + row_of(e) * (score_row) + four_of(e)] = floatBitsToUint(                                    \
+          query + row_of(e) < arguments.queries ? mask_of(mask, query + row_of(e), key + four_of(e) * 4, keys) : vec4(0)); \
+    subgroupBarrier();                                                                                            \
+  }                                                                                                               \
   vec4 weights_of(vec4 products, float lse, int64_t mask, uint query, uint key, uint keys, bool inside, out vec4 slopes) { \
-    if (!CAPS && MASK == kNoMask) {                                                                               \
+    if (!CAPS && (MASK == kNoMask || STAGED)) {                                                                   \
       vec4 weights = exp2(products * (arguments.scale.factor * kLog2E) - lse * kLog2E);                           \
       if (!inside)                                                                                                \
         [[unroll]] for (uint i = 0; i < 4; ++i)                                                                   \

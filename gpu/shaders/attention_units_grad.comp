@@ -37,15 +37,7 @@ const uint kRows = OF_KEYS ? S : 16;
 const uint kScoreRow = (OF_KEYS ? 16 : S) / 4 + 1, kWeightRow = (OF_KEYS ? 16 : S) / 8 + 1;
 const uint kScores = kRows * kScoreRow;
 DEFINE_MEMORY(kScores)
-DEFINE_WEIGHTS
-
-// Vector e of this invocation: a row of the region, and four of its keys.
-uint row_of(uint e) {
-  return (lane() + e * kSubgroup) % kRows;
-}
-uint four_of(uint e) {
-  return (lane() + e * kSubgroup) / kRows;
-}
+DEFINE_WEIGHTS(kRows, kScoreRow)
 
 #define ADD_TO_QUERY(name, i)                                                                     \
   if (!OF_KEYS && i < kFragments) {                                                               \
@@ -59,15 +51,17 @@ uint four_of(uint e) {
     coopMatLoadNV(left, memory, tile + j * 16 * kRow + i * 2, kRow, false);                       \
     score = coopMatMulAddNV(left, key_##name##_##i, score);                                       \
   }
-// The products of own rows with a tile, in the subgroup's region.
-#define MULTIPLY(name, at)                                                                        \
+// The products of own rows with a tile, in the subgroup's region; added to what is there if `staged`.
+#define MULTIPLY(name, at, staged)                                                                \
   {                                                                                               \
     const uint tile = at;                                                                         \
     [[unroll]] for (uint j = 0; j < kAcross; ++j) {                                               \
+      const uint place = region + (OF_KEYS ? j * 16 * kScoreRow : j * 4);                         \
       SUMS score = SUMS(0.0);                                                                     \
+      if (staged) coopMatLoadNV(score, memory, place, kScoreRow, false);                          \
       EACH_FRAGMENT(ADD_TO_QUERY, name)                                                           \
       EACH_FRAGMENT(ADD_TO_KEY, name)                                                             \
-      coopMatStoreNV(score, memory, region + (OF_KEYS ? j * 16 * kScoreRow : j * 4), kScoreRow, false); \
+      coopMatStoreNV(score, memory, place, kScoreRow, false);                                     \
     }                                                                                             \
     subgroupBarrier();                                                                            \
   }
@@ -147,7 +141,8 @@ void compute_rows(uint item) {
     const uint first_key = OF_KEYS ? mine : pass, end_key = first_key + (OF_KEYS ? 16 : S);
     const bool inside =
         first_query + queries <= arguments.queries && end_key <= keys && (!CAUSAL || end_key <= first_query + 1);
-    MULTIPLY(first, 0)
+    stage_mask(region, mask, first_query, first_key, keys);
+    MULTIPLY(first, 0, STAGED)
     vec4 slopes[kEach], factors[kEach];  // of each weight: times the derivative of its score; of dropout
     uvec2 weights[kEach];
     [[unroll]] for (uint e = 0; e < kEach; ++e) {
@@ -166,7 +161,7 @@ void compute_rows(uint item) {
       subgroupBarrier();
     }
     if (FIRST) {
-      MULTIPLY(second, kPassing)
+      MULTIPLY(second, kPassing, false)
       [[unroll]] for (uint e = 0; e < kEach; ++e) {
         const float delta = OF_KEYS ? statistics[row_of(e)].y : own.y;
         const vec4 reaches = sums_at(region + row_of(e) * kScoreRow + four_of(e));

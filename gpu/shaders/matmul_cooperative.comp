@@ -9,45 +9,44 @@ layout(local_size_x_id = 0) in;
 layout(constant_id = 6) const bool A_COLUMN_MAJOR = false;
 layout(constant_id = 7) const bool B_ROW_MAJOR = true;
 layout(constant_id = 8) const bool HAS_BIAS = false;
-layout(constant_id = 16) const bool WHOLE = false;  // tiles divide C and steps divide k: no access needs a bounds check
+layout(constant_id = 16) const bool WHOLE = false;  // tiles divide C and steps divide k
 
-#include "matrix_tile.glsl"
+#define UNEVEN_ROWS arguments.n % 8 != 0
 #include "matmul_arguments.glsl"
+#include "matrix_tile.glsl"
 
-void fetch(uint64_t a, uint64_t b, uint row, uint column, uint k, uint end) {
-  fetch_a(a, (A_COLUMN_MAJOR ? arguments.a_column : arguments.a_row) * 2, row, k, arguments.m, end, WHOLE);
+// `whole`: all of the tile and of the step is inside, so that no access needs a bounds check.
+void fetch(uint64_t a, uint64_t b, uint row, uint column, uint k, uint end, bool whole) {
+  fetch_a(a, (A_COLUMN_MAJOR ? arguments.a_column : arguments.a_row) * 2, row, k, arguments.m, end, whole);
   const uint b_line = gl_LocalInvocationID.x / kBWidth, b_close = gl_LocalInvocationID.x % kBWidth * 8;
   const uint n = column + (B_ROW_MAJOR ? b_close : b_line), b_k = k + (B_ROW_MAJOR ? b_line : b_close);
   const uint64_t b_far = (B_ROW_MAJOR ? arguments.b_row : arguments.b_column) * 2;
   b += (B_ROW_MAJOR ? b_k * b_far + n * 2 : n * b_far + b_k * 2);
   [[unroll]] for (uint i = 0; i < kBEights; ++i) {
     const uint x = B_ROW_MAJOR ? n : n + i * kBLines, y = B_ROW_MAJOR ? b_k + i * kBLines : b_k;
-    b_next[i] = WHOLE || x < arguments.n && y < end ? U32x4Elements(b + i * kBLines * b_far).at : uvec4(0);
+    b_next[i] = whole || x < arguments.n && y < end ? U32x4Elements(b + i * kBLines * b_far).at : uvec4(0);
   }
+}
+
+float with_bias(float sum, uint n) {
+  return HAS_BIAS ? sum + load_float(arguments.bias, int64_t(n) * arguments.bias_step, OUT_TYPE) : sum;
 }
 
 void store_eight(uint64_t c, uint m, uint n, vec4 low, vec4 high) {
-  if (m >= arguments.m) return;
-  const int64_t at = int64_t(m) * int64_t(arguments.n) + int64_t(n);
-  if (HAS_BIAS)
-    [[unroll]] for (uint i = 0; i < 4; ++i) {
-      if (n + i < arguments.n) low[i] += load_float(arguments.bias, int64_t(n + i) * arguments.bias_step, OUT_TYPE);
-      if (n + i + 4 < arguments.n) high[i] += load_float(arguments.bias, int64_t(n + i + 4) * arguments.bias_step, OUT_TYPE);
-    }
+  if (m >= arguments.m || n >= arguments.n) return;
   [[unroll]] for (uint i = 0; i < 4; ++i) {
-    low[i] = activated(low[i]);
-    high[i] = activated(high[i]);
+    low[i] = activated(with_bias(low[i], n + i));
+    high[i] = activated(with_bias(high[i], n + i + 4));
   }
-  if (arguments.n % 8 == 0) {
-    if (n < arguments.n) store_vector(c, at, low, high);
-  } else {
-    [[unroll]] for (uint i = 0; i < 8; ++i)
-      if (n + i < arguments.n) store_float(c, at + i, OUT_TYPE, i < 4 ? low[i] : high[i - 4]);
-  }
+  store_vector(c, int64_t(m) * int64_t(arguments.n) + int64_t(n), low, high);
 }
 
-void compute_tile(uint tile) {
-  const Share share = share_of(tile);
+void store_one(uint64_t c, uint m, uint n, float sum) {
+  if (m >= arguments.m || n >= arguments.n) return;
+  store_float(c, int64_t(m) * int64_t(arguments.n) + int64_t(n), OUT_TYPE, activated(with_bias(sum, n)));
+}
+
+void compute_tile(Share share, bool whole) {
   const uint row = share.row * BM, column = share.column * BN;
   const uint64_t a = arguments.a + share.a * 2, b = arguments.b + share.b * 2;
   const uint m = gl_SubgroupID / (BN / WN) * WM, n = gl_SubgroupID % (BN / WN) * WN;
@@ -55,18 +54,18 @@ void compute_tile(uint tile) {
   EACH_DOWN(DECLARE_ROW)
 
   uint pair = 3 - kPairCount, next = share.first;
-  fetch(a + kPairs[pair].x * arguments.a_plane, b + kPairs[pair].y * arguments.b_plane, row, column, next, share.end);
+  fetch(a + kPairs[pair].x * arguments.a_plane, b + kPairs[pair].y * arguments.b_plane, row, column, next, share.end, whole);
   const uint steps = max((share.end - share.first + BK - 1) / BK, 1) * kPairCount;
   for (uint step = 1; step <= steps; ++step) {
     keep();
     barrier();
-    if (WHOLE || step < steps) {  // without a branch, loads are interleaved with products; the last step is loaded twice
+    if (whole || step < steps) {  // without a branch, loads are interleaved with products; the last step is loaded twice
       next += step < steps ? BK : 0;
       if (PLANES > 1 && next >= share.end) {
         next = share.first;
         ++pair;
       }
-      fetch(a + kPairs[pair].x * arguments.a_plane, b + kPairs[pair].y * arguments.b_plane, row, column, next, share.end);
+      fetch(a + kPairs[pair].x * arguments.a_plane, b + kPairs[pair].y * arguments.b_plane, row, column, next, share.end, whole);
     }
     MULTIPLY_STEP
     barrier();
@@ -77,4 +76,12 @@ void compute_tile(uint tile) {
   EACH_DOWN(STORE_BAND)
 }
 
-void main() { compute_tile(MY_ITEM); }
+void main() {
+  const Share share = share_of(MY_ITEM);
+  // Most tiles of ragged matrices are whole. Two calls, so that neither has a branch in its loop.
+  if (WHOLE || (share.row + 1) * BM <= arguments.m && (share.column + 1) * BN <= arguments.n &&
+                   (share.end - share.first) % BK == 0 && share.end > share.first)
+    compute_tile(share, true);
+  else
+    compute_tile(share, false);
+}

@@ -7,7 +7,8 @@
 // The next step is loaded into registers while this one is multiplied.
 //
 // The shader that includes this file says how adjacent elements lie, in A_COLUMN_MAJOR (along m, else along k) and
-// B_ROW_MAJOR (along n, else along k), fetches the vectors a_next and b_next, and defines store_eight().
+// B_ROW_MAJOR (along n, else along k), fetches the vectors a_next and b_next, and defines store_eight(). If it defines
+// UNEVEN_ROWS, a condition for rows of C that do not begin at multiples of eight elements, then also store_one().
 //
 // Written against GL_NV_cooperative_matrix, which glslang supports. gpu/portable_matrices.h translates it to the extension
 // that devices of all vendors have.
@@ -137,8 +138,22 @@ void store_vector(uint64_t c, int64_t at, vec4 low, vec4 high) {
   U32x4Elements(c + at * 2).at = packed;
 }
 
+#ifdef UNEVEN_ROWS
+// Stores the sum of element (m, n) of C, which may be outside.
+void store_one(uint64_t c, uint m, uint n, float sum);
+#endif
+
 // Stores the M x WN sums of this subgroup at tiles[results]. The first is element (m, n) of C.
 void store_band(uint64_t c, uint results, uint m, uint n) {
+#ifdef UNEVEN_ROWS
+  if (UNEVEN_ROWS) {
+    for (uint at = gl_SubgroupInvocationID; at < M * WN; at += SUBGROUP) {
+      const uint y = at / WN, x = at % WN;
+      store_one(c, m + y, n + x, uintBitsToFloat(tiles[results + y * kResultRow + x / 4][x % 4]));
+    }
+    return;
+  }
+#endif
   for (uint at = gl_SubgroupInvocationID; at < M * WN / 8; at += SUBGROUP) {
     const uint y = at / (WN / 8), x = at % (WN / 8) * 8;
     const uint from = results + y * kResultRow + x / 4;

@@ -38,15 +38,17 @@ float bias(uint gate, uint unit) {
 float from_input(int64_t row, uint gate, uint unit) {
   return load_f32(a.from_inputs, (row * kGates + gate) * a.units + unit) + bias(gate, unit);
 }
-float from_state(uint sequence, uint gate, uint unit) {
+// The sums of the parts for the gates of one unit. Four parts are loaded at a time, so that their loads overlap.
+vec4 from_state(uint sequence, uint unit) {
   const int64_t size = int64_t(a.sequences) * kGates * a.units;
-  const int64_t at = (int64_t(sequence) * kGates + gate) * a.units + unit;
-  float sum = 0.0;
-  for (uint part = 0; part < a.parts; ++part) sum += load_f32(a.from_states, part * size + at);
-  return sum;
-}
-float both(int64_t row, uint sequence, uint gate, uint unit) {
-  return from_input(row, gate, unit) + from_state(sequence, gate, unit);
+  const int64_t at = int64_t(sequence) * kGates * a.units + unit;
+  vec4 sums = vec4(0);
+  for (uint first = 0; first < a.parts; first += 4)
+    [[unroll]] for (uint i = 0; i < 4; ++i)
+      if (first + i < a.parts)
+        [[unroll]] for (uint gate = 0; gate < kGates; ++gate)
+          sums[gate] += load_f32(a.from_states, (first + i) * size + at + int64_t(gate) * a.units);
+  return sums;
 }
 
 void main() {
@@ -56,12 +58,16 @@ void main() {
     const int64_t row = int64_t(a.row) + int64_t(sequence) * a.row_step, at = row * a.units + unit;
     const int64_t before = (int64_t(a.before) + int64_t(sequence) * a.before_step) * a.units + unit;
     const int64_t gates = row * 4 * a.units + unit;
+    const vec4 hidden = from_state(sequence, unit);
+    vec4 sums = hidden;
+    [[unroll]] for (uint gate = 0; gate < kGates; ++gate)
+      if (CELL != kGru || gate < 2) sums[gate] += from_input(row, gate, unit);
     float state;
     if (CELL == kLstm) {
-      const float input_gate = lg_sigmoid(both(row, sequence, 0, unit));
-      const float forget_gate = lg_sigmoid(both(row, sequence, 1, unit));
-      const float candidate = lg_tanh(both(row, sequence, 2, unit));
-      const float output_gate = lg_sigmoid(both(row, sequence, 3, unit));
+      const float input_gate = lg_sigmoid(sums[0]);
+      const float forget_gate = lg_sigmoid(sums[1]);
+      const float candidate = lg_tanh(sums[2]);
+      const float output_gate = lg_sigmoid(sums[3]);
       const float cell = fma(forget_gate, load_float(a.cells_before, before, TYPE), input_gate * candidate);
       store_float(a.gates, gates, TYPE, input_gate);
       store_float(a.gates, gates + a.units, TYPE, forget_gate);
@@ -71,9 +77,9 @@ void main() {
       if (a.last_cell != 0) store_float(a.last_cell, i, TYPE, cell);
       state = output_gate * lg_tanh(cell);
     } else if (CELL == kGru) {
-      const float reset = lg_sigmoid(both(row, sequence, 0, unit));
-      const float update = lg_sigmoid(both(row, sequence, 1, unit));
-      float inner = from_state(sequence, 2, unit);
+      const float reset = lg_sigmoid(sums[0]);
+      const float update = lg_sigmoid(sums[1]);
+      float inner = hidden[2];
       if (HAS_BIAS) inner += load_float(a.bias_hh, 2 * int64_t(a.units) + unit, TYPE);
       const float candidate = lg_tanh(fma(reset, inner, from_input(row, 2, unit)));
       store_float(a.gates, gates, TYPE, reset);
@@ -82,7 +88,7 @@ void main() {
       store_float(a.gates, gates + 3 * a.units, TYPE, inner);
       state = fma(update, load_float(a.states_before, before, TYPE) - candidate, candidate);
     } else {
-      const float sum = both(row, sequence, 0, unit);
+      const float sum = sums[0];
       state = CELL == kTanh ? lg_tanh(sum) : sum < 0.0 ? 0.0 : sum;  // NaN stays
     }
     store_float(a.states, at, TYPE, state);

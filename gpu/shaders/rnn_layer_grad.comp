@@ -46,7 +46,9 @@ void main() {
   const uint count = a.sequences * a.units;
   for (uint i = gl_GlobalInvocationID.x; i < count; i += gl_NumWorkGroups.x * kThreads) {
     float dstate = 0.0;
-    for (uint part = 0; part < a.part_count; ++part) dstate += load_f32(a.parts, int64_t(part) * count + i);
+    for (uint first = 0; first < a.part_count; first += 4)  // four loads overlap
+      [[unroll]] for (uint k = 0; k < 4; ++k)
+        if (first + k < a.part_count) dstate += load_f32(a.parts, int64_t(first + k) * count + i);
     if (CELL == kGru && a.last == 0) dstate += load_f32(a.direct, i);
     if (FINISH) {
       if (a.dstart != 0) store_float(a.dstart, i, TYPE, dstate);
