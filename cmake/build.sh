@@ -45,7 +45,7 @@ build() {
   NINJA_STATUS='Building %f of %t;' ninja -C "$dir" ${targets:-} 2>&1 | show_progress "$log" &&
     result=0 || result=${PIPESTATUS[0]}
   if [ "$result" -ne 0 ]; then
-    grep -E -A 12 'error:|FAILED|ninja: error' "$log" | head -n 40 >&2
+    grep -E -A 12 'error:|FAILED|ninja: error' "$log" | sed -n 1,40p >&2  # head would end grep by SIGPIPE
     echo "The build failed; the whole log is $log" >&2
     return 1
   fi

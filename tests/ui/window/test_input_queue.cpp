@@ -1,6 +1,9 @@
 #include <GLFW/glfw3.h>
 #include <doctest/doctest.h>
 
+#include <string>
+#include <vector>
+
 #include "ui/window/input_queue.h"
 
 namespace lunagrad {
