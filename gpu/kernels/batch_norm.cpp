@@ -1,9 +1,10 @@
 // batch_norm in training and evaluation and its gradient, of f32, f16 and bf16 with statistics and weights of
 // f32 (shaders/batch_norm.comp).
+#include "gpu/kernels/batch_norm.h"
+
 #include <algorithm>
 #include <bit>
 
-#include "gpu/kernels.h"
 #include "runtime/ops.h"
 
 namespace lunagrad::gpu {
@@ -11,28 +12,6 @@ namespace {
 
 using shaders::BatchNorm;
 constexpr int kEpsAt = 0, kTrainingAt = 1, kInputWantedAt = 2;  // parameters of runtime/ops/batch_norm.cpp
-
-// Divides numbers below 2^31.
-struct Divisor {
-  uint32_t factor = 0, shift = 0;
-  Divisor() = default;
-  explicit Divisor(uint32_t by) : shift(uint32_t(std::bit_width(by - 1))) {
-    factor = uint32_t((uint64_t(1) << 32) * ((uint64_t(1) << shift) - by) / by + 1);
-  }
-};
-
-struct Arguments {
-  uint64_t x, grad, result;
-  uint64_t mean, var, weight, bias;
-  uint64_t parts, slopes;
-  uint64_t dweight, dbias;
-  uint32_t channels, size, elements;
-  uint32_t units, each;
-  uint32_t part_count;
-  float eps;
-  Divisor by_units, by_size, by_channels;
-};
-static_assert(offsetof(Arguments, channels) == 88 && sizeof(Arguments) == 144);
 
 bool supports(const Call& call, size_t of_channels, DType type) {
   if (type != DType::f32 && !is_half(type)) return false;
@@ -49,149 +28,143 @@ Tensor in_order(const Call& call, int input) {
   return call.has(input) ? contiguous(call.input(input)) : Tensor();
 }
 
-// The passes of one call.
-class Passes {
- public:
-  Passes(const Tensor& x, const Tensor& grad, double eps, Recorder& recorder)
-      : x_(x), grad_(grad), recorder_(recorder) {
-    const Shape& shape = x.shape();
-    a_.channels = uint32_t(shape[1]);
-    a_.elements = uint32_t(x.numel());
-    a_.size = uint32_t(x.numel() / (shape[0] * shape[1]));
-    a_.eps = float(eps);
-    a_.by_size = Divisor(a_.size);
-    a_.by_channels = Divisor(a_.channels);
-    constants_.type = uint32_t(x.dtype());
-    constants_.aligned = x.offset() % 4 == 0 && (!grad.defined() || grad.offset() % 4 == 0);
-    constants_.whole = a_.size % 4 == 0;
-    divide_sums();
-  }
+// Adjacent channels of images of one element are adjacent in memory.
+constexpr uint32_t kAcross = 32;
 
-  void use(const Tensor& weight, const Tensor& bias) {
-    weight_ = weight, bias_ = bias;
-    constants_.has_weight = weight.defined();
-    constants_.has_bias = bias.defined();
-  }
-  void be_training(bool training) { constants_.training = training; }
+}  // namespace
 
-  void moments(const Tensor& mean, const Tensor& var) {
-    sum(BatchNorm::kMoments, BatchNorm::kMergeMoments, [&](Launch& launch, Arguments& a) {
-      a.mean = launch.writes(mean);
-      a.var = launch.writes(var);
-    });
-  }
+BatchNormPasses::Divisor::Divisor(uint32_t by) : shift(uint32_t(std::bit_width(by - 1))) {
+  factor = uint32_t((uint64_t(1) << 32) * ((uint64_t(1) << shift) - by) / by + 1);
+}
 
-  void normalize(const Tensor& mean, const Tensor& var, const Tensor& result) {
+BatchNormPasses::BatchNormPasses(const Tensor& x, const Tensor& grad, double eps, Recorder& recorder)
+    : x_(x), grad_(grad), recorder_(recorder) {
+  const Shape& shape = x.shape();
+  a_.channels = uint32_t(shape[1]);
+  a_.elements = uint32_t(x.numel());
+  a_.size = uint32_t(x.numel() / (shape[0] * shape[1]));
+  a_.eps = float(eps);
+  a_.by_size = Divisor(a_.size);
+  a_.by_channels = Divisor(a_.channels);
+  constants_.type = uint32_t(x.dtype());
+  constants_.aligned = x.offset() % 4 == 0 && (!grad.defined() || grad.offset() % 4 == 0);
+  constants_.whole = a_.size % 4 == 0;
+  static_assert(offsetof(Arguments, channels) == 88 && sizeof(Arguments) == 144);
+  divide_sums();
+}
+
+void BatchNormPasses::use(const Tensor& weight, const Tensor& bias) {
+  weight_ = weight, bias_ = bias;
+  constants_.has_weight = weight.defined();
+  constants_.has_bias = bias.defined();
+}
+template <class F>
+void BatchNormPasses::sum(uint32_t mode, uint32_t merging_mode, F&& results) {
+  const bool divided = a_.part_count > 1;
+  const Scratch parts(recorder_, divided ? size_t(a_.part_count) * 2 * a_.channels * 4 : 8);
+  {
     Launch launch(recorder_);
     Arguments a = a_;
     a.x = launch.reads(x_);
-    read_channels(launch, a, mean, var);
-    if (bias_.defined()) a.bias = launch.reads(bias_);
-    visit(launch, a, BatchNorm::kNormalize, result);
-  }
-
-  // slopes: null if the gradient of the input is not wanted.
-  void sums(const Tensor& mean, const Tensor& var, const Tensor& dweight, const Tensor& dbias,
-            const Scratch* slopes) {
-    sum(BatchNorm::kSums, BatchNorm::kMergeSums, [&](Launch& launch, Arguments& a) {
-      read_channels(launch, a, mean, var);
-      a.dweight = launch.writes(dweight);
-      a.dbias = launch.writes(dbias);
-      if (slopes) a.slopes = launch.writes(*slopes);
-    });
-  }
-
-  void input_gradient(const Tensor& mean, const Scratch& slopes, const Tensor& result) {
-    Launch launch(recorder_);
-    Arguments a = a_;
-    if (constants_.training) a.x = launch.reads(x_);
-    a.grad = launch.reads(grad_);
-    a.mean = launch.reads(mean);
-    a.slopes = launch.reads(slopes);
-    visit(launch, a, BatchNorm::kInputGradient, result);
-  }
-
- private:
-  // Adjacent channels of images of one element are adjacent in memory.
-  static constexpr uint32_t kAcross = 32;
-
-  bool in_vectors() const { return constants_.aligned && constants_.whole; }
-
-  // Parts of a channel, so that few channels keep the device busy, too. A part is worth a block of elements
-  // for each thread, and no thread has more than 8192 blocks.
-  void divide_sums() {
-    const uint32_t unit = in_vectors() ? 4 : 1, image = a_.size / unit;
-    across_ = a_.size == 1 && a_.channels >= kAcross / 2 ? kAcross : 1;
-    a_.units = a_.elements / a_.channels / unit;
-    a_.by_units = Divisor(image);
-    const uint32_t columns = (a_.channels + across_ - 1) / across_;
-    const uint32_t block = kGroupSize / across_ * BatchNorm::kBlock * (4 / unit);
-    const uint64_t blocks = (uint64_t(a_.units) + block - 1) / block;
-    const uint64_t wanted = std::max<uint64_t>(recorder_.rates.busy_groups(4) / columns, blocks / 8192 + 1);
-    const uint64_t parts = std::min(wanted, blocks);
-    a_.each = uint32_t((a_.units + parts - 1) / parts);
-    a_.part_count = (a_.units + a_.each - 1) / a_.each;
-  }
-
-  void read_channels(Launch& launch, Arguments& a, const Tensor& mean, const Tensor& var) const {
-    a.mean = launch.reads(mean);
-    a.var = launch.reads(var);
-    if (weight_.defined()) a.weight = launch.reads(weight_);
-  }
-
-  template <class F>
-  void sum(uint32_t mode, uint32_t merging_mode, F&& results) {
-    const bool divided = a_.part_count > 1;
-    const Scratch parts(recorder_, divided ? size_t(a_.part_count) * 2 * a_.channels * 4 : 8);
-    {
-      Launch launch(recorder_);
-      Arguments a = a_;
-      a.x = launch.reads(x_);
-      if (mode == BatchNorm::kSums) a.grad = launch.reads(grad_);
-      if (divided) a.parts = launch.writes(parts);
-      results(launch, a);
-      run(launch, a, mode, across_, a.part_count);
-    }
-    if (!divided) return;
-    Launch launch(recorder_);
-    Arguments a = a_;
-    a.x = launch.reads(x_);
-    a.parts = launch.reads(parts);
+    if (mode == BatchNorm::kSums) a.grad = launch.reads(grad_);
+    if (divided) a.parts = launch.writes(parts);
     results(launch, a);
-    run(launch, a, merging_mode, kAcross, 1);
+    run(launch, a, mode, across_, a.part_count);
   }
+  if (!divided) return;
+  Launch launch(recorder_);
+  Arguments a = a_;
+  a.x = launch.reads(x_);
+  a.parts = launch.reads(parts);
+  results(launch, a);
+  run(launch, a, merging_mode, kAcross, 1);
+}
 
-  void run(Launch& launch, const Arguments& a, uint32_t mode, uint32_t across, uint32_t parts) {
-    const PhysicalDevice& physical = recorder_.physical;
-    BatchNorm constants = constants_;
-    constants.mode = mode;
-    constants.along = kGroupSize;
-    constants.across = across;
-    constants.subgroup =
-        physical.subgroup_sums && kGroupSize % physical.subgroup_size == 0 ? physical.subgroup_size : 0;
-    const uint64_t groups = uint64_t((a.channels + across - 1) / across) * parts;
-    launch.run(constants, {group_count(groups, recorder_)}, bytes_of(a));
-  }
+void BatchNormPasses::moments(const Tensor& mean, const Tensor& var) {
+  sum(BatchNorm::kMoments, BatchNorm::kMergeMoments, [&](Launch& launch, Arguments& a) {
+    a.mean = launch.writes(mean);
+    a.var = launch.writes(var);
+  });
+}
 
-  void visit(Launch& launch, Arguments& a, uint32_t mode, const Tensor& result) {
-    a.result = launch.writes(result);
-    BatchNorm constants = constants_;
-    constants.mode = mode;
-    const uint64_t width = kGroupSize * 4 * BatchNorm::kTogether;
-    launch.run(constants, {group_count((a.elements + width - 1) / width, recorder_)}, bytes_of(a));
-  }
+void BatchNormPasses::normalize(const Tensor& mean, const Tensor& var, const Tensor& result) {
+  Launch launch(recorder_);
+  Arguments a = a_;
+  a.x = launch.reads(x_);
+  read_channels(launch, a, mean, var);
+  if (bias_.defined()) a.bias = launch.reads(bias_);
+  visit(launch, a, BatchNorm::kNormalize, result);
+}
 
-  const Tensor x_, grad_;
-  Tensor weight_, bias_;
-  Recorder& recorder_;
-  Arguments a_{};
-  BatchNorm constants_;
-  uint32_t across_ = 1;
-};
+void BatchNormPasses::sums(const Tensor& mean, const Tensor& var, const Tensor& dweight, const Tensor& dbias,
+                           const Scratch* slopes) {
+  sum(BatchNorm::kSums, BatchNorm::kMergeSums, [&](Launch& launch, Arguments& a) {
+    read_channels(launch, a, mean, var);
+    a.dweight = launch.writes(dweight);
+    a.dbias = launch.writes(dbias);
+    if (slopes) a.slopes = launch.writes(*slopes);
+  });
+}
+
+void BatchNormPasses::input_gradient(const Tensor& mean, const Scratch& slopes, const Tensor& result) {
+  Launch launch(recorder_);
+  Arguments a = a_;
+  if (constants_.training) a.x = launch.reads(x_);
+  a.grad = launch.reads(grad_);
+  a.mean = launch.reads(mean);
+  a.slopes = launch.reads(slopes);
+  visit(launch, a, BatchNorm::kInputGradient, result);
+}
+
+// Parts of a channel, so that few channels keep the device busy, too. A part is worth a block of elements
+// for each thread, and no thread has more than 8192 blocks.
+void BatchNormPasses::divide_sums() {
+  const uint32_t unit = in_vectors() ? 4 : 1, image = a_.size / unit;
+  across_ = a_.size == 1 && a_.channels >= kAcross / 2 ? kAcross : 1;
+  a_.units = a_.elements / a_.channels / unit;
+  a_.by_units = Divisor(image);
+  const uint32_t columns = (a_.channels + across_ - 1) / across_;
+  const uint32_t block = kGroupSize / across_ * BatchNorm::kBlock * (4 / unit);
+  const uint64_t blocks = (uint64_t(a_.units) + block - 1) / block;
+  const uint64_t wanted = std::max<uint64_t>(recorder_.rates.busy_groups(4) / columns, blocks / 8192 + 1);
+  const uint64_t parts = std::min(wanted, blocks);
+  a_.each = uint32_t((a_.units + parts - 1) / parts);
+  a_.part_count = (a_.units + a_.each - 1) / a_.each;
+}
+
+void BatchNormPasses::read_channels(Launch& launch, Arguments& a, const Tensor& mean,
+                                    const Tensor& var) const {
+  a.mean = launch.reads(mean);
+  a.var = launch.reads(var);
+  if (weight_.defined()) a.weight = launch.reads(weight_);
+}
+
+void BatchNormPasses::run(Launch& launch, const Arguments& a, uint32_t mode, uint32_t across,
+                          uint32_t parts) {
+  const PhysicalDevice& physical = recorder_.physical;
+  BatchNorm constants = constants_;
+  constants.mode = mode;
+  constants.along = kGroupSize;
+  constants.across = across;
+  constants.subgroup =
+      physical.subgroup_sums && kGroupSize % physical.subgroup_size == 0 ? physical.subgroup_size : 0;
+  const uint64_t groups = uint64_t((a.channels + across - 1) / across) * parts;
+  launch.run(constants, {group_count(groups, recorder_)}, bytes_of(a));
+}
+
+void BatchNormPasses::visit(Launch& launch, Arguments& a, uint32_t mode, const Tensor& result) {
+  a.result = launch.writes(result);
+  BatchNorm constants = constants_;
+  constants.mode = mode;
+  const uint64_t width = kGroupSize * 4 * BatchNorm::kTogether;
+  launch.run(constants, {group_count((a.elements + width - 1) / width, recorder_)}, bytes_of(a));
+}
+
+namespace {
 
 void run_train(const Call& call, Recorder& recorder) {
   const NoGrad off;
-  Passes passes(in_order(call, 0), {}, call.real(kEpsAt), recorder);
+  BatchNormPasses passes(in_order(call, 0), {}, call.real(kEpsAt), recorder);
   passes.use(in_order(call, 1), in_order(call, 2));
   passes.moments(call.output(1), call.output(2));
   passes.normalize(call.output(1), call.output(2), call.output());
@@ -199,7 +172,7 @@ void run_train(const Call& call, Recorder& recorder) {
 
 void run_eval(const Call& call, Recorder& recorder) {
   const NoGrad off;
-  Passes passes(in_order(call, 0), {}, call.real(kEpsAt), recorder);
+  BatchNormPasses passes(in_order(call, 0), {}, call.real(kEpsAt), recorder);
   passes.use(in_order(call, 3), in_order(call, 4));
   passes.normalize(in_order(call, 1), in_order(call, 2), call.output());
 }
@@ -209,7 +182,7 @@ void run_backward(const Call& call, Recorder& recorder) {
   const NoGrad off;
   const Tensor mean = in_order(call, 2), var = in_order(call, 3);
   const bool wanted = call.flag(kInputWantedAt);
-  Passes passes(in_order(call, 1), in_order(call, 0), call.real(kEpsAt), recorder);
+  BatchNormPasses passes(in_order(call, 1), in_order(call, 0), call.real(kEpsAt), recorder);
   passes.use(in_order(call, 4), {});
   passes.be_training(call.flag(kTrainingAt));
   const Scratch slopes(recorder, size_t(3) * size_t(mean.numel()) * 4);

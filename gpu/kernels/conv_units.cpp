@@ -91,11 +91,20 @@ Planes channels_last(const Tensor& x, const Layout& layout, uint32_t planes, Rec
   const ConvGeometry::Sizes& step = layout.place_step;
   const bool adjacent =
       step[2] == 1 && step[1] == layout.size[2] && step[0] == layout.size[1] * layout.size[2];
-  launch.run(ChannelsLast{.planes = planes,
-                          .type = uint32_t(x.dtype()),
-                          .places = uint32_t(tile_places),
-                          .adjacent = adjacent},
-             {group_count(tiles, recorder)}, bytes_of(arguments));
+  const auto aligned = [](int64_t elements) { return elements % 4 == 0; };
+  const bool in_fours =
+      !wide && adjacent && aligned(layout.places()) && layout.group_channels % 8 == 0 &&
+      (layout.groups == 1 || layout.group_step == layout.group_channels * layout.channel_step) &&
+      aligned(layout.channel_step) && aligned(layout.item_step[0]) && aligned(layout.item_step[1]) &&
+      arguments.from % 8 == 0;
+  launch.run(
+      ChannelsLast{.planes = planes,
+                   .type = uint32_t(x.dtype()),
+                   .places = uint32_t(tile_places),
+                   .adjacent = adjacent,
+                   .in_fours = in_fours},
+      {in_fours ? groups_for(uint64_t(layout.elements()) / 32, recorder) : group_count(tiles, recorder)},
+      bytes_of(arguments));
   return made;
 }
 

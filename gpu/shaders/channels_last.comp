@@ -9,6 +9,8 @@ layout(constant_id = 0) const uint PLANES = 1;
 layout(constant_id = 1) const uint TYPE = kF32;
 layout(constant_id = 2) const uint PLACES = 64;     // of a tile
 layout(constant_id = 3) const bool ADJACENT = false;  // the positions of a channel are adjacent elements
+// 16-bit elements with no padding, and positions that are adjacent and can be loaded four at a time.
+layout(constant_id = 4) const bool IN_FOURS = false;
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
   uint64_t from, to, plane;  // plane: bytes from one plane to the next
@@ -32,15 +34,46 @@ int64_t offset_of_place(uint place) {
   return x * arguments.place_step[0] + y * arguments.place_step[1] + z * arguments.place_step[2];
 }
 
+int64_t offset_of_item(uint item) {
+  return int64_t(item / arguments.items[1]) * arguments.item_step[0] + int64_t(item % arguments.items[1]) * arguments.item_step[1];
+}
+
+// An invocation arranges four places of eight channels in registers; 32 of them eight times as many places and four times
+// as many channels, so that loads and stores are of adjacent elements.
+void arrange_fours(uint channels, uint places) {
+  const uint fours = places / 4, eights = channels / 8, across = (fours + 7) / 8, down = (eights + 3) / 4;
+  const uint all = arguments.items[0] * arguments.items[1] * across * down * 32;
+  for (uint i = gl_GlobalInvocationID.x; i < all; i += gl_NumWorkGroups.x * 256) {
+    const uint block = i / 32, four = block % across * 8 + i % 8, eight = block / across % down * 4 + i % 32 / 8;
+    const uint item = block / across / down;
+    if (four >= fours || eight >= eights) continue;
+    const uint64_t from = arguments.from + (offset_of_item(item) + eight * 8 * arguments.channel_step) * 2;
+    uvec2 rows[8];
+    [[unroll]] for (uint c = 0; c < 8; ++c)
+      rows[c] = U32x2Elements(from + (c * arguments.channel_step + int64_t(four) * 4) * 2).at;
+    [[unroll]] for (uint place = 0; place < 4; ++place) {
+      uvec4 packed;
+      [[unroll]] for (uint c = 0; c < 4; ++c) {
+        const uint low = rows[2 * c][place / 2], high = rows[2 * c + 1][place / 2];
+        packed[c] = place % 2 == 0 ? low & 0xffffu | high << 16 : low >> 16 | high & 0xffff0000u;
+      }
+      U32x4Elements(arguments.to + ((uint64_t(item) * places + four * 4 + place) * channels + eight * 8) * 2).at = packed;
+    }
+  }
+}
+
 void main() {
   const uint channels = arguments.groups * arguments.padded_channels;
   const uint places = arguments.size[0] * arguments.size[1] * arguments.size[2];
+  if (IN_FOURS) {
+    arrange_fours(channels, places);
+    return;
+  }
   for (uint t = gl_WorkGroupID.x; t < arguments.tiles; t += gl_NumWorkGroups.x) {
     const uint first_place = t % arguments.place_tiles * PLACES;
     const uint first_channel = t / arguments.place_tiles % arguments.channel_tiles * kChannels;
     const uint item = t / arguments.place_tiles / arguments.channel_tiles;
-    const int64_t start = int64_t(item / arguments.items[1]) * arguments.item_step[0] +
-                          int64_t(item % arguments.items[1]) * arguments.item_step[1];
+    const int64_t start = offset_of_item(item);
     [[unroll]] for (uint i = gl_LocalInvocationID.x; i < kChannels * PLACES; i += 256) {
       const uint place = first_place + i % PLACES, channel = first_channel + i / PLACES;
       const uint group = channel / arguments.padded_channels, own = channel % arguments.padded_channels;

@@ -44,3 +44,28 @@ for _ = 1, 4 do
   assert(same(unique, right_unique) and same(inverse, right_inverse) and same(counts, right_counts))
   assert(same(y:scatter(1, y + 500, places[1]:expand(n)), x:scatter(1, x + 500, at[1]:expand(n))))
 end
+
+-- Normalization of groups of large images, which GPUs compute in passes over channels.
+do
+  local F = lg.nn.functional
+  local function all_of(device, dtype, case)
+    lg.manual_seed(5)
+    local function given(...) return lg.randn(..., {dtype = "f64", device = "cpu"}):to(device, dtype):requires_grad_() end
+    local x = given(case.shape)
+    local weight, bias = case.weight and given(case.shape[2]), case.bias and given(case.shape[2])
+    local y = F.group_norm(x + 3, case.groups, weight or nil, bias or nil)
+    local weights = lg.linspace(-1, 1, y:numel(), {dtype = "f64", device = "cpu"}):view(y:size()):to(device, dtype);
+    (y * weights):sum():backward()
+    return {y = y:detach(), x = x.grad, weight = weight and weight.grad, bias = bias and bias.grad}
+  end
+  for _, case in ipairs {
+    {shape = {2, 6, 16, 17}, groups = 3, weight = true, bias = true}, {shape = {1, 4, 300}, groups = 4, weight = true},
+    {shape = {3, 130, 256}, groups = 1, bias = true}, {shape = {2, 5, 32, 32}, groups = 5}, {shape = {2, 8, 5, 5}, groups = 2, weight = true, bias = true},
+  } do
+    local wanted = all_of("cpu", "f64", case)
+    for name, found in pairs(all_of(lg.device(), "f32", case)) do
+      local off = (found:to("cpu", "f64") - wanted[name]):abs():max():item()
+      assert(off <= 2e-5 * (1 + wanted[name]:abs():max():item()), ("group_norm: %s is off by %g"):format(name, off))
+    end
+  end
+end

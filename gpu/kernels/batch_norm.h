@@ -1,0 +1,62 @@
+#pragma once
+// The passes of batch_norm over x [batch, channels, …] (gpu/shaders/batch_norm.comp): for batch_norm itself,
+// and for group_norm, which takes the channels of each sample as channels of their own.
+#include "gpu/kernels.h"
+
+namespace lunagrad::gpu {
+
+class BatchNormPasses {
+ public:
+  // Both tensors are contiguous; grad, of the result, may be undefined.
+  BatchNormPasses(const Tensor& x, const Tensor& grad, double eps, Recorder&);
+
+  // f32 [channels], contiguous; may be undefined.
+  void use(const Tensor& weight, const Tensor& bias);
+  void be_training(bool training) { constants_.training = training; }
+
+  // Mean and variance (without correction) of each channel.
+  void moments(const Tensor& mean, const Tensor& var);
+  void normalize(const Tensor& mean, const Tensor& var, const Tensor& result);
+  // For each channel the sum of g / sqrt(var + eps) (x - mean), and the sum of g. slopes: those that
+  // input_gradient() reads; null if it is not wanted.
+  void sums(const Tensor& mean, const Tensor& var, const Tensor& dweight, const Tensor& dbias,
+            const Scratch* slopes);
+  // slopes[0] g + slopes[1] (x - mean) + slopes[2], with slopes f32 [3, channels].
+  void input_gradient(const Tensor& mean, const Scratch& slopes, const Tensor& result);
+
+ private:
+  // Divides numbers below 2^31.
+  struct Divisor {
+    uint32_t factor = 0, shift = 0;
+    Divisor() = default;
+    explicit Divisor(uint32_t by);
+  };
+  struct Arguments {
+    uint64_t x, grad, result;
+    uint64_t mean, var, weight, bias;
+    uint64_t parts, slopes;
+    uint64_t dweight, dbias;
+    uint32_t channels, size, elements;
+    uint32_t units, each;
+    uint32_t part_count;
+    float eps;
+    Divisor by_units, by_size, by_channels;
+  };
+
+  bool in_vectors() const { return constants_.aligned && constants_.whole; }
+  void divide_sums();
+  void read_channels(Launch&, Arguments&, const Tensor& mean, const Tensor& var) const;
+  template <class F>
+  void sum(uint32_t mode, uint32_t merging_mode, F&& results);
+  void run(Launch&, const Arguments&, uint32_t mode, uint32_t across, uint32_t parts);
+  void visit(Launch&, Arguments&, uint32_t mode, const Tensor& result);
+
+  const Tensor x_, grad_;
+  Tensor weight_, bias_;
+  Recorder& recorder_;
+  Arguments a_{};
+  shaders::BatchNorm constants_;
+  uint32_t across_ = 1;
+};
+
+}  // namespace lunagrad::gpu

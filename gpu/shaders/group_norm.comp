@@ -1,0 +1,107 @@
+#version 460
+// What group_norm does between the passes of batch_norm.comp, which take each channel of each sample as a channel of its own.
+// With the moments of n channels of m elements each, of a group: mean = sum mean_c / n,
+// var = sum (var_c + (mean_c - mean)^2) / n (Chan, Golub, LeVeque, 1979). With r = 1 / sqrt(var + eps), the sums A = sum w g and
+// B = sum w g r (x - mean) of the group:  dx = w r g - r^2 B / (n m) (x - mean) - r A / (n m).
+// A work group of kMeet and kSlopes processes a group of channels; of kTotals an invocation adds up a channel over the samples.
+#extension GL_GOOGLE_include_directive : require
+#include "memory.glsl"
+
+layout(local_size_x = 64) in;
+layout(constant_id = 0) const uint MODE = 0;
+layout(constant_id = 1) const bool HAS_WEIGHT = false;
+const uint kMeet = 0;    // writes the group's moments to all of its channels, and the weights and biases beside them
+const uint kSlopes = 1;
+const uint kTotals = 2;  // the gradients of weight and bias
+const uint kThreads = 64;
+
+layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
+  uint64_t mean, var;                  // f32 [samples, channels]: of channels, then of groups
+  uint64_t weight, bias;               // [channels]; 0: none
+  uint64_t spread_weight, spread_bias;  // kMeet: [samples, channels]
+  uint64_t dweight, dbias;             // [samples, channels]: sums of g r (x - mean), and of g
+  uint64_t slopes;                     // [3, samples, channels]
+  uint64_t weight_result, bias_result;  // kTotals: [channels]; 0: not wanted
+  uint groups, group_channels, channels, samples;
+  float elements;                      // of a channel
+  float eps;
+};
+layout(push_constant, scalar) uniform Push {
+  Arguments a;
+};
+
+shared vec2 meeting[kThreads];
+
+vec2 total_of(vec2 sum) {
+  const uint id = gl_LocalInvocationID.x;
+  meeting[id] = sum;
+  barrier();
+  [[unroll]] for (uint half_way = kThreads / 2; half_way > 0; half_way /= 2) {
+    if (id < half_way) meeting[id] += meeting[id + half_way];
+    barrier();
+  }
+  const vec2 total = meeting[0];
+  barrier();
+  return total;
+}
+
+float weight_of(uint channel) {
+  return HAS_WEIGHT ? load_f32(a.weight, channel) : 1.0;
+}
+
+void meet(uint group) {
+  const uint first = group * a.group_channels, id = gl_LocalInvocationID.x;
+  float sum = 0.0;
+  for (uint c = id; c < a.group_channels; c += kThreads) sum += load_f32(a.mean, first + c);
+  const float mean = total_of(vec2(sum, 0)).x / a.group_channels;
+  sum = 0.0;
+  for (uint c = id; c < a.group_channels; c += kThreads) {
+    const float away = load_f32(a.mean, first + c) - mean;
+    sum += load_f32(a.var, first + c) + away * away;
+  }
+  const float var = total_of(vec2(sum, 0)).x / a.group_channels;
+  for (uint c = id; c < a.group_channels; c += kThreads) {
+    const uint channel = (first + c) % a.channels;
+    store_f32(a.mean, first + c, mean);
+    store_f32(a.var, first + c, var);
+    if (a.spread_weight != 0) store_f32(a.spread_weight, first + c, weight_of(channel));
+    if (a.spread_bias != 0) store_f32(a.spread_bias, first + c, load_f32(a.bias, channel));
+  }
+}
+
+void find_slopes(uint group) {
+  const uint first = group * a.group_channels, id = gl_LocalInvocationID.x, all = a.samples * a.channels;
+  vec2 sums = vec2(0);
+  for (uint c = id; c < a.group_channels; c += kThreads)
+    sums += weight_of((first + c) % a.channels) * vec2(load_f32(a.dbias, first + c), load_f32(a.dweight, first + c));
+  sums = total_of(sums) / (a.elements * a.group_channels);
+  const float r = 1.0 / sqrt(load_f32(a.var, first) + a.eps);
+  for (uint c = id; c < a.group_channels; c += kThreads) {
+    store_f32(a.slopes, first + c, weight_of((first + c) % a.channels) * r);
+    store_f32(a.slopes, all + first + c, -r * r * sums.y);
+    store_f32(a.slopes, 2 * all + first + c, -r * sums.x);
+  }
+}
+
+void add_samples(uint channel) {
+  vec2 sums = vec2(0);
+  for (uint i = channel; i < a.samples * a.channels; i += a.channels)
+    sums += vec2(load_f32(a.dweight, i), load_f32(a.dbias, i));
+  if (a.weight_result != 0) store_f32(a.weight_result, channel, sums.x);
+  if (a.bias_result != 0) store_f32(a.bias_result, channel, sums.y);
+}
+
+void main() {
+  if (MODE == kTotals) {
+    for (uint channel = gl_GlobalInvocationID.x; channel < a.channels; channel += gl_NumWorkGroups.x * kThreads)
+      add_samples(channel);
+    return;
+  }
+  for (uint group = gl_WorkGroupID.x; group < a.samples * a.groups; group += gl_NumWorkGroups.x) {
+    if (MODE == kMeet)
+      meet(group);
+    else
+      find_slopes(group);
+    barrier();
+  }
+}
