@@ -139,6 +139,7 @@ std::vector<KernelEntry> conv_kernels();
 std::vector<KernelEntry> pool_kernels();
 std::vector<KernelEntry> norm_kernels();
 std::vector<KernelEntry> batch_norm_kernels();
+std::vector<KernelEntry> embedding_bag_kernels();
 std::vector<KernelEntry> group_norm_kernels();
 std::vector<KernelEntry> attention_kernels();
 std::vector<KernelEntry> rearrange_kernels();

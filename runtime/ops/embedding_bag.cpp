@@ -94,9 +94,8 @@ enum SumInput { kSumIds, kSumWeight, kSumStarts, kSumScale };
 
 // The bag of each id, from 0: the number of offsets up to its position, less 1.
 Tensor bags_of(const Tensor& offsets, int64_t ids) {
-  const Tensor marks = index_add(zeros({ids + 1}, DType::i64, offsets.device()), 0, offsets,
-                                 ones(offsets.shape(), DType::i64, offsets.device()));
-  return narrow(cumsum(marks, 0), 0, 0, ids) - whole(1);
+  const Tensor places = arange(0, double(ids), 1, DType::i64, offsets.device());
+  return apply1(*find_op("_searchsorted"), {offsets, places}, {true}) - whole(1);
 }
 
 // --- the sums of bags, for f32 and f64: no rows are copied ---

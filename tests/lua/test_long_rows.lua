@@ -69,3 +69,29 @@ do
     end
   end
 end
+
+-- Bags of ids: sums and their gradients are the CPU's, with empty bags and any width; an id that is no row is named.
+do
+  local F = lg.nn.functional
+  local function bags_on(device, case)
+    lg.manual_seed(6)
+    local ids = lg.randint(0, 30, {case.ids}, {device = "cpu"}):to(device, case.type)
+    local table_of = lg.randn({30, case.width}, {device = "cpu"}):to(device):requires_grad_()
+    local scale = case.scaled and lg.randn({case.ids}, {device = "cpu"}):to(device):requires_grad_() or nil
+    local y = F.embedding_bag(ids, table_of, case.offsets and lg.tensor(case.offsets, {device = device}), {mode = case.mode,
+      per_sample_weights = scale});
+    (y * y):sum():backward()
+    return {y = y:detach(), table = table_of.grad, scale = scale and scale.grad}
+  end
+  for _, case in ipairs {
+    {ids = 40, width = 8, offsets = {0, 0, 3, 3, 17, 40}, mode = "sum", scaled = true, type = "i64"},
+    {ids = 40, width = 7, offsets = {0, 11}, mode = "mean", type = "i32"},
+    {ids = 5, width = 1, offsets = {0}, mode = "sum", type = "i64"},
+  } do
+    local wanted = bags_on("cpu", case)
+    for name, found in pairs(bags_on(lg.device(), case)) do expect.close(here(found), wanted[name], 1e-4) end
+  end
+  expect.raises("30", function()
+    print(F.embedding_bag(lg.tensor {{1, 30}}, lg.randn(30, 4), nil, {mode = "sum"}):sum():item())
+  end)
+end

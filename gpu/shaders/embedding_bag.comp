@@ -1,0 +1,49 @@
+#version 460
+// Sums of the rows of a table that the ids of each bag name, each times its scale. Bag b has the ids starts[b] … starts[b + 1] - 1,
+// the last one those to the end. An invocation adds four adjacent elements of a bag. An id that is no row of the table is noted
+// as a fault and adds nothing.
+#extension GL_GOOGLE_include_directive : require
+#include "memory.glsl"
+#include "fault.glsl"
+
+layout(local_size_x = 256) in;
+layout(constant_id = 0) const uint ID_TYPE = 3;
+layout(constant_id = 1) const bool SCALED = false;
+layout(constant_id = 2) const bool IN_FOURS = false;  // rows consist of vectors of four elements, which can be loaded at once
+
+layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
+  uint64_t ids, table, starts, scale;  // starts: i64; table and scale: f32
+  uint64_t result, fault;
+  uint bags, ids_count, rows, width;
+  uint kind;  // of a fault
+};
+layout(push_constant, scalar) uniform Push {
+  Arguments a;
+};
+
+void main() {
+  const uint fours = (a.width + 3) / 4;
+  for (uint i = gl_GlobalInvocationID.x; i < a.bags * fours; i += gl_NumWorkGroups.x * 256) {
+    const uint bag = i / fours, first = i % fours * 4;
+    const uint begin = uint(load_integer(a.starts, bag, kI64));
+    const uint end = bag + 1 < a.bags ? uint(load_integer(a.starts, bag + 1, kI64)) : a.ids_count;
+    vec4 sum = vec4(0);
+    for (uint k = begin; k < end; ++k) {
+      const int64_t row = load_integer(a.ids, k, ID_TYPE);
+      if (row < 0 || row >= int64_t(a.rows)) {
+        note_index(a.fault, a.kind, k, row, a.rows);
+        continue;
+      }
+      const int64_t at = row * a.width + first;
+      vec4 values = vec4(0);
+      if (IN_FOURS)
+        values = load_f32x4(a.table + at * 4, 0);
+      else
+        [[unroll]] for (uint e = 0; e < 4; ++e)
+          if (first + e < a.width) values[e] = load_f32(a.table, at + e);
+      sum += SCALED ? load_f32(a.scale, k) * values : values;
+    }
+    [[unroll]] for (uint e = 0; e < 4; ++e)
+      if (first + e < a.width) store_f32(a.result, int64_t(bag) * a.width + first + e, sum[e]);
+  }
+}
