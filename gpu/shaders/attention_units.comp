@@ -111,9 +111,12 @@ void compute_block(uint item) {
   barrier();
 
   const uint end = CAUSAL ? min(own + R, arguments.keys) : arguments.keys;
+  uvec4 next_keys[kFetches], next_values[kFetches];
+  fetch_tile(next_keys, keys, arguments.k.step, 0, end, arguments.features);
   for (uint key = 0; key < end; key += S) {
-    load_tile(0, S, keys, arguments.k.step, key, arguments.keys, arguments.features);
+    keep_tile(0, next_keys);
     barrier();
+    fetch_tile(next_keys, keys, arguments.k.step, key + S, end, arguments.features);
     const bool inside =
         first + 16 <= arguments.queries && key + S <= arguments.keys && (!CAUSAL || key + S <= first + 1);
     stage_mask(region, mask, first, key, arguments.keys);
@@ -153,10 +156,14 @@ void compute_block(uint item) {
   subgroupBarrier();
 
   EACH_FRAGMENT(DECLARE_SUM, sum)
+  fetch_tile(next_keys, keys, arguments.k.step, 0, end, arguments.features);
+  fetch_tile(next_values, values, arguments.v.step, 0, end, arguments.value_features);
   for (uint key = 0; key < end; key += S) {
-    load_tile(0, S, keys, arguments.k.step, key, arguments.keys, arguments.features);
-    load_tile(kPassing, S, values, arguments.v.step, key, arguments.keys, arguments.value_features);
+    keep_tile(0, next_keys);
+    keep_tile(kPassing, next_values);
     barrier();
+    fetch_tile(next_keys, keys, arguments.k.step, key + S, end, arguments.features);
+    fetch_tile(next_values, values, arguments.v.step, key + S, end, arguments.value_features);
     const bool inside =
         first + 16 <= arguments.queries && key + S <= arguments.keys && (!CAUSAL || key + S <= first + 1);
     stage_mask(region, mask, first, key, arguments.keys);

@@ -32,6 +32,7 @@ const uint kAcross = S / 16;             // fragments of the passing rows
 const uint kRegion = 2 * kPassing;       // where the regions of the subgroups begin
 const uint kResultRow = 17;              // of 64 features of results
 const uint kResults = 16 * kResultRow;   // of a subgroup
+const uint kFetches = (S * kVectors + kThreads - 1) / kThreads;  // vectors of a tile that an invocation fetches
 const uint kEach = S * 4 / kSubgroup;    // vec4 of the 16 S scores that an invocation computes with
 
 uint lane() {
@@ -121,6 +122,20 @@ uint lane() {
       const bool inside = first + row < end && column * 8 < features;                                             \
       memory[tile + row * kRow + column] =                                                                        \
           inside ? U32x4Elements(head + (int64_t(first + row) * step + column * 8) * 2).at : uvec4(0);            \
+    }                                                                                                             \
+  }                                                                                                               \
+  /* The same for a tile of S rows in two steps, so that loads overlap with what is computed between them. */     \
+  void fetch_tile(out uvec4 fetched[kFetches], uint64_t head, int64_t step, uint first, uint end, uint features) { \
+    [[unroll]] for (uint i = 0; i < kFetches; ++i) {                                                              \
+      const uint at = i * kThreads + gl_LocalInvocationID.x, row = first + at / kVectors, column = at % kVectors; \
+      const bool inside = at < S * kVectors && row < end && column * 8 < features;                                \
+      fetched[i] = inside ? U32x4Elements(head + (int64_t(row) * step + column * 8) * 2).at : uvec4(0);           \
+    }                                                                                                             \
+  }                                                                                                               \
+  void keep_tile(uint tile, uvec4 fetched[kFetches]) {                                                            \
+    [[unroll]] for (uint i = 0; i < kFetches; ++i) {                                                              \
+      const uint at = i * kThreads + gl_LocalInvocationID.x;                                                      \
+      if (at < S * kVectors) memory[tile + at / kVectors * kRow + at % kVectors] = fetched[i];                    \
     }                                                                                                             \
   }                                                                                                               \
   vec4 sums_at(uint at) { return uintBitsToFloat(memory[at]); }                                                   \

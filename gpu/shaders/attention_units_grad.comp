@@ -103,11 +103,6 @@ void load_own(uint which, uint head, uint first, uint features) {
   load_tile(0, R, head_of(arguments.own[which], arguments.batch, head, 2), arguments.own[which].step, first, arguments.own_rows,
             features);
 }
-void load_passing(uint which, uint head, uint pass, uint features) {
-  load_tile(which * kPassing, S, head_of(arguments.passing[which], arguments.batch, head, 2), arguments.passing[which].step, pass,
-            arguments.passing_rows, features);
-}
-
 void compute_rows(uint item) {
   const uint head = item / arguments.blocks, first = item % arguments.blocks * R;
   const int64_t mask = MASK == kNoMask ? 0 : offset_of(arguments.mask.batch, arguments.batch, head);
@@ -131,11 +126,18 @@ void compute_rows(uint item) {
   const vec2 own = OF_KEYS ? vec2(0) : statistics_of(head, mine + lane() % 16);
   const uint begin = CAUSAL && OF_KEYS ? first / S * S : 0;
   const uint end = CAUSAL && !OF_KEYS ? min(first + R, arguments.passing_rows) : arguments.passing_rows;
+  const uint64_t passing[2] = {head_of(arguments.passing[0], arguments.batch, head, 2),
+                               head_of(arguments.passing[1], arguments.batch, head, 2)};
+  uvec4 next_first[kFetches], next_second[kFetches];
+  fetch_tile(next_first, passing[0], arguments.passing[0].step, begin, end, arguments.features);
+  fetch_tile(next_second, passing[1], arguments.passing[1].step, begin, end, arguments.value_features);
   for (uint pass = begin; pass < end; pass += S) {
-    load_passing(0, head, pass, arguments.features);
-    load_passing(1, head, pass, arguments.value_features);
+    keep_tile(0, next_first);
+    keep_tile(kPassing, next_second);
     if (OF_KEYS && gl_LocalInvocationID.x < S) statistics[gl_LocalInvocationID.x] = statistics_of(head, pass + gl_LocalInvocationID.x);
     barrier();
+    fetch_tile(next_first, passing[0], arguments.passing[0].step, pass + S, end, arguments.features);
+    fetch_tile(next_second, passing[1], arguments.passing[1].step, pass + S, end, arguments.value_features);
 
     const uint first_query = OF_KEYS ? pass : mine, queries = OF_KEYS ? S : 16;
     const uint first_key = OF_KEYS ? mine : pass, end_key = first_key + (OF_KEYS ? 16 : S);
