@@ -28,6 +28,11 @@ class Replaying {
       given_[{given.node, given.output}] = given.gradient;
   }
 
+  // A gradient with a tape refers to the leaf that holds it.
+  ~Replaying() {
+    for (const Tensor& leaf : leaves_) leaf.set_grad({});
+  }
+
   std::map<size_t, std::string> run() {
     const Aside aside;
     const GradMode on(true);
@@ -69,6 +74,7 @@ class Replaying {
     if (!node.op) {
       outputs = {replay_.source(node, -1).detach()};
       outputs[0].requires_grad_();
+      if (replay_.backward && replay_.pass.create_graph) leaves_.push_back(outputs[0]);
     } else {
       TensorList inputs;
       for (size_t k = 0; k < node.in.size(); ++k) inputs.push_back(input(node, k));
@@ -139,6 +145,7 @@ class Replaying {
   std::vector<int> uses_, left_;
   std::map<std::pair<size_t, uint32_t>, Tensor> given_;
   std::map<size_t, std::string> missing_;
+  TensorList leaves_;
 };
 
 }  // namespace

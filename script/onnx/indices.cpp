@@ -25,6 +25,8 @@ void write_gather(const Site& site) {
 // The values (operand 2), cut to the shape of the indices.
 std::string updates(const Site& site) {
   std::string values = site.in(2);
+  if (site.shape(2).empty())  // one number for all
+    return site.add("Expand", {values, site.graph().sizes(list_of(site.shape(1)))});
   for (int d = 0; d < site.shape(1).size(); ++d)
     if (site.shape(2)[d] != site.shape(1)[d]) values = site.slice(values, d, 0, site.shape(1)[d]);
   return values;
