@@ -1,5 +1,5 @@
-// Attention in f32: tiles of operands in shared memory, and the products of tiles. A work group keeps the tile of the R rows that it
-// owns and visits tiles of S other ("passing") rows.
+// Attention in f32: tiles of operands in shared memory, and the products of tiles. A work group keeps the tile of the R rows
+// that it owns and visits tiles of S other ("passing") rows.
 //
 // Rows of the own tile are processed in groups of four that are R / 4 apart, so that adjacent threads read adjacent rows:
 // group a has the rows a, a + R / 4, a + R / 2 and a + 3 R / 4.

@@ -134,7 +134,8 @@ void compute_rows(uint item) {
   for (uint pass = begin; pass < end; pass += S) {
     keep_tile(0, next_first);
     keep_tile(kPassing, next_second);
-    if (OF_KEYS && gl_LocalInvocationID.x < S) statistics[gl_LocalInvocationID.x] = statistics_of(head, pass + gl_LocalInvocationID.x);
+    const uint me = gl_LocalInvocationID.x;
+    if (OF_KEYS && me < S) statistics[me] = statistics_of(head, pass + me);
     barrier();
     fetch_tile(next_first, passing[0], arguments.passing[0].step, pass + S, end, arguments.features);
     fetch_tile(next_second, passing[1], arguments.passing[1].step, pass + S, end, arguments.value_features);

@@ -1,6 +1,6 @@
 #version 460
-// Sums of the rows of a table that the ids of each bag name, each times its scale. Bag b has the ids starts[b] … starts[b + 1] - 1,
-// the last one those to the end. An invocation adds four adjacent elements of a bag. An id that is no row of the table is noted
+// Sums of the rows of a table that the ids of each bag name, each times its scale. Bag b has the ids from starts[b] to
+// starts[b + 1] - 1, the last one those to the end. An invocation adds four adjacent elements of a bag. An id that is no row of the table is noted
 // as a fault and adds nothing.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"

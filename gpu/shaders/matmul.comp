@@ -22,7 +22,7 @@ layout(constant_id = 9) const uint THREADS = 256;  // as constant 0
 // Adjacent elements are loaded four at a time: sizes and strides are multiples of 4, addresses of 16.
 layout(constant_id = 10) const bool A_VECTOR = false;
 layout(constant_id = 11) const bool B_VECTOR = false;
-layout(constant_id = 13) const bool EVEN = false;  // tiles divide the matrices: no access needs a bounds check
+layout(constant_id = 13) const bool EVEN = false;  // tiles divide the matrices
 
 #include "matmul_arguments.glsl"
 
@@ -58,10 +58,10 @@ uvec2 further_in_b(uint i) {
 }
 
 // `from` is the address of the first position, which is element `first` of the matrix. `lines` is the distance in bytes
-// between this thread's lines. The matrix ends at `end`.
-void fetch_a(uint64_t from, int64_t lines, uvec2 first, uvec2 end) {
+// between this thread's lines. The matrix ends at `end`. `whole`: all of the tile is inside, so that no access needs a check.
+void fetch_a(uint64_t from, int64_t lines, uvec2 first, uvec2 end, bool whole) {
   [[unroll]] for (uint i = 0; i < kAPerThread / kAWide; ++i, from += lines) {
-    const bool inside = EVEN || all(lessThan(first + further_in_a(i), end));
+    const bool inside = whole || all(lessThan(first + further_in_a(i), end));
     if (A_VECTOR) {
       const vec4 v = inside ? F32x4Elements(from).at : vec4(0);
       [[unroll]] for (uint j = 0; j < 4; ++j) a_next[i * 4 + j] = v[j];
@@ -70,9 +70,9 @@ void fetch_a(uint64_t from, int64_t lines, uvec2 first, uvec2 end) {
     }
   }
 }
-void fetch_b(uint64_t from, int64_t lines, uvec2 first, uvec2 end) {
+void fetch_b(uint64_t from, int64_t lines, uvec2 first, uvec2 end, bool whole) {
   [[unroll]] for (uint i = 0; i < kBPerThread / kBWide; ++i, from += lines) {
-    const bool inside = EVEN || all(lessThan(first + further_in_b(i), end));
+    const bool inside = whole || all(lessThan(first + further_in_b(i), end));
     if (B_VECTOR) {
       const vec4 v = inside ? F32x4Elements(from).at : vec4(0);
       [[unroll]] for (uint j = 0; j < 4; ++j) b_next[i * 4 + j] = v[j];
@@ -101,8 +101,7 @@ void keep(uint half_at) {
   }
 }
 
-void compute_tile(uint tile) {
-  const Share share = share_of(tile);
+void compute_tile(Share share, bool whole) {
   const uint row = share.row * BM, column = share.column * BN;
   const uint64_t c = arguments.c + share.c * 4;
 
@@ -121,8 +120,8 @@ void compute_tile(uint tile) {
   [[unroll]] for (uint i = 0; i < TM; ++i)
     [[unroll]] for (uint j = 0; j < TN / 4; ++j) sum[i][j] = vec4(0);
 
-  fetch_a(a, a_lines, a_place, a_end);
-  fetch_b(b, b_lines, b_place, b_end);
+  fetch_a(a, a_lines, a_place, a_end, whole);
+  fetch_b(b, b_lines, b_place, b_end, whole);
   uint half_at = 0;
   for (uint k = share.first; k < share.end; k += BK, half_at ^= 1) {
     keep(half_at);
@@ -131,9 +130,9 @@ void compute_tile(uint tile) {
     a += more ? a_step : 0, a_place.y += BK;
     b += more ? b_step : 0, b_place.y += BK;
     barrier();
-    if (EVEN || more) {
-      fetch_a(a, a_lines, a_place, a_end);
-      fetch_b(b, b_lines, b_place, b_end);
+    if (whole || more) {
+      fetch_a(a, a_lines, a_place, a_end, whole);
+      fetch_b(b, b_lines, b_place, b_end, whole);
     }
     [[unroll]] for (uint kk = 0; kk < BK; ++kk) {
       vec4 left[TM / 4], right[TN / 4];
@@ -148,9 +147,9 @@ void compute_tile(uint tile) {
   const bool in_fours = EVEN || arguments.n % 4 == 0;
   [[unroll]] for (uint i = 0; i < TM; ++i) {
     const uint m = row + (i / 4 * (BM / TM) + ty) * 4 + i % 4;
-    if (!EVEN && m >= arguments.m) continue;
+    if (!whole && m >= arguments.m) continue;
     [[unroll]] for (uint j = 0; j < TN / 4; ++j) {
-      const uint n = column + (j * (BN / TN) + tx) * 4, count = EVEN ? 4 : min(arguments.n - min(n, arguments.n), 4);
+      const uint n = column + (j * (BN / TN) + tx) * 4, count = whole ? 4 : min(arguments.n - min(n, arguments.n), 4);
       vec4 values = sum[i][j];
       if (HAS_BIAS)
         [[unroll]] for (uint e = 0; e < 4; ++e)
@@ -167,4 +166,12 @@ void compute_tile(uint tile) {
   }
 }
 
-void main() { compute_tile(MY_ITEM); }
+void main() {
+  const Share share = share_of(MY_ITEM);
+  // Most tiles of other matrices are whole, too. Two calls, so that neither has a branch in its loop.
+  if (EVEN || (share.row + 1) * BM <= arguments.m && (share.column + 1) * BN <= arguments.n &&
+                  (share.end - share.first) % BK == 0)
+    compute_tile(share, true);
+  else
+    compute_tile(share, false);
+}

@@ -16,7 +16,7 @@ const uint kThreads = 64;
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
   uint64_t dout, dlast_state, dlast_cell;  // 0: none arrived. The last two count at the last step.
-  uint64_t parts;                // f32 [part_count, sequences, units]: their sum is the gradient through the product of the later step
+  uint64_t parts;                // f32 [part_count, sequences, units]: added, the gradient through the later step's product
   uint64_t direct, dcells;       // f32 [sequences, units]: of a GRU's state past its gates; of an LSTM's cell. Read, then written
   uint64_t states, states_before, cells, cells_before, gates;
   uint64_t dinput, dhidden;      // of both products, [rows, gates]; dhidden: of a GRU
