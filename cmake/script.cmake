@@ -13,6 +13,10 @@ endif()
 find_package(CLI11 REQUIRED)
 pkg_check_modules(EDIT REQUIRED IMPORTED_TARGET libedit)
 pkg_check_modules(HTTP REQUIRED IMPORTED_TARGET cpp-httplib)
+if("${HTTP_CFLAGS}" MATCHES OPENSSL)  # its header calls the library itself
+  pkg_check_modules(CRYPTO REQUIRED IMPORTED_TARGET libcrypto)
+  target_link_libraries(PkgConfig::HTTP INTERFACE PkgConfig::CRYPTO)
+endif()
 
 # The library has everything but the command line, which belongs to the program.
 file(GLOB_RECURSE SCRIPT_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/script/*.cpp)
