@@ -93,8 +93,9 @@ Planes channels_last(const Tensor& x, const Layout& layout, uint32_t planes, Rec
       step[2] == 1 && step[1] == layout.size[2] && step[0] == layout.size[1] * layout.size[2];
   const auto aligned = [](int64_t elements) { return elements % 4 == 0; };
   const bool in_fours =
-      !wide && adjacent && aligned(layout.places()) && layout.group_channels % 8 == 0 &&
-      (layout.groups == 1 || layout.group_step == layout.group_channels * layout.channel_step) &&
+      !wide && adjacent && aligned(layout.places()) &&
+      (layout.groups == 1 || (layout.group_channels % 8 == 0 &&
+                              layout.group_step == layout.group_channels * layout.channel_step)) &&
       aligned(layout.channel_step) && aligned(layout.item_step[0]) && aligned(layout.item_step[1]) &&
       arguments.from % 8 == 0;
   launch.run(

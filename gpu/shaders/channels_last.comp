@@ -9,7 +9,7 @@ layout(constant_id = 0) const uint PLANES = 1;
 layout(constant_id = 1) const uint TYPE = kF32;
 layout(constant_id = 2) const uint PLACES = 64;     // of a tile
 layout(constant_id = 3) const bool ADJACENT = false;  // the positions of a channel are adjacent elements
-// 16-bit elements with no padding, and positions that are adjacent and can be loaded four at a time.
+// 16-bit elements with padding behind the last group at most, and positions that are adjacent and can be loaded four at a time.
 layout(constant_id = 4) const bool IN_FOURS = false;
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
@@ -39,18 +39,22 @@ int64_t offset_of_item(uint item) {
 }
 
 // An invocation arranges four places of eight channels in registers; 32 of them eight times as many places and four times
-// as many channels, so that loads and stores are of adjacent elements.
+// as many channels, if there are so many, so that loads and stores are of adjacent elements.
 void arrange_fours(uint channels, uint places) {
-  const uint fours = places / 4, eights = channels / 8, across = (fours + 7) / 8, down = (eights + 3) / 4;
+  const uint fours = places / 4, eights = channels / 8, deep = eights < 4 ? 1 : 4, wide = 32 / deep;
+  const uint across = (fours + wide - 1) / wide, down = (eights + deep - 1) / deep;
   const uint all = arguments.items[0] * arguments.items[1] * across * down * 32;
   for (uint i = gl_GlobalInvocationID.x; i < all; i += gl_NumWorkGroups.x * 256) {
-    const uint block = i / 32, four = block % across * 8 + i % 8, eight = block / across % down * 4 + i % 32 / 8;
+    const uint block = i / 32, four = block % across * wide + i % wide;
+    const uint eight = block / across % down * deep + i % 32 / wide;
     const uint item = block / across / down;
     if (four >= fours || eight >= eights) continue;
     const uint64_t from = arguments.from + (offset_of_item(item) + eight * 8 * arguments.channel_step) * 2;
     uvec2 rows[8];
     [[unroll]] for (uint c = 0; c < 8; ++c)
-      rows[c] = U32x2Elements(from + (c * arguments.channel_step + int64_t(four) * 4) * 2).at;
+      rows[c] = eight * 8 + c < arguments.groups * arguments.group_channels
+                    ? U32x2Elements(from + (c * arguments.channel_step + int64_t(four) * 4) * 2).at
+                    : uvec2(0);
     [[unroll]] for (uint place = 0; place < 4; ++place) {
       uvec4 packed;
       [[unroll]] for (uint c = 0; c < 4; ++c) {
