@@ -396,7 +396,7 @@ TEST_CASE("real: the examples run to their ends without an alarm") {
                               // It never ends by itself.
                               {"examples/14_find_the_bug", {}, tests::long_run() ? 20000 : 300}};
   for (const Example& example : examples) {
-    CAPTURE(example.file);
+    CAPTURE(std::string(example.file));
     std::string told;
     std::atomic<bool> ended = false;
     Session session([&](const Event& event) {
