@@ -19,8 +19,10 @@ struct UnitTiles {
   uint32_t own, passing, features;
 };
 
-// No own rows: the units do not take the operands.
-UnitTiles tiles_for(const Tensor& q, const Tensor& v, const PhysicalDevice& physical) {
+// No own rows: the units do not take the operands. Added masks are for kernels that subtract a row's largest
+// score itself: with -1e9 in all of a row, the log-sum-exp loses what the scores differ by.
+UnitTiles tiles_for(const Tensor& q, const Tensor& v, const Tensor& mask, const PhysicalDevice& physical) {
+  if (mask.defined() && mask.dtype() != DType::boolean) return {};
   const auto fits = [](int64_t features) { return features % 8 == 0 && features <= kMostFeatures; };
   Product p;
   p.m = p.n = p.k = kSide;
@@ -103,7 +105,7 @@ void launch_items(Launch& launch, const C& constants, DType type, double product
 }  // namespace
 
 bool attention_on_units(const Call& call, Recorder& recorder) {
-  const UnitTiles tiles = tiles_for(call.input(0), call.input(2), recorder.physical);
+  const UnitTiles tiles = tiles_for(call.input(0), call.input(2), call.in[kMask], recorder.physical);
   if (!tiles.own) return false;
   const NoGrad off;
   const Tensor q = in_eights(call.input(0)), k = in_eights(call.input(1)), v = in_eights(call.input(2));
@@ -137,7 +139,7 @@ bool attention_on_units(const Call& call, Recorder& recorder) {
 }
 
 bool attention_grad_on_units(const Call& call, Recorder& recorder) {
-  const UnitTiles tiles = tiles_for(call.input(1), call.input(3), recorder.physical);
+  const UnitTiles tiles = tiles_for(call.input(1), call.input(3), call.in[1 + kMask], recorder.physical);
   if (!tiles.own) return false;
   const NoGrad off;
   const Tensor q = in_eights(call.input(1)), k = in_eights(call.input(2)), v = in_eights(call.input(3)),
