@@ -54,7 +54,7 @@ Tensor laid_out(const Call& call, const Tensor& x) {
   return call.flag(kInnerHeads) ? transpose(x, -3, -2) : x;
 }
 
-// The scores begin with the mask over the scale where that gives the masked scores.
+// The scores begin with the mask (0 or -infinity) where a scale above 0 keeps what it hides.
 bool is_staged(const Call& call, const Tensor& mask) {
   return mask.defined() && !(call.real(kSoftcap) > 0) && call.real(kScale) > 0;
 }

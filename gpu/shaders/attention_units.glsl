@@ -12,7 +12,7 @@ layout(constant_id = 0) const uint R = 64;  // 16 for each subgroup
 layout(constant_id = 1) const uint S = 64;  // 32 or 64, and at least R / 2
 layout(constant_id = 2) const uint D = 64;  // features, padded with zeros to a multiple of 16, at most 128
 layout(constant_id = 8) const uint TYPE = kBF16;
-layout(constant_id = 11) const bool STAGED = false;         // the fragments of scores begin with the mask over the scale
+layout(constant_id = 11) const bool STAGED = false;         // the fragments of scores begin with the mask: 0 or -infinity
 layout(constant_id = 12) const bool MASK_IN_FOURS = false;  // the mask of four adjacent keys is loaded at once
 // The cooperative matrices: M x K times K x N. Three constants, so that the three uses have different types.
 layout(constant_id = 13) const uint M = 16;
@@ -74,13 +74,12 @@ uint lane() {
     const int64_t at = head + int64_t(query) * arguments.mask.query + int64_t(key) * arguments.mask.key;          \
     vec4 added = vec4(0);                                                                                         \
     if (MASK_IN_FOURS && key + 4 <= keys) {                                                                       \
-      if (MASK == kAdds) return load_f32x4(arguments.mask.at + at * 4, 0) / arguments.scale.factor;               \
       const uint shown = I32Element(arguments.mask.at + at).at;                                                   \
       [[unroll]] for (uint i = 0; i < 4; ++i) added[i] = (shown >> 8 * i & 255u) != 0 ? 0.0 : -infinity();        \
       return added;                                                                                               \
     }                                                                                                             \
     [[unroll]] for (uint i = 0; i < 4; ++i)                                                                       \
-      if (key + i < keys) added[i] = masked(0.0, arguments.mask, head, query, key + i) / arguments.scale.factor;  \
+      if (key + i < keys) added[i] = masked(0.0, arguments.mask, head, query, key + i);                           \
     return added;                                                                                                 \
   }                                                                                                               \
   void stage_mask(uint region, int64_t mask, uint query, uint key, uint keys) {                                   \
