@@ -25,8 +25,12 @@ using Tag = hn::ScalableTag<T>;
 template <class T>
 inline constexpr int64_t kLanes = int64_t(HWY_LANES(T));
 
+// Written out, since GCC compiles implicit constructors for the baseline of the processor, not for the
+// target.
 template <class T>
 struct Cx {
+  HWY_INLINE Cx() {}
+  HWY_INLINE Cx(hn::Vec<Tag<T>> re, hn::Vec<Tag<T>> im) : re(re), im(im) {}
   hn::Vec<Tag<T>> re, im;
 };
 

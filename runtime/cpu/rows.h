@@ -29,6 +29,7 @@ struct Split {
 template <class T, size_t inputs, class F>
 void for_rows(const Split& split, const std::array<const T*, inputs>& in, T* out, F&& f) {
   const int64_t n = split.size, inner = split.inner;
+  if (inner == 0) return;
   const int64_t grain = std::max<int64_t>(1, (1 << 14) / std::max<int64_t>(n, 1));
   if (inner == 1) {
     parallel_for(split.outer, grain, [&](int64_t begin, int64_t end) {
@@ -40,7 +41,8 @@ void for_rows(const Split& split, const std::array<const T*, inputs>& in, T* out
     });
     return;
   }
-  const int64_t width = std::min<int64_t>(inner, std::clamp<int64_t>((1 << 14) / n, 16, 128));
+  const int64_t width =
+      std::min<int64_t>(inner, std::clamp<int64_t>((1 << 14) / std::max<int64_t>(n, 1), 16, 128));
   const int64_t tiles = (inner + width - 1) / width;
   parallel_for(split.outer * tiles, iterations_in(grain, width), [&](int64_t begin, int64_t end) {
     std::vector<T> rows(size_t(int64_t(inputs + 1) * width * n));

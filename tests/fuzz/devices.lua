@@ -59,8 +59,9 @@ local function distance(a, b)
       compare(p[1], q[1])
       return compare(p[2], q[2])
     end
-    if p == q or (p ~= p and q ~= q) then return end
+    if p == q and (p ~= 0 or 1 / p == 1 / q) or (p ~= p and q ~= q) then return end
     equal = false
+    if p == q then return end
     if type(p) == "boolean" or p ~= p or q ~= q or math.abs(p - q) == math.huge then worst = math.huge return end
     worst = math.max(worst, math.abs(p - q))
   end

@@ -127,6 +127,12 @@ TEST_CASE("when every row is ignored the mean is NaN, the sum 0, the gradient of
   CHECK(std::isnan(cross_entropy(zeros({0, 3}), ids({})).item()));
 }
 
+TEST_CASE("without classes or positions, ignored labels give a sum of 0") {
+  const CrossEntropyOptions sum{{}, -100, Reduction::sum, 0.1};
+  CHECK(cross_entropy(zeros({4, 0, 3}), full({4, 3}, int64_t(-100), DType::i64), sum).item() == 0);
+  CHECK(cross_entropy(zeros({0, 0, 0}), full({0, 0}, int64_t(-100), DType::i64), sum).item() == 0);
+}
+
 TEST_CASE("large logits do not overflow, and 16-bit logits are computed in f32") {
   const Tensor x = Tensor::from<float>(std::vector<float>{1e30f, 0, -1e30f, 80, 90, 100}, {2, 3});
   CHECK(cross_entropy(x, ids({0, 2}), {{}, -100, Reduction::sum, 0}).item() ==
