@@ -139,11 +139,14 @@ class Shaders {
     for (const std::string& included : found->second.includes) collect(included, seen, all);
     all.push_back(&found->second);
   }
-  // Of the includes of a module the one with the main() that it runs; else the module itself.
+  // Of the files that a module includes, also through others, the one with the main() that it runs; else the
+  // module itself.
   std::string main_file(const std::string& module) const {
-    for (const std::string& included : sources_.at(module).includes)
-      if (const auto found = sources_.find(included); found != sources_.end() && found->second.has_main)
-        return included;
+    for (const std::string& included : sources_.at(module).includes) {
+      if (!sources_.count(included)) continue;
+      const std::string found = main_file(included);
+      if (sources_.at(found).has_main) return found;
+    }
     return module;
   }
 

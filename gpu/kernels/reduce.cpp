@@ -1,4 +1,4 @@
-// sum, mean, amax and amin over any dims. var, std, all and any are compositions of them.
+// Reductions over any dims: sum, mean, prod, amax, amin, aminmax, var, std, norm, nansum, all and any.
 #include "gpu/kernels/reduce.h"
 
 #include <algorithm>
@@ -8,6 +8,7 @@
 #include "gpu/kernels/copy.h"
 #include "gpu/kernels/iteration.h"
 #include "runtime/ops.h"
+#include "runtime/ops/reduction.h"
 
 namespace lunagrad::gpu {
 namespace {
@@ -15,41 +16,43 @@ namespace {
 using shaders::Reduce;
 
 struct Arguments {
-  uint64_t result, operand;
+  uint64_t result, second, operand, other, parts;
   uint32_t results, reduced, segments, segment;
-  float factor;
-  uint32_t kept_dims;
+  float factor, exponent;
+  uint32_t kept_dims, padding;
   uint32_t kept_size[8], reduced_size[8];
-  int64_t kept_stride[8], reduced_stride[8];
+  int64_t kept_stride[2][8], reduced_stride[2][8];
 };
-static_assert(offsetof(Arguments, kept_stride) == 104);
+static_assert(offsetof(Arguments, kept_stride) == 136);
 
 constexpr uint32_t kThreads = kGroupSize;
 constexpr uint64_t kShortSegment = 4096;  // elements that are worth a work group
 constexpr uint32_t kBusyGroups = 16;      // work groups for each processor that keep a device busy
 
-// The reduced dims of a tensor, or the others, as an index space. A complex number is a pair of floats, with
-// a dim of its own among the kept ones.
-Iteration part_of(const Tensor& x, uint32_t mask, bool reduced) {
-  const bool pairs = is_complex(x.dtype());
+// The reduced dims of the operands, or the others, as an index space. A sum of complex numbers has their
+// parts as a dim of its own among the kept ones.
+Iteration part_of(const Fold& fold, bool reduced) {
+  const bool pairs = is_complex(fold.x.dtype()) && is_complex(fold.out.dtype());
   Shape shape;
-  Strides strides;
-  for (int d = 0; d < x.ndim(); ++d)
-    if (bool(mask >> d & 1) == reduced) {
-      shape.push_back(x.shape()[d]);
-      strides.push_back(x.strides()[d] * (pairs ? 2 : 1));
+  Strides strides[2];
+  for (int d = 0; d < fold.x.ndim(); ++d)
+    if (bool(fold.mask >> d & 1) == reduced) {
+      shape.push_back(fold.x.shape()[d]);
+      strides[0].push_back(fold.x.strides()[d] * (pairs ? 2 : 1));
+      if (fold.other) strides[1].push_back(fold.other->strides()[d]);
     }
   if (pairs && !reduced) {
     shape.push_back(2);
-    strides.push_back(1);
+    strides[0].push_back(1);
   }
-  const Tensor view = window(x, shape, strides);
-  const Tensor* const visited[] = {&view};
+  const Tensor one = window(fold.x, shape, strides[0]);
+  const Tensor two = fold.other ? window(*fold.other, shape, strides[1]) : Tensor();
+  const Tensor* const visited[] = {&one, fold.other ? &two : nullptr};
   Iteration part = iterate(shape, visited);
   if (part.dims == 0) {
     part.dims = 1;
     part.size[0] = uint32_t(part.count);
-    part.stride[0][0] = 1;
+    part.stride[0][0] = part.stride[1][0] = 1;
   }
   return part;
 }
@@ -57,148 +60,214 @@ Iteration part_of(const Tensor& x, uint32_t mask, bool reduced) {
 struct Pass {
   uint32_t along;
   bool along_contiguous;
-  bool vector = false;
 };
 // How many threads share a result: as many as there is work for, while adjacent threads read adjacent memory.
 Pass plan(uint64_t results, uint64_t reduced, bool along_contiguous) {
   const uint64_t most = std::bit_ceil(std::min<uint64_t>(reduced, kThreads));
-  if (along_contiguous) return {uint32_t(std::max<uint64_t>(1, most / 2)), true};
+  if (along_contiguous) return {uint32_t(std::max<uint64_t>(1, results == 1 ? most : most / 2)), true};
   const uint64_t side = std::min<uint64_t>(std::bit_ceil(results), 64);
   return {uint32_t(std::min(most, kThreads / side)), false};
 }
 
-void launch_pass(Launch& launch, const Arguments& arguments, uint32_t fold, const Pass& pass, DType from,
-                 DType to, uint32_t reduced_dims, bool integer, Recorder& recorder) {
-  static const ShaderCode& floats = find_shader("reduce_f32");
-  static const ShaderCode& integers = find_shader("reduce_i64");
+// Whether the operand can be loaded `wide` elements at a time along the reduced dims.
+bool lies_in_vectors(const Tensor& x, const Iteration& kept, const Iteration& reduced, int operand,
+                     uint32_t wide) {
+  const int last = reduced.dims - 1;
+  bool whole = x.offset() % wide == 0 && reduced.stride[operand][last] == 1;
+  for (int d = 0; d < last; ++d) whole = whole && reduced.stride[operand][d] % wide == 0;
+  for (int d = 0; d < kept.dims && kept.count > 1; ++d) whole = whole && kept.stride[operand][d] % wide == 0;
+  return whole;
+}
+
+// Four adjacent results of bool as one word.
+bool joins_words(const Fold& fold, Iteration& kept, Iteration& reduced) {
+  const int last = kept.dims - 1;
+  bool joins = kept.size[last] % 4 == 0 && kept.stride[0][last] == 1 && fold.x.offset() % 4 == 0 &&
+               fold.out.offset() % 4 == 0;
+  for (int d = 0; d < last; ++d) joins = joins && kept.stride[0][d] % 4 == 0;
+  for (int d = 0; d < reduced.dims; ++d) joins = joins && reduced.stride[0][d] % 4 == 0;
+  if (!joins) return false;
+  kept.count /= 4;
+  kept.size[last] /= 4;
+  for (int d = 0; d < last; ++d) kept.stride[0][d] /= 4;
+  for (int d = 0; d < reduced.dims; ++d) reduced.stride[0][d] /= 4;
+  return true;
+}
+
+void launch_pass(Launch& launch, const Fold& fold, Reduce form, const Arguments& arguments, const Pass& pass,
+                 Recorder& recorder) {
   const uint64_t side = kThreads / pass.along;
-  const uint64_t blocks = (arguments.results + side - 1) / side * arguments.segments;
-  launch.run(integer ? integers : floats,
-             Reduce{.fold = fold,
-                    .along = pass.along,
-                    .along_contiguous = pass.along_contiguous,
-                    .type = uint32_t(from),
-                    .result_type = uint32_t(to),
-                    .reduced_dims = reduced_dims,
-                    .vector = pass.vector}
-                 .values(),
-             {group_count(blocks, recorder)}, bytes_of(arguments));
+  const uint64_t segments = form.stage == Reduce::kParts ? arguments.segments : 1;
+  form.along = pass.along;
+  form.along_contiguous = pass.along_contiguous;
+  launch.run(fold.code, form.values(),
+             {group_count((arguments.results + side - 1) / side * segments, recorder)}, bytes_of(arguments));
 }
 
-uint32_t mask_of(const Call& call) {
-  const Value& dims = call.params[0];
-  const Shape& shape = call.input(0).shape();
-  if (dims.kind == Value::Kind::integer) return dim_mask(call.op->name, std::span(&dims.i, 1), shape);
-  if (!dims.present()) return dim_mask(call.op->name, {}, shape);
-  return dim_mask(call.op->name, dims.list, shape);
-}
-
-void reduce(const Call& call, uint32_t fold, bool mean, Recorder& recorder) {
-  const Tensor &x = call.input(0), &out = call.output();
-  const uint32_t mask = mask_of(call);
-  const Iteration kept = part_of(x, mask, false), reduced = part_of(x, mask, true);
-  const bool integer = is_integral(x.dtype());
-  const DType type = part_type(x.dtype()), result_type = part_type(out.dtype());
-  Arguments arguments{};
-  arguments.results = uint32_t(kept.count);
-  arguments.reduced = uint32_t(reduced.count);
-  arguments.factor = mean ? 1.0f / float(reduced.count) : 1.0f;
-  arguments.kept_dims = uint32_t(kept.dims);
-  std::memcpy(arguments.kept_size, kept.size, sizeof kept.size);
-  std::memcpy(arguments.kept_stride, kept.stride[0], sizeof arguments.kept_stride);
-  std::memcpy(arguments.reduced_size, reduced.size, sizeof reduced.size);
-  std::memcpy(arguments.reduced_stride, reduced.stride[0], sizeof arguments.reduced_stride);
-
-  const int64_t step = std::abs(reduced.stride[0][reduced.dims - 1]);
-  const int64_t kept_step = kept.count > 1 ? std::abs(kept.stride[0][kept.dims - 1]) : INT64_MAX;
-  // Contiguous f32 can be loaded four at a time.
-  bool vector =
-      x.dtype() == DType::f32 && reduced.dims == 1 && reduced.stride[0][0] == 1 && reduced.count % 4 == 0;
-  for (int d = 0; d < kept.dims && kept.count > 1; ++d) vector = vector && kept.stride[0][d] % 4 == 0;
-  Pass pass = plan(arguments.results, vector ? reduced.count / 4 : reduced.count, step <= kept_step);
-  pass.vector = vector && pass.along_contiguous && x.offset() % 4 == 0;
+// One dispatch, or two if there are too few results to keep the device busy.
+void fold_parts(const Fold& fold, Reduce form, Arguments& arguments, const Pass& pass, Recorder& recorder) {
   const uint64_t side = kThreads / pass.along, groups = (arguments.results + side - 1) / side;
-  const uint64_t wanted =
-      std::min(reduced.count * side / kShortSegment, recorder.rates.busy_groups(kBusyGroups) / groups);
+  const uint64_t wanted = std::min(arguments.reduced * side / kShortSegment,
+                                   recorder.rates.busy_groups(kBusyGroups) / std::max<uint64_t>(groups, 1));
+  const auto read = [&](Launch& launch) {
+    arguments.operand = launch.reads(fold.x);
+    if (fold.other) arguments.other = launch.reads(*fold.other);
+  };
+  const auto write = [&](Launch& launch) {
+    arguments.result = launch.writes(fold.out);
+    if (fold.second) arguments.second = launch.writes(*fold.second);
+  };
   if (wanted <= 1) {
     arguments.segments = 1;
     arguments.segment = arguments.reduced;
     Launch launch(recorder);
-    arguments.operand = launch.reads(x);
-    arguments.result = launch.writes(out);
-    launch_pass(launch, arguments, fold, pass, type, result_type, uint32_t(reduced.dims), integer, recorder);
-    return;
+    read(launch);
+    write(launch);
+    return launch_pass(launch, fold, form, arguments, pass, recorder);
   }
-  const DType partial = integer ? DType::i64 : DType::f32;
-  arguments.segment = uint32_t((reduced.count + wanted - 1) / wanted + 3) / 4 * 4;
+  arguments.segment = uint32_t((arguments.reduced + wanted - 1) / wanted + 15) / 16 * 16;
   arguments.segments = (arguments.reduced + arguments.segment - 1) / arguments.segment;
-  const Scratch partials(recorder, size_t(arguments.segments) * arguments.results * item_size(partial));
-  Arguments last{};
-  last.results = arguments.results;
-  last.reduced = last.segment = arguments.segments;
-  last.segments = 1;
-  last.factor = arguments.factor;
-  last.kept_dims = 1;
-  last.kept_size[0] = arguments.results;
-  last.kept_stride[0] = 1;
-  last.reduced_size[0] = arguments.segments;
-  last.reduced_stride[0] = arguments.results;
-  arguments.factor = 1;
+  const Scratch parts(recorder, size_t(arguments.segments) * arguments.results * fold.state);
   {
     Launch launch(recorder);
-    arguments.operand = launch.reads(x);
-    arguments.result = launch.writes(partials);
-    launch_pass(launch, arguments, fold, pass, type, partial, uint32_t(reduced.dims), integer, recorder);
+    read(launch);
+    arguments.parts = launch.writes(parts);
+    form.stage = Reduce::kParts;
+    launch_pass(launch, fold, form, arguments, pass, recorder);
   }
   Launch launch(recorder);
-  last.operand = launch.reads(partials);
-  last.result = launch.writes(out);
-  launch_pass(launch, last, fold, plan(last.results, last.reduced, last.results == 1), partial, result_type,
-              1, integer, recorder);
+  if (fold.fetches) read(launch);
+  arguments.parts = launch.reads(parts);
+  write(launch);
+  form.stage = Reduce::kMerge;
+  launch_pass(launch, fold, form, arguments,
+              plan(arguments.results, arguments.segments, arguments.results == 1), recorder);
 }
+
+}  // namespace
+
+void fold_dims(const Fold& fold, Recorder& recorder) {
+  Iteration kept = part_of(fold, false), reduced = part_of(fold, true);
+  const int64_t step = std::abs(reduced.stride[0][reduced.dims - 1]);
+  const int64_t kept_step = kept.count > 1 ? std::abs(kept.stride[0][kept.dims - 1]) : INT64_MAX;
+  const bool along_contiguous = step <= kept_step;
+  Reduce form = fold.form;
+  form.type = uint32_t(is_complex(fold.out.dtype()) ? part_type(fold.x.dtype()) : fold.x.dtype());
+  form.result_type = uint32_t(part_type(fold.out.dtype()));
+  form.second = fold.second != nullptr;
+  form.words = fold.form.words && !along_contiguous && joins_words(fold, kept, reduced);
+  form.vector = fold.wide > 1 && along_contiguous && reduced.size[reduced.dims - 1] % fold.wide == 0 &&
+                lies_in_vectors(fold.x, kept, reduced, 0, fold.wide) &&
+                (!fold.other || lies_in_vectors(*fold.other, kept, reduced, 1, fold.wide));
+  form.reduced_dims = uint32_t(reduced.dims);
+  if (fold.other) form.other_type = uint32_t(fold.other->dtype());
+  Arguments arguments{};
+  arguments.results = uint32_t(kept.count);
+  arguments.reduced = uint32_t(reduced.count);
+  arguments.factor = fold.factor;
+  arguments.exponent = fold.exponent;
+  arguments.kept_dims = uint32_t(kept.dims);
+  std::memcpy(arguments.kept_size, kept.size, sizeof kept.size);
+  std::memcpy(arguments.reduced_size, reduced.size, sizeof reduced.size);
+  std::memcpy(arguments.kept_stride, kept.stride[0], sizeof arguments.kept_stride);
+  std::memcpy(arguments.reduced_stride, reduced.stride[0], sizeof arguments.reduced_stride);
+  const uint64_t units = form.vector ? reduced.count / fold.wide : reduced.count;
+  fold_parts(fold, form, arguments, plan(arguments.results, units, along_contiguous), recorder);
+}
+
+Fold fold_of_floats(const Reduce& form, const Tensor& x, uint32_t mask, const Tensor& out) {
+  static const ShaderCode& code = find_shader("reduce_f32");
+  return {code, form, sizeof(float), kFoldedFloats, x, mask, out};
+}
+
+namespace {
 
 bool supports(const Call& call) {
   const Tensor& x = call.input(0);
   return x.dtype() != DType::f64 && call.output().dtype() != DType::f64 &&
          x.numel() < (int64_t(1) << (is_complex(x.dtype()) ? 30 : 31));
 }
+bool supports_floats(const Call& call) { return supports(call) && is_floating(call.input(0).dtype()); }
 
-void run_sum(const Call& call, Recorder& recorder) { reduce(call, Reduce::kSum, false, recorder); }
-void run_mean(const Call& call, Recorder& recorder) { reduce(call, Reduce::kSum, true, recorder); }
-void run_amax(const Call& call, Recorder& recorder) { reduce(call, Reduce::kLargest, false, recorder); }
-void run_amin(const Call& call, Recorder& recorder) { reduce(call, Reduce::kSmallest, false, recorder); }
-
-Dims reduced_dims(const Call& call) {
-  Dims dims;
-  const uint32_t mask = mask_of(call);
-  for (int d = 0; d < call.input(0).ndim(); ++d)
-    if (mask >> d & 1) dims.push_back(d);
-  return dims;
+void reduce(const Call& call, uint32_t fold, double factor, Recorder& recorder) {
+  static const ShaderCode& integers = find_shader("reduce_i64");
+  const Tensor& x = call.input(0);
+  Fold work = fold_of_floats({.fold = fold}, x, mask_of(call), call.output());
+  work.factor = float(factor);
+  if (!is_integral(x.dtype())) {
+    // The parts of complex numbers are not adjacent.
+    if (is_complex(x.dtype())) work.wide = 0;
+    return fold_dims(work, recorder);
+  }
+  fold_dims({integers, work.form, sizeof(int64_t), 0, x, work.mask, call.output()}, recorder);
 }
 
-// var = sum((x - mean)^2) / (n - correction), std = sqrt(var). Parameters as in runtime/ops/reduce.cpp.
+template <uint32_t fold>
+void run_fold(const Call& call, Recorder& recorder) {
+  reduce(call, fold, 1, recorder);
+}
+void run_mean(const Call& call, Recorder& recorder) {
+  reduce(call, Reduce::kSum, 1 / double(reduced_count(call.input(0).shape(), mask_of(call))), recorder);
+}
+void run_nansum(const Call& call, Recorder& recorder) {
+  fold_dims(fold_of_floats({.map = Reduce::kWithoutNan}, call.input(0), mask_of(call), call.output()),
+            recorder);
+}
+
+// (sum |x|^p)^(1/p). Parameters as in runtime/ops/reduce.cpp.
+void run_norm(const Call& call, Recorder& recorder) {
+  constexpr int kPowerAt = 0, kNormDimsAt = 1;
+  const double p = call.real(kPowerAt);
+  const Reduce form = p == 1   ? Reduce{.map = Reduce::kMagnitude}
+                      : p == 2 ? Reduce{.map = Reduce::kSquare, .end = Reduce::kRoot}
+                               : Reduce{.map = Reduce::kPower, .end = Reduce::kRootOfPower};
+  Fold work = fold_of_floats(form, call.input(0), mask_of(call, kNormDimsAt), call.output());
+  work.exponent = float(p);
+  fold_dims(work, recorder);
+}
+
+// The sum of squared deviations / (n - correction), or its root, and the mean if there is a second result.
 template <bool root>
 void run_var(const Call& call, Recorder& recorder) {
+  static const ShaderCode& code = find_shader("reduce_moments");
   constexpr int kUnbiasedAt = 1, kCorrectionAt = 3;
-  const NoGrad off;
-  const Tensor x = to(call.input(0), DType::f32);
-  const Dims dims = reduced_dims(call);
   const Value& unbiased = call.params[kUnbiasedAt];
   const int64_t correction = unbiased.present() ? int64_t(unbiased.b) : call.integer(kCorrectionAt);
-  const int64_t count = call.output().numel() == 0 ? 0 : x.numel() / call.output().numel();
-  const double degrees = double(std::max<int64_t>(0, count - correction));
-  const Tensor variance = sum(square(x - mean(x, dims, true)), dims) * (1 / degrees);
-  copy(call.output(), reshape(root ? sqrt(variance) : variance, call.output().shape()), recorder);
+  const int64_t count = reduced_count(call.input(0).shape(), mask_of(call));
+  Fold work{code,
+            {.end = root ? Reduce::kRoot : Reduce::kScaled},
+            16,
+            kFoldedFloats,
+            call.input(0),
+            mask_of(call),
+            call.output()};
+  work.factor = float(1 / double(std::max<int64_t>(0, count - correction)));
+  if (call.out.size() == 2) work.second = &call.output(1);
+  fold_dims(work, recorder);
+}
+
+void run_aminmax(const Call& call, Recorder& recorder) {
+  static const ShaderCode& code = find_shader("reduce_range");
+  Fold work{code, {}, 8, kFoldedFloats, call.input(0), mask_of(call), call.output()};
+  work.second = &call.output(1);
+  fold_dims(work, recorder);
 }
 
 template <bool every>
 void run_truth(const Call& call, Recorder& recorder) {
-  const NoGrad off;
+  static const ShaderCode& code = find_shader("reduce_truth");
   const Tensor &x = call.input(0), &out = call.output();
   if (x.numel() == 0) return copy(out, Tensor::number(int64_t(every)), recorder);
-  const Tensor truth = to(ne(x, Tensor::number(int64_t(0))), DType::u8);
-  const Tensor folded = every ? amin(truth, reduced_dims(call)) : amax(truth, reduced_dims(call));
-  copy(out, reshape(folded, out.shape()), recorder);
+  constexpr uint32_t kBools = 16;  // that reduce_truth.comp loads at a time
+  const bool bytes = x.dtype() == DType::boolean;
+  fold_dims({code,
+             {.fold = every ? Reduce::kSmallest : Reduce::kLargest, .words = bytes},
+             4,
+             bytes ? kBools : 0,
+             x,
+             mask_of(call),
+             out},
+            recorder);
 }
 bool supports_truth(const Call& call) {
   const Tensor& x = call.input(0);
@@ -208,23 +277,25 @@ bool supports_truth(const Call& call) {
 }  // namespace
 
 void add_parts(const Tensor& out, const Tensor& parts, Recorder& recorder) {
-  Call call;
-  call.op = find_op("sum");
-  call.in = {parts};
-  call.params = {Dims{0}, false};
-  call.out.push_back(Tensor(out.storage_ref(), Layout::contiguous({out.numel()}), out.offset(), out.dtype()));
-  run_sum(call, recorder);
+  const Tensor line(out.storage_ref(), Layout::contiguous({out.numel()}), out.offset(), out.dtype());
+  fold_dims(fold_of_floats({}, parts, 1, line), recorder);
 }
 
 std::vector<KernelEntry> reduce_kernels() {
   return {{find_op("var"), {supports, run_var<false>}},
           {find_op("std"), {supports, run_var<true>}},
+          {find_op("_var_mean"), {supports, run_var<false>}},
+          {find_op("_std_mean"), {supports, run_var<true>}},
+          {find_op("_norm"), {supports_floats, run_norm}},
+          {find_op("_nansum"), {supports_floats, run_nansum}},
+          {find_op("_aminmax"), {supports_floats, run_aminmax}},
           {find_op("all"), {supports_truth, run_truth<true>, true}},
           {find_op("any"), {supports_truth, run_truth<false>, true}},
-          {find_op("sum"), {supports, run_sum, true}},
+          {find_op("sum"), {supports, run_fold<Reduce::kSum>, true}},
           {find_op("mean"), {supports, run_mean, true}},
-          {find_op("amax"), {supports, run_amax}},
-          {find_op("amin"), {supports, run_amin}}};
+          {find_op("prod"), {supports, run_fold<Reduce::kProduct>}},
+          {find_op("amax"), {supports, run_fold<Reduce::kLargest>}},
+          {find_op("amin"), {supports, run_fold<Reduce::kSmallest>}}};
 }
 
 }  // namespace lunagrad::gpu

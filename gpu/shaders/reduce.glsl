@@ -1,132 +1,161 @@
-// Reduces dims of a tensor. A work group of 256 threads computes 256 / ALONG results with ALONG threads each. A thread folds
-// every ALONG-th element; then the threads combine their results in shared memory. Adjacent threads read adjacent memory.
-// With several segments each work group folds a part of the elements, and a second dispatch folds the parts. The including
-// file defines T.
-#include "memory.glsl"
-#include "functions.glsl"
-
+// Folds dims of one or two tensors. A work group of 256 threads computes 256 / ALONG results with ALONG threads each. A thread
+// folds every ALONG-th element; then the threads combine their states in shared memory. Adjacent threads read adjacent memory.
+// With several segments each work group folds a part of the elements to a state (kParts), and a second dispatch combines the
+// states (kMerge). The including file defines State, Element and Vector, and:
+//   State none(), both(State earlier, State later)   the state of no elements, and the state of the elements of two
+//   void begin(int64_t base)                         sees where the elements of a result begin
+//   Element element_at(int64_t at, int64_t other)    an element, from its places in the operands
+//   Vector vector_at(int64_t at, int64_t other)      kWide adjacent elements; the places count vectors
+//   State with(State, Element, uint i)               the state and element i
+//   State with_vector(State, Vector, uint i)         the state and elements i ... i + kWide - 1
+//   void keep(uint64_t i, State), State kept(uint64_t i)   states in global memory
+//   void finish(uint index, State)                   stores a result
 layout(local_size_x = 256) in;
 layout(constant_id = 0) const uint FOLD = 0;
-const uint kSum = 0, kLargest = 1, kSmallest = 2;
+const uint kSum = 0, kLargest = 1, kSmallest = 2, kProduct = 3;
 layout(constant_id = 1) const uint ALONG = 256;
 layout(constant_id = 2) const bool ALONG_CONTIGUOUS = true;
 layout(constant_id = 3) const uint TYPE = 6;
 layout(constant_id = 4) const uint RESULT_TYPE = 6;
 layout(constant_id = 5) const uint REDUCED_DIMS = 1;
-layout(constant_id = 6) const bool VECTOR = false;  // contiguous f32, aligned to vectors of four
+layout(constant_id = 6) const bool VECTOR = false;  // elements are adjacent and aligned to vectors
+layout(constant_id = 7) const uint STAGE = 0;
+const uint kWhole = 0, kParts = 1, kMerge = 2;
+layout(constant_id = 8) const uint OTHER_TYPE = 11;  // of the second operand
+layout(constant_id = 9) const uint MAP = 0;          // what is folded, of each element (reduce_f32.comp)
+const uint kPlain = 0, kMagnitude = 1, kSquare = 2, kPower = 3, kWithoutNan = 4;
+const uint kTimes = 5, kSquaredError = 6, kHuber = 7, kCrossEntropy = 8, kDivergence = 9, kLogDivergence = 10;
+layout(constant_id = 10) const uint END = 0;         // what becomes of a folded value
+const uint kScaled = 0, kRoot = 1, kRootOfPower = 2;
+layout(constant_id = 11) const bool SECOND = false;  // there is a second result
+layout(constant_id = 12) const bool WORDS = false;   // reduce_truth.comp: results are four at a time
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
-  uint64_t result, operand;
-  uint results;   // per segment
-  uint reduced;   // elements of a result
+  uint64_t result, second;
+  uint64_t operand, other;
+  uint64_t parts;     // states [segments, results]
+  uint results;       // per segment
+  uint reduced;       // elements of a result
   uint segments;
-  uint segment;   // elements of a segment
-  float factor;   // of the result
-  uint kept_dims;
+  uint segment;       // elements of a segment
+  float factor;       // of the result
+  float exponent;     // a parameter of the map
+  uint kept_dims, padding;
   uint kept_size[8], reduced_size[8];
-  int64_t kept_stride[8], reduced_stride[8];
+  int64_t kept_stride[2][8], reduced_stride[2][8];
 };
 layout(push_constant, scalar) uniform Push {
   Arguments arguments;
 };
 
-shared T meeting[256];
+const bool kTwo = OTHER_TYPE != kAbsent;
+const uint kTogether = 4;  // elements or vectors that a thread loads before it folds them, so that the loads overlap
 
-T identity() {
-#ifdef T_IS_INTEGER
-  return FOLD == kSum ? 0L : FOLD == kLargest ? -0x7fffffffffffffffL - 1L : 0x7fffffffffffffffL;
-#else
-  return FOLD == kSum ? 0.0 : FOLD == kLargest ? -infinity() : infinity();
-#endif
+State none();
+State both(State earlier, State later);
+void begin(int64_t base);
+Element element_at(int64_t at, int64_t other);
+Vector vector_at(int64_t at, int64_t other);
+State with(State state, Element element, uint i);
+State with_vector(State state, Vector vector, uint i);
+void keep(uint64_t i, State state);
+State kept(uint64_t i);
+void finish(uint index, State state);
+
+shared State meeting[256];
+
+// The places in both operands.
+struct Places {
+  int64_t one, other;
+};
+Places kept_places(uint index) {
+  Places places = Places(0, 0);
+  for (int d = int(arguments.kept_dims) - 1; d >= 0; --d) {
+    const int64_t place = int64_t(index % arguments.kept_size[d]);
+    places.one += place * arguments.kept_stride[0][d];
+    if (kTwo) places.other += place * arguments.kept_stride[1][d];
+    index /= arguments.kept_size[d];
+  }
+  return places;
 }
-T fold(T a, T b) {
-  if (FOLD == kSum) return a + b;
-#ifdef T_IS_INTEGER
-  return FOLD == kLargest ? (a > b ? a : b) : (a < b ? a : b);
-#else
-  return FOLD == kLargest ? lg_max(a, b) : lg_min(a, b);
-#endif
-}
-T load(int64_t at) {
-#ifdef T_IS_INTEGER
-  return load_integer(arguments.operand, at, TYPE);
-#else
-  return load_float(arguments.operand, at, TYPE);
-#endif
-}
-void store(int64_t at, T value) {
-#ifdef T_IS_INTEGER
-  store_integer(arguments.result, at, RESULT_TYPE, value);
-#else
-  store_float(arguments.result, at, RESULT_TYPE, value * arguments.factor);
-#endif
+Places reduced_places(Places base, uint i) {
+  [[unroll]] for (int d = int(REDUCED_DIMS) - 1; d >= 0; --d) {
+    const int64_t place = int64_t(d == 0 ? i : i % arguments.reduced_size[d]);
+    base.one += place * arguments.reduced_stride[0][d];
+    if (kTwo) base.other += place * arguments.reduced_stride[1][d];
+    if (d > 0) i /= arguments.reduced_size[d];
+  }
+  return base;
 }
 
-#ifndef T_IS_INTEGER
-T fold_four(vec4 v) {
-  return fold(fold(v.x, v.y), fold(v.z, v.w));
+Element load(Places base, uint i) {
+  const Places at = reduced_places(base, i);
+  return element_at(at.one, at.other);
 }
-// Several loads at a time, so that they overlap.
-T fold_vectors(int64_t base, uint first, uint last, uint along, T value) {
-  const uint kTogether = 4;
+Vector load_vector(Places base, uint i) {
+  const Places at = reduced_places(base, i);
+  return vector_at(at.one / kWide, at.other / kWide);
+}
+
+State fold_segment(Places base, uint first, uint last, uint along) {
+  State state = none();
+  if (VECTOR) {
+    const uint step = ALONG * kWide;
+    uint i = first + along * kWide;
+    for (; i + (kTogether - 1) * step < last; i += kTogether * step) {
+      Vector vectors[kTogether];
+      [[unroll]] for (uint k = 0; k < kTogether; ++k) vectors[k] = load_vector(base, i + k * step);
+      [[unroll]] for (uint k = 0; k < kTogether; ++k) state = with_vector(state, vectors[k], i + k * step);
+    }
+    for (; i < last; i += step) state = with_vector(state, load_vector(base, i), i);
+    return state;
+  }
   uint i = first + along;
   for (; i + (kTogether - 1) * ALONG < last; i += kTogether * ALONG) {
-    vec4 v[kTogether];
-    [[unroll]] for (uint k = 0; k < kTogether; ++k) v[k] = load_f32x4(arguments.operand, base + int64_t(i + k * ALONG));
-    [[unroll]] for (uint k = 0; k < kTogether; ++k) value = fold(value, fold_four(v[k]));
+    Element elements[kTogether];
+    [[unroll]] for (uint k = 0; k < kTogether; ++k) elements[k] = load(base, i + k * ALONG);
+    [[unroll]] for (uint k = 0; k < kTogether; ++k) state = with(state, elements[k], i + k * ALONG);
   }
-  for (; i < last; i += ALONG) value = fold(value, fold_four(load_f32x4(arguments.operand, base + int64_t(i))));
-  return value;
-}
-#endif
-
-int64_t reduced_offset(uint i) {
-  if (REDUCED_DIMS == 1) return int64_t(i) * arguments.reduced_stride[0];
-  int64_t at = 0;
-  [[unroll]] for (int d = int(REDUCED_DIMS) - 1; d >= 0; --d) {
-    at += int64_t(i % arguments.reduced_size[d]) * arguments.reduced_stride[d];
-    i /= arguments.reduced_size[d];
-  }
-  return at;
+  for (; i < last; i += ALONG) state = with(state, load(base, i), i);
+  return state;
 }
 
 void main() {
   const uint side = 256 / ALONG;
   const uint along = ALONG_CONTIGUOUS ? gl_LocalInvocationID.x % ALONG : gl_LocalInvocationID.x / side;
   const uint beside = ALONG_CONTIGUOUS ? gl_LocalInvocationID.x / ALONG : gl_LocalInvocationID.x % side;
-  const uint blocks = (arguments.results + side - 1) / side * arguments.segments;
+  const uint segments = STAGE == kParts ? arguments.segments : 1;
+  const uint blocks = (arguments.results + side - 1) / side * segments;
   for (uint block = gl_WorkGroupID.x; block < blocks; block += gl_NumWorkGroups.x) {
-    const uint segment = block % arguments.segments;
-    const uint index = block / arguments.segments * side + beside;
-    T value = identity();
+    const uint segment = block % segments;
+    const uint index = block / segments * side + beside;
+    State state = none();
     if (index < arguments.results) {
-      int64_t base = 0;
-      uint rest = index;
-      for (int d = int(arguments.kept_dims) - 1; d >= 0; --d) {
-        base += int64_t(rest % arguments.kept_size[d]) * arguments.kept_stride[d];
-        rest /= arguments.kept_size[d];
+      if (STAGE == kMerge) {
+        for (uint s = along; s < arguments.segments; s += ALONG)
+          state = both(state, kept(uint64_t(s) * arguments.results + index));
+      } else {
+        const Places base = kept_places(index);
+        begin(base.one);
+        const uint first = segment * arguments.segment;
+        state = fold_segment(base, first, min(first + arguments.segment, arguments.reduced), along);
       }
-      const uint first = segment * arguments.segment;
-      const uint last = min(first + arguments.segment, arguments.reduced);
-#ifndef T_IS_INTEGER
-      if (VECTOR)
-        value = fold_vectors(base / 4, first / 4, last / 4, along, value);
-      else
-#endif
-        for (uint i = first + along; i < last; i += ALONG) value = fold(value, load(base + reduced_offset(i)));
     }
     if (ALONG > 1) {
       barrier();
-      meeting[beside * ALONG + along] = value;
+      meeting[beside * ALONG + along] = state;
       [[unroll]] for (uint apart = ALONG / 2; apart > 0; apart /= 2) {
         barrier();
         if (along < apart)
           meeting[beside * ALONG + along] =
-              fold(meeting[beside * ALONG + along], meeting[beside * ALONG + along + apart]);
+              both(meeting[beside * ALONG + along], meeting[beside * ALONG + along + apart]);
       }
-      value = meeting[beside * ALONG];
+      state = meeting[beside * ALONG];
     }
-    if (along == 0 && index < arguments.results)
-      store(int64_t(segment) * int64_t(arguments.results) + int64_t(index), value);
+    if (along != 0 || index >= arguments.results) continue;
+    if (STAGE == kParts)
+      keep(uint64_t(segment) * arguments.results + index, state);
+    else
+      finish(index, state);
   }
 }

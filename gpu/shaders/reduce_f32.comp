@@ -1,4 +1,68 @@
 #version 460
+// Folds of floats, of f32, f16 and bf16: of the elements, of a function of them, or of a function of two operands.
 #extension GL_GOOGLE_include_directive : require
-#define T float
+#include "memory.glsl"
+#include "functions.glsl"
+#define State float
+#define Element float
+#define Vector vec4
+const uint kWide = 4;
 #include "reduce.glsl"
+
+State none() {
+  return FOLD == kSum ? 0.0 : FOLD == kProduct ? 1.0 : FOLD == kLargest ? -infinity() : infinity();
+}
+State both(State a, State b) {
+  if (FOLD == kSum) return a + b;
+  if (FOLD == kProduct) return a * b;
+  return FOLD == kLargest ? lg_max(a, b) : lg_min(a, b);
+}
+void begin(int64_t base) {}
+
+// The functions of two are those of elementwise.def and runtime/ops/loss.cpp.
+float mapped(float x, float t) {
+  switch (MAP) {
+    case kMagnitude: return abs(x);
+    case kSquare: return x * x;
+    case kPower: return lg_pow(abs(x), arguments.exponent);
+    case kWithoutNan: return lg_isnan(x) ? 0.0 : x;
+    case kTimes: return x * t;
+    case kSquaredError: return (x - t) * (x - t);
+    case kHuber: {
+      const float apart = abs(x - t), delta = arguments.exponent;
+      return apart < delta ? 0.5 * apart * apart : delta * (apart - 0.5 * delta);
+    }
+    case kCrossEntropy: return -(t * lg_max(lg_log(x), -100.0) + (1.0 - t) * lg_max(lg_log(1.0 - x), -100.0));
+    case kDivergence: return t == 0.0 ? 0.0 : t * (lg_log(t) - x);
+    case kLogDivergence: return lg_exp(t) * (t - x);
+  }
+  return x;
+}
+
+Element element_at(int64_t at, int64_t other) {
+  return mapped(load_float(arguments.operand, at, TYPE), kTwo ? load_float(arguments.other, other, OTHER_TYPE) : 0.0);
+}
+Vector vector_at(int64_t at, int64_t other) {
+  const vec4 x = load_four(arguments.operand, at, TYPE);
+  if (MAP == kPlain) return x;
+  const vec4 t = kTwo ? load_four(arguments.other, other, OTHER_TYPE) : vec4(0.0);
+  return vec4(mapped(x.x, t.x), mapped(x.y, t.y), mapped(x.z, t.z), mapped(x.w, t.w));
+}
+State with(State state, Element x, uint i) {
+  return both(state, x);
+}
+State with_vector(State state, Vector v, uint i) {
+  return both(state, both(both(v.x, v.y), both(v.z, v.w)));
+}
+
+void keep(uint64_t i, State state) {
+  store_f32(arguments.parts, int64_t(i), state);
+}
+State kept(uint64_t i) {
+  return load_f32(arguments.parts, int64_t(i));
+}
+void finish(uint index, State state) {
+  if (END == kRoot) state = sqrt(state);
+  if (END == kRootOfPower) state = lg_pow(state, 1.0 / arguments.exponent);
+  store_float(arguments.result, int64_t(index), RESULT_TYPE, state * arguments.factor);
+}

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "runtime/ops/families.h"
+#include "runtime/ops/flops.h"
 #include "runtime/ops/reduction.h"
 
 namespace lunagrad {
@@ -28,11 +29,29 @@ void need_float(const char* op, const Tensor& x) {
 
 Tensor without_nan(const Tensor& x) { return where(isnan(x), number(int64_t(0)), x); }
 
+void float_nansum_shape(Call& call) { emit_reduced(call, call.input(0).dtype()); }
+Operands float_nansum_compose(const Call& call) {
+  return apply(*find_op("sum"), {without_nan(call.input(0))}, call.params);
+}
+void float_nansum_vjp(Backward& b) {
+  b.set(0, where(isnan(b.input(0)), number(0.0), spread(b.grad(), b.shape(0), mask_of(b))));
+}
+const Op kFloatNansum{.name = "_nansum",
+                      .doc = "The sum of the floats that are not NaN.",
+                      .inputs = {{"input"}},
+                      .params = {kDims, kKeepdim},
+                      .shape = float_nansum_shape,
+                      .vjp = float_nansum_vjp,
+                      .reads = {{.inputs = 1}},
+                      .compose = float_nansum_compose,
+                      .family = OpFamily::reduction,
+                      .autocast = AutocastPolicy::wide,
+                      .flops = kOnePerOperand};
 Operands nansum_compose(const Call& call) {
   const Tensor& given = call.input(0);
   const Tensor x = call.params[2].present() ? to(given, DType(call.integer(2))) : given;
   static const Op& op = *find_op("sum");
-  return apply(op, {is_floating(x.dtype()) ? without_nan(x) : x}, {call.params[0], call.params[1]});
+  return apply(is_floating(x.dtype()) ? kFloatNansum : op, {x}, {call.params[0], call.params[1]});
 }
 Operands nanmean_compose(const Call& call) {
   need_float("nanmean", call.input(0));
@@ -80,13 +99,60 @@ const std::vector<ParamSpec> kVarParams = {kDims,
                                            {.name = "unbiased", .kind = ParamKind::boolean, .optional = true},
                                            kKeepdim,
                                            {"correction", ParamKind::integer, 1}};
-Operands with_mean(const char* name, const Call& call) {
-  need_float(call.op->name, call.input(0));
-  return {apply1(*find_op(name), {call.input(0)}, call.params),
-          apply1(*find_op("mean"), {call.input(0)}, {call.params[0], call.params[2]})};
+constexpr int kUnbiasedAt = 1, kVarKeepdimAt = 2, kCorrectionAt = 3;
+
+void moments_shape(Call& call) {
+  for (int i = 0; i < 2; ++i) emit_reduced(call, call.input(0).dtype(), kDimsAt, kVarKeepdimAt);
 }
-Operands var_mean_compose(const Call& call) { return with_mean("var", call); }
-Operands std_mean_compose(const Call& call) { return with_mean("std", call); }
+template <bool root>
+Operands moments_compose(const Call& call) {
+  return {apply1(*find_op(root ? "std" : "var"), {call.input(0)}, call.params),
+          apply1(*find_op("mean"), {call.input(0)}, {call.params[0], call.params[kVarKeepdimAt]})};
+}
+// d var / d x = 2 (x - mean) / (n - correction), d std / d x = d var / d x / (2 std), 0 where std is 0.
+template <bool root>
+void moments_vjp(Backward& b) {
+  const uint32_t mask = mask_of(b);
+  const auto kept = [&](const Tensor& y) { return with_kept_dims(y, b.shape(0), mask); };
+  const double count = double(reduced_count(b.shape(0), mask));
+  Tensor sum;
+  if (b.has_grad(0)) {
+    const Value& unbiased = param(b, kUnbiasedAt);
+    const double correction = unbiased.present() ? double(unbiased.b) : double(param(b, kCorrectionAt).i);
+    Tensor slope = kept(b.grad(0)) * (2 / std::max(0.0, count - correction));
+    if (root) {
+      const Tensor y = kept(b.output(0));
+      slope = where(eq(y, number(0.0)), number(0.0), slope / (2.0 * y));
+    }
+    sum = slope * (b.input(0) - kept(b.output(1)));
+  }
+  if (b.has_grad(1)) {
+    const Tensor part = spread(b.grad(1) / count, b.shape(0), mask);
+    sum = sum.defined() ? sum + part : part;
+  }
+  b.set(0, sum);
+}
+template <bool root>
+Op moments_op(const char* name, const char* doc) {
+  return {.name = name,
+          .doc = doc,
+          .inputs = {{"input"}},
+          .params = kVarParams,
+          .shape = moments_shape,
+          .vjp = moments_vjp<root>,
+          .reads = {{.inputs = 1, .outputs = 3}},
+          .compose = moments_compose<root>,
+          .family = OpFamily::reduction,
+          .flops = {for_input<5>, "5 for each element of the operand: its sum and its squared deviation"}};
+}
+const Op kFusedVarMean = moments_op<false>("_var_mean", "The variance and the mean in one pass.");
+const Op kFusedStdMean = moments_op<true>("_std_mean", "The standard deviation and the mean in one pass.");
+Operands with_mean(const Op& fused, const Call& call) {
+  need_float(call.op->name, call.input(0));
+  return apply(fused, call.in, call.params);
+}
+Operands var_mean_compose(const Call& call) { return with_mean(kFusedVarMean, call); }
+Operands std_mean_compose(const Call& call) { return with_mean(kFusedStdMean, call); }
 const std::vector<OpExample> kVarExamples = {
     {.inputs = {{{2, 3}}}, .params = {Value(Dims{1}), true}, .types = kFloating},
     {.inputs = {{{4, 3}}}, .params = {Value(Dims{0}), false, true}, .types = kFloating}};
@@ -105,10 +171,27 @@ const Op kStdMean{.name = "std_mean",
                   .family = OpFamily::reduction,
                   .examples = kVarExamples};
 
-Operands aminmax_compose(const Call& call) {
+void range_shape(Call& call) {
+  for (int i = 0; i < 2; ++i) emit_reduced(call, call.input(0).dtype());
+}
+Operands range_compose(const Call& call) {
   const Value dims = call.params[0].present() ? Value(Dims{call.integer(0)}) : Value();
   return {apply1(*find_op("amin"), {call.input(0)}, {dims, call.params[1]}),
           apply1(*find_op("amax"), {call.input(0)}, {dims, call.params[1]})};
+}
+const Op kRange{.name = "_aminmax",
+                .doc = "The smallest and the largest float in one pass.",
+                .inputs = {{"input"}},
+                .params = {kOneDim, kKeepdim},
+                .shape = range_shape,
+                .vjp = differentiate_composition,
+                .reads = {{.inputs = 1}},
+                .compose = range_compose,
+                .family = OpFamily::reduction,
+                .flops = {for_input<2>, "2 for each element of the operand: two comparisons"}};
+Operands aminmax_compose(const Call& call) {
+  const Tensor& x = call.input(0);
+  return is_floating(x.dtype()) && x.numel() > 0 ? apply(kRange, call.in, call.params) : range_compose(call);
 }
 const Op kAminmax{.name = "aminmax",
                   .doc = "The smallest and the largest element over dim, or of all.",
@@ -322,8 +405,9 @@ const Op kDiff{
 }  // namespace
 
 std::span<const Op* const> quantile_ops() {
-  static const Op* const ops[] = {&kNansum, &kNanmean, &kCountNonzero, &kVarMean,     &kStdMean, &kAminmax,
-                                  &kMode,   &kMsort,   &kQuantile,     &kNanquantile, &kDiff};
+  static const Op* const ops[] = {&kNansum,       &kFloatNansum, &kNanmean,      &kCountNonzero, &kVarMean,
+                                  &kFusedVarMean, &kStdMean,     &kFusedStdMean, &kAminmax,      &kRange,
+                                  &kMode,         &kMsort,       &kQuantile,     &kNanquantile,  &kDiff};
   return ops;
 }
 
