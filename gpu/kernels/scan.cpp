@@ -1,5 +1,5 @@
 // cumsum along a dim, of f32, of the real and imaginary parts of c64, and of integers in i64; cumprod of f32
-// and integers (shaders/scan.comp).
+// and integers (shaders/scan.comp), and the gradients of cumprod and prod (shaders/product_grad.comp).
 #include "gpu/kernels/scan.h"
 
 #include "gpu/kernels/complex.h"
@@ -39,11 +39,41 @@ void run_cumprod(const Call& call, Recorder& recorder) {
            recorder);
 }
 
+// The gradients of running products, or of the products of rows (`last`).
+template <bool last>
+void run_product_grad(const Call& call, Recorder& recorder) {
+  const NoGrad off;
+  const Tensor &x = call.input(1), &out = call.output();
+  const int dim = normalize_dim(call.op->name, call.integer(0), x.shape());
+  run_scan(
+      shaders::Scan{.mode = uint32_t(x.dtype()), .product = true},
+      {.result = out, .operand = x, .places = nullptr, .dim = dim, .item = sizeof(float), .exclusive = true},
+      recorder);
+  const Tensor g = last ? expand(call.input(0), x.shape()) : call.input(0);
+  constexpr size_t kItem = 8;
+  run_scan(shaders::ProductGrad{.last = last},
+           {.result = out,
+            .operand = x,
+            .places = nullptr,
+            .dim = dim,
+            .item = kItem,
+            .reverse = true,
+            .other = &g,
+            .other_in_fours = !last},
+           recorder);
+}
+bool supports_product_grad(const Call& call) {
+  return call.input(0).dtype() == DType::f32 && call.input(1).dtype() == DType::f32 &&
+         indexable(call.input(1));
+}
+
 }  // namespace
 
 std::vector<KernelEntry> scan_kernels() {
   return {{find_op("_cumsum"), {supports, run_cumsum, true}},
-          {find_op("_cumprod"), {supports_real, run_cumprod}}};
+          {find_op("_cumprod"), {supports_real, run_cumprod}},
+          {find_op("_cumprod_grad"), {supports_product_grad, run_product_grad<false>}},
+          {find_op("_prod_grad"), {supports_product_grad, run_product_grad<true>}}};
 }
 
 }  // namespace lunagrad::gpu

@@ -9,7 +9,7 @@
 namespace lunagrad::gpu {
 
 struct ScanArguments {
-  uint64_t result, operand, places, kept;
+  uint64_t result, operand, places, kept;  // places: or the second operand
   uint32_t pieces, reverse, exclusive, padding;
   Rows rows;
 };
@@ -21,13 +21,18 @@ struct Scan {
   int dim;
   size_t item;  // bytes of a combination that is kept in global memory
   bool reverse = false, exclusive = false;
+  const Tensor* other = nullptr;  // a second operand, instead of places
+  bool other_in_fours = true;     // whether it must allow that f32 is accessed four at a time
 };
 
 // `form` has the constants of the operation; this function sets how it is divided among threads.
 template <class Form>
 void run_scan(Form form, const Scan& scan, Recorder& recorder) {
   ScanArguments arguments{};
-  const Tensor* const tensors[] = {&scan.result, &scan.operand, scan.places ? scan.places : &scan.result};
+  const Tensor* const tensors[] = {&scan.result, &scan.operand,
+                                   scan.places  ? scan.places
+                                   : scan.other ? scan.other
+                                                : &scan.result};
   Rows& rows = arguments.rows = rows_along(scan.dim, tensors);
   const uint64_t count = rows.count, extent = rows.extent;
   arguments.pieces = 1;
@@ -36,6 +41,7 @@ void run_scan(Form form, const Scan& scan, Recorder& recorder) {
   const auto launch = [&](uint32_t stage, uint64_t groups, const Scratch* kept) {
     Launch launch(recorder);
     arguments.operand = launch.reads(scan.operand);
+    if (scan.other) arguments.places = launch.reads(*scan.other);
     if (stage != Form::kSums && stage != Form::kSideSums) {
       arguments.result = launch.writes(scan.result);
       if (scan.places) arguments.places = launch.writes(*scan.places);
@@ -64,7 +70,8 @@ void run_scan(Form form, const Scan& scan, Recorder& recorder) {
     form.along = threads_along(rows.extent);
     return launch(Form::kParts, groups_of(count * form.along), nullptr);
   }
-  form.fours = !scan.places && can_move_in_fours(rows, std::span(tensors, 2));
+  form.fours =
+      !scan.places && can_move_in_fours(rows, std::span(tensors, scan.other && scan.other_in_fours ? 3 : 2));
   constexpr uint64_t kTile = 4 * kGroupSize * Form::kRuns;
   const uint64_t tiles = (extent + kTile - 1) / kTile;
   if (tiles == 1 || count >= recorder.rates.busy_groups(2)) return launch(Form::kRow, count, nullptr);

@@ -128,8 +128,8 @@ Item item_of(float x) {
 float value_of(Item before, Item with) {
   return value_of(with.sum);
 }
-Item item_at(int64_t row, uint i) {
-  const int64_t at = row + int64_t(place_of(i)) * arguments.rows.step[1];
+Item item_at(int64_t starts[3], uint i) {
+  const int64_t at = starts[1] + int64_t(place_of(i)) * arguments.rows.step[1];
   if (kAdds) return item_of(load_f32(arguments.operand, at));
   Item item = none();
   item.best = extreme_at(at, place_of(i));

@@ -61,9 +61,9 @@ Item kept_at(uint i) {
 int64_t place_of(uint i) {
   return int64_t(arguments.reverse ? arguments.rows.extent - 1 - i : i);
 }
-Item item_at(int64_t row, uint i) {
+Item item_at(int64_t starts[3], uint i) {
   Item item = Item(0.0, 0L);
-  const int64_t at = row + place_of(i) * arguments.rows.step[1];
+  const int64_t at = starts[1] + place_of(i) * arguments.rows.step[1];
   if (kReal)
     item.real = load_f32(arguments.operand, at);
   else

@@ -1,8 +1,10 @@
 // Running combinations along rows, of any associative operation. The including shader defines what an Item is:
 //   Item none(), both(Item earlier, Item later)         what changes nothing, and the operation
-//   Item item_at(int64_t row, uint i)                   item i of a row of the operand
+//   Item item_at(starts, uint i)                        item i of a row; its starts in result, operand and third tensor
 //   void put(starts, uint i, Item before, Item with)    writes result i, from the combinations of the items before and up to i
-//   Item item_of(float), float value_of(before, with)   the same where rows of f32 are accessed four at a time (FOURS)
+//   Item item_of(float), float value_of(before, with)   the same where rows of f32 are accessed four at a time (FOURS); with
+//                                                       TWO_OPERANDS instead Four items_at(starts, uint i), the items i ... i + 3,
+//                                                       and vec4 stored(vec4 values, to), what is stored at the address
 //   void share(uint i, Item), Item shared_at(uint i)    272 * kRuns items in shared memory
 //   void keep(uint i, Item), Item kept_at(uint i)       items in global memory
 // Short rows have ALONG threads each, which own contiguous parts. Long ones are cut into tiles. If many rows keep the device
@@ -63,23 +65,29 @@ Runs meet(Runs own, out Runs totals) {
   return before;
 }
 
-// Items i ... i + 3 of a row of the operand; none() past its end.
-Four four_at(int64_t row, uint i) {
-  Four four;
+#ifdef TWO_OPERANDS
+Four items_at(int64_t starts[3], uint i);
+vec4 stored(vec4 values, uint64_t to);
+#else
+Four items_at(int64_t starts[3], uint i) {
+  vec4 x = load_f32x4(arguments.operand + starts[1] * 4, int64_t((arguments.reverse ? length() - 4 - i : i) / 4));
+  if (arguments.reverse) x = x.wzyx;
+  return Four(Item[](item_of(x[0]), item_of(x[1]), item_of(x[2]), item_of(x[3])));
+}
+vec4 stored(vec4 values, uint64_t to) {
+  return values;
+}
+#endif
+
+// Items i ... i + 3 of a row; none() past its end.
+Four four_at(int64_t starts[3], uint i) {
+  Four four = Four(Item[](none(), none(), none(), none()));
   if (FOURS) {
-    vec4 x = vec4(0.0);
-    if (i < length()) x = load_f32x4(arguments.operand + row * 4, int64_t((arguments.reverse ? length() - 4 - i : i) / 4));
-    if (arguments.reverse) x = x.wzyx;
-    [[unroll]] for (uint v = 0; v < 4; ++v) {
-      four.at[v] = none();
-      if (i < length()) four.at[v] = item_of(x[v]);
-    }
+    if (i < length()) four = items_at(starts, i);
     return four;
   }
-  [[unroll]] for (uint v = 0; v < 4; ++v) {
-    four.at[v] = none();
-    if (i + v < length()) four.at[v] = item_at(row, i + v);
-  }
+  [[unroll]] for (uint v = 0; v < 4; ++v)
+    if (i + v < length()) four.at[v] = item_at(starts, i + v);
   return four;
 }
 // Writes these results, from the combinations up to each of their items and of those before i.
@@ -92,7 +100,8 @@ void put_four(int64_t starts[3], uint i, Item before, Four with) {
       before = with.at[v];
     }
     if (arguments.reverse) y = y.wzyx;
-    store_f32x4(arguments.result + starts[0] * 4, int64_t((arguments.reverse ? length() - 4 - i : i) / 4), y);
+    const uint64_t to = arguments.result + (starts[0] + int64_t(arguments.reverse ? length() - 4 - i : i)) * 4;
+    store_f32x4(to, 0, stored(y, to));
     return;
   }
   [[unroll]] for (uint v = 0; v < 4; ++v) {
@@ -107,7 +116,7 @@ Item write_tile(int64_t starts[3], uint tile, Item carry) {
   Four items[kRuns];
   Runs own, totals;
   [[unroll]] for (uint r = 0; r < kRuns; ++r) {
-    items[r] = four_at(starts[1], first + r * 1024);
+    items[r] = four_at(starts, first + r * 1024);
     own.at[r] = both(both(items[r].at[0], items[r].at[1]), both(items[r].at[2], items[r].at[3]));
   }
   const Runs before = meet(own, totals);
@@ -124,11 +133,11 @@ Item write_tile(int64_t starts[3], uint tile, Item carry) {
   return carry;
 }
 
-Item combine_tile(int64_t row, uint tile) {
+Item combine_tile(int64_t starts[3], uint tile) {
   const uint first = tile * kTile + gl_LocalInvocationID.x * 4;
   Runs own, totals;
   [[unroll]] for (uint r = 0; r < kRuns; ++r) {
-    const Four four = four_at(row, first + r * 1024);
+    const Four four = four_at(starts, first + r * 1024);
     own.at[r] = both(both(four.at[0], four.at[1]), both(four.at[2], four.at[3]));
   }
   meet(own, totals);
@@ -160,14 +169,14 @@ void write_parts() {
     const int64_t starts[3] = row_at(row);
     const uint begin = min(along() * each, length()), end = row < arguments.rows.count ? min(begin + each, length()) : begin;
     Item item = none();
-    for (uint i = begin; i < end; ++i) item = both(item, item_at(starts[1], i));
+    for (uint i = begin; i < end; ++i) item = both(item, item_at(starts, i));
     barrier();
     share(gl_LocalInvocationID.x, item);
     barrier();
     item = none();
     for (uint k = 0; k < along(); ++k) item = both(item, shared_at(beside() * ALONG + k));
     for (uint i = begin; i < end; ++i) {
-      const Item with = both(item, item_at(starts[1], i));
+      const Item with = both(item, item_at(starts, i));
       put(starts, i, item, with);
       item = with;
     }
@@ -193,7 +202,7 @@ void visit_side_by_side() {
     const uint begin = min(piece * each, length()), end = min(begin + each, length());
     if (STAGE == kSide && pieces > 1) item = kept_at(piece * count + row);
     for (uint i = begin; i < end; i += 4) {
-      Four four = four_at(starts[1], i);
+      Four four = four_at(starts, i);
       const Item before = item;
       [[unroll]] for (uint v = 0; v < 4; ++v) {
         item = both(item, four.at[v]);
@@ -224,7 +233,7 @@ void scan_rows() {
     const uint row = by_tile ? work / tiles() : work, tile = work % tiles();
     const int64_t starts[3] = row_at(row);
     if (STAGE == kSums) {
-      const Item sum = combine_tile(starts[1], tile);
+      const Item sum = combine_tile(starts, tile);
       if (gl_LocalInvocationID.x == 0) keep(work, sum);
     } else if (STAGE == kTiles) {
       write_tile(starts, tile, kept_at(work));

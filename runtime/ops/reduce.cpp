@@ -137,13 +137,40 @@ Operands prod_compose(const Call& call) {
   // Of single factors: the elements themselves, but not their memory.
   return {reshape(rows[last] == 1 ? clone(factors) : factors, shape)};
 }
+// Under create_graph and for other types than f32 and shorter ones the tree is differentiated.
+void prod_vjp(Backward& b) {
+  const DType type = b.dtype(0);
+  if (b.create_graph() || (type != DType::f32 && !is_half(type)) || b.shape(0).empty())
+    return differentiate_composition(b);
+  static const Op& gradient = *find_op("_prod_grad");
+  const Tensor x = b.input(0);
+  const uint32_t mask = mask_of(b);
+  if (std::has_single_bit(mask))
+    return b.set(0,
+                 apply1(gradient, {with_kept_dims(b.grad(), x.shape(), mask), x}, {std::countr_zero(mask)}));
+  // Several dims are moved to the end and merged.
+  Dims order, back(x.ndim(), 0);
+  Shape rows = reduced_shape(x.shape(), mask, false), one = rows;
+  for (const bool reduced : {false, true})
+    for (int d = 0; d < x.ndim(); ++d)
+      if (bool(mask >> d & 1) == reduced) {
+        back[d] = order.size();
+        order.push_back(d);
+      }
+  rows.push_back(reduced_count(x.shape(), mask));
+  one.push_back(1);
+  const Tensor moved = permute(x, order);
+  const Tensor slopes =
+      apply1(gradient, {reshape(b.grad(), one), reshape(moved, rows)}, {int64_t(rows.size() - 1)});
+  b.set(0, permute(reshape(slopes, moved.shape()), back));
+}
 const Op kProd{.name = "prod",
                .doc = "The product over dim, or of all elements; integers multiply in i64.",
                .inputs = {{"input"}},
                .params = {kDims, kKeepdim},
                .shape = total_shape,
                .cpu = prod_cpu,
-               .vjp = differentiate_composition,
+               .vjp = prod_vjp,
                .reads = {{.inputs = 1}},
                .compose = compose_wide<prod_compose>,
                .complex = true,

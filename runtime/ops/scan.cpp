@@ -241,8 +241,7 @@ const Op kRunningProductGrad{.name = "_cumprod_grad",
                              .family = OpFamily::reduction,
                              .flops = {for_results<3>, "3 for each element of the result"}};
 void product_vjp(Backward& b) {
-  const bool on_cpu = b.grad().device().is_cpu();  // where the gradient has a kernel
-  if (b.create_graph() || is_complex(b.dtype(0)) || !on_cpu) return differentiate_composition(b);
+  if (b.create_graph() || is_complex(b.dtype(0))) return differentiate_composition(b);
   b.set(0, apply1(kRunningProductGrad, {b.grad(), b.input(0), b.output()}, {b.integer(kDimAt)}));
 }
 const Op kRunningProduct{.name = "_cumprod",
@@ -258,6 +257,44 @@ const Op kRunningProduct{.name = "_cumprod",
                          .complex = true,
                          .family = OpFamily::reduction,
                          .flops = kOnePerResult};
+
+// --- the gradient of the product of a row: dx_i = g times the product of all other elements ---
+
+void row_product_grad_cpu(const Call& call) {
+  const Tensor& out = call.output();
+  const Tensor g = in_order(call.input(0)), x = in_order(call.input(1));
+  const Split split(with_one_dim(x.shape()), normalize_dim("prod", call.integer(kDimAt), x.shape()));
+  const auto run = [&]<class T>() {
+    for_rows(split, std::array{static_cast<const T*>(x.data<T>())}, out.data<T>(),
+             [&](int64_t row, const auto& in, T* to) {
+               const int64_t n = split.size;
+               std::vector<double> before(static_cast<size_t>(n));
+               double product = double(g.data<T>()[row]);
+               in_pieces(n, [&](int64_t begin, int64_t end) {
+                 for (int64_t i = begin; i < end; ++i)
+                   before[size_t(i)] = product, product *= double(in[0][i]);
+               });
+               product = 1;
+               in_pieces(n, [&](int64_t begin, int64_t end) {
+                 for (int64_t k = begin; k < end; ++k) {
+                   const int64_t i = n - 1 - k;
+                   to[i] = T(before[size_t(i)] * product);
+                   product *= double(in[0][i]);
+                 }
+               });
+             });
+  };
+  out.dtype() == DType::f64 ? run.template operator()<double>() : run.template operator()<float>();
+}
+const Op kRowProductGrad{.name = "_prod_grad",
+                         .doc = "Gradient of the products of rows along a dim.",
+                         .inputs = {{"g"}, {"input"}},
+                         .params = {{"dim", ParamKind::dim, {}}},
+                         .shape = product_grad_shape,
+                         .cpu = row_product_grad_cpu,
+                         .half_through_f32 = true,
+                         .family = OpFamily::reduction,
+                         .flops = {for_results<3>, "3 for each element of the result"}};
 
 Operands cumprod_compose(const Call& call) {
   return apply(kRunningProduct, {in_type(call.input(0), call.params[1])}, {call.params[kDimAt]});
@@ -279,7 +316,8 @@ Tensor cumsum(const Tensor& x, int dim, bool exclusive) {
 }
 
 std::span<const Op* const> scan_ops() {
-  static const Op* const ops[] = {&kCumsum, &kRunningSum, &kCumprod, &kRunningProduct, &kRunningProductGrad};
+  static const Op* const ops[] = {&kCumsum,         &kRunningSum,         &kCumprod,
+                                  &kRunningProduct, &kRunningProductGrad, &kRowProductGrad};
   return ops;
 }
 
