@@ -4,6 +4,7 @@
 
 #include "gpu/kernels.h"
 #include "gpu/kernels/copy.h"
+#include "gpu/kernels/reduce.h"
 #include "gpu/kernels/rows.h"
 #include "runtime/ops.h"
 
@@ -125,13 +126,14 @@ bool supports_mse(const Call& call) {
 }
 void run_mse(const Call& call, Recorder& recorder) {
   const NoGrad off;
-  const Tensor errors = square(call.input(0) - call.input(1));
+  const Tensor &x = call.input(0), &target = call.input(1);
   const Reduction reduction = Reduction(call.integer(0));
-  copy(call.output(),
-       reduction == Reduction::none   ? errors
-       : reduction == Reduction::mean ? mean(errors)
-                                      : sum(errors),
-       recorder);
+  if (reduction == Reduction::none) return copy(call.output(), square(x - target), recorder);
+  Fold fold = fold_of_floats({.map = shaders::Reduce::kSquaredError}, x, dim_mask("mse_loss", {}, x.shape()),
+                             call.output());
+  fold.other = &target;
+  if (reduction == Reduction::mean) fold.factor = float(1 / double(x.numel()));
+  fold_dims(fold, recorder);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "gpu/kernels/iteration.h"
 #include "gpu/kernels/matmul_types.h"
 #include "gpu/kernels/product.h"
+#include "gpu/kernels/reduce.h"
 #include "gpu/kernels/variant.h"
 #include "runtime/error.h"
 #include "runtime/ops.h"
@@ -255,12 +256,53 @@ Tensor launch_product(const Product& p, const Tensor& given_a, const Tensor& giv
   return made;
 }
 
+// A product with a vector reads each element of the matrix once: it is a fold of products of two operands, of
+// which the vector is expanded. Tiles would be mostly empty.
+bool is_of_vector(const Product& p) {
+  return (p.m == 1 || p.n == 1) && p.k > 1 && p.batch.size() < kMaxDims - 1;
+}
+void multiply_vector(const Product& p, const Tensor& a, const Tensor& b, const Ending& end, const Tensor& c,
+                     Recorder& recorder) {
+  const bool by_column = p.n == 1;  // b is the vector
+  Shape shape = p.batch;
+  Strides left = p.a_batch, right = p.b_batch;
+  shape.push_back(by_column ? p.m : p.n);
+  left.push_back(by_column ? p.a_row : 0);
+  right.push_back(by_column ? 0 : p.b_column);
+  shape.push_back(p.k);
+  left.push_back(p.a_column);
+  right.push_back(p.b_row);
+  const Tensor rows = window(a, shape, left), columns = window(b, shape, right);
+  const bool ends = end.bias.defined() || end.activation != Activation::none;
+  const Tensor sums = ends ? Tensor::empty({1, c.numel()}, DType::f32, c.device()) : c;
+  Fold fold = fold_of_floats({.map = shaders::Reduce::kTimes}, by_column ? rows : columns,
+                             1u << (shape.size() - 1), sums);
+  fold.other = by_column ? &columns : &rows;
+  fold_dims(fold, recorder);
+  if (ends) end_product(c, p.n, sums, end, recorder);
+}
+
+// A product of a column and a row has one term for each element.
+void multiply_outer(const Tensor& a, const Tensor& b, bool transposed, const Tensor& c, Recorder& recorder) {
+  Call call;
+  call.op = find_op("mul");
+  call.in = {a.ndim() == 1 ? unsqueeze(a, 0) : a, b.ndim() == 1 ? unsqueeze(b, 1)
+                                                  : transposed  ? transpose(b, -2, -1)
+                                                                : b};
+  const Shape shape = broadcast_shapes("matmul", call.input(0).shape(), call.input(1).shape());
+  call.out.push_back(window(c, shape, contiguous_strides(shape)));
+  find_kernel(*call.op)->run(call, recorder);
+}
+
 }  // namespace
 
 void multiply(const Tensor& a, const Tensor& b, bool transposed, const Ending& end, const Tensor& c,
               Recorder& recorder) {
   const NoGrad off;
   const Product p = product_of(a, b, transposed, recorder.physical);
+  if (is_of_vector(p)) return multiply_vector(p, a, b, end, c, recorder);
+  if (p.k == 1 && !end.bias.defined() && end.activation == Activation::none)
+    return multiply_outer(a, b, transposed, c, recorder);
   if (p.converted()) {
     const Tensor wide = Tensor::empty(c.shape(), DType::f32, c.device());
     multiply(to(a, DType::f32), to(b, DType::f32), transposed,
