@@ -115,8 +115,9 @@ std::string Faults::describe(const Words& fault, const Record& record) {
   const auto number = [&] { return double(std::bit_cast<float>(fault.value)); };
   switch (fault.kind) {
     case FaultKind::label:
-      return text("cross_entropy: label ", fault.value, " at position ", fault.position + 1,
-                  " is out of range for ", fault.size, " classes (labels count from 0)", place);
+      return text(record.op.starts_with("nll_loss") ? "nll_loss" : "cross_entropy", ": label ", fault.value,
+                  " at position ", fault.position + 1, " is out of range for ", fault.size,
+                  " classes (labels count from 0)", place);
     case FaultKind::probability:
       return text("bernoulli: a probability must lie in [0, 1] (got ", number(), ")", place);
     case FaultKind::weight:

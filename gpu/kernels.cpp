@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "gpu/kernels/ctc.h"
+#include "gpu/kernels/nll.h"
 
 namespace lunagrad::gpu {
 namespace {
@@ -98,18 +99,18 @@ const Kernel* find_kernel(const Op& op) {
   static const std::unordered_map<const Op*, Kernel> kernels = [] {
     std::unordered_map<const Op*, Kernel> all;
     for (const auto family :
-         {elementwise_kernels,  create_kernels,       view_kernels,       reduce_kernels,
-          extreme_kernels,      matmul_kernels,       softmax_kernels,    index_kernels,
-          random_kernels,       loss_kernels,         optimizer_kernels,  summary_kernels,
-          conv_kernels,         pool_kernels,         norm_kernels,       attention_kernels,
-          rearrange_kernels,    pad_kernels,          scatter_kernels,    scan_kernels,
-          sort_kernels,         resize_kernels,       unfold_kernels,     rope_kernels,
-          nonzero_kernels,      complex_kernels,      arithmetic_kernels, multinomial_kernels,
-          ctc_kernels,          user_kernels,         fft_kernels,        running_kernels,
-          count_kernels,        place_kernels,        poisson_kernels,    linalg_cholesky_kernels,
-          linalg_lu_kernels,    linalg_solve_kernels, linalg_qr_kernels,  linalg_eigen_kernels,
-          linalg_svd_kernels,   batch_norm_kernels,   rnn_layer_kernels,  group_norm_kernels,
-          embedding_bag_kernels})
+         {elementwise_kernels,   create_kernels,       view_kernels,       reduce_kernels,
+          extreme_kernels,       matmul_kernels,       softmax_kernels,    index_kernels,
+          random_kernels,        loss_kernels,         optimizer_kernels,  summary_kernels,
+          conv_kernels,          pool_kernels,         norm_kernels,       attention_kernels,
+          rearrange_kernels,     pad_kernels,          scatter_kernels,    scan_kernels,
+          sort_kernels,          resize_kernels,       unfold_kernels,     rope_kernels,
+          nonzero_kernels,       complex_kernels,      arithmetic_kernels, multinomial_kernels,
+          ctc_kernels,           user_kernels,         fft_kernels,        running_kernels,
+          count_kernels,         place_kernels,        poisson_kernels,    linalg_cholesky_kernels,
+          linalg_lu_kernels,     linalg_solve_kernels, linalg_qr_kernels,  linalg_eigen_kernels,
+          linalg_svd_kernels,    batch_norm_kernels,   rnn_layer_kernels,  group_norm_kernels,
+          embedding_bag_kernels, nll_kernels})
       for (const KernelEntry& entry : family())
         if (entry.op) all.emplace(entry.op, entry.kernel);
     return all;
