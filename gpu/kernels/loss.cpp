@@ -1,4 +1,4 @@
-// Cross entropy with class ids, forward and backward, and mse_loss; f32.
+// Cross entropy with class ids, forward and backward, and mse_loss, of f32; losses that are folded.
 #include <algorithm>
 #include <optional>
 
@@ -136,12 +136,31 @@ void run_mse(const Call& call, Recorder& recorder) {
   fold_dims(fold, recorder);
 }
 
+// The mean or sum of a loss of two elements (runtime/ops/folded_loss.cpp).
+bool supports_folded(const Call& call) {
+  return call.input(0).dtype() != DType::f64 && indexable(call.input(0));
+}
+void run_folded(const Call& call, Recorder& recorder) {
+  using shaders::Reduce;
+  constexpr int kTermAt = 0, kParameterAt = 1, kMeanAt = 2;
+  constexpr uint32_t kMaps[] = {Reduce::kHuber, Reduce::kCrossEntropy, Reduce::kDivergence,
+                                Reduce::kLogDivergence};
+  const Tensor &x = call.input(0), &target = call.input(1);
+  Fold fold = fold_of_floats({.map = kMaps[call.integer(kTermAt)]}, x, dim_mask(call.op->name, {}, x.shape()),
+                             call.output());
+  fold.other = &target;
+  fold.exponent = float(call.real(kParameterAt));
+  if (call.flag(kMeanAt)) fold.factor = float(1 / double(x.numel()));
+  fold_dims(fold, recorder);
+}
+
 }  // namespace
 
 std::vector<KernelEntry> loss_kernels() {
   return {{find_op("_cross_entropy"), {supports_forward, run_forward}},
           {find_op("_cross_entropy_grad"), {supports_backward, run_backward}},
-          {find_op("mse_loss"), {supports_mse, run_mse}}};
+          {find_op("mse_loss"), {supports_mse, run_mse}},
+          {find_op("_folded_loss"), {supports_folded, run_folded}}};
 }
 
 }  // namespace lunagrad::gpu

@@ -226,6 +226,15 @@ void run_norm(const Call& call, Recorder& recorder) {
   fold_dims(work, recorder);
 }
 
+// The 2-norm of the difference of two tensors.
+void run_distance(const Call& call, Recorder& recorder) {
+  const Tensor& x = call.input(0);
+  Fold work = fold_of_floats({.map = Reduce::kSquaredError, .end = Reduce::kRoot}, x,
+                             dim_mask(call.op->name, {}, x.shape()), call.output());
+  work.other = &call.input(1);
+  fold_dims(work, recorder);
+}
+
 // The sum of squared deviations / (n - correction), or its root, and the mean if there is a second result.
 template <bool root>
 void run_var(const Call& call, Recorder& recorder) {
@@ -287,6 +296,7 @@ std::vector<KernelEntry> reduce_kernels() {
           {find_op("_var_mean"), {supports, run_var<false>}},
           {find_op("_std_mean"), {supports, run_var<true>}},
           {find_op("_norm"), {supports_floats, run_norm}},
+          {find_op("_distance"), {supports_floats, run_distance}},
           {find_op("_nansum"), {supports_floats, run_nansum}},
           {find_op("_aminmax"), {supports_floats, run_aminmax}},
           {find_op("all"), {supports_truth, run_truth<true>, true}},

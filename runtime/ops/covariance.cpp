@@ -1,6 +1,7 @@
 // Covariances and correlations of variables in rows, and the distance of two tensors.
 #include "runtime/default_dtype.h"
 #include "runtime/ops/families.h"
+#include "runtime/ops/flops.h"
 
 namespace lunagrad {
 namespace {
@@ -108,7 +109,30 @@ const Op kCorrcoef{.name = "corrcoef",
                                 {.inputs = {{{2, 4}, -2, 2, kComplex}}},
                                 {.inputs = {{{2, 3, 4}}}, .error = "corrcoef: a vector or a matrix"}}};
 
+// The 2-norm of input - other, in one pass where the device has the kernel.
+void distance_shape(Call& call) { call.emit(Shape{}, call.input(0).dtype()); }
+Operands distance_compose(const Call& call) { return {norm(call.input(0) - call.input(1))}; }
+void distance_vjp(Backward& b) {
+  const Tensor y = b.output(), zero = Tensor::number(0.0);
+  const Tensor slope = (b.input(0) - b.input(1)) * where(eq(y, zero), zero, b.grad() / y);
+  if (b.needs(0)) b.set(0, slope);
+  if (b.needs(1)) b.set(1, -slope);
+}
+const Op kDistance{.name = "_distance",
+                   .doc = "The 2-norm of all elements of input - other.",
+                   .inputs = {{"input"}, {"other"}},
+                   .shape = distance_shape,
+                   .vjp = distance_vjp,
+                   .reads = {{.inputs = 3, .outputs = 1}},
+                   .compose = distance_compose,
+                   .family = OpFamily::reduction,
+                   .autocast = AutocastPolicy::wide,
+                   .flops = {for_input<3>, "3 for each element of the input"}};
+
 Operands dist_compose(const Call& call) {
+  const Tensor &x = call.input(0), &y = call.input(1);
+  if (call.real(0) == 2 && x.shape() == y.shape() && x.dtype() == y.dtype() && is_floating(x.dtype()))
+    return apply(kDistance, {x, y});
   const Tensor away = call.input(0) - call.input(1);
   return {norm(is_differentiable(away.dtype()) ? away : to(away, default_dtype()), call.real(0))};
 }
@@ -125,7 +149,7 @@ const Op kDist{.name = "dist",
 }  // namespace
 
 std::span<const Op* const> covariance_ops() {
-  static constexpr const Op* ops[] = {&kCov, &kCorrcoef, &kDist};
+  static constexpr const Op* ops[] = {&kCov, &kCorrcoef, &kDist, &kDistance};
   return ops;
 }
 

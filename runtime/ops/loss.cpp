@@ -111,7 +111,7 @@ const Op kL1Loss{.name = "l1_loss",
 Operands huber_compose(const Call& call) {
   need_same_shape("huber_loss", call.input(0), call.input(1));
   if (!(call.real(1) > 0)) fail("huber_loss: delta must be positive (got ", call.real(1), ")");
-  return {reduced(_huber(call.input(0) - call.input(1), call.real(1)), reduction_of(call))};
+  return {folded_loss(LossTerm::huber, call.input(0), call.input(1), call.real(1), reduction_of(call))};
 }
 const Op kHuberLoss{
     .name = "huber_loss",
@@ -126,8 +126,8 @@ Operands smooth_l1_compose(const Call& call) {
   need_same_shape("smooth_l1_loss", call.input(0), call.input(1));
   const double beta = call.real(1);
   if (!(beta >= 0)) fail("smooth_l1_loss: beta must not be negative (got ", beta, ")");
-  const Tensor difference = call.input(0) - call.input(1);
-  return {reduced(beta == 0 ? abs(difference) : _huber(difference, beta) / beta, reduction_of(call))};
+  if (beta == 0) return {reduced(abs(call.input(0) - call.input(1)), reduction_of(call))};
+  return {folded_loss(LossTerm::huber, call.input(0), call.input(1), beta, reduction_of(call)) / beta};
 }
 const Op kSmoothL1Loss{
     .name = "smooth_l1_loss",
@@ -142,9 +142,8 @@ const Op kSmoothL1Loss{
 Operands bce_compose(const Call& call) {
   const Tensor &p = call.input(0), &target = call.input(1);
   need_same_shape("binary_cross_entropy", p, target);
-  Tensor loss = _bce(p, target);
-  if (call.has(2)) loss = loss * call.input(2);
-  return {reduced(loss, reduction_of(call))};
+  if (call.has(2)) return {reduced(_bce(p, target) * call.input(2), reduction_of(call))};
+  return {folded_loss(LossTerm::cross_entropy, p, target, 1, reduction_of(call))};
 }
 const Op kBceLoss{.name = "binary_cross_entropy",
                   .doc = "-(target log(input) + (1 - target) log(1 - input)) for probabilities input.",
@@ -331,7 +330,7 @@ Tensor over_classes(const Tensor& weight, int ndim) {
 
 // For each row of log-probabilities: the one at its label, the weight of the row, and whether it counts.
 struct LabelledRows {
-  Tensor picked, weight, counts;
+  Tensor picked, weight, counts, labels;
 };
 LabelledRows label_rows(const Tensor& log_p, const Tensor& target, const Tensor& class_weight,
                         int64_t ignored) {
@@ -342,7 +341,7 @@ LabelledRows label_rows(const Tensor& log_p, const Tensor& target, const Tensor&
   if (class_weight.defined())
     weight = reshape(index_select(class_weight, 0, reshape(labels, {labels.numel()})), labels.shape());
   weight = where(counts, weight, Tensor::number(0.0));
-  return {squeeze(gather(log_p, dim, unsqueeze(labels, dim)), dim), weight, counts};
+  return {squeeze(gather(log_p, dim, unsqueeze(labels, dim)), dim), weight, counts, labels};
 }
 
 Operands fused_compose(const Call& call) {
@@ -428,6 +427,61 @@ const Op kCrossEntropy{.name = "cross_entropy",
 
 // --- nll_loss, kl_div ---
 
+const std::vector<ParamSpec> kNllParams = {{"ignore_index", ParamKind::integer, -100}, kReduction};
+
+void nll_grad_shape(Call& call) { call.emit(call.input(1).shape(), call.input(1).dtype()); }
+Operands nll_grad_compose(const Call& call) {
+  const Tensor& log_p = call.input(1);
+  const int dim = class_dim(log_p.shape());
+  const LabelledRows rows =
+      label_rows(log_p, call.input(2), call.has(4) ? call.input(4) : Tensor(), call.integer(0));
+  Tensor slope = -(rows.weight * call.input(0));
+  if (reduction_of(call, 1) == Reduction::mean) slope = slope / call.input(3);
+  return {scatter(zeros(log_p.shape(), log_p.dtype(), log_p.device()), dim, unsqueeze(rows.labels, dim),
+                  unsqueeze(slope, dim))};
+}
+const Op kNllGrad{.name = "_nll_loss_grad",
+                  .doc = "The gradient of nll_loss, from the total weight of the rows.",
+                  .inputs = {{"grad"}, {"input"}, {"target"}, {"total"}, {"weight", true}},
+                  .params = kNllParams,
+                  .shape = nll_grad_shape,
+                  .compose = nll_grad_compose,
+                  .family = OpFamily::loss,
+                  .flops = kMovesData};
+
+// The loss, and for a mean the total weight of the rows.
+void fused_nll_shape(Call& call) {
+  const Tensor &log_p = call.input(0), &target = call.input(1);
+  call.emit(reduction_of(call, 1) == Reduction::none ? target.shape() : Shape{}, log_p.dtype());
+  call.emit(reduction_of(call, 1) == Reduction::mean ? Shape{} : Shape{0}, log_p.dtype());
+}
+Operands fused_nll_compose(const Call& call) {
+  const Tensor &log_p = call.input(0), &target = call.input(1);
+  const int64_t ignored = call.integer(0);
+  check_labels("nll_loss", target.to_vector<int64_t>(), log_p.size(class_dim(log_p.shape())), ignored);
+  const LabelledRows rows = label_rows(log_p, target, call.has(2) ? call.input(2) : Tensor(), ignored);
+  const Tensor loss = -(rows.weight * rows.picked), total = sum(rows.weight);
+  if (reduction_of(call, 1) == Reduction::none) return {loss, total};
+  return {reduction_of(call, 1) == Reduction::mean ? sum(loss) / total : sum(loss), total};
+}
+void fused_nll_vjp(Backward& b) {
+  if (b.create_graph() || (b.has(2) && b.needs(2))) return differentiate_composition(b);
+  const Tensor weight = b.has(2) ? b.input(2) : Tensor();
+  b.set(0, apply1(kNllGrad, {b.grad(), b.input(0), b.input(1), b.output(1), weight},
+                  b.node().attributes->params));
+}
+const Op kFusedNll{.name = "_nll_loss",
+                   .doc = "nll_loss and the total weight of the rows.",
+                   .inputs = {{"input"}, {"target"}, {"weight", true}},
+                   .params = kNllParams,
+                   .shape = fused_nll_shape,
+                   .vjp = fused_nll_vjp,
+                   .reads = {{.inputs = 7, .outputs = 2}},
+                   .compose = fused_nll_compose,
+                   .integer_inputs = 2,
+                   .family = OpFamily::loss,
+                   .flops = {for_input<1, 1>, "1 for each label"}};
+
 Operands nll_compose(const Call& call) {
   const Tensor &log_p = call.input(0), &target = call.input(1);
   if (log_p.ndim() == 0 || !(target.shape() == rows_of(log_p.shape())) || is_floating(target.dtype()))
@@ -436,17 +490,12 @@ Operands nll_compose(const Call& call) {
   const int64_t classes = log_p.size(class_dim(log_p.shape()));
   if (call.has(2) && !(call.input(2).shape() == Shape{classes}))
     fail("nll_loss: the weight must have shape [", classes, "] (got ", call.input(2).shape(), ")");
-  const int64_t ignored = call.integer(0);
-  check_labels("nll_loss", target.to_vector<int64_t>(), classes, ignored);
-  const LabelledRows rows = label_rows(log_p, target, call.has(2) ? call.input(2) : Tensor(), ignored);
-  const Tensor loss = -(rows.weight * rows.picked);
-  if (reduction_of(call, 1) == Reduction::none) return {loss};
-  return {reduction_of(call, 1) == Reduction::mean ? sum(loss) / sum(rows.weight) : sum(loss)};
+  return {apply1(kFusedNll, {log_p, target, call.has(2) ? call.input(2) : Tensor()}, call.params)};
 }
 const Op kNllLoss{.name = "nll_loss",
                   .doc = "-weight[y] input[y] for log-probabilities and the class ids y (from 0) in target.",
                   .inputs = {{"input"}, {"target"}, {"weight", true}},
-                  .params = {{"ignore_index", ParamKind::integer, -100}, kReduction},
+                  .params = kNllParams,
                   .compose = nll_compose,
                   .integer_inputs = 2,
                   .family = OpFamily::loss,
@@ -456,12 +505,10 @@ const Op kNllLoss{.name = "nll_loss",
 Operands kl_div_compose(const Call& call) {
   const Tensor &x = call.input(0), &target = call.input(1);
   need_same_shape("kl_div", x, target);
-  const Tensor zero = Tensor::number(0.0);
-  const Tensor loss =
-      call.flag(1) ? exp(target) * (target - x) : where(eq(target, zero), zero, target * (log(target) - x));
-  if (call.integer(0) != 3) return {reduced(loss, reduction_of(call))};
+  const LossTerm term = call.flag(1) ? LossTerm::log_divergence : LossTerm::divergence;
+  if (call.integer(0) != 3) return {folded_loss(term, x, target, 1, reduction_of(call))};
   if (x.ndim() == 0) fail("kl_div: batchmean needs at least 1 dim");
-  return {sum(loss) / double(x.size(0))};
+  return {folded_loss(term, x, target, 1, Reduction::sum) / double(x.size(0))};
 }
 const Op kKlDiv{
     .name = "kl_div",
@@ -532,9 +579,10 @@ Tensor cross_entropy(const Tensor& input, const Tensor& target, const CrossEntro
 }
 
 std::span<const Op* const> loss_ops() {
-  static const Op* const ops[] = {
-      &kMseLoss, &kL1Loss,    &kHuberLoss, &kSmoothL1Loss, &kBceLoss,        &kBceLogitsLoss,  &kCrossEntropy,
-      &kFused,   &kFusedGrad, &kNllLoss,   &kKlDiv,        &kPoissonNllLoss, &kGaussianNllLoss};
+  static const Op* const ops[] = {&kMseLoss,         &kL1Loss,        &kHuberLoss,      &kSmoothL1Loss,
+                                  &kBceLoss,         &kBceLogitsLoss, &kCrossEntropy,   &kFused,
+                                  &kFusedGrad,       &kNllLoss,       &kFusedNll,       &kNllGrad,
+                                  &folded_loss_op(), &kKlDiv,         &kPoissonNllLoss, &kGaussianNllLoss};
   return ops;
 }
 

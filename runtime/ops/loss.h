@@ -15,6 +15,16 @@ inline Tensor reduced(const Tensor& loss, Reduction reduction) {
   return reduction == Reduction::mean ? mean(loss) : sum(loss);
 }
 
+// Losses of two elements x and t that are folded without a tensor of them (folded_loss.cpp).
+enum class LossTerm : uint8_t {
+  huber,           // _huber(x - t), with the parameter delta
+  cross_entropy,   // _bce(x, t)
+  divergence,      // t (log t - x), 0 where t is 0
+  log_divergence,  // exp(t) (t - x)
+};
+Tensor folded_loss(LossTerm, const Tensor& x, const Tensor& target, double parameter, Reduction);
+const Op& folded_loss_op();
+
 // Broadcasting would make 16 losses of shapes (4, 1) and (4).
 inline void need_same_shape(const char* op, const Tensor& input, const Tensor& target) {
   if (!(input.shape() == target.shape()))

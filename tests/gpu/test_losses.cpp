@@ -1,0 +1,107 @@
+// nll_loss, losses of pairs that are folded, and distances on the Vulkan device: the CPU's values and
+// gradients.
+#include "tests/gpu/compare.h"
+
+namespace lunagrad::tests {
+namespace {
+
+void require_none(const Fallbacks& fallbacks) {
+  for (const auto& [name, count] : fallbacks.ops) CHECK_MESSAGE(false, name << " fell back to the CPU");
+}
+
+// The result of an op and the gradients of its first `leaves` operands.
+Operands run_with_gradients(const char* name, const Operands& operands, const Values& params, size_t leaves) {
+  Operands in = operands;
+  for (size_t i = 0; i < leaves; ++i) in[i] = in[i].detach().requires_grad_();
+  const Tensor y = apply1(*find_op(name), in, params);
+  backward(sum(y * to(random(y.shape(), 99), y.device())));
+  Operands all{y};
+  for (size_t i = 0; i < leaves; ++i) all.push_back(in[i].grad());
+  return all;
+}
+
+TEST_CASE("nll_loss and its gradient are the CPU's") {
+  const Fallbacks fallbacks;
+  struct Rows {
+    Shape input, labels;
+    int64_t classes;
+  };
+  const Rows all[] = {
+      {{5}, {}, 5}, {{7, 3}, {7}, 3}, {{5000, 11}, {5000}, 11}, {{3, 4, 20, 50}, {3, 20, 50}, 4}};
+  uint64_t stream = 1;
+  for (const Rows& rows : all)
+    for (const int64_t reduction : {0, 1, 2})
+      for (const bool weighted : {false, true}) {
+        ++stream;
+        const Tensor log_p = random(rows.input, stream),
+                     labels =
+                         to(floor(random(rows.labels, stream + 50, 0, double(rows.classes))), DType::i64);
+        const Operands here{log_p, labels, weighted ? random({rows.classes}, stream + 90, 0.5, 2) : Tensor()};
+        const Values params = {int64_t(1), reduction};  // labels of class 1 are ignored
+        const Operands expected = run_with_gradients("nll_loss", here, params, 1);
+        for (const Arrangement layout :
+             {Arrangement::contiguous, Arrangement::transposed, Arrangement::sliced}) {
+          const Operands got = run_with_gradients(
+              "nll_loss", {arrange(log_p, layout), arrange(labels, layout), arrange(here[2], layout)}, params,
+              1);
+          for (size_t i = 0; i < 2; ++i)
+            CHECK_MESSAGE(
+                distance(got[i], expected[i]) < 1e-5,
+                text(rows.input, " reduction ", reduction, weighted ? " weighted" : "", " result ", i));
+        }
+      }
+  require_none(fallbacks);
+  const Tensor wrong = to(Tensor::from<int64_t>(std::vector<int64_t>{0, 9}, {2}), gpu());
+  CHECK_THROWS_WITH_AS(
+      apply1(*find_op("nll_loss"), {to(random({2, 3}, 1), gpu()), wrong, {}}, {int64_t(-100), int64_t(1)})
+          .item(),
+      doctest::Contains("nll_loss: label 9 at position 2 is out of range"), Error);
+}
+
+TEST_CASE("losses and distances of pairs are folded as on the CPU") {
+  const Fallbacks fallbacks;
+  struct Case {
+    const char* name;
+    Values more;
+  };
+  const Case cases[] = {{"huber_loss", {0.3}}, {"smooth_l1_loss", {0.2}}, {"binary_cross_entropy", {}},
+                        {"kl_div", {false}},   {"kl_div", {true}},        {"mse_loss", {}},
+                        {"l1_loss", {}}};
+  uint64_t stream = 200;
+  for (const Shape& shape : {Shape{7}, Shape{33, 64}, Shape{300, 257}}) {
+    const Tensor x = random(shape, ++stream, 0.05, 0.95);
+    Tensor t = random(shape, stream + 50, 0.05, 0.95);
+    t = where(lt(random(shape, stream + 90, 0, 10), Tensor::number(1.0)), Tensor::number(0.0), t);
+    const auto check = [&](const char* name, const Operands& more, const Values& params) {
+      Operands here{x, t};
+      for (const Tensor& operand : more) here.push_back(operand);
+      const Operands expected = run_with_gradients(name, here, params, 2);
+      for (const Arrangement layout :
+           {Arrangement::contiguous, Arrangement::transposed, Arrangement::sliced}) {
+        Operands there{arrange(x, layout), arrange(t, Arrangement::contiguous)};
+        for (const Tensor& operand : more) there.push_back(operand);
+        const Operands got = run_with_gradients(name, there, params, 2);
+        for (size_t i = 0; i < 3; ++i)
+          CHECK_MESSAGE(distance(got[i], expected[i]) < 1e-5, text(name, ' ', shape, " result ", i));
+      }
+    };
+    for (const Case& c : cases)
+      for (const int64_t reduction : {1, 2}) {
+        Values params = {reduction};
+        for (const Value& value : c.more) params.push_back(value);
+        check(c.name, std::string_view(c.name) == "binary_cross_entropy" ? Operands{Tensor()} : Operands{},
+              params);
+      }
+    check("kl_div", {}, {int64_t(3), false});
+    check("dist", {}, {2.0});
+  }
+  const Tensor same = to(random({9}, 1), gpu()).requires_grad_();
+  const Tensor apart = apply1(*find_op("dist"), {same, same.detach()}, {2.0});
+  backward(apart);
+  CHECK(apart.item() == 0);
+  CHECK(largest(abs(same.grad())) == 0);
+  require_none(fallbacks);
+}
+
+}  // namespace
+}  // namespace lunagrad::tests
