@@ -113,18 +113,24 @@ Operands compose_wide(const Call& call) {
   return {to(compose(wide)[0], type)};
 }
 
+// The order of dims in which the reduced ones come last, and the shape in which they are merged into one.
+struct ReducedLast {
+  Dims order;
+  Shape rows;
+  ReducedLast(const Shape& shape, uint32_t mask) : rows(reduced_shape(shape, mask, false)) {
+    for (const bool reduced : {false, true})
+      for (int d = 0; d < shape.size(); ++d)
+        if (bool(mask >> d & 1) == reduced) order.push_back(d);
+    rows.push_back(reduced_count(shape, mask));
+  }
+};
+
 void prod_cpu(const Call& call) { fold_any_type(call, Fold::product); }
 // As a balanced tree of products: the gradients are right also where factors are 0.
 Operands prod_compose(const Call& call) {
   const Tensor x = is_integral(call.input(0).dtype()) ? to(call.input(0), DType::i64) : call.input(0);
   const uint32_t mask = mask_of(call);
-  Dims order;
-  for (int i = 0; i < x.ndim(); ++i)
-    if (!(mask >> i & 1)) order.push_back(i);
-  Shape rows = reduced_shape(x.shape(), mask, false);
-  for (int i = 0; i < x.ndim(); ++i)
-    if (mask >> i & 1) order.push_back(i);
-  rows.push_back(reduced_count(x.shape(), mask));
+  const auto [order, rows] = ReducedLast(x.shape(), mask);
   Tensor factors = reshape(permute(x, order), rows);
   const int last = rows.size() - 1;
   for (int64_t n = rows[last]; n > 1; n = factors.size(last)) {
@@ -148,17 +154,11 @@ void prod_vjp(Backward& b) {
   if (std::has_single_bit(mask))
     return b.set(0,
                  apply1(gradient, {with_kept_dims(b.grad(), x.shape(), mask), x}, {std::countr_zero(mask)}));
-  // Several dims are moved to the end and merged.
-  Dims order, back(x.ndim(), 0);
-  Shape rows = reduced_shape(x.shape(), mask, false), one = rows;
-  for (const bool reduced : {false, true})
-    for (int d = 0; d < x.ndim(); ++d)
-      if (bool(mask >> d & 1) == reduced) {
-        back[d] = order.size();
-        order.push_back(d);
-      }
-  rows.push_back(reduced_count(x.shape(), mask));
-  one.push_back(1);
+  const auto [order, rows] = ReducedLast(x.shape(), mask);
+  Dims back(x.ndim(), 0);
+  for (int i = 0; i < x.ndim(); ++i) back[int(order[i])] = i;
+  Shape one = rows;
+  one[one.size() - 1] = 1;
   const Tensor moved = permute(x, order);
   const Tensor slopes =
       apply1(gradient, {reshape(b.grad(), one), reshape(moved, rows)}, {int64_t(rows.size() - 1)});
@@ -499,14 +499,8 @@ Operands logsumexp_compose(const Call& call) {
   if (count == 0) return {log(apply1(kSum, {x}, call.params))};
   const Shape shape = reduced_shape(x.shape(), mask, call.flag(kKeepdimAt));
   if (std::has_single_bit(mask)) return {reshape(logsumexp_along(x, std::countr_zero(mask)), shape)};
-  Dims order;
-  Shape rows = reduced_shape(x.shape(), mask, false);
-  for (const bool reduced : {false, true})
-    for (int d = 0; d < x.ndim(); ++d)
-      if (bool(mask >> d & 1) == reduced) order.push_back(d);
-  const int last = rows.size();
-  rows.push_back(count);
-  return {reshape(logsumexp_along(reshape(permute(x, order), rows), last), shape)};
+  const auto [order, rows] = ReducedLast(x.shape(), mask);
+  return {reshape(logsumexp_along(reshape(permute(x, order), rows), rows.size() - 1), shape)};
 }
 const Op kLogsumexp{.name = "logsumexp",
                     .doc = "log(sum(exp(input))) over dim without overflow.",
