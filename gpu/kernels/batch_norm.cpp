@@ -3,7 +3,6 @@
 #include "gpu/kernels/batch_norm.h"
 
 #include <algorithm>
-#include <bit>
 
 #include "runtime/ops.h"
 
@@ -32,10 +31,6 @@ Tensor in_order(const Call& call, int input) {
 constexpr uint32_t kAcross = 32;
 
 }  // namespace
-
-BatchNormPasses::Divisor::Divisor(uint32_t by) : shift(uint32_t(std::bit_width(by - 1))) {
-  factor = uint32_t((uint64_t(1) << 32) * ((uint64_t(1) << shift) - by) / by + 1);
-}
 
 BatchNormPasses::BatchNormPasses(const Tensor& x, const Tensor& grad, double eps, Recorder& recorder)
     : x_(x), grad_(grad), recorder_(recorder) {

@@ -2,6 +2,7 @@
 // The passes of batch_norm over x [batch, channels, …] (gpu/shaders/batch_norm.comp): for batch_norm itself,
 // and for group_norm, which takes the channels of each sample as channels of their own.
 #include "gpu/kernels.h"
+#include "gpu/kernels/divisor.h"
 
 namespace lunagrad::gpu {
 
@@ -25,12 +26,6 @@ class BatchNormPasses {
   void input_gradient(const Tensor& mean, const Scratch& slopes, const Tensor& result);
 
  private:
-  // Divides numbers below 2^31.
-  struct Divisor {
-    uint32_t factor = 0, shift = 0;
-    Divisor() = default;
-    explicit Divisor(uint32_t by);
-  };
   struct Arguments {
     uint64_t x, grad, result;
     uint64_t mean, var, weight, bias;

@@ -1,9 +1,12 @@
 #include "gpu/kernels/copy.h"
 
-#include <bit>
+#include <algorithm>
+#include <cstdlib>
 #include <cstring>
 
+#include "gpu/kernels/divisor.h"
 #include "gpu/kernels/iteration.h"
+#include "gpu/kernels/words.h"
 #include "runtime/ops.h"
 
 namespace lunagrad::gpu {
@@ -17,6 +20,7 @@ struct Hot {
   uint32_t padding;
 };
 struct Arguments {
+  Divisor by[8];
   uint32_t size[8];
   int64_t stride[2][8];
 };
@@ -37,21 +41,68 @@ struct Ends {
 
 using shaders::Copy;
 
+// What copy.comp copies: a space of units. Its dims are 0 where both sides are contiguous.
 struct Units {
-  uint32_t unit;      // of copy.comp
-  uint64_t elements;  // in each
+  Iteration space;
+  uint32_t unit = Copy::kElement;
+  uint32_t reversed = 0;
+  Ends ends;
 };
-// The largest units in which the elements can be copied: more than one element if both tensors are
-// contiguous.
-Units unit_of(const Tensor& out, const Tensor& from, const Iteration& space, const Ends& ends) {
-  if (space.dims > 0 || from.is_number()) return {Copy::kElement, 1};
-  const uint64_t in_sixteen = 16 / uint64_t(item_size(out.dtype()));
-  if (from.dtype() == out.dtype() && space.count % in_sixteen == 0 && (ends.result | ends.operand) % 16 == 0)
-    return {Copy::kSixteenBytes, in_sixteen};
-  if (space.count % 4 == 0 && moves_in_fours(out.dtype(), ends.result) &&
-      moves_in_fours(from.dtype(), ends.operand))
-    return {Copy::kFourFloats, 4};
-  return {Copy::kElement, 1};
+
+// Joins `many` adjacent elements into one, if both sides allow it. `bytes` are the sizes of the joined ones
+// in the result and the operand.
+bool join(Units& units, uint32_t many, uint64_t bytes, uint64_t from_bytes, bool number) {
+  Units joined = units;
+  Iteration& space = joined.space;
+  const int last = std::max(space.dims, 1) - 1;
+  bool backwards = false;
+  if (space.dims == 0) {
+    if (space.count % many != 0) return false;
+  } else {
+    backwards = !number && space.stride[1][last] == -1;
+    if (space.size[last] % many != 0 || space.stride[0][last] != 1 ||
+        !(number || backwards || space.stride[1][last] == 1) ||
+        (backwards && (bytes != 16 || from_bytes != 16)))
+      return false;
+    space.size[last] /= many;
+    for (int d = 0; d < last; ++d)
+      for (int k = 0; k < 2; ++k) {
+        if (space.stride[k][d] % many != 0) return false;
+        space.stride[k][d] /= many;
+      }
+    if (space.size[last] == 1 && last > 0) --space.dims;
+  }
+  if (backwards) {
+    joined.reversed = uint32_t(bytes / many);
+    joined.ends.operand -= bytes - joined.reversed;
+  }
+  if (joined.ends.result % bytes != 0 || (!number && joined.ends.operand % from_bytes != 0)) return false;
+  space.count /= many;
+  units = joined;
+  return true;
+}
+
+// Whether an element of either side may be 2^31 units or more away from the first.
+bool reaches_far(const Iteration& space) {
+  for (const auto& stride : space.stride) {
+    int64_t most = 0;
+    for (int d = 0; d < space.dims; ++d) most += int64_t(space.size[d] - 1) * std::abs(stride[d]);
+    if (most >= int64_t(1) << 31) return true;
+  }
+  return false;
+}
+
+// The number as an element of the type, in its own bits, repeated until there are eight bytes.
+uint64_t bits_of(const Tensor& number, DType type) {
+  return visit_any_dtype(type, [&]<class T>() {
+    const bool whole = number.dtype() == DType::i64;
+    const double value = whole ? double(*number.data<int64_t>()) : *number.data<double>();
+    const T element = whole && is_integral(type) ? convert<T>(*number.data<int64_t>()) : convert<T>(value);
+    uint64_t bits = 0;
+    for (size_t at = 0; at + sizeof(T) <= sizeof bits; at += sizeof(T))
+      std::memcpy(reinterpret_cast<char*>(&bits) + at, &element, sizeof(T));
+    return bits;
+  });
 }
 
 // Whether all sizes and strides are multiples of 4 and both addresses of 16 bytes.
@@ -110,51 +161,51 @@ void copy(const Tensor& out, const Tensor& from, Recorder& recorder) {
     return copy(out, ne(from, Tensor::number(0.0)), recorder);
   }
   Launch launch(recorder);
-  Hot hot{};
-  hot.result = launch.writes(out);
+  Units units;
+  units.ends.result = launch.writes(out);
   uint32_t result_type = uint32_t(out.dtype()), type = uint32_t(from.dtype());
   bool as_integer = is_integral(from.dtype());
-  const Tensor* visited[2] = {&out, &from};
-  if (from.is_number()) {
-    visited[1] = nullptr;
-    type = ElementType::kNumber;
-    as_integer = is_integral(out.dtype());
-    const double value = from.dtype() == DType::i64 ? double(*from.data<int64_t>()) : *from.data<double>();
-    if (out.dtype() == DType::boolean)
-      hot.operand = value != 0;
-    else if (as_integer)
-      hot.operand = uint64_t(from.dtype() == DType::i64 ? *from.data<int64_t>() : convert<int64_t>(value));
-    else
-      hot.operand = std::bit_cast<uint32_t>(float(value));
-    // A float that becomes a narrower integer saturates.
-    if (from.dtype() == DType::f64 && out.dtype() == DType::u8) hot.operand = convert<uint8_t>(value);
-    if (from.dtype() == DType::f64 && out.dtype() == DType::i32)
-      hot.operand = uint64_t(int64_t(convert<int32_t>(value)));
-  } else {
-    hot.operand = launch.reads(from);
-    if (from.dtype() == out.dtype()) {
-      result_type = type = raw_type(out.dtype());
-      as_integer = true;
-    }
+  const bool number = from.is_number(), same = number || from.dtype() == out.dtype();
+  if (same) {
+    result_type = type = raw_type(out.dtype());
+    as_integer = true;
   }
-  const Iteration space = iterate(out.shape(), visited);
-  const auto [unit, elements] = unit_of(out, from, space, {hot.result, hot.operand});
-  hot.count = uint32_t(space.count / elements);
+  if (number) type = ElementType::kNumber;
+  units.ends.operand = number ? bits_of(from, out.dtype()) : launch.reads(from);
+  const Tensor* const visited[2] = {&out, number ? nullptr : &from};
+  units.space = iterate(out.shape(), visited);
   // The tiles of transpose.comp hold elements of up to 32 bits.
-  const bool narrow = item_size(out.dtype()) <= 4 && !from.is_number() && item_size(from.dtype()) <= 4;
-  if (narrow &&
-      transpose_by_tiles(launch, space, {hot.result, hot.operand}, result_type, type, as_integer, recorder))
+  const bool narrow = item_size(out.dtype()) <= 4 && !number && item_size(from.dtype()) <= 4;
+  if (narrow && transpose_by_tiles(launch, units.space, units.ends, result_type, type, as_integer, recorder))
     return;
+  const uint64_t item = uint64_t(item_size(out.dtype()));
+  if (same) {
+    uint64_t bytes = 16;
+    while (bytes > item && !join(units, uint32_t(bytes / item), bytes, bytes, number)) bytes /= 2;
+    if (bytes == 16) units.unit = Copy::kSixteenBytes;
+    if (bytes == 8 || bytes == 4 || bytes == 2) {
+      result_type = raw_type_of(bytes);
+      if (!number) type = result_type;
+    }
+  } else if (moves_in_fours(out.dtype(), 0) && moves_in_fours(from.dtype(), 0) &&
+             join(units, 4, 4 * item, 4 * uint64_t(item_size(from.dtype())), false)) {
+    units.unit = Copy::kFourFloats;
+  }
+  const Iteration& space = units.space;
   Arguments arguments;
+  for (int d = 0; d < space.dims; ++d) arguments.by[d] = Divisor(space.size[d]);
   std::memcpy(arguments.size, space.size, sizeof space.size);
   std::memcpy(arguments.stride, space.stride, sizeof arguments.stride);
+  const Hot hot{units.ends.result, units.ends.operand, uint32_t(space.count), 0};
   const Visit visit = visit_elements(hot.count, recorder);
   launch.run(Copy{.dims = uint32_t(space.dims),
                   .result_type = result_type,
                   .type = type,
                   .as_integer = as_integer,
                   .per_thread = visit.per_thread,
-                  .unit = unit},
+                  .unit = units.unit,
+                  .reversed = units.reversed,
+                  .far = reaches_far(space)},
              {visit.groups}, bytes_of(arguments).first(space.dims > 0 ? sizeof arguments : 0), bytes_of(hot));
 }
 

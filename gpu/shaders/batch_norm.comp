@@ -8,6 +8,7 @@
 // element: equal elements have exactly their mean and the variance 0.
 #extension GL_GOOGLE_include_directive : require
 #include "rows.glsl"
+#include "divisor.glsl"
 
 layout(constant_id = 2) const uint TYPE = 6;           // of x, g and the result
 layout(constant_id = 3) const bool ALIGNED = false;    // they begin at multiples of four elements
@@ -18,17 +19,6 @@ layout(constant_id = 7) const bool HAS_WEIGHT = false;
 layout(constant_id = 8) const bool HAS_BIAS = false;
 
 const uint kMoments = 0, kMergeMoments = 1, kNormalize = 2, kSums = 3, kMergeSums = 4, kInputGradient = 5;  // MODE
-
-// Divides numbers below 2^31 by a number that is known beforehand: Granlund, Montgomery, "Division by invariant integers using
-// multiplication", 1994.
-struct Divisor {
-  uint factor, shift;
-};
-uint quotient(uint n, Divisor by) {
-  uint high, low;
-  umulExtended(by.factor, n, high, low);
-  return (high + n) >> by.shift;
-}
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
   uint64_t x, grad, result;
