@@ -1,9 +1,12 @@
 // Max and average pooling, adaptive pooling, and their gradients, of f32, f16 and bf16 (shaders/pool.comp).
 #include <algorithm>
-#include <cstring>
+#include <bit>
+#include <optional>
+#include <string>
 
 #include "gpu/kernels.h"
 #include "gpu/kernels/copy.h"
+#include "gpu/kernels/divisor.h"
 #include "runtime/ops.h"
 #include "runtime/ops/pool_geometry.h"
 
@@ -12,113 +15,106 @@ namespace {
 
 using shaders::Pool;
 
+struct Axis {
+  int32_t size, out_size;
+  int32_t kernel, stride, padding, dilation;
+  int32_t with_padding;
+  Divisor by_size, by_out;
+};
 struct Arguments {
-  uint64_t result, values, image;
+  uint64_t result, values, image, places;
   uint32_t count;
-  int32_t size[2], out_size[2], dilation[2];
   int32_t divisor;
-  uint32_t windows[2], holders[2];
+  Axis axes[2];
 };
-struct Window {
-  int32_t start, count, divisor;
-};
-struct Windows {
-  int32_t first, last;
-};
-
-// Elements along an axis: the lists of a longer one would not fit the ring of arguments.
-constexpr int64_t kMostAlong = 16384;
 
 bool supports(const Call& call) {
   const DType type = call.input(0).dtype();
   if (type != DType::f32 && !is_half(type)) return false;
   for (const Tensor& x : call.in)
     if (x.dtype() != type) return false;
-  if (!indexable(call.output()) || !indexable(call.input(0))) return false;
-  const PoolGeometry g = pool_geometry(call);
-  return std::max({g.rows.size, g.columns.size, g.rows.out(), g.columns.out()}) <= kMostAlong;
+  return indexable(call.output()) && indexable(call.input(0));
 }
 
-std::vector<Window> list_windows(const PoolAxis& axis) {
-  std::vector<Window> list;
-  for (const PoolWindow& w : axis.windows)
-    list.push_back({int32_t(w.start), int32_t(w.count), int32_t(w.divisor)});
-  return list;
-}
-// For each element of the axis the first and the last window that contain it. All windows between those two
-// contain it too, unless they lie in the padding.
-std::vector<Windows> list_holders(const PoolAxis& axis) {
-  std::vector<Windows> list(size_t(axis.size), {0, -1});
-  for (int32_t w = 0; w < int32_t(axis.out()); ++w) {
-    const PoolWindow& window = axis.windows[size_t(w)];
-    for (int64_t k = 0; k < window.count; ++k) {
-      Windows& holders = list[size_t(window.start + k * axis.dilation)];
-      if (holders.last < 0) holders.first = w;
-      holders.last = w;
-    }
-  }
-  return list;
+Axis axis_of(const PoolRule& rule) {
+  return {int32_t(rule.in),           int32_t(rule.out),          int32_t(rule.kernel),
+          int32_t(rule.stride),       int32_t(rule.padding),      int32_t(rule.dilation),
+          int32_t(rule.with_padding), Divisor(uint32_t(rule.in)), Divisor(uint32_t(rule.out))};
 }
 
+// Elements of a window along the axis, at most.
+uint64_t longest(const PoolRule& rule) {
+  return uint64_t(rule.adaptive ? (rule.in + rule.out - 1) / rule.out + 1 : std::min(rule.kernel, rule.in));
+}
 // Whether windows do not overlap. A plane then divides into cells of one window each.
-bool lie_apart(const PoolAxis& axis) {
-  if (axis.dilation != 1) return false;
-  int64_t end = 0;
-  for (const PoolWindow& w : axis.windows) {
-    if (w.count == 0 || w.start < end) return false;
-    end = w.start + w.count;
-  }
-  return true;
+bool lie_apart(const PoolRule& rule) {
+  return !rule.adaptive && rule.dilation == 1 && rule.stride >= rule.kernel;
 }
-
 // Whether one window of the axis has all its elements, and its average is theirs.
-bool is_whole(const PoolAxis& axis) {
-  if (axis.out() != 1) return false;
-  const PoolWindow& window = axis.windows[0];
-  return window.start == 0 && window.count == axis.size && window.divisor == axis.size;
+bool is_whole(const PoolRule& rule) {
+  if (rule.out != 1) return false;
+  const PoolWindow window = pool_window(rule, 0);
+  return window.start == 0 && window.count == rule.in && window.divisor == rule.in;
 }
+bool is_far(const PoolRule& rule) { return rule.in * (rule.out + 1) + rule.in >= int64_t(1) << 31; }
 
-template <class T>
-uint32_t append(std::vector<std::byte>& to, const std::vector<T>& items) {
-  const size_t at = to.size();
-  to.resize(at + items.size() * sizeof(T));
-  std::memcpy(to.data() + at, items.data(), items.size() * sizeof(T));
-  return uint32_t(at);
+void launch_pool(Launch& launch, Pool pool, Arguments& a, const PoolRules& rules, Recorder& recorder) {
+  const uint64_t rows = longest(rules.rows), columns = longest(rules.columns), elements = rows * columns;
+  // A thread for each window reads few elements or is one of many; else threads read neighbouring elements.
+  constexpr uint64_t kFew = 32, kEach = 8;
+  if (pool.mode != Pool::kMaxPutCells && elements > kFew) {
+    pool.lanes = uint32_t(std::min<uint64_t>(kGroupSize, std::bit_floor(elements / kEach)));
+    pool.lanes_across = uint32_t(std::min<uint64_t>(pool.lanes, std::bit_ceil(columns)));
+  }
+  a.divisor = int32_t(rules.divisor);
+  a.axes[0] = axis_of(rules.rows);
+  a.axes[1] = axis_of(rules.columns);
+  pool.adaptive = rules.columns.adaptive;
+  pool.far = pool.adaptive && (is_far(rules.rows) || is_far(rules.columns));
+  const bool windows = pool.mode != Pool::kMaxPut && pool.mode != Pool::kAverageSpread;
+  launch.run(pool, {groups_for(uint64_t(a.count) * (windows ? pool.lanes : 1), recorder)}, bytes_of(a));
 }
 
 template <uint32_t mode>
 void run(const Call& call, Recorder& recorder) {
   const NoGrad off;
-  const PoolGeometry g = pool_geometry(call);
+  const PoolRules rules = pool_rules(call);
+  const PoolRule &down = rules.rows, &across = rules.columns;
   const Tensor first = contiguous(call.input(0)),
                second = call.in.size() > 1 ? contiguous(call.input(1)) : Tensor();
   const Tensor& out = call.output();
-  // A thread for each window would be few threads, and neighbours would read far apart.
-  if (mode == Pool::kAverage && g.divisor == 0 && is_whole(g.rows) && is_whole(g.columns))
-    return copy(out,
-                reshape(mean(reshape(first, {out.numel(), g.rows.size * g.columns.size}), {1}), out.shape()),
+  if (mode == Pool::kAverage && rules.divisor == 0 && is_whole(down) && is_whole(across))
+    return copy(out, reshape(mean(reshape(first, {out.numel(), down.in * across.in}), {1}), out.shape()),
                 recorder);
-  Launch launch(recorder);
+  Pool pool{.mode = mode, .type = uint32_t(first.dtype())};
+  constexpr uint64_t kSmall = 64;
+  if (mode == Pool::kMaxPut && lie_apart(down) && lie_apart(across) &&
+      uint64_t(down.stride) * uint64_t(across.stride) <= kSmall)
+    pool.mode = Pool::kMaxPutCells;
+  const auto windows = uint32_t(mode == Pool::kMaxPut ? first.numel() : out.numel());
+  std::optional<Scratch> places;
   Arguments a{};
+  if (pool.mode == Pool::kMaxPut) {
+    places.emplace(recorder, windows * sizeof(int32_t));
+    Launch launch(recorder);
+    a.image = launch.reads(second);
+    a.places = launch.writes(*places);
+    a.count = windows;
+    Pool find = pool;
+    find.mode = Pool::kFind;
+    launch_pool(launch, find, a, rules, recorder);
+  }
+  Launch launch(recorder);
+  a = {};
   a.result = launch.writes(out);
   const uint64_t address = launch.reads(first);
   (mode == Pool::kMax || mode == Pool::kAverage ? a.image : a.values) = address;
-  if (second.defined()) a.image = launch.reads(second);
-  const bool in_cells = mode == Pool::kMaxPut && lie_apart(g.rows) && lie_apart(g.columns);
-  a.count = uint32_t(in_cells ? first.numel() : out.numel());
-  a.divisor = int32_t(g.divisor);
-  std::vector<std::byte> bytes(sizeof a);
-  for (int axis = 0; axis < 2; ++axis) {
-    const PoolAxis& along = axis == 0 ? g.rows : g.columns;
-    a.size[axis] = int32_t(along.size);
-    a.out_size[axis] = int32_t(along.out());
-    a.dilation[axis] = int32_t(along.dilation);
-    a.windows[axis] = append(bytes, list_windows(along));
-    a.holders[axis] = append(bytes, list_holders(along));
-  }
-  std::memcpy(bytes.data(), &a, sizeof a);
-  launch.run(Pool{.mode = in_cells ? Pool::kMaxPutCells : mode, .type = uint32_t(first.dtype())},
-             {groups_for(a.count, recorder)}, bytes);
+  if (places)
+    a.places = launch.reads(*places);
+  else if (second.defined())
+    a.image = launch.reads(second);
+  a.count = pool.mode == Pool::kMaxPutCells ? windows : uint32_t(out.numel());
+  launch_pool(launch, pool, a, rules, recorder);
 }
 
 }  // namespace

@@ -16,33 +16,23 @@
 namespace lunagrad {
 namespace {
 
-// An axis with `count` windows, window(i) being window i. Nothing is listed if there is nothing to pool.
-template <class Window>
-PoolAxis axis_with(int64_t in, int64_t dilation, int64_t planes, int64_t count, Window&& window) {
-  PoolAxis axis{in, dilation, {}, planes ? 0 : count};
-  if (!planes) return axis;
-  constexpr int64_t kBetweenStops = 1 << 16;
-  check_room(size_t(count), sizeof(PoolWindow));
-  axis.windows.reserve(size_t(count));
-  for (int64_t i = 0; i < count; ++i) {
-    if (i % kBetweenStops == 0) context().check_stop();
-    axis.windows.push_back(window(i));
-  }
-  return axis;
+// (w in + extra) / n without overflow.
+int64_t share(int64_t w, int64_t in, int64_t n, int64_t extra = 0) {
+  return int64_t((__int128(w) * in + extra) / n);
 }
 
-// The divisor of a window is the number of its elements; with_padding includes those of the padding, but not
-// those that ceil_mode adds.
-PoolAxis axis_of(int64_t in, int64_t planes, int64_t out, int64_t kernel, int64_t stride, int64_t padding,
-                 int64_t dilation, bool with_padding) {
-  return axis_with(in, dilation, planes, out, [=](int64_t i) -> PoolWindow {
-    const int64_t start = i * stride - padding;
-    const int64_t first = start >= 0 ? 0 : (-start + dilation - 1) / dilation;
-    const int64_t last = in <= start ? 0 : std::min(kernel, (in - start + dilation - 1) / dilation);
-    const int64_t count = std::max<int64_t>(0, last - first);
-    const int64_t padded = std::min(start + kernel, in + padding) - start;
-    return {count ? start + first * dilation : 0, count, with_padding ? padded : count};
-  });
+// Nothing is listed if there is nothing to pool.
+PoolAxis list_windows(const PoolRule& rule, int64_t planes) {
+  PoolAxis axis{rule.in, rule.dilation, {}, planes ? 0 : rule.out};
+  if (!planes) return axis;
+  constexpr int64_t kBetweenStops = 1 << 16;
+  check_room(size_t(rule.out), sizeof(PoolWindow));
+  axis.windows.reserve(size_t(rule.out));
+  for (int64_t i = 0; i < rule.out; ++i) {
+    if (i % kBetweenStops == 0) context().check_stop();
+    axis.windows.push_back(pool_window(rule, i));
+  }
+  return axis;
 }
 
 int64_t planes_of(const Shape& x, int dims) {
@@ -53,17 +43,29 @@ int64_t planes_of(const Shape& x, int dims) {
 
 PoolSizes out_sizes(const std::array<WindowAxis, 3>& axes) { return {axes[0].out, axes[1].out, axes[2].out}; }
 
-PoolGeometry windows_of(const Call& call, int dims, const Shape& x, const WindowOptions& o) {
+PoolRules rules_of(const Call& call, int dims, const Shape& x, const WindowOptions& o) {
   const auto axes = window_axes(call, dims, x, o);
-  PoolGeometry p;
-  p.planes = planes_of(x, dims);
-  p.kernel.emplace();
+  PoolRules rules;
   for (size_t k = size_t(3 - dims); k < 3; ++k) {
     const WindowAxis& a = axes[k];
+    (k == 1 ? rules.rows : rules.columns) =
+        PoolRule{false, a.in, a.out, a.kernel, a.stride, a.padding, a.dilation, o.with_padding};
+  }
+  return rules;
+}
+
+PoolGeometry geometry_of(const PoolRules& rules, int64_t planes) {
+  PoolGeometry p;
+  p.planes = planes;
+  p.rows = list_windows(rules.rows, planes);
+  p.columns = list_windows(rules.columns, planes);
+  p.divisor = rules.divisor;
+  if (rules.columns.adaptive) return p;
+  p.kernel.emplace();
+  for (const size_t k : {1, 2}) {
+    const PoolRule& a = k == 1 ? rules.rows : rules.columns;
     p.kernel->in[k] = a.in, p.kernel->out[k] = a.out, p.kernel->kernel[k] = a.kernel;
     p.kernel->stride[k] = a.stride, p.kernel->padding[k] = a.padding, p.kernel->dilation[k] = a.dilation;
-    (k == 1 ? p.rows : p.columns) =
-        axis_of(a.in, p.planes, a.out, a.kernel, a.stride, a.padding, a.dilation, o.with_padding);
   }
   return p;
 }
@@ -94,9 +96,7 @@ struct MaxWindows {
   static PoolSizes sizes(const Call& call, const Shape& x) {
     return out_sizes(window_axes(call, dims, x, options(call)));
   }
-  static PoolGeometry geometry(const Call& call, const Shape& x) {
-    return windows_of(call, dims, x, options(call));
-  }
+  static PoolRules rules(const Call& call, const Shape& x) { return rules_of(call, dims, x, options(call)); }
 };
 
 template <int spatial>
@@ -119,17 +119,12 @@ struct AvgWindows {
     if (divides(call) && call.integer(5) == 0) fail(call.op->name, ": divisor_override may not be 0");
     return out_sizes(window_axes(call, dims, x, options(call)));
   }
-  static PoolGeometry geometry(const Call& call, const Shape& x) {
-    PoolGeometry p = windows_of(call, dims, x, options(call));
-    if (divides(call)) p.divisor = call.integer(5);
-    return p;
+  static PoolRules rules(const Call& call, const Shape& x) {
+    PoolRules rules = rules_of(call, dims, x, options(call));
+    if (divides(call)) rules.divisor = call.integer(5);
+    return rules;
   }
 };
-
-// (w in + extra) / n without overflow.
-int64_t share(int64_t w, int64_t in, int64_t n, int64_t extra = 0) {
-  return int64_t((__int128(w) * in + extra) / n);
-}
 
 template <int spatial>
 struct AdaptiveWindows {
@@ -139,18 +134,13 @@ struct AdaptiveWindows {
     check_pooled(call, dims, x);
     return pool_sizes(call, dims, "output_size", call.list(0), 0);
   }
-  static PoolGeometry geometry(const Call& call, const Shape& x) {
+  static PoolRules rules(const Call& call, const Shape& x) {
     const PoolSizes out = sizes(call, x);
-    PoolGeometry p;
-    p.planes = planes_of(x, dims);
-    for (size_t k = size_t(3 - dims); k < 3; ++k) {
-      const int64_t in = x[x.size() - 3 + int(k)], n = out[k];
-      (k == 1 ? p.rows : p.columns) = axis_with(in, 1, p.planes, n, [=](int64_t w) -> PoolWindow {
-        const int64_t start = share(w, in, n), count = share(w + 1, in, n, n - 1) - start;
-        return {start, count, count};
-      });
-    }
-    return p;
+    PoolRules rules;
+    for (size_t k = size_t(3 - dims); k < 3; ++k)
+      (k == 1 ? rules.rows : rules.columns) =
+          PoolRule{.adaptive = true, .in = x[x.size() - 3 + int(k)], .out = out[k]};
+    return rules;
   }
 };
 
@@ -161,6 +151,12 @@ Shape output_shape(const Call& call, const Shape& x) {
   Shape shape = x;
   for (int d = x.size() - Rule::dims; d < x.size(); ++d) shape[d] = sizes[size_t(3 - x.size() + d)];
   return shape;
+}
+
+// The windows of an image of shape x.
+template <class Rule>
+PoolGeometry listed(const Call& call, const Shape& x) {
+  return geometry_of(Rule::rules(call, x), planes_of(x, Rule::dims));
 }
 
 template <class Rule>
@@ -189,8 +185,10 @@ struct MaxPool {
   static const Op pool, put, pick;
 
   // The geometry of the input image of each kind of call.
-  static PoolGeometry of_result(const Call& call) { return Rule::geometry(call, call.input(0).shape()); }
-  static PoolGeometry of_gradient(const Call& call) { return Rule::geometry(call, call.input(1).shape()); }
+  static const Shape& image_of_result(const Call& call) { return call.input(0).shape(); }
+  static const Shape& image_of_gradient(const Call& call) { return call.input(1).shape(); }
+  static PoolGeometry of_result(const Call& call) { return listed<Rule>(call, image_of_result(call)); }
+  static PoolGeometry of_gradient(const Call& call) { return listed<Rule>(call, image_of_gradient(call)); }
 
   static double pool_flops(const Call& call) { return window_elements(of_result(call)); }
   static double put_flops(const Call& call) {
@@ -273,8 +271,10 @@ template <class Rule, const Names& names>
 struct AvgPool {
   static const Op pool, spread;
 
-  static PoolGeometry of_result(const Call& call) { return Rule::geometry(call, call.input(0).shape()); }
-  static PoolGeometry of_gradient(const Call& call) { return Rule::geometry(call, input_size(call)); }
+  static const Shape& image_of_result(const Call& call) { return call.input(0).shape(); }
+  static const Shape& image_of_gradient(const Call& call) { return input_size(call); }
+  static PoolGeometry of_result(const Call& call) { return listed<Rule>(call, image_of_result(call)); }
+  static PoolGeometry of_gradient(const Call& call) { return listed<Rule>(call, image_of_gradient(call)); }
 
   static double pool_flops(const Call& call) {
     return window_elements(of_result(call)) + elements(call.out[0]);
@@ -398,27 +398,41 @@ namespace {
 struct Member {
   const Op* op;
   PoolGeometry (*geometry)(const Call&);
+  PoolRules (*rules)(const Call&);
 };
-template <class Max>
-std::array<Member, 3> of_max() {
-  return {{{&Max::pool, Max::of_result}, {&Max::put, Max::of_gradient}, {&Max::pick, Max::of_gradient}}};
+template <class Pool, class Rule>
+PoolRules rules_of_result(const Call& call) {
+  return Rule::rules(call, Pool::image_of_result(call));
 }
-template <class Avg>
-std::array<Member, 2> of_avg() {
-  return {{{&Avg::pool, Avg::of_result}, {&Avg::spread, Avg::of_gradient}}};
+template <class Pool, class Rule>
+PoolRules rules_of_gradient(const Call& call) {
+  return Rule::rules(call, Pool::image_of_gradient(call));
+}
+template <class Rule, const Names& names>
+std::array<Member, 3> of(const MaxPool<Rule, names>&) {
+  using Max = MaxPool<Rule, names>;
+  return {{{&Max::pool, Max::of_result, rules_of_result<Max, Rule>},
+           {&Max::put, Max::of_gradient, rules_of_gradient<Max, Rule>},
+           {&Max::pick, Max::of_gradient, rules_of_gradient<Max, Rule>}}};
+}
+template <class Rule, const Names& names>
+std::array<Member, 2> of(const AvgPool<Rule, names>&) {
+  using Avg = AvgPool<Rule, names>;
+  return {{{&Avg::pool, Avg::of_result, rules_of_result<Avg, Rule>},
+           {&Avg::spread, Avg::of_gradient, rules_of_gradient<Avg, Rule>}}};
 }
 
 const std::vector<Member>& members() {
   static const std::vector<Member> all = [] {
     std::vector<Member> list;
     const auto add = [&](const auto& part) { list.insert(list.end(), part.begin(), part.end()); };
-    add(of_max<MaxPool1d>());
-    add(of_max<MaxPool2d>());
-    add(of_max<AdaptiveMaxPool2d>());
-    add(of_avg<AvgPool1d>());
-    add(of_avg<AvgPool2d>());
-    add(of_avg<AdaptiveAvgPool1d>());
-    add(of_avg<AdaptiveAvgPool2d>());
+    add(of(MaxPool1d()));
+    add(of(MaxPool2d()));
+    add(of(AdaptiveMaxPool2d()));
+    add(of(AvgPool1d()));
+    add(of(AvgPool2d()));
+    add(of(AdaptiveAvgPool1d()));
+    add(of(AdaptiveAvgPool2d()));
     return list;
   }();
   return all;
@@ -426,11 +440,32 @@ const std::vector<Member>& members() {
 
 }  // namespace
 
-PoolGeometry pool_geometry(const Call& call) {
+PoolWindow pool_window(const PoolRule& rule, int64_t i) {
+  if (rule.adaptive) {
+    const int64_t start = share(i, rule.in, rule.out);
+    const int64_t count = share(i + 1, rule.in, rule.out, rule.out - 1) - start;
+    return {start, count, count};
+  }
+  const int64_t in = rule.in, apart = rule.dilation, start = i * rule.stride - rule.padding;
+  const int64_t first = start >= 0 ? 0 : (-start + apart - 1) / apart;
+  const int64_t last = in <= start ? 0 : std::min(rule.kernel, (in - start + apart - 1) / apart);
+  const int64_t count = std::max<int64_t>(0, last - first);
+  const int64_t padded = std::min(start + rule.kernel, in + rule.padding) - start;
+  return {count ? start + first * apart : 0, count, rule.with_padding ? padded : count};
+}
+
+namespace {
+
+const Member& member_of(const Call& call) {
   for (const Member& member : members())
-    if (member.op == call.op) return member.geometry(call);
+    if (member.op == call.op) return member;
   fail(call.op->name, ": no pooling");
 }
+
+}  // namespace
+
+PoolGeometry pool_geometry(const Call& call) { return member_of(call).geometry(call); }
+PoolRules pool_rules(const Call& call) { return member_of(call).rules(call); }
 
 std::span<const Op* const> pool_ops() {
   static const std::vector<const Op*> ops = [] {
