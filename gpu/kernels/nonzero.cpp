@@ -1,5 +1,6 @@
 // nonzero, of any type that can be cast to bool.
 #include "gpu/kernels.h"
+#include "gpu/kernels/divisor.h"
 #include "runtime/ops.h"
 
 namespace lunagrad::gpu {
@@ -11,6 +12,7 @@ struct Arguments {
   uint64_t result, truth, before;
   uint32_t count, dims;
   uint32_t size[kMaxDims];
+  Divisor by[kMaxDims];
 };
 constexpr uint64_t kBlock = kGroupSize * Nonzero::kEach;
 
@@ -24,15 +26,18 @@ void run(const Call& call, Recorder& recorder) {
   Arguments a{};
   a.count = uint32_t(x.numel());
   a.dims = uint32_t(x.ndim());
-  for (int d = 0; d < x.ndim(); ++d) a.size[d] = uint32_t(x.size(d));
+  for (int d = 0; d < x.ndim(); ++d) {
+    a.size[d] = uint32_t(x.size(d));
+    a.by[d] = Divisor(a.size[d]);
+  }
   for (const uint32_t mode : {Nonzero::kCount, Nonzero::kAddUp, Nonzero::kPut}) {
     Launch launch(recorder);
     if (mode != Nonzero::kAddUp) a.truth = launch.reads(truth);
     if (mode == Nonzero::kPut) a.result = launch.writes(call.output());
     if (mode != Nonzero::kCount) a.before = launch.reads(before);
     if (mode != Nonzero::kPut) a.before = launch.writes(before);
-    launch.run(Nonzero{.mode = mode}, {mode == Nonzero::kAddUp ? 1 : group_count(blocks, recorder)},
-               bytes_of(a));
+    launch.run(Nonzero{.mode = mode, .aligned = a.truth % 8 == 0},
+               {mode == Nonzero::kAddUp ? 1 : group_count(blocks, recorder)}, bytes_of(a));
   }
 }
 

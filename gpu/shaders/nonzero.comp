@@ -1,20 +1,23 @@
 #version 460
 // The indices of the nonzero elements, in order. In the first pass work groups count the nonzero elements of their blocks.
-// In the second one work group makes running sums of the counts. In the third each nonzero element writes its index to the
-// row whose number is the count of nonzero elements before it.
+// In the second one work group makes running sums of the counts. In the third a work group lists the nonzero elements of a
+// block, and adjacent threads write the indices of adjacent ones.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
+#include "divisor.glsl"
 
 layout(local_size_x = 256) in;
 layout(constant_id = 0) const uint MODE = 0;
+layout(constant_id = 1) const bool ALIGNED = false;  // the booleans begin at a multiple of 8 bytes
 
 const uint kCount = 0, kAddUp = 1, kPut = 2;
-const uint kEach = 4, kBlock = 256 * kEach;
+const uint kEach = 8, kBlock = 256 * kEach;
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
   uint64_t result, truth, before;  // before: for each block its nonzero elements; after kAddUp those of all blocks before it
   uint count, dims;
   uint size[8];
+  Divisor by[8];
 };
 layout(push_constant, scalar) uniform Push {
   Arguments arguments;
@@ -22,9 +25,19 @@ layout(push_constant, scalar) uniform Push {
 layout(buffer_reference, scalar, buffer_reference_align = 4) buffer Counts { uint at[]; };
 
 shared uint meeting[256];
+shared uint listed[MODE == kPut ? kBlock : 1];  // positions in the block
 
-bool holds(uint i) {
-  return i < arguments.count && uint(U8Element(arguments.truth + i).at) != 0;
+// Bit k: whether element first + k is nonzero.
+uint nonzero_from(uint first) {
+  uint bits = 0;
+  if (ALIGNED && first + kEach <= arguments.count) {
+    const uvec2 eight = U32x2Elements(arguments.truth + first).at;
+    [[unroll]] for (uint k = 0; k < kEach; ++k) bits |= (eight[k / 4] >> k % 4 * 8 & 255u) != 0 ? 1u << k : 0;
+    return bits;
+  }
+  [[unroll]] for (uint k = 0; k < kEach; ++k)
+    if (first + k < arguments.count && uint(U8Element(arguments.truth + first + k).at) != 0) bits |= 1u << k;
+  return bits;
 }
 
 // The sum of the values of the threads up to this one. All threads of the work group must call it.
@@ -45,7 +58,7 @@ uint sum_up_to_me(uint value) {
 void put_row(uint row, uint i) {
   const int64_t to = int64_t(row) * int64_t(arguments.dims);
   for (int d = int(arguments.dims) - 1; d >= 0; --d) {
-    const uint rest = i / arguments.size[d];
+    const uint rest = d == 0 ? 0 : quotient(i, arguments.by[d]);
     store_integer(arguments.result, to + d, kI64, int64_t(i - rest * arguments.size[d]));
     i = rest;
   }
@@ -67,16 +80,17 @@ void main() {
     return;
   }
   for (uint block = gl_WorkGroupID.x; block < blocks; block += gl_NumWorkGroups.x) {
-    const uint first = block * kBlock + me * kEach;
-    uint own = 0;
-    [[unroll]] for (uint k = 0; k < kEach; ++k) own += holds(first + k) ? 1 : 0;
+    const uint bits = nonzero_from(block * kBlock + me * kEach), own = bitCount(bits);
     const uint up_to_me = sum_up_to_me(own);
     if (MODE == kCount) {
       if (me == 255) before.at[block] = up_to_me;
       continue;
     }
-    uint row = before.at[block] + up_to_me - own;
-    [[unroll]] for (uint k = 0; k < kEach; ++k)
-      if (holds(first + k)) put_row(row++, first + k);
+    uint at = up_to_me - own;
+    for (uint left = bits; left != 0; left &= left - 1) listed[at++] = me * kEach + uint(findLSB(left));
+    const uint all = meeting[255];
+    barrier();
+    for (uint k = me; k < all; k += 256) put_row(before.at[block] + k, block * kBlock + listed[k]);
+    barrier();  // the next block overwrites the list
   }
 }
