@@ -4,6 +4,8 @@
 
 #include "gpu/kernels.h"
 #include "gpu/kernels/copy.h"
+#include "gpu/kernels/divisor.h"
+#include "gpu/kernels/words.h"
 #include "runtime/ops.h"
 
 namespace lunagrad::gpu {
@@ -133,8 +135,10 @@ void run_eye(const Call& call, Recorder& recorder) {
 struct TriangleHot {
   uint64_t result, operand;
   int64_t diagonal;
-  uint32_t count, rows, columns, padding;
+  uint32_t count, rows, columns;
+  Divisor by_rows, by_columns;
 };
+static_assert(sizeof(TriangleHot) <= kHotBytes);
 bool supports_triangle(const Call& call) { return indexable(call.output()); }
 template <bool lower>
 void run_triangle(const Call& call, Recorder& recorder) {
@@ -145,10 +149,14 @@ void run_triangle(const Call& call, Recorder& recorder) {
   hot.result = launch.writes(call.output());
   hot.operand = launch.reads(x);
   hot.diagonal = call.integer(0);
-  hot.count = uint32_t(x.numel());
+  const Words words = words_of(x.dtype(), uint64_t(x.size(-1)), hot.result | hot.operand);
+  const uint32_t elements = words.bytes == 16 ? uint32_t(words.elements) : 1;
+  hot.count = uint32_t(x.numel() / elements);
   hot.rows = uint32_t(x.size(-2));
-  hot.columns = uint32_t(x.size(-1));
-  launch.run(shaders::Triangle{.type = raw_type(x.dtype()), .lower = lower},
+  hot.columns = uint32_t(x.size(-1) / elements);
+  hot.by_rows = Divisor(hot.rows);
+  hot.by_columns = Divisor(hot.columns);
+  launch.run(shaders::Triangle{.type = raw_type(x.dtype()), .lower = lower, .elements = elements},
              {groups_for(hot.count, recorder)}, {}, bytes_of(hot));
 }
 
