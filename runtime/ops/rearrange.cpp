@@ -227,7 +227,8 @@ Operands diag_compose(const Call& call) {
   if (k >= kLongest || k <= -kLongest || x.size(0) >= kLongest)
     fail("diag: a matrix with ", x.size(0), " elements on diagonal ", k, " is too large");
   const int64_t n = x.size(0) + std::abs(k);
-  return {as_strided_scatter(zeros({n, n}, x.dtype(), x.device()), x, {n + 1}, k >= 0 ? k : -k * n)};
+  const Tensor blank = expand(zeros({}, x.dtype(), x.device()), {n, n});  // with the memory of one zero
+  return {as_strided_scatter(blank, x, {n + 1}, k >= 0 ? k : -k * n)};
 }
 const Op kDiag{
     .name = "diag",
