@@ -25,7 +25,8 @@ Operands glu_compose(const Call& call) {
   const int dim = normalize_dim("glu", call.integer(0), x.shape());
   if (x.size(dim) % 2 != 0) fail("glu: dim ", dim + 1, " of shape ", x.shape(), " cannot be halved");
   const int64_t half = x.size(dim) / 2;
-  return {narrow(x, dim, 0, half) * sigmoid(narrow(x, dim, half, half))};
+  const Operands halves = apply(*find_op("_split"), {x}, {dim, Dims{half, half}});
+  return {halves[0] * sigmoid(halves[1])};
 }
 const Op kGlu{.name = "glu",
               .doc = "The first half of dim times the sigmoid of the second half.",
