@@ -4,21 +4,22 @@
 
 #include "gpu/kernels/complex.h"
 #include "gpu/kernels/copy.h"
+#include "gpu/kernels/divisor.h"
 #include "gpu/kernels/lanes.h"
 #include "gpu/kernels/segments.h"
+#include "gpu/kernels/words.h"
 #include "runtime/ops.h"
 
 namespace lunagrad::gpu {
 namespace {
 
-struct Hot {
+struct Arguments {
   uint64_t result, operand, index;
   uint64_t fault;
   uint32_t count, picked, inner, size;
   uint32_t kind;
-  uint32_t padding;
+  Divisor by_inner, by_picked;
 };
-static_assert(sizeof(Hot) <= kHotBytes);
 
 bool supports(const Call& call) { return indexable(call.output()); }
 
@@ -29,19 +30,27 @@ void pick(const Call& call, const Tensor& from, const Tensor& indices, int dim, 
   const Tensor x = contiguous(from), index = contiguous(indices);
   const Shape& shape = x.shape();
   Launch launch(recorder);
-  Hot hot{};
-  hot.result = launch.writes(call.output());
-  hot.operand = launch.reads(x);
-  hot.index = launch.reads(index);
-  hot.fault = recorder.stream.fault_address();
-  hot.count = uint32_t(call.output().numel());
-  hot.picked = uint32_t(index.numel());
-  hot.inner = 1;
-  for (int d = dim + 1; d < shape.size(); ++d) hot.inner *= uint32_t(shape[d]);
-  hot.size = shape.empty() ? 1 : uint32_t(shape[dim]);
-  hot.kind = uint32_t(kind);
-  launch.run(shaders::Index{.type = raw_type(x.dtype()), .index_type = uint32_t(index.dtype())},
-             {groups_for(hot.count, recorder)}, {}, bytes_of(hot));
+  Arguments a{};
+  a.result = launch.writes(call.output());
+  a.operand = launch.reads(x);
+  a.index = launch.reads(index);
+  a.fault = recorder.stream.fault_address();
+  uint64_t inner = 1;
+  for (int d = dim + 1; d < shape.size(); ++d) inner *= uint64_t(shape[d]);
+  const Words words = words_of(x.dtype(), inner, a.result | a.operand);
+  a.count = uint32_t(uint64_t(call.output().numel()) / words.elements);
+  a.picked = uint32_t(index.numel());
+  a.inner = uint32_t(inner / words.elements);
+  a.size = shape.empty() ? 1 : uint32_t(shape[dim]);
+  a.kind = uint32_t(kind);
+  a.by_inner = Divisor(a.inner);
+  a.by_picked = Divisor(a.picked);
+  const Visit visit = visit_elements(a.count, recorder);
+  launch.run(shaders::Index{.type = words.type,
+                            .index_type = uint32_t(index.dtype()),
+                            .sixteen_bytes = words.bytes == 16,
+                            .per_thread = visit.per_thread},
+             {visit.groups}, bytes_of(a));
 }
 
 void run_index_select(const Call& call, Recorder& recorder) {
@@ -164,6 +173,7 @@ void run_index_add(const Call& call, Recorder& recorder) {
 
 std::vector<KernelEntry> index_kernels() {
   return {{find_op("index_select"), {supports, run_index_select, true}},
+          {find_op("_select_once"), {supports, run_index_select, true}},
           {find_op("embedding"), {supports, run_embedding, true}},
           {find_op("gather"), {supports, run_gather, true}},
           {find_op("one_hot"), {supports_one_hot, run_one_hot}},

@@ -1,34 +1,64 @@
 #version 460
-// Slices selected by index: result[o, i, n] = operand[o, index[i], n], copied bit for bit. An index that is out of
-// range is noted as a fault and copies nothing.
+// Slices selected by index: result[o, i, n] = operand[o, index[i], n], copied bit for bit in units of up to 16 bytes. An index
+// that is out of range is noted as a fault and copies nothing. As in copy.comp, all loads come before the first store.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
+#include "divisor.glsl"
 #include "fault.glsl"
 
 layout(local_size_x = 256) in;
-layout(constant_id = 0) const uint TYPE = 2;  // an integer type of the same size as the elements
+layout(constant_id = 0) const uint TYPE = 2;  // an integer type of the size of a unit
 layout(constant_id = 1) const uint INDEX_TYPE = 3;
+layout(constant_id = 2) const bool SIXTEEN_BYTES = false;  // units of 16 bytes instead
+layout(constant_id = 3) const uint PER_THREAD = 1;
 
-layout(push_constant, scalar) uniform Push {
-  uint64_t unused;
+layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
   uint64_t result, operand, index;
   uint64_t fault;
-  uint count;   // elements of the result
+  uint count;   // units of the result
   uint picked;  // indices
-  uint inner;   // elements of a slice
+  uint inner;   // units of a slice
   uint size;    // slices to select from
   uint kind;    // of a fault
+  Divisor by_inner, by_picked;
+};
+layout(push_constant, scalar) uniform Push {
+  Arguments a;
 };
 
+bool found[PER_THREAD];
+int64_t words[PER_THREAD];
+uvec4 bytes[PER_THREAD];
+
+void load(uint k, uint i) {
+  const uint slice = quotient(i, a.by_inner), o = quotient(slice, a.by_picked), row = slice - o * a.picked;
+  const int64_t at = load_integer(a.index, int64_t(row), INDEX_TYPE);
+  found[k] = at >= 0 && at < int64_t(a.size);
+  if (!found[k]) {
+    note_index(a.fault, a.kind, row, at, a.size);
+    return;
+  }
+  const int64_t from = (int64_t(o) * int64_t(a.size) + at) * int64_t(a.inner) + int64_t(i - slice * a.inner);
+  if (SIXTEEN_BYTES)
+    bytes[k] = U32x4Elements(a.operand + from * 16).at;
+  else
+    words[k] = load_integer(a.operand, from, TYPE);
+}
+void store(uint k, uint i) {
+  if (!found[k]) return;
+  if (SIXTEEN_BYTES)
+    U32x4Elements(a.result + int64_t(i) * 16).at = bytes[k];
+  else
+    store_integer(a.result, int64_t(i), TYPE, words[k]);
+}
+
 void main() {
-  for (uint i = gl_GlobalInvocationID.x; i < count; i += gl_NumWorkGroups.x * gl_WorkGroupSize.x) {
-    const uint slice = i / inner, row = slice % picked;
-    const int64_t at = load_integer(index, int64_t(row), INDEX_TYPE);
-    if (at < 0 || at >= int64_t(size)) {
-      note_index(fault, kind, row, at, size);
-      continue;
-    }
-    const int64_t from = (int64_t(slice / picked) * int64_t(size) + at) * int64_t(inner) + int64_t(i % inner);
-    store_integer(result, int64_t(i), TYPE, load_integer(operand, from, TYPE));
+  const uint width = gl_WorkGroupSize.x * PER_THREAD, blocks = (a.count - 1) / width + 1;
+  for (uint block = gl_WorkGroupID.x; block < blocks; block += gl_NumWorkGroups.x) {
+    const uint first = block * width + gl_LocalInvocationID.x;
+    [[unroll]] for (uint k = 0; k < PER_THREAD; ++k)
+      if (first + k * gl_WorkGroupSize.x < a.count) load(k, first + k * gl_WorkGroupSize.x);
+    [[unroll]] for (uint k = 0; k < PER_THREAD; ++k)
+      if (first + k * gl_WorkGroupSize.x < a.count) store(k, first + k * gl_WorkGroupSize.x);
   }
 }

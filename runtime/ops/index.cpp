@@ -90,6 +90,25 @@ const Op kIndexSelect{.name = "index_select",
                       .bytes = selected_bytes,
                       .order = {"input", "dim", "index"}};
 
+// Where the index names no position twice, the gradient needs no sums.
+void select_once_vjp(Backward& b) {
+  const Tensor g = b.grad();
+  b.set(0, index_copy(zeros(b.shape(0), g.dtype(), g.device()), dim_of(b), b.input(1), g));
+}
+const Op kSelectOnce{.name = "_select_once",
+                     .doc = "index_select with an index that names each position once at most.",
+                     .inputs = {{"input"}, {"index"}},
+                     .params = {{"dim", ParamKind::dim, {}}},
+                     .shape = index_select_shape,
+                     .cpu = index_select_cpu,
+                     .vjp = select_once_vjp,
+                     .reads = {{.inputs = 2}},
+                     .integer_inputs = 2,
+                     .complex = true,
+                     .family = OpFamily::view,
+                     .flops = kMovesData,
+                     .bytes = selected_bytes};
+
 void index_add_shape(Call& call) {
   const Tensor &x = call.input(0), &index = call.input(1), &source = call.input(2);
   need_index_type("index_add", index);
@@ -430,7 +449,7 @@ Operands masked_select_compose(const Call& call) {
   const Shape shape = broadcast_shapes("masked_select", x.shape(), mask.shape());
   const Shape flat{numel(shape)};
   const Tensor places = nonzero(reshape(expand(mask, shape), flat));
-  return {index_select(reshape(expand(x, shape), flat), 0, reshape(places, {places.size(0)}))};
+  return {apply1(kSelectOnce, {reshape(expand(x, shape), flat), reshape(places, {places.size(0)})}, {0})};
 }
 const Op kMaskedSelect{.name = "masked_select",
                        .doc = "A vector of the elements of input where mask holds.",
@@ -501,8 +520,8 @@ Tensor one_hot(const Tensor& ids, int64_t num_classes) { return apply1(kOneHot, 
 
 std::span<const Op* const> index_ops() {
   static const std::vector<const Op*> ops = [] {
-    std::vector<const Op*> list = {&kIndexSelect, &kIndexAdd,     &kGather,  &kScatterAdd, &kEmbedding,
-                                   &kMaskedFill,  &kMaskedSelect, &kNonzero, &kOneHot};
+    std::vector<const Op*> list = {&kIndexSelect, &kSelectOnce, &kIndexAdd,     &kGather,  &kScatterAdd,
+                                   &kEmbedding,   &kMaskedFill, &kMaskedSelect, &kNonzero, &kOneHot};
     list.insert(list.end(), embedding_ops().begin(), embedding_ops().end());
     return list;
   }();

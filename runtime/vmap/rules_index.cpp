@@ -94,9 +94,9 @@ bool written_rows(const BatchedCall& call, Operands& out) {
 
 std::span<const NamedRule> index_rules() {
   static constexpr NamedRule rules[] = {
-      {"gather", all_along},        {"scatter", all_along},  {"scatter_add", all_along},
-      {"index_select", selected},   {"embedding", embedded}, {"index_add", written_rows},
-      {"index_copy", written_rows},
+      {"gather", all_along},        {"scatter", all_along},     {"scatter_add", all_along},
+      {"index_select", selected},   {"embedding", embedded},    {"index_add", written_rows},
+      {"index_copy", written_rows}, {"_select_once", selected},
   };
   return rules;
 }

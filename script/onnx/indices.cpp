@@ -106,11 +106,12 @@ void write_one_hot(const Site& site) {
 
 std::span<const Rule> index_rules() {
   static constexpr Rule rules[] = {
-      {"embedding", write_embedding},   {"index_select", write_index_select},
-      {"index_add", write_index_add},   {"index_copy", write_index_copy},
-      {"index_fill", write_index_fill}, {"gather", write_gather},
-      {"scatter", write_scatter},       {"scatter_add", write_scatter_add},
-      {"one_hot", write_one_hot},       {"_as_strided_scatter", write_as_strided_scatter}};
+      {"embedding", write_embedding},      {"index_select", write_index_select},
+      {"index_add", write_index_add},      {"index_copy", write_index_copy},
+      {"index_fill", write_index_fill},    {"gather", write_gather},
+      {"scatter", write_scatter},          {"scatter_add", write_scatter_add},
+      {"one_hot", write_one_hot},          {"_as_strided_scatter", write_as_strided_scatter},
+      {"_select_once", write_index_select}};
   return rules;
 }
 

@@ -7,6 +7,7 @@ std::vector<Sample> good() {
   return {
       // indexing
       {"index_select", {real({2, 5}), index({4}, 0, 5)}, {1}},
+      {"_select_once", {real({2, 5}), index({1}, 0, 5)}, {1}},
       {"index_add", {real({3, 2}), index({4}, 0, 3), real({4, 2})}, {0, 0.5}},
       {"gather", {real({3, 4}), index({2, 6}, 0, 4)}, {1}},
       {"scatter_add", {real({3, 4}), index({3, 6}, 0, 4), real({3, 7})}, {1}},
