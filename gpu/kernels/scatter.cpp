@@ -46,23 +46,28 @@ void run_scatter(const Call& call, Recorder& recorder) {
 template <bool fill>
 void run_flat(const Call& call, Recorder& recorder) {
   const NoGrad off;
-  const Tensor& index = call.input(1);
-  const Tensor source = element_of(call.input(2), call.output(), recorder);
+  const Tensor &x = call.input(0), &index = call.input(1), &out = call.output();
+  const Tensor source = element_of(call.input(2), out, recorder);
   const int dim = dim_of(call);
-  const Changed out(call.output(), call.input(0), recorder);
-  const Tensor& target = out.tensor();
   const FaultKind fault = fill ? FaultKind::index_fill : FaultKind::index_copy;
+  constexpr int64_t kFew = 64;
+  if (index.numel() > kFew) {
+    const Tensor memory = out.is_contiguous() ? out : Tensor::empty(out.shape(), out.dtype(), out.device());
+    put_rows(memory, contiguous(x), contiguous(source), dim,
+             {contiguous(index), 0, size_along(out, dim), {1}, fault}, recorder);
+    if (!out.is_contiguous()) copy(out, memory, recorder);
+    return;
+  }
+  const Changed changed(out, x, recorder);
+  const Tensor& target = changed.tensor();
   Shape shape = target.shape();
-  if (index.numel() == 0) return out.finish();
+  if (index.numel() == 0) return changed.finish();
   if (shape.empty()) shape.push_back(1);  // a 0-d target counts as one of a single element
   shape[dim] = index.numel();
-  if (target.ndim() == 1 && !lanes_suffice(index, 0))
-    put_by_index(target, contiguous(source), {contiguous(index), 0, target.size(0), {1}, fault}, recorder);
-  else
-    run_lanes(LaneMode::put, {shape, dim, size_along(target, dim)}, view_of(target, dim),
-              fill ? same_for_all(source, shape.size()) : view_of(source, dim),
-              flat_index(index, shape.size()), fault, recorder);
-  out.finish();
+  run_lanes(LaneMode::put, {shape, dim, size_along(target, dim)}, view_of(target, dim),
+            fill ? same_for_all(source, shape.size()) : view_of(source, dim), flat_index(index, shape.size()),
+            fault, recorder);
+  changed.finish();
 }
 
 }  // namespace

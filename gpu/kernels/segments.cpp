@@ -5,7 +5,10 @@
 #include <optional>
 
 #include "gpu/kernels/copy.h"
+#include "gpu/kernels/divisor.h"
 #include "gpu/kernels/radix.h"
+#include "gpu/kernels/words.h"
+#include "runtime/ops.h"
 
 namespace lunagrad::gpu {
 namespace {
@@ -59,32 +62,81 @@ struct PutHot {
 };
 static_assert(sizeof(PutHot) <= kHotBytes);
 
+// As in put_rows.comp.
+struct RowArguments {
+  uint64_t result, x, source, owners;
+  uint32_t count, size, picked, inner;
+  Divisor by_inner, by_size;
+};
+
+// The last of the indices with each key, plus 1; 0 for a key that no index has.
+Tensor owners_of(const Scratch& keys, uint32_t count, int64_t size, Device& device, Recorder& recorder) {
+  const Tensor owners = Tensor::empty({size}, DType::i32, device);
+  copy(owners, Tensor::number(int64_t(0)), recorder);
+  PutHot hot{};
+  hot.count = count;
+  hot.size = uint32_t(size);
+  Launch launch(recorder);
+  hot.keys = launch.reads(keys);
+  hot.owners = launch.writes(owners);
+  launch.run(PutLast{.mode = PutLast::kClaim}, {groups_for(count, recorder)}, {}, bytes_of(hot));
+  return owners;
+}
+
 }  // namespace
 
 void put_by_index(const Tensor& target, const Tensor& source, const IndexedPlaces& places,
                   Recorder& recorder) {
   const int64_t count = places.index.numel();
   const Scratch keys(recorder, size_t(count) * sizeof(uint32_t));
-  const Tensor owners = Tensor::empty({target.numel()}, DType::i32, target.device());
-  copy(owners, Tensor::number(int64_t(0)), recorder);
   write_keys(places, uint64_t(target.numel()), keys, recorder);
+  const Tensor owners = owners_of(keys, uint32_t(count), target.numel(), target.device(), recorder);
+  Launch launch(recorder);
   PutHot hot{};
   hot.count = uint32_t(count);
   hot.size = uint32_t(target.numel());
   hot.step = source.numel() == count ? 1 : 0;
-  for (const uint32_t mode : {PutLast::kClaim, PutLast::kPut}) {
-    Launch launch(recorder);
-    hot.keys = launch.reads(keys);
-    if (mode == PutLast::kClaim) {
-      hot.owners = launch.writes(owners);
-    } else {
-      hot.owners = launch.reads(owners);
-      hot.source = launch.reads(source);
-      hot.target = launch.writes(target);
-    }
-    launch.run(PutLast{.mode = mode, .type = raw_type(target.dtype())}, {groups_for(hot.count, recorder)}, {},
-               bytes_of(hot));
-  }
+  hot.keys = launch.reads(keys);
+  hot.owners = launch.reads(owners);
+  hot.source = launch.reads(source);
+  hot.target = launch.writes(target);
+  launch.run(PutLast{.mode = PutLast::kPut, .type = raw_type(target.dtype())},
+             {groups_for(hot.count, recorder)}, {}, bytes_of(hot));
+}
+
+void put_rows(const Tensor& out, const Tensor& x, const Tensor& source, int dim, const IndexedPlaces& places,
+              Recorder& recorder) {
+  const uint32_t picked = uint32_t(places.index.numel());
+  uint64_t inner = 1;
+  for (int d = dim + 1; d < out.ndim(); ++d) inner *= uint64_t(out.size(d));
+  const Scratch keys(recorder, size_t(picked) * sizeof(uint32_t));
+  write_keys(places, uint64_t(places.choices), keys, recorder);
+  const Tensor owners = owners_of(keys, picked, places.choices, out.device(), recorder);
+  // A single element fills as many bytes as the largest unit has.
+  const bool one = source.numel() == 1;
+  const Tensor rows =
+      one ? Tensor::empty({16 / int64_t(item_size(out.dtype()))}, out.dtype(), out.device()) : source;
+  if (one) copy(rows, reshape(source, {}), recorder);
+  Launch launch(recorder);
+  RowArguments a{};
+  a.result = launch.writes(out);
+  a.x = launch.reads(x);
+  a.source = launch.reads(rows);
+  a.owners = launch.reads(owners);
+  const Words words = words_of(out.dtype(), inner, a.result | a.x | a.source);
+  a.count = uint32_t(uint64_t(out.numel()) / words.elements);
+  a.size = uint32_t(places.choices);
+  a.picked = picked;
+  a.inner = uint32_t(inner / words.elements);
+  a.by_inner = Divisor(a.inner);
+  a.by_size = Divisor(a.size);
+  const Visit visit = visit_elements(a.count, recorder);
+  launch.run(shaders::PutRows{.type = words.type,
+                              .sixteen_bytes = words.bytes == 16,
+                              .per_thread = visit.per_thread,
+                              .in_place = a.result == a.x,
+                              .one = one},
+             {visit.groups}, bytes_of(a));
 }
 
 void add_by_index(const Tensor& target, const Tensor& source, const IndexedSums& sums,

@@ -30,4 +30,9 @@ void add_by_index(const Tensor& target, const Tensor& source, const IndexedSums&
 // for each index, or one for all. Of equal indices the last one counts.
 void put_by_index(const Tensor& target, const Tensor& source, const IndexedPlaces&, Recorder&);
 
+// out = x, except that the rows along `dim` where the indices, of one dim, lead are those of source, or have
+// its single element. All are contiguous; out and x may be one. Of equal indices the last one counts.
+void put_rows(const Tensor& out, const Tensor& x, const Tensor& source, int dim, const IndexedPlaces&,
+              Recorder&);
+
 }  // namespace lunagrad::gpu
