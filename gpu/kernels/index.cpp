@@ -5,7 +5,7 @@
 #include "gpu/kernels/complex.h"
 #include "gpu/kernels/copy.h"
 #include "gpu/kernels/divisor.h"
-#include "gpu/kernels/lanes.h"
+#include "gpu/kernels/long_lanes.h"
 #include "gpu/kernels/segments.h"
 #include "gpu/kernels/words.h"
 #include "runtime/ops.h"
@@ -106,10 +106,12 @@ void run_scatter_add(const Call& call, Recorder& recorder) {
   const Changed out(call.output(), call.input(0), recorder);
   const int dim = dim_of(call);
   const Tensor& sums = out.tensor();
-  if (lanes_suffice(index, dim)) {
+  const bool long_lanes = has_long_lanes(index, dim);
+  if (long_lanes || lanes_suffice(index, dim)) {
     const auto add = [&](const Tensor& target, const Tensor& from) {
-      run_lanes(LaneMode::add, {index.shape(), dim, size_along(sums, dim)}, view_of(target, dim),
-                view_of(from, dim), view_of(index, dim), FaultKind::scatter_add, recorder);
+      const auto run = long_lanes ? run_long_lanes : run_lanes;
+      run(LaneMode::add, {index.shape(), dim, size_along(sums, dim)}, view_of(target, dim),
+          view_of(from, dim), view_of(index, dim), FaultKind::scatter_add, recorder);
     };
     if (!is_complex(sums.dtype()))
       add(sums, source);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "gpu/kernels/divisor.h"
 #include "runtime/ops.h"
 
 namespace lunagrad::gpu {
@@ -17,7 +16,6 @@ struct Arguments {
   uint32_t lanes, dims, first, last, kind, padding;
   int64_t size;
   int64_t target_step, source_step, index_step;
-  Divisor by[8];
   uint32_t lane_size[8];
   int64_t target_stride[8], source_stride[8], index_stride[8];
 };
@@ -28,7 +26,7 @@ int dim_of(const Call& call) { return normalize_dim(call.op->name, call.integer(
 int64_t size_along(const Tensor& x, int dim) { return x.ndim() == 0 ? 1 : x.size(dim); }
 
 bool lanes_suffice(const Tensor& index, int dim) {
-  constexpr int64_t kShort = 64, kMany = 1 << 11;
+  constexpr int64_t kShort = 32, kMany = 1 << 16;
   const int64_t length = size_along(index, dim);
   return length <= kShort || index.numel() / length >= kMany;
 }
@@ -63,15 +61,11 @@ void run_lanes(LaneMode mode, const Lanes& lanes, const LaneView& target, const 
   a.source_step = source.step;
   a.index_step = index.step;
   for (int d = 0; d < across.size(); ++d) {
-    a.by[d] = Divisor(uint32_t(across[d]));
     a.lane_size[d] = uint32_t(across[d]);
     a.target_stride[d] = target.strides[d];
     a.source_stride[d] = source.strides[d];
     a.index_stride[d] = index.strides[d];
   }
-  // Few lanes are spread over many work groups, so that all processors have some.
-  const uint32_t width = a.lanes < (1 << 16) ? 32 : kGroupSize;
-  constexpr uint32_t kAhead = 8;
   const bool take = mode == LaneMode::take;
   const DType type = target.memory->dtype();
   for (a.first = 0; a.first < extent; a.first = a.last) {
@@ -83,10 +77,8 @@ void run_lanes(LaneMode mode, const Lanes& lanes, const LaneView& target, const 
     a.fault = recorder.stream.fault_address();
     launch.run(shaders::Lanes{.mode = uint32_t(mode),
                               .type = mode >= LaneMode::add ? uint32_t(type) : raw_type(type),
-                              .index_type = uint32_t(index.memory->dtype()),
-                              .ahead = extent == 1 ? 1 : kAhead,
-                              .width = width},
-               {group_count((uint64_t(a.lanes) + width - 1) / width, recorder)}, bytes_of(a));
+                              .index_type = uint32_t(index.memory->dtype())},
+               {groups_for(a.lanes, recorder)}, bytes_of(a));
   }
 }
 

@@ -3,7 +3,7 @@
 
 #include "gpu/kernels.h"
 #include "gpu/kernels/copy.h"
-#include "gpu/kernels/lanes.h"
+#include "gpu/kernels/long_lanes.h"
 #include "gpu/kernels/segments.h"
 #include "runtime/ops.h"
 
@@ -31,14 +31,17 @@ void run_scatter(const Call& call, Recorder& recorder) {
   const int dim = dim_of(call);
   const Changed out(call.output(), call.input(0), recorder);
   const Tensor& target = out.tensor();
-  if (lanes_suffice(index, dim))
-    run_lanes(LaneMode::put, {index.shape(), dim, size_along(target, dim)}, view_of(target, dim),
-              one ? same_for_all(source, index.ndim()) : view_of(source, dim), view_of(index, dim),
-              FaultKind::scatter, recorder);
-  else
+  const bool long_lanes = has_long_lanes(index, dim);
+  if (long_lanes || lanes_suffice(index, dim)) {
+    const auto put = long_lanes ? run_long_lanes : run_lanes;
+    put(LaneMode::put, {index.shape(), dim, size_along(target, dim)}, view_of(target, dim),
+        one ? same_for_all(source, index.ndim()) : view_of(source, dim), view_of(index, dim),
+        FaultKind::scatter, recorder);
+  } else {
     put_by_index(target, one ? source : contiguous(window(source, index.shape(), source.strides())),
                  {contiguous(index), dim, size_along(target, dim), target.strides(), FaultKind::scatter},
                  recorder);
+  }
   out.finish();
 }
 

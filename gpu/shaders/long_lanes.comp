@@ -1,0 +1,106 @@
+#version 460
+// Elements written or added where an index leads along one dim, for long lanes: lines of the index along that dim. One thread
+// processes a lane in order, so that of equal indices the last one is written, and sums are deterministic. It loads what kAhead
+// indices need before it stores the first result. An index that is out of range is noted as a fault and has no effect.
+//   put: target[index] = source     add: target[index] += source
+#extension GL_GOOGLE_include_directive : require
+#include "memory.glsl"
+#include "divisor.glsl"
+#include "fault.glsl"
+
+layout(local_size_x = 256) in;
+layout(constant_id = 0) const uint MODE = 0;
+layout(constant_id = 1) const uint TYPE = 2;  // for put an integer type of the same size as the elements
+layout(constant_id = 2) const uint INDEX_TYPE = 3;
+layout(constant_id = 3) const uint WIDTH = 256;  // threads of a work group that have a lane
+
+const uint kPut = 0, kAdd = 1;
+const uint kAhead = 8;
+
+layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
+  uint64_t target, source, index;
+  uint64_t fault;
+  uint lanes, dims;
+  uint first, last;          // indices of a lane that this dispatch processes
+  uint kind, padding;        // kind: of a fault
+  int64_t size;              // indices must be less
+  int64_t target_step, source_step, index_step;  // along the dim
+  Divisor by[8];  // the sizes
+  uint lane_size[8];
+  int64_t target_stride[8], source_stride[8], index_stride[8];
+};
+layout(push_constant, scalar) uniform Push {
+  Arguments arguments;
+};
+
+int64_t chosen[kAhead];
+int64_t to[kAhead];  // -1: nowhere
+float reals[kAhead], old_reals[kAhead];
+int64_t wholes[kAhead], old_wholes[kAhead];
+
+// What index k of a lane needs. Loads are not conditional, so that none waits for another.
+void load(uint j, uint k, int64_t target, int64_t source) {
+  const bool leads = k < arguments.last && chosen[j] >= 0 && chosen[j] < arguments.size;
+  to[j] = leads ? target + chosen[j] * arguments.target_step : -1L;
+  const int64_t from = source + int64_t(min(k, arguments.last - 1)) * arguments.source_step;
+  const int64_t old = leads ? to[j] : target;
+  if (MODE == kPut) {
+    wholes[j] = load_integer(arguments.source, from, TYPE);
+  } else if (TYPE == kF32) {
+    old_reals[j] = load_f32(arguments.target, old);
+    reals[j] = load_f32(arguments.source, from);
+  } else {
+    old_wholes[j] = load_integer(arguments.target, old, TYPE);
+    wholes[j] = load_integer(arguments.source, from, TYPE);
+  }
+}
+// The sum of index j. An earlier one that led to the same element has changed what was loaded.
+void add(uint j) {
+  [[unroll]] for (uint i = 0; i < j; ++i)
+    if (to[i] == to[j]) {
+      old_reals[j] = reals[i];
+      old_wholes[j] = wholes[i];
+    }
+  if (TYPE == kF32)
+    reals[j] = old_reals[j] + reals[j];
+  else
+    wholes[j] = old_wholes[j] + wholes[j];
+}
+void store(uint j, uint k, int64_t index) {
+  if (to[j] == -1) {
+    if (k < arguments.last)
+      note_index(arguments.fault, arguments.kind, uint(index + int64_t(k) * arguments.index_step), chosen[j],
+                 uint(arguments.size));
+    return;
+  }
+  if (MODE == kPut || TYPE != kF32)
+    store_integer(arguments.target, to[j], TYPE, wholes[j]);
+  else
+    store_f32(arguments.target, to[j], reals[j]);
+}
+
+void main() {
+  if (gl_LocalInvocationID.x >= WIDTH) return;
+  for (uint lane = gl_WorkGroupID.x * WIDTH + gl_LocalInvocationID.x; lane < arguments.lanes;
+       lane += gl_NumWorkGroups.x * WIDTH) {
+    int64_t target = 0, source = 0, index = 0;
+    uint rest = lane;
+    for (int d = int(arguments.dims) - 1; d >= 0; --d) {
+      const uint above = d == 0 ? 0 : quotient(rest, arguments.by[d]);
+      const int64_t place = int64_t(rest - above * arguments.lane_size[d]);
+      rest = above;
+      target += place * arguments.target_stride[d];
+      source += place * arguments.source_stride[d];
+      index += place * arguments.index_stride[d];
+    }
+    for (uint k = arguments.first; k < arguments.last; k += kAhead) {
+      [[unroll]] for (uint j = 0; j < kAhead; ++j)
+        chosen[j] = load_integer(arguments.index, index + int64_t(min(k + j, arguments.last - 1)) * arguments.index_step,
+                                 INDEX_TYPE);
+      [[unroll]] for (uint j = 0; j < kAhead; ++j) load(j, k + j, target, source);
+      if (MODE == kAdd)
+        [[unroll]] for (uint j = 0; j < kAhead; ++j) add(j);
+      [[unroll]] for (uint j = 0; j < kAhead; ++j) store(j, k + j, index);
+    }
+  }
+}
