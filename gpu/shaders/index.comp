@@ -26,27 +26,31 @@ layout(push_constant, scalar) uniform Push {
   Arguments a;
 };
 
-bool found[PER_THREAD];
+int64_t chosen[PER_THREAD];
+int64_t from[PER_THREAD];  // -1: nowhere
 int64_t words[PER_THREAD];
 uvec4 bytes[PER_THREAD];
 
+uint row_of(uint slice) {
+  return slice - quotient(slice, a.by_picked) * a.picked;
+}
+void choose(uint k, uint i) {
+  chosen[k] = load_integer(a.index, int64_t(row_of(quotient(i, a.by_inner))), INDEX_TYPE);
+}
 void load(uint k, uint i) {
-  const uint slice = quotient(i, a.by_inner), o = quotient(slice, a.by_picked), row = slice - o * a.picked;
-  const int64_t at = load_integer(a.index, int64_t(row), INDEX_TYPE);
-  found[k] = at >= 0 && at < int64_t(a.size);
-  if (!found[k]) {
-    note_index(a.fault, a.kind, row, at, a.size);
-    return;
-  }
-  const int64_t from = (int64_t(o) * int64_t(a.size) + at) * int64_t(a.inner) + int64_t(i - slice * a.inner);
+  const uint slice = quotient(i, a.by_inner), o = quotient(slice, a.by_picked);
+  from[k] = -1;
+  if (chosen[k] < 0 || chosen[k] >= int64_t(a.size)) return;
+  from[k] = (int64_t(o) * int64_t(a.size) + chosen[k]) * int64_t(a.inner) + int64_t(i - slice * a.inner);
   if (SIXTEEN_BYTES)
-    bytes[k] = U32x4Elements(a.operand + from * 16).at;
+    bytes[k] = U32x4Elements(a.operand + from[k] * 16).at;
   else
-    words[k] = load_integer(a.operand, from, TYPE);
+    words[k] = load_integer(a.operand, from[k], TYPE);
 }
 void store(uint k, uint i) {
-  if (!found[k]) return;
-  if (SIXTEEN_BYTES)
+  if (from[k] == -1)
+    note_index(a.fault, a.kind, row_of(quotient(i, a.by_inner)), chosen[k], a.size);
+  else if (SIXTEEN_BYTES)
     U32x4Elements(a.result + int64_t(i) * 16).at = bytes[k];
   else
     store_integer(a.result, int64_t(i), TYPE, words[k]);
@@ -56,6 +60,8 @@ void main() {
   const uint width = gl_WorkGroupSize.x * PER_THREAD, blocks = (a.count - 1) / width + 1;
   for (uint block = gl_WorkGroupID.x; block < blocks; block += gl_NumWorkGroups.x) {
     const uint first = block * width + gl_LocalInvocationID.x;
+    [[unroll]] for (uint k = 0; k < PER_THREAD; ++k)
+      if (first + k * gl_WorkGroupSize.x < a.count) choose(k, first + k * gl_WorkGroupSize.x);
     [[unroll]] for (uint k = 0; k < PER_THREAD; ++k)
       if (first + k * gl_WorkGroupSize.x < a.count) load(k, first + k * gl_WorkGroupSize.x);
     [[unroll]] for (uint k = 0; k < PER_THREAD; ++k)

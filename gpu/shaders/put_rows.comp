@@ -26,19 +26,23 @@ layout(push_constant, scalar) uniform Push {
   Arguments a;
 };
 
-bool found[PER_THREAD];
+uint owner[PER_THREAD];
 int64_t words[PER_THREAD];
 uvec4 bytes[PER_THREAD];
 
+void find(uint k, uint i) {
+  const uint slice = quotient(i, a.by_inner);
+  owner[k] = a.owners.at[slice - quotient(slice, a.by_size) * a.size];
+}
 void load(uint k, uint i) {
-  const uint slice = quotient(i, a.by_inner), o = quotient(slice, a.by_size), owner = a.owners.at[slice - o * a.size];
-  found[k] = !IN_PLACE || owner != 0;
-  if (!found[k]) return;
+  if (IN_PLACE && owner[k] == 0) return;
   uint64_t memory = a.x;
   int64_t from = int64_t(i);
-  if (owner != 0) {
+  if (owner[k] != 0) {
+    const uint slice = quotient(i, a.by_inner), o = quotient(slice, a.by_size);
     memory = a.source;
-    from = ONE ? 0L : (int64_t(o) * int64_t(a.picked) + int64_t(owner - 1)) * int64_t(a.inner) + int64_t(i - slice * a.inner);
+    from = ONE ? 0L
+               : (int64_t(o) * int64_t(a.picked) + int64_t(owner[k] - 1)) * int64_t(a.inner) + int64_t(i - slice * a.inner);
   }
   if (SIXTEEN_BYTES)
     bytes[k] = U32x4Elements(memory + from * 16).at;
@@ -46,7 +50,7 @@ void load(uint k, uint i) {
     words[k] = load_integer(memory, from, TYPE);
 }
 void store(uint k, uint i) {
-  if (!found[k]) return;
+  if (IN_PLACE && owner[k] == 0) return;
   if (SIXTEEN_BYTES)
     U32x4Elements(a.result + int64_t(i) * 16).at = bytes[k];
   else
@@ -57,6 +61,8 @@ void main() {
   const uint width = gl_WorkGroupSize.x * PER_THREAD, blocks = (a.count - 1) / width + 1;
   for (uint block = gl_WorkGroupID.x; block < blocks; block += gl_NumWorkGroups.x) {
     const uint first = block * width + gl_LocalInvocationID.x;
+    [[unroll]] for (uint k = 0; k < PER_THREAD; ++k)
+      if (first + k * gl_WorkGroupSize.x < a.count) find(k, first + k * gl_WorkGroupSize.x);
     [[unroll]] for (uint k = 0; k < PER_THREAD; ++k)
       if (first + k * gl_WorkGroupSize.x < a.count) load(k, first + k * gl_WorkGroupSize.x);
     [[unroll]] for (uint k = 0; k < PER_THREAD; ++k)

@@ -29,7 +29,7 @@ layout(push_constant, scalar) uniform Push {
 };
 
 const uint kNowhere = 0xffffffffu;
-const uint kAhead = 4;  // rows that are loaded together
+const uint kAhead = 8;  // rows that are loaded together
 
 struct Sum {
   vec4 real;  // only x, unless FOURS
@@ -77,19 +77,20 @@ void add_part(uint part, uint column) {
   bool begins_here = !began_before;
   Sum sum = Sum(vec4(0.0), 0L);
   for (uint i = begin; i < end; i += kAhead) {
-    uint next[kAhead];
+    uint next[kAhead], row_of[kAhead];
     Sum row[kAhead];
     [[unroll]] for (uint k = 0; k < kAhead; ++k) {
       const uint at = min(i + k, end - 1);
       next[k] = arguments.keys.at[at];
-      row[k] = Sum(vec4(0.0), 0L);
-      if (next[k] >= arguments.size) continue;
-      if (PARTIAL)
-        row[k] = load(arguments.source, int64_t(at) * arguments.outer * arguments.inner + column);
-      else
-        row[k] = load(arguments.source,
-                      (int64_t(o) * arguments.rows + arguments.order.at[at]) * arguments.inner + n);
+      row_of[k] = PARTIAL ? at : arguments.order.at[at];
     }
+    // No load is conditional, so that none waits for another.
+    [[unroll]] for (uint k = 0; k < kAhead; ++k)
+      row[k] = load(arguments.source,
+                    PARTIAL ? int64_t(row_of[k]) * arguments.outer * arguments.inner + column
+                            : (int64_t(o) * arguments.rows + row_of[k]) * arguments.inner + n);
+    [[unroll]] for (uint k = 0; k < kAhead; ++k)
+      if (next[k] >= arguments.size) row[k] = Sum(vec4(0.0), 0L);
     [[unroll]] for (uint k = 0; k < kAhead; ++k) {
       if (i + k >= end) continue;
       if (next[k] != key) {
