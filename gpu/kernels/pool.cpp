@@ -83,6 +83,7 @@ void run(const Call& call, Recorder& recorder) {
   const Tensor first = contiguous(call.input(0)),
                second = call.in.size() > 1 ? contiguous(call.input(1)) : Tensor();
   const Tensor& out = call.output();
+  if (first.numel() == 0) return copy(out, Tensor::number(0.0), recorder);  // no window has a gradient
   if (mode == Pool::kAverage && rules.divisor == 0 && is_whole(down) && is_whole(across))
     return copy(out, reshape(mean(reshape(first, {out.numel(), down.in * across.in}), {1}), out.shape()),
                 recorder);

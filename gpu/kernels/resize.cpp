@@ -197,7 +197,8 @@ void run_col2im(const Call& call, Recorder& recorder) {
   for (const size_t d : {1, 2})
     a.axes[d - 1] = {int32_t(g.in[d]),     int32_t(g.out[d]),     int32_t(g.kernel[d]),
                      int32_t(g.stride[d]), int32_t(g.padding[d]), int32_t(g.dilation[d])};
-  launch.run(shaders::Fold{}, {groups_for(a.count, recorder)}, bytes_of(a));
+  launch.run(shaders::Fold{.dilated = g.dilation[1] != 1 || g.dilation[2] != 1},
+             {groups_for(a.count, recorder)}, bytes_of(a));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "divisor.glsl"
 
 layout(local_size_x = 256) in;
+layout(constant_id = 0) const bool DILATED = false;
 
 struct Axis {
   int size, out_size;  // of the image; windows
@@ -27,6 +28,13 @@ ivec2 holders(Axis axis, int i) {
   return ivec2(first > 0 ? (first + axis.stride - 1) / axis.stride : 0,
                min((i + axis.padding) / axis.stride, axis.out_size - 1));
 }
+// Which tap of a window lies at element i, or -1.
+int tap_at(Axis axis, int window, int i) {
+  const int apart = i + axis.padding - window * axis.stride;
+  if (!DILATED) return apart;
+  const int tap = apart / axis.dilation;
+  return tap * axis.dilation == apart ? tap : -1;
+}
 
 void main() {
   for (uint i = gl_GlobalInvocationID.x; i < a.count; i += gl_NumWorkGroups.x * gl_WorkGroupSize.x) {
@@ -36,12 +44,12 @@ void main() {
     const ivec2 in_rows = holders(down, row), in_columns = holders(across, column);
     float sum = 0.0;
     for (int r = in_rows.x; r <= in_rows.y; ++r) {
-      const int apart = row + down.padding - r * down.stride, tap = apart / down.dilation;
-      if (tap * down.dilation != apart) continue;
+      const int j = tap_at(down, r, row);
+      if (j < 0) continue;
       for (int c = in_columns.x; c <= in_columns.y; ++c) {
-        const int beside = column + across.padding - c * across.stride, k = beside / across.dilation;
-        if (k * across.dilation != beside) continue;
-        const int64_t taps = (int64_t(plane) * down.kernel + tap) * across.kernel + k;
+        const int k = tap_at(across, c, column);
+        if (k < 0) continue;
+        const int64_t taps = (int64_t(plane) * down.kernel + j) * across.kernel + k;
         sum += load_f32(a.columns, (taps * down.out_size + r) * across.out_size + c);
       }
     }
