@@ -38,7 +38,7 @@ TEST_CASE("the values of a struct are its constants in the order of their ids") 
   const Softmax back = Softmax::of_values(given.values());
   CHECK(back.held == 3);
   CHECK(back.values() == given.values());
-  CHECK(gpu::shaders::Triangle{}.values() == std::array<uint32_t, 2>{gpu::shaders::ElementType::kI32, 1});
+  CHECK(gpu::shaders::Triangle{}.values() == std::array<uint32_t, 3>{gpu::shaders::ElementType::kI32, 1, 1});
 }
 
 }  // namespace
