@@ -1,6 +1,7 @@
 // Ops that write at indices held in a tensor without adding: scatter, index_copy, index_fill; and take and
 // take_along_dim, which read. Indices count from 0. Of equal indices the last one counts, for any number of
 // threads, and only it gets the gradient.
+#include <cstdint>
 #include <cstring>
 
 #include "runtime/ops/dense.h"
@@ -62,9 +63,9 @@ void scatter_vjp(Backward& b) {
   if (b.needs(0)) b.set(0, scatter(g, dim, index, Tensor::number(int64_t(0))));
   if (!b.needs(2)) return;
   // Positions that were written more than once hold the number of the last writer.
-  const Tensor writers =
-      reshape(arange(0, double(index.numel()), 1, DType::i64, index.device()), index.shape());
-  const Tensor last = scatter(zeros(b.shape(0), DType::i64, index.device()), dim, index, writers);
+  const DType type = index.numel() <= INT32_MAX ? DType::i32 : DType::i64;
+  const Tensor writers = reshape(arange(0, double(index.numel()), 1, type, index.device()), index.shape());
+  const Tensor last = scatter(zeros(b.shape(0), type, index.device()), dim, index, writers);
   Tensor part = where(eq(gather(last, dim, index), writers), gather(g, dim, index), Tensor::number(0.0));
   if (!(index.shape() == b.shape(2)))
     part =
