@@ -46,6 +46,13 @@ Tap tap(uint axis, int i) {
 ivec2 holders(uint axis, int i) {
   return HolderList(lists() + a.axes[axis].holders).at[i];
 }
+// Images mostly have no depth.
+int low_depth(int depth) {
+  return a.axes[0].size == 1 ? 0 : tap(0, depth).low;
+}
+ivec2 holders_of_depth(int depth) {
+  return a.axes[0].out_size == 1 ? ivec2(0, depth == 0 ? 0 : -1) : holders(0, depth);
+}
 float operand_at(int i) {
   return load_float(a.operand, int64_t(i), TYPE);
 }
@@ -59,7 +66,7 @@ float blended(int low, int high, float weight, int column) {
 void put_result(uint i, int plane, int depth, int row, int column) {
   const int rows = a.axes[1].size, columns = a.axes[2].size;
   const Tap down = tap(1, row);
-  const int slice = (plane * a.axes[0].size + tap(0, depth).low) * rows;
+  const int slice = (plane * a.axes[0].size + low_depth(depth)) * rows;
   const int low = (slice + down.low) * columns, high = (slice + down.high) * columns;
   vec4 values = vec4(0.0);
   [[unroll]] for (int j = 0; j < (FOURS ? 4 : 1); ++j) {
@@ -81,7 +88,7 @@ float weight_in(Tap t, int i) {
 }
 
 void put_gradient(uint i, int plane, int depth, int row, int column) {
-  const ivec2 in_depth = holders(0, depth), in_rows = holders(1, row), in_columns = holders(2, column);
+  const ivec2 in_depth = holders_of_depth(depth), in_rows = holders(1, row), in_columns = holders(2, column);
   float sum = 0.0;
   for (int d = in_depth.x; d <= in_depth.y; ++d)
     for (int r = in_rows.x; r <= in_rows.y; ++r) {
