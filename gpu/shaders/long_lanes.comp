@@ -54,10 +54,11 @@ void load(uint j, uint k, int64_t target, int64_t source) {
     wholes[j] = load_integer(arguments.source, from, TYPE);
   }
 }
-// The sum of index j. An earlier one that led to the same element has changed what was loaded.
+// The sum of index j. An earlier one that led to the same element has changed what was loaded. The loop has a constant length,
+// so that it is unrolled and the arrays stay in registers.
 void add(uint j) {
-  [[unroll]] for (uint i = 0; i < j; ++i)
-    if (to[i] == to[j]) {
+  [[unroll]] for (uint i = 0; i < kAhead; ++i)
+    if (i < j && to[i] == to[j]) {
       old_reals[j] = reals[i];
       old_wholes[j] = wholes[i];
     }
