@@ -141,9 +141,12 @@ bool transpose_by_tiles(Launch& launch, const Iteration& space, const Ends& ends
   }
   arguments.tiles = uint32_t(tiles);
   const bool in_fours = type == raw_type(DType::f32) && result_type == type && steps_of_four(arguments, ends);
-  launch.run(
-      Transpose{.result_type = result_type, .type = type, .as_integer = as_integer, .in_fours = in_fours},
-      {group_count(tiles, recorder)}, bytes_of(arguments), bytes_of(ends));
+  launch.run(Transpose{.result_type = result_type,
+                       .type = type,
+                       .as_integer = as_integer,
+                       .in_fours = in_fours,
+                       .wide = type == raw_type(DType::i64) && result_type == type},
+             {group_count(tiles, recorder)}, bytes_of(arguments), bytes_of(ends));
   return true;
 }
 
@@ -174,9 +177,10 @@ void copy(const Tensor& out, const Tensor& from, Recorder& recorder) {
   units.ends.operand = number ? bits_of(from, out.dtype()) : launch.reads(from);
   const Tensor* const visited[2] = {&out, number ? nullptr : &from};
   units.space = iterate(out.shape(), visited);
-  // The tiles of transpose.comp hold elements of up to 32 bits.
-  const bool narrow = item_size(out.dtype()) <= 4 && !number && item_size(from.dtype()) <= 4;
-  if (narrow && transpose_by_tiles(launch, units.space, units.ends, result_type, type, as_integer, recorder))
+  // The tiles of transpose.comp hold elements of up to 32 bits, or of 64 as they are.
+  const bool fits = same || (item_size(out.dtype()) <= 4 && item_size(from.dtype()) <= 4);
+  if (!number && fits &&
+      transpose_by_tiles(launch, units.space, units.ends, result_type, type, as_integer, recorder))
     return;
   const uint64_t item = uint64_t(item_size(out.dtype()));
   if (same) {

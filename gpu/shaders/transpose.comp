@@ -11,6 +11,7 @@ layout(constant_id = 2) const bool AS_INTEGER = false;  // convert by way of 32-
 // 32-bit elements are copied without a conversion, four at a time: all sizes and strides are multiples of four, addresses
 // of 16.
 layout(constant_id = 3) const bool IN_FOURS = false;
+layout(constant_id = 4) const bool WIDE = false;  // elements of 64 bits are copied without a conversion
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
   uint p, q;        // sizes
@@ -29,7 +30,9 @@ layout(push_constant, scalar) uniform Push {
 
 const uint kSide = 64, kRows = 4;  // rows and columns of a tile; rows that a work group accesses at a time
 const uint kFours = kSide / 4;
-shared uint tile[IN_FOURS ? 1 : kSide * (kSide + 1)];
+shared uint tile[IN_FOURS || WIDE ? 1 : kSide * (kSide + 1)];
+const uint kHalf = kSide / 2;
+shared uvec2 wide_tile[WIDE ? kHalf * (kSide + 1) : 1];
 shared uvec4 four_tile[IN_FOURS ? kSide * kFours : 1];
 
 // The position of a vector of four in a row of the tile. Adjacent threads write rows four apart and read adjacent vectors;
@@ -81,6 +84,25 @@ void turn(uint p, uint q, int64_t to, int64_t from) {
   }
 }
 
+// Half a tile after the other: wide elements take twice the memory.
+void turn_wide(uint p, uint q, int64_t to, int64_t from) {
+  const uint near = gl_LocalInvocationID.x % kSide, far = gl_LocalInvocationID.x / kSide;
+  [[unroll]] for (uint i = 0; i < kHalf; i += kRows) {
+    const uint row = far + i;
+    if (p + near < arguments.p && q + row < arguments.q)
+      wide_tile[row * (kSide + 1) + near] =
+          U32x2Elements(operand + (from + int64_t(p + near) + int64_t(q + row) * arguments.q_step) * 8).at;
+  }
+  barrier();
+  const uint beside = gl_LocalInvocationID.x % kHalf, below = gl_LocalInvocationID.x / kHalf;
+  [[unroll]] for (uint i = 0; i < kSide; i += 2 * kRows) {
+    const uint row = below + i;
+    if (p + row < arguments.p && q + beside < arguments.q)
+      U32x2Elements(result + (to + int64_t(p + row) * arguments.p_step + int64_t(q + beside)) * 8).at =
+          wide_tile[beside * (kSide + 1) + row];
+  }
+}
+
 void main() {
   for (uint block = gl_WorkGroupID.x; block < arguments.tiles; block += gl_NumWorkGroups.x) {
     const uint p = block % arguments.p_tiles * kSide, q = block / arguments.p_tiles % arguments.q_tiles * kSide;
@@ -91,10 +113,15 @@ void main() {
       from += int64_t(rest % arguments.size[d]) * arguments.stride[1][d];
       rest /= arguments.size[d];
     }
-    if (IN_FOURS)
+    if (IN_FOURS) {
       turn_in_fours(p, q, to, from);
-    else
+    } else if (WIDE) {
+      turn_wide(p, q, to, from);
+      barrier();
+      turn_wide(p, q + kHalf, to, from);
+    } else {
       turn(p, q, to, from);
+    }
     barrier();  // the next block overwrites the tile
   }
 }

@@ -36,6 +36,7 @@ TEST_CASE("strided copies of all types and widths equal those of the CPU") {
       check([](const Tensor& t) { return clone(flip(narrow(t, 2, 3, 9), {2})); });
       check([](const Tensor& t) { return to(narrow(t, 2, 4, 8), DType::f32); });
       check([](const Tensor& t) { return tril(t, 2); });
+      check([](const Tensor& t) { return clone(transpose(tile(t, {1, 9, 2}), 1, 2)); });
       check([](const Tensor& t) { return triu(t, -1); });
       check([](const Tensor& t) {
         const Tensor whole = clone(t);
@@ -43,7 +44,8 @@ TEST_CASE("strided copies of all types and widths equal those of the CPU") {
         return whole;
       });
     }
-  const Tensor z = complex(random({3, 18}, 2), random({3, 18}, 3));
+  const Tensor z = complex(random({3, 18}, 2), random({3, 18}, 3)), wide = tile(z, {30, 11});
+  CHECK(distance(clone(transpose(to(wide, gpu()), 0, 1)), clone(transpose(wide, 0, 1))) == 0);
   CHECK(distance(flip(to(z, gpu()), {1}), flip(z, {1})) == 0);
   CHECK(distance(cat({to(z, gpu()), to(z, gpu())}, 1), cat({z, z}, 1)) == 0);
   CHECK(fallbacks.ops.empty());
