@@ -23,16 +23,16 @@ std::string first_line() {
   return line;
 }
 
-// A line: "NT f32 planes  m n k batch  rows columns parts". N and T are the layouts, as in BLAS.
+// A line: "NT f32 units  m n k batch  rows columns parts". N and T are the layouts, as in BLAS.
 void write(std::ostream& out, const ProductKey& key, const ProductPlan& plan) {
   out << (key.a_column_major ? 'T' : 'N') << (key.b_row_major ? 'N' : 'T') << ' ' << dtype_name(key.type)
-      << ' ' << key.planes << ' ' << key.m << ' ' << key.n << ' ' << key.k << ' ' << key.batch << ' '
+      << ' ' << key.units << ' ' << key.m << ' ' << key.n << ' ' << key.k << ' ' << key.batch << ' '
       << plan.rows << ' ' << plan.columns << ' ' << plan.parts << '\n';
 }
 bool read(const std::string& line, ProductKey& key, ProductPlan& plan) {
   std::istringstream in(line);
   std::string layout, type;
-  in >> layout >> type >> key.planes >> key.m >> key.n >> key.k >> key.batch >> plan.rows >> plan.columns >>
+  in >> layout >> type >> key.units >> key.m >> key.n >> key.k >> key.batch >> plan.rows >> plan.columns >>
       plan.parts;
   const std::optional<DType> known = dtype_from_name(type);
   if (!in || !known || layout.size() != 2 || plan.parts == 0 || plan.parts > std::max<int64_t>(key.k, 1))

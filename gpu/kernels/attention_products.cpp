@@ -102,7 +102,7 @@ bool has_units(DType type, const PhysicalDevice& physical) {
   Product p;
   p.m = p.n = p.k = MatrixUnits::kSide;
   p.type = type;
-  return unit_planes(p, physical) > 0;
+  return unit_type_of(p, physical) != DType::f32;
 }
 
 Tensor swapped(const Call& call, const Tensor& x) {

@@ -28,7 +28,7 @@ UnitTiles tiles_for(const Tensor& q, const Tensor& v, const Tensor& mask, const 
   p.m = p.n = p.k = kSide;
   p.type = q.dtype();
   const uint32_t subgroup = physical.subgroup_size;
-  if (unit_planes(p, physical) == 0 || !fits(q.size(-1)) || !fits(v.size(-1)) ||
+  if (unit_type_of(p, physical) == DType::f32 || !fits(q.size(-1)) || !fits(v.size(-1)) ||
       (subgroup != 32 && subgroup != 64))
     return {};
   const uint32_t features = uint32_t((std::max(q.size(-1), v.size(-1)) + kSide - 1) / kSide * kSide);

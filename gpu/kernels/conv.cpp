@@ -234,8 +234,8 @@ void run(const Call& call, Recorder& recorder) {
   const ConvGeometry g = conv_geometry(call, part, dims);
   if (is_product(call, part, g)) return run_product(call, part, g, recorder);
   if (convolve_depthwise(call, part, g, recorder)) return;
-  if (const uint32_t planes = conv_unit_planes(type, part, g, recorder.physical))
-    return convolve_on_units(call, part, g, planes, recorder);
+  if (const DType unit_type = conv_unit_type(type, part, g, recorder.physical); unit_type != DType::f32)
+    return convolve_on_units(call, part, g, unit_type, recorder);
   if (is_half(type)) return run_in_f32(call, run<part, dims>, recorder);
   // A transposed convolution is the gradient of its input, with a bias.
   constexpr uint32_t shader = part == ConvPart::result            ? Conv::kResult

@@ -16,7 +16,7 @@ using shaders::ChannelsLast, shaders::ConvCooperative;
 
 struct Arguments {
   uint64_t a, image, c, bias;
-  uint64_t a_plane, image_plane;
+  uint64_t a_largest, image_largest;
   uint32_t m, n, k;
   uint32_t groups, splits, split;
   uint32_t row_tiles, column_tiles;
@@ -30,7 +30,7 @@ struct Arguments {
 };
 
 struct ChannelsLastArguments {
-  uint64_t from, to, plane;
+  uint64_t from, to, largest;
   int64_t item_step[2], group_step, channel_step, place_step[3];
   uint32_t items[2];
   uint32_t groups, group_channels, padded_channels;
@@ -53,23 +53,23 @@ struct Layout {
   int64_t elements() const { return items[0] * items[1] * places() * channels(); }
 };
 
-struct Planes {
-  Tensor tensor;
-  uint64_t bytes;  // of one plane
+// An operand of the type that the matrix units multiply. `largest`: the largest magnitude, if it is scaled.
+struct Operand {
+  Tensor tensor, largest;
 };
 
-Planes channels_last(const Tensor& x, const Layout& layout, uint32_t planes, Recorder& recorder) {
+Operand channels_last(const Tensor& x, const Layout& layout, DType unit_type, Recorder& recorder) {
   constexpr int64_t kChannels = ChannelsLast::kChannels, kManyPlaces = 64, kFewPlaces = 16;
   const bool wide = x.dtype() == DType::f32;
   const int64_t tile_places = layout.places() > kFewPlaces ? kManyPlaces : kFewPlaces;
-  const Planes made{
-      Tensor::empty({int64_t(planes), layout.elements()}, wide ? DType::bf16 : x.dtype(), x.device()),
-      uint64_t(layout.elements()) * 2};
+  const bool scaled = wide && unit_type == DType::f16;
+  const Operand made{Tensor::empty({layout.elements()}, unit_type, x.device()),
+                     scaled ? largest_magnitude(x, recorder) : Tensor()};
   Launch launch(recorder);
   ChannelsLastArguments arguments{};
   arguments.from = launch.reads(x) + uint64_t(layout.first) * item_size(x.dtype());
   arguments.to = launch.writes(made.tensor);
-  arguments.plane = made.bytes;
+  if (scaled) arguments.largest = launch.reads(made.largest);
   for (size_t i = 0; i < 2; ++i) {
     arguments.items[i] = uint32_t(layout.items[i]);
     arguments.item_step[i] = layout.item_step[i];
@@ -99,7 +99,7 @@ Planes channels_last(const Tensor& x, const Layout& layout, uint32_t planes, Rec
       aligned(layout.channel_step) && aligned(layout.item_step[0]) && aligned(layout.item_step[1]) &&
       arguments.from % 8 == 0;
   launch.run(
-      ChannelsLast{.planes = planes,
+      ChannelsLast{.scaled = scaled,
                    .type = uint32_t(x.dtype()),
                    .places = uint32_t(tile_places),
                    .adjacent = adjacent,
@@ -126,25 +126,25 @@ Layout image_layout(const ConvGeometry& g, int64_t channels, const ConvGeometry:
 
 std::string variant(const ShaderCode& code, Constants constants) {
   const ConvCooperative c = ConvCooperative::of_values(constants);
-  return text(c.planes > 1 ? text(c.planes, " planes of ") : "", code.bfloat ? "bf16 " : "f16 ",
+  return text(c.scaled ? "scaled " : "", code.bfloat ? "bf16 " : "f16 ",
               c.part == ConvCooperative::kWeightGradient ? "weight gradient " : "", c.bm, 'x', c.bn, 'x',
               c.bk, c.scattered ? ", strided" : "", ending_name(c.has_bias, c.activation));
 }
 
 // The product that a convolution is for one group, for the choice of a plan.
-Product product_of(const Arguments& a, DType type, uint32_t planes) {
+Product product_of(const Arguments& a, DType type, DType unit_type) {
   Product p;
   p.m = a.m, p.n = a.n, p.k = a.k;
   p.batch = {int64_t(a.groups)};
   p.type = type;
-  p.planes = planes;
+  p.unit_type = unit_type;
   return p;
 }
 
 struct Run {
   const Call& call;
   const ConvGeometry& g;
-  uint32_t planes;
+  DType unit_type;
   Recorder& recorder;
 
   DType type() const { return call.input(0).dtype(); }
@@ -152,7 +152,7 @@ struct Run {
   // Chooses tiles and parts of k. `most`: the number of parts allowed.
   ProductTile plan(Arguments& a, uint32_t most) const {
     const auto [tile, parts] =
-        plan_of(product_of(a, type(), planes), recorder.physical, recorder.rates, recorder.products);
+        plan_of(product_of(a, type(), unit_type), recorder.physical, recorder.rates, recorder.products);
     const uint32_t length = std::max(1u, a.k), count = std::min(parts, most);
     a.split = ((length + count - 1) / count + tile->bk - 1) / tile->bk * tile->bk;
     a.splits = (length + a.split - 1) / a.split;
@@ -165,11 +165,11 @@ struct Run {
                 bool biased, Activation activation, DType out) const {
     static const ShaderCode half_code = with_variant(find_shader("conv_cooperative"), variant);
     static const ShaderCode bfloat_code = with_variant(half_code, variant, true);
-    const double pairs = planes * (planes + 1) / 2 * recorder.rates.f32 / recorder.rates.matrix_units;
-    launch.multiplies(double(a.m) * double(a.n) * double(a.k) * double(a.groups) * pairs);
+    const double share = recorder.rates.f32 / recorder.rates.matrix_units;
+    launch.multiplies(double(a.m) * double(a.n) * double(a.k) * double(a.groups) * share);
     const uint32_t subgroup = recorder.physical.subgroup_size;
     const uint32_t threads = tile.bm / tile.own_m * (tile.bn / tile.own_n) * subgroup;
-    launch.run_in_turns(type() == DType::f16 ? half_code : bfloat_code,
+    launch.run_in_turns(unit_type == DType::f16 ? half_code : bfloat_code,
                         ConvCooperative{.local_size_x = threads,
                                         .bm = tile.bm,
                                         .bn = tile.bn,
@@ -180,7 +180,7 @@ struct Run {
                                         .scattered = scattered,
                                         .has_bias = biased,
                                         .threads = threads,
-                                        .planes = planes,
+                                        .scaled = type() == DType::f32 && unit_type == DType::f16,
                                         .out_type = uint32_t(out),
                                         .subgroup = subgroup,
                                         .m = MatrixUnits::kSide,
@@ -192,6 +192,11 @@ struct Run {
                         a.row_tiles * a.column_tiles * a.groups * a.splits, bytes_of(a));
   }
 
+  static void read_largest(Arguments& a, Launch& launch, const Operand& left, const Operand& image) {
+    if (left.largest.defined()) a.a_largest = launch.reads(left.largest);
+    if (image.largest.defined()) a.image_largest = launch.reads(image.largest);
+  }
+
   // C, or its parts of k in f32.
   Tensor target(const Arguments& a) const {
     const Tensor& out = call.output();
@@ -200,7 +205,7 @@ struct Run {
   }
 
   // The result, or one remainder of the gradient of the input. `channels`: of the image, `rows`: of C.
-  void result(const Planes& image, const Tensor& weight, bool back, const Window& along, const Tensor& bias,
+  void result(const Operand& image, const Tensor& weight, bool back, const Window& along, const Tensor& bias,
               Activation activation) const {
     const int64_t channels = back ? g.group_outputs() : g.group_inputs(),
                   rows = back ? g.group_inputs() : g.group_outputs();
@@ -236,15 +241,14 @@ struct Run {
     a.out_channels = a.groups * a.m;
     const bool ends = bias.defined() || activation != Activation::none;
     const ProductTile tile = plan(a, ends || scattered ? 1 : a.k);
-    Planes left = image;  // where no tap reaches the positions, nothing is read
-    if (a.k > 0) left = channels_last(weight, layout, planes, recorder);
+    Operand left = image;  // where no tap reaches the positions, nothing is read
+    if (a.k > 0) left = channels_last(weight, layout, unit_type, recorder);
     const Tensor made = target(a);
     {
       Launch launch(recorder);
       a.a = launch.reads(left.tensor);
-      a.a_plane = left.bytes;
       a.image = launch.reads(image.tensor);
-      a.image_plane = image.bytes;
+      read_largest(a, launch, left, image);
       if (bias.defined()) a.bias = launch.reads(bias);
       a.c = launch.writes(made);
       dispatch(launch, a, tile, ConvCooperative::kResult, scattered, bias.defined(), activation,
@@ -253,7 +257,7 @@ struct Run {
     if (a.splits > 1) add_parts(call.output(), made, recorder);
   }
 
-  void weight_gradient(const Planes& image, const Planes& gradient) const {
+  void weight_gradient(const Operand& image, const Operand& gradient) const {
     Arguments a{};
     const int64_t inputs = padded(g.group_inputs()), outputs = padded(g.group_outputs());
     for (size_t d = 0; d < 3; ++d) {
@@ -280,9 +284,8 @@ struct Run {
     {
       Launch launch(recorder);
       a.a = launch.reads(gradient.tensor);
-      a.a_plane = gradient.bytes;
       a.image = launch.reads(image.tensor);
-      a.image_plane = image.bytes;
+      read_largest(a, launch, gradient, image);
       a.c = launch.writes(parts);
       dispatch(launch, a, tile, ConvCooperative::kWeightGradient, false, false, Activation::none, DType::f32);
     }
@@ -299,38 +302,38 @@ struct Run {
 
 }  // namespace
 
-uint32_t conv_unit_planes(DType type, ConvPart part, const ConvGeometry& g, const PhysicalDevice& physical) {
+DType conv_unit_type(DType type, ConvPart part, const ConvGeometry& g, const PhysicalDevice& physical) {
   constexpr double kLeastUse = 1.0 / 64;  // of the matrix units; below it f32 arithmetic is as fast
   constexpr int64_t kSide = 64, kMost = int64_t(1) << 31;
   const bool back = part == ConvPart::input_gradient || part == ConvPart::transposed;
   const int64_t rows = back ? g.group_inputs() : g.group_outputs();
   const int64_t channels = back ? g.group_outputs() : g.group_inputs();
-  if (rows == 0 || channels == 0) return 0;
+  if (rows == 0 || channels == 0) return DType::f32;
   const double use = std::min(1.0, double(rows) / kSide) * double(channels) / double(padded(channels));
   const int64_t inputs = g.batch * g.in_size() * g.groups * padded(g.group_inputs());
   const int64_t outputs = g.batch * g.out_size() * g.groups * padded(g.group_outputs());
   const int64_t weights = g.kernel_size() * padded(g.in_channels) * padded(g.out_channels);
-  if (use < kLeastUse || std::max({inputs, outputs, weights}) >= kMost) return 0;
+  if (use < kLeastUse || std::max({inputs, outputs, weights}) >= kMost) return DType::f32;
   Product p;
   p.m = rows;
   p.n = g.batch * (back ? g.in_size() : g.out_size());
   p.k = channels * g.kernel_size();
   p.type = type;
-  return unit_planes(p, physical);
+  return unit_type_of(p, physical);
 }
 
-void convolve_on_units(const Call& call, ConvPart part, const ConvGeometry& g, uint32_t planes,
+void convolve_on_units(const Call& call, ConvPart part, const ConvGeometry& g, DType unit_type,
                        Recorder& recorder) {
   const NoGrad off;
   const Tensor first = contiguous(call.input(0)), second = contiguous(call.input(1));
   const Tensor bias = call.has(2) ? contiguous(call.input(2)) : Tensor();
   const auto last = [&](const Tensor& x, const Layout& layout) {
-    return channels_last(x, layout, planes, recorder);
+    return channels_last(x, layout, unit_type, recorder);
   };
   const Layout outputs = image_layout(g, g.out_channels, g.out);
   if (part == ConvPart::input_gradient || part == ConvPart::transposed) {
-    const Planes image = last(first, outputs);
-    const Run run{call, g, planes, recorder};
+    const Operand image = last(first, outputs);
+    const Run run{call, g, unit_type, recorder};
     each_remainder(
         g, [&](const Window& along) { run.result(image, second, true, along, bias, Activation::none); });
     return;
@@ -344,8 +347,8 @@ void convolve_on_units(const Call& call, ConvPart part, const ConvGeometry& g, u
       inputs.place_step[d] *= g.stride[d];
       used.stride[d] = 1;
     }
-  const Run run{call, used, planes, recorder};
-  const Planes image = last(first, inputs);
+  const Run run{call, used, unit_type, recorder};
+  const Operand image = last(first, inputs);
   if (part == ConvPart::weight_gradient) return run.weight_gradient(image, last(second, outputs));
   run.result(image, second, false, {forward_along(used, 0), forward_along(used, 1), forward_along(used, 2)},
              bias, activation_of(call.params));

@@ -6,9 +6,9 @@
 
 namespace lunagrad::gpu {
 
-// The number of 16-bit values for each element; 0: matrix units are not available or would be mostly idle.
-uint32_t conv_unit_planes(DType, ConvPart, const ConvGeometry&, const PhysicalDevice&);
-// Computes the call, whose operands and result have one type, with so many planes.
-void convolve_on_units(const Call&, ConvPart, const ConvGeometry&, uint32_t planes, Recorder&);
+// The type of the elements that matrix units multiply; f32: there are none, or they would be mostly idle.
+DType conv_unit_type(DType, ConvPart, const ConvGeometry&, const PhysicalDevice&);
+// Computes the call, whose operands and result have one type.
+void convolve_on_units(const Call&, ConvPart, const ConvGeometry&, DType unit_type, Recorder&);
 
 }  // namespace lunagrad::gpu

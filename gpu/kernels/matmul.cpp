@@ -27,19 +27,19 @@ struct Arguments {
   uint32_t batch_dims;
   uint32_t batch_size[8];
   int64_t batch_step[2][8];
-  uint64_t a_plane, b_plane;
+  uint64_t a_largest, b_largest;
 };
 static_assert(offsetof(Arguments, batch_step) == 144);
 
-struct PlaneArguments {
-  uint64_t from, to;
+struct UnitArguments {
+  uint64_t from, to, largest;
   int64_t close_step, far_step;
   uint32_t close, far, eights;
   uint32_t matrices, batch_dims;
   uint32_t batch_size[8];
   int64_t batch_step[8];
 };
-static_assert(offsetof(PlaneArguments, batch_step) == 88);
+static_assert(offsetof(UnitArguments, batch_step) == 96);
 
 struct PartArguments {
   uint64_t c, parts, bias;
@@ -50,7 +50,7 @@ struct PartArguments {
 };
 static_assert(offsetof(PartArguments, results) == 44);
 
-using shaders::Matmul, shaders::MatmulCooperative, shaders::MatmulParts, shaders::MatmulPlanes;
+using shaders::Matmul, shaders::MatmulCooperative, shaders::MatmulParts, shaders::UnitOperand;
 
 // Whether each line can be read in runs of `count` elements that begin at multiples of 16 bytes.
 bool lies_in_runs(int64_t count, const ProductSide& side, uint64_t address, size_t item) {
@@ -59,19 +59,16 @@ bool lies_in_runs(int64_t count, const ProductSide& side, uint64_t address, size
          std::all_of(side.batch.begin(), side.batch.end(), aligned);
 }
 
-// An operand for the matrix units: the tensor itself, or its planes (matmul_planes.comp). planes_of() changes
-// `side` to the layout of the planes.
-struct Planes {
-  Tensor tensor;
-  uint64_t bytes = 0;  // of one plane
-};
-Planes planes_of(const Tensor& x, ProductSide& side, const Shape& batch, uint32_t planes,
-                 Recorder& recorder) {
+// An operand for the matrix units: the tensor itself, or a copy of the type that they multiply
+// (unit_operand.comp). Changes `side` to the layout of the copy. `largest`: of a scaled operand.
+Tensor unit_operand(const Tensor& x, ProductSide& side, const Product& p, const Tensor& largest,
+                    Recorder& recorder) {
+  const Shape& batch = p.batch;
   const bool wide = x.dtype() == DType::f32;
   Launch launch(recorder);
-  PlaneArguments arguments{};
+  UnitArguments arguments{};
   arguments.from = launch.reads(x);
-  if (!wide && lies_in_runs(8, side, arguments.from, item_size(x.dtype()))) return {x};
+  if (!wide && lies_in_runs(8, side, arguments.from, item_size(x.dtype()))) return x;
   const int64_t eights = (side.close + 7) / 8;
   Strides steps(batch.size(), 0);
   int64_t matrices = 1;
@@ -83,9 +80,9 @@ Planes planes_of(const Tensor& x, ProductSide& side, const Shape& batch, uint32_
     matrices *= arguments.batch_size[d];
   }
   const int64_t elements = matrices * side.far * eights * 8;
-  const DType type = wide ? DType::bf16 : x.dtype();
-  const Planes made{Tensor::empty({int64_t(planes), elements}, type, x.device()), uint64_t(elements) * 2};
-  arguments.to = launch.writes(made.tensor);
+  const Tensor made = Tensor::empty({elements}, p.unit_type, x.device());
+  arguments.to = launch.writes(made);
+  if (largest.defined()) arguments.largest = launch.reads(largest);
   arguments.close_step = side.close_step;
   arguments.far_step = side.far_step;
   arguments.close = uint32_t(side.close);
@@ -93,9 +90,9 @@ Planes planes_of(const Tensor& x, ProductSide& side, const Shape& batch, uint32_
   arguments.eights = uint32_t(eights);
   arguments.matrices = uint32_t(matrices);
   arguments.batch_dims = uint32_t(batch.size());
-  launch.run(MatmulPlanes{.planes = planes,
-                          .type = uint32_t(x.dtype()),
-                          .in_fours = wide && lies_in_runs(4, side, arguments.from, 4)},
+  launch.run(UnitOperand{.type = uint32_t(x.dtype()),
+                         .in_fours = wide && lies_in_runs(4, side, arguments.from, 4),
+                         .scaled = largest.defined()},
              {group_count(uint64_t(elements) / 8 / kGroupSize + 1, recorder)}, bytes_of(arguments));
   side.close_step = 1;
   side.far_step = eights * 8;
@@ -111,7 +108,7 @@ std::string variant(const ShaderCode&, Constants constants) {
 }
 std::string unit_variant(const ShaderCode& code, Constants constants) {
   const MatmulCooperative c = MatmulCooperative::of_values(constants);
-  return text(c.planes > 1 ? text(c.planes, " planes of ") : "", code.bfloat ? "bf16 " : "f16 ", c.bm, 'x',
+  return text(c.scaled ? "scaled " : "", code.bfloat ? "bf16 " : "f16 ", c.bm, 'x',
               c.bn, 'x', c.bk, c.whole ? "" : ", ragged", ending_name(c.has_bias, c.activation));
 }
 std::string part_variant(const ShaderCode&, Constants constants) {
@@ -156,13 +153,15 @@ void end_product(const Tensor& c, int64_t columns, const Tensor& parts, const En
 // where k is split.
 Tensor launch_product(const Product& p, const Tensor& given_a, const Tensor& given_b, const Ending& end,
                       const Tensor& c, Recorder& recorder) {
-  const DType type = given_a.dtype();
-  const uint32_t planes = p.planes;
   ProductSide left = left_side(p), right = right_side(p);
-  Planes a{given_a}, b{given_b};
-  if (planes) {
-    a = planes_of(given_a, left, p.batch, planes, recorder);
-    b = planes_of(given_b, right, p.batch, planes, recorder);
+  Tensor a = given_a, b = given_b, largest[2];
+  if (p.scaled()) {
+    largest[0] = largest_magnitude(a, recorder);
+    largest[1] = largest_magnitude(b, recorder);
+  }
+  if (p.on_units()) {
+    a = unit_operand(a, left, p, largest[0], recorder);
+    b = unit_operand(b, right, p, largest[1], recorder);
   }
   const auto [chosen, parts] = plan_of(p, recorder.physical, recorder.rates, recorder.products);
   const ProductTile& tile = *chosen;
@@ -179,15 +178,17 @@ Tensor launch_product(const Product& p, const Tensor& given_a, const Tensor& giv
   const Activation activation = whole ? end.activation : Activation::none;
   const Tensor made =
       whole ? c : Tensor::empty({int64_t(arguments.splits), c.numel()}, DType::f32, c.device());
-  arguments.a = launch.reads(a.tensor);
-  arguments.b = launch.reads(b.tensor);
+  arguments.a = launch.reads(a);
+  arguments.b = launch.reads(b);
   arguments.c = launch.writes(made);
   if (biased) {
     arguments.bias = launch.reads(end.bias);
     arguments.bias_step = end.bias.strides()[0];
   }
-  arguments.a_plane = a.bytes;
-  arguments.b_plane = b.bytes;
+  if (p.scaled()) {
+    arguments.a_largest = launch.reads(largest[0]);
+    arguments.b_largest = launch.reads(largest[1]);
+  }
   arguments.a_row = left.along_k ? left.far_step : left.close_step;
   arguments.a_column = left.along_k ? left.close_step : left.far_step;
   arguments.b_row = right.along_k ? right.close_step : right.far_step;
@@ -201,17 +202,15 @@ Tensor launch_product(const Product& p, const Tensor& given_a, const Tensor& giv
     arguments.batch_step[0][d] = left.batch[d];
     arguments.batch_step[1][d] = right.batch[d];
   }
-  // Matrix units multiply each plane by those whose product with it is not negligible.
-  const double pairs =
-      planes ? planes * (planes + 1) / 2 * recorder.rates.f32 / recorder.rates.matrix_units : 1;
-  launch.multiplies(double(c.numel()) * double(p.k) * pairs);
+  const double share = p.on_units() ? recorder.rates.f32 / recorder.rates.matrix_units : 1;
+  launch.multiplies(double(c.numel()) * double(p.k) * share);
   const bool even = p.m % tile.bm == 0 && p.n % tile.bn == 0 && p.k % tile.bk == 0;
-  if (planes) {
+  if (p.on_units()) {
     static const ShaderCode half_code = with_variant(find_shader("matmul_cooperative"), unit_variant);
     static const ShaderCode bfloat_code = with_variant(half_code, unit_variant, true);
     const uint32_t subgroup = recorder.physical.subgroup_size;
     const uint32_t threads = tile.bm / tile.own_m * (tile.bn / tile.own_n) * subgroup;
-    launch.run_in_turns(type == DType::f16 ? half_code : bfloat_code,
+    launch.run_in_turns(p.unit_type == DType::f16 ? half_code : bfloat_code,
                         MatmulCooperative{.local_size_x = threads,
                                           .bm = tile.bm,
                                           .bn = tile.bn,
@@ -222,7 +221,7 @@ Tensor launch_product(const Product& p, const Tensor& given_a, const Tensor& giv
                                           .b_row_major = !right.along_k,
                                           .has_bias = biased,
                                           .threads = threads,
-                                          .planes = planes,
+                                          .scaled = p.scaled(),
                                           .out_type = uint32_t(made.dtype()),
                                           .subgroup = subgroup,
                                           .m = MatrixUnits::kSide,

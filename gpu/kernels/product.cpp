@@ -38,9 +38,9 @@ std::vector<const ProductTile*> tiles_for(const Product& p, const PhysicalDevice
   std::vector<const ProductTile*> tiles;
   const auto list = [&](const auto& all) {
     for (const ProductTile& tile : all)
-      if (fits(tile, p.planes > 0, physical)) tiles.push_back(&tile);
+      if (fits(tile, p.on_units(), physical)) tiles.push_back(&tile);
   };
-  p.planes > 0 ? list(kUnitTiles) : list(kTiles);
+  p.on_units() ? list(kUnitTiles) : list(kTiles);
   return tiles;
 }
 
@@ -71,7 +71,7 @@ uint32_t most_parts(const Product& p, const ProductTile& tile, const Model& mode
 TiledPlan model_plan(const Product& p, const Model& model) {
   constexpr double kShareOfBytes = 0.75;  // of the device's rate, that the sum of the parts reaches
   const double bytes_per_ns = kShareOfBytes * model.rates.bytes;
-  const double best_rate = p.planes ? model.rates.matrix_units : model.rates.f32;
+  const double best_rate = p.on_units() ? model.rates.matrix_units : model.rates.f32;
   const double elements = double(p.m) * double(p.n) * double(numel(p.batch));
   TiledPlan best{};
   double shortest = std::numeric_limits<double>::infinity();  // ns
@@ -120,18 +120,24 @@ void fold_batch(Product& p) {
 
 }  // namespace
 
-uint32_t unit_planes(const Product& p, const PhysicalDevice& physical) {
-  constexpr int64_t kSmall = int64_t(1) << 21;
+DType unit_type_of(const Product& p, const PhysicalDevice& physical) {
+  // Multiplications: fewer are not worth the passes that convert f32, two for each operand that is scaled.
+  constexpr int64_t kSmall = int64_t(1) << 21, kSmallScaled = int64_t(1) << 27;
   const MatrixUnits& units = physical.matrix_units;
-  if (p.k == 0) return 0;
+  if (p.k == 0) return DType::f32;
   if (std::none_of(std::begin(kUnitTiles), std::end(kUnitTiles),
                    [&](const ProductTile& tile) { return tile.share > 0 && fits(tile, true, physical); }))
-    return 0;
-  if (p.type == DType::f16) return units.float16;
-  if (p.type == DType::bf16) return units.bfloat16;
+    return DType::f32;
+  if (p.type == DType::f16) return units.float16 ? DType::f16 : DType::f32;
+  if (p.type == DType::bf16) return units.bfloat16 ? DType::bf16 : DType::f32;
   const MatmulPrecision precision = context().matmul_precision;
-  if (!units.bfloat16 || precision == MatmulPrecision::highest || p.m * p.n * p.k < kSmall) return 0;
-  return precision == MatmulPrecision::high ? 2 : 1;
+  const double batch = double(numel(p.batch)), multiplications = batch * double(p.m) * double(p.n) * double(p.k);
+  const double largest = batch * double(p.k) * double(std::max(p.m, p.n));  // elements of an operand
+  if (precision == MatmulPrecision::high && units.float16 && multiplications >= kSmallScaled &&
+      largest < 0x1p31)
+    return DType::f16;
+  if (precision == MatmulPrecision::medium && units.bfloat16 && multiplications >= kSmall) return DType::bf16;
+  return DType::f32;
 }
 
 // The last two dims are the matrix. A vector is a row on the left side and a column on the right side. With
@@ -155,7 +161,7 @@ Product product_of(const Tensor& a, const Tensor& b, bool transposed, const Phys
   p.b_batch = batch_steps(b, p.batch);
   fold_batch(p);
   p.type = a.dtype();
-  p.planes = unit_planes(p, physical);
+  p.unit_type = unit_type_of(p, physical);
   return p;
 }
 
@@ -170,7 +176,7 @@ ProductSide right_side(const Product& p) {
 }
 
 ProductKey key_of(const Product& p) {
-  return {p.m, p.n, p.k, numel(p.batch), p.type, p.planes, !left_side(p).along_k, !right_side(p).along_k};
+  return {p.m, p.n, p.k, numel(p.batch), p.type, p.on_units(), !left_side(p).along_k, !right_side(p).along_k};
 }
 
 TiledPlan plan_of(const Product& p, const PhysicalDevice& physical, const DeviceRates& rates,

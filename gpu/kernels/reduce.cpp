@@ -180,6 +180,14 @@ Fold fold_of_floats(const Reduce& form, const Tensor& x, uint32_t mask, const Te
   return {code, form, sizeof(float), kFoldedFloats, x, mask, out};
 }
 
+Tensor largest_magnitude(const Tensor& x, Recorder& recorder) {
+  const Tensor largest = Tensor::empty({}, DType::f32, x.device());
+  fold_dims(fold_of_floats({.fold = Reduce::kLargest, .map = Reduce::kFiniteMagnitude}, x,
+                           dim_mask("matmul", {}, x.shape()), largest),
+            recorder);
+  return largest;
+}
+
 namespace {
 
 bool supports(const Call& call) {

@@ -25,6 +25,9 @@ Fold fold_of_floats(const shaders::Reduce& form, const Tensor& x, uint32_t mask,
 // How many floats the shaders load at a time.
 inline constexpr uint32_t kFoldedFloats = 4;
 
+// The largest finite magnitude of the elements of x: f32 []. 0 if there is none.
+Tensor largest_magnitude(const Tensor& x, Recorder&);
+
 // out = the sum over dim 0 of parts [n, elements of out], added in order. Both are contiguous; parts are f32,
 // and out is f32 or of 16 bits, to which the sum is rounded once.
 void add_parts(const Tensor& out, const Tensor& parts, Recorder&);

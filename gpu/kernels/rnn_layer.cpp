@@ -46,7 +46,7 @@ bool supports(const Call& call) {
 }
 
 bool lacks_units(const Tensor& x, const PhysicalDevice& physical) {
-  return is_half(x.dtype()) && product_of(x, x, true, physical).planes == 0;
+  return is_half(x.dtype()) && !product_of(x, x, true, physical).on_units();
 }
 
 // The rows of a step in a contiguous tensor [rows, features], as a matrix [sequences, features].

@@ -1,11 +1,12 @@
 #version 460
 // Arranges an operand of a convolution for matrix units: channels last, those of each group padded with zeros to a multiple of
-// eight. 16-bit elements are copied. Of f32, PLANES matrices are made as in matmul_planes.comp.
+// eight. Elements are converted as in unit_operand.comp.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
+#include "unit_scale.glsl"
 
 layout(local_size_x = 256) in;
-layout(constant_id = 0) const uint PLANES = 1;
+layout(constant_id = 0) const bool SCALED = false;
 layout(constant_id = 1) const uint TYPE = kF32;
 layout(constant_id = 2) const uint PLACES = 64;     // of a tile
 layout(constant_id = 3) const bool ADJACENT = false;  // the positions of a channel are adjacent elements
@@ -13,7 +14,7 @@ layout(constant_id = 3) const bool ADJACENT = false;  // the positions of a chan
 layout(constant_id = 4) const bool IN_FOURS = false;
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
-  uint64_t from, to, plane;  // plane: bytes from one plane to the next
+  uint64_t from, to, largest;
   int64_t item_step[2], group_step, channel_step, place_step[3];
   uint items[2];  // the samples, or the rows of a weight
   uint groups, group_channels, padded_channels;
@@ -73,6 +74,7 @@ void main() {
     arrange_fours(channels, places);
     return;
   }
+  const float scale = SCALED ? scale_for(arguments.largest) : 1.0;
   for (uint t = gl_WorkGroupID.x; t < arguments.tiles; t += gl_NumWorkGroups.x) {
     const uint first_place = t % arguments.place_tiles * PLACES;
     const uint first_channel = t / arguments.place_tiles % arguments.channel_tiles * kChannels;
@@ -93,19 +95,16 @@ void main() {
     for (uint i = gl_LocalInvocationID.x; i < PLACES * (kChannels / 8); i += 256) {
       const uint place = i / (kChannels / 8), channel = i % (kChannels / 8) * 8;
       if (first_place + place >= places || first_channel + channel >= channels) continue;
-      uint bits[8];
-      [[unroll]] for (uint e = 0; e < 8; ++e) bits[e] = tile[(channel + e) * (PLACES + 1) + place];
-      const uint64_t to =
-          arguments.to + ((uint64_t(item) * places + first_place + place) * channels + first_channel + channel) * 2;
-      [[unroll]] for (uint p = 0; p < PLANES; ++p) {
-        uvec4 packed = uvec4(0);
-        [[unroll]] for (uint e = 0; e < 8; ++e) {
-          const uint narrow = TYPE == kF32 ? float_to_bfloat(uintBitsToFloat(bits[e])) : bits[e];
-          packed[e / 2] |= narrow << 16 * (e % 2);
-          if (TYPE == kF32) bits[e] = floatBitsToUint(uintBitsToFloat(bits[e]) - bfloat_to_float(narrow));
-        }
-        U32x4Elements(to + p * arguments.plane).at = packed;
+      uvec4 packed = uvec4(0);
+      [[unroll]] for (uint e = 0; e < 8; ++e) {
+        const uint bits = tile[(channel + e) * (PLACES + 1) + place];
+        const float x = uintBitsToFloat(bits);
+        const uint narrow = TYPE != kF32 ? bits : SCALED ? float_to_half(x * scale) : float_to_bfloat(x);
+        packed[e / 2] |= narrow << 16 * (e % 2);
       }
+      U32x4Elements(arguments.to +
+                    ((uint64_t(item) * places + first_place + place) * channels + first_channel + channel) * 2)
+          .at = packed;
     }
     barrier();
   }

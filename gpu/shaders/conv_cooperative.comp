@@ -16,6 +16,7 @@
 #include "memory.glsl"
 #include "turns.glsl"
 #include "activation.glsl"
+#include "unit_scale.glsl"
 
 layout(local_size_x_id = 0) in;
 layout(constant_id = 6) const uint PART = 0;
@@ -29,7 +30,7 @@ const bool A_COLUMN_MAJOR = PART == kWeightGradient, B_ROW_MAJOR = PART == kWeig
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
   uint64_t a, image, c, bias;
-  uint64_t a_plane, image_plane;  // bytes from one plane to the next
+  uint64_t a_largest, image_largest;  // of operands that are scaled
   uint m, n, k;                   // of one group
   uint groups, splits, split;     // splits: parts of k; split: elements of k in a part
   uint row_tiles, column_tiles;
@@ -103,6 +104,10 @@ uint first_row;  // of this work group's group, in C
 void store_eight(uint64_t c, uint m, uint n, vec4 low, vec4 high) {
   if (m >= arguments.m || n >= arguments.n) return;
   const uint row = first_row + m;
+  [[unroll]] for (uint i = 0; i < 4; ++i) {
+    low[i] = unscaled(low[i]);
+    high[i] = unscaled(high[i]);
+  }
   if (PART == kWeightGradient) {
     store_vector(c, int64_t(row) * arguments.n + n, low, high);
     return;
@@ -146,8 +151,8 @@ void compute_tile(uint tile) {
   // The digits of k: of this thread's channels in the window, or of its position of the step.
   const uint close = id % kBWidth * 8, own = PART == kWeightGradient ? id % BK : close;
   const uvec3 k_sizes = PART == kWeightGradient ? size : window_digits();
-  const uvec4 k_first = digits_of(begin + own, k_sizes), k_step = digits_of(BK, k_sizes);
-  uvec4 digits = k_first;
+  const uvec4 k_step = digits_of(BK, k_sizes);
+  uvec4 digits = digits_of(begin + own, k_sizes);
   ivec4 tap;
   if (PART == kWeightGradient) {
     tap = column + close < arguments.n ? tap_of(digits_of(column + close, window_digits())) : kNoTap;
@@ -158,28 +163,23 @@ void compute_tile(uint tile) {
       places[i] = column + i < arguments.n ? place_of(digits_of(column + i, size)) : kNowhere;
   }
   barrier();
-  uint pair = 3 - kPairCount, next = begin;
-  fetch_a(a + kPairs[pair].x * arguments.a_plane, a_far, row, next, arguments.m, end, false);
-  fetch_b(image + kPairs[pair].y * arguments.image_plane, tap);
+  uint next = begin;
+  fetch_a(a, a_far, row, next, arguments.m, end, false);
+  fetch_b(image, tap);
   barrier();
-  const uint steps = max((end - begin + BK - 1) / BK, 1) * kPairCount;
+  const uint steps = max((end - begin + BK - 1) / BK, 1);
   for (uint step = 1; step <= steps; ++step) {
     keep();
     next += BK;
     digits = sum_of_digits(digits, k_step, k_sizes);
-    if (PLANES > 1 && next >= end) {
-      next = begin;
-      digits = k_first;
-      ++pair;
-    }
     if (PART == kResult)
       tap = next + own < end ? tap_of(digits) : kNoTap;
     else if (id < BK)
       places[id] = next + own < end ? place_of(digits) : kNowhere;
     barrier();
     if (step < steps) {
-      fetch_a(a + kPairs[pair].x * arguments.a_plane, a_far, row, next, arguments.m, end, false);
-      fetch_b(image + kPairs[pair].y * arguments.image_plane, tap);
+      fetch_a(a, a_far, row, next, arguments.m, end, false);
+      fetch_b(image, tap);
     }
     MULTIPLY_STEP
     barrier();
@@ -196,4 +196,7 @@ void compute_tile(uint tile) {
   EACH_DOWN(STORE_BAND)
 }
 
-void main() { compute_tile(MY_ITEM); }
+void main() {
+  find_scales(arguments.a_largest, arguments.image_largest);
+  compute_tile(MY_ITEM);
+}

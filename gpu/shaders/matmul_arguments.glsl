@@ -11,7 +11,7 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arg
   uint batch_dims;
   uint batch_size[8];
   int64_t batch_step[2][8];  // of a and b
-  uint64_t a_plane, b_plane;  // bytes from one plane to the next, if operands are sums of planes
+  uint64_t a_largest, b_largest;  // of operands that are scaled (unit_scale.glsl)
 };
 layout(push_constant, scalar) uniform Push {
   Arguments arguments;

@@ -1,9 +1,10 @@
 #version 460
-// C = activation(A B + bias of each column) on matrix units, for batches of matrices of 16-bit elements or of planes
-// (matmul_planes.comp makes them from f32).
+// C = activation(A B + bias of each column) on matrix units, for batches of matrices of 16-bit elements (of f32,
+// unit_operand.comp makes them).
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 #include "activation.glsl"
+#include "unit_scale.glsl"
 
 layout(local_size_x_id = 0) in;
 layout(constant_id = 6) const bool A_COLUMN_MAJOR = false;
@@ -28,22 +29,24 @@ void fetch(uint64_t a, uint64_t b, uint row, uint column, uint k, uint end, bool
   }
 }
 
-float with_bias(float sum, uint n) {
+// The value of a sum in column n.
+float ended(float sum, uint n) {
+  sum = unscaled(sum);
   return HAS_BIAS ? sum + load_float(arguments.bias, int64_t(n) * arguments.bias_step, OUT_TYPE) : sum;
 }
 
 void store_eight(uint64_t c, uint m, uint n, vec4 low, vec4 high) {
   if (m >= arguments.m || n >= arguments.n) return;
   [[unroll]] for (uint i = 0; i < 4; ++i) {
-    low[i] = activated(with_bias(low[i], n + i));
-    high[i] = activated(with_bias(high[i], n + i + 4));
+    low[i] = activated(ended(low[i], n + i));
+    high[i] = activated(ended(high[i], n + i + 4));
   }
   store_vector(c, int64_t(m) * int64_t(arguments.n) + int64_t(n), low, high);
 }
 
 void store_one(uint64_t c, uint m, uint n, float sum) {
   if (m >= arguments.m || n >= arguments.n) return;
-  store_float(c, int64_t(m) * int64_t(arguments.n) + int64_t(n), OUT_TYPE, activated(with_bias(sum, n)));
+  store_float(c, int64_t(m) * int64_t(arguments.n) + int64_t(n), OUT_TYPE, activated(ended(sum, n)));
 }
 
 void compute_tile(Share share, bool whole) {
@@ -53,19 +56,15 @@ void compute_tile(Share share, bool whole) {
 
   EACH_DOWN(DECLARE_ROW)
 
-  uint pair = 3 - kPairCount, next = share.first;
-  fetch(a + kPairs[pair].x * arguments.a_plane, b + kPairs[pair].y * arguments.b_plane, row, column, next, share.end, whole);
-  const uint steps = max((share.end - share.first + BK - 1) / BK, 1) * kPairCount;
+  uint next = share.first;
+  fetch(a, b, row, column, next, share.end, whole);
+  const uint steps = max((share.end - share.first + BK - 1) / BK, 1);
   for (uint step = 1; step <= steps; ++step) {
     keep();
     barrier();
     if (whole || step < steps) {  // without a branch, loads are interleaved with products; the last step is loaded twice
       next += step < steps ? BK : 0;
-      if (PLANES > 1 && next >= share.end) {
-        next = share.first;
-        ++pair;
-      }
-      fetch(a + kPairs[pair].x * arguments.a_plane, b + kPairs[pair].y * arguments.b_plane, row, column, next, share.end, whole);
+      fetch(a, b, row, column, next, share.end, whole);
     }
     MULTIPLY_STEP
     barrier();
@@ -78,6 +77,7 @@ void compute_tile(Share share, bool whole) {
 
 void main() {
   const Share share = share_of(MY_ITEM);
+  find_scales(arguments.a_largest, arguments.b_largest);
   // Most tiles of ragged matrices are whole. Two calls, so that neither has a branch in its loop.
   if (WHOLE || (share.row + 1) * BM <= arguments.m && (share.column + 1) * BN <= arguments.n &&
                    (share.end - share.first) % BK == 0 && share.end > share.first)

@@ -1,6 +1,5 @@
 // A tile of C = A B on matrix units: the operands of a step in shared memory, their products, and the sums of each
-// subgroup. For 16-bit elements, summed in f32. Operands may be sums of two planes each, the larger one first. Then all
-// products of planes are added, except that of the two smaller ones.
+// subgroup. For 16-bit elements, summed in f32.
 //
 // A work group computes a BM x BN tile of C from BK columns of A and rows of B at a time. Each subgroup owns WM x WN of
 // the tile. Operands are loaded and stored in shared memory eight elements at a time, along the dim with adjacent elements.
@@ -23,7 +22,7 @@ layout(constant_id = 3) const uint BK = 32;
 layout(constant_id = 4) const uint WM = 64;
 layout(constant_id = 5) const uint WN = 32;
 layout(constant_id = 9) const uint THREADS = 256;  // (BM / WM) (BN / WN) subgroups, as constant 0
-layout(constant_id = 10) const uint PLANES = 1;  // 1 or 2
+layout(constant_id = 10) const bool SCALED = false;  // the operands are (unit_scale.glsl)
 layout(constant_id = 11) const uint OUT_TYPE = kBF16;
 layout(constant_id = 12) const uint SUBGROUP = 32;
 // The cooperative matrices: M x K times K x N. Three constants, so that the three uses have different types.
@@ -161,6 +160,9 @@ void store_band(uint64_t c, uint results, uint m, uint n) {
   }
 }
 
-// The pairs of planes that are multiplied are the last kPairCount ones: the largest products last.
-const uvec2 kPairs[3] = {uvec2(1, 0), uvec2(0, 1), uvec2(0, 0)};
-const uint kPairCount = PLANES * (PLANES + 1) / 2;
+// The factors that undo the scales of both operands. Applied one after the other: their product may overflow.
+vec2 unscale;
+void find_scales(uint64_t a_largest, uint64_t b_largest) {
+  if (SCALED) unscale = vec2(reciprocal_of_scale(a_largest), reciprocal_of_scale(b_largest));
+}
+float unscaled(float sum) { return SCALED ? sum * unscale.x * unscale.y : sum; }

@@ -23,8 +23,8 @@ layout(constant_id = 7) const uint STAGE = 0;
 const uint kWhole = 0, kParts = 1, kMerge = 2;
 layout(constant_id = 8) const uint OTHER_TYPE = 11;  // of the second operand
 layout(constant_id = 9) const uint MAP = 0;          // what is folded, of each element (reduce_f32.comp)
-const uint kPlain = 0, kMagnitude = 1, kSquare = 2, kPower = 3, kWithoutNan = 4;
-const uint kTimes = 5, kSquaredError = 6, kHuber = 7, kCrossEntropy = 8, kDivergence = 9, kLogDivergence = 10;
+const uint kPlain = 0, kMagnitude = 1, kSquare = 2, kPower = 3, kWithoutNan = 4, kFiniteMagnitude = 5;
+const uint kTimes = 6, kSquaredError = 7, kHuber = 8, kCrossEntropy = 9, kDivergence = 10, kLogDivergence = 11;
 layout(constant_id = 10) const uint END = 0;         // what becomes of a folded value
 const uint kScaled = 0, kRoot = 1, kRootOfPower = 2;
 layout(constant_id = 11) const bool SECOND = false;  // there is a second result

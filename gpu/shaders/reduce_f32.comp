@@ -23,6 +23,7 @@ void begin(int64_t base) {}
 float mapped(float x, float t) {
   switch (MAP) {
     case kMagnitude: return abs(x);
+    case kFiniteMagnitude: return abs(x) < infinity() ? abs(x) : 0.0;
     case kSquare: return x * x;
     case kPower: return lg_pow(abs(x), arguments.exponent);
     case kWithoutNan: return lg_isnan(x) ? 0.0 : x;

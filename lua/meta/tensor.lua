@@ -223,8 +223,8 @@ function lg.set_device(device) end
 ---The precision of f32 matrix products.
 ---@return "highest"|"high"|"medium"
 function lg.matmul_precision() end
----Below "highest", a GPU's matrix units multiply f32: "high" splits each element into two bfloat16 numbers (error about 2^-17
----of |A| |B|), "medium" rounds it to one (2^-8). Sums are f32; infinite elements may give NaN. The CPU, and a GPU without
+---Below "highest", a GPU's matrix units multiply f32: "high" rounds elements to 11 bits, as TF32 does (f16, scaled by
+---a power of two for each operand; 2^-12), "medium" to 8 bits (bfloat16, 2^-9). Sums are f32. The CPU, and a GPU without
 ---matrix units, computes all three in f32.
 ---@param precision "highest"|"high"|"medium"
 function lg.set_matmul_precision(precision) end

@@ -30,9 +30,10 @@ gpu::PhysicalDevice cpu(uint32_t processors) {
   return described(VK_PHYSICAL_DEVICE_TYPE_CPU, processors, 32 << 10, 1024);
 }
 
-ProductPlan plan(const gpu::PhysicalDevice& device, int64_t m, int64_t n, int64_t k, uint32_t planes = 0) {
+ProductPlan plan(const gpu::PhysicalDevice& device, int64_t m, int64_t n, int64_t k,
+                 DType unit_type = DType::f32) {
   gpu::Product p;
-  p.m = m, p.n = n, p.k = k, p.planes = planes;
+  p.m = m, p.n = n, p.k = k, p.unit_type = unit_type;
   const auto [tile, parts] =
       plan_of(p, device, gpu::default_rates(device), gpu::ProductTable(some_device(1)));
   return {tile->bm, tile->bn, parts};
@@ -43,19 +44,19 @@ TEST_CASE("an H200 has the tiles and parts that were tuned on it") {
   const CacheHome home(folder.file("cache"));
   struct Case {
     int64_t m, n, k;
-    uint32_t planes;
+    bool units;
     ProductPlan expected;
   };
-  for (const auto& [m, n, k, planes, expected] :
-       {Case{1024, 1024, 1024, 0, {128, 128, 2}}, Case{4096, 4096, 4096, 0, {128, 128, 1}},
-        Case{50, 50257, 768, 0, {64, 64, 1}}, Case{128, 768, 3072, 0, {128, 128, 22}},
-        Case{64, 64, 8192, 0, {64, 64, 64}}, Case{7, 300, 512, 0, {64, 64, 4}},
-        Case{256, 256, 50257, 0, {128, 128, 33}}, Case{2048, 768, 768, 0, {64, 64, 1}},
-        Case{4096, 4096, 4096, 1, {128, 128, 1}}, Case{256, 1024, 4096, 1, {128, 128, 13}},
-        Case{64, 64, 8192, 1, {64, 64, 64}}, Case{768, 3072, 2048, 2, {128, 128, 1}},
-        Case{128, 128, 512, 2, {64, 64, 4}}})
-    CHECK_MESSAGE(plan(h200(), m, n, k, planes) == expected,
-                  m << " x " << n << " x " << k << ", " << planes << " planes");
+  for (const auto& [m, n, k, units, expected] :
+       {Case{1024, 1024, 1024, false, {128, 128, 2}}, Case{4096, 4096, 4096, false, {128, 128, 1}},
+        Case{50, 50257, 768, false, {64, 64, 1}}, Case{128, 768, 3072, false, {128, 128, 22}},
+        Case{64, 64, 8192, false, {64, 64, 64}}, Case{7, 300, 512, false, {64, 64, 4}},
+        Case{256, 256, 50257, false, {128, 128, 33}}, Case{2048, 768, 768, false, {64, 64, 1}},
+        Case{4096, 4096, 4096, true, {128, 128, 1}}, Case{256, 1024, 4096, true, {128, 128, 13}},
+        Case{64, 64, 8192, true, {64, 64, 64}}, Case{768, 3072, 2048, true, {128, 128, 1}},
+        Case{128, 128, 512, true, {64, 64, 4}}})
+    CHECK_MESSAGE(plan(h200(), m, n, k, units ? DType::bf16 : DType::f32) == expected,
+                  m << " x " << n << " x " << k << ", " << (units ? "matrix units" : "f32"));
   const gpu::DeviceRates rates = gpu::default_rates(h200());
   CHECK(rates.busy_groups(2) == 256);
   CHECK(rates.busy_groups(8) == 1024);
@@ -69,7 +70,7 @@ TEST_CASE("tiles fit the shared memory and the work group size of the device") {
   const CacheHome home(folder.file("cache"));
   gpu::PhysicalDevice device = small_gpu();
   CHECK(plan(device, 4096, 4096, 4096) == ProductPlan{128, 128, 1});
-  CHECK(plan(device, 4096, 4096, 4096, 1) == ProductPlan{64, 64, 1});
+  CHECK(plan(device, 4096, 4096, 4096, DType::bf16) == ProductPlan{64, 64, 1});
   device.limits.maxComputeWorkGroupInvocations = 128;
   CHECK(plan(device, 4096, 4096, 4096) == ProductPlan{64, 64, 1});
   device.limits.maxComputeSharedMemorySize = 16 << 10;

@@ -1,5 +1,6 @@
 // Matrix products of 16-bit types and at lower precision, on matrix units if the device has them; and the
 // translation of the shader of the matrix units.
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -51,12 +52,11 @@ TEST_CASE("the precision of products with \"high\" and \"medium\"") {
     MatmulPrecision precision;
     double bound;
   };
-  // Two planes have an error of 2^-18 for each factor, and omit the product of the smaller ones; one plane
-  // has 2^-9.
-  for (const Level& level : {Level{MatmulPrecision::highest, 1e-6}, Level{MatmulPrecision::high, 0x1p-16},
+  // The errors of both factors, of 11 or 8 bits, at their largest.
+  for (const Level& level : {Level{MatmulPrecision::highest, 1e-6}, Level{MatmulPrecision::high, 0x1p-11},
                              Level{MatmulPrecision::medium, 0x1p-7}})
-    for (const Sizes& c : {Sizes{{200, 384}, {384, 256}}, Sizes{{131, 129}, {129, 257}},
-                           Sizes{{2, 128, 128}, {2, 128, 136}}}) {
+    for (const Sizes& c : {Sizes{{200, 384}, {384, 256}}, Sizes{{1031, 257}, {257, 521}},
+                           Sizes{{3, 512, 300}, {3, 300, 308}}}) {
       const Tensor a = random(c.a, 1), b = random(c.b, 2);
       const MatmulPrecision before = context().matmul_precision;
       context().matmul_precision = level.precision;
@@ -65,6 +65,25 @@ TEST_CASE("the precision of products with \"high\" and \"medium\"") {
       CHECK_MESSAGE(error_of(got, a, b) < level.bound,
                     "precision " << int(level.precision) << " of " << text(c.a, " and ", c.b));
     }
+}
+
+TEST_CASE("products with \"high\" keep the exponents of f32") {
+  const NoGrad off;
+  const MatmulPrecision before = context().matmul_precision;
+  context().matmul_precision = MatmulPrecision::high;
+  const Tensor a = to(random({640, 512}, 1), DType::f32), b = to(random({512, 640}, 2), DType::f32);
+  for (int64_t column = 0; column < 512; ++column) a.data<float>()[7 * 512 + column] *= 0x1p-24f;
+  for (const auto& [left, right] : {std::pair{1e37, 1e-3}, {1e-30, 1e-7}, {1e-28, 1e30}, {1.0, 0.0}}) {
+    const Tensor x = a * left, y = b * right;
+    CHECK(error_of(matmul(to(x, gpu()), to(y, gpu())), x, y) < 0x1p-11);
+  }
+  // An infinite element reaches its row alone.
+  const Tensor x = clone(a);
+  x.data<float>()[3 * 512 + 5] = INFINITY;
+  const Tensor got = to(matmul(to(x, gpu()), to(b, gpu())), cpu_device());
+  CHECK(!std::isfinite(got.data<float>()[3 * 640]));
+  CHECK(error_of(narrow(got, 0, 4, 636), narrow(a, 0, 4, 636), b) < 0x1p-11);
+  context().matmul_precision = before;
 }
 
 TEST_CASE("the shader of the matrix units is translated to SPV_KHR_cooperative_matrix") {

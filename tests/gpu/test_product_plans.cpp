@@ -146,7 +146,7 @@ TEST_CASE("the next start uses a saved plan, for its product only") {
 TEST_CASE("a table of plans is loaded as it was saved, and only for its device, driver and shaders") {
   const Folder folder;
   const CacheHome home(folder.file("cache"));
-  const gpu::ProductKey plain{64, 65, 66, 2, DType::f32, 0, false, true},
+  const gpu::ProductKey plain{64, 65, 66, 2, DType::f32, false, false, true},
       turned{64, 65, 66, 2, DType::f32, 0, true, false}, half{64, 65, 66, 2, DType::f16, 1, false, true};
   gpu::ProductTable table(some_device(1));
   CHECK(table.size() == 0);

@@ -90,7 +90,12 @@ TEST_CASE("convolutions of 16-bit types and at lower precision, with their gradi
                                    {{2, 12, 9, 11}, {12, 1, 4, 4}, {2}, {1}, {1}, 12, true},
                                    {{2, 20, 9, 11}, {20, 33, 4, 4}, {2}, {1}, {1}, 1, true},
                                    {{2, 24, 30}, {24, 9, 5}, {3}, {2}, {1}, 2, true},
-                                   {{1, 16, 4, 5}, {16, 16, 2, 3}, {2, 3}, {0, 1}, {2, 1}, 1, true}};
+                                   {{1, 16, 4, 5}, {16, 16, 2, 3}, {2, 3}, {0, 1}, {2, 1}, 1, true},
+                                   // Large enough for scaled f32 on matrix units.
+                                   {{4, 40, 40, 36}, {72, 40, 3, 3}, {1}, {1}},
+                                   {{4, 40, 61, 60}, {76, 40, 3, 3}, {2}, {1}},
+                                   {{4, 72, 33, 32}, {72, 36, 3, 3}, {1}, {1}, {1}, 2},
+                                   {{4, 64, 21, 20}, {64, 60, 4, 4}, {2}, {1}, {1}, 1, true}};
   struct Kind {
     DType type;
     MatmulPrecision precision;
@@ -98,7 +103,7 @@ TEST_CASE("convolutions of 16-bit types and at lower precision, with their gradi
   };
   for (const Kind& kind :
        {Kind{DType::f16, MatmulPrecision::highest, 0x1p-10},
-        Kind{DType::bf16, MatmulPrecision::highest, 0x1p-7}, Kind{DType::f32, MatmulPrecision::high, 0x1p-15},
+        Kind{DType::bf16, MatmulPrecision::highest, 0x1p-7}, Kind{DType::f32, MatmulPrecision::high, 0x1p-10},
         Kind{DType::f32, MatmulPrecision::medium, 0x1p-6}})
     for (const HalfConvolution& c : cases) {
       const MatmulPrecision before = context().matmul_precision;

@@ -1,17 +1,17 @@
 #version 460
-// Splits matrices of any strides into sums of PLANES matrices of 16-bit elements, for matrix units. Lines of `close` adjacent
-// elements are padded with zeros to a multiple of eight. Each plane is the rest after the planes before it, rounded to
-// nearest. 1 and 2 planes of bfloat16 keep 8 and 16 bits of an f32.
+// Copies matrices of any strides for matrix units. Lines of `close` adjacent elements are padded with zeros to a multiple of
+// eight. Elements of 16 bits stay as they are. Those of f32 are rounded to bfloat16, or scaled and rounded to f16.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
+#include "unit_scale.glsl"
 
 layout(local_size_x = 256) in;
-layout(constant_id = 0) const uint PLANES = 1;
-layout(constant_id = 1) const uint TYPE = kF32;    // of the elements; types other than f32 are copied bit for bit
-layout(constant_id = 2) const bool IN_FOURS = false;  // f32 that can be loaded four at a time
+layout(constant_id = 0) const uint TYPE = kF32;       // of the elements
+layout(constant_id = 1) const bool IN_FOURS = false;  // f32 that can be loaded four at a time
+layout(constant_id = 2) const bool SCALED = false;
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
-  uint64_t from, to;
+  uint64_t from, to, largest;
   int64_t close_step, far_step;
   uint close, far, eights;  // elements of a line, lines of a matrix, vectors of eight of a line
   uint matrices, batch_dims;
@@ -24,7 +24,7 @@ layout(push_constant, scalar) uniform Push {
 
 void main() {
   const uint64_t count = uint64_t(arguments.matrices) * arguments.far * arguments.eights;
-  const uint64_t plane = count * 16;
+  const float scale = SCALED ? scale_for(arguments.largest) : 1.0;
   for (uint64_t at = gl_GlobalInvocationID.x; at < count; at += gl_NumWorkGroups.x * 256) {
     const uint line = uint(at / arguments.eights), first = uint(at % arguments.eights) * 8;
     uint item = line / arguments.far;
@@ -44,24 +44,21 @@ void main() {
       U32x4Elements(to).at = packed;
       continue;
     }
-    vec4 rest[2] = {vec4(0), vec4(0)};
+    vec4 eight[2] = {vec4(0), vec4(0)};
     if (IN_FOURS) {
       const uint64_t from = arguments.from + (start + first) * 4;
-      rest[0] = F32x4Elements(from).at;
-      if (first + 4 < arguments.close) rest[1] = F32x4Elements(from + 16).at;
+      eight[0] = F32x4Elements(from).at;
+      if (first + 4 < arguments.close) eight[1] = F32x4Elements(from + 16).at;
     } else {
       [[unroll]] for (uint i = 0; i < 8; ++i)
         if (first + i < arguments.close)
-          rest[i / 4][i % 4] = load_f32(arguments.from, start + int64_t(first + i) * arguments.close_step);
+          eight[i / 4][i % 4] = load_f32(arguments.from, start + int64_t(first + i) * arguments.close_step);
     }
-    [[unroll]] for (uint p = 0; p < PLANES; ++p) {
-      uvec4 packed = uvec4(0);
-      [[unroll]] for (uint i = 0; i < 8; ++i) {
-        const uint bits = float_to_bfloat(rest[i / 4][i % 4]);
-        packed[i / 2] |= bits << 16 * (i % 2);
-        rest[i / 4][i % 4] -= bfloat_to_float(bits);
-      }
-      U32x4Elements(to + p * plane).at = packed;
+    uvec4 packed = uvec4(0);
+    [[unroll]] for (uint i = 0; i < 8; ++i) {
+      const float x = eight[i / 4][i % 4];
+      packed[i / 2] |= (SCALED ? float_to_half(x * scale) : float_to_bfloat(x)) << 16 * (i % 2);
     }
+    U32x4Elements(to).at = packed;
   }
 }
