@@ -289,7 +289,7 @@ void collect_under_pressure(lua_State* L, Edge& state) {
     live += memory.in_use;
     // A cycle takes half a millisecond of the host, in which a GPU writes gigabytes: what is little to it
     // waits.
-    spare += memory.total / 32;
+    spare += memory.total / 128;
   }
   size_t cycle = spare + live / 4;
   if (state.memory_limit) cycle = std::min(cycle, state.memory_limit / 8);
