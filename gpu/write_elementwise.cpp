@@ -174,6 +174,27 @@ Row of_complex_numbers(Row row) {
   return row;
 }
 
+// Formulas of elementwise.def that have functions of their own in GLSL, which need fewer steps or stay in range.
+struct ShortForm {
+  std::string_view formula, function;
+};
+constexpr ShortForm kShortForms[] = {
+    {"tanh(log1p(exp(x)))", "tanh_log1p_of_exp(x)"},
+    {"log1p(exp(x * p.beta))", "log1p_of_exp(x * p.beta)"},
+    {"log1p(exp(-abs(", "log1p_below_one(exp_of_negative(-abs("},
+    {"log1p(exp2(-abs(", "log1p_below_one(exp2_of_negative(-abs("},
+    {"sel(x < K(-1), log(erfcx(x * K(-0.70710678118654752440)) * K(0.5)) - K(0.5) * x * x, "
+     "log1p(K(-0.5) * erfc(x * K(0.70710678118654752440))))",
+     "log_ndtr(x)"}};
+
+std::string shortened(std::string_view text) {
+  std::string result(text);
+  for (const ShortForm& form : kShortForms)
+    for (size_t at; (at = result.find(form.formula)) != std::string::npos;)
+      result.replace(at, form.formula.size(), form.function);
+  return result;
+}
+
 // Whether the row uses a function of special.glsl, which the other kernels do not compile.
 bool is_special(const Row& row) {
   std::string text(row.value);
@@ -188,7 +209,10 @@ std::string source(const Row& row, Numbers numbers, bool divides) {
   const size_t arity = row.gradients.size();
   const bool boolean = row.result == "bool";
   const bool has_gradient = numbers != Numbers::integers && !boolean;
-  const auto translated = [&](std::string_view text) { return Expression(text, numbers).translate(); };
+  const auto translated = [&](std::string_view text) {
+    const std::string used = numbers == Numbers::floats ? shortened(text) : std::string(text);
+    return Expression(used, numbers).translate();
+  };
   std::ostringstream out;
   out << "#version 460\n#extension GL_GOOGLE_include_directive : require\n#define T ";
   switch (numbers) {

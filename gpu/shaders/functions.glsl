@@ -29,6 +29,13 @@ float lg_quotient(float a, float b) {
   return large ? (0.0625 * a) / (0.0625 * b) : a / b;
 }
 
+// x 2^shift modulo y for mantissas of normal numbers and a shift of at most 8. The quotient of floats is wrong by at most 1,
+// and takes fewer steps than one of integers.
+uint shifted_remainder(uint x, int shift, uint y, float reciprocal) {
+  x <<= shift;
+  const uint rest = x - uint(float(x) * reciprocal) * y;
+  return min(rest, min(rest + y, rest - y));
+}
 // Exact: divides the mantissas as integers, eight bits at a time.
 float lg_fmod(float a, float b) {
   const uint sign = floatBitsToUint(a) & 0x80000000u;
@@ -38,8 +45,17 @@ float lg_fmod(float a, float b) {
   int ex = max(int(x >> 23), 1), ey = max(int(y >> 23), 1);
   x = (x & 0x7fffffu) | (x >= 0x800000u ? 0x800000u : 0u);
   y = (y & 0x7fffffu) | (y >= 0x800000u ? 0x800000u : 0u);
-  x %= y;
-  for (int left = ex - ey; left > 0 && x != 0u; left -= 8) x = (x << min(left, 8)) % y;
+  int left = ex - ey;
+  if (y >= 0x800000u) {
+    const float reciprocal = 1.0 / float(y);
+    for (bool again = true; again; left -= 8) {
+      x = shifted_remainder(x, min(left, 8), y, reciprocal);
+      again = left > 8 && x != 0u;
+    }
+  } else {
+    x %= y;
+    for (; left > 0 && x != 0u; left -= 8) x = (x << min(left, 8)) % y;
+  }
   if (x == 0u) return uintBitsToFloat(sign);
   const int shift = min(23 - findMSB(x), ey - 1);
   x <<= shift;
@@ -63,7 +79,7 @@ float power_of_two(int n) {
 }
 // x 2^n; n from -252 to 254.
 float scale(float x, int n) {
-  const int half_n = n / 2;
+  const int half_n = n >> 1;
   return x * power_of_two(half_n) * power_of_two(n - half_n);
 }
 
@@ -77,20 +93,26 @@ float with_sign_of(float x, float value) {
 // number to an integer, which is then in the last bits: many devices round and convert at an eighth of the rate of
 // additions. There are no branches, and the functions below select among results, since adjacent invocations rarely take the
 // same branch. p of NaN is NaN. n is undefined for NaN and beyond 2^22.
-float exp_parts(float x, out int n) {
-  const float kRounder = 12582912.0;
+const float kRounder = 12582912.0;
+float reduced_exponent(float x, out int n) {
   precise float rounded = fma(x, 1.44269504088896341, kRounder);
   precise float k = rounded - kRounder;
   precise float high = fma(k, -0.693359375, x);
   precise float r = fma(k, 2.12194440e-4, high);
+  n = floatBitsToInt(rounded) - floatBitsToInt(kRounder);
+  return r;
+}
+float expm1_of_rest(float r) {
   float p = 1.9875691500e-4;
   p = p * r + 1.3981999507e-3;
   p = p * r + 8.3334519073e-3;
   p = p * r + 4.1665795894e-2;
   p = p * r + 1.6666665459e-1;
   p = p * r + 5.0000001201e-1;
-  n = floatBitsToInt(rounded) - floatBitsToInt(kRounder);
   return p * (r * r) + r;
+}
+float exp_parts(float x, out int n) {
+  return expm1_of_rest(reduced_exponent(x, n));
 }
 float lg_exp(float x) {
   int n;
@@ -104,14 +126,35 @@ float exp_of_negative(float x) {
   const float p = exp_parts(x < -104.0 ? -104.0 : x, n);
   return (1.0 + p) * uintBitsToFloat(uint(n + 191) << 23) * 5.42101086e-20;  // 2^-64
 }
+// exp(x + low) for a small `low`, by which x falls short of the argument.
+float exp_of_negative(float x, float low) {
+  int n;
+  const float p = expm1_of_rest(reduced_exponent(x < -104.0 ? -104.0 : x, n) + low);
+  return (1.0 + p) * uintBitsToFloat(uint(n + 191) << 23) * 5.42101086e-20;
+}
+// 2^r for |r| <= 1/2.
+float exp2_of_rest(float r) {
+  float p = 1.54758059e-4;
+  p = p * r + 1.34002855e-3;
+  p = p * r + 9.61800536e-3;
+  p = p * r + 5.55032775e-2;
+  p = p * r + 2.40226513e-1;
+  p = p * r + 6.93147206e-1;
+  return p * r + 1.0;
+}
 float lg_exp2(float x) {
-  if (lg_isnan(x)) return x;
-  if (x >= 128.0) return infinity();
-  if (x < -150.0) return 0.0;
-  const float k = roundEven(x);
-  int none;
-  const float p = exp_parts((x - k) * 0.693147180559945309, none);
-  return scale(none == 0 ? 1.0 + p : (1.0 + p) * power_of_two(none), int(k));
+  precise float rounded = x + kRounder;
+  precise float k = rounded - kRounder;
+  const float within = scale(exp2_of_rest(x - k), floatBitsToInt(rounded) - floatBitsToInt(kRounder));
+  return x >= 128.0 ? infinity() : x < -150.0 ? 0.0 : within;
+}
+// 2^x for x <= 0, as exp_of_negative().
+float exp2_of_negative(float x) {
+  x = x < -151.0 ? -151.0 : x;
+  precise float rounded = x + kRounder;
+  precise float k = rounded - kRounder;
+  const int n = floatBitsToInt(rounded) - floatBitsToInt(kRounder);
+  return exp2_of_rest(x - k) * uintBitsToFloat(uint(n + 191) << 23) * 5.42101086e-20;
 }
 float lg_expm1(float x) {
   if (lg_isnan(x) || x == 0.0) return x;
@@ -131,16 +174,18 @@ float expm1_within(float x) {
   return power * p + (power - 1.0);
 }
 
-// x = 2^e m with sqrt(1/2) <= m < sqrt(2); x positive and finite.
-float mantissa(float x, out int e) {
-  e = 0;
-  if (x < 1.17549435e-38) {
-    x *= 8388608.0;
-    e = -23;
-  }
+// x = 2^e m with sqrt(1/2) <= m < sqrt(2); x positive, finite and not subnormal.
+float mantissa_of_normal(float x, out int e) {
   const uint bits = floatBitsToUint(x) - 0x3f3504f3u;
-  e += int(bits) >> 23;
+  e = int(bits) >> 23;
   return uintBitsToFloat((bits & 0x7fffffu) + 0x3f3504f3u);
+}
+// The same for any x that is positive and finite.
+float mantissa(float x, out int e) {
+  const bool small = x < 1.17549435e-38;
+  const float m = mantissa_of_normal(small ? x * 8388608.0 : x, e);
+  e -= small ? 23 : 0;
+  return m;
 }
 // log(1 + f) - f + f^2 / 2 for f = m - 1 of such a mantissa. Polynomial of Cephes' logf.
 float log_tail(float f) {
@@ -155,17 +200,19 @@ float log_tail(float f) {
   p = p * f + 3.3333331174e-1;
   return p * f * f * f;
 }
-// log(x) = scale_high e + scale_low e + unit log(m), in any base.
+// The logarithm of 2^e (1 + f) in any base: scale_high e + scale_low e + unit log(1 + f). As with exponentials, there are no
+// branches.
+float log_of_parts(int e, float f, float unit, float scale_high, float scale_low) {
+  precise float small = log_tail(f) - 0.5 * f * f;
+  precise float low = fma(float(e), scale_low, unit * small);
+  precise float result = fma(float(e), scale_high, fma(unit, f, low));
+  return result;
+}
 float log_in_base(float x, float unit, float scale_high, float scale_low) {
-  if (lg_isnan(x) || x < 0.0) return nan();
-  if (x == 0.0) return -infinity();
-  if (lg_isinf(x)) return x;
   int e;
   const float f = mantissa(x, e) - 1.0;
-  precise float small = log_tail(f) - 0.5 * f * f;
-  precise float low = unit * small + float(e) * scale_low;
-  precise float result = low + unit * f + float(e) * scale_high;
-  return result;
+  const float result = log_of_parts(e, f, unit, scale_high, scale_low);
+  return x > 0.0 && x < infinity() ? result : x == 0.0 ? -infinity() : x > 0.0 ? x : nan();
 }
 float lg_log(float x) {
   return log_in_base(x, 1.0, 0.693359375, -2.12194440e-4);
@@ -176,67 +223,89 @@ float lg_log2(float x) {
 float lg_log10(float x) {
   return log_in_base(x, 0.434294481903251828, 0.30078125, 2.48745663981195214e-4);
 }
-// With Kahan's correction of the rounding of 1 + x.
+// log(x + lost) for positive, normal x and a small `lost`, by which x falls short of the argument.
+float log_with_lost(float x, float lost) {
+  int e;
+  const float m = mantissa_of_normal(x, e);
+  const float power = uintBitsToFloat(uint(max(127 - e, 0)) << 23);  // 2^-e
+  return log_of_parts(e, m - 1.0 + lost * power, 1.0, 0.693359375, -2.12194440e-4);
+}
 float lg_log1p(float x) {
-  if (lg_isnan(x) || x == 0.0 || x == infinity()) return x;
   precise float u = 1.0 + x;
-  precise float rounded = u - 1.0;
-  return rounded == 0.0 ? x : rounded == x ? lg_log(u) : lg_log(u) * (x / rounded);
+  precise float lost = x - (u - 1.0);
+  const float result = log_with_lost(u, lost);
+  return x == 0.0 || x == infinity() ? x : x > -1.0 ? result : x == -1.0 ? -infinity() : nan();
+}
+// log(1 + x) for 0 <= x <= 1, from one polynomial.
+float log1p_below_one(float x) {
+  float p = -3.31847238e-3;
+  p = p * x + 2.02045842e-2;
+  p = p * x - 5.7664443e-2;
+  p = p * x + 1.06805554e-1;
+  p = p * x - 1.53553963e-1;
+  p = p * x + 1.96954006e-1;
+  p = p * x - 2.49585874e-1;
+  p = p * x + 3.33305113e-1;
+  p = p * x - 4.99999328e-1;
+  return p * (x * x) + x;
+}
+// log(1 + exp(x)), and tanh of it: for n = e (e + 2), e = exp(x), it is n / (n + 2).
+float log1p_of_exp(float x) {
+  return lg_max(x, 0.0) + log1p_below_one(exp_of_negative(-abs(x)));
+}
+float tanh_log1p_of_exp(float x) {
+  const float e = exp_of_negative(-abs(x));
+  const float n = x < 0.0 ? e * (e + 2.0) : 1.0 + 2.0 * e;  // times exp(-2 x) where x >= 0
+  return n / (n + (x < 0.0 ? 2.0 : 2.0 * e * e));
 }
 
-// Products and sums with their rounding errors (Dekker 1971): exact as high + low.
-vec2 exact_product(float a, float b) {
-  precise float p = a * b;
-  precise float sa = a * 4097.0, sb = b * 4097.0;
-  precise float ah = sa - (sa - a), bh = sb - (sb - b);
-  precise float al = a - ah, bl = b - bh;
-  precise float low = ((ah * bh - p) + ah * bl + al * bh) + al * bl;
-  return vec2(p, low);
-}
-vec2 exact_sum(float a, float b) {
-  precise float s = a + b;
-  precise float bb = s - a;
-  precise float low = (a - (s - bb)) + (b - bb);
-  return vec2(s, low);
+// x cut to 12 significant bits. A product of two such numbers is exact, also on devices that round before they add. The rest,
+// x - upper_bits(x), is exact, too.
+float upper_bits(float x) {
+  return uintBitsToFloat(floatBitsToUint(x) & 0xfffff000u);
 }
 
-// |a|^b = exp(b log |a|), with a logarithm of about 40 bits: log m = 2 atanh((m - 1) / (m + 1)).
+// a^b = 2^(b log2(a)) for positive, finite a and |b| <= 1e9. The logarithm is a sum of two numbers, good for about 36 bits:
+// log2(m) = 2 / ln(2) atanh(s) with s = (m - 1) / (m + 1).
 float positive_pow(float a, float b) {
   int e;
-  const float m = mantissa(a, e);
-  precise float f = m - 1.0;
-  const vec2 sum = exact_sum(2.0, f);
-  precise float s = f / sum.x;
-  const vec2 back = exact_product(s, sum.x);
-  precise float error = ((f - back.x) - back.y - s * sum.y) / sum.x;
-  const float s2 = s * s;
-  float p = 0.22222222;
-  p = p * s2 + 0.28571429;
-  p = p * s2 + 0.4;
-  p = p * s2 + 0.66666667;
-  precise float low = 2.0 * error + p * s2 * s;
-  const vec2 whole = exact_sum(float(e) * 0.693359375, 2.0 * s);
-  precise float rest = whole.y + (low - float(e) * 2.12194440e-4);
-  const vec2 logarithm = exact_sum(whole.x, rest);
-  if (abs(logarithm.x * b) > 200.0) return logarithm.x * b > 0.0 ? infinity() : 0.0;
-  const vec2 power = exact_product(logarithm.x, b);
-  const float tail = power.y + logarithm.y * b;
-  const float result = lg_exp(power.x);
-  return lg_isinf(result) ? result : result + result * tail;
+  const float f = mantissa(a, e) - 1.0, reciprocal = 1.0 / (2.0 + f), quotient = f * reciprocal;
+  precise float s = upper_bits(quotient);
+  precise float f_high = upper_bits(f);
+  precise float missing = ((f - 2.0 * s) - s * f_high) - s * (f - f_high);
+  const float z = quotient * quotient;
+  float p = 3.40227388e-1;
+  p = p * z + 4.11705896e-1;
+  p = p * z + 5.77082859e-1;
+  p = p * z + 9.61796679e-1;
+  const float rest = s * 6.24456778e-4 + missing * reciprocal * 2.88539008 + p * z * quotient;
+  precise float upper = s * 2.884765625;  // exact, and smaller than e unless that is 0
+  precise float whole = float(e) + upper;
+  precise float lost = upper - (whole - float(e));
+  precise float log_high = upper_bits(whole);
+  precise float log_low = (whole - log_high) + (lost + rest);
+  precise float b_high = upper_bits(b);
+  precise float power = b_high * log_high;
+  precise float tail = b_high * log_low + (b - b_high) * (log_high + log_low);
+  precise float all = power + tail;
+  precise float rounded = clamp(all, -200.0, 200.0) + kRounder;
+  precise float k = rounded - kRounder;
+  precise float r = (power - k) + tail;
+  const float within = scale(exp2_of_rest(r), floatBitsToInt(rounded) - floatBitsToInt(kRounder));
+  return all >= 128.0 ? infinity() : all < -150.0 ? 0.0 : within;
 }
 float lg_pow(float a, float b) {
-  if (b == 0.0 || a == 1.0) return 1.0;
-  if (lg_isnan(a) || lg_isnan(b)) return nan();
   const float size = abs(a);
-  const bool whole = abs(b) >= 8388608.0 || b == trunc(b);
-  const bool odd = abs(b) < 16777216.0 && whole && (int(b) & 1) != 0;
-  const float sign = (floatBitsToUint(a) & 0x80000000u) != 0u && odd ? -1.0 : 1.0;
-  if (lg_isinf(b)) return size == 1.0 ? 1.0 : (size > 1.0) == (b > 0.0) ? infinity() : 0.0;
-  if (size == 0.0) return b < 0.0 ? sign * infinity() : sign * 0.0;
-  if (lg_isinf(a)) return b < 0.0 ? sign * 0.0 : sign * infinity();
-  if (a < 0.0 && !whole) return nan();
-  if (abs(b) > 1e9) return size == 1.0 ? 1.0 : (size > 1.0) == (b > 0.0) ? infinity() : 0.0;
-  return sign * positive_pow(size, b);
+  const bool extreme = size == 0.0 || lg_isinf(a) || abs(b) > 1e9;
+  const float limit = size == 1.0 ? 1.0 : (size > 1.0) == (b > 0.0) ? infinity() : 0.0;
+  float v = extreme ? limit : positive_pow(size, b);
+  if ((floatBitsToUint(a) & 0x80000000u) != 0u) {
+    const bool whole = abs(b) >= 8388608.0 || b == trunc(b);
+    const bool odd = whole && abs(b) < 16777216.0 && (int(b) & 1) != 0;
+    v = odd ? -v : whole || size == 0.0 || lg_isinf(a) ? v : nan();
+  }
+  if (lg_isnan(a) || lg_isnan(b)) v = nan();
+  return b == 0.0 || a == 1.0 ? 1.0 : v;
 }
 
 // x = quadrant pi/2 + r, |r| <= pi/4. Below 2^13 pi/2 is subtracted in three parts (Cody and Waite). Above, x is multiplied
@@ -306,16 +375,14 @@ float lg_cos(float x) {
 float lg_tan(float x) {
   if (!lg_isfinite(x)) return nan();
   int q;
-  const float r = quarter_turn(x, q);
-  if (x == 0.0) return x;
-  return (q & 1) == 0 ? sin_core(r) / cos_core(r) : -cos_core(r) / sin_core(r);
+  const float r = quarter_turn(x, q), sine = sin_core(r), cosine = cos_core(r);
+  const bool odd = (q & 1) != 0;
+  return x == 0.0 ? x : (odd ? -cosine : sine) / (odd ? sine : cosine);
 }
 
 // Polynomials of Cephes' asinf and atanf.
-float lg_asin(float x) {
-  const float a = abs(x);
-  if (!(a <= 1.0)) return nan();
-  const bool outer = a > 0.5;
+// asin(a) for 0 <= a <= 1 where that is at most pi/6, else asin(sqrt((1 - a) / 2)) = (pi/2 - asin(a)) / 2.
+float asin_core(float a, bool outer) {
   const float z = outer ? 0.5 * (1.0 - a) : a * a;
   const float root = outer ? sqrt(z) : a;
   float p = 4.2163199048e-2;
@@ -323,14 +390,22 @@ float lg_asin(float x) {
   p = p * z + 4.5470025998e-2;
   p = p * z + 7.4953002686e-2;
   p = p * z + 1.6666752422e-1;
-  p = p * z * root + root;
+  return p * z * root + root;
+}
+float lg_asin(float x) {
+  const float a = abs(x);
+  if (!(a <= 1.0)) return nan();
+  const bool outer = a > 0.5;
+  const float p = asin_core(a, outer);
   const float v = outer ? 1.57079632679489662 - 2.0 * p : p;
   return x < 0.0 ? -v : x == 0.0 ? x : v;
 }
 float lg_acos(float x) {
-  if (x > 0.5) return 2.0 * lg_asin(sqrt(0.5 * (1.0 - x)));
-  if (x < -0.5) return 3.14159265358979324 - 2.0 * lg_asin(sqrt(0.5 * (1.0 + x)));
-  return 1.57079632679489662 - lg_asin(x);
+  const float a = abs(x);
+  if (!(a <= 1.0)) return nan();
+  const bool outer = a > 0.5;
+  const float p = asin_core(a, outer), v = outer ? 2.0 * p : 1.57079632679489662 - p;
+  return x < 0.0 ? 3.14159265358979324 - v : v;
 }
 float lg_atan(float x) {
   if (lg_isnan(x) || x == 0.0) return x;
@@ -393,25 +468,29 @@ float lg_tanh(float x) {
   const float t = expm1_within(a > 9.1 ? 18.2 : 2.0 * a);
   return with_sign_of(x, t / (t + 2.0));
 }
+// log(a + sqrt(a^2 + 1)), below 1/2 a polynomial.
 float lg_asinh(float x) {
-  if (lg_isnan(x) || x == 0.0) return x;
-  const float a = abs(x);
-  const float v =
-      a > 1e9 ? lg_log(a) + 0.693147180559945309 : lg_log1p(a + a * a / (1.0 + sqrt(a * a + 1.0)));
-  return x < 0.0 ? -v : v;
+  const float a = abs(x), z = a * a;
+  const bool large = a > 1e9;
+  float p = -1.32481061e-2;
+  p = p * z + 2.81755631e-2;
+  p = p * z - 4.43858674e-2;
+  p = p * z + 7.4986633e-2;
+  p = p * z - 1.66666439e-1;
+  const float near = p * z * a + a;
+  const float far = lg_log(large ? a : a + sqrt(z + 1.0)) + (large ? 0.693147180559945309 : 0.0);
+  return with_sign_of(x, a < 0.5 ? near : far);
 }
 float lg_acosh(float x) {
-  if (!(x >= 1.0)) return nan();
-  if (x > 1e9) return lg_log(x) + 0.693147180559945309;
+  const bool large = x > 1e9;
   const float t = x - 1.0;
-  return lg_log1p(t + sqrt(2.0 * t + t * t));
+  const float v = lg_log1p(large ? t : t + sqrt(2.0 * t + t * t)) + (large ? 0.693147180559945309 : 0.0);
+  return x >= 1.0 ? v : nan();
 }
 float lg_atanh(float x) {
   const float a = abs(x);
-  if (!(a <= 1.0)) return nan();
-  if (x == 0.0) return x;
-  const float v = a == 1.0 ? infinity() : 0.5 * lg_log1p(2.0 * a / (1.0 - a));
-  return x < 0.0 ? -v : v;
+  const float v = 0.5 * lg_log1p(2.0 * a / (1.0 - a));
+  return a <= 1.0 ? with_sign_of(x, a == 1.0 ? infinity() : v) : nan();
 }
 // 1 - exp(log(erfc(|x|))) with -log(erfc(a)) = a + a P(a): one exponential and one polynomial; small values keep their
 // relative precision. 1 from 4 on. P is fitted to the relative error of the result (less than 4e-9).

@@ -1,8 +1,5 @@
 // The functions of runtime/elementwise/special.h, with the same tables, and lgamma and erfc, for floats.
 
-const float kScaledErfc[11] = float[](
-    1.413438224, -1.131476849, 3.541081003e-1, -8.50870401e-2, 1.461527327e-2, -1.379557164e-3,
-    -6.429066714e-5, 3.90434211e-5, -2.642785075e-6, -8.239440144e-7, 1.32479757e-7);
 const float kI0Near[18] = float[](
     3.383976372e-1, -3.046826723e-1, 1.716209015e-1, -9.490109705e-2, 4.930528424e-2, -2.373741481e-2,
     1.054646039e-2, -4.324309995e-3, 1.639475617e-3, -5.763755745e-4, 1.885028851e-4, -5.75419501e-5,
@@ -15,34 +12,48 @@ const float kI1Near[17] = float[](
     3.470251308e-6, -8.568720265e-7, 2.003294754e-7, -4.445059129e-8, 9.381537386e-9);
 const float kI1Far[6] = float[](
     3.892881175e-1, -9.761097491e-3, -1.105889388e-4, -3.882564809e-6, -2.512236238e-7, -2.631468847e-8);
-const float kErfinvNear[10] = float[](
-    1.49129894, 6.017563034e-1, -9.1705595e-3, -4.962635327e-3, 9.1537967e-4, -3.889562757e-6,
-    -2.42025994e-5, 3.266571593e-6, 2.77588898e-7, -1.302336301e-7);
-const float kErfinvFar[14] = float[](
-    9.623226955e-1, -3.694183816e-2, 4.245455472e-4, 1.41762061e-3, -2.669180692e-4, 3.573651215e-5,
-    -1.288120441e-5, 3.373537854e-6, -1.041660642e-6, 5.359735694e-7, -1.646733082e-7, 5.30670646e-8,
-    -3.269181615e-8, 1.326690798e-8);
 
+// exp(a^2) erfc(a) for 0 <= a <= 1e8.
+float erfcx_within(float a) {
+  const float r = 1.0 / (a + 3.0), t = (a - 3.0) * r;
+  float p = 6.78296346e-5;
+  p = p * t - 2.10929662e-4;
+  p = p * t - 5.07850607e-4;
+  p = p * t + 2.97337072e-3;
+  p = p * t - 1.23237108e-3;
+  p = p * t - 2.68017221e-2;
+  p = p * t + 1.19532302e-1;
+  p = p * t - 3.10471714e-1;
+  p = p * t + 5.90227962e-1;
+  p = p * t - 8.83394241e-1;
+  p = p * t + 1.07400692;
+  return p * r;
+}
 float lg_erfcx(float x) {
-  const float a = abs(x), r = 1.0 / (a + 3.0), t = (a - 3.0) * r;
-  float next = 0.0, after = 0.0;
-  for (int i = 10; i > 0; --i) {
-    const float here = kScaledErfc[i] + 2.0 * t * next - after;
-    after = next;
-    next = here;
-  }
-  const float near = (kScaledErfc[0] + t * next - after) * r;
-  const float right = a > 1e8 ? lg_quotient(0.564189584, a) : near;
+  const float a = abs(x);
+  const float right = a > 1e8 ? lg_quotient(0.564189584, a) : erfcx_within(a);
   return x < 0.0 ? 2.0 * lg_exp(x * x) - right : right;
 }
-// The square of x is exact in two parts, since its error is the relative error of exp(-x^2).
+// exp(-scale x^2) for scale <= 1. The square is exact in two parts, since its error is the relative error of the result.
+float exp_of_square(float x, float scale) {
+  precise float high = upper_bits(x);
+  precise float rest = (x - high) * (x + high);
+  return exp_of_negative(-scale * (high * high), -scale * rest);
+}
 float lg_erfc(float x) {
-  if (lg_isnan(x)) return x;
-  if (abs(x) > 12.0) return x < 0.0 ? 2.0 : 0.0;
-  const vec2 squared = exact_product(x, x);
-  const float e = lg_exp(-squared.x);
-  const float right = lg_erfcx(abs(x)) * (e - e * squared.y);
+  const float a = abs(x) > 12.0 ? 12.0 : abs(x);
+  const float right = erfcx_within(a) * exp_of_square(a, 1.0);
   return x < 0.0 ? 2.0 - right : right;
+}
+// The logarithm of the normal distribution function; of small values it is that of erfcx, without underflow.
+float log_ndtr(float x) {
+  const float a = abs(x), half_erfcx = 0.5 * erfcx_within(a > 1e8 ? 1e8 : a * 0.707106781186547524);
+  const float tail = half_erfcx * exp_of_square(a > 16.0 ? 16.0 : a, 0.5);
+  precise float whole = 1.0 - tail;
+  precise float lost = (1.0 - whole) - tail;
+  const bool left = x < 0.0;
+  const float v = log_with_lost(left ? half_erfcx : whole, left ? 0.0 : lost);
+  return left ? v - 0.5 * x * x : tail == 0.0 ? -tail : v;
 }
 
 // A sum of Chebyshev polynomials, once for each table.
@@ -60,8 +71,6 @@ SUM_OF(i0_near, kI0Near, 18)
 SUM_OF(i0_far, kI0Far, 6)
 SUM_OF(i1_near, kI1Near, 17)
 SUM_OF(i1_far, kI1Far, 6)
-SUM_OF(erfinv_near, kErfinvNear, 10)
-SUM_OF(erfinv_far, kErfinvFar, 14)
 
 float lg_i0e(float x) {
   const float a = abs(x);
@@ -71,6 +80,36 @@ float lg_i1e(float x) {
   const float a = abs(x);
   const float v = a > 8.0 ? i1_far(lg_quotient(16.0, a) - 1.0) / sqrt(a) : a * i1_near(a * 0.25 - 1.0);
   return lg_isnan(x) ? x : with_sign_of(x, v);
+}
+
+// The same two sums for erfinv() as polynomials: few terms, whose powers cost no precision.
+float erfinv_near(float t) {
+  float p = -3.33398093e-5;
+  p = p * t + 3.55313787e-5;
+  p = p * t + 2.84075155e-4;
+  p = p * t - 8.45545961e-4;
+  p = p * t - 4.84349963e-4;
+  p = p * t + 8.529176e-3;
+  p = p * t - 1.95741933e-2;
+  p = p * t - 2.61086859e-2;
+  p = p * t + 6.16600752e-1;
+  return p * t + 1.50140941;
+}
+float erfinv_far(float t) {
+  float p = 5.43412534e-5;
+  p = p * t - 6.69528381e-5;
+  p = p * t - 1.22268408e-4;
+  p = p * t + 1.16545787e-4;
+  p = p * t + 2.08533733e-4;
+  p = p * t - 1.48516556e-4;
+  p = p * t - 7.58343085e-5;
+  p = p * t - 2.12800049e-4;
+  p = p * t + 3.98743141e-4;
+  p = p * t - 1.64530426e-3;
+  p = p * t + 5.08719916e-3;
+  p = p * t + 2.78002722e-3;
+  p = p * t - 4.1035220e-2;
+  return p * t + 9.61643219e-1;
 }
 
 float erfinv_of(float y, float c) {
@@ -133,23 +172,16 @@ float lgamma_of_two_and(float z) {
   p = p * z + 4.22784335e-1;
   return p * z;
 }
+// Gamma(x) is Gamma(2 + z) times or divided by a product of the numbers between x and 2 + z; from 3.5 on it has Stirling's
+// series. Each case takes one logarithm, so that adjacent invocations can compute it together.
 float lgamma_of_positive(float x) {
-  if (x >= 8.0) {
-    const float r = lg_quotient(1.0, x);
-    return (x - 0.5) * lg_log(x) - x + (0.918938533 + r * (0.0833333333 - r * r * 0.00277777778));
-  }
-  float below = 0.0, product = 1.0;
-  if (x < 0.5) {
-    below = -lg_log(x);
-    x += 1.0;
-  }
-  [[dont_unroll]] for (int i = 0; i < 6 && x >= 2.5; ++i) {
-    x -= 1.0;
-    product *= x;
-  }
-  const float z = x < 1.5 ? x - 1.0 : x - 2.0;
-  const float v = lgamma_of_two_and(z);
-  return (x < 1.5 ? v - lg_log1p(z) : v) + lg_log(product) + below;
+  const bool large = x >= 3.5, above = x >= 2.5, below = x < 1.5, small = x < 0.5;
+  const float r = lg_quotient(1.0, x), r2 = r * r;
+  const float series = r * (0.0833333333 - r2 * (0.00277777778 - r2 * (7.93650794e-4 - r2 * 5.95238095e-4)));
+  const float product = large ? x : above ? x - 1.0 : small ? x * (x + 1.0) : below ? x : 1.0;
+  const float logarithm = lg_log(product);
+  const float v = lgamma_of_two_and(above ? x - 3.0 : small ? x : below ? x - 1.0 : x - 2.0);
+  return large ? (x - 0.5) * logarithm - x + (0.918938533 + series) : below ? v - logarithm : v + logarithm;
 }
 // Below 0: log(pi / |sin(pi x)|) - lgamma(1 - x).
 float lg_lgamma(float x) {
@@ -162,7 +194,18 @@ float lg_lgamma(float x) {
   return lg_log(3.14159265 / sin_of_turn(abs(turn))) - lgamma_of_positive(1.0 - x);
 }
 
+// zeta(2, q) for q > 0, the derivative of digamma: five terms of the sum, and Stirling's series for the rest.
+float zeta_of_two(float q) {
+  float sum = 0.0;
+  [[unroll]] for (int k = 0; k < 5; ++k) {
+    const float r = lg_quotient(1.0, q + float(k));
+    sum += r * r;
+  }
+  const float r = lg_quotient(1.0, q + 5.0), r2 = r * r;
+  return sum + r * (1.0 + r * (0.5 + r * (0.166666667 - r2 * (0.0333333333 - r2 * (0.0238095238 - r2 * 0.0333333333)))));
+}
 float zeta_of_positive(float s, float q) {
+  if (s == 2.0) return zeta_of_two(q);
   float sum = 0.0, w = q;
   [[dont_unroll]] for (int k = 0; k < 10; ++k) {
     sum += lg_quotient(1.0, lg_pow(w, s));
