@@ -195,6 +195,11 @@ std::string shortened(std::string_view text) {
   return result;
 }
 
+bool in_some_row(const ShortForm& form) {
+  return std::any_of(std::begin(kRows), std::end(kRows),
+                     [&](const Row& row) { return row.value.find(form.formula) != std::string_view::npos; });
+}
+
 // Whether the row uses a function of special.glsl, which the other kernels do not compile.
 bool is_special(const Row& row) {
   std::string text(row.value);
@@ -274,6 +279,11 @@ int main(int count, char** words) {
     std::fprintf(stderr, "usage: %s FOLDER\n", words[0]);
     return 2;
   }
+  for (const ShortForm& form : kShortForms)
+    if (!in_some_row(form)) {
+      std::fprintf(stderr, "no row of elementwise.def has the formula %s\n", form.formula.data());
+      return 1;
+    }
   const std::filesystem::path folder = words[1];
   std::filesystem::create_directories(folder);
   for (size_t i = 0; i < std::size(kRows); ++i) {

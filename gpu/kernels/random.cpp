@@ -34,14 +34,23 @@ bool supports_dropout(const Call& call) {
 }
 
 void launch_draw(Launch& launch, const Call& call, uint32_t mode, Hot hot, Recorder& recorder,
-                 Bytes arguments = {}, bool in_fours = false) {
+                 Bytes arguments = {}) {
   const Tensor out = parts_in_a_row(call.output());
   hot.seed = call.args[0].u;
   hot.stream = call.args[1].u;
   hot.count = uint32_t(out.numel());
   hot.result = launch.writes(out);
   constexpr uint32_t kEach = 4;  // elements of an invocation
-  launch.run(Random{.mode = mode, .type = uint32_t(out.dtype()), .in_fours = in_fours},
+  const bool integer = mode == Random::kInteger, aligned = hot.result % 16 == 0;
+  const bool in_fours = integer ? out.dtype() == DType::i32 && aligned
+                                : (mode == Random::kUniform || mode == Random::kNormal ||
+                                   mode == Random::kDropout) &&
+                                      moves_in_fours(out.dtype(), hot.result) &&
+                                      (!hot.operand || moves_in_fours(out.dtype(), hot.operand));
+  launch.run(Random{.mode = mode,
+                    .type = uint32_t(out.dtype()),
+                    .in_fours = in_fours,
+                    .in_pairs = integer && out.dtype() == DType::i64 && aligned},
              {groups_for((uint64_t(hot.count) + kEach - 1) / kEach, recorder)}, arguments, bytes_of(hot));
 }
 
@@ -56,10 +65,7 @@ void run_dropout(const Call& call, Recorder& recorder) {
   hot.operand = launch.reads(x);
   hot.threshold = uint32_t(std::min(std::round(p * 0x1p32), 0x1p32 - 1));
   hot.factor = float(1 / (1 - p));
-  const uint64_t result = launch.writes(call.output());
-  const bool in_fours =
-      x.numel() % 4 == 0 && moves_in_fours(x.dtype(), hot.operand) && moves_in_fours(x.dtype(), result);
-  launch_draw(launch, call, Random::kDropout, hot, recorder, {}, in_fours);
+  launch_draw(launch, call, Random::kDropout, hot, recorder);
 }
 
 // rand and randn. Both parts of a complex normal number have variance 1/2.

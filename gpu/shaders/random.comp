@@ -1,6 +1,7 @@
 #version 460
 // Random numbers and dropout, bit for bit as on the CPU. A thread computes one block of four words, for elements 4 i …
-// 4 i + 3, or for two elements of two words each.
+// 4 i + 3, or for two elements of two words each. Four elements are stored at once where their addresses allow it: by one
+// thread if they fill 16 bytes, else (IN_PAIRS) by two threads, so that adjacent threads write adjacent memory.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 #include "functions.glsl"
@@ -10,7 +11,8 @@
 layout(local_size_x = 256) in;
 layout(constant_id = 0) const uint MODE = 0;
 layout(constant_id = 1) const uint TYPE = 6;  // of the result
-layout(constant_id = 2) const bool IN_FOURS = false;  // of kDropout: four elements are moved at once
+layout(constant_id = 2) const bool IN_FOURS = false;  // four elements are moved at once: of i32 or floats
+layout(constant_id = 3) const bool IN_PAIRS = false;  // of kInteger: two elements of i64 are moved at once
 
 const uint kDropout = 0;    // word < threshold ? 0 : operand * scale
 const uint kUniform = 1;    // the upper 24 bits as a number in [0, 1)
@@ -35,10 +37,10 @@ layout(push_constant, scalar) uniform Push {
   uint64_t range;
 };
 
-float normal(uvec4 words, uint j) {
-  const uint first = words[j & 2u], second = words[j | 1u];
-  const float u = float((first >> 8) + 1u) * 5.9604644775390625e-8;
-  const float radius = sqrt(-2.0 * lg_log(u));
+vec2 normals(uint first, uint second) {
+  int e;
+  const float m = mantissa_of_normal(float((first >> 8) + 1u) * 5.9604644775390625e-8, e);
+  const float radius = sqrt(-2.0 * log_of_parts(e, m - 1.0, 1.0, 0.693359375, -2.12194440e-4));
   // The angle in units of 2^-24 turns, split into the nearest quarter turn and the rest.
   const uint turn = second >> 8, quarter = (turn + 0x200000u) >> 22;
   const float rest = float(int(turn) - int(quarter << 22)) * 3.7450702829238410e-7;
@@ -47,12 +49,11 @@ float normal(uvec4 words, uint j) {
   const float cosine =
       1.0 - 0.5 * z + z * z * (0.0416666641831398 + z * (-1.388830249197781e-3 + z * 2.454794230288826e-5));
   const bool swapped = (quarter & 1u) != 0;
-  if ((j & 1u) == 0) {
-    const float x = swapped ? sine : cosine;
-    return radius * (((quarter + 1u) & 2u) != 0 ? -x : x);
-  }
-  const float x = swapped ? cosine : sine;
-  return radius * ((quarter & 2u) != 0 ? -x : x);
+  const float x = swapped ? sine : cosine, y = swapped ? cosine : sine;
+  return radius * vec2(((quarter + 1u) & 2u) != 0 ? -x : x, (quarter & 2u) != 0 ? -y : y);
+}
+vec4 normals(uvec4 words) {
+  return vec4(normals(words.x, words.y), normals(words.z, words.w)) * factor;
 }
 
 void note_probability(uint i, float p) {
@@ -74,39 +75,92 @@ float below_one(uint word) {
   return float(word >> 8) * 5.9604644775390625e-8;
 }
 
+vec4 below_one(uvec4 words) {
+  return vec4(below_one(words.x), below_one(words.y), below_one(words.z), below_one(words.w));
+}
+
+// The upper half of word * range, for a range of at most 2^32.
+uint scaled(uint word) {
+  uint upper, lower;
+  umulExtended(word, uint(range), upper, lower);
+  return uint(range) == 0 ? word : upper;
+}
+
+void store_four_at(uint block, uvec4 words) {
+  if (MODE == kInteger) {
+    const ivec4 values = ivec4(scaled(words.x), scaled(words.y), scaled(words.z), scaled(words.w)) + int(low);
+    U32x4Elements(result + uint64_t(block) * 16).at = uvec4(values);
+  } else if (MODE == kDropout) {
+    const vec4 kept = load_four(operand, block, TYPE) * factor;
+    store_four(result, block, TYPE, mix(kept, vec4(0.0), lessThan(words, uvec4(threshold))));
+  } else {
+    store_four(result, block, TYPE, MODE == kUniform ? below_one(words) : normals(words));
+  }
+}
+
+void store_single(uint block, uint each, uvec4 words) {
+  const vec4 drawn = MODE == kNormal ? normals(words) : vec4(0.0);
+  for (uint j = 0; j < each; ++j) {
+    const int64_t i = int64_t(block) * each + int64_t(j);
+    if (i >= int64_t(count)) break;
+    if (MODE == kDropout)
+      store_float(result, i, TYPE, words[j] < threshold ? 0.0 : load_float(operand, i, TYPE) * factor);
+    else if (MODE == kUniform)
+      store_float(result, i, TYPE, below_one(words[j]));
+    else if (MODE == kNormal)
+      store_float(result, i, TYPE, drawn[j]);
+    else if (MODE == kInteger)
+      store_integer(result, i, TYPE, low + int64_t(uint64_t(scaled(words[j]))));
+    else if (MODE == kWide)
+      store_integer(result, i, TYPE,
+                    low + int64_t(upper_half(uint64_t(words[2 * j]) << 32 | words[2 * j + 1], range)));
+    else {
+      // Exact: a power of two scales the probability.
+      const float p = load_float(operand, i, TYPE), edge = ceil(p * 4294967296.0);
+      const bool is_chance = p >= 0.0 && p <= 1.0;
+      if (!is_chance) note_probability(uint(i), p);
+      const bool met = is_chance && (edge == 4294967296.0 || words[j] < uint(edge));
+      store_float(result, i, TYPE, met ? 1.0 : 0.0);
+    }
+  }
+}
+
+// The threads of a work group exchange their words.
+shared uvec4 exchanged[IN_PAIRS ? 256 : 1];
+uint exchanged_word(uint i) {
+  return exchanged[i / 4][i % 4];
+}
+void store_in_pairs(uint first_block, uvec4 words) {
+  const uint me = gl_LocalInvocationID.x;
+  barrier();
+  exchanged[me] = words;
+  barrier();
+  [[unroll]] for (uint turn = 0; turn < 2; ++turn) {
+    const uint here = 2 * (turn * 256 + me), i = 4 * first_block + here;
+    if (i >= count) return;
+    const int64_t a = low + int64_t(uint64_t(scaled(exchanged_word(here))));
+    const int64_t b = low + int64_t(uint64_t(scaled(exchanged_word(here + 1))));
+    if (i + 1 < count)
+      U32x4Elements(result + uint64_t(i) * 8).at =
+          uvec4(unpackUint2x32(uint64_t(a)), unpackUint2x32(uint64_t(b)));
+    else
+      I64Element(result + uint64_t(i) * 8).at = a;
+  }
+}
+
 void main() {
   const uint each = MODE == kWide ? 2 : 4;
   const uint blocks = (count - 1) / each + 1;
   const uint threads = gl_NumWorkGroups.x * gl_WorkGroupSize.x;
-  for (uint block = gl_GlobalInvocationID.x; block < blocks; block += threads) {
+  // All threads of a work group make the same number of rounds, since they meet.
+  for (uint first = gl_WorkGroupID.x * gl_WorkGroupSize.x; first < blocks; first += threads) {
+    const uint block = first + gl_LocalInvocationID.x;
     const uvec4 words = philox(seed, stream, block);
-    if (MODE == kDropout && IN_FOURS) {
-      const vec4 kept = load_four(operand, block, TYPE) * factor;
-      store_four(result, block, TYPE, mix(kept, vec4(0.0), lessThan(words, uvec4(threshold))));
-      continue;
-    }
-    for (uint j = 0; j < each; ++j) {
-      const int64_t i = int64_t(block) * each + int64_t(j);
-      if (i >= int64_t(count)) break;
-      if (MODE == kDropout)
-        store_float(result, i, TYPE, words[j] < threshold ? 0.0 : load_float(operand, i, TYPE) * factor);
-      else if (MODE == kUniform)
-        store_float(result, i, TYPE, below_one(words[j]));
-      else if (MODE == kNormal)
-        store_float(result, i, TYPE, normal(words, j) * factor);
-      else if (MODE == kInteger)
-        store_integer(result, i, TYPE, low + int64_t(uint64_t(words[j]) * range >> 32));
-      else if (MODE == kWide)
-        store_integer(result, i, TYPE,
-                      low + int64_t(upper_half(uint64_t(words[2 * j]) << 32 | words[2 * j + 1], range)));
-      else {
-        // Exact: a power of two scales the probability.
-        const float p = load_float(operand, i, TYPE), edge = ceil(p * 4294967296.0);
-        const bool is_chance = p >= 0.0 && p <= 1.0;
-        if (!is_chance) note_probability(uint(i), p);
-        const bool met = is_chance && (edge == 4294967296.0 || words[j] < uint(edge));
-        store_float(result, i, TYPE, met ? 1.0 : 0.0);
-      }
-    }
+    if (IN_PAIRS)
+      store_in_pairs(first, words);
+    else if (IN_FOURS && block < count / 4)
+      store_four_at(block, words);
+    else if (block < blocks)
+      store_single(block, each, words);
   }
 }

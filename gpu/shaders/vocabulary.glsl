@@ -36,12 +36,17 @@ int64_t lg_abs(int64_t x) {
 float lg_abs(float x) {
   return abs(x);
 }
-// Integer division by zero gives zero and is a fault. The most negative number divided by -1 wraps around. GLSL does not
+// Numbers of 32 bits are divided as such, which takes a fraction of the time. Integer division by zero gives zero and is a fault. The most negative number divided by -1 wraps around. GLSL does not
 // define the sign of %, but that of /.
 bool divided_by_zero = false;
 int64_t truncated_quotient(int64_t a, int64_t b) {
   if (b == 0) divided_by_zero = true;
-  const int64_t q = a / (b == 0 || b == -1 ? 1L : b);
+  const int64_t divisor = b == 0 || b == -1 ? 1L : b;
+  int64_t q;
+  if (a == int64_t(int(a)) && divisor == int64_t(int(divisor)))
+    q = int64_t(int(a) / int(divisor));
+  else
+    q = a / divisor;
   return b == 0 ? 0L : b == -1 ? -a : q;
 }
 int64_t lg_quotient(int64_t a, int64_t b) {
@@ -88,18 +93,24 @@ int64_t right_shift(int64_t a, int64_t b) {
   return a >> (b < 0 || b > 63 ? 63L : b);
 }
 int64_t gcd(int64_t a, int64_t b) {
-  a = lg_abs(a);
-  b = lg_abs(b);
-  while (b != 0) {
-    const int64_t rest = a % b;
-    a = b;
-    b = rest;
+  uint64_t x = uint64_t(lg_abs(a)), y = uint64_t(lg_abs(b));
+  while (y != 0 && (x | y) >> 32 != 0) {
+    const uint64_t rest = x % y;
+    x = y;
+    y = rest;
   }
-  return a;
+  if (x >> 32 != 0) return int64_t(x);
+  uint narrow_x = uint(x), narrow_y = uint(y);
+  while (narrow_y != 0) {
+    const uint rest = narrow_x % narrow_y;
+    narrow_x = narrow_y;
+    narrow_y = rest;
+  }
+  return int64_t(uint64_t(narrow_x));
 }
 int64_t lcm(int64_t a, int64_t b) {
   const int64_t divisor = gcd(a, b);
-  return divisor == 0 ? 0L : lg_abs(a / divisor * b);
+  return divisor == 0 ? 0L : lg_abs(truncated_quotient(a, divisor) * b);
 }
 bool signbit(int64_t x) {
   return x < 0;
