@@ -1,4 +1,5 @@
-// isclose of integers. For floats it is a composition of other ops.
+// Functions of single elements that are not rows of elementwise.def: isclose of integers (for floats it is a
+// composition of other ops), frexp, nextafter and polar.
 #include <algorithm>
 #include <bit>
 
@@ -24,7 +25,7 @@ bool supports(const Call& call) {
 }
 bool always(const Call&) { return true; }
 
-void run(const Call& call, Recorder& recorder) {
+void run_isclose(const Call& call, Recorder& recorder) {
   const NoGrad off;
   const Tensor& out = call.output();
   Operands dense;  // must live until the launch is recorded
@@ -45,10 +46,75 @@ void run(const Call& call, Recorder& recorder) {
              bytes_of(hot));
 }
 
+struct PartsHot {
+  uint64_t result, exponents, operand, other;
+  uint32_t count, padding;
+};
+static_assert(sizeof(PartsHot) <= kHotBytes);
+
+bool supports_parts(const Call& call) {
+  const DType type = call.input(0).dtype();
+  return (type == DType::f32 || is_half(type)) && indexable(call.output());
+}
+void launch_parts(Launch& launch, uint32_t mode, const Call& call, PartsHot hot, Recorder& recorder) {
+  const Tensor& out = call.output();
+  hot.result = launch.writes(out);
+  hot.count = uint32_t(out.numel());
+  const Visit visit = visit_elements(hot.count, recorder);
+  launch.run(
+      shaders::FloatParts{.mode = mode, .type = uint32_t(out.dtype()), .per_thread = visit.per_thread},
+      {visit.groups}, {}, bytes_of(hot));
+}
+void run_frexp(const Call& call, Recorder& recorder) {
+  const NoGrad off;
+  const Tensor x = contiguous(call.input(0));
+  Launch launch(recorder);
+  PartsHot hot{};
+  hot.operand = launch.reads(x);
+  hot.exponents = launch.writes(call.output(1));
+  launch_parts(launch, shaders::FloatParts::kParts, call, hot, recorder);
+}
+void run_nextafter(const Call& call, Recorder& recorder) {
+  const NoGrad off;
+  const Tensor x = contiguous(call.input(0)), other = contiguous(call.input(1));
+  Launch launch(recorder);
+  PartsHot hot{};
+  hot.operand = launch.reads(x);
+  hot.other = launch.reads(other);
+  launch_parts(launch, shaders::FloatParts::kNext, call, hot, recorder);
+}
+
+struct PolarHot {
+  uint64_t result, magnitudes, angles;
+  uint32_t count, padding;
+};
+static_assert(sizeof(PolarHot) <= kHotBytes);
+
+bool supports_polar(const Call& call) {
+  return all_f32(call) && !call.input(0).is_number() && !call.input(1).is_number() && indexable(call.output());
+}
+void run_polar(const Call& call, Recorder& recorder) {
+  const NoGrad off;
+  const Tensor& out = call.output();
+  const Tensor magnitudes = contiguous(expand(call.input(0), out.shape())),
+               angles = contiguous(expand(call.input(1), out.shape()));
+  Launch launch(recorder);
+  PolarHot hot{};
+  hot.result = launch.writes(out);
+  hot.magnitudes = launch.reads(magnitudes);
+  hot.angles = launch.reads(angles);
+  hot.count = uint32_t(out.numel());
+  const Visit visit = visit_elements(hot.count, recorder);
+  launch.run(shaders::Polar{.per_thread = visit.per_thread}, {visit.groups}, {}, bytes_of(hot));
+}
+
 }  // namespace
 
 std::vector<KernelEntry> arithmetic_kernels() {
-  return {{find_op("isclose"), {supports, run, false, always}}};
+  return {{find_op("isclose"), {supports, run_isclose, false, always}},
+          {find_op("frexp"), {supports_parts, run_frexp}},
+          {find_op("_nextafter"), {supports_parts, run_nextafter}},
+          {find_op("polar"), {supports_polar, run_polar}}};
 }
 
 }  // namespace lunagrad::gpu

@@ -1,6 +1,7 @@
 #include "gpu/kernels/select.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "gpu/kernels/copy.h"
 
@@ -12,64 +13,96 @@ using shaders::Select;
 struct Arguments {
   uint64_t operand, chosen, places, digits, states, counts, before;
   uint32_t wanted, pass, passes, tiles, slabs, type, flipped;
-  uint32_t padding;
+  uint32_t which;
   Rows rows;
 };
 static_assert(offsetof(Arguments, rows) == 88);
+
+// Finds the bound of each row, then puts what is wanted.
+class Selecting {
+ public:
+  Selecting(const Selection& selection, uint32_t which, Recorder& recorder)
+      : x_(selection.x), recorder_(recorder) {
+    constexpr uint64_t kTile = kGroupSize * Select::kEach, kLongestSlab = uint64_t(kGroupSize) << 15;
+    a_.rows = selection.rows;
+    a_.wanted = selection.wanted;
+    a_.which = which;
+    a_.passes = x_.dtype() == DType::boolean ? 1 : uint32_t(item_size(x_.dtype()));
+    a_.type = uint32_t(x_.dtype());
+    a_.flipped = selection.descending ? 0xffffffff : 0;
+    rows_ = a_.rows.count;
+    const uint64_t extent = a_.rows.extent;
+    tiles_ = (extent + kTile - 1) / kTile;
+    a_.tiles = uint32_t(tiles_);
+    const uint64_t fewest = (extent + kLongestSlab - 1) / kLongestSlab;
+    a_.slabs = uint32_t(std::clamp<uint64_t>(recorder.rates.busy_groups(8) / rows_, fewest, tiles_));
+    states_.emplace(recorder, rows_ * (a_.passes + 1) * 16);
+    counts_.emplace(recorder, rows_ * tiles_ * 8);
+    before_.emplace(recorder, rows_ * tiles_ * 8);
+    find_bounds();
+  }
+
+  // mode: kPut or kPlace
+  template <class Places>
+  void put(uint32_t mode, const Tensor& chosen, const Places& places) {
+    Launch launch(recorder_);
+    a_.operand = launch.reads(x_);
+    a_.states = launch.reads(*states_);
+    a_.counts = launch.reads(*counts_);
+    a_.before = launch.reads(*before_);
+    a_.chosen = launch.writes(chosen);
+    a_.places = launch.writes(places);
+    run(launch, mode, rows_ * tiles_);
+  }
+
+ private:
+  void run(Launch& launch, uint32_t mode, uint64_t groups) {
+    launch.run(Select{.mode = mode, .raw_type = raw_type(x_.dtype())}, {group_count(groups, recorder_)},
+               bytes_of(a_));
+  }
+
+  void find_bounds() {
+    // The counts of digits, then those of NaN.
+    const Tensor digits =
+        Tensor::empty({int64_t(rows_ * (a_.passes * 256 + 1))}, DType::i32, x_.device());
+    copy(digits, Tensor::number(int64_t(0)), recorder_);
+    for (a_.pass = 0; a_.pass < a_.passes; ++a_.pass) {
+      Launch launch(recorder_);
+      a_.operand = launch.reads(x_);
+      a_.digits = launch.writes(digits);
+      a_.states = launch.writes(*states_);
+      run(launch, Select::kDigits, rows_ * a_.slabs);
+    }
+    {
+      Launch launch(recorder_);
+      a_.operand = launch.reads(x_);
+      a_.digits = launch.reads(digits);
+      a_.states = launch.writes(*states_);
+      a_.counts = launch.writes(*counts_);
+      run(launch, Select::kCount, rows_ * tiles_);
+    }
+    Launch launch(recorder_);
+    a_.counts = launch.reads(*counts_);
+    a_.before = launch.writes(*before_);
+    run(launch, Select::kAddUp, rows_);
+  }
+
+  const Tensor& x_;
+  Recorder& recorder_;
+  Arguments a_{};
+  uint64_t rows_, tiles_;
+  std::optional<Scratch> states_, counts_, before_;
+};
 
 }  // namespace
 
 void select_first(const Selection& selection, const Tensor& chosen, const Scratch& places,
                   Recorder& recorder) {
-  constexpr uint64_t kTile = kGroupSize * Select::kEach, kLongestSlab = uint64_t(kGroupSize) << 15;
-  const Tensor& x = selection.x;
-  Arguments a{};
-  a.rows = selection.rows;
-  a.wanted = selection.wanted;
-  a.passes = x.dtype() == DType::boolean ? 1 : uint32_t(item_size(x.dtype()));
-  a.type = uint32_t(x.dtype());
-  a.flipped = selection.descending ? 0xffffffff : 0;
-  const uint64_t rows = a.rows.count, extent = a.rows.extent, tiles = (extent + kTile - 1) / kTile;
-  a.tiles = uint32_t(tiles);
-  const uint64_t fewest = (extent + kLongestSlab - 1) / kLongestSlab;
-  a.slabs = uint32_t(std::clamp<uint64_t>(recorder.rates.busy_groups(8) / rows, fewest, tiles));
-  const Tensor digits = Tensor::empty({int64_t(rows * a.passes * 256)}, DType::i32, x.device());
-  copy(digits, Tensor::number(int64_t(0)), recorder);
-  const Scratch states(recorder, rows * (a.passes + 1) * 16), counts(recorder, rows * tiles * 8),
-      before(recorder, rows * tiles * 8);
-  const auto run = [&](Launch& launch, uint32_t mode, uint64_t groups) {
-    launch.run(Select{.mode = mode, .raw_type = raw_type(x.dtype())}, {group_count(groups, recorder)},
-               bytes_of(a));
-  };
-  for (a.pass = 0; a.pass < a.passes; ++a.pass) {
-    Launch launch(recorder);
-    a.operand = launch.reads(x);
-    a.digits = launch.writes(digits);
-    a.states = launch.writes(states);
-    run(launch, Select::kDigits, rows * a.slabs);
-  }
-  {
-    Launch launch(recorder);
-    a.operand = launch.reads(x);
-    a.digits = launch.reads(digits);
-    a.states = launch.writes(states);
-    a.counts = launch.writes(counts);
-    run(launch, Select::kCount, rows * tiles);
-  }
-  {
-    Launch launch(recorder);
-    a.counts = launch.reads(counts);
-    a.before = launch.writes(before);
-    run(launch, Select::kAddUp, rows);
-  }
-  Launch launch(recorder);
-  a.operand = launch.reads(x);
-  a.states = launch.reads(states);
-  a.counts = launch.reads(counts);
-  a.before = launch.reads(before);
-  a.chosen = launch.writes(chosen);
-  a.places = launch.writes(places);
-  run(launch, Select::kPut, rows * tiles);
+  Selecting(selection, Select::kFirst, recorder).put(Select::kPut, chosen, places);
+}
+void select_place(const Selection& selection, uint32_t which, const Tensor& values, const Tensor& places,
+                  Recorder& recorder) {
+  Selecting(selection, which, recorder).put(Select::kPlace, values, places);
 }
 
 }  // namespace lunagrad::gpu

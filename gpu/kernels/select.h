@@ -16,4 +16,8 @@ struct Selection {
 };
 void select_first(const Selection&, const Tensor& chosen, const Scratch& places, Recorder&);
 
+// Of each row the last of these elements alone: values [rows] of the type of x, and `places` [rows] of i64.
+// `which` is that of _kthvalue (runtime/ops/sort.cpp), which may follow from the row's count of NaN instead.
+void select_place(const Selection&, uint32_t which, const Tensor& values, const Tensor& places, Recorder&);
+
 }  // namespace lunagrad::gpu

@@ -1,10 +1,11 @@
-// sort and topk along a dim, of any ordered type: short rows in shared memory (shaders/sort.comp), long ones
-// by radix.
+// sort, topk and the middle of rows along a dim, of any ordered type: short rows in shared memory (shaders/sort.comp),
+// long ones by radix. The gradient of what they take.
 #include "gpu/kernels/sort.h"
 
 #include <algorithm>
 #include <bit>
 
+#include "gpu/kernels/copy.h"
 #include "gpu/kernels/radix.h"
 #include "gpu/kernels/rows.h"
 #include "gpu/kernels/select.h"
@@ -105,8 +106,24 @@ struct Order {
   const Scratch* names = nullptr;  // what is written into the places instead of the positions in a row of x
 };
 
+// Long rows are read several times: first they are brought into memory one after the other.
+bool lies_apart(const Tensor& x, int dim) { return x.ndim() > 1 && x.strides()[dim] != 1; }
+Tensor side_by_side(const Tensor& x, int dim) { return contiguous(movedim(x, {dim}, {-1})); }
+
 void order_rows(const Order& wanted, Recorder& recorder) {
   const Tensor& x = wanted.x;
+  if (x.ndim() > 0 && x.size(wanted.dim) > kBlock && lies_apart(x, wanted.dim)) {
+    const NoGrad off;
+    const Tensor line = side_by_side(x, wanted.dim);
+    Shape shape = line.shape();
+    shape[line.ndim() - 1] = wanted.kept;
+    const Tensor values = Tensor::empty(shape, x.dtype(), x.device()),
+                 places = Tensor::empty(shape, DType::i64, x.device());
+    order_rows({line, values, places, line.ndim() - 1, wanted.descending, wanted.kept, wanted.names},
+               recorder);
+    copy(wanted.values, movedim(values, {-1}, {wanted.dim}), recorder);
+    return copy(wanted.places, movedim(places, {-1}, {wanted.dim}), recorder);
+  }
   // The results as rows as long as the operand's, of which only the first `kept` elements are written.
   const auto as_long = [&](const Tensor& y) { return window(y, x.shape(), y.strides()); };
   const Tensor values = as_long(wanted.values), places = as_long(wanted.places);
@@ -133,12 +150,11 @@ void order_rows(const Order& wanted, Recorder& recorder) {
 // The first elements of each row are chosen before they are sorted.
 void order_chosen(const Order& wanted, Recorder& recorder) {
   const NoGrad off;
-  const Tensor& x = wanted.x;
+  const Tensor x = side_by_side(wanted.x, wanted.dim);
   const Tensor* const tensors[] = {&x};
-  const Rows rows = rows_along(wanted.dim, tensors);
+  const Rows rows = rows_along(x.ndim() - 1, tensors);
   Shape shape = x.shape();
-  shape.erase(wanted.dim);
-  shape.push_back(wanted.kept);
+  shape[x.ndim() - 1] = wanted.kept;
   const Tensor chosen = Tensor::empty(shape, x.dtype(), x.device());
   const Scratch places(recorder, size_t(rows.count) * wanted.kept * sizeof(uint32_t));
   select_first({x, rows, wanted.descending, wanted.kept}, chosen, places, recorder);
@@ -165,6 +181,52 @@ void run_topk(const Call& call, Recorder& recorder) {
   order<1>(call, call.flag(2), call.integer(0), recorder);
 }
 
+// The parameters of _kthvalue (runtime/ops/sort.cpp).
+constexpr int kPlaceAt = 0, kPlaceDimAt = 1, kWhichAt = 2;
+// Short rows are sorted.
+bool supports_place(const Call& call) {
+  const Tensor& x = call.input(0);
+  return x.dtype() != DType::f64 && indexable(x) && x.ndim() > 0 && x.size(int(call.integer(kPlaceDimAt))) > kBlock;
+}
+void run_place(const Call& call, Recorder& recorder) {
+  const NoGrad off;
+  const Tensor x = side_by_side(call.input(0), int(call.integer(kPlaceDimAt)));
+  const Tensor* const tensors[] = {&x};
+  const Rows rows = rows_along(x.ndim() - 1, tensors);
+  select_place({x, rows, false, uint32_t(call.integer(kPlaceAt) + 1)}, uint32_t(call.integer(kWhichAt)),
+               call.output(0), call.output(1), recorder);
+}
+
+struct SpreadHot {
+  uint64_t result, source, index;
+  uint32_t count, length, size, inner;
+};
+static_assert(sizeof(SpreadHot) <= kHotBytes);
+
+bool supports_spread(const Call& call) {
+  return item_size(call.input(0).dtype()) <= 8 && !is_complex(call.input(0).dtype()) &&
+         indexable(call.output());
+}
+void run_spread(const Call& call, Recorder& recorder) {
+  const NoGrad off;
+  const Tensor source = contiguous(call.input(0)), index = contiguous(call.input(1)), &out = call.output();
+  const int dim = int(call.integer(0));
+  SpreadHot hot{};
+  hot.count = uint32_t(source.numel());
+  hot.length = uint32_t(source.size(dim));
+  hot.size = uint32_t(call.integer(1));
+  hot.inner = 1;
+  for (int d = dim + 1; d < source.ndim(); ++d) hot.inner *= uint32_t(source.size(d));
+  if (hot.length < hot.size) copy(out, Tensor::number(int64_t(0)), recorder);
+  Launch launch(recorder);
+  hot.result = launch.writes(out);
+  hot.source = launch.reads(source);
+  hot.index = launch.reads(index);
+  const Visit visit = visit_elements(hot.count, recorder);
+  launch.run(shaders::Spread{.raw_type = raw_type(out.dtype()), .per_thread = visit.per_thread},
+             {visit.groups}, {}, bytes_of(hot));
+}
+
 }  // namespace
 
 uint32_t padded_to(int64_t length) { return std::max<uint32_t>(2, std::bit_ceil(uint32_t(length))); }
@@ -186,7 +248,10 @@ void sort_keys(const KeyRows& rows, Recorder& recorder) {
 }
 
 std::vector<KernelEntry> sort_kernels() {
-  return {{find_op("sort"), {supports<0>, run_sort}}, {find_op("topk"), {supports<1>, run_topk}}};
+  return {{find_op("sort"), {supports<0>, run_sort}},
+          {find_op("topk"), {supports<1>, run_topk}},
+          {find_op("_kthvalue"), {supports_place, run_place}},
+          {find_op("_spread"), {supports_spread, run_spread}}};
 }
 
 }  // namespace lunagrad::gpu

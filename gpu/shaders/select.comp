@@ -16,6 +16,7 @@ const uint kDigits = 0;  // counts digit `pass`
 const uint kCount = 1;   // counts the elements of each tile before the bound, and those equal to it
 const uint kAddUp = 2;   // adds up those of the tiles before
 const uint kPut = 3;
+const uint kPlace = 4;   // puts only the last of the elements that are wanted
 const uint kEach = 16, kTile = 256 * kEach;
 
 layout(buffer_reference, scalar, buffer_reference_align = 4) buffer Words { uint at[]; };
@@ -29,7 +30,7 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) buffer States { Sta
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
   uint64_t operand;
   uint64_t chosen;       // [rows, wanted] elements
-  Words places;          // and their positions
+  Words places;          // and their positions; kPlace: [rows] of each, the positions in i64
   Words digits;          // [rows, passes, 256]
   States states;         // [rows, passes + 1]
   Pairs counts, before;  // [rows, tiles]
@@ -38,14 +39,26 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arg
   uint tiles, slabs;     // of a row; kDigits has a work group for each slab
   uint type;
   uint flipped;          // all bits are set for a descending order, else none
-  uint padding;
+  uint which;
   Rows rows;             // of the operand
 };
 layout(push_constant, scalar) uniform Push {
   Arguments arguments;
 };
 
-shared uint counts[256];
+// `which`, as in runtime/ops/sort.cpp.
+const uint kFirst = 0;      // the bound is the element `wanted`, from 1
+const uint kMedian = 1;     // the middle one, or the last one if there is a NaN
+const uint kNanmedian = 2;  // the middle one of those that are not NaN
+
+// Threads that count the same digit at once wait for each other: each digit has several counts.
+const uint kCopies = 8;
+shared uint counts[256 * kCopies];
+shared uint nans;
+// The keys of a tile, so that adjacent threads load adjacent elements, though each owns kEach adjacent ones. 64-bit keys would
+// not fit.
+const bool kStaged = RAW_TYPE != kI64;
+shared uint staged[kStaged ? kTile + 256 : 1];
 shared uint64_t found_bound;
 shared uint found_missing;
 
@@ -69,6 +82,20 @@ uint64_t key_of(int64_t raw) {
   const uint key = order_of_bits(uint(raw & 0xffffffffL), arguments.type) ^ arguments.flipped;
   return uint64_t(arguments.passes >= 4 ? key : key & (1u << 8 * arguments.passes) - 1);
 }
+bool is_nan(uint64_t key) {
+  return arguments.type >= kF16 && arguments.type <= kF32 &&
+         uint(key) == (arguments.type == kF32 ? 0xffffffffu : 0xffffu);
+}
+uint nans_at(uint row) {
+  return arguments.rows.count * arguments.passes * 256 + row;
+}
+// How many elements come up to the bound, with it.
+uint wanted_of(uint row) {
+  if (arguments.which == kFirst) return arguments.wanted;
+  const uint extent = arguments.rows.extent, nans = arguments.digits.at[nans_at(row)];
+  if (arguments.which == kMedian) return nans > 0 ? extent : (extent - 1) / 2 + 1;
+  return (max(extent - nans, 1u) - 1) / 2 + 1;
+}
 uint shift_of(uint pass) {
   return 8 * (arguments.passes - 1 - pass);
 }
@@ -76,10 +103,13 @@ uint shift_of(uint pass) {
 // What is known after `pass` digits, from what was known before the last of them and its counts. All threads of the work group
 // must call it; those of the first slab or tile of a row keep it for the next dispatch.
 State state_after(uint pass, uint row, bool keeps) {
-  State state = State(0, arguments.wanted, 0);
+  State state = State(0, 0, 0);
   if (pass == 0) return state;
   const uint at = row * (arguments.passes + 1) + pass;
-  if (pass > 1) state = arguments.states.at[at - 1];
+  if (pass > 1)
+    state = arguments.states.at[at - 1];
+  else
+    state.missing = wanted_of(row);
   const uint me = gl_LocalInvocationID.x;
   const uint here = arguments.digits.at[(row * arguments.passes + pass - 1) * 256 + me];
   const uint before = sum_before_me(uvec2(here, 0)).x;
@@ -97,27 +127,60 @@ void count_digits(uint row, uint slab) {
   const uint me = gl_LocalInvocationID.x, pass = arguments.pass, extent = arguments.rows.extent;
   const uint each = (extent + arguments.slabs - 1) / arguments.slabs;
   const uint begin = min(slab * each, extent), end = min(begin + each, extent);
+  const bool counts_nans = pass == 0 && arguments.which != kFirst;
   barrier();
-  counts[me] = 0;
+  [[unroll]] for (uint k = 0; k < kCopies; ++k) counts[k * 256 + me] = 0;
+  if (me == 0) nans = 0;
   const State state = state_after(pass, row, slab == 0);
   barrier();
   const int64_t first = first_of(row);
   const uint shift = shift_of(pass);
-  for (uint i = begin + me; i < end; i += 256) {
-    const uint64_t key = key_of(raw_at(first, i));
-    if (pass == 0 || key >> shift + 8 == state.bound) atomicAdd(counts[uint(key >> shift) & 255], 1);
+  const uint kTogether = 4;  // loads of a thread
+  uint my_nans = 0;
+  for (uint from = begin + me; from < end; from += 256 * kTogether) {
+    int64_t raw[kTogether];
+    [[unroll]] for (uint e = 0; e < kTogether; ++e)
+      if (from + e * 256 < end) raw[e] = raw_at(first, from + e * 256);
+    [[unroll]] for (uint e = 0; e < kTogether; ++e) {
+      if (from + e * 256 >= end) continue;
+      const uint64_t key = key_of(raw[e]);
+      if (counts_nans && is_nan(key)) ++my_nans;
+      if (pass == 0 || key >> shift + 8 == state.bound)
+        atomicAdd(counts[(uint(key >> shift) & 255) * kCopies + me % kCopies], 1);
+    }
+  }
+  if (my_nans > 0) atomicAdd(nans, my_nans);
+  barrier();
+  uint total = 0;
+  [[unroll]] for (uint k = 0; k < kCopies; ++k) total += counts[me * kCopies + k];
+  if (total > 0) atomicAdd(arguments.digits.at[(row * arguments.passes + pass) * 256 + me], total);
+  if (me == 0 && nans > 0) atomicAdd(arguments.digits.at[nans_at(row)], nans);
+}
+
+// The key of element e of those that a thread owns. All threads of the work group must call stage() before.
+void stage(int64_t first, uint tile) {
+  if (!kStaged) return;
+  barrier();
+  [[unroll]] for (uint e = 0; e < kEach; ++e) {
+    const uint place = e * 256 + gl_LocalInvocationID.x, i = tile * kTile + place;
+    if (i < arguments.rows.extent) staged[place + place / kEach] = uint(key_of(raw_at(first, i)));
   }
   barrier();
-  if (counts[me] > 0) atomicAdd(arguments.digits.at[(row * arguments.passes + pass) * 256 + me], counts[me]);
+}
+uint64_t my_key(int64_t first, uint tile, uint e) {
+  const uint me = gl_LocalInvocationID.x;
+  if (kStaged) return uint64_t(staged[me * (kEach + 1) + e]);
+  return key_of(raw_at(first, tile * kTile + me * kEach + e));
 }
 
 // How many of a thread's adjacent elements of a tile come before the bound, and how many are equal to it.
 uvec2 count_mine(int64_t first, uint tile, uint64_t bound) {
+  stage(first, tile);
   const uint begin = tile * kTile + gl_LocalInvocationID.x * kEach;
   uvec2 mine = uvec2(0);
   [[unroll]] for (uint e = 0; e < kEach; ++e)
     if (begin + e < arguments.rows.extent) {
-      const uint64_t key = key_of(raw_at(first, begin + e));
+      const uint64_t key = my_key(first, tile, e);
       mine += uvec2(key < bound ? 1 : 0, key == bound ? 1 : 0);
     }
   return mine;
@@ -145,21 +208,27 @@ void put_tile(uint row, uint tile) {
   const uint work = row * arguments.tiles + tile;
   const State state = arguments.states.at[row * (arguments.passes + 1) + arguments.passes];
   const uvec2 here = arguments.counts.at[work], earlier = arguments.before.at[work];
-  if (here.x == 0 && (here.y == 0 || earlier.y >= state.missing)) return;
+  const bool has_equal = here.y > 0 && earlier.y < state.missing;
+  if (MODE == kPlace ? !has_equal || earlier.y + here.y < state.missing : here.x == 0 && !has_equal) return;
   const int64_t first = first_of(row);
   const uvec2 before = earlier + sum_before_me(count_mine(first, tile, state.bound));
   uint closer = before.x, equal = before.y;
   const uint begin = tile * kTile + gl_LocalInvocationID.x * kEach;
   for (uint i = begin; i < min(begin + kEach, arguments.rows.extent); ++i) {
-    const int64_t raw = raw_at(first, i);
-    const uint64_t key = key_of(raw);
+    const uint64_t key = my_key(first, tile, i - begin);
+    if (MODE == kPlace) {
+      if (key != state.bound || ++equal != state.missing) continue;
+      store_integer(arguments.chosen, int64_t(row), RAW_TYPE, raw_at(first, i));
+      I64Element(uint64_t(arguments.places) + uint64_t(row) * 8).at = int64_t(i);
+      continue;
+    }
     uint to = arguments.wanted;
     if (key < state.bound)
       to = closer++;
     else if (key == state.bound && equal < state.missing)
       to = arguments.wanted - state.missing + equal++;
     if (to == arguments.wanted) continue;
-    store_integer(arguments.chosen, int64_t(row) * arguments.wanted + to, RAW_TYPE, raw);
+    store_integer(arguments.chosen, int64_t(row) * arguments.wanted + to, RAW_TYPE, raw_at(first, i));
     arguments.places.at[row * arguments.wanted + to] = i;
   }
 }

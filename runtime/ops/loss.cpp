@@ -127,7 +127,8 @@ Operands smooth_l1_compose(const Call& call) {
   const double beta = call.real(1);
   if (!(beta >= 0)) fail("smooth_l1_loss: beta must not be negative (got ", beta, ")");
   if (beta == 0) return {reduced(abs(call.input(0) - call.input(1)), reduction_of(call))};
-  return {folded_loss(LossTerm::huber, call.input(0), call.input(1), beta, reduction_of(call)) / beta};
+  const Tensor loss = folded_loss(LossTerm::huber, call.input(0), call.input(1), beta, reduction_of(call));
+  return {beta == 1 ? loss : loss / beta};
 }
 const Op kSmoothL1Loss{
     .name = "smooth_l1_loss",

@@ -5,6 +5,7 @@
 #include "runtime/default_dtype.h"
 #include "runtime/ops/creation.h"
 #include "runtime/ops/families.h"
+#include "runtime/ops/flops.h"
 
 namespace lunagrad {
 namespace {
@@ -178,17 +179,35 @@ const Op kIsreal{
     .examples = {{.inputs = {{{2, 3}}}}, {.inputs = {{{2, 3}, -2, 2, ExampleOperand::Kind::complex}}}}};
 
 Operands polar_compose(const Call& call) {
+  const Tensor &size = call.input(0), &angle = call.input(1);
+  return {complex(size * cos(angle), size * sin(angle))};
+}
+void polar_shape(Call& call) {
   for (const int i : {0, 1})
     if (const DType type = call.input(i).dtype(); type != DType::f32 && type != DType::f64)
       fail("polar: f32 or f64 is needed (got ", type, ")");
-  const Tensor &size = call.input(0), &angle = call.input(1);
-  return {complex(size * cos(angle), size * sin(angle))};
+  const bool wide = promote(call.input(0).dtype(), call.input(1).dtype()) == DType::f64;
+  call.emit(broadcast_shapes("polar", call.input(0).shape(), call.input(1).shape()),
+            wide ? DType::c128 : DType::c64);
+}
+// dz = exp(i angle) (dabs + i abs dangle); a gradient of z is kept as dL/dRe - i dL/dIm.
+void polar_vjp(Backward& b) {
+  const Tensor re = real(b.grad()), im = imag(b.grad());
+  const Tensor &size = b.input(0), &angle = b.input(1);
+  const Tensor cosine = cos(angle), sine = sin(angle);
+  if (b.needs(0)) b.set(0, addcmul(re * cosine, im, sine, -1));
+  if (b.needs(1)) b.set(1, -size * addcmul(re * sine, im, cosine));
 }
 const Op kPolar{.name = "polar",
                 .doc = "The complex numbers of magnitude abs and angle in radians.",
                 .inputs = {{"abs"}, {"angle"}},
+                .shape = polar_shape,
+                .vjp = polar_vjp,
+                .reads = {{.inputs = 2}, {.inputs = 3}},
                 .compose = polar_compose,
                 .family = OpFamily::elementwise,
+                .autocast = AutocastPolicy::own,
+                .flops = {for_results<4>, "4 for each element: a sine, a cosine and two products"},
                 .examples = {{.inputs = {{{2, 3}, 0, 2, ExampleOperand::Kind::real},
                                          {{2, 3}, -3, 3, ExampleOperand::Kind::real}},
                               .types = kFloating}}};

@@ -213,5 +213,52 @@ TEST_CASE("integers are computed as integers") {
   }
 }
 
+TEST_CASE("parts of numbers, their neighbours and polar numbers are those of the CPU") {
+  const NoGrad off;
+  const Fallbacks fallbacks;
+  std::vector<float> edges = {0.0f, -0.0f, 1, -1, 0.5f, 3e38f, -3e38f, 65504, 6e-8f, -6e-8f, NAN, INFINITY, -INFINITY};
+  for (int e = -149; e <= 127; ++e) edges.push_back(std::ldexp(e % 2 ? 1.5f : -1.0f, e));
+  const int64_t n = int64_t(edges.size());
+  const Tensor line = Tensor::from<float>(edges, {n, 1}), grid = expand(line, {n, n});
+  for (const DType type : {DType::f32, DType::f16, DType::bf16}) {
+    const Tensor x = to(grid, type), y = to(transpose(grid, 0, 1), type);
+    const Tensor next = apply1(*find_op("nextafter"), {to(x, gpu()), to(y, gpu())});
+    CHECK_MESSAGE(words(next) == words(apply1(*find_op("nextafter"), {x, y})), "nextafter of " << type);
+    CHECK(words(apply1(*find_op("nextafter"), {next, to(y, gpu())})) ==
+          words(apply1(*find_op("nextafter"), {to(next, cpu_device()), y})));
+    const Operands here = apply(*find_op("frexp"), {y}), there = apply(*find_op("frexp"), {to(y, gpu())});
+    for (const size_t i : {0, 1}) CHECK_MESSAGE(words(there[i]) == words(here[i]), "frexp of " << type);
+  }
+  const Tensor size = random({3001}, 4), angle = random({2, 1}, 5, -9, 9);
+  for (const Tensor& x : {size, slice(size, 0, 1, 3000, 2)})
+    CHECK(distance(apply1(*find_op("polar"), {to(x, gpu()), to(angle, gpu())}),
+                   apply1(*find_op("polar"), {x, angle})) < 1e-6);
+  CHECK(fallbacks.ops.empty());
+}
+
+TEST_CASE("remainders of numbers far apart are exact, and divisors of wide integers are found") {
+  const NoGrad off;
+  std::vector<float> numbers;
+  for (int e = -149; e <= 127; e += 3)
+    for (const double m : {1.0, 1.1, -1.37, 1.9999}) numbers.push_back(float(std::ldexp(m, e)));
+  const int64_t n = int64_t(numbers.size());
+  const Tensor x = expand(Tensor::from<float>(numbers, {n, 1}), {n, n}), y = transpose(x, 0, 1);
+  if (has_denormals())
+    for (const Row row : {Row::fmod, Row::remainder, Row::floor_divide})
+      CHECK(words(apply1(elementwise_op(row), {to(x, gpu()), to(y, gpu())})) ==
+            words(apply1(elementwise_op(row), {x, y})));
+  const std::vector<int64_t> whole = {0,          1,          -6,         48,         1 << 30,   int64_t(3) << 31,
+                                      int64_t(9) << 40, -int64_t(15) << 50, INT32_MIN, INT64_MIN + 1, 999999937};
+  const int64_t count = int64_t(whole.size());
+  const Tensor a = expand(Tensor::from<int64_t>(whole, {count, 1}), {count, count}), b = transpose(a, 0, 1);
+  for (const Row row : {Row::gcd, Row::lcm})
+    CHECK(words(apply1(elementwise_op(row), {to(a, gpu()), to(b, gpu())})) ==
+          words(apply1(elementwise_op(row), {a, b})));
+  const Tensor divisor = where(eq(b, Tensor::number(int64_t(0))), Tensor::number(int64_t(-1)), b);
+  for (const Row row : {Row::floor_divide, Row::remainder, Row::fmod})
+    CHECK(words(apply1(elementwise_op(row), {to(a, gpu()), to(divisor, gpu())})) ==
+          words(apply1(elementwise_op(row), {a, divisor})));
+}
+
 }  // namespace
 }  // namespace lunagrad::tests

@@ -172,6 +172,62 @@ TEST_CASE("long rows of every type are sorted, and their first elements chosen")
   require_none(fallbacks);
 }
 
+TEST_CASE("one element of the order of long rows is found in them, and the gradient goes back to its place") {
+  const NoGrad off;
+  const Fallbacks fallbacks;
+  uint64_t stream = 450;
+  const auto check = [](const Operands& got, const Operands& expected, const std::string& what) {
+    for (size_t i = 0; i < expected.size(); ++i) CHECK_MESSAGE(words(got[i]) == words(expected[i]), what);
+  };
+  for (const DType type :
+       {DType::boolean, DType::u8, DType::i32, DType::i64, DType::f16, DType::bf16, DType::f32})
+    for (const auto& [shape, dim] :
+         {std::pair<Shape, int>{{2049}, 0}, {{3, 9001}, 1}, {{5000, 2}, 0}, {{2, 4096, 3}, 1}})
+      for (const bool with_nans : {false, true}) {
+        Tensor x = special(shape, ++stream, type);
+        if (!with_nans && is_floating(type)) x = nan_to_num(x);
+        const Tensor there = arrange(x, stream % 2 ? Arrangement::contiguous : Arrangement::sliced);
+        const std::string what = text(type, ' ', shape, with_nans ? " with NaN" : "");
+        for (const int64_t k : {int64_t(1), int64_t(40), shape[dim] / 2, shape[dim]})
+          check(apply(*find_op("kthvalue"), {there}, {k, dim, true}),
+                apply(*find_op("kthvalue"), {x}, {k, dim, true}), what);
+        for (const char* const name : {"median", "nanmedian"}) {
+          check(apply(*find_op(name), {there}, {dim, false}), apply(*find_op(name), {x}, {dim, false}), what);
+          check(apply(*find_op(name), {there}, {Value(), false}), apply(*find_op(name), {x}, {Value(), false}),
+                what);
+        }
+      }
+  const Tensor none = full({2, 3000}, NAN, DType::f32);
+  check(apply(*find_op("nanmedian"), {to(none, gpu())}, {1, false}),
+        apply(*find_op("nanmedian"), {none}, {1, false}), "only NaN");
+  require_none(fallbacks);
+}
+
+TEST_CASE("gradients of elements in order go to the places where they were") {
+  const Fallbacks fallbacks;
+  for (const auto& [shape, dim] :
+       {std::pair<Shape, int>{{4097}, 0}, {{3, 2500}, 1}, {{5000, 2}, 0}, {{2, 300, 5}, 1}})
+    for (const DType type : {DType::f32, DType::bf16}) {
+      const Tensor values = to(random(shape, 470), type);
+      const auto gradients = [&](Device& device) {
+        TensorList found;
+        for (const Values& params : {Values{dim, true, false}, Values{int64_t(7), dim, true, true},
+                                     Values{int64_t(200), dim, false}}) {
+          const char* const name = params.size() == 4 ? "topk" : params[0].i == 200 ? "kthvalue" : "sort";
+          const Tensor x = to(values, device).detach().requires_grad_();
+          const Tensor y = apply(*find_op(name), {x}, params)[0];
+          backward(sum(y * to(to(random(y.shape(), 471), type), device)));
+          found.push_back(x.grad());
+        }
+        return found;
+      };
+      const TensorList here = gradients(cpu_device()), there = gradients(gpu());
+      for (size_t i = 0; i < here.size(); ++i)
+        CHECK_MESSAGE(words(there[i]) == words(here[i]), text(type, ' ', shape, ' ', i));
+    }
+  require_none(fallbacks);
+}
+
 TEST_CASE("running combinations of long rows, and of rows that lie side by side") {
   const NoGrad off;
   const Fallbacks fallbacks;
