@@ -174,7 +174,8 @@ Row of_complex_numbers(Row row) {
   return row;
 }
 
-// Formulas of elementwise.def that have functions of their own in GLSL, which need fewer steps or stay in range.
+// Formulas of elementwise.def that have functions of their own in GLSL, which need fewer steps or stay in
+// range.
 struct ShortForm {
   std::string_view formula, function;
 };

@@ -61,9 +61,8 @@ void launch_parts(Launch& launch, uint32_t mode, const Call& call, PartsHot hot,
   hot.result = launch.writes(out);
   hot.count = uint32_t(out.numel());
   const Visit visit = visit_elements(hot.count, recorder);
-  launch.run(
-      shaders::FloatParts{.mode = mode, .type = uint32_t(out.dtype()), .per_thread = visit.per_thread},
-      {visit.groups}, {}, bytes_of(hot));
+  launch.run(shaders::FloatParts{.mode = mode, .type = uint32_t(out.dtype()), .per_thread = visit.per_thread},
+             {visit.groups}, {}, bytes_of(hot));
 }
 void run_frexp(const Call& call, Recorder& recorder) {
   const NoGrad off;
@@ -91,7 +90,8 @@ struct PolarHot {
 static_assert(sizeof(PolarHot) <= kHotBytes);
 
 bool supports_polar(const Call& call) {
-  return all_f32(call) && !call.input(0).is_number() && !call.input(1).is_number() && indexable(call.output());
+  return all_f32(call) && !call.input(0).is_number() && !call.input(1).is_number() &&
+         indexable(call.output());
 }
 void run_polar(const Call& call, Recorder& recorder) {
   const NoGrad off;

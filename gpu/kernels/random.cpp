@@ -42,11 +42,11 @@ void launch_draw(Launch& launch, const Call& call, uint32_t mode, Hot hot, Recor
   hot.result = launch.writes(out);
   constexpr uint32_t kEach = 4;  // elements of an invocation
   const bool integer = mode == Random::kInteger, aligned = hot.result % 16 == 0;
-  const bool in_fours = integer ? out.dtype() == DType::i32 && aligned
-                                : (mode == Random::kUniform || mode == Random::kNormal ||
-                                   mode == Random::kDropout) &&
-                                      moves_in_fours(out.dtype(), hot.result) &&
-                                      (!hot.operand || moves_in_fours(out.dtype(), hot.operand));
+  const bool in_fours =
+      integer ? out.dtype() == DType::i32 && aligned
+              : (mode == Random::kUniform || mode == Random::kNormal || mode == Random::kDropout) &&
+                    moves_in_fours(out.dtype(), hot.result) &&
+                    (!hot.operand || moves_in_fours(out.dtype(), hot.operand));
   launch.run(Random{.mode = mode,
                     .type = uint32_t(out.dtype()),
                     .in_fours = in_fours,

@@ -1,5 +1,5 @@
-// sort, topk and the middle of rows along a dim, of any ordered type: short rows in shared memory (shaders/sort.comp),
-// long ones by radix. The gradient of what they take.
+// sort, topk and the middle of rows along a dim, of any ordered type: short rows in shared memory
+// (shaders/sort.comp), long ones by radix. The gradient of what they take.
 #include "gpu/kernels/sort.h"
 
 #include <algorithm>
@@ -186,7 +186,8 @@ constexpr int kPlaceAt = 0, kPlaceDimAt = 1, kWhichAt = 2;
 // Short rows are sorted.
 bool supports_place(const Call& call) {
   const Tensor& x = call.input(0);
-  return x.dtype() != DType::f64 && indexable(x) && x.ndim() > 0 && x.size(int(call.integer(kPlaceDimAt))) > kBlock;
+  return x.dtype() != DType::f64 && indexable(x) && x.ndim() > 0 &&
+         x.size(int(call.integer(kPlaceDimAt))) > kBlock;
 }
 void run_place(const Call& call, Recorder& recorder) {
   const NoGrad off;

@@ -13,7 +13,7 @@ layout(constant_id = 0) const uint MODE = 0;
 layout(constant_id = 1) const uint TYPE = 6;  // of the weights
 layout(constant_id = 2) const bool REPLACEMENT = false;
 
-const uint kCheck = 0;  // a work group for each row: notes weights that are not a distribution; makes running sums
+const uint kCheck = 0;  // a work group for each row: notes weights that are not a distribution; adds them up
 const uint kPick = 1;   // a thread for each sample, with replacement
 const uint kKeys = 2;   // a thread for each key
 const uint kTake = 3;   // a thread for each sample, from the sorted keys
@@ -34,7 +34,11 @@ layout(push_constant, scalar) uniform Push {
   Arguments arguments;
 };
 
-shared double part[256];
+// A tile of weights: adjacent threads load adjacent ones, then each owns kEach adjacent ones.
+const uint kEach = 16;
+const uint kTile = 256 * kEach;
+shared float staged[kTile + 256];
+shared double part[256], block_part[16];
 shared uint possible;
 
 void note(uint kind, int value, uint size) {
@@ -49,54 +53,82 @@ double uniform_at(uint element) {
   return uniform_f64(words[pair], words[pair + 1]);
 }
 
-// Each thread owns one contiguous part of the row.
-void check_row(uint row) {
-  const uint me = gl_LocalInvocationID.x, n = arguments.n, each = (n + 255) / 256;
-  const uint begin = min(me * each, n), end = min(begin + each, n);
-  if (me == 0) possible = 0;
-  barrier();
-  double sum = 0.0lf;
-  uint positive = 0;
-  for (uint i = begin; i < end; ++i) {
-    const float w = weight_at(row, i);
-    const bool finite = (floatBitsToUint(w) & 0x7f800000u) != 0x7f800000u;
-    if (!(finite && w >= 0.0)) note(arguments.weight_fault, floatBitsToInt(w), 0);
-    sum += double(w);
-    if (w > 0.0) ++positive;
-  }
-  part[me] = sum;
-  atomicAdd(possible, positive);
+// The sum of the numbers of the threads before this one, and of all threads. All threads of the work group must call it.
+double sum_before_me(double mine, out double all) {
+  const uint me = gl_LocalInvocationID.x, block = me / 16;
+  part[me] = mine;
   barrier();
   double before = 0.0lf;
-  for (uint k = 0; k < me; ++k) before += part[k];
-  if (me == 255 && !(before + sum > 0.0lf)) note(arguments.total_fault, 0, 0);
-  if (!REPLACEMENT) {
-    if (me == 0 && possible > 0 && possible < arguments.samples)
-      note(arguments.few_fault, int(arguments.samples), possible);
-    return;
+  for (uint k = block * 16; k < me; ++k) before += part[k];
+  if (me % 16 == 15) block_part[block] = before + mine;
+  barrier();
+  double blocks_before = 0.0lf;
+  all = 0.0lf;
+  for (uint k = 0; k < 16; ++k) {
+    if (k == block) blocks_before = all;
+    all += block_part[k];
   }
-  for (uint i = begin; i < end; ++i) {
-    before += double(weight_at(row, i));
-    arguments.sums.at[row * n + i] = before;
+  return blocks_before + before;
+}
+
+// The running sums of a row: those of the weights before every kEach of them, then the sum of all.
+uint sums_of_row() {
+  return (arguments.n - 1) / kEach + 2;
+}
+void check_row(uint row) {
+  const uint me = gl_LocalInvocationID.x, n = arguments.n, first = row * sums_of_row();
+  if (me == 0) possible = 0;
+  double before = 0.0lf;
+  uint positive = 0;
+  for (uint tile = 0; tile < n; tile += kTile) {
+    barrier();
+    [[unroll]] for (uint e = 0; e < kEach; ++e) {
+      const uint place = e * 256 + me;
+      const float w = tile + place < n ? weight_at(row, tile + place) : 0.0;
+      const bool finite = (floatBitsToUint(w) & 0x7f800000u) != 0x7f800000u;
+      if (!(finite && w >= 0.0)) note(arguments.weight_fault, floatBitsToInt(w), 0);
+      if (w > 0.0) ++positive;
+      staged[place + place / kEach] = w;
+    }
+    barrier();
+    double mine = 0.0lf, all;
+    [[unroll]] for (uint e = 0; e < kEach; ++e) mine += double(staged[me * (kEach + 1) + e]);
+    const double at = before + sum_before_me(mine, all);
+    if (REPLACEMENT && tile + me * kEach < n) arguments.sums.at[first + tile / kEach + me] = at;
+    before += all;
   }
+  atomicAdd(possible, positive);
+  barrier();
+  if (me != 0) return;
+  if (!(before > 0.0lf)) note(arguments.total_fault, 0, 0);
+  if (REPLACEMENT)
+    arguments.sums.at[first + sums_of_row() - 1] = before;
+  else if (possible > 0 && possible < arguments.samples)
+    note(arguments.few_fault, int(arguments.samples), possible);
 }
 
 void pick(uint i) {
-  const uint n = arguments.n, row = i / arguments.samples, first = row * n;
-  const double total = arguments.sums.at[first + n - 1], wanted = uniform_at(i) * total;
-  // The first sum above the number. Because of rounding it may be past the end, or belong to a category of weight 0 at
-  // the start of a thread's part: then the last category before it with a positive weight is taken.
-  uint low = 0, high = n;
-  while (low < high) {
+  const uint n = arguments.n, row = i / arguments.samples, parts = sums_of_row() - 1, first = row * (parts + 1);
+  const double wanted = uniform_at(i) * arguments.sums.at[first + parts];
+  // The last part that does not begin above the number, and in it the first category whose running sum is above. Because of
+  // rounding there may be none, or its weight may be 0: then the last category before it with a positive weight is taken.
+  uint low = 0, high = parts;
+  while (high - low > 1) {
     const uint middle = (low + high) / 2;
     if (arguments.sums.at[first + middle] > wanted)
       high = middle;
     else
-      low = middle + 1;
+      low = middle;
   }
-  low = min(low, n - 1);
-  while (low > 0 && weight_at(row, low) == 0.0) --low;
-  store_integer(arguments.result, int64_t(i), kI64, int64_t(low));
+  double sum = arguments.sums.at[first + low];
+  uint category = low * kEach;
+  const uint last = min(category + kEach, n) - 1;
+  for (; category < last; ++category) {
+    sum += double(weight_at(row, category));
+    if (sum > wanted) break;
+  }
+  while (category > 0 && weight_at(row, category) == 0.0) --category;
+  store_integer(arguments.result, int64_t(i), kI64, int64_t(category));
 }
 
 void make_key(uint i) {

@@ -96,8 +96,8 @@ void order_into(const Call& call, int dim, bool descending, int64_t count) {
   });
 }
 
-// Zeros of a size along dim with the elements of input at the positions that index names for them. No position
-// occurs twice in a lane, so that devices need no order.
+// Zeros of a size along dim with the elements of input at the positions that index names for them. No
+// position occurs twice in a lane, so that devices need no order.
 void spread_shape(Call& call) {
   Shape shape = call.input(0).shape();
   shape[dim_of(call, 0)] = call.integer(1);
@@ -111,17 +111,18 @@ Operands spread_compose(const Call& call) {
   return {scatter_add(zeros(shape, x.dtype(), x.device()), dim, call.input(1), x)};
 }
 void spread_vjp(Backward& b) { b.set(0, gather(b.grad(), int(b.integer(0)), b.input(1))); }
-const Op kSpread{.name = "_spread",
-                 .doc = "Zeros with the elements of input at the positions index, each of which occurs once in a lane.",
-                 .inputs = {{"input"}, {"index"}},
-                 .params = {{"dim", ParamKind::dim, {}}, {"size", ParamKind::integer, {}}},
-                 .shape = spread_shape,
-                 .vjp = spread_vjp,
-                 .reads = {{.inputs = 2}},
-                 .compose = spread_compose,
-                 .integer_inputs = 2,
-                 .family = OpFamily::other,
-                 .flops = kMovesData};
+const Op kSpread{
+    .name = "_spread",
+    .doc = "Zeros with the elements of input at the positions index, each of which occurs once in a lane.",
+    .inputs = {{"input"}, {"index"}},
+    .params = {{"dim", ParamKind::dim, {}}, {"size", ParamKind::integer, {}}},
+    .shape = spread_shape,
+    .vjp = spread_vjp,
+    .reads = {{.inputs = 2}},
+    .compose = spread_compose,
+    .integer_inputs = 2,
+    .family = OpFamily::other,
+    .flops = kMovesData};
 
 // Sets the gradient of values taken along dim at the indices in output 1.
 void set_taken_gradient(Backward& b, int64_t dim) {
@@ -374,7 +375,8 @@ std::pair<Tensor, Tensor> topk(const Tensor& x, int64_t k, int dim, bool largest
 Tensor median(const Tensor& x) { return apply1(kMedian, {x}, {Value(), false}); }
 
 std::span<const Op* const> sort_ops() {
-  static const Op* const ops[] = {&kSort, &kArgsort, &kTopk, &kSpread, &kPlace, &kKthvalue, &kMedian, &kNanmedian};
+  static const Op* const ops[] = {&kSort,  &kArgsort,  &kTopk,   &kSpread,
+                                  &kPlace, &kKthvalue, &kMedian, &kNanmedian};
   return ops;
 }
 

@@ -27,8 +27,9 @@ inline bool asks_for_c128(const Op& op, const Sample& sample) {
 }
 
 // The records that have no kernel for the device yet: they run on the CPU, which the trace tells.
-inline const std::set<std::string> kOnTheCpu = {
-    "_row_order", "_linalg.lstsq",      "_linalg.ldl_solve", "geqrf",      "linalg.cholesky_ex", "linalg.eig",        "linalg.eigvals", "linalg.ldl_factor_ex"};
+inline const std::set<std::string> kOnTheCpu = {"_row_order",     "_linalg.lstsq",       "_linalg.ldl_solve",
+                                                "geqrf",          "linalg.cholesky_ex",  "linalg.eig",
+                                                "linalg.eigvals", "linalg.ldl_factor_ex"};
 
 struct SampleResult {
   Operands outputs;

@@ -193,8 +193,8 @@ TEST_CASE("one element of the order of long rows is found in them, and the gradi
                 apply(*find_op("kthvalue"), {x}, {k, dim, true}), what);
         for (const char* const name : {"median", "nanmedian"}) {
           check(apply(*find_op(name), {there}, {dim, false}), apply(*find_op(name), {x}, {dim, false}), what);
-          check(apply(*find_op(name), {there}, {Value(), false}), apply(*find_op(name), {x}, {Value(), false}),
-                what);
+          check(apply(*find_op(name), {there}, {Value(), false}),
+                apply(*find_op(name), {x}, {Value(), false}), what);
         }
       }
   const Tensor none = full({2, 3000}, NAN, DType::f32);
