@@ -39,6 +39,9 @@ struct Counts {
 };
 
 void run_pass(const Pass& pass, Radix form, Arguments arguments, const Counts& counts, Recorder& recorder) {
+  const uint32_t subgroup = recorder.physical.subgroup_size;
+  form.subgroup =
+      recorder.physical.subgroup_sums && subgroup % 32 == 0 && kGroupSize % subgroup == 0 ? subgroup : 0;
   form.operand = pass.from_operand;
   form.numbered = !pass.from.order;
   form.results = pass.to_results;

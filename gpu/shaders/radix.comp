@@ -6,8 +6,10 @@
 //   kAddUp: those of the tiles before it, and the sums of a row
 //   kMove: puts the elements of a tile in the order of their digits, then moves them to their places in the row
 // 32 threads own adjacent elements of a tile and rank them in rounds of 32: the threads whose digits are equal find each
-// other by the bits that they set in a mask of the digit.
+// other by ballots if the 32 belong to one subgroup, else by the bits that they set in a mask of the digit.
 #extension GL_GOOGLE_include_directive : require
+#extension GL_KHR_shader_subgroup_basic : require
+#extension GL_KHR_shader_subgroup_ballot : require
 #include "memory.glsl"
 #include "tile.glsl"
 #include "row_strides.glsl"
@@ -19,6 +21,7 @@ layout(constant_id = 2) const bool WIDE = false;      // elements have 64 bits
 layout(constant_id = 3) const bool OPERAND = false;   // the elements are those of the operand
 layout(constant_id = 4) const bool NUMBERED = false;  // the place of an element is its position in the row
 layout(constant_id = 5) const bool RESULTS = false;   // the elements move to the results
+layout(constant_id = 6) const uint SUBGROUP = 0;      // the subgroup size if it is a multiple of 32, else 0
 
 const uint kCount = 0, kAddUp = 1, kMove = 2;
 const uint kEach = 16, kTile = 256 * kEach;
@@ -43,6 +46,7 @@ layout(push_constant, scalar) uniform Push {
 };
 
 const uint kDigits = 256, kWarps = 8;
+const uint kCopies = 8;  // of the counts of kCount: threads that count the same digit at once wait for each other
 shared uint pool[kTile];                  // masks, then one word of each element in the new order
 shared uint counts[kWarps * kDigits];
 shared uint starts[kDigits];              // of the digits in the tile
@@ -83,14 +87,28 @@ void count_tile(uint row, uint tile) {
   const uint me = gl_LocalInvocationID.x, begin = tile * kTile, n = min(kTile, arguments.rows.extent - begin);
   const int64_t first = OPERAND ? row_at(row)[0] : 0;
   barrier();
-  counts[me] = 0;
+  [[unroll]] for (uint k = 0; k < kCopies; ++k) counts[k * kDigits + me] = 0;
   barrier();
   for (uint i = me; i < n; i += 256) {
     const uvec2 element = element_at(row, first, begin + i);
-    atomicAdd(counts[digit_of(in_upper_half() ? element.y : element.x)], 1);
+    atomicAdd(counts[digit_of(in_upper_half() ? element.y : element.x) * kCopies + me % kCopies], 1);
   }
   barrier();
-  arguments.counts.at[(row * kDigits + me) * arguments.tiles + tile] = counts[me];
+  uint total = 0;
+  [[unroll]] for (uint k = 0; k < kCopies; ++k) total += counts[me * kCopies + k];
+  arguments.counts.at[(row * kDigits + me) * arguments.tiles + tile] = total;
+}
+
+// The threads, as bits, of these 32 that have an element with the same digit. All threads of the subgroup must call it.
+uint equals_of(uint digit, bool has_element) {
+  const uint word = gl_SubgroupInvocationID / 32;
+  uint equals = subgroupBallot(has_element)[word];
+  [[unroll]] for (uint bit = 0; bit < 8; ++bit) {
+    const bool set = (digit >> bit & 1u) != 0;
+    const uint others = subgroupBallot(set)[word];
+    equals &= set ? others : ~others;
+  }
+  return equals;
 }
 
 // Each of the `along` threads of a digit owns one contiguous part of the tiles.
@@ -137,7 +155,9 @@ void put_word(bool upper, uint first, int64_t first_result, uint i, uint word) {
 }
 
 void move_tile(uint row, uint tile) {
-  const uint me = gl_LocalInvocationID.x, lane = me % 32, warp = me / 32;
+  const uint me = gl_LocalInvocationID.x;
+  const uint owner = SUBGROUP > 0 ? gl_SubgroupID * SUBGROUP + gl_SubgroupInvocationID : me;
+  const uint lane = owner % 32, warp = owner / 32;
   const uint extent = arguments.rows.extent, begin = tile * kTile, n = min(kTile, extent - begin);
   const uint rounds = (n + 255) / 256, mine = warp * 32 * rounds + lane;
   const int64_t row_from[3] = row_at(row);
@@ -155,7 +175,16 @@ void move_tile(uint row, uint tile) {
   uint rank[kEach];
   uint leads = 0, counter = 0, mask_at = 0;  // in the previous round: elements that this thread counts, and where
   [[unroll]] for (uint e = 0; e < kEach; ++e) {
-    if (e < rounds) {
+    if (SUBGROUP > 0 && e < rounds) {
+      const bool has_element = mine + e * 32 < n;
+      const uint digit = has_element ? digit_of(in_upper_half() ? element[e].y : element[e].x) : 0;
+      const uint equals = equals_of(digit, has_element), before = bitCount(equals & (1u << lane) - 1);
+      counter = warp * kDigits + digit;
+      if (has_element) rank[e] = counts[counter] + before;
+      subgroupBarrier();
+      if (has_element && before == 0) counts[counter] += bitCount(equals);
+      subgroupBarrier();
+    } else if (e < rounds) {
       const uint i = mine + e * 32;
       if (leads > 0) {
         counts[counter] += leads;
