@@ -82,6 +82,25 @@ const ShaderCode& code_of(int row, Numbers numbers) {
   return *all[size_t(row)][numbers];
 }
 
+// Whether operand `at` (0: the result) of type `type` has a vector of four elements at every fourth position
+// of the innermost dim, or one element for the whole dim.
+bool has_vectors(const Iteration& space, size_t at, DType type, uint64_t address) {
+  if (space.dims == 0) return moves_in_fours(type, address);
+  const int inner = space.dims - 1;
+  if (space.stride[at][inner] == 0) return at > 0;
+  bool whole = space.stride[at][inner] == 1;
+  for (int d = 0; d < inner; ++d) whole = whole && space.stride[at][d] % 4 == 0;
+  return whole && moves_in_fours(type, address);
+}
+// Counts the innermost dim, and the strides of what has vectors, in vectors.
+void count_vectors(Iteration& space) {
+  if (space.dims == 0) return;
+  const int inner = space.dims - 1;
+  space.size[inner] /= 4;
+  for (auto& stride : space.stride)
+    for (int d = 0; stride[inner] == 1 && d < inner; ++d) stride[d] /= 4;
+}
+
 void run(const Call& call, Recorder& recorder) {
   const ElementwiseUse use = elementwise_use(*call.op);
   const DType computing = computing_type(call);
@@ -106,7 +125,7 @@ void run(const Call& call, Recorder& recorder) {
       visited[i + 1] = &x;
     }
   }
-  const Iteration space = iterate(out.shape(), visited);
+  Iteration space = iterate(out.shape(), visited);
   hot.count = uint32_t(space.count);
   if (integer && divides_integers(Row(use.row))) {
     hot.fault = recorder.stream.fault_address();
@@ -122,17 +141,19 @@ void run(const Call& call, Recorder& recorder) {
     for (int i = 0; i < kMaxRowParams; ++i) arguments.param[i] = packed(params[i], computing);
     bytes = sizeof arguments.param;
   }
+  // Floats that lie together can be loaded and stored four at a time.
+  const uint64_t together = space.dims == 0 ? space.count : space.size[space.dims - 1];
+  bool vector = numbers == kFloats && together % 4 == 0 && !row_traits(use.row).boolean_result &&
+                has_vectors(space, 0, out.dtype(), hot.result);
+  for (size_t i = 0; i < call.in.size() && vector; ++i)
+    if (types[i] != ElementType::kAbsent && types[i] != ElementType::kNumber)
+      vector = has_vectors(space, i + 1, DType(types[i]), hot.operand[i]);
+  if (vector) count_vectors(space);
   if (space.dims > 0) {
     std::memcpy(arguments.size, space.size, sizeof space.size);
     std::memcpy(arguments.stride, space.stride, sizeof space.stride);
     bytes = sizeof arguments;
   }
-  // Contiguous floats can be loaded and stored four at a time.
-  bool vector = numbers == kFloats && space.dims == 0 && space.count % 4 == 0 &&
-                !row_traits(use.row).boolean_result && moves_in_fours(out.dtype(), hot.result);
-  for (size_t i = 0; i < call.in.size() && vector; ++i)
-    if (types[i] != ElementType::kAbsent && types[i] != ElementType::kNumber)
-      vector = moves_in_fours(DType(types[i]), hot.operand[i]);
   const Visit visit = visit_elements(vector ? space.count / 4 : space.count, recorder);
   launch.run(code_of(use.row, numbers),
              shaders::Elementwise{.mode = uint32_t(use.gradient + 1),

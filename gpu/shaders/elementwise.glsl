@@ -17,7 +17,9 @@ layout(constant_id = 5) const uint TYPE_2 = 11;
 layout(constant_id = 6) const uint TYPE_3 = 11;
 layout(constant_id = 7) const uint TYPE_4 = 11;
 layout(constant_id = 8) const uint PER_THREAD = 4;
-layout(constant_id = 9) const bool VECTOR = false;  // contiguous floats, aligned to vectors of four
+// Floats in aligned vectors of four along the innermost dim, which counts vectors then; the other strides of operands that have
+// vectors do as well. Operands that are broadcast along that dim have single elements.
+layout(constant_id = 9) const bool VECTOR = false;
 layout(constant_id = 10) const uint COMPUTED = 3;  // of integers: the type computed in, which wraps wider operands around
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
@@ -77,8 +79,8 @@ struct Operands {
   T v0, v1, v2, v3, v4;
 };
 
-// Loads the operands of element `index` of the result and returns its position.
-int64_t gather(uint index, out Operands operands) {
+// The positions of element or vector `index` of the result.
+int64_t[6] positions(uint index) {
   int64_t at[6];
   if (DIMS == 0) {
     [[unroll]] for (uint k = 0; k < 6; ++k) at[k] = int64_t(index);
@@ -90,6 +92,12 @@ int64_t gather(uint index, out Operands operands) {
       [[unroll]] for (uint k = 0; k < 6; ++k) at[k] += int64_t(place) * stride[k][d];
     }
   }
+  return at;
+}
+
+// Loads the operands of element `index` of the result and returns its position.
+int64_t gather(uint index, out Operands operands) {
+  const int64_t at[6] = positions(index);
   operands.v0 = load(operand[0], at[1], TYPE_0);
   operands.v1 = load(operand[1], at[2], TYPE_1);
   operands.v2 = load(operand[2], at[3], TYPE_2);
@@ -112,23 +120,29 @@ void compute(int64_t at, Operands o, Params params) {
 }
 
 #ifdef HAS_VECTORS
-vec4 load_vector(uint64_t address, uint i, uint type) {
+const uint kInner = DIMS == 0 ? 0 : DIMS - 1;
+vec4 load_vector(uint operand_at, int64_t at, uint type) {
+  const uint64_t address = operand[operand_at];
   if (type == kNumber) return vec4(uintBitsToFloat(uint(address)));
   if (type == kAbsent) return vec4(0);
-  return load_four(address, int64_t(i), type);
+  if (DIMS > 0 && stride[operand_at + 1][kInner] == 0) return vec4(load(address, at, type));
+  return load_four(address, at, type);
 }
 
 void compute_vectors(uint first, uint step, uint end, Params params) {
   vec4 v[5][PER_THREAD];
+  int64_t to[PER_THREAD];
   [[unroll]] for (uint k = 0; k < PER_THREAD; ++k) {
     const uint i = first + k * step;
     if (i >= end) continue;
-    v[0][k] = load_vector(operand[0], i, TYPE_0);
-    v[1][k] = load_vector(operand[1], i, TYPE_1);
-    v[2][k] = load_vector(operand[2], i, TYPE_2);
+    const int64_t at[6] = positions(i);
+    to[k] = at[0];
+    v[0][k] = load_vector(0, at[1], TYPE_0);
+    v[1][k] = load_vector(1, at[2], TYPE_1);
+    v[2][k] = load_vector(2, at[3], TYPE_2);
     if (MODE == 0) continue;
-    v[3][k] = load_vector(operand[3], i, TYPE_3);
-    v[4][k] = load_vector(operand[4], i, TYPE_4);
+    v[3][k] = load_vector(3, at[4], TYPE_3);
+    v[4][k] = load_vector(4, at[5], TYPE_4);
   }
   [[unroll]] for (uint k = 0; k < PER_THREAD; ++k) {
     const uint i = first + k * step;
@@ -137,7 +151,7 @@ void compute_vectors(uint first, uint step, uint end, Params params) {
     [[unroll]] for (uint j = 0; j < 4; ++j)
       results[j] = MODE == 0 ? value(v[0][k][j], v[1][k][j], v[2][k][j], params)
                              : gradient(MODE - 1, v[0][k][j], v[1][k][j], v[2][k][j], v[3][k][j], v[4][k][j], params);
-    store_four(result, int64_t(i), RESULT_TYPE, results);
+    store_four(result, to[k], RESULT_TYPE, results);
   }
 }
 #endif

@@ -174,6 +174,42 @@ TEST_CASE("operations mix 16-bit and 32-bit floats, at any address and of any co
   }
 }
 
+TEST_CASE("operands that are broadcast or apart are read in vectors where they have them") {
+  const NoGrad off;
+  for (const DType type : {DType::f32, DType::bf16}) {
+    const auto operands = [&](Device& device) {
+      const auto made = [&](const Shape& shape, uint64_t stream) {
+        return to(to(random(shape, stream), type), device);
+      };
+      const Tensor wide = made({6, 5, 71}, 1), even = made({6, 5, 72}, 2);
+      return TensorList{made({6, 5, 64}, 3),
+                        made({64}, 4),
+                        made({5, 1}, 5),
+                        made({6, 1, 64}, 6),
+                        made({1}, 7),
+                        narrow(wide, 2, 4, 64),
+                        narrow(even, 2, 4, 64),
+                        narrow(even, 2, 3, 64),
+                        transpose(made({64, 5, 6}, 8), 0, 2),
+                        narrow(made({6, 9, 64}, 9), 1, 2, 5)};
+    };
+    const TensorList here = operands(cpu_device()), there = operands(gpu());
+    for (size_t i = 0; i < here.size(); ++i)
+      for (size_t k = 0; k < here.size(); ++k) {
+        CHECK_MESSAGE(distance(there[i] * there[k], here[i] * here[k]) == 0, type << ' ' << i << ' ' << k);
+        CHECK(distance(addcmul(there[k], there[i], there[0]), addcmul(here[k], here[i], here[0])) <
+              (type == DType::f32 ? 1e-6 : 1e-2));
+      }
+    // In place, where the elements of a row lie together and where they do not.
+    for (size_t i = 5; i < here.size(); ++i)
+      for (const size_t k : {0, 1, 2}) {
+        const TensorList fresh = operands(gpu());
+        apply_in_place(*find_op("add"), {fresh[i], there[k]});
+        CHECK_MESSAGE(distance(fresh[i], here[i] + here[k]) == 0, type << ' ' << i << ' ' << k);
+      }
+  }
+}
+
 TEST_CASE("copies between layouts with different innermost dims") {
   const NoGrad off;
   for (const Shape& shape : {Shape{100, 70}, Shape{64, 64}, Shape{100, 132}, Shape{2, 68, 3, 20},
