@@ -180,11 +180,13 @@ float mantissa_of_normal(float x, out int e) {
   e = int(bits) >> 23;
   return uintBitsToFloat((bits & 0x7fffffu) + 0x3f3504f3u);
 }
-// The same for any x that is positive and finite.
+// The same for any x that is positive and finite. Bits of subnormal numbers are converted as integers, since devices may flush
+// such numbers to zero.
 float mantissa(float x, out int e) {
-  const bool small = x < 1.17549435e-38;
-  const float m = mantissa_of_normal(small ? x * 8388608.0 : x, e);
-  e -= small ? 23 : 0;
+  const uint bits = floatBitsToUint(x);
+  const bool small = bits < 0x800000u;
+  const float m = mantissa_of_normal(small ? float(bits) : x, e);
+  e -= small ? 149 : 0;
   return m;
 }
 // log(1 + f) - f + f^2 / 2 for f = m - 1 of such a mantissa. Polynomial of Cephes' logf.
@@ -212,7 +214,8 @@ float log_in_base(float x, float unit, float scale_high, float scale_low) {
   int e;
   const float f = mantissa(x, e) - 1.0;
   const float result = log_of_parts(e, f, unit, scale_high, scale_low);
-  return x > 0.0 && x < infinity() ? result : x == 0.0 ? -infinity() : x > 0.0 ? x : nan();
+  const uint bits = floatBitsToUint(x);
+  return bits - 1u < 0x7f7fffffu ? result : bits << 1 == 0u ? -infinity() : bits == 0x7f800000u ? x : nan();
 }
 float lg_log(float x) {
   return log_in_base(x, 1.0, 0.693359375, -2.12194440e-4);

@@ -46,7 +46,6 @@ layout(push_constant, scalar) uniform Push {
 };
 
 const uint kDigits = 256, kWarps = 8;
-const uint kCopies = 8;  // of the counts of kCount: threads that count the same digit at once wait for each other
 shared uint pool[kTile];                  // masks, then one word of each element in the new order
 shared uint counts[kWarps * kDigits];
 shared uint starts[kDigits];              // of the digits in the tile
@@ -87,16 +86,14 @@ void count_tile(uint row, uint tile) {
   const uint me = gl_LocalInvocationID.x, begin = tile * kTile, n = min(kTile, arguments.rows.extent - begin);
   const int64_t first = OPERAND ? row_at(row)[0] : 0;
   barrier();
-  [[unroll]] for (uint k = 0; k < kCopies; ++k) counts[k * kDigits + me] = 0;
+  counts[me] = 0;
   barrier();
   for (uint i = me; i < n; i += 256) {
     const uvec2 element = element_at(row, first, begin + i);
-    atomicAdd(counts[digit_of(in_upper_half() ? element.y : element.x) * kCopies + me % kCopies], 1);
+    atomicAdd(counts[digit_of(in_upper_half() ? element.y : element.x)], 1);
   }
   barrier();
-  uint total = 0;
-  [[unroll]] for (uint k = 0; k < kCopies; ++k) total += counts[me * kCopies + k];
-  arguments.counts.at[(row * kDigits + me) * arguments.tiles + tile] = total;
+  arguments.counts.at[(row * kDigits + me) * arguments.tiles + tile] = counts[me];
 }
 
 // The threads, as bits, of these 32 that have an element with the same digit. All threads of the subgroup must call it.

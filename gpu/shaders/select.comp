@@ -51,9 +51,7 @@ const uint kFirst = 0;      // the bound is the element `wanted`, from 1
 const uint kMedian = 1;     // the middle one, or the last one if there is a NaN
 const uint kNanmedian = 2;  // the middle one of those that are not NaN
 
-// Threads that count the same digit at once wait for each other: each digit has several counts.
-const uint kCopies = 8;
-shared uint counts[256 * kCopies];
+shared uint counts[256];
 shared uint nans;
 // The keys of a tile, so that adjacent threads load adjacent elements, though each owns kEach adjacent ones. 64-bit keys would
 // not fit.
@@ -129,7 +127,7 @@ void count_digits(uint row, uint slab) {
   const uint begin = min(slab * each, extent), end = min(begin + each, extent);
   const bool counts_nans = pass == 0 && arguments.which != kFirst;
   barrier();
-  [[unroll]] for (uint k = 0; k < kCopies; ++k) counts[k * 256 + me] = 0;
+  counts[me] = 0;
   if (me == 0) nans = 0;
   const State state = state_after(pass, row, slab == 0);
   barrier();
@@ -146,14 +144,12 @@ void count_digits(uint row, uint slab) {
       const uint64_t key = key_of(raw[e]);
       if (counts_nans && is_nan(key)) ++my_nans;
       if (pass == 0 || key >> shift + 8 == state.bound)
-        atomicAdd(counts[(uint(key >> shift) & 255) * kCopies + me % kCopies], 1);
+        atomicAdd(counts[uint(key >> shift) & 255], 1);
     }
   }
   if (my_nans > 0) atomicAdd(nans, my_nans);
   barrier();
-  uint total = 0;
-  [[unroll]] for (uint k = 0; k < kCopies; ++k) total += counts[me * kCopies + k];
-  if (total > 0) atomicAdd(arguments.digits.at[(row * arguments.passes + pass) * 256 + me], total);
+  if (counts[me] > 0) atomicAdd(arguments.digits.at[(row * arguments.passes + pass) * 256 + me], counts[me]);
   if (me == 0 && nans > 0) atomicAdd(arguments.digits.at[nans_at(row)], nans);
 }
 

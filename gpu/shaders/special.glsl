@@ -53,7 +53,8 @@ float log_ndtr(float x) {
   precise float lost = (1.0 - whole) - tail;
   const bool left = x < 0.0;
   const float v = log_with_lost(left ? half_erfcx : whole, left ? 0.0 : lost);
-  return left ? v - 0.5 * x * x : tail == 0.0 ? -tail : v;
+  precise float square = 0.5 * x * x;  // x x may overflow
+  return left ? v - square : tail == 0.0 ? -tail : v;
 }
 
 // A sum of Chebyshev polynomials, once for each table.
