@@ -16,7 +16,7 @@ namespace lunagrad::gpu {
 struct ProductKey {
   int64_t m = 1, n = 1, k = 1, batch = 1;
   DType type = DType::f32;
-  bool units = false;  // on matrix units, else in f32 arithmetic
+  bool units = false;                               // on matrix units, else in f32 arithmetic
   bool a_column_major = false, b_row_major = true;  // else elements along k are adjacent
   auto operator<=>(const ProductKey&) const = default;
 };

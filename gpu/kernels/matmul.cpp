@@ -108,8 +108,8 @@ std::string variant(const ShaderCode&, Constants constants) {
 }
 std::string unit_variant(const ShaderCode& code, Constants constants) {
   const MatmulCooperative c = MatmulCooperative::of_values(constants);
-  return text(c.scaled ? "scaled " : "", code.bfloat ? "bf16 " : "f16 ", c.bm, 'x',
-              c.bn, 'x', c.bk, c.whole ? "" : ", ragged", ending_name(c.has_bias, c.activation));
+  return text(c.scaled ? "scaled " : "", code.bfloat ? "bf16 " : "f16 ", c.bm, 'x', c.bn, 'x', c.bk,
+              c.whole ? "" : ", ragged", ending_name(c.has_bias, c.activation));
 }
 std::string part_variant(const ShaderCode&, Constants constants) {
   const MatmulParts c = MatmulParts::of_values(constants);

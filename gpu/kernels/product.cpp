@@ -131,7 +131,8 @@ DType unit_type_of(const Product& p, const PhysicalDevice& physical) {
   if (p.type == DType::f16) return units.float16 ? DType::f16 : DType::f32;
   if (p.type == DType::bf16) return units.bfloat16 ? DType::bf16 : DType::f32;
   const MatmulPrecision precision = context().matmul_precision;
-  const double batch = double(numel(p.batch)), multiplications = batch * double(p.m) * double(p.n) * double(p.k);
+  const double batch = double(numel(p.batch)),
+               multiplications = batch * double(p.m) * double(p.n) * double(p.k);
   const double largest = batch * double(p.k) * double(std::max(p.m, p.n));  // elements of an operand
   if (precision == MatmulPrecision::high && units.float16 && multiplications >= kSmallScaled &&
       largest < 0x1p31)

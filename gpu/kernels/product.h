@@ -9,8 +9,8 @@
 namespace lunagrad::gpu {
 
 // A product of two batches of matrices, [m, k] by [k, n]. `unit_type` is the type of the elements that matrix
-// units multiply; f32: f32 arithmetic, after a conversion to f32 if `converted()`. As f16, elements of f32 are
-// `scaled()`: their exponents have more bits.
+// units multiply; f32: f32 arithmetic, after a conversion to f32 if `converted()`. As f16, elements of f32
+// are `scaled()`: their exponents have more bits.
 struct Product {
   int64_t m = 1, n = 1, k = 1;
   int64_t a_row = 0, a_column = 0, b_row = 0, b_column = 0;
@@ -24,8 +24,8 @@ struct Product {
   bool converted() const { return !on_units() && type != DType::f32; }
 };
 Product product_of(const Tensor& a, const Tensor& b, bool transposed, const PhysicalDevice&);
-// The type of the elements that matrix units should multiply. f32: in f32 arithmetic, since there are no matrix
-// units for the type, the precision forbids them, the product is small, or k is 0.
+// The type of the elements that matrix units should multiply. f32: in f32 arithmetic, since there are no
+// matrix units for the type, the precision forbids them, the product is small, or k is 0.
 DType unit_type_of(const Product&, const PhysicalDevice&);
 
 // One operand as lines of adjacent elements. `close` counts elements of a line, `far` the lines.
