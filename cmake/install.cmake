@@ -37,6 +37,10 @@ endforeach()
 
 install(TARGETS ${LUNAGRAD_PROGRAMS})
 install(TARGETS ${LUNAGRAD_LIBRARIES} EXPORT lunagrad)
+if(TARGET lunagrad-mpi)
+  set_target_properties(lunagrad-mpi PROPERTIES INSTALL_RPATH "$ORIGIN")
+  install(TARGETS lunagrad-mpi DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
 install(EXPORT lunagrad NAMESPACE lunagrad:: FILE lunagrad-targets.cmake
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/lunagrad)
 foreach(HEADER IN LISTS LUNAGRAD_HEADERS)

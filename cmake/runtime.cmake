@@ -7,6 +7,8 @@ pkg_check_modules(LIBZIP REQUIRED IMPORTED_TARGET libzip)
 pkg_check_modules(LIBPNG REQUIRED IMPORTED_TARGET libpng)
 
 file(GLOB_RECURSE RUNTIME_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/runtime/*.cpp)
+file(GLOB MPI_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/runtime/dist/mpi/*.cpp)
+list(REMOVE_ITEM RUNTIME_SOURCES ${MPI_SOURCES})
 add_library(lunagrad-runtime SHARED ${RUNTIME_SOURCES})
 set_target_properties(lunagrad-runtime PROPERTIES CXX_VISIBILITY_PRESET default)
 target_include_directories(lunagrad-runtime PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>)
@@ -45,4 +47,16 @@ endif()
 precompile_headers(lunagrad-runtime)
 target_link_options(lunagrad-runtime PRIVATE -Wl,-Bsymbolic -Wl,-z,defs)
 target_link_libraries(lunagrad-runtime PRIVATE PkgConfig::OPENBLAS PkgConfig::HIGHWAY ${SLEEF} Threads::Threads
-                      ZLIB::ZLIB PkgConfig::LIBZIP PkgConfig::LIBPNG nlohmann_json::nlohmann_json)
+                      ZLIB::ZLIB PkgConfig::LIBZIP PkgConfig::LIBPNG nlohmann_json::nlohmann_json ${CMAKE_DL_LIBS})
+
+# The ranks of lg.distributed talk through MPI, if there is one. It has a library of its own, which is loaded when ranks were
+# started: a program runs without MPI, too.
+if(LUNAGRAD_MPI AND NOT CMAKE_CROSSCOMPILING)
+  find_package(MPI COMPONENTS C)
+endif()
+if(MPI_C_FOUND)
+  add_library(lunagrad-mpi MODULE ${MPI_SOURCES})
+  set_target_properties(lunagrad-mpi PROPERTIES CXX_VISIBILITY_PRESET hidden)
+  target_compile_options(lunagrad-mpi PRIVATE ${LUNAGRAD_OPTIMIZE_OUTSIDE})
+  target_link_libraries(lunagrad-mpi PRIVATE lunagrad-runtime MPI::MPI_C)
+endif()

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <iostream>
 
+#include "runtime/dist/world.h"
 #include "script/cli/base/out_of_memory.h"
 #include "script/cli/commands.h"
 #include "script/standard_streams.h"
@@ -25,7 +26,8 @@ int main(int argc, char** argv) {
 #ifdef LUNAGRAD_HAS_GPU
     lunagrad::gpu::install();
 #endif
-    const int code = lunagrad::code_with_output(lunagrad::run_command_line(argc, argv));
+    int code = lunagrad::code_with_output(lunagrad::run_command_line(argc, argv));
+    code = lunagrad::dist::close_world(code);
 #ifdef LUNAGRAD_HAS_GPU
     lunagrad::gpu::close();
 #endif

@@ -24,6 +24,8 @@ room(runtime/ops          runtime runtime/batching runtime/cpu runtime/elementwi
 room(runtime/vmap         runtime/batching runtime/elementwise runtime/ops runtime/tape)
 room(runtime/statistics   runtime runtime/cpu runtime/op runtime/ops)
 room(runtime/io           runtime runtime/cpu runtime/ops runtime/tape)
+room(runtime/dist         runtime runtime/batching runtime/cpu runtime/ops runtime/tape)
+room(runtime/dist/mpi     runtime runtime/dist)
 
 room(script/meta          runtime runtime/io)
 room(script/onnx          runtime runtime/elementwise runtime/io runtime/ops)
@@ -32,7 +34,7 @@ room(script               runtime script/view)
 room(script/lua           runtime script/meta script/view)
 room(script/chunk         runtime)
 room(script/profile       runtime runtime/tape script/view)
-room(script/run           runtime runtime/cpu runtime/io runtime/statistics script/view)
+room(script/run           runtime runtime/cpu runtime/dist runtime/io runtime/statistics script/view)
 room(script/report        runtime script/run)
 room(script/serve         runtime script/report script/run)
 room(script/cli/base      runtime runtime/cpu runtime/io script script/run)
@@ -41,6 +43,7 @@ room(script/cli/bench     runtime runtime/cpu runtime/elementwise runtime/optimi
 room(script/host          runtime script/meta)
 room(script/session       runtime runtime/io runtime/tape script script/chunk script/host script/inspect script/lua
                           script/meta script/profile script/run)
+room(script/distributed   runtime/dist runtime/tape script/lua)
 room(script/bind          runtime runtime/batching runtime/cpu runtime/io runtime/optimizer runtime/tape runtime/vmap
                           script/lua script/meta script/onnx script/session)
 room(script/cli/command   runtime runtime/cpu runtime/io script script/chunk script/cli/base script/cli/bench

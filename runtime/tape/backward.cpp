@@ -4,6 +4,7 @@
 
 #include "runtime/batching/batched.h"
 #include "runtime/primitives.h"
+#include "runtime/tape/after.h"
 #include "runtime/tape/autocast.h"
 #include "runtime/tape/finite.h"
 #include "runtime/tape/grad_store.h"
@@ -178,6 +179,7 @@ class Walk {
     order_.reserve(slots_.size());
     for (const Slot& slot : slots_) order_.push_back(slot.node);
     std::sort(order_.begin(), order_.end(), [](const Node* a, const Node* b) { return a->id > b->id; });
+    if (!pruned_ && !store_) move_waited_leaves(order_);
     Context& ctx = context();
     if (ctx.capture && depth_ == 0 && !batching_in_use) {
       capture_ = ctx.capture;
@@ -223,7 +225,8 @@ class Walk {
       if (pruned_ || store_ || !node.requires_grad) return;
       if (context().guard != Guard::off) leaves_.push_back(&node);
       if (is_complex(slot.grads[0].dtype())) slot.grads[0] = conj(slot.grads[0]);
-      return accumulate_leaf(node, std::move(slot.grads[0]));
+      accumulate_leaf(node, std::move(slot.grads[0]));
+      return tell_accumulated(node);
     }
     if (slot.target && !leads_on(node)) return;
     differentiate(node);
@@ -249,6 +252,7 @@ class Walk {
     // A hook may register or remove hooks: call those that existed when the gradient arrived.
     const std::vector<NodeExtras::Entry> hooks = node.extras->hooks;
     for (const NodeExtras::Entry& entry : hooks) {
+      if (entry.output == kAfterAccumulation) continue;
       Tensor& gradient = slot.grads[entry.output];
       if (!gradient.defined()) continue;
       Tensor replaced = entry.hook(conjugated(gradient));
@@ -522,11 +526,13 @@ void backward(const Tensor& root, const Tensor& seed, BackwardOptions options) {
   Tensor gradient = checked_seed(root, seed, recording);
   const bool guarded = context().guard != Guard::off;
   if (guarded) check_loss(root);
+  BackwardPass pass;
   Walk walk(options);
   walk.seed(root, std::move(gradient));
   walk.run();
   walk.end();
   if (guarded) check_leaves(walk.leaves());
+  pass.end();
 }
 
 GradStore gradients(const Tensor& root, const Tensor& seed, BackwardOptions options) {

@@ -126,6 +126,7 @@ void bind_module(lua_State*, int core, int methods);
 void bind_optim(lua_State*, int core, int methods);
 void bind_names(lua_State*, int core, int methods);
 void bind_onnx(lua_State*, int core, int methods);
+void bind_distributed(lua_State*, int core, int methods);
 
 struct Signature;
 // Pushes the function that runs an op with the arguments of its signature, which outlives the state.

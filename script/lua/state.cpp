@@ -252,6 +252,7 @@ void open_lunagrad(lua_State* L) {
     bind_onnx(inner, core, methods);
     bind_optim(inner, core, methods);
     bind_names(inner, core, methods);
+    bind_distributed(inner, core, methods);
     lua_settop(inner, core);
     lua_setfield(inner, -2, "lunagrad.core");
     if (edge(inner).files.limited) hide_metatables(inner);

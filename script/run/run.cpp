@@ -10,6 +10,7 @@
 
 #include "runtime/context.h"
 #include "runtime/cpu/parallel.h"
+#include "runtime/dist/world.h"
 #include "runtime/ops.h"
 #include "script/run/json.h"
 #include "script/run/json_line.h"
@@ -277,7 +278,7 @@ double Run::date(double time) const {
 }
 
 void Run::open_folder() {
-  if (folder_ || folder_failed_ || !options_.write_run) return;
+  if (folder_ || folder_failed_ || !options_.write_run || dist::rank() > 0) return;  // rank 0 writes
   const auto warn = [emit = emit_](const std::string& message) {  // the next run may take over the folder
     Event event{};
     event.kind = Event::Kind::warning;

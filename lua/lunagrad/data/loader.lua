@@ -133,6 +133,45 @@ local function order_of(self)
   return self.shuffle and core._permutation(total, self.seed, self.epoch) or core.arange(total, {device = "cpu"})
 end
 
+-- The part of `count` samples of a batch that rank `at` of `ranks` gets: its first sample, from 0, and how many.
+local function part_of(count, at, ranks)
+  local each, more = count // ranks, count % ranks
+  return at * each + math.min(at, more), each + (at < more and 1 or 0)
+end
+
+-- Of an order of whole batches, the samples of this rank.
+local function own_part(self, order, batches)
+  local part, places = self.part, {}
+  for batch = 0, batches - 1 do
+    local first = batch * self.batch_size
+    local start, count = part_of(math.min(self.batch_size, #order - first), part.rank, part.size)
+    for i = 0, count - 1 do places[#places + 1] = first + start + i end
+  end
+  return order:index_select(1, indices_tensor(places))
+end
+
+-- loader:shard(): from now on each rank gets its part of every batch: batch_size is that of all ranks together. Which samples
+-- are in a batch, and what their transforms draw, does not depend on the number of ranks.
+function DataLoader:shard()
+  local world = core._world
+  local size = world.size()
+  if self.iterable then core._fail("shard: an IterableDataset makes its own order; let it give every rank its samples") end
+  if not self.batch_sampler then
+    if self.batch_size % size ~= 0 then
+      core._fail(("shard: batch_size %d is not a multiple of %d ranks; it counts the samples of all ranks together"):format(
+        self.batch_size, size))
+    end
+    local last = samples_of(self) % self.batch_size
+    if not self.drop_last and last > 0 and last < size then
+      core._fail(("shard: the last batch has %d samples for %d ranks; write drop_last = true"):format(last, size))
+    end
+  end
+  local seed = core.tensor({self.seed}, {dtype = "i64", device = "cpu"})
+  if world.is_open() then world.wait(world.broadcast_(seed, 0, "the loader's seed")) end
+  self.seed, self.part = seed:item(), {rank = world.rank(), size = size}
+  return self
+end
+
 -- Starts the next pass, or continues the one that load_state_dict restored.
 function DataLoader:begin()
   core._loaders[self] = true
@@ -153,10 +192,14 @@ function DataLoader:begin()
   pass.order = order_of(self)
   local count = #pass.order / self.batch_size
   pass.count = self.drop_last and math.floor(count) or math.ceil(count)
+  pass.each = self.batch_size
+  if self.part then
+    pass.order, pass.each = own_part(self, pass.order, pass.count), self.batch_size // self.part.size
+  end
   if self.workers > 0 then
     local plan, map = self.dataset:plan()
     pass.ahead = core._prefetch(plan, map and map:index_select(1, pass.order) or pass.order, self.seed, self.epoch,
-      self.batch_size, first, pass.count, self.workers, self.workers * self.prefetch_factor)
+      pass.each, first, pass.count, self.workers, self.workers * self.prefetch_factor)
   end
   return pass
 end
@@ -196,11 +239,16 @@ local function next_values(self, pass)
     local values = table.pack(core._prefetch_next(pass.ahead))
     return collate.method(self.dataset, "place") and table.pack(self.dataset:place(table.unpack(values, 1, values.n))) or values
   elseif pass.batches then
-    return batch_at(self, indices_tensor(samplers._integers("DataLoader", "index of the batch_sampler",
-      pass.batches[pass.batch + 1], 0)), pass)
+    local list = samplers._integers("DataLoader", "index of the batch_sampler", pass.batches[pass.batch + 1], 0)
+    if self.part then
+      local start, count = part_of(#list, self.part.rank, self.part.size)
+      if count == 0 then core._fail(("shard: a batch has %d samples for %d ranks"):format(#list, self.part.size)) end
+      list = table.move(list, start + 1, start + count, 1, {})
+    end
+    return batch_at(self, indices_tensor(list), pass)
   end
-  local start = pass.batch * self.batch_size
-  return batch_at(self, pass.order:narrow(1, start + 1, math.min(self.batch_size, #pass.order - start)), pass)
+  local start = pass.batch * pass.each
+  return batch_at(self, pass.order:narrow(1, start + 1, math.min(pass.each, #pass.order - start)), pass)
 end
 
 -- Shows the tensors of a batch to a viewer; those of a table in the order of its names.

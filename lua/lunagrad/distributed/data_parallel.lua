@@ -1,0 +1,199 @@
+-- data_parallel(model, options): every rank has the whole model and computes the gradients of its samples; backward returns when
+-- the gradients are averaged over the ranks. Parameters and buffers begin as those of rank 0. The model itself is changed and
+-- returned: its forward prepares the averaging, and it has a method no_sync.
+local core = require "lunagrad.core"
+local arguments = require "lunagrad.arguments"
+local buckets = require "lunagrad.distributed.buckets"
+local draws = require "lunagrad.data.draws"
+local slots = require "lunagrad.distributed.slots"
+local tree = require "lunagrad.nn.tree"
+
+local world, fail, is_tensor, is_plain = core._world, core._fail, core.is_tensor, arguments.is_plain
+
+local read = arguments.reader("data_parallel", "model", {"bucket", 25}, {"deterministic", false}, {"slots", 8}, {"threads"})
+
+-- --- what all ranks share ---
+
+-- A model that differs between ranks is an error, and its values begin as those of rank 0.
+local function share_start(model)
+  local entries = tree.collect(model, "any", true)
+  for _, entry in ipairs(entries) do core._set_name(entry.tensor, entry.path) end
+  local waiting = {}
+  for i, entry in ipairs(entries) do waiting[i] = world.broadcast_(entry.tensor, 0, entry.path) end
+  for _, pending in ipairs(waiting) do world.wait(pending) end
+end
+
+-- Statistics that training updates. Other buffers stay as they began.
+local averaged = {running_mean = true, running_var = true}
+local function is_averaged(entry) return averaged[entry.key] == true end
+
+local function average_statistics(state)
+  local waiting = {}
+  for _, entry in ipairs(state.buffers) do
+    if is_averaged(entry) then waiting[#waiting + 1] = world.all_reduce_(entry.tensor, "mean", entry.path) end
+  end
+  for _, pending in ipairs(waiting) do world.wait(pending) end
+end
+
+-- --- gradients ---
+
+-- The parameters whose gradients travel, in the reverse order of their registration, which is nearly that of their arrival.
+local function trained(model)
+  local entries = {}
+  for _, entry in ipairs(tree.collect(model, "parameter", true)) do
+    if entry.tensor.requires_grad then table.insert(entries, 1, entry) end
+  end
+  return entries
+end
+
+local function make_buckets(state, entries)
+  state.entries = entries
+  state.buckets = buckets(entries, state.bytes)
+end
+
+-- After the first pass the buckets follow the order in which the gradients arrived on rank 0.
+local function reorder(state)
+  local order = {}
+  for i, entry in ipairs(state.entries) do order[i] = (state.arrival[entry.tensor] or #state.entries + i) end
+  local places = core.tensor(order, {dtype = "i64", device = "cpu"})
+  world.wait(world.broadcast_(places, 0, "order of gradients"))
+  local rank, sorted = places:tolist(), {}
+  for i, entry in ipairs(state.entries) do sorted[i] = {entry = entry, at = rank[i]} end
+  table.sort(sorted, function(a, b) return a.at < b.at end)
+  local entries = {}
+  for i, item in ipairs(sorted) do entries[i] = item.entry end
+  state.arrival = nil
+  make_buckets(state, entries)
+end
+
+local function finish(state)
+  local _ <close> = core.no_grad()
+  state.buckets:finish()
+  average_statistics(state)
+  state.pass = nil
+  if state.arrival then reorder(state) end
+end
+
+-- The first gradient of a pass that leads to the model has arrived.
+local function begin(state)
+  local pass = world.pass_number()
+  if state.pass == pass then return end
+  state.pass = pass
+  state.buckets:begin()
+  state.arrived = 0
+  world.at_end_of_backward(function() finish(state) end)
+end
+
+local function arrive(state, x)
+  if not state or state.pass == nil or state.pass ~= world.pass_number() then return end
+  if x.grad.requires_grad then
+    fail("data_parallel: gradients with a graph (create_graph) are not averaged; take lg.grad, and all_reduce_ its results")
+  end
+  state.arrived = state.arrived + 1
+  if state.arrival then state.arrival[x] = state.arrived end
+  local _ <close> = core.no_grad()
+  state.buckets:arrive(x)
+end
+
+-- Functions that wait for the gradient of each parameter. They hold the model weakly, since the parameters hold them.
+local function watch(state)
+  for x, id in pairs(state.watched) do world.remove_after(x, id) end
+  state.watched = {}
+  for _, entry in ipairs(state.entries) do
+    local held = setmetatable({state = state, x = entry.tensor}, {__mode = "v"})
+    state.watched[entry.tensor] = world.after_accumulation(entry.tensor, function() arrive(held.state, held.x) end)
+  end
+end
+
+-- Parameters may be frozen and thawed between two steps, on all ranks alike.
+local function prepare(state, model)
+  state.buffers = tree.collect(model, "buffer", true)
+  local entries = trained(model)
+  local same = #entries == #state.entries
+  for _, entry in ipairs(same and entries or {}) do same = same and state.watched[entry.tensor] ~= nil end
+  if same then return end
+  state.arrival = {}
+  make_buckets(state, entries)
+  watch(state)
+end
+
+-- --- forward ---
+
+local function arm(state, value)
+  if is_tensor(value) then
+    if value.requires_grad then value:register_hook(function() begin(state) end) end
+  elseif is_plain(value) then
+    for _, item in pairs(value) do arm(state, item) end
+  end
+end
+
+-- Random numbers of a part of the batch: they depend on the seed, the number of the pass and of the part.
+local function seeded(state, part)
+  core.set_rng_state {seed = draws(state.seed, state.passes, part):seed(), stream = 0}
+end
+
+local function run(state, model, forward, ...)
+  local own = core.get_rng_state()
+  local _ <close> = setmetatable({}, {__close = function() core.set_rng_state(own) end})
+  state.passes = state.passes + 1
+  if not state.count then
+    seeded(state, world.rank())
+    return table.pack(forward(model, ...))
+  end
+  state.inside = true
+  local _ <close> = setmetatable({}, {__close = function() state.inside = false end})
+  local first = world.rank() * state.count
+  return slots.run(model, table.pack(...), {
+    count = state.count, buffers = tree.collect(model, "buffer", true), mean = is_averaged,
+    seed = function(slot) seeded(state, first + slot - 1) end,
+  })
+end
+
+local function call(state, model, forward, ...)
+  if state.inside or not core.is_grad_enabled() then return forward(model, ...) end
+  local synced = not state.alone
+  if synced then prepare(state, model) end
+  local results = run(state, model, forward, ...)
+  if synced then
+    for i = 1, results.n do arm(state, results[i]) end
+  end
+  return table.unpack(results, 1, results.n)
+end
+
+-- model:no_sync(fn, …): the gradients of what fn computes are added to .grad on each rank by itself; the next pass outside averages
+-- the sums.
+local function no_sync(state, fn, ...)
+  if type(fn) ~= "function" then fail(("no_sync: a function expected (got %s)"):format(type(fn))) end
+  local before = state.alone
+  state.alone = true
+  local _ <close> = setmetatable({}, {__close = function() state.alone = before end})
+  return fn(...)
+end
+
+return function(...)
+  local given = read(...)
+  local model = given.model
+  if not tree.is_module(model) then fail(("data_parallel: a module expected (got %s)"):format(type(model))) end
+  if rawget(model, "_data_parallel") then fail("data_parallel: the model is data parallel already") end
+  if type(given.bucket) ~= "number" or not (given.bucket > 0) then
+    fail(("data_parallel: bucket is a number of MiB above 0 (got %s)"):format(tostring(given.bucket)))
+  end
+  if not world.is_open() then require("lunagrad.distributed").init() end
+  local state = {
+    bytes = math.ceil(given.bucket * (1 << 20)), watched = {}, entries = {}, passes = 0, arrival = {},
+    seed = core._new_seed(),
+  }
+  if given.deterministic then
+    state.count = slots.share(given.slots)
+    core.set_num_threads(given.threads or 1)  -- some sums depend on the number of threads
+  end
+  share_start(model)
+  make_buckets(state, trained(model))
+  if #state.entries == 0 then fail("data_parallel: no parameter of the model requires a gradient") end
+  watch(state)
+  local forward = model.forward
+  rawset(model, "_data_parallel", state)
+  rawset(model, "forward", function(self, ...) return call(state, self, forward, ...) end)
+  rawset(model, "no_sync", function(_, fn, ...) return no_sync(state, fn, ...) end)
+  return model
+end

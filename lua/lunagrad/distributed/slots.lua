@@ -1,0 +1,125 @@
+-- The deterministic form of a forward pass: the batch is cut into a fixed number of slots, of which each rank runs its share. A
+-- slot sees parameters of its own (aliases), so that the gradients of the slots arrive one by one and are added in a fixed tree;
+-- the ranks are added in the same tree. So the bits do not depend on how many ranks share the slots.
+local core = require "lunagrad.core"
+local functional_call = require("lunagrad.func.module").functional_call
+local is_plain = require("lunagrad.arguments").is_plain
+local tree = require "lunagrad.nn.tree"
+
+local world, fail, is_tensor = core._world, core._fail, core.is_tensor
+local slots = {}
+
+-- The sum of a list from `first` on, `count` terms (a power of two): halves first.
+local function sum_of(list, first, count)
+  if count == 1 then return list[first] end
+  local half = count // 2
+  return sum_of(list, first, half) + sum_of(list, first + half, half)
+end
+
+-- How many slots this rank runs.
+function slots.share(count)
+  local size = world.size()
+  if math.type(count) ~= "integer" or count < 1 or count & (count - 1) ~= 0 then
+    fail(("data_parallel: slots must be a power of two (got %s)"):format(tostring(count)))
+  elseif count % size ~= 0 then
+    fail(("data_parallel: %d slots cannot be shared by %d ranks; take 1, 2, 4, … ranks, at most as many as slots"):format(
+      count, size))
+  end
+  return count // size
+end
+
+-- `count` aliases of a parameter; their gradients are added in a tree.
+local function aliases(x, count)
+  if not x.requires_grad then
+    local list = {}
+    for i = 1, count do list[i] = x end
+    return list
+  end
+  return table.pack(core.custom_op {
+    name = "slots",
+    forward = function(_, value)
+      local list = {}
+      for i = 1, count do list[i] = value:detach() end
+      return table.unpack(list)
+    end,
+    backward = function(_, ...) return sum_of({...}, 1, count) end,
+  }(x))
+end
+
+-- Puts the results of the slots together: tensors along dim 1, single numbers as their mean, tables field by field.
+local function join(parts, rows)
+  local one = parts[1]
+  if is_tensor(one) then
+    if one:dim() == 0 then return sum_of(parts, 1, #parts) / #parts end
+    if one:size(1) ~= rows then
+      fail(("data_parallel: the model returned a tensor with dim 1 of %d for %d samples; a deterministic run puts the slots "
+        .. "together along it"):format(one:size(1), rows))
+    end
+    return core.cat(parts, 1)
+  elseif is_plain(one) then
+    local joined = {}
+    for key in pairs(one) do
+      local fields = {}
+      for i, part in ipairs(parts) do fields[i] = part[key] end
+      joined[key] = join(fields, rows)
+    end
+    return joined
+  end
+  return one
+end
+
+local function batch_of(arguments)
+  for i = 1, arguments.n do
+    if is_tensor(arguments[i]) and arguments[i]:dim() > 0 then return arguments[i]:size(1) end
+  end
+  fail("data_parallel: a deterministic run cuts a batch along dim 1; no argument is a tensor that has one")
+end
+
+-- Calls the model slot by slot and returns its results, packed. options: count, the slots of this rank; seed(slot), called before
+-- each; buffers, of which each slot gets a copy: the mean of the copies is kept where `mean(entry)`, else the copy of slot 1.
+function slots.run(model, arguments, options)
+  local count, rows = options.count, batch_of(arguments)
+  if rows % count ~= 0 or rows == 0 then
+    fail(("data_parallel: %d samples cannot be cut into %d slots; take a batch_size that all slots can share, and drop_last")
+      :format(rows, count))
+  end
+  local each = rows // count
+  local own, buffers = {}, {}
+  for _, entry in ipairs(tree.collect(model, "parameter", true)) do
+    if entry.tensor:element_size() < 4 then
+      fail(("data_parallel: %s is %s; a deterministic run adds f32 or f64 gradients (lg.autocast computes in 16 bits)"):format(
+        entry.path, entry.tensor:dtype()))
+    end
+    own[entry.path] = aliases(entry.tensor, count)
+  end
+  for _, entry in ipairs(options.buffers) do buffers[entry.path] = {} end
+  local parts = {}
+  for slot = 1, count do
+    options.seed(slot)
+    local values, inputs = {}, {n = arguments.n}
+    for path, list in pairs(own) do values[path] = list[slot] end
+    for _, entry in ipairs(options.buffers) do
+      values[entry.path] = entry.tensor:clone()
+      buffers[entry.path][slot] = values[entry.path]
+    end
+    for i = 1, arguments.n do
+      local x = arguments[i]
+      inputs[i] = is_tensor(x) and x:dim() > 0 and x:size(1) == rows and x:narrow(1, (slot - 1) * each + 1, each) or x
+    end
+    parts[slot] = table.pack(functional_call(model, values, inputs))
+  end
+  local results = {n = parts[1].n}
+  for i = 1, results.n do
+    local list = {}
+    for slot = 1, count do list[slot] = parts[slot][i] end
+    results[i] = join(list, each)
+  end
+  local _ <close> = core.no_grad()
+  for _, entry in ipairs(options.buffers) do
+    local copies = buffers[entry.path]
+    entry.tensor:copy_(options.mean(entry) and sum_of(copies, 1, count) / count or copies[1])
+  end
+  return results
+end
+
+return slots

@@ -1,0 +1,112 @@
+#pragma once
+// The thread that talks to the other ranks. It carries out jobs (collectives over plain memory) in the order
+// in which they are posted, after it has compared with all ranks that each is in the same one. When they
+// differ, or when a rank does not come for too long, every rank prints which rank is where, and the job of
+// mpirun ends with exit code 1. In a world of one there is no thread: a job is done when post() returns.
+// post(), wait() and close() are for the thread of the script.
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "runtime/dist/reduce.h"
+#include "runtime/dist/transport.h"
+
+namespace lunagrad::dist {
+
+enum class Kind : uint8_t { all_reduce, broadcast, all_gather, reduce_scatter, all_to_all, barrier, meeting };
+
+// A collective. `in` and `out` are contiguous rows of `row` elements and must stay until it is done.
+struct Job {
+  Kind kind = Kind::barrier;
+  Reduction reduction = Reduction::sum;
+  DType dtype = DType::f32;
+  int root = 0;
+  int64_t rows = 0, row = 1;
+  std::vector<int64_t> sizes;  // the rows for each rank, of reduce_scatter and all_to_all
+  const void* in = nullptr;
+  void* out = nullptr;  // of all_reduce, broadcast and reduce_scatter
+
+  std::string what;   // the same on every rank: "all_reduce, sum of f32 [64, 10]"
+  std::string place;  // for reports: "at model.lua:41, all_reduce of fc1.weight, sum of f32 [64, 10]"
+
+  // Of all_gather and all_to_all, whose size is known at the end.
+  std::unique_ptr<char[]> result;
+  std::vector<int64_t> rows_from;  // each rank
+
+  bool done = false;  // this and `error` under the courier's lock
+  std::string error;
+};
+
+struct CourierOptions {
+  std::function<std::unique_ptr<Transport>()> open;  // called on the thread; null: a world of one
+  double patience = 30;  // seconds without a sign of another rank; infinity: for ever
+};
+
+class Courier {
+ public:
+  explicit Courier(CourierOptions);  // returns when the world is open; Error when it cannot be opened
+  ~Courier();
+  Courier(const Courier&) = delete;
+
+  int rank() const { return rank_; }
+  int size() const { return size_; }
+  int local_rank() const { return local_rank_; }
+  int local_size() const { return local_size_; }
+
+  void post(const std::shared_ptr<Job>&);
+  bool done(const Job&);
+  void wait(const Job&);  // Error when the job failed, or when the script is being stopped
+  // Where the script is when it is in no collective, for reports; called on the courier's thread. Null:
+  // unknown.
+  void set_whereabouts(std::function<std::string()>);
+  // Ends the world: with code 0 together with all other ranks, else at once, for all of them. Returns the
+  // exit code of the program.
+  int close(int code);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  struct Mark;
+
+  void serve();
+  void carry_out(Job&);
+  void compare(const Job&);
+  void move(Job&);
+  void all_reduce(Job&);
+  void gather(Job&);
+  void reduce_scatter(Job&);
+  void all_to_all(Job&);
+  void finish_exchange();
+  void read_notes();
+  [[noreturn]] void report_silence(bool own);
+  [[noreturn]] void report(const std::string& problem, const std::vector<std::string>& places);
+  std::string own_place();
+  bool all_noted(char sign, double seconds);
+
+  CourierOptions options_;
+  std::unique_ptr<Transport> transport_;
+  int rank_ = 0, size_ = 1, local_rank_ = 0, local_size_ = 1;
+  uint64_t number_ = 0;  // of collectives so far
+  const Job* active_ = nullptr;
+  std::vector<int64_t> rows_of_;  // each rank's rows in the active job
+  // What notes of each rank said: where it is (after '!' or '='), and that it has printed its report ('p').
+  std::vector<std::string> places_;
+  std::vector<bool> printed_;
+  bool alarm_ = false;
+  Clock::time_point next_notes_;
+
+  std::mutex mutex_;
+  std::condition_variable posted_, finished_;
+  std::deque<std::shared_ptr<Job>> queue_;
+  std::function<std::string()> whereabouts_;
+  std::string failed_;  // not empty: the world has broken
+  bool opened_ = false, closing_ = false;
+  int abort_code_ = 0;
+  std::thread thread_;
+};
+
+}  // namespace lunagrad::dist

@@ -1,0 +1,69 @@
+#pragma once
+// The world of this process: the ranks that run the same script, and collectives over their tensors. Every
+// rank calls the same collectives in the same order. A program that never opens a world, or runs without
+// mpirun, is a world of one, in which they are copies. Tensors may have any dtype and strides; those of a GPU
+// go through host memory. Nothing here is recorded on the tape. For the thread of the script.
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/dist/reduce.h"
+#include "runtime/tensor.h"
+
+namespace lunagrad::dist {
+
+struct WorldOptions {
+  double patience = 30;  // seconds that a collective waits for the other ranks; infinity: for ever
+  std::string identity;  // what must be equal on all ranks, as "train.lua, seed 0"
+  std::function<std::string()> whereabouts;  // the line where the script is now; called by another thread
+};
+
+// Opens the world that mpirun or srun started, or a world of one. Error when it cannot, or when it is open
+// with other options. A second call changes nothing.
+void open_world(WorldOptions);
+bool is_world_open();
+void forget_whereabouts();  // before what the function needs is gone
+int rank();                 // from 0
+int size();
+int local_rank();
+int local_size();
+// The rank and the number of ranks that the environment of mpirun or srun names; 0 and 1 without.
+int launched_rank();
+int launched_size();
+// Ends the world, if one is open: with code 0 when all ranks have ended, else at once for all of them.
+// Returns the exit code of the program. Call it last.
+int close_world(int exit_code);
+
+// A collective on its way. The tensors must not change before wait(). One that is dropped is still carried
+// out.
+class Pending {
+ public:
+  Pending() = default;
+  ~Pending();
+  Pending(Pending&&) = default;
+  Pending& operator=(Pending&&) = default;
+  bool done() const;
+  // Blocks until the collective has ended, and returns its result: for those in place the tensor itself.
+  Tensor wait();
+
+ private:
+  friend class Collective;
+  struct State;
+  std::shared_ptr<State> state_;
+};
+
+// `label` names the tensor in reports; "": its name as a parameter. `sizes` are the rows of dim 0 for each
+// rank; empty: divided evenly, the first ranks have one more.
+Pending all_reduce_(const Tensor& x, Reduction, const std::string& label = {});
+Pending broadcast_(const Tensor& x, int root, const std::string& label = {});
+Pending all_gather(const Tensor& x, const std::string& label = {});  // along dim 0; ranks may differ in it
+Pending reduce_scatter(const Tensor& x, Reduction, std::vector<int64_t> sizes = {},
+                       const std::string& label = {});
+Pending all_to_all(const Tensor& x, std::vector<int64_t> sizes = {}, const std::string& label = {});
+void barrier();
+
+// The rows that each rank contributed to the latest all_gather or all_to_all that was waited for.
+const std::vector<int64_t>& rows_from_ranks();
+
+}  // namespace lunagrad::dist

@@ -1,0 +1,82 @@
+#include "runtime/tape/after.h"
+
+#include <algorithm>
+#include <unordered_set>
+#include <utility>
+
+namespace lunagrad {
+namespace {
+
+bool is_waited_for(const Node& node) {
+  return node.is_leaf() && node.extras &&
+         std::any_of(node.extras->hooks.begin(), node.extras->hooks.end(),
+                     [](const NodeExtras::Entry& entry) { return entry.output == kAfterAccumulation; });
+}
+
+// The passes that are running inside one another, and what to call at the end of the outermost.
+struct Passes {
+  int running = 0;
+  uint64_t number = 0;  // of outermost passes so far
+  std::vector<std::function<void()>> at_end;
+};
+thread_local Passes passes;
+
+}  // namespace
+
+uint64_t after_accumulation(const Tensor& x, std::function<void()> f) {
+  if (!x.requires_grad() || !x.is_leaf()) fail("backward: only a leaf that requires grad is waited for");
+  NodeExtras& extra = x.node()->extra();
+  const auto hook = [f = std::move(f)](const Tensor&) {
+    f();
+    return Tensor();
+  };
+  extra.hooks.push_back({kAfterAccumulation, extra.next_hook, hook});
+  return extra.next_hook++;
+}
+
+void at_end_of_backward(std::function<void()> f) {
+  if (passes.running == 0) fail("backward: no pass is running");
+  passes.at_end.push_back(std::move(f));
+}
+
+void move_waited_leaves(std::vector<Node*>& order) {
+  const auto waited = std::stable_partition(order.begin(), order.end(),
+                                            [](const Node* node) { return !is_waited_for(*node); });
+  if (waited == order.end()) return;
+  std::unordered_set<Node*> left(waited, order.end());
+  order.erase(waited, order.end());
+  // From the last node on: the first use that is met is the last one of the pass.
+  std::vector<Node*> reversed;
+  reversed.reserve(order.size() + left.size());
+  for (size_t i = order.size(); i-- > 0;) {
+    for (const Operand& operand : order[i]->in)
+      if (left.erase(operand.node.get())) reversed.push_back(operand.node.get());
+    reversed.push_back(order[i]);
+  }
+  reversed.insert(reversed.end(), left.begin(), left.end());  // the root itself
+  order.assign(reversed.rbegin(), reversed.rend());
+}
+
+void tell_accumulated(const Node& leaf) {
+  if (!is_waited_for(leaf)) return;
+  const std::vector<NodeExtras::Entry> hooks = leaf.extras->hooks;  // one may remove hooks
+  for (const NodeExtras::Entry& entry : hooks)
+    if (entry.output == kAfterAccumulation) entry.hook({});
+}
+
+uint64_t backward_pass_number() { return passes.running ? passes.number : 0; }
+
+BackwardPass::BackwardPass() {
+  if (passes.running++ == 0) ++passes.number;
+}
+
+BackwardPass::~BackwardPass() {
+  if (--passes.running == 0) passes.at_end.clear();
+}
+
+void BackwardPass::end() {
+  if (passes.running > 1) return;
+  for (const auto& f : std::exchange(passes.at_end, {})) f();
+}
+
+}  // namespace lunagrad

@@ -1,0 +1,43 @@
+#pragma once
+// What happens after gradients have arrived: functions for one leaf, and for the end of a backward pass. A
+// leaf that has such a function is visited as soon as the last node that uses it has been differentiated;
+// other leaves are visited at the end of the pass. So the gradients of some parameters can travel while those
+// of others are being computed. For the thread of the tensors.
+#include <functional>
+#include <vector>
+
+#include "runtime/tape/node.h"
+
+namespace lunagrad {
+
+// Calls f whenever a backward pass has added to .grad of the leaf; returns an id for remove_hook (tape.h).
+// Error when x is not a leaf that requires grad.
+uint64_t after_accumulation(const Tensor& x, std::function<void()> f);
+
+// For functions that a backward pass calls: calls f once when the outermost pass has ended, before its
+// backward() returns. Dropped when the pass ends with an error. Error outside of a pass.
+void at_end_of_backward(std::function<void()> f);
+
+// The number of the outermost pass that is running on this thread, from 1; 0: none is.
+uint64_t backward_pass_number();
+
+// The rest is for backward().
+
+// Among NodeExtras::hooks: an entry with this output is a function of after_accumulation.
+inline constexpr uint32_t kAfterAccumulation = UINT32_MAX;
+
+// Moves the leaves with such functions behind the last of the nodes that use them.
+void move_waited_leaves(std::vector<Node*>& order);
+// Calls the functions of the leaf.
+void tell_accumulated(const Node& leaf);
+
+// A backward pass that is running on this thread.
+class BackwardPass {
+ public:
+  BackwardPass();
+  ~BackwardPass();
+  BackwardPass(const BackwardPass&) = delete;
+  void end();  // calls the functions of at_end_of_backward if this is the outermost pass
+};
+
+}  // namespace lunagrad

@@ -1,0 +1,226 @@
+// The functions of lunagrad.core that lg.distributed calls, in the table _world: the world of ranks, its
+// collectives, and what happens after gradients have arrived. Ranks count from 0, as in MPI.
+#include <cmath>
+#include <memory>
+
+#include "runtime/dist/world.h"
+#include "runtime/tape/after.h"
+#include "runtime/tape/tape.h"
+#include "script/lua/convert.h"
+#include "script/lua/edge.h"
+#include "script/lua/function.h"
+
+namespace lunagrad {
+namespace {
+
+constexpr const char* kPending = "lunagrad.Pending";
+constexpr const char* kWatch = "lunagrad.Whereabouts";
+
+// ---- collectives
+
+int push_pending(lua_State* L, dist::Pending pending) {
+  new (lua_newuserdatauv(L, sizeof(dist::Pending), 0)) dist::Pending(std::move(pending));
+  luaL_setmetatable(L, kPending);
+  return 1;
+}
+
+dist::Pending& check_pending(lua_State* L) {
+  void* const memory = luaL_testudata(L, 1, kPending);
+  if (!memory) wrong_type(L, 1, "wait", "handle of a collective");
+  return *static_cast<dist::Pending*>(memory);
+}
+
+// wait(handle) -> result, rows of each rank (all_gather, all_to_all)
+int wait_for(lua_State* L) {
+  dist::Pending& pending = check_pending(L);
+  push_result(L, pending.wait());
+  lua_newtable(L);
+  const std::vector<int64_t>& rows = dist::rows_from_ranks();
+  for (size_t i = 0; i < rows.size(); ++i) {
+    lua_pushinteger(L, lua_Integer(rows[i]));
+    lua_rawseti(L, -2, lua_Integer(i) + 1);
+  }
+  after_op(L);
+  return 2;
+}
+
+int is_done(lua_State* L) {
+  lua_pushboolean(L, check_pending(L).done());
+  return 1;
+}
+
+int collect_pending(lua_State* L) {
+  using dist::Pending;
+  check_pending(L).~Pending();
+  return 0;
+}
+
+std::string label_at(lua_State* L, int argument) {
+  return lua_isnoneornil(L, argument) ? std::string() : std::string(check_string(L, argument, "distributed"));
+}
+
+std::vector<int64_t> sizes_at(lua_State* L, int argument, const char* name) {
+  if (lua_isnoneornil(L, argument)) return {};
+  if (!lua_istable(L, argument)) wrong_type(L, argument, name, "list of sizes");
+  std::vector<int64_t> sizes;  // a world may have more ranks than a tensor has dims
+  for (lua_Integer i = 1, n = luaL_len(L, argument); i <= n; ++i) {
+    lua_rawgeti(L, argument, i);
+    if (!lua_isinteger(L, -1)) fail(name, ": size ", i, " is no integer");
+    sizes.push_back(lua_tointeger(L, -1));
+    lua_pop(L, 1);
+  }
+  return sizes;
+}
+
+// all_reduce_(x, reduction, label)
+int all_reduce(lua_State* L) {
+  constexpr const char* kName = "all_reduce_";
+  mark_line(L);
+  return push_pending(
+      L, dist::all_reduce_(check_tensor(L, 1, kName), dist::reduction_of(kName, check_string(L, 2, kName)),
+                           label_at(L, 3)));
+}
+
+// broadcast_(x, root, label)
+int broadcast(lua_State* L) {
+  mark_line(L);
+  return push_pending(L, dist::broadcast_(check_tensor(L, 1, "broadcast_"),
+                                          int(check_integer(L, 2, "broadcast_")), label_at(L, 3)));
+}
+
+int all_gather(lua_State* L) {
+  mark_line(L);
+  return push_pending(L, dist::all_gather(check_tensor(L, 1, "all_gather")));
+}
+
+// reduce_scatter(x, reduction, sizes)
+int reduce_scatter(lua_State* L) {
+  constexpr const char* kName = "reduce_scatter";
+  mark_line(L);
+  return push_pending(
+      L, dist::reduce_scatter(check_tensor(L, 1, kName), dist::reduction_of(kName, check_string(L, 2, kName)),
+                              sizes_at(L, 3, kName)));
+}
+
+// all_to_all(x, sizes)
+int all_to_all(lua_State* L) {
+  mark_line(L);
+  return push_pending(L, dist::all_to_all(check_tensor(L, 1, "all_to_all"), sizes_at(L, 2, "all_to_all")));
+}
+
+int barrier(lua_State* L) {
+  mark_line(L);
+  dist::barrier();
+  after_op(L);
+  return 0;
+}
+
+// ---- the world
+
+int forget(lua_State*) {
+  dist::forget_whereabouts();
+  return 0;
+}
+
+// init(patience, identity)
+int init(lua_State* L) {
+  if (edge(L).files.limited) fail("init: a sandboxed script runs alone");
+  dist::WorldOptions options;
+  options.patience = check_number(L, 1, "init");
+  if (!(options.patience > 0)) fail("init: timeout ", options.patience, " is not above 0 seconds");
+  options.identity = check_string(L, 2, "init");
+  // Read by another thread while this one writes it: at worst a report names a line that is one op old.
+  const volatile SourceLine* const line = &context().line;
+  options.whereabouts = [line] {
+    SourceLine now;
+    now.file = line->file;
+    now.line = line->line;
+    return to_string(now);
+  };
+  mark_line(L);
+  dist::open_world(std::move(options));
+  // The line is gone when the state is closed.
+  lua_newuserdatauv(L, 1, 0);
+  luaL_setmetatable(L, kWatch);
+  lua_setfield(L, LUA_REGISTRYINDEX, kWatch);
+  return 0;
+}
+
+template <auto function>
+int number(lua_State* L) {
+  lua_pushinteger(L, function());
+  return 1;
+}
+
+int is_open(lua_State* L) {
+  lua_pushboolean(L, dist::is_world_open());
+  return 1;
+}
+
+// ---- gradients
+
+// The function of a call without arguments and results.
+std::function<void()> function_at(lua_State* L, int argument, const char* name) {
+  check_callable(L, argument, name);
+  const auto function = std::make_shared<LuaFunction>(L, argument);
+  return [function] { function->call({}, ""); };
+}
+
+// after_accumulation(x, f) -> id for remove
+int after(lua_State* L) {
+  lua_pushinteger(L, lua_Integer(after_accumulation(check_tensor(L, 1, "hook"), function_at(L, 2, "hook"))));
+  return 1;
+}
+
+int remove_after(lua_State* L) {
+  remove_hook(check_tensor(L, 1, "hook"), uint64_t(check_integer(L, 2, "hook")));
+  return 0;
+}
+
+int at_end(lua_State* L) {
+  at_end_of_backward(function_at(L, 1, "hook"));
+  return 0;
+}
+
+int pass_number(lua_State* L) {
+  lua_pushinteger(L, lua_Integer(backward_pass_number()));
+  return 1;
+}
+
+constexpr luaL_Reg kFunctions[] = {{"init", guard<init>},
+                                   {"is_open", guard<is_open>},
+                                   {"rank", guard<number<dist::rank>>},
+                                   {"size", guard<number<dist::size>>},
+                                   {"local_rank", guard<number<dist::local_rank>>},
+                                   {"launched_size", guard<number<dist::launched_size>>},
+                                   {"all_reduce_", guard<all_reduce>},
+                                   {"broadcast_", guard<broadcast>},
+                                   {"all_gather", guard<all_gather>},
+                                   {"reduce_scatter", guard<reduce_scatter>},
+                                   {"all_to_all", guard<all_to_all>},
+                                   {"barrier", guard<barrier>},
+                                   {"wait", guard<wait_for>},
+                                   {"is_done", guard<is_done>},
+                                   {"after_accumulation", guard<after>},
+                                   {"remove_after", guard<remove_after>},
+                                   {"at_end_of_backward", guard<at_end>},
+                                   {"pass_number", guard<pass_number>},
+                                   {nullptr, nullptr}};
+
+void make_collected(lua_State* L, const char* type, lua_CFunction collect) {
+  luaL_newmetatable(L, type);
+  lua_pushcfunction(L, collect);
+  lua_setfield(L, -2, "__gc");
+  lua_pop(L, 1);
+}
+
+}  // namespace
+
+void bind_distributed(lua_State* L, int core, int) {
+  make_collected(L, kPending, guard<collect_pending>);
+  make_collected(L, kWatch, guard<forget>);
+  luaL_newlib(L, kFunctions);
+  lua_setfield(L, core, "_world");
+}
+
+}  // namespace lunagrad
