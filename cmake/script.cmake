@@ -87,3 +87,6 @@ if(LUNAGRAD_GPU)
   target_compile_definitions(lunagrad PRIVATE LUNAGRAD_HAS_GPU)
   target_link_libraries(lunagrad PRIVATE lunagrad-gpu)
 endif()
+if(TARGET lunagrad-mpi)
+  add_dependencies(lunagrad lunagrad-mpi)  # loaded at run time
+endif()

@@ -89,6 +89,12 @@ set_tests_properties(example-05_mnist_cnn PROPERTIES FIXTURES_REQUIRED digits-id
 # the Vulkan device, too.
 add_test(NAME scripts WORKING_DIRECTORY ${CMAKE_BINARY_DIR}
          COMMAND ${PROJECT_SOURCE_DIR}/tests/scripts/all $<TARGET_FILE:lunagrad>)
+# Several ranks over MPI, where it is installed. Not under a sanitizer: MPI keeps memory.
+if(NOT LUNAGRAD_SANITIZE)
+  add_test(NAME distributed
+           COMMAND ${PROJECT_SOURCE_DIR}/tests/distributed/all $<TARGET_FILE:lunagrad> ${CMAKE_BINARY_DIR}/distributed)
+  set_tests_properties(distributed PROPERTIES SKIP_RETURN_CODE 77 PROCESSORS 2)
+endif()
 # The pages of `lunagrad runs export` and `lunagrad serve` in headless Chromium, if it is installed.
 add_test(NAME browser COMMAND ${PROJECT_SOURCE_DIR}/tests/report/browser $<TARGET_FILE:lunagrad> ${CMAKE_BINARY_DIR}/browser)
 set_tests_properties(browser PROPERTIES SKIP_RETURN_CODE 77 SKIP_REGULAR_EXPRESSION "SKIPPED")

@@ -176,8 +176,12 @@ end
 
 local automatic  -- the path of the latest automatic checkpoint
 
+-- Rank 0 writes the folder of the run.
+local function writes() return core._world.rank() == 0 end
+
 -- Writes a checkpoint that nobody asked for, in place of the one before.
 local function save_automatic()
+  if not writes() then return end
   local path = run._checkpoint_path()
   if written[#written] and written[#written].path == path then return end
   core.io.save(path, content(true))
@@ -187,6 +191,7 @@ local function save_automatic()
 end
 
 local function save(kept)
+  if not writes() then return end
   local path = run._checkpoint_path()
   core.io.save(path, kept)
   run._checkpoint_written(path)

@@ -108,6 +108,11 @@ function data.DistributedSampler(dataset, options) end
 ---@overload fun(state?: any, previous?: any): ...
 local DataLoader = {}
 
+---From now on each rank of lg.distributed gets its part of every batch: batch_size counts the samples of all ranks. Which samples are
+---in a batch, and what their transforms draw, does not depend on the number of ranks.
+---@return lunagrad.data.DataLoader
+function DataLoader:shard() end
+
 ---A function that returns the next batch at each call, pass after pass without end.
 ---@return fun(): ...
 function DataLoader:cycle() end

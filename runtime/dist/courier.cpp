@@ -147,7 +147,7 @@ int Courier::close(int code) {
     const auto job = std::make_shared<Job>();
     job->kind = Kind::meeting;
     job->what = "end of the script";
-    job->place = "at the end of its script";
+    job->place = "at the end of the script";
     try {
       post(job);
       wait(*job);
@@ -416,7 +416,7 @@ void Courier::report(const std::string& problem, const std::vector<std::string>&
   for (int to = 0; to < size_; ++to)
     if (to != rank_) transport_->send_note(to, "p");
   all_noted('p', kAnswerSeconds);
-  throw Broken{message};
+  throw Broken{"distributed: " + problem};
 }
 
 }  // namespace lunagrad::dist

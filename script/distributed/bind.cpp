@@ -124,6 +124,7 @@ int forget(lua_State*) {
 
 // init(patience, identity)
 int init(lua_State* L) {
+  if (dist::is_world_open()) return 0;
   if (edge(L).files.limited) fail("init: a sandboxed script runs alone");
   dist::WorldOptions options;
   options.patience = check_number(L, 1, "init");
@@ -142,7 +143,7 @@ int init(lua_State* L) {
   // The line is gone when the state is closed.
   lua_newuserdatauv(L, 1, 0);
   luaL_setmetatable(L, kWatch);
-  lua_setfield(L, LUA_REGISTRYINDEX, kWatch);
+  lua_setfield(L, LUA_REGISTRYINDEX, "lunagrad.world");
   return 0;
 }
 

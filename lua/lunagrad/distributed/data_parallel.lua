@@ -14,13 +14,15 @@ local read = arguments.reader("data_parallel", "model", {"bucket", 25}, {"determ
 
 -- --- what all ranks share ---
 
--- A model that differs between ranks is an error, and its values begin as those of rank 0.
-local function share_start(model)
+-- A model that differs between ranks is an error; its values and the seed of its random numbers are those of rank 0.
+local function share_start(state, model)
   local entries = tree.collect(model, "any", true)
   for _, entry in ipairs(entries) do core._set_name(entry.tensor, entry.path) end
   local waiting = {}
   for i, entry in ipairs(entries) do waiting[i] = world.broadcast_(entry.tensor, 0, entry.path) end
   for _, pending in ipairs(waiting) do world.wait(pending) end
+  local seed = core.tensor({core._new_seed()}, {dtype = "i64", device = "cpu"})
+  state.seed = world.wait(world.broadcast_(seed, 0, "the seed")):item()
 end
 
 -- Statistics that training updates. Other buffers stay as they began.
@@ -181,13 +183,12 @@ return function(...)
   if not world.is_open() then require("lunagrad.distributed").init() end
   local state = {
     bytes = math.ceil(given.bucket * (1 << 20)), watched = {}, entries = {}, passes = 0, arrival = {},
-    seed = core._new_seed(),
   }
   if given.deterministic then
     state.count = slots.share(given.slots)
     core.set_num_threads(given.threads or 1)  -- some sums depend on the number of threads
   end
-  share_start(model)
+  share_start(state, model)
   make_buckets(state, trained(model))
   if #state.entries == 0 then fail("data_parallel: no parameter of the model requires a gradient") end
   watch(state)

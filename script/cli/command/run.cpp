@@ -2,6 +2,8 @@
 #include <iostream>
 #include <memory>
 
+#include "runtime/error.h"
+#include "script/cli/base/ranks.h"
 #include "script/cli/base/run_flags.h"
 #include "script/cli/command/all.h"
 
@@ -15,6 +17,9 @@ Action add_run(Program& program) {
   add_flag(command, "--watch", flags->request.watch,
            "reload the script when it, or a module that it requires, changes");
   add_run_flags(command, *flags);
+  const auto ranks = std::make_shared<std::optional<int64_t>>();
+  add_option(command, "--ranks", *ranks,
+             "run the script in so many processes, which mpirun starts: lunagrad help distributed");
   flags->request.options.command_line = program.command_line;
   return [=] {
     std::string wrong;
@@ -22,7 +27,16 @@ Action add_run(Program& program) {
       wrong = "the script's name is empty";
     else
       wrong = flags->take_settings();
-    if (wrong.empty()) return run_and_wait(flags->request);
+    constexpr int64_t kMostRanks = 4096;
+    if (*ranks && (**ranks < 1 || **ranks > kMostRanks))
+      wrong = text("--ranks ", **ranks, ": 1 to ", kMostRanks, " expected");
+    else if (*ranks && flags->request.watch)
+      wrong = "--watch reloads one process; leave out --ranks";
+    if (wrong.empty() && ranks->value_or(1) > 1) return start_ranks(**ranks);
+    if (wrong.empty()) {
+      take_rank(flags->request);
+      return run_and_wait(flags->request);
+    }
     std::cerr << "lunagrad run: " << wrong << "\n";
     return int(Outcome::usage);
   };

@@ -1,0 +1,104 @@
+---@meta
+-- lg.distributed for editors; the code is in lua/lunagrad/distributed.
+
+---@class lunagrad
+---@field distributed lunagrad.distributed
+
+---Several processes (ranks) that run one script, started by `lunagrad run --ranks N`, mpirun or srun. Ranks count from 0. Every
+---rank calls the same collectives in the same order; where they differ, each rank names the place of every rank, and all end.
+---Outside of a launcher there is one rank.
+---@class lunagrad.distributed
+local distributed = {}
+
+---A collective on its way. Its tensors must not change before wait.
+---@class lunagrad.distributed.Handle
+local Handle = {}
+---Blocks until the collective has ended; its result.
+---@return Tensor
+function Handle:wait() end
+---Whether it has ended.
+---@return boolean
+function Handle:is_done() end
+
+---Opens the world of ranks; outside of a launcher a world of one. A rank that waits for others longer than `timeout` seconds ends
+---all of them, with a report. All ranks begin with the same script and seed.
+---Defaults: timeout = 30.
+---@param options? {timeout?: number}
+function distributed.init(options) end
+
+---Whether init was called.
+---@return boolean
+function distributed.is_initialized() end
+---The number of this process, from 0.
+---@return integer
+function distributed.rank() end
+---How many processes there are.
+---@return integer
+function distributed.size() end
+---The number of this process among those of its machine, from 0.
+---@return integer
+function distributed.local_rank() end
+
+---Replaces x on every rank by the reduction over all ranks: "sum", "mean", "product", "min" or "max". The bits are the same on
+---every rank and every repeat; 16-bit floats are added in f32. Sum and mean have a gradient. async gives a handle.
+---Defaults: op = "sum", async = false.
+---@param x Tensor
+---@param op? "sum"|"mean"|"product"|"min"|"max"
+---@param async? boolean
+---@param options? {op?: string, async?: boolean}
+---@return Tensor|lunagrad.distributed.Handle
+function distributed.all_reduce_(x, op, async, options) end
+
+---Replaces x on every rank by that of rank `root`.
+---Defaults: root = 0, async = false.
+---@param x Tensor
+---@param root? integer
+---@param async? boolean
+---@param options? {root?: integer, async?: boolean}
+---@return Tensor|lunagrad.distributed.Handle
+function distributed.broadcast_(x, root, async, options) end
+
+---The tensors of all ranks, one behind the other along dim 1, in which they may differ.
+---Defaults: async = false.
+---@param x Tensor
+---@param async? boolean
+---@param options? {async?: boolean}
+---@return Tensor|lunagrad.distributed.Handle
+function distributed.all_gather(x, async, options) end
+
+---This rank's part, along dim 1, of the reduction over all ranks. `sizes` lists the rows of each rank; without it they are even,
+---and the first ranks have one more.
+---Defaults: op = "sum", async = false.
+---@param x Tensor
+---@param op? "sum"|"mean"|"product"|"min"|"max"
+---@param sizes? integer[]
+---@param async? boolean
+---@param options? {op?: string, sizes?: integer[], async?: boolean}
+---@return Tensor|lunagrad.distributed.Handle
+function distributed.reduce_scatter(x, op, sizes, async, options) end
+
+---Cuts x along dim 1 into a part for each rank; the parts that the ranks made for this one, one behind the other.
+---Defaults: async = false.
+---@param x Tensor
+---@param sizes? integer[]
+---@param async? boolean
+---@param options? {sizes?: integer[], async?: boolean}
+---@return Tensor|lunagrad.distributed.Handle
+function distributed.all_to_all(x, sizes, async, options) end
+
+---Waits until every rank is here.
+function distributed.barrier() end
+
+---Makes a model data parallel and returns it: parameters and buffers begin as those of rank 0, and backward returns when the
+---gradients are averaged over the ranks, in buckets of `bucket` MiB that travel during backward. model:no_sync(fn) runs fn without
+---averaging, to accumulate gradients. With deterministic the batch is cut into `slots` parts, a power of two, and the bits of the
+---parameters do not depend on the number of ranks; each rank then computes with `threads` threads (1 without it).
+---Defaults: bucket = 25, deterministic = false, slots = 8.
+---@param model lunagrad.nn.Module
+---@param bucket? number MiB
+---@param deterministic? boolean
+---@param slots? integer
+---@param threads? integer
+---@param options? {bucket?: number, deterministic?: boolean, slots?: integer, threads?: integer}
+---@return lunagrad.nn.Module
+function distributed.data_parallel(model, bucket, deterministic, slots, threads, options) end

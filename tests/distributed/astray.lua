@@ -1,0 +1,48 @@
+-- One rank goes astray, in the way of the argument.
+local lg = require "lunagrad"
+local dist = lg.distributed
+local kind = arg[1]
+if kind == "seed" and os.getenv "OMPI_COMM_WORLD_RANK" == "1" then lg.manual_seed(9) end
+dist.init {timeout = 3}
+local astray = dist.rank() == dist.size() - 1
+local x = lg.ones(4, 3)
+dist.all_reduce_(x)
+
+local function average() dist.all_reduce_(x) end
+
+if kind == "shape" then dist.all_reduce_(astray and lg.ones(3) or x)
+elseif kind == "dtype" then dist.all_reduce_(astray and lg.ones(4, 3, {dtype = "f64"}) or x)
+elseif kind == "op" then dist.all_reduce_(x, astray and "max" or "sum")
+elseif kind == "root" then dist.broadcast_(x, astray and 1 or 0)
+elseif kind == "sizes" then dist.reduce_scatter(x, {sizes = astray and {1, 3} or {2, 2}})
+elseif kind == "columns" then dist.all_gather(astray and lg.ones(4, 2) or x)
+elseif kind == "order" then
+  if astray then average() dist.barrier() else dist.barrier() average() end
+elseif kind == "missing" then
+  if not astray then average() end
+elseif kind == "parameter" then
+  local net = lg.nn.Sequential(lg.nn.Linear(3, astray and 5 or 4))
+  dist.data_parallel(net)
+elseif kind == "ended" then
+  if astray then os.exit(0) end
+  average()
+elseif kind == "sleep" then
+  if astray then
+    x = x * 2
+    os.execute("exec sleep 30")
+  end
+  average()
+elseif kind == "loop" then
+  while astray do x = x * 1 end
+  average()
+elseif kind == "stopped" then
+  if astray then os.execute("kill -STOP $PPID") end
+  average()
+elseif kind == "killed" then
+  if astray then os.execute("kill -9 $PPID") end
+  average()
+elseif kind == "error" then
+  if astray then error("a mistake of one rank") end
+  average()
+elseif kind == "seed" then average()
+else error("no such way: " .. tostring(kind)) end

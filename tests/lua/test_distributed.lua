@@ -1,0 +1,120 @@
+-- lg.distributed in a world of one, and the mistakes that every world refuses. tests/distributed/ has several ranks.
+local lg = require "lunagrad"
+local expect = require "expect"
+local dist, nn, F = lg.distributed, lg.nn, lg.nn.functional
+
+assert(not dist.is_initialized() and dist.rank() == 0 and dist.size() == 1)
+dist.init()
+dist.init {timeout = 5}  -- a second call changes nothing
+assert(dist.is_initialized() and dist.rank() == 0 and dist.size() == 1 and dist.local_rank() == 0)
+
+-- Collectives are copies.
+local x = lg.arange(6):float():reshape(2, 3)
+assert(dist.all_reduce_(x, "mean") == x)
+expect.close(x, {{0, 1, 2}, {3, 4, 5}})
+expect.equal(dist.all_gather(x:t()):tolist(), x:t():tolist())
+expect.equal(dist.reduce_scatter(x, {sizes = {2}}):tolist(), x:tolist())
+expect.equal(dist.all_to_all(x):tolist(), x:tolist())
+assert(dist.all_gather(lg.tensor(7)):equal(lg.tensor {7}))
+assert(dist.broadcast_(x, {async = true}):wait() == x)
+local handle = dist.all_reduce_(x, {op = "max", async = true})
+assert(handle:is_done() and handle:wait() == x and handle:wait() == x and tostring(handle) == "Handle(done)")
+dist.barrier()
+
+-- Gradients.
+local w = lg.ones(2, 3, {requires_grad = true})
+for _, f in ipairs {dist.all_gather, dist.reduce_scatter, dist.all_to_all,
+  function(y) return dist.all_reduce_(y) end, function(y) return dist.broadcast_(y) end} do
+  w.grad = nil;
+  (f(w * 3) * x):sum():backward()
+  expect.equal(w.grad:tolist(), (x * 3):tolist())
+end
+
+-- Mistakes.
+expect.call_raises("all_reduce_: a Tensor expected (got number)", dist.all_reduce_, 3)
+expect.call_raises("there is no reduction 'avg'", dist.all_reduce_, x, "avg")
+expect.call_raises("the mean of i64 is no i64", dist.all_reduce_, lg.arange(3), "mean")
+expect.call_raises("broadcast: there is no rank 1 among 1 (they count from 0)", dist.broadcast_, x, 1)
+expect.call_raises("reduce_scatter: 2 sizes for 1 ranks", dist.reduce_scatter, x, {sizes = {1, 1}})
+expect.call_raises("reduce_scatter: the sizes sum to 3, dim 1 has 2", dist.reduce_scatter, x, {sizes = {3}})
+expect.call_raises("all_to_all: a tensor with dim 1 is needed", dist.all_to_all, lg.tensor(1))
+expect.call_raises("a gradient needs the result at once", dist.all_gather, w, {async = true})
+expect.call_raises("'max' has no gradient here", dist.all_reduce_, w * 1, "max")
+expect.call_raises("data_parallel: a module expected (got number)", dist.data_parallel, 3)
+expect.call_raises("slots must be a power of two (got 6)", dist.data_parallel, nn.Linear(2, 2), {deterministic = true, slots = 6})
+expect.call_raises("bucket is a number of MiB above 0 (got 0)", dist.data_parallel, nn.Linear(2, 2), {bucket = 0})
+
+-- A data parallel model is the model; in a world of one it trains as it did.
+local function train(model, steps)
+  local optimizer = lg.optim.SGD(model:parameters(), 0.1)
+  lg.manual_seed(2)
+  local a, b = lg.randn(8, 4), lg.randint(0, 3, {8})
+  for _ = 1, steps do
+    optimizer:zero_grad()
+    F.cross_entropy(model(a), b):backward()
+    optimizer:step()
+  end
+  return model:state_dict()
+end
+local function net()
+  lg.manual_seed(1)
+  return nn.Sequential(nn.Linear(4, 6), nn.BatchNorm1d(6), nn.ReLU(), nn.Linear(6, 3))
+end
+local plain = train(net(), 10)
+local model = net()
+local parallel = dist.data_parallel(model)
+assert(parallel == model)
+expect.call_raises("the model is data parallel already", dist.data_parallel, model)
+local state = train(model, 10)
+for name, value in pairs(plain) do assert(value:equal(state[name]), name) end
+
+-- Slots: batch norm sees each of them alone, and one number for the whole batch is their mean.
+local sliced = dist.data_parallel(net(), {deterministic = true, slots = 4})
+state = train(sliced, 10)
+local differs = 0
+for name, value in pairs(plain) do differs = differs + (value:equal(state[name]) and 0 or 1) end
+assert(differs > 0 and state["1.num_batches_tracked"]:item() == 10)
+expect.call_raises("6 samples cannot be cut into 4 slots", sliced, lg.randn(6, 4))
+assert(select(2, pcall(sliced.eval(sliced), lg.randn(8, 4))):size(2) == 3)
+local Loss = nn.class("Loss")
+function Loss:init() self.fc = nn.Linear(4, 1) end
+function Loss:forward(a) return {loss = self.fc(a):square():mean(), rows = self.fc(a)} end
+local loss = dist.data_parallel(Loss(), {deterministic = true, slots = 2})
+local out = loss(lg.ones(4, 4))
+assert(out.loss:dim() == 0 and out.rows:size(1) == 4)
+out.loss:backward()
+expect.close(out.loss:item(), out.rows:square():mean():item(), 1e-6)
+
+-- no_sync, frozen and thawed parameters, a pass with an error.
+model:no_sync(function() model(lg.randn(8, 4)):sum():backward() end)
+model[1].weight:requires_grad_(false)
+model:zero_grad()
+model(lg.randn(8, 4)):sum():backward()
+assert(model[1].weight.grad == nil and model[1].bias.grad)
+model[1].weight:requires_grad_(true)
+model:zero_grad()
+local y = model(lg.randn(8, 4))
+local hook = model[4].bias:register_hook(function() error("refused") end)
+expect.raises("refused", function() y:sum():backward() end)
+hook:remove()
+model:zero_grad()
+model(lg.randn(8, 4)):sum():backward()
+assert(model[1].weight.grad and model[4].bias.grad)
+model:zero_grad()
+expect.raises("create_graph", function() model(lg.randn(8, 4)):square():sum():backward(nil, {create_graph = true}) end)
+
+-- Loaders: the part of one of one is everything.
+local set = lg.data.TensorDataset(lg.arange(10))
+local loader = lg.data.DataLoader(set, {batch_size = 4, shuffle = true, seed = 1})
+local function order()
+  local list = {}
+  for batch in loader do for _, v in ipairs(batch:tolist()) do list[#list + 1] = v end end
+  return list
+end
+local before = order()
+loader.begun = 0
+assert(loader:shard() == loader)
+expect.equal(order(), before)
+expect.raises("an IterableDataset makes its own order", function()
+  lg.data.DataLoader(lg.data.IterableDataset(function() return function() end end)):shard()
+end)

@@ -1,0 +1,170 @@
+// What the ranks of a world compute: sums in a fixed order; and the order of a backward pass in which someone
+// waits for gradients.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "runtime/dist/reduce.h"
+#include "runtime/error.h"
+#include "runtime/ops.h"
+#include "runtime/tape/after.h"
+#include "runtime/tape/tape.h"
+
+namespace lunagrad::tests {
+namespace {
+
+using dist::check_reduction, dist::first_part, dist::reduce, dist::reduction_of;
+using Ranks = dist::Reduction;  // lunagrad::Reduction is that of losses
+
+template <class T>
+std::vector<T> reduced(Ranks reduction, const std::vector<std::vector<T>>& parts) {
+  std::vector<const void*> places;
+  for (const auto& part : parts) places.push_back(part.data());
+  std::vector<T> out(parts[0].size());
+  reduce(reduction, dtype_of<T>, places.data(), int(parts.size()), int64_t(out.size()), out.data());
+  return out;
+}
+
+std::string message_of(const std::function<void()>& f) {
+  try {
+    f();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+Tensor leaf(double value) {
+  Tensor x = Tensor::from<double>(std::vector<double>{value}, {1});
+  return x.requires_grad_();
+}
+
+}  // namespace
+
+TEST_CASE("ranks are added in halves, the first of which is a power of two") {
+  const float big = 1e8f;
+  // (big + 1) + (-big + 1) = 0 + … in f32, where one after the other would give 1.
+  CHECK(reduced<float>(Ranks::sum, {{big}, {1}, {-big}, {1}})[0] == (big + 1.f) + (-big + 1.f));
+  CHECK(reduced<float>(Ranks::sum, {{big}, {1}, {-big}})[0] == (big + 1.f) + -big);
+  CHECK(first_part(2) == 1);
+  CHECK(first_part(3) == 2);
+  CHECK(first_part(8) == 4);
+  CHECK(first_part(9) == 8);
+}
+
+TEST_CASE("sums of aligned blocks of ranks are what fewer ranks with more parts give") {
+  std::vector<std::vector<float>> parts;
+  for (int i = 0; i < 8; ++i) {
+    std::vector<float> part;
+    for (int j = 0; j < 5000; ++j) part.push_back(std::sin(float(i * 5000 + j)) * float(1 << (j % 20)));
+    parts.push_back(part);
+  }
+  const std::vector<float> eight = reduced(Ranks::sum, parts);
+  for (const size_t each : {2, 4}) {
+    std::vector<std::vector<float>> sums;
+    for (size_t i = 0; i < 8; i += each)
+      sums.push_back(reduced(Ranks::sum, std::vector<std::vector<float>>(parts.begin() + long(i),
+                                                                         parts.begin() + long(i + each))));
+    CHECK(reduced(Ranks::sum, sums) == eight);
+  }
+}
+
+TEST_CASE("16-bit floats are added in f32 and rounded once") {
+  const auto half = [](float x) { return Half(x); };
+  std::vector<std::vector<Half>> parts(5, {half(0.25f)});
+  parts[0][0] = half(1024);
+  CHECK(float(reduced(Ranks::sum, parts)[0]) == 1025.f);  // one by one each 0.25 would be lost
+  CHECK(float(reduced<BFloat16>(Ranks::mean, {{BFloat16(256.f)}, {BFloat16(1.f)}, {BFloat16(1.f)}})[0]) ==
+        86.f);
+}
+
+TEST_CASE("integers wrap around, bool is or and and, NaN stays") {
+  CHECK(reduced<uint8_t>(Ranks::sum, {{200}, {100}})[0] == 44);
+  CHECK(reduced<int64_t>(Ranks::product, {{INT64_MAX}, {2}})[0] == -2);
+  CHECK(reduced<int32_t>(Ranks::min, {{3}, {-7}, {5}})[0] == -7);
+  const bool yes[] = {true}, no[] = {false};
+  const void* const parts[] = {no, yes, no};
+  bool out = false;
+  reduce(Ranks::sum, DType::boolean, parts, 3, 1, &out);
+  CHECK(out);
+  reduce(Ranks::product, DType::boolean, parts, 3, 1, &out);
+  CHECK(!out);
+  CHECK(std::isnan(reduced<float>(Ranks::max, {{1}, {std::nanf("")}, {2}})[0]));
+}
+
+TEST_CASE("a reduction that a type has not is refused") {
+  CHECK(message_of([] { check_reduction("all_reduce", Ranks::max, DType::c64); }) ==
+        "all_reduce: c64 has no max");
+  CHECK(message_of([] { check_reduction("all_reduce", Ranks::mean, DType::i64); }) ==
+        "all_reduce: the mean of i64 is no i64; write x:float() first, or take the sum");
+  CHECK(message_of([] { reduction_of("all_reduce", "avg"); }) ==
+        "all_reduce: there is no reduction 'avg'; there are sum, mean, product, min, max");
+}
+
+TEST_CASE("a leaf that someone waits for is visited after its last use, and the pass tells its end") {
+  const Tensor first = leaf(2), second = leaf(3), third = leaf(5);
+  std::vector<std::string> told;
+  const auto log = [&](const char* name, const Tensor& x) {
+    return after_accumulation(
+        x, [&told, name, x] { told.push_back(name + std::to_string(int(x.grad().item()))); });
+  };
+  const uint64_t id = log("first", first);
+  log("third", third);
+  Tensor h = mul(first, second);
+  register_hook(h, [&](const Tensor&) {
+    told.push_back("hook");
+    at_end_of_backward([&] { told.push_back("end"); });
+    return Tensor();
+  });
+  const Tensor loss = sum(mul(h, third));
+  backward(loss, {}, {.retain_graph = true});
+  CHECK(told == std::vector<std::string>{"third6", "hook", "first15", "end"});
+  CHECK(second.grad().item() == 10);
+
+  // Added to what is there; a removed function is not called.
+  told.clear();
+  remove_hook(first, id);
+  backward(sum(mul(first, third)));
+  CHECK(told == std::vector<std::string>{"third8"});
+  CHECK(first.grad().item() == 20);
+
+  // grad() accumulates nothing, so it tells nothing.
+  told.clear();
+  grad({sum(mul(first, third))}, {third});
+  CHECK(told.empty());
+}
+
+TEST_CASE("a leaf that is used several times is told once, with the whole gradient") {
+  const Tensor x = leaf(3);
+  int told = 0;
+  after_accumulation(x, [&] {
+    ++told;
+    CHECK(x.grad().item() == 6);
+  });
+  backward(sum(mul(x, x)));
+  CHECK(told == 1);
+}
+
+TEST_CASE("outside of a pass there is no end to wait for, and a failed pass tells none") {
+  CHECK(backward_pass_number() == 0);
+  CHECK(message_of([] { at_end_of_backward([] {}); }) == "backward: no pass is running");
+  const Tensor x = leaf(2);
+  Tensor h = mul(x, x);
+  bool told = false;
+  register_hook(h, [&](const Tensor&) -> Tensor {
+    at_end_of_backward([&] { told = true; });
+    fail("hook: refused");
+  });
+  const Tensor loss = sum(h);
+  CHECK(message_of([&] { backward(loss); }) == "hook: refused");
+  CHECK(!told);
+  backward(sum(mul(x, x)));
+  CHECK(!told);
+  CHECK(message_of([&] { after_accumulation(loss, [] {}); }) ==
+        "backward: only a leaf that requires grad is waited for");
+}
+
+}  // namespace lunagrad::tests
