@@ -19,7 +19,7 @@ Action add_run(Program& program) {
   add_run_flags(command, *flags);
   const auto ranks = std::make_shared<std::optional<int64_t>>();
   add_option(command, "--ranks", *ranks,
-             "run the script in so many processes, which mpirun starts: lunagrad help distributed");
+             "run the script in so many processes, which mpirun starts: lunagrad help data-parallel");
   flags->request.options.command_line = program.command_line;
   return [=] {
     std::string wrong;

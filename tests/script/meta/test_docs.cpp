@@ -80,7 +80,8 @@ TEST_CASE("the scripts of the documents run") {
   const Folder folder;
   std::filesystem::create_directory_symlink(LUNAGRAD_SOURCE_DIR "/assets", folder.path() + "/assets");
   size_t count = 0;
-  for (const char* document : {"README.md", "docs/guide.md", "docs/tutorial.md", "docs/pytorch.md"}) {
+  for (const char* document :
+       {"README.md", "docs/guide.md", "docs/tutorial.md", "docs/pytorch.md", "docs/distributed.md"}) {
     for (const std::string& block : lua_blocks(document)) {
       const std::string name = "block" + std::to_string(++count) + ".lua";
       folder.write(name, block);
