@@ -51,7 +51,7 @@ target_link_libraries(lunagrad-runtime PRIVATE PkgConfig::OPENBLAS PkgConfig::HI
 
 # The ranks of lg.distributed talk through MPI, if there is one. It has a library of its own, which is loaded when ranks were
 # started: a program runs without MPI, too.
-if(LUNAGRAD_MPI AND NOT CMAKE_CROSSCOMPILING)
+if(LUNAGRAD_MPI AND LUNAGRAD_SCRIPT AND NOT CMAKE_CROSSCOMPILING)
   find_package(MPI COMPONENTS C)
 endif()
 if(MPI_C_FOUND)

@@ -19,8 +19,8 @@ struct Broken {
 
 constexpr std::chrono::milliseconds kIdle{20};          // between two looks at notes without a job
 constexpr std::chrono::milliseconds kBetweenNotes{50};  // the same while bytes travel
-constexpr std::chrono::microseconds kNap{50};
-constexpr int kSpins = 200;                   // looks at an exchange before the thread naps between them
+constexpr std::chrono::microseconds kShortNap{5}, kNap{50};
+constexpr int kSpins = 20, kShortNaps = 200;  // looks at an exchange without a nap, and with short ones
 constexpr double kAnswerSeconds = 3;          // in which a living rank says where it is
 constexpr double kEndSeconds = 2;             // in which a script may end after its error
 constexpr int64_t kSmall = 1 << 14;           // bytes of a sum that every rank adds by itself
@@ -235,6 +235,9 @@ void Courier::carry_out(Job& job) {
   } const leave{active_};
   compare(job);
   move(job);
+  if (options_.slow_link > 0)
+    std::this_thread::sleep_for(
+        seconds(options_.slow_link * double(job.rows * job.row) * double(item_size(job.dtype))));
 }
 
 // Waits for the exchange that was started last.
@@ -244,10 +247,9 @@ void Courier::finish_exchange() {
     const Clock::time_point now = Clock::now();
     if (now >= next_notes_) read_notes();
     if (std::isfinite(options_.patience) && now - start > seconds(options_.patience)) report_silence(true);
-    if (looks < kSpins)
-      std::this_thread::yield();
-    else
-      std::this_thread::sleep_for(kNap);
+    // No yield: beside a thread that computes, one that yields waits for a whole time slice, one that naps
+    // wakes.
+    if (looks >= kSpins) std::this_thread::sleep_for(looks < kShortNaps ? kShortNap : kNap);
   }
 }
 

@@ -45,6 +45,7 @@ struct Job {
 struct CourierOptions {
   std::function<std::unique_ptr<Transport>()> open;  // called on the thread; null: a world of one
   double patience = 30;  // seconds without a sign of another rank; infinity: for ever
+  double slow_link = 0;  // seconds more for each byte of a job, for tests of overlap
 };
 
 class Courier {

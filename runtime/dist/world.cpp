@@ -268,7 +268,10 @@ void share_processors(int ranks) {
 void open_world(WorldOptions options) {
   if (courier) return;
   const bool alone = launched_size() == 1;
-  courier = new Courier({alone ? nullptr : open_mpi, options.patience});
+  // MiB a second, to see in a test on one machine what a slow network would do.
+  const char* const link = std::getenv("LUNAGRAD_TEST_LINK");
+  const double slow_link = link && std::atof(link) > 0 ? 1 / (std::atof(link) * (1 << 20)) : 0;
+  courier = new Courier({alone ? nullptr : open_mpi, options.patience, slow_link});
   courier->set_whereabouts(std::move(options.whereabouts));
   share_processors(courier->local_size());
   // All ranks run the same: a difference would show later, as wrong numbers.

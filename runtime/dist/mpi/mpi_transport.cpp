@@ -143,6 +143,9 @@ extern "C" __attribute__((visibility("default"))) lunagrad::dist::Transport* lun
     const char** why) {
   static std::string problem;
   try {
+    // Open MPI would yield at every look at a request, and wait for a whole time slice of the threads that
+    // compute.
+    setenv("OMPI_MCA_mpi_yield_when_idle", "0", 0);
     int provided = 0;
     if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS) {
       *why = "MPI_Init_thread failed";
