@@ -109,7 +109,7 @@ TEST_CASE("a leaf that someone waits for is visited after its last use, and the 
   std::vector<std::string> told;
   const auto log = [&](const char* name, const Tensor& x) {
     return after_accumulation(
-        x, [&told, name, x] { told.push_back(name + std::to_string(int(x.grad().item()))); });
+        x, [&told, name, &x] { told.push_back(name + std::to_string(int(x.grad().item()))); });
   };
   const uint64_t id = log("first", first);
   log("third", third);
