@@ -2,6 +2,7 @@
 local core = require "lunagrad.core"
 require "lunagrad.tensor"
 require "lunagrad.functions"
+require "lunagrad.rebinding"
 local elsewhere = require "lunagrad.elsewhere"
 local fields = require "lunagrad.fields"
 

@@ -85,6 +85,28 @@ assert(out.loss:dim() == 0 and out.rows:size(1) == 4)
 out.loss:backward()
 expect.close(out.loss:item(), out.rows:square():mean():item(), 1e-6)
 
+-- A checkpoint inside of a slot runs again with the parameters of the slot.
+local Block = nn.class("Block")
+function Block:init(checkpointed)
+  self.checkpointed = checkpointed
+  self.inner = nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8), nn.Dropout(0.3), nn.Linear(8, 3))
+end
+function Block:forward(a) return self.checkpointed and lg.checkpoint(self.inner, a) or self.inner(a) end
+local function block(checkpointed)
+  lg.manual_seed(1)
+  return train(dist.data_parallel(Block(checkpointed), {deterministic = true, slots = 4}), 5)
+end
+local kept = block(false)
+for name, value in pairs(block(true)) do assert(value:equal(kept[name]), name) end
+local fc = nn.Linear(4, 2)
+local given = {weight = lg.randn(2, 4, {requires_grad = true}), bias = lg.zeros(2)}
+local Call = nn.class("Call")
+function Call:init() self.fc = fc end
+function Call:forward(a) return lg.checkpoint(function(b) return self.fc(b) end, a) end
+lg.func.functional_call(Call(), {["fc.weight"] = given.weight, ["fc.bias"] = given.bias}, {lg.ones(3, 4)}):sum():backward()
+expect.equal(given.weight.grad:tolist(), lg.full({2, 4}, 3.0):tolist())
+assert(fc.weight.grad == nil)
+
 -- no_sync, frozen and thawed parameters, a pass with an error.
 model:no_sync(function() model(lg.randn(8, 4)):sum():backward() end)
 model[1].weight:requires_grad_(false)

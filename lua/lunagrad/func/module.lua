@@ -1,5 +1,6 @@
 -- functional_call and stack_module_state: modules as functions of their parameters.
 local core = require "lunagrad.core"
+local rebinding = require "lunagrad.rebinding"
 local tree = require "lunagrad.func.tree"
 
 local fail, is_tensor = core._fail, core.is_tensor
@@ -52,20 +53,14 @@ function func.functional_call(module, given, args, kwargs)
   for name in pairs(values) do
     if not known[name] then fail(("functional_call: the module has no parameter or buffer '%s'"):format(tostring(name))) end
   end
-  local _ <close> = setmetatable({}, {__close = function()
-    for _, place in ipairs(places) do rawset(place.owner, place.key, place.tensor) end
-  end})
-  for _, place in ipairs(places) do
-    local value = values[place.path] or shared[place.tensor]
-    if value then rawset(place.owner, place.key, value) end
-  end
+  for _, place in ipairs(places) do place.value = values[place.path] or shared[place.tensor] end
   local list = args == nil and {} or tree.is_branch(args) and args or {args}
   if kwargs ~= nil then
     local count = #list
     list = table.move(list, 1, count, 1, {})
     list[count + 1] = kwargs
   end
-  return module(table.unpack(list))
+  return rebinding.call(places, module, table.unpack(list))
 end
 
 -- stack_module_state(models) -> parameters, buffers: the tensors of modules of one class, stacked by name.
