@@ -301,30 +301,41 @@ void Courier::move(Job& job) {
   }
 }
 
+// Memory for what the other ranks send. It is kept, since new pages cost as much as the additions.
+char* Courier::room(size_t bytes) {
+  constexpr size_t kKept = size_t(256) << 20;
+  if (bytes > room_bytes_ || room_bytes_ > kKept) {
+    room_.reset();
+    room_bytes_ = 0;
+    room_.reset(new char[std::max<size_t>(1, bytes)]);
+    room_bytes_ = bytes;
+  }
+  return room_.get();
+}
+
 void Courier::all_reduce(Job& job) {
   const size_t item = item_size(job.dtype);
   const int64_t count = job.rows * job.row;
   const auto* const in = static_cast<const char*>(job.in);
   auto* const out = static_cast<char*>(job.out);
   if (count * int64_t(item) * size_ <= kSmall) {
-    const std::unique_ptr<char[]> all(new char[std::max<size_t>(1, size_t(count * size_) * item)]);
-    transport_->start_gather(in, all.get(), Transport::Counts(size_t(size_), count), item);
+    char* const all = room(size_t(count * size_) * item);
+    transport_->start_gather(in, all, Transport::Counts(size_t(size_), count), item);
     finish_exchange();
-    const auto blocks = blocks_in(all.get(), size_, count, item);
+    const auto blocks = blocks_in(all, size_, count, item);
     return reduce(job.reduction, job.dtype, blocks.data(), size_, count, out);
   }
   // Each rank adds a share of the elements, and all gather the shares.
-  std::unique_ptr<char[]> received;
   for (int64_t at = 0; at < count; at += kPiece) {
     const int64_t here = std::min(kPiece, count - at);
     const Transport::Counts shares = divide(here, size_);
     const int64_t share = shares[size_t(rank_)];
-    if (!received) received.reset(new char[std::max<size_t>(1, size_t(shares[0] * (size_ + 1)) * item)]);
-    transport_->start_exchange(in + size_t(at) * item, shares, received.get(),
+    char* const received = room(size_t(share * (size_ + 1)) * item);
+    transport_->start_exchange(in + size_t(at) * item, shares, received,
                                Transport::Counts(size_t(size_), share), item);
     finish_exchange();
-    char* const sum = received.get() + size_t(share * size_) * item;
-    const auto blocks = blocks_in(received.get(), size_, share, item);
+    char* const sum = received + size_t(share * size_) * item;
+    const auto blocks = blocks_in(received, size_, share, item);
     reduce(job.reduction, job.dtype, blocks.data(), size_, share, sum);
     transport_->start_gather(sum, out + size_t(at) * item, shares, item);
     finish_exchange();
@@ -336,11 +347,10 @@ void Courier::reduce_scatter(Job& job) {
   Transport::Counts out_counts;
   for (const int64_t rows : job.sizes) out_counts.push_back(rows * job.row);
   const int64_t share = out_counts[size_t(rank_)];
-  const std::unique_ptr<char[]> received(new char[std::max<size_t>(1, size_t(share * size_) * item)]);
-  transport_->start_exchange(job.in, out_counts, received.get(), Transport::Counts(size_t(size_), share),
-                             item);
+  char* const received = room(size_t(share * size_) * item);
+  transport_->start_exchange(job.in, out_counts, received, Transport::Counts(size_t(size_), share), item);
   finish_exchange();
-  const auto blocks = blocks_in(received.get(), size_, share, item);
+  const auto blocks = blocks_in(received, size_, share, item);
   reduce(job.reduction, job.dtype, blocks.data(), size_, share, job.out);
 }
 

@@ -81,6 +81,7 @@ class Courier {
   void gather(Job&);
   void reduce_scatter(Job&);
   void all_to_all(Job&);
+  char* room(size_t bytes);
   void finish_exchange();
   void read_notes();
   [[noreturn]] void report_silence(bool own);
@@ -94,6 +95,8 @@ class Courier {
   uint64_t number_ = 0;  // of collectives so far
   const Job* active_ = nullptr;
   std::vector<int64_t> rows_of_;  // each rank's rows in the active job
+  std::unique_ptr<char[]> room_;
+  size_t room_bytes_ = 0;
   // What notes of each rank said: where it is (after '!' or '='), and that it has printed its report ('p').
   std::vector<std::string> places_;
   std::vector<bool> printed_;

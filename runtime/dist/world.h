@@ -19,8 +19,8 @@ struct WorldOptions {
   std::function<std::string()> whereabouts;  // the line where the script is now; called by another thread
 };
 
-// Opens the world that mpirun or srun started, or a world of one. Error when it cannot, or when it is open
-// with other options. A second call changes nothing.
+// Opens the world that mpirun or srun started, or a world of one. Error when it cannot. A second call changes
+// nothing.
 void open_world(WorldOptions);
 bool is_world_open();
 void forget_whereabouts();  // before what the function needs is gone

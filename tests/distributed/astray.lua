@@ -23,6 +23,9 @@ elseif kind == "missing" then
 elseif kind == "parameter" then
   local net = lg.nn.Sequential(lg.nn.Linear(3, astray and 5 or 4))
   dist.data_parallel(net)
+elseif kind == "early" then
+  local net = dist.data_parallel(lg.nn.Sequential(lg.nn.Linear(3, 4), lg.nn.Linear(4, 2)))
+  for _ = 1, astray and 2 or 3 do net(x):sum():backward() end
 elseif kind == "ended" then
   if astray then os.exit(0) end
   average()

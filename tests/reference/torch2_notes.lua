@@ -109,7 +109,7 @@ torch.set_flush_denormal | denormal numbers are kept
 torch.is_warn_always_enabled torch.set_warn_always | a warning is printed once
 torch.*vital* | internals of PyTorch's reports
 torch.hash_tensor | `lg.equal` compares tensors
-torch.nn.DataParallel | one process, one device for each tensor
+torch.nn.DataParallel | a process for each device: `lg.distributed.data_parallel`
 torch.nn.Module.T_destination torch.nn.Module.call_super_init torch.nn.Module.dump_patches torch.nn.functional.Optional torch.optim.Optimizer.OptimizerP*Hook torch.optim.Optimizer.profile_hook_step torch.utils.data.*_validation* torch.utils.data.functional_datapipe torch.utils.data.*determin* torch.utils.data.DFIterDataPipe torch.utils.data.DataChunk | names of Python's types and internals
 torch.func.functionalize | there is no tracer that would see a function without its in-place writes
 torch.autograd.set_multithreading_enabled | backward runs on the thread of the script

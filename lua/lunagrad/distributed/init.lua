@@ -44,19 +44,17 @@ Handle.__index = Handle
 -- Blocks until the collective has ended, and returns its result.
 function Handle:wait()
   if self.pending then
-    self.result = self.finish(world.wait(self.pending))
-    self.pending, self.finish = nil, nil
+    self.result = world.wait(self.pending)
+    self.pending = nil
   end
   return self.result
 end
 function Handle:is_done() return self.pending == nil or world.is_done(self.pending) end
 function Handle:__tostring() return self:is_done() and "Handle(done)" or "Handle(on its way)" end
 
-local function first(result) return result end
-
 -- The result of a collective, or a handle of it.
 local function ended(pending, async)
-  if async then return setmetatable({pending = pending, finish = first}, Handle) end
+  if async then return setmetatable({pending = pending}, Handle) end
   return (world.wait(pending))
 end
 
