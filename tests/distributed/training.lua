@@ -32,18 +32,37 @@ function Odd:forward(x, extra)
   return self.out(h)
 end
 
-local deterministic = case == "cnn"
-local images = case == "cnn"
+-- Sequences of tokens; the embedding is the output layer, too.
+local Gpt = nn.class("Gpt")
+function Gpt:init()
+  self.tokens = nn.Embedding(11, 16)
+  self.block = nn.TransformerEncoderLayer(16, 2, {dim_feedforward = 32, dropout = 0.1, batch_first = true})
+  self.head = nn.Linear(16, 11, {bias = false})
+  self.head.weight = self.tokens.weight
+  self.out = nn.Linear(11, 5)
+end
+function Gpt:forward(x) return self.out(self.head(self.block(self.tokens(x))):mean(2)) end
+local Lstm = nn.class("Lstm")
+function Lstm:init()
+  self.tokens = nn.Embedding(11, 16)
+  self.lstm = nn.LSTM(16, 12, {num_layers = 2, batch_first = true, dropout = 0.2})
+  self.out = nn.Linear(12, 5)
+end
+function Lstm:forward(x) return self.out(self.lstm(self.tokens(x)):select(2, -1)) end
+
+local classes = {cnn = Cnn, gpt = Gpt, lstm = Lstm, odd = Odd}
+local deterministic = case == "cnn" or case == "gpt" or case == "lstm"
 lg.manual_seed(5)
-local set = lg.data.TensorDataset(images and lg.randn(64, 1, 8, 8) or lg.randn(64, 6), lg.randint(0, 5, {64}))
+local inputs = case == "cnn" and lg.randn(64, 1, 8, 8) or deterministic and lg.randint(0, 11, {64, 7}) or lg.randn(64, 6)
+local set = lg.data.TensorDataset(inputs, lg.randint(0, 5, {64}))
 if rank > 0 then lg.manual_seed(100 + rank) end  -- rank 0's model is the one that counts
-local bare = case == "cnn" and Cnn() or case == "odd" and Odd() or
+local bare = classes[case] and classes[case]() or
   nn.Sequential(nn.Linear(6, 32), nn.Tanh(), nn.Linear(32, 32), nn.ReLU(), nn.Linear(32, 5))
 local model = dist.data_parallel(bare, {deterministic = deterministic, bucket = 0.001})
 assert(model == bare)
 local loader = lg.data.DataLoader(set, {batch_size = 16, shuffle = true, seed = 3}):shard()
 assert(#loader == 4)
-local optimizer = case == "cnn" and lg.optim.Adam(model:parameters(), 1e-3) or lg.optim.SGD(model:parameters(), 0.1)
+local optimizer = deterministic and lg.optim.Adam(model:parameters(), 1e-3) or lg.optim.SGD(model:parameters(), 0.1)
 
 local step, share = 0, 16 // size
 for _ = 1, 13 do
