@@ -1,9 +1,16 @@
--- compare.lua ONE OTHER TOLERANCE: whether two files of tensors are equal, with tolerance 0 bit for bit.
+-- compare.lua ONE OTHER TOLERANCE: whether two files of tensors, or the states of two checkpoints, are equal, with tolerance 0 bit
+-- for bit.
 local lg = require "lunagrad"
-local one, other, tolerance = lg.io.load(arg[1]), lg.io.load(arg[2]), tonumber(arg[3])
-local count = 0
-for name, x in pairs(one) do
-  local y = assert(other[name], name .. " is missing")
+local tolerance, count = tonumber(arg[3]), 0
+
+local function compare(x, y, name)
+  if type(x) == "table" then
+    for key, value in pairs(x) do compare(value, y[key], name .. "." .. tostring(key)) end
+    return
+  elseif not lg.is_tensor(x) then
+    assert(x == y, name .. " differs")
+    return
+  end
   count = count + 1
   if tolerance == 0 then
     assert(x:equal(y), name .. " differs")
@@ -12,4 +19,8 @@ for name, x in pairs(one) do
     assert(apart <= tolerance, ("%s differs by %g"):format(name, apart))
   end
 end
+
+local one, other = lg.io.load(arg[1]), lg.io.load(arg[2])
+if one.states then one, other = {one.states, one.rng}, {other.states, other.rng} end
+compare(one, other, "it")
 assert(count > 0)

@@ -129,15 +129,24 @@ local function arm(state, value)
   end
 end
 
--- Random numbers of a part of the batch: they depend on the seed, the number of the pass and of the part.
+-- Counts the passes of a step of lg.run.steps, from 1, so that a run which goes on from a checkpoint counts on. Outside of such
+-- steps it counts all passes.
+local function count_pass(state)
+  local run = core.run
+  local step = run and run._in_steps() and run._progress() or 0
+  if step ~= state.step then state.step, state.pass_of_step = step, 0 end
+  state.pass_of_step = state.pass_of_step + 1
+end
+
+-- Random numbers of a part of the batch: they depend on the shared seed, the step, the pass in it and the number of the part.
 local function seeded(state, part)
-  core.set_rng_state {seed = draws(state.seed, state.passes, part):seed(), stream = 0}
+  core.set_rng_state {seed = draws(state.seed, state.step, state.pass_of_step, part):seed(), stream = 0}
 end
 
 local function run(state, model, forward, ...)
   local own = core.get_rng_state()
   local _ <close> = setmetatable({}, {__close = function() core.set_rng_state(own) end})
-  state.passes = state.passes + 1
+  count_pass(state)
   if not state.count then
     seeded(state, world.rank())
     return table.pack(forward(model, ...))
@@ -182,7 +191,7 @@ return function(...)
   end
   if not world.is_open() then require("lunagrad.distributed").init() end
   local state = {
-    bytes = math.ceil(given.bucket * (1 << 20)), watched = {}, entries = {}, passes = 0, arrival = {},
+    bytes = math.ceil(given.bucket * (1 << 20)), watched = {}, entries = {}, arrival = {},
   }
   if given.deterministic then
     state.count = slots.share(given.slots)
