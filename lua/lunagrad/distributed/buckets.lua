@@ -33,22 +33,24 @@ local function new(entries, bytes)
   return self
 end
 
--- Begins a backward pass.
+-- Begins a backward pass. One that ended with an error may have left buckets on their way.
 function Buckets:begin()
   self.sent = 0
   for _, bucket in ipairs(self.list) do
+    if bucket.pending then world.wait(bucket.pending) end
     bucket.arrived, bucket.has, bucket.pending = 0, {}, nil
     bucket.flat = bucket.flat or core.empty({bucket.count + #bucket.entries}, {dtype = bucket.dtype, device = bucket.device})
   end
 end
 
 local function send(self, bucket)
-  local flat, count = bucket.flat, bucket.count
+  local flat, count, flags = bucket.flat, bucket.count, {}
   for i, entry in ipairs(bucket.entries) do
     local part, gradient = flat:narrow(1, bucket.places[i], entry.tensor:numel()), entry.tensor.grad
     if gradient then part:copy_(gradient:reshape(-1)) else part:zero_() end
-    flat:narrow(1, count + i, 1):fill_(bucket.has[i] and 1 or 0)
+    flags[i] = gradient and 1 or 0
   end
+  flat:narrow(1, count + 1, #flags):copy_(core.tensor(flags, {dtype = bucket.dtype, device = bucket.device}))
   bucket.pending = world.all_reduce_(flat, "mean", bucket.label)
   self.sent = self.sent + 1
 end

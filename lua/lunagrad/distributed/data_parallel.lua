@@ -29,12 +29,29 @@ end
 local averaged = {running_mean = true, running_var = true}
 local function is_averaged(entry) return averaged[entry.key] == true end
 
+-- They travel together, those of one dtype and device.
 local function average_statistics(state)
-  local waiting = {}
+  local groups, order = {}, {}
   for _, entry in ipairs(state.buffers) do
-    if is_averaged(entry) then waiting[#waiting + 1] = world.all_reduce_(entry.tensor, "mean", entry.path) end
+    if is_averaged(entry) then
+      local kind = entry.tensor:dtype() .. entry.tensor:device()
+      if not groups[kind] then
+        groups[kind] = {}
+        order[#order + 1] = kind
+      end
+      table.insert(groups[kind], entry.tensor)
+    end
   end
-  for _, pending in ipairs(waiting) do world.wait(pending) end
+  for _, kind in ipairs(order) do
+    local list, parts, at = groups[kind], {}, 1
+    for i, x in ipairs(list) do parts[i] = x:reshape(-1) end
+    local flat = core.cat(parts, 1)
+    world.wait(world.all_reduce_(flat, "mean", "running statistics"))
+    for _, x in ipairs(list) do
+      x:copy_(flat:narrow(1, at, x:numel()):reshape(x:size()))
+      at = at + x:numel()
+    end
+  end
 end
 
 -- --- gradients ---
