@@ -58,6 +58,14 @@ net:zero_grad()
 net(x, true):sum():backward()
 near(of(net.a), mean, "thawed")
 
+-- Cast.
+net:to("f64")
+x = x:to("f64")
+net:zero_grad()
+net(x, true):sum():backward()
+assert(net.a.weight.grad:dtype() == "f64")
+near(of(net.a), mean, "cast")
+
 -- Evaluation changes nothing and needs no other rank.
 if rank == 0 then
   local _ <close> = lg.no_grad()

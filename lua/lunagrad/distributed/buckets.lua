@@ -33,6 +33,12 @@ local function new(entries, bytes)
   return self
 end
 
+-- Whether the gradient of a parameter has a place here.
+function Buckets:fits(x)
+  local place = self.bucket_of[x]
+  return place ~= nil and place.bucket.dtype == x:dtype() and place.bucket.device == x:device()
+end
+
 -- Begins a backward pass. One that ended with an error may have left buckets on their way.
 function Buckets:begin()
   self.sent = 0

@@ -124,12 +124,12 @@ local function watch(state)
   end
 end
 
--- Parameters may be frozen and thawed between two steps, on all ranks alike.
+-- Parameters may be frozen, thawed, cast and moved between two steps, on all ranks alike.
 local function prepare(state, model)
   state.buffers = tree.collect(model, "buffer", true)
   local entries = trained(model)
   local same = #entries == #state.entries
-  for _, entry in ipairs(same and entries or {}) do same = same and state.watched[entry.tensor] ~= nil end
+  for _, entry in ipairs(same and entries or {}) do same = same and state.buckets:fits(entry.tensor) end
   if same then return end
   state.arrival = {}
   make_buckets(state, entries)
