@@ -144,7 +144,7 @@ if(TARGET lunagrad-gpu)
   else()
     # Two entries that run in parallel. Mesa's CPU driver compiles shaders that its cache lacks in one thread, which takes
     # minutes in a fresh clone and after a change of many shaders.
-    set(GPU_HALF "*test_samples*,*test_attention*,*test_turns*")
+    set(GPU_HALF "*test_samples*,*test_attention*,*test_turns*,*test_folds*,*test_losses*,*test_long_rows*")
     add_test(NAME gpu-samples COMMAND lunagrad-gpu-tests "-sf=${GPU_HALF}")
     add_test(NAME gpu COMMAND lunagrad-gpu-tests "-sfe=${GPU_HALF}")
     set_tests_properties(gpu gpu-samples PROPERTIES COST 100 ENVIRONMENT "LUNAGRAD_VALIDATION=1;${GPU_CACHE}")  # first
