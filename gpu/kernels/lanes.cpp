@@ -7,10 +7,6 @@
 namespace lunagrad::gpu {
 namespace {
 
-// The indices of a lane that one dispatch processes. A thread is not kept busy for longer, and Mesa's CPU
-// driver would end a loop silently after 65535 rounds.
-constexpr uint32_t kLongestLane = 1 << 15;
-
 struct Arguments {
   uint64_t target, source, index, fault;
   uint32_t lanes, dims, first, last, kind, padding;

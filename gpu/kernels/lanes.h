@@ -4,6 +4,10 @@
 
 namespace lunagrad::gpu {
 
+// The indices of a lane that one dispatch processes. A thread is not kept busy for longer, and Mesa's CPU
+// driver would end a loop silently after 65535 rounds.
+inline constexpr uint32_t kLongestLane = 1 << 15;
+
 enum class LaneMode : uint32_t {
   take = shaders::Lanes::kTake,
   put = shaders::Lanes::kPut,

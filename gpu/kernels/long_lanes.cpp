@@ -9,9 +9,7 @@ namespace {
 
 using shaders::LongLanes;
 
-// The indices of a lane that one dispatch processes, so that no dispatch takes long.
-constexpr uint32_t kLongest = 1 << 15;
-static_assert(kLongest % LongLanes::kAhead == 0);
+static_assert(kLongestLane % LongLanes::kAhead == 0);
 
 // As in long_lanes.comp.
 struct Arguments {
@@ -57,7 +55,7 @@ void run_long_lanes(LaneMode mode, const Lanes& lanes, const LaneView& target, c
   const bool put = mode == LaneMode::put;
   const DType type = target.memory->dtype();
   for (a.first = 0; a.first < extent; a.first = a.last) {
-    a.last = std::min(extent, a.first + kLongest);
+    a.last = std::min(extent, a.first + kLongestLane);
     Launch launch(recorder);
     a.target = launch.writes(*target.memory);
     a.source = launch.reads(*source.memory);

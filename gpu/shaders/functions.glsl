@@ -121,16 +121,19 @@ float lg_exp(float x) {
   return x > 88.7228394 ? infinity() : x < -103.972084 ? 0.0 : within;
 }
 // exp(x) for x <= 0 in fewer steps: 2^n is built directly, scaled by 2^64 so that subnormal results can be reached.
+float of_negative_parts(float p, int n) {
+  return (1.0 + p) * uintBitsToFloat(uint(n + 191) << 23) * 5.42101086e-20;  // 2^-64
+}
 float exp_of_negative(float x) {
   int n;
   const float p = exp_parts(x < -104.0 ? -104.0 : x, n);
-  return (1.0 + p) * uintBitsToFloat(uint(n + 191) << 23) * 5.42101086e-20;  // 2^-64
+  return of_negative_parts(p, n);
 }
 // exp(x + low) for a small `low`, by which x falls short of the argument.
 float exp_of_negative(float x, float low) {
   int n;
   const float p = expm1_of_rest(reduced_exponent(x < -104.0 ? -104.0 : x, n) + low);
-  return (1.0 + p) * uintBitsToFloat(uint(n + 191) << 23) * 5.42101086e-20;
+  return of_negative_parts(p, n);
 }
 // 2^r for |r| <= 1/2.
 float exp2_of_rest(float r) {

@@ -78,7 +78,6 @@ class Courier {
   void compare(const Job&);
   void move(Job&);
   void all_reduce(Job&);
-  void gather(Job&);
   void reduce_scatter(Job&);
   void all_to_all(Job&);
   char* room(size_t bytes);

@@ -1,8 +1,7 @@
 // Reductions on the Vulkan device, of rows and columns of odd lengths, of few results that several work
 // groups share, and of views: the CPU's results, and the same bits every time.
-#include <cstdlib>
-
 #include "tests/gpu/compare.h"
+#include "tests/support/timing.h"
 
 namespace lunagrad::tests {
 namespace {
@@ -18,10 +17,7 @@ const Folded kFolds[] = {{{40, 33}, Value(1)},   {{33, 64}, Value(0)},    {{2, 2
 
 // Each shape with one of `count` types in turn, or with all of them in the long variant: every pair compiles
 // shaders of its own.
-bool is_tested(size_t shape, size_t type, size_t count) {
-  static const bool thorough = std::getenv("LUNAGRAD_TEST_ALL") != nullptr;
-  return thorough || (shape + type) % count == 0;
-}
+bool is_tested(size_t shape, size_t type, size_t count) { return long_run() || (shape + type) % count == 0; }
 
 void require_none(const Fallbacks& fallbacks) {
   for (const auto& [name, count] : fallbacks.ops) CHECK_MESSAGE(false, name << " fell back to the CPU");

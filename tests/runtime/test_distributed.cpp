@@ -3,7 +3,6 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -12,6 +11,7 @@
 #include "runtime/ops.h"
 #include "runtime/tape/after.h"
 #include "runtime/tape/tape.h"
+#include "tests/support/message_of.h"
 
 namespace lunagrad::tests {
 namespace {
@@ -26,15 +26,6 @@ std::vector<T> reduced(Ranks reduction, const std::vector<std::vector<T>>& parts
   std::vector<T> out(parts[0].size());
   reduce(reduction, dtype_of<T>, places.data(), int(parts.size()), int64_t(out.size()), out.data());
   return out;
-}
-
-std::string message_of(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
 }
 
 Tensor leaf(double value) {

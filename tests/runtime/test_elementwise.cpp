@@ -15,6 +15,7 @@
 #include "runtime/elementwise/elementwise.h"
 #include "runtime/ops.h"
 #include "runtime/tape/tape.h"
+#include "tests/support/message_of.h"
 
 namespace lunagrad::tests {
 namespace {
@@ -54,15 +55,6 @@ std::vector<List> gradients(const std::function<Tensor(const TensorList&)>& f, c
   std::vector<List> results;
   for (const Tensor& g : grad({y}, x, {ones_like(y)}, options)) results.push_back(values(g));
   return results;
-}
-
-std::string message_of(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
 }
 
 TEST_CASE("NaN in clamps, extremes and comparisons behaves as in PyTorch") {

@@ -7,6 +7,7 @@
 #include "runtime/ops.h"
 #include "runtime/tape/gradcheck.h"
 #include "runtime/tape/tape.h"
+#include "tests/support/message_of.h"
 #include "tests/support/sanitizers.h"
 #include "tests/support/timing.h"
 
@@ -20,15 +21,6 @@ Tensor vec(std::vector<double> values, bool requires_grad = true) {
 }
 
 std::vector<double> values(const Tensor& x) { return x.to_vector<double>(); }
-
-std::string message_of(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 // Processor time of all threads, in seconds.
 double seconds(const std::function<void()>& f) {

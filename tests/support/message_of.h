@@ -1,0 +1,19 @@
+#pragma once
+// What a call that fails says.
+#include <functional>
+#include <string>
+
+#include "runtime/error.h"
+
+namespace lunagrad::tests {
+
+inline std::string message_of(const std::function<void()>& f) {
+  try {
+    f();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+}  // namespace lunagrad::tests
