@@ -53,13 +53,16 @@ void meet(uint group) {
   const uint first = group * a.group_channels, id = gl_LocalInvocationID.x;
   float sum = 0.0;
   for (uint c = id; c < a.group_channels; c += kThreads) sum += load_f32(a.mean, first + c);
-  const float mean = total_of(vec2(sum, 0)).x / a.group_channels;
-  sum = 0.0;
+  float mean = total_of(vec2(sum, 0)).x / a.group_channels;
+  vec2 sums = vec2(0);
   for (uint c = id; c < a.group_channels; c += kThreads) {
     const float away = load_f32(a.mean, first + c) - mean;
-    sum += load_f32(a.var, first + c) + away * away;
+    sums += vec2(load_f32(a.var, first + c) + away * away, away);
   }
-  const float var = total_of(vec2(sum, 0)).x / a.group_channels;
+  // The mean is off by the mean of the differences: equal numbers get exactly their mean.
+  sums = total_of(sums) / a.group_channels;
+  mean += sums.y;
+  const float var = max(sums.x - sums.y * sums.y, 0.0);
   for (uint c = id; c < a.group_channels; c += kThreads) {
     const uint channel = (first + c) % a.channels;
     store_f32(a.mean, first + c, mean);

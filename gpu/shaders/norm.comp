@@ -43,26 +43,35 @@ vec4 weights_at(uint i) {
   return HAS_WEIGHT ? load_f32x4(weight, int64_t(i)) : vec4(1.0);
 }
 
-// Devices round a quotient to 2.5 ulp. The remainder corrects it, so that a row of equal numbers has exactly their mean:
-// 1 / sqrt(eps) would magnify a difference.
+// Devices round a quotient to 2.5 ulp. The remainder corrects it.
 float mean_of(float sum) {
   const float mean = sum / float(size);
   return mean + fma(-mean, float(size), sum) / float(size);
 }
 
+// 1 / sqrt(variance + eps) from the sum of squares of differences to a mean that is `off` by the mean of these differences
+// (the corrected two-pass algorithm of Chan, Golub, LeVeque, 1983). So equal numbers have exactly their mean: 1 / sqrt(eps)
+// would magnify the rounding error of their sum.
+float inverse_deviation(float squares, float off) {
+  return 1.0 / sqrt(max(squares / float(size) - off * off, 0.0) + eps);
+}
+
 void held_row(int64_t begins, uint fours) {
   vec4 n[kHeld];
   hold(n, x + begins, fours, 0.0);
-  float sum = 0.0, squares = 0.0;
+  float sum = 0.0, squares = 0.0, left = 0.0;
   if (CENTRED)
     [[unroll]] for (uint h = 0; h < kHeld; ++h) sum += in_all(n[h]);
   const float mean = CENTRED ? mean_of(row_sum(sum)) : 0.0;
   [[unroll]] for (uint h = 0; h < kHeld; ++h) {
     n[h] -= mean;
-    if (along() + h * ALONG < fours) squares += in_all(n[h] * n[h]);
+    if (along() + h * ALONG >= fours) continue;
+    squares += in_all(n[h] * n[h]);
+    left += in_all(n[h]);
   }
-  const float r = 1.0 / sqrt(row_sum(squares) / float(size) + eps);
-  [[unroll]] for (uint h = 0; h < kHeld; ++h) n[h] *= r;
+  const float off = CENTRED ? mean_of(row_sum(left)) : 0.0;
+  const float r = inverse_deviation(row_sum(squares), off);
+  [[unroll]] for (uint h = 0; h < kHeld; ++h) n[h] = (n[h] - off) * r;
   if (MODE == kForward) {
     [[unroll]] for (uint h = 0; h < kHeld; ++h) {
       const uint i = along() + h * ALONG;
@@ -128,12 +137,15 @@ void along_rows() {
       for (uint i = along(); i < end; i += ALONG) sum += load_f32(x, at + i);
       mean = mean_of(row_sum(sum));
     }
-    float squares = 0.0;
+    float squares = 0.0, left = 0.0;
     for (uint i = along(); i < end; i += ALONG) {
       const float apart = load_f32(x, at + i) - mean;
       squares += apart * apart;
+      left += apart;
     }
-    const float r = 1.0 / sqrt(row_sum(squares) / float(size) + eps);
+    const float off = CENTRED ? mean_of(row_sum(left)) : 0.0;
+    const float r = inverse_deviation(row_sum(squares), off);
+    mean += off;
     if (MODE == kForward) {
       for (uint i = along(); i < end; i += ALONG) {
         const float y = (load_f32(x, at + i) - mean) * r * weight_at(i);

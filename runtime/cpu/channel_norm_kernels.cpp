@@ -1,5 +1,8 @@
 // The loops of channel_norm.h. Sums accumulate in T for at most kPart elements per lane, and then in f64.
+// Sums for means are relative to their first element, so that the mean of equal numbers is exact: 1 /
+// sqrt(eps) would magnify its rounding error.
 #include <algorithm>
+#include <cmath>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "runtime/cpu/channel_norm_kernels.cpp"
@@ -44,10 +47,12 @@ HWY_INLINE void two_sums(int64_t n, double* out, F&& f) {
 
 template <class T>
 double sum(int64_t n, const T* x) {
+  const T first = n > 0 && std::isfinite(x[0]) ? x[0] : 0;
   double out[2] = {};
-  two_sums<T>(n, out,
-              [&](auto d, int64_t i, auto& s, auto&) HWY_ATTR { s = hn::Add(s, hn::LoadU(d, x + i)); });
-  return out[0];
+  two_sums<T>(n, out, [&](auto d, int64_t i, auto& s, auto&) HWY_ATTR {
+    s = hn::Add(s, hn::Sub(hn::LoadU(d, x + i), hn::Set(d, first)));
+  });
+  return out[0] + double(n) * double(first);
 }
 
 template <class T>
@@ -89,9 +94,16 @@ HWY_INLINE void column_sums(int64_t rows, int64_t n, double* const (&sums)[count
 
 template <class T>
 void sum_down(int64_t rows, int64_t n, int64_t step, const T* x, double* out) {
+  if (rows == 0) return;
+  const auto first = [&](auto d, int64_t i) HWY_ATTR {
+    const auto v = hn::LoadU(d, x + i);
+    return hn::IfThenElseZero(hn::IsFinite(v), v);
+  };
   column_sums<T, 1>(rows, n, {out}, [&](auto d, int64_t i, int64_t row, auto& s, auto&) HWY_ATTR {
-    s = hn::Add(s, hn::LoadU(d, x + row * step + i));
+    s = hn::Add(s, hn::Sub(hn::LoadU(d, x + row * step + i), first(d, i)));
   });
+  for (int64_t i = 0; i < n; ++i)
+    if (std::isfinite(x[i])) out[i] += double(rows) * double(x[i]);
 }
 
 template <class T>

@@ -46,10 +46,14 @@ struct Moments {
 template <bool centred, class T>
 Moments<T> moments(int64_t n, const T* x, double eps) {
   T mean = 0;
-  if constexpr (centred)
-    mean =
-        sum_over<T>(n, [&](auto d, int64_t i, auto s) HWY_ATTR { return hn::Add(s, hn::LoadU(d, x + i)); }) /
-        T(n);
+  if constexpr (centred) {
+    // Relative to the first element: the mean of equal numbers is exact. 1 / sqrt(eps) would magnify its
+    // rounding error.
+    const T first = n > 0 && std::isfinite(x[0]) ? x[0] : 0;
+    mean = first + sum_over<T>(n, [&](auto d, int64_t i, auto s) HWY_ATTR {
+                     return hn::Add(s, hn::Sub(hn::LoadU(d, x + i), hn::Set(d, first)));
+                   }) / T(n);
+  }
   const T squares = sum_over<T>(n, [&](auto d, int64_t i, auto s) HWY_ATTR {
     auto c = hn::LoadU(d, x + i);
     if constexpr (centred) c = hn::Sub(c, hn::Set(d, mean));

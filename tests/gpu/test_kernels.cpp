@@ -177,6 +177,17 @@ TEST_CASE("norms of short and long rows, with weights and their gradients") {
   }
 }
 
+TEST_CASE("layer_norm and group_norm of equal numbers are 0 on the device, whatever their sum rounds to") {
+  const NoGrad off;
+  for (const int64_t size : {3, 64, 65, 77, 1000, 1028, 5001})
+    for (const double value : {-1.94871736, 1234.567, 1e-3}) {
+      const Tensor x = full({5, size}, value, DType::f32, gpu());
+      CHECK_MESSAGE(largest(abs(layer_norm(x, {size}, {}, {}, 1e-12))) == 0, value << " in rows of " << size);
+      CHECK_MESSAGE(largest(abs(group_norm(reshape(x, {1, 5, size}), 1, {}, {}, 1e-12))) == 0,
+                    value << " in groups of " << size);
+    }
+}
+
 TEST_CASE("sorting is stable, with NaN last and zeros equal; cumsum of long rows") {
   const NoGrad off;
   const Fallbacks fallbacks;

@@ -75,7 +75,8 @@ TEST_CASE("products with \"high\" keep the exponents of f32") {
   for (int64_t column = 0; column < 512; ++column) a.data<float>()[7 * 512 + column] *= 0x1p-24f;
   for (const auto& [left, right] : {std::pair{1e37, 1e-3}, {1e-30, 1e-7}, {1e-28, 1e30}, {1.0, 0.0}}) {
     const Tensor x = a * left, y = b * right;
-    CHECK(error_of(matmul(to(x, gpu()), to(y, gpu())), x, y) < 0x1p-11);
+    CHECK_MESSAGE(error_of(matmul(to(x, gpu()), to(y, gpu())), x, y) < 0x1p-11,
+                  "factors of " << left << " and " << right);
   }
   // An infinite element reaches its row alone.
   const Tensor x = clone(a);

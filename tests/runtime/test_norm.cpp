@@ -83,6 +83,20 @@ TEST_CASE("normalize does not change a zero vector") {
   CHECK(all(isfinite(grad({sum(y)}, {x})[0])).item() == 1);
 }
 
+TEST_CASE("equal numbers are normalised to 0, whatever their sum rounds to") {
+  const NoGrad off;
+  const double eps = 1e-12;
+  for (const int64_t size : {3, 64, 65, 77, 1000, 5001})
+    for (const double value : {-1.94871736, 1234.567, 1e-3}) {
+      const Tensor x = full({5, size}, value);
+      const Tensor results[] = {layer_norm(x, {size}, {}, {}, eps),
+                                group_norm(reshape(x, {1, 5, size}), 1, {}, {}, eps),
+                                batch_norm(reshape(x, {1, 5, size}), {}, {}, {}, {}, true, 0.1, eps),
+                                batch_norm(reshape(x, {size, 5}), {}, {}, {}, {}, true, 0.1, eps)};
+      for (const Tensor& y : results) CHECK_MESSAGE(max(abs(y)).item() == 0, value << " in " << size);
+    }
+}
+
 TEST_CASE("normalisation takes tensors without elements") {
   CHECK(batch_norm(zeros({0, 3}), {}, {}, {}, {}, true).shape() == Shape{0, 3});
   CHECK(group_norm(zeros({0, 4, 2}), 2).shape() == Shape{0, 4, 2});
