@@ -160,9 +160,8 @@ void store_band(uint64_t c, uint results, uint m, uint n) {
   }
 }
 
-// The factors that undo the scales of both operands. Applied one after the other: their product may overflow.
 vec2 unscale;
 void find_scales(uint64_t a_largest, uint64_t b_largest) {
-  if (SCALED) unscale = vec2(reciprocal_of_scale(a_largest), reciprocal_of_scale(b_largest));
+  if (SCALED) unscale = factors_of_unscaling(a_largest, b_largest);
 }
 float unscaled(float sum) { return SCALED ? sum * unscale.x * unscale.y : sum; }
