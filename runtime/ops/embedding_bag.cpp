@@ -8,6 +8,7 @@
 #include "runtime/ops/families.h"
 #include "runtime/ops/flops.h"
 #include "runtime/ops/indices.h"
+#include "runtime/ops/sum_by_index.h"
 
 namespace lunagrad {
 namespace {
@@ -135,7 +136,7 @@ Operands bag_sum_compose(const Call& call) {
   if (call.has(kSumScale)) rows = rows * unsqueeze(call.input(kSumScale), 1);
   const Tensor bag = bags_of(call.input(kSumStarts), rows.size(0));
   const Shape shape{bag_count(call), rows.size(1)};
-  return {index_add(zeros(shape, rows.dtype(), rows.device()), 0, bag, rows)};
+  return {sum_by_index(shape, 0, bag, rows)};
 }
 // Each row gets the gradient of its bag.
 void bag_sum_vjp(Backward& b) {
@@ -143,8 +144,8 @@ void bag_sum_vjp(Backward& b) {
   const Tensor g = index_select(b.grad(), 0, bags_of(b.input(kSumStarts), ids.numel()));
   if (b.needs(kSumWeight)) {
     const Tensor scale = b.input(kSumScale);
-    b.set(kSumWeight, index_add(zeros(b.shape(kSumWeight), g.dtype(), g.device()), 0, ids,
-                                scale.defined() ? g * unsqueeze(scale, 1) : g));
+    b.set(kSumWeight,
+          sum_by_index(b.shape(kSumWeight), 0, ids, scale.defined() ? g * unsqueeze(scale, 1) : g));
   }
   if (b.needs(kSumScale)) b.set(kSumScale, sum(g * index_select(b.input(kSumWeight), 0, ids), {1}));
 }
@@ -255,8 +256,7 @@ Operands embedding_bag_compose(const Call& call) {
   const Shape result{bags, weight.size(1)};
   const auto by_size = [&](const Tensor& sums, const Tensor& each) {
     if (mode == kSum) return sums;
-    const Tensor sizes = index_add(zeros({bags}, sums.dtype(), sums.device()), 0, bags_of(starts, count),
-                                   to(each, sums.dtype()));
+    const Tensor sizes = sum_by_index({bags}, 0, bags_of(starts, count), to(each, sums.dtype()));
     return sums / unsqueeze(clamp(sizes, 1.0, std::numeric_limits<double>::infinity()), 1);
   };
   const bool plain = !padding.present() && !call.flag(kBagScaleGrad) && mode != kMax && count > 0 && bags > 0;
@@ -276,7 +276,7 @@ Operands embedding_bag_compose(const Call& call) {
   if (call.has(kWeights)) rows = rows * unsqueeze(reshape(call.input(kWeights), {count}), 1);
   if (counted.defined()) rows = where(unsqueeze(counted, 1), rows, Tensor::number(0.0));
   const Tensor bag = bags_of(starts, count);
-  const Tensor sums = index_add(zeros(result, rows.dtype(), rows.device()), 0, bag, rows);
+  const Tensor sums = sum_by_index(result, 0, bag, rows);
   return {by_size(sums, counted.defined() ? counted : ones({count}, rows.dtype(), rows.device()))};
 }
 

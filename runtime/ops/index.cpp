@@ -11,6 +11,7 @@
 #include "runtime/ops/dense.h"
 #include "runtime/ops/flops.h"
 #include "runtime/ops/indices.h"
+#include "runtime/ops/sum_by_index.h"
 
 namespace lunagrad {
 namespace {
@@ -61,14 +62,6 @@ void index_select_cpu(const Call& call) {
   const Split from(with_one_dim(x.shape()), dim);
   const Indices index("index_select", call.input(1), dim, from.size);
   copy_rows(out.raw(), x.raw(), from, size_t(from.inner) * item_size(x.dtype()), index);
-}
-// The sum of the slices of g at the positions of dim that the index names. Nothing else refers to the zeros,
-// so that sums are written into them, unless they are themselves differentiated or batched, or have no
-// kernel.
-Tensor sum_by_index(const Shape& shape, int dim, const Tensor& index, const Tensor& g) {
-  const Tensor sums = zeros(shape, g.dtype(), g.device());
-  if (context().grad_enabled || batching_in_use || is_half(g.dtype())) return index_add(sums, dim, index, g);
-  return apply_in_place(*find_op("index_add"), {sums, index, g}, {dim, 1.0});
 }
 void index_select_vjp(Backward& b) { b.set(0, sum_by_index(b.shape(0), dim_of(b), b.input(1), b.grad())); }
 // Only the selected elements of the input are read.
@@ -503,6 +496,14 @@ Tensor index_select(const Tensor& x, int dim, const Tensor& index) {
 }
 Tensor index_add(const Tensor& x, int dim, const Tensor& index, const Tensor& source, double alpha) {
   return apply1(kIndexAdd, {x, index, source}, {dim, alpha});
+}
+// Nothing else refers to the zeros, so that sums are written into them, unless they are themselves
+// differentiated or batched, or have no kernel.
+Tensor sum_by_index(const Shape& shape, int dim, const Tensor& index, const Tensor& rows) {
+  const Tensor sums = zeros(shape, rows.dtype(), rows.device());
+  if (context().grad_enabled || batching_in_use || is_half(rows.dtype()))
+    return index_add(sums, dim, index, rows);
+  return apply_in_place(kIndexAdd, {sums, index, rows}, {dim, 1.0});
 }
 Tensor gather(const Tensor& x, int dim, const Tensor& index) { return apply1(kGather, {x, index}, {dim}); }
 Tensor scatter_add(const Tensor& x, int dim, const Tensor& index, const Tensor& source) {

@@ -5,6 +5,7 @@
 #include "runtime/ops/dense.h"
 #include "runtime/ops/families.h"
 #include "runtime/ops/flops.h"
+#include "runtime/ops/sum_by_index.h"
 
 namespace lunagrad {
 namespace {
@@ -141,7 +142,7 @@ void as_strided_vjp(Backward& b) {
     const Shape flat{numel(b.shape(0))}, places{g.numel()};
     const Tensor count = arange(0, double(flat[0]), 1, DType::i64, g.device());
     const Tensor index = reshape(as_strided(count, g.shape(), strides, b.integer(2)), places);
-    const Tensor total = index_add(zeros(flat, g.dtype(), g.device()), 0, index, reshape(g, places));
+    const Tensor total = sum_by_index(flat, 0, index, reshape(g, places));
     return b.set(0, reshape(total, b.shape(0)));
   }
   b.set(0, as_strided_scatter(zeros(b.shape(0), g.dtype(), g.device()), g, strides, b.integer(2)));
