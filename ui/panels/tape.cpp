@@ -524,11 +524,13 @@ class TapePanel final : public Panel {
   }
 
   void draw_legend(Workbench& bench, const TapePicture& picture) {
+    canvas_.keep_free_below(0);
     if (sheet_max_.x - sheet_min_.x < em(26) || sheet_max_.y - sheet_min_.y < em(14)) return;
     const auto place = [&](ImVec2 size) { return place_legend(picture.canvas, size); };
     const Legend legend =
         marks_.metric < 0 ? draw_family_legend(picture.canvas, sheet_max_.x - sheet_min_.x - em(1), place)
                           : draw_heat_legend(tape_metrics()[size_t(marks_.metric)], marks_.scale(), place);
+    canvas_.keep_free_below(legend.max.y - legend.min.y);
     bench.description().add("tape.legend", legend.text, legend.min, legend.max);
   }
 

@@ -45,6 +45,9 @@ std::vector<Example> find_examples() {
     std::ifstream file(path);
     std::getline(file, line);
     line.erase(0, line.starts_with("--") ? line.find_first_not_of("- ") : 0);
+    // A sentence that goes on in the next line is left out.
+    if (const size_t end = line.rfind(". "); end != std::string::npos && !line.ends_with('.'))
+      line.erase(end + 1);
     examples.push_back({path, fs::path(path).stem().string(), printable(line)});
   }
   return examples;
