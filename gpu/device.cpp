@@ -28,6 +28,7 @@ VulkanDevice::Machine::Machine(std::shared_ptr<Instance> instance, const Physica
       pipelines(context),
       memory(context),
       stream(context, pipelines.layout()),
+      host_buffers(context),
       recorder{pipelines, stream, memory, context.physical, rates, products} {
   memory.tell(&stream.faults());
 }
@@ -131,6 +132,59 @@ void VulkanDevice::copy_out(void* to, const void* handle, size_t offset, size_t 
   stream.faults().check_sound(range);
   stream.copy_out(to, range, offset, bytes);
   ++copies_out_;
+}
+
+// A host copy of a range. Its buffer belongs to the machine of the range.
+class VulkanDevice::CopyOfRange final : public HostCopy {
+ public:
+  CopyOfRange(VulkanDevice& device, Machine& machine, Range& range, size_t offset, size_t bytes)
+      : device_(device),
+        machine_(machine),
+        entry_(machine.host_buffers.take(bytes, machine.stream.timeline().ask())),
+        bytes_(bytes) {
+    try {
+      entry_.busy_until = machine.stream.begin_copy_out(*entry_.buffer, range, offset, bytes);
+    } catch (...) {
+      machine.host_buffers.give_back(entry_);
+      throw;
+    }
+    arrived_ = machine.stream.timeline().at(entry_.busy_until);
+  }
+  ~CopyOfRange() override {
+    const std::lock_guard guard(device_.lock_);
+    if (device_.instance_) machine_.host_buffers.give_back(entry_);
+  }
+
+  void* data() override { return entry_.buffer->mapped; }
+  void wait() override {
+    uint64_t reached = 0;
+    check(Timeline::await(machine_.context, arrived_, reached), "waiting for a copy to the host");
+  }
+  void copy_in(void* handle, size_t offset) override {
+    const std::lock_guard guard(device_.lock_);
+    Range& range = *static_cast<Range*>(handle);
+    entry_.busy_until = device_.machine_of(range).stream.begin_copy_in(range, offset, *entry_.buffer, bytes_);
+  }
+
+ private:
+  VulkanDevice& device_;
+  Machine& machine_;
+  HostBuffers::Entry& entry_;
+  Timeline::Point arrived_{};
+  const size_t bytes_;
+};
+
+std::unique_ptr<HostCopy> VulkanDevice::begin_copy_out(const void* handle, size_t offset, size_t bytes) {
+  constexpr size_t kMost =
+      64 << 20;  // more would keep the device from other work for long, and much memory of the host
+  if (bytes == 0 || bytes > kMost) return nullptr;
+  const std::lock_guard guard(lock_);
+  Range& range = *static_cast<Range*>(const_cast<void*>(handle));  // not const: the range records the read
+  Machine& machine = machine_of(range);
+  machine.stream.faults().check_sound(range);
+  auto copy = std::make_unique<CopyOfRange>(*this, machine, range, offset, bytes);
+  ++copies_out_;
+  return copy;
 }
 
 namespace {

@@ -9,15 +9,21 @@
 
 #include "gpu/context.h"
 #include "gpu/device_rates.h"
+#include "gpu/host_buffers.h"
 #include "gpu/kernels.h"
 #include "gpu/product_table.h"
 #include "runtime/device.h"
+#include "runtime/host_copies.h"
 #include "runtime/user_kernel.h"
 #include "runtime/work_times.h"
 
 namespace lunagrad::gpu {
 
-class VulkanDevice final : public Device, public WorkTimes, public KernelCompiler, public ProductPlanner {
+class VulkanDevice final : public Device,
+                           public WorkTimes,
+                           public HostCopies,
+                           public KernelCompiler,
+                           public ProductPlanner {
  public:
   VulkanDevice(std::string name, std::shared_ptr<Instance>, const PhysicalDevice&);
   ~VulkanDevice() override;
@@ -28,6 +34,7 @@ class VulkanDevice final : public Device, public WorkTimes, public KernelCompile
   void free(void* handle, size_t bytes) noexcept override;
   void copy_in(void* handle, size_t offset, const void* from, size_t bytes) override;
   void copy_out(void* to, const void* handle, size_t offset, size_t bytes) override;
+  std::unique_ptr<HostCopy> begin_copy_out(const void* handle, size_t offset, size_t bytes) override;
   bool supports(const Call&) const override;
   void run(const Call&) override;
   void sync() override;
@@ -58,6 +65,7 @@ class VulkanDevice final : public Device, public WorkTimes, public KernelCompile
     Pipelines pipelines;
     Memory memory;
     Stream stream;
+    HostBuffers host_buffers;
     Recorder recorder;
   };
   // To be called under the lock, or by a test with one thread. Error of kind device if the device cannot be
@@ -65,6 +73,8 @@ class VulkanDevice final : public Device, public WorkTimes, public KernelCompile
   Machine& machine();
 
  private:
+  class CopyOfRange;  // a HostCopy
+
   Machine& machine_of(const Range&);  // Error of kind device if that machine was lost
   void drop_lost() noexcept;          // destroys lost machines without tensors
   static void discard(std::unique_ptr<Machine>) noexcept;

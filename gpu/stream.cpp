@@ -346,4 +346,23 @@ void Stream::copy_out(void* to, Range& range, VkDeviceSize offset, VkDeviceSize 
   }
 }
 
+uint64_t Stream::begin_copy_out(HostBuffer& to, Range& range, VkDeviceSize offset, VkDeviceSize bytes) {
+  Range* const reads[] = {&range};
+  await_uploads(reads, {});
+  static const uint32_t name = intern("copy to the host");
+  record(name, Copy{range.block->buffer, to.buffer, {range.offset + offset, 0, bytes}}, reads, {});
+  submit(true);
+  return timeline_.submitted();
+}
+
+uint64_t Stream::begin_copy_in(Range& range, VkDeviceSize offset, HostBuffer& from, VkDeviceSize bytes) {
+  Range* const writes[] = {&range};
+  await_uploads({}, writes);
+  static const uint32_t name = intern("copy to the device");
+  record(name, Copy{from.buffer, range.block->buffer, {0, range.offset + offset, bytes}}, {}, writes);
+  const uint64_t value = timeline_.submitted() + 1;
+  submit_if_full();
+  return value;
+}
+
 }  // namespace lunagrad::gpu

@@ -76,6 +76,11 @@ class Stream {
                 std::span<Range* const> writes, double expected);
   void copy_in(Range&, VkDeviceSize offset, const void* from, VkDeviceSize bytes);
   void copy_out(void* to, Range&, VkDeviceSize offset, VkDeviceSize bytes);  // waits for the copy
+  // Copies between a range and mapped memory without waiting. They return the value of timeline() at which
+  // the copy is done. That to the host is submitted at once.
+  uint64_t begin_copy_out(HostBuffer& to, Range&, VkDeviceSize offset, VkDeviceSize bytes);
+  uint64_t begin_copy_in(Range&, VkDeviceSize offset, HostBuffer& from, VkDeviceSize bytes);
+  Timeline& timeline() { return timeline_; }
   // Waits for all work. Throws the error that a kernel found, if any.
   void wait();
   bool lost() const { return lost_; }

@@ -67,30 +67,32 @@ uint64_t Timeline::ask() {
   return reached_;
 }
 
-void Timeline::wait_for(uint64_t value) { check_alive(await(value), "waiting for the device"); }
+void Timeline::wait_for(uint64_t value) {
+  check_alive(await(context_, at(value), reached_), "waiting for the device");
+}
 
 // A lost device does no more work.
 bool Timeline::come_to_rest() noexcept {
-  const VkResult result = await(submitted_);
+  const VkResult result = await(context_, at(submitted_), reached_);
   return result == VK_SUCCESS || result == VK_ERROR_DEVICE_LOST;
 }
 
-VkResult Timeline::await(uint64_t value) noexcept {
+VkResult Timeline::await(VulkanContext& context, Point point, uint64_t& reached) noexcept {
   VkSemaphoreWaitInfo info{VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO};
   info.semaphoreCount = 1;
-  info.pSemaphores = &semaphore_;
-  info.pValues = &value;
+  info.pSemaphores = &point.semaphore;
+  info.pValues = &point.value;
   constexpr uint64_t kSlice = 250'000'000;  // ns
   auto last_progress = Clock::now();
-  while (reached_ < value) {
-    const VkResult waited = context_.vk.vkWaitSemaphores(context_.device, &info, kSlice);
+  while (reached < point.value) {
+    const VkResult waited = context.vk.vkWaitSemaphores(context.device, &info, kSlice);
     if (waited != VK_SUCCESS && waited != VK_TIMEOUT) return waited;
-    const uint64_t before = reached_;
-    const VkResult asked = context_.vk.vkGetSemaphoreCounterValue(context_.device, semaphore_, &reached_);
+    const uint64_t before = reached;
+    const VkResult asked = context.vk.vkGetSemaphoreCounterValue(context.device, point.semaphore, &reached);
     if (asked != VK_SUCCESS) return asked;
-    if (reached_ != before)
+    if (reached != before)
       last_progress = Clock::now();
-    else if (Clock::now() - last_progress > patience(context_.physical))
+    else if (Clock::now() - last_progress > patience(context.physical))
       return VK_TIMEOUT;
   }
   return VK_SUCCESS;

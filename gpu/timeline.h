@@ -19,6 +19,9 @@ class Timeline {
     VkSemaphore semaphore;
     uint64_t value;
   };
+  // Waits for a point and sets `reached` to how far the device is. Needs no lock. VK_TIMEOUT: no submission
+  // finished for long.
+  static VkResult await(VulkanContext&, Point, uint64_t& reached) noexcept;
   Point at(uint64_t value) const { return {semaphore_, value}; }
   uint64_t submitted() const { return submitted_; }  // the value of the last submission
   uint64_t reached() const { return reached_; }      // as of the last ask() or wait_for()
@@ -31,8 +34,6 @@ class Timeline {
   bool come_to_rest() noexcept;
 
  private:
-  // VK_TIMEOUT: no submission finished for long.
-  VkResult await(uint64_t value) noexcept;
   void check_alive(VkResult, const char* doing);
 
   VulkanContext& context_;

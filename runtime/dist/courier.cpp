@@ -234,6 +234,7 @@ void Courier::carry_out(Job& job) {
     ~Leave() { active = nullptr; }
   } const leave{active_};
   compare(job);
+  if (job.ready) job.ready();
   move(job);
   if (options_.slow_link > 0)
     std::this_thread::sleep_for(

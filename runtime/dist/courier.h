@@ -28,6 +28,8 @@ struct Job {
   int root = 0;
   int64_t rows = 0, row = 1;
   std::vector<int64_t> sizes;  // the rows for each rank, of reduce_scatter and all_to_all
+  std::function<void()>
+      ready;  // returns when the elements are in `in`; called on the courier's thread. Null: they are
   const void* in = nullptr;
   void* out = nullptr;  // of all_reduce, broadcast and reduce_scatter
 

@@ -10,6 +10,7 @@
 #include "runtime/context.h"
 #include "runtime/cpu/parallel.h"
 #include "runtime/dist/courier.h"
+#include "runtime/host_copies.h"
 #include "runtime/ops.h"
 #include "runtime/tape/node.h"
 
@@ -24,10 +25,46 @@ Courier& open_courier() {
   return *courier;
 }
 
+// The memory that a collective reads and writes.
+struct Place {
+  Tensor tensor;                   // the target itself or a copy; of a GPU the tensor that was copied
+  std::unique_ptr<HostCopy> copy;  // of that tensor; null: the tensor is on the CPU
+  void* data() const { return copy ? copy->data() : tensor.raw(); }
+};
+
 // Memory of collectives that nobody waits for.
-std::vector<Tensor>& dropped() {
-  static auto* const list = new std::vector<Tensor>;
+std::vector<std::pair<Place, Tensor>>& dropped() {
+  static auto* const list = new std::vector<std::pair<Place, Tensor>>;
   return *list;
+}
+
+// Tensors of a GPU travel through host memory. Where the device can, it writes there while it and the script
+// go on.
+Place place_of(const Tensor& x) {
+  const Tensor own = contiguous(x.detach());
+  if (own.device().is_cpu()) return {own, nullptr};
+  if (auto* const device = dynamic_cast<HostCopies*>(&own.device())) {
+    const size_t offset = size_t(own.offset()) * item_size(own.dtype());
+    if (auto copy = device->begin_copy_out(own.storage().data, offset, own.nbytes()))
+      return {own, std::move(copy)};
+  }
+  return {to(own, cpu_device()), nullptr};
+}
+
+// Writes what arrived in the place of x to x.
+void take_over(const Tensor& x, const Place& place, const char* name) {
+  if (!place.copy && x.device().is_cpu() && x.is_contiguous())
+    return x.storage().mark_written(name);  // the job wrote into its memory
+  if (!place.copy) {
+    copy_(x.detach(), place.tensor);
+    return;
+  }
+  const Tensor target = x.is_contiguous() ? x : Tensor::empty(x.shape(), x.dtype(), x.device());
+  place.copy->copy_in(target.storage().data, size_t(target.offset()) * item_size(x.dtype()));
+  if (x.is_contiguous())
+    x.storage().mark_written(name);
+  else
+    copy_(x.detach(), target);
 }
 
 std::vector<int64_t> latest_rows;
@@ -88,7 +125,7 @@ int launched_size() {
 struct Pending::State {
   std::shared_ptr<Job> job;
   Tensor target;             // of a collective in place; else undefined
-  Tensor host;               // what the job reads and writes: the target itself or a copy
+  Place place;               // what the job reads and writes
   Tensor result;             // of reduce_scatter
   Shape rest;                // the dims of the result after the first
   Device* device = nullptr;  // of the result
@@ -110,8 +147,9 @@ class Collective {
     for (int i = 1; i < x.ndim(); ++i) state_->rest.push_back(x.size(i));
     state_->device = &x.device();
     const NoGrad off;
-    state_->host = contiguous(x.device().is_cpu() ? x.detach() : to(x.detach(), cpu_device()));
-    job.in = state_->host.raw();
+    state_->place = place_of(x);
+    job.in = state_->place.data();
+    if (HostCopy* const copy = state_->place.copy.get()) job.ready = [copy] { copy->wait(); };
     label_ = label;
     if (label_.empty() && x.node() && x.node()->is_leaf()) label_ = interned(x.node()->name);
   }
@@ -119,7 +157,7 @@ class Collective {
   Job& job() { return *state_->job; }
   void in_place() {
     state_->target = x_;
-    job().out = state_->host.raw();
+    job().out = state_->place.data();
   }
   void set_sizes(std::vector<int64_t> sizes) {
     const int64_t rows = job().rows;
@@ -167,8 +205,7 @@ class Collective {
 
 Pending::~Pending() {
   if (!state_ || state_->waited || open_courier().done(*state_->job)) return;
-  dropped().push_back(std::move(state_->host));
-  dropped().push_back(std::move(state_->result));
+  dropped().emplace_back(std::move(state_->place), std::move(state_->result));
 }
 
 bool Pending::done() const { return !state_ || open_courier().done(*state_->job); }
@@ -180,10 +217,7 @@ Tensor Pending::wait() {
   if (std::exchange(state.waited, true)) return state.target.defined() ? state.target : state.result;
   const NoGrad off;
   if (state.target.defined()) {
-    if (state.target.device().is_cpu() && state.target.is_contiguous())
-      state.target.storage().mark_written(kind_name(job.kind));  // the job wrote into its memory
-    else
-      copy_(state.target.detach(), state.host);
+    take_over(state.target, state.place, kind_name(job.kind));
     return state.target;
   }
   if (!state.result.defined()) {  // its size came with the data
