@@ -83,7 +83,7 @@ class Courier {
   void reduce_scatter(Job&);
   void all_to_all(Job&);
   char* room(size_t bytes);
-  void finish_exchange();
+  void finish_exchange(bool meeting = false);
   void read_notes();
   [[noreturn]] void report_silence(bool own);
   [[noreturn]] void report(const std::string& problem, const std::vector<std::string>& places);
