@@ -256,6 +256,15 @@ for _, workers in ipairs {0, 2} do
     end
     for i = 1, 12 do expect.equal(list[i], whole[i]) end
   end
+  -- A pass that has begun and returned nothing is begun again.
+  local begun, again = data.DataLoader(set, options), data.DataLoader(set, options)
+  local next_batch = begun:cycle()
+  again:load_state_dict(begun:state_dict())
+  expect.equal(again:cycle()(), whole[1])
+  for _ = 1, 4 do next_batch() end  -- a whole pass
+  begun:cycle()
+  again:load_state_dict(begun:state_dict())
+  expect.equal(again:cycle()(), whole[5])
   local start = data.DataLoader(set, options):state_dict()
   expect.equal(start, {seed = 11, epoch = 0, batch = 0, batch_size = 3, samples = 10})
 end

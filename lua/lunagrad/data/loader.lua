@@ -127,10 +127,10 @@ core._loaders = core._loaders or setmetatable({}, {__mode = "k"})
 local function indices_tensor(list) return core.tensor(list, {dtype = "i64", device = "cpu"}) end
 
 -- The order of a pass, as a tensor.
-local function order_of(self)
-  if self.sampler then return indices_tensor(samplers._order(self.sampler, self.seed, self.epoch)) end
+local function order_of(self, epoch)
+  if self.sampler then return indices_tensor(samplers._order(self.sampler, self.seed, epoch)) end
   local total = #self.dataset
-  return self.shuffle and core._permutation(total, self.seed, self.epoch) or core.arange(total, {device = "cpu"})
+  return self.shuffle and core._permutation(total, self.seed, epoch) or core.arange(total, {device = "cpu"})
 end
 
 -- The part of `count` samples of a batch that rank `at` of `ranks` gets: its first sample, from 0, and how many.
@@ -172,24 +172,25 @@ function DataLoader:shard()
   return self
 end
 
--- Starts the next pass, or continues the one that load_state_dict restored.
+-- Starts the next pass, or continues the one that load_state_dict restored. The loader's position stays where it was until
+-- the pass has returned a batch: a checkpoint before it must not count the pass as done.
 function DataLoader:begin()
   core._loaders[self] = true
   local first = self.resume or 0
   self.begun = self.begun + 1
-  self.resume, self.epoch, self.batch = nil, self.begun, first
-  local pass = {epoch = self.epoch, batch = first}
+  self.resume = nil
+  local pass = {epoch = self.begun, batch = first}
   if self.iterable then
     pass.iterator = self.dataset:iterate(pass.epoch)
     for _ = 1, first * self.batch_size do pass.iterator() end
     return pass
   elseif self.batch_sampler then
     local given = self.batch_sampler
-    pass.batches = type(given.batches) == "function" and given:batches(self.seed, self.epoch) or given
+    pass.batches = type(given.batches) == "function" and given:batches(self.seed, pass.epoch) or given
     pass.count = #pass.batches
     return pass
   end
-  pass.order = order_of(self)
+  pass.order = order_of(self, pass.epoch)
   local count = #pass.order / self.batch_size
   pass.count = self.drop_last and math.floor(count) or math.ceil(count)
   pass.each = self.batch_size
@@ -198,7 +199,7 @@ function DataLoader:begin()
   end
   if self.workers > 0 then
     local plan, map = self.dataset:plan()
-    pass.ahead = core._prefetch(plan, map and map:index_select(1, pass.order) or pass.order, self.seed, self.epoch,
+    pass.ahead = core._prefetch(plan, map and map:index_select(1, pass.order) or pass.order, self.seed, pass.epoch,
       pass.each, first, pass.count, self.workers, self.workers * self.prefetch_factor)
   end
   return pass
@@ -273,7 +274,7 @@ end
 function DataLoader:continue(pass)
   local values = next_values(self, pass)
   if not values then
-    if pass.iterator then self.batch = 0 end
+    if pass.iterator then self.epoch, self.batch = pass.epoch, 0 end
     return nil
   elseif values[1] == nil then
     core._fail("DataLoader: collate_fn returned nothing; it returns the batch, as one value or several")
