@@ -51,6 +51,11 @@ void add_run_flags(CLI::App& command, RunFlags& flags) {
              "resume from a run's folder, or from one of its checkpoints");
   add_option(command, "--run-dir", options.run_directory,
              "folder for the run's files (default runs/<time>-<script>-<id>)");
+  add_option(
+      command, "--stop-at", flags.request.stop_at,
+      "stop at the end of this step as Ctrl-C does: with a checkpoint, exit code 130; not after the last");
+  add_seconds(command, "--checkpoint-every", options.checkpoint_every,
+              "seconds between automatic checkpoints, each of which replaces the one before (default: none)");
   add_limits(command, flags.request);
   add_flag(command, "--json", flags.request.json,
            "one JSON object per line on stdout, everything else on stderr");

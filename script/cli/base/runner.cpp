@@ -323,6 +323,8 @@ class Runner {
       case Event::Kind::step:
         stepping_.store(true);
         progress_.step(event.step, event.total);
+        // At this step's end, whose safe point comes next; after the last one the script ends by itself.
+        if (request_.stop_at && event.step >= *request_.stop_at && event.step != event.total) session_.stop();
         break;
       case Event::Kind::metrics:
         progress_.metrics(event);

@@ -26,6 +26,7 @@ struct RunRequest {
   std::string profile;             // file for a profile of the run, "" = none
   bool kernels = false;            // at the end, list the kernels that the devices ran
   std::optional<int64_t> threads;  // of the CPU
+  std::optional<int64_t> stop_at;  // a stop, as by Ctrl-C, at the end of this step
   bool watch = false;              // reload the script when it changes, until a signal comes
 };
 

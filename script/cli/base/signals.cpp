@@ -15,24 +15,35 @@ namespace {
 constexpr int kAtOnce = 3;
 std::atomic<int> received{0};
 std::atomic<int> last_signal{0};
-std::atomic<int> asked{0};  // checkpoints
+std::atomic<int> asked{0};             // checkpoints
+std::atomic<bool> from_worker{false};  // the one signal that was counted is SIGUSR2
 int wake_file = -1;
 
-void count_signal(int signal) {
+void wake_up() {
   const int saved = errno;
-  last_signal.store(signal);
-  if (received.fetch_add(1) + 1 >= kAtOnce) _exit(128 + signal);
   const uint64_t one = 1;
   [[maybe_unused]] const ssize_t written = write(wake_file, &one, sizeof one);
   errno = saved;
 }
 
+void count_signal(int signal) {
+  if (signal == SIGTERM && from_worker.exchange(false)) return;  // the same request once more
+  last_signal.store(signal);
+  if (received.fetch_add(1) + 1 >= kAtOnce) _exit(128 + signal);
+  wake_up();
+}
+
+void count_from_worker(int) {
+  int none = 0;
+  if (!received.compare_exchange_strong(none, 1)) return;
+  last_signal.store(SIGTERM);
+  from_worker.store(true);
+  wake_up();
+}
+
 void count_checkpoint(int) {
-  const int saved = errno;
   asked.fetch_add(1);
-  const uint64_t one = 1;
-  [[maybe_unused]] const ssize_t written = write(wake_file, &one, sizeof one);
-  errno = saved;
+  wake_up();
 }
 
 }  // namespace
@@ -47,12 +58,15 @@ Signals::Signals() {
   sigaction(SIGTERM, &action, &terminate_);
   action.sa_handler = count_checkpoint;
   sigaction(SIGUSR1, &action, &user_);
+  action.sa_handler = count_from_worker;
+  sigaction(SIGUSR2, &action, &worker_);
 }
 
 Signals::~Signals() {
   sigaction(SIGINT, &interrupt_, nullptr);
   sigaction(SIGTERM, &terminate_, nullptr);
   sigaction(SIGUSR1, &user_, nullptr);
+  sigaction(SIGUSR2, &worker_, nullptr);
   close(wake_file);
   wake_file = -1;
 }
@@ -63,6 +77,7 @@ int Signals::last() const { return last_signal.load(); }
 
 void Signals::reset() {
   received.store(0);
+  from_worker.store(false);
   last_signal.store(0);
   asked.store(0);
 }

@@ -1,7 +1,8 @@
 #pragma once
 // Counts Ctrl-C, SIGTERM and SIGUSR1 and lets the main thread wait for them. The handlers only count and
-// write to an eventfd; the third Ctrl-C or SIGTERM ends the process at once. Only one object may exist; the
-// main thread makes and reads it.
+// write to an eventfd; the third Ctrl-C or SIGTERM ends the process at once. SIGUSR2 counts as a SIGTERM
+// unless one came already: a worker of a sweep sends it to its trial, to which Slurm may send SIGTERM too,
+// and two would end the run at once. Only one object may exist; the main thread makes and reads it.
 #include <signal.h>
 
 namespace lunagrad {
@@ -21,7 +22,7 @@ class Signals {
   void wake();  // any thread
 
  private:
-  struct sigaction interrupt_, terminate_, user_;
+  struct sigaction interrupt_, terminate_, user_, worker_;
 };
 
 }  // namespace lunagrad

@@ -113,6 +113,52 @@ TEST_CASE("Ctrl-C writes a checkpoint of the ended step, and the run resumes fro
   CHECK(losses(folder.path() + "/part") == losses(folder.path() + "/whole"));
 }
 
+TEST_CASE("--stop-at ends the run at that step with a checkpoint, but not behind the last one") {
+  const Folder folder;
+  folder.write("train.lua", kTraining);
+  const Finished whole = folder.run({"run", "train.lua", "--run-dir", "whole", "--stop-at", "20"});
+  CHECK(whole.code == 0);
+  CHECK(folder.run({"run", "train.lua", "--run-dir", "part", "--stop-at", "7"}).code == 130);
+  CHECK(losses(folder.path() + "/part").back().first == 7);
+  CHECK(fs::exists(folder.path() + "/part/checkpoints/step-00000007.safetensors"));
+  CHECK(folder.run({"run", "train.lua", "--resume", "part", "--stop-at", "7"}).code == 130);  // at once
+  CHECK(folder.run({"run", "train.lua", "--resume", "part"}).out == whole.out);
+  CHECK(losses(folder.path() + "/part") == losses(folder.path() + "/whole"));
+}
+
+TEST_CASE("--checkpoint-every keeps one automatic checkpoint") {
+  const Folder folder;
+  folder.write("train.lua", kTraining);
+  CHECK(folder.run({"run", "train.lua", "--run-dir", "kept", "--steps", "300", "--checkpoint-every", "0.001"})
+            .code == 0);
+  const fs::directory_iterator files(folder.path() + "/kept/checkpoints");
+  CHECK(std::distance(begin(files), end(files)) == 1);
+}
+
+TEST_CASE("SIGUSR2 and SIGTERM together stop a run as one of them does") {
+  const Folder folder;
+  // A step that a second request would interrupt, without a checkpoint.
+  const std::string script = folder.write("slow.lua", R"(
+local lg = require "lunagrad"
+lg.run.state("w", function() return lg.zeros(3) end)
+for step in lg.run.steps(1000) do
+  print("step " .. step)
+  local till = os.clock() + 1
+  repeat until os.clock() > till
+end
+)");
+  for (const auto& [first, second] : {std::pair(SIGUSR2, SIGTERM), std::pair(SIGTERM, SIGUSR2)}) {
+    Program program({kProgram, "run", script, "--run-dir", "run" + std::to_string(first)}, "", {},
+                    folder.path());
+    REQUIRE(program.wrote("step 1\n"));
+    program.signal(first);
+    program.signal(second);
+    const Finished stopped = program.finish();
+    CHECK(stopped.code == 143);
+    CHECK(stopped.err.find("checkpoint saved in run") != std::string::npos);
+  }
+}
+
 TEST_CASE("without registered states Ctrl-C reports that there is no checkpoint") {
   const Folder folder;
   const std::string script = folder.write(
