@@ -3,8 +3,10 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstdlib>
 #include <cstring>
+#include <span>
 
 #include "runtime/batching/batched.h"
 #include "runtime/context.h"
@@ -77,7 +79,10 @@ const char* kind_name(Kind kind) {
 
 // ---- the launcher
 
-int number_in(std::initializer_list<const char*> names, int fallback) {
+constexpr std::array kRankNames = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"};
+constexpr std::array kSizeNames = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"};
+
+int number_in(std::span<const char* const> names, int fallback) {
   for (const char* name : names)
     if (const char* const value = std::getenv(name); value && *value) return std::atoi(value);
   return fallback;
@@ -113,11 +118,16 @@ std::unique_ptr<Transport> open_mpi() {
 
 }  // namespace
 
-int launched_rank() {
-  return number_in({"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"}, 0);
-}
-int launched_size() {
-  return std::max(1, number_in({"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"}, 1));
+int launched_rank() { return number_in(kRankNames, 0); }
+int launched_size() { return std::max(1, number_in(kSizeNames, 1)); }
+
+const std::vector<std::string>& launcher_variables() {
+  static const auto* const names = [] {
+    auto* const all = new std::vector<std::string>(kRankNames.begin(), kRankNames.end());
+    all->insert(all->end(), kSizeNames.begin(), kSizeNames.end());
+    return all;
+  }();
+  return *names;
 }
 
 // ---- collectives

@@ -31,6 +31,8 @@ int local_size();
 // The rank and the number of ranks that the environment of mpirun or srun names; 0 and 1 without.
 int launched_rank();
 int launched_size();
+// The environment variables that these two read: a process without them is no rank.
+const std::vector<std::string>& launcher_variables();
 // Ends the world, if one is open: with code 0 when all ranks have ended, else at once for all of them.
 // Returns the exit code of the program. Call it last.
 int close_world(int exit_code);

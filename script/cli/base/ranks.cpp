@@ -10,6 +10,7 @@
 
 #include "runtime/dist/world.h"
 #include "runtime/error.h"
+#include "script/cli/base/own_program.h"
 
 namespace lunagrad {
 namespace {
@@ -32,13 +33,6 @@ std::vector<std::string> own_arguments() {
       kept.push_back(all[i]);
   }
   return kept;
-}
-
-std::string own_program() {
-  std::string path(4096, '\0');
-  const ssize_t length = readlink("/proc/self/exe", path.data(), path.size());
-  path.resize(size_t(std::max<ssize_t>(length, 0)));
-  return path;
 }
 
 }  // namespace

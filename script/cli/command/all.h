@@ -13,6 +13,7 @@
   COMMAND(doctor)                  \
   COMMAND(init)                    \
   COMMAND(runs)                    \
+  COMMAND(sweep)                   \
   COMMAND(serve)                   \
   COMMAND(repro)                   \
   COMMAND(devices)                 \

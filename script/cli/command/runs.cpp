@@ -15,6 +15,7 @@
 #include "runtime/error.h"
 #include "runtime/figures.h"
 #include "script/cli/base/carry_out.h"
+#include "script/cli/base/table.h"
 #include "script/cli/command/all.h"
 #include "script/report/export.h"
 #include "script/run/diff.h"
@@ -58,27 +59,6 @@ std::string find_run(const Request& request, const std::string& asked) {
 }
 
 std::string outcome_of(const RunRecord& run) { return run.outcome.empty() ? "unfinished" : run.outcome; }
-
-// Columns as wide as their widest cell, in characters, not bytes.
-void print_table(const std::vector<std::vector<std::string>>& rows) {
-  const auto width = [](const std::string& text) {
-    return size_t(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
-  };
-  std::vector<size_t> widths;
-  for (const auto& row : rows)
-    for (size_t i = 0; i < row.size(); ++i) {
-      if (i == widths.size()) widths.push_back(0);
-      widths[i] = std::max(widths[i], width(row[i]));
-    }
-  for (const auto& row : rows) {
-    std::string line;
-    for (size_t i = 0; i < row.size(); ++i) {
-      line += row[i];
-      if (i + 1 < row.size()) line += std::string(widths[i] - width(row[i]) + 2, ' ');
-    }
-    std::cout << line << "\n";
-  }
-}
 
 // A sparkline: the mean of each of `columns` equal parts, scaled from minimum to maximum.
 std::string sparkline(const std::vector<MetricPoint>& points, size_t columns) {

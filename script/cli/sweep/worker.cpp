@@ -1,0 +1,293 @@
+#include "script/cli/sweep/worker.h"
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+
+#include "runtime/error.h"
+#include "script/cli/base/own_program.h"
+#include "script/cli/base/signals.h"
+#include "script/cli/sweep/child.h"
+#include "script/cli/sweep/report.h"
+#include "script/run/folder.h"
+#include "script/session.h"
+#include "script/sweep/heartbeat.h"
+#include "script/sweep/trial_folder.h"
+
+namespace lunagrad::sweep {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr int kListen = 200;     // milliseconds between two looks at signals and the claim
+constexpr double kIdle = 0.5;    // seconds between two looks at a sweep that has nothing to claim
+constexpr int kMostDeaths = 10;  // of a trial's process in a row, without a new checkpoint
+constexpr int kStopped = 130, kTerminated = 143;
+
+std::string text_of_signal(int signal) { return text("signal ", signal, " (", strsignal(signal), ")"); }
+
+// The step of a checkpoint's file, 0 for "".
+int64_t step_of(const std::string& checkpoint) {
+  const std::string name = fs::path(checkpoint).stem().string();  // step-00000100
+  return checkpoint.empty() ? 0 : std::strtoll(name.c_str() + std::strlen("step-"), nullptr, 10);
+}
+
+class Worker {
+ public:
+  explicit Worker(const WorkerOptions& options)
+      : options_(options),
+        sweep_(fs::absolute(options.sweep).lexically_normal().string()),
+        board_(sweep_),
+        heart_(sweep_, options.patience),
+        watcher_(sweep_, options.patience) {}
+
+  int work() {
+    check_script(board_.plan());
+    if (options_.retry_failed) retry_failed();
+    while (!stopping()) {
+      heart_.beat();
+      board_.refresh();
+      report_.know(board_);
+      std::optional<Leg> rest;
+      if (const std::optional<Leg> claim = claim_one(rest)) {
+        carry_out(*claim, rest);
+      } else if (!goes_on()) {
+        break;
+      } else {
+        report_.waiting();
+        signals_.wait(std::min(kIdle, options_.patience / 10));
+      }
+    }
+    return conclude();
+  }
+
+ private:
+  const Plan& plan() const { return board_.plan(); }
+  bool stopping() const { return signals_.count() > 0 || signals_.checkpoints_asked() > 0; }
+
+  // Failed legs wait again. A leg that fails once more is not retried by this worker.
+  void retry_failed() {
+    for (const Leg& leg : board_.legs().done)
+      if (board_.result(leg).ending == Ending::failed) move_leg(sweep_, kDone, leg, kWaiting, leg);
+  }
+
+  // ---- claims
+
+  Leg own(const Leg& leg) const { return {leg.trial, leg.leg, leg.attempt + 1, heart_.worker()}; }
+
+  // First what dead workers left, then what waits. `rest`: the claim that was given back, or of the rung.
+  std::optional<Leg> claim_one(std::optional<Leg>& rest) {
+    for (const Leg& leg : board_.legs().running) {
+      if (watcher_.look(leg.worker) != Watcher::Sight::dead) continue;
+      if (move_leg(sweep_, kRunning, leg, kRunning, own(leg))) return own(leg);
+    }
+    for (const Leg& leg : board_.claimable()) {
+      Leg file = leg;  // a promoted leg counts the claims of the leg before
+      if (leg.leg > 0) {
+        const auto& waiting = board_.legs().waiting;
+        file = *std::find_if(waiting.begin(), waiting.end(), [&](const Leg& other) {
+          return other.trial == leg.trial && other.leg == leg.leg;
+        });
+      }
+      if (!move_leg(sweep_, kWaiting, file, kRunning, own(leg))) continue;
+      rest = file;
+      if (file.attempt == 0 && leg.leg > 0)
+        for (const Leg& done : board_.legs().done)
+          if (done.trial == leg.trial && done.leg == leg.leg - 1) rest = done;
+      return own(leg);
+    }
+    return std::nullopt;
+  }
+
+  // Whether to look again although nothing can be claimed now.
+  bool goes_on() {
+    if (board_.over()) return false;
+    if (options_.wait || board_.legs().moving > 0) return true;
+    // A worker that has not been watched for long enough may be dead.
+    for (const Leg& leg : board_.legs().running)
+      if (watcher_.look(leg.worker) != Watcher::Sight::alive) return true;
+    return false;
+  }
+
+  void give_back(const Leg& claim) { move_leg(sweep_, kRunning, claim, kWaiting, claim); }
+
+  // ---- one leg
+
+  void carry_out(const Leg& claim, const std::optional<Leg>& rest) {
+    try {
+      const std::string folder = prepare_folder(sweep_, claim, rest);
+      const std::optional<Result> result = run(claim, folder);
+      if (!holds(sweep_, claim)) {
+        lost(claim);
+      } else if (!result) {
+        give_back(claim);
+      } else {
+        finish(claim, *result);
+      }
+    } catch (const Error&) {
+      give_back(claim);  // what failed is this machine's, as a full disk: others may go on
+      throw;
+    }
+  }
+
+  void lost(const Leg& claim) {
+    remove_folder(sweep_, claim);
+    report_.warn(
+        text("trial ", claim.trial, " was taken over by another worker, for which this one stood still"));
+  }
+
+  void finish(const Leg& claim, const Result& result) {
+    write_result(sweep_, claim, result);
+    if (!move_leg(sweep_, kRunning, claim, kDone, claim)) return lost(claim);
+    if (result.ending != Ending::rung) settle_folder(sweep_, claim);
+    failed_ |= result.ending == Ending::failed;
+    report_.ended(plan(), claim, result);
+  }
+
+  std::vector<std::string> command(const Leg& claim, const std::string& folder) const {
+    const std::string checkpoint = latest_checkpoint(folder);
+    std::vector<std::string> argv = {own_program(), "run", plan().script, "--json"};
+    const auto add = [&](const char* option, const std::string& value) {
+      argv.push_back(option);
+      argv.push_back(value);
+    };
+    add(checkpoint.empty() ? "--run-dir" : "--resume", folder);
+    const std::vector<std::string>& values = plan().trials[size_t(claim.trial - 1)];
+    for (size_t i = 0; i < values.size(); ++i) add("--set", plan().axes[i].name + "=" + values[i]);
+    for (const auto& [name, value] : plan().set) add("--set", name + "=" + value);
+    add("--seed", std::to_string(plan().seed));
+    add("--threads", std::to_string(plan().threads));
+    add("--guard", plan().guard);
+    add("--checkpoint-every", text(plan().checkpoint_every));
+    if (!plan().device.empty()) add("--device", plan().device);
+    if (plan().steps) add("--steps", std::to_string(*plan().steps));
+    if (const auto last = plan().last_step(claim.leg)) add("--stop-at", std::to_string(*last));
+    argv.push_back("--");
+    argv.insert(argv.end(), plan().arguments.begin(), plan().arguments.end());
+    return argv;
+  }
+
+  // Runs the leg to its end. Nothing: a signal came, or the claim is lost.
+  std::optional<Result> run(const Leg& claim, const std::string& folder) {
+    int deaths = 0;
+    std::string checkpoint = latest_checkpoint(folder);
+    while (!stopping() && holds(sweep_, claim)) {
+      check_script(plan());
+      const int64_t kept = rows_until(folder, step_of(checkpoint));
+      Child child(command(claim, folder), plan().directory, plan().metric);
+      if (!follow(claim, child)) return std::nullopt;
+      if (child.exit_code() == 0) return finished(folder, child, kept, Ending::finished);
+      const std::optional<int64_t> last = plan().last_step(claim.leg);
+      if (child.exit_code() == kStopped && last && child.step() >= *last)
+        return finished(folder, child, kept, Ending::rung);
+      const bool killed =
+          child.signal() != 0 || child.exit_code() == kStopped || child.exit_code() == kTerminated;
+      if (!killed) return failed(folder, child, child.error());
+      if (stopping()) return std::nullopt;
+      const std::string newest = latest_checkpoint(folder);
+      deaths = newest == checkpoint ? deaths + 1 : 1;
+      checkpoint = newest;
+      if (deaths == kMostDeaths) {
+        const std::string how = child.signal() ? text_of_signal(child.signal()) : "a signal";
+        return failed(folder, child, text("ended by ", how, " ", deaths, " times without a new checkpoint"));
+      }
+      if (newest.empty()) fs::remove_all(folder);  // a run without a checkpoint begins anew
+    }
+    return std::nullopt;
+  }
+
+  // Waits for the process. False: a signal came, or the claim is lost.
+  bool follow(const Leg& claim, Child& child) {
+    bool stopped = false;
+    while (child.listen(kListen)) {
+      report_.progress(plan(), claim, child);
+      heart_.beat();
+      if (!holds(sweep_, claim)) return false;  // the destructor ends the process
+      if (stopping() && !stopped) {
+        stopped = true;
+        child.stop();
+        report_.warn(text("trial ", claim.trial, " stops at the end of its step"));
+      }
+      if (signals_.count() > 1) child.kill();
+    }
+    return true;
+  }
+
+  // The rows of the metric in the folder's file, up to a step.
+  int64_t rows_until(const std::string& folder, int64_t step) const {
+    if (!is_run(folder) || latest_checkpoint(folder).empty()) return 0;
+    const RunRecord run = read_run(folder);
+    const auto found = run.metrics.find(plan().metric);
+    if (found == run.metrics.end()) return 0;
+    return std::count_if(found->second.begin(), found->second.end(),
+                         [&](const MetricPoint& point) { return point.step <= step; });
+  }
+
+  Result finished(const std::string& folder, const Child& child, int64_t kept, Ending ending) const {
+    if (!is_run(folder)) return failed(folder, child, "the script has no lg.run.steps and logs nothing");
+    const RunRecord run = read_run(folder);
+    const auto rows = run.metrics.find(plan().metric);
+    if (const int64_t count = rows == run.metrics.end() ? 0 : int64_t(rows->second.size());
+        count != kept + child.rows())
+      fail_as(ErrorKind::file, folder, "/metrics.jsonl: holds ", count, " of ", kept + child.rows(),
+              " values of ", plan().metric, ": is the disk full?");
+    Result result;
+    result.ending = ending;
+    result.steps = run.steps;
+    if (const std::optional<MetricPoint> best = best_of(plan(), run)) {
+      result.value = best->value;
+      result.value_step = best->step;
+    } else if (rows == run.metrics.end()) {
+      std::string names;
+      for (const auto& [name, points] : run.metrics) names += (names.empty() ? "" : ", ") + name;
+      return failed(folder, child,
+                    text("the script logs no ", plan().metric, names.empty() ? "" : "; it logs " + names,
+                         ": sweep new --minimize NAME"));
+    }
+    return result;
+  }
+
+  Result failed(const std::string& folder, const Child& child, const std::string& error) const {
+    // Of every trial, so none needs to be tried.
+    if (child.exit_code() == int(Outcome::usage) && error.find("declares no parameter") != std::string::npos)
+      throw Error(error + "; make a new sweep");
+    Result result;
+    result.ending = Ending::failed;
+    result.error = error.empty() ? text("exit code ", child.exit_code()) : error;
+    result.exit_code = child.exit_code();
+    if (is_run(folder)) result.steps = read_run(folder).steps;
+    return result;
+  }
+
+  // ---- the end
+
+  int conclude() {
+    board_.refresh();
+    if (board_.over()) {
+      for (const Leg& leg : board_.legs().done) settle_folder(sweep_, leg);
+      std::error_code ignored;
+      fs::remove_all(sweep_ + "/copies", ignored);
+      for (const fs::directory_entry& file : fs::directory_iterator(sweep_ + "/workers", ignored))
+        if (watcher_.look(file.path().filename().string()) == Watcher::Sight::dead) fs::remove(file, ignored);
+    } else if (!stopping()) {
+      report_.warn("other workers run the rest; --wait waits for them");
+    }
+    if (signals_.count() > 0) return 128 + signals_.last();
+    if (stopping()) return kTerminated;
+    return failed_ ? int(Outcome::error) : 0;
+  }
+
+  const WorkerOptions& options_;
+  const std::string sweep_;
+  Board board_;
+  Heartbeat heart_;
+  Watcher watcher_;
+  Signals signals_;
+  Report report_;
+  bool failed_ = false;
+};
+
+}  // namespace
+
+int work(const WorkerOptions& options) { return Worker(options).work(); }
+
+}  // namespace lunagrad::sweep

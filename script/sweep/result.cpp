@@ -1,0 +1,61 @@
+#include "script/sweep/result.h"
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "runtime/error.h"
+#include "script/run/folder.h"
+#include "script/run/json.h"
+
+namespace lunagrad::sweep {
+namespace {
+
+constexpr const char* kEndings[] = {"finished", "rung", "failed"};
+
+std::string path_of(const std::string& sweep, const Leg& leg) {
+  return sweep + "/results/" + leg.name() + ".json";
+}
+
+}  // namespace
+
+void write_result(const std::string& sweep, const Leg& leg, const Result& result) {
+  nlohmann::ordered_json json = {
+      {"trial", leg.trial}, {"leg", leg.leg}, {"ending", kEndings[int(result.ending)]}};
+  if (result.value) {
+    json["value"] = *result.value;
+    json["value_step"] = result.value_step;
+  }
+  json["steps"] = result.steps;
+  if (result.ending == Ending::failed) {
+    json["error"] = result.error;
+    json["exit_code"] = result.exit_code;
+  }
+  write_file_atomically(path_of(sweep, leg), json_text(json) + "\n");
+}
+
+Result read_result(const std::string& sweep, const Leg& leg) {
+  const std::string path = path_of(sweep, leg);
+  std::ifstream in(path);
+  try {
+    const auto json = nlohmann::json::parse(in);
+    Result result;
+    const auto found =
+        std::find(std::begin(kEndings), std::end(kEndings), json.at("ending").get<std::string>());
+    if (found == std::end(kEndings)) fail("an unknown ending");
+    result.ending = Ending(found - std::begin(kEndings));
+    if (json.contains("value")) {
+      result.value = json["value"].get<double>();
+      result.value_step = json.at("value_step");
+    }
+    result.steps = json.at("steps");
+    result.error = json.value("error", "");
+    result.exit_code = json.value("exit_code", 0);
+    return result;
+  } catch (const std::exception& failure) {
+    fail_as(ErrorKind::file, path, ": cannot be used: ", failure.what());
+  }
+}
+
+}  // namespace lunagrad::sweep

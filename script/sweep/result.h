@@ -1,0 +1,26 @@
+#pragma once
+// How a leg ended: a file in results/ that has the name of its claim, written before the leg moves to done/.
+// Only the result of the claim in done/ counts. Any thread. Errors are of kind file.
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "script/sweep/legs.h"
+
+namespace lunagrad::sweep {
+
+enum class Ending { finished, rung, failed };  // the script ended, waits at a rung, ended with an error
+
+struct Result {
+  Ending ending = Ending::finished;
+  std::optional<double> value;  // the best of the sweep's metric so far; empty: no finite one
+  int64_t value_step = 0;       // where that was
+  int64_t steps = 0;
+  std::string error;  // of a failed script, one line
+  int exit_code = 0;
+};
+
+void write_result(const std::string& sweep, const Leg&, const Result&);
+Result read_result(const std::string& sweep, const Leg&);
+
+}  // namespace lunagrad::sweep
