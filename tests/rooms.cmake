@@ -61,14 +61,15 @@ room(ui/tape              runtime runtime/io script ui/base ui/graph ui/widgets 
 room(ui/text              ui/base ui/window)
 room(ui/editor            runtime runtime/io script script/lua script/meta ui/base ui/text ui/widgets
                           ui/window)
-room(ui/runs              runtime runtime/io script script/run ui/base ui/text)
+room(ui/runs              runtime runtime/io script script/run script/sweep ui/base ui/text)
 room(ui/curves            runtime ui/base ui/runs ui/window)
-room(ui/actions           runtime runtime/io script script/lua script/run ui/base ui/editor ui/inspect
+room(ui/actions           runtime runtime/io script script/lua script/run script/sweep ui/base ui/editor ui/inspect
                           ui/runs ui/tape ui/window)
 room(ui/workbench         script script/meta ui/actions ui/base ui/inspect ui/runs ui/tape ui/window)
 room(ui                   runtime script ui/window ui/workbench)
+room(ui/panels/runs       ui/runs ui/window ui/workbench)
 room(ui/panels            runtime runtime/io script/lua script/meta script/report script/run script/view
-                          ui/base ui/curves ui/editor ui/graph ui/inspect ui/runs ui/tape ui/text ui/widgets
-                          ui/window ui/workbench)
+                          ui/base ui/curves ui/editor ui/graph ui/inspect ui/panels/runs ui/runs ui/tape
+                          ui/text ui/widgets ui/window ui/workbench)
 room(ui/app               runtime runtime/io script/lua script/run script/view ui/base ui/panels ui/window
                           ui/workbench)

@@ -16,6 +16,7 @@
 #include "script/meta/library.h"
 #include "script/run/record.h"
 #include "script/standard_streams.h"
+#include "script/sweep/plan.h"
 #include "ui/app/app.h"
 #ifdef LUNAGRAD_GPU
 #include "gpu/gpu.h"
@@ -24,8 +25,9 @@
 namespace {
 
 constexpr const char* kUsage =
-    "lunagrad-workbench [SCRIPT | RUN] [flags] [-- ARGUMENTS]\n"
-    "  opens the window and runs SCRIPT in it, or shows the curves of the run in the folder RUN\n"
+    "lunagrad-workbench [SCRIPT | RUN | SWEEP] [flags] [-- ARGUMENTS]\n"
+    "  opens the window and runs SCRIPT in it, or shows the curves of the run in the folder RUN, or the\n"
+    "  trials in the folder SWEEP\n"
     "  --set NAME=VALUE     a parameter of lg.run.param\n"
     "  --seed N  --device D  --steps N  --run-dir DIR\n"
     "                       as for lunagrad run\n"
@@ -117,7 +119,8 @@ bool parse(int argc, char** argv, lunagrad::App::Options& options, std::vector<c
     }
   }
   options.state_folder = state ? *state : options.drive.empty() ? lunagrad::state_directory() : "";
-  if (!options.script.empty() && lunagrad::is_run(options.script))
+  if (!options.script.empty() &&
+      (lunagrad::is_run(options.script) || lunagrad::sweep::is_sweep(options.script)))
     options.opened_run = std::exchange(options.script, {});
   return true;
 }

@@ -6,6 +6,7 @@
 
 #include "runtime/error.h"
 #include "script/run/record.h"
+#include "script/sweep/plan.h"
 #include "ui/runs/list.h"
 
 namespace lunagrad {
@@ -58,6 +59,7 @@ void RunActions::open(const std::string& path) {
 
 void RunActions::open_run(const std::string& folder) {
   const std::string path = full_path(folder);
+  if (sweep::is_sweep(path)) return open_sweep(path);
   curves_.show(path, true);
   try {
     const RunRecord run = read_run_config(path);
@@ -68,6 +70,18 @@ void RunActions::open_run(const std::string& folder) {
   }
   shell_.write(ConsoleLine::Kind::note,
                "opened the run " + path + "; Run starts " + script_ + " from the beginning\n");
+}
+
+void RunActions::open_sweep(const std::string& folder) {
+  curves_.open_sweep(folder);
+  try {
+    script_ = sweep::read_plan(folder).script;
+    if (!std::filesystem::exists(script_)) script_ = folder + "/script.lua";
+  } catch (const Error& error) {
+    shell_.write(ConsoleLine::Kind::error, std::string(error.what()) + "\n");
+    return;
+  }
+  shell_.write(ConsoleLine::Kind::note, "opened the sweep " + folder + "; Run starts " + script_ + "\n");
 }
 
 void RunActions::run() {

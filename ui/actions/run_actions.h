@@ -39,7 +39,8 @@ class RunActions {
   // Makes this file, or the untitled text of this title, the script that run() starts, and shows it in the
   // editor. A current run continues.
   void open(const std::string& path);
-  // Shows the curves of the run in this folder, read only; run() then starts its script.
+  // Shows the curves of the run in this folder, or the trials of the sweep, read only; run() then starts its
+  // script.
   void open_run(const std::string& folder);
 
   void run();  // from the start; resumes a paused run
@@ -82,6 +83,7 @@ class RunActions {
   void undo_param() { params_.undo(session_, journal_.step()); }
 
  private:
+  void open_sweep(const std::string& folder);
   enum class Awaited { nothing, run, paused_run, reload };
   // A run that begins with options of its own, such as a repeat of the last one.
   struct Once {

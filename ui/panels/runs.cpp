@@ -1,6 +1,5 @@
 // Runs: the run folders near the script as a table. A tick shows a run's curves; runs can be starred,
 // annotated, compared and deleted here.
-#include <GLFW/glfw3.h>
 #include <imgui_internal.h>
 
 #include <algorithm>
@@ -17,9 +16,11 @@
 #include "script/report/export.h"
 #include "script/run/notes.h"
 #include "ui/base/redraw.h"
-#include "ui/runs/comparison.h"
+#include "ui/panels/runs/comparison_window.h"
 #include "ui/runs/list.h"
-#include "ui/window/input.h"
+#include "ui/runs/parallel.h"
+#include "ui/widgets/icon.h"
+#include "ui/widgets/parallel_plot.h"
 #include "ui/window/theme.h"
 #include "ui/workbench/panel.h"
 
@@ -50,20 +51,6 @@ constexpr std::array<ColumnText, 10> kColumns = {{
 
 constexpr float kLeastName = 7, kMostName = 22;  // widths of the names, in em
 
-void draw_star(ImVec2 middle, float radius, bool filled, ImU32 color) {
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  std::array<ImVec2, 10> points;
-  for (size_t i = 0; i < points.size(); ++i) {
-    const float angle = float(i) * 0.6283185f - 1.5707963f, r = i % 2 ? radius * 0.45f : radius;
-    points[i] = {middle.x + r * std::cos(angle), middle.y + r * std::sin(angle)};
-  }
-  if (filled)
-    for (size_t i = 0; i < points.size(); ++i)
-      list->AddTriangleFilled(middle, points[i], points[(i + 1) % 10], color);
-  else
-    list->AddPolyline(points.data(), 10, color, ImDrawFlags_Closed, 1);
-}
-
 class RunsPanel final : public Panel {
  public:
   const char* title() const override { return "Runs"; }
@@ -81,10 +68,11 @@ class RunsPanel final : public Panel {
     arrange_runs(bench);
     draw_tools_line(bench);
     draw_told(bench);
+    draw_parallel(bench);
     draw_table(bench);
     draw_note(bench);
     draw_deletion(bench);
-    draw_comparison(bench);
+    comparison_.draw(bench);
   }
 
  private:
@@ -94,6 +82,10 @@ class RunsPanel final : public Panel {
                             std::to_string(bench.runs().curves().size());
     if (key == looked_for_) return;
     looked_for_ = key;
+    if (bench.curves().opened_sweep() != opened_sweep_) {
+      order_.sweep = opened_sweep_ = bench.curves().opened_sweep();
+      parallel_ = true;
+    }
     std::set<std::string> folders{full_path("runs")};
     const auto parent = [](const std::string& path) {
       return path.substr(0, std::max<size_t>(path.find_last_of('/'), 1));
@@ -115,6 +107,9 @@ class RunsPanel final : public Panel {
       revision_ = bench.runs().revision();
       differences_ = differences(runs);
       metrics_ = metric_names(runs);
+      sweeps_.clear();
+      for (const RunSummary& run : runs)
+        if (!run.sweep.empty()) sweeps_.insert(run.sweep);
       if (std::find(metrics_.begin(), metrics_.end(), order_.metric) == metrics_.end())
         order_.metric = metrics_.empty() ? "" : metrics_[0];
       std::erase_if(selected_, [&](const std::string& folder) {
@@ -123,7 +118,10 @@ class RunsPanel final : public Panel {
       });
       arranged_ = false;
     }
-    if (!arranged_) rows_ = arrange(runs, differences_, order_);
+    if (!arranged_) {
+      rows_ = arrange(runs, differences_, order_);
+      plot_ = parallel_plot(runs, rows_, order_.metric);
+    }
     arranged_ = true;
   }
 
@@ -179,6 +177,7 @@ class RunsPanel final : public Panel {
     }
     bench.description().add_last("runs.metric", order_.metric);
     explain("The metric of the columns last and best.");
+    if (!sweeps_.empty()) draw_sweep_choice(bench, place);
     const auto [done, all] = bench.runs().progress();
     const size_t known = bench.runs().runs().size();
     std::string count =
@@ -201,6 +200,13 @@ class RunsPanel final : public Panel {
       explain(help);
       return pressed;
     };
+    place(ImGui::CalcTextSize("Parallel").x + 2 * ImGui::GetStyle().FramePadding.x);
+    if (tool_button("Parallel", parallel_)) parallel_ = !parallel_;
+    bench.description().add_last("runs.parallel", parallel_ ? "on" : "off");
+    explain(
+        "Parallel coordinates of the runs below: an axis for each setting in which they differ, and one for "
+        "the best "
+        "value of the metric, from blue for the best to orange. Click a line to select its run.");
     const bool one = selected_.size() == 1, any = !selected_.empty();
     const std::set<std::string>& chosen = any ? selected_ : bench.runs().shown();
     const std::set<std::string>& pair = selected_.size() == 2 ? selected_ : bench.runs().shown();
@@ -211,9 +217,8 @@ class RunsPanel final : public Panel {
       bench.shell().errands().add([found, left = *pair.begin(),
                                    right = *std::next(pair.begin())] { *found = compare_runs(left, right); },
                                   [this, found](const std::string& problem) {
-                                    comparison_ = std::move(*found);
-                                    if (!problem.empty()) comparison_.problem = problem;
-                                    comparing_ = true;
+                                    if (!problem.empty()) found->problem = problem;
+                                    comparison_.open(std::move(*found));
                                   });
     }
     if (action("Note", one, "runs.note", "Writes a note for the selected run.")) begin_note(bench);
@@ -226,6 +231,68 @@ class RunsPanel final : public Panel {
       export_runs(bench, {chosen.begin(), chosen.end()});
     if (action("Delete", any, "runs.delete", "Deletes the selected runs with their folders. Asks first."))
       deleting_ = true;
+  }
+
+  template <class Place>
+  void draw_sweep_choice(Workbench& bench, const Place& place) {
+    const auto name = [](const std::string& folder) {
+      return folder.empty() ? "all runs" : "sweep " + folder.substr(folder.find_last_of('/') + 1);
+    };
+    place(em(9));
+    ImGui::SetNextItemWidth(em(9));
+    if (ImGui::BeginCombo("##sweep", name(order_.sweep).c_str())) {
+      std::vector<std::string> choices(sweeps_.begin(), sweeps_.end());
+      choices.insert(choices.begin(), "");
+      for (const std::string& sweep : choices) {
+        if (ImGui::Selectable(name(sweep).c_str(), sweep == order_.sweep)) {
+          order_.sweep = sweep;
+          parallel_ = !sweep.empty();
+          arranged_ = false;
+        }
+        bench.description().add_last("runs.sweep.choice", name(sweep));
+        if (!sweep.empty()) explain(sweep.c_str());
+      }
+      ImGui::EndCombo();
+    }
+    bench.description().add_last("runs.sweep", name(order_.sweep));
+    explain("Shows the trials of one sweep, or all runs.");
+  }
+
+  // Above the table, which keeps half of the height.
+  void draw_parallel(Workbench& bench) {
+    if (!parallel_) return;
+    if (plot_.axes.size() < 2) {
+      text_in(theme().muted, "These runs differ in no setting.");
+      return;
+    }
+    const std::vector<RunSummary>& runs = bench.runs().runs();
+    std::set<size_t> chosen;
+    for (const size_t row : rows_)
+      if (selected_.count(runs[row].folder)) chosen.insert(row);
+    const ImVec2 room = ImGui::GetContentRegionAvail();
+    const ParallelPick pick =
+        draw_parallel_plot("runs.parallel", plot_, chosen,
+                           {std::max(room.x, em(3)), std::max(room.y / 2, em(9))}, bench.description());
+    if (pick.clicked) {
+      select(runs[*pick.clicked].folder);
+      to_selected_ = true;
+    }
+    if (!pick.under) return;
+    const RunSummary& run = runs[*pick.under];
+    const double best = best_of(run, order_.metric);
+    explain((run.name + "\n" + differences_[*pick.under] + "\n" +
+             (std::isnan(best) ? "no " + order_.metric : order_.metric + " " + number_figure(best)))
+                .c_str());
+  }
+
+  // A click: alone, with Ctrl among others.
+  void select(const std::string& folder) {
+    const bool selected = selected_.count(folder) > 0, among = ImGui::GetIO().KeyCtrl;
+    if (!among) selected_.clear();
+    if (selected && among)
+      selected_.erase(folder);
+    else
+      selected_.insert(folder);
   }
 
   void draw_table(Workbench& bench) {
@@ -273,8 +340,13 @@ class RunsPanel final : public Panel {
       arranged_ = false;
       arrange_runs(bench);
     }
+    const float row_height = ImGui::GetFrameHeight() + 2 * ImGui::GetStyle().CellPadding.y;
+    if (std::exchange(to_selected_, false))
+      for (size_t i = 0; i < rows_.size(); ++i)
+        if (selected_.count(bench.runs().runs()[rows_[i]].folder))
+          ImGui::SetScrollY(std::max(0.0f, (float(i) - 1) * row_height));
     ImGuiListClipper clipper;
-    clipper.Begin(int(rows_.size()), ImGui::GetFrameHeight() + 2 * ImGui::GetStyle().CellPadding.y);
+    clipper.Begin(int(rows_.size()), row_height);
     while (clipper.Step())
       for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i) draw_row(bench, rows_[size_t(i)]);
     ImGui::EndTable();
@@ -318,13 +390,8 @@ class RunsPanel final : public Panel {
                                           ImGui::GetContentRegionAvail().x);
     if (ImGui::Selectable((name + "###run").c_str(), selected,
                           ImGuiSelectableFlags_SpanAllColumns | ImGuiSelectableFlags_AllowItemOverlap,
-                          {0, ImGui::GetFrameHeight()})) {
-      if (!ImGui::GetIO().KeyCtrl) selected_.clear();
-      if (selected && ImGui::GetIO().KeyCtrl)
-        selected_.erase(run.folder);
-      else
-        selected_.insert(run.folder);
-    }
+                          {0, ImGui::GetFrameHeight()}))
+      select(run.folder);
     // The item is as wide as the table, which may be scrolled: the description contains the cell.
     bench.description().add(
         "runs.run",
@@ -391,7 +458,7 @@ class RunsPanel final : public Panel {
     if (ImGui::InvisibleButton("star", {side, side}))
       change(bench, [folder = run.folder, star = !run.starred] { set_star(folder, star); });
     ImGui::EndDisabled();
-    draw_star({at.x + side / 2, at.y + side / 2}, side * 0.32f, run.starred,
+    draw_star(ImGui::GetWindowDrawList(), {at.x + side / 2, at.y + side / 2}, side * 0.32f, run.starred,
               run.starred ? theme().warning : theme().faint);
     bench.description().add_last("runs.star", run.name + (run.starred ? " starred" : ""));
   }
@@ -492,78 +559,6 @@ class RunsPanel final : public Panel {
     ImGui::EndPopup();
   }
 
-  void draw_comparison(Workbench& bench) {
-    if (!comparing_) return;
-    const ImVec2 whole = ImGui::GetMainViewport()->Size;
-    ImGui::SetNextWindowSize({std::min(em(56), whole.x * 0.9f), std::min(em(34), whole.y * 0.85f)},
-                             ImGuiCond_Appearing);
-    ImGui::SetNextWindowPos({whole.x / 2, whole.y / 2}, ImGuiCond_Appearing, {0.5f, 0.5f});
-    ImGui::PushStyleColor(ImGuiCol_WindowBg, theme().raised);
-    ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 1);
-    if (ImGui::Begin("Compare runs", &comparing_,
-                     ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoCollapse)) {
-      if (ImGui::IsWindowFocused() && key_pressed(GLFW_KEY_ESCAPE, false)) comparing_ = false;
-      if (!comparison_.problem.empty()) {
-        ImGui::PushTextWrapPos(0);
-        text_in(theme().bad, "%s", comparison_.problem.c_str());
-        ImGui::PopTextWrapPos();
-        bench.description().add_last("runs.diff.problem", comparison_.problem);
-      } else {
-        draw_config_difference(bench);
-        draw_code_difference(bench);
-      }
-    }
-    ImGui::End();
-    ImGui::PopStyleVar();
-    ImGui::PopStyleColor();
-  }
-
-  void draw_config_difference(Workbench& bench) {
-    if (comparison_.config.empty()) {
-      text_in(theme().muted, "Script, arguments, seed, device, commit and parameters are equal.");
-      bench.description().add_last("runs.diff.config", "the same");
-      return;
-    }
-    bold_text("Different settings");
-    if (!ImGui::BeginTable(
-            "config", 3, ImGuiTableFlags_RowBg | ImGuiTableFlags_Resizable | ImGuiTableFlags_NoSavedSettings))
-      return;
-    ImGui::TableSetupColumn("");
-    ImGui::TableSetupColumn(comparison_.left.c_str());
-    ImGui::TableSetupColumn(comparison_.right.c_str());
-    ImGui::TableHeadersRow();
-    for (const ConfigDifference& difference : comparison_.config) {
-      ImGui::TableNextRow();
-      ImGui::TableNextColumn();
-      text_in(theme().muted, "%s", difference.what.c_str());
-      bench.description().add_last("runs.diff.config",
-                                   difference.what + ": " + difference.left + " / " + difference.right);
-      for (const std::string* value : {&difference.left, &difference.right}) {
-        ImGui::TableNextColumn();
-        ImGui::TextWrapped("%s", value->c_str());
-      }
-    }
-    ImGui::EndTable();
-  }
-
-  void draw_code_difference(Workbench& bench) {
-    ImGui::Spacing();
-    if (comparison_.code.empty()) {
-      text_in(theme().muted, "The scripts are equal.");
-      bench.description().add_last("runs.diff.code", "the same");
-      return;
-    }
-    bold_text("Scripts");
-    ImGui::SameLine();
-    const std::string count = std::to_string(comparison_.removed) +
-                              (comparison_.removed == 1 ? " line" : " lines") + " only in the first (-), " +
-                              std::to_string(comparison_.added) + " only in the second (+)";
-    text_in(theme().muted, "%s", count.c_str());
-    bench.description().add_last("runs.diff.code", count);
-    const Theme& t = theme();
-    draw_diff("code", comparison_.code, ImGui::GetContentRegionAvail(), {t.good, t.bad, t.text, t.muted});
-  }
-
   RunOrder order_;
   std::vector<std::string> differences_, metrics_;
   float fitted_ = 0;  // the width that the columns were made for
@@ -574,9 +569,13 @@ class RunsPanel final : public Panel {
   std::string looked_for_, places_, noted_;
   char filter_[256] = "", note_[1024] = "";
   float table_right_ = 0;
-  std::string told_;  // the result of the latest change
-  bool deleting_ = false, comparing_ = false, failed_ = false;
-  RunComparison comparison_;
+  std::string told_;              // the result of the latest change
+  std::set<std::string> sweeps_;  // folders of those that have runs
+  std::string opened_sweep_;
+  ParallelPlot plot_;  // of rows_
+  bool parallel_ = false, to_selected_ = false;
+  bool deleting_ = false, failed_ = false;
+  ComparisonWindow comparison_;
 };
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include "runtime/error.h"
 #include "script/run/notes.h"
+#include "script/sweep/plan.h"
 #include "ui/runs/journal.h"
 
 namespace lunagrad {
@@ -77,6 +78,26 @@ void add_marks(const RunRecord& run, Marked& done, std::vector<RunMark>& marks) 
   }
 }
 
+void for_folders(const fs::path& folder, const std::function<void(const fs::path&)>& visit) {
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+    std::error_code ignored;
+    if (entry->is_directory(ignored)) visit(entry->path().lexically_normal());
+  }
+}
+
+// The runs in a folder, unless only its sweeps are wanted, and the trials of its sweeps.
+void add_runs(const fs::path& folder, bool all, std::vector<std::string>& paths) {
+  for_folders(folder, [&](const fs::path& path) {
+    if (sweep::is_sweep(path.string()))
+      for_folders(path / "trials", [&](const fs::path& trial) {
+        if (is_run(trial.string())) paths.push_back(trial.string());  // not one that just begins
+      });
+    else if (all)
+      paths.push_back(path.string());
+  });
+}
+
 }  // namespace
 
 // What the thread remembers between scans.
@@ -88,11 +109,9 @@ class RunLibrary::Reader {
             const std::function<bool(size_t done, size_t all, const std::vector<RunSummary>&)>& tell) {
     std::vector<std::string> paths;
     for (const std::string& folder : folders) {
-      std::error_code error;
-      for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
-        std::error_code ignored;
-        if (entry->is_directory(ignored)) paths.push_back(entry->path().lexically_normal().string());
-      }
+      add_runs(folder, true, paths);
+      // Sweeps are made beside the folder runs/.
+      if (const fs::path path = folder; path.filename() == "runs") add_runs(path.parent_path(), false, paths);
     }
     std::sort(paths.begin(), paths.end());
     paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
@@ -110,6 +129,7 @@ class RunLibrary::Reader {
         known.summary = read(path, alive, known);
         changed = true;
       }
+      add_sweep(known.summary);
       runs.push_back(known.summary);
       now.emplace(path, std::move(known));
       if (!tell(runs.size(), paths.size(), runs)) break;
@@ -200,6 +220,26 @@ class RunLibrary::Reader {
     int64_t voided = 0;
   };
 
+  // Trials are called after their sweep; the name of a running one also has its claim.
+  void add_sweep(RunSummary& run) {
+    const fs::path trials = fs::path(run.folder).parent_path(), folder = trials.parent_path();
+    if (!run.sweep.empty() || trials.filename() != "trials") return;
+    auto known = sweeps_.find(folder.string());
+    if (known == sweeps_.end() && sweep::is_sweep(folder.string())) {
+      known = sweeps_.try_emplace(folder.string()).first;
+      try {
+        for (const sweep::Axis& axis : sweep::read_plan(folder.string()).axes)
+          if (axis.log) known->second.insert(axis.name);
+      } catch (const Error&) {
+        // Its runs are shown all the same.
+      }
+    }
+    if (known == sweeps_.end()) return;
+    run.sweep = known->first;
+    run.logarithmic = known->second;
+    run.name = printable(folder.filename().string()) + "/" + run.name.substr(0, run.name.find('.'));
+  }
+
   static RunSummary read(const std::string& folder, bool alive, Known& known) {
     RunSummary summary;
     std::unique_ptr<RunFollower>& follower = known.follower;
@@ -239,6 +279,7 @@ class RunLibrary::Reader {
   }
 
   std::map<std::string, Known> known_;
+  std::map<std::string, std::set<std::string>> sweeps_;  // their logarithmic parameters
   std::map<std::string, Followed> followed_;
 };
 

@@ -153,6 +153,7 @@ std::vector<size_t> arrange(const std::vector<RunSummary>& runs, const std::vect
   std::vector<size_t> shown;
   for (size_t i = 0; i < runs.size(); ++i) {
     const RunSummary& run = runs[i];
+    if (!order.sweep.empty() && run.sweep != order.sweep) continue;
     std::string line;
     for (const std::string& text :
          {run.name, run.started, run.outcome, run.problem, run.script, differences[i], run.note})

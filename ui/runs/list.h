@@ -2,6 +2,7 @@
 // The table of runs as data: the fields of a row, and how rows are filtered and sorted. Pure functions.
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,8 @@ struct RunSummary {
   std::string script, started, outcome, seed, device, note;
   std::map<std::string, std::string> config;  // what was set: parameters, arguments, seed, device
   std::string group;                          // equal for runs whose config differs only in the seed
+  std::string sweep;                          // the folder of the sweep whose trial it is, or ""
+  std::set<std::string> logarithmic;          // parameters whose logarithm the sweep draws
   bool starred = false;
   int64_t steps = 0, steps_total = 0;  // total 0: unknown
   double seconds = 0;
@@ -43,6 +46,7 @@ struct RunOrder {
   bool descending = true;
   std::string metric;
   std::string filter;  // words; each must occur somewhere in the row, ignoring case
+  std::string sweep;   // its trials only; "": all runs
 };
 // Indices of the visible runs, in order. Runs without the sorted field come last.
 std::vector<size_t> arrange(const std::vector<RunSummary>&, const std::vector<std::string>& differences,

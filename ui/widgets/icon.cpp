@@ -44,4 +44,17 @@ void draw_icon(ImDrawList* list, Icon icon, ImVec2 a, float s, ImU32 color) {
   }
 }
 
+void draw_star(ImDrawList* list, ImVec2 middle, float radius, bool filled, ImU32 color) {
+  std::array<ImVec2, 10> points;
+  for (size_t i = 0; i < points.size(); ++i) {
+    const float angle = float(i) * 0.6283185f - 1.5707963f, r = i % 2 ? radius * 0.45f : radius;
+    points[i] = {middle.x + r * std::cos(angle), middle.y + r * std::sin(angle)};
+  }
+  if (filled)
+    for (size_t i = 0; i < points.size(); ++i)
+      list->AddTriangleFilled(middle, points[i], points[(i + 1) % 10], color);
+  else
+    list->AddPolyline(points.data(), 10, color, ImDrawFlags_Closed, 1);
+}
+
 }  // namespace lunagrad

@@ -190,7 +190,8 @@ class Worker {
         const std::string how = child.signal() ? text_of_signal(child.signal()) : "a signal";
         return failed(folder, child, text("ended by ", how, " ", deaths, " times without a new checkpoint"));
       }
-      if (newest.empty()) fs::remove_all(folder);  // a run without a checkpoint begins anew
+      std::error_code ignored;
+      if (newest.empty()) fs::remove_all(folder, ignored);  // a run without a checkpoint begins anew
     }
     return std::nullopt;
   }

@@ -1,0 +1,52 @@
+-- A user looks at the trials of a sweep: a table of them, and parallel coordinates whose lines can be pointed at and chosen.
+local name = arg[2]
+
+if name == "near" then
+  ui.wait("state", "finished")
+  ui.click("panel", "Runs")
+  ui.wait("runs.count", "25 runs")  -- the script's own, too
+  ui.key("Ctrl+M")
+  ui.click("runs.sweep")
+  ui.click("runs.sweep.choice", "sweep near")
+  ui.wait("runs.count", "24 of 25 runs")
+else
+  ui.click("panel", "Runs")
+  ui.key("Ctrl+M")
+  ui.wait("runs.count", "64 of 89 runs", 60)
+end
+ui.expect("runs.sweep", "sweep " .. name)
+ui.expect("runs.parallel", "on")
+ui.expect("runs.parallel.axis", "lr logarithmic")
+ui.expect("runs.parallel.axis", "loss")
+ui.wait("runs.run", name .. "/000")
+local axes = ui.texts("runs.parallel.axis")
+assert(#axes == (name == "near" and 4 or 3), table.concat(axes, ", "))
+ui.picture(arg[1] .. "/sweep_" .. name .. ".png")
+
+-- The line under the pointer stands out; a click selects its run, also in the table.
+ui.hover("runs.parallel.line", name .. "/00002")
+ui.wait("runs.parallel.line", name .. "/00002 under the pointer")
+ui.picture(arg[1] .. "/sweep_" .. name .. "_hover.png")
+ui.click("runs.parallel.line", name .. "/00002")
+ui.wait("runs.parallel.line", name .. "/00002 chosen")
+ui.wait("runs.run", name .. "/00002 ok  selected")
+ui.picture(arg[1] .. "/sweep_" .. name .. "_chosen.png")
+
+-- Words filter the lines, too.
+ui.click("runs.filter")
+ui.type("00001")
+ui.wait("runs.count", "1 of")
+ui.frames(2)
+assert(#ui.texts("runs.parallel.line") <= 1)
+ui.key("Ctrl+A")
+ui.key("Delete")
+ui.click("runs.parallel")
+ui.wait("runs.parallel", "off")
+ui.absent("runs.parallel.axis")
+
+-- A narrow panel among the others.
+ui.click("runs.parallel")
+ui.key("Ctrl+M")
+ui.frames(5)
+ui.picture(arg[1] .. "/sweep_" .. name .. "_small.png")
+ui.quit()

@@ -1,0 +1,136 @@
+#include "ui/widgets/parallel_plot.h"
+
+#include <algorithm>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "ui/window/theme.h"
+
+namespace lunagrad {
+namespace {
+
+constexpr size_t kMostDescribed = 200;
+constexpr float kDimmed = 0.15f;
+
+// The best are blue, the worst orange, which most people can tell apart.
+ImU32 color_of(const ParallelLine& line) {
+  const Theme& t = theme();
+  return std::isnan(line.shade) ? t.faint : blend(t.series[0], t.series[1], float(line.shade));
+}
+
+class Drawing {
+ public:
+  Drawing(const ParallelPlot& plot, ImVec2 at, ImVec2 size) : plot_(plot), list_(ImGui::GetWindowDrawList()) {
+    const Fonts::Label font{ImGui::GetFont(), ImGui::GetFontSize()};
+    // Half a name at the left, and the labels of the last axis at the right.
+    float right = font.width(plot.axes.back().name) / 2;
+    for (const ParallelTick& tick : plot.axes.back().ticks)
+      right = std::max(right, em(0.6f) + font.width(tick.label));
+    left_ = at.x + font.width(plot.axes.front().name) / 2 + em(0.5f);
+    width_ = plot.axes.size() > 1
+                 ? std::max(1.0f, at.x + size.x - right - em(0.5f) - left_) / float(plot.axes.size() - 1)
+                 : 1;
+    top_ = at.y + 2 * ImGui::GetTextLineHeight();
+    height_ = std::max(1.0f, at.y + size.y - 0.7f * ImGui::GetTextLineHeight() - top_);
+  }
+
+  float x(size_t axis) const { return left_ + width_ * float(axis); }
+  float y(double place) const { return top_ + height_ * float(1 - place); }
+
+  std::optional<size_t> under(ImVec2 mouse) const {
+    return nearest_line(plot_, (mouse.x - left_) / width_, 1 - (mouse.y - top_) / height_, width_, height_,
+                        em(0.5f));
+  }
+
+  void draw_line(const ParallelLine& line, ImU32 color, float thickness) const {
+    for (size_t i = 0; i + 1 < line.places.size(); ++i)
+      if (std::isfinite(line.places[i]) && std::isfinite(line.places[i + 1]))
+        list_->AddLine({x(i), y(line.places[i])}, {x(i + 1), y(line.places[i + 1])}, color, thickness);
+  }
+
+  void draw_axis(size_t axis, const char* name, Description& description) const {
+    const ParallelAxis& one = plot_.axes[axis];
+    const Theme& t = theme();
+    list_->AddLine({x(axis), y(0)}, {x(axis), y(1)}, t.muted, 1);
+    const float line = ImGui::GetTextLineHeight();
+    const Fonts::Label font{ImGui::GetFont(), ImGui::GetFontSize()};
+    const std::string title = fitting_text(one.name, font, std::max(em(4), width_ - em(0.5f)));
+    const float wide = font.width(title);
+    const ImVec2 at{x(axis) - wide / 2, top_ - 1.7f * line};
+    list_->AddText(at, t.text, title.c_str());
+    description.add((std::string(name) + ".axis").c_str(),
+                    one.name + (one.about.empty() ? "" : " " + one.about), at, {at.x + wide, at.y + line});
+    std::vector<float> taken;
+    for (const ParallelTick& tick : one.ticks) {
+      const float middle = y(tick.place);
+      if (std::any_of(taken.begin(), taken.end(),
+                      [&](float other) { return std::abs(other - middle) < line; }))
+        continue;
+      taken.push_back(middle);
+      const std::string label = fitting_text(tick.label, font, std::max(em(3), width_ * 0.6f));
+      const ImVec2 place{x(axis) + em(0.4f), y(tick.place) - line / 2};
+      list_->AddLine({x(axis) - em(0.2f), y(tick.place)}, {x(axis) + em(0.2f), y(tick.place)}, t.muted, 1);
+      // Readable above the lines.
+      list_->AddRectFilled({place.x - em(0.1f), place.y},
+                           {place.x + font.width(label) + em(0.1f), place.y + line},
+                           with_alpha(t.panel, 0.75f));
+      list_->AddText(place, t.muted, label.c_str());
+    }
+  }
+
+  // Where a click meets the line and, as far as possible, no other: near the axis of values.
+  ImVec2 spot(const ParallelLine& line) const {
+    const size_t last = line.places.size() - 1;
+    if (last == 0 || !std::isfinite(line.places[last]) || !std::isfinite(line.places[last - 1]))
+      return {x(0), y(0)};
+    const float part = 0.9f;
+    return {x(last - 1) + width_ * part,
+            y(line.places[last - 1]) + (y(line.places[last]) - y(line.places[last - 1])) * part};
+  }
+
+ private:
+  const ParallelPlot& plot_;
+  ImDrawList* list_;
+  float left_, width_, top_, height_;
+};
+
+}  // namespace
+
+ParallelPick draw_parallel_plot(const char* name, const ParallelPlot& plot, const std::set<size_t>& chosen,
+                                ImVec2 size, Description& description) {
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const bool clicked = ImGui::InvisibleButton(name, size);
+  const Drawing drawing(plot, at, size);
+  std::optional<size_t> under;
+  if (ImGui::IsItemHovered()) under = drawing.under(ImGui::GetIO().MousePos);
+  ImGui::PushClipRect(at, {at.x + size.x, at.y + size.y}, true);
+  // The best are drawn last, above the others.
+  std::vector<size_t> order(plot.lines.size());
+  std::iota(order.begin(), order.end(), 0);
+  const auto shade = [&](size_t i) { return std::isnan(plot.lines[i].shade) ? 2 : plot.lines[i].shade; };
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return shade(a) > shade(b); });
+  for (const size_t i : order) {
+    const bool dim = (under || !chosen.empty()) && !chosen.count(plot.lines[i].source);
+    drawing.draw_line(plot.lines[i], with_alpha(color_of(plot.lines[i]), dim ? kDimmed : 0.8f), em(0.1f));
+  }
+  for (size_t i = 0; i < plot.lines.size(); ++i) {
+    const ParallelLine& line = plot.lines[i];
+    if (chosen.count(line.source) || under == i)
+      drawing.draw_line(line, color_of(line), em(under == i ? 0.25f : 0.18f));
+    if (i >= kMostDescribed) continue;
+    const ImVec2 spot = drawing.spot(line);
+    description.add(
+        (std::string(name) + ".line").c_str(),
+        line.name + (chosen.count(line.source) ? " chosen" : "") + (under == i ? " under the pointer" : ""),
+        {spot.x - 1, spot.y - 1}, {spot.x + 1, spot.y + 1});
+  }
+  for (size_t axis = 0; axis < plot.axes.size(); ++axis) drawing.draw_axis(axis, name, description);
+  ImGui::PopClipRect();
+  ParallelPick pick;
+  if (under) pick.under = plot.lines[*under].source;
+  if (clicked) pick.clicked = pick.under;
+  return pick;
+}
+
+}  // namespace lunagrad
