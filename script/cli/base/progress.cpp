@@ -41,27 +41,12 @@ std::string speed_text(const ProgressState& state) {
   return text;
 }
 
-int terminal_width() {
-  winsize size{};
-  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
-}
-
 bool locale_is_utf8() {
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
     const char* value = std::getenv(name);
     if (value && *value) return std::strstr(value, "UTF-8") || std::strstr(value, "utf8");
   }
   return false;
-}
-
-// Cuts text to `width` columns; continuation bytes of UTF-8 take none.
-std::string cut(const std::string& text, int width) {
-  int columns = 0;
-  for (size_t i = 0; i < text.size(); ++i) {
-    if ((static_cast<unsigned char>(text[i]) & 0xc0) == 0x80) continue;
-    if (columns++ == width) return text.substr(0, i);
-  }
-  return text;
 }
 
 std::string bar(double part, bool utf8) {
@@ -78,6 +63,20 @@ std::string bar(double part, bool utf8) {
 }
 
 }  // namespace
+
+int terminal_width() {
+  winsize size{};
+  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+std::string cut_to_columns(const std::string& text, int width) {
+  int columns = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if ((static_cast<unsigned char>(text[i]) & 0xc0) == 0x80) continue;
+    if (columns++ == width) return text.substr(0, i);
+  }
+  return text;
+}
 
 ProgressStyle resolve(ProgressStyle style, bool json) {
   if (json) return ProgressStyle::none;
@@ -97,7 +96,7 @@ std::string bar_line(const ProgressState& state, int width, bool utf8) {
   } else {
     line = formatted("step %lld", static_cast<long long>(state.step));
   }
-  return cut(line + metrics_text(state) + speed_text(state), width);
+  return cut_to_columns(line + metrics_text(state) + speed_text(state), width);
 }
 
 std::string plain_line(const ProgressState& state) {

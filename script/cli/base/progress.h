@@ -25,6 +25,10 @@ struct ProgressState {
 std::string bar_line(const ProgressState&, int width, bool utf8);
 std::string plain_line(const ProgressState&);
 
+int terminal_width();  // of standard error, in columns; 80 when it is none
+// The first `width` columns of a text; continuation bytes of UTF-8 take none.
+std::string cut_to_columns(const std::string& text, int width);
+
 // Shows "[3/20] name" in place when standard error is a terminal. Removes it when all are done.
 void show_count(size_t done, size_t all, std::string_view name);
 

@@ -55,7 +55,8 @@ void Report::know(const Board& board) {
   }
   std::set<int64_t> running;
   for (const Leg& leg : board.legs().running) running.insert(leg.trial);
-  known_ = text(ended, "/", plan.trials.size(), " ended, ", running.size(), " running");
+  known_ = text(ended, "/", plan.trials.size(), " ended");
+  if (!running.empty()) known_ += text(", ", running.size(), " in other workers");
   if (best)
     known_ += text(", best ", number_figure(*board.result(*best).value), " (trial ", best->trial, ")");
 }
@@ -74,7 +75,8 @@ void Report::draw(const std::string& doing) {
   if (!terminal_ || (drawn_ && now - last_ < kRedraw)) return;
   last_ = now;
   drawn_ = true;
-  std::fprintf(stderr, "\r%s | %s\x1b[K", known_.c_str(), doing.c_str());
+  const std::string line = cut_to_columns(known_ + " | " + doing, terminal_width() - 1);
+  std::fprintf(stderr, "\r%s\x1b[K", line.c_str());
   std::fflush(stderr);
 }
 

@@ -219,6 +219,35 @@ TEST_CASE("sweep: one sentence for each mistake") {
   fails(folder, {"join", "changed"}, 6, "x.lua: cannot be read");
 }
 
+TEST_CASE(
+    "sweep: a terminal shows the trial and the best one in a line that fits, and then a line for each "
+    "trial") {
+  const Folder folder;
+  folder.write("x.lua", R"(
+local lg = require "lunagrad"
+local a_parameter_with_a_long_name = lg.run.param("a_parameter_with_a_long_name", 1.0)
+for step in lg.run.steps(300) do
+  lg.run.log {a_metric_with_a_long_name = a_parameter_with_a_long_name + 1 / step}
+  local till = os.clock() + 0.002
+  repeat until os.clock() > till
+end
+)");
+  REQUIRE(folder
+              .run({"sweep", "new", "s", "x.lua", "--grid", "a_parameter_with_a_long_name=1,2", "--minimize",
+                    "a_metric_with_a_long_name"})
+              .code == 0);
+  TerminalProgram program({kProgram, "sweep", "join", folder.path() + "/s"}, {"TERM=xterm", "CI="});
+  CHECK(program.wrote("0/2 ended | trial 1: "));
+  CHECK(program.wrote("trial 1: finished, a_metric_with_a_long_name 1.003 at step 300"));
+  CHECK(program.wrote("1/2 ended, best 1.003 (trial 1) | trial 2: "));
+  CHECK(program.finish() == 0);
+  const std::string& screen = program.screen();
+  for (size_t at = screen.find('\r'); at != std::string::npos; at = screen.find('\r', at + 1)) {
+    const size_t end = std::min(screen.find('\x1b', at), screen.find('\n', at));
+    if (screen.compare(at + 1, 6, "trial ") != 0 && end != std::string::npos) CHECK(end - at <= 80);
+  }
+}
+
 TEST_CASE("sweep: on a full disk the worker ends, and the trial is run by a later one") {
   const Folder folder;
   folder.write("x.lua", R"(
