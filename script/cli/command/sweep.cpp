@@ -112,6 +112,29 @@ int list(Request& request) {
   return 0;
 }
 
+// The command that trains a trial again, for a shell.
+std::string again(const sweep::Plan& plan, const sweep::Trial& trial) {
+  const auto quoted = [](const std::string& word) {
+    if (word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,%@") ==
+            std::string::npos &&
+        !word.empty())
+      return word;
+    std::string safe = "'";
+    for (const char c : word) safe += c == '\'' ? "'\\''" : std::string(1, c);
+    return safe + "'";
+  };
+  std::string command = "lunagrad run " + quoted(plan.script);
+  for (size_t i = 0; i < plan.axes.size(); ++i)
+    command += " --set " + quoted(plan.axes[i].name + "=" + trial.values[i]);
+  for (const auto& [name, value] : plan.set) command += " --set " + quoted(name + "=" + value);
+  command += text(" --seed ", plan.seed, " --threads ", plan.threads);
+  if (plan.steps) command += text(" --steps ", *plan.steps);
+  if (!plan.device.empty()) command += " --device " + plan.device;
+  if (!plan.arguments.empty()) command += " --";
+  for (const std::string& argument : plan.arguments) command += " " + quoted(argument);
+  return command;
+}
+
 int best(Request& request) {
   const sweep::Board board(request.folder);
   const sweep::Plan& plan = board.plan();
@@ -129,11 +152,7 @@ int best(Request& request) {
   facts.push_back({plan.metric, shortest_number(*best->value) + " @ " + std::to_string(best->value_step)});
   facts.push_back({"run", best->folder});
   print_table(facts);
-  std::string again = "lunagrad run " + plan.script;
-  for (const auto& [name, value] : plan.set) again += " --set " + name + "=" + value;
-  for (size_t i = 0; i < plan.axes.size(); ++i)
-    again += " --set " + plan.axes[i].name + "=" + best->values[i];
-  std::cout << "\n" << again << " --seed " << plan.seed << "\n";
+  std::cout << "\n" << again(plan, *best) << "\n";
   return 0;
 }
 

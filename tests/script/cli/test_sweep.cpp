@@ -99,8 +99,10 @@ TEST_CASE("sweep: a leg's name is read back, and other names are not") {
 TEST_CASE("sweep: new, join, ls and best of a grid; trials are run folders") {
   const Folder folder;
   folder.write("x.lua", kScript);
-  REQUIRE(folder.run({"sweep", "new", "s", "x.lua", "--grid", "x=1,2.5,13", "--grid", "wide=1..2"}).code ==
-          0);
+  REQUIRE(folder
+              .run({"sweep", "new", "s", "x.lua", "--grid", "x=1,2.5,13", "--grid", "wide=1..2", "--",
+                    "two words"})
+              .code == 0);
   CHECK(lines_of(folder.run({"sweep", "ls", "s", "--json"}).out)[3]["state"] == "waiting");
   const Finished joined = folder.run({"sweep", "join", "s"});
   CHECK(joined.code == 1);  // two trials failed
@@ -120,7 +122,8 @@ TEST_CASE("sweep: new, join, ls and best of a grid; trials are run folders") {
         0);
   const auto best = lines_of(folder.run({"sweep", "best", "s", "--json"}).out);
   CHECK(best[0]["trial"] == 1);
-  CHECK(folder.run({"sweep", "best", "s"}).out.find("x.lua --set x=1 --set wide=1 --seed 0\n") !=
+  CHECK(folder.run({"sweep", "best", "s"})
+            .out.find("x.lua --set x=1 --set wide=1 --seed 0 --threads 1 -- 'two words'\n") !=
         std::string::npos);
   CHECK(folder.run({"runs", "diff", "00001", "00002", "--in", "s/trials"}).out.find("param wide") !=
         std::string::npos);
