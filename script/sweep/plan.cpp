@@ -74,6 +74,8 @@ Plan from_json(const Json& json) {
     plan.eta = json["asha"].at("eta");
     plan.smallest = json["asha"].at("smallest");
     plan.legs = json["asha"].at("legs");
+    if (plan.eta < 2 || plan.smallest < 1 || plan.legs < 2 || plan.legs > 62)
+      fail("its halving is impossible");
   }
   plan.set = json.at("set");
   for (const Json& axis : json.at("axes")) {

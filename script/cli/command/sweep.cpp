@@ -70,7 +70,13 @@ int make(Request& request) {
 
 int join(Request& request) {
   request.worker.sweep = request.folder;
-  return sweep::work(request.worker);
+  try {
+    return sweep::work(request.worker);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::device) throw;
+    std::cerr << "lunagrad sweep join: " << error.what() << "\n";
+    return int(Outcome::device);
+  }
 }
 
 Json as_json(const sweep::Plan& plan, const sweep::Trial& trial) {

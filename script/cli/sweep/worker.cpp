@@ -251,6 +251,8 @@ class Worker {
     // Of every trial, so none needs to be tried.
     if (child.exit_code() == int(Outcome::usage) && error.find("declares no parameter") != std::string::npos)
       throw Error(error + "; make a new sweep");
+    // Of this machine: a worker without the device must not fail the trials of others.
+    if (child.exit_code() == int(Outcome::device)) throw Error(error, ErrorKind::device);
     Result result;
     result.ending = Ending::failed;
     result.error = error.empty() ? text("exit code ", child.exit_code()) : error;

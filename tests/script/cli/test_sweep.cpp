@@ -205,6 +205,12 @@ TEST_CASE("sweep: one sentence for each mistake") {
         "--set y=1: the script declares no parameter 'y'; it declares wide, x; make a new sweep");
   CHECK(folder.run({"sweep", "ls", "s"}).out.find("failed") == std::string::npos);
 
+  // Neither does a machine without the device fail the trials of others.
+  REQUIRE(folder.run({"sweep", "new", "device", "x.lua", "--grid", "x=1,2", "--device", "vulkan:9"}).code ==
+          0);
+  fails(folder, {"join", "device"}, 5, "vulkan:9");
+  CHECK(folder.run({"sweep", "ls", "device"}).out.find("failed") == std::string::npos);
+
   REQUIRE(folder.run({"sweep", "new", "out", "x.lua", "--grid", "x=1,1000"}).code == 0);
   CHECK(folder.run({"sweep", "join", "out"}).out.find("trial 2: failed: ") != std::string::npos);
   CHECK(folder.run({"sweep", "ls", "out"}).out.find("'x' is outside [-inf, 100]") != std::string::npos);
@@ -220,6 +226,29 @@ TEST_CASE("sweep: one sentence for each mistake") {
   fails(folder, {"join", "changed"}, 6, "x.lua: changed since the sweep was made");
   fs::remove(folder.path() + "/x.lua");
   fails(folder, {"join", "changed"}, 6, "x.lua: cannot be read");
+}
+
+TEST_CASE("sweep: a damaged plan is an error with its file, not a crash") {
+  const Folder folder;
+  folder.write("x.lua", kScript);
+  REQUIRE(folder.run({"sweep", "new", "s", "x.lua", "--random", "x=1..2", "--trials", "8", "--asha", "loss"})
+              .code == 0);
+  const std::string path = folder.path() + "/s/sweep.json", whole = read_file(path);
+  const auto damaged = [&](const std::string& content) {
+    folder.write("s/sweep.json", content);
+    for (const char* command : {"join", "ls", "best"})
+      fails(folder, {command, "s"}, 6, "s/sweep.json: cannot be used: ");
+  };
+  for (size_t length = 0; length + 3 < whole.size(); length += whole.size() / 13)
+    damaged(whole.substr(0, length));
+  for (const auto& [from, to] :
+       {std::pair("\"eta\": 4", "\"eta\": 0"), std::pair("\"legs\": 2", "\"legs\": -1"),
+        std::pair("\"x\"", "7"), std::pair("1..2", "2..1"),
+        std::pair("\"lunagrad_sweep\": 1", "\"lunagrad_sweep\": 2")}) {
+    std::string other = whole;
+    REQUIRE(other.find(from) != std::string::npos);
+    damaged(other.replace(other.find(from), std::string(from).size(), to));
+  }
 }
 
 TEST_CASE(
