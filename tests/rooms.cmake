@@ -43,7 +43,7 @@ room(script/cli/sweep     runtime runtime/dist script script/cli/base script/run
 room(script/inspect       runtime runtime/statistics runtime/tape script/lua script/meta script/view)
 room(script/cli/bench     runtime runtime/cpu runtime/elementwise runtime/optimizer script/cli/base)
 room(script/host          runtime script/meta)
-room(script/session       runtime runtime/io runtime/tape script script/chunk script/host script/inspect script/lua
+room(script/session       runtime runtime/dist runtime/io runtime/tape script script/chunk script/host script/inspect script/lua
                           script/meta script/profile script/run)
 room(script/distributed   runtime/dist runtime/tape script/lua)
 room(script/bind          runtime runtime/batching runtime/cpu runtime/io runtime/optimizer runtime/tape runtime/vmap

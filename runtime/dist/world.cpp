@@ -80,6 +80,7 @@ const char* kind_name(Kind kind) {
 // ---- the launcher
 
 constexpr std::array kRankNames = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"};
+constexpr std::array kLocalRankNames = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID"};
 constexpr std::array kSizeNames = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"};
 
 int number_in(std::span<const char* const> names, int fallback) {
@@ -119,6 +120,14 @@ std::unique_ptr<Transport> open_mpi() {
 }  // namespace
 
 int launched_rank() { return number_in(kRankNames, 0); }
+int launched_local_rank() { return number_in(kLocalRankNames, 0); }
+std::string device_of_rank(const std::string& asked, int local_rank, const std::vector<std::string>& names) {
+  if (asked != "vulkan") return asked;
+  std::vector<std::string> gpus;
+  for (const std::string& name : names)
+    if (name.starts_with(asked)) gpus.push_back(name);
+  return gpus.empty() ? asked : gpus[size_t(local_rank) % gpus.size()];
+}
 int launched_size() { return std::max(1, number_in(kSizeNames, 1)); }
 
 const std::vector<std::string>& launcher_variables() {

@@ -33,6 +33,11 @@ int launched_rank();
 int launched_size();
 // The environment variables that these two read: a process without them is no rank.
 const std::vector<std::string>& launcher_variables();
+// The number of this rank on its machine, from the launcher's environment; 0 without.
+int launched_local_rank();
+// The device that a rank takes where "vulkan" was asked for: the ranks of a machine take its GPUs in turn.
+// Other names stay. `names` are those of all devices.
+std::string device_of_rank(const std::string& asked, int local_rank, const std::vector<std::string>& names);
 // Ends the world, if one is open: with code 0 when all ranks have ended, else at once for all of them.
 // Returns the exit code of the program. Call it last.
 int close_world(int exit_code);

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "runtime/dist/world.h"
 #include "runtime/tape/autocast.h"
 #include "script/chunk/lost_nils.h"
 #include "script/lua/edge.h"
@@ -108,7 +109,12 @@ std::optional<Script> Session::Impl::run_script(Script script) {
     viewers_.statistics().clear(!goes_on);
     if (!goes_on) breakpoints_.watch().begin_run();
     former.reset();
-    if (!script.options.device.empty()) context_.device = &require_device(script.options.device);
+    if (const std::string& asked = script.options.device; !asked.empty()) {
+      std::vector<std::string> names;
+      if (dist::launched_size() > 1)
+        for (const auto& device : devices()) names.emplace_back(device->name());
+      context_.device = &require_device(dist::device_of_rank(asked, dist::launched_local_rank(), names));
+    }
     run_.set_device(context_.device);
     open_state(std::filesystem::path(script.path).parent_path().string(), script.options);
     begin_step();

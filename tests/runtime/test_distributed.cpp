@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "runtime/dist/reduce.h"
+#include "runtime/dist/world.h"
 #include "runtime/error.h"
 #include "runtime/ops.h"
 #include "runtime/tape/after.h"
@@ -16,7 +17,7 @@
 namespace lunagrad::tests {
 namespace {
 
-using dist::check_reduction, dist::first_part, dist::reduce, dist::reduction_of;
+using dist::check_reduction, dist::device_of_rank, dist::first_part, dist::reduce, dist::reduction_of;
 using Ranks = dist::Reduction;  // lunagrad::Reduction is that of losses
 
 template <class T>
@@ -31,6 +32,17 @@ std::vector<T> reduced(Ranks reduction, const std::vector<std::vector<T>>& parts
 Tensor leaf(double value) {
   Tensor x = Tensor::from<double>(std::vector<double>{value}, {1});
   return x.requires_grad_();
+}
+
+TEST_CASE("the ranks of a machine take its GPUs in turn") {
+  const std::vector<std::string> one{"cpu", "vulkan"}, three{"cpu", "vulkan", "vulkan:1", "vulkan:2"};
+  CHECK(device_of_rank("vulkan", 5, one) == "vulkan");
+  CHECK(device_of_rank("vulkan", 0, three) == "vulkan");
+  CHECK(device_of_rank("vulkan", 2, three) == "vulkan:2");
+  CHECK(device_of_rank("vulkan", 4, three) == "vulkan:1");
+  CHECK(device_of_rank("vulkan:1", 0, three) == "vulkan:1");
+  CHECK(device_of_rank("cpu", 1, three) == "cpu");
+  CHECK(device_of_rank("vulkan", 1, {"cpu"}) == "vulkan");  // which there is not, as an error says later
 }
 
 }  // namespace
