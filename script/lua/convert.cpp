@@ -1,5 +1,7 @@
 #include "script/lua/convert.h"
 
+#include <algorithm>
+
 #include "runtime/dtype_names.h"
 #include "script/lua/edge.h"
 
@@ -25,7 +27,9 @@ void push_tensor(lua_State* L, Tensor x) {
 }
 
 void push_result(lua_State* L, Tensor x) {
-  const size_t bytes = x.defined() && !x.body()->base ? x.nbytes() : 0;
+  // The memory of a view counts where nothing else holds it: an op composed of others may end with a view.
+  const bool alone = x.defined() && (!x.body()->base || x.body()->base->use_count() == 1);
+  const size_t bytes = alone ? std::min(x.nbytes(), x.storage().bytes) : 0;
   push_tensor(L, std::move(x));
   add_pressure(L, bytes);
 }

@@ -34,12 +34,17 @@ struct Chunk {
   }
 };
 
-// Counts the bytes of new tensors, which Lua's garbage collector does not see. Enough of them trigger a step
-// of the collector.
+// Counts new tensors, whose bytes Lua's garbage collector does not see. Enough of them make the collector run
+// before the next op, which then finds their memory free.
 struct Pressure {
-  size_t pending = 0;                // since the last such step
-  size_t step = size_t(4) << 20;     // run a step of the collector when this much is pending
-  size_t handle = size_t(32) << 10;  // bytes that a handle adds to those of its elements
+  size_t bytes = 0, handles = 0;        // of new tensors since the last collection
+  size_t most_bytes = size_t(1) << 20;  // collect when there are so many
+  size_t most_handles = 1024;
+  size_t scale = 1;    // both are multiplied by it, where a collection takes long
+  size_t base = 0;     // bytes of tensors after the last full collection, or the fewest since
+  uint64_t ended = 0;  // ticks at the end of the last collection
+
+  bool due() const { return bytes >= most_bytes || handles >= most_handles; }
 };
 
 struct Edge {
@@ -66,24 +71,29 @@ struct Edge {
 
 inline Edge& edge(lua_State* L) { return **static_cast<Edge**>(lua_getextraspace(L)); }
 
-// Runs the collector in proportion to the pending bytes.
 void collect_under_pressure(lua_State*, Edge&);
+// Collects the young garbage if there is enough of it.
+inline void relieve_pressure(lua_State* L, Edge& state) {
+  if (state.pressure.due()) [[unlikely]]
+    collect_under_pressure(L, state);
+}
 // Accounts for a new Lua value that holds `bytes` of elements.
 inline void add_pressure(lua_State* L, size_t bytes) {
   Edge& state = edge(L);
-  state.pressure.pending += bytes + state.pressure.handle;
-  if (state.pressure.pending >= state.pressure.step) [[unlikely]]
-    collect_under_pressure(L, state);
+  relieve_pressure(L, state);  // for values that come of no op
+  state.pressure.bytes += bytes;
+  ++state.pressure.handles;
 }
 
 // Runs a full garbage collection, which frees the tensors that the script no longer references, and frees the
 // unused blocks of the devices.
 void collect_everything(lua_State*);
 
-// Runs f, and once more after collect_everything when the engine is out of memory. f must be repeatable after
-// it throws; the Lua stack and the generator are as before on the second run.
+// Runs f, which runs an op, and once more after collect_everything when the engine is out of memory. f must
+// be repeatable after it throws; the Lua stack and the generator are as before on the second run.
 template <class F>
 void with_memory_retry(lua_State* L, F&& f) {
+  relieve_pressure(L, edge(L));
   const int top = lua_gettop(L);
   const Generator generator = context().generator;
   try {

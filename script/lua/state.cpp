@@ -213,6 +213,7 @@ lua_State* new_state(const StateOptions& options) {
       bound_nested_closes(inner);
       set_search_path(inner, options);
       if (options.sandbox) close_sandbox(inner);
+      lua_gc(inner, LUA_GCGEN, 0, 0);
     });
   } catch (...) {
     close_state(L);
@@ -275,31 +276,64 @@ void set_safe_point(lua_State* L, SafePoint function, void* data) {
   edge(L).safe_point_data = data;
 }
 
-// Runs one cycle of the collector whenever the new tensors have 64 MiB plus a quarter of the live bytes. Then
-// garbage stays below 256 MiB plus the live bytes, and the collector's share of the time does not grow with
-// the model. Also runs one cycle for every 2048 handles, so that the garbage of small tensors stays in the
-// processor's cache. With a large heap of Lua, which takes longer to mark, a cycle takes more handles.
-void collect_under_pressure(lua_State* L, Edge& state) {
-  constexpr size_t kStepsPerCycle = 16, kHandlesPerCycle = 2048;
-  Pressure& pressure = state.pressure;
-  const size_t steps = std::min(pressure.pending / pressure.step, kStepsPerCycle);
-  const size_t heap = size_t(lua_gc(L, LUA_GCCOUNT)) + 1;  // KiB
+namespace {
+
+// What the tensors of all devices take, and what may be garbage beside a quarter of that.
+struct TensorBytes {
   size_t live = cpu_device().memory().in_use, spare = size_t(64) << 20;
-  if (Device& device = *context().device; !device.is_cpu()) {
+
+  TensorBytes() {
+    Device& device = *context().device;
+    if (device.is_cpu()) return;
     const DeviceMemory memory = device.memory();
     live += memory.in_use;
-    // A cycle takes half a millisecond of the host, in which a GPU writes gigabytes: what is little to it
-    // waits.
-    spare += memory.total / 128;
+    spare += memory.total / 128;  // a GPU writes gigabytes in the time of a full collection
   }
-  size_t cycle = spare + live / 4;
-  if (state.memory_limit) cycle = std::min(cycle, state.memory_limit / 8);
-  pressure.pending = 0;
-  pressure.step = cycle / kStepsPerCycle;
-  pressure.handle = cycle / std::max(kHandlesPerCycle, heap * 4);
+};
+
+}  // namespace
+
+// Lua's collector is generational. It finds what is young and dropped in microseconds, so the next op writes
+// to the memory that the last one's result had, while that is in the processor's cache. A value that has
+// lived through two collections is old, and only a full one frees it. That runs when the bytes of the tensors
+// have grown by 64 MiB and a quarter, so the share of its time does not grow with the model.
+void collect_under_pressure(lua_State* L, Edge& state) {
+  constexpr size_t kParts = 64, kMostHandles = 1024;
+  constexpr double kShare = 0.05, kHandle = 300;  // of the time; and nanoseconds for a tensor that it frees
+  Pressure& pressure = state.pressure;
+  const size_t handles = std::exchange(pressure.handles, 0);
+  pressure.bytes = 0;
   if (!lua_gc(L, LUA_GCISRUNNING)) return;
-  // Lua starts a cycle when its heap has doubled, so steps for twice the heap's size make up one cycle.
-  lua_gc(L, LUA_GCSTEP, int(std::max<size_t>(2 * heap * steps / kStepsPerCycle, 1)));
+  // A finalizer may call ops.
+  struct Place {
+    SourceLine line = context().line;
+    uint32_t module = context().module;
+    ~Place() {
+      context().line = line;
+      context().module = module;
+    }
+  } const place;
+  const TensorBytes before;
+  pressure.base = std::min(pressure.base, before.live);
+  size_t growth = before.spare + pressure.base / 4;
+  if (state.memory_limit) growth = std::min(growth, state.memory_limit / 8);
+  const uint64_t start = ticks();
+  if (before.live - pressure.base > growth) {
+    lua_gc(L, LUA_GCCOLLECT);
+    pressure.base = TensorBytes().live;
+    pressure.ended = ticks();
+  } else {
+    // Enough of a step for Lua to see whether its own heap calls for a full collection.
+    lua_gc(L, LUA_GCSTEP, lua_gc(L, LUA_GCCOUNT) + 1);
+    const double since = ticks_to_ns(start - pressure.ended);
+    pressure.ended = ticks();
+    // Much to traverse, as a long table that is being filled: then less often.
+    const double cost = ticks_to_ns(pressure.ended - start);
+    const bool dear = cost > kShare * since + kHandle * double(handles);
+    pressure.scale = dear ? std::min(2 * pressure.scale, kParts) : std::max<size_t>(pressure.scale / 2, 1);
+  }
+  pressure.most_bytes = std::max<size_t>(growth / kParts, 1) * pressure.scale;
+  pressure.most_handles = kMostHandles * pressure.scale;
 }
 
 void collect_everything(lua_State* L) {

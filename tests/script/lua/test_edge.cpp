@@ -160,6 +160,25 @@ TEST_CASE("Garbage collection counts the bytes of tensors, without collectgarbag
   CHECK(peak_tensor_bytes < (size_t(256 + 400) << 20));
 }
 
+TEST_CASE("What a script drops is free before the next ops run, and what it held for a while soon after") {
+  Script script;
+  const auto peak_of = [&](const char* code) {
+    peak_tensor_bytes = 0;
+    set_safe_point(
+        script.L,
+        [](lua_State*, void*) {
+          peak_tensor_bytes = std::max(peak_tensor_bytes, cpu_device().memory().in_use);
+        },
+        nullptr);
+    REQUIRE(script.run(code));
+    return peak_tensor_bytes >> 20;
+  };
+  CHECK(peak_of("for i = 1, 200 do lg.empty(1 << 22) end") <= 3 * 16);
+  CHECK(peak_of("local x = lg.ones(1 << 20) for i = 1, 200 do x:tile(4) end") <= 4 + 3 * 16);
+  CHECK(peak_of("local held = {} for i = 1, 2000 do held[i % 8] = lg.empty(1 << 20) end") <=
+        2 * (8 * 4) + 64 + 16);
+}
+
 TEST_CASE("Training steps do not grow the resident size" * doctest::skip(tests::kAddressSanitizer)) {
   Script script;
   REQUIRE(script.run(R"(
