@@ -63,7 +63,10 @@ void FiniteSentry::begin_run(int64_t done) {
 void FiniteSentry::begin_step(int64_t step) {
   step_ = step;
   missed_ = stepped_ = false;
-  if (!looks()) return;
+  if (looks()) keep_to_the_part();
+}
+
+void FiniteSentry::keep_to_the_part() {
   const double allowed = ticks_to_ns(ticks() - began_) * kPart + kBeginning;
   looking_ = ticks_to_ns(spent_) < allowed;
   whole_ = looking_ && ticks_to_ns(spent_on_whole_) < allowed / 2;
@@ -87,7 +90,9 @@ void FiniteSentry::end_run() {
 // ---- what a backward pass starts from
 
 void FiniteSentry::root(const Tensor& root) {
-  if (!looks() || pending_ || !is_read(root)) return;
+  if (!looks()) return;
+  keep_to_the_part();  // a script without steps has backward passes
+  if (pending_ || !is_read(root)) return;
   if (!root.device().is_cpu()) {
     if (root.numel() == 1) roots_.push_back({alone(root), step_, place_of(context().line)});
     if (roots_.size() > 4 * kMostRoots) roots_.pop_front();
@@ -193,7 +198,7 @@ void FiniteSentry::read_device_roots() {
 // ---- gradients
 
 void FiniteSentry::begin(std::span<Node* const> nodes) {
-  pass_ = looks() && !bad_gradient_ && !aside_() ? nodes : std::span<Node* const>();
+  pass_ = looks_at_gradients() && !bad_gradient_ && !aside_() ? nodes : std::span<Node* const>();
 }
 
 bool FiniteSentry::finite(const Tensor& x) {

@@ -2,9 +2,9 @@
 // Finds the first NaN or Inf of a run without being asked, and names the op that made it. It looks at the
 // tensor that each backward pass starts from, at the gradients of the pass that are small, at the parameters
 // that an optimizer has changed, and at what the script logs. Gradients and parameters are read in as many
-// steps as cost half a percent of the time, beyond a few milliseconds for the beginning. What a backward pass
-// starts from is traced over the graph (runtime/tape/origin.h). Values on a GPU are read with a delay,
-// together. For the session's thread.
+// steps and backward passes as cost half a percent of the time, beyond a few milliseconds for the beginning.
+// What a backward pass starts from is traced over the graph (runtime/tape/origin.h). Values on a GPU are read
+// with a delay, together. For the session's thread.
 #include <deque>
 #include <functional>
 #include <optional>
@@ -36,7 +36,8 @@ class FiniteSentry final : public Capture {
   bool looks() const { return on_ && !found_; }
   bool looks_at_gradients() const { return looks() && looking_; }  // in this step
   bool found() const { return found_; }
-  void begin_run(int64_t done);  // or a run goes on behind step `done`
+  double spent() const { return ticks_to_ns(spent_); }  // nanoseconds of reading since the run began
+  void begin_run(int64_t done);                         // or a run goes on behind step `done`
   void begin_step(int64_t step);
   void end_step();
   void end_run();
@@ -66,6 +67,7 @@ class FiniteSentry final : public Capture {
     int64_t step;
     SourcePlace place;
   };
+  void keep_to_the_part();  // decides whether there is time to read the next values
   bool finite(const Tensor&);
   bool sampled_finite(const Tensor&);
   void judge_root(const Tensor&);
@@ -82,7 +84,7 @@ class FiniteSentry final : public Capture {
   std::optional<BadGradient> bad_gradient_;
   std::optional<Found> pending_;  // until a gradient scaler has had its say
   std::deque<DeviceRoot> roots_;
-  bool looking_ = false;                                 // this step, gradients and parameters are read
+  bool looking_ = false;                                 // gradients and parameters are read
   bool whole_ = false;                                   // large ones, too
   bool missed_ = false;                                  // a parameter was not read in this step
   bool stepped_ = false;                                 // an optimizer has made a step
