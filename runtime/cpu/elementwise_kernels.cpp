@@ -52,6 +52,10 @@ template <class T>
 HWY_INLINE void store(Vector<T> x, T* to) {
   hn::StoreU(x.v, hn::ScalableTag<T>(), to);
 }
+template <class T>
+HWY_INLINE void stream(Vector<T> x, T* to) {
+  hn::Stream(x.v, hn::ScalableTag<T>(), to);
+}
 
 // Stores a mask as bool bytes, eight at a time: byte i of the product keeps bit i of the mask.
 template <class T>
@@ -78,6 +82,12 @@ HWY_INLINE void store(Mask<T> x, uint8_t* to) {
   }
 }
 
+// Bytes of conditions are stored through the caches.
+template <class T>
+HWY_INLINE void stream(Mask<T> x, uint8_t* to) {
+  store(x, to);
+}
+
 template <class T>
 T* output(Vector<T>, void* out) {
   return static_cast<T*>(out);
@@ -100,7 +110,8 @@ HWY_INLINE void for_each_vector(const Stretch& s, const F& f, std::index_sequenc
   auto* out = output(f(Vector<T>(double(I))...), s.out);
   for (int64_t left = s.count; left > 0; left -= kLanes, out += kLanes) {
     if (HWY_LIKELY(left >= kLanes)) {
-      store(f(Vector<T>(hn::LoadU(d, at[I]))...), out);
+      const auto y = f(Vector<T>(hn::LoadU(d, at[I]))...);
+      s.past_caches ? stream(y, out) : store(y, out);
       ((at[I] += stride[I]), ...);
     } else {
       store_some(f(load_some(at[I], stride[I] ? size_t(left) : kLanes)...), out, size_t(left));

@@ -14,7 +14,11 @@ struct Stretch {
   void* out;
   int64_t count;
   const double* params;
+  // Results are written with non-temporal stores. Only floating-point kernels with results of the operands'
+  // type look at it; `out` is then a multiple of kStreamAlignment.
+  bool past_caches = false;
 };
+inline constexpr uintptr_t kStreamAlignment = 64;
 using StretchKernel = void (*)(const Stretch&);
 // For a row with one operand and no parameters. A null kernel does nothing.
 inline void run_in_place(StretchKernel kernel, void* elements, int64_t count) {
