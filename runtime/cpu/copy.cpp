@@ -175,6 +175,15 @@ void copy_strided(void* out, DType out_type, const Strides& out_strides, const v
   Loops loops =
       merge(shape, out_strides, int64_t(item_size(out_type)), in_strides, int64_t(item_size(in_type)));
   const int64_t item = int64_t(item_size(out_type));
+  // A loop that goes backwards through the input, as of a flipped and transposed tensor, is turned round: a
+  // block is transposed where the input has unit stride. Runs of the output stay in its order.
+  for (int d = 0; d < loops.count - 1; ++d) {
+    if (loops.in[d] >= 0) continue;
+    out = static_cast<char*>(out) + (loops.size[d] - 1) * loops.out[d];
+    in = static_cast<const char*>(in) + (loops.size[d] - 1) * loops.in[d];
+    loops.out[d] = -loops.out[d];
+    loops.in[d] = -loops.in[d];
+  }
   const Tiles tiles(loops, out, item, int64_t(item_size(in_type)), numel(shape) * item >= kPastCaches);
   const BlockCopy copy = block_copy(out_type, in_type);
   const int rows = loops.count - 2, columns = loops.count - 1;

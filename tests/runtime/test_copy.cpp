@@ -68,6 +68,28 @@ TEST_CASE("matrices larger than the caches are transposed correctly by copies an
                   [](double value) { return 2 * value; }));
 }
 
+TEST_CASE("a flipped and transposed tensor is copied right, also beyond the caches") {
+  for (const DType dtype : {DType::f32, DType::f64, DType::u8})
+    for (const Shape& shape : {Shape{1, 5}, Shape{3, 4}, Shape{70, 41}, Shape{3001, 1003}}) {
+      const Tensor x = numbers(shape, dtype);
+      const std::vector<double> from = x.to_vector<double>();
+      const size_t rows = size_t(shape[0]), columns = size_t(shape[1]);
+      for (const bool first : {false, true})
+        for (const bool second : {false, true}) {
+          Dims dims;
+          if (first) dims.push_back(0);
+          if (second) dims.push_back(1);
+          const std::vector<double> to = flip(transpose(x, 0, 1), dims).to_vector<double>();
+          bool right = true;
+          for (size_t i = 0; i < columns; ++i)
+            for (size_t j = 0; j < rows; ++j)
+              right &= to[i * rows + j] ==
+                       from[(second ? rows - 1 - j : j) * columns + (first ? columns - 1 - i : i)];
+          CHECK(right);
+        }
+    }
+}
+
 TEST_CASE("rows convert like single elements, including NaN and numbers out of range") {
   const std::vector<double> values = {0.0,   -0.0,     0.5,       -0.5,         1.9,    -1.9,   254.7, 255.0,
                                       256.0, -1.0,     1e9,       -1e9,         2e9,    3e9,    -3e9,  1e19,
