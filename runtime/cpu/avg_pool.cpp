@@ -4,11 +4,13 @@
 
 #include "runtime/cpu/parallel.h"
 #include "runtime/cpu/pool.h"
+#include "runtime/cpu/reduce.h"
 
 namespace lunagrad {
 namespace {
 
 constexpr int64_t kGrain = 16384;  // elements read or written
+constexpr int64_t kLong = 32;      // elements of a row that are worth SIMD
 
 template <class F>
 void for_planes(const PoolGeometry& p, F&& f) {
@@ -48,6 +50,12 @@ void avg_pool(const PoolGeometry& p, const T* x, T* y) {
         T* const to = y + plane * p.out_size() + h * out;
         for (int64_t w = 0; w < out; ++w) {
           const PoolWindow& columns = p.columns.windows[size_t(w)];
+          if (columns.count >= kLong) {
+            double sum = 0;
+            fold_row(Fold::sum, 0, in + columns.start, columns.count, &sum);
+            to[w] = T(sum);
+            continue;
+          }
           T sum = in[columns.start];
           for (int64_t j = 1; j < columns.count; ++j) sum += in[columns.start + j];
           to[w] = sum;

@@ -11,8 +11,9 @@
 
 namespace lunagrad {
 
-// The state of moments is {count, mean, sum of squared deviations}; that of the others is one number.
-enum class Fold : uint8_t { sum, product, max, min, sum_abs, sum_squares, sum_powers, moments };
+// sum_numbers leaves NaN out. The state of moments is {count, mean, sum of squared deviations}; that of the
+// others is one number.
+enum class Fold : uint8_t { sum, product, max, min, sum_abs, sum_numbers, sum_squares, sum_powers, moments };
 
 inline constexpr int kMaxFoldState = 3;
 constexpr int fold_state_size(Fold fold) { return fold == Fold::moments ? kMaxFoldState : 1; }

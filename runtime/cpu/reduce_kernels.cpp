@@ -51,6 +51,12 @@ struct SumAbs {
     return state + (x < 0 ? -x : x);
   }
 };
+struct SumNumbers {
+  template <class A>
+  static A next(A state, A x, double) {
+    return x == x ? state + x : state;
+  }
+};
 struct SumSquares {
   template <class A>
   static A next(A state, A x, double) {
@@ -92,15 +98,32 @@ double accumulate(const T* x, int64_t n, F&& f) {
   return total;
 }
 
-// Eight running products hide the latency of a multiplication.
+// Running products in four f64 vectors, which hides the latency of a multiplication.
 template <class T>
 double multiply(const T* x, int64_t n) {
-  double s[8] = {1, 1, 1, 1, 1, 1, 1, 1};
+  const hn::ScalableTag<double> d;
+  const hn::Rebind<T, decltype(d)> dx;
+  const int64_t lanes = int64_t(hn::Lanes(d));
+  const auto load = [&](int64_t at) HWY_ATTR {
+    if constexpr (sizeof(T) == 8)
+      return hn::LoadU(dx, x + at);
+    else
+      return hn::PromoteTo(d, hn::LoadU(dx, x + at));
+  };
+  auto p0 = hn::Set(d, 1.0), p1 = p0, p2 = p0, p3 = p0;
   int64_t i = 0;
-  for (; i + 8 <= n; i += 8)
-    for (int k = 0; k < 8; ++k) s[k] *= double(x[i + k]);
-  for (; i < n; ++i) s[0] *= double(x[i]);
-  return ((s[0] * s[1]) * (s[2] * s[3])) * ((s[4] * s[5]) * (s[6] * s[7]));
+  for (; i + 4 * lanes <= n; i += 4 * lanes) {
+    p0 = hn::Mul(p0, load(i));
+    p1 = hn::Mul(p1, load(i + lanes));
+    p2 = hn::Mul(p2, load(i + 2 * lanes));
+    p3 = hn::Mul(p3, load(i + 3 * lanes));
+  }
+  HWY_ALIGN double parts[HWY_LANES(double)];
+  hn::Store(hn::Mul(hn::Mul(p0, p1), hn::Mul(p2, p3)), d, parts);
+  double product = 1;
+  for (int64_t k = 0; k < lanes; ++k) product *= parts[k];
+  for (; i < n; ++i) product *= double(x[i]);
+  return product;
 }
 
 template <bool largest, class T>
@@ -170,6 +193,9 @@ void fold_float_row(Fold fold, double p, const T* x, int64_t n, double* state) {
       return;
     case Fold::sum_abs:
       *state += accumulate(x, n, [](auto v) HWY_ATTR { return hn::Abs(v); });
+      return;
+    case Fold::sum_numbers:
+      *state += accumulate(x, n, [](auto v) HWY_ATTR { return hn::IfThenZeroElse(hn::IsNaN(v), v); });
       return;
     case Fold::sum_squares:
       *state += accumulate(x, n, [](auto v) HWY_ATTR { return hn::Mul(v, v); });
@@ -259,6 +285,14 @@ void fold_each_column(double p, const T* HWY_RESTRICT x, int64_t row_stride, int
   for (; i + 4 <= rows; i += 4) {
     const T *HWY_RESTRICT r0 = x + i * row_stride, *HWY_RESTRICT r1 = r0 + row_stride,
                           *HWY_RESTRICT r2 = r1 + row_stride, *HWY_RESTRICT r3 = r2 + row_stride;
+    // Comparisons are exact in the type of the elements, and then one of four is converted.
+    if constexpr (std::is_same_v<Step, Max> || std::is_same_v<Step, Min>) {
+      for (int64_t j = 0; j < width; ++j) {
+        const T best = Step::next(Step::next(r0[j], r1[j], p), Step::next(r2[j], r3[j], p), p);
+        state[j] = Step::next(state[j], A(best), p);
+      }
+      continue;
+    }
     for (int64_t j = 0; j < width; ++j) {
       A s = Step::next(state[j], A(r0[j]), p);
       s = Step::next(s, A(r1[j]), p);
@@ -341,6 +375,8 @@ void fold_float_columns(Fold fold, double p, const T* x, int64_t row_stride, int
       return fold_each_column<Min>(p, x, row_stride, rows, width, state);
     case Fold::sum_abs:
       return fold_each_column<SumAbs>(p, x, row_stride, rows, width, state);
+    case Fold::sum_numbers:
+      return fold_each_column<SumNumbers>(p, x, row_stride, rows, width, state);
     case Fold::sum_squares:
       return fold_each_column<SumSquares>(p, x, row_stride, rows, width, state);
     case Fold::sum_powers:

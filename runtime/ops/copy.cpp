@@ -3,6 +3,7 @@
 
 #include "runtime/batching/batched.h"
 #include "runtime/device_types.h"
+#include "runtime/ops/blank.h"
 #include "runtime/ops/families.h"
 
 namespace lunagrad {
@@ -23,7 +24,7 @@ void scatter_cpu(const Call& call) {
 void scatter_vjp(Backward& b) {
   const Tensor g = contiguous(b.grad());
   if (b.needs(0))
-    b.set(0, as_strided_scatter(g, zeros(b.shape(1), g.dtype(), g.device()), b.list(0), b.integer(1)));
+    b.set(0, as_strided_scatter(g, blank(b.shape(1), g.dtype(), g.device()), b.list(0), b.integer(1)));
   if (b.needs(1)) b.set(1, as_strided(g, b.shape(1), b.list(0), b.integer(1)));
 }
 const Op kAsStridedScatter{

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "runtime/batching/batched.h"
+#include "runtime/ops/blank.h"
 #include "runtime/ops/dense.h"
 #include "runtime/ops/flops.h"
 #include "runtime/ops/indices.h"
@@ -86,7 +87,7 @@ const Op kIndexSelect{.name = "index_select",
 // Where the index names no position twice, the gradient needs no sums.
 void select_once_vjp(Backward& b) {
   const Tensor g = b.grad();
-  b.set(0, index_copy(zeros(b.shape(0), g.dtype(), g.device()), dim_of(b), b.input(1), g));
+  b.set(0, index_copy(blank(b.shape(0), g.dtype(), g.device()), dim_of(b), b.input(1), g));
 }
 const Op kSelectOnce{.name = "_select_once",
                      .doc = "index_select with an index that names each position once at most.",
@@ -209,7 +210,7 @@ void gather_cpu(const Call& call) {
 }
 void gather_vjp(Backward& b) {
   const Tensor g = b.grad();
-  b.set(0, scatter_add(zeros(b.shape(0), g.dtype(), g.device()), dim_of(b), b.input(1), g));
+  b.set(0, scatter_add(blank(b.shape(0), g.dtype(), g.device()), dim_of(b), b.input(1), g));
 }
 const Op kGather{.name = "gather",
                  .doc = "The elements along dim that index (from 0) names, in the shape of index.",
@@ -265,7 +266,7 @@ void scatter_add_vjp(Backward& b) {
   Tensor part = gather(g, dim_of(b), index);
   if (!(index.shape() == b.shape(2)))
     part =
-        as_strided_scatter(zeros(b.shape(2), g.dtype(), g.device()), part, contiguous_strides(b.shape(2)), 0);
+        as_strided_scatter(blank(b.shape(2), g.dtype(), g.device()), part, contiguous_strides(b.shape(2)), 0);
   b.set(2, part);
 }
 const Op kScatterAdd{.name = "scatter_add",

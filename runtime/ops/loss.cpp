@@ -11,6 +11,7 @@
 #include "runtime/cpu/reduce.h"
 #include "runtime/cpu/rows.h"
 #include "runtime/cpu/softmax.h"
+#include "runtime/ops/blank.h"
 #include "runtime/ops/families.h"
 #include "runtime/ops/flops.h"
 
@@ -438,7 +439,7 @@ Operands nll_grad_compose(const Call& call) {
       label_rows(log_p, call.input(2), call.has(4) ? call.input(4) : Tensor(), call.integer(0));
   Tensor slope = -(rows.weight * call.input(0));
   if (reduction_of(call, 1) == Reduction::mean) slope = slope / call.input(3);
-  return {scatter(zeros(log_p.shape(), log_p.dtype(), log_p.device()), dim, unsqueeze(rows.labels, dim),
+  return {scatter(blank(log_p.shape(), log_p.dtype(), log_p.device()), dim, unsqueeze(rows.labels, dim),
                   unsqueeze(slope, dim))};
 }
 const Op kNllGrad{.name = "_nll_loss_grad",

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "runtime/ops/blank.h"
 #include "runtime/ops/dense.h"
 #include "runtime/ops/flops.h"
 #include "runtime/ops/indices.h"
@@ -114,7 +115,7 @@ void meet_vjp(Backward& b) {
   if (b.needs(0)) b.set(0, of_x);
   if (!b.needs(2)) return;
   if (!(part_shape == source.shape()))
-    of_part = as_strided_scatter(zeros(source.shape(), g.dtype(), g.device()), of_part,
+    of_part = as_strided_scatter(blank(source.shape(), g.dtype(), g.device()), of_part,
                                  contiguous_strides(source.shape()), 0);
   b.set(2, of_part);
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "runtime/cpu/copy.h"
+#include "runtime/ops/blank.h"
 #include "runtime/ops/families.h"
 
 namespace lunagrad {
@@ -227,8 +228,7 @@ Operands diag_compose(const Call& call) {
   if (k >= kLongest || k <= -kLongest || x.size(0) >= kLongest)
     fail("diag: a matrix with ", x.size(0), " elements on diagonal ", k, " is too large");
   const int64_t n = x.size(0) + std::abs(k);
-  const Tensor blank = expand(zeros({}, x.dtype(), x.device()), {n, n});  // with the memory of one zero
-  return {as_strided_scatter(blank, x, {n + 1}, k >= 0 ? k : -k * n)};
+  return {as_strided_scatter(blank({n, n}, x.dtype(), x.device()), x, {n + 1}, k >= 0 ? k : -k * n)};
 }
 const Op kDiag{
     .name = "diag",

@@ -4,24 +4,13 @@
 #include <cmath>
 #include <limits>
 
+#include "runtime/ops/blank.h"
 #include "runtime/ops/flops.h"
 #include "runtime/ops/reduction.h"
 
 namespace lunagrad {
 namespace {
 
-// Runs a fold and writes finish(states of one result) to output 0, converted to its type.
-template <class Finish>
-void fold_into(const Call& call, Fold fold, double p, int dims_at, Finish&& finish) {
-  const Tensor& out = call.output();
-  visit_dtype(out.dtype(), [&]<class Out>() {
-    Out* to = out.data<Out>();
-    fold_floats(fold, p, call.input(0), mask_of(call, dims_at),
-                [&](int64_t first, int64_t n, const double* s) {
-                  for (int64_t i = 0; i < n; ++i) to[first + i] = convert<Out>(finish(s, i, n));
-                });
-  });
-}
 void fold_integers_into(const Call& call, Fold fold) {
   const Tensor& out = call.output();
   visit_dtype(out.dtype(), [&]<class Out>() {
@@ -31,7 +20,6 @@ void fold_integers_into(const Call& call, Fold fold) {
     });
   });
 }
-double first_state(const double* states, int64_t i, int64_t) { return states[i]; }
 
 // A sum or product of complex numbers, divided by `count`.
 void fold_complex_into(const Call& call, Fold fold, double count = 1) {
@@ -306,8 +294,7 @@ void extreme_dim_vjp(Backward& b) {
   const int dim = normalize_dim(b.node().op->name, b.integer(kDimsAt), b.shape(0));
   const Tensor g = b.grad();
   if (b.shape(0).empty()) return b.set(0, g);
-  // One expanded 0 instead of zeros, which would be written and then copied.
-  b.set(0, scatter_add(expand(zeros({}, g.dtype(), g.device()), b.shape(0)), dim,
+  b.set(0, scatter_add(blank(b.shape(0), g.dtype(), g.device()), dim,
                        with_kept_dims(b.output(1), b.shape(0), mask), with_kept_dims(g, b.shape(0), mask)));
 }
 Op extreme_dim_op(const char* name, const char* doc, void (*cpu)(const Call&)) {

@@ -66,4 +66,18 @@ inline Tensor spread(const Tensor& y, const Shape& shape, uint32_t mask) {
   return expand(with_kept_dims(y, shape, mask), shape);
 }
 
+// Runs a fold and writes finish(states of one result) to output 0, converted to its type.
+template <class Finish>
+void fold_into(const Call& call, Fold fold, double p, int dims_at, Finish&& finish) {
+  const Tensor& out = call.output();
+  visit_dtype(out.dtype(), [&]<class Out>() {
+    Out* to = out.data<Out>();
+    fold_floats(fold, p, call.input(0), mask_of(call, dims_at),
+                [&](int64_t first, int64_t n, const double* s) {
+                  for (int64_t i = 0; i < n; ++i) to[first + i] = convert<Out>(finish(s, i, n));
+                });
+  });
+}
+inline double first_state(const double* states, int64_t i, int64_t) { return states[i]; }
+
 }  // namespace lunagrad

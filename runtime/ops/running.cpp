@@ -3,6 +3,7 @@
 
 #include "runtime/cpu/pieces.h"
 #include "runtime/cpu/rows.h"
+#include "runtime/ops/blank.h"
 #include "runtime/ops/dense.h"
 #include "runtime/ops/families.h"
 #include "runtime/ops/flops.h"
@@ -62,7 +63,7 @@ void extreme_vjp(Backward& b) {
   const Tensor g = b.grad();
   if (b.shape(0).empty()) return b.set(0, g);
   const int dim = normalize_dim(b.node().op->name, b.integer(0), b.shape(0));
-  b.set(0, scatter_add(expand(zeros({}, g.dtype(), g.device()), b.shape(0)), dim, b.output(1), g));
+  b.set(0, scatter_add(blank(b.shape(0), g.dtype(), g.device()), dim, b.output(1), g));
 }
 Op extreme_op(const char* name, const char* doc, void (*cpu)(const Call&)) {
   return {.name = name,

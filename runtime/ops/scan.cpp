@@ -1,6 +1,10 @@
 // Running sums and products along one dim.
+#include <algorithm>
+#include <cmath>
+
 #include "runtime/cpu/copy.h"
 #include "runtime/cpu/pieces.h"
+#include "runtime/cpu/reduce.h"
 #include "runtime/cpu/rows.h"
 #include "runtime/ops/dense.h"
 #include "runtime/ops/families.h"
@@ -260,6 +264,40 @@ const Op kRunningProduct{.name = "_cumprod",
 
 // --- the gradient of the product of a row: dx_i = g times the product of all other elements ---
 
+// A block whose product is a normal number divides it by x_i. In other blocks, with a 0 or an infinity,
+// running products come from both ends. Blocks depend on the length alone, so the result does not depend on
+// the threads.
+template <class T>
+void row_product_grad(const T* x, double g, int64_t n, T* to) {
+  constexpr int64_t kBlock = 1024, kBlocks = 16;
+  const int64_t blocks = (n + kBlock - 1) / kBlock;
+  std::vector<double> own(size_t(blocks), 1.0), others(own.size());
+  const auto length = [&](int64_t block) { return std::min(kBlock, n - block * kBlock); };
+  parallel_for(blocks, kBlocks, [&](int64_t begin, int64_t end) {
+    for (int64_t b = begin; b < end; ++b)
+      fold_row(Fold::product, 0, x + b * kBlock, length(b), &own[size_t(b)]);
+  });
+  double product = g;
+  for (int64_t b = 0; b < blocks; ++b) others[size_t(b)] = product, product *= own[size_t(b)];
+  product = 1;
+  for (int64_t b = blocks; b-- > 0;) others[size_t(b)] *= product, product *= own[size_t(b)];
+  parallel_for(blocks, kBlocks, [&](int64_t begin, int64_t end) {
+    for (int64_t b = begin; b < end; ++b) {
+      const T* const from = x + b * kBlock;
+      T* const slopes = to + b * kBlock;
+      const int64_t count = length(b);
+      if (std::isnormal(own[size_t(b)])) {
+        const double whole = others[size_t(b)] * own[size_t(b)];
+        for (int64_t i = 0; i < count; ++i) slopes[i] = T(whole / double(from[i]));
+        continue;
+      }
+      double before[kBlock], running = others[size_t(b)];
+      for (int64_t i = 0; i < count; ++i) before[i] = running, running *= double(from[i]);
+      running = 1;
+      for (int64_t i = count; i-- > 0; running *= double(from[i])) slopes[i] = T(before[i] * running);
+    }
+  });
+}
 void row_product_grad_cpu(const Call& call) {
   const Tensor& out = call.output();
   const Tensor g = in_order(call.input(0)), x = in_order(call.input(1));
@@ -267,21 +305,7 @@ void row_product_grad_cpu(const Call& call) {
   const auto run = [&]<class T>() {
     for_rows(split, std::array{static_cast<const T*>(x.data<T>())}, out.data<T>(),
              [&](int64_t row, const auto& in, T* to) {
-               const int64_t n = split.size;
-               std::vector<double> before(static_cast<size_t>(n));
-               double product = double(g.data<T>()[row]);
-               in_pieces(n, [&](int64_t begin, int64_t end) {
-                 for (int64_t i = begin; i < end; ++i)
-                   before[size_t(i)] = product, product *= double(in[0][i]);
-               });
-               product = 1;
-               in_pieces(n, [&](int64_t begin, int64_t end) {
-                 for (int64_t k = begin; k < end; ++k) {
-                   const int64_t i = n - 1 - k;
-                   to[i] = T(before[size_t(i)] * product);
-                   product *= double(in[0][i]);
-                 }
-               });
+               row_product_grad(in[0], double(g.data<T>()[row]), split.size, to);
              });
   };
   out.dtype() == DType::f64 ? run.template operator()<double>() : run.template operator()<float>();

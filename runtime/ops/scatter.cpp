@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "runtime/ops/blank.h"
 #include "runtime/ops/dense.h"
 #include "runtime/ops/indices.h"
 
@@ -65,11 +66,11 @@ void scatter_vjp(Backward& b) {
   // Positions that were written more than once hold the number of the last writer.
   const DType type = index.numel() <= INT32_MAX ? DType::i32 : DType::i64;
   const Tensor writers = reshape(arange(0, double(index.numel()), 1, type, index.device()), index.shape());
-  const Tensor last = scatter(zeros(b.shape(0), type, index.device()), dim, index, writers);
+  const Tensor last = scatter(blank(b.shape(0), type, index.device()), dim, index, writers);
   Tensor part = where(eq(gather(last, dim, index), writers), gather(g, dim, index), Tensor::number(0.0));
   if (!(index.shape() == b.shape(2)))
     part =
-        as_strided_scatter(zeros(b.shape(2), g.dtype(), g.device()), part, contiguous_strides(b.shape(2)), 0);
+        as_strided_scatter(blank(b.shape(2), g.dtype(), g.device()), part, contiguous_strides(b.shape(2)), 0);
   b.set(2, part);
 }
 const Op kScatter{

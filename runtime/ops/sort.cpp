@@ -11,6 +11,7 @@
 #include "runtime/cpu/rows.h"
 #include "runtime/cpu/select.h"
 #include "runtime/memory_limit.h"
+#include "runtime/ops/blank.h"
 #include "runtime/ops/dense.h"
 #include "runtime/ops/families.h"
 #include "runtime/ops/flops.h"
@@ -108,7 +109,7 @@ Operands spread_compose(const Call& call) {
   Shape shape = x.shape();
   const int dim = dim_of(call, 0);
   shape[dim] = call.integer(1);
-  return {scatter_add(zeros(shape, x.dtype(), x.device()), dim, call.input(1), x)};
+  return {scatter_add(blank(shape, x.dtype(), x.device()), dim, call.input(1), x)};
 }
 void spread_vjp(Backward& b) { b.set(0, gather(b.grad(), int(b.integer(0)), b.input(1))); }
 const Op kSpread{

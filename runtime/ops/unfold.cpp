@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "runtime/cpu/parallel.h"
+#include "runtime/ops/blank.h"
 #include "runtime/ops/dense.h"
 #include "runtime/ops/families.h"
 #include "runtime/ops/flops.h"
@@ -145,7 +146,7 @@ void as_strided_vjp(Backward& b) {
     const Tensor total = sum_by_index(flat, 0, index, reshape(g, places));
     return b.set(0, reshape(total, b.shape(0)));
   }
-  b.set(0, as_strided_scatter(zeros(b.shape(0), g.dtype(), g.device()), g, strides, b.integer(2)));
+  b.set(0, as_strided_scatter(blank(b.shape(0), g.dtype(), g.device()), g, strides, b.integer(2)));
 }
 const Op kAsStrided{.name = "_as_strided",
                     .doc = "A view by shape, strides and offset from the tensor's first element.",

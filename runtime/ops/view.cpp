@@ -1,6 +1,7 @@
 // Views. A view shares its input's memory: its record has a shape function and no kernel.
 #include <algorithm>
 
+#include "runtime/ops/blank.h"
 #include "runtime/ops/families.h"
 
 namespace lunagrad {
@@ -346,9 +347,9 @@ int64_t capped_sum(int64_t a, int64_t b) {
   return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
 }
 
-// The gradient of a part: zeros, with g at the part. The zeros have the memory of one.
+// The gradient of a part: zeros, with g at the part.
 Tensor embed(const Tensor& g, const Shape& whole, const Strides& strides, int64_t offset) {
-  return as_strided_scatter(expand(zeros({}, g.dtype(), g.device()), whole), g, strides, offset);
+  return as_strided_scatter(blank(whole, g.dtype(), g.device()), g, strides, offset);
 }
 
 // `length` positions x[start], x[start + step], … along a dim. Scripts give the first and the last position,

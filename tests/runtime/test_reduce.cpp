@@ -246,6 +246,47 @@ TEST_CASE("first and second derivatives of prod are right where factors are zero
   CHECK(grad({prod(x)}, {x})[0].to_vector<double>() == std::vector<double>{0, 6, 0});
 }
 
+TEST_CASE(
+    "the gradient of a long product in f32 is that of its factors in f64, and of any number of threads") {
+  const int threads = thread_count();
+  const int64_t n = 70000;
+  std::vector<double> near_one(static_cast<size_t>(n));
+  for (int64_t i = 0; i < n; ++i) near_one[size_t(i)] = double(float(1 + 1e-3 * std::sin(double(i))));
+  for (const std::vector<int64_t>& zeros_at : {std::vector<int64_t>{}, {1500}, {1500, 1501}, {0, n - 1}}) {
+    std::vector<double> values = near_one;
+    for (const int64_t at : zeros_at) values[size_t(at)] = 0;
+    Tensor exact = f64(values, {n});
+    exact.requires_grad_();
+    const std::vector<double> wanted = grad({prod(exact)}, {exact})[0].to_vector<double>();
+    Tensor x = to(exact.detach(), DType::f32);
+    x.requires_grad_();
+    std::vector<double> first;
+    for (const int count : {1, 2, 3}) {
+      set_thread_count(count);
+      const std::vector<double> slopes = grad({prod(x)}, {x})[0].to_vector<double>();
+      if (first.empty()) first = slopes;
+      CHECK(first == slopes);
+    }
+    double worst = 0;
+    for (int64_t i = 0; i < n; ++i)
+      worst = std::max(
+          worst, std::abs(first[size_t(i)] - wanted[size_t(i)]) / (std::abs(wanted[size_t(i)]) + 1e-30));
+    CHECK(worst < 1e-7);
+  }
+  set_thread_count(threads);
+}
+
+TEST_CASE("nansum adds what is not NaN, along any dim") {
+  const Shape shape{37, 301, 11};
+  std::vector<double> values(size_t(numel(shape)));
+  for (size_t i = 0; i < values.size(); ++i) values[i] = i % 5 == 3 ? NAN : double(i * 61 % 97);
+  const Tensor x = f64(values, shape), without = where(isnan(x), Tensor::number(0.0), x);
+  for (const DType type : {DType::f32, DType::f64})
+    for (const Dims& dims : {Dims{0}, Dims{1}, Dims{2}, Dims{0, 2}, Dims{0, 1, 2}})
+      CHECK(apply1(*find_op("nansum"), {to(x, type)}, {Value(dims), false, Value()}).to_vector<double>() ==
+            sum(without, dims).to_vector<double>());
+}
+
 TEST_CASE("std and norm have gradient 0 where they are 0") {
   Tensor x = full({4}, 2.0, DType::f64);
   x.requires_grad_();
