@@ -1,5 +1,13 @@
 // The mean or sum of a loss of each two elements, in one pass where the device has the kernel: no tensor of
 // the operands' size is made.
+#include <algorithm>
+#include <vector>
+
+#include "runtime/cpu/elementwise_kernels.h"
+#include "runtime/cpu/parallel.h"
+#include "runtime/cpu/reduce.h"
+#include "runtime/elementwise/elementwise.h"
+#include "runtime/ops/dense.h"
 #include "runtime/ops/families.h"
 #include "runtime/ops/flops.h"
 #include "runtime/ops/loss.h"
@@ -8,6 +16,7 @@ namespace lunagrad {
 namespace {
 
 constexpr int kTermAt = 0, kParameterAt = 1, kMeanAt = 2;
+constexpr int64_t kTile = 2048;  // elements: what a tile needs fits the first-level cache
 
 Tensor term_of(LossTerm term, const Tensor& x, const Tensor& target, double parameter) {
   const Tensor zero = Tensor::number(0.0);
@@ -29,6 +38,70 @@ Operands folded_compose(const Call& call) {
   return {
       reduced(term_of(LossTerm(call.integer(kTermAt)), call.input(0), call.input(1), call.real(kParameterAt)),
               call.flag(kMeanAt) ? Reduction::mean : Reduction::sum)};
+}
+// The sum of the terms of n pairs, computed in `room` by the kernels of the rows that term_of() is made of.
+template <class T>
+double sum_of_terms(LossTerm term, double parameter, const T* x, const T* t, int64_t n, T* room) {
+  const T zero = 0;
+  const auto run = [&](Row row, std::initializer_list<const T*> operands, const double* params = nullptr) {
+    Stretch stretch{.in = {}, .step = {}, .out = room, .count = n, .params = params};
+    size_t i = 0;
+    for (const T* const operand : operands) {
+      stretch.in[i] = operand;
+      stretch.step[i++] = operand != &zero;
+    }
+    row_kernels(int(row)).value[sizeof(T) == 8](stretch);
+  };
+  switch (term) {
+    case LossTerm::huber:
+      run(Row::sub, {x, t});
+      run(Row::_huber, {room}, &parameter);
+      break;
+    case LossTerm::cross_entropy:
+      run(Row::_bce, {x, t});
+      break;
+    case LossTerm::divergence:
+      run(Row::log, {t});
+      run(Row::sub, {room, x});
+      run(Row::mul, {t, room});
+      run(Row::where, {t, room, &zero});
+      break;
+    case LossTerm::log_divergence: {
+      T exponential[kTile];
+      run(Row::exp, {t});
+      std::copy_n(room, n, exponential);
+      run(Row::sub, {t, x});
+      run(Row::mul, {exponential, room});
+    }
+  }
+  double sum = 0;
+  fold_row(Fold::sum, 0, room, n, &sum);
+  return sum;
+}
+void folded_cpu(const Call& call) {
+  constexpr int64_t kTiles = 32;  // of a chunk, whose sum has a place of its own
+  // 16-bit numbers are computed in f32.
+  const DType type = call.input(0).dtype() == DType::f64 ? DType::f64 : DType::f32;
+  const Tensor input = in_order(to(call.input(0), type)), target = in_order(to(call.input(1), type));
+  const LossTerm term = LossTerm(call.integer(kTermAt));
+  const double parameter = call.real(kParameterAt);
+  const int64_t n = input.numel(), chunk = kTile * kTiles;
+  const auto run = [&]<class T>() {
+    const T *const x = input.data<T>(), *const t = target.data<T>();
+    std::vector<double> sums(size_t((n + chunk - 1) / chunk));
+    parallel_for(int64_t(sums.size()), 1, [&](int64_t begin, int64_t end) {
+      T room[kTile];
+      for (int64_t k = begin; k < end; ++k)
+        for (int64_t at = k * chunk; at < std::min(n, (k + 1) * chunk); at += kTile)
+          sums[size_t(k)] += sum_of_terms(term, parameter, x + at, t + at, std::min(kTile, n - at), room);
+    });
+    double total = 0;
+    for (const double sum : sums) total += sum;
+    const double result = call.flag(kMeanAt) ? total / double(n) : total;
+    visit_dtype(call.output().dtype(),
+                [&]<class Out>() { *call.output().data<Out>() = convert<Out>(result); });
+  };
+  type == DType::f64 ? run.template operator()<double>() : run.template operator()<float>();
 }
 void folded_vjp(Backward& b) {
   if (b.create_graph()) return differentiate_composition(b);
@@ -64,6 +137,7 @@ const Op kFoldedLoss{.name = "_folded_loss",
                                 {"parameter", ParamKind::real, 1.0},
                                 {"mean", ParamKind::boolean, true}},
                      .shape = folded_shape,
+                     .cpu = folded_cpu,
                      .vjp = folded_vjp,
                      .reads = {{.inputs = 3}},
                      .compose = folded_compose,

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <functional>
 
 #include "runtime/ops.h"
 #include "runtime/tape/gradcheck.h"
@@ -151,6 +152,37 @@ TEST_CASE("a label out of range is an error that names its position") {
       cross_entropy(randn({2, 10}), ids({-1, 3})),
       "cross_entropy: label -1 at position 1 is out of range for 10 classes (labels count from 0)");
   CHECK(cross_entropy(randn({2, 10}), ids({-1, 3}), {{}, -1, Reduction::mean, 0}).item() > 0);
+}
+
+TEST_CASE("the mean of a loss in one pass is that of its elements") {
+  const int64_t n = 200003;
+  const Tensor p = rand({n}) * 0.9 + 0.05, t = rand({n}) * 0.9 + 0.05, wide = randn({n}) * 3.0;
+  using Loss = std::function<Tensor(const Tensor&, const Tensor&, Reduction)>;
+  const auto named = [](const char* name, Value parameter) -> Loss {
+    return [=](const Tensor& a, const Tensor& b, Reduction reduction) {
+      Values params{int64_t(reduction)};
+      if (parameter.present()) params.push_back(parameter);
+      const Op& op = *find_op(name);
+      Operands in{a, b};
+      in.resize(op.inputs.size());
+      return apply1(op, std::move(in), std::move(params));
+    };
+  };
+  const std::pair<Loss, Tensor> losses[] = {{named("huber_loss", 0.7), wide},
+                                            {named("smooth_l1_loss", 0.5), wide},
+                                            {named("binary_cross_entropy", Value()), p},
+                                            {named("kl_div", false), p},
+                                            {named("kl_div", true), p}};
+  for (const auto& [loss, x] : losses)
+    for (const DType type : {DType::f32, DType::f64, DType::f16}) {
+      const Tensor a = to(x, type), b = to(t, type);
+      double total = 0;
+      for (const double part :
+           loss(to(a, DType::f64), to(b, DType::f64), Reduction::none).to_vector<double>())
+        total += part;
+      const double allowed = type == DType::f16 ? 1e-3 : 1e-6;
+      CHECK(loss(a, b, Reduction::mean).item() == doctest::Approx(total / double(n)).epsilon(allowed));
+    }
 }
 
 TEST_CASE("mse_loss sums in f64 and takes mixed floating dtypes") {
