@@ -195,26 +195,39 @@ void randperm_shape(Call& call) {
   call.emit({call.integer(0)}, dtype_or(call.params[1], DType::i64));
 }
 // Fisher-Yates shuffle as in Knuth, TAOCP vol. 2, 3.4.2, algorithm P: element i is swapped with one at i or
-// after it.
+// after it. The places of a batch are drawn and fetched first, since most lie outside the cache.
+template <class Place>
+void shuffle(Place* order, int64_t n, RandomDraw draw) {
+  constexpr int64_t kBatch = 32;  // even: a block of random bits serves two elements
+  in_pieces(n, [&](int64_t begin, int64_t end) { std::iota(order + begin, order + end, Place(begin)); });
+  in_pieces(n, [&](int64_t begin, int64_t end) {
+    int64_t others[kBatch];
+    for (int64_t first = begin; first < end; first += kBatch) {
+      const int64_t count = std::min(kBatch, end - first);
+      PhiloxBlock block{};
+      for (int64_t k = 0; k < count; ++k) {
+        if (k % 2 == 0) block = philox(draw.seed, draw.stream, uint64_t((first + k) / 2));
+        const size_t word = size_t(k % 2 * 2);
+        others[k] = first + k + int64_t(below(uint64_t(n - first - k), block[word], block[word + 1]));
+        __builtin_prefetch(order + others[k], 1);
+      }
+      for (int64_t k = 0; k < count; ++k) std::swap(order[first + k], order[others[k]]);
+    }
+  });
+}
 void randperm_cpu(const Call& call) {
   const Tensor& out = call.output();
   const int64_t n = out.numel();
-  const std::unique_ptr<int64_t[]> order(new int64_t[size_t(n)]);
-  in_pieces(n, [&](int64_t begin, int64_t end) { std::iota(order.get() + begin, order.get() + end, begin); });
-  const RandomDraw draw = draw_of(call);
-  in_pieces(n, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      const PhiloxBlock block = philox(draw.seed, draw.stream, uint64_t(i / 2));
-      const int64_t other =
-          i + int64_t(below(uint64_t(n - i), block[size_t(i % 2 * 2)], block[size_t(i % 2 * 2 + 1)]));
-      std::swap(order[size_t(i)], order[size_t(other)]);
-    }
-  });
-  visit_dtype(out.dtype(), [&]<class T>() {
-    in_pieces(n, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) out.data<T>()[i] = convert<T>(order[size_t(i)]);
+  const auto run = [&]<class Place>() {
+    const std::unique_ptr<Place[]> order(new Place[size_t(n)]);
+    shuffle(order.get(), n, draw_of(call));
+    visit_dtype(out.dtype(), [&]<class T>() {
+      parallel_for(n, 1 << 14, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) out.data<T>()[i] = convert<T>(int64_t(order[size_t(i)]));
+      });
     });
-  });
+  };
+  n <= INT32_MAX ? run.template operator()<int32_t>() : run.template operator()<int64_t>();
 }
 const Op kRandperm{.name = "randperm",
                    .doc = "The integers 0 … n - 1 in random order.",
@@ -281,8 +294,8 @@ void multinomial_shape(Call& call) {
   call.emit(shape, DType::i64);
 }
 
-// The number of categories with a nonzero weight; Error for a row that is not a distribution.
-int64_t checked_weights(const double* row, int64_t n) {
+// Error for a row that is not a distribution.
+void check_weights(const double* row, int64_t n) {
   double total = 0;
   for (int64_t i = 0; i < n; ++i) {
     if (!(row[i] >= 0 && std::isfinite(row[i])))
@@ -290,55 +303,76 @@ int64_t checked_weights(const double* row, int64_t n) {
     total += row[i];
   }
   if (!(total > 0 && std::isfinite(total))) fail("multinomial: the weights of a row add up to ", total);
-  return n - std::count(row, row + n, 0.0);
 }
 
-// With replacement: the position of a uniform number among the running sums. Without: the categories with the
-// smallest -log(u) / w, whose order is that of drawing one after the other (Efraimidis and Spirakis,
-// "Weighted random sampling with a reservoir", 2006).
-void multinomial_cpu(const Call& call) {
-  const Tensor &weights = call.input(0), &out = call.output();
-  check_room(size_t(weights.size(-1)), sizeof(double) + sizeof(int64_t));
-  const std::vector<double> values = weights.to_vector<double>();
-  const int64_t n = weights.size(-1), samples = call.integer(0), rows = out.numel() / samples;
-  const RandomDraw draw = draw_of(call);
-  const auto uniform = [&](int64_t element) {
-    const PhiloxBlock block = philox(draw.seed, draw.stream, uint64_t(element / 2));
-    return uniform_f64(block[size_t(element % 2 * 2)], block[size_t(element % 2 * 2 + 1)]);
-  };
-  std::vector<double> keys(static_cast<size_t>(n));
-  std::vector<int64_t> order(static_cast<size_t>(n));
-  for (int64_t r = 0; r < rows; ++r) {
-    const double* row = values.data() + r * n;
-    int64_t* to = out.data<int64_t>() + r * samples;
-    const int64_t possible = checked_weights(row, n);
-    if (call.flag(1)) {
-      std::partial_sum(row, row + n, keys.begin());
-      const double total = keys.back();
-      for (int64_t s = 0; s < samples; ++s) {
-        if (s % 4096 == 0) context().check_stop();
-        const auto found = std::upper_bound(keys.begin(), keys.end(), uniform(r * samples + s) * total);
-        // Rounding may lead past the end; then the last category that has a weight is taken.
-        to[s] = found != keys.end() ? found - keys.begin()
-                                    : std::lower_bound(keys.begin(), keys.end(), total) - keys.begin();
-      }
-      continue;
-    }
-    if (samples > possible)
-      fail("multinomial: ", samples, " samples without replacement from ", possible,
-           " categories with a weight");
-    in_pieces(n, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i)
-        keys[size_t(i)] = row[i] > 0 ? -std::log(uniform(r * n + i) + 0x1p-54) / row[i] : INFINITY;
-    });
-    std::iota(order.begin(), order.end(), int64_t(0));
-    std::partial_sort(order.begin(), order.begin() + samples, order.end(),
-                      stoppable([&](int64_t a, int64_t b) {
-                        const double x = keys[size_t(a)], y = keys[size_t(b)];
-                        return x != y ? x < y : a < b;
-                      }));
-    std::copy_n(order.begin(), samples, to);
+// The uniform number of an element of a draw.
+double uniform_of(RandomDraw draw, int64_t element) {
+  const PhiloxBlock block = philox(draw.seed, draw.stream, uint64_t(element / 2));
+  return uniform_f64(block[size_t(element % 2 * 2)], block[size_t(element % 2 * 2 + 1)]);
+}
+
+// With replacement: the position of a uniform number among the running sums. `first` is the element of the
+// draw.
+void draw_with_replacement(RandomDraw draw, int64_t first, const std::vector<double>& row, int64_t samples,
+                           int64_t* to, std::vector<double>& sums) {
+  double total = 0, least = 0;
+  for (size_t i = 0; i < row.size(); ++i) {
+    sums[i] = total += row[i];
+    least = std::min(least, row[i]);
   }
+  if (!(least >= 0 && total > 0 && std::isfinite(total))) check_weights(row.data(), int64_t(row.size()));
+  for (int64_t s = 0; s < samples; ++s) {
+    if (s % 4096 == 0) context().check_stop();
+    const auto found = std::upper_bound(sums.begin(), sums.end(), uniform_of(draw, first + s) * total);
+    // Rounding may lead past the end; then the last category that has a weight is taken.
+    to[s] = found != sums.end() ? found - sums.begin()
+                                : std::lower_bound(sums.begin(), sums.end(), total) - sums.begin();
+  }
+}
+
+// Without: the categories with the smallest -log(u) / w, whose order is that of drawing one after the other
+// (Efraimidis and Spirakis, "Weighted random sampling with a reservoir", 2006).
+void draw_without_replacement(RandomDraw draw, int64_t first, const std::vector<double>& row, int64_t samples,
+                              int64_t* to, std::vector<double>& keys) {
+  const int64_t n = int64_t(row.size());
+  check_weights(row.data(), n);
+  const int64_t possible = n - std::count(row.begin(), row.end(), 0.0);
+  if (samples > possible)
+    fail("multinomial: ", samples, " samples without replacement from ", possible,
+         " categories with a weight");
+  in_pieces(n, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i)
+      keys[size_t(i)] =
+          row[size_t(i)] > 0 ? -std::log(uniform_of(draw, first + i) + 0x1p-54) / row[size_t(i)] : INFINITY;
+  });
+  std::vector<int64_t> order(row.size());
+  std::iota(order.begin(), order.end(), int64_t(0));
+  std::partial_sort(order.begin(), order.begin() + samples, order.end(), stoppable([&](int64_t a, int64_t b) {
+                      const double x = keys[size_t(a)], y = keys[size_t(b)];
+                      return x != y ? x < y : a < b;
+                    }));
+  std::copy_n(order.begin(), samples, to);
+}
+
+void multinomial_cpu(const Call& call) {
+  constexpr int64_t kGrain = 1 << 13;  // weights
+  const Tensor &weights = call.input(0), &out = call.output();
+  const int64_t n = weights.size(-1), samples = call.integer(0), rows = out.numel() / samples;
+  check_room(size_t(n), 2 * sizeof(double) + sizeof(int64_t));
+  const Tensor given = in_order(weights);
+  const RandomDraw draw = draw_of(call);
+  visit_dtype(given.dtype(), [&]<class T>() {
+    parallel_for(rows, iterations_in(kGrain, n), [&](int64_t begin, int64_t end) {
+      std::vector<double> row(static_cast<size_t>(n)), scratch(static_cast<size_t>(n));
+      for (int64_t r = begin; r < end; ++r) {
+        const T* const from = given.data<T>() + r * n;
+        for (int64_t i = 0; i < n; ++i) row[size_t(i)] = convert<double>(from[i]);
+        int64_t* const to = out.data<int64_t>() + r * samples;
+        call.flag(1) ? draw_with_replacement(draw, r * samples, row, samples, to, scratch)
+                     : draw_without_replacement(draw, r * n, row, samples, to, scratch);
+      }
+    });
+  });
 }
 const Op kMultinomial{
     .name = "multinomial",

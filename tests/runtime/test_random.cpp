@@ -152,6 +152,28 @@ TEST_CASE("randperm is a permutation, with every position equally likely for eac
   }
   CHECK(chi_square(counts, std::vector<double>(16, 1000)) < 45);
   CHECK(randperm(0).shape() == Shape{0});
+  for (const int64_t n : {33, 70001, 300007}) {  // batches and pieces that are not full
+    const std::vector<int64_t> long_order = randperm(n).to_vector<int64_t>();
+    std::vector<bool> seen(static_cast<size_t>(n));
+    for (const int64_t i : long_order) seen.at(size_t(i)) = true;
+    CHECK(std::count(seen.begin(), seen.end(), true) == n);
+  }
+}
+
+TEST_CASE("multinomial does not depend on the number of threads") {
+  const int threads = thread_count();
+  const Tensor weights = rand({200, 500});
+  for (const bool replacement : {false, true}) {
+    std::vector<int64_t> first;
+    for (const int count : {1, 3}) {
+      set_thread_count(count);
+      reseed(3);
+      const std::vector<int64_t> drawn = multinomial(weights, 7, replacement).to_vector<int64_t>();
+      if (first.empty()) first = drawn;
+      CHECK(first == drawn);
+    }
+  }
+  set_thread_count(threads);
 }
 
 TEST_CASE("bernoulli uses each element's own probability") {
