@@ -107,6 +107,16 @@ HWY_INLINE V exp(D d, V x, double shift = 0) {
   return or_nan(d, x, hn::MulAdd(e.expm1, scale, scale) * rest);
 }
 
+// exp(x) for x <= 0, which does not overflow: one factor is enough, 2^64 times too large so that it is a
+// normal number, and a constant takes that back. The same bits as exp().
+template <class D, class V>
+HWY_INLINE V exp_of_negative(D d, V x) {
+  constexpr double kLow = is_f32<D> ? -105 : -746;
+  const Reduced<V> e = reduce_exponential(d, hn::Max(x, constant(d, kLow)));
+  const V scale = power_of_two(d, e.n + constant(d, 64));
+  return or_nan(d, x, hn::MulAdd(e.expm1, scale, scale) * constant(d, 0x1p-64));
+}
+
 // exp(x) - 1 = 2^n (exp(r) - 1) + (2^n - 1), computed at half scale so that the largest n does not overflow.
 template <class D, class V>
 HWY_INLINE V expm1(D d, V x) {
@@ -157,7 +167,7 @@ HWY_INLINE V sinh(D d, V x) {
 template <class D, class V>
 HWY_INLINE V sigmoid(D d, V x) {
   const V one = constant(d, 1);
-  const V e = exp(d, hn::Neg(hn::Abs(x)));
+  const V e = exp_of_negative(d, hn::Neg(hn::Abs(x)));
   return hn::IfThenElse(x < hn::Zero(d), e, one) / (one + e);
 }
 
@@ -406,7 +416,7 @@ HWY_INLINE V erf(D d, V x) {
 // precision, and a formula with both functions computes one exponential.
 template <class D, class V>
 HWY_INLINE V exp_of_half_square(D d, V x) {
-  return exp(d, constant(d, -0.5) * x * x);
+  return exp_of_negative(d, constant(d, -0.5) * x * x);
 }
 template <class D, class V>
 HWY_INLINE V normal_pdf(D d, V x) {

@@ -201,6 +201,9 @@ const Op kAddProduct{.name = "_add_product",
                      .flops = {add_product_flops, "2 x elements of the sum x length of the inner dim"},
                      .bytes = add_product_bytes};
 
+// A B. Of a column and a row it has no sums, and GEMM is slower than an elementwise product.
+Tensor product(const Tensor& a, const Tensor& b) { return a.size(-1) == 1 ? a * b : matmul(a, b); }
+
 // Sets the gradient of an input to A B. If possible, A B is added in place to the gradient that has arrived
 // for the same tensor.
 void set_product(Backward& back, int input, const Tensor& a, const Tensor& b) {
@@ -214,7 +217,7 @@ void set_product(Backward& back, int input, const Tensor& a, const Tensor& b) {
       return sum.storage().mark_written("_add_product");
     }
   }
-  back.set(input, matmul(a, b));
+  back.set(input, product(a, b));
 }
 
 // The gradient of the left operand is G B^T, of the right one A^T G; vectors count as matrices.
@@ -226,7 +229,7 @@ void matmul_vjp(Backward& back) {
   if (back.needs(0)) {
     const Tensor b = right_vector ? unsqueeze(back.input(1), -1) : back.input(1);
     if (left_vector)
-      back.set(0, squeeze(matmul(g, transpose(b, -2, -1)), -2));
+      back.set(0, squeeze(product(g, transpose(b, -2, -1)), -2));
     else
       set_product(back, 0, g, transpose(b, -2, -1));
   }
@@ -237,7 +240,7 @@ void matmul_vjp(Backward& back) {
     const Tensor left = one ? t(flatten(a, 0, -2)) : transpose(a, -2, -1);
     const Tensor right = one ? flatten(g, 0, -2) : g;
     if (right_vector)
-      back.set(1, squeeze(matmul(left, right), -1));
+      back.set(1, squeeze(product(left, right), -1));
     else
       set_product(back, 1, left, right);
   }
