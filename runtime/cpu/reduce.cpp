@@ -16,6 +16,7 @@ constexpr int64_t kGrain = 2 * kChunk;  // elements that are worth another threa
 constexpr int64_t kScratch = 1024;      // elements of the gather buffer
 constexpr int64_t kColumns = 512;       // columns folded together
 constexpr int64_t kRows = 64;           // results stored together
+constexpr int64_t kShort = 32;          // elements of a result that are too few for SIMD along them
 
 // Iterates over the positions of merged dims in row-major order.
 class Odometer {
@@ -225,7 +226,33 @@ struct Driver {
 
   void run() const { x.direct&& has_columns(plan) ? run_columns() : run_rows(); }
 
+  // Results of few elements are folded side by side, as columns of a block that is loaded for it.
+  bool has_short_rows() const {
+    return plan.count <= kShort && !plan.kept_sizes.empty() && plan.kept_sizes.back() >= 8;
+  }
+  void run_short_rows() const {
+    int64_t offsets[kShort];
+    Odometer element(plan.reduced_sizes, plan.reduced_strides, 0);
+    for (int64_t k = 0; k < plan.count; ++k, element.advance(1)) offsets[k] = element.offset();
+    parallel_for(plan.outputs, iterations_in(kGrain / 4, plan.count), [&](int64_t begin, int64_t end) {
+      Odometer result(plan.kept_sizes, plan.kept_strides, begin);
+      T block[kShort * kRows];
+      A states[kMaxFoldState * kRows];
+      for (int64_t first = begin; first < end;) {
+        const int64_t n = std::min({kRows, end - first, result.left_in_row()});
+        for (int64_t k = 0; k < plan.count; ++k)
+          x.load(block + k * n, x.data, result.offset() + offsets[k], plan.kept_strides.back(), n);
+        reset(fold, states, n);
+        fold_columns(fold, p, block, n, plan.count, n, states);
+        store(first, n, states);
+        result.advance(n);
+        first += n;
+      }
+    });
+  }
+
   void run_rows() const {
+    if (has_short_rows()) return run_short_rows();
     const int64_t chunks = std::max<int64_t>(1, (plan.count + kChunk - 1) / kChunk);
     if (chunks == 1) {
       parallel_for(plan.outputs, iterations_in(kGrain, plan.count), [&](int64_t begin, int64_t end) {

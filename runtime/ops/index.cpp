@@ -236,8 +236,7 @@ void scatter_add_shape(Call& call) {
   call.emit(x.shape(), x.dtype());
 }
 void scatter_add_cpu(const Call& call) {
-  const Tensor& out = call.output();
-  const Tensor x = in_order(call.input(0));
+  const Tensor &out = call.output(), &x = call.input(0);
   // The source may be larger than the index; only the part of the shape of the index counts.
   const Tensor& index = call.input(1);
   const Tensor source = in_order(corner_of(call.input(2), index.shape()));
@@ -245,7 +244,7 @@ void scatter_add_cpu(const Call& call) {
   const int dim = dim_of(call);
   const Indices indices("scatter_add", index, dim, whole[dim]);
   const int64_t stride = contiguous_strides(whole)[dim];
-  std::memcpy(out.raw(), x.raw(), out.nbytes());
+  copy_strided(out.raw(), out.dtype(), out.strides(), x.raw(), x.dtype(), x.strides(), x.shape());
   visit_any_dtype(out.dtype(), [&]<class T>() {
     const T* from = source.data<T>();
     T* to = out.data<T>();

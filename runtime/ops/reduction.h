@@ -78,6 +78,7 @@ void fold_into(const Call& call, Fold fold, double p, int dims_at, Finish&& fini
                 });
   });
 }
-inline double first_state(const double* states, int64_t i, int64_t) { return states[i]; }
+// A function object, so that calls of it are inlined.
+inline constexpr auto first_state = [](const double* states, int64_t i, int64_t) { return states[i]; };
 
 }  // namespace lunagrad
