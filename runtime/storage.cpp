@@ -60,7 +60,14 @@ void Storage::mark_torn(const char* op) {
   torn_by = op;
 }
 
+// torn_by of a tensor whose memory was taken back (tape/lent.h).
+extern const char* const kTakenBack = "a sharded model";
+
 void Storage::refuse_torn(const char* op) const {
+  if (torn_by == kTakenBack)
+    fail(op,
+         ": a parameter of a sharded model is whole only while its group runs; model:state_dict() gives "
+         "whole tensors at any time");
   const std::string place = last_write.known() ? " at " + to_string(last_write) : "";
   fail(op, ": a tensor was written only in part, since ", torn_by, " was stopped", place,
        "; copy_ or fill_ makes it whole");

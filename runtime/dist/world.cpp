@@ -235,8 +235,9 @@ Tensor Pending::wait() {
   open_courier().wait(job);
   if (std::exchange(state.waited, true)) return state.target.defined() ? state.target : state.result;
   const NoGrad off;
+  Place place = std::exchange(state.place, Place());  // a handle may live until Lua's collector runs
   if (state.target.defined()) {
-    take_over(state.target, state.place, kind_name(job.kind));
+    take_over(state.target, place, kind_name(job.kind));
     return state.target;
   }
   if (!state.result.defined()) {  // its size came with the data

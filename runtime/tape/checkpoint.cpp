@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "runtime/tape/autocast.h"
+#include "runtime/tape/lent.h"
 #include "runtime/tape/node.h"
 
 namespace lunagrad {
@@ -208,8 +209,11 @@ void run_checkpoint(const std::function<void()>& forward, std::function<void()> 
     const Enter inside(*region);
     forward();
   }
-  // Region is the only implementation.
-  if (ctx.checkpoint) static_cast<Region*>(ctx.checkpoint)->adopt(*region);
+  if (!ctx.checkpoint) return;
+  if (auto* const outer = dynamic_cast<Region*>(ctx.checkpoint))
+    outer->adopt(*region);
+  else
+    note_checkpoint_inside(*ctx.checkpoint);
 }
 
 TensorList checkpoint(std::function<TensorList(const TensorList&)> f, const TensorList& inputs) {

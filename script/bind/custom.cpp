@@ -6,6 +6,7 @@
 
 #include "runtime/batching/batched.h"
 #include "runtime/tape/checkpoint.h"
+#include "runtime/tape/lent.h"
 #include "runtime/tape/node.h"
 #include "script/lua/convert.h"
 #include "script/lua/edge.h"
@@ -472,7 +473,7 @@ int checkpoint(lua_State* L) {
 
 // is_checkpointing() -> whether a function of lg.checkpoint runs, for the first time or again.
 int is_checkpointing(lua_State* L) {
-  lua_pushboolean(L, bool(context().checkpoint));
+  lua_pushboolean(L, context().checkpoint && !is_lent_region(context().checkpoint));
   return 1;
 }
 

@@ -1,10 +1,12 @@
 // The functions of lunagrad.core that lg.distributed calls, in the table _world: the world of ranks, its
-// collectives, and what happens after gradients have arrived. Ranks count from 0, as in MPI.
+// collectives, what happens after gradients have arrived, and memory that parameters have for a while. Ranks
+// count from 0, as in MPI.
 #include <cmath>
 #include <memory>
 
 #include "runtime/dist/world.h"
 #include "runtime/tape/after.h"
+#include "runtime/tape/lent.h"
 #include "runtime/tape/tape.h"
 #include "script/lua/convert.h"
 #include "script/lua/edge.h"
@@ -88,18 +90,19 @@ int broadcast(lua_State* L) {
                                           int(check_integer(L, 2, "broadcast_")), label_at(L, 3)));
 }
 
+// all_gather(x, label)
 int all_gather(lua_State* L) {
   mark_line(L);
-  return push_pending(L, dist::all_gather(check_tensor(L, 1, "all_gather")));
+  return push_pending(L, dist::all_gather(check_tensor(L, 1, "all_gather"), label_at(L, 2)));
 }
 
-// reduce_scatter(x, reduction, sizes)
+// reduce_scatter(x, reduction, sizes, label)
 int reduce_scatter(lua_State* L) {
   constexpr const char* kName = "reduce_scatter";
   mark_line(L);
   return push_pending(
       L, dist::reduce_scatter(check_tensor(L, 1, kName), dist::reduction_of(kName, check_string(L, 2, kName)),
-                              sizes_at(L, 3, kName)));
+                              sizes_at(L, 3, kName), label_at(L, 4)));
 }
 
 // all_to_all(x, sizes)
@@ -188,6 +191,39 @@ int pass_number(lua_State* L) {
   return 1;
 }
 
+// ---- memory of parameters that are whole for a while
+
+// lend(x, value, source): x has the memory of value, whose elements were copied from source.
+int lend(lua_State* L) {
+  lend_memory(check_tensor(L, 1, "lend"), check_tensor(L, 2, "lend"), check_tensor(L, 3, "lend"));
+  return 0;
+}
+
+// take_back(x): x has no memory.
+int take_back(lua_State* L) {
+  take_back_memory(check_tensor(L, 1, "take_back"));
+  return 0;
+}
+
+// run_lent(list, again, f, …) -> whether backward may call again(), the results of f(…)
+int run_with_lent(lua_State* L) {
+  constexpr const char* kName = "run_lent";
+  luaL_checktype(L, 1, LUA_TTABLE);
+  TensorList list;
+  for (lua_Integer i = 1, n = luaL_len(L, 1); i <= n; ++i) {
+    lua_rawgeti(L, 1, i);
+    list.push_back(check_tensor(L, -1, kName));
+    lua_pop(L, 1);
+  }
+  std::function<void()> again = function_at(L, 2, kName);
+  const int count = lua_gettop(L) - 3;
+  const bool needed = run_lent(
+      std::move(list), [&] { lua_call(L, count, LUA_MULTRET); }, std::move(again));
+  lua_pushboolean(L, needed);
+  lua_replace(L, 2);
+  return lua_gettop(L) - 1;
+}
+
 constexpr luaL_Reg kFunctions[] = {{"init", guard<init>},
                                    {"is_open", guard<is_open>},
                                    {"rank", guard<number<dist::rank>>},
@@ -206,6 +242,9 @@ constexpr luaL_Reg kFunctions[] = {{"init", guard<init>},
                                    {"remove_after", guard<remove_after>},
                                    {"at_end_of_backward", guard<at_end>},
                                    {"pass_number", guard<pass_number>},
+                                   {"lend", guard<lend>},
+                                   {"take_back", guard<take_back>},
+                                   {"run_lent", guard<run_with_lent>},
                                    {nullptr, nullptr}};
 
 void make_collected(lua_State* L, const char* type, lua_CFunction collect) {
