@@ -4,55 +4,12 @@
 local core = require "lunagrad.core"
 local arguments = require "lunagrad.arguments"
 local buckets = require "lunagrad.distributed.buckets"
-local draws = require "lunagrad.data.draws"
-local slots = require "lunagrad.distributed.slots"
+local passes = require "lunagrad.distributed.passes"
 local tree = require "lunagrad.nn.tree"
 
-local world, fail, is_tensor, is_plain = core._world, core._fail, core.is_tensor, arguments.is_plain
+local world, fail = core._world, core._fail
 
 local read = arguments.reader("data_parallel", "model", {"bucket", 25}, {"deterministic", false}, {"slots", 8}, {"threads"})
-
--- --- what all ranks share ---
-
--- A model that differs between ranks is an error; its values and the seed of its random numbers are those of rank 0.
-local function share_start(state, model)
-  local entries = tree.collect(model, "any", true)
-  for _, entry in ipairs(entries) do core._set_name(entry.tensor, entry.path) end
-  local waiting = {}
-  for i, entry in ipairs(entries) do waiting[i] = world.broadcast_(entry.tensor, 0, entry.path) end
-  for _, pending in ipairs(waiting) do world.wait(pending) end
-  local seed = core.tensor({core._new_seed()}, {dtype = "i64", device = "cpu"})
-  state.seed = world.wait(world.broadcast_(seed, 0, "the seed")):item()
-end
-
--- Statistics that training updates. Other buffers stay as they began.
-local averaged = {running_mean = true, running_var = true}
-local function is_averaged(entry) return averaged[entry.key] == true end
-
--- They travel together, those of one dtype and device.
-local function average_statistics(state)
-  local groups, order = {}, {}
-  for _, entry in ipairs(state.buffers) do
-    if is_averaged(entry) then
-      local kind = entry.tensor:dtype() .. entry.tensor:device()
-      if not groups[kind] then
-        groups[kind] = {}
-        order[#order + 1] = kind
-      end
-      table.insert(groups[kind], entry.tensor)
-    end
-  end
-  for _, kind in ipairs(order) do
-    local list, parts, at = groups[kind], {}, 1
-    for i, x in ipairs(list) do parts[i] = x:reshape(-1) end
-    local flat = core.cat(parts, 1)
-    world.wait(world.all_reduce_(flat, "mean", "running statistics"))
-    for _, x in ipairs(list) do
-      x:copy_(flat:narrow(1, at, x:numel()):reshape(x:size()))
-      at = at + x:numel()
-    end
-  end
-end
 
 -- --- gradients ---
 
@@ -88,7 +45,7 @@ end
 local function finish(state)
   local _ <close> = core.no_grad()
   state.buckets:finish()
-  average_statistics(state)
+  passes.average_statistics(state.buffers)
   state.pass = nil
   if state.arrival then reorder(state) end
 end
@@ -138,52 +95,15 @@ end
 
 -- --- forward ---
 
-local function arm(state, value)
-  if is_tensor(value) then
-    if value.requires_grad then value:register_hook(function() begin(state) end) end
-  elseif is_plain(value) then
-    for _, item in pairs(value) do arm(state, item) end
-  end
-end
-
--- Counts the passes of a step of lg.run.steps, from 1, so that a run which goes on from a checkpoint counts on. Outside of such
--- steps it counts all passes.
-local function count_pass(state)
-  local run = core.run
-  local step = run and run._in_steps() and run._progress() or 0
-  if step ~= state.step then state.step, state.pass_of_step = step, 0 end
-  state.pass_of_step = state.pass_of_step + 1
-end
-
--- Random numbers of a part of the batch: they depend on the shared seed, the step, the pass in it and the number of the part.
-local function seeded(state, part)
-  core.set_rng_state {seed = draws(state.seed, state.step, state.pass_of_step, part):seed(), stream = 0}
-end
-
-local function run(state, model, forward, ...)
-  local own = core.get_rng_state()
-  local _ <close> = setmetatable({}, {__close = function() core.set_rng_state(own) end})
-  count_pass(state)
-  if not state.count then
-    seeded(state, world.rank())
-    return table.pack(forward(model, ...))
-  end
-  state.inside = true
-  local _ <close> = setmetatable({}, {__close = function() state.inside = false end})
-  local first = world.rank() * state.count
-  return slots.run(model, table.pack(...), {
-    count = state.count, buffers = tree.collect(model, "buffer", true), mean = is_averaged,
-    seed = function(slot) seeded(state, first + slot - 1) end,
-  })
-end
-
 local function call(state, model, forward, ...)
   if state.inside or not core.is_grad_enabled() then return forward(model, ...) end
   local synced = not state.alone
   if synced then prepare(state, model) end
-  local results = run(state, model, forward, ...)
+  state.inside = state.count ~= nil
+  local _ <close> = setmetatable({}, {__close = function() state.inside = false end})
+  local results = passes.run(state, model, forward, ...)
   if synced then
-    for i = 1, results.n do arm(state, results[i]) end
+    for i = 1, results.n do passes.arm(results[i], function() begin(state) end) end
   end
   return table.unpack(results, 1, results.n)
 end
@@ -208,13 +128,10 @@ return function(...)
   end
   if not world.is_open() then require("lunagrad.distributed").init() end
   local state = {
-    bytes = math.ceil(given.bucket * (1 << 20)), watched = {}, entries = {}, arrival = {},
+    name = "data_parallel", bytes = math.ceil(given.bucket * (1 << 20)), watched = {}, entries = {}, arrival = {},
   }
-  if given.deterministic then
-    state.count = slots.share(given.slots)
-    core.set_num_threads(given.threads or 1)  -- some sums depend on the number of threads
-  end
-  share_start(state, model)
+  if given.deterministic then passes.make_deterministic(state, given.slots, given.threads) end
+  passes.share_start(state, model)
   make_buckets(state, trained(model))
   if #state.entries == 0 then fail("data_parallel: no parameter of the model requires a gradient") end
   watch(state)

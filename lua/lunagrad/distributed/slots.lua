@@ -16,14 +16,16 @@ local function sum_of(list, first, count)
   return sum_of(list, first, half) + sum_of(list, first + half, half)
 end
 
--- How many slots this rank runs.
-function slots.share(count)
+slots.sum_of = sum_of
+
+-- How many slots this rank runs; `name` is the function that asks.
+function slots.share(count, name)
   local size = world.size()
   if math.type(count) ~= "integer" or count < 1 or count & (count - 1) ~= 0 then
-    fail(("data_parallel: slots must be a power of two (got %s)"):format(tostring(count)))
+    fail(("%s: slots must be a power of two (got %s)"):format(name, tostring(count)))
   elseif count % size ~= 0 then
-    fail(("data_parallel: %d slots cannot be shared by %d ranks; take 1, 2, 4, … ranks, at most as many as slots"):format(
-      count, size))
+    fail(("%s: %d slots cannot be shared by %d ranks; take 1, 2, 4, … ranks, at most as many as slots"):format(
+      name, count, size))
   end
   return count // size
 end
@@ -47,13 +49,13 @@ local function aliases(x, count)
 end
 
 -- Puts the results of the slots together: tensors along dim 1, single numbers as their mean, tables field by field.
-local function join(parts, rows)
+local function join(parts, rows, name)
   local one = parts[1]
   if is_tensor(one) then
     if one:dim() == 0 then return sum_of(parts, 1, #parts) / #parts end
     if one:size(1) ~= rows then
-      fail(("data_parallel: the model returned a tensor with dim 1 of %d for %d samples; a deterministic run puts the slots "
-        .. "together along it"):format(one:size(1), rows))
+      fail(("%s: the model returned a tensor with dim 1 of %d for %d samples; a deterministic run puts the slots together along it")
+        :format(name, one:size(1), rows))
     end
     return core.cat(parts, 1)
   elseif is_plain(one) then
@@ -61,41 +63,48 @@ local function join(parts, rows)
     for key in pairs(one) do
       local fields = {}
       for i, part in ipairs(parts) do fields[i] = part[key] end
-      joined[key] = join(fields, rows)
+      joined[key] = join(fields, rows, name)
     end
     return joined
   end
   return one
 end
 
-local function batch_of(arguments)
+local function batch_of(arguments, name)
   for i = 1, arguments.n do
     if is_tensor(arguments[i]) and arguments[i]:dim() > 0 then return arguments[i]:size(1) end
   end
-  fail("data_parallel: a deterministic run cuts a batch along dim 1; no argument is a tensor that has one")
+  fail(name .. ": a deterministic run cuts a batch along dim 1; no argument is a tensor that has one")
 end
 
--- Calls the model slot by slot and returns its results, packed. options: count, the slots of this rank; seed(slot), called before
--- each; buffers, of which each slot gets a copy: the mean of the copies is kept where `mean(entry)`, else the copy of slot 1.
+local running = false
+function slots.running() return running end
+
+-- Calls the model slot by slot and returns its results, packed. options: name, of the function that asks; count, the slots of this
+-- rank; start(slot), called before each; whole, the slots share the parameters; buffers, of which each slot gets a copy: the mean
+-- of the copies is kept where `mean(entry)`, else the copy of slot 1.
 function slots.run(model, arguments, options)
-  local count, rows = options.count, batch_of(arguments)
+  local name, count = options.name, options.count
+  local rows = batch_of(arguments, name)
   if rows % count ~= 0 or rows == 0 then
-    fail(("data_parallel: %d samples cannot be cut into %d slots; take a batch_size that all slots can share, and drop_last")
-      :format(rows, count))
+    fail(("%s: %d samples cannot be cut into %d slots; take a batch_size that all slots can share, and drop_last"):format(
+      name, rows, count))
   end
   local each = rows // count
   local own, buffers = {}, {}
   for _, entry in ipairs(tree.collect(model, "parameter", true)) do
     if entry.tensor:element_size() < 4 then
-      fail(("data_parallel: %s is %s; a deterministic run adds f32 or f64 gradients (lg.autocast computes in 16 bits)"):format(
+      fail(("%s: %s is %s; a deterministic run adds f32 or f64 gradients (lg.autocast computes in 16 bits)"):format(name,
         entry.path, entry.tensor:dtype()))
     end
-    own[entry.path] = aliases(entry.tensor, count)
+    if not options.whole then own[entry.path] = aliases(entry.tensor, count) end
   end
   for _, entry in ipairs(options.buffers) do buffers[entry.path] = {} end
   local parts = {}
+  running = true
+  local _ <close> = setmetatable({}, {__close = function() running = false end})
   for slot = 1, count do
-    options.seed(slot)
+    options.start(slot)
     local values, inputs = {}, {n = arguments.n}
     for path, list in pairs(own) do values[path] = list[slot] end
     for _, entry in ipairs(options.buffers) do
@@ -112,7 +121,7 @@ function slots.run(model, arguments, options)
   for i = 1, results.n do
     local list = {}
     for slot = 1, count do list[slot] = parts[slot][i] end
-    results[i] = join(list, each)
+    results[i] = join(list, each, name)
   end
   local _ <close> = core.no_grad()
   for _, entry in ipairs(options.buffers) do

@@ -1,0 +1,150 @@
+-- Shards: the rows of a tensor, along dim 1, that each rank keeps. Which tensors of this process are shards, and of what: an
+-- optimizer, a clipping or a checkpoint that needs more than the elements by themselves asks here.
+local core = require "lunagrad.core"
+
+local world = core._world
+local shards = {}
+
+local layouts = setmetatable({}, {__mode = "k"})  -- tensor -> layout
+local cut = setmetatable({}, {__mode = "k"})      -- whole tensors that were replaced by their shards
+
+-- How a tensor of this shape is divided: {shape =, rows =, row =, sizes =, firsts =, first =, count =}. `rows` of `row` elements;
+-- sizes[r + 1] of them belong to rank r, from firsts[r + 1] on; `first` and `count` are those of `rank`. The first ranks have
+-- one more where they are uneven. A tensor without dims is one row.
+function shards.layout(shape, size, rank)
+  size, rank = size or world.size(), rank or world.rank()
+  local rows, row = shape[1] or 1, 1
+  for i = 2, #shape do row = row * shape[i] end
+  local made = {shape = shape, rows = rows, row = row, sizes = {}, firsts = {}}
+  local at = 1
+  for r = 1, size do
+    local count = rows // size + (r <= rows % size and 1 or 0)
+    made.sizes[r], made.firsts[r] = count, at
+    at = at + count
+  end
+  made.first, made.count = made.firsts[rank + 1], made.sizes[rank + 1]
+  return made
+end
+
+-- The shape of this rank's rows.
+function shards.shape(layout)
+  local shape = {layout.count}
+  for i = 2, #layout.shape do shape[i] = layout.shape[i] end
+  return shape
+end
+
+-- This rank's rows of a whole tensor, in memory of their own.
+function shards.rows(whole, layout)
+  local x = whole:detach()
+  if layout.count == 0 then return core.empty(shards.shape(layout), {dtype = x:dtype(), device = x:device()}) end
+  if x:dim() == 0 then x = x:reshape({1}) end
+  return x:narrow(1, layout.first, layout.count):clone()
+end
+
+-- The whole tensor, from the rows of all ranks: a collective.
+function shards.whole(x, layout, label)
+  return (world.wait(world.all_gather(x:detach(), label))):reshape(layout.shape)
+end
+
+function shards.mark(x, layout)
+  layouts[x] = layout
+  return x
+end
+function shards.of(x) return layouts[x] end
+function shards.any() return next(layouts) ~= nil end
+
+function shards.note_cut(x) cut[x] = true end
+function shards.was_cut(x) return cut[x] == true end
+
+-- For optimizers that need more than single elements: `x` has the shape of a parameter, such as its gradient. Where the parameter
+-- is a shard, all ranks call these together.
+
+-- The sum of the squares of all elements. In deterministic training it is computed from the whole tensor, so that its bits do not
+-- depend on the number of ranks.
+function shards.sum_of_squares(parameter, x)
+  local layout = layouts[parameter]
+  if layout and layout.deterministic then x = shards.whole(x, layout) end
+  local sum = (x * x):sum()
+  if not layout or layout.deterministic then return sum end
+  return (world.wait(world.all_reduce_(sum, "sum")))
+end
+
+function shards.whole_for(parameter, x)
+  return layouts[parameter] and shards.whole(x, layouts[parameter]) or x
+end
+function shards.rows_for(parameter, whole)
+  return layouts[parameter] and shards.rows(whole, layouts[parameter]) or whole
+end
+function shards.refuse(name, parameter)
+  if not layouts[parameter] then return end
+  core._fail(("%s: parameters of a fully sharded model are rows of a weight, and this rule needs the whole; take lg.optim.AdamW or "
+    .. "another rule that works element by element, or dist.data_parallel"):format(name))
+end
+
+-- The norm of all gradients together, f64 or f32, without dims. Those of `parameters` that are shards count with the rows of all
+-- ranks.
+function shards.norm(parameters, norm_type)
+  local own, whole, deterministic, dtype = {}, {}, false, "f32"
+  for _, x in ipairs(parameters) do
+    local layout, gradient = layouts[x], x.grad and x.grad:detach()
+    if x:dtype() == "f64" then dtype = "f64" end
+    if x:element_size() < 4 and gradient then gradient = gradient:float() end
+    if gradient and layout and layout.deterministic then gradient, deterministic = shards.whole(gradient, layout), true end
+    if gradient and gradient:numel() > 0 then
+      local list = layout and not layout.deterministic and own or whole
+      list[#list + 1] = gradient:reshape(-1):vector_norm(norm_type):double():cpu()
+    end
+  end
+  local function joint(list) return core.stack(list):vector_norm(norm_type) end
+  if deterministic or #parameters == 0 then return #whole > 0 and joint(whole):to(dtype) or core.tensor(0.0) end
+  -- A rank without a row contributes nothing: 0, or -inf where the norm is a minimum.
+  local none = norm_type == -math.huge and math.huge or 0
+  local sum = #own > 0 and joint(own) or core.tensor(none, {dtype = "f64", device = "cpu"})
+  if norm_type == math.huge then sum = world.wait(world.all_reduce_(sum, "max"))
+  elseif norm_type == -math.huge then sum = world.wait(world.all_reduce_(sum, "min"))
+  elseif norm_type == 0 then sum = world.wait(world.all_reduce_(sum, "sum"))
+  else sum = world.wait(world.all_reduce_(sum ^ norm_type, "sum")) ^ (1 / norm_type) end
+  whole[#whole + 1] = sum
+  if norm_type == 0 then return core.stack(whole):sum():to(dtype) end
+  return joint(whole):to(dtype)
+end
+
+-- Whether all ranks agree that something is so, where one of the parameters is a shard.
+function shards.all_agree(parameters, value)
+  for _, x in ipairs(parameters) do
+    if layouts[x] then
+      local flag = core.tensor({value and 1 or 0}, {dtype = "i64", device = "cpu"})
+      return world.wait(world.all_reduce_(flag, "min")):item() == 1
+    end
+  end
+  return value
+end
+
+-- shards.by_rank(f, …): while f runs, states hold the rows of this rank, marked as such, for a checkpoint to which every rank writes
+-- its own; elsewhere states hold whole tensors.
+local by_rank = false
+function shards.by_rank(f, ...)
+  local before = by_rank
+  by_rank = true
+  local _ <close> = setmetatable({}, {__close = function() by_rank = before end})
+  return f(...)
+end
+
+-- A tensor of a state that belongs to a parameter, and has its shape: whole (a collective), or marked.
+function shards.state(parameter, value, label)
+  local layout = layouts[parameter]
+  if not layout then return value end
+  if by_rank then return shards.mark(value:detach(), layout) end
+  return shards.whole(value, layout, label)
+end
+
+-- The value of a state tensor beside a shard: its own rows where the whole tensor is given.
+function shards.fit(value, parameter)
+  local layout = layouts[parameter]
+  if not layout or not core.is_tensor(value) then return value end
+  local wanted, given = table.concat(layout.shape, " "), table.concat(value:size(), " ")
+  if given == wanted and given ~= table.concat(parameter:size(), " ") then return shards.rows(value, layout) end
+  return value
+end
+
+return shards
