@@ -102,3 +102,52 @@ function distributed.barrier() end
 ---@param options? {bucket?: number, deterministic?: boolean, slots?: integer, threads?: integer}
 ---@return lunagrad.nn.Module
 function distributed.data_parallel(model, bucket, deterministic, slots, threads, options) end
+
+---Cuts parameters, gradients and the state of the optimizer along dim 1, so that each rank keeps its rows, and returns the model,
+---whose fields are the shards. `groups` are modules of the model, or a container of them: the parameters of one are gathered before
+---its forward and before its backward, the next group's meanwhile; the others are the root group. Gradients are averaged over the
+---ranks. All ranks call the model, its state_dict (whole tensors) and that of its optimizer. With deterministic the batch is cut into
+---`slots` parts, as in data_parallel.
+---Defaults: deterministic = false, slots = 8.
+---@param model lunagrad.nn.Module
+---@param groups? lunagrad.nn.Module[]|lunagrad.nn.Module
+---@param deterministic? boolean
+---@param slots? integer
+---@param threads? integer
+---@param options? {groups?: lunagrad.nn.Module[]|lunagrad.nn.Module, deterministic?: boolean, slots?: integer, threads?: integer}
+---@return lunagrad.nn.Module
+function distributed.fully_shard(model, groups, deterministic, slots, threads, options) end
+
+---Batch normalization of [N, C, …] with the statistics of all ranks' samples, of which each may have another number. Each rank has
+---the gradients of its own samples. SyncBatchNorm.convert(model) makes every batch norm of a model one, with the same tensors.
+---Defaults: eps = 1e-5, momentum = 0.1, affine = true, track_running_stats = true.
+---@param num_features integer
+---@param options? {eps?: number, momentum?: number|false, affine?: boolean, track_running_stats?: boolean, device?: string, dtype?: lunagrad.DType}
+---@return lunagrad.nn.Module
+function distributed.SyncBatchNorm(num_features, options) end
+
+---nn.Linear as a fully sharded model: each rank has its rows of the weight, which is gathered for forward and backward.
+---Defaults: bias = true, activation = "none".
+---@param in_features integer
+---@param out_features integer
+---@param options? {bias?: boolean, device?: string, dtype?: lunagrad.DType, activation?: "none"|"relu"|"tanh"|"sigmoid"}
+---@return lunagrad.nn.Module
+function distributed.ShardedLinear(in_features, out_features, options) end
+
+---y = x W^T + b, of which each rank computes its part of the last dim, from the same x. With gather_output every rank gets the whole
+---y. All ranks compute the same loss; gradients are those of one process.
+---Defaults: bias = true, gather_output = true.
+---@param in_features integer
+---@param out_features integer
+---@param options? {bias?: boolean, gather_output?: boolean, device?: string, dtype?: lunagrad.DType}
+---@return lunagrad.nn.Module
+function distributed.ColumnParallelLinear(in_features, out_features, options) end
+
+---y = x W^T + b, the sum of the ranks' parts: each has its columns of W, and takes its part of the last dim of x. With
+---input_is_parallel x is that part, as ColumnParallelLinear without gather_output leaves it. All ranks compute the same loss.
+---Defaults: bias = true, input_is_parallel = false.
+---@param in_features integer
+---@param out_features integer
+---@param options? {bias?: boolean, input_is_parallel?: boolean, device?: string, dtype?: lunagrad.DType}
+---@return lunagrad.nn.Module
+function distributed.RowParallelLinear(in_features, out_features, options) end

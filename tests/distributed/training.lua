@@ -1,68 +1,40 @@
--- Trains with data_parallel. Arguments: a case, a file for rank 0's result. `compare.lua` compares the files of several worlds.
+-- Trains a model of models.lua. Arguments: CASE or CASE-VARIANT, a file for rank 0's result, data_parallel or fully_shard. cnn, gpt and lstm
+-- are deterministic, but not as variants: -plain; -checkpoint, blocks are computed again in backward; -clip, gradients are clipped by
+-- their norm; -scale, with lg.GradScaler; -lamb, -muon, with these optimizers; -accumulate; -bits, deterministic with clipping.
+-- `compare.lua` compares the files of several worlds.
 local lg = require "lunagrad"
-local nn, F, dist = lg.nn, lg.nn.functional, lg.distributed
-local case, path = arg[1], arg[2]
+local models = require "models"
+local F, dist = lg.nn.functional, lg.distributed
+local case, variant = arg[1]:match "^(%a+)-?(%a*)$"
+local path, how = arg[2], arg[3] or "data_parallel"
 dist.init {timeout = 60}
 local rank, size = dist.rank(), dist.size()
 
-local Cnn = nn.class("Cnn")
-function Cnn:init()
-  self.conv = nn.Conv2d(1, 4, 3)
-  self.norm = nn.BatchNorm2d(4)
-  self.drop = nn.Dropout(0.2)
-  self.fc = nn.Linear(4 * 36, 5)
-end
-function Cnn:forward(x) return self.fc(self.drop(F.relu(self.norm(self.conv(x)))):flatten(2)) end
-
--- A frozen layer, a shared weight, a layer that is never used, and one that only some ranks use.
-local Odd = nn.class("Odd")
-function Odd:init()
-  self.a = nn.Linear(6, 6)
-  self.b = nn.Linear(6, 6)
-  self.b.weight = self.a.weight
-  self.frozen = nn.Linear(6, 6)
-  self.unused = nn.Linear(3, 3)
-  self.sometimes = nn.Linear(6, 6)
-  self.out = nn.Linear(6, 5)
-  for _, p in ipairs(self.frozen:parameters()) do p:requires_grad_(false) end
-end
-function Odd:forward(x, extra)
-  local h = self.b(F.relu(self.frozen(self.a(x))))
-  if extra then h = h + self.sometimes(h) end
-  return self.out(h)
-end
-
--- Sequences of tokens; the embedding is the output layer, too.
-local Gpt = nn.class("Gpt")
-function Gpt:init()
-  self.tokens = nn.Embedding(11, 16)
-  self.block = nn.TransformerEncoderLayer(16, 2, {dim_feedforward = 32, dropout = 0.1, batch_first = true})
-  self.head = nn.Linear(16, 11, {bias = false})
-  self.head.weight = self.tokens.weight
-  self.out = nn.Linear(11, 5)
-end
-function Gpt:forward(x) return self.out(self.head(self.block(self.tokens(x))):mean(2)) end
-local Lstm = nn.class("Lstm")
-function Lstm:init()
-  self.tokens = nn.Embedding(11, 16)
-  self.lstm = nn.LSTM(16, 12, {num_layers = 2, batch_first = true, dropout = 0.2})
-  self.out = nn.Linear(12, 5)
-end
-function Lstm:forward(x) return self.out(self.lstm(self.tokens(x)):select(2, -1)) end
-
-local classes = {cnn = Cnn, gpt = Gpt, lstm = Lstm, odd = Odd}
-local deterministic = case == "cnn" or case == "gpt" or case == "lstm"
+local deterministic = variant == "bits" or variant == "" and (case == "cnn" or case == "gpt" or case == "lstm")
 lg.manual_seed(5)
-local inputs = case == "cnn" and lg.randn(64, 1, 8, 8) or deterministic and lg.randint(0, 11, {64, 7}) or lg.randn(64, 6)
-local set = lg.data.TensorDataset(inputs, lg.randint(0, 5, {64}))
+local set = lg.data.TensorDataset(models.samples(case))
 if rank > 0 then lg.manual_seed(100 + rank) end  -- rank 0's model is the one that counts
-local bare = classes[case] and classes[case]() or
-  nn.Sequential(nn.Linear(6, 32), nn.Tanh(), nn.Linear(32, 32), nn.ReLU(), nn.Linear(32, 5))
-local model = dist.data_parallel(bare, {deterministic = deterministic, bucket = 0.001})
+local bare = models.make(case, deterministic and 0.2 or 0)
+if case == "cnn" and not deterministic then dist.SyncBatchNorm.convert(bare) end
+-- In f32 the rounding of the sums alone is 3e-6 of a bias near 0 after 50 steps.
+if case == "gpt" and not deterministic then bare:double() end
+bare.checkpointed = variant == "checkpoint"
+local model
+if how == "fully_shard" then
+  model = dist.fully_shard(bare, {groups = bare:groups(), deterministic = deterministic})
+else
+  model = dist.data_parallel(bare, {deterministic = deterministic, bucket = 0.001})
+end
 assert(model == bare)
 local loader = lg.data.DataLoader(set, {batch_size = 16, shuffle = true, seed = 3}):shard()
 assert(#loader == 4)
-local optimizer = deterministic and lg.optim.Adam(model:parameters(), 1e-3) or lg.optim.SGD(model:parameters(), 0.1)
+local optim = lg.optim
+local matrices, others = {}, {}
+for _, p in ipairs(model:parameters()) do table.insert(p:dim() == 2 and matrices or others, p) end
+local optimizer = variant == "lamb" and optim.LAMB(model:parameters(), 1e-2) or variant == "muon" and optim.Muon(matrices, 1e-3)
+  or deterministic and optim.Adam(model:parameters(), 1e-3) or optim.SGD(model:parameters(), 0.1)
+local second = variant == "muon" and optim.SGD(others, 0.1)
+local scaler = lg.GradScaler {enabled = variant == "scale", init_scale = 2 ^ 14, growth_interval = 10}
 
 local step, share = 0, 16 // size
 for _ = 1, 13 do
@@ -70,8 +42,8 @@ for _ = 1, 13 do
     assert(x:size(1) == share)
     step = step + 1
     if step > 50 then break end
-    optimizer:zero_grad()
-    if case == "accumulate" then
+    model:zero_grad()
+    if variant == "accumulate" then
       -- Two halves: the gradients of the first stay on each rank until the second is averaged.
       local half = share // 2
       model:no_sync(function() (F.cross_entropy(model(x:narrow(1, 1, half)), y:narrow(1, 1, half)) / 2):backward() end)
@@ -89,14 +61,19 @@ for _ = 1, 13 do
       assert(model.unused.weight.grad == nil and model.frozen.weight.grad == nil)
       assert(model.sometimes.weight.grad)
     else
-      F.cross_entropy(model(x), y):backward()
+      scaler:scale(F.cross_entropy(model(x), y)):backward()
+      -- One rank alone has an infinite gradient: none takes the step.
+      if variant == "scale" and step % 7 == 0 and rank == size - 1 then model:parameters()[1].grad:fill_(math.huge) end
     end
-    optimizer:step()
+    if variant == "clip" or variant == "bits" then lg.nn.utils.clip_grad_norm_(model:parameters(), 0.3) end
+    scaler:step(optimizer)
+    scaler:update()
+    if second then second:step() end
   end
 end
 
 -- All ranks have the same bits.
-local state, names, result = model:state_dict(), {}, {}
+local state, names, result = model:state_dict(), {}, {scale = lg.tensor(scaler:get_scale())}
 for name in pairs(state) do names[#names + 1] = name end
 table.sort(names)  -- pairs has another order in every process
 for _, name in ipairs(names) do

@@ -169,5 +169,8 @@ function distributed.barrier()
 end
 
 distributed.data_parallel = require "lunagrad.distributed.data_parallel"
+distributed.fully_shard = require "lunagrad.distributed.fully_shard"
+distributed.SyncBatchNorm = require "lunagrad.distributed.sync_batch_norm"
+for name, layer in pairs(require "lunagrad.distributed.parallel_linear") do distributed[name] = layer end
 
 return distributed

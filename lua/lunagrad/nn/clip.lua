@@ -1,6 +1,7 @@
 -- nn.utils: clipping of gradients, between backward and the optimizer's step.
 local core = require "lunagrad.core"
 local arguments = require "lunagrad.arguments"
+local shards = require "lunagrad.distributed.shards"
 
 local fail, reader = core._fail, arguments.reader
 local clip = {}
@@ -10,11 +11,12 @@ local function gradients(name, parameters)
   if not arguments.is_plain(parameters) then
     fail(("%s: a list of parameters expected, as model:parameters() gives"):format(name))
   end
-  local list = {}
+  local list, sharded = {}, false
   for _, parameter in ipairs(parameters) do
     if parameter.grad then list[#list + 1] = parameter.grad end
+    sharded = sharded or shards.of(parameter) ~= nil
   end
-  return list
+  return list, sharded and parameters
 end
 
 local function check_number(name, what, value)
@@ -44,6 +46,10 @@ local read_total = reader("get_total_norm", "tensors", {"norm_type", 2.0}, {"err
 
 function clip.get_total_norm(...)
   local a = read_total(...)
+  if shards.any() then
+    fail("get_total_norm: the gradients of a fully sharded model are rows of each rank; clip_grad_norm_(model:parameters(), "
+      .. "math.huge) returns the norm of all")
+  end
   local norm = total_norm("get_total_norm", core.is_tensor(a.tensors) and {a.tensors} or a.tensors, a.norm_type)
   if a.error_if_nonfinite then check_finite("get_total_norm", norm) end
   return norm
@@ -53,11 +59,18 @@ local read_norm = reader("clip_grad_norm_", "parameters", "max_norm", {"norm_typ
   {"foreach"})
 
 -- Scales the gradients so that their common norm is at most max_norm. Returns the norm before, as a tensor. With
--- error_if_nonfinite a norm that is NaN or infinite is an error, and no gradient changes; this waits for the device.
+-- error_if_nonfinite a norm that is NaN or infinite is an error, and no gradient changes; this waits for the device. Where a
+-- parameter is a shard, the norm is that of all ranks' rows, and all ranks call this.
 function clip.clip_grad_norm_(...)
   local a = read_norm(...)
-  local grads = gradients("clip_grad_norm_", a.parameters)
+  local grads, sharded = gradients("clip_grad_norm_", a.parameters)
   check_number("clip_grad_norm_", "max_norm", a.max_norm)
+  if sharded then
+    local norm = shards.norm(sharded, check_number("clip_grad_norm_", "norm_type", a.norm_type))
+    if a.error_if_nonfinite then check_finite("clip_grad_norm_", norm) end
+    clip.clip_grads_with_norm_(sharded, a.max_norm, norm)
+    return norm
+  end
   if a.error_if_nonfinite then check_finite("clip_grad_norm_", total_norm("clip_grad_norm_", grads, a.norm_type)) end
   return core._clip_grad_norm_(grads, a.max_norm, a.norm_type)
 end

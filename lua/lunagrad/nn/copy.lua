@@ -13,6 +13,10 @@ local function copied(value, known)
   if type(value) ~= "table" then return value end
   if rawget(value, "super") ~= nil and rawget(value, "__name") ~= nil then return value end  -- a class
   if known[value] then return known[value] end
+  if rawget(value, "_fully_shard") then
+    core._fail("deepcopy: a fully sharded model is no copy of its own; build another one and load model:state_dict(), or average "
+      .. "its weights with lg.optim.EMA(model)")
+  end
   local made = {}
   known[value] = made
   for key, item in next, value do rawset(made, copied(key, known), copied(item, known)) end

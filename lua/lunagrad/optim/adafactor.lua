@@ -6,6 +6,7 @@
 local core = require "lunagrad.core"
 local Optimizer = require "lunagrad.optim.optimizer"
 local reader = require("lunagrad.arguments").reader
+local shards = require "lunagrad.distributed.shards"
 
 ---@class lunagrad.optim
 local optim = {}
@@ -50,6 +51,7 @@ function optim.Adafactor:update(s, list)
   local _ <close> = core.no_grad()
   local share, rho = list.step ^ s.beta2_decay, math.min(s.lr, 1 / math.sqrt(list.step))
   for i, p in ipairs(list.params) do
+    shards.refuse("Adafactor", p)
     local g = s.maximize and -p.grad or p.grad
     local least = s.eps[1] or epsilon[p:dtype()]
     if not least then core._fail(("Adafactor: %s parameters are not taken"):format(p:dtype())) end

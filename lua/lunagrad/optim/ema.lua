@@ -8,6 +8,7 @@ local arguments = require "lunagrad.arguments"
 local closed = require "lunagrad.closed"
 local core = require "lunagrad.core"
 local follow = require "lunagrad.optim.follow"
+local shards = require "lunagrad.distributed.shards"
 local tree = require "lunagrad.nn.tree"
 
 local fail, reader = core._fail, arguments.reader
@@ -73,13 +74,16 @@ function EMA:average(fn)
 end
 
 function EMA:state_dict()
+  local averages = {}
+  for i, average in ipairs(self.averages) do averages[i] = shards.state(self.params[i], average) end
   return {decay = type(self.decay) == "number" and self.decay or self.decay(), num_updates = self.num_updates,
-    shadow_params = {table.unpack(self.averages)}}
+    shadow_params = averages}
 end
 
 -- Loads a state dict. A decay that is a function or a handle is kept.
 function EMA:load_state_dict(saved)
-  local averages = saved.shadow_params
+  local averages = {}
+  for i, average in ipairs(saved.shadow_params) do averages[i] = shards.fit(average, self.params[i]) end
   if #averages ~= #self.averages then
     fail(("load_state_dict: %d averages in the state, %d parameters in EMA"):format(#averages, #self.averages))
   end

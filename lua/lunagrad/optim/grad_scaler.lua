@@ -8,6 +8,7 @@
 -- Call unscale_(optimizer) between backward and step to clip gradients at their true size.
 local core = require "lunagrad.core"
 local reader = require("lunagrad.arguments").reader
+local shards = require "lunagrad.distributed.shards"
 
 local fail = core._fail
 
@@ -55,6 +56,13 @@ local function gradients(optimizer)
   return list
 end
 
+-- Whether all gradients are finite: on every rank, where the parameters are shards.
+local function all_finite(optimizer, finite)
+  local parameters = {}
+  for _, group in ipairs(optimizer.param_groups) do table.move(group.params, 1, #group.params, #parameters + 1, parameters) end
+  return shards.all_agree(parameters, finite)
+end
+
 -- Divides the gradients of the optimizer's parameters by the scale and records whether all are finite, with a single wait
 -- for the device.
 function GradScaler:unscale_(optimizer)
@@ -62,7 +70,8 @@ function GradScaler:unscale_(optimizer)
   local state = self.optimizers[optimizer]
   if state and state.stepped then fail("unscale_: step() of this optimizer has been called since the last update()") end
   if state then fail("unscale_: it has been called for this optimizer since the last update()") end
-  self.optimizers[optimizer] = {finite = core._unscale(gradients(optimizer), 1 / self.current), stepped = false}
+  local finite = all_finite(optimizer, core._unscale(gradients(optimizer), 1 / self.current))
+  self.optimizers[optimizer] = {finite = finite, stepped = false}
 end
 
 -- Takes the optimizer's step unless its gradients hold NaN or Inf. Returns whether the step was taken.

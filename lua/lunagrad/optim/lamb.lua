@@ -5,6 +5,7 @@
 local core = require "lunagrad.core"
 local Optimizer = require "lunagrad.optim.optimizer"
 local reader = require("lunagrad.arguments").reader
+local shards = require "lunagrad.distributed.shards"
 
 ---@class lunagrad.optim
 local optim = {}
@@ -31,7 +32,7 @@ function optim.LAMB:update(s, list)
     state.exp_avg_sq:copy_(state.exp_avg_sq * beta2 + g * g * (1 - beta2))
     local r = state.exp_avg / rest1 / ((state.exp_avg_sq / rest2):sqrt() + s.eps)
     if s.weight_decay ~= 0 then r = r + p * s.weight_decay end
-    local size, length = (p * p):sum():sqrt(), (r * r):sum():sqrt()
+    local size, length = shards.sum_of_squares(p, p):sqrt(), shards.sum_of_squares(p, r):sqrt()
     local ratio = core.where(core.logical_and(size:gt(0), length:gt(0)), size / length, core.ones_like(size))
     p:copy_(p - r * (ratio * s.lr))
   end

@@ -6,6 +6,7 @@ local Optimizer = require "lunagrad.optim.optimizer"
 local reader = require("lunagrad.arguments").reader
 local follow = require "lunagrad.optim.follow"
 local search = require "lunagrad.optim.wolfe"
+local shards = require "lunagrad.distributed.shards"
 
 local fail = core._fail
 
@@ -113,6 +114,7 @@ function LBFGS:step(closure)
   self:_run_hooks("step_pre", closure)
   local group = self.param_groups[1]
   local s, parameters = self:settings_of(group), group.params
+  for _, parameter in ipairs(parameters) do shards.refuse("LBFGS", parameter) end
   local memory = self.state[parameters[1]]
   follow.state(memory, parameters[1])
   local evaluations = 0

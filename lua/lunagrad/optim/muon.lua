@@ -6,6 +6,7 @@
 local core = require "lunagrad.core"
 local Optimizer = require "lunagrad.optim.optimizer"
 local reader = require("lunagrad.arguments").reader
+local shards = require "lunagrad.distributed.shards"
 
 ---@class lunagrad.optim
 local optim = {}
@@ -60,8 +61,9 @@ function optim.Muon:update(s, list)
     local buffer = state.momentum_buffer
     buffer:copy_(buffer * s.momentum + g * (1 - s.momentum))
     local update = s.nesterov and g * (1 - s.momentum) + buffer * s.momentum or buffer
-    local rate = adjusted(s, p:size(1), p:size(2))
-    p:copy_(p * (1 - s.lr * s.weight_decay) - orthogonal(update, s) * rate)
+    update = shards.whole_for(p, update)  -- every rank makes the whole matrix orthonormal, and takes its rows
+    local rate = adjusted(s, update:size(1), update:size(2))
+    p:copy_(p * (1 - s.lr * s.weight_decay) - shards.rows_for(p, orthogonal(update, s)) * rate)
   end
 end
 

@@ -7,6 +7,7 @@ local follow = require "lunagrad.optim.follow"
 local Module = require "lunagrad.nn.module"
 local nearest = require "lunagrad.nearest"
 local replacement_of = require("lunagrad.nn.tree").replacement_of
+local shards = require "lunagrad.distributed.shards"
 local zero_grad = require "lunagrad.nn.zero_grad"
 
 local fail = core._fail
@@ -246,6 +247,10 @@ end
 -- not be trained, and nothing would say so.
 local function check_kept(self, group)
   for i, parameter in ipairs(group.params) do
+    if shards.was_cut(parameter) then
+      fail(("%s: parameter %d was cut into shards after the optimizer was made; make the optimizer after dist.fully_shard, as "
+        .. "optimizer = lg.optim.%s(model:parameters(), …)"):format(self.__name, i, self.__name))
+    end
     local now, path = nil, nil
     if not parameter.grad then now, path = replacement_of(parameter) end
     if now and now.requires_grad and not self:has(now) then
@@ -380,7 +385,27 @@ function Optimizer:zero_grad(options)
   for _, group in ipairs(self.param_groups) do zero_grad(group.params, options) end
 end
 
--- PyTorch's layout: parameters are numbered from 0 across all groups. The tensors are shared with the optimizer.
+local function sorted_keys(t)
+  local keys = {}
+  for key in pairs(t) do keys[#keys + 1] = key end
+  table.sort(keys)
+  return keys
+end
+
+-- The state of one parameter. Beside a shard, tensors of its shape are gathered, in the order of their names.
+local function state_of(state, parameter)
+  local copy, names = {}, sorted_keys(state)
+  local shape = table.concat(parameter:size(), ", ")
+  for _, name in ipairs(names) do
+    local value = state[name]
+    local beside = is_tensor(value) and table.concat(value:size(), ", ") == shape
+    copy[name] = beside and shards.state(parameter, value, name) or value
+  end
+  return copy
+end
+
+-- PyTorch's layout: parameters are numbered from 0 across all groups. The tensors are shared with the optimizer. Where parameters
+-- are shards, they are whole tensors of their own, and all ranks call this.
 function Optimizer:state_dict()
   own(self, "state_dict")
   self:_run_hooks("state_dict_pre")
@@ -392,8 +417,7 @@ function Optimizer:state_dict()
     for i, parameter in ipairs(group.params) do
       local state = self.state[parameter]
       if state.step > 0 then
-        states[number] = {}
-        for name, value in pairs(state) do states[number][name] = value end
+        states[number] = state_of(state, parameter)
       end
       groups[g].params[i] = number
       number = number + 1
@@ -402,13 +426,6 @@ function Optimizer:state_dict()
   local state = {state = states, param_groups = groups}
   self:_run_hooks("state_dict_post", state)
   return state
-end
-
-local function sorted_keys(t)
-  local keys = {}
-  for key in pairs(t) do keys[#keys + 1] = key end
-  table.sort(keys)
-  return keys
 end
 
 -- Checks that every saved state belongs to a parameter and has its shape.
@@ -448,9 +465,14 @@ function Optimizer:load_state_dict(saved)
     end
     for i, parameter in ipairs(group.params) do by_number[numbers[i]] = parameter end
   end
-  if not self.free_state then check_states(saved.state, by_number, self.own_shapes) end
-  self.lists = {}
+  local states = {}
   for number, state in pairs(saved.state) do
+    states[number] = {}
+    for name, value in pairs(state) do states[number][name] = shards.fit(value, by_number[number]) end
+  end
+  if not self.free_state then check_states(states, by_number, self.own_shapes) end
+  self.lists = {}
+  for number, state in pairs(states) do
     local parameter, loaded = by_number[number], {}
     for name, value in pairs(state) do
       if name == "step" then

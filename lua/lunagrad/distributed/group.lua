@@ -1,0 +1,259 @@
+-- A group of parameters that are whole at the same time: those of one part of a sharded model. Each rank keeps its shards. Before
+-- the part runs, forward and backward, they travel together and fill the whole parameters, which the part reads; after that the
+-- memory of these is taken back. Their gradients are added over the ranks, and each rank gets the rows of its shards.
+--
+-- The whole parameters are leaves of the tape, one set for each slot of deterministic training. They stay the same tensors, so
+-- that backward finds them; only their memory comes and goes.
+local core = require "lunagrad.core"
+local shards = require "lunagrad.distributed.shards"
+local sum_of = require("lunagrad.distributed.slots").sum_of
+
+local world, fail = core._world, core._fail
+local Group = {}
+Group.__index = Group
+
+-- entries: {shard =, layout =, path =, places = {{owner =, key =}}} in the order of registration; slots: how many sets.
+local function new(name, entries, slots)
+  local self = setmetatable({name = name, entries = entries, slots = slots, held = {}, calls = 0, begun = 0}, Group)
+  self:divide()
+  return self
+end
+
+-- Parts of one dtype and device travel together. The whole parameters are made anew: the shards were cast or moved.
+function Group:divide()
+  local by_kind = {}
+  self.parts = {}
+  for _, entry in ipairs(self.entries) do
+    local x = entry.shard
+    local kind = x:dtype() .. x:device()
+    if not by_kind[kind] then
+      by_kind[kind] = {kind = kind, entries = {}, options = {dtype = x:dtype(), device = x:device()}}
+      self.parts[#self.parts + 1] = by_kind[kind]
+    end
+    table.insert(by_kind[kind].entries, entry)
+    entry.kind, entry.whole = kind, {}
+  end
+end
+
+function Group:fits()
+  for _, entry in ipairs(self.entries) do
+    if entry.kind ~= entry.shard:dtype() .. entry.shard:device() then return false end
+  end
+  return true
+end
+
+-- Handles in Lua live until its collector runs: memory that is of no more use is taken from them.
+local function free(list)
+  for _, x in ipairs(list) do world.take_back(x) end
+end
+
+local function joined(pieces, options)
+  if #pieces == 0 then return core.empty({0}, options) end
+  return core.cat(pieces, 1)
+end
+
+-- --- parameters ---
+
+-- Begins to gather the group.
+function Group:post()
+  if self.pending then return end
+  self.pending = {}
+  for i, part in ipairs(self.parts) do
+    local pieces = {}
+    for _, entry in ipairs(part.entries) do
+      if entry.layout.count > 0 then pieces[#pieces + 1] = entry.shard:detach():reshape(-1) end
+    end
+    local own = joined(pieces, part.options)
+    self.pending[i] = {pending = world.all_gather(own, "parameters of " .. self.name), own = own}
+  end
+end
+
+-- Waits for what was posted and forgets it: the shards may change before it is used.
+function Group:discard()
+  for _, sent in ipairs(self.pending or {}) do free {sent.own, (world.wait(sent.pending))} end
+  self.pending = nil
+end
+
+-- Waits for the gradient of a whole parameter, which arrives behind its last use.
+local function watch(entry, slot)
+  local held = setmetatable({x = entry.whole[slot]}, {__mode = "v"})
+  world.after_accumulation(held.x, function()
+    if held.x.grad.requires_grad then
+      fail("fully_shard: gradients with a graph (create_graph) are not reduced; take data_parallel's model and lg.grad")
+    end
+  end)
+end
+
+local function whole_of(entry, slot, value)
+  local x = entry.whole[slot]
+  if not x then
+    x = value:detach()
+    entry.whole[slot] = x
+    core._set_name(x:requires_grad_(true), entry.path)
+    watch(entry, slot)
+  end
+  x:requires_grad_(entry.shard.requires_grad)
+  return x
+end
+
+-- Gives the whole parameters of a slot their values.
+function Group:fill(slot)
+  if self.held[slot] then return end
+  self:post()
+  self.held[slot] = true
+  local _ <close> = core.no_grad()
+  for i, part in ipairs(self.parts) do
+    local flat = world.wait(self.pending[i].pending)
+    local at = {}
+    local first = 1
+    for r = 1, world.size() do
+      at[r] = first
+      for _, entry in ipairs(part.entries) do first = first + entry.layout.sizes[r] * entry.layout.row end
+    end
+    for _, entry in ipairs(part.entries) do
+      local pieces, layout = {}, entry.layout
+      for r, rows in ipairs(layout.sizes) do
+        if rows > 0 then
+          pieces[#pieces + 1] = flat:narrow(1, at[r], rows * layout.row)
+          at[r] = at[r] + rows * layout.row
+        end
+      end
+      local joint = joined(pieces, part.options)
+      local value = joint:reshape(layout.shape)
+      world.lend(whole_of(entry, slot, value), value, entry.shard)
+      free(pieces)
+      free {joint, value}
+    end
+    free {flat, self.pending[i].own}
+  end
+  self.pending = nil
+end
+
+-- Takes the memory of the whole parameters back.
+function Group:release(slot)
+  if not self.held[slot] then return end
+  self.held[slot] = nil
+  for _, entry in ipairs(self.entries) do world.take_back(entry.whole[slot]) end
+end
+
+function Group:release_all()
+  for slot in pairs(self.held) do self:release(slot) end
+end
+
+-- The whole parameters of a slot, and the fields that hold them while the group runs.
+function Group:whole(slot)
+  local list, places = {}, {}
+  for _, entry in ipairs(self.entries) do
+    local x = entry.whole[slot]
+    list[#list + 1] = x
+    for _, place in ipairs(entry.places) do places[#places + 1] = {owner = place.owner, key = place.key, value = x} end
+  end
+  return list, places
+end
+
+-- --- gradients ---
+
+-- Drops what a pass that ended with an error has left.
+function Group:reset()
+  self:receive()
+  self.begun = 0
+  for _, entry in ipairs(self.entries) do
+    for _, x in pairs(entry.whole) do x.grad = nil end
+  end
+end
+
+function Group:has_gradients()
+  for _, entry in ipairs(self.entries) do
+    for _, x in pairs(entry.whole) do
+      if x.grad then return true end
+    end
+  end
+  return false
+end
+
+-- The gradient of a whole parameter: the sum of the slots', in a fixed tree. nil when it has none.
+local function gradient_of(self, entry)
+  local list, any = {}, nil
+  for slot = 1, self.slots do
+    local x = entry.whole[slot]
+    list[slot] = x and x.grad or false
+    any = any or list[slot]
+    if x then x.grad = nil end
+  end
+  if not any then return nil end
+  for slot = 1, self.slots do list[slot] = list[slot] or core.zeros_like(any) end
+  local sum = sum_of(list, 1, self.slots)
+  for _, x in ipairs(list) do
+    if x ~= sum then free {x} end
+  end
+  return sum
+end
+
+local function send_part(self, part)
+  local entries, gradients, temporary, flags = {}, {}, {}, {}
+  for _, entry in ipairs(part.entries) do
+    if entry.shard.requires_grad then
+      local n = #entries + 1
+      local gradient = gradient_of(self, entry)
+      entries[n], flags[n] = entry, gradient and 1 or 0
+      gradients[n] = (gradient or core.zeros(entry.layout.shape, part.options)):reshape(-1)
+      temporary[#temporary + 1], temporary[#temporary + 2] = gradient, gradients[n]
+    end
+  end
+  if #entries == 0 then return end
+  -- Behind the rows of each rank stand flags, which say on how many ranks a gradient arrived.
+  local pieces, sizes = {}, {}
+  local has = core.tensor(flags, part.options)
+  for r = 1, world.size() do
+    local count = #entries
+    for i, entry in ipairs(entries) do
+      local layout = entry.layout
+      local rows = layout.sizes[r]
+      if rows > 0 then
+        pieces[#pieces + 1] = gradients[i]:narrow(1, (layout.firsts[r] - 1) * layout.row + 1, rows * layout.row)
+        temporary[#temporary + 1] = pieces[#pieces]
+        count = count + rows * layout.row
+      end
+    end
+    pieces[#pieces + 1] = has
+    sizes[r] = count
+  end
+  local flat = core.cat(pieces, 1)
+  free(temporary)
+  self.sent[#self.sent + 1] = {
+    pending = world.reduce_scatter(flat, "mean", sizes, "gradients of " .. self.name), flat = flat, entries = entries,
+  }
+end
+
+-- Begins to reduce the gradients that arrived since the last time.
+function Group:send()
+  self:receive()
+  self.calls, self.begun, self.sent = 0, 0, {}
+  for _, part in ipairs(self.parts) do send_part(self, part) end
+end
+
+-- Waits for the gradients that were sent, and adds the rows of this rank to those of its shards. A parameter without a gradient on
+-- every rank keeps none.
+function Group:receive()
+  for _, sent in ipairs(self.sent or {}) do
+    local result = world.wait(sent.pending)
+    local behind = result:narrow(1, result:numel() - #sent.entries + 1, #sent.entries)
+    local flags = behind:tolist()
+    local at = 1
+    for i, entry in ipairs(sent.entries) do
+      local x = entry.shard
+      local count = x:numel()
+      if flags[i] > 0 then
+        local rows = result:narrow(1, at, count)
+        local part = rows:reshape(x:size())
+        if x.grad then x.grad:add_(part) else x.grad = part:clone() end
+        free {rows, part}
+      end
+      at = at + count
+    end
+    free {result, behind, sent.flat}
+  end
+  self.sent = nil
+end
+
+return new
