@@ -1,9 +1,11 @@
 -- lg.run: named states, checkpoints, and resuming from a checkpoint. A checkpoint is a file of lg.io.save with the step, the
 -- parameters, the position of the random generator and each state. A reload passes the same data to the next script in
--- memory. The session provides the rest of lg.run.
+-- memory. The session provides the rest of lg.run. A sharded run writes its checkpoints with all ranks.
+local checkpoints = require "lunagrad.distributed.checkpoints"
 local core = require "lunagrad.core"
 local hand_over = require "lunagrad.hand_over"
 local is_plain = require("lunagrad.arguments").is_plain
+local shards = require "lunagrad.distributed.shards"
 
 local run = core.run
 local is_tensor, fail = core.is_tensor, core._fail
@@ -32,7 +34,7 @@ local function state_of(object, where)
     for key, value in pairs(object) do values[key] = state_of(value, ("%s.%s"):format(where, key)) end
     return values
   elseif is_tensor(object) then
-    return object:detach()
+    return shards.of(object) and shards.state(object, object) or object:detach()
   elseif type(object) == "function" or type(object) == "thread" or type(object) == "userdata" then
     fail(("run.state: %s is a %s, which no checkpoint can hold"):format(where, type(object)))
   end
@@ -70,7 +72,7 @@ local function load(path)
   elseif content.version > version then
     fail(("%s: a checkpoint of a later version (%d; this is %d)"):format(path, content.version, version), "file")
   end
-  resumed = {content = content, waiting = {}}
+  resumed = {content = content, path = path, waiting = {}}
   for name in pairs(content.states) do resumed.waiting[name] = true end
   run._resume_at(path, content.step, content.seconds, content.params, content.rng)
   written = content.kept or {}
@@ -91,7 +93,7 @@ function run.state(name, build)
   if objects[name] ~= nil then fail(("run.state: '%s' is registered already"):format(name)) end
   local object = build()
   if object == nil then fail(("run.state: the function for '%s' returned nothing"):format(name)) end
-  local state = state_of(object, name)
+  local state = shards.by_rank(state_of, object, name)
   if reload then
     object = reload:adopt(name, object)
   elseif resumed then
@@ -99,7 +101,7 @@ function run.state(name, build)
     if kept == nil then
       run._warn(("run.state: '%s' is new, the checkpoint has none"):format(name))
     else
-      object = put_back(object, kept, name)
+      object = put_back(object, checkpoints.read(kept, resumed.path, resumed.content.shards), name)
       resumed.waiting[name] = nil
     end
   end
@@ -162,11 +164,11 @@ local function prune()
   end
 end
 
--- The contents of a checkpoint. `quiet`: without a warning of what it lacks.
+-- The contents of a checkpoint; of what is sharded, this rank's rows. `quiet`: without a warning of what it lacks.
 local function content(quiet)
   local step, seconds, params = run._progress()
   local states = {}
-  for _, name in ipairs(names) do states[name] = state_of(objects[name], name) end
+  for _, name in ipairs(names) do states[name] = shards.by_rank(state_of, objects[name], name) end
   return {
     format = "lunagrad checkpoint", version = version, step = step, seconds = seconds, params = params,
     rng = core.get_rng_state(), states = states, unregistered = quiet and unregistered() or not quiet and warn_of_loaders(), kept = written,
@@ -191,9 +193,11 @@ local function save_automatic()
 end
 
 local function save(kept)
+  local sharded = checkpoints.is_sharded(kept)
+  if sharded then checkpoints.write(run._checkpoint_path, kept) end
   if not writes() then return end
   local path = run._checkpoint_path()
-  core.io.save(path, kept)
+  if not sharded then core.io.save(path, kept) end
   run._checkpoint_written(path)
   if automatic == path then automatic = nil end
   for i = #written, 1, -1 do

@@ -233,7 +233,7 @@ Tensor Pending::wait() {
   State& state = *state_;
   Job& job = *state.job;
   open_courier().wait(job);
-  if (std::exchange(state.waited, true)) return state.target.defined() ? state.target : state.result;
+  if (std::exchange(state.waited, true)) return state.target;
   const NoGrad off;
   Place place = std::exchange(state.place, Place());  // a handle may live until Lua's collector runs
   if (state.target.defined()) {
@@ -250,8 +250,8 @@ Tensor Pending::wait() {
     if (const size_t bytes = state.result.nbytes()) std::memcpy(state.result.raw(), job.result.get(), bytes);
     job.result.reset();
   }
-  if (!state.device->is_cpu()) state.result = to(state.result, *state.device);
-  return state.result;
+  const Tensor result = std::exchange(state.result, Tensor());
+  return state.device->is_cpu() ? result : to(result, *state.device);
 }
 
 Pending all_reduce_(const Tensor& x, Reduction reduction, const std::string& label) {

@@ -51,7 +51,8 @@ class Pending {
   Pending(Pending&&) = default;
   Pending& operator=(Pending&&) = default;
   bool done() const;
-  // Blocks until the collective has ended, and returns its result: for those in place the tensor itself.
+  // Blocks until the collective has ended, and returns its result: for those in place the tensor itself. A
+  // result that is new is given away: call this once.
   Tensor wait();
 
  private:

@@ -129,7 +129,7 @@ void take_back_memory(const Tensor& x) {
   TensorBody& body = *x.body();
   body.storage = none;
   body.base = {};
-  if (body.node) body.node->out[0].saved = none;
+  if (body.node) body.node->out[0].saved = nullptr;
 }
 
 bool run_lent(TensorList lent, const std::function<void()>& forward, std::function<void()> again) {

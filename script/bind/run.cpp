@@ -254,12 +254,44 @@ int checkpoint_written(lua_State* L) {
   return 0;
 }
 
-// _remove_checkpoint(path): one that this run wrote into its folder. A file that is gone already is no error.
+// The folder beside a checkpoint with the parts that the ranks of a sharded run wrote: step-00000040.shards.
+std::filesystem::path shard_folder(const std::filesystem::path& checkpoint) {
+  return std::filesystem::path(checkpoint).replace_extension(".shards");
+}
+
+// _remove_checkpoint(path): one that this run wrote into its folder, the parts of ranks after it. A file that
+// is gone already is no error.
 int remove_checkpoint(lua_State* L) {
-  const std::string path(check_string(L, 1, "checkpoint"));
+  const std::filesystem::path path(check_string(L, 1, "checkpoint"));
   const std::filesystem::path own = std::filesystem::path(session(L).run().checkpoint_path()).parent_path();
   std::error_code ignored;
-  if (std::filesystem::path(path).parent_path() == own) std::filesystem::remove(path, ignored);
+  if (path.parent_path() != own) return 0;
+  std::filesystem::remove(path, ignored);
+  std::filesystem::remove_all(shard_folder(path), ignored);
+  return 0;
+}
+
+// _shard_folder(path, create) -> the folder for the parts of a checkpoint
+int checkpoint_shards(lua_State* L) {
+  const std::filesystem::path folder = shard_folder(check_string(L, 1, "checkpoint"));
+  std::error_code error;
+  if (lua_toboolean(L, 2)) std::filesystem::create_directories(folder, error);
+  if (error) fail_as(ErrorKind::file, folder.string(), ": ", error.message());
+  push_string(L, folder.string());
+  return 1;
+}
+
+// _keep_shards(path, start): removes the parts whose names do not begin with `start`: those of checkpoints
+// that this one replaced, or that were never completed.
+int keep_shards(lua_State* L) {
+  const std::filesystem::path folder = shard_folder(check_string(L, 1, "checkpoint"));
+  const std::string start(check_string(L, 2, "checkpoint"));
+  std::error_code error;
+  std::vector<std::filesystem::path> others;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error))
+    if (entry.path().filename().string().rfind(start, 0) != 0) others.push_back(entry.path());
+  for (const std::filesystem::path& path : others) std::filesystem::remove(path, error);
+  std::filesystem::remove(folder, error);  // if it is empty
   return 0;
 }
 
@@ -378,6 +410,8 @@ constexpr luaL_Reg kFunctions[] = {{"param", guard<param>},
                                    {"_checkpoint_path", guard<checkpoint_path>},
                                    {"_checkpoint_written", guard<checkpoint_written>},
                                    {"_remove_checkpoint", guard<remove_checkpoint>},
+                                   {"_shard_folder", guard<checkpoint_shards>},
+                                   {"_keep_shards", guard<keep_shards>},
                                    {"_on_states", guard<on_states>},
                                    {"_handed_over", guard<handed_over>},
                                    {"_go_on", guard<go_on>},

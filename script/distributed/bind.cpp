@@ -205,6 +205,18 @@ int take_back(lua_State* L) {
   return 0;
 }
 
+// free(list): takes the memory of tensors that only their handles refer to, which Lua's collector has not
+// found yet. From the last to the first, since a view refers to the tensor that it was made of.
+int free_handles(lua_State* L) {
+  luaL_checktype(L, 1, LUA_TTABLE);
+  for (lua_Integer i = luaL_len(L, 1); i >= 1; --i) {
+    lua_rawgeti(L, 1, i);
+    if (const Tensor& x = check_tensor(L, -1, "free"); x.use_count() == 1) take_back_memory(x);
+    lua_pop(L, 1);
+  }
+  return 0;
+}
+
 // run_lent(list, again, f, …) -> whether backward may call again(), the results of f(…)
 int run_with_lent(lua_State* L) {
   constexpr const char* kName = "run_lent";
@@ -244,6 +256,7 @@ constexpr luaL_Reg kFunctions[] = {{"init", guard<init>},
                                    {"pass_number", guard<pass_number>},
                                    {"lend", guard<lend>},
                                    {"take_back", guard<take_back>},
+                                   {"free", guard<free_handles>},
                                    {"run_lent", guard<run_with_lent>},
                                    {nullptr, nullptr}};
 

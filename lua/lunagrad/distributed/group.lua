@@ -42,9 +42,18 @@ function Group:fits()
   return true
 end
 
--- Handles in Lua live until its collector runs: memory that is of no more use is taken from them.
-local function free(list)
-  for _, x in ipairs(list) do world.take_back(x) end
+local free = world.free  -- handles in Lua live until its collector runs; their memory is needed before
+
+-- A view of another shape, appended to `list`. x itself where it has one dim already.
+local function flattened(x, list)
+  if x:dim() == 1 then return x end
+  list[#list + 1] = x:reshape(-1)
+  return list[#list]
+end
+local function shaped(x, shape, list)
+  if #shape == 1 then return x end
+  list[#list + 1] = x:reshape(shape)
+  return list[#list]
 end
 
 local function joined(pieces, options)
@@ -74,14 +83,11 @@ function Group:discard()
   self.pending = nil
 end
 
--- Waits for the gradient of a whole parameter, which arrives behind its last use.
-local function watch(entry, slot)
-  local held = setmetatable({x = entry.whole[slot]}, {__mode = "v"})
-  world.after_accumulation(held.x, function()
-    if held.x.grad.requires_grad then
-      fail("fully_shard: gradients with a graph (create_graph) are not reduced; take data_parallel's model and lg.grad")
-    end
-  end)
+-- The gradient of a whole parameter is waited for: it arrives behind its last use.
+local function arrived()
+  if core.is_grad_enabled() then
+    fail("fully_shard: gradients with a graph (create_graph) are not reduced; take data_parallel's model and lg.grad")
+  end
 end
 
 local function whole_of(entry, slot, value)
@@ -90,7 +96,7 @@ local function whole_of(entry, slot, value)
     x = value:detach()
     entry.whole[slot] = x
     core._set_name(x:requires_grad_(true), entry.path)
-    watch(entry, slot)
+    world.after_accumulation(x, arrived)
   end
   x:requires_grad_(entry.shard.requires_grad)
   return x
@@ -118,11 +124,11 @@ function Group:fill(slot)
           at[r] = at[r] + rows * layout.row
         end
       end
-      local joint = joined(pieces, part.options)
-      local value = joint:reshape(layout.shape)
+      local made = {joined(pieces, part.options)}
+      local value = shaped(made[1], layout.shape, made)
       world.lend(whole_of(entry, slot, value), value, entry.shard)
       free(pieces)
-      free {joint, value}
+      free(made)
     end
     free {flat, self.pending[i].own}
   end
@@ -196,8 +202,9 @@ local function send_part(self, part)
       local n = #entries + 1
       local gradient = gradient_of(self, entry)
       entries[n], flags[n] = entry, gradient and 1 or 0
-      gradients[n] = (gradient or core.zeros(entry.layout.shape, part.options)):reshape(-1)
-      temporary[#temporary + 1], temporary[#temporary + 2] = gradient, gradients[n]
+      gradient = gradient or core.zeros(entry.layout.shape, part.options)
+      temporary[#temporary + 1] = gradient
+      gradients[n] = flattened(gradient, temporary)
     end
   end
   if #entries == 0 then return end
@@ -244,10 +251,10 @@ function Group:receive()
       local x = entry.shard
       local count = x:numel()
       if flags[i] > 0 then
-        local rows = result:narrow(1, at, count)
-        local part = rows:reshape(x:size())
-        if x.grad then x.grad:add_(part) else x.grad = part:clone() end
-        free {rows, part}
+        local made = {result:narrow(1, at, count)}
+        local rows = shaped(made[1], x:size(), made)
+        if x.grad then x.grad:add_(rows) else x.grad = rows:clone() end
+        free(made)
       end
       at = at + count
     end
