@@ -230,6 +230,7 @@ for _, kind in ipairs {2, 1, 3, math.huge} do
   compare("clipped by norm " .. kind)
 end
 refused("clip_grad_norm_(model:parameters(), math.huge)", function() nn.utils.get_total_norm {net.scale.grad} end)
+refused("is no longer the shard", function() lg.func.functional_call(net, {["first.weight"] = lg.ones(5, 3)}, own) end)
 refused("lg.optim.EMA(model)", function() nn.utils.deepcopy(net) end)
 for _, name in ipairs {"Adafactor", "LBFGS"} do
   refused("fully sharded model are rows", function()

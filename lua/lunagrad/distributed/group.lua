@@ -152,7 +152,13 @@ function Group:whole(slot)
   for _, entry in ipairs(self.entries) do
     local x = entry.whole[slot]
     list[#list + 1] = x
-    for _, place in ipairs(entry.places) do places[#places + 1] = {owner = place.owner, key = place.key, value = x} end
+    for _, place in ipairs(entry.places) do
+      if rawget(place.owner, place.key) ~= entry.shard then
+        fail(("fully_shard: %s is no longer the shard; a sharded model takes no other parameters (functional_call, an assignment)")
+          :format(entry.path))
+      end
+      places[#places + 1] = {owner = place.owner, key = place.key, value = x}
+    end
   end
   return list, places
 end
