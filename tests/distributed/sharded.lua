@@ -108,6 +108,15 @@ net:zero_grad()
 local a, b = own:clone():requires_grad_(), own:clone():requires_grad_()
 near(lg.grad(net(a):sum(), a), lg.grad(plain(b):sum(), b), "gradient of the input")
 for _, p in ipairs(net:parameters()) do assert(p.grad == nil) end
+-- A block by itself has the values of now, whatever was gathered before.
+for _, model in ipairs {plain, net} do
+  local _ <close> = lg.no_grad()
+  for _, p in ipairs(model.blocks[1]:parameters()) do p:mul_(1.5) end
+end
+near(net.blocks[1](lg.ones(2, 5)), plain.blocks[1](lg.ones(2, 5)), "a block by itself")
+near(net.blocks[2](lg.ones(2, 7)), plain.blocks[2](lg.ones(2, 7)), "another block by itself")
+pass()
+compare("after a block by itself")
 
 -- Checkpoints around the blocks, and inside of a group.
 net.inner = true
@@ -134,10 +143,10 @@ function Fails:forward(x)
   if self.hook then x:register_hook(function() error("refused") end) end
   return x
 end
-net.blocks[2]:append(Fails())
-net.blocks[2][3].hook = true
+net.blocks[1]:append(Fails())  -- gradients of block 3 are on their way when it is called
+net.blocks[1][3].hook = true
 refused("refused", function() net(own):square():mean():backward() end)
-net.blocks[2][3].hook = false
+net.blocks[1][3].hook = false
 pass()
 compare("after an error")
 refused("create_graph", function() net(own):square():mean():backward {create_graph = true} end)

@@ -28,6 +28,7 @@ local function follow(order, group)
   return order.before[at] == group and order.before[at + 1] or nil
 end
 
+-- What was gathered ahead and not used is dropped at the end of the model's forward, or of the pass: shards change only after it.
 local function prefetch(group)
   if group and next(group.held) == nil then group:post() end
 end
@@ -37,7 +38,7 @@ end
 -- The group whose nodes were differentiated last is complete when another one begins: its gradients travel, and those of the
 -- group before it have arrived.
 local function leave(state, group)
-  if not group or state.count or not state.pass or group.begun < group.calls then return end
+  if not group or state.count or state.pass ~= world.pass_number() or group.begun < group.calls then return end
   if state.sent then state.sent:receive() end
   group:send()
   state.sent = group
@@ -85,7 +86,7 @@ local function begin_backward(state, group, slot, needed)
   if needed then
     local after = follow(state.backward, group)
     group:fill(slot)
-    prefetch(after)
+    if state.pass == world.pass_number() then prefetch(after) end
   end
   if is_root then return end
   leave(state, before)
@@ -98,8 +99,9 @@ local function run_group(state, group, forward, module, ...)
   if group.running then return forward(module, ...) end
   local slot, in_backward = state.slot or 1, world.pass_number() ~= 0
   local after = follow(in_backward and state.backward or state.forward, group)
+  if not in_backward then group:release(slot) end  -- memory that lg.grad has left may be older than the shards
   group:fill(slot)
-  prefetch(after)
+  if in_backward or state.inside then prefetch(after) end
   group.running = true
   local _ <close> = setmetatable({}, {__close = function()
     group.running = false

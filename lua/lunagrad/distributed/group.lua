@@ -165,10 +165,11 @@ end
 
 -- --- gradients ---
 
--- Drops what a pass that ended with an error has left.
+-- Drops what a pass that ended with an error has left, and memory that lg.grad has.
 function Group:reset()
-  self:receive()
-  self.begun = 0
+  for _, sent in ipairs(self.sent or {}) do free {(world.wait(sent.pending)), sent.flat} end
+  self.sent, self.begun = nil, 0
+  self:release_all()
   for _, entry in ipairs(self.entries) do
     for _, x in pairs(entry.whole) do x.grad = nil end
   end
