@@ -140,3 +140,48 @@ expect.equal(order(), before)
 expect.raises("an IterableDataset makes its own order", function()
   lg.data.DataLoader(lg.data.IterableDataset(function() return function() end end)):shard()
 end)
+
+-- A sharded model in a world of one: nodes keep no values of the parameters, also custom ops and checkpoints inside of a group, and
+-- get them again for each backward.
+do
+  local scaled = lg.custom_op {
+    name = "scaled",
+    forward = function(ctx, a, w)
+      ctx:save(a, w)
+      return a * w
+    end,
+    backward = function(ctx, g)
+      local a, w = ctx:saved()
+      return g * w, (g * a):sum(1)
+    end,
+  }
+  local Block = nn.class("Block")
+  function Block:init() self.fc, self.scale = nn.Linear(4, 4), nn.Parameter(lg.randn(4)) end
+  function Block:forward(a)
+    return scaled(lg.checkpoint(function(b) return self.fc(b):tanh() end, a), self.scale) + a:matmul(self.fc.weight)
+  end
+  local function build()
+    lg.manual_seed(3)
+    return nn.Sequential(nn.Linear(4, 4), Block(), nn.LSTM(4, 4), nn.Identity())
+  end
+  local one, other = build(), build()
+  dist.fully_shard(other, {groups = {other[2], other[3]}})
+  local a = lg.randn(5, 4)
+  local losses = {one(a):square():sum(), other(a):square():sum()}
+  for round = 1, 2 do
+    for _, loss in ipairs(losses) do loss:backward {retain_graph = round == 1} end
+    for i, p in ipairs(other:parameters()) do
+      assert(p.grad:isclose(one:parameters()[i].grad, {rtol = 1e-6, atol = 1e-6}):all():item())
+    end
+  end
+  expect.raises("was freed", function() losses[2]:backward() end)
+  local loss = other(a):square():sum()
+  lg.optim.SGD(other:parameters(), 0.1):step()
+  expect.raises("_sgd_step_ changed in place", function() loss:backward() end)
+  expect.raises("no longer the shard", function()
+    other[2].scale = nn.Parameter(lg.ones(4))
+    other(a)
+  end)
+  expect.raises("fully_shard: a module expected", function() dist.fully_shard(3) end)
+  expect.raises("has no parameters", function() dist.fully_shard(nn.Sequential(nn.Tanh())) end)
+end
