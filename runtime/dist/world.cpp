@@ -169,7 +169,7 @@ class Collective {
     state_->place = place_of(x);
     job.in = state_->place.data();
     if (HostCopy* const copy = state_->place.copy.get()) job.ready = [copy] { copy->wait(); };
-    label_ = label;
+    label_ = given_ = label;
     if (label_.empty() && x.node() && x.node()->is_leaf()) label_ = interned(x.node()->name);
   }
 
@@ -205,7 +205,7 @@ class Collective {
   Pending post(const std::string& facts, bool whole_shape) {
     const std::string shape = whole_shape ? text(x_.shape()) : text("rows of ", state_->rest);
     const std::string kind = text(facts, facts.empty() ? "" : " of ", x_.dtype(), " ");
-    job().what = text(op_, ": ", kind, shape);
+    job().what = text(op_, ": ", kind, shape, " ", given_);
     const std::string line = to_string(context().line);
     job().place = text(line.empty() ? "" : "at ", line, line.empty() ? "in " : ", ", op_,
                        label_.empty() ? "" : " of ", label_, ", ", kind, x_.shape());
@@ -218,7 +218,7 @@ class Collective {
  private:
   const char* op_;
   const Tensor x_;
-  std::string label_;
+  std::string label_, given_;
   std::shared_ptr<Pending::State> state_{new Pending::State{.job = std::make_shared<Job>()}};
 };
 

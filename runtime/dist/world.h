@@ -61,8 +61,9 @@ class Pending {
   std::shared_ptr<State> state_;
 };
 
-// `label` names the tensor in reports; "": its name as a parameter. `sizes` are the rows of dim 0 for each
-// rank; empty: divided evenly, the first ranks have one more.
+// `label` names the tensor in reports, and is the same on all ranks; "": reports have its name as a
+// parameter. `sizes` are the rows of dim 0 for each rank; empty: divided evenly, the first ranks have one
+// more.
 Pending all_reduce_(const Tensor& x, Reduction, const std::string& label = {});
 Pending broadcast_(const Tensor& x, int root, const std::string& label = {});
 Pending all_gather(const Tensor& x, const std::string& label = {});  // along dim 0; ranks may differ in it

@@ -20,9 +20,9 @@ elseif kind == "order" then
   if astray then average() dist.barrier() else dist.barrier() average() end
 elseif kind == "missing" then
   if not astray then average() end
-elseif kind == "parameter" then
+elseif kind == "parameter" or kind == "shard" then
   local net = lg.nn.Sequential(lg.nn.Linear(3, astray and 5 or 4))
-  dist.data_parallel(net)
+  dist[kind == "shard" and "fully_shard" or "data_parallel"](net)
 elseif kind == "early" then
   local net = dist.data_parallel(lg.nn.Sequential(lg.nn.Linear(3, 4), lg.nn.Linear(4, 2)))
   for _ = 1, astray and 2 or 3 do net(x):sum():backward() end
@@ -47,5 +47,10 @@ elseif kind == "killed" then
 elseif kind == "error" then
   if astray then error("a mistake of one rank") end
   average()
+elseif kind == "group" then
+  local net = lg.nn.Sequential(lg.nn.Linear(3, 4), lg.nn.Linear(4, 2))
+  dist.fully_shard(net, {groups = {net[1], net[2]}})
+  net(x)
+  net[astray and 1 or 2](lg.ones(4, astray and 3 or 4))
 elseif kind == "seed" then average()
 else error("no such way: " .. tostring(kind)) end
