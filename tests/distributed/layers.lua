@@ -61,6 +61,17 @@ for _, dtype in ipairs {"f32", "f64"} do
   end
 end
 
+-- 16-bit floats, as in lg.autocast: the result has their type.
+do
+  lg.manual_seed(12)
+  local x, whole = lg.randn(6, 3, 4) * 2 + 3, nn.BatchNorm1d(3)
+  local synced = dist.SyncBatchNorm.convert(nn.utils.deepcopy(whole))
+  local y, z = whole(x:bfloat16():float()), synced(own(x):bfloat16())
+  assert(z:dtype() == "bf16")
+  near(z, own(y), 4e-3, "bf16")
+  near(synced.running_var, whole.running_var, 1e-6, "running variance of bf16")
+end
+
 -- ShardedLinear: the gradient of the weight is the mean of the ranks', each with its samples.
 for _, bias in ipairs {true, false} do
   for _, outputs in ipairs {1, 5, 16} do

@@ -230,6 +230,19 @@ for i, p in ipairs(again:parameters()) do
 end
 refused("does not fit", function() again:load_state_dict({}) end)
 
+-- Complex parameters.
+do
+  local Complex = nn.class("Complex")
+  function Complex:init() self.w = nn.Parameter(lg.complex(lg.randn(5, 3), lg.randn(5, 3))) end
+  function Complex:forward(y) return (y * self.w):abs():square() end
+  lg.manual_seed(9)
+  local one = Complex()
+  lg.manual_seed(9)
+  local other = dist.fully_shard(Complex())
+  for _, m in ipairs {one, other} do m(2.0):sum():backward() end
+  assert((other.w.grad - of(one.w.grad)):abs():sum():item() < 1e-9 and other.w.grad:dtype() == "c128")
+end
+
 -- Clipping: the norm of all rows, of every kind.
 pass()
 for _, kind in ipairs {2, 1, 3, math.huge} do

@@ -252,7 +252,7 @@ function Group:receive()
   for _, sent in ipairs(self.sent or {}) do
     local result = world.wait(sent.pending)
     local behind = result:narrow(1, result:numel() - #sent.entries + 1, #sent.entries)
-    local flags = behind:tolist()
+    local flags = (behind:dtype():find "^c" and behind:real() or behind):tolist()
     local at = 1
     for i, entry in ipairs(sent.entries) do
       local x = entry.shard

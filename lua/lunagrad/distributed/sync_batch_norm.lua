@@ -82,12 +82,16 @@ function SyncBatchNorm:forward(x)
     fail("SyncBatchNorm: deterministic training normalizes each slot by itself; leave nn's batch norms as they are")
   end
   local momentum = self:count_batch()
-  return normalized(x, self.weight, self.bias, self.eps, function(total, mean, variance)
+  -- 16-bit floats are normalized in f32.
+  local narrow = x:element_size() < 4 and x:dtype()
+  local function wide(tensor) return narrow and tensor and tensor:float() or tensor end
+  local y = normalized(wide(x), wide(self.weight), wide(self.bias), self.eps, function(total, mean, variance)
     if not (self.training and self.track_running_stats) or core._recomputing() then return end
     local dtype = self.running_mean:dtype()
     self.running_mean:copy_(self.running_mean * (1 - momentum) + (mean * momentum):to(dtype))
     self.running_var:copy_(self.running_var * (1 - momentum) + (variance * (momentum * total / (total - 1))):to(dtype))
   end)
+  return narrow and y:to(narrow) or y
 end
 
 -- Makes every batch norm of a model a SyncBatchNorm with the same tensors, and returns the model.
