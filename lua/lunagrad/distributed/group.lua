@@ -106,10 +106,11 @@ end
 function Group:fill(slot)
   if self.held[slot] then return end
   self:post()
-  self.held[slot] = true
+  local posted = self.pending
+  self.pending = nil
   local _ <close> = core.no_grad()
   for i, part in ipairs(self.parts) do
-    local flat = world.wait(self.pending[i].pending)
+    local flat = world.wait(posted[i].pending)
     local at = {}
     local first = 1
     for r = 1, world.size() do
@@ -130,9 +131,9 @@ function Group:fill(slot)
       free(pieces)
       free(made)
     end
-    free {flat, self.pending[i].own}
+    free {flat, posted[i].own}
   end
-  self.pending = nil
+  self.held[slot] = true
 end
 
 -- Takes the memory of the whole parameters back.
