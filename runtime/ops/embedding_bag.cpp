@@ -136,7 +136,7 @@ Operands bag_sum_compose(const Call& call) {
   if (call.has(kSumScale)) rows = rows * unsqueeze(call.input(kSumScale), 1);
   const Tensor bag = bags_of(call.input(kSumStarts), rows.size(0));
   const Shape shape{bag_count(call), rows.size(1)};
-  return {sum_by_index(shape, 0, bag, rows)};
+  return {index_add(zeros(shape, rows.dtype(), rows.device()), 0, bag, rows)};
 }
 // Each row gets the gradient of its bag.
 void bag_sum_vjp(Backward& b) {
@@ -256,7 +256,8 @@ Operands embedding_bag_compose(const Call& call) {
   const Shape result{bags, weight.size(1)};
   const auto by_size = [&](const Tensor& sums, const Tensor& each) {
     if (mode == kSum) return sums;
-    const Tensor sizes = sum_by_index({bags}, 0, bags_of(starts, count), to(each, sums.dtype()));
+    const Tensor sizes = index_add(zeros({bags}, sums.dtype(), sums.device()), 0, bags_of(starts, count),
+                                   to(each, sums.dtype()));
     return sums / unsqueeze(clamp(sizes, 1.0, std::numeric_limits<double>::infinity()), 1);
   };
   const bool plain = !padding.present() && !call.flag(kBagScaleGrad) && mode != kMax && count > 0 && bags > 0;
@@ -276,7 +277,7 @@ Operands embedding_bag_compose(const Call& call) {
   if (call.has(kWeights)) rows = rows * unsqueeze(reshape(call.input(kWeights), {count}), 1);
   if (counted.defined()) rows = where(unsqueeze(counted, 1), rows, Tensor::number(0.0));
   const Tensor bag = bags_of(starts, count);
-  const Tensor sums = sum_by_index(result, 0, bag, rows);
+  const Tensor sums = index_add(zeros(result, rows.dtype(), rows.device()), 0, bag, rows);
   return {by_size(sums, counted.defined() ? counted : ones({count}, rows.dtype(), rows.device()))};
 }
 
