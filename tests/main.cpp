@@ -8,19 +8,21 @@
 #include <cstring>
 
 // Leaves only the named target and those below it to choose from. Targets are bits, the better ones lower.
-static bool limit_simd(const char* name) {
+// Returns the exit code: 77, which means skipped, where the processor lacks the target.
+static int limit_simd(const char* name) {
   for (const uint32_t target : {HWY_SSE4, HWY_AVX2, HWY_AVX3}) {
     if (std::strcmp(name, hwy::TargetName(target)) != 0) continue;
     hwy::DisableTargets(target - 1);
-    return (hwy::SupportedTargets() & target) != 0;
+    if (hwy::SupportedTargets() & target) return 0;
+    std::fprintf(stderr, "skipped: this processor has no %s\n", name);
+    return 77;
   }
-  return false;
+  std::fprintf(stderr, "LUNAGRAD_SIMD=%s: the targets are SSE4, AVX2 and AVX3\n", name);
+  return 2;
 }
 
 int main(int argc, char** argv) {
-  if (const char* name = std::getenv("LUNAGRAD_SIMD"); name && !limit_simd(name)) {
-    std::fprintf(stderr, "LUNAGRAD_SIMD=%s: not a target of this processor\n", name);
-    return 2;
-  }
+  if (const char* name = std::getenv("LUNAGRAD_SIMD"))
+    if (const int code = limit_simd(name)) return code;
   return doctest::Context(argc, argv).run();
 }
