@@ -1,10 +1,11 @@
--- Our side of tests/bench/zoo/ops: `lunagrad run ops.lua --device D -- BATCH SECONDS CLOCK`, where the device is waited for after
+-- Our side of tests/bench/zoo/ops: `lunagrad run ops.lua --device D -- BATCH SECONDS CLOCK DTYPE`, where the device is waited for after
 -- calls of BATCH seconds together. CLOCK is "wall" or "processor". A line "row" with fields between tabs sets up a call (op_lines.py writes them); "forward"
 -- and "both" answer "<seconds of the best call>". A line that fails is answered by "error <text>".
 local lg = require "lunagrad"
 local nn = lg.nn
 local batch, seconds = tonumber(arg[1]), tonumber(arg[2])
 local clock = arg[3] == "processor" and os.clock or lg.clock
+local dtype = arg[4]  -- of what is real
 
 local makers = {
   real = function(shape, low, high) return lg.rand(shape) * (high - low) + low end,
@@ -38,6 +39,7 @@ local function value_of(text)
   if kind == "l" then return list_of(rest) end
   local name, shape, low, high = rest:match("^(%a+):([%d,]*):(%S+):(%S+)$")
   local x = makers[name](list_of(shape), tonumber(low), tonumber(high))
+  if x:is_floating_point() then x = x:to(dtype) end
   if name ~= "given" then inputs[#inputs + 1] = x end
   return x
 end
@@ -52,6 +54,8 @@ local function find(name)
   if lg.has(method, name) then return method[name] end
   error("no function is called " .. name, 0)
 end
+
+local real_creators = {zeros = true, ones = true, rand = true, randn = true, full = true, linspace = true, eye = true}
 
 local call, both
 local commands = {}
@@ -79,13 +83,17 @@ function commands.row(fields)
   local f
   if module then
     positional[count + 1] = options
-    local layer = nn[module](table.unpack(positional, 2, count + 1))
+    local layer = nn[module](table.unpack(positional, 2, count + 1)):to(dtype)
     positional, count, options, f = {positional[1]}, 1, nil, layer
     for _, p in ipairs(layer:parameters()) do inputs[#inputs + 1] = p end
   else
     f = find(op)
   end
   if as_list then positional, count = {positional}, 1 end
+  if real_creators[op] then
+    options = options or {}
+    options.dtype = dtype
+  end
   if options then
     count = count + 1
     positional[count] = options

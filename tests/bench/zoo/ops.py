@@ -1,4 +1,4 @@
-"""PyTorch's side of tests/bench/zoo/ops: `ops.py DEVICE THREADS BATCH SECONDS CLOCK`, with the lines of ops.lua."""
+"""PyTorch's side of tests/bench/zoo/ops: `ops.py DEVICE THREADS BATCH SECONDS CLOCK DTYPE`, with the lines of ops.lua."""
 import sys
 import time
 import warnings
@@ -40,7 +40,8 @@ def find(name):
 
 
 class Ops:
-    def __init__(self, device, batch, seconds, clock):
+    def __init__(self, device, batch, seconds, clock, dtype):
+        self.dtype = {"f32": torch.float32, "bf16": torch.bfloat16}[dtype]
         self.device, self.batch, self.seconds = device, batch, seconds
         self.clock = time.process_time if clock == "processor" else time.perf_counter
         self.inputs, self.call, self.step = [], None, None
@@ -54,6 +55,8 @@ class Ops:
                     "s": lambda: rest}[kind]()
         name, shape, low, high = rest.split(":")
         x = MAKERS[name]([int(i) for i in shape.split(",") if i], float(low), float(high)).to(self.device)
+        if x.is_floating_point():
+            x = x.to(self.dtype)
         if name != "given":
             self.inputs.append(x)
         return x
@@ -75,7 +78,7 @@ class Ops:
                 name, value = rest.split(":", 1)
                 named[name] = self.value(value)
         if module:
-            f = getattr(torch.nn, module)(*positional[1:], **named).to(self.device)
+            f = getattr(torch.nn, module)(*positional[1:], **named).to(self.device, self.dtype)
             positional, named = positional[:1], {}
             self.inputs += list(f.parameters())
         else:
@@ -87,6 +90,8 @@ class Ops:
             positional = [positional]
         if op in ("zeros", "ones", "rand", "randn", "full", "randint", "randperm", "arange", "linspace", "eye"):
             named["device"] = self.device
+        if op in ("zeros", "ones", "rand", "randn", "full", "linspace", "eye"):
+            named["dtype"] = self.dtype
 
         def run():
             return f(*positional, **named)
@@ -143,12 +148,12 @@ class Ops:
 
 
 def main():
-    device, threads, batch, seconds, clock = sys.argv[1:]
+    device, threads, batch, seconds, clock, dtype = sys.argv[1:]
     warnings.simplefilter("ignore")
     if int(threads):
         torch.set_num_threads(int(threads))
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
-    ops = Ops(device, float(batch), float(seconds), clock)
+    ops = Ops(device, float(batch), float(seconds), clock, dtype)
     for line in sys.stdin:
         command, _, rest = line.rstrip("\n").partition("\t")
         try:
