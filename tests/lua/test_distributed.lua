@@ -124,6 +124,7 @@ model(lg.randn(8, 4)):sum():backward()
 assert(model[1].weight.grad and model[4].bias.grad)
 model:zero_grad()
 expect.raises("create_graph", function() model(lg.randn(8, 4)):square():sum():backward(nil, {create_graph = true}) end)
+model:zero_grad()  -- a gradient with a graph refers to its parameter
 
 -- Loaders: the part of one of one is everything.
 local set = lg.data.TensorDataset(lg.arange(10))

@@ -200,13 +200,15 @@ class RunsPanel final : public Panel {
       explain(help);
       return pressed;
     };
-    place(ImGui::CalcTextSize("Parallel").x + 2 * ImGui::GetStyle().FramePadding.x);
-    if (tool_button("Parallel", parallel_)) parallel_ = !parallel_;
-    bench.description().add_last("runs.parallel", parallel_ ? "on" : "off");
-    explain(
-        "Parallel coordinates of the runs below: an axis for each setting in which they differ, and one for "
-        "the best "
-        "value of the metric, from blue for the best to orange. Click a line to select its run.");
+    if (rows_.size() > 1 || parallel_) {  // one run has nothing beside it
+      place(ImGui::CalcTextSize("Parallel").x + 2 * ImGui::GetStyle().FramePadding.x);
+      if (tool_button("Parallel", parallel_)) parallel_ = !parallel_;
+      bench.description().add_last("runs.parallel", parallel_ ? "on" : "off");
+      explain(
+          "Parallel coordinates of the runs below: an axis for each setting in which they differ, and one "
+          "for the best value of the metric, from blue for the best to orange. Click a line to select its "
+          "run.");
+    }
     const bool one = selected_.size() == 1, any = !selected_.empty();
     const std::set<std::string>& chosen = any ? selected_ : bench.runs().shown();
     const std::set<std::string>& pair = selected_.size() == 2 ? selected_ : bench.runs().shown();
