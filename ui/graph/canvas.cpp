@@ -165,10 +165,10 @@ void GraphCanvas::navigate(const CanvasGraph& graph, ImVec2 min, ImVec2 size, bo
   origin_.x += min.x - corner_.x;
   origin_.y += min.y - corner_.y;
   corner_ = min;
-  if (!touched_ && (size.x != last_size_.x || size.y != last_size_.y || below_ != wanted_below_))
+  if (!touched_ && (size.x != last_size_.x || size.y != last_size_.y || below_ != last_below_))
     fit_ = fitted_;
   last_size_ = size;
-  below_ = wanted_below_;
+  last_below_ = below_;
   if (fit_ != Fit::none && layout.width > 0) fit(graph, min, size);
   const auto look_at = [&](GraphPoint p) {
     origin_ = {min.x + size.x / 2 - p.x * zoom_, min.y + size.y / 2 - p.y * zoom_};
