@@ -124,11 +124,8 @@ void GraphCanvas::fit(const CanvasGraph& graph, ImVec2 min, ImVec2 size) {
   const Fit wanted = std::exchange(fit_, Fit::none);
   const GraphLayout& layout = graph.layout;
   const float unit = em(1) / kUnit, margin = em(0.8f);
-  const auto zoom_within = [&](float height) {
-    return std::min({(size.x - 2 * margin) / layout.width, (height - 2 * margin) / layout.height, unit});
-  };
-  const float above_strip = layout.sideways ? zoom_within(size.y - below_) : 0;
-  const float whole = above_strip >= kLegible * unit ? above_strip : zoom_within(size.y);
+  const float whole =
+      std::min({(size.x - 2 * margin) / layout.width, (size.y - 2 * margin) / layout.height, unit});
   if (wanted == Fit::if_legible && whole < kLegible * unit) return;
   // What almost fits is shown as a whole.
   zoom_ = std::max(whole, wanted == Fit::end && whole < 0.92f * kLegible * unit ? kLegible * unit : 0.0001f);
@@ -165,10 +162,8 @@ void GraphCanvas::navigate(const CanvasGraph& graph, ImVec2 min, ImVec2 size, bo
   origin_.x += min.x - corner_.x;
   origin_.y += min.y - corner_.y;
   corner_ = min;
-  if (!touched_ && (size.x != last_size_.x || size.y != last_size_.y || below_ != last_below_))
-    fit_ = fitted_;
+  if (!touched_ && (size.x != last_size_.x || size.y != last_size_.y)) fit_ = fitted_;
   last_size_ = size;
-  last_below_ = below_;
   if (fit_ != Fit::none && layout.width > 0) fit(graph, min, size);
   const auto look_at = [&](GraphPoint p) {
     origin_ = {min.x + size.x / 2 - p.x * zoom_, min.y + size.y / 2 - p.y * zoom_};

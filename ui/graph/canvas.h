@@ -126,8 +126,6 @@ class GraphCanvas {
   void fit() { fit_ = Fit::whole; }
   void show_end() { fit_ = Fit::end; }
   void fit_if_legible() { fit_ = Fit::if_legible; }
-  // A graph from left to right is fitted above a strip of that height, for a legend, if it is legible so.
-  void keep_free_below(float height) { below_ = height; }
   void center(int box) { center_ = box; }
   void reveal(int box) { reveal_ = box; }  // centers it, but only if it is out of sight
   int hovered() const { return hovered_; }
@@ -162,7 +160,6 @@ class GraphCanvas {
   ImVec2 origin_{0, 0};  // screen position of the layout's (0, 0)
   ImVec2 corner_{0, 0};  // the canvas' own corner in the last frame
   ImVec2 last_size_{0, 0};
-  float below_ = 0, last_below_ = 0;  // the height to keep free: now, and in the last frame
   Fit fit_ = Fit::end;
   Fit fitted_ = Fit::end;  // how it was fitted last
   bool touched_ = false;   // the user has panned or zoomed: a resize keeps the view

@@ -22,7 +22,6 @@ namespace lunagrad {
 namespace {
 
 const char* const kLegendTitle = "op";
-constexpr float kLegendRow = 1.75f;  // height of a legend with one row, in em
 
 class TapePanel final : public Panel {
  public:
@@ -438,7 +437,6 @@ class TapePanel final : public Panel {
     }
     sheet_min_ = ImGui::GetCursorScreenPos();
     sheet_max_ = {sheet_min_.x + room.x, sheet_min_.y + room.y};
-    canvas_.keep_free_below(has_legend(room) ? em(kLegendRow) : 0);
     const GraphCanvas::Click click =
         canvas_.draw("canvas", picture.canvas, room, colors(), marks, on_box, on_frame);
     moved_ |= (ImGui::IsItemActive() && ImGui::IsMouseDragging(ImGuiMouseButton_Left, 4)) ||
@@ -525,9 +523,8 @@ class TapePanel final : public Panel {
     return corners[legend_corner_];
   }
 
-  static bool has_legend(ImVec2 sheet) { return sheet.x >= em(26) && sheet.y >= em(14); }
   void draw_legend(Workbench& bench, const TapePicture& picture) {
-    if (!has_legend({sheet_max_.x - sheet_min_.x, sheet_max_.y - sheet_min_.y})) return;
+    if (sheet_max_.x - sheet_min_.x < em(26) || sheet_max_.y - sheet_min_.y < em(14)) return;
     const auto place = [&](ImVec2 size) { return place_legend(picture.canvas, size); };
     const Legend legend =
         marks_.metric < 0 ? draw_family_legend(picture.canvas, sheet_max_.x - sheet_min_.x - em(1), place)
