@@ -72,18 +72,22 @@ struct SumPowers {
 
 // --- rows ---
 
+template <class T>
+HWY_INLINE auto load_f64(const T* x) {
+  const hn::ScalableTag<double> d;
+  const hn::Rebind<T, decltype(d)> dx;
+  if constexpr (sizeof(T) == 8)
+    return hn::LoadU(dx, x);
+  else
+    return hn::PromoteTo(d, hn::LoadU(dx, x));
+}
+
 // Four f64 vectors at a time.
 template <class T, class F>
 double accumulate(const T* x, int64_t n, F&& f) {
   const hn::ScalableTag<double> d;
-  const hn::Rebind<T, decltype(d)> dx;
   const int64_t lanes = int64_t(hn::Lanes(d));
-  const auto load = [&](int64_t at) HWY_ATTR {
-    if constexpr (sizeof(T) == 8)
-      return hn::LoadU(dx, x + at);
-    else
-      return hn::PromoteTo(d, hn::LoadU(dx, x + at));
-  };
+  const auto load = [&](int64_t at) HWY_ATTR { return load_f64(x + at); };
   auto s0 = hn::Zero(d), s1 = s0, s2 = s0, s3 = s0;
   int64_t i = 0;
   for (; i + 4 * lanes <= n; i += 4 * lanes) {
@@ -102,14 +106,8 @@ double accumulate(const T* x, int64_t n, F&& f) {
 template <class T>
 double multiply(const T* x, int64_t n) {
   const hn::ScalableTag<double> d;
-  const hn::Rebind<T, decltype(d)> dx;
   const int64_t lanes = int64_t(hn::Lanes(d));
-  const auto load = [&](int64_t at) HWY_ATTR {
-    if constexpr (sizeof(T) == 8)
-      return hn::LoadU(dx, x + at);
-    else
-      return hn::PromoteTo(d, hn::LoadU(dx, x + at));
-  };
+  const auto load = [&](int64_t at) HWY_ATTR { return load_f64(x + at); };
   auto p0 = hn::Set(d, 1.0), p1 = p0, p2 = p0, p3 = p0;
   int64_t i = 0;
   for (; i + 4 * lanes <= n; i += 4 * lanes) {
