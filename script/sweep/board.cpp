@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <filesystem>
 #include <utility>
 
@@ -68,12 +67,6 @@ std::vector<Leg> Board::claimable() const {
 }
 
 bool Board::over() const { return legs_.running.empty() && legs_.moving == 0 && claimable().empty(); }
-
-std::string settled_name(int64_t trial) {
-  char digits[24];
-  std::snprintf(digits, sizeof digits, "%05lld", static_cast<long long>(trial));
-  return digits;
-}
 
 // A claim's folder is renamed once its trial is finished.
 std::string Board::folder_of(const Leg& leg) const {

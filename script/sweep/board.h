@@ -59,7 +59,5 @@ class Board {
 const Trial* best_of(const Plan&, const std::vector<Trial>&);
 // The best finite value of the sweep's metric in a run, the earliest of equal ones.
 std::optional<MetricPoint> best_of(const Plan&, const RunRecord&);
-// The folder of a finished trial's run within the sweep's trials/.
-std::string settled_name(int64_t trial);
 
 }  // namespace lunagrad::sweep

@@ -17,12 +17,6 @@ std::string path_of(const std::string& sweep, const char* place, const Leg& leg)
   return text(sweep, "/", place, "/", leg.name());
 }
 
-std::string numbered(int64_t trial) {
-  char digits[24];
-  std::snprintf(digits, sizeof digits, "%05lld", static_cast<long long>(trial));
-  return digits;
-}
-
 // The number before the next dot, which is taken away.
 template <class T>
 bool take_number(std::string_view& name, T& number) {
@@ -35,8 +29,14 @@ bool take_number(std::string_view& name, T& number) {
 
 }  // namespace
 
-std::string Leg::name() const { return text(numbered(trial), ".", leg, ".", attempt, ".", worker); }
-std::string Leg::folder() const { return text(numbered(trial), ".", attempt, ".", worker); }
+std::string settled_name(int64_t trial) {
+  char digits[24];
+  std::snprintf(digits, sizeof digits, "%05lld", static_cast<long long>(trial));
+  return digits;
+}
+
+std::string Leg::name() const { return text(settled_name(trial), ".", leg, ".", attempt, ".", worker); }
+std::string Leg::folder() const { return text(settled_name(trial), ".", attempt, ".", worker); }
 
 std::optional<Leg> parse_leg(const std::string& name) {
   Leg found;

@@ -29,6 +29,9 @@ struct Leg {
 };
 std::optional<Leg> parse_leg(const std::string& name);
 
+// "00007": the folder of a finished trial's run within the sweep's trials/.
+std::string settled_name(int64_t trial);
+
 // All legs at about one time.
 struct Legs {
   std::vector<Leg> waiting, running, done;

@@ -8,7 +8,7 @@
 
 namespace lunagrad {
 
-// `otherwise`: the exit code of Errors of other kinds than file and memory.
+// `otherwise`: the exit code of Errors of other kinds than file, memory and device.
 template <class F>
 int carry_out(const char* command, F&& run, Outcome otherwise = Outcome::error) {
   try {
@@ -20,6 +20,8 @@ int carry_out(const char* command, F&& run, Outcome otherwise = Outcome::error) 
         return int(Outcome::file);
       case ErrorKind::memory:
         return int(Outcome::memory);
+      case ErrorKind::device:
+        return int(Outcome::device);
       default:
         return int(otherwise);
     }

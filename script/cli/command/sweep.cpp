@@ -70,13 +70,7 @@ int make(Request& request) {
 
 int join(Request& request) {
   request.worker.sweep = request.folder;
-  try {
-    return sweep::work(request.worker);
-  } catch (const Error& error) {
-    if (error.kind() != ErrorKind::device) throw;
-    std::cerr << "lunagrad sweep join: " << error.what() << "\n";
-    return int(Outcome::device);
-  }
+  return sweep::work(request.worker);
 }
 
 Json as_json(const sweep::Plan& plan, const sweep::Trial& trial) {
@@ -136,6 +130,7 @@ std::string again(const sweep::Plan& plan, const sweep::Trial& trial) {
   command += text(" --seed ", plan.seed, " --threads ", plan.threads);
   if (plan.steps) command += text(" --steps ", *plan.steps);
   if (!plan.device.empty()) command += " --device " + plan.device;
+  if (plan.guard != "off") command += " --guard " + plan.guard;
   if (!plan.arguments.empty()) command += " --";
   for (const std::string& argument : plan.arguments) command += " " + quoted(argument);
   return command;

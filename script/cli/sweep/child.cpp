@@ -20,6 +20,7 @@ namespace lunagrad::sweep {
 namespace {
 
 constexpr size_t kMessages = 4096;     // bytes of standard error that are kept
+constexpr int kLastReads = 64;         // of a process that has ended: a pipe holds less
 constexpr useconds_t kEndPoll = 2000;  // until a process whose streams are closed has ended
 
 // The environment without what makes a process a rank.
@@ -98,8 +99,7 @@ void Child::kill() {
   if (pid_ > 0) ::kill(pid_, SIGKILL);
 }
 
-bool Child::listen(int milliseconds) {
-  if (pid_ < 0) return false;
+bool Child::hear(int milliseconds) {
   std::array<pollfd, 2> files{{{out_, POLLIN, 0}, {err_, POLLIN, 0}}};  // closed ones, -1, are left out
   poll(files.data(), files.size(), out_ < 0 && err_ < 0 ? 0 : milliseconds);
   if (files[0].revents) read_some(out_, lines_);
@@ -109,15 +109,22 @@ bool Child::listen(int milliseconds) {
     take_line(lines_.substr(begin, end - begin));
   lines_.erase(0, begin);
   if (messages_.size() > kMessages) messages_.erase(0, messages_.size() - kMessages);
+  return files[0].revents || files[1].revents;
+}
+
+bool Child::listen(int milliseconds) {
+  if (pid_ < 0) return false;
   // The streams may outlive it, in a process that the script started; and it may close them early.
-  const bool silent = !files[0].revents && !files[1].revents;
-  if (!silent) return true;
+  if (hear(milliseconds)) return true;
   int status = 0;
   if (waitpid(pid_, &status, WNOHANG) != pid_) {
     if (out_ < 0 && err_ < 0) usleep(kEndPoll);
     return true;
   }
   pid_ = -1;
+  // What it wrote since. Not for ever: a process that the script started may go on writing.
+  for (int i = 0; i < kLastReads && hear(0); ++i) {
+  }
   if (WIFEXITED(status)) exit_code_ = WEXITSTATUS(status);
   if (WIFSIGNALED(status)) signal_ = WTERMSIG(status);
   if (error_.empty() && exit_code_ != 0) {  // such as a wrong option

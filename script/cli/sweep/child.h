@@ -36,6 +36,7 @@ class Child {
   int signal() const { return signal_; }        // 0 when none did
 
  private:
+  bool hear(int milliseconds);  // false: nothing came
   void read_some(int& file, std::string& text);
   void take_line(const std::string& line);
 

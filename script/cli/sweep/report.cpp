@@ -35,12 +35,13 @@ void Report::warn(const std::string& line) {
 }
 
 void Report::ended(const Plan& plan, const Leg& leg, const Result& result) {
-  std::string how;
-  if (result.ending == Ending::failed)
-    how = "failed: " + result.error;
-  else if (result.value)
-    how = text(result.ending == Ending::rung ? text("waits at step ", result.steps) : "finished", ", ",
-               plan.metric, " ", number_figure(*result.value), " at step ", result.value_step);
+  std::string how = result.ending == Ending::failed ? "failed: " + result.error
+                    : result.ending == Ending::rung ? text("waits at step ", result.steps)
+                                                    : "finished";
+  if (result.ending != Ending::failed)
+    how += result.value
+               ? text(", ", plan.metric, " ", number_figure(*result.value), " at step ", result.value_step)
+               : ", no finite " + plan.metric;
   say(text("trial ", leg.trial, ": ", how, " (", values_text(plan, leg.trial), ")"));
 }
 

@@ -123,7 +123,7 @@ class Worker {
       } else {
         finish(claim, *result);
       }
-    } catch (const Error&) {
+    } catch (const std::exception&) {
       give_back(claim);  // what failed is this machine's, as a full disk: others may go on
       throw;
     }
