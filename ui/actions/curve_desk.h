@@ -22,10 +22,7 @@ class CurveDesk {
   bool update();
 
   const RunLibrary& library() const { return library_; }
-  void look_in(std::set<std::string> folders) {
-    if (!opened_sweep_.empty()) folders.insert(opened_sweep_ + "/trials");
-    library_.look_in(folders);
-  }
+  void look_in(const std::set<std::string>& folders) { library_.look_in(folders); }
   // The folder of a sweep that the user opened, "" without one.
   void open_sweep(const std::string& folder) { opened_sweep_ = folder; }
   const std::string& opened_sweep() const { return opened_sweep_; }

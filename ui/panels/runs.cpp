@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -49,6 +50,7 @@ constexpr std::array<ColumnText, 10> kColumns = {{
     {RunColumn::note, "note", "Kept as note.txt in the run's folder.", 14},
 }};
 
+constexpr float kLeastTable = 9;                 // height beside parallel coordinates, in em
 constexpr float kLeastName = 7, kMostName = 22;  // widths of the names, in em
 
 class RunsPanel final : public Panel {
@@ -68,8 +70,7 @@ class RunsPanel final : public Panel {
     arrange_runs(bench);
     draw_tools_line(bench);
     draw_told(bench);
-    draw_parallel(bench);
-    draw_table(bench);
+    if (!draw_parallel(bench)) draw_table(bench);
     draw_note(bench);
     draw_deletion(bench);
     comparison_.draw(bench);
@@ -87,6 +88,7 @@ class RunsPanel final : public Panel {
       parallel_ = true;
     }
     std::set<std::string> folders{full_path("runs")};
+    if (!opened_sweep_.empty()) folders.insert(opened_sweep_ + "/trials");
     const auto parent = [](const std::string& path) {
       return path.substr(0, std::max<size_t>(path.find_last_of('/'), 1));
     };
@@ -120,7 +122,7 @@ class RunsPanel final : public Panel {
     }
     if (!arranged_) {
       rows_ = arrange(runs, differences_, order_);
-      plot_ = parallel_plot(runs, rows_, order_.metric);
+      plot_.reset();
     }
     arranged_ = true;
   }
@@ -260,31 +262,39 @@ class RunsPanel final : public Panel {
     explain("Shows the trials of one sweep, or all runs.");
   }
 
-  // Above the table, which keeps half of the height.
-  void draw_parallel(Workbench& bench) {
-    if (!parallel_) return;
-    if (plot_.axes.size() < 2) {
-      text_in(theme().muted, "These runs differ in no setting.");
-      return;
+  // Above the table, which keeps half of the height. True: the panel is too low for both.
+  bool draw_parallel(Workbench& bench) {
+    if (!parallel_) return false;
+    if (!plot_) plot_ = parallel_plot(bench.runs().runs(), rows_, order_.metric);
+    if (plot_->axes.size() < 2) {
+      text_in(theme().muted, "Nothing to compare: no setting differs, or nothing was logged.");
+      return false;
     }
     const std::vector<RunSummary>& runs = bench.runs().runs();
     std::set<size_t> chosen;
     for (const size_t row : rows_)
       if (selected_.count(runs[row].folder)) chosen.insert(row);
     const ImVec2 room = ImGui::GetContentRegionAvail();
-    const ParallelPick pick =
-        draw_parallel_plot("runs.parallel", plot_, chosen,
-                           {std::max(room.x, em(3)), std::max(room.y / 2, em(9))}, bench.description());
+    const bool alone = room.y < em(9 + kLeastTable);
+    const ParallelPick pick = draw_parallel_plot(
+        "runs.parallel", *plot_, chosen,
+        {std::max(room.x, em(3)), std::max(alone ? room.y : room.y / 2, em(9))}, bench.description());
     if (pick.clicked) {
       select(runs[*pick.clicked].folder);
-      to_selected_ = true;
+      scroll_to_ = runs[*pick.clicked].folder;
     }
-    if (!pick.under) return;
+    if (!pick.under) return alone;
     const RunSummary& run = runs[*pick.under];
     const double best = best_of(run, order_.metric);
-    explain((run.name + "\n" + differences_[*pick.under] + "\n" +
-             (std::isnan(best) ? "no " + order_.metric : order_.metric + " " + number_figure(best)))
-                .c_str());
+    std::string values = run.name;
+    const size_t settings = plot_->axes.size() - (order_.metric.empty() ? 0 : 1);
+    for (size_t i = 0; i < settings; ++i)
+      if (const auto found = run.config.find(plot_->axes[i].name); found != run.config.end())
+        values += "\n" + found->first + " " + found->second;
+    if (!order_.metric.empty())
+      values += "\n" + (std::isnan(best) ? "no " + order_.metric : order_.metric + " " + number_figure(best));
+    explain(values.c_str());
+    return alone;
   }
 
   // A click: alone, with Ctrl among others.
@@ -319,7 +329,8 @@ class RunsPanel final : public Panel {
       if (column.column == RunColumn::star) extra |= ImGuiTableColumnFlags_PreferSortDescending;
       ImGui::TableSetupColumn(column.title, extra, em(column.width), ImGuiID(column.column));
     }
-    const float rows = float(rows_.size()) * (ImGui::GetFrameHeight() + 2 * ImGui::GetStyle().CellPadding.y);
+    const float row_height = ImGui::GetFrameHeight() + 2 * ImGui::GetStyle().CellPadding.y;
+    const float rows = float(rows_.size()) * row_height;
     const float below =
         ImGui::GetTextLineHeight() + ImGui::GetStyle().ScrollbarSize + em(1);  // and above the rows
     fit_columns(room.x - (rows + below > room.y ? ImGui::GetStyle().ScrollbarSize : 0));
@@ -342,10 +353,9 @@ class RunsPanel final : public Panel {
       arranged_ = false;
       arrange_runs(bench);
     }
-    const float row_height = ImGui::GetFrameHeight() + 2 * ImGui::GetStyle().CellPadding.y;
-    if (std::exchange(to_selected_, false))
+    if (const std::string folder = std::exchange(scroll_to_, {}); !folder.empty())
       for (size_t i = 0; i < rows_.size(); ++i)
-        if (selected_.count(bench.runs().runs()[rows_[i]].folder))
+        if (bench.runs().runs()[rows_[i]].folder == folder)
           ImGui::SetScrollY(std::max(0.0f, (float(i) - 1) * row_height));
     ImGuiListClipper clipper;
     clipper.Begin(int(rows_.size()), row_height);
@@ -574,8 +584,9 @@ class RunsPanel final : public Panel {
   std::string told_;              // the result of the latest change
   std::set<std::string> sweeps_;  // folders of those that have runs
   std::string opened_sweep_;
-  ParallelPlot plot_;  // of rows_
-  bool parallel_ = false, to_selected_ = false;
+  std::optional<ParallelPlot> plot_;  // of rows_, once it was drawn
+  bool parallel_ = false;
+  std::string scroll_to_;  // the folder of a run that was clicked in the plot
   bool deleting_ = false, failed_ = false;
   ComparisonWindow comparison_;
 };

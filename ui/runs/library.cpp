@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 #include <filesystem>
+#include <optional>
 
 #include "runtime/error.h"
 #include "script/run/notes.h"
@@ -228,15 +229,20 @@ class RunLibrary::Reader {
     if (known == sweeps_.end() && sweep::is_sweep(folder.string())) {
       known = sweeps_.try_emplace(folder.string()).first;
       try {
-        for (const sweep::Axis& axis : sweep::read_plan(folder.string()).axes)
-          if (axis.log) known->second.insert(axis.name);
+        known->second = sweep::read_plan(folder.string());
+        known->second->trials.clear();
       } catch (const Error&) {
         // Its runs are shown all the same.
       }
     }
     if (known == sweeps_.end()) return;
     run.sweep = known->first;
-    run.logarithmic = known->second;
+    if (const auto& plan = known->second) {
+      for (const sweep::Axis& axis : plan->axes)
+        if (axis.log) run.logarithmic.insert(axis.name);
+      run.ranked = plan->metric;
+      run.maximize = plan->maximize;
+    }
     run.name = printable(folder.filename().string()) + "/" + run.name.substr(0, run.name.find('.'));
   }
 
@@ -279,7 +285,7 @@ class RunLibrary::Reader {
   }
 
   std::map<std::string, Known> known_;
-  std::map<std::string, std::set<std::string>> sweeps_;  // their logarithmic parameters
+  std::map<std::string, std::optional<sweep::Plan>> sweeps_;  // without trials; none: it could not be read
   std::map<std::string, Followed> followed_;
 };
 

@@ -110,10 +110,14 @@ bool higher_is_better(const std::string& metric) {
   return false;
 }
 
+bool higher_is_better(const RunSummary& run, const std::string& metric) {
+  return !metric.empty() && run.ranked == metric ? run.maximize : higher_is_better(metric);
+}
+
 double best_of(const RunSummary& run, const std::string& metric) {
   const auto found = run.metrics.find(metric);
   if (found == run.metrics.end()) return NAN;
-  return higher_is_better(metric) ? found->second.largest : found->second.least;
+  return higher_is_better(run, metric) ? found->second.largest : found->second.least;
 }
 
 double last_of(const RunSummary& run, const std::string& metric) {

@@ -18,6 +18,8 @@ struct RunSummary {
   std::string group;                          // equal for runs whose config differs only in the seed
   std::string sweep;                          // the folder of the sweep whose trial it is, or ""
   std::set<std::string> logarithmic;          // parameters whose logarithm the sweep draws
+  std::string ranked;                         // the metric by which the sweep ranks its trials, or ""
+  bool maximize = false;                      // more of that is better
   bool starred = false;
   int64_t steps = 0, steps_total = 0;  // total 0: unknown
   double seconds = 0;
@@ -33,7 +35,8 @@ RunSummary summarize(const RunRecord&, bool alive);
 
 // The names that any run logged, losses first.
 std::vector<std::string> metric_names(const std::vector<RunSummary>&);
-bool higher_is_better(const std::string& metric);  // accuracy and similar metrics
+bool higher_is_better(const std::string& metric);                     // accuracy and similar metrics
+bool higher_is_better(const RunSummary&, const std::string& metric);  // as its sweep says, if it has one
 double best_of(const RunSummary&, const std::string& metric);
 double last_of(const RunSummary&, const std::string& metric);
 

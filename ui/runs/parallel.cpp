@@ -1,6 +1,5 @@
 #include "ui/runs/parallel.h"
 
-#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <map>
@@ -106,7 +105,7 @@ ParallelPlot parallel_plot(const std::vector<RunSummary>& runs, const std::vecto
   for (const ParallelLine& line : plot.lines) values.push_back(best_of(runs[line.source], metric));
   ParallelAxis axis = number_axis(metric, values, false);
   for (size_t i = 0; i < values.size(); ++i)
-    plot.lines[i].shade = higher_is_better(metric) ? 1 - values[i] : values[i];
+    plot.lines[i].shade = higher_is_better(runs[plot.lines[i].source], metric) ? 1 - values[i] : values[i];
   add(std::move(axis), values);
   return plot;
 }

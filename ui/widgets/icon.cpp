@@ -1,6 +1,7 @@
 #include "ui/widgets/icon.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace lunagrad {

@@ -69,8 +69,8 @@ class Drawing {
         continue;
       taken.push_back(middle);
       const std::string label = fitting_text(tick.label, font, std::max(em(3), width_ * 0.6f));
-      const ImVec2 place{x(axis) + em(0.4f), y(tick.place) - line / 2};
-      list_->AddLine({x(axis) - em(0.2f), y(tick.place)}, {x(axis) + em(0.2f), y(tick.place)}, t.muted, 1);
+      const ImVec2 place{x(axis) + em(0.4f), middle - line / 2};
+      list_->AddLine({x(axis) - em(0.2f), middle}, {x(axis) + em(0.2f), middle}, t.muted, 1);
       // Readable above the lines.
       list_->AddRectFilled({place.x - em(0.1f), place.y},
                            {place.x + font.width(label) + em(0.1f), place.y + line},

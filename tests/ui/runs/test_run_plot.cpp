@@ -42,6 +42,10 @@ TEST_CASE("parallel coordinates have an axis for each setting in which runs diff
   CHECK(plot.axes[0].ticks[1].label == "0.001");
   // More is better.
   CHECK(parallel_plot(runs, {0, 1, 2}, "accuracy").lines[0].shade == 0);
+  // A sweep says itself which is better.
+  runs[0].ranked = "loss";
+  runs[0].maximize = true;
+  CHECK(parallel_plot(runs, {0, 1, 2}, "loss").lines[0].shade == 1);
   // Of the rows alone: lr has a factor of 10, unless a sweep drew its logarithm.
   CHECK(parallel_plot(runs, {1, 2}, "loss").axes[0].about.empty());
   CHECK(parallel_plot(runs, {1, 2}, "loss").lines[0].source == 1);
