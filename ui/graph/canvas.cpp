@@ -92,20 +92,6 @@ ImVec2 GraphCanvas::low_of(const CanvasGraph& graph, int box) const {
   return to_screen({c.x - b.width / 2, c.y - b.height / 2});
 }
 
-bool GraphCanvas::covers_box(const CanvasGraph& graph, ImVec2 min, ImVec2 max) const {
-  bool covered = false;
-  graph.boxes.each({to_sheet(min), to_sheet(max)}, [&](uint32_t box) {
-    covered = covered || meets(low_of(graph, int(box)), high_of(graph, int(box)), min, max);
-  });
-  return covered;
-}
-
-bool GraphCanvas::covers_frame(const CanvasGraph& graph, ImVec2 min, ImVec2 max) const {
-  return std::any_of(graph.frames.begin(), graph.frames.end(), [&](const CanvasFrame& frame) {
-    return meets(to_screen(frame.low), to_screen(frame.high), min, max);
-  });
-}
-
 ImVec2 GraphCanvas::high_of(const CanvasGraph& graph, int box) const {
   const GraphPoint c = graph.layout.centers[size_t(box)];
   const Graph::Box b = graph.graph.boxes[size_t(box)];
@@ -144,8 +130,6 @@ void GraphCanvas::fit(const CanvasGraph& graph, ImVec2 min, ImVec2 size) {
   if (layout.sideways) {
     at_end(middle.x, graph.low.x, layout.width, half.x);
     around(middle.y, last->y, graph.low.y, layout.height, half.y);
-    // At the top, so that the space that is left is in one piece, for the legend.
-    if (layout.height <= 2 * half.y) middle.y = graph.low.y + half.y;
   } else {
     at_end(middle.y, graph.low.y, layout.height, half.y);
     around(middle.x, last->x, graph.low.x, layout.width, half.x);

@@ -130,9 +130,6 @@ class GraphCanvas {
   void reveal(int box) { reveal_ = box; }  // centers it, but only if it is out of sight
   int hovered() const { return hovered_; }
   float zoom() const { return zoom_; }
-  // Whether a box, or a frame, lies in that part of the screen, as the graph was drawn last.
-  bool covers_box(const CanvasGraph&, ImVec2 min, ImVec2 max) const;
-  bool covers_frame(const CanvasGraph&, ImVec2 min, ImVec2 max) const;
   ImVec2 map_min() const { return map_min_; }  // of the map; equal to map_max() when there is none
   ImVec2 map_max() const { return map_max_; }
 

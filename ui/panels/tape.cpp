@@ -3,7 +3,6 @@
 #include <GLFW/glfw3.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <functional>
 #include <utility>
@@ -106,15 +105,17 @@ class TapePanel final : public Panel {
     follow(bench, *picture);
     const bool roomy = ImGui::GetContentRegionAvail().y > em(9);
     if (roomy) draw_controls(bench);
-    const ImVec2 room = ImGui::GetContentRegionAvail();
+    ImVec2 room = ImGui::GetContentRegionAvail();
+    const bool explained = roomy && room.x >= em(26) && room.y >= em(14);
+    if (explained) room.y -= legend_height(room.x);
     // No keyboard navigation between widgets in here: the arrows belong to the graph.
     ImGui::BeginChild(
         "sheet", room, false,
         ImGuiWindowFlags_NoNavInputs | ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
     draw_graph(bench, *picture, room);
-    if (roomy) draw_legend(bench, *picture);
     draw_menu(bench);
     ImGui::EndChild();
+    if (explained) draw_legend(bench, *picture);
     export_.take_picture(bench, sheet_min_, sheet_max_);
   }
 
@@ -507,29 +508,15 @@ class TapePanel final : public Panel {
     return node.module.empty() ? node.op : node.module + "." + node.op;
   }
 
-  // In a corner without frames, or at least without boxes, if there is one; the fourth corner has the map. It
-  // does not move while the mouse moves the sheet.
-  ImVec2 place_legend(const CanvasGraph& graph, ImVec2 size) {
-    const float gap = em(0.5f), left = sheet_min_.x + gap, right = sheet_max_.x - gap - size.x;
-    const float top = sheet_min_.y + gap, bottom = sheet_max_.y - gap - size.y;
-    const std::array<ImVec2, 3> corners{{{left, bottom}, {left, top}, {right, top}}};
-    const auto hidden = [&](ImVec2 at) {
-      const ImVec2 end{at.x + size.x, at.y + size.y};
-      return canvas_.covers_box(graph, at, end) ? 2 : int(canvas_.covers_frame(graph, at, end));
-    };
-    int least = ImGui::IsMouseDown(ImGuiMouseButton_Left) ? 0 : hidden(corners[legend_corner_]);
-    for (size_t i = 0; i < corners.size() && least > 0; ++i)
-      if (const int here = hidden(corners[i]); here < least) legend_corner_ = i, least = here;
-    return corners[legend_corner_];
-  }
-
+  // Below the sheet, so that it hides nothing; the picture of an export takes it in.
   void draw_legend(Workbench& bench, const TapePicture& picture) {
-    if (sheet_max_.x - sheet_min_.x < em(26) || sheet_max_.y - sheet_min_.y < em(14)) return;
-    const auto place = [&](ImVec2 size) { return place_legend(picture.canvas, size); };
-    const Legend legend =
-        marks_.metric < 0 ? draw_family_legend(picture.canvas, sheet_max_.x - sheet_min_.x - em(1), place)
-                          : draw_heat_legend(tape_metrics()[size_t(marks_.metric)], marks_.scale(), place);
-    bench.description().add("tape.legend", legend.text, legend.min, legend.max);
+    const ImVec2 corner{sheet_min_.x, sheet_max_.y};
+    const float width = sheet_max_.x - corner.x;
+    sheet_max_.y += legend_height(width);
+    const std::string text =
+        marks_.metric < 0 ? draw_family_legend(picture.canvas, corner, width)
+                          : draw_heat_legend(tape_metrics()[size_t(marks_.metric)], marks_.scale(), corner);
+    bench.description().add("tape.legend", text, corner, sheet_max_);
   }
 
   void show_tip(Workbench& bench, const TapePicture& picture, size_t box) const {
@@ -582,7 +569,6 @@ class TapePanel final : public Panel {
   double last_time_ = 0;
   TapeMarks marks_;
   ImVec2 sheet_min_{0, 0}, sheet_max_{0, 0};
-  size_t legend_corner_ = 0;
   int menu_node_ = -1, wanted_menu_ = -1;
   char search_[128] = "";
   bool focus_search_ = false;

@@ -1,8 +1,7 @@
 #pragma once
-// The legend of a tape's colours, drawn over the sheet. Drawing thread only.
+// The legend of a tape's colours, below the sheet. Drawing thread only.
 #include <imgui.h>
 
-#include <functional>
 #include <string>
 
 #include "ui/graph/canvas.h"
@@ -10,16 +9,12 @@
 
 namespace lunagrad {
 
-struct Legend {
-  std::string text;
-  ImVec2 min, max;
-};
-// The upper left corner for a legend of that size.
-using LegendPlace = std::function<ImVec2(ImVec2 size)>;
+// At most two rows, and the same for each tape: the sheet keeps its size when a module is opened.
+float legend_height(float width);
 
-// The op families in the picture: one below the other, or beside each other up to that width where the
-// picture lies on its side.
-Legend draw_family_legend(const CanvasGraph&, float width, const LegendPlace&);
-Legend draw_heat_legend(const TapeMetric&, const HeatScale&, const LegendPlace&);
+// The op families in the picture. What does not fit is left out, with "..." in its place. Returns the names.
+std::string draw_family_legend(const CanvasGraph&, ImVec2 corner, float width);
+// The quantity, and the colours from its least to its greatest value.
+std::string draw_heat_legend(const TapeMetric&, const HeatScale&, ImVec2 corner);
 
 }  // namespace lunagrad

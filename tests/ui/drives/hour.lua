@@ -34,15 +34,21 @@ local function round()
   ui.wait("state", "stopped")
 end
 
-local function settle()
-  ui.seconds(0.5)
-  return ui.memory("resident") / 2 ^ 20, ui.memory("heap") / 2 ^ 20
+-- The least memory after `count` runs, in MiB: garbage that no collection has freed yet does not count.
+local function least(count)
+  local resident, heap = math.huge, math.huge
+  for _ = 1, count do
+    round()
+    ui.seconds(0.5)
+    resident = math.min(resident, ui.memory("resident") / 2 ^ 20)
+    heap = math.min(heap, ui.memory("heap") / 2 ^ 20)
+  end
+  return resident, heap
 end
 
-for _ = 1, 4 do round() end
-local resident, heap = settle()
-for _ = 1, rounds do round() end
-local resident_after, heap_after = settle()
+local resident, heap = least(4)
+for _ = 1, rounds - 4 do round() end
+local resident_after, heap_after = least(4)
 print(("%d runs: resident %.1f -> %.1f MiB, heap %.1f -> %.1f MiB"):format(rounds, resident, resident_after, heap,
   heap_after))
 -- Per run at most the memory of its console lines and its folder names.
