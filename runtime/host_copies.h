@@ -23,7 +23,7 @@ class HostCopy {
 class HostCopies {
  public:
   // Begins to copy a range of the device's memory (device.h) to the host, after the work that it was given so
-  // far. Null where the range is too large to be copied at once. Error of kind device or memory.
+  // far. Null where the range is empty or too large to be copied at once. Error of kind device or memory.
   virtual std::unique_ptr<HostCopy> begin_copy_out(const void* handle, size_t offset, size_t bytes) = 0;
 
  protected:

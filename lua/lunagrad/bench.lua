@@ -301,17 +301,18 @@ local function workloads()
 end
 
 -- Best and median time of a call, in seconds, measured for about `seconds`. It waits for the device after every `together`
--- calls; the wait is not counted where only the host's time is measured.
-function M.time(call, seconds, together, host_alone)
-  local times, start = {}, lg.clock()
+-- calls; the wait is not counted where only the host's time is measured. `clock` gives seconds; default: lg.clock.
+function M.time(call, seconds, together, host_alone, clock)
+  clock = clock or lg.clock
+  local times, start = {}, clock()
   together = together or 1
   repeat
-    local t = lg.clock()
+    local t = clock()
     for _ = 1, together do call() end
-    local handed_over = lg.clock()
+    local handed_over = clock()
     lg.synchronize()
-    times[#times + 1] = ((host_alone and handed_over or lg.clock()) - t) / together
-  until #times >= 3 and lg.clock() - start > seconds
+    times[#times + 1] = ((host_alone and handed_over or clock()) - t) / together
+  until #times >= 3 and clock() - start > seconds
   table.sort(times)
   return times[1], times[(#times + 1) // 2], #times
 end

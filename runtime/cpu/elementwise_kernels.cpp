@@ -108,10 +108,11 @@ HWY_INLINE void for_each_vector(const Stretch& s, const F& f, std::index_sequenc
   const int64_t stride[] = {s.step[I] * kLanes...};
   ((stride[I] == 0 ? (hn::Store(hn::Set(d, *at[I]), d, repeated[I]), at[I] = repeated[I]) : at[I]), ...);
   auto* out = output(f(Vector<T>(double(I))...), s.out);
+  const bool past_caches = s.past_caches;  // a store may alias s
   for (int64_t left = s.count; left > 0; left -= kLanes, out += kLanes) {
     if (HWY_LIKELY(left >= kLanes)) {
       const auto y = f(Vector<T>(hn::LoadU(d, at[I]))...);
-      s.past_caches ? stream(y, out) : store(y, out);
+      past_caches ? stream(y, out) : store(y, out);
       ((at[I] += stride[I]), ...);
     } else {
       store_some(f(load_some(at[I], stride[I] ? size_t(left) : kLanes)...), out, size_t(left));

@@ -48,11 +48,16 @@ Moments<T> moments(int64_t n, const T* x, double eps) {
   T mean = 0;
   if constexpr (centred) {
     // Relative to the first element: the mean of equal numbers is exact. 1 / sqrt(eps) would magnify its
-    // rounding error.
+    // rounding error. The mean of what is left takes back the rounding where the first element is far away.
+    const auto mean_above = [&](T from) HWY_ATTR {
+      return sum_over<T>(
+                 n, [&](auto d, int64_t i, auto s)
+                        HWY_ATTR { return hn::Add(s, hn::Sub(hn::LoadU(d, x + i), hn::Set(d, from))); }) /
+             T(n);
+    };
     const T first = n > 0 && std::isfinite(x[0]) ? x[0] : 0;
-    mean = first + sum_over<T>(n, [&](auto d, int64_t i, auto s) HWY_ATTR {
-                     return hn::Add(s, hn::Sub(hn::LoadU(d, x + i), hn::Set(d, first)));
-                   }) / T(n);
+    mean = first + mean_above(first);
+    if (std::isfinite(mean)) mean += mean_above(mean);
   }
   const T squares = sum_over<T>(n, [&](auto d, int64_t i, auto s) HWY_ATTR {
     auto c = hn::LoadU(d, x + i);

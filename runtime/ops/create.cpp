@@ -8,6 +8,7 @@
 #include "runtime/cpu/parallel.h"
 #include "runtime/default_dtype.h"
 #include "runtime/ops/creation.h"
+#include "runtime/ops/dense.h"
 #include "runtime/ops/flops.h"
 
 namespace lunagrad {
@@ -285,7 +286,7 @@ void triangle_shape(Call& call) {
 template <bool lower>
 void triangle_cpu(const Call& call) {
   const Tensor &x = call.input(0), &out = call.output();
-  copy_strided(out.raw(), out.dtype(), out.strides(), x.raw(), x.dtype(), x.strides(), x.shape());
+  copy_whole(out, x);
   const int64_t rows = x.size(-2), columns = x.size(-1);
   const int64_t diagonal = std::clamp(call.integer(0), -rows, columns);  // diagonals beyond are all alike
   const size_t item = item_size(out.dtype());

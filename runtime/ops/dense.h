@@ -14,6 +14,12 @@ inline Tensor in_order(const Tensor& x) {
   return copy;
 }
 
+// For kernels that write into a copy of an operand. In place, the operand is the result.
+inline void copy_whole(const Tensor& out, const Tensor& x) {
+  if (out.raw() == x.raw() && out.dtype() == x.dtype() && out.strides() == x.strides()) return;
+  copy_strided(out.raw(), out.dtype(), out.strides(), x.raw(), x.dtype(), x.strides(), x.shape());
+}
+
 // Strides in real numbers from strides in complex numbers.
 inline Strides doubled(Strides strides) {
   for (int d = 0; d < strides.size(); ++d) strides[d] *= 2;

@@ -4,6 +4,7 @@
 #include <limits>
 #include <optional>
 
+#include "runtime/ops/blank.h"
 #include "runtime/ops/dense.h"
 #include "runtime/ops/families.h"
 #include "runtime/ops/flops.h"
@@ -136,7 +137,7 @@ Operands bag_sum_compose(const Call& call) {
   if (call.has(kSumScale)) rows = rows * unsqueeze(call.input(kSumScale), 1);
   const Tensor bag = bags_of(call.input(kSumStarts), rows.size(0));
   const Shape shape{bag_count(call), rows.size(1)};
-  return {index_add(zeros(shape, rows.dtype(), rows.device()), 0, bag, rows)};
+  return {index_add(blank(shape, rows.dtype(), rows.device()), 0, bag, rows)};
 }
 // Each row gets the gradient of its bag.
 void bag_sum_vjp(Backward& b) {

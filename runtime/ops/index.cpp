@@ -120,11 +120,12 @@ void index_add_shape(Call& call) {
 // two threads share a target, and each adds in the order of the index.
 void index_add_cpu(const Call& call) {
   const Tensor& out = call.output();
-  const Tensor x = in_order(call.input(0)), source = in_order(call.input(2));
+  const Tensor& x = call.input(0);
+  const Tensor source = in_order(call.input(2));
   const int dim = dim_of(call);
   const Split into(with_one_dim(x.shape()), dim);
   const Indices index("index_add", call.input(1), dim, into.size);
-  copy_strided(out.raw(), out.dtype(), out.strides(), x.raw(), x.dtype(), x.strides(), x.shape());
+  copy_whole(out, x);
   const int64_t count = index.size();
   if (count == 0) return;
   constexpr int64_t kFewColumns = 64;
@@ -244,7 +245,7 @@ void scatter_add_cpu(const Call& call) {
   const int dim = dim_of(call);
   const Indices indices("scatter_add", index, dim, whole[dim]);
   const int64_t stride = contiguous_strides(whole)[dim];
-  copy_strided(out.raw(), out.dtype(), out.strides(), x.raw(), x.dtype(), x.strides(), x.shape());
+  copy_whole(out, x);
   visit_any_dtype(out.dtype(), [&]<class T>() {
     const T* from = source.data<T>();
     T* to = out.data<T>();

@@ -3,6 +3,7 @@
 // multi_margin_loss, multilabel_margin_loss.
 #include <cmath>
 
+#include "runtime/ops/blank.h"
 #include "runtime/ops/families.h"
 #include "runtime/ops/loss.h"
 
@@ -275,7 +276,7 @@ Operands multilabel_margin_compose(const Call& call) {
     named =
         gt(cumprod(to(ge(target, Tensor::number(int64_t(0))), DType::i64), 1), Tensor::number(int64_t(0)));
     place = where(named, target, Tensor::number(int64_t(0)));
-    const Tensor marks = scatter_add(zeros(x.shape(), x.dtype(), x.device()), 1, place, to(named, x.dtype()));
+    const Tensor marks = scatter_add(blank(x.shape(), x.dtype(), x.device()), 1, place, to(named, x.dtype()));
     others = eq(marks, zero);
   }
   const Tensor own = unsqueeze(gather(x, 1, place), 2);  // [N, C of the target, 1]

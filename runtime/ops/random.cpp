@@ -358,7 +358,8 @@ void multinomial_cpu(const Call& call) {
   constexpr int64_t kGrain = 1 << 13;  // weights
   const Tensor &weights = call.input(0), &out = call.output();
   const int64_t n = weights.size(-1), samples = call.integer(0), rows = out.numel() / samples;
-  check_room(size_t(n), 2 * sizeof(double) + sizeof(int64_t));
+  check_room(size_t(n) * size_t(std::min<int64_t>(rows, thread_count())),
+             2 * sizeof(double) + sizeof(int64_t));
   const Tensor given = in_order(weights);
   const RandomDraw draw = draw_of(call);
   visit_dtype(given.dtype(), [&]<class T>() {

@@ -264,34 +264,34 @@ const Op kRunningProduct{.name = "_cumprod",
 
 // --- the gradient of the product of a row: dx_i = g times the product of all other elements ---
 
-// A block whose product is a normal number divides it by x_i. In other blocks, with a 0 or an infinity,
-// running products come from both ends. Blocks depend on the length alone, so the result does not depend on
-// the threads.
+// Where the products of a block and of all elements are normal numbers, the latter is divided by x_i. In
+// other blocks, as with a 0 or an infinity, running products come from both ends. Blocks depend on the length
+// alone, so the result does not depend on the threads.
 template <class T>
 void row_product_grad(const T* x, double g, int64_t n, T* to) {
   constexpr int64_t kBlock = 1024, kBlocks = 16;
   const int64_t blocks = (n + kBlock - 1) / kBlock;
-  std::vector<double> own(size_t(blocks), 1.0), others(own.size());
+  std::vector<double> products(size_t(2 * blocks), 1.0);
+  double *const own = products.data(), *const others = own + blocks;
   const auto length = [&](int64_t block) { return std::min(kBlock, n - block * kBlock); };
   parallel_for(blocks, kBlocks, [&](int64_t begin, int64_t end) {
-    for (int64_t b = begin; b < end; ++b)
-      fold_row(Fold::product, 0, x + b * kBlock, length(b), &own[size_t(b)]);
+    for (int64_t b = begin; b < end; ++b) fold_row(Fold::product, 0, x + b * kBlock, length(b), &own[b]);
   });
   double product = g;
-  for (int64_t b = 0; b < blocks; ++b) others[size_t(b)] = product, product *= own[size_t(b)];
+  for (int64_t b = 0; b < blocks; ++b) others[b] = product, product *= own[b];
   product = 1;
-  for (int64_t b = blocks; b-- > 0;) others[size_t(b)] *= product, product *= own[size_t(b)];
+  for (int64_t b = blocks; b-- > 0;) others[b] *= product, product *= own[b];
   parallel_for(blocks, kBlocks, [&](int64_t begin, int64_t end) {
     for (int64_t b = begin; b < end; ++b) {
       const T* const from = x + b * kBlock;
       T* const slopes = to + b * kBlock;
       const int64_t count = length(b);
-      if (std::isnormal(own[size_t(b)])) {
-        const double whole = others[size_t(b)] * own[size_t(b)];
+      const double rest = others[b], whole = rest * own[b];
+      if (std::isnormal(own[b]) && (rest == 0 || std::isnormal(whole))) {
         for (int64_t i = 0; i < count; ++i) slopes[i] = T(whole / double(from[i]));
         continue;
       }
-      double before[kBlock], running = others[size_t(b)];
+      double before[kBlock], running = rest;
       for (int64_t i = 0; i < count; ++i) before[i] = running, running *= double(from[i]);
       running = 1;
       for (int64_t i = count; i-- > 0; running *= double(from[i])) slopes[i] = T(before[i] * running);

@@ -26,10 +26,6 @@ void need_source_type(const char* op, const char* name, const Tensor& x, const T
   }
 }
 
-void copy_whole(const Tensor& out, const Tensor& x) {
-  copy_strided(out.raw(), out.dtype(), out.strides(), x.raw(), x.dtype(), x.strides(), x.shape());
-}
-
 // --- scatter ---
 
 void scatter_shape(Call& call) {
@@ -150,7 +146,7 @@ void index_copy_vjp(Backward& b) {
   const Tensor flat = reshape(index, {index.numel()});
   const Tensor writers = arange(0, double(flat.numel()), 1, DType::i64, flat.device());
   const int64_t size = b.shape(0).empty() ? 1 : b.shape(0)[dim];
-  const Tensor last = index_copy(zeros({size}, DType::i64, flat.device()), 0, flat, writers);
+  const Tensor last = index_copy(blank({size}, DType::i64, flat.device()), 0, flat, writers);
   Tensor counts = eq(index_select(last, 0, flat), writers);
   for (int d = dim + 1; d < b.shape(0).size(); ++d) counts = unsqueeze(counts, -1);
   if (b.shape(0).empty()) counts = reshape(counts, {});
@@ -201,7 +197,7 @@ void index_fill_vjp(Backward& b) {
   if (b.needs(0)) b.set(0, index_fill(g, dim, index, Tensor::number(int64_t(0))));
   if (!b.needs(2)) return;
   const Tensor written =
-      index_fill(zeros(g.shape(), g.dtype(), g.device()), dim, index, Tensor::number(int64_t(1)));
+      index_fill(blank(g.shape(), g.dtype(), g.device()), dim, index, Tensor::number(int64_t(1)));
   b.set(2, sum(g * written));
 }
 const Op kIndexFill{.name = "index_fill",

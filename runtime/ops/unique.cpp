@@ -9,6 +9,7 @@
 #include "runtime/cpu/parallel.h"
 #include "runtime/cpu/pieces.h"
 #include "runtime/cpu/sort.h"
+#include "runtime/ops/blank.h"
 #include "runtime/ops/dense.h"
 #include "runtime/ops/families.h"
 #include "runtime/ops/flops.h"
@@ -267,7 +268,7 @@ Operands without_repeats(const Tensor& rows, const Tensor& places, const Shape& 
   if (inverse) {
     const Tensor numbers = cumsum(changes, 0) - Tensor::number(int64_t(1));
     const Tensor back =
-        places.defined() ? scatter(zeros({n}, DType::i64, device), 0, places, numbers) : numbers;
+        places.defined() ? scatter(blank({n}, DType::i64, device), 0, places, numbers) : numbers;
     results.push_back(reshape(back, inverse_shape));
   }
   if (counts) {

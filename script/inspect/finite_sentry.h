@@ -34,7 +34,7 @@ class FiniteSentry final : public Capture {
 
   void set_on(bool on) { on_ = on; }
   bool looks() const { return on_ && !found_; }
-  bool looks_at_gradients() const { return looks() && looking_; }  // in this step
+  bool looks_at_gradients() const { return looks() && looking_; }  // now
   bool found() const { return found_; }
   double spent() const { return ticks_to_ns(spent_); }  // nanoseconds of reading since the run began
   void begin_run(int64_t done);                         // or a run goes on behind step `done`

@@ -278,7 +278,8 @@ void set_safe_point(lua_State* L, SafePoint function, void* data) {
 
 namespace {
 
-// What the tensors of all devices take, and what may be garbage beside a quarter of that.
+// What the tensors on the CPU and on the default device take, and what may be garbage beside a quarter of
+// that.
 struct TensorBytes {
   size_t live = cpu_device().memory().in_use, spare = size_t(64) << 20;
 
@@ -303,7 +304,7 @@ void collect_under_pressure(lua_State* L, Edge& state) {
   Pressure& pressure = state.pressure;
   const size_t handles = std::exchange(pressure.handles, 0);
   pressure.bytes = 0;
-  if (!lua_gc(L, LUA_GCISRUNNING)) return;
+  if (lua_gc(L, LUA_GCISRUNNING) != 1) return;  // -1: inside of a finalizer
   // A finalizer may call ops.
   struct Place {
     SourceLine line = context().line;

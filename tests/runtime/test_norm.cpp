@@ -97,6 +97,20 @@ TEST_CASE("equal numbers are normalised to 0, whatever their sum rounds to") {
     }
 }
 
+TEST_CASE("a first element far from the others costs layer_norm no digits") {
+  const NoGrad off;
+  const int64_t n = 16384;
+  std::vector<double> values(static_cast<size_t>(n));
+  for (int64_t i = 0; i < n; ++i) values[size_t(i)] = double(float(std::sin(double(i * i))));
+  values[0] = 1000;
+  const Tensor exact = Tensor::from<double>(values, {1, n}), x = to(exact, DType::f32);
+  const std::vector<double> wanted = layer_norm(exact, {n}, {}, {}, 1e-5).to_vector<double>();
+  const std::vector<double> found = layer_norm(x, {n}, {}, {}, 1e-5).to_vector<double>();
+  double worst = 0;
+  for (size_t i = 1; i < values.size(); ++i) worst = std::max(worst, std::abs(found[i] - wanted[i]));
+  CHECK(worst < 2e-7);
+}
+
 TEST_CASE("normalisation takes tensors without elements") {
   CHECK(batch_norm(zeros({0, 3}), {}, {}, {}, {}, true).shape() == Shape{0, 3});
   CHECK(group_norm(zeros({0, 4, 2}), 2).shape() == Shape{0, 4, 2});

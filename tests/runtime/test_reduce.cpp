@@ -276,6 +276,18 @@ TEST_CASE(
   set_thread_count(threads);
 }
 
+TEST_CASE("the gradient of a product is right where only the whole product is out of range") {
+  for (const double factor : {1e-200, 1e200}) {
+    std::vector<double> values(3000, 1.0);
+    values[0] = values[2000] = factor;
+    Tensor x = f64(values, {3000});
+    x.requires_grad_();
+    const std::vector<double> slopes = grad({prod(x)}, {x})[0].to_vector<double>();
+    CHECK(slopes[0] == factor);
+    CHECK(slopes[2000] == factor);
+  }
+}
+
 TEST_CASE("nansum adds what is not NaN, along any dim") {
   const Shape shape{37, 301, 11};
   std::vector<double> values(size_t(numel(shape)));

@@ -2,6 +2,7 @@
 -- calls of BATCH seconds together. CLOCK is "wall" or "processor". A line "row" with fields between tabs sets up a call (op_lines.py writes them); "forward"
 -- and "both" answer "<seconds of the best call>". A line that fails is answered by "error <text>".
 local lg = require "lunagrad"
+local bench = require "lunagrad.bench"
 local nn = lg.nn
 local batch, seconds = tonumber(arg[1]), tonumber(arg[2])
 local clock = arg[3] == "processor" and os.clock or lg.clock
@@ -123,20 +124,9 @@ function commands.row(fields)
   return "grad"
 end
 
--- The shortest time of a call, of calls that are timed together, for at least so many seconds.
-local function best_of(f, wanted, together)
-  local best, rounds, start = math.huge, 0, clock()
-  repeat
-    local t = clock()
-    for _ = 1, together do f() end
-    lg.synchronize()
-    best, rounds = math.min(best, (clock() - t) / together), rounds + 1
-  until rounds >= 3 and clock() - start > wanted
-  return best
-end
 local function timed(f)
-  local calls = math.max(1, math.min(1000, batch / best_of(f, 0, 1))) // 1 | 0
-  return ("%.9g"):format(best_of(f, seconds, calls))
+  local calls = math.max(1, math.min(1000, batch / bench.time(f, 0, 1, false, clock))) // 1 | 0
+  return ("%.9g"):format((bench.time(f, seconds, calls, false, clock)))
 end
 function commands.forward() return timed(call) end
 function commands.both() return timed(both) end
