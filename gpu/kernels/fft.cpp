@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "gpu/kernels.h"
+#include "gpu/kernels/divisor.h"
 #include "runtime/cpu/rows.h"
 #include "runtime/ops/fft_geometry.h"
 
@@ -23,6 +24,8 @@ struct Arguments {
   float scale;
   uint32_t passes;
   uint32_t radices[12];
+  Divisor by_extent, by_together, by_middle, by_inner;
+  Divisor by_stride[12];
 };
 
 static_assert(Fft::kLongest == kLongestSharedFft);
@@ -57,8 +60,8 @@ void transform(const From& from, const To& to, int64_t length, const Loops& loop
   arguments.operand = launch.reads(from);
   arguments.extent = uint32_t(length);
   arguments.rows = uint32_t(loops.outer * loops.middle * loops.inner);
-  arguments.together =
-      uint32_t(std::clamp<int64_t>(Fft::kLongest / length, 1, std::max<uint32_t>(arguments.rows, 1)));
+  arguments.together = uint32_t(
+      std::min<int64_t>({Fft::kLongest / length, Fft::kMostTogether, std::max<uint32_t>(arguments.rows, 1)}));
   arguments.middle = uint32_t(loops.middle);
   arguments.inner = uint32_t(loops.inner);
   std::copy(loops.in_stride, loops.in_stride + 3, arguments.in_stride);
@@ -70,6 +73,12 @@ void transform(const From& from, const To& to, int64_t length, const Loops& loop
   const std::vector<uint32_t> radices = radices_of(length);
   arguments.passes = uint32_t(radices.size());
   std::copy(radices.begin(), radices.end(), arguments.radices);
+  arguments.by_extent = Divisor(arguments.extent);
+  arguments.by_together = Divisor(arguments.together);
+  arguments.by_middle = Divisor(arguments.middle);
+  arguments.by_inner = Divisor(arguments.inner);
+  uint32_t stride = arguments.together;
+  for (size_t i = 0; i < radices.size(); stride *= radices[i++]) arguments.by_stride[i] = Divisor(stride);
   launch.multiplies(double(length) * arguments.rows * double(radices.size()) * 8);
   launch.run(Fft{.swap_in = swap_in,
                  .swap_out = swap_out,

@@ -1,9 +1,18 @@
 #include "gpu/kernels/halves.h"
 
+#include <algorithm>
+
 #include "gpu/kernels/copy.h"
 #include "runtime/ops.h"
 
 namespace lunagrad::gpu {
+
+bool have_one_float_type(const Call& call) {
+  const DType type = call.input(0).dtype();
+  return (type == DType::f32 || is_half(type)) &&
+         std::all_of(call.in.begin(), call.in.end(),
+                     [&](const Tensor& x) { return !x.defined() || x.dtype() == type; });
+}
 
 void run_in_f32(const Call& call, void (*run)(const Call&, Recorder&), Recorder& recorder) {
   const NoGrad off;

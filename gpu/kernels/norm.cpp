@@ -1,9 +1,10 @@
-// layer_norm and rms_norm with their gradients, f32 (shaders/norm.comp).
+// layer_norm and rms_norm with their gradients, of f32, f16 or bf16 (shaders/norm.comp).
 #include <algorithm>
 #include <limits>
 
 #include "gpu/kernels.h"
 #include "gpu/kernels/copy.h"
+#include "gpu/kernels/halves.h"
 #include "gpu/kernels/rows.h"
 #include "runtime/ops.h"
 
@@ -21,9 +22,9 @@ struct Hot {
 static_assert(sizeof(Hot) <= kHotBytes);
 
 bool supports(const Call& call) {
-  for (const Tensor& x : call.in)
-    if (x.defined() && (x.dtype() != DType::f32 || !indexable(x))) return false;
-  return true;
+  return have_one_float_type(call) && std::all_of(call.in.begin(), call.in.end(), [](const Tensor& x) {
+           return !x.defined() || indexable(x);
+         });
 }
 
 Hot hot_of(const Call& call, const Tensor& x) {
@@ -39,9 +40,10 @@ Hot hot_of(const Call& call, const Tensor& x) {
 
 struct Form {
   uint32_t mode;
-  bool centred, weight, bias;
+  bool centred, weight = false, bias = false;
   RowPlan plan{kGroupSize, 0};
   bool sums = false;
+  DType type = DType::f32;
 };
 void launch_norm(Launch& launch, const Form& form, const Hot& hot, uint64_t groups, Recorder& recorder) {
   launch.run(Norm{.mode = form.mode,
@@ -50,6 +52,7 @@ void launch_norm(Launch& launch, const Form& form, const Hot& hot, uint64_t grou
                   .has_weight = form.weight,
                   .has_bias = form.bias,
                   .sums = form.sums,
+                  .type = uint32_t(form.type),
                   .held = form.plan.held,
                   .subgroup = form.plan.subgroup},
              {group_count(groups, recorder)}, {}, bytes_of(hot));
@@ -72,8 +75,8 @@ void run_forward(const Call& call, Recorder& recorder) {
   hot.result = launch.writes(call.output());
   const Tensor* const tensors[] = {&x, &weight, &bias, &call.output()};
   const RowPlan plan = plan_rows(hot.size, tensors, recorder.physical);
-  launch_norm(launch, {Norm::kForward, centred, weight.defined(), bias.defined(), plan}, hot,
-              groups_of_rows(hot, plan), recorder);
+  launch_norm(launch, {Norm::kForward, centred, weight.defined(), bias.defined(), plan, false, x.dtype()},
+              hot, groups_of_rows(hot, plan), recorder);
 }
 
 // Outputs: the gradients of input, weight and bias. Those that are not wanted are empty.
@@ -113,7 +116,7 @@ void run_backward(const Call& call, Recorder& recorder) {
     if (wanted(0)) rows.result = launch.writes(call.output(0));
     if (at_once) rows.parts = launch.writes(parts);
     if (sums && !at_once) rows.moments = launch.writes(moments);
-    launch_norm(launch, {Norm::kBackward, centred, weight.defined(), false, plan, at_once}, rows,
+    launch_norm(launch, {Norm::kBackward, centred, weight.defined(), false, plan, at_once, x.dtype()}, rows,
                 at_once ? hot.blocks : groups, recorder);
   }
   if (!sums) return;
@@ -124,14 +127,15 @@ void run_backward(const Call& call, Recorder& recorder) {
     columns.bias = launch.reads(g);
     columns.moments = launch.reads(moments);
     columns.parts = launch.writes(parts);
-    launch_norm(launch, {Norm::kColumns, centred, false, false}, columns, wide * hot.blocks, recorder);
+    launch_norm(launch, {.mode = Norm::kColumns, .centred = centred, .type = x.dtype()}, columns,
+                wide * hot.blocks, recorder);
   }
   Launch launch(recorder);
   Hot totals = hot;
   totals.parts = launch.reads(parts);
   if (wanted(1)) totals.weight = launch.writes(call.output(1));
   if (wanted(2)) totals.bias = launch.writes(call.output(2));
-  launch_norm(launch, {Norm::kTotals, centred, false, false}, totals,
+  launch_norm(launch, {.mode = Norm::kTotals, .centred = centred, .type = x.dtype()}, totals,
               (2 * uint64_t(hot.size) + Norm::kColumnsOfGroup - 1) / Norm::kColumnsOfGroup, recorder);
 }
 

@@ -125,7 +125,11 @@ void fold_parts(const Fold& fold, Reduce form, Arguments& arguments, const Pass&
     write(launch);
     return launch_pass(launch, fold, form, arguments, pass, recorder);
   }
-  arguments.segment = uint32_t((arguments.reduced + wanted - 1) / wanted + 15) / 16 * 16;
+  // Whole rounds of the loads that a thread has in flight, where that leaves enough segments.
+  const uint32_t round = form.vector ? pass.along * fold.wide * Reduce::kMostTogether : 16;
+  const uint32_t even = uint32_t((arguments.reduced + wanted - 1) / wanted),
+                 step = even >= 2 * round ? round : 16;
+  arguments.segment = (even + step - 1) / step * step;
   arguments.segments = (arguments.reduced + arguments.segment - 1) / arguments.segment;
   const Scratch parts(recorder, size_t(arguments.segments) * arguments.results * fold.state);
   {

@@ -64,7 +64,9 @@ RowPlan plan(uint32_t length, bool in_fours, const PhysicalDevice& physical) {
   return {along, (fours + along - 1) / along, along >= subgroup ? subgroup : 0};
 }
 
-bool is_aligned(const Tensor& x) { return x.dtype() == DType::f32 && x.offset() % 4 == 0; }
+bool is_aligned(const Tensor& x) {
+  return (x.dtype() == DType::f32 || is_half(x.dtype())) && x.offset() % 4 == 0;
+}
 
 }  // namespace
 

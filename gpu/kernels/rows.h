@@ -21,8 +21,8 @@ static_assert(offsetof(Rows, stride) == 48);
 Rows rows_along(int dim, std::span<const Tensor* const> tensors);
 // How many threads share a row: a power of two, at most kGroupSize.
 uint32_t threads_along(uint32_t length);
-// Whether all rows of f32 can be accessed four elements at a time: adjacent elements, at multiples of 16
-// bytes.
+// Whether all rows, of f32 or of 16 bits, can be accessed four elements at a time: adjacent elements, that
+// begin at multiples of four.
 bool can_move_in_fours(const Rows&, std::span<const Tensor* const>);
 
 struct RowPlan {

@@ -1,5 +1,7 @@
-// softmax and log_softmax with their gradients, f32, along any dim of tensors with any strides.
+// softmax and log_softmax with their gradients, of f32, f16 or bf16, along any dim of tensors with any
+// strides.
 #include "gpu/kernels.h"
+#include "gpu/kernels/halves.h"
 #include "gpu/kernels/rows.h"
 
 namespace lunagrad::gpu {
@@ -13,7 +15,7 @@ struct Arguments {
   Rows rows;
 };
 
-bool supports(const Call& call) { return all_f32(call) && indexable(call.output()); }
+bool supports(const Call& call) { return have_one_float_type(call) && indexable(call.output()); }
 
 template <uint32_t mode>
 void run(const Call& call, Recorder& recorder) {
@@ -30,7 +32,11 @@ void run(const Call& call, Recorder& recorder) {
   }
   arguments.rows = rows_along(dim, std::span(tensors, count));
   const RowPlan plan = plan_rows(arguments.rows, std::span(tensors, count), recorder.physical);
-  launch.run(Softmax{.mode = mode, .along = plan.along, .held = plan.held, .subgroup = plan.subgroup},
+  launch.run(Softmax{.mode = mode,
+                     .along = plan.along,
+                     .type = uint32_t(out.dtype()),
+                     .held = plan.held,
+                     .subgroup = plan.subgroup},
              {group_count((arguments.rows.count + plan.together() - 1) / plan.together(), recorder)},
              bytes_of(arguments));
 }

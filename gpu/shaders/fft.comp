@@ -4,6 +4,7 @@
 // dispatches: over the columns of a matrix, then over its rows, with a multiplication by roots of unity between them.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
+#include "divisor.glsl"
 
 layout(local_size_x = 256) in;
 // The inverse transform is the forward one of numbers whose parts are exchanged.
@@ -26,12 +27,18 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arg
   float scale;
   uint passes;
   uint radices[12];
+  Divisor by_extent, by_together, by_middle, by_inner;
+  Divisor by_stride[12];   // of the passes
 };
 layout(push_constant, scalar) uniform Push {
   Arguments arguments;
 };
 
+const uint kMostTogether = 256;
 shared vec2 numbers[kLongest];
+shared vec2 roots[kLongest / 2 + 1];  // exp(-2 pi i k / extent), k <= extent / 2
+shared int64_t row_from[kMostTogether], row_to[kMostTogether];
+shared uint row_middle[kMostTogether];
 
 vec2 times(vec2 a, vec2 b) {
   return vec2(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x);
@@ -57,11 +64,18 @@ vec2 root(uint k, uint n) {
   return vec2(left ? -z.x : z.x, lower ? z.y : -z.y);
 }
 
+// exp(-2 pi i k / extent), k < extent: of two exponents whose sum is extent one is the other's conjugate.
+vec2 tabled_root(uint k) {
+  const bool upper = 2 * k > arguments.extent;
+  const vec2 z = roots[upper ? arguments.extent - k : k];
+  return vec2(z.x, upper ? -z.y : z.y);
+}
+
 // A pass of the rows of this work group: `n` numbers remain to be combined, `stride` transforms lie side by side. The
 // butterflies of a thread are read before any of them is written. kHeld * 256 * kRadix >= kLongest.
 #define PASS(NAME, kRadix, kHeld, BUTTERFLY)                                         \
-  void NAME(uint n, uint stride) {                                                   \
-    const uint left = n / kRadix, count = left * stride, me = gl_LocalInvocationID.x; \
+  void NAME(uint left, uint stride, Divisor by_stride, uint turn) {                  \
+    const uint count = left * stride, me = gl_LocalInvocationID.x;                   \
     vec2 held[kHeld][kRadix];                                                        \
     [[unroll]] for (uint h = 0; h < kHeld; ++h) {                                    \
       const uint b = me + h * 256;                                                   \
@@ -69,16 +83,16 @@ vec2 root(uint k, uint n) {
         vec2 x[kRadix];                                                              \
         [[unroll]] for (uint k = 0; k < kRadix; ++k) x[k] = numbers[b + k * count];  \
         BUTTERFLY                                                                    \
-        const uint p = b / stride;                                                   \
+        const uint p = quotient(b, by_stride);                                       \
         held[h][0] = x[0];                                                           \
-        [[unroll]] for (uint j = 1; j < kRadix; ++j) held[h][j] = times(x[j], root(p * j, n)); \
+        [[unroll]] for (uint j = 1; j < kRadix; ++j) held[h][j] = times(x[j], tabled_root(p * j * turn)); \
       }                                                                              \
     }                                                                                \
     barrier();                                                                       \
     [[unroll]] for (uint h = 0; h < kHeld; ++h) {                                    \
       const uint b = me + h * 256;                                                   \
       if (b < count) {                                                               \
-        const uint to = b / stride * stride * kRadix + b % stride;                   \
+        const uint to = b + quotient(b, by_stride) * stride * (kRadix - 1);          \
         [[unroll]] for (uint j = 0; j < kRadix; ++j) numbers[to + j * stride] = held[h][j]; \
       }                                                                              \
     }                                                                                \
@@ -124,52 +138,68 @@ PASS(pass5, 5, 2, {
   x[4] = a - c;
 })
 
-// The middle index of a row, and its place in the operand and in the result.
-uint place_of(uint row, out int64_t from, out int64_t to) {
-  const uint i = row % arguments.inner, m = row / arguments.inner % arguments.middle;
-  const uint outer = row / arguments.inner / arguments.middle;
-  from = int64_t(outer) * arguments.in_stride[0] + int64_t(m) * arguments.in_stride[1] + int64_t(i) * arguments.in_stride[2];
-  to = int64_t(outer) * arguments.out_stride[0] + int64_t(m) * arguments.out_stride[1] + int64_t(i) * arguments.out_stride[2];
-  return m;
+// Notes where the rows of this work group lie in the operand and in the result, and their middle indices.
+void note_rows(uint first, uint count) {
+  const uint r = gl_LocalInvocationID.x;
+  if (r >= count) return;
+  const uint row = first + r, rest = quotient(row, arguments.by_inner), outer = quotient(rest, arguments.by_middle);
+  const int64_t i = int64_t(row - rest * arguments.inner), m = int64_t(rest - outer * arguments.middle);
+  row_from[r] = int64_t(outer) * arguments.in_stride[0] + m * arguments.in_stride[1] + i * arguments.in_stride[2];
+  row_to[r] = int64_t(outer) * arguments.out_stride[0] + m * arguments.out_stride[1] + i * arguments.out_stride[2];
+  row_middle[r] = uint(m);
+}
+
+// The row and the element of a row that a thread moves.
+struct Place {
+  uint row, element;
+};
+Place place_of(uint at, bool rows_first) {
+  if (rows_first) {
+    const uint element = quotient(at, arguments.by_together);
+    return Place(at - element * arguments.together, element);
+  }
+  const uint row = quotient(at, arguments.by_extent);
+  return Place(row, at - row * arguments.extent);
 }
 
 void main() {
   const uint extent = arguments.extent, together = arguments.together, me = gl_LocalInvocationID.x;
   const uint blocks = (arguments.rows + together - 1) / together;
+  for (uint k = me; k <= extent / 2; k += 256) roots[k] = root(k, extent);
   for (uint block = gl_WorkGroupID.x; block < blocks; block += gl_NumWorkGroups.x) {
-    const uint first = block * together;
+    const uint first = block * together, count = min(together, arguments.rows - first);
+    note_rows(first, count);
+    barrier();
     for (uint at = me; at < extent * together; at += 256) {
-      const uint row = ROWS_FIRST_IN ? at % together : at / extent, e = ROWS_FIRST_IN ? at / together : at % extent;
-      int64_t from, to;
+      const Place p = place_of(at, ROWS_FIRST_IN);
       vec2 z = vec2(0.0);
-      if (first + row < arguments.rows) {
-        place_of(first + row, from, to);
-        z = C64Element(arguments.operand + (from + int64_t(e) * arguments.in_step) * 8).at;
-      }
-      numbers[e * together + row] = SWAP_IN ? z.yx : z;
+      if (p.row < count)
+        z = C64Element(arguments.operand + (row_from[p.row] + int64_t(p.element) * arguments.in_step) * 8).at;
+      numbers[p.element * together + p.row] = SWAP_IN ? z.yx : z;
     }
     barrier();
-    uint n = extent, stride = together;
+    uint stride = together, turn = 1, left = extent;
     for (uint i = 0; i < arguments.passes; ++i) {
       const uint radix = arguments.radices[i];
+      const Divisor by_stride = arguments.by_stride[i];
+      left /= radix;
       switch (radix) {
-        case 2: pass2(n, stride); break;
-        case 3: pass3(n, stride); break;
-        case 4: pass4(n, stride); break;
-        default: pass5(n, stride); break;
+        case 2: pass2(left, stride, by_stride, turn); break;
+        case 3: pass3(left, stride, by_stride, turn); break;
+        case 4: pass4(left, stride, by_stride, turn); break;
+        default: pass5(left, stride, by_stride, turn); break;
       }
-      n /= radix;
       stride *= radix;
+      turn *= radix;
     }
     for (uint at = me; at < extent * together; at += 256) {
-      const uint row = ROWS_FIRST_OUT ? at % together : at / extent, e = ROWS_FIRST_OUT ? at / together : at % extent;
-      if (first + row >= arguments.rows) continue;
-      int64_t from, to;
-      const uint m = place_of(first + row, from, to);
-      vec2 z = numbers[e * together + row];
-      if (arguments.turns > 0) z = times(z, root(m * e, arguments.turns));
+      const Place p = place_of(at, ROWS_FIRST_OUT);
+      if (p.row >= count) continue;
+      vec2 z = numbers[p.element * together + p.row];
+      if (arguments.turns > 0) z = times(z, root(row_middle[p.row] * p.element, arguments.turns));
       z *= arguments.scale;
-      C64Element(arguments.result + (to + int64_t(e) * arguments.out_step) * 8).at = SWAP_OUT ? z.yx : z;
+      C64Element(arguments.result + (row_to[p.row] + int64_t(p.element) * arguments.out_step) * 8).at =
+        SWAP_OUT ? z.yx : z;
     }
     barrier();
   }

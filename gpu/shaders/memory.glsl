@@ -56,10 +56,13 @@ uint float_to_half(float x) {
 float bfloat_to_float(uint bits) {
   return uintBitsToFloat(bits << 16);
 }
-uint float_to_bfloat(float x) {
+// The result is in the upper 16 bits; the lower ones are undefined.
+uint rounded_to_bfloat(float x) {
   const uint bits = floatBitsToUint(x);
-  if (lg_isnan(x)) return bits >> 16 | 0x40u;
-  return (bits + 0x7fffu + (bits >> 16 & 1u)) >> 16;
+  return lg_isnan(x) ? bits | 0x400000u : bits + 0x7fffu + (bits >> 16 & 1u);
+}
+uint float_to_bfloat(float x) {
+  return rounded_to_bfloat(x) >> 16;
 }
 
 float load_f32(uint64_t address, int64_t i) {
@@ -90,9 +93,13 @@ void store_four(uint64_t address, int64_t i, uint type, vec4 values) {
     return;
   }
   uvec4 bits;
-  [[unroll]] for (uint j = 0; j < 4; ++j)
-    bits[j] = type == kF16 ? float_to_half(values[j]) : float_to_bfloat(values[j]);
-  U32x2Elements(address + i * 8).at = bits.xz | bits.yw << 16;
+  if (type == kF16) {
+    [[unroll]] for (uint j = 0; j < 4; ++j) bits[j] = float_to_half(values[j]);
+    U32x2Elements(address + i * 8).at = bits.xz | bits.yw << 16;
+    return;
+  }
+  [[unroll]] for (uint j = 0; j < 4; ++j) bits[j] = rounded_to_bfloat(values[j]);
+  U32x2Elements(address + i * 8).at = bits.xz >> 16 | (bits.yw & 0xffff0000u);
 }
 
 // Element i as a float.

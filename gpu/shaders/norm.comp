@@ -10,6 +10,8 @@ layout(constant_id = 2) const bool CENTRED = true;
 layout(constant_id = 3) const bool HAS_WEIGHT = false;
 layout(constant_id = 4) const bool HAS_BIAS = false;
 layout(constant_id = 5) const bool SUMS = false;  // kBackward with held rows also sums over its rows
+layout(constant_id = 6) const uint TYPE = 6;      // of all tensors; sums are f32
+const int64_t kBytes = TYPE == kF32 ? 4 : 2;      // of an element
 
 const uint kForward = 0, kBackward = 1, kColumns = 2, kTotals = 3;
 
@@ -30,7 +32,7 @@ vec4 gn_over_rows[kSummed], g_over_rows[kSummed];  // sums of this thread's colu
 shared vec4 fours_meeting[SUMS ? 256 : 1];
 
 float weight_at(uint i) {
-  return HAS_WEIGHT ? load_f32(weight, int64_t(i)) : 1.0;
+  return HAS_WEIGHT ? load_float(weight, int64_t(i), TYPE) : 1.0;
 }
 
 void keep_moments(uint row, float mean, float r) {
@@ -40,7 +42,7 @@ void keep_moments(uint row, float mean, float r) {
 }
 
 vec4 weights_at(uint i) {
-  return HAS_WEIGHT ? load_f32x4(weight, int64_t(i)) : vec4(1.0);
+  return HAS_WEIGHT ? load_four(weight, int64_t(i), TYPE) : vec4(1.0);
 }
 
 // Devices round a quotient to 2.5 ulp. The remainder corrects it.
@@ -58,7 +60,7 @@ float inverse_deviation(float squares, float off) {
 
 void held_row(int64_t begins, uint fours) {
   vec4 n[kHeld];
-  hold(n, x + begins, fours, 0.0);
+  hold(n, x + begins, fours, 0.0, TYPE);
   float sum = 0.0, squares = 0.0, left = 0.0;
   if (CENTRED)
     [[unroll]] for (uint h = 0; h < kHeld; ++h) sum += in_all(n[h]);
@@ -77,13 +79,13 @@ void held_row(int64_t begins, uint fours) {
       const uint i = along() + h * ALONG;
       if (i >= fours) continue;
       n[h] *= weights_at(i);
-      if (HAS_BIAS) n[h] += load_f32x4(bias, int64_t(i));
+      if (HAS_BIAS) n[h] += load_four(bias, int64_t(i), TYPE);
     }
-    put(n, result + begins, fours);
+    put(n, result + begins, fours, TYPE);
     return;
   }
   vec4 g[kHeld];
-  hold(g, bias + begins, fours, 0.0);
+  hold(g, bias + begins, fours, 0.0, TYPE);
   if (SUMS)
     [[unroll]] for (uint h = 0; h < kHeld; ++h) {
       if (along() + h * ALONG >= fours) continue;
@@ -102,7 +104,7 @@ void held_row(int64_t begins, uint fours) {
   const float g_mean = CENTRED ? row_sum(g_sum) / float(size) : 0.0;
   const float gn_mean = row_sum(gn_sum) / float(size);
   [[unroll]] for (uint h = 0; h < kHeld; ++h) g[h] = r * (g[h] - g_mean - n[h] * gn_mean);
-  put(g, result + begins, fours);
+  put(g, result + begins, fours, TYPE);
 }
 
 // Adds the sums of all rows of the work group and stores them.
@@ -128,18 +130,18 @@ void along_rows() {
     const uint end = row < count ? size : 0;
     const int64_t at = int64_t(row) * int64_t(size);
     if (HELD > 0) {
-      held_row(at * 4, end / 4);
+      held_row(at * kBytes, end / 4);
       continue;
     }
     float mean = 0.0;
     if (CENTRED) {
       float sum = 0.0;
-      for (uint i = along(); i < end; i += ALONG) sum += load_f32(x, at + i);
+      for (uint i = along(); i < end; i += ALONG) sum += load_float(x, at + i, TYPE);
       mean = mean_of(row_sum(sum));
     }
     float squares = 0.0, left = 0.0;
     for (uint i = along(); i < end; i += ALONG) {
-      const float apart = load_f32(x, at + i) - mean;
+      const float apart = load_float(x, at + i, TYPE) - mean;
       squares += apart * apart;
       left += apart;
     }
@@ -148,8 +150,8 @@ void along_rows() {
     mean += off;
     if (MODE == kForward) {
       for (uint i = along(); i < end; i += ALONG) {
-        const float y = (load_f32(x, at + i) - mean) * r * weight_at(i);
-        store_f32(result, at + i, HAS_BIAS ? y + load_f32(bias, int64_t(i)) : y);
+        const float y = (load_float(x, at + i, TYPE) - mean) * r * weight_at(i);
+        store_float(result, at + i, TYPE, HAS_BIAS ? y + load_float(bias, int64_t(i), TYPE) : y);
       }
       continue;
     }
@@ -157,15 +159,15 @@ void along_rows() {
     if (result == 0) continue;
     float h_sum = 0.0, hn_sum = 0.0;
     for (uint i = along(); i < end; i += ALONG) {
-      const float h = load_f32(bias, at + i) * weight_at(i);
+      const float h = load_float(bias, at + i, TYPE) * weight_at(i);
       h_sum += h;
-      hn_sum += h * (load_f32(x, at + i) - mean) * r;
+      hn_sum += h * (load_float(x, at + i, TYPE) - mean) * r;
     }
     const float h_mean = CENTRED ? row_sum(h_sum) / float(size) : 0.0;
     const float hn_mean = row_sum(hn_sum) / float(size);
     for (uint i = along(); i < end; i += ALONG) {
-      const float h = load_f32(bias, at + i) * weight_at(i), n = (load_f32(x, at + i) - mean) * r;
-      store_f32(result, at + i, r * (h - h_mean - n * hn_mean));
+      const float h = load_float(bias, at + i, TYPE) * weight_at(i), n = (load_float(x, at + i, TYPE) - mean) * r;
+      store_float(result, at + i, TYPE, r * (h - h_mean - n * hn_mean));
     }
   }
   if (SUMS) store_sums();
@@ -181,8 +183,8 @@ void along_columns() {
     float gn = 0.0, g_sum = 0.0;
     for (uint row = block * each; row < min(count, (block + 1) * each); ++row) {
       const int64_t at = int64_t(row) * int64_t(size) + column;
-      const float g = load_f32(bias, at);
-      gn += g * (load_f32(x, at) - load_f32(moments, int64_t(row) * 2)) * load_f32(moments, int64_t(row) * 2 + 1);
+      const float g = load_float(bias, at, TYPE);
+      gn += g * (load_float(x, at, TYPE) - load_f32(moments, int64_t(row) * 2)) * load_f32(moments, int64_t(row) * 2 + 1);
       g_sum += g;
     }
     store_f32(parts, int64_t(block) * 2 * int64_t(size) + column, gn);
@@ -208,9 +210,9 @@ void along_blocks() {
     sum = 0.0;
     [[unroll]] for (uint s = 0; s < kSlices; ++s) sum += meeting[s * kColumnsOfGroup + me];
     if (column >= size)
-      store_f32(bias, int64_t(column - size), sum);
+      store_float(bias, int64_t(column - size), TYPE, sum);
     else if (weight != 0)
-      store_f32(weight, int64_t(column), sum);
+      store_float(weight, int64_t(column), TYPE, sum);
   }
 }
 

@@ -49,7 +49,8 @@ layout(push_constant, scalar) uniform Push {
 };
 
 const bool kTwo = OTHER_TYPE != kAbsent;
-const uint kTogether = 4;  // elements or vectors that a thread loads before it folds them, so that the loads overlap
+// Elements or vectors that a thread loads before it folds them, so that the loads overlap: as many bytes of 16-bit types.
+const uint kMostTogether = 8, kTogether = TYPE == kF16 || TYPE == kBF16 ? kMostTogether : 4;
 
 State none();
 State both(State earlier, State later);
@@ -79,6 +80,7 @@ Places kept_places(uint index) {
   return places;
 }
 Places reduced_places(Places base, uint i) {
+  if (VECTOR && REDUCED_DIMS == 1) return Places(base.one + i, base.other + i);
   [[unroll]] for (int d = int(REDUCED_DIMS) - 1; d >= 0; --d) {
     const int64_t place = int64_t(d == 0 ? i : i % arguments.reduced_size[d]);
     base.one += place * arguments.reduced_stride[0][d];

@@ -9,7 +9,7 @@
 layout(local_size_x = 256) in;
 layout(constant_id = 0) const uint MODE = 0;
 layout(constant_id = 1) const uint ALONG = 256;
-// The vectors of a row that a thread loads once and holds in registers, if rows are contiguous and aligned to 16 bytes.
+// The vectors of a row that a thread loads once and holds in registers, if rows are contiguous and begin at vectors.
 // 0: elements are loaded one by one, each time they are needed.
 layout(constant_id = 10) const uint HELD = 0;
 const uint kHeld = HELD == 0 ? 1 : HELD;
@@ -31,17 +31,17 @@ uint beside() {
   return thread() / ALONG;
 }
 
-// Loads a thread's part of a row of `fours` vectors at address `row`; `otherwise` beyond its end.
-void hold(out vec4 held[kHeld], uint64_t row, uint fours, float otherwise) {
+// Loads a thread's part of a row of `fours` vectors of that type at address `row`; `otherwise` beyond its end.
+void hold(out vec4 held[kHeld], uint64_t row, uint fours, float otherwise, uint type) {
   [[unroll]] for (uint h = 0; h < kHeld; ++h) {
     const uint i = along() + h * ALONG;
-    held[h] = i < fours ? load_f32x4(row, int64_t(i)) : vec4(otherwise);
+    held[h] = i < fours ? load_four(row, int64_t(i), type) : vec4(otherwise);
   }
 }
-void put(vec4 held[kHeld], uint64_t row, uint fours) {
+void put(vec4 held[kHeld], uint64_t row, uint fours, uint type) {
   [[unroll]] for (uint h = 0; h < kHeld; ++h) {
     const uint i = along() + h * ALONG;
-    if (i < fours) store_f32x4(row, int64_t(i), held[h]);
+    if (i < fours) store_four(row, int64_t(i), type, held[h]);
   }
 }
 float in_all(vec4 v) {

@@ -4,6 +4,8 @@
 #extension GL_GOOGLE_include_directive : require
 #include "rows.glsl"
 
+layout(constant_id = 2) const uint TYPE = 6;  // of all tensors
+const int64_t kBytes = TYPE == kF32 ? 4 : 2;  // of an element
 const uint kSoftmax = 0, kLogSoftmax = 1, kSoftmaxGrad = 2, kLogSoftmaxGrad = 3;
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
@@ -18,7 +20,7 @@ layout(push_constant, scalar) uniform Push {
 void held_row(uint64_t result, uint64_t first, uint64_t second, uint fours) {
   vec4 x[kHeld];
   if (MODE == kSoftmax || MODE == kLogSoftmax) {
-    hold(x, first, fours, -infinity());
+    hold(x, first, fours, -infinity(), TYPE);
     float largest = -infinity();
     [[unroll]] for (uint h = 0; h < kHeld; ++h)
       largest = max(largest, max(max(x[h].x, x[h].y), max(x[h].z, x[h].w)));
@@ -35,8 +37,8 @@ void held_row(uint64_t result, uint64_t first, uint64_t second, uint fours) {
     [[unroll]] for (uint h = 0; h < kHeld; ++h) x[h] = MODE == kSoftmax ? e[h] * last : x[h] - last;
   } else {
     vec4 y[kHeld];
-    hold(x, first, fours, 0.0);
-    hold(y, second, fours, 0.0);
+    hold(x, first, fours, 0.0, TYPE);
+    hold(y, second, fours, 0.0, TYPE);
     float sum = 0.0;
     [[unroll]] for (uint h = 0; h < kHeld; ++h) sum += in_all(MODE == kSoftmaxGrad ? x[h] * y[h] : x[h]);
     sum = row_sum(sum);
@@ -44,7 +46,7 @@ void held_row(uint64_t result, uint64_t first, uint64_t second, uint fours) {
       [[unroll]] for (uint j = 0; j < 4; ++j)
         x[h][j] = MODE == kSoftmaxGrad ? y[h][j] * (x[h][j] - sum) : x[h][j] - exp_of_negative(y[h][j]) * sum;
   }
-  put(x, result, fours);
+  put(x, result, fours, TYPE);
 }
 
 void main() {
@@ -62,36 +64,37 @@ void main() {
     }
     const uint end = exists ? length : 0;
     if (HELD > 0) {
-      held_row(arguments.result + at[0] * 4, arguments.operand[0] + at[1] * 4, arguments.operand[1] + at[2] * 4, end / 4);
+      held_row(arguments.result + at[0] * kBytes, arguments.operand[0] + at[1] * kBytes, arguments.operand[1] + at[2] * kBytes,
+               end / 4);
       continue;
     }
     if (MODE == kSoftmax || MODE == kLogSoftmax) {
       float largest = -infinity();
       for (uint i = along(); i < end; i += ALONG)
-        largest = max(largest, load_f32(arguments.operand[0], at[1] + int64_t(i) * arguments.rows.step[1]));
+        largest = max(largest, load_float(arguments.operand[0], at[1] + int64_t(i) * arguments.rows.step[1], TYPE));
       largest = row_max(largest);
       float sum = 0.0;
       for (uint i = along(); i < end; i += ALONG)
-        sum += exp_of_negative(load_f32(arguments.operand[0], at[1] + int64_t(i) * arguments.rows.step[1]) - largest);
+        sum += exp_of_negative(load_float(arguments.operand[0], at[1] + int64_t(i) * arguments.rows.step[1], TYPE) - largest);
       sum = row_sum(sum);
       const float last = MODE == kSoftmax ? 1.0 / sum : lg_log(sum);
       for (uint i = along(); i < end; i += ALONG) {
-        const float x = load_f32(arguments.operand[0], at[1] + int64_t(i) * arguments.rows.step[1]) - largest;
-        store_f32(arguments.result, at[0] + int64_t(i) * arguments.rows.step[0],
+        const float x = load_float(arguments.operand[0], at[1] + int64_t(i) * arguments.rows.step[1], TYPE) - largest;
+        store_float(arguments.result, at[0] + int64_t(i) * arguments.rows.step[0], TYPE,
                   MODE == kSoftmax ? exp_of_negative(x) * last : x - last);
       }
     } else {
       float sum = 0.0;
       for (uint i = along(); i < end; i += ALONG) {
-        const float g = load_f32(arguments.operand[0], at[1] + int64_t(i) * arguments.rows.step[1]);
-        const float y = load_f32(arguments.operand[1], at[2] + int64_t(i) * arguments.rows.step[2]);
+        const float g = load_float(arguments.operand[0], at[1] + int64_t(i) * arguments.rows.step[1], TYPE);
+        const float y = load_float(arguments.operand[1], at[2] + int64_t(i) * arguments.rows.step[2], TYPE);
         sum += MODE == kSoftmaxGrad ? g * y : g;
       }
       sum = row_sum(sum);
       for (uint i = along(); i < end; i += ALONG) {
-        const float g = load_f32(arguments.operand[0], at[1] + int64_t(i) * arguments.rows.step[1]);
-        const float y = load_f32(arguments.operand[1], at[2] + int64_t(i) * arguments.rows.step[2]);
-        store_f32(arguments.result, at[0] + int64_t(i) * arguments.rows.step[0],
+        const float g = load_float(arguments.operand[0], at[1] + int64_t(i) * arguments.rows.step[1], TYPE);
+        const float y = load_float(arguments.operand[1], at[2] + int64_t(i) * arguments.rows.step[2], TYPE);
+        store_float(arguments.result, at[0] + int64_t(i) * arguments.rows.step[0], TYPE,
                   MODE == kSoftmaxGrad ? y * (g - sum) : g - exp_of_negative(y) * sum);
       }
     }

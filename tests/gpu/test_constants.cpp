@@ -34,7 +34,8 @@ TEST_CASE("the structs of shaders have the ids of their SPIR-V, once each and in
 TEST_CASE("the values of a struct are its constants in the order of their ids") {
   using gpu::shaders::Softmax;
   const Softmax given{.mode = Softmax::kSoftmaxGrad, .along = 32, .held = 3, .subgroup = 16};
-  CHECK(given.values() == std::array<uint32_t, 4>{Softmax::kSoftmaxGrad, 32, 3, 16});
+  CHECK(given.values() ==
+        std::array<uint32_t, 5>{Softmax::kSoftmaxGrad, 32, gpu::shaders::ElementType::kF32, 3, 16});
   const Softmax back = Softmax::of_values(given.values());
   CHECK(back.held == 3);
   CHECK(back.values() == given.values());

@@ -177,6 +177,46 @@ TEST_CASE("norms of short and long rows, with weights and their gradients") {
   }
 }
 
+TEST_CASE("rows of 16 bits are normalised without casts, and results rounded once") {
+  for (const DType type : {DType::f16, DType::bf16})
+    for (const int64_t size : {6, 64, 65, 1024, 1028, 5000, 8192}) {
+      const auto leaf = [&](const Shape& shape, uint64_t stream) {
+        return to(to(random(shape, stream), gpu()), type).requires_grad_();
+      };
+      const Tensor x = leaf({5, size}, 1), w = leaf({size}, 2), b = leaf({size}, 3),
+                   g = leaf({5, size}, 4).detach();
+      const Tensor exact_g = to(to(g, cpu_device()), DType::f64);
+      const auto check = [&](const char* name, const auto& f) {
+        TensorList leaves, there, results;
+        for (const Tensor& leaf : {x, w, b}) {
+          leaves.push_back(leaf.detach().requires_grad_());
+          there.push_back(to(to(leaf.detach(), cpu_device()), DType::f64).requires_grad_());
+        }
+        {
+          const Fallbacks trace;
+          const Tensor y = f(leaves);
+          backward(y, g);
+          CHECK_MESSAGE(trace.casts == 0, name << " of " << type);
+          CHECK_MESSAGE(trace.ops.empty(), name << " of " << type);
+          results.push_back(y);
+        }
+        const Tensor exact = f(there);
+        backward(exact, exact_g);
+        const double rounding = type == DType::f16 ? 0x1p-10 : 0x1p-7;  // of the largest number, at most
+        CHECK_MESSAGE(distance(results[0], exact) < rounding, name << " of " << size << " " << type);
+        for (size_t i = 0; i < leaves.size(); ++i)
+          if (leaves[i].grad().defined())
+            CHECK_MESSAGE(distance(leaves[i].grad(), there[i].grad()) < rounding,
+                          name << " of " << size << " " << type << ": gradient " << i);
+      };
+      check("layer_norm",
+            [&](const TensorList& in) { return layer_norm(in[0], {size}, in[1], in[2], 1e-5); });
+      check("rms_norm", [&](const TensorList& in) { return rms_norm(in[0], {size}, in[1], 1e-5); });
+      check("softmax", [](const TensorList& in) { return softmax(in[0], 1); });
+      check("log_softmax", [](const TensorList& in) { return log_softmax(in[0], 1); });
+    }
+}
+
 TEST_CASE("layer_norm and group_norm of equal numbers are 0 on the device, whatever their sum rounds to") {
   const NoGrad off;
   for (const int64_t size : {3, 64, 65, 77, 1000, 1028, 5001})
