@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <utility>
+
 #include "runtime/context.h"
 #include "runtime/error.h"
 #include "runtime/memory_limit.h"
@@ -46,6 +48,14 @@ size_t memory_in_use() {
 
 Storage::Storage(Device& device_in, size_t bytes_in)
     : device(device_in), data(device_in.alloc(admitted(bytes_in))), bytes(bytes_in) {}
+
+Storage::Storage(Device& device_in, void* data_in, size_t bytes_in)
+    : device(device_in), data(data_in), bytes(bytes_in) {}
+
+void* Storage::release() {
+  bytes = 0;
+  return std::exchange(data, nullptr);
+}
 
 Storage::~Storage() { device.free(data, bytes); }
 

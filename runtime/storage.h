@@ -10,12 +10,17 @@ namespace lunagrad {
 class Storage final : public Counted, public Pooled<Storage> {
  public:
   Storage(Device&, size_t bytes);
+  // Owns `data` from now on, which alloc(bytes) of the device returned, on any thread.
+  Storage(Device&, void* data, size_t bytes);
+  // Gives the memory away: the caller frees it, on any thread. Tensors that refer to it must not be read
+  // again.
+  void* release();
   ~Storage();
   static void destroy(Storage* storage) { delete storage; }
 
   Device& device;
-  void* const data;  // pointer on the CPU, the device's handle elsewhere
-  const size_t bytes;
+  void* data;  // pointer on the CPU, the device's handle elsewhere; changed by release() alone
+  size_t bytes;
   uint32_t version = 0;          // counts in-place writes
   const char* last_writer = "";  // name of the op of the last in-place write
   SourceLine last_write;         // script line of the last in-place write

@@ -16,11 +16,17 @@ class Alone final : public Transport {
   void start_gather(const void* own, void* all, const Counts& counts, size_t unit) override {
     if (counts[0] > 0) std::memmove(all, own, size_t(counts[0]) * unit);
   }
-  void start_exchange(const void* out, const Counts& counts, void* in, const Counts&, size_t unit) override {
-    if (counts[0] > 0) std::memmove(in, out, size_t(counts[0]) * unit);
+  void start_exchange(const void* out, const Counts& counts, void* in, const Counts&, size_t unit,
+                      const Counts& places) override {
+    const size_t first = places.empty() ? 0 : size_t(places[0]) * unit;
+    if (counts[0] > 0) std::memmove(in, static_cast<const char*>(out) + first, size_t(counts[0]) * unit);
   }
   void start_broadcast(void*, int64_t, size_t, int) override {}
   bool done() override { return true; }
+  // There is no other rank: world.cpp refuses transfers.
+  int start_send(const void*, size_t, int, Piece) override { return 0; }
+  int start_receive(void*, size_t, int, Piece) override { return 0; }
+  bool passed(int) override { return true; }
   void send_note(int, const std::string&) override {}
   std::optional<std::pair<int, std::string>> next_note() override { return std::nullopt; }
   void close() override {}

@@ -27,8 +27,9 @@ constexpr std::chrono::microseconds kShortNap{5}, kNap{50};
 constexpr int kSpins = 20, kShortNaps = 200;  // looks at a meeting without a nap, and with short ones
 constexpr double kAnswerSeconds = 3;          // in which a living rank says where it is
 constexpr double kEndSeconds = 2;             // in which a script may end after its error
-constexpr int64_t kSmall = 1 << 14;           // bytes of a sum that every rank adds by itself
-constexpr int64_t kPiece = int64_t(1) << 26;  // elements of a sum that travel at a time
+constexpr double kFailSeconds = 1;            // in which the other ranks may end with the same error
+
+constexpr const char* kDifferentTransfers = "two ranks are in different transfers";
 
 std::chrono::steady_clock::duration seconds(double value) {
   return std::chrono::duration_cast<std::chrono::steady_clock::duration>(
@@ -63,26 +64,6 @@ std::string places_text(const std::vector<std::string>& places) {
   return list;
 }
 
-// The elements of each rank when `count` are divided evenly: the first ranks have one more.
-Transport::Counts divide(int64_t count, int size) {
-  Transport::Counts counts(size_t(size), count / size);
-  for (int64_t i = 0; i < count % size; ++i) ++counts[size_t(i)];
-  return counts;
-}
-
-int64_t sum_of(const std::vector<int64_t>& counts) {
-  int64_t sum = 0;
-  for (const int64_t count : counts) sum += count;
-  return sum;
-}
-
-// The places of `n` blocks of `count` elements that follow one another.
-std::vector<const void*> blocks_in(const char* memory, int n, int64_t count, size_t item) {
-  std::vector<const void*> blocks;
-  for (int i = 0; i < n; ++i) blocks.push_back(memory + size_t(i) * size_t(count) * item);
-  return blocks;
-}
-
 }  // namespace
 
 // What a rank tells the others before a collective.
@@ -95,6 +76,7 @@ struct Courier::Mark {
 Courier::Courier(CourierOptions options) : options_(std::move(options)) {
   if (!options_.open) {
     transport_ = make_alone();
+    transfers_ = std::make_unique<Transfers>(*transport_);
     opened_ = true;
     return;
   }
@@ -130,11 +112,21 @@ bool Courier::done(const Job& job) {
 
 void Courier::wait(const Job& job) {
   std::unique_lock lock(mutex_);
+  struct Leave {
+    const Job*& waited_for;
+    ~Leave() { waited_for = nullptr; }
+  } const leave{waited_for_};
+  waited_for_ = &job;
   while (!job.done) {
     finished_.wait_for(lock, kIdle);
     if (job.done) break;
     lock.unlock();
-    context().check_stop();
+    try {
+      context().check_stop();
+    } catch (...) {
+      lock.lock();
+      throw;
+    }
     lock.lock();
   }
   if (!job.error.empty()) throw Error(job.error);
@@ -173,12 +165,14 @@ int Courier::close(int code) {
 void Courier::serve() {
   try {
     transport_ = options_.open();
+    transfers_ = std::make_unique<Transfers>(*transport_);
     rank_ = transport_->rank();
     size_ = transport_->size();
     local_rank_ = transport_->local_rank();
     local_size_ = transport_->local_size();
     places_.resize(size_t(size_));
     printed_.resize(size_t(size_));
+    failed_ranks_.resize(size_t(size_));
   } catch (const std::exception& error) {
     const std::lock_guard lock(mutex_);
     failed_ = error.what();
@@ -197,26 +191,32 @@ void Courier::serve() {
     if (!queue_.empty()) {
       job = queue_.front();
       queue_.pop_front();
-    } else {
+    } else if (transfers_->empty()) {
       posted_.wait_for(lock, kIdle);
+    } else {
+      posted_.wait_for(lock, kNap);
     }
     lock.unlock();
+    const bool travels = job && (job->kind == Kind::send || job->kind == Kind::receive);
     std::string problem, broken;
     try {
-      if (job)
+      if (travels) {
+        if (job->ready) job->ready();
+        transfers_->start(job);
+      } else if (job) {
         carry_out(*job);
-      else
+      } else if (Clock::now() >= next_notes_) {
         read_notes();
+      }
+      look_at_transfers();
     } catch (const Broken& end) {
       problem = broken = end.message;
     } catch (const std::exception& error) {
       problem = error.what();
     }
+    if (job && (!travels || !problem.empty())) end({job}, problem);
+    if (!broken.empty()) end(transfers_->drop_all(), broken);
     lock.lock();
-    if (job) {
-      job->error = problem;
-      job->done = true;
-    }
     if (!broken.empty()) {
       failed_ = broken;
       for (const auto& later : queue_) later->error = broken, later->done = true;
@@ -227,11 +227,19 @@ void Courier::serve() {
       std::fflush(nullptr);
       transport_->abort(1);
     }
-    finished_.notify_all();
   }
   const int code = abort_code_;
   lock.unlock();
-  if (code != 0) transport_->abort(code);
+  if (code != 0) {
+    // An error that all ranks have, as that of a checkpoint, is printed by all of them before the first ends
+    // the others.
+    failed_ranks_[size_t(rank_)] = true;
+    for (int to = 0; to < size_; ++to)
+      if (to != rank_) transport_->send_note(to, "f");
+    all_noted('f', kFailSeconds);
+    transport_->abort(code);
+  }
+  forget_transfers();
   transport_->close();
 }
 
@@ -244,9 +252,51 @@ void Courier::carry_out(Job& job) {
   if (job.ready) job.ready();
   compare(job);
   move(job);
+  room_ = Block();
   if (options_.slow_link > 0)
     std::this_thread::sleep_for(
         seconds(options_.slow_link * double(job.rows * job.row) * double(item_size(job.dtype))));
+}
+
+// Tells the script that jobs are done.
+void Courier::end(const std::vector<std::shared_ptr<Job>>& jobs, const std::string& error) {
+  if (jobs.empty()) return;
+  const std::lock_guard lock(mutex_);
+  for (const std::shared_ptr<Job>& job : jobs) {
+    if (!error.empty()) job->error = error;
+    job->done = true;
+  }
+  finished_.notify_all();
+}
+
+void Courier::look_at_transfers() {
+  if (transfers_->empty()) return;
+  end(transfers_->progress());
+  if (const auto& mismatch = transfers_->mismatch()) {
+    const std::string places = text(ranks_text({mismatch->rank}), " is ", mismatch->place, "; ",
+                                    ranks_text({rank_}), " is ", mismatch->own_place);
+    for (int to = 0; to < size_; ++to)
+      if (to != rank_) transport_->send_note(to, "m" + places);
+    report(kDifferentTransfers, places);
+  }
+  if (!transfers_->empty() && std::isfinite(options_.patience) &&
+      Clock::now() - transfers_->oldest() > seconds(options_.patience))
+    report_silence(true);
+}
+
+// All ranks have ended. What one sent and the other did not receive is a mistake of the script.
+void Courier::forget_transfers() {
+  const Clock::time_point end = Clock::now() + seconds(kAnswerSeconds);
+  while (!transfers_->empty() && Clock::now() < end) {
+    transfers_->progress();
+    std::this_thread::sleep_for(kNap);
+  }
+  if (transfers_->empty()) return;
+  const Job& left = transfers_->oldest_job();
+  std::fprintf(stderr, "lunagrad: rank %d: distributed: rank %d never came to a transfer: rank %d was %s\n",
+               rank_, left.root, rank_, left.place.c_str());
+  std::fflush(stderr);
+  transport_->abort(1);
 }
 
 // Waits for the exchange that was started last. `meeting`: other ranks may come late.
@@ -255,6 +305,7 @@ void Courier::finish_exchange(bool meeting) {
   for (int looks = 0; !transport_->done(); ++looks) {
     const Clock::time_point now = Clock::now();
     if (now >= next_notes_) read_notes();
+    look_at_transfers();
     if (std::isfinite(options_.patience) && now - start > seconds(options_.patience)) report_silence(true);
     // No yield: beside a thread that computes, one that yields waits for a whole time slice, one that naps
     // wakes.
@@ -286,119 +337,40 @@ void Courier::compare(const Job& job) {
   report(text("the ranks are in different collectives (number ", number_, ")"), places);
 }
 
-void Courier::move(Job& job) {
-  const size_t unit = item_size(job.dtype) * size_t(job.row);
-  switch (job.kind) {
-    case Kind::all_reduce:
-      return all_reduce(job);
-    case Kind::broadcast:
-      transport_->start_broadcast(job.out, job.rows * job.row, item_size(job.dtype), job.root);
-      return finish_exchange();
-    case Kind::all_gather:
-      job.rows_from = rows_of_;
-      if (unit == 0) return;
-      job.result.reset(new char[std::max<size_t>(1, size_t(sum_of(rows_of_)) * unit)]);
-      transport_->start_gather(job.in, job.result.get(), rows_of_, unit);
-      return finish_exchange();
-    case Kind::reduce_scatter:
-      return reduce_scatter(job);
-    case Kind::all_to_all:
-      return all_to_all(job);
-    case Kind::barrier:
-    case Kind::meeting:
-      return;  // the comparison was the meeting
-  }
-}
-
-// Memory for what the other ranks send. It is kept, since new pages cost as much as the additions.
-char* Courier::room(size_t bytes) {
-  constexpr size_t kKept = size_t(256) << 20;
-  if (bytes > room_bytes_ || room_bytes_ > kKept) {
-    room_.reset();
-    room_bytes_ = 0;
-    room_.reset(new char[std::max<size_t>(1, bytes)]);
-    room_bytes_ = bytes;
-  }
-  return room_.get();
-}
-
-void Courier::all_reduce(Job& job) {
-  const size_t item = item_size(job.dtype);
-  const int64_t count = job.rows * job.row;
-  const auto* const in = static_cast<const char*>(job.in);
-  auto* const out = static_cast<char*>(job.out);
-  if (size_ == 1) {
-    if (in != out && count > 0) std::memcpy(out, in, size_t(count) * item);
-    return;
-  }
-  if (count * int64_t(item) * size_ <= kSmall) {
-    char* const all = room(size_t(count * size_) * item);
-    transport_->start_gather(in, all, Transport::Counts(size_t(size_), count), item);
-    finish_exchange();
-    const auto blocks = blocks_in(all, size_, count, item);
-    return reduce(job.reduction, job.dtype, blocks.data(), size_, count, out);
-  }
-  // Each rank adds a share of the elements, and all gather the shares.
-  for (int64_t at = 0; at < count; at += kPiece) {
-    const int64_t here = std::min(kPiece, count - at);
-    const Transport::Counts shares = divide(here, size_);
-    const int64_t share = shares[size_t(rank_)];
-    char* const received = room(size_t(share * (size_ + 1)) * item);
-    transport_->start_exchange(in + size_t(at) * item, shares, received,
-                               Transport::Counts(size_t(size_), share), item);
-    finish_exchange();
-    char* const sum = received + size_t(share * size_) * item;
-    const auto blocks = blocks_in(received, size_, share, item);
-    reduce(job.reduction, job.dtype, blocks.data(), size_, share, sum);
-    transport_->start_gather(sum, out + size_t(at) * item, shares, item);
-    finish_exchange();
-  }
-}
-
-void Courier::reduce_scatter(Job& job) {
-  const size_t item = item_size(job.dtype);
-  Transport::Counts out_counts;
-  for (const int64_t rows : job.sizes) out_counts.push_back(rows * job.row);
-  const int64_t share = out_counts[size_t(rank_)];
-  char* const received = room(size_t(share * size_) * item);
-  transport_->start_exchange(job.in, out_counts, received, Transport::Counts(size_t(size_), share), item);
-  finish_exchange();
-  const auto blocks = blocks_in(received, size_, share, item);
-  reduce(job.reduction, job.dtype, blocks.data(), size_, share, job.out);
-}
-
-void Courier::all_to_all(Job& job) {
-  const Transport::Counts one(size_t(size_), 1);
-  job.rows_from.resize(size_t(size_));
-  transport_->start_exchange(job.sizes.data(), one, job.rows_from.data(), one, sizeof(int64_t));
-  finish_exchange();
-  const size_t unit = item_size(job.dtype) * size_t(job.row);
-  if (unit == 0) return;
-  job.result.reset(new char[std::max<size_t>(1, size_t(sum_of(job.rows_from)) * unit)]);
-  transport_->start_exchange(job.in, job.sizes, job.result.get(), job.rows_from, unit);
-  finish_exchange();
-}
-
 // ---- reports
 
 std::string Courier::own_place() {
   if (active_) return active_->place;
   const std::lock_guard lock(mutex_);
+  if (waited_for_) return waited_for_->place;
   const std::string line = whereabouts_ ? whereabouts_() : "";
   return line.empty() ? "outside of the collectives" : "at " + line + ", in no collective";
 }
 
-void Courier::read_notes() {
-  next_notes_ = Clock::now() + kBetweenNotes;
+void Courier::take_notes() {
   while (const auto note = transport_->next_note()) {
     const auto& [from, said] = *note;
-    if (said[0] == 'p') {
-      printed_[size_t(from)] = true;
-    } else {
-      places_[size_t(from)] = said.substr(1);
-      alarm_ |= said[0] == '!';
+    switch (said[0]) {
+      case 'p':
+        printed_[size_t(from)] = true;
+        break;
+      case 'f':
+        failed_ranks_[size_t(from)] = true;
+        break;
+      case 'm':
+        heard_ = said.substr(1);
+        break;
+      default:
+        places_[size_t(from)] = said.substr(1);
+        alarm_ |= said[0] == '!';
     }
   }
+}
+
+void Courier::read_notes() {
+  next_notes_ = Clock::now() + kBetweenNotes;
+  take_notes();
+  if (!heard_.empty()) report(kDifferentTransfers, heard_);
   if (alarm_) report_silence(false);
 }
 
@@ -406,15 +378,10 @@ void Courier::read_notes() {
 bool Courier::all_noted(char sign, double limit) {
   const Clock::time_point end = Clock::now() + seconds(limit);
   for (;;) {
-    while (const auto note = transport_->next_note()) {
-      const auto& [from, said] = *note;
-      if (said[0] == 'p')
-        printed_[size_t(from)] = true;
-      else
-        places_[size_t(from)] = said.substr(1);
-    }
+    take_notes();
     bool all = true;
-    for (size_t i = 0; i < size_t(size_); ++i) all &= sign == 'p' ? printed_[i] : !places_[i].empty();
+    for (size_t i = 0; i < size_t(size_); ++i)
+      all &= sign == 'p' ? printed_[i] : sign == 'f' ? failed_ranks_[i] : !places_[i].empty();
     if (all) return true;
     if (Clock::now() > end) return false;
     std::this_thread::sleep_for(kIdle / 4);
@@ -433,7 +400,11 @@ void Courier::report_silence(bool own) {
 }
 
 void Courier::report(const std::string& problem, const std::vector<std::string>& places) {
-  const std::string message = "distributed: " + problem + ": " + places_text(places);
+  report(problem, places_text(places));
+}
+
+void Courier::report(const std::string& problem, const std::string& places) {
+  const std::string message = "distributed: " + problem + ": " + places;
   std::fprintf(stderr, "lunagrad: rank %d: %s\n", rank_, message.c_str());
   std::fflush(stderr);
   // All have printed before the first one ends them all.

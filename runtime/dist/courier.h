@@ -1,9 +1,9 @@
 #pragma once
-// The thread that talks to the other ranks. It carries out jobs (collectives over plain memory) in the order
-// in which they are posted, after it has compared with all ranks that each is in the same one. When they
-// differ, or when a rank does not come for too long, every rank prints which rank is where, and the job of
-// mpirun ends with exit code 1. In a world of one there is no thread: a job is done when post() returns.
-// post(), wait() and close() are for the thread of the script.
+// The thread that talks to the other ranks. It carries out collectives in the order in which they are posted,
+// after it has compared with all ranks that each is in the same one; sends and receives go on beside them,
+// and the receiver compares. When ranks differ, or when a rank does not come for too long, every rank prints
+// which rank is where, and the job of mpirun ends with exit code 1. In a world of one there is no thread: a
+// job is done when post() returns. post(), wait() and close() are for the thread of the script.
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -13,36 +13,10 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/dist/reduce.h"
-#include "runtime/dist/transport.h"
+#include "runtime/dist/job.h"
+#include "runtime/dist/transfers.h"
 
 namespace lunagrad::dist {
-
-enum class Kind : uint8_t { all_reduce, broadcast, all_gather, reduce_scatter, all_to_all, barrier, meeting };
-
-// A collective. `in` and `out` are contiguous rows of `row` elements and must stay until it is done.
-struct Job {
-  Kind kind = Kind::barrier;
-  Reduction reduction = Reduction::sum;
-  DType dtype = DType::f32;
-  int root = 0;
-  int64_t rows = 0, row = 1;
-  std::vector<int64_t> sizes;  // the rows for each rank, of reduce_scatter and all_to_all
-  std::function<void()>
-      ready;  // returns when the elements are in `in`; called on the courier's thread. Null: they are
-  const void* in = nullptr;
-  void* out = nullptr;  // of all_reduce, broadcast and reduce_scatter
-
-  std::string what;   // the same on every rank: "all_reduce, sum of f32 [64, 10]"
-  std::string place;  // for reports: "at model.lua:41, all_reduce of fc1.weight, sum of f32 [64, 10]"
-
-  // Of all_gather and all_to_all, whose size is known at the end.
-  std::unique_ptr<char[]> result;
-  std::vector<int64_t> rows_from;  // each rank
-
-  bool done = false;  // this and `error` under the courier's lock
-  std::string error;
-};
 
 struct CourierOptions {
   std::function<std::unique_ptr<Transport>()> open;  // called on the thread; null: a world of one
@@ -78,37 +52,47 @@ class Courier {
   void serve();
   void carry_out(Job&);
   void compare(const Job&);
-  void move(Job&);
+  void move(Job&);  // this and the next: moves.cpp
   void all_reduce(Job&);
+  void all_gather(Job&);
   void reduce_scatter(Job&);
+  void reduce_part(Job&, const void* in, const Transport::Counts&, void* out);
   void all_to_all(Job&);
   char* room(size_t bytes);
   void finish_exchange(bool meeting = false);
+  void end(const std::vector<std::shared_ptr<Job>>&, const std::string& error = {});
+  void look_at_transfers();
+  void forget_transfers();
+  void take_notes();
   void read_notes();
   [[noreturn]] void report_silence(bool own);
   [[noreturn]] void report(const std::string& problem, const std::vector<std::string>& places);
+  [[noreturn]] void report(const std::string& problem, const std::string& places);
   std::string own_place();
   bool all_noted(char sign, double seconds);
 
   CourierOptions options_;
   std::unique_ptr<Transport> transport_;
+  std::unique_ptr<Transfers> transfers_;
   int rank_ = 0, size_ = 1, local_rank_ = 0, local_size_ = 1;
   uint64_t number_ = 0;  // of collectives so far
   const Job* active_ = nullptr;
   std::vector<int64_t> rows_of_;  // each rank's rows in the active job
-  std::unique_ptr<char[]> room_;
-  size_t room_bytes_ = 0;
-  // What notes of each rank said: where it is (after '!' or '='), and that it has printed its report ('p').
+  Block room_;
+  // What notes of each rank said: where it is (after '!' or '='), that it has printed its report ('p'), that
+  // its script failed ('f'), and what two ranks report of a transfer ('m').
   std::vector<std::string> places_;
-  std::vector<bool> printed_;
+  std::vector<bool> printed_, failed_ranks_;
   bool alarm_ = false;
+  std::string heard_;
   Clock::time_point next_notes_;
 
   std::mutex mutex_;
   std::condition_variable posted_, finished_;
   std::deque<std::shared_ptr<Job>> queue_;
   std::function<std::string()> whereabouts_;
-  std::string failed_;  // not empty: the world has broken
+  const Job* waited_for_ = nullptr;  // by the script
+  std::string failed_;               // not empty: the world has broken
   bool opened_ = false, closing_ = false;
   int abort_code_ = 0;
   std::thread thread_;

@@ -19,13 +19,21 @@ class Transport {
   virtual int local_size() const = 0;
 
   // Each starts an exchange. Counts are in units of `unit` bytes, one for each rank, and follow one another
-  // in memory. The memory must stay until done() says true.
+  // in memory, or begin at `out_places`. The memory must stay until done() says true.
   using Counts = std::vector<int64_t>;
   virtual void start_gather(const void* own, void* all, const Counts& counts, size_t unit) = 0;
   virtual void start_exchange(const void* out, const Counts& out_counts, void* in, const Counts& in_counts,
-                              size_t unit) = 0;
+                              size_t unit, const Counts& out_places = {}) = 0;
   virtual void start_broadcast(void* data, int64_t count, size_t unit, int root) = 0;
   virtual bool done() = 0;
+
+  // Transfers from one rank to another go on beside the exchanges. Those of two ranks arrive in the order in
+  // which they are started, heads and bodies each among themselves: a rank starts to receive as many bytes as
+  // the other sends. The memory must stay until passed() says true, once.
+  enum class Piece { head, body };
+  virtual int start_send(const void* data, size_t bytes, int to, Piece) = 0;
+  virtual int start_receive(void* data, size_t bytes, int from, Piece) = 0;
+  virtual bool passed(int transfer) = 0;
 
   virtual void send_note(int to, const std::string& text) = 0;
   virtual std::optional<std::pair<int, std::string>> next_note() = 0;  // sender, text

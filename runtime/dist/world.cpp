@@ -14,6 +14,7 @@
 #include "runtime/dist/courier.h"
 #include "runtime/host_copies.h"
 #include "runtime/ops.h"
+#include "runtime/tape/lent.h"
 #include "runtime/tape/node.h"
 
 namespace lunagrad::dist {
@@ -35,8 +36,8 @@ struct Place {
 };
 
 // Memory of collectives that nobody waits for.
-std::vector<std::pair<Place, Tensor>>& dropped() {
-  static auto* const list = new std::vector<std::pair<Place, Tensor>>;
+std::vector<Place>& dropped() {
+  static auto* const list = new std::vector<Place>;
   return *list;
 }
 
@@ -72,8 +73,8 @@ void take_over(const Tensor& x, const Place& place, const char* name) {
 std::vector<int64_t> latest_rows;
 
 const char* kind_name(Kind kind) {
-  constexpr const char* kNames[] = {"all_reduce", "broadcast", "all_gather", "reduce_scatter",
-                                    "all_to_all", "barrier",   "init"};
+  constexpr const char* kNames[] = {"all_reduce", "broadcast", "all_gather", "reduce_scatter", "all_to_all",
+                                    "barrier",    "init",      "send",       "receive"};
   return kNames[int(kind)];
 }
 
@@ -142,43 +143,88 @@ const std::vector<std::string>& launcher_variables() {
 // ---- collectives
 
 struct Pending::State {
-  std::shared_ptr<Job> job;
-  Tensor target;             // of a collective in place; else undefined
-  Place place;               // what the job reads and writes
-  Tensor result;             // of reduce_scatter
-  Shape rest;                // the dims of the result after the first
-  Device* device = nullptr;  // of the result
+  std::shared_ptr<Job> job = std::make_shared<Job>();
+  Tensor target;              // of a collective in place; else undefined
+  std::vector<Place> places;  // what the job reads and writes
+  std::vector<Shape> rests;   // the dims of each result after the first
+  Device* device = nullptr;   // of the results
   bool waited = false;
 };
 
-// Makes the job of a collective from a tensor.
+namespace {
+
+Shape rest_of(const Tensor& x) {
+  Shape rest;
+  for (int i = 1; i < x.ndim(); ++i) rest.push_back(x.size(i));
+  return rest;
+}
+
+int64_t elements(const Shape& rest) {
+  int64_t count = 1;
+  for (const int64_t n : rest) count *= n;
+  return count;
+}
+
+// The memory of a tensor on the CPU: taken from it where only this handle refers to it, else a copy.
+Block memory_of(const Tensor& x) {
+  const bool alone =
+      x.use_count() == 1 && !x.node() && !x.body()->base && x.is_contiguous() && x.offset() == 0;
+  if (alone && x.storage().use_count() == 1) {
+    const size_t bytes = x.storage().bytes;
+    Block block(x.storage().release(), bytes);
+    take_back_memory(x);
+    return block;
+  }
+  const Tensor own = contiguous(x.detach());
+  Block block(own.nbytes());
+  if (own.nbytes() > 0) std::memcpy(block.data(), own.raw(), own.nbytes());
+  return block;
+}
+
+// A new tensor with the elements that arrived in the block.
+Tensor tensor_of(Block block, const Shape& shape, DType dtype, Device& device) {
+  if (device.is_cpu()) {
+    const size_t bytes = block.bytes();
+    return Tensor(Ref<Storage>(new Storage(device, block.release(), bytes)), Layout::contiguous(shape), 0,
+                  dtype);
+  }
+  const Tensor result = Tensor::empty(shape, dtype, device);
+  if (result.nbytes() > 0) device.copy_in(result.storage().data, 0, block.data(), result.nbytes());
+  return result;
+}
+
+}  // namespace
+
+// Makes the job of a collective from tensors.
 class Collective {
  public:
-  Collective(Kind kind, const Tensor& x, const std::string& label) : op_(kind_name(kind)), x_(x) {
-    open_courier();
-    if (is_batched(x)) fail(op_, ": a batched tensor of vmap has no collectives");
-    context().check_may_change(op_);
+  Collective(Kind kind, const Tensor& x, const std::string& label) : Collective(kind, label) {
+    check(x);
     Job& job = *state_->job;
-    job.kind = kind;
     job.dtype = x.dtype();
     job.rows = x.ndim() == 0 ? 1 : x.size(0);
-    for (int i = 1; i < x.ndim(); ++i) job.row *= x.size(i);
-    for (int i = 1; i < x.ndim(); ++i) state_->rest.push_back(x.size(i));
+    state_->rests = {rest_of(x)};
+    job.row = elements(state_->rests[0]);
     state_->device = &x.device();
+    x_ = x;
     const NoGrad off;
-    state_->place = place_of(x);
-    job.in = state_->place.data();
-    if (HostCopy* const copy = state_->place.copy.get()) job.ready = [copy] { copy->wait(); };
-    label_ = given_ = label;
+    job.in = add_place(x);
     if (label_.empty() && x.node() && x.node()->is_leaf()) label_ = interned(x.node()->name);
+  }
+  // Of several tensors: add() each, then finish().
+  Collective(Kind kind, const std::string& label) : op_(kind_name(kind)), label_(label), given_(label) {
+    open_courier();
+    context().check_may_change(op_);
+    state_->job->kind = kind;
+    state_->device = &cpu_device();
   }
 
   Job& job() { return *state_->job; }
   void in_place() {
     state_->target = x_;
-    job().out = state_->place.data();
+    job().out = state_->places[0].data();
   }
-  void set_sizes(std::vector<int64_t> sizes) {
+  std::vector<int64_t> checked_sizes(std::vector<int64_t> sizes) {
     const int64_t rows = job().rows;
     if (x_.ndim() == 0) fail(op_, ": a tensor with dim 1 is needed, to be cut along it");
     if (sizes.empty()) {
@@ -192,66 +238,146 @@ class Collective {
       }
       if (sum != rows) fail(op_, ": the sizes sum to ", sum, ", dim 1 has ", rows);
     }
-    job().sizes = std::move(sizes);
+    return sizes;
   }
-  void make_result(int64_t rows) {
-    Shape shape;
-    shape.push_back(rows);
-    for (const int64_t n : state_->rest) shape.push_back(n);
-    state_->result = Tensor::empty(shape, x_.dtype());
-    job().out = state_->result.raw();
+
+  // A tensor of several; `rows` are those of each rank. `give`: its memory may be taken.
+  void add(const Tensor& x, const std::vector<int64_t>& rows, bool give) {
+    check(x);
+    if (!list_.empty() && (x.dtype() != list_[0].dtype || &x.device() != state_->device))
+      fail(op_, ": tensors of several dtypes or devices; make a call for each");
+    if (rows.size() != size_t(size())) fail(op_, ": ", rows.size(), " rows for ", size(), " ranks");
+    state_->device = &x.device();
+    job().dtype = x.dtype();
+    state_->rests.push_back(rest_of(x));
+    job().parts.push_back({nullptr, elements(state_->rests.back()), rows});
+    const NoGrad off;
+    Given given{x.dtype(), x.numel(), {}};
+    if (!x.device().is_cpu()) {
+      given.flat = reshape(x.detach(), {-1});
+    } else if (give) {
+      job().inputs.push_back(memory_of(x));
+      job().parts.back().in = job().inputs.back().data();
+    } else {
+      job().parts.back().in = add_place(x);
+    }
+    list_.push_back(std::move(given));
   }
-  // `same`: the facts that all ranks must agree on, beside kind and type. All but dim 0 of the shape, or all.
+  // All tensors are added. Those of a GPU travel to the host together.
+  std::string finish() {
+    std::string rows;
+    for (const Part& part : job().parts) {
+      rows += text("; rows of ", part.row, ":");
+      for (const int64_t count : part.rows) rows += text(" ", count);
+    }
+    rows += on_device();
+    if (state_->device->is_cpu() || list_.empty()) return rows;
+    const NoGrad off;
+    TensorList flat;
+    for (Given& given : list_) flat.push_back(std::move(given.flat));
+    const char* at = static_cast<const char*>(add_place(cat(flat, 0)));
+    for (size_t i = 0; i < list_.size(); ++i) {
+      job().parts[i].in = at;
+      at += size_t(list_[i].count) * item_size(job().dtype);
+    }
+    return rows;
+  }
+
+  // The kind of device, in which ranks must not differ; each may have a GPU of its own.
+  std::string on_device() const {
+    const std::string_view name = state_->device->name();
+    return state_->device->is_cpu() ? "" : text(" on ", name.substr(0, name.find(':')));
+  }
+  // `facts`: what all ranks must agree on, beside kind and type: all but dim 0 of the shape, or all.
   Pending post(const std::string& facts, bool whole_shape) {
-    const std::string shape = whole_shape ? text(x_.shape()) : text("rows of ", state_->rest);
-    const std::string kind = text(facts, facts.empty() ? "" : " of ", x_.dtype(), " ");
-    job().what = text(op_, ": ", kind, shape, " ", given_);
+    const std::string shape = whole_shape ? text(x_.shape()) : text("rows of ", state_->rests[0]);
+    const std::string kind = text(facts, facts.empty() ? "" : " of ", x_.dtype(), on_device(), " ");
+    return post_as(text(kind, shape), text(kind, x_.shape()));
+  }
+  // `same`: what all ranks must agree on, beside kind and label; `shown` is for reports.
+  Pending post_as(const std::string& same, const std::string& shown) {
+    job().what = text(op_, ": ", same, " ", given_);
+    job().place = text(place_of_call(), op_, label_.empty() ? "" : " of ", label_, ", ", shown);
+    return post_job();
+  }
+  Pending post_transfer(const std::string& direction, const std::string& shown) {
+    job().what = given_;
+    job().place = text(place_of_call(), op_, label_.empty() ? "" : " of ", label_, direction, shown);
+    return post_job();
+  }
+
+ private:
+  struct Given {
+    DType dtype;
+    int64_t count;
+    Tensor flat;  // of a GPU
+  };
+
+  void check(const Tensor& x) {
+    if (is_batched(x)) fail(op_, ": a batched tensor of vmap has no collectives");
+  }
+  const void* add_place(const Tensor& x) {
+    state_->places.push_back(place_of(x));
+    const Place& place = state_->places.back();
+    if (HostCopy* const copy = place.copy.get()) job().ready = [copy] { copy->wait(); };
+    return place.data();
+  }
+  static std::string place_of_call() {
     const std::string line = to_string(context().line);
-    job().place = text(line.empty() ? "" : "at ", line, line.empty() ? "in " : ", ", op_,
-                       label_.empty() ? "" : " of ", label_, ", ", kind, x_.shape());
+    return line.empty() ? "in " : "at " + line + ", ";
+  }
+  Pending post_job() {
     open_courier().post(state_->job);
     Pending pending;
     pending.state_ = std::move(state_);
     return pending;
   }
 
- private:
   const char* op_;
-  const Tensor x_;
+  Tensor x_;
   std::string label_, given_;
-  std::shared_ptr<Pending::State> state_{new Pending::State{.job = std::make_shared<Job>()}};
+  std::vector<Given> list_;
+  std::shared_ptr<Pending::State> state_ = std::make_shared<Pending::State>();
 };
 
 Pending::~Pending() {
   if (!state_ || state_->waited || open_courier().done(*state_->job)) return;
-  dropped().emplace_back(std::move(state_->place), std::move(state_->result));
+  for (Place& place : state_->places) dropped().push_back(std::move(place));
 }
 
 bool Pending::done() const { return !state_ || open_courier().done(*state_->job); }
 
 Tensor Pending::wait() {
+  TensorList results = wait_list();
+  return results.empty() ? Tensor() : results[0];
+}
+
+TensorList Pending::wait_list() {
   State& state = *state_;
   Job& job = *state.job;
   open_courier().wait(job);
-  if (std::exchange(state.waited, true)) return state.target;
+  if (std::exchange(state.waited, true)) return {state.target};
   const NoGrad off;
-  Place place = std::exchange(state.place, Place());  // a handle may live until Lua's collector runs
+  const std::vector<Place> places = std::move(state.places);  // a handle may live until Lua's collector runs
   if (state.target.defined()) {
-    take_over(state.target, place, kind_name(job.kind));
-    return state.target;
+    take_over(state.target, places[0], kind_name(job.kind));
+    return {state.target};
   }
-  if (!state.result.defined()) {  // its size came with the data
-    latest_rows = job.rows_from;
+  if (!job.rows_from.empty()) latest_rows = job.rows_from;
+  if (job.kind == Kind::receive) {
+    const std::vector<int64_t>& shape = job.shape;
+    state.rests = {Shape()};
+    for (size_t i = 1; i < shape.size(); ++i) state.rests[0].push_back(shape[i]);
+  }
+  TensorList results;
+  for (size_t i = 0; i < job.results.size(); ++i) {
     Shape shape;
-    shape.push_back(0);
-    for (const int64_t rows : job.rows_from) shape[0] += rows;
-    for (const int64_t n : state.rest) shape.push_back(n);
-    state.result = Tensor::empty(shape, job.dtype);
-    if (const size_t bytes = state.result.nbytes()) std::memcpy(state.result.raw(), job.result.get(), bytes);
-    job.result.reset();
+    if (job.kind != Kind::receive || !job.shape.empty()) shape.push_back(job.results[i].rows);
+    for (const int64_t n : state.rests[i]) shape.push_back(n);
+    results.push_back(tensor_of(std::move(job.results[i].block), shape, job.dtype, *state.device));
   }
-  const Tensor result = std::exchange(state.result, Tensor());
-  return state.device->is_cpu() ? result : to(result, *state.device);
+  job.results.clear();
+  return results;
 }
 
 Pending all_reduce_(const Tensor& x, Reduction reduction, const std::string& label) {
@@ -280,18 +406,62 @@ Pending reduce_scatter(const Tensor& x, Reduction reduction, std::vector<int64_t
                        const std::string& label) {
   check_reduction("reduce_scatter", reduction, x.dtype());
   Collective call(Kind::reduce_scatter, x, label);
-  call.set_sizes(std::move(sizes));
-  call.job().reduction = reduction;
-  call.make_result(call.job().sizes[size_t(rank())]);
+  sizes = call.checked_sizes(std::move(sizes));
   std::string facts = text(reduction_name(reduction), " in parts of");
-  for (const int64_t part : call.job().sizes) facts += text(" ", part);
+  for (const int64_t part : sizes) facts += text(" ", part);
+  call.job().reduction = reduction;
+  call.job().parts.push_back({call.job().in, call.job().row, std::move(sizes)});
   return call.post(facts, true);
 }
 
 Pending all_to_all(const Tensor& x, std::vector<int64_t> sizes, const std::string& label) {
   Collective call(Kind::all_to_all, x, label);
-  call.set_sizes(std::move(sizes));
+  call.job().sizes = call.checked_sizes(std::move(sizes));
   return call.post("", false);
+}
+
+Pending all_gather(const TensorList& list, const RowsOfRanks& rows, const std::string& label) {
+  Collective call(Kind::all_gather, label);
+  for (size_t i = 0; i < list.size(); ++i) call.add(list[i], rows[i], false);
+  const std::string facts = call.finish();
+  return call.post_as(facts, text(list.size(), " tensors of ", call.job().dtype, call.on_device()));
+}
+
+Pending reduce_scatter(const std::vector<const Tensor*>& list, Reduction reduction, const RowsOfRanks& rows,
+                       const std::string& label) {
+  Collective call(Kind::reduce_scatter, label);
+  call.job().reduction = reduction;
+  for (size_t i = 0; i < list.size(); ++i) {
+    check_reduction("reduce_scatter", reduction, list[i]->dtype());
+    call.add(*list[i], rows[i], true);
+  }
+  const std::string facts = call.finish();
+  return call.post_as(facts,
+                      text(reduction_name(reduction), ", ", list.size(), " tensors of ", call.job().dtype));
+}
+
+namespace {
+
+int checked_rank(const char* name, int rank_given) {
+  if (rank_given < 0 || rank_given >= size())
+    fail(name, ": there is no rank ", rank_given, " among ", size(), " (they count from 0)");
+  if (rank_given == rank()) fail(name, ": rank ", rank_given, " is this rank; take another one");
+  return rank_given;
+}
+
+}  // namespace
+
+Pending send(const Tensor& x, int to, const std::string& label) {
+  Collective call(Kind::send, x, label);
+  call.job().root = checked_rank("send", to);
+  for (const int64_t n : x.shape()) call.job().shape.push_back(n);
+  return call.post_transfer(text(" to rank ", to), text(", ", x.dtype(), " ", x.shape()));
+}
+
+Pending receive(int from, const std::string& label) {
+  Collective call(Kind::receive, label);
+  call.job().root = checked_rank("receive", from);
+  return call.post_transfer(text(" from rank ", from), "");
 }
 
 void barrier() {

@@ -54,6 +54,7 @@ class Pending {
   // Blocks until the collective has ended, and returns its result: for those in place the tensor itself. A
   // result that is new is given away: call this once.
   Tensor wait();
+  TensorList wait_list();  // the same for a collective with several results
 
  private:
   friend class Collective;
@@ -71,6 +72,21 @@ Pending reduce_scatter(const Tensor& x, Reduction, std::vector<int64_t> sizes = 
                        const std::string& label = {});
 Pending all_to_all(const Tensor& x, std::vector<int64_t> sizes = {}, const std::string& label = {});
 void barrier();
+
+// The same for several tensors of one dtype and device, in as few messages as their sizes allow. `rows[i]`
+// are the rows of tensor i on each rank, known to all; a tensor without dims is one row.
+using RowsOfRanks = std::vector<std::vector<int64_t>>;
+Pending all_gather(const TensorList&, const RowsOfRanks& rows, const std::string& label);
+// The memory of a tensor on the CPU that only this handle refers to is taken, and freed as soon as it has
+// travelled: the tensor must not be read again.
+Pending reduce_scatter(const std::vector<const Tensor*>&, Reduction, const RowsOfRanks& rows,
+                       const std::string& label);
+
+// Transfers go on beside the collectives. Those between two ranks arrive in the order in which they were
+// sent, and both name the same label. The result of receive is a new tensor on the CPU, of the sender's shape
+// and dtype.
+Pending send(const Tensor& x, int to, const std::string& label = {});
+Pending receive(int from, const std::string& label = {});
 
 // The rows that each rank contributed to the latest all_gather or all_to_all that was waited for.
 const std::vector<int64_t>& rows_from_ranks();

@@ -46,6 +46,18 @@ int wait_for(lua_State* L) {
   return 2;
 }
 
+// wait_list(handle) -> {results}
+int wait_for_list(lua_State* L) {
+  const TensorList results = check_pending(L).wait_list();
+  lua_createtable(L, int(results.size()), 0);
+  for (size_t i = 0; i < results.size(); ++i) {
+    push_result(L, results[i]);
+    lua_rawseti(L, -2, lua_Integer(i) + 1);
+  }
+  after_op(L);
+  return 1;
+}
+
 int is_done(lua_State* L) {
   lua_pushboolean(L, check_pending(L).done());
   return 1;
@@ -109,6 +121,56 @@ int reduce_scatter(lua_State* L) {
 int all_to_all(lua_State* L) {
   mark_line(L);
   return push_pending(L, dist::all_to_all(check_tensor(L, 1, "all_to_all"), sizes_at(L, 2, "all_to_all")));
+}
+
+// The list of tensors and the list of their rows on each rank, at `argument` and behind it.
+dist::RowsOfRanks rows_at(lua_State* L, int argument, const char* name) {
+  luaL_checktype(L, argument, LUA_TTABLE);
+  luaL_checktype(L, argument + 1, LUA_TTABLE);
+  dist::RowsOfRanks rows;
+  for (lua_Integer i = 1, n = luaL_len(L, argument); i <= n; ++i) {
+    lua_rawgeti(L, argument + 1, i);
+    rows.push_back(sizes_at(L, lua_gettop(L), name));
+    lua_pop(L, 1);
+  }
+  return rows;
+}
+
+// all_gather_list(list, rows, label)
+int all_gather_list(lua_State* L) {
+  constexpr const char* kName = "all_gather";
+  mark_line(L);
+  const dist::RowsOfRanks rows = rows_at(L, 1, kName);
+  return push_pending(L, dist::all_gather(check_tensors(L, 1, kName), rows, label_at(L, 3)));
+}
+
+// reduce_scatter_list(list, rows, reduction, label): takes the memory of tensors that only the list refers
+// to.
+int reduce_scatter_list(lua_State* L) {
+  constexpr const char* kName = "reduce_scatter";
+  mark_line(L);
+  const dist::RowsOfRanks rows = rows_at(L, 1, kName);
+  std::vector<const Tensor*> list;  // the table keeps them
+  for (lua_Integer i = 1, n = luaL_len(L, 1); i <= n; ++i) {
+    lua_rawgeti(L, 1, i);
+    list.push_back(&check_tensor(L, -1, kName));
+    lua_pop(L, 1);
+  }
+  return push_pending(L, dist::reduce_scatter(list, dist::reduction_of(kName, check_string(L, 3, kName)),
+                                              rows, label_at(L, 4)));
+}
+
+// send(x, to, label)
+int send_to(lua_State* L) {
+  mark_line(L);
+  return push_pending(
+      L, dist::send(check_tensor(L, 1, "send"), int(check_integer(L, 2, "send")), label_at(L, 3)));
+}
+
+// receive(from, label)
+int receive_from(lua_State* L) {
+  mark_line(L);
+  return push_pending(L, dist::receive(int(check_integer(L, 1, "receive")), label_at(L, 2)));
 }
 
 int barrier(lua_State* L) {
@@ -247,8 +309,13 @@ constexpr luaL_Reg kFunctions[] = {{"init", guard<init>},
                                    {"all_gather", guard<all_gather>},
                                    {"reduce_scatter", guard<reduce_scatter>},
                                    {"all_to_all", guard<all_to_all>},
+                                   {"all_gather_list", guard<all_gather_list>},
+                                   {"reduce_scatter_list", guard<reduce_scatter_list>},
+                                   {"send", guard<send_to>},
+                                   {"receive", guard<receive_from>},
                                    {"barrier", guard<barrier>},
                                    {"wait", guard<wait_for>},
+                                   {"wait_list", guard<wait_for_list>},
                                    {"is_done", guard<is_done>},
                                    {"after_accumulation", guard<after>},
                                    {"remove_after", guard<remove_after>},

@@ -4,9 +4,11 @@
 #define MPICH_SKIP_MPICXX 1
 #include <mpi.h>
 
+#include <algorithm>
 #include <climits>
 #include <cstdlib>
 #include <deque>
+#include <map>
 #include <memory>
 
 #include "runtime/dist/transport.h"
@@ -26,9 +28,11 @@ void check(int code, const char* what) {
 // Counts and the places where they begin, as MPI takes them.
 struct Layout {
   std::vector<int> counts, places;
-  explicit Layout(const Transport::Counts& given) {
+  explicit Layout(const Transport::Counts& given, const Transport::Counts& given_places = {}) {
     int64_t place = 0;
-    for (const int64_t count : given) {
+    for (size_t i = 0; i < given.size(); ++i) {
+      if (!given_places.empty()) place = given_places[i];
+      const int64_t count = given[i];
       if (place + count > INT_MAX)
         fail("distributed: ", place + count, " units in one exchange; MPI takes ", INT_MAX, " at most");
       counts.push_back(int(count));
@@ -38,11 +42,15 @@ struct Layout {
   }
 };
 
+constexpr size_t kMessage = size_t(1) << 30;  // bytes of a message; MPI counts them in an int
+
 class Mpi final : public Transport {
  public:
   Mpi() {
     check(MPI_Comm_dup(MPI_COMM_WORLD, &data_), "MPI_Comm_dup");
     check(MPI_Comm_dup(MPI_COMM_WORLD, &notes_), "MPI_Comm_dup");
+    check(MPI_Comm_dup(MPI_COMM_WORLD, &pairs_), "MPI_Comm_dup");
+    MPI_Comm_set_errhandler(pairs_, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(data_, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(notes_, MPI_ERRORS_RETURN);
     MPI_Comm_rank(data_, &rank_);
@@ -68,9 +76,9 @@ class Mpi final : public Transport {
           "MPI_Iallgatherv");
   }
   void start_exchange(const void* out, const Counts& out_counts, void* in, const Counts& in_counts,
-                      size_t unit) override {
+                      size_t unit, const Counts& out_places) override {
     begin(unit);
-    layouts_.emplace_back(out_counts);
+    layouts_.emplace_back(out_counts, out_places);
     layouts_.emplace_back(in_counts);
     check(MPI_Ialltoallv(out, layouts_[0].counts.data(), layouts_[0].places.data(), type_, in,
                          layouts_[1].counts.data(), layouts_[1].places.data(), type_, data_, &request_),
@@ -85,6 +93,27 @@ class Mpi final : public Transport {
     int flag = 0;
     check(MPI_Test(&request_, &flag, MPI_STATUS_IGNORE), "MPI_Test");
     if (flag && type_ != MPI_DATATYPE_NULL) MPI_Type_free(&type_);
+    return flag != 0;
+  }
+
+  int start_send(const void* data, size_t bytes, int to, Piece piece) override {
+    const auto* const from = static_cast<const char*>(data);
+    return start(bytes, [&](size_t at, int count, MPI_Request* request) {
+      check(MPI_Isend(from + at, count, MPI_BYTE, to, int(piece), pairs_, request), "MPI_Isend");
+    });
+  }
+  int start_receive(void* data, size_t bytes, int from, Piece piece) override {
+    auto* const to = static_cast<char*>(data);
+    return start(bytes, [&](size_t at, int count, MPI_Request* request) {
+      check(MPI_Irecv(to + at, count, MPI_BYTE, from, int(piece), pairs_, request), "MPI_Irecv");
+    });
+  }
+  bool passed(int transfer) override {
+    const auto found = transfers_.find(transfer);
+    int flag = 0;
+    check(MPI_Testall(int(found->second.size()), found->second.data(), &flag, MPI_STATUSES_IGNORE),
+          "MPI_Testall");
+    if (flag) transfers_.erase(found);
     return flag != 0;
   }
 
@@ -122,17 +151,27 @@ class Mpi final : public Transport {
     MPI_Request request;
   };
 
+  template <class F>
+  int start(size_t bytes, F&& message) {
+    std::vector<MPI_Request>& requests = transfers_[++started_];
+    for (size_t at = 0; at == 0 || at < bytes; at += kMessage)
+      message(at, int(std::min(kMessage, bytes - at)), &requests.emplace_back(MPI_REQUEST_NULL));
+    return started_;
+  }
+
   void begin(size_t unit) {
     layouts_.clear();
     check(MPI_Type_contiguous(int(unit), MPI_BYTE, &type_), "MPI_Type_contiguous");
     check(MPI_Type_commit(&type_), "MPI_Type_commit");
   }
 
-  MPI_Comm data_ = MPI_COMM_NULL, notes_ = MPI_COMM_NULL;
+  MPI_Comm data_ = MPI_COMM_NULL, notes_ = MPI_COMM_NULL, pairs_ = MPI_COMM_NULL;
   int rank_ = 0, size_ = 1, local_rank_ = 0, local_size_ = 1;
   MPI_Datatype type_ = MPI_DATATYPE_NULL;
   MPI_Request request_ = MPI_REQUEST_NULL;
   std::vector<Layout> layouts_;  // of the exchange that is on its way
+  std::map<int, std::vector<MPI_Request>> transfers_;
+  int started_ = 0;
   std::deque<Note> sent_;
 };
 
