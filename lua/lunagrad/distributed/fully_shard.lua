@@ -83,13 +83,15 @@ local function begin_backward(state, group, slot, needed)
   if before == group and state.current_slot == slot then return end
   local is_root = group == state.root  -- its results may be those of the group that ran last
   if before and not is_root then before:release(state.current_slot) end
+  -- First the gradients of the group before, then the parameters of the next one: the courier takes the memory of these when
+  -- it has sent those, so that one whole group is on its way.
+  if not is_root then leave(state, before) end
   if needed then
     local after = follow(state.backward, group)
     group:fill(slot)
     if state.pass == world.pass_number() then prefetch(after) end
   end
   if is_root then return end
-  leave(state, before)
   state.current, state.current_slot = group, slot
 end
 

@@ -44,42 +44,29 @@ end
 
 local free = world.free  -- handles in Lua live until its collector runs; their memory is needed before
 
--- A view of another shape, appended to `list`. x itself where it has one dim already.
-local function flattened(x, list)
-  if x:dim() == 1 then return x end
-  list[#list + 1] = x:reshape(-1)
-  return list[#list]
-end
+-- A view of another shape, appended to `list`. x itself where it has this many dims already.
 local function shaped(x, shape, list)
-  if #shape == 1 then return x end
+  if #shape == x:dim() then return x end
   list[#list + 1] = x:reshape(shape)
   return list[#list]
 end
 
-local function joined(pieces, options)
-  if #pieces == 0 then return core.empty({0}, options) end
-  return core.cat(pieces, 1)
-end
-
 -- --- parameters ---
 
--- Begins to gather the group.
+-- Begins to gather the group. The memory of the whole parameters is taken when they begin to arrive.
 function Group:post()
   if self.pending then return end
   self.pending = {}
   for i, part in ipairs(self.parts) do
-    local pieces = {}
-    for _, entry in ipairs(part.entries) do
-      if entry.layout.count > 0 then pieces[#pieces + 1] = entry.shard:detach():reshape(-1) end
-    end
-    local own = joined(pieces, part.options)
-    self.pending[i] = {pending = world.all_gather(own, "parameters of " .. self.name), own = own}
+    local own, rows = {}, {}
+    for n, entry in ipairs(part.entries) do own[n], rows[n] = entry.shard:detach(), entry.layout.sizes end
+    self.pending[i] = world.all_gather_list(own, rows, "parameters of " .. self.name)
   end
 end
 
 -- Waits for what was posted and forgets it: the shards may change before it is used.
 function Group:discard()
-  for _, sent in ipairs(self.pending or {}) do free {sent.own, (world.wait(sent.pending))} end
+  for _, pending in ipairs(self.pending or {}) do free(world.wait_list(pending)) end
   self.pending = nil
 end
 
@@ -110,28 +97,12 @@ function Group:fill(slot)
   self.pending = nil
   local _ <close> = core.no_grad()
   for i, part in ipairs(self.parts) do
-    local flat = world.wait(posted[i].pending)
-    local at = {}
-    local first = 1
-    for r = 1, world.size() do
-      at[r] = first
-      for _, entry in ipairs(part.entries) do first = first + entry.layout.sizes[r] * entry.layout.row end
-    end
-    for _, entry in ipairs(part.entries) do
-      local pieces, layout = {}, entry.layout
-      for r, rows in ipairs(layout.sizes) do
-        if rows > 0 then
-          pieces[#pieces + 1] = flat:narrow(1, at[r], rows * layout.row)
-          at[r] = at[r] + rows * layout.row
-        end
-      end
-      local made = {joined(pieces, part.options)}
-      local value = shaped(made[1], layout.shape, made)
+    local made = world.wait_list(posted[i])
+    for n, entry in ipairs(part.entries) do
+      local value = shaped(made[n], entry.layout.shape, made)
       world.lend(whole_of(entry, slot, value), value, entry.shard)
-      free(pieces)
-      free(made)
     end
-    free {flat, posted[i].own}
+    free(made)
   end
   self.held[slot] = true
 end
@@ -168,7 +139,7 @@ end
 
 -- Drops what a pass that ended with an error has left, and memory that lg.grad has.
 function Group:reset()
-  for _, sent in ipairs(self.sent or {}) do free {(world.wait(sent.pending)), sent.flat} end
+  for _, sent in ipairs(self.sent or {}) do free(world.wait_list(sent.pending)) end
   self.sent, self.begun = nil, 0
   self:release_all()
   for _, entry in ipairs(self.entries) do
@@ -203,41 +174,29 @@ local function gradient_of(self, entry)
   return sum
 end
 
+-- The gradients give their memory away, and it is free as soon as they have travelled.
 local function send_part(self, part)
-  local entries, gradients, temporary, flags = {}, {}, {}, {}
+  local entries, list, rows, flags = {}, {}, {}, {}
   for _, entry in ipairs(part.entries) do
     if entry.shard.requires_grad then
       local n = #entries + 1
       local gradient = gradient_of(self, entry)
-      entries[n], flags[n] = entry, gradient and 1 or 0
-      gradient = gradient or core.zeros(entry.layout.shape, part.options)
-      temporary[#temporary + 1] = gradient
-      gradients[n] = flattened(gradient, temporary)
+      entries[n], flags[n], rows[n] = entry, gradient and 1 or 0, entry.layout.sizes
+      list[n] = gradient or core.zeros(entry.layout.shape, part.options)
     end
   end
   if #entries == 0 then return end
-  -- Behind the rows of each rank stand flags, which say on how many ranks a gradient arrived.
-  local pieces, sizes = {}, {}
-  local has = core.tensor(flags, part.options)
+  -- Behind them flags say on how many ranks a gradient arrived: the same for each rank.
+  local sizes, behind = {}, {}
   for r = 1, world.size() do
-    local count = #entries
-    for i, entry in ipairs(entries) do
-      local layout = entry.layout
-      local rows = layout.sizes[r]
-      if rows > 0 then
-        pieces[#pieces + 1] = gradients[i]:narrow(1, (layout.firsts[r] - 1) * layout.row + 1, rows * layout.row)
-        temporary[#temporary + 1] = pieces[#pieces]
-        count = count + rows * layout.row
-      end
-    end
-    pieces[#pieces + 1] = has
-    sizes[r] = count
+    sizes[r] = #flags
+    table.move(flags, 1, #flags, #behind + 1, behind)
   end
-  local flat = core.cat(pieces, 1)
-  free(temporary)
+  list[#list + 1], rows[#rows + 1] = core.tensor(behind, part.options), sizes
   self.sent[#self.sent + 1] = {
-    pending = world.reduce_scatter(flat, "mean", sizes, "gradients of " .. self.name), flat = flat, entries = entries,
+    pending = world.reduce_scatter_list(list, rows, "mean", "gradients of " .. self.name), entries = entries,
   }
+  free(list)  -- those of a GPU
 end
 
 -- Begins to reduce the gradients that arrived since the last time.
@@ -251,22 +210,16 @@ end
 -- every rank keeps none.
 function Group:receive()
   for _, sent in ipairs(self.sent or {}) do
-    local result = world.wait(sent.pending)
-    local behind = result:narrow(1, result:numel() - #sent.entries + 1, #sent.entries)
+    local results = world.wait_list(sent.pending)
+    local behind = results[#results]
     local flags = (behind:dtype():find "^c" and behind:real() or behind):tolist()
-    local at = 1
     for i, entry in ipairs(sent.entries) do
       local x = entry.shard
-      local count = x:numel()
       if flags[i] > 0 then
-        local made = {result:narrow(1, at, count)}
-        local rows = shaped(made[1], x:size(), made)
-        if x.grad then x.grad:add_(rows) else x.grad = rows:clone() end
-        free(made)
+        if x.grad then x.grad:add_(results[i]) else x.grad = results[i] end
       end
-      at = at + count
     end
-    free {result, behind, sent.flat}
+    free(results)
   end
   self.sent = nil
 end
