@@ -89,6 +89,24 @@ function distributed.all_to_all(x, sizes, async, options) end
 ---Waits until every rank is here.
 function distributed.barrier() end
 
+---Sends x to rank `to`, which calls receive. Returns when x may change: a large tensor waits for the receiver. Tensors of one rank
+---arrive at another in the order in which they were sent, beside the collectives. No gradient comes back. async gives a handle.
+---Defaults: async = false.
+---@param x Tensor any shape and dtype
+---@param to integer another rank, from 0
+---@param async? boolean
+---@param options? {async?: boolean}
+---@return lunagrad.distributed.Handle?
+function distributed.send(x, to, async, options) end
+
+---The next tensor that rank `from` sent to this one: a new tensor on the CPU, of its shape and dtype.
+---Defaults: async = false.
+---@param from integer another rank, from 0
+---@param async? boolean
+---@param options? {async?: boolean}
+---@return Tensor|lunagrad.distributed.Handle
+function distributed.receive(from, async, options) end
+
 ---Makes a model data parallel and returns it: parameters and buffers begin as those of rank 0, and backward returns when the
 ---gradients are averaged over the ranks, in buckets of `bucket` MiB that travel during backward. model:no_sync(fn) runs fn without
 ---averaging, to accumulate gradients. With deterministic the batch is cut into `slots` parts, a power of two, and the bits of the
@@ -117,6 +135,21 @@ function distributed.data_parallel(model, bucket, deterministic, slots, threads,
 ---@param options? {groups?: lunagrad.nn.Module[]|lunagrad.nn.Module, deterministic?: boolean, slots?: integer, threads?: integer}
 ---@return lunagrad.nn.Module
 function distributed.fully_shard(model, groups, deterministic, slots, threads, options) end
+
+---A model whose stages run on different ranks: stage i on rank i - 1, and the others are dropped. pipe:backward(x, target) cuts the
+---batch along dim 1 into `micro_batches` parts, runs forward and backward of each, one in turns with the other, and adds the
+---gradients to those of pipe:parameters(), which are the stage's; it returns the loss on every rank, without dims: the mean of the
+---parts' losses. Rank 0 reads x, the last rank target. Under lg.no_grad() pipe(x) is the output of the last stage, on every rank. A
+---stage takes one Tensor and returns one; loss(output, target) is a mean over samples. pipe.stage is this rank's module,
+---pipe.peak_micro_batches of how many parts it kept activations at the same time. All ranks call these together.
+---Defaults: micro_batches = 1, schedule = "1f1b".
+---@param stages lunagrad.nn.Module[]|lunagrad.nn.Module as many as ranks
+---@param micro_batches? integer
+---@param loss fun(output: Tensor, target: Tensor): Tensor
+---@param schedule? "1f1b"
+---@param options? {micro_batches?: integer, loss?: fun(output: Tensor, target: Tensor): Tensor, schedule?: string}
+---@return lunagrad.nn.Module
+function distributed.pipeline(stages, micro_batches, loss, schedule, options) end
 
 ---Batch normalization of [N, C, …] with the statistics of all ranks' samples, of which each may have another number. Each rank has
 ---the gradients of its own samples. SyncBatchNorm.convert(model) makes every batch norm of a model one, with the same tensors.

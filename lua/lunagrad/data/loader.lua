@@ -161,6 +161,9 @@ function DataLoader:shard()
       core._fail(("shard: batch_size %d is not a multiple of %d ranks; it counts the samples of all ranks together"):format(
         self.batch_size, size))
     end
+    if samples_of(self) < size then
+      core._fail(("shard: the dataset has %d samples for %d ranks; start at most as many ranks as samples"):format(samples_of(self), size))
+    end
     local last = samples_of(self) % self.batch_size
     if not self.drop_last and last > 0 and last < size then
       core._fail(("shard: the last batch has %d samples for %d ranks; write drop_last = true"):format(last, size))

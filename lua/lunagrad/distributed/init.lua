@@ -9,11 +9,23 @@ local distributed = {}
 
 -- --- the world ---
 
+-- A number that differs between different texts, or nil where the script cannot be read (FNV-1a).
+local function checksum(path)
+  local file = io and io.open(path, "rb")
+  if not file then return nil end
+  local text, hash = file:read "a", 0xcbf29ce484222325
+  file:close()
+  for at = 1, #text do hash = (hash ~ text:byte(at)) * 0x100000001b3 end
+  return ("%08x"):format(hash >> 32)
+end
+
 -- What must be equal on all ranks.
 local function identity()
   local state = core.get_rng_state()
-  local script = type(arg) == "table" and arg[0] and tostring(arg[0]):match("[^/]+$") or "a script"
-  return ("%s, seed %s, random stream %s"):format(script, tostring(state.seed), tostring(state.stream))
+  local path = type(arg) == "table" and arg[0] and tostring(arg[0])
+  local script = path and path:match "[^/]+$" or "a script"
+  return ("%s (checksum %s), seed %s, random stream %s"):format(script, path and checksum(path) or "unknown", tostring(state.seed),
+    tostring(state.stream))
 end
 
 local read_init = reader("init", {"timeout", 30})
@@ -22,7 +34,7 @@ function distributed.init(...)
   local given = read_init(...)
   if type(given.timeout) ~= "number" then fail(("init: timeout is a number of seconds (got %s)"):format(type(given.timeout))) end
   if world.launched_size() == 1 and os.getenv and os.getenv "LUNAGRAD_RANKS" then
-    fail("init: --ranks was given, but no rank was started by mpirun")
+    fail("init: --ranks was given, but mpirun started one process alone; its MPI is not the one of this program, which liblunagrad-mpi.so links")
   end
   world.init(given.timeout, identity())
 end
@@ -168,8 +180,30 @@ function distributed.barrier()
   world.barrier()
 end
 
+-- --- from one rank to another ---
+
+local read_send = reader("send", "to", {"async", false})
+
+function distributed.send(x, ...)
+  check("send", x)
+  local given = read_send(...)
+  if differentiable("send", x, false) then fail("send: no gradient comes back; pass x:detach(), or take dist.pipeline") end
+  local pending = world.send(x, given.to)
+  if given.async then return setmetatable({pending = pending}, Handle) end
+  world.wait(pending)
+end
+
+local read_receive = reader("receive", "from", {"async", false})
+
+function distributed.receive(...)
+  open()
+  local given = read_receive(...)
+  return ended(world.receive(given.from), given.async)
+end
+
 distributed.data_parallel = require "lunagrad.distributed.data_parallel"
 distributed.fully_shard = require "lunagrad.distributed.fully_shard"
+distributed.pipeline = require "lunagrad.distributed.pipeline"
 distributed.SyncBatchNorm = require "lunagrad.distributed.sync_batch_norm"
 for name, layer in pairs(require "lunagrad.distributed.parallel_linear") do distributed[name] = layer end
 

@@ -10,8 +10,20 @@ local tree = require "lunagrad.nn.tree"
 local world, is_tensor = core._world, core.is_tensor
 local passes = {}
 
+local function check_devices(name, entries)
+  local first = entries[1]
+  for _, entry in ipairs(entries) do
+    local one, other = first.tensor:device(), entry.tensor:device()
+    if one ~= other then
+      core._fail(("%s: %s is on %s and %s on %s; move the model to one device first: model:to(\"%s\")"):format(name, first.path, one,
+        entry.path, other, other == "cpu" and one or other))
+    end
+  end
+end
+
 -- A model that differs between ranks is an error; its values and the seed of its random numbers are those of rank 0.
-function passes.share_start(state, model)
+-- `more` is what else must be equal on all ranks, in words.
+function passes.share_start(state, model, more)
   local entries = tree.collect(model, "any", true)
   for _, entry in ipairs(entries) do
     if shards.of(entry.tensor) then
@@ -19,12 +31,13 @@ function passes.share_start(state, model)
         entry.path))
     end
   end
+  check_devices(state.name, entries)
   for _, entry in ipairs(entries) do core._set_name(entry.tensor, entry.path) end
   local waiting = {}
   for i, entry in ipairs(entries) do waiting[i] = world.broadcast_(entry.tensor, 0, entry.path) end
   for _, pending in ipairs(waiting) do world.wait(pending) end
   local seed = core.tensor({core._new_seed()}, {dtype = "i64", device = "cpu"})
-  state.seed = world.wait(world.broadcast_(seed, 0, "the seed")):item()
+  state.seed = world.wait(world.broadcast_(seed, 0, "the seed" .. (more or ""))):item()
 end
 
 -- Statistics that training updates. Other buffers stay as they began.
@@ -72,7 +85,7 @@ end
 
 -- Counts the passes of a step of lg.run.steps, from 1, so that a run which goes on from a checkpoint counts on. Outside of such
 -- steps it counts all passes. The second run of a checkpoint belongs to the pass of the first.
-local function count_pass(state)
+function passes.count(state)
   if core._recomputing() then return end
   local run = core.run
   local step = run and run._in_steps() and run._progress() or 0
@@ -81,7 +94,7 @@ local function count_pass(state)
 end
 
 -- Random numbers of a part of the batch: they depend on the shared seed, the step, the pass in it and the number of the part.
-local function seeded(state, part)
+function passes.seed(state, part)
   core.set_rng_state {seed = draws(state.seed, state.step, state.pass_of_step, part):seed(), stream = 0}
 end
 
@@ -94,9 +107,9 @@ function passes.run(state, model, forward, ...)
     core.set_rng_state(own)
     state.slot = nil
   end})
-  count_pass(state)
+  passes.count(state)
   if not state.count then
-    seeded(state, world.rank())
+    passes.seed(state, world.rank())
     return table.pack(forward(model, ...))
   end
   local first = world.rank() * state.count
@@ -105,7 +118,7 @@ function passes.run(state, model, forward, ...)
     whole = state.whole,
     start = function(slot)
       state.slot = slot
-      seeded(state, first + slot - 1)
+      passes.seed(state, first + slot - 1)
     end,
   })
 end

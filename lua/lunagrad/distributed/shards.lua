@@ -2,7 +2,7 @@
 -- optimizer, a clipping or a checkpoint that needs more than the elements by themselves asks here.
 local core = require "lunagrad.core"
 
-local world = core._world
+local world, fail = core._world, core._fail
 local shards = {}
 
 local layouts = setmetatable({}, {__mode = "k"})  -- tensor -> layout
@@ -130,8 +130,18 @@ function shards.by_rank(f, ...)
   return f(...)
 end
 
+-- Parameters that one rank alone has, since it runs their stage of a pipeline: a checkpoint would hold those of rank 0.
+local staged = setmetatable({}, {__mode = "k"})
+function shards.note_stage(x) staged[x] = true end
+function shards.check_stage(x)
+  if not (by_rank and staged[x]) then return end
+  fail("run.state: the ranks of a pipeline have different states, and a checkpoint holds that of rank 0; let each rank save its own: "
+    .. "lg.io.save(\"part-\" .. dist.rank() .. \".safetensors\", {net = pipe:state_dict(), adam = adam:state_dict()})")
+end
+
 -- A tensor of a state that belongs to a parameter, and has its shape: whole (a collective), or marked.
 function shards.state(parameter, value, label)
+  shards.check_stage(parameter)
   local layout = layouts[parameter]
   if not layout then return value end
   if by_rank then return shards.mark(value:detach(), layout) end
