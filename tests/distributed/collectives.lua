@@ -112,6 +112,39 @@ for round = 1, rounds do
   end
 end
 
+-- From each rank to each other one, several at once and in both directions; the receiver waits first, or last.
+for round = 1, size > 1 and rounds or 0 do
+  local dtype, shape = dtypes[pick(1, #dtypes)], {}
+  for i = 1, pick(0, 3) do shape[i] = pick(0, 6) end
+  if pick(1, 4) == 1 then shape = {pick(30000, 400000)} end
+  local kind, late, key = pick(1, 3), pick(1, 2) == 1, seed * 1000000 + round * 100 + 70
+  local sent, coming, values = {}, {}, {}
+  for r = 0, size - 1 do values[r] = random(shape, dtype, key + r) end
+  local function receive(r)
+    for i = 1, 2 do coming[#coming + 1] = {i == 1 and values[r] or values[r]:unsqueeze(1), dist.receive(r, {async = true})} end
+  end
+  for r = 0, size - 1 do
+    if r ~= rank and not late then receive(r) end
+  end
+  for r = 0, size - 1 do
+    if r ~= rank then
+      sent[#sent + 1] = dist.send(strided(values[rank], kind), r, {async = true})
+      sent[#sent + 1] = dist.send(values[rank]:unsqueeze(1), r, {async = true})
+    end
+  end
+  local sum = dist.all_reduce_(lg.tensor {rank}, "sum")  -- a collective goes on beside them
+  assert(sum:item() == size * (size - 1) // 2)
+  for r = 0, size - 1 do
+    if r ~= rank and late then receive(r) end
+  end
+  for _, one in ipairs(coming) do
+    local got = one[2]:wait()
+    assert(table.concat(got:size(), " ") == table.concat(one[1]:size(), " "), "a transfer has another shape")
+    same(got, one[1], ("transfer, round %d, %s [%s]"):format(round, dtype, table.concat(shape, ", ")))
+  end
+  for _, handle in ipairs(sent) do handle:wait() end
+end
+
 -- Many at once, waited for in another order than that in which they began.
 local list, handles = {}, {}
 for i = 1, 20 do

@@ -63,6 +63,9 @@ if size > 1 then
   local few = data.TensorDataset(lg.arange(size + 1))
   assert(message_of(function() data.DataLoader(few, {batch_size = size}):shard() end):find(
     ("the last batch has 1 samples for %d ranks"):format(size), 1, true))
+  local fewer = data.TensorDataset(lg.arange(size - 1))
+  assert(message_of(function() data.DataLoader(fewer, {batch_size = size, drop_last = true}):shard() end):find(
+    ("the dataset has %d samples for %d ranks"):format(size - 1, size), 1, true))
 end
 dist.barrier()
 if rank == 0 then print(("loaders of %d ranks: the batches of one process"):format(size)) end

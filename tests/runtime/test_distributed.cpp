@@ -4,8 +4,10 @@
 
 #include <cmath>
 #include <string>
+#include <thread>
 #include <vector>
 
+#include "runtime/dist/block.h"
 #include "runtime/dist/reduce.h"
 #include "runtime/dist/world.h"
 #include "runtime/error.h"
@@ -105,6 +107,49 @@ TEST_CASE("a reduction that a type has not is refused") {
         "all_reduce: the mean of i64 is no i64; write x:float() first, or take the sum");
   CHECK(message_of([] { reduction_of("all_reduce", "avg"); }) ==
         "all_reduce: there is no reduction 'avg'; there are sum, mean, product, min, max");
+}
+
+TEST_CASE("memory that another thread took becomes a tensor without a copy, and is given away without one") {
+  const size_t before = cpu_device().memory().in_use;
+  dist::Block block;
+  std::thread([&] {
+    block = dist::Block(4 * sizeof(float));
+    for (int i = 0; i < 4; ++i) reinterpret_cast<float*>(block.data())[i] = float(i);
+  }).join();
+  const void* const memory = block.data();
+  {
+    const size_t bytes = block.bytes();
+    const Tensor x(Ref<Storage>(new Storage(cpu_device(), block.release(), bytes)), Layout::contiguous({4}), 0,
+                   DType::f32);
+    CHECK(block.data() == nullptr);
+    CHECK(x.raw() == memory);
+    CHECK(x.to_vector<float>() == std::vector<float>{0, 1, 2, 3});
+    block = dist::Block(x.storage().release(), bytes);
+    CHECK(x.storage().bytes == 0);
+  }
+  CHECK(static_cast<const void*>(block.data()) == memory);
+  std::thread([own = std::move(block)] {}).join();
+  CHECK(cpu_device().memory().in_use == before);
+}
+
+TEST_CASE("a reduction of several tensors takes the memory of those that only one handle refers to") {
+  dist::open_world({});
+  const Tensor kept = Tensor::from<float>(std::vector<float>{1, 2, 3}, {3});
+  const Tensor other = kept;
+  const Tensor given = Tensor::from<float>(std::vector<float>{4, 5, 6, 7}, {2, 2});
+  const TensorList sums =
+      dist::reduce_scatter({&kept, &given}, Ranks::sum, {{3}, {2}}, "two tensors").wait_list();
+  CHECK(sums[0].to_vector<float>() == std::vector<float>{1, 2, 3});
+  CHECK(sums[1].to_vector<float>() == std::vector<float>{4, 5, 6, 7});
+  CHECK(sums[1].shape() == Shape{2, 2});
+  CHECK(kept.to_vector<float>() == std::vector<float>{1, 2, 3});
+  CHECK(message_of([&] { sum(given); }).find("whole only while its group runs") != std::string::npos);
+  const TensorList all = dist::all_gather({kept, sums[1]}, {{3}, {2}}, "two tensors").wait_list();
+  CHECK(all[1].to_vector<float>() == std::vector<float>{4, 5, 6, 7});
+  CHECK(message_of([&] { dist::all_gather({kept, leaf(1)}, {{3}, {1}}, ""); }) ==
+        "all_gather: tensors of several dtypes or devices; make a call for each");
+  CHECK(message_of([&] { dist::send(kept, 1); }) == "send: there is no rank 1 among 1 (they count from 0)");
+  CHECK(message_of([&] { dist::receive(0); }) == "receive: rank 0 is this rank; take another one");
 }
 
 TEST_CASE("a leaf that someone waits for is visited after its last use, and the pass tells its end") {
