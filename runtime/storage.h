@@ -12,8 +12,7 @@ class Storage final : public Counted, public Pooled<Storage> {
   Storage(Device&, size_t bytes);
   // Owns `data` from now on, which alloc(bytes) of the device returned, on any thread.
   Storage(Device&, void* data, size_t bytes);
-  // Gives the memory away: the caller frees it, on any thread. Tensors that refer to it must not be read
-  // again.
+  // Gives the memory away: the caller frees it, on any thread. Its tensors must not be read again.
   void* release();
   ~Storage();
   static void destroy(Storage* storage) { delete storage; }

@@ -64,6 +64,15 @@ std::string places_text(const std::vector<std::string>& places) {
   return list;
 }
 
+// What a job sends: this rank's rows, or those of all ranks that are to be reduced.
+int64_t bytes_of(const Job& job, int rank) {
+  int64_t elements = job.parts.empty() ? job.rows * job.row : 0;
+  for (const Part& part : job.parts)
+    for (size_t r = 0; r < part.rows.size(); ++r)
+      if (job.kind == Kind::reduce_scatter || int(r) == rank) elements += part.rows[r] * part.row;
+  return elements * int64_t(item_size(job.dtype));
+}
+
 }  // namespace
 
 // What a rank tells the others before a collective.
@@ -117,6 +126,7 @@ void Courier::wait(const Job& job) {
     ~Leave() { waited_for = nullptr; }
   } const leave{waited_for_};
   waited_for_ = &job;
+  waits_since_ = Clock::now();
   while (!job.done) {
     finished_.wait_for(lock, kIdle);
     if (job.done) break;
@@ -254,8 +264,7 @@ void Courier::carry_out(Job& job) {
   move(job);
   room_ = Block();
   if (options_.slow_link > 0)
-    std::this_thread::sleep_for(
-        seconds(options_.slow_link * double(job.rows * job.row) * double(item_size(job.dtype))));
+    std::this_thread::sleep_for(seconds(options_.slow_link * double(bytes_of(job, rank_))));
 }
 
 // Tells the script that jobs are done.
@@ -279,9 +288,14 @@ void Courier::look_at_transfers() {
       if (to != rank_) transport_->send_note(to, "m" + places);
     report(kDifferentTransfers, places);
   }
-  if (!transfers_->empty() && std::isfinite(options_.patience) &&
-      Clock::now() - transfers_->oldest() > seconds(options_.patience))
-    report_silence(true);
+  // One that was started ahead may be long in coming, as long as the script does not wait for it.
+  bool late = false;
+  if (std::isfinite(options_.patience)) {
+    const std::lock_guard lock(mutex_);
+    late = waited_for_ && (waited_for_->kind == Kind::send || waited_for_->kind == Kind::receive) &&
+           Clock::now() - waits_since_ > seconds(options_.patience);
+  }
+  if (late) report_silence(true);
 }
 
 // All ranks have ended. What one sent and the other did not receive is a mistake of the script.

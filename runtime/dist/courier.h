@@ -92,7 +92,8 @@ class Courier {
   std::deque<std::shared_ptr<Job>> queue_;
   std::function<std::string()> whereabouts_;
   const Job* waited_for_ = nullptr;  // by the script
-  std::string failed_;               // not empty: the world has broken
+  Clock::time_point waits_since_;
+  std::string failed_;  // not empty: the world has broken
   bool opened_ = false, closing_ = false;
   int abort_code_ = 0;
   std::thread thread_;

@@ -4,12 +4,14 @@
 #include <cstring>
 #include <set>
 
+#include "runtime/shape.h"
+
 namespace lunagrad::dist {
 
 struct Transfers::Head {
   uint64_t hash;
   int32_t dtype, dims;
-  int64_t shape[8];
+  int64_t shape[kMaxDims];
   char place[360];
 };
 
@@ -19,7 +21,6 @@ Transfers::~Transfers() = default;
 void Transfers::start(std::shared_ptr<Job> job) {
   Flight& flight = flights_.emplace_back();
   flight.job = std::move(job);
-  flight.start = Clock::now();
   flight.head = std::make_unique<Head>();
   const Job& own = *flight.job;
   if (own.kind == Kind::receive) return;  // when those from the same rank that are older have begun

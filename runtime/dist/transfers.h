@@ -2,7 +2,6 @@
 // Transfers from one rank to another that are on their way: each is a head, which says what it is, and the
 // elements. They go on beside the collectives, and those of two ranks in the order in which they were
 // started. For the courier's thread.
-#include <chrono>
 #include <list>
 #include <memory>
 #include <optional>
@@ -13,7 +12,6 @@ namespace lunagrad::dist {
 
 class Transfers {
  public:
-  using Clock = std::chrono::steady_clock;
   // The two ranks of a transfer say different things about it.
   struct Mismatch {
     int rank;
@@ -27,7 +25,6 @@ class Transfers {
   std::vector<std::shared_ptr<Job>> progress();
   const std::optional<Mismatch>& mismatch() const { return mismatch_; }
   bool empty() const { return flights_.empty(); }
-  Clock::time_point oldest() const { return flights_.front().start; }
   const Job& oldest_job() const { return *flights_.front().job; }
   std::vector<std::shared_ptr<Job>> drop_all();  // the world has broken
 
@@ -36,7 +33,6 @@ class Transfers {
   struct Flight {
     std::shared_ptr<Job> job;
     std::unique_ptr<Head> head;
-    Clock::time_point start;
     int head_transfer = 0, body_transfer = 0;  // 0: not started, or passed
     bool head_passed = false;
   };

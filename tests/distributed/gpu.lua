@@ -58,10 +58,20 @@ collectgarbage()
 assert(x:sum():item() == 11 * 100000)
 
 -- Training on the device: as on the CPU, within the rounding of f32.
-local function train(where)
+local function near(got, wanted, what)
+  local off = (got:detach():to("cpu") - wanted:detach():to("cpu")):abs():max():item() / wanted:detach():abs():max():item()
+  assert(off < 2e-5, ("%s differs by %g of its largest element"):format(what, off))
+end
+local function layers(where)
   lg.manual_seed(3)
-  local model = nn.Sequential(nn.Linear(20, 300), nn.ReLU(), nn.Linear(300, 300), nn.ReLU(), nn.Linear(300, 4)):to(where)
-  local net = dist.data_parallel(model, {bucket = 0.1})
+  local list = {nn.Sequential(nn.Linear(20, 300), nn.ReLU()), nn.Sequential(nn.Linear(300, 300), nn.ReLU()), nn.Linear(300, 4)}
+  for _, layer in ipairs(list) do layer:to(where) end
+  return list
+end
+local function train(where, how)
+  local list = layers(where)
+  local model = nn.Sequential(table.unpack(list))
+  local net = how == "fully_shard" and dist.fully_shard(model, {groups = {list[1], list[2]}}) or dist.data_parallel(model, {bucket = 0.1})
   local sgd = lg.optim.SGD(net:parameters(), {lr = 0.1, momentum = 0.9})
   for step = 1, 8 do
     local input = leaf({16, 20}, "f32", 1000 * step + rank):to(where) / 8
@@ -70,10 +80,27 @@ local function train(where)
     F.cross_entropy(net(input), label):backward()
     sgd:step()
   end
-  return model
+  return model:state_dict()
 end
-local on_cpu, on_gpu = train("cpu"):parameters(), train(device):parameters()
-for i, p in ipairs(on_cpu) do
-  local off = (on_gpu[i]:detach():to("cpu") - p:detach()):abs():max():item() / p:detach():abs():max():item()
-  assert(off < 2e-5, ("parameter %d differs by %g of its largest element"):format(i, off))
+local on_cpu = train("cpu", "data_parallel")
+for _, how in ipairs {"data_parallel", "fully_shard"} do
+  for name, value in pairs(train(device, how)) do
+    assert(value:device() == device)
+    near(value, on_cpu[name], how .. ", " .. name)
+  end
 end
+
+-- A pipeline on the device: its transfers arrive there.
+local function pipeline(where)
+  local list, stages = layers(where), {}
+  for s = 1, size do stages[s] = s == size and nn.Sequential(table.unpack(list, s)) or list[s] or nn.Identity() end
+  local pipe = dist.pipeline(stages, {micro_batches = 4, loss = F.cross_entropy})
+  local input, label = leaf({16, 20}, "f32", 7):to(where) / 8, lg.arange(16):remainder(4):long():to(where)
+  local loss = pipe:backward(input, label)
+  assert(loss:device() == where)
+  local gradients = {loss}
+  for _, p in ipairs(pipe:parameters()) do gradients[#gradients + 1] = p.grad end
+  return gradients
+end
+local wanted = pipeline "cpu"
+for i, got in ipairs(pipeline(device)) do near(got, wanted[i], "pipeline, gradient " .. i) end

@@ -119,8 +119,8 @@ TEST_CASE("memory that another thread took becomes a tensor without a copy, and 
   const void* const memory = block.data();
   {
     const size_t bytes = block.bytes();
-    const Tensor x(Ref<Storage>(new Storage(cpu_device(), block.release(), bytes)), Layout::contiguous({4}), 0,
-                   DType::f32);
+    const Tensor x(Ref<Storage>(new Storage(cpu_device(), block.release(), bytes)), Layout::contiguous({4}),
+                   0, DType::f32);
     CHECK(block.data() == nullptr);
     CHECK(x.raw() == memory);
     CHECK(x.to_vector<float>() == std::vector<float>{0, 1, 2, 3});
@@ -146,8 +146,9 @@ TEST_CASE("a reduction of several tensors takes the memory of those that only on
   CHECK(message_of([&] { sum(given); }).find("whole only while its group runs") != std::string::npos);
   const TensorList all = dist::all_gather({kept, sums[1]}, {{3}, {2}}, "two tensors").wait_list();
   CHECK(all[1].to_vector<float>() == std::vector<float>{4, 5, 6, 7});
-  CHECK(message_of([&] { dist::all_gather({kept, leaf(1)}, {{3}, {1}}, ""); }) ==
-        "all_gather: tensors of several dtypes or devices; make a call for each");
+  CHECK(message_of([&] {
+          dist::all_gather({kept, leaf(1)}, {{3}, {1}}, "");
+        }) == "all_gather: tensors of several dtypes or devices; make a call for each");
   CHECK(message_of([&] { dist::send(kept, 1); }) == "send: there is no rank 1 among 1 (they count from 0)");
   CHECK(message_of([&] { dist::receive(0); }) == "receive: rank 0 is this rank; take another one");
 }
