@@ -138,11 +138,13 @@ Tensor scatter_reduced(const char* op, const Tensor& x, int dim, const Tensor& i
     fail(op, ": tensors of ", x.dtype(), " are not supported");
   if (source.dtype() != x.dtype()) fail(op, ": the source is ", source.dtype(), ", the tensor ", x.dtype());
   if (word == kSum || word == kMean) {
-    const Tensor base = include_self ? x : scatter(x, dim, index, Tensor::number(int64_t(0)));
+    const Tensor base =
+        include_self ? x : scatter(x, dim, index, blank(index.shape(), x.dtype(), x.device()));
     const Tensor total = summed(base, dim, index, source);
     if (word == kSum) return total;
     Tensor count = ones(x.shape(), DType::i64, x.device());
-    if (!include_self) count = scatter(count, dim, index, Tensor::number(int64_t(0)));
+    if (!include_self)
+      count = scatter(count, dim, index, blank(index.shape(), count.dtype(), count.device()));
     count = clamp(summed(count, dim, index, ones(index.shape(), DType::i64, x.device())), 1.0);
     return is_floating(x.dtype()) ? total / to(count, x.dtype()) : to(floor_divide(total, count), x.dtype());
   }

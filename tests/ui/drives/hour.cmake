@@ -12,6 +12,6 @@ for step in lg.run.steps(1000000) do
   lg.run.log {loss = loss}
 end
 ]=])
-expect(hour 0 "runs" ${display} ${WORKBENCH} ${WORK}/short.lua --size 900x640 --drive ${SOURCE}/tests/ui/drives/hour.lua 8)
+expect(hour 0 "runs" ${display} ${WORKBENCH} ${WORK}/short.lua --size 900x640 --drive ${SOURCE}/tests/ui/drives/hour.lua 14)
 message("${said}")
 finish()
