@@ -3,10 +3,12 @@
 
 #include <cstdio>
 #include <iostream>
+#include <string_view>
 
 #include "runtime/dist/world.h"
 #include "script/cli/base/out_of_memory.h"
 #include "script/cli/commands.h"
+#include "script/cli/ranks/follow.h"
 #include "script/standard_streams.h"
 #ifdef LUNAGRAD_HAS_GPU
 #include "gpu/gpu.h"
@@ -26,7 +28,10 @@ int main(int argc, char** argv) {
 #ifdef LUNAGRAD_HAS_GPU
     lunagrad::gpu::install();
 #endif
-    int code = lunagrad::code_with_output(lunagrad::run_command_line(argc, argv));
+    // A window with --ranks starts the others so.
+    const bool follows = argc == 2 && argv[1] == std::string_view("follow") && lunagrad::dist::lasts();
+    int code = follows ? lunagrad::follow_window()
+                       : lunagrad::code_with_output(lunagrad::run_command_line(argc, argv));
     code = lunagrad::dist::close_world(code);
 #ifdef LUNAGRAD_HAS_GPU
     lunagrad::gpu::close();

@@ -21,6 +21,7 @@
 #include "script/view/history.h"
 #include "script/view/node_checks.h"
 #include "script/view/profile.h"
+#include "script/view/rank_profile.h"
 #include "script/view/run.h"
 #include "script/view/step_statistics.h"
 #include "script/view/tape.h"
@@ -98,7 +99,8 @@ class Session {
   std::vector<ParamInfo> params() const;
   // Sets a parameter from the next step boundary on and records the change in the run folder. False, with the
   // reason in `why`, if no parameter has that name or the value does not fit its type, range or choices. If
-  // the script does not read the parameter in the next two steps, a warning event says so.
+  // the script does not read the parameter in the next two steps, a warning event says so. False, too, while
+  // a run with several ranks is under way.
   bool set_param(const std::string& name, const std::string& value, std::string* why = nullptr);
 
   // The completions of the last name in `line` (globals, fields, methods), as whole names, sorted.
@@ -131,6 +133,9 @@ class Session {
   void watch_profile(bool on);
   void reset_profile();
   std::shared_ptr<const ProfileView> profile() const;  // null until a step was measured
+  // Of a run with several ranks, on rank 0, while watch_profile() is on there; null until a step was
+  // measured.
+  std::shared_ptr<const RankProfile> rank_profile() const;
 
   // Keeps the latest batch of a data loader, for batch(), which gives at most `limit` elements of each
   // tensor.

@@ -33,12 +33,13 @@ room(script/view          runtime runtime/statistics)
 room(script               runtime script/view)
 room(script/lua           runtime script/meta script/view)
 room(script/chunk         runtime)
-room(script/profile       runtime runtime/tape script/view)
+room(script/profile       runtime runtime/dist runtime/tape script/view)
 room(script/run           runtime runtime/cpu runtime/dist runtime/io runtime/statistics script/view)
 room(script/sweep         runtime script/run)
 room(script/report        runtime script/run)
 room(script/serve         runtime script/report script/run)
-room(script/cli/base      runtime runtime/cpu runtime/dist runtime/io script script/run)
+room(script/cli/ranks      runtime runtime/dist script script/run)
+room(script/cli/base       runtime runtime/cpu runtime/dist runtime/io script script/cli/ranks script/run)
 room(script/cli/sweep     runtime runtime/dist script script/cli/base script/run script/sweep)
 room(script/inspect       runtime runtime/statistics runtime/tape script/lua script/meta script/view)
 room(script/cli/bench     runtime runtime/cpu runtime/elementwise runtime/optimizer script/cli/base)
@@ -68,8 +69,9 @@ room(ui/actions           runtime runtime/io script script/lua script/run script
 room(ui/workbench         script script/meta ui/actions ui/base ui/inspect ui/runs ui/tape ui/window)
 room(ui                   runtime script ui/window ui/workbench)
 room(ui/panels/runs       ui/runs ui/window ui/workbench)
-room(ui/panels            runtime runtime/io script/lua script/meta script/report script/run script/view
-                          ui/base ui/curves ui/editor ui/graph ui/inspect ui/panels/runs ui/runs ui/tape
+room(ui/panels/profile     runtime script/view ui/widgets ui/window ui/workbench)
+room(ui/panels             runtime runtime/io script/lua script/meta script/report script/run script/view
+                          ui/base ui/curves ui/editor ui/graph ui/inspect ui/panels/profile ui/panels/runs ui/runs ui/tape
                           ui/text ui/widgets ui/window ui/workbench)
 room(ui/app               runtime runtime/io script/lua script/run script/view ui/base ui/panels ui/window
                           ui/workbench)

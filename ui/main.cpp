@@ -7,12 +7,15 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "runtime/dist/world.h"
 #include "runtime/error.h"
+#include "script/launch_ranks.h"
 #include "script/meta/library.h"
 #include "script/run/record.h"
 #include "script/standard_streams.h"
@@ -31,6 +34,7 @@ constexpr const char* kUsage =
     "  --set NAME=VALUE     a parameter of lg.run.param\n"
     "  --seed N  --device D  --steps N  --run-dir DIR\n"
     "                       as for lunagrad run\n"
+    "  --ranks N            the script runs in N processes, which mpirun starts; the window shows rank 0\n"
     "  --checkpoint-every S seconds between automatic checkpoints, 20; a negative number: none\n"
     "  --light  --dark      the theme\n"
     "  --size WxH           of the window, in pixels\n"
@@ -44,13 +48,16 @@ constexpr const char* kUsage =
     "  --validation         check every Vulkan call; a message makes the exit code 1\n"
     "exit code: 0, 1 drive or validation failed, 2 usage, 5 no display or Vulkan driver, 6 bad file\n";
 
+constexpr int64_t kMostRanks = 4096;
+
 struct Usage {
   std::string message;
 };
 
 // Parses the command line into `options`, and into `flags` everything except the script. False: help was
 // requested.
-bool parse(int argc, char** argv, lunagrad::App::Options& options, std::vector<char*>& flags) {
+bool parse(int argc, char** argv, lunagrad::App::Options& options, std::vector<char*>& flags,
+           int64_t& ranks) {
   std::optional<std::string> state;
   for (int i = 0; i < argc; ++i) options.run.command_line += (i ? " " : "") + std::string(argv[i]);
   flags.assign(argv, argv + argc);
@@ -78,6 +85,10 @@ bool parse(int argc, char** argv, lunagrad::App::Options& options, std::vector<c
       options.run.seed = uint64_t(number());
     } else if (flag == "--steps") {
       options.run.steps = int64_t(number());
+    } else if (flag == "--ranks") {
+      ranks = int64_t(number());
+      if (ranks < 1 || ranks > kMostRanks)
+        throw Usage{"--ranks takes 1 to " + std::to_string(kMostRanks) + ", got \"" + argv[i] + "\""};
     } else if (flag == "--checkpoint-every") {
       options.run.checkpoint_every = number();
     } else if (flag == "--device") {
@@ -125,6 +136,25 @@ bool parse(int argc, char** argv, lunagrad::App::Options& options, std::vector<c
   return true;
 }
 
+// The program beside this one.
+std::string neighbour(const std::string& name) {
+  std::error_code error;
+  const auto own = std::filesystem::read_symlink("/proc/self/exe", error);
+  return (own.parent_path() / name).string();
+}
+
+// Rank 0 is this program with its window, the others are the command line's. Returns when mpirun cannot be
+// started.
+void start_ranks(int64_t count) {
+  std::vector<std::string> words = {"-np", "1", neighbour("lunagrad-workbench")};
+  for (std::string& word : lunagrad::arguments_without_ranks()) words.push_back(std::move(word));
+  for (const std::string& word : {std::string(":"), std::string("-np"), std::to_string(count - 1),
+                                  neighbour("lunagrad"), std::string("follow")})
+    words.push_back(word);
+  setenv(lunagrad::dist::kLastingVariable, std::to_string(count).c_str(), 1);
+  lunagrad::launch_ranks("lunagrad-workbench", std::move(words));
+}
+
 // The first Ctrl-C closes the window in order, the second one ends the program.
 void end_in_order(int signal) {
   std::signal(signal, SIG_DFL);
@@ -143,13 +173,22 @@ int main(int argc, char** argv) {
     ::execv("/proc/self/exe", flags.data());
     flags.pop_back();
   };
+  int64_t ranks = 1;
   try {
-    if (!parse(argc, argv, options, flags)) {
+    if (!parse(argc, argv, options, flags, ranks)) {
       std::fputs(kUsage, stdout);
       return 0;
     }
   } catch (const Usage& usage) {
     std::fprintf(stderr, "lunagrad-workbench: %s\n%s", usage.message.c_str(), kUsage);
+    return 2;
+  }
+  if (ranks > 1) {
+    if (lunagrad::dist::launched_size() == 1) {
+      start_ranks(ranks);
+      return 2;
+    }
+    std::fputs("lunagrad-workbench: --ranks inside of mpirun or srun: leave it out\n", stderr);
     return 2;
   }
   std::signal(SIGINT, end_in_order);
@@ -159,7 +198,15 @@ int main(int argc, char** argv) {
   lunagrad::gpu::install();
 #endif
   try {
-    const int code = lunagrad::App(options).loop();
+    if (lunagrad::dist::lasts()) {
+      options.restart = [] {};  // a launcher takes the end of a rank for the end of all
+      lunagrad::dist::open_lasting_world();
+    }
+    int code = lunagrad::App(options).loop();
+    if (lunagrad::dist::lasts()) {
+      lunagrad::dist::close_window_world();
+      code = lunagrad::dist::close_world(code);
+    }
 #ifdef LUNAGRAD_GPU
     lunagrad::gpu::close();
 #endif

@@ -186,7 +186,9 @@ local function save_automatic()
   if not writes() then return end
   local path = run._checkpoint_path()
   if written[#written] and written[#written].path == path then return end
-  core.io.save(path, content(true))
+  local kept = content(true)
+  if checkpoints.is_sharded(kept) then return end  -- the other ranks do not write at this moment
+  core.io.save(path, kept)
   run._checkpoint_written(path, true)
   if automatic and automatic ~= path then run._remove_checkpoint(automatic) end
   automatic = path
@@ -271,6 +273,8 @@ run._on_states(function(verb, path)
     if not ok then run._warn(("no checkpoint was written, the run goes on: %s"):format(message)) end
   elseif #names == 0 then
     run._warn("no checkpoint was written: nothing is registered with lg.run.state")
+  elseif core._world.leads() and checkpoints.is_sharded(content(true)) then
+    run._warn("no checkpoint was written: the other ranks stop in other steps; let the script call lg.run.checkpoint()")
   else
     -- The run ends here in any case, so the script must not be able to catch an error.
     local ok, message = pcall(write)

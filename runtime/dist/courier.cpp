@@ -11,6 +11,7 @@
 #include <map>
 
 #include "runtime/context.h"
+#include "runtime/dist/travels.h"
 #include "runtime/error.h"
 
 namespace lunagrad::dist {
@@ -19,6 +20,11 @@ namespace {
 // The world has broken: the report is printed, and the thread ends all ranks.
 struct Broken {
   std::string message;
+};
+
+// The run was called off in the middle of a job.
+struct CalledOff {
+  std::string reason;
 };
 
 constexpr std::chrono::milliseconds kIdle{20};          // between two looks at notes without a job
@@ -64,8 +70,9 @@ std::string places_text(const std::vector<std::string>& places) {
   return list;
 }
 
-// What a job sends: this rank's rows, or those of all ranks that are to be reduced.
+// What a job sends: this rank's rows, or those of all ranks that are to be reduced; what a receive gets.
 int64_t bytes_of(const Job& job, int rank) {
+  if (job.kind == Kind::receive) return job.results.empty() ? 0 : int64_t(job.results[0].block.bytes());
   int64_t elements = job.parts.empty() ? job.rows * job.row : 0;
   for (const Part& part : job.parts)
     for (size_t r = 0; r < part.rows.size(); ++r)
@@ -78,7 +85,7 @@ int64_t bytes_of(const Job& job, int rank) {
 // What a rank tells the others before a collective.
 struct Courier::Mark {
   uint64_t number, hash;
-  int64_t rows;
+  int64_t rows, stamp;
   char place[360];
 };
 
@@ -119,6 +126,11 @@ bool Courier::done(const Job& job) {
   return job.done;
 }
 
+bool Courier::is_free(const Job& job) {
+  const std::lock_guard lock(mutex_);
+  return job.done && !job.left;
+}
+
 void Courier::wait(const Job& job) {
   std::unique_lock lock(mutex_);
   struct Leave {
@@ -127,6 +139,7 @@ void Courier::wait(const Job& job) {
   } const leave{waited_for_};
   waited_for_ = &job;
   waits_since_ = Clock::now();
+  const int64_t begin = !job.done && travels().watched() ? clock_ns() : 0;
   while (!job.done) {
     finished_.wait_for(lock, kIdle);
     if (job.done) break;
@@ -139,6 +152,7 @@ void Courier::wait(const Job& job) {
     }
     lock.lock();
   }
+  if (begin) travels().waited({begin, clock_ns(), is_transfer(job) ? job.met : 0});
   if (!job.error.empty()) throw Error(job.error);
 }
 
@@ -149,7 +163,7 @@ void Courier::set_whereabouts(std::function<std::string()> whereabouts) {
 
 int Courier::close(int code) {
   if (!thread_.joinable()) return code;
-  if (code == 0) {
+  if (code == 0 && !options_.lasting) {
     const auto job = std::make_shared<Job>();
     job->kind = Kind::meeting;
     job->what = "end of the script";
@@ -183,6 +197,7 @@ void Courier::serve() {
     places_.resize(size_t(size_));
     printed_.resize(size_t(size_));
     failed_ranks_.resize(size_t(size_));
+    holds_.resize(size_t(size_));
   } catch (const std::exception& error) {
     const std::lock_guard lock(mutex_);
     failed_ = error.what();
@@ -198,6 +213,19 @@ void Courier::serve() {
   finished_.notify_all();
   while (!closing_) {
     std::shared_ptr<Job> job;
+    if (renewal_) {
+      lock.unlock();
+      carry_renewal();
+      lock.lock();
+      continue;
+    }
+    if (!failed_.empty() && !transfers_->empty()) {  // the run is over
+      const std::string reason = failed_;
+      lock.unlock();
+      end(transfers_->drop_all(), reason, true);
+      lock.lock();
+      continue;
+    }
     if (!queue_.empty()) {
       job = queue_.front();
       queue_.pop_front();
@@ -207,11 +235,14 @@ void Courier::serve() {
       posted_.wait_for(lock, kNap);
     }
     lock.unlock();
-    const bool travels = job && (job->kind == Kind::send || job->kind == Kind::receive);
+    const bool transfer = job && is_transfer(*job);
     std::string problem, broken;
+    bool left = false;
     try {
-      if (travels) {
+      if (outbox_full_.load()) send_outbox();
+      if (transfer) {
         if (job->ready) job->ready();
+        job->begun = job->met = clock_ns();
         transfers_->start(job);
       } else if (job) {
         carry_out(*job);
@@ -221,35 +252,42 @@ void Courier::serve() {
       look_at_transfers();
     } catch (const Broken& end) {
       problem = broken = end.message;
+      left = options_.lasting;
+    } catch (const CalledOff& end) {
+      problem = end.reason;
+      left = true;
     } catch (const std::exception& error) {
       problem = error.what();
     }
-    if (job && (!travels || !problem.empty())) end({job}, problem);
-    if (!broken.empty()) end(transfers_->drop_all(), broken);
+    if (job && (!transfer || !problem.empty())) end({job}, problem, left);
+    if (job && left) leftovers_.push_back({job, std::move(room_), std::move(marks_)});
+    if (!broken.empty() || left) end(transfers_->drop_all(), problem, left);
     lock.lock();
-    if (!broken.empty()) {
-      failed_ = broken;
-      for (const auto& later : queue_) later->error = broken, later->done = true;
-      queue_.clear();
-      finished_.notify_all();
+    if (left) fail_queue(problem);
+    if (!broken.empty() && !options_.lasting) {
+      fail_queue(broken);
       // The script ends with the error. One that is in no collective is not told, so it is not waited for.
       posted_.wait_for(lock, seconds(kEndSeconds), [&] { return closing_; });
       std::fflush(nullptr);
       transport_->abort(1);
     }
   }
-  const int code = abort_code_;
+  const int code = options_.lasting ? 0 : abort_code_;
   lock.unlock();
   if (code != 0) {
     // An error that all ranks have, as that of a checkpoint, is printed by all of them before the first ends
     // the others.
     failed_ranks_[size_t(rank_)] = true;
-    for (int to = 0; to < size_; ++to)
-      if (to != rank_) transport_->send_note(to, "f");
+    send_to(-1, text('f', epoch_, ' '));
     all_noted('f', kFailSeconds);
     transport_->abort(code);
   }
-  forget_transfers();
+  try {
+    deliver_notes();
+    if (!options_.lasting) finish_transfers();
+  } catch (const std::exception&) {  // of a run that nobody waits for
+  } catch (const Broken&) {
+  }
   transport_->close();
 }
 
@@ -260,19 +298,26 @@ void Courier::carry_out(Job& job) {
     ~Leave() { active = nullptr; }
   } const leave{active_};
   if (job.ready) job.ready();
+  if (job.kind == Kind::meeting) deliver_notes();
+  job.begun = clock_ns();
   compare(job);
+  job.met = clock_ns();
   move(job);
   room_ = Block();
+  if (job.kind == Kind::meeting && options_.lasting) finish_transfers();
   if (options_.slow_link > 0)
     std::this_thread::sleep_for(seconds(options_.slow_link * double(bytes_of(job, rank_))));
+  job.ended = clock_ns();
+  note_travel(job, number_);
 }
 
-// Tells the script that jobs are done.
-void Courier::end(const std::vector<std::shared_ptr<Job>>& jobs, const std::string& error) {
+// Tells the script that jobs are done. `left`: they were called off.
+void Courier::end(const std::vector<std::shared_ptr<Job>>& jobs, const std::string& error, bool left) {
   if (jobs.empty()) return;
   const std::lock_guard lock(mutex_);
   for (const std::shared_ptr<Job>& job : jobs) {
     if (!error.empty()) job->error = error;
+    job->left = left;
     job->done = true;
   }
   finished_.notify_all();
@@ -280,46 +325,71 @@ void Courier::end(const std::vector<std::shared_ptr<Job>>& jobs, const std::stri
 
 void Courier::look_at_transfers() {
   if (transfers_->empty()) return;
-  end(transfers_->progress());
+  const std::vector<std::shared_ptr<Job>> arrived = transfers_->progress();
+  for (const std::shared_ptr<Job>& job : arrived) {
+    job->ended = clock_ns();
+    note_travel(*job, 0);
+  }
+  end(arrived);
   if (const auto& mismatch = transfers_->mismatch()) {
     const std::string places = text(ranks_text({mismatch->rank}), " is ", mismatch->place, "; ",
                                     ranks_text({rank_}), " is ", mismatch->own_place);
-    for (int to = 0; to < size_; ++to)
-      if (to != rank_) transport_->send_note(to, "m" + places);
+    send_to(-1, text('d', epoch_, ' ', places));
     report(kDifferentTransfers, places);
   }
   // One that was started ahead may be long in coming, as long as the script does not wait for it.
   bool late = false;
-  if (std::isfinite(options_.patience)) {
+  if (!time_is_held() && std::isfinite(options_.patience)) {
     const std::lock_guard lock(mutex_);
-    late = waited_for_ && (waited_for_->kind == Kind::send || waited_for_->kind == Kind::receive) &&
-           Clock::now() - waits_since_ > seconds(options_.patience);
+    late =
+        waited_for_ && is_transfer(*waited_for_) && Clock::now() - waits_since_ > seconds(options_.patience);
   }
   if (late) report_silence(true);
 }
 
+// Whether a rank holds. Then the time does not count as one in which the script waits.
+bool Courier::time_is_held() {
+  if (std::find(holds_.begin(), holds_.end(), true) == holds_.end()) return false;
+  const std::lock_guard lock(mutex_);
+  waits_since_ = Clock::now();
+  return true;
+}
+
+void Courier::note_travel(const Job& job, uint64_t number) {
+  if (!travels().watched()) return;
+  travels().add({number, job.op, job.label, job.line, bytes_of(job, rank_), job.begun, job.met, job.ended});
+}
+
 // All ranks have ended. What one sent and the other did not receive is a mistake of the script.
-void Courier::forget_transfers() {
-  const Clock::time_point end = Clock::now() + seconds(kAnswerSeconds);
-  while (!transfers_->empty() && Clock::now() < end) {
-    transfers_->progress();
+void Courier::finish_transfers() {
+  const Clock::time_point limit = Clock::now() + seconds(kAnswerSeconds);
+  while (!transfers_->empty() && Clock::now() < limit) {
+    end(transfers_->progress());
     std::this_thread::sleep_for(kNap);
   }
   if (transfers_->empty()) return;
   const Job& left = transfers_->oldest_job();
-  std::fprintf(stderr, "lunagrad: rank %d: distributed: rank %d never came to a transfer: rank %d was %s\n",
-               rank_, left.root, rank_, left.place.c_str());
+  const std::string problem =
+      text("distributed: rank ", left.root, " never came to a transfer: rank ", rank_, " was ", left.place);
+  if (options_.lasting) fail(problem);
+  std::fprintf(stderr, "lunagrad: rank %d: %s\n", rank_, problem.c_str());
   std::fflush(stderr);
   transport_->abort(1);
 }
 
 // Waits for the exchange that was started last. `meeting`: other ranks may come late.
 void Courier::finish_exchange(bool meeting) {
-  const Clock::time_point start = Clock::now();
+  Clock::time_point start = Clock::now();
   for (int looks = 0; !transport_->done(); ++looks) {
     const Clock::time_point now = Clock::now();
+    if (outbox_full_.load(std::memory_order_relaxed)) send_outbox();
     if (now >= next_notes_) read_notes();
+    if (off_.load(std::memory_order_relaxed)) {
+      const std::lock_guard lock(mutex_);
+      throw CalledOff{off_reason_};
+    }
     look_at_transfers();
+    if (time_is_held()) start = now;
     if (std::isfinite(options_.patience) && now - start > seconds(options_.patience)) report_silence(true);
     // No yield: beside a thread that computes, one that yields waits for a whole time slice, one that naps
     // wakes.
@@ -332,22 +402,26 @@ void Courier::compare(const Job& job) {
   ++number_;
   rows_of_.assign(size_t(size_), job.rows);
   if (size_ == 1) return;
-  Mark own{};
+  marks_.reset(new Mark[size_t(size_) + 1]());
+  Mark& own = marks_[size_t(size_)];
   own.number = number_;
   own.hash = std::hash<std::string>()(job.what);
   own.rows = job.rows;
+  own.stamp = job.begun;
   std::strncpy(own.place, job.place.c_str(), sizeof own.place - 1);
-  std::vector<Mark> all(size_t(size_), Mark{});
-  transport_->start_gather(&own, all.data(), Transport::Counts(size_t(size_), 1), sizeof(Mark));
+  transport_->start_gather(&own, marks_.get(), Transport::Counts(size_t(size_), 1), sizeof(Mark));
   finish_exchange(true);
   bool same = true;
-  for (size_t i = 0; i < all.size(); ++i) {
-    rows_of_[i] = all[i].rows;
-    same &= all[i].number == own.number && all[i].hash == own.hash;
+  const int64_t now = clock_ns();
+  for (int i = 0; i < size_; ++i) {
+    const Mark& mark = marks_[size_t(i)];
+    rows_of_[size_t(i)] = mark.rows;
+    same &= mark.number == own.number && mark.hash == own.hash;
+    if (i != rank_ && travels().watched()) travels().heard(i, mark.stamp, now);
   }
   if (same) return;
   std::vector<std::string> places;
-  for (const Mark& mark : all) places.push_back(mark.place);
+  for (int i = 0; i < size_; ++i) places.push_back(marks_[size_t(i)].place);
   report(text("the ranks are in different collectives (number ", number_, ")"), places);
 }
 
@@ -361,29 +435,10 @@ std::string Courier::own_place() {
   return line.empty() ? "outside of the collectives" : "at " + line + ", in no collective";
 }
 
-void Courier::take_notes() {
-  while (const auto note = transport_->next_note()) {
-    const auto& [from, said] = *note;
-    switch (said[0]) {
-      case 'p':
-        printed_[size_t(from)] = true;
-        break;
-      case 'f':
-        failed_ranks_[size_t(from)] = true;
-        break;
-      case 'm':
-        heard_ = said.substr(1);
-        break;
-      default:
-        places_[size_t(from)] = said.substr(1);
-        alarm_ |= said[0] == '!';
-    }
-  }
-}
-
 void Courier::read_notes() {
   next_notes_ = Clock::now() + kBetweenNotes;
-  take_notes();
+  while (const auto note = transport_->next_note()) take_note(note->first, note->second);
+  if (printed_[size_t(rank_)]) return;  // in a lasting world this thread goes on: one report is enough
   if (!heard_.empty()) report(kDifferentTransfers, heard_);
   if (alarm_) report_silence(false);
 }
@@ -392,7 +447,7 @@ void Courier::read_notes() {
 bool Courier::all_noted(char sign, double limit) {
   const Clock::time_point end = Clock::now() + seconds(limit);
   for (;;) {
-    take_notes();
+    while (const auto note = transport_->next_note()) take_note(note->first, note->second);
     bool all = true;
     for (size_t i = 0; i < size_t(size_); ++i)
       all &= sign == 'p' ? printed_[i] : sign == 'f' ? failed_ranks_[i] : !places_[i].empty();
@@ -405,8 +460,7 @@ bool Courier::all_noted(char sign, double limit) {
 // A rank did not come: this one noticed (own), or another one said so.
 void Courier::report_silence(bool own) {
   places_[size_t(rank_)] = own_place();
-  for (int to = 0; to < size_; ++to)
-    if (to != rank_) transport_->send_note(to, (own ? "!" : "=") + places_[size_t(rank_)]);
+  send_to(-1, text(own ? '!' : '=', epoch_, ' ', places_[size_t(rank_)]));
   all_noted('=', kAnswerSeconds);
   for (std::string& place : places_)
     if (place.empty()) place = "not answering";
@@ -423,10 +477,9 @@ void Courier::report(const std::string& problem, const std::string& places) {
   std::fflush(stderr);
   // All have printed before the first one ends them all.
   printed_[size_t(rank_)] = true;
-  for (int to = 0; to < size_; ++to)
-    if (to != rank_) transport_->send_note(to, "p");
+  send_to(-1, text('p', epoch_, ' '));
   all_noted('p', kAnswerSeconds);
-  throw Broken{"distributed: " + problem};
+  throw Broken{options_.lasting ? message : "distributed: " + problem};
 }
 
 }  // namespace lunagrad::dist

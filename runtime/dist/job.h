@@ -8,6 +8,7 @@
 #include "runtime/dist/block.h"
 #include "runtime/dist/reduce.h"
 #include "runtime/dist/transport.h"
+#include "runtime/trace.h"
 
 namespace lunagrad::dist {
 
@@ -49,6 +50,12 @@ struct Job {
   std::string what;   // the same on every rank: "all_reduce, sum of f32 [64, 10]"
   std::string place;  // for reports: "at model.lua:41, all_reduce of fc1.weight, sum of f32 [64, 10]"
 
+  // For a profile.
+  const char* op = "";
+  std::string label;
+  SourceLine line;
+  int64_t begun = 0, met = 0, ended = 0;  // as in a Travel
+
   // New tensors: memory, which is taken when the job begins to receive, and rows.
   struct Result {
     Block block;
@@ -57,8 +64,12 @@ struct Job {
   std::vector<Result> results;
   std::vector<int64_t> rows_from;  // of each rank, in all_gather of one tensor and all_to_all
 
-  bool done = false;  // this and `error` under the courier's lock
+  bool done = false;  // this and what follows under the courier's lock
   std::string error;
+  bool left = false;  // it was called off: MPI may still use its memory
 };
+
+// These go on beside the collectives.
+inline bool is_transfer(const Job& job) { return job.kind == Kind::send || job.kind == Kind::receive; }
 
 }  // namespace lunagrad::dist

@@ -196,11 +196,13 @@ void Courier::reduce_scatter(Job& job) {
   for (const size_t i : sorted.large)
     reduce_part(job, job.parts[i].in, elements_of(job.parts[i]), job.results[i].block.data());
   if (!sorted.small.empty()) {
-    const Block sent(size_t(sum_of(sorted.small_counts)) * item);
+    // With the inputs it outlives an exchange that is called off.
+    job.inputs.push_back(Block(size_t(sum_of(sorted.small_counts)) * item));
+    char* const sent = job.inputs.back().data();
     const Block sum(size_t(sorted.small_counts[size_t(rank_)]) * item);
     std::vector<const char*> begins(job.parts.size());
     for (const size_t i : sorted.small) begins[i] = static_cast<const char*>(job.parts[i].in);
-    char* at = sent.data();
+    char* at = sent;
     for (size_t r = 0; r < size_t(size_); ++r) {
       for (const size_t i : sorted.small) {
         const size_t bytes = size_t(elements_of(job.parts[i])[r]) * item;
@@ -208,7 +210,7 @@ void Courier::reduce_scatter(Job& job) {
         begins[i] += bytes;
       }
     }
-    reduce_part(job, sent.data(), sorted.small_counts, sum.data());
+    reduce_part(job, sent, sorted.small_counts, sum.data());
     const char* from = sum.data();
     for (const size_t i : sorted.small) {
       const size_t bytes = job.results[i].block.bytes();

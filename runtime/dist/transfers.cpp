@@ -4,6 +4,7 @@
 #include <cstring>
 #include <set>
 
+#include "runtime/dist/travels.h"
 #include "runtime/shape.h"
 
 namespace lunagrad::dist {
@@ -63,6 +64,7 @@ bool Transfers::advance(Flight& flight) {
           transport_.start_receive(flight.head.get(), sizeof(Head), flight.job->root, Transport::Piece::head);
     if (!transport_.passed(flight.head_transfer)) return false;
     flight.head_passed = true;
+    flight.job->met = clock_ns();
     if (flight.job->kind == Kind::receive && !begin_body(flight)) return false;
   }
   if (flight.body_transfer != 0) {
@@ -103,9 +105,10 @@ std::vector<std::shared_ptr<Job>> Transfers::progress() {
 std::vector<std::shared_ptr<Job>> Transfers::drop_all() {
   std::vector<std::shared_ptr<Job>> jobs;
   for (Flight& flight : flights_) jobs.push_back(flight.job);
-  // The heads stay: the transport may still read and write them.
+  // The heads and the jobs stay: the transport may still read and write their memory.
   static auto* const kept = new std::list<Flight>;
   kept->splice(kept->end(), flights_);
+  mismatch_.reset();
   return jobs;
 }
 

@@ -26,7 +26,9 @@ class Transfers {
   const std::optional<Mismatch>& mismatch() const { return mismatch_; }
   bool empty() const { return flights_.empty(); }
   const Job& oldest_job() const { return *flights_.front().job; }
-  std::vector<std::shared_ptr<Job>> drop_all();  // the world has broken
+  // Leaves all to themselves: the world has broken, or the run was called off. Their memory stays for the
+  // life of the process.
+  std::vector<std::shared_ptr<Job>> drop_all();
 
  private:
   struct Head;

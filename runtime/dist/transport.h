@@ -37,7 +37,11 @@ class Transport {
 
   virtual void send_note(int to, const std::string& text) = 0;
   virtual std::optional<std::pair<int, std::string>> next_note() = 0;  // sender, text
+  virtual bool notes_gone() = 0;  // all that were sent have left this process
 
+  // Starts to leave what is on its way to itself: later exchanges and transfers do not meet it. By all
+  // ranks; done() says when all have. Memory of what was left must stay for the life of the process.
+  virtual void start_renewal() = 0;
   virtual void close() = 0;                       // by all ranks together, with nothing on its way
   [[noreturn]] virtual void abort(int code) = 0;  // ends all ranks
 };

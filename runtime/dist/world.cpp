@@ -11,7 +11,7 @@
 #include "runtime/batching/batched.h"
 #include "runtime/context.h"
 #include "runtime/cpu/parallel.h"
-#include "runtime/dist/courier.h"
+#include "runtime/dist/the_courier.h"
 #include "runtime/host_copies.h"
 #include "runtime/ops.h"
 #include "runtime/tape/lent.h"
@@ -20,12 +20,12 @@
 namespace lunagrad::dist {
 namespace {
 
-// Never destroyed: its thread lives until close_world.
-Courier* courier = nullptr;
+// Whether the ranks of the present run have met in init.
+bool met = false;
 
 Courier& open_courier() {
-  if (!courier) fail("distributed: no world is open; call lg.distributed.init() first");
-  return *courier;
+  if (!met) fail("distributed: no world is open; call lg.distributed.init() first");
+  return *the_courier();
 }
 
 // The memory that a collective reads and writes.
@@ -327,6 +327,9 @@ class Collective {
     return line.empty() ? "in " : "at " + line + ", ";
   }
   Pending post_job() {
+    job().op = op_;
+    job().label = label_;
+    job().line = context().line;
     open_courier().post(state_->job);
     Pending pending;
     pending.state_ = std::move(state_);
@@ -341,11 +344,12 @@ class Collective {
 };
 
 Pending::~Pending() {
-  if (!state_ || state_->waited || open_courier().done(*state_->job)) return;
+  if (!state_ || state_->waited || the_courier()->is_free(*state_->job)) return;
   for (Place& place : state_->places) dropped().push_back(std::move(place));
 }
 
-bool Pending::done() const { return !state_ || open_courier().done(*state_->job); }
+bool Pending::done() const { return !state_ || the_courier()->done(*state_->job); }
+double Pending::seconds() const { return 1e-9 * double(state_->job->ended - state_->job->met); }
 
 Tensor Pending::wait() {
   TensorList results = wait_list();
@@ -355,7 +359,7 @@ Tensor Pending::wait() {
 TensorList Pending::wait_list() {
   State& state = *state_;
   Job& job = *state.job;
-  open_courier().wait(job);
+  the_courier()->wait(job);
   if (std::exchange(state.waited, true)) return {state.target};
   const NoGrad off;
   const std::vector<Place> places = std::move(state.places);  // a handle may live until Lua's collector runs
@@ -469,6 +473,8 @@ void barrier() {
   const auto job = std::make_shared<Job>();
   job->kind = Kind::barrier;
   job->what = "barrier";
+  job->op = "barrier";
+  job->line = context().line;
   const std::string line = to_string(context().line);
   job->place = line.empty() ? "in barrier" : text("at ", line, ", barrier");
   world.post(job);
@@ -481,6 +487,12 @@ const std::vector<int64_t>& rows_from_ranks() { return latest_rows; }
 
 namespace {
 
+// Seconds a byte, to see in a test on one machine what a slow network would do.
+double slow_link() {
+  const char* const link = std::getenv("LUNAGRAD_TEST_LINK");  // MiB a second
+  return link && std::atof(link) > 0 ? 1 / (std::atof(link) * (1 << 20)) : 0;
+}
+
 // The ranks of a machine share its processors, unless the launcher bound each to its own.
 void share_processors(int ranks) {
   const int all = int(sysconf(_SC_NPROCESSORS_ONLN));
@@ -490,34 +502,41 @@ void share_processors(int ranks) {
 }  // namespace
 
 void open_world(WorldOptions options) {
-  if (courier) return;
-  const bool alone = launched_size() == 1;
-  // MiB a second, to see in a test on one machine what a slow network would do.
-  const char* const link = std::getenv("LUNAGRAD_TEST_LINK");
-  const double slow_link = link && std::atof(link) > 0 ? 1 / (std::atof(link) * (1 << 20)) : 0;
-  courier = new Courier({alone ? nullptr : open_mpi, options.patience, slow_link});
-  courier->set_whereabouts(std::move(options.whereabouts));
-  share_processors(courier->local_size());
+  if (met) return;
+  if (lasts()) {
+    begin_lasting_run(options.patience);
+  } else if (!the_courier()) {
+    make_courier({launched_size() == 1 ? nullptr : open_mpi, options.patience, slow_link()});
+  }
+  Courier& world = *the_courier();
+  world.set_whereabouts(std::move(options.whereabouts));
+  share_processors(world.local_size());
   // All ranks run the same: a difference would show later, as wrong numbers.
   const auto job = std::make_shared<Job>();
   job->kind = Kind::meeting;
+  job->op = "init";
   job->what = "init: " + options.identity;
   job->place = "in init of " + options.identity;
-  courier->post(job);
-  courier->wait(*job);
+  world.post(job);
+  world.wait(*job);
+  met = true;
 }
 
-bool is_world_open() { return courier != nullptr; }
+void open_lasting_world() { make_courier({open_mpi, 30, slow_link(), true}); }
+
+bool is_world_open() { return met; }
 
 void forget_whereabouts() {
-  if (courier) courier->set_whereabouts(nullptr);
+  if (!the_courier()) return;
+  the_courier()->set_whereabouts(nullptr);
+  if (lasts()) met = false;
 }
 
-int rank() { return courier ? courier->rank() : 0; }
-int size() { return courier ? courier->size() : 1; }
-int local_rank() { return courier ? courier->local_rank() : 0; }
-int local_size() { return courier ? courier->local_size() : 1; }
+int rank() { return met ? the_courier()->rank() : 0; }
+int size() { return met ? the_courier()->size() : 1; }
+int local_rank() { return met ? the_courier()->local_rank() : 0; }
+int local_size() { return met ? the_courier()->local_size() : 1; }
 
-int close_world(int exit_code) { return courier ? courier->close(exit_code) : exit_code; }
+int close_world(int exit_code) { return the_courier() ? the_courier()->close(exit_code) : exit_code; }
 
 }  // namespace lunagrad::dist

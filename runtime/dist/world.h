@@ -5,6 +5,7 @@
 // go through host memory. Nothing here is recorded on the tape. For the thread of the script.
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,43 @@ std::string device_of_rank(const std::string& asked, int local_rank, const std::
 // Returns the exit code of the program. Call it last.
 int close_world(int exit_code);
 
+// ---- Messages between ranks, beside the collectives; any thread. Those of before the world is open are sent
+// when it is. The first letter of a message is its kind.
+void send_message(int to, std::string message);  // -1: to all other ranks; nothing in a world of one
+// `take` gets the messages of a kind without the letter, on a thread of the world; null: nobody does.
+void on_message(char kind, std::function<void(int from, const std::string& text)> take);
+
+// Warnings: rank 0 tells the others which it has printed.
+void tell_warning(const std::string& warning);
+void on_warning(std::function<void(const std::string&)> take);
+
+// ---- The world of a window lasts over several runs. Rank 0 has the window; the others wait for its orders.
+// A fault of a rank ends the run on all of them, and no process.
+inline constexpr const char* kLastingVariable = "LUNAGRAD_WINDOW_RANKS";
+bool lasts();  // the environment says that this is such a world
+bool leads();  // and this is its rank 0
+void open_lasting_world();
+// Rank 0: what the other ranks run when this rank's script opens the world; before each run.
+void set_order(std::string order);
+// The other ranks: blocks until there is an order. Nothing when the window is closed.
+std::optional<std::string> await_order();
+bool order_waits();         // another order, or the end, waits
+bool window_closed();       // the end does
+void close_window_world();  // rank 0: the other ranks end
+void hold(bool on);         // rank 0 is paused, or goes on: no rank takes its silence as a hang
+// The script has ended well: returns when those of the other ranks have. Error when one did not come.
+void end_run();
+// The run was ended on another rank: what this one's script still does is in vain. The reason of the rank
+// that failed, for rank 0: "rank 1: train.lua:15: …"; "": none did.
+bool is_called_off();
+std::string failed_rank();
+void tell_window(const std::string& words);  // the other ranks: for the window's console
+// Rank 0: what they say.
+void on_words(std::function<void(const std::string&)> take);
+// It has not: what other ranks still wait for is called off. Rank 0 gets the reason of another rank as an
+// Error of its next collective.
+void fail_run(const std::string& reason);
+
 // A collective on its way. The tensors must not change before wait(). One that is dropped is still carried
 // out.
 class Pending {
@@ -55,6 +93,7 @@ class Pending {
   // result that is new is given away: call this once.
   Tensor wait();
   TensorList wait_list();  // the same for a collective with several results
+  double seconds() const;  // between the moment when all ranks were ready and its end
 
  private:
   friend class Collective;

@@ -6,6 +6,7 @@
 
 #include "runtime/dist/world.h"
 #include "runtime/tape/after.h"
+#include "runtime/tape/leaf_notes.h"
 #include "runtime/tape/lent.h"
 #include "runtime/tape/tape.h"
 #include "script/lua/convert.h"
@@ -17,6 +18,7 @@ namespace {
 
 constexpr const char* kPending = "lunagrad.Pending";
 constexpr const char* kWatch = "lunagrad.Whereabouts";
+constexpr const char* kNote = "lunagrad.LeafNote";
 
 // ---- collectives
 
@@ -32,10 +34,21 @@ dist::Pending& check_pending(lua_State* L) {
   return *static_cast<dist::Pending*>(memory);
 }
 
-// wait(handle) -> result, rows of each rank (all_gather, all_to_all)
+// The list of notes of note_leaves at argument 2, or nothing, gets the time that a collective took.
+void note_seconds(lua_State* L, const dist::Pending& pending) {
+  for (lua_Integer i = 1, n = lua_istable(L, 2) ? luaL_len(L, 2) : 0; i <= n; ++i) {
+    lua_rawgeti(L, 2, i);
+    if (void* const note = luaL_testudata(L, -1, kNote))
+      (*static_cast<std::shared_ptr<LeafNote>*>(note))->seconds = pending.seconds();
+    lua_pop(L, 1);
+  }
+}
+
+// wait(handle, notes) -> result, rows of each rank (all_gather, all_to_all)
 int wait_for(lua_State* L) {
   dist::Pending& pending = check_pending(L);
   push_result(L, pending.wait());
+  note_seconds(L, pending);
   lua_newtable(L);
   const std::vector<int64_t>& rows = dist::rows_from_ranks();
   for (size_t i = 0; i < rows.size(); ++i) {
@@ -46,9 +59,11 @@ int wait_for(lua_State* L) {
   return 2;
 }
 
-// wait_list(handle) -> {results}
+// wait_list(handle, notes) -> {results}
 int wait_for_list(lua_State* L) {
-  const TensorList results = check_pending(L).wait_list();
+  dist::Pending& pending = check_pending(L);
+  const TensorList results = pending.wait_list();
+  note_seconds(L, pending);
   lua_createtable(L, int(results.size()), 0);
   for (size_t i = 0; i < results.size(); ++i) {
     push_result(L, results[i]);
@@ -184,6 +199,7 @@ int barrier(lua_State* L) {
 
 int forget(lua_State*) {
   dist::forget_whereabouts();
+  forget_leaf_notes();
   return 0;
 }
 
@@ -215,6 +231,11 @@ int init(lua_State* L) {
 template <auto function>
 int number(lua_State* L) {
   lua_pushinteger(L, function());
+  return 1;
+}
+
+int leads(lua_State* L) {
+  lua_pushboolean(L, dist::leads());
   return 1;
 }
 
@@ -251,6 +272,33 @@ int at_end(lua_State* L) {
 int pass_number(lua_State* L) {
   lua_pushinteger(L, lua_Integer(backward_pass_number()));
   return 1;
+}
+
+// note_leaves(list, way, bytes, op, rest) -> a note for wait
+int note(lua_State* L) {
+  constexpr const char* kName = "note_leaves";
+  luaL_checktype(L, 1, LUA_TTABLE);
+  std::vector<Tensor> leaves;
+  for (lua_Integer i = 1, n = luaL_len(L, 1); i <= n; ++i) {
+    lua_rawgeti(L, 1, i);
+    leaves.push_back(check_tensor(L, -1, kName));
+    lua_pop(L, 1);
+  }
+  auto made = std::make_shared<LeafNote>();
+  made->way = check_string(L, 2, kName);
+  made->bytes = check_number(L, 3, kName);
+  made->op = check_string(L, 4, kName);
+  made->rest = label_at(L, 5);
+  note_leaves(leaves, made);
+  new (lua_newuserdatauv(L, sizeof made, 0)) std::shared_ptr<LeafNote>(std::move(made));
+  luaL_setmetatable(L, kNote);
+  return 1;
+}
+
+int collect_note(lua_State* L) {
+  using Held = std::shared_ptr<LeafNote>;
+  static_cast<Held*>(luaL_checkudata(L, 1, kNote))->~Held();
+  return 0;
 }
 
 // ---- memory of parameters that are whole for a while
@@ -300,6 +348,7 @@ int run_with_lent(lua_State* L) {
 
 constexpr luaL_Reg kFunctions[] = {{"init", guard<init>},
                                    {"is_open", guard<is_open>},
+                                   {"leads", guard<leads>},
                                    {"rank", guard<number<dist::rank>>},
                                    {"size", guard<number<dist::size>>},
                                    {"local_rank", guard<number<dist::local_rank>>},
@@ -321,6 +370,7 @@ constexpr luaL_Reg kFunctions[] = {{"init", guard<init>},
                                    {"remove_after", guard<remove_after>},
                                    {"at_end_of_backward", guard<at_end>},
                                    {"pass_number", guard<pass_number>},
+                                   {"note_leaves", guard<note>},
                                    {"lend", guard<lend>},
                                    {"take_back", guard<take_back>},
                                    {"free", guard<free_handles>},
@@ -339,6 +389,7 @@ void make_collected(lua_State* L, const char* type, lua_CFunction collect) {
 void bind_distributed(lua_State* L, int core, int) {
   make_collected(L, kPending, guard<collect_pending>);
   make_collected(L, kWatch, guard<forget>);
+  make_collected(L, kNote, guard<collect_note>);
   luaL_newlib(L, kFunctions);
   lua_setfield(L, core, "_world");
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runtime/tape/leaf_notes.h"
 #include "script/meta/signature.h"
 
 namespace lunagrad {
@@ -100,6 +101,7 @@ NodeInfo describe(const KeptPass& pass, size_t position) {
   if (node.op && node.has_params)
     for (size_t i = 0; i < node.op->params.size(); ++i)
       info.attributes.emplace_back(node.op->params[i].name, print_value(node.op->params[i], node.params[i]));
+  if (!node.op) info.travelled = leaf_note(node.id);
   for (size_t i = 0; i < node.in.size(); ++i) {
     OperandInfo operand = describe_operand(node.in[i]);
     const int from = pass.find(node.in[i].maker);

@@ -1,5 +1,6 @@
 #include "script/session/events.h"
 
+#include "runtime/dist/world.h"
 #include "runtime/error.h"
 
 namespace lunagrad {
@@ -27,6 +28,10 @@ void Events::emit(Event event) {
                event.kind == Kind::not_finite || event.kind == Kind::growth)) {
     run_->remember_output(event.kind == Kind::output ? event.text : event.text + "\n");
   }
+  // The other ranks do not print what this one does.
+  if ((event.kind == Kind::warning || event.kind == Kind::not_finite || event.kind == Kind::growth) &&
+      dist::launched_rank() == 0)
+    dist::tell_warning(event.text);
   sink_(event);
 }
 

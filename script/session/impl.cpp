@@ -1,5 +1,6 @@
 #include "script/session/impl.h"
 
+#include <cstdlib>
 #include <filesystem>
 
 #include "runtime/dist/world.h"
@@ -8,10 +9,23 @@
 #include "script/lua/edge.h"
 #include "script/lua/source.h"
 #include "script/meta/python.h"
+#include "script/run/order.h"
 #include "script/session/console.h"
 #include "script/session/globals.h"
 
 namespace lunagrad {
+
+namespace {
+
+// The line in what another rank said: "rank 1: train.lua:15: …".
+SourcePlace place_in(const std::string& reason) {
+  const size_t begin = reason.find(": ") + 2;
+  const size_t colon = reason.find(':', begin), end = reason.find_first_not_of("0123456789", colon + 1);
+  if (colon == reason.npos || end == colon + 1 || end == reason.npos || reason[end] != ':') return {};
+  return {reason.substr(begin, colon - begin), std::atoi(reason.c_str() + colon + 1)};
+}
+
+}  // namespace
 
 Session::Impl::Impl(EventSink sink)
     : control_(context_.stop_requested),
@@ -23,10 +37,20 @@ Session::Impl::Impl(EventSink sink)
       tasks_(context_, control_, events_, script_, viewers_) {
   context_.safe_point = [](void* self) { static_cast<Impl*>(self)->safe_point(nullptr, SafePlace::midst); };
   context_.owner = this;
+  if (dist::leads())
+    dist::on_words([this](const std::string& words) {
+      control_.post([this, words] {
+        Event event{};
+        event.kind = Event::Kind::output;
+        event.text = words;
+        events_.emit(std::move(event));
+      });
+    });
   thread_ = std::thread([this] { serve(); });
 }
 
 Session::Impl::~Impl() {
+  if (dist::leads()) dist::on_words(nullptr);
   control_.close();
   thread_.join();
 }
@@ -99,6 +123,7 @@ std::optional<Script> Session::Impl::run_script(Script script) {
       script.source = read_script(script.path);
     }
     run_->set_source(script.source);
+    if (dist::leads()) dist::set_order(order_text(script));
     if (former && goes_on) run_->take_over(*former, handover_.step());
     viewers_.sentry().begin_run(goes_on ? handover_.step() : 0);
     viewers_.sentry().set_on(!script.options.on_test);
@@ -129,6 +154,7 @@ std::optional<Script> Session::Impl::run_script(Script script) {
       run_->flush();
       read_for_viewers();
       if (const std::string unknown = run_->unknown_param(); !unknown.empty()) throw UsageError(unknown);
+      dist::end_run();
     }
   } catch (const UsageError& failure) {
     outcome = Outcome::usage;
@@ -169,6 +195,7 @@ void Session::Impl::end_script(Outcome outcome, const ScriptError& error) {
     script_.stop_unwinding();
   }
   viewers_.profile().end_run();
+  viewers_.ranks().end_run();
   try {
     if (run_) read_for_viewers();    // none: there was no memory for it
   } catch (const std::exception&) {  // the script has failed already
@@ -176,15 +203,28 @@ void Session::Impl::end_script(Outcome outcome, const ScriptError& error) {
   viewers_.tape().settle(outcome != Outcome::ok && outcome != Outcome::stopped);
   host_.exchange();
   const std::optional<int> exit_code = script_.exit_code();
+  std::string message = error.message;
+  SourcePlace place{error.file, error.line};
+  if (!error.traceback.empty() && outcome != Outcome::usage) message += "\n" + error.traceback;
+  if (message.ends_with('\n')) message.pop_back();
+  if (const std::string reason = dist::failed_rank(); !reason.empty()) {
+    message = reason;
+    place = place_in(reason);
+  }
   if (outcome != Outcome::ok && outcome != Outcome::stopped && !exit_code) {
-    std::string message = error.message;
-    if (!error.traceback.empty() && outcome != Outcome::usage) message += "\n" + error.traceback;
-    if (message.ends_with('\n')) message.pop_back();
+    std::string told = message;
     if (handover_)
-      message += text("\nthe state of step ", handover_.step(), " is kept; a reload goes on from it");
-    events_.fail(std::move(message), {error.file, error.line}, outcome);
+      told += text("\nthe state of step ", handover_.step(), " is kept; a reload goes on from it");
+    events_.fail(std::move(told), std::move(place), outcome);
   }
   const int code = exit_code.value_or(int(outcome));
+  try {
+    if (code == 0 && outcome != Outcome::ok) dist::end_run();  // os.exit(0)
+  } catch (const std::exception& failure) {
+    events_.warn(failure.what());
+    dist::fail_run(failure.what());
+  }
+  if (code != 0) dist::fail_run(message);
   if (run_) run_->finish(outcome, code);
   Event event{};
   event.kind = Event::Kind::ended;
@@ -227,6 +267,7 @@ void Session::Impl::end_step(lua_State* L) {
     if (const std::optional<GrowthWatch::Found> found = viewers_.growth().end_step(L)) tell_growth(*found);
   const RunOptions& options = run_->options();
   if (viewers_.sentry().found() || script_.unwinding()) return;
+  if (dist::leads()) return;  // the other ranks would not go on from there
   if (options.interactive && handover_.may_keep())
     tasks_.run_own([&] { handover_.keep_step(L, run_->done()); });
   const auto now = std::chrono::steady_clock::now();
@@ -347,9 +388,11 @@ void Session::Impl::safe_point(lua_State* L, SafePlace place) {
         if (hand_over()) unwind(L);
         break;
       case Next::pause:
+        if (!std::exchange(holds_, true)) dist::hold(true);
         wait_while_paused(L);
         break;
       case Next::go_on:
+        if (std::exchange(holds_, false)) dist::hold(false);
         if (!step.to_line) {
           script_.forget_lines();
         } else if (!script_.lines_watched()) {
@@ -365,6 +408,7 @@ void Session::Impl::safe_point(lua_State* L, SafePlace place) {
 
 void Session::Impl::wait_while_paused(lua_State* L) {
   viewers_.profile().leave();
+  viewers_.ranks().leave();
   viewers_.tape().settle(false);
   const SourceLine line = L ? script_line(L) : context_.line;
   set_state(SessionState::paused, {interned(line.file), int(line.line)});
@@ -390,9 +434,17 @@ void Session::Impl::exit(lua_State* L, int code) {
 // At a safe point. A script that does not compile leaves the successor that waits, if any.
 void Session::Impl::read_reload() {
   const std::optional<RunControl::Reload> asked = control_.take_reload();
-  if (!asked) return;
+  if (!asked || refuses_reload()) return;
   if (std::optional<Script> next = read_successor(run_, asked->source, true, events_))
     control_.set_successor(std::move(next));
+}
+
+// The other ranks have no states for the new script.
+bool Session::Impl::refuses_reload() {
+  if (!dist::leads()) return false;
+  events_.warn(
+      "not reloaded: the ranks run the text that they began with; start the run again for the new one");
+  return true;
 }
 
 bool Session::Impl::hand_over() {
@@ -424,7 +476,7 @@ bool Session::Impl::hand_over() {
 // The script to run after one that ended by itself; none when it does not compile.
 std::optional<Script> Session::Impl::successor_when_idle() {
   std::optional<Script> next = control_.take_successor();
-  if (const std::optional<RunControl::Reload> asked = control_.take_reload()) {
+  if (const std::optional<RunControl::Reload> asked = control_.take_reload(); asked && !refuses_reload()) {
     std::optional<Script> newer = read_successor(run_, asked->source, false, events_);
     if (newer || !next) next = std::move(newer);
   }

@@ -89,6 +89,7 @@ class Session::Impl {
 
   // Reloads.
   void read_reload();
+  bool refuses_reload();
   bool hand_over();  // to the successor; false when its states cannot be taken
   std::optional<Script> successor_when_idle();
 
@@ -103,7 +104,8 @@ class Session::Impl {
   HostValues host_;
   Tasks tasks_;
   std::chrono::steady_clock::time_point next_checkpoint_;  // automatic
-  std::optional<Script> successor_;                        // the script that runs ends for this one
+  bool holds_ = false;               // the other ranks wait for this one, which is paused
+  std::optional<Script> successor_;  // the script that runs ends for this one
   std::thread thread_;
 };
 

@@ -1,6 +1,7 @@
 // The public face: each function hands over to the part that owns what it is about.
 #include "script/session.h"
 
+#include "runtime/dist/world.h"
 #include "script/session/impl.h"
 
 namespace lunagrad {
@@ -33,6 +34,10 @@ SessionState Session::state() const { return impl_->control().state(); }
 std::vector<std::string> Session::files() const { return impl_->current_run().files(); }
 std::vector<ParamInfo> Session::params() const { return impl_->current_run().params(); }
 bool Session::set_param(const std::string& name, const std::string& value, std::string* why) {
+  if (dist::leads() && state() != SessionState::idle) {
+    if (why) *why = "the other ranks would keep the value that they began with: stop the run, then set it";
+    return false;
+  }
   return impl_->current_run().set_param(name, value, why);
 }
 Session::Memory Session::memory() const {
@@ -85,8 +90,15 @@ void Session::watch_statistics(bool on, int64_t every) { impl_->viewers().statis
 std::vector<StepStatisticsPtr> Session::statistics(uint64_t number) const {
   return impl_->viewers().statistics().steps(number);
 }
-void Session::watch_profile(bool on) { impl_->viewers().profile().watch(on); }
-void Session::reset_profile() { impl_->viewers().profile().reset(); }
+void Session::watch_profile(bool on) {
+  impl_->viewers().profile().watch(on);
+  impl_->viewers().ranks().watch(on);
+}
+void Session::reset_profile() {
+  impl_->viewers().profile().reset();
+  impl_->viewers().ranks().reset();
+}
+std::shared_ptr<const RankProfile> Session::rank_profile() const { return impl_->viewers().ranks().view(); }
 std::shared_ptr<const ProfileView> Session::profile() const { return impl_->viewers().profile().view(); }
 void Session::watch_data(bool on) { impl_->viewers().batch().watch(on); }
 

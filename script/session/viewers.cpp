@@ -50,10 +50,12 @@ void Viewers::begin_step(const Run& run) {
   recorder_.begin_step(in_folder && (tries_ > 0 || keeps_tape(run)));
   if (in_folder && tries_ > 0) --tries_;
   profile_.begin_step(run.step(), !run.awaits_boundary(), *context_.device);
+  ranks_.begin_step(run.awaits_boundary() ? run.step() : 0);
   listen();
 }
 
 void Viewers::end_step(Run& run) {
+  ranks_.end_step();
   statistics_.end_step(run.done());
   end_script(run);
 }
@@ -96,6 +98,7 @@ void Viewers::close_state() {
   statistics_.clear(false);
   breakpoints_.watch().close_state();
   profile_.begin_run();
+  ranks_.begin_run();
   batch_.clear();
 }
 

@@ -14,6 +14,7 @@
 #include "script/inspect/statistics_watch.h"
 #include "script/inspect/tape_recorder.h"
 #include "script/inspect/tape_watch.h"
+#include "script/profile/rank_watch.h"
 #include "script/profile/watch.h"
 #include "script/session/breakpoint_pauses.h"
 #include "script/session/events.h"
@@ -30,6 +31,7 @@ class Viewers final : private Trace, private RootWatch {
   TapeWatch& tape() { return tape_; }
   StatisticsWatch& statistics() { return statistics_; }
   ProfileWatch& profile() { return profile_; }
+  RankWatch& ranks() { return ranks_; }
   BatchWatch& batch() { return batch_; }
   FiniteSentry& sentry() { return sentry_; }
   GrowthWatch& growth() { return growth_; }
@@ -56,6 +58,7 @@ class Viewers final : private Trace, private RootWatch {
   TapeWatch tape_;
   StatisticsWatch statistics_;
   ProfileWatch profile_;
+  RankWatch ranks_;
   BatchWatch batch_;
   TapeRecorder recorder_;
   int tries_ = 0;  // steps of which the tape is taken down because the script has none yet

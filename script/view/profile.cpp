@@ -100,7 +100,58 @@ ProfileTables merge_profiles(std::span<const std::shared_ptr<const StepProfile>>
   return tables;
 }
 
-std::string trace_json(const ProfileView& view) {
+namespace {
+
+constexpr int kRankProcess = 100;  // rank 0; the others follow
+
+Json of_process(int process, Json event) {
+  event["pid"] = process;
+  return event;
+}
+
+// Two lanes for each rank: its script, and what it exchanged.
+void add_ranks(Json& events, const RankProfile& ranks) {
+  enum { kScript = 1, kTransfers = 2 };
+  for (size_t r = 0; r < ranks.all.size(); ++r) {
+    const int process = kRankProcess + int(r);
+    events.push_back({{"ph", "M"},
+                      {"pid", process},
+                      {"name", "process_name"},
+                      {"args", {{"name", "rank " + std::to_string(r)}}}});
+    events.push_back(of_process(process, lane_name(kScript, "script")));
+    events.push_back(of_process(process, lane_name(kTransfers, "transfers")));
+  }
+  for (const auto& step : ranks.steps)
+    for (const RankLane& lane : step->lanes) {
+      const int process = kRankProcess + lane.rank;
+      for (const RankLane::Block& part : lane.blocks)
+        events.push_back(of_process(process, block(kScript, rank_time_name(part.time), "rank",
+                                                   step->begin_ns + part.start_ns, part.length_ns)));
+      for (const RankTransfer& transfer : lane.transfers) {
+        Json event =
+            of_process(process, block(kTransfers, transfer.op, "transfer", step->begin_ns + transfer.met_ns,
+                                      transfer.end_ns - transfer.met_ns));
+        event["args"] = {{"what", transfer.label},
+                         {"bytes", transfer.bytes},
+                         {"waited_us", (transfer.met_ns - transfer.begun_ns) / kMicrosecond},
+                         {"step", step->step}};
+        if (transfer.place.line > 0)
+          event["args"]["line"] = transfer.place.file + ":" + std::to_string(transfer.place.line);
+        if (transfer.pair) {  // blocks of a lane must not overlap
+          Json end = event;
+          event["ph"] = "b", end["ph"] = "e";
+          event["id"] = end["id"] = events.size();
+          end["ts"] = (step->begin_ns + transfer.end_ns) / kMicrosecond;
+          events.push_back(std::move(end));
+        }
+        events.push_back(std::move(event));
+      }
+    }
+}
+
+}  // namespace
+
+std::string trace_json(const ProfileView& view, const RankProfile* ranks) {
   Json events = Json::array();
   events.push_back(
       {{"ph", "M"}, {"pid", kProcess}, {"name", "process_name"}, {"args", {{"name", "lunagrad"}}}});
@@ -151,6 +202,7 @@ std::string trace_json(const ProfileView& view) {
                         {"args", std::move(parts)}});
     }
   }
+  if (ranks) add_ranks(events, *ranks);
   const Json trace = {{"displayTimeUnit", "ns"}, {"traceEvents", std::move(events)}};
   return trace.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -29,6 +29,7 @@
 #include <string>
 #include <vector>
 
+#include "script/view/rank_profile.h"
 #include "script/view/source_place.h"
 
 namespace lunagrad {
@@ -142,6 +143,7 @@ void add_profile(ProfileTables&, const StepProfile&);
 void sort_profile(ProfileTables&);
 
 // The steps as Chrome trace events (JSON), which Perfetto reads: https://ui.perfetto.dev.
-std::string trace_json(const ProfileView&);
+// The ranks of a run are further processes.
+std::string trace_json(const ProfileView&, const RankProfile* ranks = nullptr);
 
 }  // namespace lunagrad

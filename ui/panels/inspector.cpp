@@ -185,6 +185,8 @@ class InspectorPanel final : public Panel {
         row(bench, "backward", measured_text(node.backward_ns),
             "Time of its gradient in the latest backward pass.");
       }
+      if (!node.travelled.empty())
+        row(bench, "ranks", node.travelled, "How its gradient was averaged over the ranks.");
       row(bench, "memory", bytes_figure(double(node.bytes)), "Memory of its outputs.");
       row(bench, "device", node.device, "Device that it ran on.");
       if (node.output_summary)

@@ -8,7 +8,8 @@
 #include "runtime/figures.h"
 #include "runtime/io/atomic_file.h"
 #include "runtime/trace.h"
-#include "ui/panels/profile_timeline.h"
+#include "ui/panels/profile/ranks.h"
+#include "ui/panels/profile/timeline.h"
 #include "ui/tape/op_family.h"
 #include "ui/window/theme.h"
 #include "ui/workbench/links.h"
@@ -19,15 +20,16 @@ namespace {
 
 constexpr size_t kLastSteps = 8;
 
-enum View { kOps, kLines, kModules, kTimeline, kMemory };
-constexpr const char* kViews[] = {"Operations", "Lines", "Modules", "Timeline", "Memory"};
+enum View { kOps, kLines, kModules, kTimeline, kMemory, kRanks };
+constexpr const char* kViews[] = {"Operations", "Lines", "Modules", "Timeline", "Memory", "Ranks"};
 constexpr const char* kViewHelp[] = {
     "Time of each operation. Click a row to highlight its nodes on the tape.",
     "Time of each source line, gradients included. Click a row to go to the line.",
     "Time of each module. Click a row to highlight its nodes on the tape.",
     "Operations of the last steps over time, with threads, data loader and device. Wheel: zoom. Drag: pan. "
     "Double-click: all.",
-    "Memory of the last step by purpose. Wheel: zoom. Drag: pan. Double-click: all."};
+    "Memory of the last step by purpose. Wheel: zoom. Drag: pan. Double-click: all.",
+    "What each rank computes, sends and waits for. Wheel: zoom. Drag: pan. Double-click: all."};
 
 enum Scope { kLast, kFew, kAll };
 constexpr const char* kScopes[] = {"last step", "last 8 steps", "since reset"};
@@ -83,6 +85,8 @@ class ProfilerPanel final : public Panel {
                    "Run a script to see the time of each step by operation, line and module.");
       return;
     }
+    if (chosen_ == kRanks && ranks_)
+      return ranks_view_.draw(bench, *ranks_, scope_ == kLast ? 1 : kLastSteps, scope_ == kAll);
     draw_summary(bench);
     if (chosen_ == kTimeline)
       draw_spans(bench);
@@ -94,6 +98,8 @@ class ProfilerPanel final : public Panel {
 
  private:
   void take(Workbench& bench) {
+    if (!frozen_ || !ranks_) ranks_ = bench.session().rank_profile();
+    if (!ranks_ && chosen_ == kRanks) chosen_ = kOps;
     std::shared_ptr<const ProfileView> latest = frozen_ && view_ ? view_ : bench.session().profile();
     if (latest == view_ && scope_ == merged_) return;
     view_ = std::move(latest);
@@ -117,6 +123,7 @@ class ProfilerPanel final : public Panel {
 
   void draw_bar(Workbench& bench) {
     for (int i = 0; i < int(std::size(kViews)); ++i) {
+      if (i == kRanks && !ranks_) continue;  // a run of one process
       if (i > 0) flow(kViews[i]);
       if (tool_button(kViews[i], chosen_ == i)) chosen_ = i;
       bench.description().add_last("profiler.view", kViews[i]);
@@ -141,6 +148,7 @@ class ProfilerPanel final : public Panel {
     if (ImGui::Button("Reset")) {
       bench.measurements().reset_profile();
       view_ = nullptr;
+      ranks_ = nullptr;
       frozen_ = false;
       rows_.clear();
       said_.clear();
@@ -163,7 +171,7 @@ class ProfilerPanel final : public Panel {
     const std::string& folder = bench.journal().run_folder();
     const std::filesystem::path path = std::filesystem::path(folder.empty() ? "." : folder) / "profile.json";
     try {
-      write_file(path.string(), trace_json(*view_));
+      write_file(path.string(), trace_json(*view_, ranks_.get()));
       said_ = "saved in " + std::filesystem::absolute(path).lexically_normal().string();
       said_bad_ = false;
     } catch (const Error& error) {
@@ -529,6 +537,8 @@ class ProfilerPanel final : public Panel {
   int scope_ = kLast, merged_ = -1;
   bool frozen_ = false, sorted_ = false;
   std::shared_ptr<const ProfileView> view_;
+  std::shared_ptr<const RankProfile> ranks_;  // null: a run of one process, or nothing measured
+  RanksView ranks_view_;
   ProfileTables tables_;
   std::vector<size_t> rows_;  // of the table, in the displayed order
   std::string said_;

@@ -26,9 +26,13 @@ local function new(entries, bytes)
     open.count, open.bytes = open.count + x:numel(), open.bytes + size
     self.bucket_of[x] = {bucket = open, position = #open.entries}
   end
-  for _, bucket in ipairs(self.list) do
+  for i, bucket in ipairs(self.list) do
     local first, last = bucket.entries[1].path, bucket.entries[#bucket.entries].path
-    bucket.label = "gradients of " .. (first == last and first or first .. " … " .. last)
+    local way = ("bucket %d of %d"):format(i, #self.list)
+    bucket.label = ("gradients of %s (%s)"):format(first == last and first or first .. " … " .. last, way)
+    local leaves = {}
+    for k, entry in ipairs(bucket.entries) do leaves[k] = entry.tensor end
+    bucket.notes = world.size() > 1 and {world.note_leaves(leaves, way, bucket.bytes, "all_reduce")} or nil
   end
   return self
 end
@@ -78,7 +82,7 @@ end
 function Buckets:finish()
   while self.sent < #self.list do send(self, self.list[self.sent + 1]) end
   for _, bucket in ipairs(self.list) do
-    world.wait(bucket.pending)
+    world.wait(bucket.pending, bucket.notes)
     bucket.pending = nil
     local flags
     for i, entry in ipairs(bucket.entries) do

@@ -15,6 +15,7 @@ Group.__index = Group
 -- entries: {shard =, layout =, path =, places = {{owner =, key =}}} in the order of registration; slots: how many sets.
 local function new(name, entries, slots)
   local self = setmetatable({name = name, entries = entries, slots = slots, held = {}, calls = 0, begun = 0}, Group)
+  self.way = name == "the root group" and name or "group " .. name
   self:divide()
   return self
 end
@@ -27,10 +28,12 @@ function Group:divide()
     local x = entry.shard
     local kind = x:dtype() .. x:device()
     if not by_kind[kind] then
-      by_kind[kind] = {kind = kind, entries = {}, options = {dtype = x:dtype(), device = x:device()}}
+      by_kind[kind] = {kind = kind, entries = {}, notes = {}, bytes = 0, options = {dtype = x:dtype(), device = x:device()}}
       self.parts[#self.parts + 1] = by_kind[kind]
     end
-    table.insert(by_kind[kind].entries, entry)
+    local part = by_kind[kind]
+    table.insert(part.entries, entry)
+    part.bytes = part.bytes + entry.layout.rows * entry.layout.row * x:element_size()
     entry.kind, entry.whole = kind, {}
   end
 end
@@ -77,13 +80,22 @@ local function arrived()
   end
 end
 
-local function whole_of(entry, slot, value)
+-- The rows that this rank keeps, for an inspector.
+local function rows_text(layout)
+  if layout.count == 0 then return ("this rank keeps none of %d rows"):format(layout.rows) end
+  return ("this rank keeps rows %d to %d of %d"):format(layout.first, layout.first + layout.count - 1, layout.rows)
+end
+
+local function whole_of(way, part, entry, slot, value)
   local x = entry.whole[slot]
   if not x then
     x = value:detach()
     entry.whole[slot] = x
     core._set_name(x:requires_grad_(true), entry.path)
     world.after_accumulation(x, arrived)
+    if world.size() > 1 then
+      table.insert(part.notes, world.note_leaves({x}, way, part.bytes, "reduce_scatter", rows_text(entry.layout)))
+    end
   end
   x:requires_grad_(entry.shard.requires_grad)
   return x
@@ -100,7 +112,7 @@ function Group:fill(slot)
     local made = world.wait_list(posted[i])
     for n, entry in ipairs(part.entries) do
       local value = shaped(made[n], entry.layout.shape, made)
-      world.lend(whole_of(entry, slot, value), value, entry.shard)
+      world.lend(whole_of(self.way, part, entry, slot, value), value, entry.shard)
     end
     free(made)
   end
@@ -195,6 +207,7 @@ local function send_part(self, part)
   list[#list + 1], rows[#rows + 1] = core.tensor(behind, part.options), sizes
   self.sent[#self.sent + 1] = {
     pending = world.reduce_scatter_list(list, rows, "mean", "gradients of " .. self.name), entries = entries,
+    notes = part.notes,
   }
   free(list)  -- those of a GPU
 end
@@ -210,7 +223,7 @@ end
 -- every rank keeps none.
 function Group:receive()
   for _, sent in ipairs(self.sent or {}) do
-    local results = world.wait_list(sent.pending)
+    local results = world.wait_list(sent.pending, sent.notes)
     local behind = results[#results]
     local flags = (behind:dtype():find "^c" and behind:real() or behind):tolist()
     for i, entry in ipairs(sent.entries) do

@@ -10,6 +10,8 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <utility>
+#include <vector>
 
 #include "runtime/dist/transport.h"
 #include "runtime/error.h"
@@ -93,7 +95,15 @@ class Mpi final : public Transport {
     int flag = 0;
     check(MPI_Test(&request_, &flag, MPI_STATUS_IGNORE), "MPI_Test");
     if (flag && type_ != MPI_DATATYPE_NULL) MPI_Type_free(&type_);
-    return flag != 0;
+    return flag && !renews_more();
+  }
+  void start_renewal() override {
+    left_.push_back(std::move(layouts_));
+    layouts_.clear();
+    type_ = MPI_DATATYPE_NULL;
+    transfers_.clear();
+    renews_ = {&data_, &pairs_};
+    begin_renewal();
   }
 
   int start_send(const void* data, size_t bytes, int to, Piece piece) override {
@@ -124,10 +134,7 @@ class Mpi final : public Transport {
           "MPI_Isend");
   }
   std::optional<std::pair<int, std::string>> next_note() override {
-    for (int flag = 1; flag && !sent_.empty();) {
-      check(MPI_Test(&sent_.front().request, &flag, MPI_STATUS_IGNORE), "MPI_Test");
-      if (flag) sent_.pop_front();
-    }
+    forget_sent();
     int there = 0, length = 0;
     MPI_Status status;
     check(MPI_Iprobe(MPI_ANY_SOURCE, 0, notes_, &there, &status), "MPI_Iprobe");
@@ -137,6 +144,10 @@ class Mpi final : public Transport {
     check(MPI_Recv(text.data(), length, MPI_CHAR, status.MPI_SOURCE, 0, notes_, MPI_STATUS_IGNORE),
           "MPI_Recv");
     return std::pair(status.MPI_SOURCE, std::move(text));
+  }
+  bool notes_gone() override {
+    forget_sent();
+    return sent_.empty();
   }
 
   void close() override { MPI_Finalize(); }
@@ -150,6 +161,23 @@ class Mpi final : public Transport {
     std::string text;
     MPI_Request request;
   };
+
+  void forget_sent() {
+    for (int flag = 1; flag && !sent_.empty();) {
+      check(MPI_Test(&sent_.front().request, &flag, MPI_STATUS_IGNORE), "MPI_Test");
+      if (flag) sent_.pop_front();
+    }
+  }
+
+  // The communicators are renewed one after the other.
+  void begin_renewal() { check(MPI_Comm_idup(MPI_COMM_WORLD, renews_[0], &request_), "MPI_Comm_idup"); }
+  bool renews_more() {
+    if (renews_.empty()) return false;
+    MPI_Comm_set_errhandler(*renews_[0], MPI_ERRORS_RETURN);
+    renews_.erase(renews_.begin());
+    if (!renews_.empty()) begin_renewal();
+    return !renews_.empty();
+  }
 
   template <class F>
   int start(size_t bytes, F&& message) {
@@ -169,7 +197,9 @@ class Mpi final : public Transport {
   int rank_ = 0, size_ = 1, local_rank_ = 0, local_size_ = 1;
   MPI_Datatype type_ = MPI_DATATYPE_NULL;
   MPI_Request request_ = MPI_REQUEST_NULL;
-  std::vector<Layout> layouts_;  // of the exchange that is on its way
+  std::vector<Layout> layouts_;            // of the exchange that is on its way
+  std::vector<std::vector<Layout>> left_;  // of those that were left, which MPI may still read
+  std::vector<MPI_Comm*> renews_;          // those that are to be renewed
   std::map<int, std::vector<MPI_Request>> transfers_;
   int started_ = 0;
   std::deque<Note> sent_;

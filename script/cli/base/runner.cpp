@@ -11,11 +11,13 @@
 
 #include "runtime/cpu/parallel.h"
 #include "runtime/device.h"
+#include "runtime/dist/world.h"
 #include "runtime/error.h"
 #include "runtime/io/atomic_file.h"
 #include "runtime/work_times.h"
 #include "script/cli/base/signals.h"
 #include "script/cli/base/watch.h"
+#include "script/cli/ranks/rank_warnings.h"
 #include "script/run/json.h"
 
 namespace lunagrad {
@@ -283,6 +285,7 @@ class Runner {
   }
 
   void tell_end() {
+    warnings_.settle();
     progress_.finish();
     if (!request_.profile.empty()) write_profile();
     if (request_.kernels) say(kernel_table());
@@ -290,10 +293,13 @@ class Runner {
   }
 
   void write_profile() {
+    if (dist::launched_rank() > 0) return;  // rank 0 has the notes of all
     const std::shared_ptr<const ProfileView> profile = session_.profile();
+    const std::shared_ptr<const RankProfile> ranks = session_.rank_profile();
+    if (ranks) say(text("ranks in ", ranks->measured, " steps:\n", rank_table(*ranks)));
     if (!profile) return say("lunagrad: nothing was measured: no profile\n");
     try {
-      write_file(request_.profile, trace_json(*profile));
+      write_file(request_.profile, trace_json(*profile, ranks.get()));
       say(text("profile of ", profile->steps.size(), " steps saved in ", request_.profile, " (",
                profile->measured, " of ", profile->measured + profile->passed_over, " were measured)\n"));
     } catch (const Error& error) {
@@ -304,6 +310,7 @@ class Runner {
 
   // Called on the session's thread.
   void handle(const Event& event) {
+    warnings_.look();
     if (request_.json) {
       const std::string line = json_line(event);
       std::fwrite(line.data(), 1, line.size(), stdout);
@@ -315,7 +322,7 @@ class Runner {
       case Event::Kind::warning:
       case Event::Kind::not_finite:
       case Event::Kind::growth:
-        say("warning: " + event.text + "\n");
+        warnings_.add(event.text);
         break;
       case Event::Kind::error:
         say(event.text + (event.text.ends_with('\n') ? "" : "\n"));
@@ -377,6 +384,7 @@ class Runner {
   const bool watching_;  // false when the script does not exist: the run then fails as without --watch
   Signals signals_;
   Progress progress_;
+  RankWarnings warnings_{[this](const std::string& line) { say(line + "\n"); }};
   Watch watch_;
   // folder_, outcome_ and exit_code_: the session's thread writes them before it sets ended_.
   std::string folder_;

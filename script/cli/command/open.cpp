@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <system_error>
 
 #include "script/cli/command/all.h"
@@ -85,7 +86,15 @@ Action add_open(Program& program) {
   const auto arguments = std::make_shared<std::vector<std::string>>();
   CLI::App& command = add_command(program, "open", "open the workbench window: [SCRIPT] [ARGS]");
   add_arguments(command, "arguments", *arguments, "for the workbench");
-  return [=] { return open_workbench(*arguments); };
+  const auto ranks = std::make_shared<std::optional<int64_t>>();
+  add_option(command, "--ranks", *ranks,
+             "run the script in so many processes; the window shows rank 0: lunagrad help what-the-ranks-do");
+  return [=] {
+    std::vector<std::string> words;
+    if (*ranks) words = {"--ranks", std::to_string(**ranks)};
+    words.insert(words.end(), arguments->begin(), arguments->end());
+    return open_workbench(words);
+  };
 }
 
 }  // namespace lunagrad

@@ -1,4 +1,4 @@
-#include "ui/panels/profile_timeline.h"
+#include "ui/panels/profile/timeline.h"
 
 #include <algorithm>
 #include <iterator>

@@ -1,0 +1,69 @@
+#include "runtime/dist/travels.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace lunagrad::dist {
+namespace {
+
+constexpr size_t kMost = 2000;  // collectives, and waits, that are kept between two calls of take()
+// Clocks of two machines drift apart by some us in this time.
+constexpr int64_t kPeriod = 5'000'000'000;
+
+}  // namespace
+
+int64_t clock_ns() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+void Travels::watch(bool on) {
+  if (watched_.exchange(on) == on) return;
+  const std::lock_guard lock(mutex_);
+  noted_ = {};
+}
+
+Travelled Travels::take() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(noted_, {});
+}
+
+void Travels::add(Travel travel) {
+  const std::lock_guard lock(mutex_);
+  if (noted_.travels.size() < kMost)
+    noted_.travels.push_back(std::move(travel));
+  else
+    ++noted_.left_out;
+}
+
+void Travels::waited(const Stretch& wait) {
+  const std::lock_guard lock(mutex_);
+  if (noted_.waits.size() < kMost) noted_.waits.push_back(wait);
+}
+
+void Travels::heard(int rank, int64_t sent, int64_t received) {
+  const std::lock_guard lock(mutex_);
+  if (size_t(rank) >= bounds_.size()) bounds_.resize(size_t(rank) + 1);
+  Bound& bound = bounds_[size_t(rank)];
+  if (received - bound.since > kPeriod) {
+    bound.before = std::exchange(bound.now, kUnheard);
+    bound.since = received;
+  }
+  bound.now = std::min(bound.now, received - sent);
+}
+
+std::vector<int64_t> Travels::nearest() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<int64_t> all;
+  for (const Bound& bound : bounds_) all.push_back(std::min(bound.before, bound.now));
+  return all;
+}
+
+Travels& travels() {
+  static auto* const all = new Travels;  // the courier's thread may outlive static objects
+  return *all;
+}
+
+}  // namespace lunagrad::dist

@@ -1,0 +1,27 @@
+#pragma once
+// How the gradients of leaves travelled between ranks, for an inspector. Whoever sends them notes it once for
+// each leaf and keeps the times of its note up to date. Belongs to the calling thread, as the tape does.
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/tensor.h"
+
+namespace lunagrad {
+
+struct LeafNote {
+  std::string way;     // "bucket 3 of 7"
+  double bytes = 0;    // of what travelled together
+  std::string op;      // "all_reduce"
+  double seconds = 0;  // that it took the last time, after all ranks were ready; 0: not yet
+  std::string rest;    // "this rank keeps rows 1 to 16 of 32", or ""
+};
+
+// The later note of a leaf replaces the earlier one.
+void note_leaves(const std::vector<Tensor>& leaves, const std::shared_ptr<LeafNote>& note);
+// "travelled in bucket 3 of 7 (24.1 MiB, all_reduce 2.3 ms)"; "" for a leaf without a note.
+std::string leaf_note(uint64_t node);
+void forget_leaf_notes();
+
+}  // namespace lunagrad
