@@ -61,6 +61,11 @@ foreach(PANEL_DRIVE ${PANEL_DRIVES})
   get_filename_component(PANEL ${PANEL_DRIVE} NAME_WE)
   drive(panel-${PANEL} ${PANEL_DRIVE} ${PROJECT_SOURCE_DIR}/tests/ui/drives/profile.lua --size 1280x800)
 endforeach()
+if(TARGET lunagrad-mpi AND NOT LUNAGRAD_SANITIZE)  # MPI keeps memory
+  drive(ranks ranks.lua ${PROJECT_SOURCE_DIR}/tests/ui/drives/ranks_script.lua --ranks 2 --size 1280x800)
+  drive(ranks-sharded ranks_sharded.lua ${PROJECT_SOURCE_DIR}/tests/ui/drives/ranks_sharded_script.lua --ranks 2
+        --size 1280x800)
+endif()
 drive(inspect inspect.lua ${LASTING} --size 1280x800)
 drive(slices slices.lua ${PROJECT_SOURCE_DIR}/tests/ui/drives/slices_script.lua --size 1280x800)
 drive(newcomer newcomer.lua --set epochs=1000 --size 1280x800)
