@@ -89,6 +89,23 @@ function takes.profile()
   picture("timeline")
 end
 
+function takes.ranks()
+  ui.wait("state", "paused")
+  ui.wait("tape.node", "4.weight")
+  ui.click("tape.node", "4.weight")
+  ui.wait("inspector.op", "leaf")
+  ui.key("F5")
+  show("Profiler")
+  ui.wait("profiler.view", "Ranks")
+  ui.click("profiler.view", "Ranks")
+  ui.wait("inspector.field", "ranks = travelled in bucket")
+  while tonumber(ui.texts("step")[1]:match("%d+")) < 60 do ui.frames(1) end
+  ui.click("profiler.freeze")
+  steps.capture()
+  ui.wait("inspector.gradient", "[4, 64]")
+  picture("ranks")
+end
+
 -- The pictures of docs/tutorial.md. It mends the script, a copy of examples/14_find_the_bug.lua, in the editor.
 function takes.tutorial()
   local function wait_for_step(count)
