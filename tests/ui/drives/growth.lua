@@ -6,7 +6,7 @@ local function count() return tonumber(ui.texts("step")[1]:match("%d+")) end
 -- In a pause, when the events that were waiting have been taken over: the least of several pauses, as garbage that no
 -- collection has freed yet does not count.
 local function heap_at(step)
-  local deadline, heap = os.time() + 120, math.huge
+  local deadline, heap = os.time() + 180, math.huge
   while count() < step do
     assert(os.time() < deadline, "the run is too slow: step " .. count())
     ui.frames(5)
