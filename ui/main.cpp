@@ -15,6 +15,7 @@
 
 #include "runtime/dist/world.h"
 #include "runtime/error.h"
+#include "runtime/io/own_file.h"
 #include "script/launch_ranks.h"
 #include "script/meta/library.h"
 #include "script/run/record.h"
@@ -47,8 +48,6 @@ constexpr const char* kUsage =
     "                       words up to the next flag as arg\n"
     "  --validation         check every Vulkan call; a message makes the exit code 1\n"
     "exit code: 0, 1 drive or validation failed, 2 usage, 5 no display or Vulkan driver, 6 bad file\n";
-
-constexpr int64_t kMostRanks = 4096;
 
 struct Usage {
   std::string message;
@@ -87,8 +86,9 @@ bool parse(int argc, char** argv, lunagrad::App::Options& options, std::vector<c
       options.run.steps = int64_t(number());
     } else if (flag == "--ranks") {
       ranks = int64_t(number());
-      if (ranks < 1 || ranks > kMostRanks)
-        throw Usage{"--ranks takes 1 to " + std::to_string(kMostRanks) + ", got \"" + argv[i] + "\""};
+      if (ranks < 1 || ranks > lunagrad::kMostRanks)
+        throw Usage{"--ranks takes 1 to " + std::to_string(lunagrad::kMostRanks) + ", got \"" + argv[i] +
+                    "\""};
     } else if (flag == "--checkpoint-every") {
       options.run.checkpoint_every = number();
     } else if (flag == "--device") {
@@ -136,20 +136,13 @@ bool parse(int argc, char** argv, lunagrad::App::Options& options, std::vector<c
   return true;
 }
 
-// The program beside this one.
-std::string neighbour(const std::string& name) {
-  std::error_code error;
-  const auto own = std::filesystem::read_symlink("/proc/self/exe", error);
-  return (own.parent_path() / name).string();
-}
-
 // Rank 0 is this program with its window, the others are the command line's. Returns when mpirun cannot be
 // started.
 void start_ranks(int64_t count) {
-  std::vector<std::string> words = {"-np", "1", neighbour("lunagrad-workbench")};
+  std::vector<std::string> words = {"-np", "1", lunagrad::own_neighbour("lunagrad-workbench")};
   for (std::string& word : lunagrad::arguments_without_ranks()) words.push_back(std::move(word));
   for (const std::string& word : {std::string(":"), std::string("-np"), std::to_string(count - 1),
-                                  neighbour("lunagrad"), std::string("follow")})
+                                  lunagrad::own_neighbour("lunagrad"), std::string("follow")})
     words.push_back(word);
   setenv(lunagrad::dist::kLastingVariable, std::to_string(count).c_str(), 1);
   lunagrad::launch_ranks("lunagrad-workbench", std::move(words));
@@ -184,11 +177,10 @@ int main(int argc, char** argv) {
     return 2;
   }
   if (ranks > 1) {
-    if (lunagrad::dist::launched_size() == 1) {
+    if (lunagrad::dist::launched_size() == 1)
       start_ranks(ranks);
-      return 2;
-    }
-    std::fputs("lunagrad-workbench: --ranks inside of mpirun or srun: leave it out\n", stderr);
+    else
+      std::fputs("lunagrad-workbench: --ranks inside of mpirun or srun: leave it out\n", stderr);
     return 2;
   }
   std::signal(SIGINT, end_in_order);

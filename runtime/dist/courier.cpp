@@ -8,7 +8,6 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
-#include <map>
 
 #include "runtime/context.h"
 #include "runtime/dist/travels.h"
@@ -118,6 +117,7 @@ void Courier::post(const std::shared_ptr<Job>& job) {
   const std::lock_guard lock(mutex_);
   if (!failed_.empty()) throw Error(failed_);
   queue_.push_back(job);
+  if (is_transfer(*job)) transfer_waits_ = true;
   posted_.notify_one();
 }
 
@@ -153,7 +153,7 @@ void Courier::wait(const Job& job) {
     lock.lock();
   }
   if (begin) travels().waited({begin, clock_ns(), is_transfer(job) ? job.met : 0});
-  if (!job.error.empty()) throw Error(job.error);
+  if (!job.error.empty()) throw Error(job.error, job.error_kind);
 }
 
 void Courier::set_whereabouts(std::function<std::string()> whereabouts) {
@@ -241,9 +241,7 @@ void Courier::serve() {
     try {
       if (outbox_full_.load()) send_outbox();
       if (transfer) {
-        if (job->ready) job->ready();
-        job->begun = job->met = clock_ns();
-        transfers_->start(job);
+        start(job);
       } else if (job) {
         carry_out(*job);
       } else if (Clock::now() >= next_notes_) {
@@ -258,6 +256,7 @@ void Courier::serve() {
       left = true;
     } catch (const std::exception& error) {
       problem = error.what();
+      if (job) job->error_kind = kind_of(error);
     }
     if (job && (!transfer || !problem.empty())) end({job}, problem, left);
     if (job && left) leftovers_.push_back({job, std::move(room_), std::move(marks_)});
@@ -360,6 +359,32 @@ void Courier::note_travel(const Job& job, uint64_t number) {
   travels().add({number, job.op, job.label, job.line, bytes_of(job, rank_), job.begun, job.met, job.ended});
 }
 
+void Courier::start(const std::shared_ptr<Job>& transfer) {
+  if (transfer->ready) transfer->ready();
+  transfer->begun = transfer->met = clock_ns();
+  transfers_->start(transfer);
+}
+
+// Those that were posted behind a collective do not wait for it.
+void Courier::start_waiting_transfers() {
+  std::vector<std::shared_ptr<Job>> waiting;
+  {
+    const std::lock_guard lock(mutex_);
+    transfer_waits_ = false;
+    for (const auto& job : queue_)
+      if (is_transfer(*job)) waiting.push_back(job);
+    std::erase_if(queue_, [](const auto& job) { return is_transfer(*job); });
+  }
+  for (const auto& job : waiting) {
+    try {
+      start(job);
+    } catch (const std::exception& error) {
+      job->error_kind = kind_of(error);
+      end({job}, error.what());
+    }
+  }
+}
+
 // All ranks have ended. What one sent and the other did not receive is a mistake of the script.
 void Courier::finish_transfers() {
   const Clock::time_point limit = Clock::now() + seconds(kAnswerSeconds);
@@ -379,7 +404,7 @@ void Courier::finish_transfers() {
 
 // Waits for the exchange that was started last. `meeting`: other ranks may come late.
 void Courier::finish_exchange(bool meeting) {
-  Clock::time_point start = Clock::now();
+  Clock::time_point begin = Clock::now();
   for (int looks = 0; !transport_->done(); ++looks) {
     const Clock::time_point now = Clock::now();
     if (outbox_full_.load(std::memory_order_relaxed)) send_outbox();
@@ -388,9 +413,10 @@ void Courier::finish_exchange(bool meeting) {
       const std::lock_guard lock(mutex_);
       throw CalledOff{off_reason_};
     }
+    if (transfer_waits_.load(std::memory_order_relaxed)) start_waiting_transfers();
     look_at_transfers();
-    if (time_is_held()) start = now;
-    if (std::isfinite(options_.patience) && now - start > seconds(options_.patience)) report_silence(true);
+    if (time_is_held()) begin = now;
+    if (std::isfinite(options_.patience) && now - begin > seconds(options_.patience)) report_silence(true);
     // No yield: beside a thread that computes, one that yields waits for a whole time slice, one that naps
     // wakes.
     if (looks >= kSpins) std::this_thread::sleep_for(meeting && looks >= kShortNaps ? kNap : kShortNap);

@@ -27,6 +27,7 @@ struct CourierOptions {
   double patience = 30;  // seconds without a sign of another rank; infinity: for ever
   double slow_link = 0;  // seconds more for each byte of a job, for tests of overlap
   bool lasting = false;  // the world of a window
+  std::function<void(int from, const std::string&)> mail;  // called on the thread with what arrives
 };
 
 class Courier {
@@ -54,8 +55,6 @@ class Courier {
 
   // ---- Messages between ranks, beside the collectives; any thread.
   void send(int to, std::string message);  // -1: to all others
-  // Called on the courier's thread with what arrives.
-  void set_mail(std::function<void(int from, const std::string&)> mail);
   // While one rank holds, as at a pause, no rank takes the wait for it as a hang.
   void hold(bool on);
 
@@ -67,8 +66,9 @@ class Courier {
   void call_off(const std::string& reason);               // here
   void call_off_at(int rank, const std::string& reason);  // there; -1: on all others
   bool is_off() const { return off_.load(); }
-  std::string off_reason();                // "" while it is not
-  void retire(const std::string& reason);  // here, when all have ended well
+  std::string off_reason();                        // "" while it is not
+  void retire(const std::string& reason);          // here, when all have ended well
+  void forget_reason(const std::string& instead);  // why the run before was called off
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -86,6 +86,8 @@ class Courier {
   char* room(size_t bytes);
   void finish_exchange(bool meeting = false);
   void end(const std::vector<std::shared_ptr<Job>>&, const std::string& error = {}, bool left = false);
+  void start(const std::shared_ptr<Job>& transfer);
+  void start_waiting_transfers();
   void look_at_transfers();
   void finish_transfers();
   void note_travel(const Job&, uint64_t number);
@@ -94,6 +96,7 @@ class Courier {
   void take_note(int from, const std::string& said);
   void send_to(int to, const std::string& note);
   void send_outbox();
+  void put(int to, std::string note);
   void deliver_notes();
   void carry_renewal();
   void fail_queue(const std::string& reason);
@@ -136,11 +139,11 @@ class Courier {
   const Job* waited_for_ = nullptr;  // by the script
   Clock::time_point waits_since_;
   std::string failed_;  // not empty: the world has broken, or the run of a lasting one is over
-  std::atomic<bool> outbox_full_{false}, off_{false};
+  std::atomic<bool> outbox_full_{false}, off_{false}, transfer_waits_{false};
   std::vector<std::pair<int, std::string>> outbox_;
-  std::function<void(int, const std::string&)> mail_;
   std::optional<std::string> renewal_;  // the order of a run that is to begin
   std::string off_reason_;              // why the run was called off
+  bool ordered_ = false;                // a run was ordered that this rank has not joined yet
   bool opened_ = false, closing_ = false;
   int abort_code_ = 0;
   std::thread thread_;

@@ -47,26 +47,16 @@ void Courier::send_outbox() {
   for (const auto& [to, note] : notes) send_to(to, note);
 }
 
-void Courier::send(int to, std::string message) {
+void Courier::put(int to, std::string note) {
   if (!thread_.joinable()) return;
   const std::lock_guard lock(mutex_);
-  outbox_.emplace_back(to, "m" + message);
+  outbox_.emplace_back(to, std::move(note));
   outbox_full_ = true;
   posted_.notify_one();
 }
 
-void Courier::set_mail(std::function<void(int, const std::string&)> mail) {
-  const std::lock_guard lock(mutex_);
-  mail_ = std::move(mail);
-}
-
-void Courier::hold(bool on) {
-  if (!thread_.joinable()) return;
-  const std::lock_guard lock(mutex_);
-  outbox_.emplace_back(-1, on ? "z" : "Z");
-  outbox_full_ = true;
-  posted_.notify_one();
-}
+void Courier::send(int to, std::string message) { put(to, "m" + message); }
+void Courier::hold(bool on) { put(-1, on ? "z" : "Z"); }
 
 void Courier::take_note(int from, const std::string& said) {
   const char sign = said.empty() ? ' ' : said[0];
@@ -82,12 +72,7 @@ void Courier::take_note(int from, const std::string& said) {
     return;
   }
   if (sign == 'm') {
-    std::function<void(int, const std::string&)> mail;
-    {
-      const std::lock_guard lock(mutex_);
-      mail = mail_;
-    }
-    if (mail) mail(from, said.substr(1));
+    if (options_.mail) options_.mail(from, said.substr(1));
     return;
   }
   // Those of a run that is over may come late.
@@ -117,7 +102,7 @@ void Courier::fail_queue(const std::string& reason) {  // under the lock
 
 void Courier::call_off(const std::string& reason) {
   const std::lock_guard lock(mutex_);
-  if (off_ || !failed_.empty()) return;
+  if (off_ || (!failed_.empty() && !ordered_)) return;
   off_reason_ = reason;
   off_ = true;
   fail_queue(reason);
@@ -133,12 +118,18 @@ void Courier::retire(const std::string& reason) {
   fail_queue(reason);
 }
 
-void Courier::call_off_at(int rank, const std::string& reason) {
-  if (!thread_.joinable()) return;
+void Courier::forget_reason(const std::string& instead) {
   const std::lock_guard lock(mutex_);
-  outbox_.emplace_back(rank, text('x', epoch_, ' ', reason));
-  outbox_full_ = true;
-  posted_.notify_one();
+  off_reason_ = instead;
+}
+
+void Courier::call_off_at(int rank, const std::string& reason) {
+  uint64_t epoch;
+  {
+    const std::lock_guard lock(mutex_);
+    epoch = epoch_;
+  }
+  put(rank, text('x', epoch, ' ', reason));
 }
 
 void Courier::renew(std::string order) {
@@ -160,7 +151,8 @@ void Courier::set_patience(double seconds) { options_.patience = seconds; }
 
 void Courier::join() {
   const std::lock_guard lock(mutex_);
-  failed_.clear();
+  ordered_ = false;
+  if (!off_) failed_.clear();  // else it was called off already, or another order is coming
 }
 
 // On all ranks: rank 0 was asked to, the others got its note.
@@ -186,16 +178,17 @@ void Courier::carry_renewal() {
   places_.assign(size_t(size_), "");
   printed_.assign(size_t(size_), false);
   holds_.assign(size_t(size_), false);
-  std::function<void(int, const std::string&)> mail;
   {
     const std::lock_guard lock(mutex_);
     ++epoch_;
     off_ = false;
-    if (rank_ == 0) failed_.clear();
-    mail = mail_;
+    if (rank_ == 0)
+      failed_.clear();
+    else
+      ordered_ = true;
     finished_.notify_all();
   }
-  if (rank_ != 0 && mail) mail(0, "r" + order);
+  if (rank_ != 0 && options_.mail) options_.mail(0, "r" + order);
 }
 
 }  // namespace lunagrad::dist

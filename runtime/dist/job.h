@@ -1,6 +1,7 @@
 #pragma once
 // What the courier carries out: a collective or a transfer over plain memory. The script's thread makes a job
 // and posts it; from then on it belongs to the courier until it is done.
+#include <exception>
 #include <functional>
 #include <string>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "runtime/dist/block.h"
 #include "runtime/dist/reduce.h"
 #include "runtime/dist/transport.h"
+#include "runtime/error.h"
 #include "runtime/trace.h"
 
 namespace lunagrad::dist {
@@ -66,8 +68,14 @@ struct Job {
 
   bool done = false;  // this and what follows under the courier's lock
   std::string error;
+  ErrorKind error_kind = ErrorKind::value;
   bool left = false;  // it was called off: MPI may still use its memory
 };
+
+inline ErrorKind kind_of(const std::exception& error) {
+  const auto* const own = dynamic_cast<const Error*>(&error);
+  return own ? own->kind() : ErrorKind::value;
+}
 
 // These go on beside the collectives.
 inline bool is_transfer(const Job& job) { return job.kind == Kind::send || job.kind == Kind::receive; }

@@ -55,8 +55,8 @@ void take(int from, const std::string& message) {
 Courier* the_courier() { return courier.load(); }
 
 void make_courier(CourierOptions options) {
+  options.mail = take;
   auto* const made = new Courier(std::move(options));
-  made->set_mail(take);
   const std::lock_guard lock(post().mutex);
   courier.store(made);
   for (auto& [to, message] : post().early) made->send(to, std::move(message));
@@ -90,6 +90,7 @@ bool lasts() {
 bool leads() { return lasts() && launched_rank() == 0; }
 
 void set_order(std::string order) {
+  if (Courier* const world = the_courier()) world->forget_reason(kEnded);
   const std::lock_guard lock(post().mutex);
   post().order = std::move(order);
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <set>
 
 #include "runtime/dist/travels.h"
 #include "runtime/shape.h"
@@ -41,6 +40,9 @@ void Transfers::start(std::shared_ptr<Job> job) {
 bool Transfers::begin_body(Flight& flight) {
   Job& job = *flight.job;
   const Head& head = *flight.head;
+  if (lost_.contains(job.root))
+    fail("receive: there was no memory for what rank ", job.root,
+         " sent before; what follows cannot be received");
   if (head.hash != std::hash<std::string>()(job.what)) {
     mismatch_ = {job.root, head.place, job.place};
     return false;
@@ -79,6 +81,8 @@ bool Transfers::has_ended(Flight& flight) {
     return advance(flight);
   } catch (const std::exception& error) {  // there is no memory for the elements
     flight.job->error = error.what();
+    flight.job->error_kind = kind_of(error);
+    lost_.insert(flight.job->root);
     return true;
   }
 }
@@ -109,6 +113,7 @@ std::vector<std::shared_ptr<Job>> Transfers::drop_all() {
   static auto* const kept = new std::list<Flight>;
   kept->splice(kept->end(), flights_);
   mismatch_.reset();
+  lost_.clear();
   return jobs;
 }
 

@@ -5,6 +5,7 @@
 #include <list>
 #include <memory>
 #include <optional>
+#include <set>
 
 #include "runtime/dist/job.h"
 
@@ -45,6 +46,7 @@ class Transfers {
   Transport& transport_;
   std::list<Flight> flights_;
   std::optional<Mismatch> mismatch_;
+  std::set<int> lost_;  // ranks whose elements are still to come, for which there was no memory
 };
 
 }  // namespace lunagrad::dist

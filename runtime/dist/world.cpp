@@ -13,6 +13,7 @@
 #include "runtime/cpu/parallel.h"
 #include "runtime/dist/the_courier.h"
 #include "runtime/host_copies.h"
+#include "runtime/memory_limit.h"
 #include "runtime/ops.h"
 #include "runtime/tape/lent.h"
 #include "runtime/tape/node.h"
@@ -36,8 +37,12 @@ struct Place {
 };
 
 // Memory of collectives that nobody waits for.
-std::vector<Place>& dropped() {
-  static auto* const list = new std::vector<Place>;
+struct Dropped {
+  std::shared_ptr<Job> job;
+  std::vector<Place> places;
+};
+std::vector<Dropped>& dropped() {
+  static auto* const list = new std::vector<Dropped>;
   return *list;
 }
 
@@ -184,6 +189,7 @@ Block memory_of(const Tensor& x) {
 // A new tensor with the elements that arrived in the block.
 Tensor tensor_of(Block block, const Shape& shape, DType dtype, Device& device) {
   if (device.is_cpu()) {
+    check_room(1, 0);  // --memory; the block is in use already
     const size_t bytes = block.bytes();
     return Tensor(Ref<Storage>(new Storage(device, block.release(), bytes)), Layout::contiguous(shape), 0,
                   dtype);
@@ -244,7 +250,7 @@ class Collective {
   // A tensor of several; `rows` are those of each rank. `give`: its memory may be taken.
   void add(const Tensor& x, const std::vector<int64_t>& rows, bool give) {
     check(x);
-    if (!list_.empty() && (x.dtype() != list_[0].dtype || &x.device() != state_->device))
+    if (!list_.empty() && (x.dtype() != job().dtype || &x.device() != state_->device))
       fail(op_, ": tensors of several dtypes or devices; make a call for each");
     if (rows.size() != size_t(size())) fail(op_, ": ", rows.size(), " rows for ", size(), " ranks");
     state_->device = &x.device();
@@ -252,7 +258,7 @@ class Collective {
     state_->rests.push_back(rest_of(x));
     job().parts.push_back({nullptr, elements(state_->rests.back()), rows});
     const NoGrad off;
-    Given given{x.dtype(), x.numel(), {}};
+    Given given{x.numel(), {}};
     if (!x.device().is_cpu()) {
       given.flat = reshape(x.detach(), {-1});
     } else if (give) {
@@ -308,7 +314,6 @@ class Collective {
 
  private:
   struct Given {
-    DType dtype;
     int64_t count;
     Tensor flat;  // of a GPU
   };
@@ -345,7 +350,8 @@ class Collective {
 
 Pending::~Pending() {
   if (!state_ || state_->waited || the_courier()->is_free(*state_->job)) return;
-  for (Place& place : state_->places) dropped().push_back(std::move(place));
+  std::erase_if(dropped(), [](const Dropped& one) { return the_courier()->is_free(*one.job); });
+  dropped().push_back({state_->job, std::move(state_->places)});
 }
 
 bool Pending::done() const { return !state_ || the_courier()->done(*state_->job); }

@@ -14,4 +14,13 @@ std::string own_library_file() {
   return std::filesystem::canonical(found.dli_fname, none).string();
 }
 
+std::string own_program() {
+  std::error_code none;
+  return std::filesystem::read_symlink("/proc/self/exe", none).string();
+}
+
+std::string own_neighbour(const std::string& name) {
+  return (std::filesystem::path(own_program()).parent_path() / name).string();
+}
+
 }  // namespace lunagrad

@@ -277,13 +277,7 @@ int pass_number(lua_State* L) {
 // note_leaves(list, way, bytes, op, rest) -> a note for wait
 int note(lua_State* L) {
   constexpr const char* kName = "note_leaves";
-  luaL_checktype(L, 1, LUA_TTABLE);
-  std::vector<Tensor> leaves;
-  for (lua_Integer i = 1, n = luaL_len(L, 1); i <= n; ++i) {
-    lua_rawgeti(L, 1, i);
-    leaves.push_back(check_tensor(L, -1, kName));
-    lua_pop(L, 1);
-  }
+  const TensorList leaves = check_tensors(L, 1, kName);
   auto made = std::make_shared<LeafNote>();
   made->way = check_string(L, 2, kName);
   made->bytes = check_number(L, 3, kName);
@@ -330,13 +324,7 @@ int free_handles(lua_State* L) {
 // run_lent(list, again, f, …) -> whether backward may call again(), the results of f(…)
 int run_with_lent(lua_State* L) {
   constexpr const char* kName = "run_lent";
-  luaL_checktype(L, 1, LUA_TTABLE);
-  TensorList list;
-  for (lua_Integer i = 1, n = luaL_len(L, 1); i <= n; ++i) {
-    lua_rawgeti(L, 1, i);
-    list.push_back(check_tensor(L, -1, kName));
-    lua_pop(L, 1);
-  }
+  const TensorList list = check_tensors(L, 1, kName);
   std::function<void()> again = function_at(L, 2, kName);
   const int count = lua_gettop(L) - 3;
   const bool needed = run_lent(

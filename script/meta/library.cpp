@@ -11,11 +11,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-fs::path own_program() {
-  std::error_code none;
-  return fs::read_symlink("/proc/self/exe", none);
-}
-
 // <prefix>/share/lunagrad/lua for a file in <prefix>/bin, <prefix>/lib or <prefix>/lib/<architecture>; else
 // "".
 std::string share_above(const fs::path& file) {
@@ -34,7 +29,7 @@ std::string share_above(const fs::path& file) {
 const std::string& library_directory() {
   static const std::string directory = [] {
     if (const char* given = std::getenv("LUNAGRAD_LUA"); given && *given) return std::string(given);
-    for (const std::filesystem::path& file : {fs::path(own_library_file()), own_program()}) {
+    for (const std::filesystem::path& file : {fs::path(own_library_file()), fs::path(own_program())}) {
       const std::string installed = share_above(file);
       if (!installed.empty()) return installed;
     }

@@ -103,8 +103,10 @@ class LaneMaker {
   // next.
   void split(double from, double to) {
     int32_t last = -1;
-    for (size_t i = 0; i < lane_.transfers.size() && from < to; ++i) {
-      const RankTransfer& transfer = lane_.transfers[i];
+    const auto& all = lane_.transfers;
+    while (next_ < all.size() && all[next_].end_ns <= from) ++next_;
+    for (size_t i = next_; i < all.size() && from < to; ++i) {
+      const RankTransfer& transfer = all[i];
       if (transfer.pair || transfer.end_ns <= from) continue;
       if (transfer.begun_ns >= to) break;
       last = int32_t(i);
@@ -122,6 +124,7 @@ class LaneMaker {
   const RankNotes& notes_;
   const int64_t shift_;
   RankLane lane_;
+  size_t next_ = 0;  // the transfers before it ended before the present wait
 };
 
 }  // namespace

@@ -3,12 +3,18 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "script/view/run.h"
+
 namespace lunagrad {
 
 // JSON lacks NaN and infinities: they are "NaN", "Infinity" and "-Infinity".
 nlohmann::ordered_json json_number(double value);
 // In one line, or with an indent. Lua strings are bytes; invalid UTF-8 becomes U+FFFD.
 std::string json_text(const nlohmann::ordered_json&, int indent = -1);
+// Arguments, parameters, device, seed and steps. options_in throws an exception of nlohmann::json when one is
+// damaged.
+void put_options(nlohmann::ordered_json&, const RunOptions&);
+RunOptions options_in(const nlohmann::ordered_json&);
 std::string utc_now();  // "2026-01-31T23:59:59Z"
 
 }  // namespace lunagrad

@@ -24,14 +24,13 @@ std::string shortened(std::string message) {
 void Events::emit(Event event) {
   if (run_ && event.time == 0) event.time = run_->seconds();
   using Kind = Event::Kind;
-  if (run_ && (event.kind == Kind::output || event.kind == Kind::warning || event.kind == Kind::error ||
-               event.kind == Kind::not_finite || event.kind == Kind::growth)) {
+  const bool warns =
+      event.kind == Kind::warning || event.kind == Kind::not_finite || event.kind == Kind::growth;
+  if (run_ && (warns || event.kind == Kind::output || event.kind == Kind::error)) {
     run_->remember_output(event.kind == Kind::output ? event.text : event.text + "\n");
   }
   // The other ranks do not print what this one does.
-  if ((event.kind == Kind::warning || event.kind == Kind::not_finite || event.kind == Kind::growth) &&
-      dist::launched_rank() == 0)
-    dist::tell_warning(event.text);
+  if (warns && dist::launched_rank() == 0) dist::tell_warning(event.text);
   sink_(event);
 }
 

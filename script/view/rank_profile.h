@@ -29,8 +29,8 @@ struct RankTransfer {
   SourcePlace place;
   int64_t bytes = 0;  // of this rank's tensor
   int last = -1;      // the rank that was ready last; -1: unknown
-  double begun_ns = 0, met_ns = 0,
-         end_ns = 0;  // from the step's start: this rank was ready, all were, the end
+  // From the step's start: this rank was ready, all were, the end.
+  double begun_ns = 0, met_ns = 0, end_ns = 0;
 };
 
 struct RankLane {

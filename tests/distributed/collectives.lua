@@ -156,6 +156,21 @@ for i = 20, 1, -1 do
   assert(handles[i]:is_done() and list[i]:eq(size * i + size * (size - 1) // 2):all():item())
 end
 
+-- A transfer does not wait for the collective that was begun before it: rank 1 comes to that with what it receives.
+if size > 1 then
+  local sum = lg.tensor {rank + 1.0}
+  local handle
+  if rank == 1 then
+    sum = dist.receive(0)
+  else
+    handle = dist.all_reduce_(sum, "sum", {async = true})
+    if rank == 0 then dist.send(lg.tensor {100.0}, 1) end
+  end
+  handle = handle or dist.all_reduce_(sum, "sum", {async = true})
+  handle:wait()
+  assert(sum:item() == 100 + size * (size + 1) // 2 - 2)
+end
+
 -- Gradients: those of the sum of all ranks' losses, where rank r weighs the result with w[r].
 local function weights(shape, r)
   lg.manual_seed(77 + r)

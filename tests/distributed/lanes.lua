@@ -1,5 +1,5 @@
--- A run in which rank 1 sleeps in each step, and before it sends a tensor to rank 0, for the profile of the ranks: run with --profile FILE. With the argument "warns" ranks
--- also warn: all of them of one thing, rank 1 of another.
+-- A run in which rank 1 sleeps in each step, and before it sends a tensor to rank 0, for the profile of the ranks: run with
+-- --profile FILE. With the argument "warns" ranks also warn: all of them of one thing, rank 1 of another.
 local lg = require "lunagrad"
 local nn, F, dist = lg.nn, lg.nn.functional, lg.distributed
 dist.init()

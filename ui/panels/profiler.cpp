@@ -77,7 +77,7 @@ class ProfilerPanel final : public Panel {
     bench.measurements().want_profile();
     take(bench);
     draw_bar(bench);
-    if (!view_) {
+    if (!view_ || (chosen_ == kRanks && !ranks_)) {
       if (bench.journal().active())
         draw_empty("Measuring", "The next whole step appears here.");
       else
@@ -85,7 +85,7 @@ class ProfilerPanel final : public Panel {
                    "Run a script to see the time of each step by operation, line and module.");
       return;
     }
-    if (chosen_ == kRanks && ranks_)
+    if (chosen_ == kRanks)
       return ranks_view_.draw(bench, *ranks_, scope_ == kLast ? 1 : kLastSteps, scope_ == kAll);
     draw_summary(bench);
     if (chosen_ == kTimeline)
@@ -99,7 +99,6 @@ class ProfilerPanel final : public Panel {
  private:
   void take(Workbench& bench) {
     if (!frozen_ || !ranks_) ranks_ = bench.session().rank_profile();
-    if (!ranks_ && chosen_ == kRanks) chosen_ = kOps;
     std::shared_ptr<const ProfileView> latest = frozen_ && view_ ? view_ : bench.session().profile();
     if (latest == view_ && scope_ == merged_) return;
     view_ = std::move(latest);
@@ -123,7 +122,7 @@ class ProfilerPanel final : public Panel {
 
   void draw_bar(Workbench& bench) {
     for (int i = 0; i < int(std::size(kViews)); ++i) {
-      if (i == kRanks && !ranks_) continue;  // a run of one process
+      if (i == kRanks && !ranks_ && chosen_ != kRanks) continue;  // a run of one process
       if (i > 0) flow(kViews[i]);
       if (tool_button(kViews[i], chosen_ == i)) chosen_ = i;
       bench.description().add_last("profiler.view", kViews[i]);
@@ -216,14 +215,8 @@ class ProfilerPanel final : public Panel {
     for (const Part& part : parts) {
       std::snprintf(text, sizeof text, "%s %s (%.0f %%)", part.name, duration_figure(part.ns / steps).c_str(),
                     100 * part.ns / whole);
-      const float box = em(0.7f);
       flow((std::string(text) + "xx").c_str());
-      const ImVec2 corner = ImGui::GetCursorScreenPos();
-      const float drop = (ImGui::GetTextLineHeight() - box) / 2;
-      ImGui::GetWindowDrawList()->AddRectFilled({corner.x, corner.y + drop},
-                                                {corner.x + box, corner.y + drop + box}, part.color, 2);
-      ImGui::Dummy({box, ImGui::GetTextLineHeight()});
-      ImGui::SameLine(0, em(0.3f));
+      color_box(part.color);
       text_in(theme().muted, "%s", text);
       bench.description().add_last("profiler.part", text);
       explain(part.help);
@@ -508,12 +501,7 @@ class ProfilerPanel final : public Panel {
       const std::string text =
           std::string(memory_part_name(MemoryPart(i))) + " " + bytes_figure(shown->bytes[i]);
       if (i + 1 < kMemoryParts) flow((text + "xxx").c_str());
-      const float box = em(0.7f), drop = (ImGui::GetTextLineHeight() - box) / 2;
-      const ImVec2 corner = ImGui::GetCursorScreenPos();
-      ImGui::GetWindowDrawList()->AddRectFilled({corner.x, corner.y + drop},
-                                                {corner.x + box, corner.y + drop + box}, parts[i], 2);
-      ImGui::Dummy({box, ImGui::GetTextLineHeight()});
-      ImGui::SameLine(0, em(0.3f));
+      color_box(parts[i]);
       text_in(theme().muted, "%s", text.c_str());
       bench.description().add_last("profiler.memory", text);
       explain(kPartHelp[i]);

@@ -513,9 +513,9 @@ class TapePanel final : public Panel {
     const ImVec2 corner{sheet_min_.x, sheet_max_.y};
     const float width = sheet_max_.x - corner.x;
     sheet_max_.y += legend_height(width);
-    const std::string text =
-        marks_.metric < 0 ? draw_family_legend(picture.canvas, corner, width)
-                          : draw_heat_legend(tape_metrics()[size_t(marks_.metric)], marks_.scale(), corner);
+    const std::string text = marks_.metric < 0 ? draw_family_legend(picture.canvas, corner, width)
+                                               : draw_heat_legend(tape_metrics()[size_t(marks_.metric)],
+                                                                  marks_.scale(), corner, width);
     bench.description().add("tape.legend", text, corner, sheet_max_);
   }
 

@@ -1,5 +1,6 @@
 #include "ui/tape/legend.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "ui/tape/op_family.h"
@@ -30,7 +31,7 @@ std::vector<Entry> entries(uint32_t shown, bool piles) {
 }
 
 int rows(float width) {
-  float all = 0;
+  float all = pad() + text_width("...");  // as draw_family_legend counts
   for (const Entry& entry : entries(~0u, true)) all += entry_width(entry);
   return all < width ? 1 : 2;
 }
@@ -67,10 +68,11 @@ std::string draw_family_legend(const CanvasGraph& graph, ImVec2 corner, float wi
   return text;
 }
 
-std::string draw_heat_legend(const TapeMetric& metric, const HeatScale& scale, ImVec2 corner) {
+std::string draw_heat_legend(const TapeMetric& metric, const HeatScale& scale, ImVec2 corner, float width) {
   const std::string head = std::string(metric.name) + ", logarithmic";
   const std::string least = metric.text(scale.least), most = metric.text(scale.most);
-  const float bar = em(8), top = corner.y + em(0.2f);
+  const float words = text_width(head) + text_width(least) + text_width(most) + 5 * pad();
+  const float bar = std::clamp(width - words, em(1), em(8)), top = corner.y + em(0.2f);
   ImDrawList* list = ImGui::GetWindowDrawList();
   float x = corner.x + pad();
   const auto add = [&](const std::string& text, ImU32 color) {

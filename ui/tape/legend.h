@@ -15,6 +15,6 @@ float legend_height(float width);
 // The op families in the picture. What does not fit is left out, with "..." in its place. Returns the names.
 std::string draw_family_legend(const CanvasGraph&, ImVec2 corner, float width);
 // The quantity, and the colours from its least to its greatest value.
-std::string draw_heat_legend(const TapeMetric&, const HeatScale&, ImVec2 corner);
+std::string draw_heat_legend(const TapeMetric&, const HeatScale&, ImVec2 corner, float width);
 
 }  // namespace lunagrad

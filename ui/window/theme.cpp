@@ -284,6 +284,15 @@ ImU32 blend(ImU32 a, ImU32 b, float t) {
   return mixed;
 }
 
+void color_box(ImU32 color) {
+  const float box = em(0.7f), drop = (ImGui::GetTextLineHeight() - box) / 2;
+  const ImVec2 corner = ImGui::GetCursorScreenPos();
+  ImGui::GetWindowDrawList()->AddRectFilled({corner.x, corner.y + drop},
+                                            {corner.x + box, corner.y + drop + box}, color, 2);
+  ImGui::Dummy({box, ImGui::GetTextLineHeight()});
+  ImGui::SameLine(0, em(0.3f));
+}
+
 void text_in(ImU32 color, const char* format, ...) {
   va_list arguments;
   va_start(arguments, format);

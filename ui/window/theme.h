@@ -56,6 +56,7 @@ ImU32 blend(ImU32 a, ImU32 b, float t);  // t = 0: a
 // Text in another colour or font.
 void text_in(ImU32 color, const char* format, ...) IM_FMTARGS(2);
 void bold_text(const std::string&);
+void color_box(ImU32 color);  // a square before a word of a legend; the next item stands beside it
 // A tooltip with wrapped text while the mouse is over the last item.
 void explain(const char* text);
 

@@ -159,7 +159,7 @@ local function parts_of(self, name, x)
   return function(m) return x:narrow(1, (m - 1) * each + 1, each) end
 end
 
--- Runs the stage on a micro batch. The next rank was told the shape of the first one.
+-- Runs the stage on a micro batch. All its results have one shape, that of the first.
 local function compute(self, m, x)
   passes.seed(self._state, (m - 1) * world.size() + world.rank())
   local y = self.stage(x)
@@ -188,9 +188,10 @@ function Pipeline:backward(x, target)
   local _ <close> = kept_random()
   passes.count(self._state)
   local links, live, kept, total = connect(self, true), {}, 0, nil
+  local device = self:_device()
 
   local function forward(m)
-    local input = self._first and inputs(m) or links.input(m):to(self:_device())
+    local input = self._first and inputs(m) or links.input(m):to(device)
     if not self._first and core.is_floating_point(input) then input:requires_grad_(true) end
     local y = compute(self, m, input)
     if self._last then
@@ -238,8 +239,9 @@ function Pipeline:forward(x)
   local _ <close> = kept_random()
   passes.count(self._state)
   local links, parts = connect(self, false), {}
+  local device = self:_device()
   for m = 1, self.micro_batches do
-    local y = compute(self, m, self._first and inputs(m) or links.input(m):to(self:_device()))
+    local y = compute(self, m, self._first and inputs(m) or links.input(m):to(device))
     if self._last then parts[m] = y else links.output(m, y) end
   end
   links.wait()

@@ -7,7 +7,7 @@
 
 #include "runtime/dist/world.h"
 #include "runtime/error.h"
-#include "script/cli/base/own_program.h"
+#include "runtime/io/own_file.h"
 #include "script/launch_ranks.h"
 
 namespace lunagrad {

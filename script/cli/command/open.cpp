@@ -12,17 +12,14 @@
 #include <optional>
 #include <system_error>
 
+#include "runtime/io/own_file.h"
 #include "script/cli/command/all.h"
 #include "script/session.h"
 
 namespace lunagrad {
 namespace {
 
-std::string workbench() {
-  std::error_code error;
-  return (std::filesystem::read_symlink("/proc/self/exe", error).parent_path() / "lunagrad-workbench")
-      .string();
-}
+std::string workbench() { return own_neighbour("lunagrad-workbench"); }
 
 bool is_set(const char* variable) {
   const char* value = std::getenv(variable);

@@ -6,6 +6,7 @@
 #include "script/cli/base/ranks.h"
 #include "script/cli/base/run_flags.h"
 #include "script/cli/command/all.h"
+#include "script/launch_ranks.h"
 
 namespace lunagrad {
 
@@ -27,7 +28,6 @@ Action add_run(Program& program) {
       wrong = "the script's name is empty";
     else
       wrong = flags->take_settings();
-    constexpr int64_t kMostRanks = 4096;
     if (*ranks && (**ranks < 1 || **ranks > kMostRanks))
       wrong = text("--ranks ", **ranks, ": 1 to ", kMostRanks, " expected");
     else if (*ranks && flags->request.watch)

@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "runtime/error.h"
-#include "script/cli/base/own_program.h"
+#include "runtime/io/own_file.h"
 #include "script/cli/base/signals.h"
 #include "script/cli/sweep/child.h"
 #include "script/cli/sweep/report.h"

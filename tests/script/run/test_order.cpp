@@ -10,7 +10,7 @@ TEST_CASE("order of a window's rank: script and options arrive as they were, wit
   Script script;
   script.path = "train.lua";
   script.name = "@train.lua";
-  script.source = "print 'ä'\n";
+  script.source = "print 'ä\xff'\n";
   script.options.arguments = {"a", "--b"};
   script.options.set = {{"lr", "0.1"}};
   script.options.seed = UINT64_MAX;

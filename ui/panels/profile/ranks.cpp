@@ -16,8 +16,7 @@ constexpr std::array<const char*, kRankTimes> kHelp = {
     "communication: the script waits for data that is on its way, after all ranks have come. What travels "
     "while it computes costs it nothing: the row of its transfers shows it, which a low panel leaves out.",
     "waiting: the script waits for a collective to which the slowest rank has not come yet, or to receive "
-    "from "
-    "a rank that has not sent yet."};
+    "from a rank that has not sent yet."};
 
 ImU32 color_of(RankTime time) {
   const Theme& t = theme();
@@ -28,16 +27,6 @@ ImU32 color_of(RankTime time) {
 ImU32 pale(ImU32 color) { return blend(theme().canvas, color, 0.55f); }
 
 std::string rank_name(size_t rank) { return "rank " + std::to_string(rank); }
-
-// A block of colour before a word of the legend.
-void colour_box(ImU32 color) {
-  const float box = em(0.7f), drop = (ImGui::GetTextLineHeight() - box) / 2;
-  const ImVec2 corner = ImGui::GetCursorScreenPos();
-  ImGui::GetWindowDrawList()->AddRectFilled({corner.x, corner.y + drop},
-                                            {corner.x + box, corner.y + drop + box}, color, 2);
-  ImGui::Dummy({box, ImGui::GetTextLineHeight()});
-  ImGui::SameLine(0, em(0.3f));
-}
 
 // Dear ImGui would break a line behind the point of a number.
 void wrapped(ImU32 color, const std::string& text) {
@@ -131,7 +120,7 @@ void RanksView::draw_legend(Workbench& bench, const RankSums& sums) {
       ImGui::SameLine(0, em(1));
       if (ImGui::GetContentRegionAvail().x < ImGui::CalcTextSize(share.c_str()).x + em(1)) ImGui::NewLine();
     }
-    colour_box(color_of(RankTime(t)));
+    color_box(color_of(RankTime(t)));
     text_in(theme().muted, "%s", share.c_str());
     bench.description().add_last("profiler.rank_time", share);
     explain(kHelp[t]);
