@@ -26,8 +26,11 @@ foreach(ROW IN LISTS ROWS)
     endif()
   endif()
 endforeach()
-add_custom_command(OUTPUT ${ELEMENTWISE_SHADERS} COMMAND write-elementwise ${SHADER_DIR}
-                   DEPENDS write-elementwise COMMENT "Writing the elementwise shaders" VERBATIM)
+file(GLOB SHADER_INCLUDES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/gpu/shaders/*.glsl)
+set(ROW_TEXTS ${SHADER_DIR}/row_texts.h)
+add_custom_command(OUTPUT ${ELEMENTWISE_SHADERS} ${ROW_TEXTS}
+                   COMMAND write-elementwise ${SHADER_DIR} ${CMAKE_SOURCE_DIR}/gpu/shaders
+                   DEPENDS write-elementwise ${SHADER_INCLUDES} COMMENT "Writing the elementwise shaders" VERBATIM)
 
 # Generates the optimizers' shaders from the records of optimizers.def in the same way.
 set(OPTIMIZERS_DEF ${CMAKE_SOURCE_DIR}/runtime/optimizer/optimizers.def)
@@ -45,12 +48,11 @@ add_custom_command(OUTPUT ${OPTIMIZER_SHADERS} COMMAND write-optimizers ${SHADER
 
 # The specialization constants of the shaders become C++ structs, so that both languages share names and no C++ has a number.
 file(GLOB SHADERS CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/gpu/shaders/*.comp)
-file(GLOB SHADER_INCLUDES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/gpu/shaders/*.glsl)
 add_executable(write-constants ${CMAKE_SOURCE_DIR}/gpu/write_constants.cpp)
 set(CONSTANTS ${SHADER_DIR}/constants.h)
 add_custom_command(OUTPUT ${CONSTANTS} COMMAND write-constants ${CMAKE_SOURCE_DIR}/gpu/shaders ${CONSTANTS}
                    DEPENDS write-constants ${SHADERS} ${SHADER_INCLUDES} COMMENT "Writing the constants of the shaders" VERBATIM)
-add_custom_target(shader-constants DEPENDS ${CONSTANTS})
+add_custom_target(shader-constants DEPENDS ${CONSTANTS} ${ROW_TEXTS})
 
 # glslang compiles the kernels that scripts define. Which static libraries exist depends on its version.
 find_path(GLSLANG_INCLUDE glslang/Include/glslang_c_interface.h REQUIRED)

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "gpu/kernels/fused.h"
 #include "gpu/kernels/product.h"
 #include "gpu/kernels/user.h"
 #include "gpu/measure_rates.h"
@@ -214,6 +215,18 @@ void VulkanDevice::run(const Call& call) {
   Recorder& recorder = machine().recorder;
   const Faults::Caller caller(recorder.stream.faults(), call.op->name, context().line);
   kernel->run(call, recorder);
+}
+
+bool VulkanDevice::fuses(const Call& call) const { return can_fuse(call); }
+
+void VulkanDevice::run_group(const CallGroup& group) {
+  const std::lock_guard guard(lock_);
+  const Faults::Caller caller(machine().recorder.stream.faults(), "group", context().line);
+  if (run_fused(group, machine().recorder)) return;
+  for (const CallGroup::Member& member : group.members) {
+    member.call->output().storage().keep_promise();
+    run(*member.call);
+  }
 }
 
 void VulkanDevice::sync() {

@@ -37,6 +37,8 @@ class VulkanDevice final : public Device,
   std::unique_ptr<HostCopy> begin_copy_out(const void* handle, size_t offset, size_t bytes) override;
   bool supports(const Call&) const override;
   void run(const Call&) override;
+  bool fuses(const Call&) const override;
+  void run_group(const CallGroup&) override;
   void sync() override;
   DeviceMemory memory() const override;
   void reset_peak() override;

@@ -11,7 +11,7 @@ namespace lunagrad::gpu {
 namespace {
 
 Range* range_of(const Tensor& x, const Recorder& recorder) {
-  Range* const range = static_cast<Range*>(x.storage().data);
+  Range* const range = static_cast<Range*>(x.storage().data());
   check_alive(*range, recorder.memory);
   return range;
 }
@@ -36,14 +36,14 @@ uint32_t raw_type(DType type) {
 }
 
 uint64_t Launch::reads(const Tensor& x) {
-  if (!x.storage().data) return 0;  // no elements
+  if (!x.storage().data()) return 0;  // no elements
   bytes_ += x.nbytes();
   reads_.push_back(range_of(x, recorder_));
   recorder_.stream.faults().check_sound(*reads_.back());
   return address_of(x, reads_.back());
 }
 uint64_t Launch::writes(const Tensor& x) {
-  if (!x.storage().data) return 0;
+  if (!x.storage().data()) return 0;
   bytes_ += x.nbytes();
   Range* const range = range_of(x, recorder_);
   writes_.push_back(range);

@@ -1,9 +1,11 @@
 // Writes the GLSL source of the elementwise kernels from the text of the columns of elementwise.def, one file
 // for each row and type computed in: elementwise_tanh_f32.comp, elementwise_add_i64.comp,
-// elementwise_exp_c64.comp. Runs during the build; the argument is the folder to write to.
+// elementwise_exp_c64.comp; and row_texts.h, from which groups of calls are written at run time. Runs during
+// the build; the arguments are the folder to write to and that of the shaders.
 #include <algorithm>
 #include <cctype>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -261,6 +263,49 @@ std::string source(const Row& row, Numbers numbers, bool divides) {
   return out.str();
 }
 
+// The file with what it includes in its place.
+std::string flattened(const std::filesystem::path& file) {
+  std::ifstream in(file);
+  if (!in) {
+    std::fprintf(stderr, "%s cannot be read\n", file.c_str());
+    std::exit(1);
+  }
+  std::ostringstream out;
+  for (std::string line; std::getline(in, line);) {
+    constexpr std::string_view kInclude = "#include \"";
+    if (line.starts_with(kInclude))
+      out << flattened(file.parent_path() / line.substr(kInclude.size(), line.rfind('"') - kInclude.size()));
+    else
+      out << line << "\n";
+  }
+  return out.str();
+}
+
+std::string in_glsl(const std::string& text) { return Expression(text, Numbers::floats).translate(); }
+
+std::string literal(std::string_view text) { return "R\"GLSL(" + std::string(text) + ")GLSL\""; }
+
+// The rows for floats as a table, and the functions that their expressions use.
+std::string row_texts(const std::filesystem::path& shaders) {
+  std::ostringstream out;
+  out << "// Written by the build from elementwise.def and the files of gpu/shaders.\n"
+         "inline constexpr const char* kVocabulary = "
+      << literal(flattened(shaders / "vocabulary.glsl")) << ";\n"
+      << "inline constexpr RowText kRowTexts[] = {\n";
+  for (size_t i = 0; i < std::size(kRows); ++i) {
+    const Row& row = kRows[i];
+    const auto translated = [&](std::string_view text) {
+      return row.types == "integer" ? literal("") : literal(in_glsl(shortened(text)));
+    };
+    out << "{" << literal(kFields[i]) << ", " << literal(kReaders[i]) << ", " << (row.result == "bool")
+        << ", " << is_special(row) << ", " << translated(row.value) << ", {";
+    for (const std::string_view gradient : row.gradients) out << translated(gradient) << ", ";
+    out << "}},\n";
+  }
+  out << "};\n";
+  return out.str();
+}
+
 // Does not touch a file that has this text already, so that it is not compiled again.
 void write(const std::filesystem::path& path, const std::string& text) {
   std::ifstream old(path);
@@ -276,8 +321,8 @@ void write(const std::filesystem::path& path, const std::string& text) {
 }  // namespace
 
 int main(int count, char** words) {
-  if (count != 2) {
-    std::fprintf(stderr, "usage: %s FOLDER\n", words[0]);
+  if (count != 3) {
+    std::fprintf(stderr, "usage: %s FOLDER SHADERS\n", words[0]);
     return 2;
   }
   for (const ShortForm& form : kShortForms)
@@ -287,6 +332,7 @@ int main(int count, char** words) {
     }
   const std::filesystem::path folder = words[1];
   std::filesystem::create_directories(folder);
+  write(folder / "row_texts.h", row_texts(words[2]));
   for (size_t i = 0; i < std::size(kRows); ++i) {
     Row row = kRows[i];
     row.fields = kFields[i];

@@ -15,6 +15,7 @@
 namespace lunagrad {
 
 class Autocast;
+class CallQueue;
 class Capture;
 class CheckpointRegion;
 class Node;
@@ -51,6 +52,8 @@ struct Context : ContextState {
   // Called between the nodes of a backward pass, where a session carries out its commands.
   void (*safe_point)(void* owner) = nullptr;
   void* owner = nullptr;
+  // Where calls are put off; null: each call is computed at once (deferral/defer.h).
+  CallQueue* queue = nullptr;
   // Any thread may set it; kernels check it between chunks and throw Error(cancelled).
   std::atomic<bool> stop_requested{false};
 

@@ -13,6 +13,7 @@
 namespace lunagrad {
 
 struct Call;
+struct CallGroup;
 
 struct DeviceMemory {
   size_t in_use = 0;    // bytes of live tensors
@@ -38,7 +39,11 @@ class Device {
 
   virtual bool supports(const Call&) const = 0;
   virtual void run(const Call&) = 0;  // may return before the work is done
-  virtual void sync() = 0;            // returns when all work is done
+  // Whether the call, whose outputs are laid out, may be a member of a group of elementwise calls.
+  virtual bool fuses(const Call&) const { return false; }
+  // Computes such calls in one pass over memory. Only members that are `stored` have memory.
+  virtual void run_group(const CallGroup&) {}
+  virtual void sync() = 0;  // returns when all work is done
   virtual DeviceMemory memory() const = 0;
   virtual void reset_peak() = 0;      // sets memory().peak to memory().in_use
   virtual void release_unused() = 0;  // gives free blocks back to the system

@@ -119,6 +119,17 @@ struct Call {
   Device& device() const;  // of the operands; Error that names both devices when they differ
 };
 
+// Elementwise calls with results of one shape that a device computes together, in their order. An operand
+// that is the result of an earlier member has the same elements in the same order.
+struct CallGroup {
+  struct Member {
+    const Call* call;
+    std::array<int, 5> from;  // the member whose result the operand is; -1: the operand is in memory
+    bool stored;              // something outside of the group reads the result
+  };
+  std::vector<Member> members;
+};
+
 // The group of an op, which decides its colour in the window. The numbers index Theme::family; leaf is the
 // group of leaf nodes, which have no op.
 enum class OpFamily : uint8_t {
@@ -209,6 +220,7 @@ struct Op {
   bool writes_inputs = false;   // changes operands in place (the optimizers); it has no outputs
   uint16_t integer_inputs = 0;  // bit i: input i holds indices or labels and never gets a gradient
   bool complex = false;         // takes complex operands and gives complex results; other ops refuse them
+  bool judges_values = false;   // the kernel raises an Error for some values of its operands
   InPlaceForm in_place = InPlaceForm::none;
 
   OpFamily family = OpFamily::unset;

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "runtime/batching/batched.h"
+#include "runtime/deferral/call_queue.h"
 #include "runtime/device_types.h"
 #include "runtime/op.h"
 #include "runtime/primitives.h"
@@ -14,16 +15,34 @@
 namespace lunagrad {
 namespace {
 
+// The bytes of an output, which the device can hold.
+size_t bytes_of_output(const Call& call, const TensorBody& body, Device& device) {
+  require_type_on(device, body.dtype, call.op->name + (call.op->hidden() ? 1 : 0));
+  size_t bytes;
+  if (__builtin_mul_overflow(size_t(body.layout->numel), item_size(body.dtype), &bytes))
+    fail(call.op->name, ": a result of shape ", body.layout->shape, " needs more bytes than can be counted");
+  return bytes;
+}
+
 void allocate_outputs(Call& call, Device& device) {
   for (size_t i = 0; i < call.out.size(); ++i) {
     if (call.aliases >> i & 1) continue;
     TensorBody& body = *call.out[i].body();
-    require_type_on(device, body.dtype, call.op->name + (call.op->hidden() ? 1 : 0));
-    size_t bytes;
-    if (__builtin_mul_overflow(size_t(body.layout->numel), item_size(body.dtype), &bytes))
-      fail(call.op->name, ": a result of shape ", body.layout->shape,
-           " needs more bytes than can be counted");
-    body.storage = Ref<Storage>(new Storage(device, bytes));
+    body.storage = Ref<Storage>(new Storage(device, bytes_of_output(call, body, device)));
+  }
+}
+
+// The same, but the memory is only promised: the queue allocates it.
+void promise_outputs(Call& call, Device& device) {
+  for (size_t i = 0; i < call.out.size(); ++i) {
+    if (call.aliases >> i & 1) continue;
+    TensorBody& body = *call.out[i].body();
+    const size_t bytes = bytes_of_output(call, body, device);
+    if (bytes > device.memory().total) {  // the error comes at once
+      body.storage = Ref<Storage>(new Storage(device, bytes));
+      continue;
+    }
+    body.storage = Ref<Storage>(new Storage(device, bytes, Promised()));
   }
 }
 
@@ -72,6 +91,18 @@ void run_on_cpu_instead(Call& call, Device& device) {
       if (call.in[i].defined()) bring_back(on_cpu.in[i], call.in[i]);
 }
 
+// Before a call runs at once: computes what was put off and concerns its operands. Kernels must not find it
+// out, since their threads share no queue.
+void settle(const Call& call) {
+  for (const Tensor& x : call.in) {
+    if (!x.defined()) continue;
+    if (call.op->writes_inputs)
+      x.storage().before_write();
+    else
+      x.storage().before_read();
+  }
+}
+
 // Returns whether the device (or the CPU) ran the call. False: compose() ran and its ops are recorded.
 bool execute(Call& call) {
   Device& device = call.device();
@@ -79,9 +110,17 @@ bool execute(Call& call) {
     call.out = call.op->compose(call);
     return false;
   }
+  const bool supported = device.supports(call);
+  if (CallQueue* const queue = context().queue; queue && supported && !nothing_to_compute(call)) [[unlikely]]
+    if (queue->takes(call)) {
+      promise_outputs(call, device);
+      queue->put(call);
+      return true;
+    }
   allocate_outputs(call, device);
   if (nothing_to_compute(call)) return true;
-  if (device.supports(call))
+  settle(call);
+  if (supported)
     device.run(call);
   else
     run_on_cpu_instead(call, device);
@@ -275,10 +314,18 @@ Tensor apply_in_place(const Op& op, Operands in, Values params) {
       throw;
     }
   };
-  if (same_type && !entangled && device.supports(call)) {
-    call.out[0] = Tensor(x.storage_ref(), x.layout(), x.offset(), x.dtype());
+  CallQueue* const queue = context().queue;
+  const bool direct = same_type && !entangled && device.supports(call);
+  if (direct) call.out[0] = Tensor(x.storage_ref(), x.layout(), x.offset(), x.dtype());
+  if (direct && queue && x.numel() > 0 && queue->takes(call)) {
+    queue->put(call);
+  } else if (direct) {
+    settle(call);
+    x.storage().before_write();
     if (x.numel() > 0) write(device, call);
   } else {
+    settle(call);
+    x.storage().before_write();
     allocate_outputs(call, device);
     if (x.numel() > 0) {
       if (device.supports(call))

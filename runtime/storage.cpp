@@ -47,17 +47,25 @@ size_t memory_in_use() {
 }
 
 Storage::Storage(Device& device_in, size_t bytes_in)
-    : device(device_in), data(device_in.alloc(admitted(bytes_in))), bytes(bytes_in) {}
+    : device(device_in), bytes(bytes_in), data_(device_in.alloc(admitted(bytes_in))) {}
 
 Storage::Storage(Device& device_in, void* data_in, size_t bytes_in)
-    : device(device_in), data(data_in), bytes(bytes_in) {}
+    : device(device_in), bytes(bytes_in), data_(data_in) {}
 
-void* Storage::release() {
-  bytes = 0;
-  return std::exchange(data, nullptr);
+Storage::Storage(Device& device_in, size_t bytes_in, Promised) noexcept
+    : device(device_in), bytes(bytes_in), data_(nullptr) {}
+
+void Storage::keep_promise() {
+  if (!data_) data_ = device.alloc(admitted(bytes));
 }
 
-Storage::~Storage() { device.free(data, bytes); }
+void* Storage::release() {
+  before_write();
+  bytes = 0;
+  return std::exchange(data_, nullptr);
+}
+
+Storage::~Storage() { device.free(data_, bytes); }
 
 void Storage::mark_written(const char* op) {
   ++version;

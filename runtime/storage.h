@@ -7,19 +7,45 @@
 
 namespace lunagrad {
 
+class CallQueue;
+
+// Says that no memory is allocated yet: a call that was put off will write the first values.
+struct Promised {};
+
 class Storage final : public Counted, public Pooled<Storage> {
  public:
   Storage(Device&, size_t bytes);
   // Owns `data` from now on, which alloc(bytes) of the device returned, on any thread.
   Storage(Device&, void* data, size_t bytes);
+  Storage(Device&, size_t bytes, Promised) noexcept;
   // Gives the memory away: the caller frees it, on any thread. Its tensors must not be read again.
   void* release();
   ~Storage();
   static void destroy(Storage* storage) { delete storage; }
 
+  // A pointer on the CPU, the device's handle elsewhere. First computes values that were put off, so it may
+  // throw what their ops throw.
+  void* data() const {
+    before_read();
+    return data_;
+  }
+  void before_read() const {
+    if (writer) [[unlikely]]
+      compute();
+  }
+  // Call this before a change that no op makes: computes what still needs the old values.
+  void before_write() const {
+    if (writer || reader) [[unlikely]]
+      compute();
+  }
+  void keep_promise();  // allocates the memory of a promised storage; Error of kind memory
+
   Device& device;
-  void* data;  // pointer on the CPU, the device's handle elsewhere; changed by release() alone
   size_t bytes;
+  // The queue with a call that will write here, or will read from here; null: none (deferral/call_queue.h).
+  CallQueue* writer = nullptr;
+  CallQueue* reader = nullptr;
+  uint32_t place = 0;            // in the table of that queue
   uint32_t version = 0;          // counts in-place writes
   const char* last_writer = "";  // name of the op of the last in-place write
   SourceLine last_write;         // script line of the last in-place write
@@ -36,7 +62,10 @@ class Storage final : public Counted, public Pooled<Storage> {
   }
 
  private:
+  void compute() const;  // implemented in deferral/call_queue.cpp
   [[noreturn]] void refuse_torn(const char* op) const;
+
+  void* data_;
 };
 
 }  // namespace lunagrad

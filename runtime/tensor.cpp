@@ -21,7 +21,7 @@ Tensor Tensor::from_bytes(const void* bytes, size_t count, const Shape& shape, D
   Tensor result = empty(shape, dtype, device);
   if (count != result.nbytes())
     fail("shape ", shape, " of ", dtype, " needs ", result.nbytes(), " bytes (got ", count, ")");
-  if (count) device.copy_in(result.storage().data, 0, bytes, count);
+  if (count) device.copy_in(result.storage().data(), 0, bytes, count);
   return result;
 }
 
@@ -50,7 +50,7 @@ T item_as(const Tensor& x) {
   char bytes[8];
   const size_t size = item_size(x.dtype());
   const uint64_t begin = ticks();
-  x.device().copy_out(bytes, x.storage().data, size_t(x.offset()) * size, size);
+  x.device().copy_out(bytes, x.storage().data(), size_t(x.offset()) * size, size);
   if (context().trace && !x.device().is_cpu()) context().trace->waited(ticks() - begin);
   return visit_dtype(x.dtype(), [&]<class From>() {
     From value;

@@ -74,11 +74,11 @@ class Tensor {
   template <class T>
   T* data() const {
     assert(device().is_cpu() && dtype() == dtype_of<T>);
-    return static_cast<T*>(storage().data) + offset();
+    return static_cast<T*>(storage().data()) + offset();
   }
   void* raw() const {
     assert(device().is_cpu());
-    return static_cast<char*>(storage().data) + size_t(offset()) * item_size(dtype());
+    return static_cast<char*>(storage().data()) + size_t(offset()) * item_size(dtype());
   }
   // The elements in row-major order, converted to T (ops/to_vector.cpp); waits for the device. Complex
   // tensors convert only to std::complex<double>: Error otherwise.

@@ -44,6 +44,8 @@ class Trace {
   virtual void fell_back(const Call&,
                          const char* reason) = 0;  // it runs on the CPU: the device has no kernel
   virtual void waited(uint64_t /*ticks*/) {}       // the thread waited for a value of a device
+  // Whether it looks at the calls and their times: no call is put off while it does.
+  virtual bool sees_calls() const { return true; }
 };
 
 }  // namespace lunagrad

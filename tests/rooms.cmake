@@ -18,7 +18,8 @@ room(runtime/optimizer    runtime/op)
 room(runtime/cpu          runtime runtime/elementwise runtime/op runtime/optimizer)
 room(runtime/batching     runtime runtime/op)
 room(runtime/tape         runtime runtime/batching runtime/cpu runtime/op)
-room(runtime/run          runtime runtime/batching runtime/op runtime/tape)
+room(runtime/deferral     runtime runtime/op)
+room(runtime/run          runtime runtime/batching runtime/deferral runtime/op runtime/tape)
 room(runtime/ops          runtime runtime/batching runtime/cpu runtime/elementwise runtime/op runtime/optimizer
                           runtime/tape)
 room(runtime/vmap         runtime/batching runtime/elementwise runtime/ops runtime/tape)
@@ -47,8 +48,9 @@ room(script/host          runtime script/meta)
 room(script/session       runtime runtime/dist runtime/io runtime/tape script script/chunk script/host script/inspect script/lua
                           script/meta script/profile script/run)
 room(script/distributed   runtime/dist runtime/tape script/lua)
+room(script/replay        runtime runtime/deferral script/lua)
 room(script/bind          runtime runtime/batching runtime/cpu runtime/io runtime/optimizer runtime/tape runtime/vmap
-                          script/lua script/meta script/onnx script/session)
+                          script/lua script/meta script/onnx script/replay script/session)
 room(script/cli/command   runtime runtime/cpu runtime/io script script/chunk script/cli/base script/cli/bench
                           script/cli/sweep script/lua script/meta script/report script/run script/serve
                           script/sweep)

@@ -10,7 +10,7 @@ local library = {
   nn = "lunagrad.nn", optim = "lunagrad.optim", data = "lunagrad.data", grad = "lunagrad.grad",
   test = "lunagrad.test", kernel = "lunagrad.kernel", func = "lunagrad.func",
   distributions = "lunagrad.distributions", distributed = "lunagrad.distributed",
-  checkpoint_sequential = "lunagrad.checkpoint", GradScaler = "lunagrad.optim.grad_scaler", special = "lunagrad.special",
+  checkpoint_sequential = "lunagrad.checkpoint", compile = "lunagrad.compile", GradScaler = "lunagrad.optim.grad_scaler", special = "lunagrad.special",
   run = core.run and "lunagrad.run",
 }
 

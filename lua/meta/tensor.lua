@@ -280,6 +280,22 @@ function lg.is_checkpointing() end
 ---@return any ...
 function lg.checkpoint_sequential(list, segments, ...) end
 
+---A function or module that is called as `fn`, and computes the same bits. Its calls are put off until something reads a
+---value, or fn returns; elementwise calls that follow each other then pass over memory once. fn runs each time as it is
+---written: branches, loops, prints and changed numbers do what they do without lg.compile. `f:explain()` is the plan of the
+---last call as text: groups, bytes that were not written to memory, and why a call is in no group.
+---@generic F
+---@param fn F
+---@return F
+function lg.compile(fn) end
+---With true, every step of lg.run.steps puts its calls off until a value is read or the step ends. Otherwise those steps do
+---that gain by it: the second step and every 200th are tried. With false, no call is put off, in lg.compile either.
+---@param on boolean
+function lg.set_replay(on) end
+---Whether calls are put off at this place.
+---@return boolean
+function lg.is_replaying() end
+
 ---The context that a custom op passes from forward to backward; other fields may be set freely.
 ---@class lunagrad.CustomContext
 ---@field needs_input_grad boolean[] of each argument

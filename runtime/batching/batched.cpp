@@ -61,7 +61,7 @@ BatchDevice& batch_device(Device& inner) {
 
 const BatchDevice* as_batch_device(const Device& device) { return dynamic_cast<const BatchDevice*>(&device); }
 
-const Batch& batch_of(const Tensor& x) { return *static_cast<const Batch*>(x.storage().data); }
+const Batch& batch_of(const Tensor& x) { return *static_cast<const Batch*>(x.storage().data()); }
 
 struct Running {
   BatchLevels levels;

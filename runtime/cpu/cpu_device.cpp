@@ -14,6 +14,7 @@
 
 #include "runtime/cpu/blas.h"
 #include "runtime/cpu/blas_kernels.h"
+#include "runtime/cpu/fused.h"
 #include "runtime/cpu/parallel.h"
 #include "runtime/error.h"
 #include "runtime/figures.h"
@@ -273,6 +274,10 @@ void CpuDevice::copy_out(void* to, const void* handle, size_t offset, size_t byt
 bool CpuDevice::supports(const Call& call) const { return call.op->cpu != nullptr; }
 
 void CpuDevice::run(const Call& call) { call.op->cpu(call); }
+
+bool CpuDevice::fuses(const Call& call) const { return can_fuse(call); }
+
+void CpuDevice::run_group(const CallGroup& group) { run_fused(group); }
 
 DeviceMemory CpuDevice::memory() const {
   static const size_t total = size_t(sysconf(_SC_PHYS_PAGES)) * size_t(sysconf(_SC_PAGESIZE));

@@ -29,6 +29,8 @@ class CpuDevice final : public Device {
 
   bool supports(const Call&) const override;
   void run(const Call&) override;
+  bool fuses(const Call&) const override;
+  void run_group(const CallGroup&) override;
   void sync() override {}
   DeviceMemory memory() const override;
   void reset_peak() override;

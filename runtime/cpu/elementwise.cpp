@@ -6,58 +6,23 @@
 
 #include "runtime/cpu/complex_kernels.h"
 #include "runtime/cpu/copy.h"
-#include "runtime/cpu/elementwise_kernels.h"
 #include "runtime/cpu/parallel.h"
-#include "runtime/elementwise/elementwise.h"
 
 namespace lunagrad {
 namespace {
 
-constexpr int kMaxOperands = 5;
 constexpr int64_t kTile = 8192;     // bytes of a tile's buffer: all its buffers fit the first-level cache
 constexpr int64_t kStretch = 8192;  // elements of an unbuffered tile
-constexpr int64_t kGrain = 32768;   // elements that take about 20 µs
-constexpr int64_t kPastCaches = 8 << 20;  // larger outputs (bytes) are written with non-temporal stores
-constexpr double kAbsent[2] = {};         // the memory of an operand that is not read
 
-// The kernel, types and parameters of a call.
-struct Work {
-  StretchKernel kernel = nullptr;
-  DType type;    // of the kernel's operands
-  DType result;  // of the kernel's result
+struct Work : RowWork {
   int64_t tile;  // elements that fit a buffer of kTile bytes
-  double params[kMaxRowParams];
 };
 
 Work prepare(const Call& call) {
-  const ElementwiseUse use = elementwise_use(*call.op);
-  Work work;
-  work.type = computing_type(call);
-  work.result = work.type;
-  if (use.gradient < 0 && row_traits(use.row).boolean_result)
-    work.result = DType::boolean;
-  else if (use.gradient < 0 && is_real_valued(Row(use.row)))
-    work.result = part_type(work.type);
-  work.tile = kTile / int64_t(std::max(item_size(work.type), sizeof(double)));
-  if (!call.params.empty()) pack_params(call, work.params);
-  if (is_complex(work.type)) {
-    const ComplexKernels& row = complex_kernels(use.row);
-    work.kernel = (use.gradient < 0 ? row.value : row.gradient[use.gradient])[work.type == DType::c128];
-  } else if (is_floating(work.type)) {
-    const RowKernels& row = row_kernels(use.row);
-    work.kernel = (use.gradient < 0 ? row.value : row.gradient[use.gradient])[work.type == DType::f64];
-  } else if (use.gradient < 0) {
-    work.kernel = integer_kernels(use.row).value[work.type == DType::i32   ? 0
-                                                 : work.type == DType::i64 ? 1
-                                                                           : 2];
-  }
+  Work work{row_work(call), 0};
   if (!work.kernel) fail(call.op->name, ": not computed for ", work.type);
+  work.tile = kTile / int64_t(std::max(item_size(work.type), sizeof(double)));
   return work;
-}
-
-// A bool is a byte, 0 or 1, and can be read as u8.
-bool readable_as(DType stored, DType wanted) {
-  return stored == wanted || (stored == DType::boolean && wanted == DType::u8);
 }
 
 // An element of any dtype, converted to the kernel's type.
@@ -67,13 +32,14 @@ struct Single {
 
 // Makes the call one stretch, if every operand is contiguous or a single element and only single elements
 // need a conversion. `single` holds these elements, converted. False: not possible.
-bool as_one_stretch(const Call& call, const Work& work, Stretch& stretch, Single (&single)[kMaxOperands]) {
+bool as_one_stretch(const Call& call, const Work& work, Stretch& stretch,
+                    Single (&single)[kMostRowOperands]) {
   const Tensor& out = call.output();
   if (!out.is_contiguous() || out.dtype() != work.result) return false;
   const int64_t count = out.numel();
   for (size_t i = 0; i < call.in.size(); ++i) {
     const Tensor& x = call.in[i];
-    stretch.in[i] = kAbsent;
+    stretch.in[i] = kAbsentOperand;
     stretch.step[i] = 0;
     if (!x.defined()) continue;
     const int64_t elements = x.numel();
@@ -94,15 +60,15 @@ bool as_one_stretch(const Call& call, const Work& work, Stretch& stretch, Single
 }
 
 void run_stretch(const Call& call, const Work& work, const Stretch& whole) {
-  if (whole.count <= kGrain) return work.kernel(whole);
+  if (whole.count <= kElementwiseGrain) return work.kernel(whole);
   const int64_t size = int64_t(item_size(work.type)), out_size = int64_t(item_size(work.result));
   const bool in_place = call.in[0].storage_ref() == call.output().storage_ref();
-  const bool past_caches = whole.count * out_size >= kPastCaches && !in_place;
+  const bool past_caches = whole.count * out_size >= kElementwisePastCaches && !in_place;
   // Kernels of real numbers write past the caches themselves, so that their arithmetic overlaps the stores.
   const bool by_kernel = past_caches && is_floating(work.type) && work.result == work.type &&
                          reinterpret_cast<uintptr_t>(whole.out) % kStreamAlignment == 0;
   const bool buffered = past_caches && !by_kernel;
-  parallel_for(whole.count, kGrain, [&](int64_t begin, int64_t end) {
+  parallel_for(whole.count, kElementwiseGrain, [&](int64_t begin, int64_t end) {
     alignas(64) char buffer[kTile];
     const int64_t step = buffered ? work.tile : kStretch;
     Stretch part = whole;
@@ -125,7 +91,7 @@ class StridedWalk {
  public:
   StridedWalk(const Call& call, const Work& work);
   void run() const {
-    parallel_for(outer_ * down_ * across_, iterations_in(kGrain, tile_rows_ * tile_columns_),
+    parallel_for(outer_ * down_ * across_, iterations_in(kElementwiseGrain, tile_rows_ * tile_columns_),
                  [&](int64_t begin, int64_t end) {
                    for (int64_t tile = begin; tile < end; ++tile) run_tile(tile);
                  });
@@ -149,8 +115,8 @@ class StridedWalk {
 
   const Work& work_;
   const int count_;
-  Side sides_[kMaxOperands + 1];
-  Single single_[kMaxOperands];  // operands of one element, converted
+  Side sides_[kMostRowOperands + 1];
+  Single single_[kMostRowOperands];  // operands of one element, converted
   int dims_ = 0;
   int64_t size_[kMaxDims];
   int rows_ = 0, columns_ = 0;  // the dims of a tile
@@ -181,7 +147,7 @@ StridedWalk::StridedWalk(const Call& call, const Work& work) : work_(work), coun
   }
   choose_tiles();
   const Tensor& out = call.output();
-  past_caches_ = int64_t(out.nbytes()) >= kPastCaches &&
+  past_caches_ = int64_t(out.nbytes()) >= kElementwisePastCaches &&
                  std::none_of(call.in.begin(), call.in.end(), [&](const Tensor& x) {
                    return x.defined() && x.storage_ref() == out.storage_ref();
                  });
@@ -260,20 +226,20 @@ void StridedWalk::choose_tiles() {
 }
 
 void StridedWalk::run_tile(int64_t tile) const {
-  alignas(64) char buffers[kMaxOperands + 1][kTile];
+  alignas(64) char buffers[kMostRowOperands + 1][kTile];
   const int64_t column = tile % across_ * tile_columns_, row = tile / across_ % down_ * tile_rows_;
   const int64_t rows = std::min(tile_rows_, size_[rows_] - row);
   const int64_t columns = std::min(tile_columns_, size_[columns_] - column);
   Stretch stretch;
   stretch.params = work_.params;
   stretch.count = columns;
-  char* at[kMaxOperands + 1];
-  int64_t row_step[kMaxOperands + 1] = {};
+  char* at[kMostRowOperands + 1];
+  int64_t row_step[kMostRowOperands + 1] = {};
   char* out = nullptr;  // the memory of a buffered output
   for (int i = 0; i <= count_; ++i) {
     const Side& side = sides_[i];
     if (!side.data) {
-      stretch.in[i] = kAbsent;
+      stretch.in[i] = kAbsentOperand;
       stretch.step[i] = 0;
       continue;
     }
@@ -322,10 +288,34 @@ void StridedWalk::run_tile(int64_t tile) const {
 
 }  // namespace
 
+RowWork row_work(const Call& call) {
+  const ElementwiseUse use = elementwise_use(*call.op);
+  RowWork work;
+  work.type = computing_type(call);
+  work.result = work.type;
+  if (use.gradient < 0 && row_traits(use.row).boolean_result)
+    work.result = DType::boolean;
+  else if (use.gradient < 0 && is_real_valued(Row(use.row)))
+    work.result = part_type(work.type);
+  if (!call.params.empty()) pack_params(call, work.params);
+  if (is_complex(work.type)) {
+    const ComplexKernels& row = complex_kernels(use.row);
+    work.kernel = (use.gradient < 0 ? row.value : row.gradient[use.gradient])[work.type == DType::c128];
+  } else if (is_floating(work.type)) {
+    const RowKernels& row = row_kernels(use.row);
+    work.kernel = (use.gradient < 0 ? row.value : row.gradient[use.gradient])[work.type == DType::f64];
+  } else if (use.gradient < 0) {
+    work.kernel = integer_kernels(use.row).value[work.type == DType::i32   ? 0
+                                                 : work.type == DType::i64 ? 1
+                                                                           : 2];
+  }
+  return work;
+}
+
 void run_elementwise(const Call& call) {
   const Work work = prepare(call);
   Stretch stretch;
-  Single single[kMaxOperands];
+  Single single[kMostRowOperands];
   if (as_one_stretch(call, work, stretch, single))
     run_stretch(call, work, stretch);
   else

@@ -109,7 +109,16 @@ HWY_INLINE void for_each_vector(const Stretch& s, const F& f, std::index_sequenc
   ((stride[I] == 0 ? (hn::Store(hn::Set(d, *at[I]), d, repeated[I]), at[I] = repeated[I]) : at[I]), ...);
   auto* out = output(f(Vector<T>(double(I))...), s.out);
   const bool past_caches = s.past_caches;  // a store may alias s
-  for (int64_t left = s.count; left > 0; left -= kLanes, out += kLanes) {
+  int64_t left = s.count;
+  // Two vectors at a time: the arithmetic of the loop would take as long as that of an addition.
+  for (; !past_caches && left >= 2 * kLanes; left -= 2 * kLanes, out += 2 * kLanes) {
+    const auto y = f(Vector<T>(hn::LoadU(d, at[I]))...);
+    const auto z = f(Vector<T>(hn::LoadU(d, at[I] + stride[I]))...);
+    store(y, out);
+    store(z, out + kLanes);
+    ((at[I] += 2 * stride[I]), ...);
+  }
+  for (; left > 0; left -= kLanes, out += kLanes) {
     if (HWY_LIKELY(left >= kLanes)) {
       const auto y = f(Vector<T>(hn::LoadU(d, at[I]))...);
       past_caches ? stream(y, out) : store(y, out);

@@ -372,23 +372,27 @@ HWY_INLINE V sine_of_quadrant(D d, V x, double shift) {
 template <class D>
 inline constexpr double kLargestAngle = is_f32<D> ? 8192 : 1048576;
 
+// Each lane's result depends on that lane alone: a number has the same sine wherever it lies in a tensor.
 template <class D, class V>
 HWY_INLINE V sin(D d, V x) {
 #if HWY_NATIVE_FMA
-  if (HWY_LIKELY(hn::AllTrue(d, hn::Abs(x) < constant(d, kLargestAngle<D>)))) {
-    return hn::IfThenElse(x == hn::Zero(d), x, sine_of_quadrant(d, x, 0));  // keeps -0
-  }
-#endif
+  const auto small = hn::Abs(x) < constant(d, kLargestAngle<D>);
+  const V sine = hn::IfThenElse(x == hn::Zero(d), x, sine_of_quadrant(d, x, 0));  // keeps -0
+  return HWY_LIKELY(hn::AllTrue(d, small)) ? sine : hn::IfThenElse(small, sine, any_sin(d, x));
+#else
   return any_sin(d, x);
+#endif
 }
 
 template <class D, class V>
 HWY_INLINE V cos(D d, V x) {
 #if HWY_NATIVE_FMA
-  if (HWY_LIKELY(hn::AllTrue(d, hn::Abs(x) < constant(d, kLargestAngle<D>))))
-    return sine_of_quadrant(d, x, 1);
-#endif
+  const auto small = hn::Abs(x) < constant(d, kLargestAngle<D>);
+  const V cosine = sine_of_quadrant(d, x, 1);
+  return HWY_LIKELY(hn::AllTrue(d, small)) ? cosine : hn::IfThenElse(small, cosine, any_cos(d, x));
+#else
   return any_cos(d, x);
+#endif
 }
 
 // |x| <= 1: x + x E(x^2). |x| > 1: 1 - exp(R(|x|)) with R fitted to log(erfc).
@@ -437,7 +441,14 @@ HWY_INLINE V normal_cdf(D d, V x) {
   }
 }
 
-// Most exponents in scripts are small numbers, and equal for the whole vector: these have special cases.
+// The C standard: pow(-inf, 0.5) = +inf and pow(-0, 0.5) = +0.
+template <class D, class V>
+HWY_INLINE V root_as_power(D d, V x) {
+  return hn::IfThenElse(x == hn::Neg(hn::Inf(d)), hn::Inf(d), hn::Sqrt(x + hn::Zero(d)));
+}
+
+// Most exponents in scripts are small numbers: these have special cases, which take less time where all lanes
+// have the same. Each lane's result depends on that lane alone.
 template <class D, class V>
 HWY_INLINE V pow(D d, V x, V y) {
   const V first = hn::Set(d, hn::GetLane(y));
@@ -447,11 +458,15 @@ HWY_INLINE V pow(D d, V x, V y) {
     if (exponent == 1) return x;
     if (exponent == 3) return x * x * x;
     if (exponent == -1) return constant(d, 1) / x;
-    // The C standard: pow(-inf, 0.5) = +inf and pow(-0, 0.5) = +0.
-    if (exponent == Number<D>(0.5))
-      return hn::IfThenElse(x == hn::Neg(hn::Inf(d)), hn::Inf(d), hn::Sqrt(x + hn::Zero(d)));
+    if (exponent == Number<D>(0.5)) return root_as_power(d, x);
+    return sleef::pow(d, x, y);
   }
-  return sleef::pow(d, x, y);
+  V power = sleef::pow(d, x, y);
+  power = hn::IfThenElse(y == constant(d, 2), x * x, power);
+  power = hn::IfThenElse(y == constant(d, 1), x, power);
+  power = hn::IfThenElse(y == constant(d, 3), x * x * x, power);
+  power = hn::IfThenElse(y == constant(d, -1), constant(d, 1) / x, power);
+  return hn::IfThenElse(y == constant(d, 0.5), root_as_power(d, x), power);
 }
 
 template <class D, class V>

@@ -15,6 +15,7 @@
 
 #include "runtime/context.h"
 #include "runtime/error.h"
+#include "runtime/waiting.h"
 #include "runtime/work_times.h"
 
 namespace lunagrad {
@@ -270,6 +271,9 @@ void parallel_for_erased(int64_t count, int64_t grain, RangeFunction function, v
   if (count <= 0) return;
   grain = std::max<int64_t>(grain, 1);
   if (count < 2 * grain) return function(closure, 0, count);
+  // The loop may read values that were put off: its threads could not compute them.
+  if (waiting_queue) [[unlikely]]
+    compute_waiting_calls();
 
   // The ranges depend only on the sizes, not on which thread runs them: sums over ranges are reproducible.
   const int threads = thread_count();

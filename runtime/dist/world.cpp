@@ -17,6 +17,7 @@
 #include "runtime/ops.h"
 #include "runtime/tape/lent.h"
 #include "runtime/tape/node.h"
+#include "runtime/waiting.h"
 
 namespace lunagrad::dist {
 namespace {
@@ -50,10 +51,11 @@ std::vector<Dropped>& dropped() {
 // go on.
 Place place_of(const Tensor& x) {
   const Tensor own = contiguous(x.detach());
+  if (waiting_queue) compute_waiting_calls();  // another thread reads the memory
   if (own.device().is_cpu()) return {own, nullptr};
   if (auto* const device = dynamic_cast<HostCopies*>(&own.device())) {
     const size_t offset = size_t(own.offset()) * item_size(own.dtype());
-    if (auto copy = device->begin_copy_out(own.storage().data, offset, own.nbytes()))
+    if (auto copy = device->begin_copy_out(own.storage().data(), offset, own.nbytes()))
       return {own, std::move(copy)};
   }
   return {to(own, cpu_device()), nullptr};
@@ -68,7 +70,7 @@ void take_over(const Tensor& x, const Place& place, const char* name) {
     return;
   }
   const Tensor target = x.is_contiguous() ? x : Tensor::empty(x.shape(), x.dtype(), x.device());
-  place.copy->copy_in(target.storage().data, size_t(target.offset()) * item_size(x.dtype()));
+  place.copy->copy_in(target.storage().data(), size_t(target.offset()) * item_size(x.dtype()));
   if (x.is_contiguous())
     x.storage().mark_written(name);
   else
@@ -195,7 +197,7 @@ Tensor tensor_of(Block block, const Shape& shape, DType dtype, Device& device) {
                   dtype);
   }
   const Tensor result = Tensor::empty(shape, dtype, device);
-  if (result.nbytes() > 0) device.copy_in(result.storage().data, 0, block.data(), result.nbytes());
+  if (result.nbytes() > 0) device.copy_in(result.storage().data(), 0, block.data(), result.nbytes());
   return result;
 }
 

@@ -134,9 +134,9 @@ Tensor to(const Tensor& x, Device& wanted) {
   const size_t bytes = result.nbytes(), skip = size_t(dense.offset()) * item_size(x.dtype());
   if (bytes == 0) {
   } else if (x.device().is_cpu()) {
-    device.copy_in(result.storage().data, 0, dense.raw(), bytes);
+    device.copy_in(result.storage().data(), 0, dense.raw(), bytes);
   } else if (device.is_cpu()) {
-    x.device().copy_out(result.raw(), dense.storage().data, skip, bytes);
+    x.device().copy_out(result.raw(), dense.storage().data(), skip, bytes);
   } else {
     return to(to(x, cpu_device()), device);
   }

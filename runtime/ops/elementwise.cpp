@@ -239,6 +239,8 @@ Records::Records() {
     op.cpu = run_elementwise;
     op.elementwise = row;
     op.complex = takes_complex(Row(row));
+    // Of integers: they are not divided by 0.
+    op.judges_values = Row(row) == Row::floor_divide || Row(row) == Row::remainder || Row(row) == Row::fmod;
     op.family = OpFamily::elementwise;
     if (has_fact(Row(row), row_facts::wide)) op.autocast = AutocastPolicy::wide;
     op.flops = kOnePerResult;

@@ -77,6 +77,7 @@ const Op kPermutation{.name = "_lu_permutation",
                       .shape = permutation_shape,
                       .cpu = permutation_cpu,
                       .integer_inputs = 1,
+                      .judges_values = true,
                       .family = OpFamily::linear_algebra,
                       .flops = kMovesData};
 
@@ -129,6 +130,7 @@ const Op kLuFactor{
     .reads = {{.outputs = 3}},
     .half_through_f32 = true,
     .complex = true,
+    .judges_values = true,
     .family = OpFamily::linear_algebra,
     .autocast = AutocastPolicy::wide,
     .flops = {lu_flops, "2/3 m n min(m, n) for each matrix"},

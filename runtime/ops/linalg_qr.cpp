@@ -308,6 +308,7 @@ const Op kLstsqParts{.name = "_linalg.lstsq",
                      .reads = {{.inputs = 3}, {.inputs = 1}},
                      .half_through_f32 = true,
                      .complex = true,
+                     .judges_values = true,
                      .family = OpFamily::linear_algebra,
                      .autocast = AutocastPolicy::wide,
                      .flops = {lstsq_flops, "4 m n min(m, n) for each matrix"}};

@@ -92,6 +92,7 @@ const Op kPoisson{.name = "poisson",
                   .cpu = poisson_cpu,
                   .vjp = poisson_vjp,
                   .random = true,
+                  .judges_values = true,
                   .family = OpFamily::other,
                   .flops = {for_results<30>, "about 30 for each element of the result"}};
 

@@ -275,6 +275,7 @@ const Op kBernoulli{.name = "bernoulli",
                     .cpu = bernoulli_cpu,
                     .vjp = bernoulli_vjp,
                     .random = true,
+                    .judges_values = true,
                     .family = OpFamily::other,
                     .flops = kOnePerResult};
 
@@ -385,6 +386,7 @@ const Op kMultinomial{
     .shape = multinomial_shape,
     .cpu = multinomial_cpu,
     .random = true,
+    .judges_values = true,
     .family = OpFamily::other,
     .flops = {for_input<2>, "2 for each weight: a logarithm and a quotient"}};
 

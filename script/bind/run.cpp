@@ -6,6 +6,7 @@
 #include "script/lua/convert.h"
 #include "script/lua/edge.h"
 #include "script/lua/guard.h"
+#include "script/replay/queue.h"
 #include "script/session/globals.h"
 #include "script/session/impl.h"
 
@@ -137,6 +138,7 @@ int handle_text(lua_State* L) {
 
 int next_step(lua_State* L) {
   Session::Impl& owner = session(L);
+  leave_step(L);
   owner.run().end_step();
   tell_boundary(L);
   if (owner.run().takes_checkpoint()) write_checkpoint(L, false);
@@ -144,7 +146,11 @@ int next_step(lua_State* L) {
   owner.safe_point(L, SafePlace::step_end);
   const int64_t step = owner.run().next_step();
   owner.begin_step();
-  if (step == 0) return 0;
+  if (step == 0) {
+    end_steps(L);
+    return 0;
+  }
+  enter_step(L);
   lua_pushinteger(L, lua_Integer(step));
   return 1;
 }

@@ -47,6 +47,12 @@ struct Pressure {
   bool due() const { return bytes >= most_bytes || handles >= most_handles; }
 };
 
+class StepQueue;
+
+// Where calls are put off (runtime/deferral): nowhere; in functions of lg.compile, and in those steps of
+// lg.run.steps that gain by it; or there and in all steps.
+enum class Replay : uint8_t { off, automatic, always };
+
 struct Edge {
   lua_State* main = nullptr;
   int tensor_metatable = LUA_NOREF;  // registry reference
@@ -61,7 +67,11 @@ struct Edge {
   FileLimits files;
   // Registry reference to a table module -> training flag, for the checkpoint that is running.
   int checkpoint_modules = LUA_NOREF;
-  CaughtError last_error;  // the last engine Error that became a Lua error
+  Replay replay = Replay::automatic;
+  bool replay_refused = false;       // --no-replay: scripts cannot turn it on
+  int plans_to_show = 0;             // --plan: counts the steps down, and prints the plan of the last
+  std::shared_ptr<StepQueue> queue;  // of calls that are put off; made at first use
+  CaughtError last_error;            // the last engine Error that became a Lua error
   std::array<Chunk, 16> chunks;
   // Points to this Edge while the state is open, then to null. Callbacks that outlive the state check it.
   std::shared_ptr<Edge*> alive;
@@ -125,6 +135,7 @@ void bind_create(lua_State*, int core, int methods);
 void bind_tensor(lua_State*, int core, int methods);
 void bind_index(lua_State*, int core, int methods);
 void bind_grad(lua_State*, int core, int methods);
+void bind_replay(lua_State*, int core);
 void bind_tape(lua_State*, int core, int methods);
 void bind_custom(lua_State*, int core, int methods);
 void bind_kernel(lua_State*, int core, int methods);

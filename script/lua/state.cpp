@@ -225,6 +225,7 @@ lua_State* new_state(const StateOptions& options) {
 void close_state(lua_State* L) {
   if (!L) return;
   Edge* state = &edge(L);
+  if (state->queue) context().queue = nullptr;
   lua_close(state->main);
   if (memory_limit().heap == &state->unpooled) set_memory_limit({});
   *state->alive = nullptr;
@@ -242,6 +243,7 @@ void open_lunagrad(lua_State* L) {
     bind_create(inner, core, methods);
     bind_index(inner, core, methods);
     bind_grad(inner, core, methods);
+    bind_replay(inner, core);
     bind_tape(inner, core, methods);
     bind_custom(inner, core, methods);
     bind_kernel(inner, core, methods);

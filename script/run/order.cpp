@@ -14,6 +14,7 @@ std::string order_text(const Script& script) {
                 {"source", script.source},
                 {"resume", options.resume},
                 {"strict_device", options.strict_device},
+                {"no_replay", options.no_replay},
                 {"guard", int(options.guard)}};
   put_options(order, options);
   Json edits = Json::array();
@@ -34,6 +35,7 @@ Script script_of_order(const std::string& bytes) {
     RunOptions& options = script.options = options_in(order);
     options.resume = order.at("resume");
     options.strict_device = order.at("strict_device");
+    options.no_replay = order.at("no_replay");
     options.guard = GuardLevel(order.at("guard").get<int>());
     for (const Json& edit : order.at("edits")) options.edits.push_back({edit.at(0), edit.at(1), edit.at(2)});
     options.write_run = false;

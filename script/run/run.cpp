@@ -322,6 +322,7 @@ void Run::write_config(const char* outcome, int exit_code) {
   if (!options_.sandbox) config["git_commit"] = git_commit(path_.empty() ? "./script" : path_);
   if (options_.sandbox) config["sandbox"] = true;
   if (options_.deterministic) config["deterministic"] = true;
+  if (options_.no_replay) config["replay"] = false;
   config["seed"] = options_.seed.value_or(0);
   config["device"] = std::string(context().device->name());
   config["devices"] = Json::object();

@@ -46,6 +46,13 @@ void ScriptState::open(const std::string& directory, const RunOptions& run, Curr
     if (!run.resume.empty()) files.readable.push_back(run.resume);
     files.run_folder = [&current] { return current->folder() ? current->folder()->path() : std::string(); };
   }
+  Edge& state = edge(lua_);
+  state.replay_refused = run.no_replay;
+  if (run.plan && !run.no_replay) {
+    state.replay = Replay::always;
+    state.plans_to_show = 2;
+  }
+  if (run.no_replay) state.replay = Replay::off;
   set_safe_point(lua_, safe_point, owner);
   arm(lua_);
   open_lunagrad(lua_);

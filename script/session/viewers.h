@@ -49,6 +49,7 @@ class Viewers final : private Trace, private RootWatch {
   void ran(const Call&, uint64_t ticks) override;
   void fell_back(const Call&, const char* reason) override;
   void waited(uint64_t ticks) override;
+  bool sees_calls() const override { return sees_calls_; }
   void root(const Tensor&) override;
 
   Context& context_;
@@ -65,6 +66,7 @@ class Viewers final : private Trace, private RootWatch {
   FiniteSentry sentry_;
   GrowthWatch growth_;
   Captures captures_;
+  bool sees_calls_ = false;         // a viewer looks at each call of this step
   Guard asked_guard_ = Guard::off;  // by the command line or the script
   std::set<const Op*> told_;        // ops whose fallback to the CPU was reported
 };

@@ -45,6 +45,8 @@ struct RunOptions {
   std::optional<std::string> source;  // replaces the content of the script's file
   bool tensorboard = false;           // also writes a TensorBoard event file to the run folder
   bool strict_device = false;         // Error when the device lacks an op; otherwise the CPU runs it
+  bool no_replay = false;             // no call is put off, whatever the script asks for
+  bool plan = false;                  // steps put their calls off, and the plan of one is printed on stderr
   // Only recorded in config.json: every op already gives the same numbers for the same seed, device and
   // thread count.
   bool deterministic = false;

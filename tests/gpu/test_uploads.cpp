@@ -80,13 +80,13 @@ TEST_CASE("an upload does not wait for unfinished work, unless that uses the mem
   (*device).sync();
   compute();
   const size_t uploads = device.seen.uploads.size();
-  (*device).copy_in(beside.storage().data, 0, twos.data(), twos.size() * sizeof(float));
+  (*device).copy_in(beside.storage().data(), 0, twos.data(), twos.size() * sizeof(float));
   CHECK(device.seen.uploads.size() == uploads + 1);
   // The recorded work was submitted, and the upload waits for earlier batches only.
   CHECK(device.seen.batches.back().end == device.seen.log.size());
   CHECK(device.seen.uploads.back().batch < device.seen.batches.back().batch);
   compute();
-  void* const written = product.storage().data;
+  void* const written = product.storage().data();
   (*device).copy_in(written, 0, twos.data(), twos.size() * sizeof(float));
   CHECK(device.seen.uploads.size() == uploads + 1);
   CHECK(product.to_vector<float>() == twos);
@@ -102,14 +102,14 @@ TEST_CASE("uploads larger than the staging memory, and copies into their memory,
   CHECK(device.seen.uploads.size() == 7);
   const Tensor y = Tensor::from<float>(values, {int64_t(values.size())}, *device);
   const float small = -1;
-  (*device).copy_in(y.storage().data, 0, &small, sizeof small);
+  (*device).copy_in(y.storage().data(), 0, &small, sizeof small);
   CHECK(device.seen.uploads.size() == 14);
   CHECK(y.to_vector<float>()[0] == small);
   CHECK(count_upload_hazards(device.seen) == 0);
   std::vector<float> changed = values;
   const size_t from = 1000, count = 1 << 20;
   for (size_t i = 0; i < count; ++i) changed[from + i] = float(i);
-  (*device).copy_in(x.storage().data, from * sizeof(float), &changed[from], count * sizeof(float));
+  (*device).copy_in(x.storage().data(), from * sizeof(float), &changed[from], count * sizeof(float));
   CHECK(device.seen.uploads.size() == 15);
   CHECK(x.to_vector<float>() == changed);
 }

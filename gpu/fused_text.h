@@ -1,0 +1,49 @@
+#pragma once
+// Writes the GLSL source of a group of elementwise calls. Pure; any thread.
+#include <string>
+#include <vector>
+
+#include "runtime/elementwise/elementwise.h"
+
+namespace lunagrad::gpu {
+
+// What distinguishes the shaders of two groups.
+struct FusedOperand {
+  enum class Kind : uint8_t {
+    absent,
+    number,   // arguments.number[index]
+    single,   // the first element of arguments.address[index]
+    direct,   // the elements of arguments.address[index] in order
+    strided,  // arguments.address[index] with the strides arguments.stride[walk]
+    member    // the result of member `index`
+  } kind = Kind::absent;
+  uint8_t index = 0;
+  uint8_t walk = 0;
+  DType type = DType::f32;  // in memory
+  bool operator==(const FusedOperand&) const = default;
+};
+
+struct FusedMember {
+  ElementwiseUse use;  // row -1: a cast
+  DType result = DType::f32;
+  uint8_t first_param = 0;  // in arguments.number
+  int8_t store = -1;        // the address that gets the result; -1: none
+  FusedOperand operands[5];
+};
+
+struct FusedShape {
+  std::vector<FusedMember> members;
+  uint8_t addresses = 0, numbers = 0, walks = 0, dims = 0;
+  bool vector = false;  // four elements of each operand in order are loaded together
+};
+
+// Whether four elements of the type are loaded together.
+constexpr bool comes_in_fours(DType type) {
+  return type == DType::f32 || type == DType::f16 || type == DType::bf16;
+}
+
+// Equal for groups with the same shader.
+std::string signature(const FusedShape&);
+std::string fused_glsl(const FusedShape&);
+
+}  // namespace lunagrad::gpu

@@ -1,0 +1,48 @@
+-- lg.compile(fn): fn, whose calls are put off and planned together. It runs every time as it is written: only computing
+-- waits, until something reads a value, or fn returns.
+local core = require "lunagrad.core"
+local fail = core._fail
+
+local Compiled = {}
+local functions = setmetatable({}, {__mode = "k"})  -- compiled object -> what it wraps
+local plans = setmetatable({}, {__mode = "k"})      -- compiled object -> the plan of its last call
+
+local function keep(compiled, plan, ...)
+  plans[compiled] = plan
+  return ...
+end
+
+function Compiled:__call(...) return keep(self, core._defer(functions[self], ...)) end
+
+local function explain(compiled)
+  if not functions[compiled] then fail("explain: a function of lg.compile expected; write f:explain()") end
+  local plan = plans[compiled]
+  return plan and core._explain(plan) or "Not called yet.\n"
+end
+
+-- A module keeps its methods and fields: net:parameters() of a compiled net is that of the net.
+function Compiled:__index(key)
+  if key == "explain" then return explain end
+  local fn = functions[self]
+  if type(fn) ~= "table" then return nil end
+  local value = fn[key]
+  if type(value) ~= "function" then return value end
+  return function(first, ...) return value(rawequal(first, self) and fn or first, ...) end
+end
+
+function Compiled:__newindex(key, value)
+  local fn = functions[self]
+  if type(fn) ~= "table" then fail(("compile: a compiled function has no field '%s'"):format(tostring(key))) end
+  fn[key] = value
+end
+
+return function(fn, options)
+  local meta = getmetatable(fn)
+  if type(fn) ~= "function" and not (type(meta) == "table" and meta.__call) then
+    fail(("compile: a function or a module expected (got %s)"):format(type(fn)))
+  end
+  for name in pairs(options or {}) do fail(("compile: unknown option '%s'; there are none"):format(tostring(name))) end
+  local compiled = setmetatable({}, Compiled)
+  functions[compiled] = fn
+  return compiled
+end

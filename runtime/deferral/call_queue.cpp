@@ -1,0 +1,237 @@
+#include "runtime/deferral/call_queue.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "runtime/deferral/groups.h"
+#include "runtime/waiting.h"
+
+namespace lunagrad {
+namespace {
+
+// A queue is computed when it has this many calls, or when its results would take this share of the device's
+// memory: a step of a script that never reads anything must not hold all of its operands.
+constexpr size_t kMostCalls = 4096;
+constexpr size_t kShareOfMemory = 8;
+constexpr uint64_t kLeastPromised = uint64_t(1) << 30;
+
+uint64_t most_promised(Device& device) {
+  return std::max<uint64_t>(kLeastPromised, device.memory().total / kShareOfMemory);
+}
+
+// Whether the kernel may refuse the values of the operands. Rows that do refuse no floats.
+bool judges(const Call& call) {
+  if (!call.op->judges_values) return false;
+  return call.op->elementwise < 0 || std::none_of(call.in.begin(), call.in.end(), [](const Tensor& x) {
+           return x.defined() && is_floating(x.dtype()) && !x.is_number();
+         });
+}
+
+// The same elements, by a handle that keeps no tape alive.
+Tensor own_handle(const Tensor& x) {
+  if (!x.defined() || x.is_number()) return x;
+  return Tensor(x.storage_ref(), x.layout(), x.offset(), x.dtype());
+}
+
+bool in_memory(const Tensor& x) { return x.defined() && !x.is_number(); }
+
+// The fields of the context that kernels and their errors read.
+class AsCalled {
+ public:
+  AsCalled()
+      : device_(context().device),
+        line_(context().line),
+        module_(context().module),
+        precision_(context().matmul_precision) {}
+  ~AsCalled() {
+    context().device = device_;
+    context().line = line_;
+    context().module = module_;
+    context().matmul_precision = precision_;
+  }
+  AsCalled(const AsCalled&) = delete;
+  void become(const QueuedCall& queued) {
+    context().device = queued.device;
+    context().line = queued.line;
+    context().module = queued.module;
+    context().matmul_precision = queued.precision;
+  }
+
+ private:
+  Device* device_;
+  SourceLine line_;
+  uint32_t module_;
+  MatmulPrecision precision_;
+};
+
+}  // namespace
+
+constinit thread_local CallQueue* waiting_queue = nullptr;
+
+void compute_waiting_calls() { waiting_queue->compute(); }
+
+void Storage::compute() const {
+  CallQueue* const first = writer ? writer : reader;
+  first->compute();
+  if (CallQueue* const other = reader) other->compute();
+}
+
+CallQueue::~CallQueue() {
+  try {
+    compute();
+  } catch (...) {  // a stop, or no memory: what was not computed is not whole
+    for (const QueuedCall& queued : calls_)
+      for (const Tensor& y : queued.call.out) y.storage().mark_torn(queued.call.op->name);
+    forget_places();
+    if (waiting_queue == this) waiting_queue = nullptr;
+  }
+}
+
+bool CallQueue::takes(const Call& call) const {
+  const Context& ctx = context();
+  if (computing_ || !call.op->cpu || judges(call)) return false;
+  if (ctx.trace && ctx.trace->sees_calls()) return false;
+  // On the CPU an index out of range is an error of the call; on other devices it is found later anyway.
+  return call.op->integer_inputs == 0 || !call.device().is_cpu();
+}
+
+void CallQueue::put(const Call& call) {
+  if (waiting_queue && waiting_queue != this) waiting_queue->compute();
+  waiting_queue = this;
+  const Context& ctx = context();
+  QueuedCall& queued = calls_.emplace_back();
+  queued.device = &call.device();
+  queued.line = ctx.line;
+  queued.module = ctx.module;
+  queued.precision = ctx.matmul_precision;
+  Call& own = queued.call;
+  own.op = call.op;
+  own.params = call.params;
+  own.args = call.args;
+  own.aliases = call.aliases;
+  own.in.resize(call.in.size());
+  for (size_t i = 0; i < call.in.size(); ++i) own.in[i] = own_handle(call.in[i]);
+  own.out.resize(call.out.size());
+  for (size_t i = 0; i < call.out.size(); ++i) {
+    own.out[i] = own_handle(call.out[i]);
+    promised_ += own.out[i].nbytes();
+  }
+  queued.fuses = !writes_in_place(own) && own.out.size() == 1 && queued.device->fuses(own);
+  note(queued);
+  if (calls_.size() >= kMostCalls || promised_ >= most_promised(*queued.device)) compute();
+}
+
+// Gives each storage of the call a place in the table, and tells it who will read and write it.
+void CallQueue::note(const QueuedCall& queued) {
+  const auto find_place = [this](Storage& storage) {
+    if (storage.writer == this || storage.reader == this) return;
+    storage.before_write();  // another queue has it
+    storage.place = uint32_t(places_.size());
+    places_.push_back(&storage);
+  };
+  const Call& call = queued.call;
+  for (const Tensor& x : call.in)
+    if (in_memory(x)) {
+      find_place(x.storage());
+      x.storage().reader = this;
+      if (call.op->writes_inputs) x.storage().writer = this;
+    }
+  for (const Tensor& y : call.out) {
+    find_place(y.storage());
+    y.storage().writer = this;
+  }
+}
+
+void CallQueue::forget_places() {
+  for (Storage* const storage : places_) storage->writer = storage->reader = nullptr;
+  places_.clear();
+}
+
+// Of each storage, whether there is a handle to it that is not the queue's own.
+std::vector<uint8_t> CallQueue::find_alive() const {
+  std::vector<uint32_t> own(places_.size());
+  for (const QueuedCall& queued : calls_) {
+    for (const Tensor& x : queued.call.in)
+      if (in_memory(x)) ++own[x.storage().place];
+    for (const Tensor& y : queued.call.out) ++own[y.storage().place];
+  }
+  std::vector<uint8_t> alive(places_.size());
+  for (size_t i = 0; i < places_.size(); ++i) alive[i] = places_[i]->use_count() > own[i];
+  return alive;
+}
+
+void CallQueue::run_unit(const Unit& unit, const Plan& plan) {
+  for (const uint32_t i : unit.calls) {
+    if (!plan.stored[i]) continue;
+    for (const Tensor& y : calls_[i].call.out) y.storage().keep_promise();
+  }
+  const Call& first = calls_[unit.calls.front()].call;
+  Device& device = *calls_[unit.calls.front()].device;
+  if (unit.calls.size() > 1) return device.run_group(group_of(unit, calls_, plan));
+  for (const Tensor& x : first.in)
+    if (in_memory(x)) x.storage().check_whole(first.op->name);
+  try {
+    device.run(first);
+  } catch (...) {
+    if (writes_in_place(first)) {
+      for (const Tensor& x : first.in)
+        if (in_memory(x) && x.storage().last_writer == first.op->name) x.storage().mark_torn(first.op->name);
+    }
+    throw;
+  }
+}
+
+// After an error: the calls that have not run wait again.
+void CallQueue::keep_unfinished(const std::vector<uint8_t>& done) {
+  std::vector<QueuedCall> rest;
+  for (size_t i = 0; i < calls_.size(); ++i)
+    if (!done[i]) rest.push_back(std::move(calls_[i]));
+  calls_ = std::move(rest);
+  for (const QueuedCall& queued : calls_) note(queued);
+  waiting_queue = calls_.empty() ? nullptr : this;
+}
+
+void CallQueue::compute() {
+  if (computing_ || calls_.empty()) return;
+  const Plan plan = plan_calls(calls_, find_alive());
+  computing_ = true;
+  forget_places();  // from here on the memory is read and written
+  waiting_queue = nullptr;
+  std::vector<uint8_t> done(calls_.size(), 1);
+  for (const Unit& unit : plan.units)
+    for (const uint32_t i : unit.calls) done[i] = 0;
+  promised_ = 0;
+  report_->dropped += plan.dropped;
+  report_->bytes_saved += plan.bytes_saved;
+  AsCalled context_of_calls;
+  try {
+    for (const Unit& unit : plan.units) {
+      context_of_calls.become(calls_[unit.calls.front()]);
+      // A write that fails half-way cannot be tried again.
+      if (writes_in_place(calls_[unit.calls.front()].call)) done[unit.calls.front()] = 1;
+      run_unit(unit, plan);
+      for (const uint32_t i : unit.calls) {
+        QueuedCall& queued = calls_[i];
+        done[i] = 1;
+        uint64_t bytes = 0;
+        for (const Tensor& y : queued.call.out) bytes += y.nbytes();
+        const char* const why = unit.calls.size() > 1 ? nullptr
+                                : plan.why_alone[i]   ? plan.why_alone[i]
+                                                      : "the op is not elementwise here";
+        report_->calls.push_back(
+            {queued.call.op, queued.line, report_->units, bytes, plan.stored[i] != 0, why});
+        queued.call.in = {};
+        queued.call.out = {};
+      }
+      ++report_->units;
+    }
+  } catch (...) {
+    computing_ = false;
+    keep_unfinished(done);
+    throw;
+  }
+  calls_.clear();
+  computing_ = false;
+}
+
+}  // namespace lunagrad

@@ -1,0 +1,81 @@
+#pragma once
+// Calls that are put off: run() gives their results memory only when somebody reads one, so the calls in
+// between can be planned together. The tape, shapes, errors and random draws are those of calls that run at
+// once; only computing waits. Every step is planned anew from its own calls: nothing of an earlier step is
+// kept, so nothing of a script is frozen.
+//
+// The queue holds operands and results by handles of its own. A storage that only these handles refer to is
+// of no use to anyone else when its last reader has run: then its calls are dropped, or their results stay
+// inside of a group (groups.h).
+//
+// A queue belongs to a Context and to its thread. Errors of a put-off computation are raised where the queue
+// is computed, with the line of the call; what has not run stays in the queue.
+#include <memory>
+#include <vector>
+
+#include "runtime/op.h"
+
+namespace lunagrad {
+
+struct QueuedCall {
+  Call call;
+  Device* device = nullptr;  // also of a call without operands
+  SourceLine line;
+  uint32_t module = 0;
+  MatmulPrecision precision = MatmulPrecision::highest;
+  bool fuses = false;  // may be a member of a group of elementwise calls
+};
+
+// What computing a queue did, for explanations.
+struct QueueReport {
+  struct Done {
+    const Op* op;
+    SourceLine line;
+    uint32_t unit;    // equal for the members of a group; counts from 0
+    uint64_t bytes;   // of the results
+    bool stored;      // false: the result never left its group
+    const char* why;  // the call was computed alone; null: it is a member of a group
+  };
+  std::vector<Done> calls;  // in the order in which they ran
+  uint32_t units = 0;
+  size_t dropped = 0;        // calls whose results nobody read
+  uint64_t bytes_saved = 0;  // of results that never left their group
+};
+
+struct Plan;
+struct Unit;
+
+class CallQueue {
+ public:
+  CallQueue() = default;
+  ~CallQueue();
+  CallQueue(const CallQueue&) = delete;
+
+  // Whether the call may wait. Its outputs are laid out and its device has a kernel for it.
+  bool takes(const Call&) const;
+  // Puts the call off. Its new outputs have promised memory. An output may be an operand, written in place.
+  void put(const Call&);
+  // Computes all calls of the queue. Error of an op: the calls that have not run stay.
+  void compute();
+
+  bool empty() const { return calls_.empty(); }
+  uint64_t promised() const { return promised_; }  // bytes of the results
+  // What was computed since the last call of begin_report().
+  std::shared_ptr<const QueueReport> report() const { return report_; }
+  void begin_report() { report_ = std::make_shared<QueueReport>(); }
+
+ private:
+  void note(const QueuedCall&);
+  void forget_places();
+  std::vector<uint8_t> find_alive() const;
+  void run_unit(const Unit&, const Plan&);
+  void keep_unfinished(const std::vector<uint8_t>& done);
+
+  std::vector<QueuedCall> calls_;
+  std::vector<Storage*> places_;  // the storages of the calls, each once
+  uint64_t promised_ = 0;         // bytes
+  bool computing_ = false;
+  std::shared_ptr<QueueReport> report_ = std::make_shared<QueueReport>();
+};
+
+}  // namespace lunagrad

@@ -1,0 +1,23 @@
+#pragma once
+// Puts off the calls of this thread's context for the life of an object.
+#include "runtime/context.h"
+#include "runtime/deferral/call_queue.h"
+
+namespace lunagrad {
+
+// Calls go into `queue`, unless an outer object has them put off already or `queue` is null. The destructor
+// leaves what is in the queue to the first that reads a result.
+class DeferCalls {
+ public:
+  explicit DeferCalls(CallQueue* queue) : outer_(context().queue) {
+    if (!outer_) context().queue = queue;
+  }
+  ~DeferCalls() { context().queue = outer_; }
+  DeferCalls(const DeferCalls&) = delete;
+  bool outermost() const { return !outer_; }
+
+ private:
+  CallQueue* outer_;
+};
+
+}  // namespace lunagrad

@@ -1,0 +1,223 @@
+#include "runtime/deferral/groups.h"
+
+#include <algorithm>
+
+namespace lunagrad {
+namespace {
+
+constexpr int kMostOpen = 16;        // groups that wait for further members
+constexpr size_t kMostMembers = 32;  // of a group
+constexpr size_t kMostOperands = 24;
+
+// Operands that take part: not absent, and no number of a script, which nothing writes.
+bool in_memory(const Tensor& x) { return x.defined() && !x.is_number(); }
+
+template <class F>
+void for_reads(const Call& call, F&& f) {
+  for (const Tensor& x : call.in)
+    if (in_memory(x)) f(x.storage().place);
+}
+// Memory that the call writes: that of its results, or all operands if the op writes its inputs.
+template <class F>
+void for_writes(const Call& call, F&& f) {
+  for (const Tensor& y : call.out) f(y.storage().place);
+  if (call.op->writes_inputs) for_reads(call, f);
+}
+
+class Planner {
+ public:
+  Planner(std::span<const QueuedCall> calls, const std::vector<uint8_t>& alive)
+      : calls_(calls), alive_(alive), readers_(alive.size()), writers_(alive.size()), uses_(alive.size()) {}
+
+  Plan plan() {
+    plan_.why_alone.resize(calls_.size());
+    find_needed();
+    for (uint32_t i = 0; i < calls_.size(); ++i)
+      if (needed_[i]) place(i);
+    for (int group = 0; group < kMostOpen; ++group)
+      if (open_[group].in_use) waiting_.push_back(group);
+    std::sort(waiting_.begin(), waiting_.end(),
+              [&](int a, int b) { return open_[a].unit.calls.front() < open_[b].unit.calls.front(); });
+    for (const int group : waiting_) close(group);
+    find_stored();
+    return std::move(plan_);
+  }
+
+ private:
+  struct Open {
+    Unit unit;
+    size_t operands = 0;
+    bool in_use = false;
+  };
+
+  // A call is needed when something outside reads what it writes, or a needed call does.
+  void find_needed() {
+    needed_.assign(calls_.size(), 0);
+    std::vector<uint8_t> wanted(alive_);
+    for (size_t i = calls_.size(); i-- > 0;) {
+      const Call& call = calls_[i].call;
+      for_writes(call, [&](uint32_t at) { needed_[i] |= wanted[at]; });
+      if (!needed_[i]) {
+        ++plan_.dropped;
+        continue;
+      }
+      for_reads(call, [&](uint32_t at) { wanted[at] = 1, ++uses_[at]; });
+    }
+  }
+
+  // Closes the open groups that `mask` names, the oldest first.
+  void close_all(uint32_t mask) {
+    while (mask) {
+      int oldest = -1;
+      for (int group = 0; group < kMostOpen; ++group)
+        if (mask >> group & 1 &&
+            (oldest < 0 || open_[group].unit.calls.front() < open_[oldest].unit.calls.front()))
+          oldest = group;
+      close(oldest);
+      mask &= ~(1u << oldest);
+    }
+  }
+
+  void close(int group) {
+    Open& its = open_[group];
+    for (const uint32_t i : its.unit.calls) {
+      for_reads(calls_[i].call, [&](uint32_t at) { readers_[at] &= ~(1u << group); });
+      for_writes(calls_[i].call, [&](uint32_t at) { writers_[at] &= ~(1u << group); });
+    }
+    plan_.units.push_back(std::move(its.unit));
+    its = {};
+  }
+
+  // The open groups that must be computed before the call.
+  uint32_t before(const Call& call) const {
+    uint32_t mask = 0;
+    for_reads(call, [&](uint32_t at) { mask |= writers_[at]; });
+    for_writes(call, [&](uint32_t at) { mask |= writers_[at] | readers_[at]; });
+    return mask;
+  }
+
+  // The open group that the call may join: the newest that makes an operand of it, if all operands from that
+  // group are results in the same order. -1: none, and why not.
+  int group_to_join(const Call& call, uint32_t makers, const char*& why) const {
+    why = "no group makes an operand of it";
+    int best = -1;
+    for (int group = 0; group < kMostOpen; ++group) {
+      if (!(makers >> group & 1)) continue;
+      if (best < 0 || open_[group].unit.calls.back() > open_[best].unit.calls.back()) best = group;
+    }
+    if (best < 0) return -1;
+    const Open& group = open_[best];
+    const Call& first = calls_[group.unit.calls.front()].call;
+    why = "its result has another shape than its operand";
+    if (!(first.output().shape() == call.output().shape()) ||
+        &first.output().device() != &call.output().device())
+      return -1;
+    why = "the group is full";
+    if (group.unit.calls.size() >= kMostMembers || group.operands + call.in.size() > kMostOperands) return -1;
+    why = "it reads its operand in another order";
+    for (const Tensor& x : call.in) {
+      if (!in_memory(x) || !(writers_[x.storage().place] >> best & 1)) continue;
+      const bool fits = std::any_of(group.unit.calls.begin(), group.unit.calls.end(), [&](uint32_t i) {
+        return same_elements_in_order(x, calls_[i].call.output());
+      });
+      if (!fits) return -1;
+    }
+    return best;
+  }
+
+  void place(uint32_t i) {
+    const Call& call = calls_[i].call;
+    const uint32_t earlier = before(call);
+    if (!calls_[i].fuses) {
+      close_all(earlier);
+      plan_.units.push_back({{i}});
+      return;
+    }
+    uint32_t makers = 0;
+    for_reads(call, [&](uint32_t at) { makers |= writers_[at]; });
+    int group = group_to_join(call, makers, plan_.why_alone[i]);
+    close_all(group < 0 ? earlier : earlier & ~(1u << group));
+    if (group < 0) {
+      group = free_group();
+      open_[group].in_use = true;
+    }
+    Open& its = open_[group];
+    its.unit.calls.push_back(i);
+    its.operands += call.in.size();
+    for_reads(call, [&](uint32_t at) { readers_[at] |= 1u << group; });
+    for_writes(call, [&](uint32_t at) { writers_[at] |= 1u << group; });
+  }
+
+  int free_group() {
+    for (int group = 0; group < kMostOpen; ++group)
+      if (!open_[group].in_use) return group;
+    int oldest = 0;
+    for (int group = 1; group < kMostOpen; ++group)
+      if (open_[group].unit.calls.back() < open_[oldest].unit.calls.back()) oldest = group;
+    close(oldest);
+    return oldest;
+  }
+
+  // A result gets memory unless all its readers are members of its group.
+  void find_stored() {
+    plan_.stored.assign(calls_.size(), 1);
+    for (const Unit& unit : plan_.units) {
+      if (unit.calls.size() < 2) continue;
+      for (const uint32_t i : unit.calls) for_reads(calls_[i].call, [&](uint32_t at) { --uses_[at]; });
+      for (const uint32_t i : unit.calls) {
+        const Tensor& y = calls_[i].call.output();
+        const uint32_t at = y.storage().place;
+        if (alive_[at] || uses_[at] != 0) continue;
+        plan_.stored[i] = 0;
+        plan_.bytes_saved += y.nbytes();
+      }
+      for (const uint32_t i : unit.calls) for_reads(calls_[i].call, [&](uint32_t at) { ++uses_[at]; });
+    }
+  }
+
+  std::span<const QueuedCall> calls_;
+  const std::vector<uint8_t>& alive_;
+  std::vector<uint8_t> needed_;
+  std::vector<uint32_t> readers_, writers_;  // of each storage: bits of the open groups that read (write) it
+  std::vector<uint32_t> uses_;               // of each storage: how often needed calls read it
+  Open open_[kMostOpen];
+  std::vector<int> waiting_;
+  Plan plan_;
+};
+
+}  // namespace
+
+bool same_elements_in_order(const Tensor& x, const Tensor& y) {
+  return x.storage_ref() == y.storage_ref() && x.offset() == y.offset() && x.dtype() == y.dtype() &&
+         x.numel() == y.numel() && x.is_contiguous();
+}
+
+bool writes_in_place(const Call& call) {
+  if (call.op->writes_inputs) return true;
+  return std::any_of(call.out.begin(), call.out.end(), [&](const Tensor& y) {
+    return std::any_of(call.in.begin(), call.in.end(),
+                       [&](const Tensor& x) { return x.defined() && x.storage_ref() == y.storage_ref(); });
+  });
+}
+
+Plan plan_calls(std::span<const QueuedCall> calls, const std::vector<uint8_t>& alive) {
+  return Planner(calls, alive).plan();
+}
+
+CallGroup group_of(const Unit& unit, std::span<const QueuedCall> calls, const Plan& plan) {
+  CallGroup group;
+  for (const uint32_t i : unit.calls) {
+    CallGroup::Member member{&calls[i].call, {}, plan.stored[i] != 0};
+    member.from.fill(-1);
+    for (size_t k = 0; k < member.call->in.size(); ++k) {
+      const Tensor& x = member.call->in[k];
+      if (!in_memory(x)) continue;
+      for (size_t m = 0; m < group.members.size(); ++m)
+        if (same_elements_in_order(x, group.members[m].call->output())) member.from[k] = int(m);
+    }
+    group.members.push_back(member);
+  }
+  return group;
+}
+
+}  // namespace lunagrad

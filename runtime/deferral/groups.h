@@ -1,0 +1,39 @@
+#pragma once
+// Plans calls that were put off: which are needed, which are computed together, and in which order.
+// Elementwise calls form a group when each reads a result of another and all have the same number of
+// elements; the group then passes over memory once. Every member computes and rounds as it does alone, so the
+// bits are the same. Pure functions of the calls; one thread.
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "runtime/deferral/call_queue.h"
+
+namespace lunagrad {
+
+// What is computed together: one call, or a group. Indices of calls, ascending.
+struct Unit {
+  std::vector<uint32_t> calls;
+};
+
+struct Plan {
+  std::vector<Unit> units;             // in the order of computing
+  std::vector<uint8_t> stored;         // of each call: whether its first result gets memory
+  std::vector<const char*> why_alone;  // of each call that might have joined a group and did not; else null
+  size_t dropped = 0;                  // calls whose results nobody reads
+  uint64_t bytes_saved = 0;            // of results that get no memory
+};
+
+// `alive`: of each storage (Storage::place), whether something outside of the queue refers to it.
+Plan plan_calls(std::span<const QueuedCall>, const std::vector<uint8_t>& alive);
+
+// The operands of a member that are results of earlier members, for Device::run_group.
+CallGroup group_of(const Unit&, std::span<const QueuedCall>, const Plan&);
+
+// Whether operand x has the elements of the result y in the same order.
+bool same_elements_in_order(const Tensor& x, const Tensor& y);
+
+// Whether the call writes into the memory of an operand.
+bool writes_in_place(const Call&);
+
+}  // namespace lunagrad

@@ -1,0 +1,36 @@
+#pragma once
+// The queue of a Lua state's calls that are put off, and which steps put their calls off. For the state's
+// thread.
+#include "runtime/deferral/call_queue.h"
+#include "script/lua/edge.h"
+
+namespace lunagrad {
+
+class StepQueue {
+ public:
+  CallQueue calls;
+
+  // Whether the step that begins is a trial, or gains by putting its calls off as the last trial did.
+  bool wants_step();
+  // The step is over: judges a trial by what its plan saved.
+  void judge(bool on_cpu);
+
+ private:
+  int eager_steps_ = 1;  // until the next trial; the first step prepares much that others do not
+};
+
+// Made at the first use.
+StepQueue& queue_of(Edge&);
+
+// Computes the queue. Frees the tensors first that the script has dropped, if they are large: they need not
+// be written.
+void compute_queue(lua_State*, CallQueue&);
+
+// The step is over: computes what is still put off.
+void leave_step(lua_State*);
+// No step follows: prints the plan that --plan asks for, if there were too few steps.
+void end_steps(lua_State*);
+// A step of lg.run.steps begins: from now on its calls are put off, if the state wants that.
+void enter_step(lua_State*);
+
+}  // namespace lunagrad
