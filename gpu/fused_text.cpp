@@ -5,6 +5,8 @@
 namespace lunagrad::gpu {
 namespace {
 
+constexpr int kInFlight = 4;  // elements or vectors that a thread loads before it computes
+
 struct RowText {
   const char* fields;   // members of the parameters' struct
   const char* readers;  // "param," or "int," for each
@@ -51,47 +53,49 @@ std::string rounded(const std::string& value, DType type) {
   return value;
 }
 
-// Loads of the operands in memory, before any computation. Those that lie in order are loaded four at a time
-// in the vector form.
-std::string loads(const FusedShape& shape, size_t i) {
-  std::string result;
+// The operands in memory as variables: numbers and single elements once, arrays of what a thread loads before
+// it computes. Those that lie in order are loaded four at a time in the vector form.
+struct Loads {
+  std::string once, declared, in_turn;
+};
+
+void add_loads(const FusedShape& shape, size_t i, Loads& result) {
   for (size_t k = 0; k < 5; ++k) {
     const FusedOperand& x = shape.members[i].operands[k];
     const std::string name = text("in", i, "_", k), address = text("a", int(x.index));
-    const std::string type = type_number(x.type);
+    const std::string type = type_number(x.type), index = shape.vector ? "i * 4 + j" : "i";
+    const auto declare = [&] {
+      result.declared += text("    ", shape.vector ? "vec4 " : "T ", name, "[", kInFlight, "];\n");
+    };
+    const auto load_each = [&](const std::string& place) {
+      declare();
+      result.in_turn +=
+          text(shape.vector ? "      [[unroll]] for (uint j = 0; j < 4; ++j) " : "      ", name, "[k]",
+               shape.vector ? "[j]" : "", " = load_float(", address, ", ", place, ", ", type, ");\n");
+    };
     switch (x.kind) {
       case FusedOperand::Kind::absent:
       case FusedOperand::Kind::member:
         break;
       case FusedOperand::Kind::number:
-        result += text("    const T ", name, " = n", int(x.index), ";\n");
+        result.once += text("  const T ", name, " = n", int(x.index), ";\n");
         break;
       case FusedOperand::Kind::single:
-        result += text("    const T ", name, " = load_float(", address, ", 0L, ", type, ");\n");
+        result.once += text("  const T ", name, " = load_float(", address, ", 0L, ", type, ");\n");
         break;
       case FusedOperand::Kind::direct:
-        if (shape.vector && !comes_in_fours(x.type)) {
-          result += text("    vec4 ", name, ";\n    [[unroll]] for (uint j = 0; j < 4; ++j) ", name,
-                         "[j] = load_float(", address, ", int64_t(i * 4 + j), ", type, ");\n");
+        if (shape.vector && comes_in_fours(x.type)) {
+          declare();
+          result.in_turn += text("      ", name, "[k] = load_four(", address, ", int64_t(i), ", type, ");\n");
         } else {
-          result +=
-              text("    const ", shape.vector ? "vec4 " : "T ", name, " = ",
-                   shape.vector ? "load_four" : "load_float", "(", address, ", int64_t(i), ", type, ");\n");
+          load_each("int64_t(" + index + ")");
         }
         break;
       case FusedOperand::Kind::strided:
-        if (shape.vector) {
-          result +=
-              text("    vec4 ", name, ";\n    [[unroll]] for (uint j = 0; j < 4; ++j) ", name,
-                   "[j] = load_float(", address, ", place(i * 4 + j, ", int(x.walk), "), ", type, ");\n");
-        } else {
-          result += text("    const T ", name, " = load_float(", address, ", place(i, ", int(x.walk), "), ",
-                         type, ");\n");
-        }
+        load_each(text("place(", index, ", ", int(x.walk), ")"));
         break;
     }
   }
-  return result;
 }
 
 std::string operand(const FusedShape& shape, size_t i, size_t k) {
@@ -108,7 +112,7 @@ std::string operand(const FusedShape& shape, size_t i, size_t k) {
     case FusedOperand::Kind::strided:
       break;
   }
-  return text("in", i, "_", k, shape.vector ? "[j]" : "");
+  return text("in", i, "_", k, "[k]", shape.vector ? "[j]" : "");
 }
 
 std::string computation(const FusedShape& shape, size_t i) {
@@ -145,19 +149,20 @@ std::string signature(const FusedShape& shape) {
 
 std::string fused_glsl(const FusedShape& shape) {
   bool special = false;
-  std::string functions, load, compute, keep, store;
+  std::string functions, outputs, compute, keep, store;
+  Loads loads;
   for (size_t i = 0; i < shape.members.size(); ++i) {
     const FusedMember& member = shape.members[i];
     if (member.use) {
       special |= kRowTexts[member.use.row].special;
       functions += function_of(member, i);
     }
-    load += loads(shape, i);
+    add_loads(shape, i, loads);
     compute += computation(shape, i);
     if (member.store < 0) continue;
     const std::string to = text("a", int(member.store), ", int64_t(i), ", type_number(member.result));
     if (shape.vector && member.result != DType::boolean) {
-      load += text("    vec4 out", i, ";\n");
+      outputs += text("      vec4 out", i, ";\n");
       keep += text("      out", i, "[j] = r", i, ";\n");
       store += text("    store_four(", to, ", out", i, ");\n");
     } else {
@@ -201,12 +206,16 @@ std::string fused_glsl(const FusedShape& shape) {
     whole += text("  for (uint d = 0; d < ", int(shape.dims),
                   "; ++d) {\n    size[d] = arguments.size[d];\n    [[unroll]] for (uint k = 0; k < ",
                   int(shape.walks), "; ++k) stride[k][d] = arguments.stride[k][d];\n  }\n");
-  whole += text(
-      "  const uint end = arguments.count", shape.vector ? " / 4" : "",
-      ";\n"
-      "  for (uint i = gl_GlobalInvocationID.x; i < end; i += gl_NumWorkGroups.x * gl_WorkGroupSize.x) {\n",
-      load, shape.vector ? "    [[unroll]] for (uint j = 0; j < 4; ++j) {\n" : "    {\n", compute, keep,
-      "    }\n", store, "  }\n}\n");
+  whole += loads.once;
+  const std::string turns =
+      text("    [[unroll]] for (uint k = 0; k < ", kInFlight,
+           "; ++k) {\n      const uint i = first + k * apart;\n      if (i >= end) continue;\n");
+  whole += text("  const uint end = arguments.count", shape.vector ? " / 4" : "",
+                ", apart = gl_NumWorkGroups.x * gl_WorkGroupSize.x;\n"
+                "  for (uint first = gl_GlobalInvocationID.x; first < end; first += apart * ",
+                kInFlight, ") {\n", loads.declared, turns, loads.in_turn, "    }\n", turns, outputs,
+                shape.vector ? "      [[unroll]] for (uint j = 0; j < 4; ++j) {\n" : "      {\n", compute,
+                keep, "      }\n", store, "    }\n  }\n}\n");
   return whole;
 }
 

@@ -45,7 +45,10 @@ class Storage final : public Counted, public Pooled<Storage> {
   // The queue with a call that will write here, or will read from here; null: none (deferral/call_queue.h).
   CallQueue* writer = nullptr;
   CallQueue* reader = nullptr;
-  uint32_t place = 0;            // in the table of that queue
+  uint32_t place = 0;   // in the table of that queue
+  uint32_t queued = 0;  // handles to this storage that are the queue's own
+  // Whether only one handle refers to it, beside those of the queue.
+  bool held_once() const { return use_count() == queued + 1; }
   uint32_t version = 0;          // counts in-place writes
   const char* last_writer = "";  // name of the op of the last in-place write
   SourceLine last_write;         // script line of the last in-place write

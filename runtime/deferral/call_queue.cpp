@@ -133,30 +133,29 @@ void CallQueue::note(const QueuedCall& queued) {
   for (const Tensor& x : call.in)
     if (in_memory(x)) {
       find_place(x.storage());
+      ++x.storage().queued;
       x.storage().reader = this;
       if (call.op->writes_inputs) x.storage().writer = this;
     }
   for (const Tensor& y : call.out) {
     find_place(y.storage());
+    ++y.storage().queued;
     y.storage().writer = this;
   }
 }
 
 void CallQueue::forget_places() {
-  for (Storage* const storage : places_) storage->writer = storage->reader = nullptr;
+  for (Storage* const storage : places_) {
+    storage->writer = storage->reader = nullptr;
+    storage->queued = 0;
+  }
   places_.clear();
 }
 
 // Of each storage, whether there is a handle to it that is not the queue's own.
 std::vector<uint8_t> CallQueue::find_alive() const {
-  std::vector<uint32_t> own(places_.size());
-  for (const QueuedCall& queued : calls_) {
-    for (const Tensor& x : queued.call.in)
-      if (in_memory(x)) ++own[x.storage().place];
-    for (const Tensor& y : queued.call.out) ++own[y.storage().place];
-  }
   std::vector<uint8_t> alive(places_.size());
-  for (size_t i = 0; i < places_.size(); ++i) alive[i] = places_[i]->use_count() > own[i];
+  for (size_t i = 0; i < places_.size(); ++i) alive[i] = places_[i]->use_count() > places_[i]->queued;
   return alive;
 }
 

@@ -174,6 +174,7 @@ int64_t elements(const Shape& rest) {
 
 // The memory of a tensor on the CPU: taken from it where only this handle refers to it, else a copy.
 Block memory_of(const Tensor& x) {
+  if (waiting_queue) compute_waiting_calls();
   const bool alone =
       x.use_count() == 1 && !x.node() && !x.body()->base && x.is_contiguous() && x.offset() == 0;
   if (alone && x.storage().use_count() == 1) {

@@ -14,7 +14,7 @@ namespace {
 
 // Whether the tensor's elements are not shared, so that an in-place addition is invisible elsewhere.
 bool is_sole_owner(const Tensor& x) {
-  return !is_batched(x) && x.use_count() == 1 && x.storage_ref()->use_count() == 1 && x.is_contiguous() &&
+  return !is_batched(x) && x.use_count() == 1 && x.storage().held_once() && x.is_contiguous() &&
          !x.body()->node;
 }
 
@@ -24,10 +24,11 @@ Tensor add_in_place(const Tensor& sum, const Tensor& more) {
   return apply_in_place(*add_op, {sum, more});
 }
 
+// A new sum of one that was put off can be a member of its group.
 void accumulate(Tensor& sum, Tensor more) {
   if (!sum.defined())
     sum = std::move(more);
-  else if (!context().grad_enabled && is_sole_owner(sum) && !is_batched(more))
+  else if (!context().grad_enabled && is_sole_owner(sum) && !is_batched(more) && !sum.storage().writer)
     add_in_place(sum, more);
   else
     sum = add(sum, more);
