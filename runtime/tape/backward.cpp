@@ -180,12 +180,13 @@ class Walk {
     order_.reserve(slots_.size());
     for (const Slot& slot : slots_) order_.push_back(slot.node);
     std::sort(order_.begin(), order_.end(), [](const Node* a, const Node* b) { return a->id > b->id; });
-    if (!pruned_ && !store_) move_waited_leaves(order_);
     Context& ctx = context();
     if (ctx.capture && depth_ == 0 && !batching_in_use) {
       capture_ = ctx.capture;
-      capture_->begin(order_);
+      captured_ = order_;
+      capture_->begin(captured_);
     }
+    if (!pruned_ && !store_) move_waited_leaves(order_);
   }
 
   void visit_all() {
@@ -349,7 +350,7 @@ class Walk {
   const uint64_t id_;
   const uint64_t oldest_;
   std::vector<Slot> slots_;
-  std::vector<Node*> order_;
+  std::vector<Node*> order_, captured_;  // as visited, and by descending id for the capture
   std::vector<Ref<Node>> roots_;
   std::vector<Node*> leaves_;
   Capture* capture_ = nullptr;

@@ -75,9 +75,9 @@ Tensor running_sum(const Backward&, int input);
 class Capture {
  public:
   virtual ~Capture() = default;
-  // Before the pass: every node that it will visit, in that order. Saved values are still there.
+  // Before the pass: every node that it will visit, by descending id, until its end. With their saved values.
   virtual void begin(std::span<Node* const> nodes) = 0;
-  // The complete gradient of a node's output; for a leaf the part added to .grad.
+  // The complete gradient of an output; for a leaf the part added to .grad. Those of after.h come earlier.
   virtual void gradient(const Node&, uint32_t output, const Tensor&) = 0;
   virtual bool keep(const Node&) = 0;  // true: the node's saved values are not freed
   virtual void end() = 0;              // also when the pass ended with an error

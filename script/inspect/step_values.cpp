@@ -261,8 +261,13 @@ bool StepValues::copy_leaves(KeptPass& pass, size_t most, const StepValues* befo
 void StepValues::gradient(const Node& node, uint32_t output, const Tensor& gradient) {
   if (!in_pass()) return;
   KeptPass& pass = *passes_.back();
-  while (cursor_ < pass.nodes.size() && pass.nodes[cursor_].id > node.id) ++cursor_;
-  if (cursor_ >= pass.nodes.size() || pass.nodes[cursor_].id != node.id) return;
+  // Mostly of the same node or of the next one; but a leaf that somebody waits for comes before older nodes.
+  const auto is_at = [&](size_t i) { return i < pass.nodes.size() && pass.nodes[i].id == node.id; };
+  if (!is_at(cursor_) && !is_at(++cursor_)) {
+    const int found = pass.find(node.id);
+    if (found < 0) return;
+    cursor_ = size_t(found);
+  }
   pass.nodes[cursor_].reached = true;
   const bool hooked = node.extras && !node.extras->hooks.empty();
   const bool given = cursor_ == 0 || hooked || (node.op && gradient.numel() == 1);
@@ -387,7 +392,8 @@ Tensor StepValues::source(const KeptPass& pass, const KeptNode& node, int input)
   const Found kept = kept_value(pass, at, input >= 0, size_t(std::max(input, 0)));
   const std::string name = input < 0 ? interned(node.name) : text("input ", input + 1, " of ", node.label());
   if (!kept.value.defined())
-    fail(name, " was not kept", kept.reason.empty() ? "" : ": ", kept.reason,
+    fail(over_budget_ ? "" : "Not captured: ", name, " was not kept", kept.reason.empty() ? "" : ": ",
+         kept.reason,
          over_budget_ ? text("; the budget is ", budget_.limit >> 20, " MiB, the Time panel sets it") : "");
   if (!kept.note.empty()) fail(name, " was ", kept.note);
   return kept.value;
@@ -457,7 +463,7 @@ StepValues::Found StepValues::value(size_t number, size_t node, bool input, size
   if (kept.value.defined() || !kept.reason.empty() || !check_wanted) return kept;
   const uint64_t maker = input ? pass.nodes[node].in[index].maker : pass.nodes[node].id;
   const int made_by = maker ? pass.find(maker) : -1;
-  if (made_by < 0) return {{}, "not kept: the call was not seen", {}};
+  if (made_by < 0) return {{}, "Not captured: its call was not seen", {}};
   const Key reason{maker, 0, pass.number};
   if (!failed_.contains(reason)) {
     compute_again(number, node, check_wanted);

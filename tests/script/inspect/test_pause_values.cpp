@@ -179,6 +179,24 @@ for step in lg.run.steps() do
 end
 )";
 
+// Gradients of leaves are wanted as soon as they are whole, so that these leaves are visited before older
+// nodes.
+constexpr const char* kRanks = R"(
+local lg = require "lunagrad"
+local nn, F = lg.nn, lg.nn.functional
+lg.manual_seed(1)
+local net = nn.Sequential(nn.Linear(6, 8), nn.ReLU(), nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 3))
+lg.distributed.data_parallel(net)
+local optimizer = lg.optim.Adam(net:parameters(), {lr = 0.01})
+for step in lg.run.steps() do
+  local loss = F.cross_entropy(net(lg.randn(4, 6)), lg.randint(0, 3, {4}))
+  optimizer:zero_grad()
+  loss:backward()
+  optimizer:step()
+  lg.run.log {loss = loss:item()}
+end
+)";
+
 struct Example {
   std::string file;
   std::map<std::string, std::string> set = {};
@@ -201,7 +219,8 @@ std::vector<Example> examples(const Folder& images) {
       {"11_higher_order.lua"},
       {"maml", {}, "", kMaml},
       {"penalty", {}, "", kPenalty},
-      {"blocks", {}, "", kBlocks}};
+      {"blocks", {}, "", kBlocks},
+      {"ranks", {}, "", kRanks}};
 }
 
 void start(Recorder& recorder, const Example& example, RunOptions options) {
