@@ -67,7 +67,7 @@ std::string place_of(int64_t index, const Shape& shape) {
     place = std::to_string(index % shape[d] + 1) + (place.empty() ? "" : ", ") + place;
     index /= shape[d];
   }
-  return shape.empty() ? "its only element" : "[" + place + "]";
+  return "[" + place + "]";
 }
 
 std::string counted(const Contents& c) {
@@ -92,9 +92,13 @@ struct Named {
 
 std::string message_of(const std::string& what, const Tensor& bad, const Contents& contents,
                        const std::vector<Named>& operands, const std::string& advice) {
-  std::string message = text(what, " of shape ", bad.shape(), ": ", counted(contents), " among ",
-                             contents.count, contents.count == 1 ? " element" : " elements",
-                             ", the first at ", place_of(contents.first_bad, bad.shape()));
+  std::string message =
+      text(what, bad.shape().empty() ? ", a scalar: " : text(" of shape ", bad.shape(), ": "));
+  if (contents.count == 1)
+    message += contents.nans ? "NaN" : "Inf";
+  else
+    message += text(counted(contents), " among ", contents.count, " elements, the first at ",
+                    place_of(contents.first_bad, bad.shape()));
   for (const Named& operand : operands)
     message += text("\n  ", operand.name, ": ", describe_contents(operand.value, operand.contents));
   if (!advice.empty()) message += "\n  " + advice;
@@ -192,8 +196,14 @@ Contents contents_of(const Tensor& x) {
 }
 
 std::string describe_contents(const Tensor& x, const Contents& c) {
-  std::string line = text(x.dtype(), ' ', x.shape());
+  std::string line = text(x.dtype(), ' ');
+  line += x.shape().empty() ? "scalar" : text(x.shape());
   if (!is_differentiable(x.dtype()) || c.count == 0) return line;
+  if (c.count == 1)
+    return line + (is_complex(x.dtype()) ? ", absolute value " : ", ") +
+           (c.finite() ? text(c.min)
+            : c.nans   ? "NaN"
+                       : "Inf");
   if (is_complex(x.dtype())) line += ", absolute values";
   if (c.nans + c.infs < c.count) line += text(" from ", c.min, " to ", c.max, ", mean ", c.mean);
   if (!c.finite()) line += ", " + counted(c);

@@ -28,6 +28,8 @@ local message = caught({"log: its result of shape [2, 3]: 2 Inf among 6 elements
   return lg.tensor {{1., 2., 0.}, {0., 3., 5.}}:log()
 end)
 assert(message:find("test_anomaly.lua:" .. here .. ": log", 1, true))
+caught({"log: its result, a scalar: NaN\n  input: f32 scalar, -2\n"}, function() return lg.tensor(-2.):log() end)
+caught({"log: its result of shape [1]: Inf\n  input: f32 [1], 0\n"}, function() return lg.tensor {0.}:log() end)
 
 -- Each cause in the forward pass and in the backward pass has its own sentence.
 local forward = {
