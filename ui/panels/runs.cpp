@@ -18,10 +18,12 @@
 #include "script/run/notes.h"
 #include "ui/base/redraw.h"
 #include "ui/panels/runs/comparison_window.h"
+#include "ui/panels/runs/own_run.h"
 #include "ui/runs/list.h"
 #include "ui/runs/parallel.h"
 #include "ui/widgets/icon.h"
 #include "ui/widgets/parallel_plot.h"
+#include "ui/window/outlined.h"
 #include "ui/window/theme.h"
 #include "ui/workbench/panel.h"
 
@@ -38,7 +40,7 @@ constexpr std::array<ColumnText, 10> kColumns = {{
     {RunColumn::name, "run", "Name of the run's folder, without its time.", 11},
     {RunColumn::outcome, "outcome",
      "How it ended: ok, error, numeric (NaN or Inf), stopped; running while its files change, unfinished if "
-     "it was cut off.",
+     "it was cut off; paused if this window's run is.",
      5},
     {RunColumn::steps, "steps", "Last step of how many.", 8},
     {RunColumn::last, "last", "Last value of the metric chosen above.", 6},
@@ -384,15 +386,18 @@ class RunsPanel final : public Panel {
   }
 
   void draw_row(Workbench& bench, size_t index) {
-    const RunSummary& run = bench.runs().runs()[index];
+    const RunSummary& read = bench.runs().runs()[index];
+    const std::optional<RunSummary> own = own_run(bench, read);
+    const RunSummary& run = own ? *own : read;
     ImGui::PushID(run.folder.c_str());
     ImGui::TableNextRow(0, ImGui::GetFrameHeight());
     ImGui::TableNextColumn();
     bool shown = bench.runs().shows(run.folder);
     ImGui::BeginDisabled(!run.problem.empty());
-    if (ImGui::Checkbox("##shown", &shown)) bench.curves().show(run.folder, shown);
+    if (tick_box("##shown", &shown)) bench.curves().show(run.folder, shown);
     ImGui::EndDisabled();
     bench.description().add_last("runs.show", run.name + (shown ? " shown" : ""));
+    explain("A tick shows the curves of the run in Curves.");
     if (ImGui::TableNextColumn()) draw_star_cell(bench, run);
     ImGui::TableNextColumn();
     const bool selected = selected_.count(run.folder) > 0;
@@ -405,11 +410,11 @@ class RunsPanel final : public Panel {
                           {0, ImGui::GetFrameHeight()}))
       select(run.folder);
     // The item is as wide as the table, which may be scrolled: the description contains the cell.
-    bench.description().add(
-        "runs.run",
-        run.name + " " + (run.problem.empty() ? outcome_of(bench, run) + " " + run.note : run.problem) +
-            (selected ? " selected" : ""),
-        cell, {cell.x + em(3), cell.y + ImGui::GetFrameHeight()});
+    bench.description().add("runs.run",
+                            run.name + " " +
+                                (run.problem.empty() ? run.outcome + " " + run.note : run.problem) +
+                                (selected ? " selected" : ""),
+                            cell, {cell.x + em(3), cell.y + ImGui::GetFrameHeight()});
     explain(run.problem.empty() ? (run.folder + "\nscript " + run.script).c_str() : run.problem.c_str());
     if (!run.problem.empty()) {
       // The error text uses the space of all cells to the right, which are empty.
@@ -421,20 +426,12 @@ class RunsPanel final : public Panel {
         ImGui::PopClipRect();
       }
     } else {
-      draw_cells(run, outcome_of(bench, run), differences_[index]);
+      draw_cells(run, differences_[index]);
     }
     ImGui::PopID();
   }
 
-  // The files of a run do not tell whether it is paused; the window's own run does.
-  static std::string outcome_of(const Workbench& bench, const RunSummary& run) {
-    const Journal& journal = bench.journal();
-    const bool paused = journal.state() == SessionState::paused && !journal.run_folder().empty() &&
-                        full_path(journal.run_folder()) == run.folder;
-    return paused && run.outcome == "running" ? "paused" : run.outcome;
-  }
-
-  void draw_cells(const RunSummary& run, const std::string& outcome, const std::string& difference) {
+  void draw_cells(const RunSummary& run, const std::string& difference) {
     const auto cell = [](const std::string& text, ImU32 color) {
       if (!ImGui::TableNextColumn()) return;
       ImGui::AlignTextToFramePadding();
@@ -446,6 +443,7 @@ class RunsPanel final : public Panel {
     // 2026-01-31T23:59:59Z
     std::string started = run.started.substr(0, 16);
     if (started.size() == 16) started[10] = ' ';
+    const std::string& outcome = run.outcome;
     cell(outcome, outcome == "ok"                              ? t.good
                   : outcome == "running"                       ? t.accent
                   : outcome == "paused"                        ? t.warning
@@ -473,6 +471,7 @@ class RunsPanel final : public Panel {
     draw_star(ImGui::GetWindowDrawList(), {at.x + side / 2, at.y + side / 2}, side * 0.32f, run.starred,
               run.starred ? theme().warning : theme().faint);
     bench.description().add_last("runs.star", run.name + (run.starred ? " starred" : ""));
+    explain(run.starred ? "Removes the star." : "Stars the run.");
   }
 
   // A page beside the folder of the first run; an existing file stays.
