@@ -241,7 +241,7 @@ std::string charts_as_svg(const std::vector<SvgChart>& charts, const PlotAxis& a
       svg.write(frame.min.x - 6, y + 4, "end", axis_number(y_ticks[i], tick_distance(frame.y, y_ticks, i)),
                 svg.text_);
     }
-    const auto x_ticks = axis_ticks(frame.x, frame.x0, frame.x1, 10);
+    const auto x_ticks = axis.ticks(10);
     for (size_t i = 0; i < x_ticks.size(); ++i) {
       const float x = frame.px(x_ticks[i]);
       svg.line(x, frame.min.y, x, frame.max.y, svg.grid_);

@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "runtime/figures.h"
+#include "ui/base/counted.h"
 
 namespace lunagrad {
 namespace {
@@ -81,15 +82,15 @@ void draw_distributions(const char* id, size_t count, const std::function<Distri
       const double low = (*d.edges)[i], high = (*d.edges)[i + 1];
       const bool around_zero = low <= 0 && high > 0;
       const int64_t n = (*d.counts)[i] - (around_zero ? std::min(d.zeros, (*d.counts)[i]) : 0);
-      const char* const format = around_zero ? "step %lld: %lld values from %.3g to %.3g, excluding zeros"
-                                             : "step %lld: %lld values from %.3g to %.3g";
+      const char* const format = around_zero ? "step %lld: %s from %.3g to %.3g, excluding zeros"
+                                             : "step %lld: %s from %.3g to %.3g";
       if (cell(lower - height * row_of(high), lower - height * row_of(low), n))
-        std::snprintf(tip, sizeof tip, format, step, static_cast<long long>(n), low, high);
+        std::snprintf(tip, sizeof tip, format, step, counted(n, "value").c_str(), low, high);
     }
     if (!zero_row) continue;
     list->AddRectFilled({column.low, zero_high}, {column.high, zero_low}, colors.background);
     if (cell(zero_high, zero_low, d.zeros))
-      std::snprintf(tip, sizeof tip, "step %lld: %lld values are 0", step, static_cast<long long>(d.zeros));
+      std::snprintf(tip, sizeof tip, "step %lld: %s of 0", step, counted(d.zeros, "value").c_str());
   }
   const auto label = [&](float y, const char* text) {
     list->AddText({left - ImGui::CalcTextSize(text).x - 0.3f * line, y - line / 2}, colors.muted, text);

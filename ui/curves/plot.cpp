@@ -257,7 +257,7 @@ void draw_axes(ImDrawList* list, const PlotFrame& frame, const PlotAxis& axis, b
                   {std::round(frame.min.x - em(0.4f) - width_of(text)), std::round(y - small / 2)},
                   colors.muted, text.c_str());
   }
-  const auto x_ticks = axis_ticks(frame.x, frame.x0, frame.x1, std::max(3, int(frame.width() / em(5))));
+  const auto x_ticks = axis.ticks(std::max(3, int(frame.width() / em(5))));
   const float label_width = labelled ? width_of(axis.label) + em(0.6f) : 0;
   float behind = -INFINITY;
   for (size_t i = 0; i < x_ticks.size(); ++i) {
@@ -327,6 +327,10 @@ void PlotAxis::update(double first, double last, double least_positive) {
   if (mode == Mode::fit) {
     low = first;
     high = last;
+    if (!log && first == last) {  // the only point is in the middle
+      low -= 1;
+      high += 1;
+    }
   } else if (mode == Mode::follow) {
     low = last - window;
     high = last;
@@ -334,6 +338,12 @@ void PlotAxis::update(double first, double last, double least_positive) {
   if (log && !(low > 0)) low = std::isfinite(least_positive) ? least_positive : 1;
   if (!(high - low > 1e-9 * std::max(std::abs(low), 1e-3))) high = low + std::max(1.0, std::abs(low) * 1e-6);
   hovering = std::exchange(hovering_next, false);
+}
+
+std::vector<double> PlotAxis::ticks(int count) const {
+  std::vector<double> found = axis_ticks(scale, low, high, count);
+  if (label == "step") std::erase_if(found, [](double x) { return x != std::round(x); });
+  return found;
 }
 
 std::string axis_number(double value, double step) {

@@ -27,6 +27,8 @@ struct PlotAxis {
   double hover = 0;
   // Once a frame, with the extent of all data and the smallest positive x.
   void update(double first, double last, double least_positive);
+  // About so many; of steps whole numbers.
+  std::vector<double> ticks(int count) const;
 
   bool hovering_next = false;  // set while drawing, for all charts of the next frame
 };

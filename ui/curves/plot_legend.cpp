@@ -4,6 +4,8 @@
 #include <cmath>
 
 #include "runtime/figures.h"
+#include "ui/base/counted.h"
+#include "ui/window/outlined.h"
 #include "ui/window/theme.h"
 
 namespace lunagrad {
@@ -30,7 +32,7 @@ void explain_line(const PlotLine& line, bool hidden) {
   const Curve& curve = *line.raw;
   ImGui::BeginTooltip();
   text_in(line.color, "%s", line.name.c_str());
-  ImGui::Text("%zu points, last %s at %s", curve.points(),
+  ImGui::Text("%s, last %s at %s", counted(int64_t(curve.points()), "point").c_str(),
               number_figure(curve.y(curve.size() - 1), 9).c_str(),
               number_figure(curve.x(curve.size() - 1), 9).c_str());
   const CurveRange range = curve.range(0, curve.size());
@@ -149,7 +151,7 @@ void PlotLegend::draw_list(PlotState& state, const PlotColors& colors) const {
   for (const Entry& entry : entries_) {
     ImGui::PushID(entry.line->name.c_str());
     bool on = !state.hidden.count(entry.line->name);
-    if (ImGui::Checkbox("##on", &on)) toggle(state, entry.line->name);
+    if (tick_box("##on", &on)) toggle(state, entry.line->name);
     ImGui::SameLine();
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const float middle = at.y + ImGui::GetFrameHeight() / 2;

@@ -196,6 +196,14 @@ TEST_CASE("an axis fits, follows and begins above 0 when it is logarithmic") {
   CHECK(axis.low == 1);
 }
 
+TEST_CASE("the only point is in the middle, and steps are whole numbers") {
+  PlotAxis axis;
+  axis.update(10, 10, 10);
+  CHECK(axis.ticks(9) == std::vector<double>{9, 10, 11});
+  axis.label = "seconds";
+  CHECK(axis.ticks(9).size() > 3);
+}
+
 TEST_CASE("a mark has the longest label that fits; several marks are counted by kind") {
   const PlotMark lr{1, "edit", "lr 0.05", 0, ""}, reload{2, "reload", "", 0, ""};
   const auto labels = [](std::vector<const PlotMark*> marks) { return mark_labels(marks); };
