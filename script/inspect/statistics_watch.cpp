@@ -12,6 +12,12 @@
 namespace lunagrad {
 namespace {
 
+// "train.lua:12", without folders: a name in a table.
+std::string brief(SourceLine line) {
+  const std::string place = to_string(line);
+  return place.substr(place.find_last_of('/') + 1);
+}
+
 // The steps between two measured ones take this many times the cost of measuring: at most 1/51 of the time is
 // spent on it.
 constexpr uint64_t kPause = 50;
@@ -266,8 +272,7 @@ void StatisticsWatch::end_step(int64_t step) {
       ParameterStatistics& p = made->parameters.emplace_back(leaf.found);
       p.place = {interned(node.line.file), node.line.line};
       p.name = interned(node.name);
-      if (p.name.empty())
-        p.name = node.line.known() ? "leaf of " + to_string(node.line) : text("leaf ", node.id);
+      if (p.name.empty()) p.name = node.line.known() ? "leaf of " + brief(node.line) : text("leaf ", node.id);
       if (const int count = ++named[p.name]; count > 1) p.name += text(" (", count, ")");
       p.shape.assign(node.out[0].layout->shape.begin(), node.out[0].layout->shape.end());
       p.node = node.id;

@@ -25,14 +25,16 @@ bool Closing::draw(Workbench& bench) {
   const Journal& journal = bench.journal();
   // If the run ends while the question is shown, the question is answered.
   if (!journal.active()) return true;
-  if (opening_) ImGui::OpenPopup("Training is running");
+  const std::string title =
+      std::string(journal.state() == SessionState::paused ? "Training is paused" : "Training is running") +
+      "###closing";
+  if (opening_) ImGui::OpenPopup(title.c_str());
   opening_ = false;
   const ImVec2 window = ImGui::GetMainViewport()->Size;
   const float width = std::min(em(30), window.x - em(1));
   ImGui::SetNextWindowPos({(window.x - width) / 2, std::min(em(6), window.y / 4)});
   ImGui::SetNextWindowSize({width, 0});
-  if (!ImGui::BeginPopupModal("Training is running", nullptr,
-                              ImGuiWindowFlags_NoResize | ImGuiWindowFlags_NoMove)) {
+  if (!ImGui::BeginPopupModal(title.c_str(), nullptr, ImGuiWindowFlags_NoResize | ImGuiWindowFlags_NoMove)) {
     state_ = State::none;
     return false;
   }
@@ -55,20 +57,21 @@ bool Closing::draw(Workbench& bench) {
     return chosen;
   };
   if (state_ == State::asking) {
-    const bool keeps = choice("Keep running", "closing.go_on", "Keeps the window open. Escape.");
+    const bool keeps = choice("Keep the window open", "closing.go_on", "The run stays as it is. Escape.");
     ImGui::SetItemDefaultFocus();
     if (keeps || key_pressed(GLFW_KEY_ESCAPE, false)) {
       ImGui::CloseCurrentPopup();
       state_ = State::none;
     }
-    if (choice("Stop", "closing.stop",
+    if (choice("Stop with a checkpoint", "closing.stop",
                "Finishes the step, saves a checkpoint and closes the window. lunagrad run --resume continues "
                "from there.")) {
       bench.control().stop();
       state_ = State::stopping;
     }
   }
-  if (choice("Stop now", "closing.now", "Interrupts the step. Progress since the last checkpoint is lost.")) {
+  if (choice("Stop now, without a checkpoint", "closing.now",
+             "Interrupts the step. Progress since the last checkpoint is lost.")) {
     bench.control().interrupt();
     state_ = State::now;
   }

@@ -27,7 +27,7 @@ void App::add_commands() {
                 [scale_by] { scale_by(1.1f); }, [] { return font_scale() < 4; }});
   commands.add({"Window: smaller text", "Ctrl+-", "Shrinks text and controls.",
                 [scale_by] { scale_by(1 / 1.1f); }, [] { return font_scale() > 0.75f; }});
-  commands.add({"Window: Reset text size", "Ctrl+0", "Uses the monitor's scale again.",
+  commands.add({"Window: reset text size", "Ctrl+0", "Uses the monitor's scale again.",
                 [this] { bench_.shell().settings().scale = 0; }});
   commands.add({"Window: close", "Ctrl+Q", "Closes the window. Asks first while a script is running.",
                 [this] { window_.set_wants_to_close(true); }});

@@ -374,12 +374,20 @@ void GraphCanvas::draw_box(const View& view, int index) const {
   if (!both) size = fitting(title, 1.15f);
   if (size < kSmallest) return draw_failure(view, mark, min, max);
   const float pitch = both ? std::max(size * kLine / kUnit * 0.9f, kLine * zoom_) : size * 1.15f;
-  float y = std::round((min.y + max.y) / 2 - (both ? pitch : pitch / 2));
+  const float center = (min.y + max.y) / 2;
+  float y = std::round(center - (both ? pitch : pitch / 2));
+  // A pill is narrower above and below its middle.
+  const auto width_at = [&](float line_middle, float its_size) {
+    const float from_center = std::abs(line_middle - center) + 0.36f * its_size;
+    const float inset =
+        node.pill ? rounding - std::sqrt(std::max(rounding * rounding - from_center * from_center, 0.0f)) : 0;
+    return max.x - min.x - 4 - 2 * inset;
+  };
   const auto line = [&](bool bold, float its_size, ImU32 color, std::string_view whole) {
     // Small glyphs are wider, relative to their height, than those by which the box was measured.
     Fonts::Label label = fonts().label(bold, its_size, whole);
     const float least = std::min(kSmallest, label.size);
-    while (label.size > least && label.width(whole) > max.x - min.x - 4)
+    while (label.size > least && label.width(whole) > width_at(y + pitch / 2, label.size))
       label = fonts().label(bold, label.size - 1, whole);
     const std::string text = fitting_text(whole, label, max.x - min.x - 4);
     view.list->AddText(label.font, label.size,
@@ -392,13 +400,14 @@ void GraphCanvas::draw_box(const View& view, int index) const {
   draw_failure(view, mark, min, max);
 }
 
-// A cross in the corner.
+// A cross on the corner, where it covers no name.
 void GraphCanvas::draw_failure(const View& view, const Mark& mark, ImVec2 min, ImVec2 max) const {
   if (!mark.failed) return;
-  const float arm = 4 * zoom_;
-  const ImVec2 at{max.x - 10 * zoom_, min.y + 9 * zoom_};
-  view.list->AddLine({at.x - arm, at.y - arm}, {at.x + arm, at.y + arm}, view.colors.text, 2 * zoom_);
-  view.list->AddLine({at.x - arm, at.y + arm}, {at.x + arm, at.y - arm}, view.colors.text, 2 * zoom_);
+  const float arm = std::max(3.0f, 4 * zoom_), line = std::max(1.5f, 2 * zoom_);
+  const ImVec2 at{max.x, min.y};
+  view.list->AddCircleFilled(at, 2 * arm, view.colors.bad);
+  view.list->AddLine({at.x - arm, at.y - arm}, {at.x + arm, at.y + arm}, view.colors.box, line);
+  view.list->AddLine({at.x - arm, at.y + arm}, {at.x + arm, at.y - arm}, view.colors.box, line);
 }
 
 // In the lower right corner with the aspect ratio of the picture, if a part of it is out of sight.

@@ -1,9 +1,29 @@
 #include <algorithm>
+#include <sstream>
+#include <string>
+#include <vector>
 
 #include "ui/window/theme.h"
 #include "ui/workbench/panel.h"
 
 namespace lunagrad {
+namespace {
+
+// Lines that break at spaces only: Dear ImGui also breaks within names such as lg.run.log.
+std::vector<std::string> wrapped(const char* text, float width) {
+  std::vector<std::string> lines(1);
+  std::istringstream words(text);
+  for (std::string word; words >> word;) {
+    const std::string longer = lines.back().empty() ? word : lines.back() + " " + word;
+    if (lines.back().empty() || ImGui::CalcTextSize(longer.c_str()).x <= width)
+      lines.back() = longer;
+    else
+      lines.push_back(word);
+  }
+  return lines;
+}
+
+}  // namespace
 
 #define PANEL(name) std::unique_ptr<Panel> make_##name##_panel();
 #include "ui/panels/panels.def"
@@ -31,18 +51,21 @@ void draw_empty(const char* headline, const char* sentence) {
   const ImVec2 room = ImGui::GetContentRegionAvail();
   const float wrap = std::min(room.x - em(2), em(26));
   if (wrap < em(4)) return;
-  const ImVec2 size = ImGui::CalcTextSize(sentence, nullptr, false, wrap);
-  const float height = size.y + em(1.6f), left = ImGui::GetCursorPosX();
+  const std::vector<std::string> lines = wrapped(sentence, wrap);
+  const float height = float(lines.size()) * ImGui::GetTextLineHeight() + em(1.6f),
+              left = ImGui::GetCursorPosX();
   ImGui::SetCursorPosY(ImGui::GetCursorPosY() + std::max(0.0f, (room.y - height) / 2));
   ImGui::PushFont(fonts().bold);
   ImGui::SetCursorPosX(left + (room.x - ImGui::CalcTextSize(headline).x) / 2);
   text_in(theme().muted, "%s", headline);
   ImGui::PopFont();
-  const float start = left + (room.x - size.x) / 2;
-  ImGui::SetCursorPosX(start);
-  ImGui::PushTextWrapPos(start + wrap);
-  text_in(theme().faint, "%s", sentence);
-  ImGui::PopTextWrapPos();
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, 0});
+  for (const std::string& line : lines) {
+    const float free = room.x - ImGui::CalcTextSize(line.c_str()).x;
+    ImGui::SetCursorPosX(left + std::max(free / 2, 0.0f));
+    text_in(theme().faint, "%s", line.c_str());
+  }
+  ImGui::PopStyleVar();
 }
 
 }  // namespace lunagrad

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "runtime/op.h"
+#include "ui/window/outlined.h"
 #include "ui/window/theme.h"
 #include "ui/workbench/panel.h"
 
@@ -113,8 +114,10 @@ class BreakpointsPanel final : public Panel {
       explain("Checks results, gradients, or both.");
     }
     ImGui::SameLine();
-    if (ImGui::Button("Add") || entered) add(bench, form.condition);
+    const bool pressed = ImGui::Button("Add");
     bench.description().add_last("breakpoints.add", "");
+    explain("Adds this breakpoint.");
+    if (pressed || entered) add(bench, form.condition);
     if (!problem_.empty()) {
       ImGui::PushTextWrapPos(0);
       text_in(theme().bad, "%s", problem_.c_str());
@@ -197,7 +200,7 @@ class BreakpointsPanel final : public Panel {
       ImGui::TableNextRow();
       ImGui::TableNextColumn();
       bool on = one.enabled;
-      if (ImGui::Checkbox("##on", &on)) {
+      if (tick_box("##on", &on)) {
         Breakpoint changed = one;
         changed.enabled = on;
         bench.breakpoints().change(changed);
@@ -217,8 +220,10 @@ class BreakpointsPanel final : public Panel {
       bench.description().add_last("breakpoints.hits", what + ": " + hits);
       if (one.condition == Condition::line && one.hits == 0) explain("Only lines that call an op can pause.");
       ImGui::TableNextColumn();
-      if (ImGui::Button("Remove")) bench.breakpoints().remove(one.id);
+      const bool gone = ImGui::Button("Remove");
       bench.description().add_last("breakpoints.remove", what);
+      explain("Removes this breakpoint.");
+      if (gone) bench.breakpoints().remove(one.id);
       ImGui::PopID();
     }
     ImGui::EndTable();

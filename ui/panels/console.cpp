@@ -13,6 +13,7 @@
 #include "ui/runs/console_lines.h"
 #include "ui/text/log_view.h"
 #include "ui/text/prompt.h"
+#include "ui/window/outlined.h"
 #include "ui/window/theme.h"
 #include "ui/workbench/links.h"
 #include "ui/workbench/panel.h"
@@ -66,7 +67,9 @@ class ConsolePanel final : public Panel {
         draw_empty("Nothing printed yet", "Output and errors of the script appear here.");
       else
         draw_empty("No lines match",
-                   (count_figure(int64_t(lines_.hidden())) + " lines are hidden by it.").c_str());
+                   lines_.hidden() == 1
+                       ? "One line is hidden."
+                       : (count_figure(int64_t(lines_.hidden())) + " lines are hidden.").c_str());
       ImGui::EndChild();
     } else {
       draw_lines(bench, size);
@@ -117,7 +120,7 @@ class ConsolePanel final : public Panel {
     if (!ImGui::BeginPopup("kinds")) return;
     for (size_t i = 0; i < std::size(kKinds); ++i) {
       bool shown = kinds_ >> int(kKinds[i]) & 1;
-      if (ImGui::Checkbox(kKindNames[i], &shown)) kinds_ ^= 1u << int(kKinds[i]);
+      if (tick_box(kKindNames[i], &shown)) kinds_ ^= 1u << int(kKinds[i]);
       bench.description().add_last("console.kind", std::string(kKindNames[i]) + (shown ? " on" : " off"));
     }
     ImGui::EndPopup();

@@ -332,6 +332,7 @@ class CurvesPanel final : public Panel {
       ImGui::EndCombo();
     }
     bench.description().add_last("curves.export.what", chosen_);
+    explain("All charts, or one.");
     ImGui::SetNextItemWidth(em(32));
     ImGui::InputText("##path", path_, sizeof path_);
     bench.description().add_last("curves.export.path", path_);

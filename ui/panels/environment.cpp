@@ -84,7 +84,8 @@ class EnvironmentPanel final : public Panel {
       const unsigned cores = std::thread::hardware_concurrency();
       row(bench, "processors", std::to_string(cores));
       row(bench, "memory",
-          bytes_figure(memory_.available) + " of " + bytes_figure(memory_.total) + " available",
+          bytes_figure(memory_.total - memory_.available) + " of " + bytes_figure(memory_.total) +
+              " in use, " + bytes_figure(memory_.available) + " available",
           memory_.total > 0 ? 1 - memory_.available / memory_.total : -1);
       row(bench, "this process", bytes_figure(memory_.resident) + " resident",
           memory_.total > 0 ? memory_.resident / memory_.total : -1);

@@ -162,7 +162,9 @@ class GradientsPanel final : public Panel {
   // The parameter whose histogram is shown, where the table has no room.
   void draw_choice(Workbench& bench) {
     ImGui::SetNextItemWidth(std::min(em(16), ImGui::GetContentRegionAvail().x));
-    if (!ImGui::BeginCombo("##parameter", chosen_.c_str())) return;
+    const bool open = ImGui::BeginCombo("##parameter", chosen_.c_str());
+    explain("The parameter whose histogram is shown.");
+    if (!open) return;
     for (const ParameterHistory& p : bench.gradients().parameters())
       if (ImGui::Selectable(p.name.c_str(), p.name == chosen_)) chosen_ = p.name;
     ImGui::EndCombo();
@@ -380,7 +382,7 @@ class GradientsPanel final : public Panel {
     if (updates) {
       guide.append(first, 1e-3);
       guide.append(std::max(last, first + 1), 1e-3);
-      lines.push_back({.name = "1e-3, usual", .raw = &guide, .color = t.good});
+      lines.push_back({.name = "1e-3, usual", .raw = &guide, .color = t.muted});
     }
     axis_.update(first, last, std::max(first, 1.0));
     state_.y = AxisScale::Kind::log;

@@ -136,6 +136,7 @@ class HelpPanel final : public Panel {
     if (example == examples_.end()) return read_.clear();
     const bool back = ImGui::Button("All examples");
     bench.description().add_last("example.back", "");
+    explain("Back to the list.");
     ImGui::SameLine();
     buttons(bench, *example);
     ImGui::SameLine();

@@ -312,7 +312,8 @@ class InspectorPanel final : public Panel {
     const std::string label = node.op == "leaf" ? tensor.name : node.op + "-" + tensor.name;
     const ImVec2 room = ImGui::GetContentRegionAvail();
     const bool beside = room.x > em(36) && room.x > 1.2f * room.y;
-    const float gap = em(0.6f), height = std::max((room.y - gap) / 2, em(kLeastHeight));
+    const float gap = em(0.6f), height = std::max({(room.y - gap) / 2, em(kLeastHeight),
+                                                   value_.least_height(), gradient_.least_height()});
     const ImVec2 half = beside ? ImVec2{(room.x - gap) / 2, room.y} : ImVec2{0, height};
     const ValueProbe::Look before_value = value_.look(choice_), before_gradient = gradient_.look(choice_);
     ImGui::BeginChild("output", half);

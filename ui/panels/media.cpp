@@ -7,6 +7,7 @@
 
 #include "runtime/figures.h"
 #include "ui/base/axis_scale.h"
+#include "ui/base/counted.h"
 #include "ui/widgets/value_view.h"
 #include "ui/window/texture.h"
 #include "ui/window/theme.h"
@@ -68,8 +69,8 @@ class MediaPanel final : public Panel {
       if (ImGui::IsItemHovered()) {
         const std::string help =
             std::string(kind_name(all[i].kind)) + " " + printable(all[i].name) + ": " +
-            count_figure(int64_t(all[i].entries.size())) + " steps, " + bytes_figure(double(all[i].bytes)) +
-            (all[i].thinned ? "; " + count_figure(all[i].thinned) + " older ones were dropped" : "");
+            counted(int64_t(all[i].entries.size()), "step") + ", " + bytes_figure(double(all[i].bytes)) +
+            (all[i].thinned ? "; " + count_figure(all[i].thinned) + " older left out" : "");
         explain(help.c_str());
       }
     }
@@ -166,10 +167,10 @@ class MediaPanel final : public Panel {
 
   void draw_histogram(Workbench& bench, const MediaSeries& series) {
     const Media& media = *series.entries[size_t(at_)].media;
-    const std::string said = count_figure(media.count) + " values  min " + number_figure(media.min) +
-                             "  max " + number_figure(media.max) + "  mean " + number_figure(media.mean) +
-                             "  std " + number_figure(media.std) + "  zeros " + count_figure(media.zeros) +
-                             "  NaN " + count_figure(media.nans) + "  Inf " + count_figure(media.infinities);
+    const std::string said = counted(media.count, "value") + "  min " + number_figure(media.min) + "  max " +
+                             number_figure(media.max) + "  mean " + number_figure(media.mean) + "  std " +
+                             number_figure(media.std) + "  zeros " + count_figure(media.zeros) + "  NaN " +
+                             count_figure(media.nans) + "  Inf " + count_figure(media.infinities);
     ImGui::PushTextWrapPos(0);
     text_in(media.nans + media.infinities > 0 ? theme().bad : theme().muted, "%s", said.c_str());
     ImGui::PopTextWrapPos();
@@ -206,7 +207,7 @@ class MediaPanel final : public Panel {
       list->AddRectFilled({left + 0.5f, top}, {left + std::max(width - 0.5f, 1.0f), floor},
                           theme().series[0]);
       if (ImGui::IsItemHovered() && mouse.x >= left && mouse.x < left + width)
-        ImGui::SetTooltip("%s values from %s up to %s", count_figure(media.counts[i]).c_str(),
+        ImGui::SetTooltip("%s from %s up to %s", counted(media.counts[i], "value").c_str(),
                           number_figure(media.edges[i]).c_str(), number_figure(media.edges[i + 1]).c_str());
     }
     list->AddText({at.x + 3, at.y + 1}, theme().faint, (count_figure(most) + " in the largest bin").c_str());

@@ -9,6 +9,7 @@
 
 #include "runtime/figures.h"
 #include "ui/window/input.h"
+#include "ui/window/outlined.h"
 #include "ui/window/theme.h"
 #include "ui/workbench/panel.h"
 
@@ -109,7 +110,7 @@ class ParametersPanel final : public Panel {
       ImGui::EndCombo();
     } else if (!param.number && (value == "true" || value == "false")) {
       bool on = value == "true";
-      if (ImGui::Checkbox("##value", &on)) set(on ? "true" : "false");
+      if (tick_box("##value", &on)) set(on ? "true" : "false");
     } else if (param.number && param.min && param.max) {
       draw_slider(bench, param, value);
     } else {

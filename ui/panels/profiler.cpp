@@ -8,6 +8,7 @@
 #include "runtime/figures.h"
 #include "runtime/io/atomic_file.h"
 #include "runtime/trace.h"
+#include "ui/base/counted.h"
 #include "ui/panels/profile/ranks.h"
 #include "ui/panels/profile/timeline.h"
 #include "ui/tape/op_family.h"
@@ -79,10 +80,13 @@ class ProfilerPanel final : public Panel {
     draw_bar(bench);
     if (!view_ || (chosen_ == kRanks && !ranks_)) {
       if (bench.journal().active())
-        draw_empty("Measuring", "The next whole step appears here.");
+        draw_empty("Measuring", bench.journal().state() == SessionState::paused
+                                    ? "The next whole step appears here: Step (F8) or Continue (F5)."
+                                    : "The next whole step appears here.");
       else
-        draw_empty("Nothing measured yet",
-                   "Run a script to see the time of each step by operation, line and module.");
+        draw_empty("Nothing measured",
+                   "Steps are measured while this panel is shown and a script runs: their time by "
+                   "operation, line and module, and their memory.");
       return;
     }
     if (chosen_ == kRanks)
@@ -194,7 +198,10 @@ class ProfilerPanel final : public Panel {
         {"backward", t.backward_ns, theme().series[1],
          "Backward passes: operations, and the walk over the tape."},
         {"optimizer", t.optimizer_ns, theme().series[2], "The steps of optimizers."},
-        {"Lua", t.script_ns, theme().series[3], "Everything else: the script itself, printing, logging."}};
+        {ranks_ ? "Lua and ranks" : "Lua", t.script_ns, theme().series[3],
+         ranks_
+             ? "Everything else: the script itself, and its exchange with other ranks, which Ranks divides."
+             : "Everything else: the script itself, printing, logging."}};
     if (t.waiting_ns > 0)
       parts.push_back({kWaiting, t.waiting_ns, theme().faint,
                        "Waiting for the device to compute a value, as the loss. If this is most of a step, "
@@ -221,14 +228,14 @@ class ProfilerPanel final : public Panel {
       bench.description().add_last("profiler.part", text);
       explain(part.help);
     }
-    std::snprintf(text, sizeof text, "%s of %s steps measured", count_figure(view_->measured).c_str(),
-                  count_figure(view_->measured + view_->passed_over).c_str());
+    std::snprintf(text, sizeof text, "%s of %s measured", count_figure(view_->measured).c_str(),
+                  counted(view_->measured + view_->passed_over, "step").c_str());
     flow(text);
     text_in(theme().faint, "%s", text);
     bench.description().add_last("profiler.measured", text);
     for (const ProfileFallback& missing : view_->fallbacks) {
-      std::snprintf(text, sizeof text, "%s ran on the CPU %s times: %s", missing.op.c_str(),
-                    count_figure(missing.calls).c_str(), missing.reason.c_str());
+      std::snprintf(text, sizeof text, "%s ran on the CPU %s: %s", missing.op.c_str(),
+                    counted(missing.calls, "time").c_str(), missing.reason.c_str());
       text_in(theme().bad, "%s", text);
       bench.description().add_last("profiler.fallback", text);
     }
@@ -333,12 +340,15 @@ class ProfilerPanel final : public Panel {
                         : chosen_ == kOps ? theme().family[size_t(op_family(row.name))]
                                           : theme().text;
     ImGui::PushStyleColor(ImGuiCol_Text, color);
-    const bool clicked = ImGui::Selectable(name_of(row, chosen_), false, ImGuiSelectableFlags_SpanAllColumns);
+    // The file name distinguishes lines; the tooltip has the folders.
+    std::string name = name_of(row, chosen_);
+    if (chosen_ == kLines) name = name.substr(name.find_last_of('/') + 1);
+    const bool clicked = ImGui::Selectable(name.c_str(), false, ImGuiSelectableFlags_SpanAllColumns);
     ImGui::PopStyleColor();
     char text[200];
     const double whole = std::max(tables_.length_ns, 1.0);
-    std::snprintf(text, sizeof text, "%s self %s calls %s", name_of(row, chosen_),
-                  duration_figure(row.self()).c_str(), count_figure(row.calls).c_str());
+    std::snprintf(text, sizeof text, "%s self %s calls %s", name.c_str(), duration_figure(row.self()).c_str(),
+                  count_figure(row.calls).c_str());
     bench.description().add_last("profiler.row", text);
     if (ImGui::IsItemHovered()) show_tip(bench, row);
     ImGui::PopID();
@@ -377,8 +387,8 @@ class ProfilerPanel final : public Panel {
       text_in(theme().muted, "Floating point operations: %s.",
               row.formula.empty() ? "no formula is known" : row.formula.c_str());
     if (row.fallbacks > 0)
-      text_in(theme().bad, "%s calls ran on the CPU, since the device lacks the operation.",
-              count_figure(row.fallbacks).c_str());
+      text_in(theme().bad, "%s ran on the CPU, since the device lacks the operation.",
+              counted(row.fallbacks, "call").c_str());
     ImGui::PopTextWrapPos();
     ImGui::EndTooltip();
   }

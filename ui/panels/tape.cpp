@@ -7,6 +7,8 @@
 #include <functional>
 #include <utility>
 
+#include "runtime/figures.h"
+#include "ui/base/counted.h"
 #include "ui/base/redraw.h"
 #include "ui/panels/tape_export_menu.h"
 #include "ui/panels/tape_marks.h"
@@ -322,7 +324,7 @@ class TapePanel final : public Panel {
   void draw_color_choice(Workbench& bench, const TapeSnapshot& tape) {
     const auto metrics = tape_metrics();
     const char* label = marks_.metric < 0 ? kLegendTitle : metrics[size_t(marks_.metric)].name;
-    const bool open = ImGui::BeginCombo("##color", marks_.metric < 0 ? "color: op" : label);
+    const bool open = ImGui::BeginCombo("##color", marks_.metric < 0 ? "colour: op" : label);
     bench.description().add_last("tape.color", label);
     if (!open) {
       explain("Meaning of the colours. A quantity is also written on its node.");
@@ -347,20 +349,26 @@ class TapePanel final : public Panel {
   // The backward passes of the step. Passes from the same line count as one: which of them, a step decides.
   static void draw_pass_choice(Workbench& bench, const TapeSnapshot& tape) {
     const std::string label = tape.pass < 0 ? "forward" : pass_text(tape.passes[size_t(tape.pass)]);
-    const bool open = ImGui::BeginCombo("##pass", label.c_str());
+    // The list and the tooltip have the file, for which the button has no room.
+    std::string brief = label;
+    if (tape.pass >= 0) {
+      const PassInfo& pass = tape.passes[size_t(tape.pass)];
+      brief = pass.op + ", line " + std::to_string(pass.place.line);
+    }
+    const bool open = ImGui::BeginCombo("##pass", brief.c_str());
     bench.description().add_last("tape.pass", label);
     if (!open) {
-      explain(
-          "Which backward pass of the step is shown: at first that of the outer loss. A pass is inner if a "
-          "later "
-          "one goes through the gradients that it made.");
+      explain((label +
+               "\nWhich backward pass of the step is shown: at first that of the outer loss. A pass is "
+               "inner if a later one goes through the gradients that it made.")
+                  .c_str());
       return;
     }
     if (ImGui::Selectable("outer loss")) bench.live_session().choose_pass(0);
     bench.description().add_last("tape.pass_choice", "outer loss");
     for (size_t i = 0; i < tape.passes.size(); ++i) {
       const PassInfo& pass = tape.passes[i];
-      const std::string text = pass_text(pass) + ", " + std::to_string(pass.nodes) + " nodes";
+      const std::string text = pass_text(pass) + ", " + counted(int64_t(pass.nodes), "node");
       ImGui::PushID(int(i));
       if (ImGui::Selectable(text.c_str(), int(i) == tape.pass)) bench.live_session().choose_pass(pass.key);
       bench.description().add_last("tape.pass_choice", text);
@@ -540,7 +548,9 @@ class TapePanel final : public Panel {
       if (!node.module.empty()) ImGui::TextUnformatted(node.module.c_str());
       for (const OperandInfo& output : node.outputs)
         ImGui::TextUnformatted((output.name + " " + shape_text(output.shape) + " " + output.dtype).c_str());
-      if (marks_.boxes()[box].failed) text_in(theme().bad, "The run ended with an error here.");
+      if (marks_.boxes()[box].failed)
+        text_in(theme().bad, marks_.failed_after() ? "The last operation before the error that ended the run."
+                                                   : "The run ended with an error here.");
       if (node.place.line > 0) {
         ImGui::Text("%s:%d", node.place.file.c_str(), node.place.line);
         const std::string& line = bench.texts().source_line(node.place);

@@ -24,7 +24,7 @@ void TapeExportMenu::draw(Workbench& bench, const GraphCanvas::Colors& colors) {
   bench.description().add_last("tape.export", "");
   explain("Writes the tape as DOT, SVG, PNG or JSON.");
   if (!ImGui::BeginPopup("export")) return;
-  ImGui::SetNextItemWidth(em(24));
+  ImGui::SetNextItemWidth(em(32));
   ImGui::InputText("##path", path_, sizeof path_);
   bench.description().add_last("tape.path", path_);
   explain("Path without extension, relative to where Lunagrad was started.");

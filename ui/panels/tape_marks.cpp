@@ -15,6 +15,7 @@ const std::vector<int>& TapeMarks::failed_nodes(const Workbench& bench) {
   if (key == failed_key_) return failed_;
   failed_key_ = key;
   failed_.clear();
+  failed_after_ = false;
   // Only on the tape of the step that failed.
   if (!failed || !key.first->failed) return failed_;
   // The message is the first of the error's lines, before the traceback.
@@ -26,7 +27,8 @@ const std::vector<int>& TapeMarks::failed_nodes(const Workbench& bench) {
   const ConsoleLine& message = *std::prev(before);
   failed_ = failing_nodes(*key.first, message.text, message.place);
   // The call that failed made no node: the last that ran before it is where the step ended.
-  if (failed_.empty() && key.first->pass < 0) failed_ = {0};
+  failed_after_ = failed_.empty() && key.first->pass < 0;
+  if (failed_after_) failed_ = {0};
   return failed_;
 }
 

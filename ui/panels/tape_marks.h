@@ -26,6 +26,8 @@ class TapeMarks {
   std::string note(const TapePicture&, const TapeSearch&, int box) const;
   // A box in words, with its note and marks, for who does not see it.
   std::string described(const TapePicture&, const TapeSearch&, int box) const;
+  // The failed box is that of the last op before the error, whose own call made no node.
+  bool failed_after() const { return failed_after_; }
   bool any_notes(const TapeSearch& search) const { return metric >= 0 || search.active(); }
 
  private:
@@ -45,6 +47,7 @@ class TapeMarks {
   uint64_t ranked_ = 0;    // structure that it belongs to
   std::pair<TapePtr, uint64_t> failed_key_{nullptr, 0};
   std::vector<int> failed_;
+  bool failed_after_ = false;
   std::vector<GraphCanvas::Mark> marks_;
   std::vector<uint32_t> standing_out_;
   std::vector<int> hits_;

@@ -4,9 +4,12 @@
 #include <cmath>
 #include <cstdio>
 #include <tuple>
+#include <utility>
 
 #include "runtime/figures.h"
+#include "ui/base/counted.h"
 #include "ui/base/redraw.h"
+#include "ui/window/outlined.h"
 #include "ui/window/theme.h"
 #include "ui/workbench/panel.h"
 
@@ -215,9 +218,9 @@ TensorPlace TensorPane::place(const Workbench& bench) const {
 void TensorPane::draw_scale(Workbench& bench, const SliceView* view) {
   if (!ImGui::BeginPopup("scale")) return;
   bold_text("Colours");
-  if (ImGui::RadioButton("range of the values", scale_.automatic)) scale_.automatic = true;
+  if (radio_button("range of the values", scale_.automatic)) scale_.automatic = true;
   explain("From the smallest to the largest finite value of the tensor.");
-  if (ImGui::RadioButton("custom range", !scale_.automatic)) {
+  if (radio_button("custom range", !scale_.automatic)) {
     if (scale_.automatic && view && view->has_statistics)
       scale_.low = view->statistics.min, scale_.high = view->statistics.max;
     scale_.automatic = false;
@@ -240,7 +243,7 @@ void TensorPane::draw_scale(Workbench& bench, const SliceView* view) {
   if (ImGui::Combo("colours", &map, "by the values\0one direction\0both sides of 0\0"))
     scale_.map = ColorScale::Map(map);
   explain("By the values: two colours with neutral 0 for both signs, otherwise viridis.");
-  ImGui::Checkbox("logarithmic", &scale_.logarithmic);
+  tick_box("logarithmic", &scale_.logarithmic);
   bench.description().add_last("inspector.logarithmic", scale_.logarithmic ? "on" : "off");
   explain("Logarithmic colours; linear below a ten-thousandth of the largest value.");
   ImGui::EndPopup();
@@ -271,16 +274,23 @@ void TensorPane::draw_heading(Workbench& bench, const SliceChoice& choice, const
   explain(("Shape and type of the elements; they are on " + view->device + ".").c_str());
   ImGui::PushID(heading_);
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {em(0.35f), 0});
+  // The buttons stay together: in this line, or below. Value and gradient, side by side, break alike.
+  const float each = em(3.2f), all = 3 * each + 2 * em(0.4f);
+  ImGui::PushFont(fonts().bold);
+  const float longer = ImGui::CalcTextSize("Gradient").x - ImGui::CalcTextSize(heading_).x;
+  ImGui::PopFont();
+  next_item(all + std::max(longer, 0.0f));
+  bool first = true;
   const auto item = [&](const char* label, const char* name, const char* help, float width) {
-    next_item(width);
+    if (!std::exchange(first, false)) next_item(width);
     const bool pressed = ImGui::Button(label);
     bench.description().add_last(name, heading_);
     explain(help);
     return pressed;
   };
-  if (item("Scale", "inspector.scale", "How values become colours.", em(3.2f))) ImGui::OpenPopup("scale");
-  if (item("Copy", "inspector.copy", "Copies the slice as text.", em(3.2f))) ImGui::OpenPopup("copy");
-  if (item("Save", "inspector.save", "The whole tensor as a NumPy file.", em(3.2f))) {
+  if (item("Scale", "inspector.scale", "How values become colours.", each)) ImGui::OpenPopup("scale");
+  if (item("Copy", "inspector.copy", "Copies the slice as text.", each)) ImGui::OpenPopup("copy");
+  if (item("Save", "inspector.save", "The whole tensor as a NumPy file.", each)) {
     std::string name = "step" + std::to_string(bench.inspection().place().step) + "-" + tensor_name +
                        (gradient_ ? "-gradient" : "");
     for (char& c : name)
@@ -365,7 +375,7 @@ void TensorPane::draw_statistics(Workbench& bench, const SliceView& view) {
   ImGui::EndGroup();
   bench.description().add_last("inspector.statistics", std::string(heading_) + " " + line);
   std::string all =
-      "Over all " + std::to_string(view.count) + " elements; min, max, mean and std over the finite ones.\n";
+      "Over " + counted(view.count, "element") + "; min, max, mean and std over the finite ones.\n";
   if (s.finite() > 0)
     all += figure("min %.9g\n", s.min) + figure("max %.9g\n", s.max) + figure("mean %.9g\n", s.mean) +
            figure("std %.9g", s.std) + ", dividing by their number less one\n" +
@@ -473,6 +483,8 @@ void TensorPane::draw_remedy(Workbench& bench, const std::string& reason) {
   }
 }
 
+float TensorPane::least_height() const { return texts_ + em(2.2f) + ImGui::GetTextLineHeightWithSpacing(); }
+
 void TensorPane::draw(Workbench& bench, const SliceChoice& choice, const std::string& tensor_name) {
   const auto view = gradient_ ? bench.inspection().probe().gradient() : bench.inspection().probe().value();
   const auto tiles =
@@ -500,6 +512,7 @@ void TensorPane::draw(Workbench& bench, const SliceChoice& choice, const std::st
     bench.description().add_last("inspector.note", view->note);
   }
   draw_statistics(bench, *view);
+  texts_ = ImGui::GetCursorPosY();
   ImGui::BeginGroup();
   if (view->count == 0) {
     text_in(theme().muted, "no elements");

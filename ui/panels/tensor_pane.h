@@ -38,6 +38,7 @@ class TensorPane {
   void draw(Workbench&, const SliceChoice&, const std::string& tensor_name);
   void reset() { map_.reset(); }
   void follow(const TensorPane& other);  // shows the same part of the slice and the same element
+  float least_height() const;            // at which a picture has room below the texts of the last draw()
 
  private:
   void draw_waiting(Workbench&) const;
@@ -59,6 +60,7 @@ class TensorPane {
   Heatmap map_;
   ImageGrid images_;
   ColorScale scale_;
+  float texts_ = 0;  // their height
   char path_[512] = "";
 };
 

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "runtime/figures.h"
+#include "ui/base/counted.h"
 #include "ui/window/texture.h"
 #include "ui/window/theme.h"
 #include "ui/workbench/panel.h"
@@ -113,7 +114,8 @@ class TimePanel final : public Panel {
                              mebibytes_figure(Texture::bytes_in_use());
     ImGui::AlignTextToFramePadding();
     ImGui::PushTextWrapPos(0);
-    text_in(theme().muted, "%zu steps, %zu with values, %s", history.steps.size(), values, used.c_str());
+    text_in(theme().muted, "%s, %zu with values, %s", counted(int64_t(history.steps.size()), "step").c_str(),
+            values, used.c_str());
     ImGui::PopTextWrapPos();
     bench.description().add_last("time.memory", used);
     explain(

@@ -13,6 +13,7 @@
 
 #include "runtime/figures.h"
 #include "ui/widgets/icon.h"
+#include "ui/window/outlined.h"
 #include "ui/window/texture.h"
 #include "ui/window/theme.h"
 #include "ui/workbench/panel.h"
@@ -279,7 +280,7 @@ void Toolbar::draw_run_settings(Workbench& bench) {
   } else {
     for (const DeviceList::Found& device : devices_.all()) {
       const bool chosen = device.name == (options.device.empty() ? "cpu" : options.device);
-      if (ImGui::RadioButton(device.name.c_str(), chosen)) bench.control().set_device(device.name);
+      if (radio_button(device.name.c_str(), chosen)) bench.control().set_device(device.name);
       bench.description().add_last("run.device", device.name + (chosen ? " chosen" : ""));
       ImGui::PushTextWrapPos(em(26));
       text_in(theme().muted, "%s", device.description.c_str());
@@ -291,7 +292,7 @@ void Toolbar::draw_run_settings(Workbench& bench) {
   }
   ImGui::Separator();
   ImGui::TextUnformatted("Seed of the random numbers");
-  if (ImGui::RadioButton("fixed:", !bench.control().new_seed())) bench.control().set_new_seed(false);
+  if (radio_button("fixed:", !bench.control().new_seed())) bench.control().set_new_seed(false);
   bench.description().add_last("run.seed.same", bench.control().new_seed() ? "" : "chosen");
   ImGui::SameLine();
   ImGui::SetNextItemWidth(em(10));
@@ -300,7 +301,7 @@ void Toolbar::draw_run_settings(Workbench& bench) {
   }
   bench.description().add_last("run.seed", seed_);
   explain("A whole number. lg.manual_seed in the script overrides it.");
-  if (ImGui::RadioButton("random", bench.control().new_seed())) bench.control().set_new_seed(true);
+  if (radio_button("random", bench.control().new_seed())) bench.control().set_new_seed(true);
   bench.description().add_last("run.seed.new", bench.control().new_seed() ? "chosen" : "");
   explain("A new seed for each run, kept in its config.json.");
   ImGui::Separator();

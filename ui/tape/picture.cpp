@@ -25,8 +25,7 @@ CanvasNode node_label(const NodeInfo& node, const std::string& module_path) {
   if (shown.pill && !node.outputs.empty() && !node.outputs[0].name.empty())
     shown.title = local_name(shown.name = node.outputs[0].name, module_path);
   if (shown.title == shown.name) shown.name.clear();
-  if (!node.outputs.empty())
-    shown.line = node.outputs[0].shape.empty() ? "scalar" : shape_text(node.outputs[0].shape);
+  if (!node.outputs.empty()) shown.line = shape_text(node.outputs[0].shape);
   if (node.outputs.size() > 1) shown.line += " (1 of " + std::to_string(node.outputs.size()) + ")";
   return shown;
 }

@@ -1,5 +1,7 @@
 #include "ui/tape/search.h"
 
+#include "runtime/figures.h"
+#include "ui/base/counted.h"
 #include "ui/tape/model.h"
 
 namespace lunagrad {
@@ -29,7 +31,7 @@ int TapeSearch::step(int by) {
 }
 
 std::string TapeSearch::summary(size_t nodes, int64_t step, bool of_former_run) const {
-  const std::string count = std::to_string(nodes) + " nodes";
+  const std::string count = counted(int64_t(nodes), "node");
   if (!active())
     return count + ", step " + std::to_string(step) + (of_former_run ? " of the previous run" : "");
   const std::string found = std::to_string(hits_.size()) + " of " + count;

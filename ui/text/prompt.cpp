@@ -175,7 +175,10 @@ bool Prompt::draw(const char* hint, float width, const Colors& colors,
   if (text_.empty() && *hint)
     ImGui::GetWindowDrawList()->AddText(
         {corner.x + ImGui::GetStyle().FramePadding.x, corner.y + ImGui::GetStyle().FramePadding.y},
-        colors.muted, hint);
+        colors.muted,
+        fitting_text(hint, {ImGui::GetFont(), ImGui::GetFontSize()},
+                     ImGui::GetItemRectSize().x - 2 * ImGui::GetStyle().FramePadding.x)
+            .c_str());
   if (choosing && enter && chosen_ < offers_.size()) {
     text_ = before_ + offers_[chosen_].substr(std::min(typed_, offers_[chosen_].size())) +
             text_.substr(std::min(before_.size(), text_.size()));

@@ -29,6 +29,7 @@ double compressed(double magnitude, double reach, double linear_below) {
 }  // namespace
 
 std::string shape_text(std::span<const int64_t> shape) {
+  if (shape.empty()) return "scalar";
   std::string text = "[";
   for (size_t i = 0; i < shape.size(); ++i) text += (i ? ", " : "") + std::to_string(shape[i]);
   return text + "]";

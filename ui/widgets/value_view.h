@@ -12,7 +12,7 @@
 namespace lunagrad {
 
 // "[64, 10]", "[]" for a scalar.
-std::string shape_text(std::span<const int64_t> shape);
+std::string shape_text(std::span<const int64_t> shape);  // "[64, 10]"; without dims "scalar"
 std::string position_text(std::span<const int64_t> at);  // of 0-based positions: "[1, 3]" as Lua counts
 
 struct ValueColors {

@@ -251,7 +251,9 @@ void set_theme(bool dark) {
   c[ImGuiCol_TextSelectedBg] = vec(with_alpha(t.accent, 0.4f));
   c[ImGuiCol_TableBorderLight] = c[ImGuiCol_TableBorderStrong] = vec(t.border);
   c[ImGuiCol_TableHeaderBg] = clear;
+  c[ImGuiCol_TableRowBgAlt] = vec(with_alpha(t.text, 0.03f));
   c[ImGuiCol_NavHighlight] = vec(t.accent);
+  c[ImGuiCol_ModalWindowDimBg] = ImVec4(0, 0, 0, t.dark ? 0.5f : 0.25f);
 }
 
 float em(float n) { return std::round(n * kFontPixels * loaded_scale); }

@@ -142,12 +142,14 @@ void Palette::draw_entries(Workbench& bench, const std::vector<Entry>& entries, 
         list->AddRectFilled(at, {at.x + 3, at.y + row}, theme().accent);
       }
       const float key = ImGui::CalcTextSize(entry.key.c_str()).x;
-      const ImVec4 clip{at.x, at.y, at.x + width - key - em(1.6f), at.y + row};
-      list->AddText(fonts().bold, ImGui::GetFontSize(), {at.x + em(0.7f), at.y + em(0.25f)},
-                    entry.enabled ? theme().text : theme().faint, entry.title.c_str(), nullptr, 0, &clip);
-      const std::string help = (entry.enabled ? "" : "(not now) ") + entry.help;
-      list->AddText(fonts().body, ImGui::GetFontSize(), {at.x + em(0.7f), at.y + em(0.25f) + line},
-                    theme().muted, help.c_str(), nullptr, 0, &clip);
+      const auto write = [&](ImFont* font, float down, ImU32 color, const std::string& text, float room) {
+        const Fonts::Label label{font, ImGui::GetFontSize()};
+        list->AddText(font, label.size, {at.x + em(0.7f), at.y + em(0.25f) + down}, color,
+                      fitting_text(text, label, room - em(1.5f)).c_str());
+      };
+      write(fonts().bold, 0, entry.enabled ? theme().text : theme().faint, entry.title,
+            width - key - em(0.8f));
+      write(fonts().body, line, theme().muted, (entry.enabled ? "" : "(not now) ") + entry.help, width);
       list->AddText({at.x + width - key - em(0.8f), at.y + em(0.25f)}, theme().muted, entry.key.c_str());
     }
   clipper.End();
