@@ -6,6 +6,7 @@
 #include "runtime/batching/batched.h"
 #include "runtime/deferral/call_queue.h"
 #include "runtime/device_types.h"
+#include "runtime/half_kernels.h"
 #include "runtime/op.h"
 #include "runtime/primitives.h"
 #include "runtime/tape/autocast.h"
@@ -166,13 +167,13 @@ void run_through_f32(Call& call) {
 // Whether the device has a kernel of the op for 16-bit operands of one type.
 bool computes_halves(const Call& call) {
   Device& device = call.device();
-  if (&device == &cpu_device()) return false;
   DType type = DType::boolean;
   for (const Tensor& x : call.in)
     if (x.defined() && is_floating(x.dtype())) {
       if (type != DType::boolean && x.dtype() != type) return false;
       type = x.dtype();
     }
+  if (&device == &cpu_device()) return cpu_computes_halves(call);
   Call laid_out = call;
   call.op->shape(laid_out);
   return device.supports(laid_out);

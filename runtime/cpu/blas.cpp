@@ -108,15 +108,6 @@ void run_panel(const Products<T>& p, Matrix<T> a, Matrix<T> b, T* c, int64_t row
   for (int64_t i = 0; p.activation && i < rows; ++i) run_in_place(p.activation, c + i * p.n, columns);
 }
 
-int64_t offset_of(int64_t item, const Dims& batch, const Dims& strides) {
-  int64_t offset = 0;
-  for (int d = batch.size() - 1; d >= 0; --d) {
-    offset += item % batch[d] * strides[d];
-    item /= batch[d];
-  }
-  return offset;
-}
-
 }  // namespace
 
 // OpenBLAS starts its own threads when it is loaded; idle ones would spin for the first milliseconds of every

@@ -7,6 +7,7 @@
 #include "runtime/context.h"
 #include "runtime/cpu/blas.h"
 #include "runtime/cpu/conv_kernels.h"
+#include "runtime/cpu/conv_places.h"
 #include "runtime/cpu/conv_tile.h"
 #include "runtime/cpu/parallel.h"
 #include "runtime/cpu/workspace.h"
@@ -65,16 +66,6 @@ struct Weights {
           for (int64_t r = 0; r < valid; ++r) to[r] = from[r * output + tap];
         to += width;
       }
-  }
-};
-
-// The positions of results in a larger image: the first one, and the steps between them.
-struct Placement {
-  Sizes size, first, step;
-  bool dense() const { return step == Sizes{1, 1, 1}; }
-  int64_t channel() const { return size[0] * size[1] * size[2]; }
-  int64_t row(int64_t d, int64_t h) const {
-    return ((d * step[0] + first[0]) * size[1] + h * step[1] + first[1]) * size[2] + first[2];
   }
 };
 
@@ -243,24 +234,6 @@ void columns_grad_input(const ConvGeometry& g, const T* grad, const T* weight, c
   });
 }
 
-// The taps of one dim of the kernel that reach inputs start, start + stride, …: the gradient of these inputs
-// is a convolution of g with stride 1 and reversed taps.
-struct Subkernel {
-  int64_t first = 0, step = 1, count = 0;  // taps of the kernel
-  int64_t dilation = 1, padding = 0, out = 0;
-  Subkernel(const ConvGeometry& g, size_t d, int64_t start) {
-    const int64_t s = g.stride[d], to = start + g.padding[d];
-    while (first < g.kernel[d] && (to - first * g.dilation[d]) % s != 0) ++first;
-    step = s / std::gcd(s, g.dilation[d]);
-    out = ceil_div(g.in[d] - start, s);
-    if (first >= g.kernel[d]) return;
-    count = (g.kernel[d] - 1 - first) / step + 1;
-    dilation = step * g.dilation[d] / s;
-    padding = (count - 1) * dilation - (to - first * g.dilation[d]) / s;
-  }
-  int64_t tap(int64_t i) const { return first + step * (count - 1 - i); }
-};
-
 // Sums over images and bands in blocks and adds the blocks in order, so that the result does not depend on
 // the threads.
 template <class T>
@@ -412,27 +385,11 @@ void conv_grad_input(const ConvGeometry& g, const T* grad, const T* weight, cons
     return multiply_images<T>(g, g.group_inputs(), g.group_outputs(), grad, {weight, g.window(), true}, bias,
                               dx);
   if (by_columns(g)) return columns_grad_input(g, grad, weight, bias, dx);
-  Sizes start;
-  for (start[0] = 0; start[0] < std::min(g.stride[0], g.in[0]); ++start[0])
-    for (start[1] = 0; start[1] < std::min(g.stride[1], g.in[1]); ++start[1])
-      for (start[2] = 0; start[2] < std::min(g.stride[2], g.in[2]); ++start[2]) {
-        const Subkernel sub[] = {{g, 0, start[0]}, {g, 1, start[1]}, {g, 2, start[2]}};
-        ConvGeometry back;
-        back.batch = g.batch, back.groups = g.groups;
-        back.in_channels = g.out_channels, back.out_channels = g.in_channels;
-        back.in = g.out;
-        for (size_t d = 0; d < ConvGeometry::kSpatial; ++d) {
-          back.out[d] = sub[d].out, back.kernel[d] = sub[d].count;
-          back.padding[d] = sub[d].padding, back.dilation[d] = sub[d].dilation;
-        }
-        Weights<T> weights{weight, g.group_outputs() * g.window(), g.kernel_size(), g.window(), {}};
-        for (int64_t i = 0; i < sub[0].count; ++i)
-          for (int64_t j = 0; j < sub[1].count; ++j)
-            for (int64_t k = 0; k < sub[2].count; ++k)
-              weights.taps.push_back((sub[0].tap(i) * g.kernel[1] + sub[1].tap(j)) * g.kernel[2] +
-                                     sub[2].tap(k));
-        direct_sums(back, grad, weights, bias, Placement{g.in, start, g.stride}, dx);
-      }
+  for_remainders(g, [&](const Sizes& start) {
+    const InputGradient part(g, start);
+    Weights<T> weights{weight, g.group_outputs() * g.window(), g.kernel_size(), g.window(), part.taps};
+    direct_sums(part.geometry, grad, weights, bias, part.place, dx);
+  });
 }
 
 template <class T>

@@ -194,6 +194,8 @@ template void unfold_tile(const ConvGeometry&, const ConvTiling&, const ConvTili
                           int64_t, int64_t, float*, float);
 template void unfold_tile(const ConvGeometry&, const ConvTiling&, const ConvTiling::Band&, const double*,
                           int64_t, int64_t, double*, double);
+template void unfold_tile(const ConvGeometry&, const ConvTiling&, const ConvTiling::Band&, const uint16_t*,
+                          int64_t, int64_t, uint16_t*, uint16_t);
 template void fold_tile(const ConvGeometry&, const ConvTiling&, const ConvTiling::Band&, const float*,
                         float*);
 template void fold_tile(const ConvGeometry&, const ConvTiling&, const ConvTiling::Band&, const double*,

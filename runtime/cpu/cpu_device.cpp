@@ -12,6 +12,7 @@
 #include <thread>
 #include <unordered_map>
 
+#include "runtime/cpu/bf16_kernels.h"
 #include "runtime/cpu/blas.h"
 #include "runtime/cpu/blas_kernels.h"
 #include "runtime/cpu/fused.h"
@@ -135,8 +136,10 @@ CpuDevice::CpuDevice() {
 
 std::string CpuDevice::description() const {
   const int64_t targets = hwy::SupportedTargets() & HWY_TARGETS;
+  const Bf16Kernel* const halves = bf16_kernel();
   return text(hwy::TargetName(targets & -targets), ", ", thread_count(),
-              thread_count() == 1 ? " thread, " : " threads, ", blas::description());
+              thread_count() == 1 ? " thread, " : " threads, ", blas::description(),
+              halves ? ", bf16 products " : "", halves ? halves->name : "");
 }
 
 void* CpuDevice::alloc(size_t bytes) {

@@ -1,6 +1,9 @@
 #pragma once
-// A matrix operand of the products in blas.h and short_product.h. Pure value; does not own the elements.
+// A matrix operand of the products in blas.h and short_product.h, and where the items of a batch of operands
+// lie. Pure values; they do not own the elements.
 #include <cstdint>
+
+#include "runtime/shape.h"
 
 namespace lunagrad::blas {
 
@@ -16,5 +19,15 @@ struct Matrix {
     return {data + (transposed ? column * ld + row : row * ld + column), ld, transposed};
   }
 };
+
+// Elements from the first item of a batch to another, by the strides between items.
+inline int64_t offset_of(int64_t item, const Dims& batch, const Dims& strides) {
+  int64_t offset = 0;
+  for (int d = batch.size() - 1; d >= 0; --d) {
+    offset += item % batch[d] * strides[d];
+    item /= batch[d];
+  }
+  return offset;
+}
 
 }  // namespace lunagrad::blas

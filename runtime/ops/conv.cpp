@@ -7,11 +7,13 @@
 #include <complex>
 #include <limits>
 
+#include "runtime/cpu/bf16_conv.h"
 #include "runtime/ops/activation.h"
 #include "runtime/ops/conv_geometry.h"
 #include "runtime/ops/dense.h"
 #include "runtime/ops/families.h"
 #include "runtime/ops/flops.h"
+#include "runtime/ops/half_ops.h"
 #include "runtime/ops/window_limits.h"
 
 namespace lunagrad {
@@ -110,6 +112,8 @@ template <class T>
 const T* data_of(const Tensor& x) {
   return x.defined() ? x.data<T>() : nullptr;
 }
+
+bool is_narrow(const Call& call) { return call.output().dtype() == DType::bf16; }
 
 Dims all_but_channel(const Tensor& y, int dims) {
   Dims list;
@@ -264,6 +268,9 @@ struct Conv {
     const Tensor x = in_order(call.input(0)), weight = in_order(call.input(1));
     const Tensor bias = call.has(2) ? in_order(call.input(2)) : Tensor();
     const ConvGeometry g = conv_geometry(call, ConvPart::result, dims);
+    if (is_narrow(call))
+      return conv_forward(g, *bf16_kernel(), x.data<BFloat16>(), weight.data<BFloat16>(),
+                          data_of<BFloat16>(bias), call.output().data<BFloat16>());
     with_type(call, [&]<class T>() {
       conv_forward(g, x.data<T>(), weight.data<T>(), data_of<T>(bias), call.output().data<T>(),
                    activation_kernel(activation_of(call.params), x.dtype()));
@@ -294,6 +301,9 @@ struct Conv {
   static void grad_input_cpu(const Call& call) {
     const Tensor grad = in_order(call.input(0)), weight = in_order(call.input(1));
     const ConvGeometry g = conv_geometry(call, ConvPart::input_gradient, dims);
+    if (is_narrow(call))
+      return conv_grad_input(g, *bf16_kernel(), grad.data<BFloat16>(), weight.data<BFloat16>(), nullptr,
+                             call.output().data<BFloat16>());
     with_type(call, [&]<class T>() {
       conv_grad_input<T>(g, grad.data<T>(), weight.data<T>(), nullptr, call.output().data<T>());
     });
@@ -307,6 +317,9 @@ struct Conv {
   static void grad_weight_cpu(const Call& call) {
     const Tensor x = in_order(call.input(0)), grad = in_order(call.input(1));
     const ConvGeometry g = conv_geometry(call, ConvPart::weight_gradient, dims);
+    if (is_narrow(call))
+      return conv_grad_weight(g, *bf16_kernel(), x.data<BFloat16>(), grad.data<BFloat16>(),
+                              call.output().data<BFloat16>());
     with_type(call,
               [&]<class T>() { conv_grad_weight(g, x.data<T>(), grad.data<T>(), call.output().data<T>()); });
   }
@@ -357,6 +370,9 @@ struct Conv {
     const Tensor x = in_order(call.input(0)), weight = in_order(call.input(1));
     const Tensor bias = call.has(2) ? in_order(call.input(2)) : Tensor();
     const ConvGeometry g = conv_geometry(call, ConvPart::transposed, dims);
+    if (is_narrow(call))
+      return conv_grad_input(g, *bf16_kernel(), x.data<BFloat16>(), weight.data<BFloat16>(),
+                             data_of<BFloat16>(bias), call.output().data<BFloat16>());
     with_type(call, [&]<class T>() {
       conv_grad_input<T>(g, x.data<T>(), weight.data<T>(), data_of<T>(bias), call.output().data<T>());
     });
@@ -495,6 +511,23 @@ Tensor conv_transpose2d(const Tensor& x, const Tensor& weight, const Tensor& bia
                         const Dims& padding, const Dims& output_padding, int64_t groups,
                         const Dims& dilation) {
   return apply1(Conv<2>::transposed, {x, weight, bias}, {stride, padding, output_padding, groups, dilation});
+}
+
+bool is_bf16_convolution(const Call& call) {
+  const auto is_one_of = [&](const Op& a, const Op& b, const Op& c) {
+    return call.op == &a || call.op == &b || call.op == &c;
+  };
+  const bool to_weight = is_one_of(Conv<1>::grad_weight, Conv<2>::grad_weight, Conv<3>::grad_weight);
+  const bool forward = is_one_of(Conv<1>::conv, Conv<2>::conv, Conv<3>::conv);
+  if (!to_weight && !forward && !is_one_of(Conv<1>::grad_input, Conv<2>::grad_input, Conv<3>::grad_input) &&
+      !is_one_of(Conv<1>::transposed, Conv<2>::transposed, Conv<3>::transposed))
+    return false;
+  const Shape weight = to_weight ? call.list(kSizes) : call.input(1).shape();
+  static_assert(int(kGroups) == int(kTransposedGroups));
+  const int64_t groups = call.integer(kGroups), elements = numel(weight);
+  if (weight.size() < 2 || groups < 1 || elements == 0) return false;
+  return forward || to_weight ? fills_tiles(weight[0] / groups, elements / weight[0])
+                              : fills_tiles(weight[1], elements / weight[1] / groups);
 }
 
 std::span<const Op* const> conv_ops() {

@@ -1,11 +1,13 @@
 // Matrix products. The BLAS takes transposed operands with a flag, and views whose rows or columns are not
 // adjacent, and batches of either, without a copy.
+#include "runtime/cpu/bf16_product.h"
 #include "runtime/cpu/blas.h"
 #include "runtime/cpu/parallel.h"
 #include "runtime/ops/activation.h"
 #include "runtime/ops/dense.h"
 #include "runtime/ops/families.h"
 #include "runtime/ops/flops.h"
+#include "runtime/ops/half_ops.h"
 
 namespace lunagrad {
 namespace {
@@ -89,6 +91,10 @@ bool fold_batch(Side& left, const Side& right, Shape& batch) {
   return true;
 }
 
+Bf16Matrix bf16_matrix(const Tensor& x, const Side& s) {
+  return {x.data<BFloat16>(), s.row_stride, s.column_stride};
+}
+
 // C = A B for integers, which the BLAS lacks; sums wrap around.
 template <class T>
 void multiply_integers(int64_t items, const Shape& batch, const Side& a, const Dims& a_steps, const T* a_data,
@@ -138,7 +144,8 @@ void matmul_cpu(const Call& call) {
   Tensor a = call.input(0), b = call.input(1);
   const Tensor& c = call.output();
   Side left = side_of(a, true), right = side_of(b, false);
-  if (is_differentiable(a.dtype())) {
+  const bool narrow = a.dtype() == DType::bf16;
+  if (is_differentiable(a.dtype()) && !narrow) {
     if (!fits_blas(left)) a = in_order(a), left = side_of(a, true);
     if (!fits_blas(right)) b = in_order(b), right = side_of(b, false);
   }
@@ -148,6 +155,10 @@ void matmul_cpu(const Call& call) {
     fold_batch(left, right, batch);
   }
   const Dims a_steps = spread(left, batch), b_steps = spread(right, batch);
+  if (narrow)
+    return multiply({left.rows, right.columns, left.columns, bf16_matrix(a, left), bf16_matrix(b, right),
+                     c.data<BFloat16>(), nullptr, batch, a_steps, b_steps},
+                    *bf16_kernel());
   visit_any_dtype(a.dtype(), [&]<class T>() {
     if constexpr (std::is_floating_point_v<T> || is_complex_v<T>) {
       blas::multiply<T>({left.rows, right.columns, left.columns, blas_matrix(a.data<T>(), left),
@@ -291,6 +302,15 @@ void linear_cpu(const Call& call) {
     batch = left.batch;
     fold_batch(left, right, batch);
   }
+  if (x.dtype() == DType::bf16)
+    return multiply({.m = left.rows,
+                     .n = right.columns,
+                     .k = left.columns,
+                     .a = bf16_matrix(x, left),
+                     .b = bf16_matrix(weight, right),
+                     .c = call.output().data<BFloat16>(),
+                     .bias = bias.defined() ? bias.data<BFloat16>() : nullptr},
+                    *bf16_kernel());
   visit_any_dtype(x.dtype(), [&]<class T>() {
     if constexpr (std::is_floating_point_v<T> || is_complex_v<T>)
       blas::multiply<T>({.m = left.rows,
@@ -534,6 +554,8 @@ const Op kBilinear{
                   .error = "need a weight [out, 3, 2]"}}};
 
 }  // namespace
+
+bool is_bf16_product(const Call& call) { return call.op == &kMatmul || call.op == &kLinear; }
 
 Tensor outer(const Tensor& a, const Tensor& b) { return apply1(kOuter, {a, b}); }
 Tensor trace(const Tensor& x) { return apply1(kTrace, {x}); }

@@ -68,6 +68,8 @@ void look_at_environment(Report& report) {
     if (setting.starts_with("OPENBLAS_CORETYPE=") || setting.starts_with("OPENBLAS_L2_SIZE="))
       report.note(setting,
                   " overrules what OpenBLAS would choose for this processor; matrix products may be slower");
+    if (setting.starts_with("LUNAGRAD_BF16="))
+      report.note(setting, " overrules which kernels this processor uses for bf16 products");
   }
   std::ifstream huge("/sys/kernel/mm/transparent_hugepage/enabled");
   std::string choice;

@@ -139,11 +139,13 @@ TEST_CASE("init makes a project that trains, passes its tests and its check") {
 
 TEST_CASE("doctor tests each device and names what is missing") {
   const Folder folder;
-  const Finished healthy = folder.run({"doctor"}, "", {"OPENBLAS_CORETYPE=Haswell"});
+  const Finished healthy = folder.run({"doctor"}, "", {"OPENBLAS_CORETYPE=Haswell", "LUNAGRAD_BF16=off"});
   CHECK(healthy.code == 0);
-  for (const char* part : {"ok       threads: ", "ok       cpu: ", "ok       Lua library: ",
-                           "ok       runs: ", "note     OPENBLAS_CORETYPE=Haswell overrules"})
+  for (const char* part :
+       {"ok       threads: ", "ok       cpu: ", "ok       Lua library: ", "ok       runs: ",
+        "note     OPENBLAS_CORETYPE=Haswell overrules", "note     LUNAGRAD_BF16=off overrules"})
     CHECK(healthy.out.find(part) != std::string::npos);
+  CHECK(healthy.out.find("bf16 products") == healthy.out.rfind("bf16 products"));  // only in the note
   const Finished broken = folder.run({"doctor"}, "", {"LUNAGRAD_LUA=/nonexistent"});
   CHECK(broken.code == 1);
   CHECK(broken.out.find("FAULT    Lua library: /nonexistent/lunagrad/init.lua is missing") !=

@@ -67,6 +67,7 @@ constexpr Work kWorks[] = {
      "y:backward(nil, {retain_graph = true})"},
     {"matmul f32", "local a = lg.randn(6144, 6144)", "local _ = a:matmul(a)"},
     {"matmul f64", "local a = lg.randn(3072, 3072, {dtype = 'f64'})", "local _ = a:matmul(a:t())"},
+    {"matmul bf16", "local a = lg.randn(6144, 6144):to('bf16')", "local _ = a:matmul(a:t())"},
     {"backward of a matmul", "local a = lg.randn(4096, 4096):requires_grad_() local y = a:matmul(a):sum()",
      "y:backward(nil, {retain_graph = true})"},
     {"cdist", "local a = lg.randn(4096, 64)", "local _ = lg.cdist(a, a, 3)"},
@@ -80,6 +81,10 @@ constexpr Work kWorks[] = {
      "local _ = a:matmul(b)"},
     {"conv2d", "local x, w = lg.randn(16, 64, 224, 224), lg.randn(64, 64, 3, 3)",
      "local _ = F.conv2d(x, w, nil, {padding = 1})"},
+    {"backward of conv2d bf16",
+     "local x, w = lg.randn(8, 64, 128, 128):to('bf16'), lg.randn(64, 64, 3, 3):to('bf16') "
+     "x:requires_grad_() w:requires_grad_() local y = F.conv2d(x, w, nil, {padding = 1}):sum()",
+     "y:backward(nil, {retain_graph = true})"},
     {"backward of conv2d",
      "local x, w = lg.randn(8, 64, 128, 128):requires_grad_(), lg.randn(64, 64, 3, 3):requires_grad_() "
      "local y = F.conv2d(x, w, nil, {padding = 1}):sum()",

@@ -1,0 +1,26 @@
+#pragma once
+// Convolutions of bf16 images and both gradients with the kernels of bf16_kernels.h; sums are f32 and rounded
+// once. The windows are packed into tiles straight from the unfolded input (conv_tile.h): neighbouring
+// outputs are neighbouring columns of a product, and the gaps between their rows are computed and dropped.
+// The thread pool shares the work; results do not depend on the number of threads. Tensors are contiguous.
+#include "runtime/cpu/bf16_kernels.h"
+#include "runtime/cpu/conv_sizes.h"
+#include "runtime/dtype.h"
+
+namespace lunagrad {
+
+// As those of conv.h.
+void conv_forward(const ConvGeometry&, const Bf16Kernel&, const BFloat16* x, const BFloat16* weight,
+                  const BFloat16* bias, BFloat16* y);
+void conv_grad_input(const ConvGeometry&, const Bf16Kernel&, const BFloat16* g, const BFloat16* weight,
+                     const BFloat16* bias, BFloat16* dx);
+void conv_grad_weight(const ConvGeometry&, const Bf16Kernel&, const BFloat16* x, const BFloat16* g,
+                      BFloat16* dweight);
+
+// Whether a group of `channels` results, each a sum of `terms`, fills the tiles well enough to be faster than
+// in f32.
+inline bool fills_tiles(int64_t channels, int64_t terms) {
+  return channels >= kKernelSide && terms >= kTileTerms;
+}
+
+}  // namespace lunagrad

@@ -1,0 +1,13 @@
+#include "runtime/ops/half_ops.h"
+
+#include "runtime/cpu/bf16_kernels.h"
+#include "runtime/half_kernels.h"
+
+namespace lunagrad {
+
+bool cpu_computes_halves(const Call& call) {
+  return call.in[0].defined() && call.in[0].dtype() == DType::bf16 && bf16_kernel() &&
+         (is_bf16_product(call) || is_bf16_convolution(call));
+}
+
+}  // namespace lunagrad
