@@ -1,4 +1,5 @@
-// Cross entropy with class ids, forward and backward, and mse_loss, of f32; losses that are folded.
+// Cross entropy with class ids of f32, f16 or bf16 logits, forward and backward; mse_loss; losses that are
+// folded.
 #include <algorithm>
 #include <optional>
 
@@ -27,7 +28,7 @@ struct Arguments {
 };
 static_assert(offsetof(Arguments, rows) == 88);
 
-// The passes of one call.
+// The passes of one call. Only the logits and their gradient may have 16 bits.
 struct CrossEntropy {
   const Call& call;
   const Tensor& logits;
@@ -57,7 +58,9 @@ struct CrossEntropy {
                     .along = along,
                     .label_type = uint32_t(labels.dtype()),
                     .has_weight = weight.defined(),
-                    .smooth = arguments.smoothing > 0},
+                    .smooth = arguments.smoothing > 0,
+                    .type = uint32_t(logits.dtype()),
+                    .fours = can_move_in_fours(arguments.rows, tensors)},
                {groups}, bytes_of(arguments));
   }
 
@@ -73,9 +76,9 @@ bool supports(const Call& call, size_t logits, size_t labels) {
   for (size_t i = 0; i < call.in.size(); ++i) {
     if (!call.in[i].defined()) continue;
     const DType type = call.in[i].dtype();
-    if (i == labels ? is_floating(type) : type != DType::f32) return false;
+    if (i == labels ? is_floating(type) : type != DType::f32 && !(i == logits && is_half(type))) return false;
   }
-  return call.in[logits].numel() < int64_t(1) << 31;
+  return indexable(call.in[logits]);
 }
 bool supports_forward(const Call& call) { return supports(call, 0, 1); }
 bool supports_backward(const Call& call) { return supports(call, 1, 2); }

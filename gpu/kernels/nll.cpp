@@ -1,4 +1,4 @@
-// nll_loss of f32 and its gradient (shaders/nll.comp).
+// nll_loss of f32, f16 or bf16 and its gradient (shaders/nll.comp).
 #include "gpu/kernels/nll.h"
 
 #include <algorithm>
@@ -25,7 +25,8 @@ bool supports(const Call& call, size_t labels) {
   for (size_t i = 0; i < call.in.size(); ++i) {
     if (!call.in[i].defined()) continue;
     const DType type = call.in[i].dtype();
-    if (i == labels ? is_floating(type) : type != DType::f32) return false;
+    if (i == labels ? is_floating(type) : type != DType::f32 && !(i + 1 == labels && is_half(type)))
+      return false;
   }
   return indexable(call.in[labels - 1]);
 }
@@ -54,7 +55,8 @@ struct Work {
                    .along = kGroupSize,
                    .label_type = uint32_t(labels.dtype()),
                    .has_weight = weight.defined(),
-                   .mean = Reduction(call.integer(kReductionAt)) == Reduction::mean},
+                   .mean = Reduction(call.integer(kReductionAt)) == Reduction::mean,
+                   .type = uint32_t(log_p.dtype())},
                {group_count(groups, recorder)}, bytes_of(arguments));
   }
 };

@@ -11,6 +11,8 @@
 layout(constant_id = 2) const uint LABEL_TYPE = 3;
 layout(constant_id = 3) const bool HAS_WEIGHT = false;
 layout(constant_id = 4) const bool SMOOTH = false;
+layout(constant_id = 5) const uint TYPE = 6;  // of the logits and their gradient; all other floats are f32
+layout(constant_id = 6) const bool FOURS = false;  // logits and gradient can be accessed four at a time
 
 const uint kForward = 0;  // loss and lse of each row
 const uint kTotal = 1;    // one work group: the sum of the rows' weights
@@ -33,6 +35,27 @@ layout(push_constant, scalar) uniform Push {
 
 float weight_of(uint c) {
   return HAS_WEIGHT ? load_f32(arguments.weight, int64_t(c)) : 1.0;
+}
+
+// Four adjacent classes of a row whose elements begin at `at`; a thread has every ALONG-th four, so that sums do not depend
+// on how the logits lie. Past the end: -infinity, of which exp is 0.
+const int64_t kBytes = TYPE == kF32 ? 4 : 2;
+vec4 logits_at(int64_t at, uint c) {
+  if (FOURS) return load_four(arguments.logits + at * kBytes, int64_t(c / 4), TYPE);
+  vec4 x = vec4(-infinity());
+  [[unroll]] for (uint v = 0; v < 4; ++v)
+    if (c + v < arguments.rows.extent)
+      x[v] = load_float(arguments.logits, at + int64_t(c + v) * arguments.rows.step[0], TYPE);
+  return x;
+}
+void put_gradient(int64_t at, uint c, vec4 values) {
+  if (FOURS) {
+    store_four(arguments.result + at * kBytes, int64_t(c / 4), TYPE, values);
+    return;
+  }
+  [[unroll]] for (uint v = 0; v < 4; ++v)
+    if (c + v < arguments.rows.extent)
+      store_float(arguments.result, at + int64_t(c + v) * arguments.rows.step[1], TYPE, values[v]);
 }
 
 // The label of a row, or -1 if the row is ignored. A label that is not a class is noted and ignored.
@@ -70,7 +93,6 @@ void main() {
   }
   const uint classes = arguments.rows.extent;
   const float smoothing = arguments.smoothing;
-  const int64_t step = arguments.rows.step[0], result_step = arguments.rows.step[1];
   const uint blocks = (arguments.rows.count + kRowsPerGroup - 1) / kRowsPerGroup;
   for (uint block = gl_WorkGroupID.x; block < blocks; block += gl_NumWorkGroups.x) {
     const uint row = block * kRowsPerGroup + beside();
@@ -85,23 +107,32 @@ void main() {
     }
     const int label = exists ? label_of(row) : -1;
     const uint end = exists ? classes : 0;
-    const uint64_t logits = arguments.logits;
     if (MODE == kForward) {
-      float largest = -infinity();
-      for (uint c = along(); c < end; c += ALONG)
-        largest = max(largest, load_f32(logits, at + int64_t(c) * step));
-      largest = row_max(largest);
-      // An infinite one makes the row NaN, as on the CPU.
-      float sum = 0.0, weights = 0.0, weighed = 0.0;
-      for (uint c = along(); c < end; c += ALONG) {
-        const float x = load_f32(logits, at + int64_t(c) * step);
-        sum += lg_exp(x - largest);
-        if (SMOOTH) {
-          weights += weight_of(c);
-          weighed += weight_of(c) * x;
+      // The logits are read once: a thread's sum is relative to the largest logit that it has seen. Only what is -infinity or
+      // NaN comes before one; it is subtracted from 0, so that NaN remains.
+      float largest = -infinity(), sum = 0.0, weights = 0.0, weighed = 0.0;
+      for (uint c = along() * 4; c < end; c += ALONG * 4) {
+        const vec4 x = logits_at(at, c);
+        const float top = max(max(x.x, x.y), max(x.z, x.w));
+        if (top > largest) {
+          sum *= lg_exp(largest - top);
+          largest = top;
+        }
+        const float pivot = largest == -infinity() ? 0.0 : largest;
+        [[unroll]] for (uint v = 0; v < 4; ++v) {
+          if (!FOURS && c + v >= classes) break;
+          sum += lg_exp(x[v] - pivot);
+          if (SMOOTH) {
+            weights += weight_of(c + v);
+            weighed += weight_of(c + v) * x[v];
+          }
         }
       }
-      const float lse = largest + lg_log(row_sum(sum));
+      const float top = row_max(largest);
+      if (largest < top) sum *= lg_exp(largest - top);
+      sum = row_sum(sum);
+      // An infinite one makes the row NaN, as on the CPU.
+      const float lse = lg_isinf(top) ? nan() : top + lg_log(sum);
       if (SMOOTH) {
         weights = row_sum(weights);
         weighed = row_sum(weighed);
@@ -109,7 +140,7 @@ void main() {
       if (exists && along() == 0) {
         float loss = 0.0;
         if (label >= 0) {
-          const float x = load_f32(logits, at + int64_t(label) * step);
+          const float x = load_float(arguments.logits, at + int64_t(label) * arguments.rows.step[0], TYPE);
           loss = (1.0 - smoothing) * weight_of(uint(label)) * (lse - x);
           if (SMOOTH) loss += smoothing / float(classes) * (weights * lse - weighed);
         }
@@ -129,14 +160,17 @@ void main() {
       const float lse = load_f32(arguments.lse, int64_t(row));
       const float share = smoothing / float(classes);
       const float at_label = label < 0 ? 0.0 : k * (1.0 - smoothing) * weight_of(uint(label));
-      for (uint c = along(); c < classes; c += ALONG) {
-        float value = 0.0;
+      for (uint c = along() * 4; c < classes; c += ALONG * 4) {
+        vec4 slope = vec4(0.0);
         if (label >= 0) {
-          value = (at_label + k * share * weights) * lg_exp(load_f32(logits, at + int64_t(c) * step) - lse);
-          if (SMOOTH) value -= k * share * weight_of(c);
-          if (int(c) == label) value -= at_label;
+          const vec4 x = logits_at(at, c);
+          [[unroll]] for (uint v = 0; v < 4; ++v) {
+            slope[v] = (at_label + k * share * weights) * lg_exp(x[v] - lse);
+            if (SMOOTH && (FOURS || c + v < classes)) slope[v] -= k * share * weight_of(c + v);
+            if (int(c + v) == label) slope[v] -= at_label;
+          }
         }
-        store_f32(arguments.result, result_at + int64_t(c) * result_step, value);
+        put_gradient(result_at, c, slope);
       }
     }
   }

@@ -9,6 +9,7 @@
 layout(constant_id = 2) const uint LABEL_TYPE = 3;
 layout(constant_id = 3) const bool HAS_WEIGHT = false;
 layout(constant_id = 4) const bool MEAN = false;
+layout(constant_id = 5) const uint TYPE = 6;  // of the input and its gradient; all other floats are f32
 
 const uint kEach = 0;      // the loss of each row
 const uint kSums = 1;      // the sums of parts of the rows, one for each work group; the results if there is one part
@@ -57,7 +58,7 @@ vec2 terms_of(uint row) {
   float weight;
   const int label = label_of(row, weight);
   if (label < 0) return vec2(0.0);
-  return vec2(-(weight * load_f32(arguments.log_p, place_of(row, label, 0))), weight);
+  return vec2(-(weight * load_float(arguments.log_p, place_of(row, label, 0), TYPE)), weight);
 }
 
 void finish(vec2 sums) {
@@ -78,7 +79,7 @@ void main() {
       if (label < 0) continue;
       float slope = -(weight * load_f32(arguments.grad, int64_t(row) * int64_t(arguments.grad_step)));
       if (MEAN) slope /= load_f32(arguments.total, 0);
-      store_f32(arguments.result, place_of(row, label, 1), slope);
+      store_float(arguments.result, place_of(row, label, 1), TYPE, slope);
     }
     return;
   }

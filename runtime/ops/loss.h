@@ -1,6 +1,8 @@
 #pragma once
 // What the loss files share: the parameter `reduction`, its effect, and the check of the target's shape. Any
 // thread.
+#include <span>
+
 #include "runtime/ops.h"
 
 namespace lunagrad {
@@ -14,6 +16,11 @@ inline Tensor reduced(const Tensor& loss, Reduction reduction) {
   if (reduction == Reduction::none) return loss;
   return reduction == Reduction::mean ? mean(loss) : sum(loss);
 }
+
+// The type that a loss of operands of that type is computed in.
+inline DType computed_in(DType type) { return is_half(type) ? DType::f32 : type; }
+
+std::span<const Op* const> class_loss_ops();  // cross_entropy and nll_loss (cross_entropy.cpp)
 
 // Losses of two elements x and t that are folded without a tensor of them (folded_loss.cpp).
 enum class LossTerm : uint8_t {

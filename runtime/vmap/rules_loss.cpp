@@ -20,38 +20,54 @@ bool squared_error(const BatchedCall& call, Operands& out) {
   return true;
 }
 
-// Class ids and no weights; samples are rows [C] with one id, or [B, C, ...] with ids [B, ...].
-bool classes(const BatchedCall& call, Operands& out) {
-  if (call.has(2) || call.size == 0 || is_floating(call.call.input(1).dtype())) return false;
+// Class ids and no weights; samples are rows [C] with one id, or [B, C, ...] with ids [B, ...]. Gives what
+// the op gives for each row, before a reduction.
+bool each_row(const BatchedCall& call, Operands& out) {
+  if (call.has(2) || call.size == 0) return false;
   const int ndim = call.ndim(0);
   if (ndim == 0 || call.ndim(1) != ndim - 1) return false;
   Tensor input = call.spread(0), target = call.spread(1);
-  const Shape ids = target.shape();
   if (ndim >= 2) {
     Shape shape = input.shape();
     shape[1] *= shape[0];
     shape.erase(0);
     input = reshape(input, shape);
-    Shape flat = ids;
+    Shape flat = target.shape();
     flat[1] *= flat[0];
     flat.erase(0);
     target = reshape(target, flat);
   }
   Values params = call.call.params;
-  const auto reduction = Reduction(call.call.integer(1));
   params[1] = Value(int64_t(Reduction::none));
-  const Tensor each = reshape(call.run({input, target, Tensor()}, std::move(params))[0], ids);
-  if (reduction == Reduction::none) {
-    out = {each};
-    return true;
-  }
+  out = call.run({input, target, Tensor()}, std::move(params));
+  return true;
+}
+// How many rows of each sample count.
+Tensor counted(const BatchedCall& call, DType type) {
+  return reduced(to(ne(call.spread(1), Tensor::number(call.call.integer(0))), type), Reduction::sum);
+}
+Tensor reduced_rows(const BatchedCall& call, const Tensor& losses) {
+  const auto reduction = Reduction(call.call.integer(1));
+  const Tensor each = reshape(losses, call.spread(1).shape());
+  if (reduction == Reduction::none) return each;
   const Tensor total = reduced(each, Reduction::sum);
-  if (reduction == Reduction::sum) {
-    out = {total};
-    return true;
-  }
-  const Tensor counts = to(ne(call.spread(1), Tensor::number(call.call.integer(0))), total.dtype());
-  out = {total / reduced(counts, Reduction::sum)};
+  return reduction == Reduction::sum ? total : total / counted(call, total.dtype());
+}
+
+bool cross_entropy_rule(const BatchedCall& call, Operands& out) {
+  Operands rows;
+  if (!each_row(call, rows)) return false;
+  out = {reduced_rows(call, rows[0]), reshape(rows[1], call.spread(1).shape())};
+  return true;
+}
+
+// The second result is the weight of the rows, for a mean only.
+bool nll_rule(const BatchedCall& call, Operands& out) {
+  Operands rows;
+  if (!each_row(call, rows)) return false;
+  const Tensor loss = reduced_rows(call, rows[0]);
+  const bool mean = Reduction(call.call.integer(1)) == Reduction::mean;
+  out = {loss, mean ? counted(call, loss.dtype()) : zeros({call.size, 0}, loss.dtype(), loss.device())};
   return true;
 }
 
@@ -59,7 +75,7 @@ bool classes(const BatchedCall& call, Operands& out) {
 
 std::span<const NamedRule> loss_rules() {
   static constexpr NamedRule rules[] = {
-      {"mse_loss", squared_error}, {"cross_entropy", classes}, {"nll_loss", classes}};
+      {"mse_loss", squared_error}, {"_cross_entropy", cross_entropy_rule}, {"_nll_loss", nll_rule}};
   return rules;
 }
 

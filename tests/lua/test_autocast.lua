@@ -79,6 +79,14 @@ for _, run in ipairs {
   expect.equal(its, gradient)
 end
 
+-- A loss of class ids is f32 in a region, also inside vmap.
+local logits, ids = lg.randn(3, 4, 5):to("bf16"), lg.tensor {{0, 1, 4, 2}, {3, 3, 0, 1}, {2, 4, 4, 0}}
+for _, name in ipairs {"cross_entropy", "nll_loss"} do
+  local losses = lg.autocast("bf16", function() return lg.func.vmap(lg[name])(logits, ids) end)
+  assert(losses:dtype() == "f32")
+  for i = 1, 3 do expect.close(losses[i], lg[name](logits[i]:float(), ids[i]), 1e-6) end
+end
+
 -- GradScaler: a step with NaN or Inf is skipped and lowers the scale; good steps raise it.
 local p = lg.ones(2, {requires_grad = true})
 local optimizer = lg.optim.SGD({p}, {lr = 1})

@@ -61,6 +61,34 @@ TEST_CASE(
   CHECK(linear(x, w, b).dtype() == DType::bf16);
 }
 
+TEST_CASE("losses of class ids and probabilities in a region have the bits of f32 operands") {
+  context().generator.seed(5);
+  for (const DType type : {DType::bf16, DType::f16}) {
+    const Tensor logits = to(randn({6, 9}) * 4.0, type), labels = randint(0, 9, {6}),
+                 weight = to(to(rand({9}) + 0.5, type), DType::f32);
+    const Tensor probabilities = to(softmax(randn({6, 9}), 1), type);
+    for (const auto& [name, target] :
+         {std::pair{"cross_entropy", labels}, std::pair{"cross_entropy", probabilities},
+          std::pair{"nll_loss", labels}}) {
+      const Op& op = *find_op(name);
+      const Values params = complete(
+          op, op.params.size() == 3 ? Values{int64_t(2), int64_t(1), 0.1} : Values{int64_t(2), int64_t(1)});
+      const auto run = [&](const Tensor& x, const Tensor& classes, bool inside) {
+        const Tensor in = x.detach().requires_grad_();
+        const UseAutocast region(inside ? make_autocast(type) : nullptr);
+        const Tensor loss = apply1(op, {in, classes, to(weight, inside ? type : DType::f32)}, params);
+        CHECK(loss.dtype() == DType::f32);
+        backward(loss);
+        CHECK(in.grad().dtype() == x.dtype());
+        return std::pair{loss.item(), to(in.grad(), type).to_vector<float>()};
+      };
+      const bool ids = !is_floating(target.dtype());
+      CHECK(run(logits, target, true) ==
+            run(to(logits, DType::f32), ids ? target : to(target, DType::f32), false));
+    }
+  }
+}
+
 TEST_CASE("a weight is cast once for each of its versions, and its gradient is f32") {
   const Tensor x = randn({4, 3}), w = weight({3, 3});
   const UseAutocast region(make_autocast(DType::f16));

@@ -1,14 +1,17 @@
 // Losses against naive loops: every option of cross_entropy, ignored and invalid labels, gradients.
 #include <doctest/doctest.h>
 
+#include <array>
 #include <cmath>
 #include <functional>
 
 #include "runtime/ops.h"
 #include "runtime/tape/gradcheck.h"
 #include "runtime/tape/tape.h"
+#include "tests/samples/samples.h"
 
 using namespace lunagrad;
+using lunagrad::tests::complete;
 
 namespace {
 
@@ -128,6 +131,16 @@ TEST_CASE("when every row is ignored the mean is NaN, the sum 0, the gradient of
   CHECK(std::isnan(cross_entropy(zeros({0, 3}), ids({})).item()));
 }
 
+TEST_CASE("when every row is ignored, the gradient of the mean is 0, as in PyTorch") {
+  for (const char* const name : {"cross_entropy", "nll_loss"}) {
+    const Op& op = *find_op(name);
+    const Tensor x = randn({2, 3}).requires_grad_();
+    const Tensor mean = apply1(op, {x, ids({-100, -100}), {}}, complete(op, {}));
+    CHECK(std::isnan(mean.item()));
+    CHECK(grad({mean}, {x})[0].to_vector<double>() == std::vector<double>(6, 0));
+  }
+}
+
 TEST_CASE("without classes or positions, ignored labels give a sum of 0") {
   const CrossEntropyOptions sum{{}, -100, Reduction::sum, 0.1};
   CHECK(cross_entropy(zeros({4, 0, 3}), full({4, 3}, int64_t(-100), DType::i64), sum).item() == 0);
@@ -142,6 +155,28 @@ TEST_CASE("large logits do not overflow, and 16-bit logits are computed in f32")
   const double wide = cross_entropy(to(logits, DType::f64), target).item();
   CHECK(cross_entropy(logits, target).dtype() == DType::f16);
   CHECK(cross_entropy(logits, target).item() == doctest::Approx(wide).epsilon(1e-3));
+}
+
+TEST_CASE("what a row holds that is ignored does not reach the loss") {
+  const Tensor log_p = Tensor::from<float>(std::vector<float>{-INFINITY, 0, -1, -2}, {2, 2});
+  CHECK(apply1(*find_op("nll_loss"), {log_p, ids({-100, 1}), {}}, {int64_t(-100), int64_t(1)}).item() == 2);
+}
+
+TEST_CASE("nll_loss of 16-bit operands is that of f32, rounded once") {
+  const Op& op = *find_op("nll_loss");
+  for (const DType type : {DType::f16, DType::bf16})
+    for (const int64_t reduction : {0, 1, 2}) {
+      const Tensor x = to(randn({300, 7}), type), weight = to(rand({7}) + 0.5, type);
+      const Tensor target = randint(0, 7, {300});
+      const auto run = [&](DType computed) {
+        Tensor in = to(x, computed).detach();
+        in.requires_grad_();
+        const Tensor loss = apply1(op, {in, target, to(weight, computed)}, {int64_t(3), reduction});
+        backward(loss, to(full(loss.shape(), 0.75), loss.dtype()));
+        return std::array{to(loss, type).to_vector<float>(), to(in.grad(), type).to_vector<float>()};
+      };
+      CHECK(run(type) == run(DType::f32));
+    }
 }
 
 TEST_CASE("a label out of range is an error that names its position") {
