@@ -123,20 +123,43 @@ void run_backward(const Call& call, Recorder& recorder) {
   });
 }
 
+bool is_f32_or_half(const Tensor& x) { return x.dtype() == DType::f32 || is_half(x.dtype()); }
+
+// Runs the kernel of an elementwise record: computes in f32 and rounds to the type of `out`.
+void run_row(const char* name, Operands in, const Tensor& out, Recorder& recorder) {
+  Call call;
+  call.op = find_op(name);
+  call.in = std::move(in);
+  call.out = {out};
+  find_kernel(*call.op)->run(call, recorder);
+}
+
 bool supports_mse(const Call& call) {
-  return call.input(0).dtype() == DType::f32 && call.input(1).dtype() == DType::f32 &&
-         indexable(call.input(0));
+  return is_f32_or_half(call.input(0)) && is_f32_or_half(call.input(1)) && indexable(call.input(0));
 }
 void run_mse(const Call& call, Recorder& recorder) {
   const NoGrad off;
-  const Tensor &x = call.input(0), &target = call.input(1);
+  const Tensor &x = call.input(0), &target = call.input(1), &loss = call.output();
   const Reduction reduction = Reduction(call.integer(0));
-  if (reduction == Reduction::none) return copy(call.output(), square(x - target), recorder);
-  Fold fold = fold_of_floats({.map = shaders::Reduce::kSquaredError}, x, dim_mask("mse_loss", {}, x.shape()),
-                             call.output());
+  if (reduction == Reduction::none) {
+    const Tensor apart = Tensor::empty(x.shape(), DType::f32, x.device());
+    run_row("sub", {x, target}, apart, recorder);
+    return run_row("square", {apart}, loss, recorder);
+  }
+  Fold fold =
+      fold_of_floats({.map = shaders::Reduce::kSquaredError}, x, dim_mask("mse_loss", {}, x.shape()), loss);
   fold.other = &target;
   if (reduction == Reduction::mean) fold.factor = float(1 / double(x.numel()));
   fold_dims(fold, recorder);
+}
+
+// grad (input - target) is the gradient of lerp(target, input, weight) with respect to the weight.
+bool supports_mse_grad(const Call& call) {
+  return call.input(0).dtype() == DType::f32 && is_f32_or_half(call.input(1)) &&
+         is_f32_or_half(call.input(2)) && indexable(call.input(1));
+}
+void run_mse_grad(const Call& call, Recorder& recorder) {
+  run_row("_lerp_grad_c", {call.input(0), call.input(2), call.input(1), {}, {}}, call.output(), recorder);
 }
 
 // The mean or sum of a loss of two elements (runtime/ops/folded_loss.cpp).
@@ -163,6 +186,7 @@ std::vector<KernelEntry> loss_kernels() {
   return {{find_op("_cross_entropy"), {supports_forward, run_forward}},
           {find_op("_cross_entropy_grad"), {supports_backward, run_backward}},
           {find_op("mse_loss"), {supports_mse, run_mse}},
+          {find_op("_mse_loss_grad"), {supports_mse_grad, run_mse_grad}},
           {find_op("_folded_loss"), {supports_folded, run_folded}}};
 }
 

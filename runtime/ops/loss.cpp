@@ -61,9 +61,28 @@ void mse_cpu(const Call& call) {
   };
   out.dtype() == DType::f64 ? run.template operator()<double>() : run.template operator()<float>();
 }
+// Operands: the gradient of the squared error, input, target. It is rounded to the input's type once.
+void mse_grad_shape(Call& call) {
+  call.emit(call.input(1).shape(), promote(call.input(1).dtype(), call.input(2).dtype()));
+}
+Operands mse_grad_compose(const Call& call) {
+  const auto wide = [&](int i) { return to(call.input(i), computed_in(call.input(i).dtype())); };
+  return {to(call.input(0) * (wide(1) - wide(2)), promote(call.input(1).dtype(), call.input(2).dtype()))};
+}
+const Op kMseGrad{.name = "_mse_loss_grad",
+                  .doc = "grad (input - target).",
+                  .inputs = {{"grad"}, {"input"}, {"target"}},
+                  .shape = mse_grad_shape,
+                  .compose = mse_grad_compose,
+                  .family = OpFamily::loss,
+                  .flops = {for_input<2, 1>, "2 for each element of the input: difference, product"}};
 void mse_vjp(Backward& b) {
   const double scale = Reduction(b.integer(0)) == Reduction::mean ? 2 / double(numel(b.shape(0))) : 2;
-  const Tensor slope = (b.grad() * scale) * (b.input(0) - b.input(1));
+  const Tensor g = to(b.grad(), computed_in(b.grad().dtype())) * scale;
+  Call call;
+  call.op = &kMseGrad;
+  call.in = {g, b.input(0), b.input(1)};
+  const Tensor slope = b.create_graph() ? mse_grad_compose(call)[0] : apply1(kMseGrad, call.in);
   if (b.needs(0)) b.set(0, slope);
   if (b.needs(1)) b.set(1, -slope);
 }
@@ -238,7 +257,7 @@ Tensor mse_loss(const Tensor& input, const Tensor& target, Reduction reduction) 
 
 std::span<const Op* const> loss_ops() {
   static const std::vector<const Op*> all = [] {
-    std::vector<const Op*> ops = {&kMseLoss,      &kL1Loss,  &kHuberLoss,
+    std::vector<const Op*> ops = {&kMseLoss,      &kMseGrad, &kL1Loss,       &kHuberLoss,
                                   &kSmoothL1Loss, &kBceLoss, &kBceLogitsLoss};
     const auto of_classes = class_loss_ops();
     ops.insert(ops.end(), of_classes.begin(), of_classes.end());

@@ -103,5 +103,35 @@ TEST_CASE("losses and distances of pairs are folded as on the CPU") {
   require_none(fallbacks);
 }
 
+TEST_CASE("mse_loss of 16-bit operands has the bits of f32 operands, rounded once, and runs without a cast") {
+  uint64_t stream = 600;
+  for (const DType type : {DType::bf16, DType::f16})
+    for (const Shape& shape : {Shape{}, Shape{7}, Shape{0, 3}, Shape{33, 64}, Shape{300, 257}})
+      for (const int64_t reduction : {0, 1, 2}) {
+        INFO(text(type, ' ', shape, " reduction ", reduction));
+        ++stream;
+        const Tensor x = arrange(to(random(shape, stream), type), Arrangement((stream + stream / 3) % 3));
+        const Tensor t = arrange(to(random(shape, stream + 50), type), Arrangement::contiguous);
+        const auto run = [&](DType computed) {
+          const Tensor a = to(x, computed).detach().requires_grad_(),
+                       b = to(t, computed).detach().requires_grad_();
+          const Tensor loss = apply1(*find_op("mse_loss"), {a, b}, {reduction});
+          backward(loss, full(loss.shape(), 0.75, computed, gpu()));
+          return Operands{loss, a.grad(), b.grad()};
+        };
+        const Operands wide = run(DType::f32);
+        const Fallbacks fallbacks;
+        const Operands got = run(type);
+        CHECK(fallbacks.casts <= 1);  // of the gradient of the loss
+        CHECK(fallbacks.ops.empty());
+        for (size_t i = 0; i < 3; ++i) {
+          CHECK(got[i].dtype() == type);
+          CHECK(words(got[i]) == words(to(wide[i], type)));
+        }
+        const Operands again = run(type);
+        for (size_t i = 0; i < 3; ++i) CHECK(words(again[i]) == words(got[i]));
+      }
+}
+
 }  // namespace
 }  // namespace lunagrad::tests
