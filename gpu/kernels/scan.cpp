@@ -1,5 +1,6 @@
-// cumsum along a dim, of f32, of the real and imaginary parts of c64, and of integers in i64; cumprod of f32
-// and integers (shaders/scan.comp), and the gradients of cumprod and prod (shaders/product_grad.comp).
+// cumsum along a dim, of f32, f16 and bf16, of the real and imaginary parts of c64, and of integers in i64;
+// cumprod of f32 and integers (shaders/scan.comp), and the gradients of cumprod and prod
+// (shaders/product_grad.comp).
 #include "gpu/kernels/scan.h"
 
 #include "gpu/kernels/complex.h"
@@ -13,12 +14,13 @@ bool supports_real(const Call& call) {
   return (type == DType::f32 || is_integral(type)) && indexable(call.input(0));
 }
 bool supports(const Call& call) {
-  return supports_real(call) || (call.input(0).dtype() == DType::c64 && indexable(call.input(0)));
+  const DType type = call.input(0).dtype();
+  return supports_real(call) || ((type == DType::c64 || is_half(type)) && indexable(call.input(0)));
 }
 
 Scan scan_of(const Call& call, const Tensor& out, const Tensor& x) {
   const int dim = normalize_dim(call.op->name, call.integer(0), x.shape());
-  return {out, x, nullptr, dim, x.dtype() == DType::f32 ? sizeof(float) : sizeof(int64_t)};
+  return {out, x, nullptr, dim, is_floating(x.dtype()) ? sizeof(float) : sizeof(int64_t)};
 }
 
 void run_cumsum(const Call& call, Recorder& recorder) {

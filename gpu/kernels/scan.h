@@ -22,7 +22,7 @@ struct Scan {
   size_t item;  // bytes of a combination that is kept in global memory
   bool reverse = false, exclusive = false;
   const Tensor* other = nullptr;  // a second operand, instead of places
-  bool other_in_fours = true;     // whether it must allow that f32 is accessed four at a time
+  bool other_in_fours = true;     // whether it must allow that floats are accessed four at a time
 };
 
 // `form` has the constants of the operation; this function sets how it is divided among threads.

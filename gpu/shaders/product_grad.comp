@@ -25,6 +25,7 @@ struct Item {
   float factor, sum;
 };
 const uint kRuns = 2;
+const uint kFloats = kF32;
 shared vec2 shared_items[272 * kRuns];
 
 Item none() {

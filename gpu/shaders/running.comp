@@ -65,6 +65,7 @@ struct Item {
 };
 const uint kRuns = 2;
 const bool kAdds = MODE == kLogSum;
+const uint kFloats = kF32;
 shared uint64_t shared_keys[kAdds ? 1 : 272 * kRuns];
 shared uint shared_places[kAdds ? 1 : 272 * kRuns];
 shared vec2 shared_sums[kAdds ? 272 * kRuns : 1];

@@ -3,10 +3,11 @@
 #extension GL_GOOGLE_include_directive : require
 #include "rows.glsl"
 
-// MODE is the type of the operand: f32, or an integer type, which is combined in i64.
+// MODE is the type of the operand: f32, f16 or bf16, which are combined in f32 and are the result's type, too; or an integer
+// type, which is combined in i64.
 layout(constant_id = 2) const bool PRODUCT = false;
 layout(constant_id = 3) const uint STAGE = 0;
-layout(constant_id = 4) const bool FOURS = false;  // rows of f32 that can be accessed four at a time
+layout(constant_id = 4) const bool FOURS = false;  // rows of floats that can be accessed four at a time
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
   uint64_t result, operand, unused, kept;
@@ -24,7 +25,8 @@ struct Item {
   int64_t whole;
 };
 const uint kRuns = 4;
-const bool kReal = MODE == kF32;
+const bool kReal = MODE == kF32 || MODE == kF16 || MODE == kBF16;
+const uint kFloats = MODE;
 shared float shared_reals[kReal ? 272 * kRuns : 1];
 shared int64_t shared_wholes[kReal ? 1 : 272 * kRuns];
 
@@ -65,7 +67,7 @@ Item item_at(int64_t starts[3], uint i) {
   Item item = Item(0.0, 0L);
   const int64_t at = starts[1] + place_of(i) * arguments.rows.step[1];
   if (kReal)
-    item.real = load_f32(arguments.operand, at);
+    item.real = load_float(arguments.operand, at, MODE);
   else
     item.whole = load_integer(arguments.operand, at, MODE);
   return item;
@@ -79,7 +81,7 @@ float value_of(Item before, Item with) {
 void put(int64_t starts[3], uint i, Item before, Item with) {
   const int64_t at = starts[0] + place_of(i) * arguments.rows.step[0];
   if (kReal)
-    store_f32(arguments.result, at, value_of(before, with));
+    store_float(arguments.result, at, MODE, value_of(before, with));
   else
     store_integer(arguments.result, at, kI64, arguments.exclusive ? before.whole : with.whole);
 }

@@ -2,9 +2,10 @@
 //   Item none(), both(Item earlier, Item later)         what changes nothing, and the operation
 //   Item item_at(starts, uint i)                        item i of a row; its starts in result, operand and third tensor
 //   void put(starts, uint i, Item before, Item with)    writes result i, from the combinations of the items before and up to i
-//   Item item_of(float), float value_of(before, with)   the same where rows of f32 are accessed four at a time (FOURS); with
-//                                                       TWO_OPERANDS instead Four items_at(starts, uint i), the items i ... i + 3,
-//                                                       and vec4 stored(vec4 values, to), what is stored at the address
+//   Item item_of(float), float value_of(before, with)   the same where rows of the type kFloats are accessed four at a time
+//                                                       (FOURS); with TWO_OPERANDS instead Four items_at(starts, uint i), the
+//                                                       items i ... i + 3, and vec4 stored(vec4 values, to), what is stored
+//                                                       at the address
 //   void share(uint i, Item), Item shared_at(uint i)    272 * kRuns items in shared memory
 //   void keep(uint i, Item), Item kept_at(uint i)       items in global memory
 // Short rows have ALONG threads each, which own contiguous parts. Long ones are cut into tiles. If many rows keep the device
@@ -12,6 +13,8 @@
 // (kSums), then the tiles before each one (kBefore), then write (kTiles). Rows that lie side by side have a thread each, and
 // are cut into pieces likewise (kSideSums, kSideBefore, kSide).
 const uint kParts = 0, kRow = 1, kSums = 2, kBefore = 3, kTiles = 4, kSideSums = 5, kSideBefore = 6, kSide = 7;  // STAGE
+
+const int64_t kFloatBytes = kFloats == kF32 ? 4 : 2;
 
 struct Four {
   Item at[4];
@@ -70,7 +73,8 @@ Four items_at(int64_t starts[3], uint i);
 vec4 stored(vec4 values, uint64_t to);
 #else
 Four items_at(int64_t starts[3], uint i) {
-  vec4 x = load_f32x4(arguments.operand + starts[1] * 4, int64_t((arguments.reverse ? length() - 4 - i : i) / 4));
+  const int64_t four = int64_t((arguments.reverse ? length() - 4 - i : i) / 4);
+  vec4 x = load_four(arguments.operand + starts[1] * kFloatBytes, four, kFloats);
   if (arguments.reverse) x = x.wzyx;
   return Four(Item[](item_of(x[0]), item_of(x[1]), item_of(x[2]), item_of(x[3])));
 }
@@ -100,8 +104,8 @@ void put_four(int64_t starts[3], uint i, Item before, Four with) {
       before = with.at[v];
     }
     if (arguments.reverse) y = y.wzyx;
-    const uint64_t to = arguments.result + (starts[0] + int64_t(arguments.reverse ? length() - 4 - i : i)) * 4;
-    store_f32x4(to, 0, stored(y, to));
+    const uint64_t to = arguments.result + (starts[0] + int64_t(arguments.reverse ? length() - 4 - i : i)) * kFloatBytes;
+    store_four(to, 0, kFloats, stored(y, to));
     return;
   }
   [[unroll]] for (uint v = 0; v < 4; ++v) {

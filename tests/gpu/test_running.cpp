@@ -83,6 +83,47 @@ TEST_CASE("running log-sum-exp is the CPU's in double precision, from both ends"
   require_none(fallbacks);
 }
 
+TEST_CASE(
+    "running sums of 16-bit elements have the bits of f32 elements, rounded once, and run without a cast") {
+  const Op& op = *find_op("_cumsum");
+  uint64_t stream = 300;
+  for (const DType type : {DType::bf16, DType::f16})
+    for (const auto& [shape, dim] : {std::pair<Shape, int>{{}, 0},
+                                     {{7}, 0},
+                                     {{3, 1500}, 1},
+                                     {{2, 20001}, 1},
+                                     {{2, 20004}, 1},
+                                     {{700, 40}, 0},
+                                     {{2, 41, 3}, 1},
+                                     {{0, 4}, 1},
+                                     {{4, 0}, 1}})
+      for (const auto& [exclusive, reverse] : {std::pair{false, false}, {true, false}, {false, true}}) {
+        ++stream;
+        const Arrangement layout = kLayouts[(stream + stream / 3) % 3];
+        INFO(text(type, ' ', shape, exclusive ? " exclusive" : "", reverse ? " reverse" : ""));
+        const Tensor x = to(random(shape, stream), type);
+        const Values params = {dim, exclusive, reverse};
+        const auto run = [&](DType computed) {
+          // Of the same layout, which decides the order of the sums.
+          const Tensor in = arrange(to(x, computed), layout).detach().requires_grad_();
+          const Tensor y = apply1(op, {in}, params);
+          backward(y, full(y.shape(), 0.375, computed, gpu()));
+          return Operands{y, in.grad()};
+        };
+        const Operands wide = run(DType::f32);
+        const Fallbacks fallbacks;
+        const Operands got = run(type), again = run(type);
+        CHECK(fallbacks.casts == 0);
+        CHECK(fallbacks.ops.empty());
+        for (size_t i = 0; i < 2; ++i) {
+          CHECK(words(got[i]) == words(to(wide[i], type)));
+          CHECK(words(again[i]) == words(got[i]));
+        }
+        CHECK(distance(got[0], apply1(op, {to(x, DType::f64)}, params)) <
+              (type == DType::bf16 ? 0x1p-8 : 0x1p-11) * 1.01);
+      }
+}
+
 TEST_CASE("values are found in sorted rows as on the CPU") {
   const NoGrad off;
   const Fallbacks fallbacks;
