@@ -18,7 +18,10 @@ namespace {
 
 constexpr uint64_t kMostElements = uint64_t(1) << 31;
 
-bool is_cast(const Op& op) { return std::string_view(op.name) == "_cast"; }
+bool is_cast(const Op& op) {
+  static const Op* const cast = find_op("_cast");
+  return &op == cast;
+}
 bool is_stored_type(DType type) {
   return type == DType::f32 || type == DType::f16 || type == DType::bf16 || type == DType::boolean;
 }

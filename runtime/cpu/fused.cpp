@@ -17,7 +17,10 @@ constexpr int64_t kWidest = 16;   // bytes of an element
 // Of a buffer. Its odd part keeps equal positions of two buffers apart in the low 12 bits of the address.
 constexpr int64_t kBlockBytes = kBlock * kWidest + 320;
 
-bool is_cast(const Op& op) { return std::string_view(op.name) == "_cast"; }
+bool is_cast(const Op& op) {
+  static const Op* const cast = find_op("_cast");
+  return &op == cast;
+}
 
 // The loops over an operand whose elements do not lie in the order of the result: sizes and strides in bytes,
 // outermost first, adjacent dims merged.

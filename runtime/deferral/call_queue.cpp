@@ -98,6 +98,7 @@ bool CallQueue::takes(const Call& call) const {
 void CallQueue::put(const Call& call) {
   if (waiting_queue && waiting_queue != this) waiting_queue->compute();
   waiting_queue = this;
+  if (calls_.empty()) most_promised_ = most_promised(call.device());
   const Context& ctx = context();
   QueuedCall& queued = calls_.emplace_back();
   queued.device = &call.device();
@@ -118,7 +119,7 @@ void CallQueue::put(const Call& call) {
   }
   queued.fuses = !writes_in_place(own) && own.out.size() == 1 && queued.device->fuses(own);
   note(queued);
-  if (calls_.size() >= kMostCalls || promised_ >= most_promised(*queued.device)) compute();
+  if (calls_.size() >= kMostCalls || promised_ >= most_promised_) compute();
 }
 
 // Gives each storage of the call a place in the table, and tells it who will read and write it.
@@ -159,14 +160,15 @@ std::vector<uint8_t> CallQueue::find_alive() const {
   return alive;
 }
 
-void CallQueue::run_unit(const Unit& unit, const Plan& plan) {
-  for (const uint32_t i : unit.calls) {
+void CallQueue::run_unit(size_t number, const Plan& plan) {
+  const Unit unit = plan.unit(number);
+  for (const uint32_t i : unit) {
     if (!plan.stored[i]) continue;
     for (const Tensor& y : calls_[i].call.out) y.storage().keep_promise();
   }
-  const Call& first = calls_[unit.calls.front()].call;
-  Device& device = *calls_[unit.calls.front()].device;
-  if (unit.calls.size() > 1) return device.run_group(group_of(unit, calls_, plan));
+  const Call& first = calls_[unit.front()].call;
+  Device& device = *calls_[unit.front()].device;
+  if (unit.size() > 1) return device.run_group(group_of(unit, calls_, plan));
   for (const Tensor& x : first.in)
     if (in_memory(x)) x.storage().check_whole(first.op->name);
   try {
@@ -197,26 +199,26 @@ void CallQueue::compute() {
   forget_places();  // from here on the memory is read and written
   waiting_queue = nullptr;
   std::vector<uint8_t> done(calls_.size(), 1);
-  for (const Unit& unit : plan.units)
-    for (const uint32_t i : unit.calls) done[i] = 0;
+  for (const uint32_t i : plan.order) done[i] = 0;
   promised_ = 0;
   report_->dropped += plan.dropped;
   report_->bytes_saved += plan.bytes_saved;
   AsCalled context_of_calls;
   try {
-    for (const Unit& unit : plan.units) {
-      context_of_calls.become(calls_[unit.calls.front()]);
+    for (size_t number = 0; number < plan.units(); ++number) {
+      const Unit unit = plan.unit(number);
+      context_of_calls.become(calls_[unit.front()]);
       // A write that fails half-way cannot be tried again.
-      if (writes_in_place(calls_[unit.calls.front()].call)) done[unit.calls.front()] = 1;
-      run_unit(unit, plan);
-      for (const uint32_t i : unit.calls) {
+      if (writes_in_place(calls_[unit.front()].call)) done[unit.front()] = 1;
+      run_unit(number, plan);
+      for (const uint32_t i : unit) {
         QueuedCall& queued = calls_[i];
         done[i] = 1;
         uint64_t bytes = 0;
         for (const Tensor& y : queued.call.out) bytes += y.nbytes();
-        const char* const why = unit.calls.size() > 1 ? nullptr
-                                : plan.why_alone[i]   ? plan.why_alone[i]
-                                                      : "the op is not elementwise here";
+        const char* const why = unit.size() > 1     ? nullptr
+                                : plan.why_alone[i] ? plan.why_alone[i]
+                                                    : "the op is not elementwise here";
         report_->calls.push_back(
             {queued.call.op, queued.line, report_->units, bytes, plan.stored[i] != 0, why});
         queued.call.in = {};

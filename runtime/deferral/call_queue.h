@@ -43,7 +43,6 @@ struct QueueReport {
 };
 
 struct Plan;
-struct Unit;
 
 class CallQueue {
  public:
@@ -68,12 +67,13 @@ class CallQueue {
   void note(const QueuedCall&);
   void forget_places();
   std::vector<uint8_t> find_alive() const;
-  void run_unit(const Unit&, const Plan&);
+  void run_unit(size_t unit, const Plan&);
   void keep_unfinished(const std::vector<uint8_t>& done);
 
   std::vector<QueuedCall> calls_;
   std::vector<Storage*> places_;  // the storages of the calls, each once
   uint64_t promised_ = 0;         // bytes
+  uint64_t most_promised_ = 0;    // bytes with which the queue is computed
   bool computing_ = false;
   std::shared_ptr<QueueReport> report_ = std::make_shared<QueueReport>();
 };

@@ -31,13 +31,15 @@ class Planner {
 
   Plan plan() {
     plan_.why_alone.resize(calls_.size());
+    plan_.order.reserve(calls_.size());
+    plan_.ends.reserve(calls_.size());
     find_needed();
     for (uint32_t i = 0; i < calls_.size(); ++i)
       if (needed_[i]) place(i);
     for (int group = 0; group < kMostOpen; ++group)
       if (open_[group].in_use) waiting_.push_back(group);
     std::sort(waiting_.begin(), waiting_.end(),
-              [&](int a, int b) { return open_[a].unit.calls.front() < open_[b].unit.calls.front(); });
+              [&](int a, int b) { return open_[a].calls[0] < open_[b].calls[0]; });
     for (const int group : waiting_) close(group);
     find_stored();
     return std::move(plan_);
@@ -45,7 +47,7 @@ class Planner {
 
  private:
   struct Open {
-    Unit unit;
+    Small<uint32_t, 8> calls;
     size_t operands = 0;
     bool in_use = false;
   };
@@ -65,13 +67,17 @@ class Planner {
     }
   }
 
+  void emit(Unit unit) {
+    plan_.order.insert(plan_.order.end(), unit.begin(), unit.end());
+    plan_.ends.push_back(uint32_t(plan_.order.size()));
+  }
+
   // Closes the open groups that `mask` names, the oldest first.
   void close_all(uint32_t mask) {
     while (mask) {
       int oldest = -1;
       for (int group = 0; group < kMostOpen; ++group)
-        if (mask >> group & 1 &&
-            (oldest < 0 || open_[group].unit.calls.front() < open_[oldest].unit.calls.front()))
+        if (mask >> group & 1 && (oldest < 0 || open_[group].calls[0] < open_[oldest].calls[0]))
           oldest = group;
       close(oldest);
       mask &= ~(1u << oldest);
@@ -80,12 +86,14 @@ class Planner {
 
   void close(int group) {
     Open& its = open_[group];
-    for (const uint32_t i : its.unit.calls) {
+    for (const uint32_t i : its.calls) {
       for_reads(calls_[i].call, [&](uint32_t at) { readers_[at] &= ~(1u << group); });
       for_writes(calls_[i].call, [&](uint32_t at) { writers_[at] &= ~(1u << group); });
     }
-    plan_.units.push_back(std::move(its.unit));
-    its = {};
+    emit({its.calls.data(), its.calls.size()});
+    its.calls.clear();
+    its.operands = 0;
+    its.in_use = false;
   }
 
   // The open groups that must be computed before the call.
@@ -103,21 +111,21 @@ class Planner {
     int best = -1;
     for (int group = 0; group < kMostOpen; ++group) {
       if (!(makers >> group & 1)) continue;
-      if (best < 0 || open_[group].unit.calls.back() > open_[best].unit.calls.back()) best = group;
+      if (best < 0 || open_[group].calls.back() > open_[best].calls.back()) best = group;
     }
     if (best < 0) return -1;
     const Open& group = open_[best];
-    const Call& first = calls_[group.unit.calls.front()].call;
+    const Call& first = calls_[group.calls[0]].call;
     why = "its result has another shape than its operand";
     if (!(first.output().shape() == call.output().shape()) ||
         &first.output().device() != &call.output().device())
       return -1;
     why = "the group is full";
-    if (group.unit.calls.size() >= kMostMembers || group.operands + call.in.size() > kMostOperands) return -1;
+    if (group.calls.size() >= kMostMembers || group.operands + call.in.size() > kMostOperands) return -1;
     why = "it reads its operand in another order";
     for (const Tensor& x : call.in) {
       if (!in_memory(x) || !(writers_[x.storage().place] >> best & 1)) continue;
-      const bool fits = std::any_of(group.unit.calls.begin(), group.unit.calls.end(), [&](uint32_t i) {
+      const bool fits = std::any_of(group.calls.begin(), group.calls.end(), [&](uint32_t i) {
         return same_elements_in_order(x, calls_[i].call.output());
       });
       if (!fits) return -1;
@@ -130,7 +138,7 @@ class Planner {
     const uint32_t earlier = before(call);
     if (!calls_[i].fuses) {
       close_all(earlier);
-      plan_.units.push_back({{i}});
+      emit({&i, 1});
       return;
     }
     uint32_t makers = 0;
@@ -142,7 +150,7 @@ class Planner {
       open_[group].in_use = true;
     }
     Open& its = open_[group];
-    its.unit.calls.push_back(i);
+    its.calls.push_back(i);
     its.operands += call.in.size();
     for_reads(call, [&](uint32_t at) { readers_[at] |= 1u << group; });
     for_writes(call, [&](uint32_t at) { writers_[at] |= 1u << group; });
@@ -153,7 +161,7 @@ class Planner {
       if (!open_[group].in_use) return group;
     int oldest = 0;
     for (int group = 1; group < kMostOpen; ++group)
-      if (open_[group].unit.calls.back() < open_[oldest].unit.calls.back()) oldest = group;
+      if (open_[group].calls.back() < open_[oldest].calls.back()) oldest = group;
     close(oldest);
     return oldest;
   }
@@ -161,17 +169,18 @@ class Planner {
   // A result gets memory unless all its readers are members of its group.
   void find_stored() {
     plan_.stored.assign(calls_.size(), 1);
-    for (const Unit& unit : plan_.units) {
-      if (unit.calls.size() < 2) continue;
-      for (const uint32_t i : unit.calls) for_reads(calls_[i].call, [&](uint32_t at) { --uses_[at]; });
-      for (const uint32_t i : unit.calls) {
+    for (size_t u = 0; u < plan_.units(); ++u) {
+      const Unit unit = plan_.unit(u);
+      if (unit.size() < 2) continue;
+      for (const uint32_t i : unit) for_reads(calls_[i].call, [&](uint32_t at) { --uses_[at]; });
+      for (const uint32_t i : unit) {
         const Tensor& y = calls_[i].call.output();
         const uint32_t at = y.storage().place;
         if (alive_[at] || uses_[at] != 0) continue;
         plan_.stored[i] = 0;
         plan_.bytes_saved += y.nbytes();
       }
-      for (const uint32_t i : unit.calls) for_reads(calls_[i].call, [&](uint32_t at) { ++uses_[at]; });
+      for (const uint32_t i : unit) for_reads(calls_[i].call, [&](uint32_t at) { ++uses_[at]; });
     }
   }
 
@@ -204,9 +213,9 @@ Plan plan_calls(std::span<const QueuedCall> calls, const std::vector<uint8_t>& a
   return Planner(calls, alive).plan();
 }
 
-CallGroup group_of(const Unit& unit, std::span<const QueuedCall> calls, const Plan& plan) {
+CallGroup group_of(Unit unit, std::span<const QueuedCall> calls, const Plan& plan) {
   CallGroup group;
-  for (const uint32_t i : unit.calls) {
+  for (const uint32_t i : unit) {
     CallGroup::Member member{&calls[i].call, {}, plan.stored[i] != 0};
     member.from.fill(-1);
     for (size_t k = 0; k < member.call->in.size(); ++k) {

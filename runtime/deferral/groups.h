@@ -12,12 +12,16 @@
 namespace lunagrad {
 
 // What is computed together: one call, or a group. Indices of calls, ascending.
-struct Unit {
-  std::vector<uint32_t> calls;
-};
+using Unit = std::span<const uint32_t>;
 
 struct Plan {
-  std::vector<Unit> units;             // in the order of computing
+  std::vector<uint32_t> order;  // the calls, unit by unit, in the order of computing
+  std::vector<uint32_t> ends;   // of each unit, in `order`
+  size_t units() const { return ends.size(); }
+  Unit unit(size_t i) const {
+    const uint32_t begin = i ? ends[i - 1] : 0;
+    return Unit(order).subspan(begin, ends[i] - begin);
+  }
   std::vector<uint8_t> stored;         // of each call: whether its first result gets memory
   std::vector<const char*> why_alone;  // of each call that might have joined a group and did not; else null
   size_t dropped = 0;                  // calls whose results nobody reads
@@ -28,7 +32,7 @@ struct Plan {
 Plan plan_calls(std::span<const QueuedCall>, const std::vector<uint8_t>& alive);
 
 // The operands of a member that are results of earlier members, for Device::run_group.
-CallGroup group_of(const Unit&, std::span<const QueuedCall>, const Plan&);
+CallGroup group_of(Unit, std::span<const QueuedCall>, const Plan&);
 
 // Whether operand x has the elements of the result y in the same order.
 bool same_elements_in_order(const Tensor& x, const Tensor& y);

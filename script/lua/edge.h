@@ -12,6 +12,7 @@
 
 #include "runtime/context.h"
 #include "runtime/error.h"
+#include "runtime/waiting.h"
 #include "script/lua/file_limits.h"
 #include "script/lua/guard.h"
 #include "script/lua/state.h"
@@ -82,9 +83,11 @@ struct Edge {
 inline Edge& edge(lua_State* L) { return **static_cast<Edge**>(lua_getextraspace(L)); }
 
 void collect_under_pressure(lua_State*, Edge&);
-// Collects the young garbage if there is enough of it.
+// Collects the young garbage if there is enough of it. Results of calls that are put off have no memory yet,
+// and what lives through two collections is found only by a full one: so their garbage is collected once,
+// before they are computed.
 inline void relieve_pressure(lua_State* L, Edge& state) {
-  if (state.pressure.due()) [[unlikely]]
+  if (state.pressure.due() && !waiting_queue) [[unlikely]]
     collect_under_pressure(L, state);
 }
 // Accounts for a new Lua value that holds `bytes` of elements.
