@@ -13,18 +13,9 @@
 #include <memory>
 #include <vector>
 
-#include "runtime/op.h"
+#include "runtime/deferral/queued_call.h"
 
 namespace lunagrad {
-
-struct QueuedCall {
-  Call call;
-  Device* device = nullptr;  // also of a call without operands
-  SourceLine line;
-  uint32_t module = 0;
-  MatmulPrecision precision = MatmulPrecision::highest;
-  bool fuses = false;  // may be a member of a group of elementwise calls
-};
 
 // What computing a queue did, for explanations.
 struct QueueReport {

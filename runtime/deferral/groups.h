@@ -1,13 +1,13 @@
 #pragma once
 // Plans calls that were put off: which are needed, which are computed together, and in which order.
-// Elementwise calls form a group when each reads a result of another and all have the same number of
-// elements; the group then passes over memory once. Every member computes and rounds as it does alone, so the
+// Elementwise calls form a group when each reads a result of another and all results have one shape;
+// the group then passes over memory once. Every member computes and rounds as it does alone, so the
 // bits are the same. Pure functions of the calls; one thread.
 #include <cstdint>
 #include <span>
 #include <vector>
 
-#include "runtime/deferral/call_queue.h"
+#include "runtime/deferral/queued_call.h"
 
 namespace lunagrad {
 

@@ -101,7 +101,7 @@ torch.Tensor.is_inference torch.is_inference torch.is_inference_mode_enabled | `
 torch.igamma* torch.Tensor.igamma* torch.special.gammainc* | the incomplete gamma function is not written
 torch.special.*bessel_* torch.special.airy_ai | these functions are not written; there are `i0`, `i0e`, `i1` and `i1e`
 torch.special.*_polynomial_* | polynomials are written in ops
-torch.compile torch.nn.Module.compile torch.import_ir_module* torch.parse_* torch.merge_type_from_type_comment torch.unify_type_list torch.fork torch.wait torch.compiled_with_cxx11_abi | execution is eager: there is no compiler and no TorchScript
+torch.nn.Module.compile torch.import_ir_module* torch.parse_* torch.merge_type_from_type_comment torch.unify_type_list torch.fork torch.wait torch.compiled_with_cxx11_abi | there is no TorchScript; `lg.compile(f)` plans the calls of a function or module
 torch.sym_* | there are no symbolic sizes
 torch.*deterministic* | results never depend on the number of threads
 torch.*_num_interop_threads torch.init_num_threads | ops run one after the other; `lg.set_num_threads` sets the threads of each

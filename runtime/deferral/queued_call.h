@@ -1,0 +1,17 @@
+#pragma once
+// A call that waits in a queue, with handles of its own, and what it needs of the context when it runs. A
+// value of the queue's thread.
+#include "runtime/op.h"
+
+namespace lunagrad {
+
+struct QueuedCall {
+  Call call;
+  Device* device = nullptr;  // also of a call without operands
+  SourceLine line;
+  uint32_t module = 0;
+  MatmulPrecision precision = MatmulPrecision::highest;
+  bool fuses = false;  // may be a member of a group of elementwise calls
+};
+
+}  // namespace lunagrad
