@@ -129,7 +129,7 @@ print("walked")
 while true do local z = w * 2; z = nil end
 ]=] [=[
 ui.wait("console.line", "walked")
-ui.wait("tape.summary", "10000")
+ui.wait("tape.summary", "100,001 nodes")
 ui.wait("tape.node", nil, 30)
 ui.drag("tape.fit", 0, 40)
 ui.click("tape.search")
