@@ -101,6 +101,7 @@ function takes.ranks()
   ui.wait("inspector.field", "ranks = travelled in bucket")
   while tonumber(ui.texts("step")[1]:match("%d+")) < 60 do ui.frames(1) end
   ui.click("profiler.freeze")
+  steps.pause()
   steps.capture()
   ui.wait("inspector.gradient", "[4, 64]")
   picture("ranks")
