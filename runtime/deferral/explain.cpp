@@ -45,9 +45,12 @@ std::string explain(const QueueReport& report) {
     groups += text("  group ", group_count, ':', names, "  ", span_of(calls[begin].line, calls[end - 1].line),
                    "  ", bytes_figure(double(saved)), " stay in the caches\n");
   }
-  std::string result = text(plural(calls.size(), "call"), ": ", plural(group_count, "group"), " of ", grouped,
-                            ", ", calls.size() - grouped, " alone; ",
-                            bytes_figure(double(report.bytes_saved)), " were not written to memory");
+  std::string result = plural(calls.size(), "call");
+  if (group_count == 0)
+    result += ", each computed alone";
+  else
+    result += text(": ", plural(group_count, "group"), " of ", grouped, ", ", calls.size() - grouped,
+                   " alone; ", bytes_figure(double(report.bytes_saved)), " were not written to memory");
   if (report.dropped)
     result += text("; ", plural(report.dropped, "call"), " whose results nobody reads did not run");
   result += ".\n" + groups;
