@@ -1,0 +1,57 @@
+// `lunagrad run` with calls that are put off: the numbers of a run are those of one without, and --plan and
+// --no-replay say what they do.
+#include <doctest/doctest.h>
+
+#include "tests/support/program.h"
+
+using namespace lunagrad::test;
+
+namespace {
+
+// Trains a small model with what steps usually do: dropout, clipping, a schedule, a value that is read, an
+// error that is caught, and a checkpoint.
+constexpr const char* kScript = R"(
+local lg = require "lunagrad"
+local nn, F = lg.nn, lg.nn.functional
+local net = lg.run.state("net", function() return nn.Sequential(nn.Linear(6, 32), nn.Tanh(), nn.Dropout(0.3), nn.Linear(32, 3)) end)
+local adam = lg.run.state("adam", function() return lg.optim.AdamW(net:parameters(), {lr = 1e-2}) end)
+local schedule = lg.optim.lr_scheduler.CosineAnnealingLR(adam, 40)
+for step in lg.run.steps(40) do
+  local x = lg.randn(64, 6)
+  local target = (x * x):sum(2):gt(6):long()
+  local y = net((x * 2 - 1):tanh() * 0.5 + x)
+  local loss = F.cross_entropy(y, target) + ((y * 0.1):exp() - 1):square():mean()
+  adam:zero_grad()
+  loss:backward()
+  nn.utils.clip_grad_norm_(net:parameters(), 1)
+  adam:step()
+  schedule:step()
+  assert(not pcall(function() return x:matmul(x) end))
+  if step % 7 == 0 then lg.run.log {loss = loss, largest = y:abs():max():item()} else lg.run.log {loss = loss} end
+  if step == 20 then lg.run.checkpoint() end
+end
+)";
+
+}  // namespace
+
+TEST_CASE("a run whose calls are put off has the numbers of one whose calls are not") {
+  const Folder folder;
+  folder.write("train.lua", kScript);
+  const auto train = [&](const char* name, std::vector<std::string> more) {
+    std::vector<std::string> words = {"run",       "train.lua", "--seed",     "4",
+                                      "--run-dir", name,        "--progress", "none"};
+    words.insert(words.end(), more.begin(), more.end());
+    const Finished finished = folder.run(words);
+    INFO(finished.err);
+    CHECK(finished.code == 0);
+    return finished.err;
+  };
+  CHECK(train("eager", {"--no-replay"}).find("Plan") == std::string::npos);
+  CHECK(train("automatic", {}).find("Plan") == std::string::npos);
+  const std::string plan = train("always", {"--plan"});
+  CHECK(plan.find("Plan of a step: ") != std::string::npos);
+  CHECK(plan.find("mul sub tanh mul add  train.lua:10") != std::string::npos);
+  CHECK(folder.run({"runs", "diff", "eager", "automatic"}).code == 0);
+  CHECK(folder.run({"runs", "diff", "eager", "always"}).code == 0);
+  CHECK(read_file(folder.path() + "/eager/config.json").find("\"replay\": false") != std::string::npos);
+}
