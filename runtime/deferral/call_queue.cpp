@@ -194,6 +194,16 @@ void CallQueue::keep_unfinished(const std::vector<uint8_t>& done) {
 
 void CallQueue::compute() {
   if (computing_ || calls_.empty()) return;
+  try {
+    return compute_once();
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::memory || !free_memory_) throw;
+  }
+  free_memory_();
+  if (!calls_.empty()) compute_once();
+}
+
+void CallQueue::compute_once() {
   const Plan plan = plan_calls(calls_, find_alive());
   computing_ = true;
   forget_places();  // from here on the memory is read and written

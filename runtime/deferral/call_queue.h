@@ -10,7 +10,9 @@
 //
 // A queue belongs to a Context and to its thread. Errors of a put-off computation are raised where the queue
 // is computed, with the line of the call; what has not run stays in the queue.
+#include <functional>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "runtime/deferral/queued_call.h"
@@ -45,8 +47,10 @@ class CallQueue {
   bool takes(const Call&) const;
   // Puts the call off. Its new outputs have promised memory. An output may be an operand, written in place.
   void put(const Call&);
-  // Computes all calls of the queue. Error of an op: the calls that have not run stay.
+  // Computes all calls of the queue. Error of an op: the calls that have not run stay. If memory runs out, it
+  // calls what free_memory_with() gave, and goes on.
   void compute();
+  void free_memory_with(std::function<void()> free_memory) { free_memory_ = std::move(free_memory); }
 
   bool empty() const { return calls_.empty(); }
   uint64_t promised() const { return promised_; }  // bytes of the results
@@ -55,6 +59,7 @@ class CallQueue {
   void begin_report() { report_ = std::make_shared<QueueReport>(); }
 
  private:
+  void compute_once();
   void note(const QueuedCall&);
   void forget_places();
   std::vector<uint8_t> find_alive() const;
@@ -66,6 +71,7 @@ class CallQueue {
   uint64_t promised_ = 0;         // bytes
   uint64_t most_promised_ = 0;    // bytes with which the queue is computed
   bool computing_ = false;
+  std::function<void()> free_memory_;
   std::shared_ptr<QueueReport> report_ = std::make_shared<QueueReport>();
 };
 

@@ -36,7 +36,12 @@ void StepQueue::judge(bool on_cpu) {
 }
 
 StepQueue& queue_of(Edge& state) {
-  if (!state.queue) state.queue = std::make_shared<StepQueue>();
+  if (!state.queue) {
+    state.queue = std::make_shared<StepQueue>();
+    state.queue->calls.free_memory_with([alive = state.alive] {
+      if (Edge* const open = *alive) collect_everything(open->main);
+    });
+  }
   return *state.queue;
 }
 

@@ -55,3 +55,26 @@ TEST_CASE("a run whose calls are put off has the numbers of one whose calls are 
   CHECK(folder.run({"runs", "diff", "eager", "always"}).code == 0);
   CHECK(read_file(folder.path() + "/eager/config.json").find("\"replay\": false") != std::string::npos);
 }
+
+TEST_CASE("a queue that runs out of memory has the script's garbage collected, as a call does") {
+  const Folder folder;
+  folder.write("garbage.lua", R"(
+local lg = require "lunagrad"
+local f = lg.compile(function(x)
+  local keep = {}
+  for i = 1, 9 do
+    keep[i] = lg.ones(1 << 21)
+    assert(keep[i][1]:item() == 1)
+  end
+  for _ = 1, 3 do collectgarbage("step") end  -- old: a young collection does not find them any more
+  keep = nil
+  local sums = {}
+  for i = 1, 10 do sums[i] = x + i end
+  return sums[10]:sum():item()
+end)
+print(f(lg.ones(1 << 21)))
+)");
+  const Finished finished = folder.run({"run", "garbage.lua", "--memory", "180", "--progress", "none"});
+  INFO(finished.err);
+  CHECK(finished.out == "23068672.0\n");
+}
