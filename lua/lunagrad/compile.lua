@@ -14,6 +14,8 @@ end
 
 function Compiled:__call(...) return keep(self, core._defer(functions[self], ...)) end
 
+function Compiled:__tostring() return "compiled " .. tostring(functions[self]) end
+
 local function explain(compiled)
   if not functions[compiled] then fail("explain: a function of lg.compile expected; write f:explain()") end
   local plan = plans[compiled]

@@ -30,6 +30,9 @@ test("gradients of a compiled module are those of the module", function()
   local expected, got = gradients(net), gradients(compiled)
   for i, g in ipairs(got) do same(g, expected[i]) end
   assert(#compiled:parameters() == #net:parameters())
+  assert(tostring(compiled):find("^compiled Sequential"))
+  local state = compiled:state_dict()
+  assert(state["0.weight"]:size(1) == 16)
 end)
 
 test("a whole training step trains the same", function()
