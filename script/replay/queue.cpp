@@ -8,7 +8,7 @@ namespace lunagrad {
 namespace {
 
 // The model of a step's gain, in ns. A result that stays in a group is neither written nor read again.
-constexpr double kPutOff = 300;                                   // of a call
+constexpr double kPutOff = 600;                                   // of a call
 constexpr double kByteOnCpu = 2 / 10.0, kByteOnGpu = 2 / 2000.0;  // 10 and 2000 GB/s
 constexpr double kLaunchOnCpu = 100, kLaunchOnGpu = 2000;         // of a call that joined a group
 constexpr int kStepsBetweenTrials = 200;
