@@ -33,8 +33,6 @@ Tensor own_handle(const Tensor& x) {
   return Tensor(x.storage_ref(), x.layout(), x.offset(), x.dtype());
 }
 
-bool in_memory(const Tensor& x) { return x.defined() && !x.is_number(); }
-
 // The fields of the context that kernels and their errors read.
 class AsCalled {
  public:

@@ -9,9 +9,6 @@ constexpr int kMostOpen = 16;        // groups that wait for further members
 constexpr size_t kMostMembers = 32;  // of a group
 constexpr size_t kMostOperands = 24;
 
-// Operands that take part: not absent, and no number of a script, which nothing writes.
-bool in_memory(const Tensor& x) { return x.defined() && !x.is_number(); }
-
 template <class F>
 void for_reads(const Call& call, F&& f) {
   for (const Tensor& x : call.in)

@@ -14,4 +14,8 @@ struct QueuedCall {
   bool fuses = false;  // may be a member of a group of elementwise calls
 };
 
+// Whether an operand takes part in the plan: not an absent one, and no number of a script, which nothing
+// writes.
+inline bool in_memory(const Tensor& x) { return x.defined() && !x.is_number(); }
+
 }  // namespace lunagrad
