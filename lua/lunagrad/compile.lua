@@ -8,7 +8,7 @@ local functions = setmetatable({}, {__mode = "k"})  -- compiled object -> what i
 local plans = setmetatable({}, {__mode = "k"})      -- compiled object -> the plan of its last call
 
 local function keep(compiled, plan, ...)
-  plans[compiled] = plan
+  plans[compiled] = plan or "Its calls belong to the plan around it, or nothing is put off.\n"
   return ...
 end
 
@@ -19,7 +19,8 @@ function Compiled:__tostring() return "compiled " .. tostring(functions[self]) e
 local function explain(compiled)
   if not functions[compiled] then fail("explain: a function of lg.compile expected; write f:explain()") end
   local plan = plans[compiled]
-  return plan and core._explain(plan) or "Not called yet.\n"
+  if not plan then return "Not called yet.\n" end
+  return type(plan) == "string" and plan or core._explain(plan)
 end
 
 -- A module keeps its methods and fields: net:parameters() of a compiled net is that of the net.

@@ -172,6 +172,7 @@ test("a compiled function within another is one plan", function()
   local outer = lg.compile(function(x) return inner(x) + 1 end)
   assert(outer(lg.ones(3))[1]:item() == 3)
   assert(outer:explain():find("group 1: mul add", 1, true), outer:explain())
+  assert(inner:explain():find("belong to the plan around it", 1, true))
 end)
 
 test("explain names groups, lines and what stands alone", function()
