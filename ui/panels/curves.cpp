@@ -28,6 +28,9 @@ class ToolLine {
     place(ImGui::CalcTextSize(label).x + 2 * ImGui::GetStyle().FramePadding.x);
   }
 
+  // The width that is left for the tool just placed, which is at the cursor.
+  float rest() const { return right_ - ImGui::GetCursorScreenPos().x; }
+
  private:
   float right_;
   bool first_ = true;
@@ -188,17 +191,17 @@ class CurvesPanel final : public Panel {
           "Shows runs that differ only in the seed as their mean with a band of one standard deviation (n - "
           "1). Runs are interpolated between their points, at up to 20,000 places.");
     }
-    draw_filter("curves.metrics", "metrics: regex", metric_filter_, sizeof metric_filter_, model_.metrics,
-                line, bench, "Shows metrics whose names match, as in loss|acc or ^val_. Case is ignored.");
-    if (sources_.size() > 1)
-      draw_filter("curves.runs", "runs: regex", run_filter_, sizeof run_filter_, model_.runs, line, bench,
-                  "Shows the runs whose names match.");
     if (button("curves.export", "Export", false, "")) {
       ImGui::OpenPopup("export");
       if (path_[0] == '\0') suggest_path(bench);
     }
     explain("Exports one chart or all as CSV (raw and smoothed), SVG or PNG.");
     draw_export(bench, charts);
+    draw_filter("curves.metrics", "filter", metric_filter_, sizeof metric_filter_, model_.metrics, line,
+                bench, "Shows metrics whose names match, as in loss|acc or ^val_. Case is ignored.");
+    if (sources_.size() > 1)
+      draw_filter("curves.runs", "filter runs", run_filter_, sizeof run_filter_, model_.runs, line, bench,
+                  "Shows the runs whose names match.");
   }
 
   void draw_smoothing(Workbench& bench, ToolLine& line) {
@@ -224,8 +227,8 @@ class CurvesPanel final : public Panel {
 
   void draw_filter(const char* name, const char* hint, char* text, size_t size, NameFilter& filter,
                    ToolLine& line, Workbench& bench, const char* help) {
-    line.place(em(8));
-    ImGui::SetNextItemWidth(em(8));
+    line.place(em(5));
+    ImGui::SetNextItemWidth(std::clamp(line.rest(), em(5), em(8)));
     const bool wrong = !filter.problem().empty();
     if (wrong) ImGui::PushStyleColor(ImGuiCol_Text, theme().bad);
     if (ImGui::InputTextWithHint((std::string("##") + name).c_str(), hint, text, size)) filter.set(text);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "runtime/figures.h"
+#include "ui/base/counted.h"
 #include "ui/curves/distribution_map.h"
 #include "ui/curves/flow_chart.h"
 #include "ui/curves/plot.h"
@@ -85,7 +86,7 @@ class GradientsPanel final : public Panel {
       draw_table(bench);
       ImGui::EndChild();
       if (beside) ImGui::SameLine(0, em(0.6f));
-    } else if (view_ == View::histograms) {
+    } else if (view_ != View::flow) {
       draw_choice(bench);
     }
     ImGui::BeginChild("chart", {0, 0}, false,
@@ -159,11 +160,16 @@ class GradientsPanel final : public Panel {
     ImGui::EndCombo();
   }
 
-  // The parameter whose histogram is shown, where the table has no room.
+  // The parameter whose line or histogram is shown, where the table has no room.
   void draw_choice(Workbench& bench) {
     ImGui::SetNextItemWidth(std::min(em(16), ImGui::GetContentRegionAvail().x));
-    const bool open = ImGui::BeginCombo("##parameter", chosen_.c_str());
-    explain("The parameter whose histogram is shown.");
+    const std::string label =
+        chosen_.empty() ? counted(int64_t(bench.gradients().parameters().size()), "parameter") : chosen_;
+    const bool open = ImGui::BeginCombo("##parameter", label.c_str());
+    bench.description().add_last("gradients.choice", label);
+    explain(view_ == View::histograms
+                ? "The parameter whose histogram is shown. A larger panel shows the table of all."
+                : "A parameter to draw beside the largest ones. A larger panel shows the table of all.");
     if (!open) return;
     for (const ParameterHistory& p : bench.gradients().parameters())
       if (ImGui::Selectable(p.name.c_str(), p.name == chosen_)) chosen_ = p.name;
@@ -307,7 +313,12 @@ class GradientsPanel final : public Panel {
         bench.description().add_last("gradients.parameter",
                                      p.name + " " + norm + ", weights " + norm_text(now.weight));
         const std::string where = place_text(p.place);
-        explain((p.name + " " + shape_text(p.shape) + (where.empty() ? "" : ", made at " + where)).c_str());
+        const bool drawn = lines_.empty() || std::find(lines_.begin(), lines_.end(), &p) != lines_.end();
+        explain((p.name + " " + shape_text(p.shape) + (where.empty() ? "" : ", made at " + where) +
+                 (drawn ? ""
+                        : "\nThe chart draws the " + std::to_string(kMostLines) +
+                              " largest. Click to draw this one."))
+                    .c_str());
         ImGui::PopID();
         ImGui::TableNextColumn();
         if (now.has_gradient && !now.gradient.finite())
@@ -340,6 +351,8 @@ class GradientsPanel final : public Panel {
       const LineSign sign = sign_of(size_t(line - lines_.begin()));
       draw_dashed(ImGui::GetWindowDrawList(), {{at.x, middle}, {at.x + em(1.4f), middle}}, sign.color, 2,
                   sign.dash);
+    } else {
+      ImGui::GetWindowDrawList()->AddCircle({at.x + em(0.7f), middle}, em(0.2f), theme().faint);
     }
     ImGui::Dummy({em(1.4f), 1});
     ImGui::SameLine(0, em(0.4f));

@@ -29,30 +29,37 @@ constexpr int kSpare =
 struct Status {
   std::string text;
   ImU32 color;
+  const char* help;
 };
 
-Status status_of(const Journal& journal) {
+Status status_of(const Workbench& bench) {
+  const Journal& journal = bench.journal();
   const Theme& t = theme();
   switch (journal.state()) {
     case SessionState::running:
-      return {"running", t.good};
+      return {"running", t.good, "The script is running."};
     case SessionState::paused:
-      return {"paused", t.warning};
+      return {"paused", t.warning, "The script waits. Every value of the step can be looked at."};
     case SessionState::stopping:
-      return {"stopping", t.warning};
+      return {"stopping", t.warning, "Stopping after this step. Press Stop again to interrupt it."};
     case SessionState::idle:
       break;
   }
-  if (!journal.ended()) return {"ready", t.muted};
+  if (!journal.ended()) return {"ready", t.muted, "No run has been started yet."};
   switch (journal.outcome()) {
     case Outcome::ok:
       if (const auto& note = journal.not_finite())
-        return {note->nan ? "finished, with NaN" : "finished, with Inf", t.bad};
-      return {"finished", t.good};
+        return {note->nan ? "finished, with NaN" : "finished, with Inf", t.bad,
+                "The script ran to its end, but its values are no numbers any more."};
+      return {"finished", t.good, "The script ran to its end."};
     case Outcome::stopped:
-      return {"stopped", t.warning};
-    default:
-      return {"failed", t.bad};
+      return {"stopped", t.warning, "The run was stopped before its end."};
+    default: {
+      // The progress beside it counts finished steps, and the tape shows the one that failed.
+      const TapeSnapshot* const tape = bench.tape().tape();
+      const std::string in = tape && tape->failed ? " in step " + std::to_string(tape->step) : "";
+      return {"failed" + in, t.bad, "The script ended with an error. The console shows it with its line."};
+    }
   }
 }
 
@@ -108,7 +115,7 @@ void draw_control(Workbench& bench, const Control& control, bool label) {
 }
 
 void draw_status(Workbench& bench, float width) {
-  const Status status = status_of(bench.journal());
+  const Status status = status_of(bench);
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float height = ImGui::GetFrameHeight();
   ImDrawList* list = ImGui::GetWindowDrawList();
@@ -118,10 +125,7 @@ void draw_status(Workbench& bench, float width) {
                 status.text.c_str());
   ImGui::Dummy({width, height});
   bench.description().add_last("state", status.text);
-  if (bench.journal().state() == SessionState::stopping)
-    explain("Stopping after this step. Press Stop again to interrupt it.");
-  else
-    explain("State of the run.");
+  explain(status.help);
 }
 
 void draw_not_finite_popup(Workbench& bench, const NotFiniteNote& note) {
@@ -382,7 +386,7 @@ void Toolbar::draw(Workbench& bench) {
       pieces.push_back({control.command, control.rank, control_width(control, label),
                         [&bench, &control, label] { draw_control(bench, control, label); }});
     }
-    const std::string status = status_of(bench.journal()).text;
+    const std::string status = status_of(bench).text;
     const float state =
         std::max(ImGui::CalcTextSize("stopping").x, ImGui::CalcTextSize(status.c_str()).x) + em(2.1f);
     const float progress = em(10.5f);
