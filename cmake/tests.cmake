@@ -85,6 +85,17 @@ add_test(NAME example-05_mnist_cnn WORKING_DIRECTORY ${CMAKE_BINARY_DIR}
          COMMAND lunagrad run ${PROJECT_SOURCE_DIR}/examples/05_mnist_cnn.lua --set epochs=1 -- digits-idx)
 set_tests_properties(digits-idx PROPERTIES FIXTURES_SETUP digits-idx)
 set_tests_properties(example-05_mnist_cnn PROPERTIES FIXTURES_REQUIRED digits-idx)
+# The tests of tests/lua that tests/script/lua/test_lua.cpp does not run. test_run.lua needs a run of its own.
+file(GLOB LUA_TESTS CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/lua/test_*.lua)
+file(READ ${PROJECT_SOURCE_DIR}/tests/script/lua/test_lua.cpp RUN_BY_STATE)
+foreach(FILE ${LUA_TESTS})
+  get_filename_component(NAME ${FILE} NAME)
+  string(FIND "${RUN_BY_STATE} test_run.lua" ${NAME} PLACE)
+  if(NOT PLACE EQUAL -1)
+    list(REMOVE_ITEM LUA_TESTS ${FILE})
+  endif()
+endforeach()
+add_test(NAME lua WORKING_DIRECTORY ${CMAKE_BINARY_DIR} COMMAND lunagrad test ${LUA_TESTS})
 # Scripts as PyTorch's users write them. Each ends with an assertion about what it trained. `./test --all` runs them on
 # the Vulkan device, too.
 add_test(NAME scripts WORKING_DIRECTORY ${CMAKE_BINARY_DIR}
@@ -161,7 +172,7 @@ if(TARGET lunagrad-gpu)
            COMMAND lunagrad run ${PROJECT_SOURCE_DIR}/tests/lua/test_kernel.lua --device vulkan --kernels)
   set_tests_properties(gpu-kernel-names PROPERTIES PASS_REGULAR_EXPRESSION "dispatches  kernel\n +[0-9]+  [a-z]")
   # Scripts that run on the CPU run with a GPU as the default device.
-  foreach(NAME functions module_core packed recurrent attention_halves parametrize datasets transforms optim_options long_rows)
+  foreach(NAME functions module_core packed recurrent attention_halves parametrize datasets transforms optim_options long_rows sealed)
     add_test(NAME gpu-lua-${NAME} WORKING_DIRECTORY ${CMAKE_BINARY_DIR}
              COMMAND lunagrad test ${PROJECT_SOURCE_DIR}/tests/lua/test_${NAME}.lua --device vulkan)
     set_tests_properties(gpu-lua-${NAME} PROPERTIES

@@ -23,7 +23,7 @@ describe("unknown fields", function()
   it("of PyTorch say what to write instead", function()
     raises("PyTorch's torch.save is lg.io.save", function() return lg.save end)
     raises("PyTorch's torch.load is lg.io.load", function() return lg.load end)
-    raises("is not offered", function() return lg.compile end)
+    raises("is not offered", function() return lg.jit end)
   end)
   it("of every table of the library are errors", function()
     local seen = 0
