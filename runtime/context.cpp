@@ -27,6 +27,13 @@ void Context::refuse_change(const char* what) {
   fail(what, ": a backward pass is going on; until it is through, an evaluation may look but not change");
 }
 
+void Context::refuse_reading() {
+  fail(
+      "compile: a sealed function must not read a value, since its script does not run in every step; return "
+      "the "
+      "tensor, and read it outside");
+}
+
 UseContext::UseContext(Context& context) : previous_(current) { current = &context; }
 UseContext::~UseContext() { current = previous_; }
 

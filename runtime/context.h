@@ -54,11 +54,17 @@ struct Context : ContextState {
   void* owner = nullptr;
   // Where calls are put off; null: each call is computed at once (deferral/defer.h).
   CallQueue* queue = nullptr;
+  // A step is being recorded to run without its script: reading a value is an Error (deferral/recording.h).
+  bool values_sealed = false;
   // Any thread may set it; kernels check it between chunks and throw Error(cancelled).
   std::atomic<bool> stop_requested{false};
 
   ContextState& state() { return *this; }
 
+  void check_may_read() const {  // Error when values_sealed
+    if (values_sealed) [[unlikely]]
+      refuse_reading();
+  }
   void check_stop() const;                         // Error of kind cancelled when stop_requested
   void check_may_change(const char* what) const {  // Error when read_only
     if (read_only) [[unlikely]]
@@ -67,6 +73,7 @@ struct Context : ContextState {
 
  private:
   [[noreturn]] static void refuse_change(const char* what);
+  [[noreturn]] static void refuse_reading();
 };
 
 // The calling thread's context; a thread that never set one has a default of its own.

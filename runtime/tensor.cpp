@@ -43,6 +43,7 @@ namespace {
 
 template <class T>
 T item_as(const Tensor& x) {
+  if (!x.is_number()) context().check_may_read();
   if (x.numel() != 1) fail("item: one element expected (got shape ", x.shape(), ")");
   x.storage().check_whole("item");
   if (is_complex(x.dtype()))

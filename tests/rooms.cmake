@@ -18,7 +18,7 @@ room(runtime/optimizer    runtime/op)
 room(runtime/cpu          runtime runtime/elementwise runtime/op runtime/optimizer)
 room(runtime/batching     runtime runtime/op)
 room(runtime/tape         runtime runtime/batching runtime/cpu runtime/op)
-room(runtime/deferral     runtime runtime/op)
+room(runtime/deferral     runtime runtime/op runtime/tape)
 room(runtime/run          runtime runtime/batching runtime/deferral runtime/op runtime/tape)
 room(runtime/ops          runtime runtime/batching runtime/cpu runtime/elementwise runtime/op runtime/optimizer
                           runtime/tape)
@@ -48,7 +48,7 @@ room(script/host          runtime script/meta)
 room(script/session       runtime runtime/dist runtime/io runtime/tape script script/chunk script/host script/inspect script/lua
                           script/meta script/profile script/run)
 room(script/distributed   runtime/dist runtime/tape script/lua)
-room(script/replay        runtime/deferral script/lua)
+room(script/replay        runtime runtime/deferral runtime/tape script/lua)
 room(script/bind          runtime runtime/batching runtime/cpu runtime/io runtime/optimizer runtime/tape runtime/vmap
                           script/lua script/meta script/onnx script/replay script/session)
 room(script/cli/command   runtime runtime/cpu runtime/io script script/chunk script/cli/base script/cli/bench

@@ -1,5 +1,7 @@
 -- lg.compile(fn): fn, whose calls are put off and planned together. It runs every time as it is written: only computing
 -- waits, until something reads a value, or fn returns.
+-- lg.compile(fn, {sealed = true}): fn, which runs without Lua once two calls in a row were the same, for models so small that
+-- Lua is the cost.
 local core = require "lunagrad.core"
 local fail = core._fail
 
@@ -7,17 +9,24 @@ local Compiled = {}
 local functions = setmetatable({}, {__mode = "k"})  -- compiled object -> what it wraps
 local plans = setmetatable({}, {__mode = "k"})      -- compiled object -> the plan of its last call
 
+local seals = setmetatable({}, {__mode = "k"})      -- compiled object -> its seal, of {sealed = true}
+
 local function keep(compiled, plan, ...)
   plans[compiled] = plan or "Its calls belong to the plan around it, or nothing is put off.\n"
   return ...
 end
 
-function Compiled:__call(...) return keep(self, core._defer(functions[self], ...)) end
+function Compiled:__call(...)
+  local sealed = seals[self]
+  if sealed then return core._run_sealed(sealed, ...) end
+  return keep(self, core._defer(functions[self], ...))
+end
 
 function Compiled:__tostring() return "compiled " .. tostring(functions[self]) end
 
 local function explain(compiled)
   if not functions[compiled] then fail("explain: a function of lg.compile expected; write f:explain()") end
+  if seals[compiled] then return core._explain_sealed(seals[compiled]) end
   local plan = plans[compiled]
   if not plan then return "Not called yet.\n" end
   return type(plan) == "string" and plan or core._explain(plan)
@@ -44,8 +53,15 @@ return function(fn, options)
   if type(fn) ~= "function" and not (type(meta) == "table" and meta.__call) then
     fail(("compile: a function or a module expected (got %s)"):format(type(fn)))
   end
-  for name in pairs(options or {}) do fail(("compile: unknown option '%s'; there are none"):format(tostring(name))) end
+  if options ~= nil and type(options) ~= "table" then fail(("compile: a table of options expected (got %s)"):format(type(options))) end
+  local sealed = false
+  for name, value in pairs(options or {}) do
+    if name ~= "sealed" then fail(("compile: unknown option '%s' (known: sealed)"):format(tostring(name))) end
+    if type(value) ~= "boolean" then fail(("compile: sealed is a boolean (got %s)"):format(type(value))) end
+    sealed = value
+  end
   local compiled = setmetatable({}, Compiled)
   functions[compiled] = fn
+  if sealed then seals[compiled] = core._seal(fn) end
   return compiled
 end

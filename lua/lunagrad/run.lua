@@ -4,6 +4,7 @@
 local checkpoints = require "lunagrad.distributed.checkpoints"
 local core = require "lunagrad.core"
 local hand_over = require "lunagrad.hand_over"
+local live = require "lunagrad.live"
 local is_plain = require("lunagrad.arguments").is_plain
 local shards = require "lunagrad.distributed.shards"
 
@@ -301,6 +302,7 @@ function run.log(row, ...)
     latest[policy.keep_best] = is_tensor(value) and value:detach() or value
   end
 end
+run.log = live(run.log)
 
 -- lg.run.watch(model, options): lunagrad.watch, loaded on first use.
 function run.watch(...) return require "lunagrad.watch"(...) end

@@ -284,10 +284,19 @@ function lg.checkpoint_sequential(list, segments, ...) end
 ---value, or fn returns; elementwise calls that follow each other then pass over memory once. fn runs each time as it is
 ---written: branches, loops, prints and changed numbers do what they do without lg.compile. `f:explain()` is the plan of the
 ---last call as text: groups, bytes that were not written to memory, and why a call is in no group.
+---
+---With {sealed = true}, fn runs without Lua once two calls in a row were the same, for models so small that Lua is the cost.
+---Its ops, backward passes included, run as they were planned, with new random numbers; steps of optimizers, of schedules and of
+---averages, and lg.run.log, stay with the script. Tensors that fn is given, alone or in tables, and that it sees in variables may
+---change from call to call. Other shapes or types, another number, string or boolean in an argument, a variable or a global, another
+---training flag of a module, or gradients where there were none make another plan. One call in a hundred runs as the script, and an
+---error says where it differs. fn must not read values, nor change variables or globals: both are errors with their lines. Its
+---results have no graph. `f:explain()` says what was sealed, or why it runs as the script.
 ---@generic F
 ---@param fn F
+---@param options? {sealed?: boolean}
 ---@return F
-function lg.compile(fn) end
+function lg.compile(fn, options) end
 ---With true, every step of lg.run.steps puts its calls off until a value is read or the step ends. Otherwise those steps do
 ---that gain by it: the second step and every 200th are tried. With false, no call is put off, in lg.compile either.
 ---@param on boolean

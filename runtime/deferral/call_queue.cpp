@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "runtime/deferral/groups.h"
+#include "runtime/deferral/run_queued.h"
 #include "runtime/waiting.h"
 
 namespace lunagrad {
@@ -32,35 +33,6 @@ Tensor own_handle(const Tensor& x) {
   if (!x.defined() || x.is_number()) return x;
   return Tensor(x.storage_ref(), x.layout(), x.offset(), x.dtype());
 }
-
-// The fields of the context that kernels and their errors read.
-class AsCalled {
- public:
-  AsCalled()
-      : device_(context().device),
-        line_(context().line),
-        module_(context().module),
-        precision_(context().matmul_precision) {}
-  ~AsCalled() {
-    context().device = device_;
-    context().line = line_;
-    context().module = module_;
-    context().matmul_precision = precision_;
-  }
-  AsCalled(const AsCalled&) = delete;
-  void become(const QueuedCall& queued) {
-    context().device = queued.device;
-    context().line = queued.line;
-    context().module = queued.module;
-    context().matmul_precision = queued.precision;
-  }
-
- private:
-  Device* device_;
-  SourceLine line_;
-  uint32_t module_;
-  MatmulPrecision precision_;
-};
 
 }  // namespace
 
@@ -164,20 +136,8 @@ void CallQueue::run_unit(size_t number, const Plan& plan) {
     if (!plan.stored[i]) continue;
     for (const Tensor& y : calls_[i].call.out) y.storage().keep_promise();
   }
-  const Call& first = calls_[unit.front()].call;
-  Device& device = *calls_[unit.front()].device;
-  if (unit.size() > 1) return device.run_group(group_of(unit, calls_, plan));
-  for (const Tensor& x : first.in)
-    if (in_memory(x)) x.storage().check_whole(first.op->name);
-  try {
-    device.run(first);
-  } catch (...) {
-    if (writes_in_place(first)) {
-      for (const Tensor& x : first.in)
-        if (in_memory(x) && x.storage().last_writer == first.op->name) x.storage().mark_torn(first.op->name);
-    }
-    throw;
-  }
+  if (unit.size() > 1) return calls_[unit.front()].device->run_group(group_of(unit, calls_, plan));
+  run_alone(calls_[unit.front()]);
 }
 
 // After an error: the calls that have not run wait again.

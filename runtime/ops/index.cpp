@@ -396,6 +396,7 @@ std::vector<int64_t> counts_before(const Tensor& truth) {
 }
 // On other devices one number is copied to the CPU: the size of the result depends on the values.
 int64_t count_true(const Tensor& x) {
+  context().check_may_read();
   if (x.device().is_cpu()) return counts_before(truth_of(x)).back();
   const NoGrad off;
   return x.numel() > 0 ? sum(to(x, DType::boolean)).item_integer() : 0;

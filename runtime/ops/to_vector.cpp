@@ -7,6 +7,7 @@ namespace lunagrad {
 
 template <class T>
 std::vector<T> Tensor::to_vector() const {
+  if (!is_number()) context().check_may_read();
   const NoGrad off;
   storage().check_whole("to_vector");
   const Tensor dense = lunagrad::contiguous(to(*this, cpu_device()));

@@ -203,6 +203,7 @@ const Op kRunsBefore{
 
 // Operands: a line, and its _runs_before.
 void runs_shape(Call& call) {
+  context().check_may_read();
   const Tensor& before = call.input(1);
   const int64_t runs = before.data<int64_t>()[before.numel() - 1];
   call.emit({runs}, call.input(0).dtype());

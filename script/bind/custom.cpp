@@ -378,8 +378,8 @@ void collect_since(lua_State* L, size_t before) {
 class UseModules {
  public:
   UseModules(lua_State* L, int reference)
-      : edge_(edge(L)), previous_(std::exchange(edge_.checkpoint_modules, reference)) {}
-  ~UseModules() { edge_.checkpoint_modules = previous_; }
+      : edge_(edge(L)), previous_(std::exchange(edge_.called_modules, reference)) {}
+  ~UseModules() { edge_.called_modules = previous_; }
   UseModules(const UseModules&) = delete;
 
  private:
@@ -454,7 +454,7 @@ int checkpoint(lua_State* L) {
   const auto call = std::make_shared<LuaFunction>(L, -1);
   lua_pop(L, 1);
   // Nested checkpoints share one table, because an outer one runs the inner ones again.
-  if (const int outer = edge(L).checkpoint_modules; outer != LUA_NOREF)
+  if (const int outer = edge(L).called_modules; outer != LUA_NOREF)
     lua_rawgeti(L, LUA_REGISTRYINDEX, outer);
   else
     lua_newtable(L);
@@ -493,7 +493,7 @@ constexpr luaL_Reg kFunctions[] = {{"custom_op", guard<custom_op>},
 }  // namespace
 
 void remember_module(lua_State* L, int index) {
-  const int reference = edge(L).checkpoint_modules;
+  const int reference = edge(L).called_modules;
   if (reference == LUA_NOREF || !lua_istable(L, index)) return;
   lua_rawgeti(L, LUA_REGISTRYINDEX, reference);
   lua_pushvalue(L, index);

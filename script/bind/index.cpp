@@ -72,7 +72,7 @@ Tensor from_front(const Tensor& indices, int64_t size) {
     return indices;
   const NoGrad off;
   // Reading them would wait for a GPU. What is out of range stays as it is, for the message.
-  if (!is_batched(indices) && indices.device().is_cpu()) {
+  if (!is_batched(indices) && indices.device().is_cpu() && !context().values_sealed) {
     const int64_t least = least_of(indices);
     if (least >= 0 || least < -size) return indices;
   }

@@ -38,7 +38,7 @@ class EnterModule {
 // path is restored, also after an error.
 int call_module(lua_State* L) {
   const EnterModule entered(uint32_t(lua_tointeger(L, 1)));
-  if (context().checkpoint) [[unlikely]]
+  if (edge(L).called_modules != LUA_NOREF) [[unlikely]]
     remember_module(L, 3);
   lua_call(L, lua_gettop(L) - 2, LUA_MULTRET);
   return lua_gettop(L) - 1;

@@ -190,6 +190,7 @@ std::string print_tensor(const Tensor& x, const PrintOptions& options) {
   if (is_batched(x))
     return lunagrad::text("tensor(one of a batch of ", batch_value(x).size(0), " in vmap, shape=", x.shape(),
                           ", dtype=", x.dtype(), ", device=", x.device().name(), ")");
+  context().check_may_read();
   x.storage().check_whole("tostring");
   const Tensor values = to(x.detach(), cpu_device());
   constexpr int kIndent = 7;  // of "tensor("

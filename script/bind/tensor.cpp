@@ -73,6 +73,7 @@ int version(lua_State* L) {
 
 // The tensor on the CPU, detached, for reading its elements. Error if an in-place write did not finish.
 Tensor readable(const Tensor& x, const char* op) {
+  context().check_may_read();
   const NoGrad off;
   x.storage().check_whole(op);
   return to(x.detach(), cpu_device());

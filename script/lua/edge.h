@@ -49,6 +49,7 @@ struct Pressure {
 };
 
 class StepQueue;
+class StepRecorder;
 
 // Where calls are put off (runtime/deferral): nowhere; in functions of lg.compile, and in those steps of
 // lg.run.steps that gain by it; or there and in all steps.
@@ -66,12 +67,14 @@ struct Edge {
   SafePoint safe_point = nullptr;
   void* safe_point_data = nullptr;
   FileLimits files;
-  // Registry reference to a table module -> training flag, for the checkpoint that is running.
-  int checkpoint_modules = LUA_NOREF;
+  // Registry reference to a table module -> training flag of the modules that are called, for the checkpoint
+  // or the recording that is going on; LUA_NOREF: none.
+  int called_modules = LUA_NOREF;
   Replay replay = Replay::automatic;
   bool replay_refused = false;       // --no-replay: scripts cannot turn it on
   int plans_to_show = 0;             // --plan: counts the steps down, and prints the plan of the last
   std::shared_ptr<StepQueue> queue;  // of calls that are put off; made at first use
+  StepRecorder* recorder = nullptr;  // of a sealed function's call that is being recorded (replay/sealed.h)
   CaughtError last_error;            // the last engine Error that became a Lua error
   std::array<Chunk, 16> chunks;
   // Points to this Edge while the state is open, then to null. Callbacks that outlive the state check it.
@@ -128,7 +131,7 @@ inline void after_op(lua_State* L) {
 
 // "off", "step", "op", or a boolean (true: "op").
 Guard check_guard(lua_State*, int argument, const char* function);
-// Records the training flag of the module at `index` for the checkpoint that is running.
+// Notes the training flag of the module at `index` in the table of called modules, if there is one.
 void remember_module(lua_State*, int index);
 
 // The parts of lunagrad.core, one file each. The table of functions is at stack index `core`, that of the

@@ -5,6 +5,7 @@
 #include "script/lua/convert.h"
 #include "script/lua/edge.h"
 #include "script/replay/queue.h"
+#include "script/replay/sealed.h"
 
 namespace lunagrad {
 namespace {
@@ -76,6 +77,7 @@ void bind_replay(lua_State* L, int core) {
   lua_pushcfunction(L, guard<free_plan>);
   lua_setfield(L, -2, "__gc");
   lua_pop(L, 2);
+  bind_sealed(L, core);
 }
 
 }  // namespace lunagrad

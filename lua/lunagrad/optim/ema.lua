@@ -8,6 +8,7 @@ local arguments = require "lunagrad.arguments"
 local closed = require "lunagrad.closed"
 local core = require "lunagrad.core"
 local follow = require "lunagrad.optim.follow"
+local live = require "lunagrad.live"
 local shards = require "lunagrad.distributed.shards"
 local tree = require "lunagrad.nn.tree"
 
@@ -44,6 +45,7 @@ function EMA:update()
   core._ema_step(self.averages, self.params, decay)
   self.num_updates = self.num_updates + 1
 end
+EMA.update = live(EMA.update)
 
 -- Writes the averages into the parameters, or into other tensors of the same shapes.
 function EMA:copy_to(parameters)

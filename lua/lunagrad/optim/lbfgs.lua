@@ -5,6 +5,7 @@ local core = require "lunagrad.core"
 local Optimizer = require "lunagrad.optim.optimizer"
 local reader = require("lunagrad.arguments").reader
 local follow = require "lunagrad.optim.follow"
+local live = require "lunagrad.live"
 local search = require "lunagrad.optim.wolfe"
 local shards = require "lunagrad.distributed.shards"
 
@@ -159,5 +160,6 @@ function LBFGS:step(closure)
   self:_run_hooks("step_post", closure)
   return first
 end
+LBFGS.step = live(LBFGS.step)
 
 return LBFGS

@@ -1,6 +1,7 @@
 -- lg.optim.lr_scheduler: schedules of the learning rate, with PyTorch's names, arguments and formulas. t is the step,
 -- from 0. Chained formulas compute the next rate from the current one, so several schedules can act on one optimizer.
 local core = require "lunagrad.core"
+local live = require "lunagrad.live"
 local Schedule = require "lunagrad.optim.schedule"
 local reader = require("lunagrad.arguments").reader
 
@@ -183,6 +184,8 @@ function CosineAnnealingWarmRestarts:step(epoch)
   self:_note()
 end
 
+CosineAnnealingWarmRestarts.step = live(CosineAnnealingWarmRestarts.step)
+
 -- Runs one schedule after another: schedulers[k + 1] takes over at step milestones[k].
 local SequentialLR = class("SequentialLR", "schedulers", "milestones")
 
@@ -215,6 +218,7 @@ function SequentialLR:step()
   end
   self:_note()
 end
+SequentialLR.step = live(SequentialLR.step)
 
 function SequentialLR:state_dict()
   local state, states = Schedule.state_dict(self), {}
@@ -254,6 +258,7 @@ function ChainedScheduler:step()
   self.last_epoch, self._step_count = self.last_epoch + 1, self._step_count + 1
   self:_note()
 end
+ChainedScheduler.step = live(ChainedScheduler.step)
 
 ChainedScheduler.state_dict, ChainedScheduler.load_state_dict = SequentialLR.state_dict, SequentialLR.load_state_dict
 

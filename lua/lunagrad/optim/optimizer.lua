@@ -4,6 +4,7 @@ local core = require "lunagrad.core"
 local arguments = require "lunagrad.arguments"
 local closed = require "lunagrad.closed"
 local follow = require "lunagrad.optim.follow"
+local live = require "lunagrad.live"
 local Module = require "lunagrad.nn.module"
 local nearest = require "lunagrad.nearest"
 local replacement_of = require("lunagrad.nn.tree").replacement_of
@@ -355,6 +356,7 @@ function Optimizer:step(closure)
   self:_run_hooks("step_post", closure)
   return loss
 end
+Optimizer.step = live(Optimizer.step)
 
 -- The state tensors `name` of all parameters, created on first use and filled with `start` (default 0).
 local function column(list, name, start)

@@ -1,6 +1,7 @@
 -- ReduceLROnPlateau(optimizer, {mode, factor, patience, threshold, threshold_mode, cooldown, min_lr, eps}): multiplies
 -- the rate by `factor` when the metric given to step(metric) has not improved for more than `patience` steps.
 local core = require "lunagrad.core"
+local live = require "lunagrad.live"
 local Schedule = require "lunagrad.optim.schedule"
 local reader = require("lunagrad.arguments").reader
 
@@ -74,5 +75,6 @@ function Plateau:step(metric, epoch)
   end
   self:_note()
 end
+Plateau.step = live(Plateau.step)
 
 return Plateau

@@ -4,6 +4,7 @@
 local core = require "lunagrad.core"
 local arguments = require "lunagrad.arguments"
 local closed = require "lunagrad.closed"
+local live = require "lunagrad.live"
 
 local fail = core._fail
 
@@ -116,6 +117,7 @@ function Schedule:step(epoch)
   for i, group in ipairs(self.optimizer.param_groups) do Schedule.set_rate(group, rates[i]) end
   self:_note()
 end
+Schedule.step = live(Schedule.step)
 
 function Schedule:_note()
   self._last_lr = {}

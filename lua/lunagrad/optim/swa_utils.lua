@@ -4,6 +4,7 @@ local core = require "lunagrad.core"
 local arguments = require "lunagrad.arguments"
 local class = require "lunagrad.nn.class"
 local copy = require "lunagrad.nn.copy"
+local live = require "lunagrad.live"
 local Schedule = require "lunagrad.optim.schedule"
 local tree = require "lunagrad.nn.tree"
 
@@ -64,6 +65,7 @@ function Averaged:update_parameters(model)
   average(self, self.module:buffers(), model:buffers(), self.use_buffers and count or 0)
   self.n_averaged:add_(1)
 end
+Averaged.update_parameters = live(Averaged.update_parameters)
 
 swa.AveragedModel = Averaged
 

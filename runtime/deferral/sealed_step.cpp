@@ -1,0 +1,283 @@
+#include "runtime/deferral/sealed_step.h"
+
+#include <algorithm>
+
+#include "runtime/tape/node.h"
+#include "runtime/waiting.h"
+
+namespace lunagrad {
+namespace {
+
+bool same_form(const Tensor& a, const Tensor& b) {
+  return a.dtype() == b.dtype() && &a.device() == &b.device() && a.shape() == b.shape() &&
+         a.strides() == b.strides();
+}
+
+int64_t offset_in_bytes(const Tensor& x) { return x.offset() * int64_t(item_size(x.dtype())); }
+
+template <class F>
+void for_operands(const Call& call, F&& f) {
+  for (const Tensor& x : call.in)
+    if (in_memory(x)) f(x);
+  for (const Tensor& y : call.out) f(y);
+}
+
+}  // namespace
+
+SealedStep::SealedStep(const Recording& recording, const std::vector<Use>& kept)
+    : leaves_(recording.leaves()) {
+  for (const MemorySlot& slot : recording.slots()) {
+    Memory memory{slot, slot.storage};
+    if (slot.tensor.defined()) memory.offset = offset_in_bytes(slot.tensor);
+    memory_.push_back(std::move(memory));
+  }
+  for (const RecordedCall& recorded : recording.calls()) {
+    QueuedCall& queued = calls_.emplace_back();
+    queued.device = recorded.device;
+    queued.line = recorded.line;
+    queued.module = recorded.module;
+    queued.precision = recorded.precision;
+    queued.call.op = recorded.op;
+    queued.call.params = recorded.params;
+    queued.call.args = recorded.args;
+    for (const Use& part : recorded.in) queued.call.in.push_back(tensor_of(part));
+    for (const Use& part : recorded.out) queued.call.out.push_back(tensor_of(part));
+    queued.fuses =
+        !writes_in_place(queued.call) && queued.call.out.size() == 1 && queued.device->fuses(queued.call);
+    written_.push_back(recorded.written);
+    if (recorded.draw >= 0) random_calls_.emplace_back(uint32_t(calls_.size() - 1), recorded.draw);
+  }
+  find_escaping(recording, kept);
+  plan(recording);
+  for (size_t i = 0; i < leaves_.size(); ++i) {
+    has_gradient_.push_back(first_gradient(int(i)) >= 0);
+    replaces_gradient_.push_back(segments_.back().gradients[i].slot != first_gradient(int(i)));
+  }
+  share_memory();
+  for (Memory& memory : memory_) memory.slot.storage = {};
+}
+
+// The part of a slot as a tensor of a call. A handle of its own, so that its memory can be replaced.
+Tensor SealedStep::tensor_of(const Use& part) {
+  if (part.slot == Use::kNumber) return part.number;
+  if (part.slot == Use::kAbsent) return {};
+  Memory& memory = memory_[size_t(part.slot)];
+  const Tensor tensor(memory.storage, part.layout,
+                      part.offset + memory.offset / int64_t(item_size(part.dtype)), part.dtype);
+  memory.bodies.push_back(tensor.body());
+  memory.grain = std::max(memory.grain, int64_t(item_size(part.dtype)));
+  return tensor;
+}
+
+Tensor SealedStep::take(const Use& part) const {
+  const Memory& memory = memory_[size_t(part.slot)];
+  if (memory.slot.kind == MemorySlot::Kind::outside && part.offset == 0 &&
+      part.dtype == memory.slot.tensor.dtype() && part.layout->shape == memory.slot.tensor.shape() &&
+      part.layout->strides == memory.slot.tensor.strides())
+    return memory.slot.tensor;
+  return Tensor(memory.storage, part.layout, part.offset + memory.offset / int64_t(item_size(part.dtype)),
+                part.dtype);
+}
+
+// What is read outside of its segment.
+void SealedStep::find_escaping(const Recording& recording, const std::vector<Use>& kept) {
+  const auto escapes = [this](const Use& part) {
+    if (part.slot >= 0) memory_[size_t(part.slot)].escapes = true;
+  };
+  for (const Use& part : kept) escapes(part);
+  for (const Segment& segment : recording.segments())
+    for (const Use& part : segment.gradients) escapes(part);
+}
+
+// The slot of the gradient that a leaf has at the beginning; -1: none.
+int SealedStep::first_gradient(int leaf) const {
+  for (size_t i = 0; i < memory_.size(); ++i)
+    if (memory_[i].slot.kind == MemorySlot::Kind::gradient && memory_[i].slot.index == leaf) return int(i);
+  return Use::kAbsent;
+}
+
+void SealedStep::plan(const Recording& recording) {
+  for (size_t i = 0; i < memory_.size(); ++i) memory_[i].storage->place = uint32_t(i);
+  // The segment that reads each memory last.
+  std::vector<size_t> last(memory_.size());
+  size_t at = 0;
+  for (size_t s = 0; s < recording.segments().size(); ++s)
+    for (; at < recording.segments()[s].calls; ++at)
+      for_operands(calls_[at].call, [&](const Tensor& x) { last[x.storage().place] = s; });
+  at = 0;
+  for (size_t s = 0; s < recording.segments().size(); ++s) {
+    const Segment& segment = recording.segments()[s];
+    const std::span<const QueuedCall> calls(calls_.data() + at, segment.calls - at);
+    std::vector<uint8_t> alive(memory_.size());
+    for (size_t i = 0; i < memory_.size(); ++i)
+      alive[i] = memory_[i].slot.kind != MemorySlot::Kind::made || memory_[i].escapes || last[i] > s;
+    const Plan plan = plan_calls(calls, alive);
+    for (size_t u = 0; u < plan.units(); ++u) {
+      Unit& unit = units_.emplace_back();
+      if (plan.unit(u).size() > 1) unit.group = group_of(plan.unit(u), calls, plan);
+      for (const uint32_t i : plan.unit(u)) {
+        unit.calls.push_back(uint32_t(at) + i);
+        if (!plan.stored[i]) memory_[calls[i].call.out[0].storage().place].stored = false;
+      }
+    }
+    Part part{units_.size(), segment.draws, segment.gradients, {}};
+    for (size_t leaf = 0; leaf < leaves_.size(); ++leaf) {
+      const int before =
+          segments_.empty() ? first_gradient(int(leaf)) : segments_.back().gradients[leaf].slot;
+      part.changed.push_back(segment.gradients[leaf].slot != before);
+    }
+    segments_.push_back(std::move(part));
+    at = segment.calls;
+  }
+}
+
+// Results that only the step reads lie in the same memory when one is read last before the other is written.
+void SealedStep::share_memory() {
+  struct Life {
+    size_t first = SIZE_MAX, last = 0;
+  };
+  std::vector<Life> lives(memory_.size());
+  for (size_t u = 0; u < units_.size(); ++u)
+    for (const uint32_t i : units_[u].calls)
+      for_operands(calls_[i].call, [&](const Tensor& x) {
+        Life& life = lives[x.storage().place];
+        life.first = std::min(life.first, u);
+        life.last = u;
+      });
+  std::vector<std::vector<size_t>> begins(units_.size()), ends(units_.size());
+  for (size_t i = 0; i < memory_.size(); ++i) {
+    Memory& memory = memory_[i];
+    if (memory.slot.kind != MemorySlot::Kind::made || memory.escapes) continue;
+    if (!memory.stored || lives[i].first == SIZE_MAX) {
+      place(memory, Ref<Storage>(new Storage(memory.storage->device, memory.storage->bytes, Promised())), 0);
+      continue;
+    }
+    begins[lives[i].first].push_back(i);
+    ends[lives[i].last].push_back(i);
+  }
+  std::vector<Ref<Storage>> free;
+  for (size_t u = 0; u < units_.size(); ++u) {
+    for (const size_t i : begins[u]) {
+      Memory& memory = memory_[i];
+      const Storage& wanted = *memory.storage;
+      auto best = free.end();
+      for (auto it = free.begin(); it != free.end(); ++it)
+        if (&(*it)->device == &wanted.device && (*it)->bytes >= wanted.bytes &&
+            (*it)->bytes <= 2 * wanted.bytes + 256 && (best == free.end() || (*it)->bytes < (*best)->bytes))
+          best = it;
+      Ref<Storage> taken;
+      if (best != free.end()) {
+        taken = *best;
+        free.erase(best);
+      } else {
+        taken = Ref<Storage>(new Storage(wanted.device, wanted.bytes));
+        bytes_kept_ += wanted.bytes;
+      }
+      place(memory, taken, 0);
+    }
+    for (const size_t i : ends[u]) free.push_back(memory_[i].storage);
+  }
+}
+
+// From now on the slot is in this memory, its tensor `offset` bytes from the beginning.
+void SealedStep::place(Memory& memory, const Ref<Storage>& storage, int64_t offset) {
+  if (memory.storage == storage && memory.offset == offset) return;
+  for (TensorBody* const body : memory.bodies) {
+    body->storage = storage;
+    body->offset += (offset - memory.offset) / int64_t(item_size(body->dtype));
+  }
+  memory.storage = storage;
+  memory.offset = offset;
+}
+
+bool SealedStep::fits(const Memory& memory, const Tensor& now) const {
+  return same_form(memory.slot.tensor, now) && (offset_in_bytes(now) - memory.offset) % memory.grain == 0;
+}
+
+bool SealedStep::fits(const TensorList& arguments) const {
+  for (const Memory& memory : memory_) {
+    const MemorySlot& slot = memory.slot;
+    if (slot.kind == MemorySlot::Kind::argument) {
+      const Tensor& now = arguments[size_t(slot.index)];
+      if (now.requires_grad() || !fits(memory, now)) return false;
+    } else if (slot.kind == MemorySlot::Kind::gradient) {
+      const Tensor now = leaves_[size_t(slot.index)].grad();
+      if (!now.defined() || !fits(memory, now)) return false;
+    } else if (slot.kind == MemorySlot::Kind::outside) {
+      if (slot.tensor.storage_ref() != memory.storage) return false;  // data of a parameter was replaced
+    }
+  }
+  for (size_t i = 0; i < leaves_.size(); ++i)
+    if (leaves_[i].grad().defined() != has_gradient_[i]) return false;
+  return true;
+}
+
+bool SealedStep::begin(const TensorList& arguments) {
+  if (!fits(arguments)) return false;
+  if (waiting_queue) compute_waiting_calls();
+  for (Memory& memory : memory_) {
+    const MemorySlot& slot = memory.slot;
+    if (slot.kind == MemorySlot::Kind::argument) {
+      const Tensor& now = arguments[size_t(slot.index)];
+      place(memory, now.storage_ref(), offset_in_bytes(now));
+    } else if (slot.kind == MemorySlot::Kind::gradient) {
+      const Tensor now = leaves_[size_t(slot.index)].grad();
+      place(memory, now.storage_ref(), offset_in_bytes(now));
+    }
+  }
+  // Gradients that the step replaces need not live beside the new ones.
+  for (size_t i = 0; i < leaves_.size(); ++i)
+    if (has_gradient_[i] && replaces_gradient_[i]) leaves_[i].set_grad({});
+  renew_results();
+  draws_.clear();
+  return true;
+}
+
+// A result that somebody still holds keeps its values: the next one gets new memory.
+void SealedStep::renew_results() {
+  for (Memory& memory : memory_) {
+    if (!memory.escapes || memory.slot.kind != MemorySlot::Kind::made) continue;
+    if (memory.storage->use_count() > memory.bodies.size() + 1)
+      place(memory, Ref<Storage>(new Storage(memory.storage->device, memory.storage->bytes)), 0);
+  }
+}
+
+void SealedStep::draw_numbers(size_t segment) {
+  while (draws_.size() < segments_[segment].draws) draws_.push_back(context().generator.draw());
+}
+
+void SealedStep::run_unit(const Unit& unit) {
+  const QueuedCall& first = calls_[unit.calls[0]];
+  if (unit.calls.size() > 1) return first.device->run_group(unit.group);
+  run_alone(first);
+  for (const int slot : written_[unit.calls[0]])
+    memory_[size_t(slot)].storage->mark_written(first.call.op->name);
+}
+
+void SealedStep::run(size_t segment) {
+  const size_t begin = segment ? segments_[segment - 1].units : 0;
+  const Part& part = segments_[segment];
+  draw_numbers(segment);
+  for (const auto& [call, draw] : random_calls_) {
+    if (size_t(draw) >= draws_.size()) continue;
+    calls_[call].call.args[0].u = draws_[size_t(draw)].seed;
+    calls_[call].call.args[1].u = draws_[size_t(draw)].stream;
+  }
+  {
+    AsCalled context_of_calls;
+    for (size_t u = begin; u < part.units; ++u) {
+      context_of_calls.become(calls_[units_[u].calls[0]]);
+      run_unit(units_[u]);
+    }
+  }
+  for (size_t i = 0; i < leaves_.size(); ++i)
+    if (part.changed[i])
+      leaves_[i].set_grad(part.gradients[i].slot == Use::kAbsent ? Tensor() : take(part.gradients[i]));
+}
+
+size_t SealedStep::groups() const {
+  return size_t(
+      std::count_if(units_.begin(), units_.end(), [](const Unit& unit) { return unit.calls.size() > 1; }));
+}
+
+}  // namespace lunagrad

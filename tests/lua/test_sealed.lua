@@ -1,0 +1,227 @@
+-- lg.compile(fn, {sealed = true}): the results of a function that runs without Lua are those of the function.
+local lg = require "lunagrad"
+local nn, F, test = lg.nn, lg.nn.functional, lg.test.it
+
+local sealed_of = {sealed = true}
+local function seal(fn) return lg.compile(fn, sealed_of) end
+local function plain(fn) return fn end
+
+local function same(a, b)
+  local p, q = a:detach():flatten():tolist(), b:detach():flatten():tolist()
+  assert(#p == #q)
+  for i = 1, #p do assert(p[i] == q[i] or p[i] ~= p[i] and q[i] ~= q[i], ("element %d: %s, %s"):format(i, p[i], q[i])) end
+end
+
+local function is_sealed(f) return f:explain():find("^Sealed: ") ~= nil end
+local function error_of(f, ...)
+  local ok, message = pcall(f, ...)
+  assert(not ok, "no error")
+  return tostring(message)
+end
+
+test("a sealed training step trains the same", function()
+  local makers = {
+    SGD = function(p) return lg.optim.SGD(p, {lr = 0.05, momentum = 0.9}) end,
+    AdamW = function(p) return lg.optim.AdamW(p, {lr = 0.01}) end,
+    Adagrad = function(p) return lg.optim.Adagrad(p, {lr = 0.01}) end,
+  }
+  for name, make in pairs(makers) do
+    local function train(wrap)
+      lg.manual_seed(5)
+      local net = nn.Sequential(nn.Linear(4, 16), nn.BatchNorm1d(16), nn.Tanh(), nn.Dropout(0.2), nn.Linear(16, 1))
+      local optimizer = make(net:parameters())
+      local schedule = lg.optim.lr_scheduler.StepLR(optimizer, {step_size = 7, gamma = 0.5})
+      local average = lg.optim.EMA(net:parameters(), {decay = 0.9})
+      local step = wrap(function(x, y)
+        optimizer:zero_grad()
+        local loss = F.mse_loss(net(x), y)
+        loss:backward()
+        nn.utils.clip_grad_norm_(net:parameters(), 1)
+        optimizer:step()
+        schedule:step()
+        average:update()
+        return loss
+      end)
+      local losses = {}
+      for i = 1, 230 do losses[i] = step(lg.randn(16, 4), lg.randn(16, 1)):item() end
+      return losses, net, step, optimizer, average
+    end
+    local expected, net, _, one, ema = train(plain)
+    local got, other, step, two, ema2 = train(seal)
+    assert(is_sealed(step), name .. ": " .. step:explain())
+    for i = 1, #expected do assert(got[i] == expected[i], ("%s: loss %d"):format(name, i)) end
+    for i, p in ipairs(other:parameters()) do
+      same(p, net:parameters()[i])
+      same(p.grad, net:parameters()[i].grad)
+      same(ema.averages[i], ema2.averages[i])
+    end
+    for i, b in ipairs(other:buffers()) do same(b, net:buffers()[i]) end
+    assert(one.param_groups[1].lr == two.param_groups[1].lr)
+  end
+end)
+
+test("gradients are accumulated as by the function", function()
+  local function run(wrap)
+    lg.manual_seed(2)
+    local w = lg.randn(5, {requires_grad = true})
+    local f = wrap(function(x) (w * x):sum():backward() end)
+    for _ = 1, 12 do f(lg.randn(5)) end
+    local first = w.grad:clone()
+    w.grad = nil
+    for _ = 1, 3 do f(lg.randn(5)) end
+    return first, w.grad
+  end
+  local a, b = run(plain)
+  local c, d = run(seal)
+  same(a, c)
+  same(b, d)
+end)
+
+test("results that somebody holds keep their values", function()
+  local f = seal(function(x) return x * 2, {sum = x:sum(), list = {x + 1}} end)
+  local held = {}
+  for i = 1, 20 do
+    local y, t = f(lg.full({3}, i))
+    held[i] = {y, t.sum, t.list[1]}
+  end
+  assert(is_sealed(f), f:explain())
+  for i, values in ipairs(held) do
+    same(values[1], lg.full({3}, 2 * i))
+    same(values[2], lg.tensor(3.0 * i))
+    same(values[3], lg.full({3}, i + 1))
+  end
+end)
+
+test("arguments may be views, parts of one memory, in tables, and the variables of the script", function()
+  local data = lg.arange(120):reshape(20, 6):float()
+  local scale = lg.ones(1)
+  local f = seal(function(batch) return (batch.x * scale):sum() + batch.y[1]:mean() end)
+  for i = 1, 20 do
+    local rows = data[i]
+    scale = lg.full({1}, i)
+    local x, y = rows:narrow(1, 1, 5), rows:narrow(1, 6, 1)
+    same(f {x = x, y = {y}}, (x * scale):sum() + y:mean())
+  end
+  assert(is_sealed(f), f:explain())
+end)
+
+test("other shapes, numbers, modes and flags are other plans", function()
+  local power, net = 2, nn.Sequential(nn.Linear(3, 3), nn.Dropout(0.5))
+  local f = seal(function(x) return net(x):detach() ^ power end)
+  local function check(x)
+    for _ = 1, 6 do
+      lg.manual_seed(8)
+      local got = f(x)
+      lg.manual_seed(8)
+      same(got, net(x) ^ power)
+    end
+  end
+  check(lg.ones(2, 3))
+  check(lg.ones(5, 3))
+  power = 3
+  check(lg.ones(5, 3))
+  net:eval()
+  check(lg.ones(5, 3))
+  net:train()
+  check(lg.ones(5, 3))
+  check(lg.ones(2, 3))
+  assert(is_sealed(f), f:explain())
+end)
+
+test("a sealed function that reads a value is an error with its line", function()
+  for _, read in ipairs {
+    function(x) return x:sum():item() end,
+    function(x) return x:tolist() end,
+    function(x) return tostring(x) end,
+    function(x) return x:nonzero() end,
+    function(x) return x:masked_select(x:gt(0)) end,
+    function(x) return x:unique() end,
+    function(x) return lg.equal(x, x) end,
+    function(x) return lg.allclose(x, x) end,
+  } do
+    local message = error_of(seal(read), lg.ones(3))
+    assert(message:find("test_sealed.lua:%d+: .*a sealed function must not read a value"), message)
+  end
+end)
+
+test("a sealed function that changes a variable or a global is an error", function()
+  local count = 0
+  local message = error_of(seal(function(x)
+    count = count + 1
+    return x * 2
+  end), lg.ones(2))
+  assert(message:find("must not change the variable 'count'"), message)
+  local hidden = lg.zeros(2)
+  message = error_of(seal(function(x) hidden = hidden + x end), lg.ones(2))
+  assert(message:find("must not change the variable 'hidden'"), message)
+  message = error_of(seal(function(x)
+    sealed_global = x
+  end), lg.ones(2))
+  assert(message:find("global"), message)
+  sealed_global = nil
+end)
+
+test("what cannot be sealed runs as the script, and says why", function()
+  local function reason(fn, ...)
+    local f = seal(fn)
+    for _ = 1, 8 do f(...) end
+    return f:explain()
+  end
+  local w = lg.ones(3, {requires_grad = true})
+  local text = reason(function(x) return w * x end, lg.ones(3))
+  assert(text:find("^Not sealed: .*with a graph"), text)
+  text = reason(function(x) return x + lg.tensor {1, 2, 3} end, lg.ones(3))
+  assert(text:find("^Not sealed: "), text)
+  local settings = {n = 0}
+  text = reason(function(x)
+    settings.n = settings.n + 1
+    return x * settings.n
+  end, lg.ones(3))
+  assert(text:find("^Not sealed: .*test_sealed.lua"), text)
+  local h = w:register_hook(function(g) return g * 2 end)
+  text = reason(function(x) (w * x):sum():backward() end, lg.ones(3))
+  assert(text:find("hook"), text)
+  assert(seal(function(x) return x end):explain():find("^Not sealed yet"))
+end)
+
+test("what changes behind a sealed function's back is found", function()
+  local settings = {scale = 1}
+  local f = seal(function(x) return x * settings.scale end)
+  for _ = 1, 5 do f(lg.ones(2)) end
+  assert(is_sealed(f), f:explain())
+  settings.scale = 2
+  local message
+  for _ = 1, 100 do
+    local ok, found = pcall(f, lg.ones(2))
+    if not ok then message = tostring(found) break end
+  end
+  assert(message and message:find("does not do what it did when it was sealed"), message)
+  same(f(lg.ones(2)), lg.full({2}, 2.0))  -- from now on the script runs
+end)
+
+test("data of a parameter may be replaced, and checkpoints draw the same numbers again", function()
+  local function run(wrap)
+    lg.manual_seed(1)
+    local net = nn.Sequential(nn.Linear(4, 8), nn.Dropout(0.5), nn.Linear(8, 2))
+    local f = wrap(function(x)
+      net:zero_grad()
+      lg.checkpoint(net, x):sum():backward()
+    end)
+    for i = 1, 20 do
+      f(lg.randn(3, 4))
+      if i == 10 then net:load_state_dict(nn.Sequential(nn.Linear(4, 8), nn.Dropout(0.5), nn.Linear(8, 2)):state_dict()) end
+      if i == 15 then net:double():float() end
+    end
+    return net, f
+  end
+  local a, b = run(plain), nil
+  local net, f = run(seal)
+  assert(is_sealed(f), f:explain())
+  for i, p in ipairs(net:parameters()) do same(p.grad, a:parameters()[i].grad) end
+end)
+
+test("options of lg.compile are checked", function()
+  assert(error_of(lg.compile, plain, {frozen = true}):find("known: sealed"))
+  assert(error_of(lg.compile, plain, {sealed = 1}):find("sealed is a boolean"))
+  assert(error_of(lg.compile, plain, 3):find("table of options"))
+end)
