@@ -58,6 +58,7 @@ Recording::Recording(const TensorList& arguments, const TensorList& leaves)
 }
 
 Recording::~Recording() {
+  uncount_handles();
   if (context().trace == this) context().trace = outer_;
 }
 
@@ -69,6 +70,8 @@ int Recording::add_slot(MemorySlot::Kind kind, int index, const Tensor& x) {
   const int number = int(slots_.size());
   slots_.push_back(
       {kind, index, x.storage_ref(), kind == MemorySlot::Kind::made ? Tensor() : x, x.storage().version});
+  // Backward adds in place to what it alone refers to: a handle of the recording does not count.
+  if (kind == MemorySlot::Kind::made) ++x.storage().queued;
   Memory& memory = memory_[&x.storage()];
   memory.slots.push_back(number);
   memory.entries.push_back({x.layout(), x.offset(), x.dtype(), number});
@@ -250,8 +253,15 @@ void Recording::resume() {
   context().trace = this;
 }
 
+void Recording::uncount_handles() {
+  if (std::exchange(ended_, true)) return;
+  for (const MemorySlot& slot : slots_)
+    if (slot.kind == MemorySlot::Kind::made) --slot.storage->queued;
+}
+
 void Recording::end() {
   end_segment();
+  uncount_handles();
   context().trace = outer_;
 }
 

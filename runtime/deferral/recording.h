@@ -111,6 +111,7 @@ class Recording final : public Trace {
   void note_draws();
   int draw_of(const Arguments&);
   void end_segment();
+  void uncount_handles();
 
   Trace* outer_;
   TensorList leaves_, found_;
@@ -122,6 +123,7 @@ class Recording final : public Trace {
   std::vector<Draw> draws_;
   uint64_t seed_, next_stream_;
   std::string refused_;
+  bool ended_ = false;
 };
 
 }  // namespace lunagrad

@@ -174,6 +174,12 @@ int live(lua_State* L) {
   return lua_gettop(L) - 1;
 }
 
+// _sealing() -> whether a call is being recorded, so that no value may be read.
+int is_sealing(lua_State* L) {
+  lua_pushboolean(L, edge(L).recorder != nullptr);
+  return 1;
+}
+
 // _refuse_seal(why): the call that is being recorded, if there is one, cannot be sealed.
 int refuse_seal(lua_State* L) {
   if (StepRecorder* const recorder = edge(L).recorder)
@@ -510,8 +516,9 @@ int explain_sealed(lua_State* L) {
 }
 
 constexpr luaL_Reg kFunctions[] = {
-    {"_seal", guard<seal>}, {"_run_sealed", guard<run_sealed>},   {"_explain_sealed", guard<explain_sealed>},
-    {"_live", guard<live>}, {"_refuse_seal", guard<refuse_seal>}, {nullptr, nullptr}};
+    {"_seal", guard<seal>}, {"_run_sealed", guard<run_sealed>}, {"_explain_sealed", guard<explain_sealed>},
+    {"_live", guard<live>}, {"_sealing", guard<is_sealing>},    {"_refuse_seal", guard<refuse_seal>},
+    {nullptr, nullptr}};
 
 }  // namespace
 

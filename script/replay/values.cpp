@@ -21,6 +21,13 @@ bool is_plain_table(lua_State* L, int index) {
 
 bool is_scalar(int type) { return type == LUA_TNUMBER || type == LUA_TSTRING || type == LUA_TBOOLEAN; }
 
+// Whether backward() from x would give gradients: a pass inside of the step frees what it reads.
+bool has_usable_graph(const Tensor& x) {
+  if (!x.requires_grad() || x.is_leaf()) return false;
+  const std::vector<Node*> nodes = nodes_of(x);
+  return std::none_of(nodes.begin(), nodes.end(), [](const Node* node) { return node->freed; });
+}
+
 class Finder {
  public:
   Finder(lua_State* L, References& kept, TensorList& tensors) : L_(L), kept_(kept), tensors_(tensors) {}
@@ -121,7 +128,7 @@ Pattern pattern_of(lua_State* L, int index, References& kept, Recording& recordi
   index = lua_absindex(L, index);
   Pattern pattern;
   if (const Tensor* const x = to_tensor(L, index)) {
-    if (x->requires_grad() && !x->is_leaf() && !x->node()->freed)
+    if (has_usable_graph(*x))
       recording.refuse(text("it gives a tensor of shape ", x->shape(),
                             " with a graph: call backward() inside, or give tensor:detach()"));
     pattern.use = recording.use_of(*x);

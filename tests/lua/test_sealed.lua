@@ -77,6 +77,32 @@ test("gradients are accumulated as by the function", function()
   same(b, d)
 end)
 
+test("gradients that are added in place have the same bits", function()
+  local function run(wrap)
+    lg.manual_seed(6)
+    local a, b, c = nn.Linear(12, 40), nn.Linear(40, 6), nn.Linear(40, 6)
+    local f = wrap(function(x)
+      for _, m in ipairs {a, b, c} do m:zero_grad() end
+      local h = a(x):relu()
+      local mean, spread = b(h), c(h)
+      local loss = (mean + lg.randn(9, 6) * spread:exp()):square():mean() + mean:pow(2):sum()
+      loss:backward()
+      return loss
+    end)
+    for _ = 1, 8 do f(lg.randn(9, 12)) end
+    return {a.weight.grad, a.bias.grad, b.weight.grad, c.bias.grad}, f
+  end
+  local expected = run(plain)
+  local got, f = run(seal)
+  assert(is_sealed(f), f:explain())
+  for i, g in ipairs(expected) do same(g, got[i]) end
+end)
+
+test("distributions work inside", function()
+  local f = seal(function(mean) return lg.distributions.Normal(mean, 1):log_prob(lg.zeros(3)) end)
+  for i = 1, 6 do same(f(lg.full({3}, i)), lg.distributions.Normal(lg.full({3}, i), 1):log_prob(lg.zeros(3))) end
+end)
+
 test("results that somebody holds keep their values", function()
   local f = seal(function(x) return x * 2, {sum = x:sum(), list = {x + 1}} end)
   local held = {}

@@ -103,7 +103,7 @@ end
 
 -- Whether the elements may be read: not inside vmap.
 local function can_read(x)
-  return not (core._is_batched and core._is_batched(x))
+  return not (core._is_batched and core._is_batched(x)) and not core._sealing()
 end
 
 local function check_values(owner, what, x, constraint)

@@ -107,6 +107,7 @@ local begun = answer(function()
   lg.manual_seed(1)
   model = require("models." .. name)(zoo)
   if sizes.put_off then model.step, model.infer = lg.compile(model.step), lg.compile(model.infer) end
+  if sizes.sealed then model.step = lg.compile(model.step, {sealed = true}) end
   local count = 0
   for _, p in ipairs(model.module:parameters()) do count = count + p:numel() end
   commands = {
