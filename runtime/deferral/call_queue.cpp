@@ -99,28 +99,34 @@ void CallQueue::note(const QueuedCall& queued) {
     storage.before_write();  // another queue has it
     storage.place = uint32_t(places_.size());
     places_.push_back(&storage);
+    handles_.push_back(0);
+  };
+  const auto count_handle = [this](Storage& storage) {
+    ++storage.queued;
+    ++handles_[storage.place];
   };
   const Call& call = queued.call;
   for (const Tensor& x : call.in)
     if (in_memory(x)) {
       find_place(x.storage());
-      ++x.storage().queued;
+      count_handle(x.storage());
       x.storage().reader = this;
       if (call.op->writes_inputs) x.storage().writer = this;
     }
   for (const Tensor& y : call.out) {
     find_place(y.storage());
-    ++y.storage().queued;
+    count_handle(y.storage());
     y.storage().writer = this;
   }
 }
 
 void CallQueue::forget_places() {
-  for (Storage* const storage : places_) {
-    storage->writer = storage->reader = nullptr;
-    storage->queued = 0;
+  for (size_t i = 0; i < places_.size(); ++i) {
+    places_[i]->writer = places_[i]->reader = nullptr;
+    places_[i]->queued -= handles_[i];
   }
   places_.clear();
+  handles_.clear();
 }
 
 // Of each storage, whether there is a handle to it that is not the queue's own.

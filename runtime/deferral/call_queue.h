@@ -67,9 +67,10 @@ class CallQueue {
   void keep_unfinished(const std::vector<uint8_t>& done);
 
   std::vector<QueuedCall> calls_;
-  std::vector<Storage*> places_;  // the storages of the calls, each once
-  uint64_t promised_ = 0;         // bytes
-  uint64_t most_promised_ = 0;    // bytes with which the queue is computed
+  std::vector<Storage*> places_;   // the storages of the calls, each once
+  std::vector<uint32_t> handles_;  // of the queue to each of them: its part of Storage::queued
+  uint64_t promised_ = 0;          // bytes
+  uint64_t most_promised_ = 0;     // bytes with which the queue is computed
   bool computing_ = false;
   std::function<void()> free_memory_;
   std::shared_ptr<QueueReport> report_ = std::make_shared<QueueReport>();

@@ -8,6 +8,7 @@
 #include "runtime/figures.h"
 #include "script/lua/convert.h"
 #include "script/lua/edge.h"
+#include "script/replay/queue.h"
 #include "script/replay/values.h"
 
 namespace lunagrad {
@@ -94,12 +95,12 @@ bool training_flag(lua_State* L, int index) {
 
 }  // namespace
 
-// Records one call of a sealed function, for the time of its life.
+// Records one call of a sealed function, for the time of its life. Its calls are put off: backward then adds
+// gradients where they can be members of a group.
 class StepRecorder {
  public:
   StepRecorder(lua_State* L, Recorded& into, const TensorList& arguments, const TensorList& leaves)
-      : state_(edge(L)), into_(into), outer_queue_(std::exchange(context().queue, nullptr)) {
-    if (waiting_queue) compute_waiting_calls();
+      : state_(edge(L)), into_(into), outer_queue_(std::exchange(context().queue, &queue_of(state_).calls)) {
     into_.recording = std::make_unique<Recording>(arguments, leaves);
     lua_newtable(L);
     modules_ = luaL_ref(L, LUA_REGISTRYINDEX);
@@ -365,6 +366,7 @@ std::unique_ptr<Recorded> record(lua_State* L, const Sealed& sealed, int first, 
     recorder.end();
     note_modules(L, recorder, *recorded, kept);
   }
+  compute_queue(L, queue_of(edge(L)).calls);  // a plan gives places to memory, as the queue does
   check_unchanged(L, *recorded, kept, first, tensors);
   if (count_globals(L) != globals)
     fail(
