@@ -24,11 +24,11 @@ Tensor add_in_place(const Tensor& sum, const Tensor& more) {
   return apply_in_place(*add_op, {sum, more});
 }
 
-// A new sum of one that was put off can be a member of its group.
+// Where calls are put off, a new sum can be a member of a group.
 void accumulate(Tensor& sum, Tensor more) {
   if (!sum.defined())
     sum = std::move(more);
-  else if (!context().grad_enabled && is_sole_owner(sum) && !is_batched(more) && !sum.storage().writer)
+  else if (!context().grad_enabled && is_sole_owner(sum) && !is_batched(more) && !context().queue)
     add_in_place(sum, more);
   else
     sum = add(sum, more);
