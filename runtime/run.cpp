@@ -5,6 +5,7 @@
 
 #include "runtime/batching/batched.h"
 #include "runtime/deferral/call_queue.h"
+#include "runtime/deferral/in_kernel.h"
 #include "runtime/device_types.h"
 #include "runtime/half_kernels.h"
 #include "runtime/op.h"
@@ -121,10 +122,12 @@ bool execute(Call& call) {
   allocate_outputs(call, device);
   if (nothing_to_compute(call)) return true;
   settle(call);
-  if (supported)
-    device.run(call);
-  else
+  if (!supported) {
     run_on_cpu_instead(call, device);
+    return true;
+  }
+  const InKernel running;
+  device.run(call);
   return true;
 }
 
@@ -309,6 +312,7 @@ Tensor apply_in_place(const Op& op, Operands in, Values params) {
   Device& device = call.device();
   const auto write = [&x, &op](Device& its, Call& to_run) {
     try {
+      const InKernel running;
       its.run(to_run);
     } catch (...) {
       x.storage().mark_torn(op.name);

@@ -4,21 +4,18 @@
 #include <utility>
 
 #include "runtime/deferral/groups.h"
+#include "runtime/deferral/in_kernel.h"
 #include "runtime/deferral/run_queued.h"
 #include "runtime/waiting.h"
 
 namespace lunagrad {
 namespace {
 
-// A queue is computed when it has this many calls, or when its results would take this share of the device's
-// memory: a step of a script that never reads anything must not hold all of its operands.
+// A queue is computed when it has this many calls, or when its results that are in use would take this share
+// of the device's memory: a step of a script that never reads anything must not hold all of its operands.
 constexpr size_t kMostCalls = 4096;
-constexpr size_t kShareOfMemory = 8;
-constexpr uint64_t kLeastPromised = uint64_t(1) << 30;
-
-uint64_t most_promised(Device& device) {
-  return std::max<uint64_t>(kLeastPromised, device.memory().total / kShareOfMemory);
-}
+constexpr size_t kShareOfMemory = 128;
+constexpr uint64_t kLeastWindow = uint64_t(64) << 20;
 
 // Whether the kernel may refuse the values of the operands. Rows that do refuse no floats.
 bool judges(const Call& call) {
@@ -32,6 +29,16 @@ bool judges(const Call& call) {
 Tensor own_handle(const Tensor& x) {
   if (!x.defined() || x.is_number()) return x;
   return Tensor(x.storage_ref(), x.layout(), x.offset(), x.dtype());
+}
+
+// Drops a handle of the queue, and frees the memory if only a recording refers to it (recording.h).
+void let_go(Tensor& x) {
+  if (!in_memory(x)) return;
+  const Ref<Storage> storage = x.storage_ref();
+  x = {};
+  if (storage->queued == 0 || storage->use_count() != storage->queued + 1) return;
+  const size_t bytes = storage->bytes;
+  storage->device.free(storage->release(), bytes);
 }
 
 }  // namespace
@@ -68,7 +75,10 @@ bool CallQueue::takes(const Call& call) const {
 void CallQueue::put(const Call& call) {
   if (waiting_queue && waiting_queue != this) waiting_queue->compute();
   waiting_queue = this;
-  if (calls_.empty()) most_promised_ = most_promised(call.device());
+  if (calls_.empty()) {
+    window_ = std::max<uint64_t>(kLeastWindow, call.device().memory().total / kShareOfMemory);
+    next_look_ = window_;
+  }
   const Context& ctx = context();
   QueuedCall& queued = calls_.emplace_back();
   queued.device = &call.device();
@@ -89,7 +99,18 @@ void CallQueue::put(const Call& call) {
   }
   queued.fuses = !writes_in_place(own) && own.out.size() == 1 && queued.device->fuses(own);
   note(queued);
-  if (calls_.size() >= kMostCalls || promised_ >= most_promised_) compute();
+  if (calls_.size() >= kMostCalls || is_large()) compute();
+}
+
+// Whether the results that are in use take too much memory.
+bool CallQueue::is_large() {
+  if (promised_ < next_look_) return false;
+  if (drop_garbage_) drop_garbage_();
+  uint64_t in_use = 0;
+  for (size_t i = 0; i < places_.size(); ++i)
+    if (made_[i] && places_[i]->use_count() > places_[i]->queued) in_use += places_[i]->bytes;
+  next_look_ = promised_ + window_;
+  return in_use >= window_;
 }
 
 // Gives each storage of the call a place in the table, and tells it who will read and write it.
@@ -100,6 +121,7 @@ void CallQueue::note(const QueuedCall& queued) {
     storage.place = uint32_t(places_.size());
     places_.push_back(&storage);
     handles_.push_back(0);
+    made_.push_back(0);
   };
   const auto count_handle = [this](Storage& storage) {
     ++storage.queued;
@@ -114,7 +136,9 @@ void CallQueue::note(const QueuedCall& queued) {
       if (call.op->writes_inputs) x.storage().writer = this;
     }
   for (const Tensor& y : call.out) {
+    const size_t known = places_.size();
     find_place(y.storage());
+    if (places_.size() > known) made_.back() = 1;
     count_handle(y.storage());
     y.storage().writer = this;
   }
@@ -127,6 +151,7 @@ void CallQueue::forget_places() {
   }
   places_.clear();
   handles_.clear();
+  made_.clear();
 }
 
 // Of each storage, whether there is a handle to it that is not the queue's own.
@@ -142,7 +167,10 @@ void CallQueue::run_unit(size_t number, const Plan& plan) {
     if (!plan.stored[i]) continue;
     for (const Tensor& y : calls_[i].call.out) y.storage().keep_promise();
   }
-  if (unit.size() > 1) return calls_[unit.front()].device->run_group(group_of(unit, calls_, plan));
+  if (unit.size() > 1) {
+    const InKernel running;
+    return calls_[unit.front()].device->run_group(group_of(unit, calls_, plan));
+  }
   run_alone(calls_[unit.front()]);
 }
 
@@ -195,6 +223,8 @@ void CallQueue::compute_once() {
                                                     : "the op is not elementwise here";
         report_->calls.push_back(
             {queued.call.op, queued.line, report_->units, bytes, plan.stored[i] != 0, why});
+        for (Tensor& x : queued.call.in) let_go(x);
+        for (Tensor& y : queued.call.out) let_go(y);
         queued.call.in = {};
         queued.call.out = {};
       }

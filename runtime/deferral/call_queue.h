@@ -51,6 +51,8 @@ class CallQueue {
   // calls what free_memory_with() gave, and goes on.
   void compute();
   void free_memory_with(std::function<void()> free_memory) { free_memory_ = std::move(free_memory); }
+  // Called when the queue is large, to drop results that are garbage.
+  void drop_garbage_with(std::function<void()> drop_garbage) { drop_garbage_ = std::move(drop_garbage); }
 
   bool empty() const { return calls_.empty(); }
   uint64_t promised() const { return promised_; }  // bytes of the results
@@ -62,17 +64,20 @@ class CallQueue {
   void compute_once();
   void note(const QueuedCall&);
   void forget_places();
+  bool is_large();
   std::vector<uint8_t> find_alive() const;
   void run_unit(size_t unit, const Plan&);
   void keep_unfinished(const std::vector<uint8_t>& done);
 
   std::vector<QueuedCall> calls_;
   std::vector<Storage*> places_;   // the storages of the calls, each once
+  std::vector<uint8_t> made_;      // of each of them: whether a call of the queue makes it
   std::vector<uint32_t> handles_;  // of the queue to each of them: its part of Storage::queued
   uint64_t promised_ = 0;          // bytes
-  uint64_t most_promised_ = 0;     // bytes with which the queue is computed
+  uint64_t window_ = 0;            // bytes of results in use with which the queue is computed
+  uint64_t next_look_ = 0;         // bytes of results with which it looks how many are in use
   bool computing_ = false;
-  std::function<void()> free_memory_;
+  std::function<void()> free_memory_, drop_garbage_;
   std::shared_ptr<QueueReport> report_ = std::make_shared<QueueReport>();
 };
 

@@ -5,10 +5,13 @@
 #include <utility>
 
 #include "runtime/deferral/groups.h"
+#include "runtime/deferral/in_kernel.h"
 #include "runtime/tape/node.h"
 
 namespace lunagrad {
 namespace {
+
+constexpr size_t kCallsBetweenFrees = 16;
 
 const char* shown_name(const Op& op) { return op.name + (op.hidden() ? 1 : 0); }
 
@@ -68,10 +71,13 @@ void Recording::refuse(std::string why) {
 
 int Recording::add_slot(MemorySlot::Kind kind, int index, const Tensor& x) {
   const int number = int(slots_.size());
-  slots_.push_back(
-      {kind, index, x.storage_ref(), kind == MemorySlot::Kind::made ? Tensor() : x, x.storage().version});
+  slots_.push_back({kind, index, x.storage_ref(), kind == MemorySlot::Kind::made ? Tensor() : x,
+                    x.storage().version, &x.device(), x.storage().bytes});
   // Backward adds in place to what it alone refers to: a handle of the recording does not count.
-  if (kind == MemorySlot::Kind::made) ++x.storage().queued;
+  if (kind == MemorySlot::Kind::made) {
+    ++x.storage().queued;
+    held_.push_back(number);
+  }
   Memory& memory = memory_[&x.storage()];
   memory.slots.push_back(number);
   memory.entries.push_back({x.layout(), x.offset(), x.dtype(), number});
@@ -183,6 +189,7 @@ int Recording::draw_of(const Arguments& args) {
 
 void Recording::ran(const Call& call, uint64_t elapsed) {
   if (outer_) outer_->ran(call, elapsed);
+  if (kernels_running > 0) return;  // it belongs to the call whose kernel runs
   for (const Tensor& x : call.in)
     if (x.defined() && !x.is_number()) note_leaf(x);
   note_view(call);
@@ -220,10 +227,24 @@ void Recording::ran(const Call& call, uint64_t elapsed) {
       recorded.written.push_back(part.slot);
     }
   calls_.push_back(std::move(recorded));
+  if (calls_.size() % kCallsBetweenFrees == 0) free_dropped();
+}
+
+// Frees the memory of results that only the recording refers to. Its Storage stays, so that no other gets its
+// address.
+void Recording::free_dropped() {
+  std::erase_if(held_, [this](int number) {
+    Storage& storage = *slots_[size_t(number)].storage;
+    if (storage.use_count() > 1) return false;
+    const size_t bytes = storage.bytes;
+    storage.device.free(storage.release(), bytes);
+    return true;
+  });
 }
 
 void Recording::fell_back(const Call& call, const char* reason) {
   if (outer_) outer_->fell_back(call, reason);
+  if (kernels_running > 0) return;
   refuse(text(shown_name(*call.op), " runs on the CPU", at(context().line), ", as ", reason));
 }
 

@@ -1,8 +1,8 @@
 #pragma once
 // Records the calls of a step, with the memory that each reads and writes, so that the step can run again
 // without its script (sealed_step.h). As the Trace of the context it sees each call that was computed. It
-// keeps all memory of the recorded step until it is destroyed, so that no address is used twice. Belongs to
-// the thread of its context.
+// keeps a handle to all memory of the step, so that no address stands for two. Belongs to the thread of its
+// context.
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -24,6 +24,8 @@ struct MemorySlot {
   Ref<Storage> storage;
   Tensor tensor;  // whose memory it is, of all kinds but `made`
   uint32_t version = 0;
+  Device* device = nullptr;
+  size_t bytes = 0;
 };
 
 // A tensor as a call sees it: a part of a slot.
@@ -112,12 +114,14 @@ class Recording final : public Trace {
   int draw_of(const Arguments&);
   void end_segment();
   void uncount_handles();
+  void free_dropped();
 
   Trace* outer_;
   TensorList leaves_, found_;
   std::unordered_map<const Node*, size_t> known_leaves_;
   std::unordered_map<const Storage*, Memory> memory_;
   std::vector<MemorySlot> slots_;
+  std::vector<int> held_;  // results that something beside the recording may refer to
   std::vector<RecordedCall> calls_;
   std::vector<Segment> segments_;
   std::vector<Draw> draws_;

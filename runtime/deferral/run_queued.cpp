@@ -1,8 +1,11 @@
 #include "runtime/deferral/run_queued.h"
 
 #include "runtime/deferral/groups.h"
+#include "runtime/deferral/in_kernel.h"
 
 namespace lunagrad {
+
+constinit thread_local int kernels_running = 0;
 
 AsCalled::AsCalled()
     : device_(context().device),
@@ -29,6 +32,7 @@ void run_alone(const QueuedCall& queued) {
   for (const Tensor& x : call.in)
     if (in_memory(x)) x.storage().check_whole(call.op->name);
   try {
+    const InKernel running;
     queued.device->run(call);
   } catch (...) {
     if (writes_in_place(call)) {

@@ -8,11 +8,6 @@
 namespace lunagrad {
 namespace {
 
-bool same_form(const Tensor& a, const Tensor& b) {
-  return a.dtype() == b.dtype() && &a.device() == &b.device() && a.shape() == b.shape() &&
-         a.strides() == b.strides();
-}
-
 int64_t offset_in_bytes(const Tensor& x) { return x.offset() * int64_t(item_size(x.dtype())); }
 
 template <class F>
@@ -27,8 +22,16 @@ void for_operands(const Call& call, F&& f) {
 SealedStep::SealedStep(const Recording& recording, const std::vector<Use>& kept)
     : leaves_(recording.leaves()) {
   for (const MemorySlot& slot : recording.slots()) {
-    Memory memory{slot, slot.storage};
-    if (slot.tensor.defined()) memory.offset = offset_in_bytes(slot.tensor);
+    Memory memory{slot, slot.kind == MemorySlot::Kind::made
+                            ? Ref<Storage>(new Storage(*slot.device, slot.bytes, Promised()))
+                            : slot.storage};
+    if (slot.tensor.defined()) {
+      memory.offset = offset_in_bytes(slot.tensor);
+      memory.layout = slot.tensor.layout();
+      memory.dtype = slot.tensor.dtype();
+    }
+    if (slot.kind != MemorySlot::Kind::outside) memory.slot.tensor = {};
+    memory.nothing = Ref<Storage>(new Storage(*slot.device, 0, Promised()));
     memory_.push_back(std::move(memory));
   }
   for (const RecordedCall& recorded : recording.calls()) {
@@ -55,6 +58,7 @@ SealedStep::SealedStep(const Recording& recording, const std::vector<Use>& kept)
   }
   share_memory();
   for (Memory& memory : memory_) memory.slot.storage = {};
+  finish();
 }
 
 // The part of a slot as a tensor of a call. A handle of its own, so that its memory can be replaced.
@@ -148,10 +152,7 @@ void SealedStep::share_memory() {
   for (size_t i = 0; i < memory_.size(); ++i) {
     Memory& memory = memory_[i];
     if (memory.slot.kind != MemorySlot::Kind::made || memory.escapes) continue;
-    if (!memory.stored || lives[i].first == SIZE_MAX) {
-      place(memory, Ref<Storage>(new Storage(memory.storage->device, memory.storage->bytes, Promised())), 0);
-      continue;
-    }
+    if (!memory.stored || lives[i].first == SIZE_MAX) continue;
     begins[lives[i].first].push_back(i);
     ends[lives[i].last].push_back(i);
   }
@@ -170,7 +171,8 @@ void SealedStep::share_memory() {
         taken = *best;
         free.erase(best);
       } else {
-        taken = Ref<Storage>(new Storage(wanted.device, wanted.bytes));
+        taken = Ref<Storage>(new Storage(wanted.device, wanted.bytes, Promised()));
+        shared_.push_back(taken);
         bytes_kept_ += wanted.bytes;
       }
       place(memory, taken, 0);
@@ -191,7 +193,9 @@ void SealedStep::place(Memory& memory, const Ref<Storage>& storage, int64_t offs
 }
 
 bool SealedStep::fits(const Memory& memory, const Tensor& now) const {
-  return same_form(memory.slot.tensor, now) && (offset_in_bytes(now) - memory.offset) % memory.grain == 0;
+  return now.dtype() == memory.dtype && &now.device() == memory.slot.device &&
+         now.shape() == memory.layout->shape && now.strides() == memory.layout->strides &&
+         (offset_in_bytes(now) - memory.offset) % memory.grain == 0;
 }
 
 bool SealedStep::fits(const TensorList& arguments) const {
@@ -220,7 +224,7 @@ bool SealedStep::begin(const TensorList& arguments) {
     if (slot.kind == MemorySlot::Kind::argument) {
       const Tensor& now = arguments[size_t(slot.index)];
       place(memory, now.storage_ref(), offset_in_bytes(now));
-    } else if (slot.kind == MemorySlot::Kind::gradient) {
+    } else if (slot.kind == MemorySlot::Kind::gradient && !memory.bodies.empty()) {
       const Tensor now = leaves_[size_t(slot.index)].grad();
       place(memory, now.storage_ref(), offset_in_bytes(now));
     }
@@ -229,16 +233,19 @@ bool SealedStep::begin(const TensorList& arguments) {
   for (size_t i = 0; i < leaves_.size(); ++i)
     if (has_gradient_[i] && replaces_gradient_[i]) leaves_[i].set_grad({});
   renew_results();
+  for (const Ref<Storage>& shared : shared_) shared->keep_promise();
+  shared_.clear();
   draws_.clear();
   return true;
 }
 
-// A result that somebody still holds keeps its values: the next one gets new memory.
+// A result that somebody holds keeps its values: the next one gets memory of its own.
 void SealedStep::renew_results() {
   for (Memory& memory : memory_) {
     if (!memory.escapes || memory.slot.kind != MemorySlot::Kind::made) continue;
     if (memory.storage->use_count() > memory.bodies.size() + 1)
-      place(memory, Ref<Storage>(new Storage(memory.storage->device, memory.storage->bytes)), 0);
+      place(memory, Ref<Storage>(new Storage(memory.storage->device, memory.storage->bytes, Promised())), 0);
+    memory.storage->keep_promise();
   }
 }
 
@@ -273,6 +280,12 @@ void SealedStep::run(size_t segment) {
   for (size_t i = 0; i < leaves_.size(); ++i)
     if (part.changed[i])
       leaves_[i].set_grad(part.gradients[i].slot == Use::kAbsent ? Tensor() : take(part.gradients[i]));
+}
+
+void SealedStep::finish() {
+  for (Memory& memory : memory_)
+    if (memory.slot.kind == MemorySlot::Kind::argument || memory.slot.kind == MemorySlot::Kind::gradient)
+      place(memory, memory.nothing, memory.offset % memory.grain);
 }
 
 size_t SealedStep::groups() const {

@@ -26,6 +26,7 @@ class SealedStep {
   void run(size_t segment);
   size_t segments() const { return segments_.size(); }
   Tensor take(const Use&) const;  // a tensor of the step that has run
+  void finish();                  // all results are taken: lets go of the arguments
 
   size_t calls() const { return calls_.size(); }
   size_t units() const { return units_.size(); }
@@ -35,8 +36,11 @@ class SealedStep {
  private:
   struct Memory {
     MemorySlot slot;
-    Ref<Storage> storage;             // now
-    int64_t offset = 0;               // of the slot's tensor, in bytes
+    Ref<Storage> storage;  // now
+    Ref<Storage> nothing;  // of an argument between two steps, which must not keep it
+    int64_t offset = 0;    // of the slot's tensor, in bytes
+    LayoutRef layout;      // and its form
+    DType dtype = DType::f32;
     int64_t grain = 1;                // bytes of the largest element type of a body
     std::vector<TensorBody*> bodies;  // operands and results of the calls that lie here
     bool escapes = false;             // of a result: something outside of the step reads it
@@ -69,6 +73,7 @@ class SealedStep {
   std::vector<std::pair<uint32_t, int>> random_calls_;  // call, draw of the step
   std::vector<Unit> units_;
   std::vector<Part> segments_;
+  std::vector<Ref<Storage>> shared_;  // memory of results; it is allocated when the step runs first
   TensorList leaves_;
   std::vector<bool> has_gradient_;       // of each leaf, at the beginning
   std::vector<bool> replaces_gradient_;  // and whether it has another one, or none, at the end

@@ -41,6 +41,9 @@ StepQueue& queue_of(Edge& state) {
     state.queue->calls.free_memory_with([alive = state.alive] {
       if (Edge* const open = *alive) collect_everything(open->main);
     });
+    state.queue->calls.drop_garbage_with([alive = state.alive] {
+      if (Edge* const open = *alive) collect_under_pressure(open->main, *open);
+    });
   }
   return *state.queue;
 }

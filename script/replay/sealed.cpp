@@ -253,6 +253,7 @@ int run_plan(lua_State* L, Recorded& plan, int first) {
   }
   luaL_checkstack(L, int(plan.results.size()), "compile");
   for (const Pattern& result : plan.results) push_pattern(L, result, kept, *plan.step);
+  plan.step->finish();
   after_op(L);
   return int(plan.results.size());
 }
