@@ -16,6 +16,7 @@ namespace {
 constexpr size_t kMostCalls = 4096;
 constexpr size_t kShareOfMemory = 128;
 constexpr uint64_t kLeastWindow = uint64_t(64) << 20;
+constexpr uint64_t kMostLatest = 4;  // results of the size of the latest
 
 // Whether the kernel may refuse the values of the operands. Rows that do refuse no floats.
 bool judges(const Call& call) {
@@ -110,7 +111,10 @@ bool CallQueue::is_large() {
   for (size_t i = 0; i < places_.size(); ++i)
     if (made_[i] && places_[i]->use_count() > places_[i]->queued) in_use += places_[i]->bytes;
   next_look_ = promised_ + window_;
-  return in_use >= window_;
+  // A chain of large results needs its operand and its result at once.
+  uint64_t latest = 0;
+  for (const Tensor& y : calls_.back().call.out) latest += y.nbytes();
+  return in_use >= std::max(window_, kMostLatest * latest);
 }
 
 // Gives each storage of the call a place in the table, and tells it who will read and write it.
