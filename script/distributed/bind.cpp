@@ -203,9 +203,19 @@ int forget(lua_State*) {
   return 0;
 }
 
-// init(patience, identity)
+// This state has opened the world; `watched`: what it told the world is forgotten when the state is closed.
+void note_opened(lua_State* L, bool watched) {
+  lua_newuserdatauv(L, 1, 0);
+  if (watched) luaL_setmetatable(L, kWatch);
+  lua_setfield(L, LUA_REGISTRYINDEX, "lunagrad.world");
+}
+
+// init(patience, identity). The world of an earlier state of the process stays.
 int init(lua_State* L) {
-  if (dist::is_world_open()) return 0;
+  if (dist::is_world_open()) {
+    if (lua_getfield(L, LUA_REGISTRYINDEX, "lunagrad.world") == LUA_TNIL) note_opened(L, false);
+    return 0;
+  }
   if (edge(L).files.limited) fail("init: a sandboxed script runs alone");
   dist::WorldOptions options;
   options.patience = check_number(L, 1, "init");
@@ -221,10 +231,7 @@ int init(lua_State* L) {
   };
   mark_line(L);
   dist::open_world(std::move(options));
-  // The line is gone when the state is closed.
-  lua_newuserdatauv(L, 1, 0);
-  luaL_setmetatable(L, kWatch);
-  lua_setfield(L, LUA_REGISTRYINDEX, "lunagrad.world");
+  note_opened(L, true);  // the line is gone when the state is closed
   return 0;
 }
 
@@ -240,7 +247,8 @@ int leads(lua_State* L) {
 }
 
 int is_open(lua_State* L) {
-  lua_pushboolean(L, dist::is_world_open());
+  lua_pushboolean(L,
+                  dist::is_world_open() && lua_getfield(L, LUA_REGISTRYINDEX, "lunagrad.world") != LUA_TNIL);
   return 1;
 }
 
