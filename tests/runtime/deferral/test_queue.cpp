@@ -157,6 +157,23 @@ TEST_CASE("a chain is one group, and its inner results get no memory") {
   }
 }
 
+TEST_CASE("a queue is computed when results that are in use take much memory, not for those that are not") {
+  const Tensor x = numbers({512, 1024});
+  const size_t window = std::max<size_t>(size_t(64) << 20, cpu_device().memory().total / 128);
+  const size_t many = 2 * window / size_t(x.nbytes());
+  CallQueue queue;
+  const DeferCalls defer(&queue);
+  Tensor y = x;
+  for (size_t i = 0; i < many; ++i) y = y + 1.0;
+  CHECK(queue.report()->calls.empty());
+  y = Tensor();
+  queue.compute();
+  queue.begin_report();
+  TensorList held;
+  for (size_t i = 0; i < many; ++i) held.push_back(x + double(i));
+  CHECK(!queue.report()->calls.empty());
+}
+
 TEST_CASE("a result that somebody holds gets memory, and a result that nobody holds is not computed") {
   const Tensor x = numbers({100, 100});
   CallQueue queue;

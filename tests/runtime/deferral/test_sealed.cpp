@@ -144,8 +144,27 @@ TEST_CASE("results that only the step reads share memory, and a result that is h
   const TensorList second = run_again(sealed, recorded.results, other);
   check_same(first, kept);
   check_same(second, step(other));
+  sealed.finish();
+  CHECK(other[0].storage().use_count() == 1);  // of the argument the step keeps nothing
   CHECK(!sealed.fits({numbers({64, 32}), given[1]}));
   CHECK(!sealed.fits({to(given[0], DType::f64), given[1]}));
+}
+
+TEST_CASE("a recording keeps no memory of results that the step drops") {
+  const TensorList given{numbers({512, 512})};
+  size_t peak = 0;
+  auto step = [&](const TensorList& arguments) {
+    Tensor x = arguments[0];
+    cpu_device().reset_peak();
+    const size_t before = cpu_device().memory().in_use;
+    for (int i = 0; i < 100; ++i) x = exp(x) * 0.01;
+    peak = cpu_device().memory().peak - before;
+    return TensorList{x};
+  };
+  const Recorded recorded(step, given);
+  CHECK(peak < 20 * size_t(given[0].nbytes()));
+  SealedStep sealed(*recorded.recording, recorded.results);
+  check_same(run_again(sealed, recorded.results, given), step(given));
 }
 
 TEST_CASE("recordings of different steps differ, and say where") {
