@@ -364,10 +364,11 @@ std::unique_ptr<Recorded> record(lua_State* L, const Sealed& sealed, int first, 
     lua_call(L, last - first + 1, LUA_MULTRET);
     for (int i = results; i <= lua_gettop(L); ++i)
       recorded->results.push_back(pattern_of(L, i, kept, *recorded->recording));
+    // Before the end, so that memory is freed in between. A plan gives places to memory, as the queue does.
+    compute_queue(L, queue_of(edge(L)).calls);
     recorder.end();
     note_modules(L, recorder, *recorded, kept);
   }
-  compute_queue(L, queue_of(edge(L)).calls);  // a plan gives places to memory, as the queue does
   check_unchanged(L, *recorded, kept, first, tensors);
   if (count_globals(L) != globals)
     fail(
