@@ -327,21 +327,25 @@ HWY_INLINE V acosh(D d, V x) {
 }
 
 // x = n pi/2 + r; sine and cosine of r are odd and even polynomials, selected and negated by n mod 4.
-// Accurate as long as n times the leading part of pi/2 is exact with FMA; larger x use SLEEF.
+// The sine adds what rounding took of r. Accurate as long as n times the leading part of pi/2 is exact with
+// FMA; larger x use SLEEF.
 template <class D, class V>
 HWY_INLINE V sine_of_quadrant(D d, V x, double shift) {
   const hn::RebindToUnsigned<D> du;
   const V rounded = hn::MulAdd(x, constant(d, 6.36619772367581382433e-01), constant(d, kRounder<D>));
   const V n = rounded - constant(d, kRounder<D>);
+  // Where r is much larger than what was taken from it, the difference of both is exact.
+  const auto is_large = [d](V r) HWY_ATTR { return hn::Abs(r) > constant(d, 0x1p-6); };
   V sine, cosine;
   if constexpr (is_f32<D>) {
     constexpr double kS[] = {-1.951665618e-04, 8.332173340e-03, -1.666665524e-01};
     constexpr double kC[] = {2.443772973e-05, -1.388736186e-03, 4.166664556e-02, -0.5, 1};
-    V r = hn::NegMulAdd(n, constant(d, 0x1.921fb6p+0), x);
-    r = hn::NegMulAdd(n, constant(d, -0x1.777a5cp-25), r);
-    r = hn::NegMulAdd(n, constant(d, -0x1.ee59dap-50), r);
+    const V exact = hn::NegMulAdd(n, constant(d, 0x1.921fb6p+0), x);
+    const V r = hn::NegMulAdd(n, constant(d, -0x1.777a5cp-25), exact);
+    const V lost = hn::NegMulAdd(n, constant(d, -0x1.777a5cp-25), exact - r);
+    const V rest = hn::NegMulAdd(n, constant(d, -0x1.ee59dap-50), hn::IfThenElseZero(is_large(r), lost));
     const V z = r * r;
-    sine = hn::MulAdd(z * r, polynomial(d, z, kS), r);
+    sine = r + hn::MulAdd(z * r, polynomial(d, z, kS), rest);
     cosine = polynomial(d, z, kC);
   } else {
     constexpr double kS[] = {1.58965051084299619e-10,  -2.50507532671588547e-08, 2.75573136620730898e-06,
@@ -354,11 +358,13 @@ HWY_INLINE V sine_of_quadrant(D d, V x, double shift) {
                              4.16666666666666019e-02,
                              -0.5,
                              1};
-    V r = hn::NegMulAdd(n, constant(d, 0x1.921fb54442d18p+0), x);
-    r = hn::NegMulAdd(n, constant(d, 0x1.1a62633145c07p-54), r);
-    r = hn::NegMulAdd(n, constant(d, -0x1.f1976b7ed8fbcp-110), r);
+    const V exact = hn::NegMulAdd(n, constant(d, 0x1.921fb54442d18p+0), x);
+    const V r = hn::NegMulAdd(n, constant(d, 0x1.1a62633145c07p-54), exact);
+    const V lost = hn::NegMulAdd(n, constant(d, 0x1.1a62633145c07p-54), exact - r);
+    const V rest =
+        hn::NegMulAdd(n, constant(d, -0x1.f1976b7ed8fbcp-110), hn::IfThenElseZero(is_large(r), lost));
     const V z = r * r;
-    sine = hn::MulAdd(z * r, polynomial(d, z, kS), r);
+    sine = r + hn::MulAdd(z * r, polynomial(d, z, kS), rest);
     cosine = polynomial(d, z, kC);
   }
   const auto quadrant = hn::BitCast(du, rounded + constant(d, shift));
