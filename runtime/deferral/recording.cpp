@@ -84,7 +84,7 @@ int Recording::add_slot(MemorySlot::Kind kind, int index, const Tensor& x) {
   return number;
 }
 
-Use Recording::use(const Tensor& x) {
+Use Recording::use_of(const Tensor& x) {
   if (!x.defined()) return {};
   if (x.is_number()) return {Use::kNumber, x.layout(), 0, x.dtype(), x};
   const auto known = memory_.find(&x.storage());
@@ -144,7 +144,7 @@ void Recording::note_view(const Call& call) {
     const Tensor& y = call.out[i];
     for (const Tensor& x : call.in) {
       if (!x.defined() || x.storage_ref() != y.storage_ref()) continue;
-      const Use base = use(x);
+      const Use base = use_of(x);
       Memory& memory = memory_[&y.storage()];
       if (memory.slots.size() > 1) memory.entries.push_back({y.layout(), y.offset(), y.dtype(), base.slot});
       break;
@@ -208,11 +208,11 @@ void Recording::ran(const Call& call, uint64_t elapsed) {
                         ctx.line, ctx.module,  ctx.matmul_precision};
   if (computes && !may_run_again(call, in_place))
     refuse(text(shown_name(*call.op), "_ converts its result, or reads what it writes", at(ctx.line)));
-  for (const Tensor& x : call.in) recorded.in.push_back(use(x));
+  for (const Tensor& x : call.in) recorded.in.push_back(use_of(x));
   for (size_t i = 0; i < call.out.size(); ++i) {
     const Tensor& y = call.out[i];
     if (!(call.aliases >> i & 1) && !memory_.count(&y.storage())) add_slot(MemorySlot::Kind::made, 0, y);
-    recorded.out.push_back(use(y));
+    recorded.out.push_back(use_of(y));
   }
   note_draws();
   recorded.draw = draw_of(call.args);
@@ -253,7 +253,7 @@ void Recording::end_segment() {
   Segment segment;
   segment.calls = calls_.size();
   segment.draws = draws_.size();
-  for (const Tensor& leaf : leaves_) segment.gradients.push_back(use(leaf.grad()));
+  for (const Tensor& leaf : leaves_) segment.gradients.push_back(use_of(leaf.grad()));
   segments_.push_back(std::move(segment));
   for (const MemorySlot& slot : slots_)
     if (slot.storage->version != slot.version)
@@ -285,8 +285,6 @@ void Recording::end() {
   uncount_handles();
   context().trace = outer_;
 }
-
-Use Recording::use_of(const Tensor& x) { return use(x); }
 
 void Recording::forget_results() {
   memory_.clear();

@@ -106,7 +106,6 @@ class Recording final : public Trace {
     bool used = false;  // by a call
   };
   int add_slot(MemorySlot::Kind, int index, const Tensor&);
-  Use use(const Tensor&);
   void note_view(const Call&);
   void note_leaf(const Tensor&);
   bool may_run_again(const Call&, bool in_place);
