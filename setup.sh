@@ -3,7 +3,7 @@
 # program holds apt's lock.
 #   ./setup.sh           for building and running
 #   ./setup.sh tests     also for the tests: validation layers, a virtual display, clang-format
-#   ./setup.sh browser   also Chromium, in which the tests open the pages of `lunagrad runs export` and `serve`
+#   ./setup.sh browser   also Chromium, in which the tests open the pages of `lunagrad runs export` and `serve`, and ip
 #   ./setup.sh bench     also PyTorch, for the comparison of speed
 #   ./setup.sh debian13  also for building a Debian 13 chroot
 #   ./setup.sh device    also for packing a bundle for a machine with a GPU
@@ -24,7 +24,7 @@ wanted=("${build[@]}")
 case "${1:-}" in
   "") ;;
   tests) wanted+=("${tests[@]}") ;;
-  browser) wanted+=("${tests[@]}" chromium) ;;
+  browser) wanted+=("${tests[@]}" chromium iproute2) ;;
   bench) wanted+=("${tests[@]}" "${bench[@]}") ;;
   debian13) wanted+=("${tests[@]}" debootstrap) ;;
   device) wanted+=(patchelf) ;;

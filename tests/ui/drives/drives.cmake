@@ -65,6 +65,9 @@ if(TARGET lunagrad-mpi AND NOT LUNAGRAD_SANITIZE)  # MPI keeps memory
   drive(ranks ranks.lua ${PROJECT_SOURCE_DIR}/tests/ui/drives/ranks_script.lua --ranks 2 --size 1280x800)
   drive(ranks-sharded ranks_sharded.lua ${PROJECT_SOURCE_DIR}/tests/ui/drives/ranks_sharded_script.lua --ranks 2
         --size 1280x800)
+  if(TARGET lunagrad-gpu)
+    drive(ranks-gpu ranks.lua ${PROJECT_SOURCE_DIR}/tests/ui/drives/ranks_script.lua --ranks 2 --device vulkan --size 1280x800)
+  endif()
 endif()
 drive(inspect inspect.lua ${LASTING} --size 1280x800)
 drive(slices slices.lua ${PROJECT_SOURCE_DIR}/tests/ui/drives/slices_script.lua --size 1280x800)
