@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "gpu/kernels/copy.h"
+#include "gpu/kernels/divisor.h"
 #include "gpu/kernels/iteration.h"
 #include "runtime/ops.h"
 #include "runtime/ops/reduction.h"
@@ -21,13 +22,15 @@ struct Arguments {
   float factor, exponent;
   uint32_t kept_dims, padding;
   uint32_t kept_size[8], reduced_size[8];
+  Divisor reduced_by[8];
   int64_t kept_stride[2][8], reduced_stride[2][8];
 };
-static_assert(offsetof(Arguments, kept_stride) == 136);
+static_assert(offsetof(Arguments, kept_stride) == 200);
 
 constexpr uint32_t kThreads = kGroupSize;
 constexpr uint64_t kShortSegment = 4096;  // elements that are worth a work group
-constexpr uint32_t kBusyGroups = 16;      // work groups for each processor that keep a device busy
+constexpr uint32_t kRound = 8;        // vectors that each thread folds in a segment, or a multiple of them
+constexpr uint32_t kBusyGroups = 16;  // work groups for each processor that keep a device busy
 
 // The reduced dims of the operands, or the others, as an index space. A sum of complex numbers has their
 // parts as a dim of its own among the kept ones.
@@ -94,6 +97,13 @@ bool joins_words(const Fold& fold, Iteration& kept, Iteration& reduced) {
   return true;
 }
 
+void count_in_vectors(Iteration& reduced, uint32_t wide) {
+  const int last = reduced.dims - 1;
+  reduced.size[last] /= wide;
+  for (auto& strides : reduced.stride)
+    for (int d = 0; d < last; ++d) strides[d] /= int64_t(wide);
+}
+
 void launch_pass(Launch& launch, const Fold& fold, Reduce form, const Arguments& arguments, const Pass& pass,
                  Recorder& recorder) {
   const uint64_t side = kThreads / pass.along;
@@ -126,7 +136,7 @@ void fold_parts(const Fold& fold, Reduce form, Arguments& arguments, const Pass&
     return launch_pass(launch, fold, form, arguments, pass, recorder);
   }
   // Whole rounds of the loads that a thread has in flight, where that leaves enough segments.
-  const uint32_t round = form.vector ? pass.along * fold.wide * Reduce::kMostTogether : 16;
+  const uint32_t round = form.vector ? pass.along * fold.wide * kRound : 16;
   const uint32_t even = uint32_t((arguments.reduced + wanted - 1) / wanted),
                  step = even >= 2 * round ? round : 16;
   arguments.segment = (even + step - 1) / step * step;
@@ -168,6 +178,8 @@ void fold_dims(const Fold& fold, Recorder& recorder) {
   Arguments arguments{};
   arguments.results = uint32_t(kept.count);
   arguments.reduced = uint32_t(reduced.count);
+  if (form.vector) count_in_vectors(reduced, fold.wide);
+  for (int d = 1; d < reduced.dims; ++d) arguments.reduced_by[d] = Divisor(reduced.size[d]);
   arguments.factor = fold.factor;
   arguments.exponent = fold.exponent;
   arguments.kept_dims = uint32_t(kept.dims);

@@ -21,8 +21,10 @@ State both(State a, State b) {
 }
 void begin(int64_t base) {}
 
+// A thread meets the elements in their order: an equal one comes later.
 State with(State state, Element key, uint i) {
-  return both(state, State(key, i));
+  if (key > state.key || state.place == kNowhere) return State(key, i);
+  return state;
 }
 
 // The kept key has 8 bytes.
@@ -38,6 +40,8 @@ const uint kRaw = TYPE == kI64 ? kI64 : TYPE == kI32 || TYPE == kF32 ? kI32 : TY
 void finish(uint index, State state) {
   store_integer(arguments.result, int64_t(index), kI64, int64_t(state.place));
   if (!SECOND) return;
-  const int64_t at = reduced_places(kept_places(index), state.place).one;
+  const int64_t base = kept_places(index).one;
+  const int64_t at = VECTOR ? reduced_places(Places(base / kWide, 0), state.place / kWide).one * kWide + state.place % kWide
+                            : reduced_places(Places(base, 0), state.place).one;
   store_integer(arguments.second, int64_t(index), kRaw, load_integer(arguments.operand, at, kRaw));
 }

@@ -10,6 +10,7 @@
 //   State with_vector(State, Vector, uint i)         the state and elements i ... i + kWide - 1
 //   void keep(uint64_t i, State), State kept(uint64_t i)   states in global memory
 //   void finish(uint index, State)                   stores a result
+#include "divisor.glsl"
 layout(local_size_x = 256) in;
 layout(constant_id = 0) const uint FOLD = 0;
 const uint kSum = 0, kLargest = 1, kSmallest = 2, kProduct = 3;
@@ -18,7 +19,9 @@ layout(constant_id = 2) const bool ALONG_CONTIGUOUS = true;
 layout(constant_id = 3) const uint TYPE = 6;
 layout(constant_id = 4) const uint RESULT_TYPE = 6;
 layout(constant_id = 5) const uint REDUCED_DIMS = 1;
-layout(constant_id = 6) const bool VECTOR = false;  // elements are adjacent and aligned to vectors
+// Elements are adjacent and aligned to vectors. Then the sizes and strides of the reduced dims count vectors: the loop has no
+// 64-bit division, which takes longer than its loads.
+layout(constant_id = 6) const bool VECTOR = false;
 layout(constant_id = 7) const uint STAGE = 0;
 const uint kWhole = 0, kParts = 1, kMerge = 2;
 layout(constant_id = 8) const uint OTHER_TYPE = 11;  // of the second operand
@@ -42,6 +45,7 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arg
   float exponent;     // a parameter of the map
   uint kept_dims, padding;
   uint kept_size[8], reduced_size[8];
+  Divisor reduced_by[8];  // the sizes
   int64_t kept_stride[2][8], reduced_stride[2][8];
 };
 layout(push_constant, scalar) uniform Push {
@@ -49,8 +53,9 @@ layout(push_constant, scalar) uniform Push {
 };
 
 const bool kTwo = OTHER_TYPE != kAbsent;
-// Elements or vectors that a thread loads before it folds them, so that the loads overlap: as many bytes of 16-bit types.
-const uint kMostTogether = 8, kTogether = TYPE == kF16 || TYPE == kBF16 ? kMostTogether : 4;
+// Elements or vectors that a thread loads before it folds them, so that the loads overlap. No specialization constant: an
+// array of such a length stays in memory.
+const uint kTogether = 4;
 
 State none();
 State both(State earlier, State later);
@@ -79,13 +84,18 @@ Places kept_places(uint index) {
   }
   return places;
 }
+// Of element i, or with VECTOR of vector i, behind `base`.
 Places reduced_places(Places base, uint i) {
-  if (VECTOR && REDUCED_DIMS == 1) return Places(base.one + i, base.other + i);
   [[unroll]] for (int d = int(REDUCED_DIMS) - 1; d >= 0; --d) {
-    const int64_t place = int64_t(d == 0 ? i : i % arguments.reduced_size[d]);
-    base.one += place * arguments.reduced_stride[0][d];
-    if (kTwo) base.other += place * arguments.reduced_stride[1][d];
-    if (d > 0) i /= arguments.reduced_size[d];
+    const uint rest = d > 0 ? quotient(i, arguments.reduced_by[d]) : 0;
+    const int64_t place = int64_t(i - rest * arguments.reduced_size[d]);
+    if (VECTOR && d == int(REDUCED_DIMS) - 1) {
+      base = Places(base.one + place, base.other + place);
+    } else {
+      base.one += place * arguments.reduced_stride[0][d];
+      if (kTwo) base.other += place * arguments.reduced_stride[1][d];
+    }
+    i = rest;
   }
   return base;
 }
@@ -96,20 +106,20 @@ Element load(Places base, uint i) {
 }
 Vector load_vector(Places base, uint i) {
   const Places at = reduced_places(base, i);
-  return vector_at(at.one / kWide, at.other / kWide);
+  return vector_at(at.one, at.other);
 }
 
 State fold_segment(Places base, uint first, uint last, uint along) {
   State state = none();
   if (VECTOR) {
-    const uint step = ALONG * kWide;
-    uint i = first + along * kWide;
-    for (; i + (kTogether - 1) * step < last; i += kTogether * step) {
+    base = Places(base.one / kWide, base.other / kWide);
+    uint i = first / kWide + along;
+    for (; i + (kTogether - 1) * ALONG < last / kWide; i += kTogether * ALONG) {
       Vector vectors[kTogether];
-      [[unroll]] for (uint k = 0; k < kTogether; ++k) vectors[k] = load_vector(base, i + k * step);
-      [[unroll]] for (uint k = 0; k < kTogether; ++k) state = with_vector(state, vectors[k], i + k * step);
+      [[unroll]] for (uint k = 0; k < kTogether; ++k) vectors[k] = load_vector(base, i + k * ALONG);
+      [[unroll]] for (uint k = 0; k < kTogether; ++k) state = with_vector(state, vectors[k], (i + k * ALONG) * kWide);
     }
-    for (; i < last; i += step) state = with_vector(state, load_vector(base, i), i);
+    for (; i < last / kWide; i += ALONG) state = with_vector(state, load_vector(base, i), i * kWide);
     return state;
   }
   uint i = first + along;

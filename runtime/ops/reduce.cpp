@@ -294,8 +294,8 @@ void extreme_dim_vjp(Backward& b) {
   const int dim = normalize_dim(b.node().op->name, b.integer(kDimsAt), b.shape(0));
   const Tensor g = b.grad();
   if (b.shape(0).empty()) return b.set(0, g);
-  b.set(0, scatter_add(blank(b.shape(0), g.dtype(), g.device()), dim,
-                       with_kept_dims(b.output(1), b.shape(0), mask), with_kept_dims(g, b.shape(0), mask)));
+  b.set(0, scatter(blank(b.shape(0), g.dtype(), g.device()), dim,
+                   with_kept_dims(b.output(1), b.shape(0), mask), with_kept_dims(g, b.shape(0), mask)));
 }
 Op extreme_dim_op(const char* name, const char* doc, void (*cpu)(const Call&)) {
   return {.name = name,
