@@ -42,6 +42,14 @@ float lg_fmod(float a, float b) {
   uint x = floatBitsToUint(a) & 0x7fffffffu, y = floatBitsToUint(b) & 0x7fffffffu;
   if (x >= 0x7f800000u || y > 0x7f800000u || y == 0u) return nan();
   if (x < y) return a;
+  // y has at most 12 significant bits, as numbers of 16-bit types have, and the quotient fewer than 12: then the product is
+  // exact, and so is the difference. The quotient is not too small, and too large by at most 1.
+  const bool is_short = (y & 0xfffu) == 0u && y >= 0x01000000u && y < 0x7e000000u;
+  if (is_short && x - y < 0x05000000u) {
+    const float whole = uintBitsToFloat(y);
+    const float rest = uintBitsToFloat(x) - floor(uintBitsToFloat(x) * (1.0 / whole) * 1.00000095) * whole;
+    return uintBitsToFloat(floatBitsToUint(rest < 0.0 ? rest + whole : rest) | sign);
+  }
   int ex = max(int(x >> 23), 1), ey = max(int(y >> 23), 1);
   x = (x & 0x7fffffu) | (x >= 0x800000u ? 0x800000u : 0u);
   y = (y & 0x7fffffu) | (y >= 0x800000u ? 0x800000u : 0u);
