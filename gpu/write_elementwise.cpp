@@ -226,7 +226,7 @@ std::string source(const Row& row, Numbers numbers, bool divides) {
   switch (numbers) {
     case Numbers::floats:
       out << "float\n";
-      if (has_gradient) out << "#define HAS_VECTORS\n";
+      out << "#define HAS_VECTORS\n";
       break;
     case Numbers::integers:
       out << "int64_t\n#define T_IS_INTEGER\n";

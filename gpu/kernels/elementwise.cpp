@@ -85,12 +85,14 @@ const ShaderCode& code_of(int row, Numbers numbers) {
 // Whether operand `at` (0: the result) of type `type` has a vector of four elements at every fourth position
 // of the innermost dim, or one element for the whole dim.
 bool has_vectors(const Iteration& space, size_t at, DType type, uint64_t address) {
-  if (space.dims == 0) return moves_in_fours(type, address);
+  const bool bytes = type == DType::boolean || (type == DType::u8 && at > 0);
+  const bool in_fours = bytes ? address % 4 == 0 : moves_in_fours(type, address);
+  if (space.dims == 0) return in_fours;
   const int inner = space.dims - 1;
   if (space.stride[at][inner] == 0) return at > 0;
   bool whole = space.stride[at][inner] == 1;
   for (int d = 0; d < inner; ++d) whole = whole && space.stride[at][d] % 4 == 0;
-  return whole && moves_in_fours(type, address);
+  return whole && in_fours;
 }
 // Counts the innermost dim, and the strides of what has vectors, in vectors.
 void count_vectors(Iteration& space) {
@@ -141,10 +143,9 @@ void run(const Call& call, Recorder& recorder) {
     for (int i = 0; i < kMaxRowParams; ++i) arguments.param[i] = packed(params[i], computing);
     bytes = sizeof arguments.param;
   }
-  // Floats that lie together can be loaded and stored four at a time.
+  // Elements that lie together can be loaded and stored four at a time.
   const uint64_t together = space.dims == 0 ? space.count : space.size[space.dims - 1];
-  bool vector = numbers == kFloats && together % 4 == 0 && !row_traits(use.row).boolean_result &&
-                has_vectors(space, 0, out.dtype(), hot.result);
+  bool vector = numbers == kFloats && together % 4 == 0 && has_vectors(space, 0, out.dtype(), hot.result);
   for (size_t i = 0; i < call.in.size() && vector; ++i)
     if (types[i] != ElementType::kAbsent && types[i] != ElementType::kNumber)
       vector = has_vectors(space, i + 1, DType(types[i]), hot.operand[i]);

@@ -129,6 +129,13 @@ vec4 load_vector(uint operand_at, int64_t at, uint type) {
   return load_four(address, at, type);
 }
 
+float result_of(float v0, float v1, float v2, float v3, float v4, Params params) {
+#ifdef HAS_GRADIENT
+  if (MODE != 0) return gradient(MODE - 1, v0, v1, v2, v3, v4, params);
+#endif
+  return float(value(v0, v1, v2, params));
+}
+
 void compute_vectors(uint first, uint step, uint end, Params params) {
   vec4 v[5][PER_THREAD];
   int64_t to[PER_THREAD];
@@ -149,8 +156,7 @@ void compute_vectors(uint first, uint step, uint end, Params params) {
     if (i >= end) continue;
     vec4 results;
     [[unroll]] for (uint j = 0; j < 4; ++j)
-      results[j] = MODE == 0 ? value(v[0][k][j], v[1][k][j], v[2][k][j], params)
-                             : gradient(MODE - 1, v[0][k][j], v[1][k][j], v[2][k][j], v[3][k][j], v[4][k][j], params);
+      results[j] = result_of(v[0][k][j], v[1][k][j], v[2][k][j], v[3][k][j], v[4][k][j], params);
     store_four(result, to[k], RESULT_TYPE, results);
   }
 }

@@ -80,9 +80,13 @@ void store_f32x4(uint64_t address, int64_t i, vec4 values) {
   F32x4Elements(address + i * 16).at = values;
 }
 
-// The same for f32, f16 or bf16. The address is a multiple of the size of four elements.
+// The same for f32, f16, bf16, u8 or bool. The address is a multiple of the size of four elements.
 vec4 load_four(uint64_t address, int64_t i, uint type) {
   if (type == kF32) return load_f32x4(address, i);
+  if (type == kBool || type == kU8) {
+    const uint bytes = uint(I32Element(address + i * 4).at);
+    return vec4(uvec4(bytes & 0xffu, bytes >> 8 & 0xffu, bytes >> 16 & 0xffu, bytes >> 24));
+  }
   const uvec2 bits = U32x2Elements(address + i * 8).at;
   if (type == kF16) return vec4(unpackHalf2x16(bits.x), unpackHalf2x16(bits.y));
   return uintBitsToFloat(uvec4(bits.x << 16, bits.x & 0xffff0000u, bits.y << 16, bits.y & 0xffff0000u));
@@ -93,6 +97,11 @@ void store_four(uint64_t address, int64_t i, uint type, vec4 values) {
     return;
   }
   uvec4 bits;
+  if (type == kBool) {  // each is 0 or 1
+    bits = uvec4(values);
+    I32Element(address + i * 4).at = int(bits.x | bits.y << 8 | bits.z << 16 | bits.w << 24);
+    return;
+  }
   if (type == kF16) {
     [[unroll]] for (uint j = 0; j < 4; ++j) bits[j] = float_to_half(values[j]);
     U32x2Elements(address + i * 8).at = bits.xz | bits.yw << 16;
