@@ -30,6 +30,8 @@ struct Arguments {
 
 static_assert(Fft::kLongest == kLongestSharedFft);
 
+constexpr uint32_t kBusyGroups = 8;  // work groups for each processor that keep a device busy: as many fit
+
 // At most 11: the length is at most 2^11.
 std::vector<uint32_t> radices_of(int64_t n) {
   std::vector<uint32_t> radices;
@@ -79,12 +81,14 @@ void transform(const From& from, const To& to, int64_t length, const Loops& loop
   arguments.by_inner = Divisor(arguments.inner);
   uint32_t stride = arguments.together;
   for (size_t i = 0; i < radices.size(); stride *= radices[i++]) arguments.by_stride[i] = Divisor(stride);
+  // A work group computes its table of roots once, and transforms several blocks.
+  const uint64_t blocks = (arguments.rows + arguments.together - 1) / arguments.together;
   launch.multiplies(double(length) * arguments.rows * double(radices.size()) * 8);
   launch.run(Fft{.swap_in = swap_in,
                  .swap_out = swap_out,
                  .rows_first_in = loops.in_step != 1,
                  .rows_first_out = loops.out_step != 1},
-             {group_count((arguments.rows + arguments.together - 1) / arguments.together, recorder)},
+             {group_count(std::min(blocks, uint64_t(recorder.rates.busy_groups(kBusyGroups))), recorder)},
              bytes_of(arguments));
 }
 
