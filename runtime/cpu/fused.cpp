@@ -1,139 +1,144 @@
 #include "runtime/cpu/fused.h"
 
 #include <algorithm>
-#include <string_view>
+#include <cmath>
+#include <optional>
 #include <vector>
 
-#include "runtime/cpu/copy.h"
 #include "runtime/cpu/elementwise.h"
+#include "runtime/cpu/fused_operand.h"
 #include "runtime/cpu/parallel.h"
+#include "runtime/cpu/reduce.h"
 #include "runtime/cpu/workspace.h"
+#include "runtime/row_fold.h"
 
 namespace lunagrad {
 namespace {
 
 constexpr int64_t kBlock = 1024;  // elements
-constexpr int64_t kWidest = 16;   // bytes of an element
-// Of a buffer. Its odd part keeps equal positions of two buffers apart in the low 12 bits of the address.
-constexpr int64_t kBlockBytes = kBlock * kWidest + 320;
+// What a buffer has more than it needs. It keeps equal positions of two buffers apart in the low 12 bits of
+// the address.
+constexpr int64_t kApart = 320;
+constexpr int64_t kBlockBytes = kBlock * kWidestItem + kApart;
+// Fewer rows are shared by too few threads, if they are long.
+constexpr int64_t kFewRows = 16, kFewRowsElements = 16384;
 
 bool is_cast(const Op& op) {
   static const Op* const cast = find_op("_cast");
   return &op == cast;
 }
 
-// The loops over an operand whose elements do not lie in the order of the result: sizes and strides in bytes,
-// outermost first, adjacent dims merged.
-struct Walk {
-  int dims = 0;
-  int64_t size[kMaxDims], stride[kMaxDims];
-
-  Walk(const Tensor& x, const Shape& shape) {
-    const int64_t item = int64_t(item_size(x.dtype()));
-    for (int d = 0; d < shape.size(); ++d) {
-      if (shape[d] == 1) continue;
-      const int own = d - shape.size() + x.ndim();
-      const int64_t step = own >= 0 && x.shape()[own] != 1 ? x.strides()[own] * item : 0;
-      if (dims && stride[dims - 1] == shape[d] * step) {
-        size[dims - 1] *= shape[d];
-        stride[dims - 1] = step;
-      } else {
-        size[dims] = shape[d];
-        stride[dims++] = step;
-      }
-    }
+Fold fold_of(RowFold::Kind kind) {
+  switch (kind) {
+    case RowFold::Kind::product:
+      return Fold::product;
+    case RowFold::Kind::largest:
+      return Fold::max;
+    case RowFold::Kind::smallest:
+      return Fold::min;
+    case RowFold::Kind::magnitudes:
+      return Fold::sum_abs;
+    case RowFold::Kind::squares:
+      return Fold::sum_squares;
+    case RowFold::Kind::moments:
+      return Fold::moments;
+    default:
+      return Fold::sum;
   }
-  Walk() = default;
-};
-
-// Where a member finds an operand.
-struct Source {
-  enum class Kind : uint8_t { absent, single, member, direct, converted, walked } kind = Kind::absent;
-  int from = -1;  // member
-  const char* data = nullptr;
-  int64_t item = 0;             // bytes of an element in memory, or of the member's result
-  BlockCopy convert = nullptr;  // to the type that the kernel reads; null: it reads the elements as they are
-  Walk walk;
-  alignas(16) char value[kWidest];  // single: converted
-};
+}
 
 struct Member {
-  RowWork work;  // kernel null: a cast
+  RowWork work;     // kernel null: a cast or a fold
+  RowFold fold;     // kind none: elementwise
+  bool row = false;  // the result has one element for each row
+  int stage = 0;
   int operands = 0;
-  Source in[kMostRowOperands];
-  char* out = nullptr;  // null: the result stays in the member's buffer
-  int64_t out_item = 0;
+  FusedOperand in[kMostRowOperands];
+  DType type;            // of the result
+  char* out = nullptr;   // null: the result stays in a buffer
+  int64_t item = 0;      // bytes of an element of the result
   BlockCopy store = nullptr;  // from the kernel's type to the result's; null: the kernel writes the result
-  int buffer = -1;            // of results that have no memory
+  int64_t buffer = 0;         // of results that have no memory: where it begins
+  bool whole = false;         // the buffer has all elements of some rows, not a block
   bool past_caches = false;
 };
 
-// A block of `count` contiguous elements, converted.
-void convert_row(BlockCopy copy, char* out, int64_t out_item, const char* in, int64_t in_item,
-                 int64_t count) {
-  copy(out, out_item * count, out_item, in, in_item * count, in_item, 1, count);
-}
+// Elements of whole rows that are computed together, or a block of a group without rows.
+struct Part {
+  int64_t begin, count;
+};
 
-// Elements [begin, begin + count) of the walked operand, converted, one row of the last dim after the other.
-void gather(const Source& source, int64_t out_item, int64_t begin, int64_t count, char* out) {
-  const Walk& walk = source.walk;
-  const int last = walk.dims - 1;
-  int64_t index[kMaxDims], rest = begin;
-  const char* at = source.data;
-  for (int d = last; d >= 0; --d) {
-    index[d] = rest % walk.size[d];
-    rest /= walk.size[d];
-    at += index[d] * walk.stride[d];
-  }
-  while (count > 0) {
-    const int64_t part = std::min(count, walk.size[last] - index[last]);
-    source.convert(out, out_item * part, out_item, at, 0, walk.stride[last], 1, part);
-    out += part * out_item;
-    count -= part;
-    at += part * walk.stride[last];
-    index[last] += part;
-    for (int d = last; d > 0 && index[d] == walk.size[d]; --d) {
-      at += walk.stride[d - 1] - walk.size[d] * walk.stride[d];
-      index[d] = 0;
-      ++index[d - 1];
-    }
-  }
-}
+// Members of one stage can be computed a block at a time: none reads a row's value that the stage makes. The
+// rows' values follow.
+struct Stage {
+  std::vector<int> elements, rows;
+};
 
 class Fused {
  public:
-  explicit Fused(const CallGroup& group) : count_(group.members.front().call->output().numel()) {
+  explicit Fused(const CallGroup& group) {
     members_.resize(group.members.size());
+    find_space(group);
     for (size_t i = 0; i < members_.size(); ++i) prepare(group, i);
-    share_buffers(group);
+    find_stages();
+    place_buffers(group);
   }
 
-  void run() {
-    parallel_for(count_, std::max<int64_t>(kBlock, kElementwiseGrain / int64_t(members_.size())),
-                 [this](int64_t begin, int64_t end) {
-                   const Workspace<char> memory((buffers_ + kMostRowOperands + 1) * kBlockBytes);
-                   for (int64_t at = begin; at < end; at += kBlock)
-                     run_block(at, std::min(kBlock, end - at), memory.data());
-                 });
+  void run() const {
+    const int64_t grain = std::max<int64_t>(kBlock, kElementwiseGrain / int64_t(members_.size()));
+    const auto run_parts = [this](int64_t begin, int64_t end, int64_t step) {
+      const Workspace<char> memory(buffer_bytes_ + (kMostRowOperands + 1) * kBlockBytes);
+      for (int64_t at = begin; at < end; at += step)
+        run_part({at, std::min(step, end - at)}, memory.data());
+    };
+    if (!columns_)
+      return parallel_for(count_, grain,
+                          [&](int64_t begin, int64_t end) { run_parts(begin, end, kBlock); });
+    parallel_for(count_ / columns_, iterations_in(grain, columns_), [&](int64_t begin, int64_t end) {
+      run_parts(begin * columns_, end * columns_, rows_together() * columns_);
+    });
   }
 
  private:
+  int64_t rows_together() const { return std::max<int64_t>(1, kBlock / columns_); }
+
+  void find_space(const CallGroup& group) {
+    for (size_t i = 0; i < members_.size(); ++i) {
+      const Call& call = *group.members[i].call;
+      RowFold& fold = members_[i].fold = row_fold(call);
+      if (fold) columns_ = fold.columns;
+      count_ = std::max(count_, fold ? fold.rows * fold.columns : call.output().numel());
+    }
+    for (size_t i = 0; i < members_.size(); ++i)
+      members_[i].row = columns_ && group.members[i].call->output().numel() * columns_ == count_;
+  }
+
   void prepare(const CallGroup& group, size_t i) {
     const CallGroup::Member& given = group.members[i];
     const Call& call = *given.call;
     Member& member = members_[i];
     const Tensor& out = call.output();
-    if (is_cast(*call.op)) {
+    member.type = out.dtype();
+    member.item = int64_t(item_size(out.dtype()));
+    if (member.fold) {
+      member.work.type = call.input(0).dtype();
+      folders_.resize(members_.size());
+      folders_[i].emplace(fold_of(member.fold.kind), member.work.type, member.fold.rows, columns_);
+    } else if (is_cast(*call.op)) {
       member.work.type = member.work.result = out.dtype();
     } else {
       member.work = row_work(call);
+      if (member.work.result != out.dtype()) member.store = block_copy(out.dtype(), member.work.result);
     }
     member.operands = int(call.in.size());
-    for (int k = 0; k < member.operands; ++k)
-      member.in[k] = source_of(call, call.in[size_t(k)], given.from[size_t(k)], member.work.type);
-    member.out_item = int64_t(item_size(out.dtype()));
-    if (member.work.kernel && member.work.result != out.dtype())
-      member.store = block_copy(out.dtype(), member.work.result);
+    for (int k = 0; k < member.operands; ++k) {
+      const int from = given.from[size_t(k)];
+      const Tensor& x = call.in[size_t(k)];
+      const bool as_is = x.defined() && readable_as(x.dtype(), member.work.type) &&
+                         !(is_cast(*call.op) && x.dtype() != member.work.type);
+      const bool by_row = from >= 0 && members_[size_t(from)].row && !member.row;
+      member.in[k] = fused_operand(x, from, by_row, member.work.type, as_is, out);
+    }
     if (!given.stored) return;
     member.out = static_cast<char*>(out.raw());
     const bool read_again = std::any_of(
@@ -142,130 +147,207 @@ class Fused {
         });
     member.past_caches = !read_again && int64_t(out.nbytes()) >= kElementwisePastCaches && !member.store &&
                          member.work.kernel && is_floating(member.work.type) &&
-                         member.work.result == member.work.type &&
-                         reinterpret_cast<uintptr_t>(member.out) % kStreamAlignment == 0;
+                         member.work.result == member.work.type;
   }
 
-  static Source source_of(const Call& call, const Tensor& x, int from, DType wanted) {
-    Source source;
-    if (!x.defined()) return source;
-    const DType stored = x.dtype();
-    source.item = int64_t(item_size(stored));
-    const bool as_is = readable_as(stored, wanted) && !(is_cast(*call.op) && stored != wanted);
-    if (!as_is) source.convert = block_copy(wanted, stored);
-    if (from >= 0) {
-      source.kind = Source::Kind::member;
-      source.from = from;
-      return source;
-    }
-    source.data = static_cast<const char*>(x.raw());
-    const Tensor& out = call.output();
-    if (x.numel() == 1 && out.numel() != 1) {
-      source.kind = Source::Kind::single;
-      block_copy(wanted, stored)(source.value, 0, 0, source.data, 0, 0, 1, 1);
-    } else if (x.numel() == out.numel() && x.is_contiguous()) {
-      source.kind = as_is ? Source::Kind::direct : Source::Kind::converted;
-    } else {
-      source.kind = Source::Kind::walked;
-      source.convert = block_copy(wanted, stored);
-      source.walk = Walk(x, out.shape());
-    }
-    return source;
-  }
-
-  // Results without memory share buffers: one is free again after the last member that reads it.
-  void share_buffers(const CallGroup& group) {
-    std::vector<size_t> last(members_.size());
+  void find_stages() {
     for (size_t i = 0; i < members_.size(); ++i) {
-      last[i] = i;
-      for (const int from : group.members[i].from)
-        if (from >= 0) last[size_t(from)] = i;
-    }
-    std::vector<size_t> busy_until;  // of each buffer: a member
-    for (size_t i = 0; i < members_.size(); ++i) {
-      if (members_[i].out) continue;
-      size_t buffer = 0;
-      while (buffer < busy_until.size() && busy_until[buffer] >= i) ++buffer;
-      if (buffer == busy_until.size()) busy_until.push_back(0);
-      busy_until[buffer] = last[i];
-      members_[i].buffer = int(buffer);
-    }
-    buffers_ = int64_t(busy_until.size());
-  }
-
-  // The block of a member's result.
-  char* result_of(const Member& member, int64_t begin, char* memory) const {
-    return member.out ? member.out + begin * member.out_item : memory + member.buffer * kBlockBytes;
-  }
-
-  void run_block(int64_t begin, int64_t count, char* memory) const {
-    char* const converted = memory + buffers_ * kBlockBytes;
-    for (const Member& member : members_) {
-      const int64_t item = int64_t(item_size(member.work.type));
-      char* const result = result_of(member, begin, memory);
-      Stretch stretch;
+      Member& member = members_[i];
       for (int k = 0; k < member.operands; ++k) {
-        const Source& source = member.in[k];
-        stretch.step[k] = 1;
-        char* const own = member.work.kernel ? converted + k * kBlockBytes : result;
-        switch (source.kind) {
-          case Source::Kind::absent:
-            stretch.in[k] = kAbsentOperand;
-            stretch.step[k] = 0;
-            break;
-          case Source::Kind::single:
-            stretch.in[k] = source.value;
-            stretch.step[k] = 0;
-            break;
-          case Source::Kind::direct:
-            stretch.in[k] = source.data + begin * source.item;
-            break;
-          case Source::Kind::member:
-            stretch.in[k] = result_of(members_[size_t(source.from)], begin, memory);
-            if (source.convert) {
-              convert_row(source.convert, own, item, static_cast<const char*>(stretch.in[k]), source.item,
-                          count);
-              stretch.in[k] = own;
-            }
-            break;
-          case Source::Kind::converted:
-            convert_row(source.convert, own, item, source.data + begin * source.item, source.item, count);
-            stretch.in[k] = own;
-            break;
-          case Source::Kind::walked:
-            gather(source, item, begin, count, own);
-            stretch.in[k] = own;
-            break;
-        }
+        const FusedOperand& x = member.in[k];
+        if (x.from < 0) continue;
+        const int made = members_[size_t(x.from)].stage;
+        member.stage = std::max(member.stage, made + (x.kind == FusedOperand::Kind::row));
       }
-      if (!member.work.kernel) {
-        copy_unconverted(member, stretch, result, count);
+      stages_.resize(std::max(stages_.size(), size_t(member.stage) + 1));
+      Stage& stage = stages_[size_t(member.stage)];
+      (member.row ? stage.rows : stage.elements).push_back(int(i));
+    }
+  }
+
+  // Results without memory share buffers: one is free again after the last member that reads it. The blocks of
+  // a stage take turns, so a buffer of whole rows passes on only to a result with elements of the same size.
+  void place_buffers(const CallGroup& group) {
+    std::vector<int> order, place(members_.size());
+    for (const Stage& stage : stages_)
+      for (const std::vector<int>* const list : {&stage.elements, &stage.rows})
+        for (const int i : *list) {
+          place[size_t(i)] = int(order.size());
+          order.push_back(i);
+        }
+    std::vector<int> last(place);
+    for (size_t i = 0; i < members_.size(); ++i)
+      for (const int from : group.members[i].from) {
+        if (from < 0) continue;
+        Member& read = members_[size_t(from)];
+        last[size_t(from)] = std::max(last[size_t(from)], place[i]);
+        read.whole |= members_[i].fold || members_[i].stage != read.stage;
+      }
+    struct Buffer {
+      int64_t begin, bytes;
+      bool whole;
+      int64_t item;
+      int busy_until;
+    };
+    std::vector<Buffer> buffers;
+    const int64_t together = columns_ ? rows_together() : 0;
+    for (const int i : order) {
+      Member& member = members_[size_t(i)];
+      member.whole |= member.row;
+      if (member.out) continue;
+      const int64_t bytes = !member.whole ? kBlockBytes
+                            : member.row  ? together * member.item + kApart
+                                          : together * columns_ * member.item + kApart;
+      const auto free = std::find_if(buffers.begin(), buffers.end(), [&](const Buffer& buffer) {
+        return buffer.busy_until < place[size_t(i)] && buffer.bytes == bytes &&
+               buffer.whole == member.whole && (!member.whole || buffer.item == member.item);
+      });
+      if (free != buffers.end()) {
+        free->busy_until = last[size_t(i)];
+        member.buffer = free->begin;
         continue;
       }
-      stretch.count = count;
-      stretch.params = member.work.params;
-      stretch.past_caches = member.past_caches;
-      stretch.out = member.store ? converted + kMostRowOperands * kBlockBytes : result;
-      member.work.kernel(stretch);
-      if (member.store)
-        convert_row(member.store, result, member.out_item, static_cast<const char*>(stretch.out),
-                    int64_t(item_size(member.work.result)), count);
+      member.buffer = buffer_bytes_;
+      buffers.push_back({buffer_bytes_, bytes, member.whole, member.item, last[size_t(i)]});
+      buffer_bytes_ += (bytes + 63) / 64 * 64;
     }
+  }
+
+  // The elements of a member's result from `begin` on: elements, or rows if it has one for each row.
+  char* result_of(const Member& member, int64_t begin, const Part& part, char* memory) const {
+    if (member.out) return member.out + begin * member.item;
+    const int64_t first = member.row ? part.begin / columns_ : part.begin;
+    return memory + member.buffer + (member.whole ? (begin - first) * member.item : 0);
+  }
+
+  void run_part(const Part& part, char* memory) const {
+    const int64_t end = part.begin + part.count;
+    for (const Stage& stage : stages_) {
+      for (int64_t at = part.begin; at < end && !stage.elements.empty(); at += kBlock)
+        for (const int i : stage.elements)
+          compute(members_[size_t(i)], at, std::min(kBlock, end - at), part, memory);
+      for (const int i : stage.rows) {
+        const Member& member = members_[size_t(i)];
+        const int64_t first = part.begin / columns_, rows = part.count / columns_;
+        member.fold ? fold(i, first, rows, part, memory) : compute(member, first, rows, part, memory);
+      }
+    }
+  }
+
+  void fold(int i, int64_t first, int64_t rows, const Part& part, char* memory) const {
+    const Member& member = members_[size_t(i)];
+    const FusedOperand& x = member.in[0];
+    const char* const in = x.from >= 0
+                               ? result_of(members_[size_t(x.from)], first * columns_, part, memory)
+                               : x.data + first * columns_ * x.item;
+    char* const result = result_of(member, first, part, memory);
+    visit_dtype(member.type, [&]<class Out>() {
+      Out* const to = reinterpret_cast<Out*>(result);
+      const double divisor = member.fold.divisor;
+      const bool root = member.fold.root;
+      const int64_t plane = member.fold.kind == RowFold::Kind::moments ? 2 : 0;
+      folders_[size_t(i)]->fold(in, rows, [=](int64_t at, int64_t n, const double* states) {
+        for (int64_t k = 0; k < n; ++k) {
+          const double value = states[plane * n + k] / divisor;
+          to[at + k] = convert<Out>(root ? std::sqrt(value) : value);
+        }
+      });
+    });
+  }
+
+  // Where the kernel finds elements [begin, begin + count) of an operand; they may be converted into `own`.
+  const char* find(const Member& member, const FusedOperand& x, int64_t begin, int64_t count,
+                   const Part& part, char* memory, char* own, int64_t& step) const {
+    using Kind = FusedOperand::Kind;
+    const int64_t item = int64_t(item_size(member.work.type));
+    step = 1;
+    const char* at = nullptr;
+    switch (x.kind) {
+      case Kind::absent:
+        step = 0;
+        return reinterpret_cast<const char*>(kAbsentOperand);
+      case Kind::single:
+        step = 0;
+        return x.value;
+      case Kind::row:
+        return find_row_values(member, x, begin, count, part, memory, own, step);
+      case Kind::walked:
+        if (const char* const stretch = find_stretch(x, begin, count, step)) return stretch;
+        step = 1;
+        gather_elements(x, item, begin, count, own);
+        return own;
+      case Kind::direct:
+        at = x.data + begin * x.item;
+        break;
+      case Kind::member:
+        at = result_of(members_[size_t(x.from)], begin, part, memory);
+        break;
+    }
+    if (x.as_is) return at;
+    convert_elements(x, item, at, count, own);
+    return own;
+  }
+
+  // The same for one value of each row.
+  const char* find_row_values(const Member& member, const FusedOperand& x, int64_t begin, int64_t count,
+                              const Part& part, char* memory, char* own, int64_t& step) const {
+    const int64_t item = int64_t(item_size(member.work.type));
+    int64_t row = begin / columns_, left = (row + 1) * columns_ - begin;
+    const char* at = result_of(members_[size_t(x.from)], row, part, memory);
+    if (count <= left && member.work.kernel) {
+      step = 0;
+      if (x.as_is) return at;
+      repeat_element(x, item, at, 1, own);
+      return own;
+    }
+    char* to = own;
+    while (count > 0) {
+      const int64_t some = std::min(count, left);
+      repeat_element(x, item, at, some, to);
+      to += some * item;
+      at += x.item;
+      count -= some;
+      left = columns_;
+    }
+    return own;
+  }
+
+  void compute(const Member& member, int64_t begin, int64_t count, const Part& part, char* memory) const {
+    char* const converted = memory + buffer_bytes_;
+    char* const result = result_of(member, begin, part, memory);
+    Stretch stretch;
+    for (int k = 0; k < member.operands; ++k) {
+      char* const own = member.work.kernel ? converted + k * kBlockBytes : result;
+      stretch.in[k] = find(member, member.in[k], begin, count, part, memory, own, stretch.step[k]);
+    }
+    if (!member.work.kernel) return copy_unconverted(member, stretch, result, count);
+    stretch.count = count;
+    stretch.params = member.work.params;
+    stretch.past_caches =
+        member.past_caches && reinterpret_cast<uintptr_t>(result) % kStreamAlignment == 0;
+    stretch.out = member.store ? converted + kMostRowOperands * kBlockBytes : result;
+    member.work.kernel(stretch);
+    if (!member.store) return;
+    const int64_t item = int64_t(item_size(member.work.result));
+    member.store(result, member.item * count, member.item, static_cast<const char*>(stretch.out),
+                 item * count, item, 1, count);
   }
 
   // The end of a cast: its operand was converted into the result, unless it is one element or needs no
   // conversion.
   static void copy_unconverted(const Member& member, const Stretch& stretch, char* result, int64_t count) {
     if (stretch.in[0] == result) return;
-    const int64_t item = member.out_item;
-    const BlockCopy copy = block_copy(member.work.type, member.work.type);
-    copy(result, item * count, item, static_cast<const char*>(stretch.in[0]), 0, stretch.step[0] * item, 1,
-         count);
+    const BlockCopy copy = block_copy(member.type, member.type);
+    copy(result, member.item * count, member.item, static_cast<const char*>(stretch.in[0]), 0,
+         stretch.step[0] * member.item, 1, count);
   }
 
-  int64_t count_;
+  int64_t count_ = 0;    // elements of the largest results
+  int64_t columns_ = 0;  // of a row; 0: the group folds no rows
   std::vector<Member> members_;
-  int64_t buffers_ = 0;
+  std::vector<std::optional<RowFolder>> folders_;  // of the members that fold
+  std::vector<Stage> stages_;
+  int64_t buffer_bytes_ = 0;
 };
 
 }  // namespace
@@ -274,7 +356,10 @@ bool can_fuse(const Call& call) {
   const Tensor& out = call.output();
   if (!out.is_contiguous() || out.numel() == 0) return false;
   if (is_cast(*call.op)) return true;
-  return elementwise_use(*call.op) && row_work(call).kernel;
+  if (elementwise_use(*call.op)) return row_work(call).kernel;
+  const RowFold fold = row_fold(call);
+  return fold && fold.columns > 1 && fold.columns <= kLongestRow &&
+         (fold.rows >= kFewRows || fold.rows * fold.columns <= kFewRowsElements);
 }
 
 void run_fused(const CallGroup& group) { Fused(group).run(); }

@@ -11,7 +11,7 @@
 namespace lunagrad {
 namespace {
 
-constexpr int64_t kChunk = 1 << 16;     // elements of one unit of work
+constexpr int64_t kChunk = kLongestRow;  // elements of one unit of work
 constexpr int64_t kGrain = 2 * kChunk;  // elements that are worth another thread
 constexpr int64_t kScratch = 1024;      // elements of the gather buffer
 constexpr int64_t kColumns = 512;       // columns folded together
@@ -230,45 +230,48 @@ struct Driver {
   bool has_short_rows() const {
     return plan.count <= kShort && !plan.kept_sizes.empty() && plan.kept_sizes.back() >= 8;
   }
-  void run_short_rows() const {
+  void short_rows(int64_t begin, int64_t end) const {
     int64_t offsets[kShort];
     Odometer element(plan.reduced_sizes, plan.reduced_strides, 0);
     for (int64_t k = 0; k < plan.count; ++k, element.advance(1)) offsets[k] = element.offset();
-    parallel_for(plan.outputs, iterations_in(kGrain / 4, plan.count), [&](int64_t begin, int64_t end) {
-      Odometer result(plan.kept_sizes, plan.kept_strides, begin);
-      T block[kShort * kRows];
-      A states[kMaxFoldState * kRows];
-      for (int64_t first = begin; first < end;) {
-        const int64_t n = std::min({kRows, end - first, result.left_in_row()});
-        for (int64_t k = 0; k < plan.count; ++k)
-          x.load(block + k * n, x.data, result.offset() + offsets[k], plan.kept_strides.back(), n);
-        reset(fold, states, n);
-        fold_columns(fold, p, block, n, plan.count, n, states);
-        store(first, n, states);
-        result.advance(n);
-        first += n;
+    Odometer result(plan.kept_sizes, plan.kept_strides, begin);
+    T block[kShort * kRows];
+    A states[kMaxFoldState * kRows];
+    for (int64_t first = begin; first < end;) {
+      const int64_t n = std::min({kRows, end - first, result.left_in_row()});
+      for (int64_t k = 0; k < plan.count; ++k)
+        x.load(block + k * n, x.data, result.offset() + offsets[k], plan.kept_strides.back(), n);
+      reset(fold, states, n);
+      fold_columns(fold, p, block, n, plan.count, n, states);
+      store(first, n, states);
+      result.advance(n);
+      first += n;
+    }
+  }
+  void whole_rows(int64_t begin, int64_t end) const {
+    Odometer at(plan.kept_sizes, plan.kept_strides, begin);
+    A one[kMaxFoldState], block[kMaxFoldState * kRows];
+    for (int64_t first = begin; first < end; first += kRows) {
+      const int64_t n = std::min(kRows, end - first);
+      for (int64_t i = 0; i < n; ++i) {
+        fold_chunk(at.offset(), 0, plan.count, one);
+        for (int64_t k = 0; k < planes; ++k) block[k * n + i] = one[k];
+        at.advance(1);
       }
-    });
+      store(first, n, block);
+    }
+  }
+  // Results begin … end-1 of rows that are not divided.
+  void some_rows(int64_t begin, int64_t end) const {
+    has_short_rows() ? short_rows(begin, end) : whole_rows(begin, end);
   }
 
   void run_rows() const {
-    if (has_short_rows()) return run_short_rows();
     const int64_t chunks = std::max<int64_t>(1, (plan.count + kChunk - 1) / kChunk);
     if (chunks == 1) {
-      parallel_for(plan.outputs, iterations_in(kGrain, plan.count), [&](int64_t begin, int64_t end) {
-        Odometer at(plan.kept_sizes, plan.kept_strides, begin);
-        A one[kMaxFoldState], block[kMaxFoldState * kRows];
-        for (int64_t first = begin; first < end; first += kRows) {
-          const int64_t n = std::min(kRows, end - first);
-          for (int64_t i = 0; i < n; ++i) {
-            fold_chunk(at.offset(), 0, plan.count, one);
-            for (int64_t k = 0; k < planes; ++k) block[k * n + i] = one[k];
-            at.advance(1);
-          }
-          store(first, n, block);
-        }
-      });
-      return;
+      const int64_t grain = has_short_rows() ? kGrain / 4 : kGrain;
+      return parallel_for(plan.outputs, iterations_in(grain, plan.count),
+                          [&](int64_t begin, int64_t end) { some_rows(begin, end); });
     }
     std::vector<A> partial(size_t(plan.outputs * chunks * planes));
     parallel_for(plan.outputs * chunks, kGrain / kChunk, [&](int64_t begin, int64_t end) {
@@ -387,6 +390,19 @@ void fold_floats(Fold fold, double p, const Tensor& x, uint32_t mask, const Fold
     fold_source(fold, p, source_of<double>(x), plan, store);
   else
     fold_source(fold, p, source_of<float>(x), plan, store);
+}
+
+RowFolder::RowFolder(Fold fold, DType type, int64_t all, int64_t columns)
+    : fold_(fold), type_(type), plan_({all, columns}, {columns, 1}, 2, true) {}
+
+void RowFolder::fold(const void* x, int64_t rows, const FoldStore<double>& store) const {
+  visit_dtype(type_, [&]<class From>() {
+    if constexpr (!std::is_integral_v<From>) {
+      using T = std::conditional_t<std::is_same_v<From, double>, double, float>;
+      const Source<T> source{x, std::is_same_v<T, From>, load_elements<T, From, false>};
+      Driver<T, double>{fold_, 0, source, plan_, store}.some_rows(0, rows);
+    }
+  });
 }
 
 void fold_integers(Fold fold, const Tensor& input, uint32_t mask, const FoldStore<int64_t>& store) {

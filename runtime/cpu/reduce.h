@@ -48,6 +48,21 @@ void fold_truth(bool all, const Tensor& x, uint32_t mask, const FoldStore<uint8_
 // (smaller) than everything. values has x's dtype and may be null.
 void find_extremes(bool largest, const Tensor& x, uint32_t mask, void* values, int64_t* indices);
 
+// Folds rows of floats as fold_floats folds them over the last dim of a contiguous tensor [all, columns] of
+// this type, a few at a time: `x` points to `rows` rows that lie one after the other. Longer rows than
+// kLongestRow are no rows of this kind: fold_floats divides them.
+inline constexpr int64_t kLongestRow = 1 << 16;
+class RowFolder {
+ public:
+  RowFolder(Fold, DType, int64_t all, int64_t columns);
+  void fold(const void* x, int64_t rows, const FoldStore<double>&) const;
+
+ private:
+  Fold fold_;
+  DType type_;
+  ReducePlan plan_;
+};
+
 // SIMD, selected at run time. Each updates the state with the given elements; the planes of a state are
 // `width` apart.
 void fold_row(Fold, double p, const float* x, int64_t n, double* state);

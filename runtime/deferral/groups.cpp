@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "runtime/row_fold.h"
+
 namespace lunagrad {
 namespace {
 
@@ -19,6 +21,37 @@ template <class F>
 void for_writes(const Call& call, F&& f) {
   for (const Tensor& y : call.out) f(y.storage().place);
   if (call.op->writes_inputs) for_reads(call, f);
+}
+
+// Whether operand x, expanded to `shape`, gives all elements of a row of `columns` elements the row's element
+// of the result y.
+bool repeats_along_rows(const Tensor& x, const Tensor& y, const Shape& shape, int64_t columns) {
+  if (x.storage_ref() != y.storage_ref() || x.offset() != y.offset() || x.dtype() != y.dtype()) return false;
+  int64_t within = 1, rows = 1;  // elements in the dims that were seen
+  for (int d = shape.size() - 1; d >= 0; --d) {
+    if (shape[d] == 1) continue;
+    const int own = d - shape.size() + x.ndim();
+    const int64_t stride = own >= 0 && x.shape()[own] != 1 ? x.strides()[own] : 0;
+    if (stride != (within < columns ? 0 : rows)) return false;
+    (within < columns ? within : rows) *= shape[d];
+  }
+  return within == columns && rows == y.numel();
+}
+
+// The elements that a group computes: those of `shape`, in rows if it has folds.
+struct Space {
+  Shape shape;
+  int64_t count = 0;
+  int64_t columns = 0;  // of a row; 0: there are no folds yet
+  bool is_row(const Tensor& y) const { return columns && y.numel() * columns == count; }
+};
+
+// Whether operand x is the result y of a member, as the member `of` reads it in this space.
+bool reads_result(const Tensor& x, const Tensor& y, const Call& of, const Space& space) {
+  const Tensor& result = of.output();
+  if (y.numel() == std::max(result.numel(), x.numel())) return same_elements_in_order(x, y);
+  return space.is_row(y) && result.numel() == space.count &&
+         repeats_along_rows(x, y, result.shape(), space.columns);
 }
 
 class Planner {
@@ -45,6 +78,7 @@ class Planner {
  private:
   struct Open {
     Small<uint32_t, 8> calls;
+    Space space;
     size_t operands = 0;
     bool in_use = false;
   };
@@ -103,7 +137,7 @@ class Planner {
 
   // The open group that the call may join: the newest that makes an operand of it, if all operands from that
   // group are results in the same order. -1: none, and why not.
-  int group_to_join(const Call& call, uint32_t makers, const char*& why) const {
+  int group_to_join(const Call& call, const RowFold& fold, uint32_t makers, const char*& why) const {
     why = "no group makes an operand of it";
     int best = -1;
     for (int group = 0; group < kMostOpen; ++group) {
@@ -112,22 +146,34 @@ class Planner {
     }
     if (best < 0) return -1;
     const Open& group = open_[best];
-    const Call& first = calls_[group.calls[0]].call;
-    why = "its result has another shape than its operand";
-    if (!(first.output().shape() == call.output().shape()) ||
-        &first.output().device() != &call.output().device())
-      return -1;
+    why = "its operand is on another device";
+    if (&calls_[group.calls[0]].call.output().device() != &call.output().device()) return -1;
+    if ((why = misfit(call, fold, group.space))) return -1;
     why = "the group is full";
     if (group.calls.size() >= kMostMembers || group.operands + call.in.size() > kMostOperands) return -1;
     why = "it reads its operand in another order";
+    Space space = group.space;
+    if (fold) space.columns = fold.columns;
     for (const Tensor& x : call.in) {
       if (!in_memory(x) || !(writers_[x.storage().place] >> best & 1)) continue;
       const bool fits = std::any_of(group.calls.begin(), group.calls.end(), [&](uint32_t i) {
-        return same_elements_in_order(x, calls_[i].call.output());
+        return reads_result(x, calls_[i].call.output(), call, space);
       });
       if (!fits) return -1;
     }
     return best;
+  }
+
+  // Why the space is not one of the call. Null: it is.
+  static const char* misfit(const Call& call, const RowFold& fold, const Space& space) {
+    const Tensor& y = call.output();
+    if (fold) {
+      if (call.input(0).numel() != space.count) return "it folds a tensor of another shape than its group's";
+      if (space.columns && space.columns != fold.columns) return "it folds rows of another length than its group";
+      return nullptr;
+    }
+    const bool fits = y.numel() == space.count ? y.shape() == space.shape : space.is_row(y);
+    return fits ? nullptr : "its result has another shape than its operand";
   }
 
   void place(uint32_t i) {
@@ -140,13 +186,17 @@ class Planner {
     }
     uint32_t makers = 0;
     for_reads(call, [&](uint32_t at) { makers |= writers_[at]; });
-    int group = group_to_join(call, makers, plan_.why_alone[i]);
+    const RowFold fold = row_fold(call);
+    int group = group_to_join(call, fold, makers, plan_.why_alone[i]);
     close_all(group < 0 ? earlier : earlier & ~(1u << group));
     if (group < 0) {
       group = free_group();
+      const Tensor& whole = fold ? call.input(0) : call.output();
+      open_[group].space = {whole.shape(), whole.numel()};
       open_[group].in_use = true;
     }
     Open& its = open_[group];
+    if (fold) its.space.columns = fold.columns;
     its.calls.push_back(i);
     its.operands += call.in.size();
     for_reads(call, [&](uint32_t at) { readers_[at] |= 1u << group; });
@@ -212,6 +262,13 @@ Plan plan_calls(std::span<const QueuedCall> calls, const std::vector<uint8_t>& a
 
 CallGroup group_of(Unit unit, std::span<const QueuedCall> calls, const Plan& plan) {
   CallGroup group;
+  Space space;
+  for (const uint32_t i : unit) {
+    const Call& call = calls[i].call;
+    const RowFold fold = row_fold(call);
+    if (fold) space.columns = fold.columns;
+    space.count = std::max(space.count, fold ? call.input(0).numel() : call.output().numel());
+  }
   for (const uint32_t i : unit) {
     CallGroup::Member member{&calls[i].call, {}, plan.stored[i] != 0};
     member.from.fill(-1);
@@ -219,7 +276,7 @@ CallGroup group_of(Unit unit, std::span<const QueuedCall> calls, const Plan& pla
       const Tensor& x = member.call->in[k];
       if (!in_memory(x)) continue;
       for (size_t m = 0; m < group.members.size(); ++m)
-        if (same_elements_in_order(x, group.members[m].call->output())) member.from[k] = int(m);
+        if (reads_result(x, group.members[m].call->output(), *member.call, space)) member.from[k] = int(m);
     }
     group.members.push_back(member);
   }

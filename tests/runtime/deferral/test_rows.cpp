@@ -1,0 +1,117 @@
+// Groups with folds of rows have the bits of calls that run at once.
+#include <doctest/doctest.h>
+
+#include "runtime/cpu/parallel.h"
+#include "runtime/deferral/defer.h"
+#include "runtime/deferral/explain.h"
+#include "tests/support/row_programs.h"
+#include "tests/support/same_bits.h"
+#include "tests/support/timing.h"
+
+using namespace lunagrad;
+using namespace lunagrad::tests;
+
+namespace {
+
+// What f returns, put off and computed at the end, and the report.
+template <class F>
+std::pair<TensorList, QueueReport> deferred(F&& f) {
+  CallQueue queue;
+  const DeferCalls defer(&queue);
+  TensorList results = f();
+  queue.compute();
+  return {std::move(results), *queue.report()};
+}
+
+void check_equal(const TensorList& got, const TensorList& expected, const QueueReport& report) {
+  REQUIRE(got.size() == expected.size());
+  for (size_t i = 0; i < got.size(); ++i) {
+    INFO("value ", i, " of ", got.size(), "\n", explain(report));
+    CHECK(same_bits(got[i], expected[i]));
+  }
+}
+
+// Folds that were computed in groups.
+size_t folds_in_groups(const QueueReport& report) {
+  size_t count = 0;
+  for (const QueueReport::Done& done : report.calls)
+    count += done.why == nullptr && done.op->family == OpFamily::reduction;
+  return count;
+}
+
+}  // namespace
+
+TEST_CASE("written-out norms, softmax and losses give the same bits when their calls are put off") {
+  const Shape shapes[] = {{20, 1},   {9, 2},    {40, 7},    {3, 8, 63}, {16, 64},  {16, 65},
+                          {4, 1000}, {17, 1025}, {16, 4097}, {1, 300},   {5, 4, 32}};
+  for (const Shape& shape : shapes)
+    for (const DType type : {DType::f32, DType::f64, DType::f16, DType::bf16})
+      for (const bool hostile : {false, true})
+        for (int which = 0; which < kWrittenOut; ++which) {
+          INFO("program ", which, " ", shape, " ", type, hostile ? " hostile" : "");
+          const auto program = [&] {
+            context().generator.seed(7);
+            return written_out(which, shape, type, hostile, cpu_device());
+          };
+          const TensorList expected = program();
+          const auto [got, report] = deferred(program);
+          check_equal(got, expected, report);
+          if (shape.back() > 1) CHECK(folds_in_groups(report) > 0);
+        }
+}
+
+TEST_CASE("random programs with folds of rows give the same bits when their calls are put off") {
+  size_t folds = 0;
+  const unsigned programs = long_run() ? 5000 : 300;
+  for (unsigned seed = 1; seed <= programs; ++seed) {
+    INFO("seed ", seed);
+    const TensorList expected = random_row_program(seed, cpu_device());
+    const auto [got, report] = deferred([&] { return random_row_program(seed, cpu_device()); });
+    check_equal(got, expected, report);
+    folds += folds_in_groups(report);
+  }
+  CHECK(folds > programs);
+}
+
+TEST_CASE("a norm is one group, and its inner results get no memory") {
+  const Tensor x = randn({64, 1024}), w = randn({1024});
+  const auto norm = [&] { return TensorList{x * rsqrt(mean(x * x, {-1}, true) + 1e-6) * w}; };
+  const TensorList expected = norm();
+  const auto [got, report] = deferred(norm);
+  check_equal(got, expected, report);
+  CHECK(report.units == 1);
+  CHECK(report.bytes_saved == 2 * uint64_t(x.nbytes()) + 3 * 64 * sizeof(float));
+  CHECK(explain(report).find("group 1: mul mean add rsqrt mul mul") != std::string::npos);
+}
+
+TEST_CASE("a value that belongs to columns, or to rows of another length, does not join") {
+  const Tensor x = randn({48, 48});
+  const auto program = [&] {
+    const Tensor means = mean(x * 2.0, {-1});  // [48]: as an operand it belongs to the columns
+    const Tensor apart = x - means;
+    const Tensor y = exp(reshape(apart, {24, 96}));
+    return TensorList{apart, y, y - mean(y, {-1}, true), sum(apart, {0}), sum(apart)};
+  };
+  const TensorList expected = program();
+  const auto [got, report] = deferred(program);
+  check_equal(got, expected, report);
+}
+
+TEST_CASE("groups with folds give the same bits with any number of threads") {
+  const auto program = [&] {
+    context().generator.seed(5);
+    TensorList all;
+    for (const int64_t columns : {5, 700, 3000})
+      for (const Tensor& y : written_out(2, {301, columns}, DType::f32, false, cpu_device()))
+        all.push_back(y);
+    return all;
+  };
+  const int before = thread_count();
+  const TensorList expected = program();
+  for (const int threads : {1, 2, 7}) {
+    set_thread_count(threads);
+    const auto [got, report] = deferred(program);
+    check_equal(got, expected, report);
+  }
+  set_thread_count(before);
+}

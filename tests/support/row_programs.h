@@ -1,0 +1,142 @@
+#pragma once
+// Programs whose calls form groups with folds of rows: what people write out of elementary operations, and
+// random ones. Each gives its values and gradients; equal seeds give equal programs.
+#include <random>
+#include <string>
+
+#include "runtime/context.h"
+#include "runtime/error.h"
+#include "runtime/ops.h"
+#include "runtime/tape/tape.h"
+
+namespace lunagrad::tests {
+
+// Normal numbers; `hostile`: one in 16 is NaN, infinite, a zero of either sign, denormal or very large.
+inline Tensor row_numbers(const Shape& shape, DType type, bool hostile, Device& device) {
+  Tensor x = randn(shape, DType::f32, cpu_device());
+  if (hostile) {
+    const Tensor kind = randint(0, 128, shape, DType::i64, cpu_device());
+    const double values[] = {NAN, INFINITY, -INFINITY, -0.0, 0.0, 1e-40, -3e38, 3e38};
+    for (size_t i = 0; i < std::size(values); ++i)
+      x = where(eq(kind, Tensor::number(int64_t(i))), Tensor::number(values[i]), x);
+  }
+  return to(to(x, type), device);
+}
+
+// Softmax, cross entropy, layer norm, RMSNorm with SwiGLU, a normalisation by length and a standardisation,
+// with the gradients of their operands.
+inline TensorList written_out(int which, const Shape& shape, DType type, bool hostile, Device& device) {
+  const int64_t columns = shape.back();
+  Tensor x = row_numbers(shape, type, hostile, device).requires_grad_();
+  Tensor w = row_numbers({columns}, type, false, device).requires_grad_();
+  Tensor b = row_numbers({columns}, type, false, device).requires_grad_();
+  const Tensor slope = row_numbers(shape, type, false, device);
+  Tensor y;
+  switch (which) {
+    case 0: {
+      const Tensor e = exp(x - amax(x, {-1}, true));
+      y = e / sum(e, {-1}, true);
+      break;
+    }
+    case 1: {
+      const Tensor shifted = x - amax(x, {-1}, true);
+      const Tensor logs = shifted - log(sum(exp(shifted), {-1}, true));
+      y = neg(sum(logs * softmax(slope, -1), {-1}));
+      break;
+    }
+    case 2: {
+      const Tensor apart = x - mean(x, {-1}, true);
+      y = apart * rsqrt(mean(square(apart), {-1}, true) + 1e-5) * w + b;
+      break;
+    }
+    case 3: {
+      const Tensor normed = x * rsqrt(mean(x * x, {-1}, true) + 1e-6) * w;
+      y = silu(normed) * (normed + b);
+      break;
+    }
+    case 4:
+      y = x / (norm(x, 2, {-1}, true) + 1e-12);
+      break;
+    default:
+      y = (x - mean(x, {-1}, true)) / stddev(x, {-1}, 0, true) * w + amin(x, {-1}, true);
+  }
+  backward(sum(y.shape() == slope.shape() ? y * slope : y));
+  TensorList results = {y.detach()};
+  for (const Tensor& operand : {x, w, b})
+    if (operand.grad().defined()) results.push_back(operand.grad());
+  return results;
+}
+inline constexpr int kWrittenOut = 6;
+
+inline TensorList random_row_program(unsigned seed, Device& device) {
+  std::mt19937 random(seed);
+  const auto below = [&](size_t count) { return size_t(random() % count); };
+  context().generator.seed(seed);
+  const int64_t sizes[] = {1, 2, 7, 32, 33, 63, 64, 65, 256, 1000, 1024, 1025, 4097};
+  const int64_t rows = int64_t(1 + below(20)), columns = sizes[below(std::size(sizes))];
+  const DType types[] = {DType::f32, DType::f32, DType::f16, DType::bf16, DType::f64};
+  const size_t kinds = device.is_cpu() ? 5 : 4;
+  const Shape whole = below(3) ? Shape{rows, columns} : Shape{2, rows, columns};
+  const auto numbers = [&](const Shape& shape) {
+    Tensor x = row_numbers(shape, types[below(kinds)], below(3) == 0, device);
+    return below(2) ? x.requires_grad_() : x;
+  };
+  const TensorList leaves = {numbers(whole), numbers(whole), numbers({columns}), numbers({rows, 1})};
+  TensorList values = leaves;
+  const Op* const of_one[] = {find_op("exp"),  find_op("neg"),     find_op("abs"),  find_op("tanh"),
+                              find_op("sqrt"), find_op("sigmoid"), find_op("relu"), find_op("square")};
+  const Op* const of_two[] = {find_op("add"), find_op("sub"), find_op("mul"), find_op("div"),
+                              find_op("maximum")};
+  for (size_t steps = 4 + below(16); steps > 0; --steps) {
+    const Tensor &latest = values.back(), &other = values[below(values.size())];
+    const Tensor x = below(3) ? latest : other;
+    try {
+      Tensor y;
+      const bool keepdim = below(4) > 0;
+      const Dims dims = x.ndim() == 3 && below(4) == 0 ? Dims{-2, -1} : Dims{-1};
+      switch (below(12)) {
+        case 0:
+        case 1:
+          y = apply1(*of_one[below(std::size(of_one))], {x});
+          break;
+        case 2:
+          y = sum(x, dims, keepdim);
+          break;
+        case 3:
+          y = mean(x, dims, keepdim);
+          break;
+        case 4:
+          y = below(2) ? amax(x, dims, keepdim) : amin(x, dims, keepdim);
+          break;
+        case 5:
+          y = below(2) ? var(x, dims, 1, keepdim) : norm(x, below(2) ? 2 : 1, dims, keepdim);
+          break;
+        case 6:
+          y = to(x, types[below(kinds)]);
+          break;
+        case 7:
+          y = x * (0.5 + double(below(3)));
+          break;
+        case 8:  // a column from what has lost a dim, or a view of the rest
+          y = x.ndim() + 1 == whole.size() ? unsqueeze(x, -1) : narrow(x, 0, 0, 1);
+          break;
+        default:
+          y = apply1(*of_two[below(std::size(of_two))], {values[below(values.size())], latest});
+      }
+      if (y.numel() <= 1 << 19) values.push_back(y);
+    } catch (const Error&) {  // shapes or types that do not fit
+    }
+  }
+  Tensor loss;
+  for (const Tensor& y : values)
+    if (is_floating(y.dtype()) && y.requires_grad()) {
+      const Tensor part = to(mean(y), DType::f32);
+      loss = loss.defined() ? loss + part : part;
+    }
+  if (loss.defined() && !loss.is_leaf()) backward(loss);
+  for (const Tensor& leaf : leaves)
+    if (leaf.requires_grad() && leaf.grad().defined()) values.push_back(leaf.grad());
+  return values;
+}
+
+}  // namespace lunagrad::tests
