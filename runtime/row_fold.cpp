@@ -14,10 +14,10 @@ struct Known {
 const Known* find_known(const Op& op) {
   using Kind = RowFold::Kind;
   static const Known all[] = {
-      {find_op("sum"), Kind::sum, 0},        {find_op("mean"), Kind::sum, 0},
-      {find_op("prod"), Kind::product, 0},   {find_op("amax"), Kind::largest, 0},
-      {find_op("amin"), Kind::smallest, 0},  {find_op("var"), Kind::moments, 0},
-      {find_op("std"), Kind::moments, 0},    {find_op("_norm"), Kind::squares, 1},
+      {find_op("sum"), Kind::sum, 0},       {find_op("mean"), Kind::sum, 0},
+      {find_op("prod"), Kind::product, 0},  {find_op("amax"), Kind::largest, 0},
+      {find_op("amin"), Kind::smallest, 0}, {find_op("var"), Kind::moments, 0},
+      {find_op("std"), Kind::moments, 0},   {find_op("_norm"), Kind::squares, 1},
   };
   for (const Known& known : all)
     if (known.op == &op) return &known;

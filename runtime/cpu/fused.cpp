@@ -48,15 +48,15 @@ Fold fold_of(RowFold::Kind kind) {
 }
 
 struct Member {
-  RowWork work;     // kernel null: a cast or a fold
-  RowFold fold;     // kind none: elementwise
+  RowWork work;      // kernel null: a cast or a fold
+  RowFold fold;      // kind none: elementwise
   bool row = false;  // the result has one element for each row
   int stage = 0;
   int operands = 0;
   FusedOperand in[kMostRowOperands];
-  DType type;            // of the result
-  char* out = nullptr;   // null: the result stays in a buffer
-  int64_t item = 0;      // bytes of an element of the result
+  DType type;                 // of the result
+  char* out = nullptr;        // null: the result stays in a buffer
+  int64_t item = 0;           // bytes of an element of the result
   BlockCopy store = nullptr;  // from the kernel's type to the result's; null: the kernel writes the result
   int64_t buffer = 0;         // of results that have no memory: where it begins
   bool whole = false;         // the buffer has all elements of some rows, not a block
@@ -88,12 +88,10 @@ class Fused {
     const int64_t grain = std::max<int64_t>(kBlock, kElementwiseGrain / int64_t(members_.size()));
     const auto run_parts = [this](int64_t begin, int64_t end, int64_t step) {
       const Workspace<char> memory(buffer_bytes_ + (kMostRowOperands + 1) * kBlockBytes);
-      for (int64_t at = begin; at < end; at += step)
-        run_part({at, std::min(step, end - at)}, memory.data());
+      for (int64_t at = begin; at < end; at += step) run_part({at, std::min(step, end - at)}, memory.data());
     };
     if (!columns_)
-      return parallel_for(count_, grain,
-                          [&](int64_t begin, int64_t end) { run_parts(begin, end, kBlock); });
+      return parallel_for(count_, grain, [&](int64_t begin, int64_t end) { run_parts(begin, end, kBlock); });
     parallel_for(count_ / columns_, iterations_in(grain, columns_), [&](int64_t begin, int64_t end) {
       run_parts(begin * columns_, end * columns_, rows_together() * columns_);
     });
@@ -165,8 +163,9 @@ class Fused {
     }
   }
 
-  // Results without memory share buffers: one is free again after the last member that reads it. The blocks of
-  // a stage take turns, so a buffer of whole rows passes on only to a result with elements of the same size.
+  // Results without memory share buffers: one is free again after the last member that reads it. The blocks
+  // of a stage take turns, so a buffer of whole rows passes on only to a result with elements of the same
+  // size.
   void place_buffers(const CallGroup& group) {
     std::vector<int> order, place(members_.size());
     for (const Stage& stage : stages_)
@@ -237,9 +236,8 @@ class Fused {
   void fold(int i, int64_t first, int64_t rows, const Part& part, char* memory) const {
     const Member& member = members_[size_t(i)];
     const FusedOperand& x = member.in[0];
-    const char* const in = x.from >= 0
-                               ? result_of(members_[size_t(x.from)], first * columns_, part, memory)
-                               : x.data + first * columns_ * x.item;
+    const char* const in = x.from >= 0 ? result_of(members_[size_t(x.from)], first * columns_, part, memory)
+                                       : x.data + first * columns_ * x.item;
     char* const result = result_of(member, first, part, memory);
     visit_dtype(member.type, [&]<class Out>() {
       Out* const to = reinterpret_cast<Out*>(result);
@@ -323,8 +321,7 @@ class Fused {
     if (!member.work.kernel) return copy_unconverted(member, stretch, result, count);
     stretch.count = count;
     stretch.params = member.work.params;
-    stretch.past_caches =
-        member.past_caches && reinterpret_cast<uintptr_t>(result) % kStreamAlignment == 0;
+    stretch.past_caches = member.past_caches && reinterpret_cast<uintptr_t>(result) % kStreamAlignment == 0;
     stretch.out = member.store ? converted + kMostRowOperands * kBlockBytes : result;
     member.work.kernel(stretch);
     if (!member.store) return;

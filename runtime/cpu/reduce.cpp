@@ -12,11 +12,11 @@ namespace lunagrad {
 namespace {
 
 constexpr int64_t kChunk = kLongestRow;  // elements of one unit of work
-constexpr int64_t kGrain = 2 * kChunk;  // elements that are worth another thread
-constexpr int64_t kScratch = 1024;      // elements of the gather buffer
-constexpr int64_t kColumns = 512;       // columns folded together
-constexpr int64_t kRows = 64;           // results stored together
-constexpr int64_t kShort = 32;          // elements of a result that are too few for SIMD along them
+constexpr int64_t kGrain = 2 * kChunk;   // elements that are worth another thread
+constexpr int64_t kScratch = 1024;       // elements of the gather buffer
+constexpr int64_t kColumns = 512;        // columns folded together
+constexpr int64_t kRows = 64;            // results stored together
+constexpr int64_t kShort = 32;           // elements of a result that are too few for SIMD along them
 
 // Iterates over the positions of merged dims in row-major order.
 class Odometer {

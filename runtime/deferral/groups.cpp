@@ -1,15 +1,17 @@
 #include "runtime/deferral/groups.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "runtime/row_fold.h"
 
 namespace lunagrad {
 namespace {
 
-constexpr int kMostOpen = 16;        // groups that wait for further members
-constexpr size_t kMostMembers = 32;  // of a group
-constexpr size_t kMostOperands = 24;
+using Mask = uint32_t;                // of open units
+constexpr int kMostOpen = 32;         // units that wait: groups for further members, other calls for those
+constexpr size_t kMostMembers = 40;   // of a group
+constexpr size_t kMostOperands = 16;  // of its members, in memory
 
 template <class F>
 void for_reads(const Call& call, F&& f) {
@@ -46,6 +48,16 @@ struct Space {
   bool is_row(const Tensor& y) const { return columns && y.numel() * columns == count; }
 };
 
+// The space of two groups together; count 0: there is none. The values of one may be rows of the other.
+Space joined(const Space& a, const Space& b) {
+  if (a.count < b.count) return joined(b, a);
+  if (a.count == b.count) {
+    const bool fit = a.shape == b.shape && (!a.columns || !b.columns || a.columns == b.columns);
+    return fit ? Space{a.shape, a.count, std::max(a.columns, b.columns)} : Space{};
+  }
+  return a.columns && !b.columns && b.count * a.columns == a.count ? a : Space{};
+}
+
 // Whether operand x is the result y of a member, as the member `of` reads it in this space.
 bool reads_result(const Tensor& x, const Tensor& y, const Call& of, const Space& space) {
   const Tensor& result = of.output();
@@ -66,11 +78,7 @@ class Planner {
     find_needed();
     for (uint32_t i = 0; i < calls_.size(); ++i)
       if (needed_[i]) place(i);
-    for (int group = 0; group < kMostOpen; ++group)
-      if (open_[group].in_use) waiting_.push_back(group);
-    std::sort(waiting_.begin(), waiting_.end(),
-              [&](int a, int b) { return open_[a].calls[0] < open_[b].calls[0]; });
-    for (const int group : waiting_) close(group);
+    for (int unit; (unit = oldest(in_use_)) >= 0;) close(unit);
     find_stored();
     return std::move(plan_);
   }
@@ -80,8 +88,11 @@ class Planner {
     Small<uint32_t, 8> calls;
     Space space;
     size_t operands = 0;
-    bool in_use = false;
+    Mask needs = 0;      // the open units that must be computed before, all of them
+    bool joins = false;  // further calls may become members
   };
+
+  static Mask bit(int unit) { return Mask(1) << unit; }
 
   // A call is needed when something outside reads what it writes, or a needed call does.
   void find_needed() {
@@ -103,73 +114,155 @@ class Planner {
     plan_.ends.push_back(uint32_t(plan_.order.size()));
   }
 
-  // Closes the open groups that `mask` names, the oldest first.
-  void close_all(uint32_t mask) {
-    while (mask) {
-      int oldest = -1;
-      for (int group = 0; group < kMostOpen; ++group)
-        if (mask >> group & 1 && (oldest < 0 || open_[group].calls[0] < open_[oldest].calls[0]))
-          oldest = group;
-      close(oldest);
-      mask &= ~(1u << oldest);
-    }
-  }
-
-  void close(int group) {
-    Open& its = open_[group];
-    for (const uint32_t i : its.calls) {
-      for_reads(calls_[i].call, [&](uint32_t at) { readers_[at] &= ~(1u << group); });
-      for_writes(calls_[i].call, [&](uint32_t at) { writers_[at] &= ~(1u << group); });
-    }
-    emit({its.calls.data(), its.calls.size()});
-    its.calls.clear();
-    its.operands = 0;
-    its.in_use = false;
-  }
-
-  // The open groups that must be computed before the call.
-  uint32_t before(const Call& call) const {
-    uint32_t mask = 0;
-    for_reads(call, [&](uint32_t at) { mask |= writers_[at]; });
-    for_writes(call, [&](uint32_t at) { mask |= writers_[at] | readers_[at]; });
-    return mask;
-  }
-
-  // The open group that the call may join: the newest that makes an operand of it, if all operands from that
-  // group are results in the same order. -1: none, and why not.
-  int group_to_join(const Call& call, const RowFold& fold, uint32_t makers, const char*& why) const {
-    why = "no group makes an operand of it";
+  // Of these open units the one whose first call is the oldest; -1: there are none.
+  int oldest(Mask mask) const {
     int best = -1;
-    for (int group = 0; group < kMostOpen; ++group) {
-      if (!(makers >> group & 1)) continue;
-      if (best < 0 || open_[group].calls.back() > open_[best].calls.back()) best = group;
-    }
-    if (best < 0) return -1;
-    const Open& group = open_[best];
-    why = "its operand is on another device";
-    if (&calls_[group.calls[0]].call.output().device() != &call.output().device()) return -1;
-    if ((why = misfit(call, fold, group.space))) return -1;
-    why = "the group is full";
-    if (group.calls.size() >= kMostMembers || group.operands + call.in.size() > kMostOperands) return -1;
-    why = "it reads its operand in another order";
-    Space space = group.space;
-    if (fold) space.columns = fold.columns;
-    for (const Tensor& x : call.in) {
-      if (!in_memory(x) || !(writers_[x.storage().place] >> best & 1)) continue;
-      const bool fits = std::any_of(group.calls.begin(), group.calls.end(), [&](uint32_t i) {
-        return reads_result(x, calls_[i].call.output(), call, space);
-      });
-      if (!fits) return -1;
+    for (; mask; mask &= mask - 1) {
+      const int unit = std::countr_zero(mask);
+      if (best < 0 || open_[unit].calls[0] < open_[best].calls[0]) best = unit;
     }
     return best;
   }
 
+  void close(int unit) {
+    Open& its = open_[unit];
+    for (int needed; (needed = oldest(its.needs)) >= 0;) close(needed);
+    const Mask others = ~bit(unit);
+    for (const uint32_t i : its.calls) {
+      for_reads(calls_[i].call, [&](uint32_t at) { readers_[at] &= others; });
+      for_writes(calls_[i].call, [&](uint32_t at) { writers_[at] &= others; });
+    }
+    in_use_ &= others;
+    for (Open& open : open_) open.needs &= others;
+    emit({its.calls.data(), its.calls.size()});
+    its = {};
+  }
+
+  // The open units that the call reads from, and those that read or write what it writes.
+  Mask direct_needs(const Call& call) const {
+    Mask mask = 0;
+    for_reads(call, [&](uint32_t at) { mask |= writers_[at]; });
+    for_writes(call, [&](uint32_t at) { mask |= writers_[at] | readers_[at]; });
+    return mask;
+  }
+  Mask with_needs(Mask mask) const {
+    Mask all = mask;
+    for (; mask; mask &= mask - 1) all |= open_[std::countr_zero(mask)].needs;
+    return all;
+  }
+  void add_needs(int unit, Mask needs) {
+    open_[unit].needs |= needs;
+    for (Open& open : open_)
+      if (open.needs & bit(unit)) open.needs |= open_[unit].needs;
+  }
+
+  // The open group that the call joins: the newest that makes an operand of it and takes it. -1: none, and
+  // why the newest does not.
+  int group_to_join(const Call& call, const RowFold& fold, const char*& why) const {
+    why = "no group makes an operand of it";
+    Mask makers = 0;
+    for_reads(call, [&](uint32_t at) { makers |= writers_[at]; });
+    const char* first = nullptr;
+    while (makers) {
+      int newest = std::countr_zero(makers);
+      for (Mask rest = makers; rest; rest &= rest - 1) {
+        const int unit = std::countr_zero(rest);
+        if (open_[unit].calls.back() > open_[newest].calls.back()) newest = unit;
+      }
+      makers &= ~bit(newest);
+      if (!open_[newest].joins) continue;
+      const char* const refusal = why_not(call, fold, newest);
+      if (!refusal) return newest;
+      if (!first) why = first = refusal;
+    }
+    return -1;
+  }
+
+  // Why the call cannot join the open group. Null: it can.
+  const char* why_not(const Call& call, const RowFold& fold, int unit) const {
+    const Open& group = open_[unit];
+    if (&calls_[group.calls[0]].call.output().device() != &call.output().device())
+      return "its operand is on another device";
+    if (const char* const misfit = why_other_space(call, fold, group.space)) return misfit;
+    if (group.calls.size() >= kMostMembers || group.operands + new_operands(call) > kMostOperands)
+      return "the group is full";
+    Space space = group.space;
+    if (fold) space.columns = fold.columns;
+    if (!reads_in_order(call, unit, space)) return "it reads its operand in another order";
+    if (needs_beside(call, bit(unit)) & bit(unit)) return "another operand is made from its group's results";
+    return nullptr;
+  }
+
+  // Whether the call reads the results of the group's members as they are made in this space.
+  bool reads_in_order(const Call& call, int unit, const Space& space) const {
+    const auto fits = [&](const Tensor& x) {
+      return std::any_of(open_[unit].calls.begin(), open_[unit].calls.end(),
+                         [&](uint32_t i) { return reads_result(x, calls_[i].call.output(), call, space); });
+    };
+    return std::all_of(call.in.begin(), call.in.end(), [&](const Tensor& x) {
+      return !in_memory(x) || !(writers_[x.storage().place] & bit(unit)) || fits(x);
+    });
+  }
+
+  // Operands of the call that no open unit makes.
+  size_t new_operands(const Call& call) const {
+    size_t count = 0;
+    for_reads(call, [&](uint32_t at) { count += !writers_[at]; });
+    return count;
+  }
+
+  // The open units that must be computed before the call, apart from `members`, of whose group it is one.
+  Mask needs_beside(const Call& call, Mask members) const {
+    return with_needs(direct_needs(call) & ~members);
+  }
+
+  // Makes another group that makes an operand of the call part of its group.
+  void merge_makers(const Call& call, int unit) {
+    Mask makers = 0;
+    for_reads(call, [&](uint32_t at) { makers |= writers_[at]; });
+    for (makers &= ~bit(unit); makers; makers &= makers - 1) {
+      const int other = std::countr_zero(makers);
+      if (open_[other].joins && can_merge(call, unit, other)) merge(unit, other);
+    }
+  }
+  bool can_merge(const Call& call, int unit, int other) const {
+    const Open &a = open_[unit], &b = open_[other];
+    const Mask both = bit(unit) | bit(other);
+    if ((a.needs | b.needs) & both || needs_beside(call, both) & both) return false;
+    if (a.calls.size() + b.calls.size() >= kMostMembers || a.operands + b.operands > kMostOperands)
+      return false;
+    if (&calls_[a.calls[0]].call.output().device() != &calls_[b.calls[0]].call.output().device())
+      return false;
+    const Space space = joined(a.space, b.space);
+    return space.count && !why_other_space(call, row_fold(call), space) &&
+           reads_in_order(call, unit, space) && reads_in_order(call, other, space);
+  }
+  void merge(int unit, int other) {
+    Open &its = open_[unit], &gone = open_[other];
+    its.space = joined(its.space, gone.space);
+    its.operands += gone.operands;
+    for (const uint32_t i : gone.calls) {
+      its.calls.push_back(i);
+      for_reads(calls_[i].call, [&](uint32_t at) { move_bit(readers_[at], other, unit); });
+      for_writes(calls_[i].call, [&](uint32_t at) { move_bit(writers_[at], other, unit); });
+    }
+    std::sort(its.calls.begin(), its.calls.end());
+    for (Open& open : open_) move_bit(open.needs, other, unit);
+    add_needs(unit, gone.needs);
+    in_use_ &= ~bit(other);
+    gone = {};
+  }
+  static void move_bit(Mask& mask, int from, int to) {
+    if (mask & bit(from)) mask = (mask & ~bit(from)) | bit(to);
+  }
+
   // Why the space is not one of the call. Null: it is.
-  static const char* misfit(const Call& call, const RowFold& fold, const Space& space) {
+  static const char* why_other_space(const Call& call, const RowFold& fold, const Space& space) {
     const Tensor& y = call.output();
     if (fold) {
       if (call.input(0).numel() != space.count) return "it folds a tensor of another shape than its group's";
-      if (space.columns && space.columns != fold.columns) return "it folds rows of another length than its group";
+      if (space.columns && space.columns != fold.columns)
+        return "it folds rows of another length than its group";
       return nullptr;
     }
     const bool fits = y.numel() == space.count ? y.shape() == space.shape : space.is_row(y);
@@ -178,39 +271,45 @@ class Planner {
 
   void place(uint32_t i) {
     const Call& call = calls_[i].call;
-    const uint32_t earlier = before(call);
     if (!calls_[i].fuses) {
-      close_all(earlier);
-      emit({&i, 1});
-      return;
+      if (!direct_needs(call)) return emit({&i, 1});
+      return add(open_unit(), i);
     }
-    uint32_t makers = 0;
-    for_reads(call, [&](uint32_t at) { makers |= writers_[at]; });
     const RowFold fold = row_fold(call);
-    int group = group_to_join(call, fold, makers, plan_.why_alone[i]);
-    close_all(group < 0 ? earlier : earlier & ~(1u << group));
-    if (group < 0) {
-      group = free_group();
+    int unit = group_to_join(call, fold, plan_.why_alone[i]);
+    if (unit < 0) {
+      unit = open_unit();
       const Tensor& whole = fold ? call.input(0) : call.output();
-      open_[group].space = {whole.shape(), whole.numel()};
-      open_[group].in_use = true;
+      open_[unit].space = {whole.shape(), whole.numel()};
+      open_[unit].joins = true;
+    } else {
+      merge_makers(call, unit);
     }
-    Open& its = open_[group];
-    if (fold) its.space.columns = fold.columns;
-    its.calls.push_back(i);
-    its.operands += call.in.size();
-    for_reads(call, [&](uint32_t at) { readers_[at] |= 1u << group; });
-    for_writes(call, [&](uint32_t at) { writers_[at] |= 1u << group; });
+    if (fold) open_[unit].space.columns = fold.columns;
+    add(unit, i);
   }
 
-  int free_group() {
-    for (int group = 0; group < kMostOpen; ++group)
-      if (!open_[group].in_use) return group;
-    int oldest = 0;
-    for (int group = 1; group < kMostOpen; ++group)
-      if (open_[group].calls.back() < open_[oldest].calls.back()) oldest = group;
-    close(oldest);
-    return oldest;
+  void add(int unit, uint32_t i) {
+    const Call& call = calls_[i].call;
+    Open& its = open_[unit];
+    add_needs(unit, needs_beside(call, bit(unit)));
+    its.calls.push_back(i);
+    its.operands += new_operands(call);
+    for_reads(call, [&](uint32_t at) { readers_[at] |= bit(unit); });
+    for_writes(call, [&](uint32_t at) { writers_[at] |= bit(unit); });
+  }
+
+  // A free place for a unit. If there is none, the unit that had a new member the longest ago is closed.
+  int open_unit() {
+    if (in_use_ == Mask(-1)) {
+      int idle = 0;
+      for (int unit = 1; unit < kMostOpen; ++unit)
+        if (open_[unit].calls.back() < open_[idle].calls.back()) idle = unit;
+      close(idle);
+    }
+    const int unit = std::countr_one(in_use_);
+    in_use_ |= bit(unit);
+    return unit;
   }
 
   // A result gets memory unless all its readers are members of its group.
@@ -234,10 +333,10 @@ class Planner {
   std::span<const QueuedCall> calls_;
   const std::vector<uint8_t>& alive_;
   std::vector<uint8_t> needed_;
-  std::vector<uint32_t> readers_, writers_;  // of each storage: bits of the open groups that read (write) it
-  std::vector<uint32_t> uses_;               // of each storage: how often needed calls read it
+  std::vector<Mask> readers_, writers_;  // of each storage: the open units that read (write) it
+  std::vector<uint32_t> uses_;           // of each storage: how often needed calls read it
   Open open_[kMostOpen];
-  std::vector<int> waiting_;
+  Mask in_use_ = 0;
   Plan plan_;
 };
 

@@ -42,7 +42,7 @@ size_t folds_in_groups(const QueueReport& report) {
 }  // namespace
 
 TEST_CASE("written-out norms, softmax and losses give the same bits when their calls are put off") {
-  const Shape shapes[] = {{20, 1},   {9, 2},    {40, 7},    {3, 8, 63}, {16, 64},  {16, 65},
+  const Shape shapes[] = {{20, 1},   {9, 2},     {40, 7},    {3, 8, 63}, {16, 64},  {16, 65},
                           {4, 1000}, {17, 1025}, {16, 4097}, {1, 300},   {5, 4, 32}};
   for (const Shape& shape : shapes)
     for (const DType type : {DType::f32, DType::f64, DType::f16, DType::bf16})
