@@ -74,4 +74,26 @@ RowFold row_fold(const Call& call) {
   return fold;
 }
 
+RowGroup::RowGroup(const CallGroup& group) : members(group.members.size()) {
+  for (size_t i = 0; i < members.size(); ++i) {
+    const Call& call = *group.members[i].call;
+    const RowFold& fold = members[i].fold = row_fold(call);
+    if (fold) columns = fold.columns;
+    count = std::max(count, fold ? fold.rows * fold.columns : call.output().numel());
+  }
+  for (size_t i = 0; i < members.size(); ++i) {
+    Member& member = members[i];
+    member.row = columns && group.members[i].call->output().numel() * columns == count;
+    for (const int from : group.members[i].from)
+      if (from >= 0) {
+        const Member& read = members[size_t(from)];
+        member.stage = std::max(member.stage, read.stage + (read.row && !member.row));
+      }
+    for (const int from : group.members[i].from)
+      if (from >= 0)
+        members[size_t(from)].outlasts |= member.fold || members[size_t(from)].stage != member.stage;
+    stages = std::max(stages, member.stage + 1);
+  }
+}
+
 }  // namespace lunagrad

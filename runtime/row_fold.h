@@ -19,4 +19,21 @@ struct RowFold {
 // dims.
 RowFold row_fold(const Call&);
 
+// The members of a group in rows of the same length. Those of one stage need no value of a row that the stage
+// makes, so their elements can be computed a few at a time; the values of the rows follow.
+struct RowGroup {
+  int64_t count = 0;    // elements of the rows
+  int64_t columns = 0;  // of a row; 0: the group folds no rows
+  struct Member {
+    RowFold fold;      // kind none: elementwise
+    bool row = false;  // the result has one element for each row
+    int stage = 0;
+    bool outlasts = false;  // the result is folded, or read in a later stage
+  };
+  std::vector<Member> members;
+  int stages = 0;
+
+  explicit RowGroup(const CallGroup&);
+};
+
 }  // namespace lunagrad

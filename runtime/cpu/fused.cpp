@@ -48,10 +48,9 @@ Fold fold_of(RowFold::Kind kind) {
 }
 
 struct Member {
-  RowWork work;      // kernel null: a cast or a fold
-  RowFold fold;      // kind none: elementwise
-  bool row = false;  // the result has one element for each row
-  int stage = 0;
+  RowWork work;  // kernel null: a cast or a fold
+  RowFold fold;  // kind none: elementwise
+  bool row;      // the result has one element for each row
   int operands = 0;
   FusedOperand in[kMostRowOperands];
   DType type;                 // of the result
@@ -59,7 +58,7 @@ struct Member {
   int64_t item = 0;           // bytes of an element of the result
   BlockCopy store = nullptr;  // from the kernel's type to the result's; null: the kernel writes the result
   int64_t buffer = 0;         // of results that have no memory: where it begins
-  bool whole = false;         // the buffer has all elements of some rows, not a block
+  bool whole;                 // the buffer has all elements of some rows, not a block
   bool past_caches = false;
 };
 
@@ -68,21 +67,14 @@ struct Part {
   int64_t begin, count;
 };
 
-// Members of one stage can be computed a block at a time: none reads a row's value that the stage makes. The
-// rows' values follow.
+// Members of a stage (RowGroup), by their order.
 struct Stage {
   std::vector<int> elements, rows;
 };
 
 class Fused {
  public:
-  explicit Fused(const CallGroup& group) {
-    members_.resize(group.members.size());
-    find_space(group);
-    for (size_t i = 0; i < members_.size(); ++i) prepare(group, i);
-    find_stages();
-    place_buffers(group);
-  }
+  explicit Fused(const CallGroup& group) : Fused(group, RowGroup(group)) {}
 
   void run() const {
     const int64_t grain = std::max<int64_t>(kBlock, kElementwiseGrain / int64_t(members_.size()));
@@ -100,15 +92,22 @@ class Fused {
  private:
   int64_t rows_together() const { return std::max<int64_t>(1, kBlock / columns_); }
 
-  void find_space(const CallGroup& group) {
+  Fused(const CallGroup& group, const RowGroup& rows)
+      : count_(rows.count),
+        columns_(rows.columns),
+        members_(group.members.size()),
+        folders_(members_.size()),
+        stages_(size_t(rows.stages)) {
     for (size_t i = 0; i < members_.size(); ++i) {
-      const Call& call = *group.members[i].call;
-      RowFold& fold = members_[i].fold = row_fold(call);
-      if (fold) columns_ = fold.columns;
-      count_ = std::max(count_, fold ? fold.rows * fold.columns : call.output().numel());
+      const RowGroup::Member& known = rows.members[i];
+      members_[i].fold = known.fold;
+      members_[i].row = known.row;
+      members_[i].whole = known.row || known.outlasts;
+      Stage& stage = stages_[size_t(known.stage)];
+      (known.row ? stage.rows : stage.elements).push_back(int(i));
+      prepare(group, i);
     }
-    for (size_t i = 0; i < members_.size(); ++i)
-      members_[i].row = columns_ && group.members[i].call->output().numel() * columns_ == count_;
+    place_buffers(group);
   }
 
   void prepare(const CallGroup& group, size_t i) {
@@ -120,7 +119,6 @@ class Fused {
     member.item = int64_t(item_size(out.dtype()));
     if (member.fold) {
       member.work.type = call.input(0).dtype();
-      folders_.resize(members_.size());
       folders_[i].emplace(fold_of(member.fold.kind), member.work.type, member.fold.rows, columns_);
     } else if (is_cast(*call.op)) {
       member.work.type = member.work.result = out.dtype();
@@ -148,21 +146,6 @@ class Fused {
                          member.work.result == member.work.type;
   }
 
-  void find_stages() {
-    for (size_t i = 0; i < members_.size(); ++i) {
-      Member& member = members_[i];
-      for (int k = 0; k < member.operands; ++k) {
-        const FusedOperand& x = member.in[k];
-        if (x.from < 0) continue;
-        const int made = members_[size_t(x.from)].stage;
-        member.stage = std::max(member.stage, made + (x.kind == FusedOperand::Kind::row));
-      }
-      stages_.resize(std::max(stages_.size(), size_t(member.stage) + 1));
-      Stage& stage = stages_[size_t(member.stage)];
-      (member.row ? stage.rows : stage.elements).push_back(int(i));
-    }
-  }
-
   // Results without memory share buffers: one is free again after the last member that reads it. The blocks
   // of a stage take turns, so a buffer of whole rows passes on only to a result with elements of the same
   // size.
@@ -176,12 +159,8 @@ class Fused {
         }
     std::vector<int> last(place);
     for (size_t i = 0; i < members_.size(); ++i)
-      for (const int from : group.members[i].from) {
-        if (from < 0) continue;
-        Member& read = members_[size_t(from)];
-        last[size_t(from)] = std::max(last[size_t(from)], place[i]);
-        read.whole |= members_[i].fold || members_[i].stage != read.stage;
-      }
+      for (const int from : group.members[i].from)
+        if (from >= 0) last[size_t(from)] = std::max(last[size_t(from)], place[i]);
     struct Buffer {
       int64_t begin, bytes;
       bool whole;
@@ -192,7 +171,6 @@ class Fused {
     const int64_t together = columns_ ? rows_together() : 0;
     for (const int i : order) {
       Member& member = members_[size_t(i)];
-      member.whole |= member.row;
       if (member.out) continue;
       const int64_t bytes = !member.whole ? kBlockBytes
                             : member.row  ? together * member.item + kApart
@@ -339,8 +317,8 @@ class Fused {
          stretch.step[0] * member.item, 1, count);
   }
 
-  int64_t count_ = 0;    // elements of the largest results
-  int64_t columns_ = 0;  // of a row; 0: the group folds no rows
+  int64_t count_;    // elements of the largest results
+  int64_t columns_;  // of a row; 0: the group folds no rows
   std::vector<Member> members_;
   std::vector<std::optional<RowFolder>> folders_;  // of the members that fold
   std::vector<Stage> stages_;
