@@ -1,9 +1,10 @@
 #pragma once
-// Writes the GLSL source of a group of elementwise calls. Pure; any thread.
+// Writes the GLSL source of a group of calls. Pure; any thread.
 #include <string>
 #include <vector>
 
 #include "runtime/elementwise/elementwise.h"
+#include "runtime/row_fold.h"
 
 namespace lunagrad::gpu {
 
@@ -15,6 +16,8 @@ struct FusedOperand {
     single,   // the first element of arguments.address[index]
     direct,   // the elements of arguments.address[index] in order
     strided,  // arguments.address[index] with the strides arguments.stride[walk]
+    row,      // of each row one element of arguments.address[index]
+    column,   // of each column one element of arguments.address[index]
     member    // the result of member `index`
   } kind = Kind::absent;
   uint8_t index = 0;
@@ -29,12 +32,18 @@ struct FusedMember {
   uint8_t first_param = 0;  // in arguments.number
   int8_t store = -1;        // the address that gets the result; -1: none
   FusedOperand operands[5];
+  // Of a group in rows, as RowGroup says. A fold's value is multiplied by the number `first_param`.
+  RowFold::Kind fold = RowFold::Kind::none;
+  bool row = false, outlasts = false;
+  uint8_t stage = 0;
 };
 
 struct FusedShape {
   std::vector<FusedMember> members;
   uint8_t addresses = 0, numbers = 0, walks = 0, dims = 0;
   bool vector = false;  // four elements of each operand in order are loaded together
+  // Of a group in rows: threads of a row, and how many elements or vectors of a row each of them has.
+  uint32_t along = 0, turns = 0;
 };
 
 // Whether four elements of the type are loaded together.

@@ -12,11 +12,15 @@
 #include "gpu/fused_text.h"
 #include "gpu/glsl.h"
 #include "gpu/kernels/iteration.h"
+#include "gpu/kernels/reduce.h"
+#include "runtime/row_fold.h"
 
 namespace lunagrad::gpu {
 namespace {
 
 constexpr uint64_t kMostElements = uint64_t(1) << 31;
+constexpr uint64_t kMostHeld = 256;     // numbers of a group in rows that a thread holds from stage to stage
+constexpr uint64_t kBusyAnyway = 4096;  // work groups that keep any device busy
 
 bool is_cast(const Op& op) {
   static const Op* const cast = find_op("_cast");
@@ -59,7 +63,13 @@ class Library {
     Shader& shader = shaders_.emplace_back();
     std::string names;
     for (const FusedMember& member : shape.members)
-      names += text(names.empty() ? "" : " ", member.use ? row_traits(member.use.row).name : "cast",
+      names += text(names.empty() ? "" : " ",
+                    member.use                              ? row_traits(member.use.row).name
+                    : member.fold == RowFold::Kind::none    ? "cast"
+                    : member.fold == RowFold::Kind::sum     ? "sum"
+                    : member.fold == RowFold::Kind::product ? "prod"
+                    : member.fold == RowFold::Kind::largest ? "amax"
+                                                            : "amin",
                     member.use.gradient >= 0 ? "_grad" : "");
     shader.name = "group of " + names;
     by_signature_[key] = &shader;
@@ -107,18 +117,49 @@ std::atomic<bool> waits{false};
 
 // --- a group as its shader sees it ---
 
+// The tensor whose shape the elements of a group have: a result, or the operand of a fold.
+const Tensor& whole_of(const CallGroup& group, const RowGroup& rows) {
+  for (size_t i = 0; i < group.members.size(); ++i)
+    if (!rows.members[i].row) return group.members[i].call->output();
+  for (size_t i = 0; i < group.members.size(); ++i)
+    if (rows.members[i].fold) return group.members[i].call->input(0);
+  return group.members.front().call->output();
+}
+
+// Whether x, expanded to `shape`, repeats one element for all columns of a row, and the elements of the rows
+// lie in order; or the same with rows and columns exchanged.
+bool is_one_for_each(bool row, const Tensor& x, const Shape& shape, int64_t columns) {
+  const Strides strides = broadcast_strides(x, shape);
+  int64_t inner = 1, outer = 1;  // elements in the dims that were seen, within a row and beyond
+  for (int d = shape.size() - 1; d >= 0; --d) {
+    if (shape[d] == 1) continue;
+    const bool within = inner < columns;
+    if (strides[d] != (within == row ? 0 : within ? inner : outer)) return false;
+    (within ? inner : outer) *= shape[d];
+  }
+  return inner == columns;
+}
+
 class Group {
  public:
-  Group(const CallGroup& group, Launch& launch)
-      : launch_(launch), out_(group.members.front().call->output()) {
-    shape_.vector = out_.numel() % 4 == 0;
+  Group(const CallGroup& group, const RowGroup& rows, Launch& launch)
+      : launch_(launch), rows_(rows), out_(whole_of(group, rows)) {
+    shape_.vector = (rows.columns ? rows.columns : out_.numel()) % 4 == 0;
     find_walks(group);
-    for (const CallGroup::Member& member : group.members) add(member);
+    for (size_t i = 0; i < group.members.size(); ++i) add(group.members[i], rows.members[i]);
     shape_.addresses = uint8_t(addresses_.size());
     shape_.numbers = uint8_t(numbers_.size());
-    for (size_t i = 0; i < addresses_.size() && shape_.vector; ++i)
-      shape_.vector = !in_fours_[i] || moves_in_fours(*in_fours_[i], addresses_[i]);
+    bool in_fours = true;
+    for (size_t i = 0; i < addresses_.size(); ++i)
+      in_fours = in_fours && (!in_fours_[i] || moves_in_fours(*in_fours_[i], addresses_[i]));
+    if (rows.columns)
+      divide_rows(group, in_fours);
+    else
+      shape_.vector = shape_.vector && in_fours;
   }
+
+  // False: the group is not computed in rows here, or not in this order.
+  bool fits() const { return fits_; }
 
   const FusedShape& shape() const { return shape_; }
 
@@ -130,8 +171,9 @@ class Group {
       bytes.insert(bytes.end(), more.begin(), more.end());
     };
     for (const uint64_t address : addresses_) append(address);
-    append(uint32_t(out_.numel()));
-    append(uint32_t(0));
+    append(uint32_t(rows_.columns ? rows_.count / rows_.columns : out_.numel()));
+    append(uint32_t(rows_.columns));
+    append(uint32_t(0)), append(uint32_t(0));
     for (const float number : numbers_) append(number);
     append(0.0f);
     for (int d = 0; d < kMaxDims; ++d) append(d < space_.dims ? space_.size[d] : 1u);
@@ -147,18 +189,48 @@ class Group {
     return x.numel() == out.numel() && x.is_contiguous();
   }
 
+  // How an operand in memory is read.
+  FusedOperand::Kind kind_of(const Tensor& x, const Tensor& out, bool row) const {
+    using Kind = FusedOperand::Kind;
+    if (lies_in_order(x, out)) return row ? Kind::row : Kind::direct;
+    if (x.numel() == 1) return Kind::single;
+    if (!row && rows_.columns && is_one_for_each(true, x, out_.shape(), rows_.columns)) return Kind::row;
+    if (!row && rows_.columns && is_one_for_each(false, x, out_.shape(), rows_.columns)) return Kind::column;
+    return Kind::strided;
+  }
+
   // The operands that are read with strides, and their common loops.
   void find_walks(const CallGroup& group) {
-    for (const CallGroup::Member& member : group.members)
+    for (size_t i = 0; i < group.members.size(); ++i) {
+      const CallGroup::Member& member = group.members[i];
+      const bool row = rows_.members[i].row && !rows_.members[i].fold;
       for (size_t k = 0; k < member.call->in.size(); ++k) {
         const Tensor& x = member.call->in[k];
-        if (!x.defined() || x.is_number() || member.from[k] >= 0 || x.numel() == 1 || lies_in_order(x, out_))
-          continue;
-        if (walked_.size() < kMaxIterated) walked_.push_back(&x);
+        if (!x.defined() || x.is_number() || member.from[k] >= 0 || rows_.members[i].fold) continue;
+        if (kind_of(x, member.call->output(), row) != FusedOperand::Kind::strided) continue;
+        if (row || walked_.size() == kMaxIterated)
+          fits_ = false;
+        else
+          walked_.push_back(&x);
       }
+    }
     if (!walked_.empty()) space_ = iterate(out_.shape(), walked_);
     shape_.walks = uint8_t(walked_.size());
     shape_.dims = uint8_t(space_.dims);
+  }
+
+  // The threads of a row are those of the single folds, so that the sums are made in the same order.
+  void divide_rows(const CallGroup& group, bool in_fours) {
+    for (size_t i = 0; i < group.members.size(); ++i)
+      if (rows_.members[i].fold && group.members[i].call->input(0).offset() % kFoldedFloats != 0)
+        fits_ = fits_ && !shape_.vector;
+    fits_ = fits_ && (in_fours || !shape_.vector);
+    const uint64_t units = uint64_t(rows_.columns) / (shape_.vector ? 4 : 1);
+    shape_.along = row_threads(uint64_t(rows_.count / rows_.columns), uint64_t(rows_.columns), shape_.vector);
+    shape_.turns = uint32_t((units + shape_.along - 1) / shape_.along);
+    uint64_t held = 0;
+    for (const RowGroup::Member& member : rows_.members) held += member.outlasts && !member.row;
+    fits_ = fits_ && held * shape_.turns * (shape_.vector ? 4 : 1) <= kMostHeld;
   }
 
   uint8_t address(uint64_t at, std::optional<DType> in_fours) {
@@ -167,10 +239,14 @@ class Group {
     return uint8_t(addresses_.size() - 1);
   }
 
-  void add(const CallGroup::Member& given) {
+  void add(const CallGroup::Member& given, const RowGroup::Member& known) {
     const Call& call = *given.call;
     FusedMember member;
-    if (!is_cast(*call.op)) member.use = elementwise_use(*call.op);
+    member.fold = known.fold.kind;
+    member.row = known.row;
+    member.outlasts = known.outlasts;
+    member.stage = uint8_t(known.stage);
+    if (!is_cast(*call.op) && !known.fold) member.use = elementwise_use(*call.op);
     member.result = call.output().dtype();
     for (size_t k = 0; k < call.in.size(); ++k) {
       const Tensor& x = call.in[k];
@@ -188,36 +264,34 @@ class Group {
         operand.index = uint8_t(given.from[k]);
         continue;
       }
-      if (lies_in_order(x, out_)) {
-        operand.kind = FusedOperand::Kind::direct;
-        operand.index =
-            address(launch_.reads(x), comes_in_fours(x.dtype()) ? std::optional(x.dtype()) : std::nullopt);
-      } else if (x.numel() == 1) {
-        operand.kind = FusedOperand::Kind::single;
-        operand.index = address(launch_.reads(x), {});
-      } else {
-        operand.kind = FusedOperand::Kind::strided;
-        while (walked_[next_walk_] != &x) ++next_walk_;
-        operand.walk = uint8_t(next_walk_);
-        operand.index = address(launch_.reads(x), {});
-      }
+      operand.kind = known.fold ? FusedOperand::Kind::direct : kind_of(x, call.output(), known.row);
+      const bool loads_fours =
+          (operand.kind == FusedOperand::Kind::direct || operand.kind == FusedOperand::Kind::column) &&
+          comes_in_fours(x.dtype());
+      if (operand.kind == FusedOperand::Kind::strided && fits_) operand.walk = uint8_t(next_walk_++);
+      operand.index = address(launch_.reads(x), loads_fours ? std::optional(x.dtype()) : std::nullopt);
     }
-    if (!call.params.empty()) {
+    if (known.fold) {
+      member.first_param = uint8_t(numbers_.size());
+      numbers_.push_back(float(1 / known.fold.divisor));
+    } else if (!call.params.empty()) {
       double params[kMaxRowParams] = {};
       pack_params(call, params);
       member.first_param = uint8_t(numbers_.size());
       for (size_t i = 0; i < call.params.size(); ++i) numbers_.push_back(float(params[i]));
     }
     if (given.stored) {
-      member.store =
-          int8_t(address(launch_.writes(call.output()),
-                         comes_in_fours(member.result) ? std::optional(member.result) : std::nullopt));
+      member.store = int8_t(address(launch_.writes(call.output()), !known.row && comes_in_fours(member.result)
+                                                                       ? std::optional(member.result)
+                                                                       : std::nullopt));
     }
     shape_.members.push_back(member);
   }
 
   Launch& launch_;
+  const RowGroup& rows_;
   const Tensor& out_;
+  bool fits_ = true;
   FusedShape shape_;
   Iteration space_;
   std::vector<const Tensor*> walked_;
@@ -227,17 +301,24 @@ class Group {
   std::vector<float> numbers_;
 };
 
-// Whether the operands that need strides are few enough.
-bool fits(const CallGroup& group) {
-  size_t walked = 0, addresses = 0;
+bool has_few_addresses(const CallGroup& group) {
+  size_t addresses = group.members.size();
   for (const CallGroup::Member& member : group.members)
     for (size_t k = 0; k < member.call->in.size(); ++k) {
       const Tensor& x = member.call->in[k];
-      if (!x.defined() || x.is_number() || member.from[k] >= 0) continue;
-      ++addresses;
-      walked += x.numel() != 1 && !(x.numel() == member.call->output().numel() && x.is_contiguous());
+      addresses += x.defined() && !x.is_number() && member.from[k] < 0;
     }
-  return walked <= kMaxIterated && addresses + group.members.size() < 100;
+  return addresses < 100;
+}
+
+bool can_fold(const Call& call) {
+  const RowFold fold = row_fold(call);
+  using Kind = RowFold::Kind;
+  const bool known = fold.kind == Kind::sum || fold.kind == Kind::product || fold.kind == Kind::largest ||
+                     fold.kind == Kind::smallest;
+  const uint64_t rows = uint64_t(fold.rows), columns = uint64_t(fold.columns);
+  return known && columns > 1 && rows * columns < kMostElements && call.input(0).dtype() != DType::f64 &&
+         !divides_rows(rows, columns, columns % kFoldedFloats == 0, kBusyAnyway);
 }
 
 }  // namespace
@@ -250,23 +331,34 @@ bool can_fuse(const Call& call) {
     if (x.defined() && !x.is_number() && (!is_read_type(x.dtype()) || &x.device() != &out.device()))
       return false;
   if (is_cast(*call.op)) return is_floating(out.dtype());
-  const ElementwiseUse use = elementwise_use(*call.op);
-  return use && computing_type(call) == DType::f32;
+  if (const ElementwiseUse use = elementwise_use(*call.op)) return computing_type(call) == DType::f32;
+  return can_fold(call);
 }
 
 bool run_fused(const CallGroup& group, Recorder& recorder) {
-  if (!fits(group)) return false;
+  const RowGroup rows(group);
+  const uint64_t row_count = rows.columns ? uint64_t(rows.count / rows.columns) : 0;
+  if (rows.columns && divides_rows(row_count, uint64_t(rows.columns), rows.columns % kFoldedFloats == 0,
+                                   busy_with_folds(recorder)))
+    return false;
+  if (!has_few_addresses(group)) return false;
   Launch launch(recorder);
-  const Group as_seen(group, launch);
+  const Group as_seen(group, rows, launch);
+  if (!as_seen.fits()) return false;
+  const FusedShape& shape = as_seen.shape();
   const bool wait = waits;
-  const Shader& shader = library().get(as_seen.shape(), wait);
+  const Shader& shader = library().get(shape, wait);
   if (!shader.ready) return false;
   Pipeline& pipeline = recorder.pipelines.get(shader.code, {});
   if (!wait && !pipeline.made()) return false;
-  const uint64_t count =
-      uint64_t(group.members.front().call->output().numel()) / (as_seen.shape().vector ? 4 : 1);
-  const Visit visit = visit_elements(count, recorder);
-  launch.run(shader.code, Constants{}, {visit.groups}, as_seen.arguments());
+  uint32_t groups;
+  if (shape.along) {
+    const uint64_t side = 256 / shape.along;
+    groups = group_count((row_count + side - 1) / side, recorder);
+  } else {
+    groups = visit_elements(uint64_t(rows.count) / (shape.vector ? 4 : 1), recorder).groups;
+  }
+  launch.run(shader.code, Constants{}, {groups}, as_seen.arguments());
   return true;
 }
 

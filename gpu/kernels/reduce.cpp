@@ -72,6 +72,12 @@ Pass plan(uint64_t results, uint64_t reduced, bool along_contiguous) {
   return {uint32_t(std::min(most, kThreads / side)), false};
 }
 
+// How many segments of the elements of a result are worth a work group of their own.
+uint64_t wanted_segments(uint64_t results, uint64_t reduced, uint32_t along, uint64_t busy) {
+  const uint64_t side = kThreads / along, groups = (results + side - 1) / side;
+  return std::min(reduced * side / kShortSegment, busy / std::max<uint64_t>(groups, 1));
+}
+
 // Whether the operand can be loaded `wide` elements at a time along the reduced dims.
 bool lies_in_vectors(const Tensor& x, const Iteration& kept, const Iteration& reduced, int operand,
                      uint32_t wide) {
@@ -116,9 +122,8 @@ void launch_pass(Launch& launch, const Fold& fold, Reduce form, const Arguments&
 
 // One dispatch, or two if there are too few results to keep the device busy.
 void fold_parts(const Fold& fold, Reduce form, Arguments& arguments, const Pass& pass, Recorder& recorder) {
-  const uint64_t side = kThreads / pass.along, groups = (arguments.results + side - 1) / side;
-  const uint64_t wanted = std::min(arguments.reduced * side / kShortSegment,
-                                   recorder.rates.busy_groups(kBusyGroups) / std::max<uint64_t>(groups, 1));
+  const uint64_t wanted =
+      wanted_segments(arguments.results, arguments.reduced, pass.along, busy_with_folds(recorder));
   const auto read = [&](Launch& launch) {
     arguments.operand = launch.reads(fold.x);
     if (fold.other) arguments.other = launch.reads(*fold.other);
@@ -190,6 +195,14 @@ void fold_dims(const Fold& fold, Recorder& recorder) {
   const uint64_t units = form.vector ? reduced.count / fold.wide : reduced.count;
   fold_parts(fold, form, arguments, plan(arguments.results, units, along_contiguous), recorder);
 }
+
+uint32_t row_threads(uint64_t rows, uint64_t columns, bool fours) {
+  return plan(rows, fours ? columns / kFoldedFloats : columns, true).along;
+}
+bool divides_rows(uint64_t rows, uint64_t columns, bool fours, uint64_t busy) {
+  return wanted_segments(rows, columns, row_threads(rows, columns, fours), busy) > 1;
+}
+uint64_t busy_with_folds(const Recorder& recorder) { return recorder.rates.busy_groups(kBusyGroups); }
 
 Fold fold_of_floats(const Reduce& form, const Tensor& x, uint32_t mask, const Tensor& out) {
   static const ShaderCode& code = find_shader("reduce_f32");

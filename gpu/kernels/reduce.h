@@ -25,6 +25,12 @@ Fold fold_of_floats(const shaders::Reduce& form, const Tensor& x, uint32_t mask,
 // How many floats the shaders load at a time.
 inline constexpr uint32_t kFoldedFloats = 4;
 
+// How many threads of a work group fold a row of adjacent floats, and whether the row is divided among work
+// groups. `fours`: it is loaded in vectors. `busy`: work groups that keep the device busy.
+uint32_t row_threads(uint64_t rows, uint64_t columns, bool fours);
+bool divides_rows(uint64_t rows, uint64_t columns, bool fours, uint64_t busy);
+uint64_t busy_with_folds(const Recorder&);
+
 // The largest finite magnitude of the elements of x: f32 []. 0 if there is none.
 Tensor largest_magnitude(const Tensor& x, Recorder&);
 

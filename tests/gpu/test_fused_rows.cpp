@@ -1,0 +1,88 @@
+// Groups with folds of rows on the GPU have the bits of calls that run one by one.
+#include <doctest/doctest.h>
+
+#include "gpu/kernels/fused.h"
+#include "runtime/deferral/defer.h"
+#include "runtime/deferral/explain.h"
+#include "tests/gpu/compare.h"
+#include "tests/support/row_programs.h"
+#include "tests/support/same_bits.h"
+#include "tests/support/timing.h"
+
+using namespace lunagrad;
+using namespace lunagrad::tests;
+
+namespace {
+
+struct WaitForShaders {
+  WaitForShaders() { lunagrad::gpu::wait_for_fused(true); }
+  ~WaitForShaders() { lunagrad::gpu::wait_for_fused(false); }
+};
+
+// The calls of f put off against the same calls at once; returns the number of folds in groups.
+template <class F>
+size_t compare(F&& f) {
+  const TensorList expected = f();
+  CallQueue queue;
+  TensorList got;
+  {
+    const DeferCalls defer(&queue);
+    got = f();
+    queue.compute();
+  }
+  REQUIRE(got.size() == expected.size());
+  for (size_t i = 0; i < got.size(); ++i) {
+    INFO("value ", i, " of ", got.size(), "\n", explain(*queue.report()));
+    CHECK(same_bits(to(got[i], cpu_device()), to(expected[i], cpu_device())));
+  }
+  size_t folds = 0;
+  for (const QueueReport::Done& done : queue.report()->calls)
+    folds += done.why == nullptr && done.op->family == OpFamily::reduction;
+  return folds;
+}
+
+}  // namespace
+
+TEST_CASE("written-out norms, softmax and losses in groups have the bits of single calls") {
+  const WaitForShaders wait;
+  const std::vector<Shape> shapes =
+      long_run() ? std::vector<Shape>{{20, 1},   {9, 2},     {3, 8, 63}, {16, 64},  {16, 65},
+                                      {4, 1000}, {17, 1025}, {5, 4097},  {6, 8192}, {1, 300}}
+                 : std::vector<Shape>{{9, 2}, {3, 5, 63}, {16, 64}, {4, 1000}};
+  for (const Shape& shape : shapes)
+    for (const DType type : {DType::f32, DType::f16, DType::bf16})
+      for (const bool hostile : {false, true})
+        for (int which = 0; which < kWrittenOut; ++which) {
+          INFO("program ", which, " ", shape, " ", type, hostile ? " hostile" : "");
+          const size_t folds = compare([&] {
+            context().generator.seed(7);
+            return written_out(which, shape, type, hostile, tests::gpu());
+          });
+          if (shape.back() > 1 && shape.back() < 4096) CHECK(folds > 0);
+        }
+}
+
+TEST_CASE("random programs with folds of rows in groups have the bits of single calls") {
+  const WaitForShaders wait;
+  size_t folds = 0;
+  const unsigned programs = long_run() ? 300 : 25;
+  for (unsigned seed = 1; seed <= programs; ++seed) {
+    INFO("seed ", seed);
+    folds += compare([&] { return random_row_program(seed, tests::gpu()); });
+  }
+  CHECK(folds > programs / 2);
+}
+
+TEST_CASE("a norm on the GPU is one dispatch") {
+  const WaitForShaders wait;
+  const Tensor x = row_numbers({64, 1024}, DType::f32, false, tests::gpu());
+  const Tensor w = row_numbers({1024}, DType::bf16, false, tests::gpu());
+  CallQueue queue;
+  {
+    const DeferCalls defer(&queue);
+    const Tensor y = x * rsqrt(mean(x * x, {-1}, true) + 1e-6) * w;
+    queue.compute();
+  }
+  CHECK(queue.report()->units == 1);
+  CHECK(compare([&] { return TensorList{x * rsqrt(mean(x * x, {-1}, true) + 1e-6) * w}; }) == 1);
+}
