@@ -222,10 +222,20 @@ bool VulkanDevice::fuses(const Call& call) const { return can_fuse(call); }
 void VulkanDevice::run_group(const CallGroup& group) {
   const std::lock_guard guard(lock_);
   const Faults::Caller caller(machine().recorder.stream.faults(), "group", context().line);
-  if (run_fused(group, machine().recorder)) return;
-  for (const CallGroup::Member& member : group.members) {
-    member.call->output().storage().keep_promise();
-    run(*member.call);
+  Recorder& recorder = machine().recorder;
+  FusedRun outcome = run_fused(group, recorder);
+  if (outcome == FusedRun::done) return;
+  const auto run_each = [&](const CallGroup& calls) {
+    for (const CallGroup::Member& member : calls.members) {
+      member.call->output().storage().keep_promise();
+      run(*member.call);
+    }
+  };
+  if (outcome == FusedRun::later) return run_each(group);
+  for (const CallGroup& part : parts_without_rows(group)) {
+    for (const CallGroup::Member& member : part.members) member.call->output().storage().keep_promise();
+    outcome = part.members.size() > 1 ? run_fused(part, recorder) : FusedRun::never;
+    if (outcome != FusedRun::done) run_each(part);
   }
 }
 

@@ -335,22 +335,22 @@ bool can_fuse(const Call& call) {
   return can_fold(call);
 }
 
-bool run_fused(const CallGroup& group, Recorder& recorder) {
+FusedRun run_fused(const CallGroup& group, Recorder& recorder) {
   const RowGroup rows(group);
   const uint64_t row_count = rows.columns ? uint64_t(rows.count / rows.columns) : 0;
   if (rows.columns && divides_rows(row_count, uint64_t(rows.columns), rows.columns % kFoldedFloats == 0,
                                    busy_with_folds(recorder)))
-    return false;
-  if (!has_few_addresses(group)) return false;
+    return FusedRun::never;
+  if (!has_few_addresses(group)) return FusedRun::never;
   Launch launch(recorder);
   const Group as_seen(group, rows, launch);
-  if (!as_seen.fits()) return false;
+  if (!as_seen.fits()) return FusedRun::never;
   const FusedShape& shape = as_seen.shape();
   const bool wait = waits;
   const Shader& shader = library().get(shape, wait);
-  if (!shader.ready) return false;
+  if (!shader.ready) return FusedRun::later;
   Pipeline& pipeline = recorder.pipelines.get(shader.code, {});
-  if (!wait && !pipeline.made()) return false;
+  if (!wait && !pipeline.made()) return FusedRun::later;
   uint32_t groups;
   if (shape.along) {
     const uint64_t side = 256 / shape.along;
@@ -359,7 +359,24 @@ bool run_fused(const CallGroup& group, Recorder& recorder) {
     groups = visit_elements(uint64_t(rows.count) / (shape.vector ? 4 : 1), recorder).groups;
   }
   launch.run(shader.code, Constants{}, {groups}, as_seen.arguments());
-  return true;
+  return FusedRun::done;
+}
+
+std::vector<CallGroup> parts_without_rows(const CallGroup& group) {
+  const RowGroup rows(group);
+  std::vector<CallGroup> parts;
+  size_t begin = 0;  // of the last part
+  for (size_t i = 0; i < group.members.size(); ++i) {
+    if (i == 0 || rows.members[i].row || rows.members[i - 1].row) {
+      parts.emplace_back();
+      begin = i;
+    }
+    CallGroup::Member member = group.members[i];
+    member.stored = true;
+    for (int& from : member.from) from = from >= int(begin) ? from - int(begin) : -1;
+    parts.back().members.push_back(member);
+  }
+  return parts;
 }
 
 void wait_for_fused(bool on) { waits = on; }

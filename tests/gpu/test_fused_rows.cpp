@@ -45,27 +45,28 @@ size_t compare(F&& f) {
 
 TEST_CASE("written-out norms, softmax and losses in groups have the bits of single calls") {
   const WaitForShaders wait;
-  const std::vector<Shape> shapes =
-      long_run() ? std::vector<Shape>{{20, 1},   {9, 2},     {3, 8, 63}, {16, 64},  {16, 65},
-                                      {4, 1000}, {17, 1025}, {5, 4097},  {6, 8192}, {1, 300}}
-                 : std::vector<Shape>{{9, 2}, {3, 5, 63}, {16, 64}, {4, 1000}};
-  for (const Shape& shape : shapes)
-    for (const DType type : {DType::f32, DType::f16, DType::bf16})
-      for (const bool hostile : {false, true})
-        for (int which = 0; which < kWrittenOut; ++which) {
-          INFO("program ", which, " ", shape, " ", type, hostile ? " hostile" : "");
+  const Shape shapes[] = {{9, 2},   {4, 1000},  {3, 5, 63}, {16, 64},  {20, 1},
+                          {16, 65}, {17, 1025}, {5, 4097},  {2, 8192}, {1, 300}};
+  const DType types[] = {DType::f32, DType::f16, DType::bf16};
+  for (int which = 0; which < kWrittenOut; ++which)
+    for (size_t s = 0; s < std::size(shapes); ++s)
+      for (size_t t = 0; t < std::size(types); ++t) {
+        if (!long_run() && (s != size_t(which) % 4 || t != size_t(which) % 3)) continue;
+        for (const bool hostile : {false, true}) {
+          INFO("program ", which, " ", shapes[s], " ", types[t], hostile ? " hostile" : "");
           const size_t folds = compare([&] {
             context().generator.seed(7);
-            return written_out(which, shape, type, hostile, tests::gpu());
+            return written_out(which, shapes[s], types[t], hostile, tests::gpu());
           });
-          if (shape.back() > 1 && shape.back() < 4096) CHECK(folds > 0);
+          if (shapes[s].back() > 1 && shapes[s].back() < 4096) CHECK(folds > 0);
         }
+      }
 }
 
 TEST_CASE("random programs with folds of rows in groups have the bits of single calls") {
   const WaitForShaders wait;
   size_t folds = 0;
-  const unsigned programs = long_run() ? 300 : 25;
+  const unsigned programs = long_run() ? 300 : 12;
   for (unsigned seed = 1; seed <= programs; ++seed) {
     INFO("seed ", seed);
     folds += compare([&] { return random_row_program(seed, tests::gpu()); });
