@@ -39,7 +39,7 @@ class Device {
 
   virtual bool supports(const Call&) const = 0;
   virtual void run(const Call&) = 0;  // may return before the work is done
-  // Whether the call, whose outputs are laid out, may be a member of a group of elementwise calls.
+  // Whether the call, whose outputs are laid out, may be a member of a group.
   virtual bool fuses(const Call&) const { return false; }
   // Computes such calls in one pass over memory. Only members that are `stored` have memory.
   virtual void run_group(const CallGroup&) {}

@@ -119,8 +119,8 @@ struct Call {
   Device& device() const;  // of the operands; Error that names both devices when they differ
 };
 
-// Elementwise calls with results of one shape that a device computes together, in their order. An operand
-// that is the result of an earlier member has the same elements in the same order.
+// Elementwise calls and folds of rows that a device computes together. An operand that is the result of an
+// earlier member has the same elements in the same order, or repeats one for each row (row_fold.h).
 struct CallGroup {
   struct Member {
     const Call* call;

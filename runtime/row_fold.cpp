@@ -78,7 +78,7 @@ RowGroup::RowGroup(const CallGroup& group) : members(group.members.size()) {
   for (size_t i = 0; i < members.size(); ++i) {
     const Call& call = *group.members[i].call;
     const RowFold& fold = members[i].fold = row_fold(call);
-    if (fold) columns = fold.columns;
+    if (fold) columns = fold.columns, divided = fold.divided();
     count = std::max(count, fold ? fold.rows * fold.columns : call.output().numel());
   }
   for (size_t i = 0; i < members.size(); ++i) {

@@ -5,6 +5,9 @@
 
 namespace lunagrad {
 
+// Folds of longer rows are divided: parts of this many elements are folded, and then their states.
+inline constexpr int64_t kLongestRow = 1 << 16;
+
 // The value of a row is its state divided by `divisor`, or the square root of that.
 struct RowFold {
   enum class Kind : uint8_t { none, sum, product, largest, smallest, magnitudes, squares, moments };
@@ -13,6 +16,7 @@ struct RowFold {
   double divisor = 1;
   int64_t rows = 0, columns = 0;
   explicit operator bool() const { return kind != Kind::none; }
+  bool divided() const { return columns > kLongestRow; }
 };
 
 // Kind none: the call is another op, its operand is not contiguous or holds no floats, or it folds other
@@ -22,8 +26,9 @@ RowFold row_fold(const Call&);
 // The members of a group in rows of the same length. Those of one stage need no value of a row that the stage
 // makes, so their elements can be computed a few at a time; the values of the rows follow.
 struct RowGroup {
-  int64_t count = 0;    // elements of the rows
-  int64_t columns = 0;  // of a row; 0: the group folds no rows
+  int64_t count = 0;     // elements of the rows
+  int64_t columns = 0;   // of a row; 0: the group folds no rows
+  bool divided = false;  // the folds are; no member reads their values
   struct Member {
     RowFold fold;      // kind none: elementwise
     bool row = false;  // the result has one element for each row

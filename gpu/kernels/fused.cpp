@@ -317,7 +317,8 @@ bool can_fold(const Call& call) {
   const bool known = fold.kind == Kind::sum || fold.kind == Kind::product || fold.kind == Kind::largest ||
                      fold.kind == Kind::smallest;
   const uint64_t rows = uint64_t(fold.rows), columns = uint64_t(fold.columns);
-  return known && columns > 1 && rows * columns < kMostElements && call.input(0).dtype() != DType::f64 &&
+  return known && columns > 1 && !fold.divided() && rows * columns < kMostElements &&
+         call.input(0).dtype() != DType::f64 &&
          !divides_rows(rows, columns, columns % kFoldedFloats == 0, kBusyAnyway);
 }
 

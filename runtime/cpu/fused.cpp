@@ -20,7 +20,7 @@ constexpr int64_t kBlock = 1024;  // elements
 // the address.
 constexpr int64_t kApart = 320;
 constexpr int64_t kBlockBytes = kBlock * kWidestItem + kApart;
-// Fewer rows are shared by too few threads, if they are long.
+// Fewer rows, or parts of divided ones, are shared by too few threads, if they are long.
 constexpr int64_t kFewRows = 16, kFewRowsElements = 16384;
 
 bool is_cast(const Op& op) {
@@ -62,9 +62,11 @@ struct Member {
   bool past_caches = false;
 };
 
-// Elements of whole rows that are computed together, or a block of a group without rows.
+// Elements that are computed together: whole rows, a part of a divided row, or a block of a group without
+// rows.
 struct Part {
   int64_t begin, count;
+  double* states = nullptr;  // of the folds of a divided row
 };
 
 // Members of a stage (RowGroup), by their order.
@@ -79,11 +81,12 @@ class Fused {
   void run() const {
     const int64_t grain = std::max<int64_t>(kBlock, kElementwiseGrain / int64_t(members_.size()));
     const auto run_parts = [this](int64_t begin, int64_t end, int64_t step) {
-      const Workspace<char> memory(buffer_bytes_ + (kMostRowOperands + 1) * kBlockBytes);
+      const Workspace<char> memory(buffer_bytes_and_conversions());
       for (int64_t at = begin; at < end; at += step) run_part({at, std::min(step, end - at)}, memory.data());
     };
     if (!columns_)
       return parallel_for(count_, grain, [&](int64_t begin, int64_t end) { run_parts(begin, end, kBlock); });
+    if (divided_) return run_divided_rows();
     parallel_for(count_ / columns_, iterations_in(grain, columns_), [&](int64_t begin, int64_t end) {
       run_parts(begin * columns_, end * columns_, rows_together() * columns_);
     });
@@ -91,10 +94,36 @@ class Fused {
 
  private:
   int64_t rows_together() const { return std::max<int64_t>(1, kBlock / columns_); }
+  int64_t buffer_bytes_and_conversions() const {
+    return buffer_bytes_ + (kMostRowOperands + 1) * kBlockBytes;
+  }
+
+  // The parts of all rows, and then the states of the parts of each row, in order.
+  void run_divided_rows() const {
+    const int64_t rows = count_ / columns_, parts = (columns_ + kLongestRow - 1) / kLongestRow;
+    const int64_t each = int64_t(folders_.size()) * kMaxFoldState;
+    std::vector<double> states(size_t(rows * parts * each));
+    parallel_for(rows * parts, 1, [&](int64_t begin, int64_t end) {
+      const Workspace<char> memory(buffer_bytes_and_conversions());
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t first = i % parts * kLongestRow;
+        run_part({i / parts * columns_ + first, std::min(kLongestRow, columns_ - first),
+                  &states[size_t(i * each)]},
+                 memory.data());
+      }
+    });
+    for (size_t i = 0; i < members_.size(); ++i)
+      for (int64_t row = 0; row < rows && members_[i].fold; ++row) {
+        double* const whole = &states[size_t(row * parts * each) + i * kMaxFoldState];
+        for (int64_t part = 1; part < parts; ++part) folders_[i]->combine(whole, whole + part * each);
+        store_values(members_[i], members_[i].out + row * members_[i].item, 1, whole);
+      }
+  }
 
   Fused(const CallGroup& group, const RowGroup& rows)
       : count_(rows.count),
         columns_(rows.columns),
+        divided_(rows.divided),
         members_(group.members.size()),
         folders_(members_.size()),
         stages_(size_t(rows.stages)) {
@@ -173,8 +202,9 @@ class Fused {
       Member& member = members_[size_t(i)];
       if (member.out) continue;
       const int64_t bytes = !member.whole ? kBlockBytes
-                            : member.row  ? together * member.item + kApart
-                                          : together * columns_ * member.item + kApart;
+                            : member.row
+                                ? together * member.item + kApart
+                                : (divided_ ? kLongestRow : together * columns_) * member.item + kApart;
       const auto free = std::find_if(buffers.begin(), buffers.end(), [&](const Buffer& buffer) {
         return buffer.busy_until < place[size_t(i)] && buffer.bytes == bytes &&
                buffer.whole == member.whole && (!member.whole || buffer.item == member.item);
@@ -205,29 +235,36 @@ class Fused {
           compute(members_[size_t(i)], at, std::min(kBlock, end - at), part, memory);
       for (const int i : stage.rows) {
         const Member& member = members_[size_t(i)];
-        const int64_t first = part.begin / columns_, rows = part.count / columns_;
-        member.fold ? fold(i, first, rows, part, memory) : compute(member, first, rows, part, memory);
+        if (member.fold)
+          fold(i, part, memory);
+        else
+          compute(member, part.begin / columns_, part.count / columns_, part, memory);
       }
     }
   }
 
-  void fold(int i, int64_t first, int64_t rows, const Part& part, char* memory) const {
+  void fold(int i, const Part& part, char* memory) const {
     const Member& member = members_[size_t(i)];
     const FusedOperand& x = member.in[0];
-    const char* const in = x.from >= 0 ? result_of(members_[size_t(x.from)], first * columns_, part, memory)
-                                       : x.data + first * columns_ * x.item;
-    char* const result = result_of(member, first, part, memory);
+    const char* const in = x.from >= 0 ? result_of(members_[size_t(x.from)], part.begin, part, memory)
+                                       : x.data + part.begin * x.item;
+    const RowFolder& folder = *folders_[size_t(i)];
+    if (part.states) return folder.fold_part(in, part.count, part.states + i * kMaxFoldState);
+    char* const result = result_of(member, part.begin / columns_, part, memory);
+    folder.fold(in, part.count / columns_, [&](int64_t first, int64_t n, const double* states) {
+      store_values(member, result + first * member.item, n, states);
+    });
+  }
+
+  // The values of n rows, from the planes of their states.
+  static void store_values(const Member& member, char* result, int64_t n, const double* states) {
+    const double* const plane = member.fold.kind == RowFold::Kind::moments ? states + 2 * n : states;
     visit_dtype(member.type, [&]<class Out>() {
       Out* const to = reinterpret_cast<Out*>(result);
-      const double divisor = member.fold.divisor;
-      const bool root = member.fold.root;
-      const int64_t plane = member.fold.kind == RowFold::Kind::moments ? 2 : 0;
-      folders_[size_t(i)]->fold(in, rows, [=](int64_t at, int64_t n, const double* states) {
-        for (int64_t k = 0; k < n; ++k) {
-          const double value = states[plane * n + k] / divisor;
-          to[at + k] = convert<Out>(root ? std::sqrt(value) : value);
-        }
-      });
+      for (int64_t k = 0; k < n; ++k) {
+        const double value = plane[k] / member.fold.divisor;
+        to[k] = convert<Out>(member.fold.root ? std::sqrt(value) : value);
+      }
     });
   }
 
@@ -319,6 +356,7 @@ class Fused {
 
   int64_t count_;    // elements of the largest results
   int64_t columns_;  // of a row; 0: the group folds no rows
+  bool divided_;
   std::vector<Member> members_;
   std::vector<std::optional<RowFolder>> folders_;  // of the members that fold
   std::vector<Stage> stages_;
@@ -333,8 +371,10 @@ bool can_fuse(const Call& call) {
   if (is_cast(*call.op)) return true;
   if (elementwise_use(*call.op)) return row_work(call).kernel;
   const RowFold fold = row_fold(call);
-  return fold && fold.columns > 1 && fold.columns <= kLongestRow &&
-         (fold.rows >= kFewRows || fold.rows * fold.columns <= kFewRowsElements);
+  if (!fold || fold.columns == 1) return false;
+  const int64_t count = fold.rows * fold.columns;
+  return fold.divided() ? count >= kFewRows * kLongestRow
+                        : fold.rows >= kFewRows || count <= kFewRowsElements;
 }
 
 void run_fused(const CallGroup& group) { Fused(group).run(); }

@@ -395,14 +395,37 @@ void fold_floats(Fold fold, double p, const Tensor& x, uint32_t mask, const Fold
 RowFolder::RowFolder(Fold fold, DType type, int64_t all, int64_t columns)
     : fold_(fold), type_(type), plan_({all, columns}, {columns, 1}, 2, true) {}
 
-void RowFolder::fold(const void* x, int64_t rows, const FoldStore<double>& store) const {
-  visit_dtype(type_, [&]<class From>() {
+namespace {
+
+// Calls f(x as a source of the type that its elements are folded in).
+template <class F>
+void with_source(DType type, const void* x, F&& f) {
+  visit_dtype(type, [&]<class From>() {
     if constexpr (!std::is_integral_v<From>) {
       using T = std::conditional_t<std::is_same_v<From, double>, double, float>;
-      const Source<T> source{x, std::is_same_v<T, From>, load_elements<T, From, false>};
-      Driver<T, double>{fold_, 0, source, plan_, store}.some_rows(0, rows);
+      f(Source<T>{x, std::is_same_v<T, From>, load_elements<T, From, false>});
     }
   });
+}
+
+}  // namespace
+
+void RowFolder::fold(const void* x, int64_t rows, const FoldStore<double>& store) const {
+  with_source(type_, x, [&]<class T>(const Source<T>& source) {
+    Driver<T, double>{fold_, 0, source, plan_, store}.some_rows(0, rows);
+  });
+}
+
+void RowFolder::fold_part(const void* x, int64_t count, double* state) const {
+  const ReducePlan part({1, count}, {count, 1}, 2, true);
+  const FoldStore<double> nowhere;
+  with_source(type_, x, [&]<class T>(const Source<T>& source) {
+    Driver<T, double>{fold_, 0, source, part, nowhere}.fold_chunk(0, 0, count, state);
+  });
+}
+
+void RowFolder::combine(double* state, const double* later) const {
+  lunagrad::combine(fold_, state, later, 1);
 }
 
 void fold_integers(Fold fold, const Tensor& input, uint32_t mask, const FoldStore<int64_t>& store) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 
+#include "runtime/row_fold.h"
 #include "runtime/tensor.h"
 
 namespace lunagrad {
@@ -49,13 +50,15 @@ void fold_truth(bool all, const Tensor& x, uint32_t mask, const FoldStore<uint8_
 void find_extremes(bool largest, const Tensor& x, uint32_t mask, void* values, int64_t* indices);
 
 // Folds rows of floats as fold_floats folds them over the last dim of a contiguous tensor [all, columns] of
-// this type, a few at a time: `x` points to `rows` rows that lie one after the other. Longer rows than
-// kLongestRow are no rows of this kind: fold_floats divides them.
-inline constexpr int64_t kLongestRow = 1 << 16;
+// this type, a few at a time.
 class RowFolder {
  public:
   RowFolder(Fold, DType, int64_t all, int64_t columns);
+  // `x` points to `rows` rows that lie one after the other and are not divided.
   void fold(const void* x, int64_t rows, const FoldStore<double>&) const;
+  // Of a divided row: the state of a part, and that of two parts.
+  void fold_part(const void* x, int64_t count, double* state) const;
+  void combine(double* state, const double* later) const;
 
  private:
   Fold fold_;

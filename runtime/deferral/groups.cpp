@@ -45,7 +45,10 @@ struct Space {
   Shape shape;
   int64_t count = 0;
   int64_t columns = 0;  // of a row; 0: there are no folds yet
-  bool is_row(const Tensor& y) const { return columns && y.numel() * columns == count; }
+  // Values of divided folds are there when the group ends.
+  bool is_row(const Tensor& y) const {
+    return columns && columns <= kLongestRow && y.numel() * columns == count;
+  }
 };
 
 // The space of two groups together; count 0: there is none. The values of one may be rows of the other.
@@ -55,7 +58,8 @@ Space joined(const Space& a, const Space& b) {
     const bool fit = a.shape == b.shape && (!a.columns || !b.columns || a.columns == b.columns);
     return fit ? Space{a.shape, a.count, std::max(a.columns, b.columns)} : Space{};
   }
-  return a.columns && !b.columns && b.count * a.columns == a.count ? a : Space{};
+  const bool rows = a.columns && a.columns <= kLongestRow && !b.columns && b.count * a.columns == a.count;
+  return rows ? a : Space{};
 }
 
 // Whether operand x is the result y of a member, as the member `of` reads it in this space.

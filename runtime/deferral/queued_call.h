@@ -11,7 +11,7 @@ struct QueuedCall {
   SourceLine line;
   uint32_t module = 0;
   MatmulPrecision precision = MatmulPrecision::highest;
-  bool fuses = false;  // may be a member of a group of elementwise calls
+  bool fuses = false;  // may be a member of a group
 };
 
 // Whether an operand takes part in the plan: not an absent one, and no number of a script, which nothing

@@ -20,6 +20,10 @@ local function rms_norm_swiglu(x)
   local normed = x * ((x * x):mean(-1, true) + 1e-6):rsqrt() * w
   return normed * normed:sigmoid() * slope
 end
+local function squared_error(x)
+  local apart = x - slope
+  return (apart * apart):mean()
+end
 local function with_gradient(f)
   return function(x)
     leaf.grad = nil
@@ -37,7 +41,7 @@ local function seconds(f)
 end
 
 for _, case in ipairs {{"softmax", softmax}, {"layer norm", layer_norm}, {"RMSNorm, SwiGLU", rms_norm_swiglu},
-                       {"softmax, gradient", with_gradient(softmax)},
+                       {"mean squared error", squared_error}, {"softmax, gradient", with_gradient(softmax)},
                        {"layer norm, gradient", with_gradient(layer_norm)}} do
   local name, at_once = table.unpack(case)
   local put_off = lg.compile(at_once)

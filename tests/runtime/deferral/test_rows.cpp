@@ -4,6 +4,7 @@
 #include "runtime/cpu/parallel.h"
 #include "runtime/deferral/defer.h"
 #include "runtime/deferral/explain.h"
+#include "runtime/row_fold.h"
 #include "tests/support/row_programs.h"
 #include "tests/support/same_bits.h"
 #include "tests/support/timing.h"
@@ -114,4 +115,30 @@ TEST_CASE("groups with folds give the same bits with any number of threads") {
     check_equal(got, expected, report);
   }
   set_thread_count(before);
+}
+
+TEST_CASE("a fold of all elements ends a chain: the same bits, and the chain gets no memory") {
+  for (const DType type : {DType::f32, DType::f64, DType::f16, DType::bf16})
+    for (const int64_t count : {int64_t(16000), 16 * kLongestRow, 17 * kLongestRow + 12345}) {
+      INFO(count, " of ", type);
+      context().generator.seed(3);
+      const Tensor x = row_numbers({count}, type, count % 2, cpu_device());
+      const Tensor y = row_numbers({count}, type, false, cpu_device());
+      const auto losses = [&] {
+        const Tensor apart = x - y;
+        const Tensor squared = apart * apart;
+        return TensorList{mean(squared), stddev(abs(apart)), amax(squared) * 2.0, sum(exp(neg(squared)))};
+      };
+      const TensorList expected = losses();
+      const auto [got, report] = deferred(losses);
+      check_equal(got, expected, report);
+      CHECK(folds_in_groups(report) == 4);
+      CHECK(report.bytes_saved >= 5 * uint64_t(x.nbytes()));
+    }
+  const Tensor rows = row_numbers({16, kLongestRow + 77}, DType::f32, true, cpu_device());
+  const auto program = [&] { return TensorList{amin(tanh(rows), {-1}), sum(rows * 3.0, {-1}, true) + 1.0}; };
+  const TensorList expected = program();
+  const auto [got, report] = deferred(program);
+  check_equal(got, expected, report);
+  CHECK(folds_in_groups(report) == 2);
 }
