@@ -14,10 +14,12 @@ struct Known {
 const Known* find_known(const Op& op) {
   using Kind = RowFold::Kind;
   static const Known all[] = {
-      {find_op("sum"), Kind::sum, 0},       {find_op("mean"), Kind::sum, 0},
-      {find_op("prod"), Kind::product, 0},  {find_op("amax"), Kind::largest, 0},
-      {find_op("amin"), Kind::smallest, 0}, {find_op("var"), Kind::moments, 0},
-      {find_op("std"), Kind::moments, 0},   {find_op("_norm"), Kind::squares, 1},
+      {find_op("sum"), Kind::sum, 0},           {find_op("mean"), Kind::sum, 0},
+      {find_op("prod"), Kind::product, 0},      {find_op("amax"), Kind::largest, 0},
+      {find_op("amin"), Kind::smallest, 0},     {find_op("var"), Kind::moments, 0},
+      {find_op("std"), Kind::moments, 0},       {find_op("_norm"), Kind::squares, 1},
+      {find_op("softmax"), Kind::map, 0},       {find_op("log_softmax"), Kind::map, 0},
+      {find_op("_softmax_grad"), Kind::map, 0}, {find_op("_log_softmax_grad"), Kind::map, 0},
   };
   for (const Known& known : all)
     if (known.op == &op) return &known;
@@ -43,11 +45,15 @@ double degrees_of_freedom(const Call& call, int64_t count) {
 
 RowFold row_fold(const Call& call) {
   RowFold fold;
-  if (call.op->family != OpFamily::reduction) return fold;
+  if (call.op->family != OpFamily::reduction && call.op->family != OpFamily::normalization) return fold;
   const Known* const known = find_known(*call.op);
   if (!known) return fold;
   const Tensor& x = call.input(0);
-  if (!is_floating(x.dtype()) || x.is_number() || !x.is_contiguous() || x.numel() == 0) return fold;
+  if (!is_floating(x.dtype()) || x.numel() == 0) return fold;
+  for (const Tensor& operand : call.in)
+    if (operand.is_number() || !operand.is_contiguous() || !(operand.shape() == x.shape()) ||
+        operand.dtype() != x.dtype())
+      return fold;
   const uint32_t mask = mask_of(call, known->dims_at);
   fold.rows = fold.columns = 1;
   bool inner = true;  // no kept dim of more than one element lies inside
@@ -87,7 +93,8 @@ RowGroup::RowGroup(const CallGroup& group) : members(group.members.size()) {
     for (const int from : group.members[i].from)
       if (from >= 0) {
         const Member& read = members[size_t(from)];
-        member.stage = std::max(member.stage, read.stage + (read.row && !member.row));
+        const bool follows = read.fold.maps() || (read.row && !member.row);
+        member.stage = std::max(member.stage, read.stage + follows);
       }
     for (const int from : group.members[i].from)
       if (from >= 0)

@@ -1,6 +1,6 @@
 #pragma once
 // Reductions over the last dims of a contiguous tensor, as groups of calls see them: a matrix whose rows are
-// folded to one value each. Pure; any thread.
+// folded to one value each. Softmax, which needs a row as a whole, is seen in the same way. Pure; any thread.
 #include "runtime/op.h"
 
 namespace lunagrad {
@@ -10,13 +10,24 @@ inline constexpr int64_t kLongestRow = 1 << 16;
 
 // The value of a row is its state divided by `divisor`, or the square root of that.
 struct RowFold {
-  enum class Kind : uint8_t { none, sum, product, largest, smallest, magnitudes, squares, moments };
+  enum class Kind : uint8_t {
+    none,
+    sum,
+    product,
+    largest,
+    smallest,
+    magnitudes,
+    squares,
+    moments,
+    map  // no fold: the row becomes another row, each element of which depends on all (softmax)
+  };
   Kind kind = Kind::none;
   bool root = false;
   double divisor = 1;
   int64_t rows = 0, columns = 0;
   explicit operator bool() const { return kind != Kind::none; }
   bool divided() const { return columns > kLongestRow; }
+  bool maps() const { return kind == Kind::map; }
 };
 
 // Kind none: the call is another op, its operand is not contiguous or holds no floats, or it folds other
@@ -30,9 +41,9 @@ struct RowGroup {
   int64_t columns = 0;   // of a row; 0: the group folds no rows
   bool divided = false;  // the folds are; no member reads their values
   struct Member {
-    RowFold fold;      // kind none: elementwise
-    bool row = false;  // the result has one element for each row
-    int stage = 0;
+    RowFold fold;           // kind none: elementwise
+    bool row = false;       // the result has one element for each row
+    int stage = 0;          // a map is computed after the elements of its stage, too
     bool outlasts = false;  // the result is folded, or read in a later stage
   };
   std::vector<Member> members;

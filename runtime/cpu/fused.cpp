@@ -9,6 +9,7 @@
 #include "runtime/cpu/fused_operand.h"
 #include "runtime/cpu/parallel.h"
 #include "runtime/cpu/reduce.h"
+#include "runtime/cpu/softmax.h"
 #include "runtime/cpu/workspace.h"
 #include "runtime/row_fold.h"
 
@@ -47,12 +48,35 @@ Fold fold_of(RowFold::Kind kind) {
   }
 }
 
+// The kernels of rows that become other rows, by type.
+struct RowMap {
+  const Op* op;
+  void (*f32)(const float* const* in, int64_t n, float* out);
+  void (*f64)(const double* const* in, int64_t n, double* out);
+};
+const RowMap& row_map(const Op& op) {
+#define LUNAGRAD_MAP(name, ...)                                          \
+  {                                                                      \
+    find_op(#name), [](auto in, int64_t n, float* out) { __VA_ARGS__; }, \
+        [](auto in, int64_t n, double* out) { __VA_ARGS__; }             \
+  }
+  static const RowMap all[] = {
+      LUNAGRAD_MAP(softmax, softmax_row(in[0], n, out)),
+      LUNAGRAD_MAP(log_softmax, log_softmax_row(in[0], n, out)),
+      LUNAGRAD_MAP(_softmax_grad, softmax_grad_row(in[0], in[1], n, out)),
+      LUNAGRAD_MAP(_log_softmax_grad, log_softmax_grad_row(in[0], in[1], n, out)),
+  };
+#undef LUNAGRAD_MAP
+  return *std::find_if(std::begin(all), std::end(all), [&](const RowMap& map) { return map.op == &op; });
+}
+
 struct Member {
-  RowWork work;  // kernel null: a cast or a fold
+  RowWork work;  // kernel null: a cast, a fold or a map
   RowFold fold;  // kind none: elementwise
   bool row;      // the result has one element for each row
   int operands = 0;
   FusedOperand in[kMostRowOperands];
+  const RowMap* map = nullptr;
   DType type;                 // of the result
   char* out = nullptr;        // null: the result stays in a buffer
   int64_t item = 0;           // bytes of an element of the result
@@ -131,9 +155,9 @@ class Fused {
       const RowGroup::Member& known = rows.members[i];
       members_[i].fold = known.fold;
       members_[i].row = known.row;
-      members_[i].whole = known.row || known.outlasts;
+      members_[i].whole = known.row || known.outlasts || known.fold.maps();
       Stage& stage = stages_[size_t(known.stage)];
-      (known.row ? stage.rows : stage.elements).push_back(int(i));
+      (known.row || known.fold.maps() ? stage.rows : stage.elements).push_back(int(i));
       prepare(group, i);
     }
     place_buffers(group);
@@ -148,7 +172,10 @@ class Fused {
     member.item = int64_t(item_size(out.dtype()));
     if (member.fold) {
       member.work.type = call.input(0).dtype();
-      folders_[i].emplace(fold_of(member.fold.kind), member.work.type, member.fold.rows, columns_);
+      if (member.fold.maps())
+        member.map = &row_map(*call.op);
+      else
+        folders_[i].emplace(fold_of(member.fold.kind), member.work.type, member.fold.rows, columns_);
     } else if (is_cast(*call.op)) {
       member.work.type = member.work.result = out.dtype();
     } else {
@@ -235,7 +262,9 @@ class Fused {
           compute(members_[size_t(i)], at, std::min(kBlock, end - at), part, memory);
       for (const int i : stage.rows) {
         const Member& member = members_[size_t(i)];
-        if (member.fold)
+        if (member.map)
+          map(member, part, memory);
+        else if (member.fold)
           fold(i, part, memory);
         else
           compute(member, part.begin / columns_, part.count / columns_, part, memory);
@@ -243,11 +272,28 @@ class Fused {
     }
   }
 
+  const char* find_rows(const FusedOperand& x, const Part& part, char* memory) const {
+    return x.from >= 0 ? result_of(members_[size_t(x.from)], part.begin, part, memory)
+                       : x.data + part.begin * x.item;
+  }
+
+  void map(const Member& member, const Part& part, char* memory) const {
+    const auto run = [&]<class T>(void (*kernel)(const T* const*, int64_t, T*)) {
+      const T* in[2];
+      for (int k = 0; k < member.operands; ++k)
+        in[k] = reinterpret_cast<const T*>(find_rows(member.in[k], part, memory));
+      T* const out = reinterpret_cast<T*>(result_of(member, part.begin, part, memory));
+      for (int64_t at = 0; at < part.count; at += columns_) {
+        const T* const row[2] = {in[0] + at, member.operands > 1 ? in[1] + at : nullptr};
+        kernel(row, columns_, out + at);
+      }
+    };
+    member.type == DType::f64 ? run(member.map->f64) : run(member.map->f32);
+  }
+
   void fold(int i, const Part& part, char* memory) const {
     const Member& member = members_[size_t(i)];
-    const FusedOperand& x = member.in[0];
-    const char* const in = x.from >= 0 ? result_of(members_[size_t(x.from)], part.begin, part, memory)
-                                       : x.data + part.begin * x.item;
+    const char* const in = find_rows(member.in[0], part, memory);
     const RowFolder& folder = *folders_[size_t(i)];
     if (part.states) return folder.fold_part(in, part.count, part.states + i * kMaxFoldState);
     char* const result = result_of(member, part.begin / columns_, part, memory);
@@ -372,6 +418,7 @@ bool can_fuse(const Call& call) {
   if (elementwise_use(*call.op)) return row_work(call).kernel;
   const RowFold fold = row_fold(call);
   if (!fold || fold.columns == 1) return false;
+  if (fold.maps() && (fold.divided() || is_half(out.dtype()))) return false;
   const int64_t count = fold.rows * fold.columns;
   return fold.divided() ? count >= kFewRows * kLongestRow
                         : fold.rows >= kFewRows || count <= kFewRowsElements;

@@ -20,6 +20,7 @@ local function rms_norm_swiglu(x)
   local normed = x * ((x * x):mean(-1, true) + 1e-6):rsqrt() * w
   return normed * normed:sigmoid() * slope
 end
+local function attention_weights(x) return (x * 0.125 + b):softmax(-1) end
 local function squared_error(x)
   local apart = x - slope
   return (apart * apart):mean()
@@ -41,7 +42,7 @@ local function seconds(f)
 end
 
 for _, case in ipairs {{"softmax", softmax}, {"layer norm", layer_norm}, {"RMSNorm, SwiGLU", rms_norm_swiglu},
-                       {"mean squared error", squared_error}, {"softmax, gradient", with_gradient(softmax)},
+                       {"scaled, masked softmax", attention_weights}, {"mean squared error", squared_error}, {"softmax, gradient", with_gradient(softmax)},
                        {"layer norm, gradient", with_gradient(layer_norm)}} do
   local name, at_once = table.unpack(case)
   local put_off = lg.compile(at_once)

@@ -53,12 +53,13 @@ TEST_CASE("written-out norms, softmax and losses in groups have the bits of sing
       for (size_t t = 0; t < std::size(types); ++t) {
         if (!long_run() && (s != size_t(which) % 4 || t != size_t(which) % 3)) continue;
         for (const bool hostile : {false, true}) {
-          INFO("program ", which, " ", shapes[s], " ", types[t], hostile ? " hostile" : "");
+          INFO("program ", which, " ", shapes[s], " ", dtype_name(types[t]), " hostile ", hostile);
           const size_t folds = compare([&] {
             context().generator.seed(7);
             return written_out(which, shapes[s], types[t], hostile, tests::gpu());
           });
-          if (shapes[s].back() > 1 && shapes[s].back() < 4096) CHECK(folds > 0);
+          const bool only_softmax = which == 5;  // which stays alone on a GPU
+          if (shapes[s].back() > 1 && shapes[s].back() < 4096 && !only_softmax) CHECK(folds > 0);
         }
       }
 }

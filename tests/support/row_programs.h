@@ -23,8 +23,8 @@ inline Tensor row_numbers(const Shape& shape, DType type, bool hostile, Device& 
   return to(to(x, type), device);
 }
 
-// Softmax, cross entropy, layer norm, RMSNorm with SwiGLU, a normalisation by length and a standardisation,
-// with the gradients of their operands.
+// Softmax, cross entropy, layer norm, RMSNorm with SwiGLU, a normalisation by length, softmax and log_softmax
+// as operations between others, and a standardisation, with the gradients of their operands.
 inline TensorList written_out(int which, const Shape& shape, DType type, bool hostile, Device& device) {
   const int64_t columns = shape.back();
   Tensor x = row_numbers(shape, type, hostile, device).requires_grad_();
@@ -57,6 +57,12 @@ inline TensorList written_out(int which, const Shape& shape, DType type, bool ho
     case 4:
       y = x / (norm(x, 2, {-1}, true) + 1e-12);
       break;
+    case 5:
+      y = softmax(x * 0.125 + b, -1) * w;
+      break;
+    case 6:
+      y = exp(log_softmax(x + b, -1) * 0.5) + sum(x, {-1}, true);
+      break;
     default:
       y = (x - mean(x, {-1}, true)) / stddev(x, {-1}, 0, true) * w + amin(x, {-1}, true);
   }
@@ -66,7 +72,7 @@ inline TensorList written_out(int which, const Shape& shape, DType type, bool ho
     if (operand.grad().defined()) results.push_back(operand.grad());
   return results;
 }
-inline constexpr int kWrittenOut = 6;
+inline constexpr int kWrittenOut = 8;
 
 inline TensorList random_row_program(unsigned seed, Device& device) {
   std::mt19937 random(seed);
@@ -110,6 +116,7 @@ inline TensorList random_row_program(unsigned seed, Device& device) {
           break;
         case 5:
           y = below(2) ? var(x, dims, 1, keepdim) : norm(x, below(2) ? 2 : 1, dims, keepdim);
+          if (x.ndim() > 0 && below(2)) y = below(2) ? softmax(x, -1) : log_softmax(x, -1);
           break;
         case 6:
           y = to(x, types[below(kinds)]);

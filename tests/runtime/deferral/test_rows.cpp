@@ -32,11 +32,12 @@ void check_equal(const TensorList& got, const TensorList& expected, const QueueR
   }
 }
 
-// Folds that were computed in groups.
+// Folds and maps of rows that were computed in groups.
 size_t folds_in_groups(const QueueReport& report) {
   size_t count = 0;
   for (const QueueReport::Done& done : report.calls)
-    count += done.why == nullptr && done.op->family == OpFamily::reduction;
+    count += done.why == nullptr &&
+             (done.op->family == OpFamily::reduction || done.op->family == OpFamily::normalization);
   return count;
 }
 
@@ -49,7 +50,7 @@ TEST_CASE("written-out norms, softmax and losses give the same bits when their c
     for (const DType type : {DType::f32, DType::f64, DType::f16, DType::bf16})
       for (const bool hostile : {false, true})
         for (int which = 0; which < kWrittenOut; ++which) {
-          INFO("program ", which, " ", shape, " ", type, hostile ? " hostile" : "");
+          INFO("program ", which, " ", shape, " ", dtype_name(type), " hostile ", hostile);
           const auto program = [&] {
             context().generator.seed(7);
             return written_out(which, shape, type, hostile, cpu_device());
@@ -120,7 +121,7 @@ TEST_CASE("groups with folds give the same bits with any number of threads") {
 TEST_CASE("a fold of all elements ends a chain: the same bits, and the chain gets no memory") {
   for (const DType type : {DType::f32, DType::f64, DType::f16, DType::bf16})
     for (const int64_t count : {int64_t(16000), 16 * kLongestRow, 17 * kLongestRow + 12345}) {
-      INFO(count, " of ", type);
+      INFO(count, " of ", dtype_name(type));
       context().generator.seed(3);
       const Tensor x = row_numbers({count}, type, count % 2, cpu_device());
       const Tensor y = row_numbers({count}, type, false, cpu_device());
