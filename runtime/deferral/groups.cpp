@@ -276,6 +276,7 @@ class Planner {
   void place(uint32_t i) {
     const Call& call = calls_[i].call;
     if (!calls_[i].fuses) {
+      if (call.op->family == OpFamily::reduction) plan_.why_alone[i] = "it folds no whole rows here";
       if (!direct_needs(call)) return emit({&i, 1});
       return add(open_unit(), i);
     }

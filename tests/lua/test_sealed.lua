@@ -60,6 +60,36 @@ test("a sealed training step trains the same", function()
   end
 end)
 
+test("norms and losses that are written out train the same, put off and sealed", function()
+  local function train(wrap)
+    lg.manual_seed(9)
+    local w, b, out = lg.randn(48):requires_grad_(), lg.zeros(48):requires_grad_(), lg.randn(48, 7):requires_grad_()
+    local optimizer = lg.optim.SGD({w, b, out}, {lr = 0.1})
+    local step = wrap(function(x, y)
+      optimizer:zero_grad()
+      local apart = x - x:mean(-1, true)
+      local normed = apart * ((apart * apart):mean(-1, true) + 1e-5):rsqrt() * w + b
+      local scores = normed:matmul(out)
+      local shifted = scores - scores:amax(-1, true)
+      local logs = shifted - shifted:exp():sum(-1, true):log()
+      local loss = -(logs * y):sum(-1):mean()
+      loss:backward()
+      optimizer:step()
+      return loss
+    end)
+    local losses = {}
+    for i = 1, 30 do losses[i] = step(lg.randn(20, 48), lg.randn(20, 7):softmax(-1)):item() end
+    return losses, {w, b, out}, step
+  end
+  local expected, parameters = train(plain)
+  for _, wrap in ipairs {lg.compile, seal} do
+    local got, same_parameters, step = train(wrap)
+    for i = 1, #expected do assert(got[i] == expected[i], ("loss %d"):format(i)) end
+    for i, p in ipairs(parameters) do same(p, same_parameters[i]) end
+    if wrap == seal then assert(is_sealed(step), step:explain()) end
+  end
+end)
+
 test("gradients are accumulated as by the function", function()
   local function run(wrap)
     lg.manual_seed(2)
