@@ -347,27 +347,19 @@ class Fused {
     return own;
   }
 
-  // The same for one value of each row.
+  // The same for one value of each row. The elements are of one row, or of whole rows.
   const char* find_row_values(const Member& member, const FusedOperand& x, int64_t begin, int64_t count,
                               const Part& part, char* memory, char* own, int64_t& step) const {
     const int64_t item = int64_t(item_size(member.work.type));
-    int64_t row = begin / columns_, left = (row + 1) * columns_ - begin;
-    const char* at = result_of(members_[size_t(x.from)], row, part, memory);
-    if (count <= left && member.work.kernel) {
-      step = 0;
-      if (x.as_is) return at;
-      repeat_element(x, item, at, 1, own);
+    const char* const at = result_of(members_[size_t(x.from)], begin / columns_, part, memory);
+    if (count > columns_) {
+      repeat_elements(x, item, at, count / columns_, columns_, own);
       return own;
     }
-    char* to = own;
-    while (count > 0) {
-      const int64_t some = std::min(count, left);
-      repeat_element(x, item, at, some, to);
-      to += some * item;
-      at += x.item;
-      count -= some;
-      left = columns_;
-    }
+    step = 0;
+    if (x.as_is) return at;
+    repeat_elements(x, item, at, 1, member.work.kernel ? 1 : count, own);
+    step = !member.work.kernel;
     return own;
   }
 

@@ -1,6 +1,7 @@
 #include "runtime/cpu/fused_operand.h"
 
 #include <algorithm>
+#include <complex>
 
 namespace lunagrad {
 namespace {
@@ -18,6 +19,13 @@ struct Place {
     }
   }
 };
+
+// Fills each row with its value.
+template <class T>
+void fill_rows(const char* values, int64_t rows, int64_t count, char* out) {
+  for (int64_t row = 0; row < rows; ++row)
+    std::fill_n(reinterpret_cast<T*>(out) + row * count, count, reinterpret_cast<const T*>(values)[row]);
+}
 
 }  // namespace
 
@@ -67,8 +75,31 @@ void convert_elements(const FusedOperand& x, int64_t item, const char* from, int
   x.convert(out, item * count, item, from, x.item * count, x.item, 1, count);
 }
 
-void repeat_element(const FusedOperand& x, int64_t item, const char* from, int64_t count, char* out) {
-  x.convert(out, item * count, item, from, 0, 0, 1, count);
+void repeat_elements(const FusedOperand& x, int64_t item, const char* from, int64_t rows, int64_t count,
+                     char* out) {
+  constexpr int64_t kTogether = 64;
+  alignas(16) char values[kTogether * kWidestItem];
+  for (int64_t row = 0; row < rows; row += kTogether) {
+    const int64_t some = std::min(kTogether, rows - row);
+    x.convert(values, item * some, item, from + row * x.item, x.item * some, x.item, 1, some);
+    char* const to = out + row * count * item;
+    switch (item) {
+      case 1:
+        fill_rows<uint8_t>(values, some, count, to);
+        break;
+      case 2:
+        fill_rows<uint16_t>(values, some, count, to);
+        break;
+      case 4:
+        fill_rows<uint32_t>(values, some, count, to);
+        break;
+      case 8:
+        fill_rows<uint64_t>(values, some, count, to);
+        break;
+      default:
+        fill_rows<std::complex<double>>(values, some, count, to);
+    }
+  }
 }
 
 void gather_elements(const FusedOperand& x, int64_t item, int64_t begin, int64_t count, char* out) {
@@ -76,16 +107,21 @@ void gather_elements(const FusedOperand& x, int64_t item, int64_t begin, int64_t
   const int last = walk.dims - 1;
   Place place(x, begin);
   while (count > 0) {
-    const int64_t part = std::min(count, walk.size[last] - place.index[last]);
-    x.convert(out, item * part, item, place.at, 0, walk.stride[last], 1, part);
-    out += part * item;
-    count -= part;
+    const int64_t left = walk.size[last] - place.index[last];
+    int64_t rows = 1, part = std::min(count, left);  // rows of the last dim, elements of each
+    if (last > 0 && place.index[last] == 0 && part == left)
+      rows = std::min(count / part, walk.size[last - 1] - place.index[last - 1]);
+    x.convert(out, item * part, item, place.at, last > 0 ? walk.stride[last - 1] : 0, walk.stride[last], rows,
+              part);
+    out += rows * part * item;
+    count -= rows * part;
     place.at += part * walk.stride[last];
     place.index[last] += part;
     for (int d = last; d > 0 && place.index[d] == walk.size[d]; --d) {
-      place.at += walk.stride[d - 1] - walk.size[d] * walk.stride[d];
+      const int64_t passed = d == last ? rows : 1;
+      place.at += passed * walk.stride[d - 1] - walk.size[d] * walk.stride[d];
       place.index[d] = 0;
-      ++place.index[d - 1];
+      place.index[d - 1] += passed;
     }
   }
 }

@@ -45,8 +45,9 @@ FusedOperand fused_operand(const Tensor& x, int from, bool by_row, DType wanted,
 
 // `count` elements of a contiguous operand, converted, of `item` bytes each.
 void convert_elements(const FusedOperand&, int64_t item, const char* from, int64_t count, char* out);
-// One element, converted and repeated.
-void repeat_element(const FusedOperand&, int64_t item, const char* from, int64_t count, char* out);
+// Of each row one element, converted and repeated.
+void repeat_elements(const FusedOperand&, int64_t item, const char* from, int64_t rows, int64_t count,
+                     char* out);
 // Elements [begin, begin + count) of a walked operand, converted.
 void gather_elements(const FusedOperand&, int64_t item, int64_t begin, int64_t count, char* out);
 // Where elements [begin, begin + count) of a walked operand lie, if they need no conversion and lie one after
