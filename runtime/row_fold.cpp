@@ -80,7 +80,8 @@ RowFold row_fold(const Call& call) {
   return fold;
 }
 
-RowGroup::RowGroup(const CallGroup& group) : members(group.members.size()) {
+RowGroup::RowGroup(const CallGroup& group) {
+  members.resize(group.members.size());
   for (size_t i = 0; i < members.size(); ++i) {
     const Call& call = *group.members[i].call;
     const RowFold& fold = members[i].fold = row_fold(call);

@@ -46,7 +46,7 @@ struct RowGroup {
     int stage = 0;          // a map is computed after the elements of its stage, too
     bool outlasts = false;  // the result is folded, or read in a later stage
   };
-  std::vector<Member> members;
+  Small<Member, 8> members;
   int stages = 0;
 
   explicit RowGroup(const CallGroup&);

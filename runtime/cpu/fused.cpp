@@ -95,7 +95,7 @@ struct Part {
 
 // Members of a stage (RowGroup), by their order.
 struct Stage {
-  std::vector<int> elements, rows;
+  Small<int, 16> elements, rows;
 };
 
 class Fused {
@@ -149,8 +149,8 @@ class Fused {
         columns_(rows.columns),
         divided_(rows.divided),
         members_(group.members.size()),
-        folders_(members_.size()),
-        stages_(size_t(rows.stages)) {
+        folders_(columns_ ? members_.size() : 0) {
+    stages_.resize(size_t(rows.stages));
     for (size_t i = 0; i < members_.size(); ++i) {
       const RowGroup::Member& known = rows.members[i];
       members_[i].fold = known.fold;
@@ -206,14 +206,15 @@ class Fused {
   // of a stage take turns, so a buffer of whole rows passes on only to a result with elements of the same
   // size.
   void place_buffers(const CallGroup& group) {
-    std::vector<int> order, place(members_.size());
+    Small<int, 32> order, place;
+    place.resize(members_.size());
     for (const Stage& stage : stages_)
-      for (const std::vector<int>* const list : {&stage.elements, &stage.rows})
+      for (const Small<int, 16>* const list : {&stage.elements, &stage.rows})
         for (const int i : *list) {
           place[size_t(i)] = int(order.size());
           order.push_back(i);
         }
-    std::vector<int> last(place);
+    Small<int, 32> last(place);
     for (size_t i = 0; i < members_.size(); ++i)
       for (const int from : group.members[i].from)
         if (from >= 0) last[size_t(from)] = std::max(last[size_t(from)], place[i]);
@@ -223,7 +224,7 @@ class Fused {
       int64_t item;
       int busy_until;
     };
-    std::vector<Buffer> buffers;
+    Small<Buffer, 16> buffers;
     const int64_t together = columns_ ? rows_together() : 0;
     for (const int i : order) {
       Member& member = members_[size_t(i)];
@@ -397,7 +398,7 @@ class Fused {
   bool divided_;
   std::vector<Member> members_;
   std::vector<std::optional<RowFolder>> folders_;  // of the members that fold
-  std::vector<Stage> stages_;
+  Small<Stage, 2> stages_;
   int64_t buffer_bytes_ = 0;
 };
 

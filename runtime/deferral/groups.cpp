@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "runtime/row_fold.h"
 
@@ -92,7 +93,6 @@ class Planner {
     Small<uint32_t, 8> calls;
     Space space;
     size_t operands = 0;
-    Mask needs = 0;      // the open units that must be computed before, all of them
     bool joins = false;  // further calls may become members
   };
 
@@ -123,23 +123,25 @@ class Planner {
     int best = -1;
     for (; mask; mask &= mask - 1) {
       const int unit = std::countr_zero(mask);
-      if (best < 0 || open_[unit].calls[0] < open_[best].calls[0]) best = unit;
+      if (best < 0 || first_[unit] < first_[best]) best = unit;
     }
     return best;
   }
 
   void close(int unit) {
     Open& its = open_[unit];
-    for (int needed; (needed = oldest(its.needs)) >= 0;) close(needed);
+    for (int needed; (needed = oldest(needs_[unit])) >= 0;) close(needed);
     const Mask others = ~bit(unit);
     for (const uint32_t i : its.calls) {
       for_reads(calls_[i].call, [&](uint32_t at) { readers_[at] &= others; });
       for_writes(calls_[i].call, [&](uint32_t at) { writers_[at] &= others; });
     }
     in_use_ &= others;
-    for (Open& open : open_) open.needs &= others;
+    for (Mask& needs : needs_) needs &= others;
     emit({its.calls.data(), its.calls.size()});
-    its = {};
+    its.calls.clear();
+    its.operands = 0;
+    its.joins = false;
   }
 
   // The open units that the call reads from, and those that read or write what it writes.
@@ -151,13 +153,14 @@ class Planner {
   }
   Mask with_needs(Mask mask) const {
     Mask all = mask;
-    for (; mask; mask &= mask - 1) all |= open_[std::countr_zero(mask)].needs;
+    for (; mask; mask &= mask - 1) all |= needs_[std::countr_zero(mask)];
     return all;
   }
-  void add_needs(int unit, Mask needs) {
-    open_[unit].needs |= needs;
-    for (Open& open : open_)
-      if (open.needs & bit(unit)) open.needs |= open_[unit].needs;
+  void add_needs(int unit, Mask more) {
+    needs_[unit] |= more;
+    if (!more) return;
+    for (Mask& needs : needs_)
+      if (needs & bit(unit)) needs |= needs_[unit];
   }
 
   // The open group that the call joins: the newest that makes an operand of it and takes it. -1: none, and
@@ -232,7 +235,7 @@ class Planner {
   bool can_merge(const Call& call, int unit, int other) const {
     const Open &a = open_[unit], &b = open_[other];
     const Mask both = bit(unit) | bit(other);
-    if ((a.needs | b.needs) & both || needs_beside(call, both) & both) return false;
+    if ((needs_[unit] | needs_[other]) & both || needs_beside(call, both) & both) return false;
     if (a.calls.size() + b.calls.size() >= kMostMembers || a.operands + b.operands > kMostOperands)
       return false;
     if (&calls_[a.calls[0]].call.output().device() != &calls_[b.calls[0]].call.output().device())
@@ -251,10 +254,13 @@ class Planner {
       for_writes(calls_[i].call, [&](uint32_t at) { move_bit(writers_[at], other, unit); });
     }
     std::sort(its.calls.begin(), its.calls.end());
-    for (Open& open : open_) move_bit(open.needs, other, unit);
-    add_needs(unit, gone.needs);
+    first_[unit] = its.calls[0];
+    for (Mask& needs : needs_) move_bit(needs, other, unit);
+    add_needs(unit, std::exchange(needs_[other], 0));
     in_use_ &= ~bit(other);
-    gone = {};
+    gone.calls.clear();
+    gone.operands = 0;
+    gone.joins = false;
   }
   static void move_bit(Mask& mask, int from, int to) {
     if (mask & bit(from)) mask = (mask & ~bit(from)) | bit(to);
@@ -298,6 +304,7 @@ class Planner {
     const Call& call = calls_[i].call;
     Open& its = open_[unit];
     add_needs(unit, needs_beside(call, bit(unit)));
+    if (its.calls.empty()) first_[unit] = i;
     its.calls.push_back(i);
     its.operands += new_operands(call);
     for_reads(call, [&](uint32_t at) { readers_[at] |= bit(unit); });
@@ -341,6 +348,8 @@ class Planner {
   std::vector<Mask> readers_, writers_;  // of each storage: the open units that read (write) it
   std::vector<uint32_t> uses_;           // of each storage: how often needed calls read it
   Open open_[kMostOpen];
+  uint32_t first_[kMostOpen];   // of each: its first call
+  Mask needs_[kMostOpen] = {};  // of each: the open units that must be computed before, all of them
   Mask in_use_ = 0;
   Plan plan_;
 };
