@@ -158,7 +158,6 @@ class Planner {
   }
   void add_needs(int unit, Mask more) {
     needs_[unit] |= more;
-    if (!more) return;
     for (Mask& needs : needs_)
       if (needs & bit(unit)) needs |= needs_[unit];
   }
@@ -303,7 +302,7 @@ class Planner {
   void add(int unit, uint32_t i) {
     const Call& call = calls_[i].call;
     Open& its = open_[unit];
-    add_needs(unit, needs_beside(call, bit(unit)));
+    if (const Mask more = needs_beside(call, bit(unit))) add_needs(unit, more);
     if (its.calls.empty()) first_[unit] = i;
     its.calls.push_back(i);
     its.operands += new_operands(call);
