@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "gpu/kernels/casts.h"
 #include "gpu/kernels/fused.h"
 #include "gpu/kernels/product.h"
 #include "gpu/kernels/user.h"
@@ -223,6 +224,7 @@ void VulkanDevice::run_group(const CallGroup& group) {
   const std::lock_guard guard(lock_);
   const Faults::Caller caller(machine().recorder.stream.faults(), "group", context().line);
   Recorder& recorder = machine().recorder;
+  if (run_casts(group, recorder)) return;
   FusedRun outcome = run_fused(group, recorder);
   if (outcome == FusedRun::done) return;
   const auto run_each = [&](const CallGroup& calls) {

@@ -34,13 +34,15 @@ void allocate_outputs(Call& call, Device& device) {
   }
 }
 
-// The same, but the memory is only promised: the queue allocates it.
+// The same, but the memory is only promised: the queue allocates it. What no device can hold is an error at
+// once.
 void promise_outputs(Call& call, Device& device) {
+  constexpr size_t kSmall = 1 << 20;  // bytes, of which every device has more
   for (size_t i = 0; i < call.out.size(); ++i) {
     if (call.aliases >> i & 1) continue;
     TensorBody& body = *call.out[i].body();
     const size_t bytes = bytes_of_output(call, body, device);
-    if (bytes > device.memory().total) {  // the error comes at once
+    if (bytes > kSmall && bytes > device.memory().total) {
       body.storage = Ref<Storage>(new Storage(device, bytes));
       continue;
     }
@@ -116,7 +118,7 @@ bool execute(Call& call) {
   if (CallQueue* const queue = context().queue; queue && supported && !nothing_to_compute(call)) [[unlikely]]
     if (queue->takes(call)) {
       promise_outputs(call, device);
-      queue->put(call);
+      queue->put(call, device);
       return true;
     }
   allocate_outputs(call, device);
@@ -323,7 +325,7 @@ Tensor apply_in_place(const Op& op, Operands in, Values params) {
   const bool direct = same_type && !entangled && device.supports(call);
   if (direct) call.out[0] = Tensor(x.storage_ref(), x.layout(), x.offset(), x.dtype());
   if (direct && queue && x.numel() > 0 && queue->takes(call)) {
-    queue->put(call);
+    queue->put(call, device);
   } else if (direct) {
     settle(call);
     x.storage().before_write();

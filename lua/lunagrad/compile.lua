@@ -7,19 +7,13 @@ local fail = core._fail
 
 local Compiled = {}
 local functions = setmetatable({}, {__mode = "k"})  -- compiled object -> what it wraps
-local plans = setmetatable({}, {__mode = "k"})      -- compiled object -> the plan of its last call
-
+local plans = setmetatable({}, {__mode = "k"})      -- compiled object -> what the queue knows of it
 local seals = setmetatable({}, {__mode = "k"})      -- compiled object -> its seal, of {sealed = true}
-
-local function keep(compiled, plan, ...)
-  plans[compiled] = plan or "Its calls belong to the plan around it, or nothing is put off.\n"
-  return ...
-end
 
 function Compiled:__call(...)
   local sealed = seals[self]
   if sealed then return core._run_sealed(sealed, ...) end
-  return keep(self, core._defer(functions[self], ...))
+  return core._defer(plans[self], functions[self], ...)
 end
 
 function Compiled:__tostring() return "compiled " .. tostring(functions[self]) end
@@ -27,9 +21,7 @@ function Compiled:__tostring() return "compiled " .. tostring(functions[self]) e
 local function explain(compiled)
   if not functions[compiled] then fail("explain: a function of lg.compile expected; write f:explain()") end
   if seals[compiled] then return core._explain_sealed(seals[compiled]) end
-  local plan = plans[compiled]
-  if not plan then return "Not called yet.\n" end
-  return type(plan) == "string" and plan or core._explain(plan)
+  return core._explain(plans[compiled])
 end
 
 -- A module keeps its methods and fields: net:parameters() of a compiled net is that of the net.
@@ -62,6 +54,6 @@ return function(fn, options)
   end
   local compiled = setmetatable({}, Compiled)
   functions[compiled] = fn
-  if sealed then seals[compiled] = core._seal(fn) end
+  if sealed then seals[compiled] = core._seal(fn) else plans[compiled] = core._compiled() end
   return compiled
 end

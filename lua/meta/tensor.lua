@@ -282,8 +282,9 @@ function lg.checkpoint_sequential(list, segments, ...) end
 
 ---A function or module that is called as `fn`, and computes the same bits. Its calls are put off until something reads a
 ---value, or fn returns; elementwise calls that follow each other then pass over memory once. fn runs each time as it is
----written: branches, loops, prints and changed numbers do what they do without lg.compile. `f:explain()` is the plan of the
----last call as text: groups, bytes that were not written to memory, and why a call is in no group.
+---written: branches, loops, prints and changed numbers do what they do without lg.compile. `f:explain()` is the latest plan as
+---text: groups, bytes that were not written to memory, and why a call is in no group. When a plan gains too little, the next 200
+---calls run as they are.
 ---
 ---With {sealed = true}, fn runs without Lua once two calls in a row were the same, for models so small that Lua is the cost.
 ---Its ops, backward passes included, run as they were planned, with new random numbers; steps of optimizers, of schedules and of
@@ -298,7 +299,8 @@ function lg.checkpoint_sequential(list, segments, ...) end
 ---@return F
 function lg.compile(fn, options) end
 ---With true, every step of lg.run.steps puts its calls off until a value is read or the step ends. Otherwise those steps do
----that gain by it: the second step and every 200th are tried. With false, no call is put off, in lg.compile either.
+---that gain by it, and so do functions of lg.compile: the second step, the first call and every 200th are tried. With false, no
+---call is put off.
 ---@param on boolean
 function lg.set_replay(on) end
 ---Whether calls are put off at this place.

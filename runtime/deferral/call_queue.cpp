@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "runtime/deferral/groups.h"
 #include "runtime/deferral/in_kernel.h"
 #include "runtime/deferral/run_queued.h"
+#include "runtime/deferral/wide.h"
 #include "runtime/waiting.h"
 
 namespace lunagrad {
@@ -26,20 +26,21 @@ bool judges(const Call& call) {
          });
 }
 
-// The same elements, by a handle that keeps no tape alive.
-Tensor own_handle(const Tensor& x) {
-  if (!x.defined() || x.is_number()) return x;
-  return Tensor(x.storage_ref(), x.layout(), x.offset(), x.dtype());
+// Frees the memory of an operand that only a recording refers to when the queue has let it go (recording.h).
+void free_recorded(const Tensor& x) {
+  Storage& storage = x.storage();
+  if (storage.queued == 0 || storage.use_count() != storage.queued + 1) return;
+  const size_t bytes = storage.bytes;
+  storage.device.free(storage.release(), bytes);
 }
 
-// Drops a handle of the queue, and frees the memory if only a recording refers to it (recording.h).
-void let_go(Tensor& x) {
-  if (!in_memory(x)) return;
-  const Ref<Storage> storage = x.storage_ref();
-  x = {};
-  if (storage->queued == 0 || storage->use_count() != storage->queued + 1) return;
-  const size_t bytes = storage->bytes;
-  storage->device.free(storage->release(), bytes);
+// Drops the queue's handles of a call that has run.
+void let_go(Call& call) {
+  for (Operands* const tensors : {&call.in, &call.out}) {
+    for (const Tensor& x : *tensors)
+      if (x.use_count() == 1 && in_memory(x)) free_recorded(x);
+    tensors->clear();
+  }
 }
 
 }  // namespace
@@ -73,33 +74,26 @@ bool CallQueue::takes(const Call& call) const {
   return call.op->integer_inputs == 0 || !call.device().is_cpu();
 }
 
-void CallQueue::put(const Call& call) {
+void CallQueue::put(const Call& call, Device& device) {
   if (waiting_queue && waiting_queue != this) waiting_queue->compute();
   waiting_queue = this;
   if (calls_.empty()) {
-    window_ = std::max<uint64_t>(kLeastWindow, call.device().memory().total / kShareOfMemory);
+    window_ = std::max<uint64_t>(kLeastWindow, device.memory().total / kShareOfMemory);
     next_look_ = window_;
   }
   const Context& ctx = context();
   QueuedCall& queued = calls_.emplace_back();
-  queued.device = &call.device();
+  queued.device = &device;
   queued.line = ctx.line;
   queued.module = ctx.module;
   queued.precision = ctx.matmul_precision;
-  Call& own = queued.call;
-  own.op = call.op;
-  own.params = call.params;
-  own.args = call.args;
-  own.aliases = call.aliases;
-  own.in.resize(call.in.size());
-  for (size_t i = 0; i < call.in.size(); ++i) own.in[i] = own_handle(call.in[i]);
-  own.out.resize(call.out.size());
-  for (size_t i = 0; i < call.out.size(); ++i) {
-    own.out[i] = own_handle(call.out[i]);
-    promised_ += own.out[i].nbytes();
-  }
-  queued.fuses = !writes_in_place(own) && own.out.size() == 1 && queued.device->fuses(own);
-  note(queued);
+  queued.call.op = call.op;
+  if (!call.params.empty()) queued.call.params = call.params;
+  queued.call.args = call.args;
+  queued.call.aliases = call.aliases;
+  take_operands(queued, call.in, call.out);
+  queued.in_place = writes_in_place(queued.call);
+  queued.fuses = !queued.in_place && call.out.size() == 1 && device.fuses(queued.call);
   if (calls_.size() >= kMostCalls || is_large()) compute();
 }
 
@@ -108,8 +102,8 @@ bool CallQueue::is_large() {
   if (promised_ < next_look_) return false;
   if (drop_garbage_) drop_garbage_();
   uint64_t in_use = 0;
-  for (size_t i = 0; i < places_.size(); ++i)
-    if (made_[i] && places_[i]->use_count() > places_[i]->queued) in_use += places_[i]->bytes;
+  for (const Place& place : places_)
+    if (place.made && place.storage->use_count() > place.storage->queued) in_use += place.storage->bytes;
   next_look_ = promised_ + window_;
   // A chain of large results needs its operand and its result at once.
   uint64_t latest = 0;
@@ -117,74 +111,83 @@ bool CallQueue::is_large() {
   return in_use >= std::max(window_, kMostLatest * latest);
 }
 
-// Gives each storage of the call a place in the table, and tells it who will read and write it.
-void CallQueue::note(const QueuedCall& queued) {
-  const auto find_place = [this](Storage& storage) {
-    if (storage.writer == this || storage.reader == this) return;
+// The same elements, by a handle that keeps no tape alive. Calls that see a tensor alike share one.
+Tensor CallQueue::own_handle(const Tensor& x, bool result) {
+  Storage& storage = x.storage();
+  if (storage.writer != this && storage.reader != this) {
     storage.before_write();  // another queue has it
     storage.place = uint32_t(places_.size());
-    places_.push_back(&storage);
-    handles_.push_back(0);
-    made_.push_back(0);
-  };
-  const auto count_handle = [this](Storage& storage) {
-    ++storage.queued;
-    ++handles_[storage.place];
-  };
-  const Call& call = queued.call;
-  for (const Tensor& x : call.in)
-    if (in_memory(x)) {
-      find_place(x.storage());
-      count_handle(x.storage());
-      x.storage().reader = this;
-      if (call.op->writes_inputs) x.storage().writer = this;
+    places_.push_back({&storage, nullptr, 0, result});
+  }
+  Place& place = places_[storage.place];
+  if (place.own && place.own->layout == x.layout() && place.own->offset == x.offset() &&
+      place.own->dtype == x.dtype())
+    return Tensor(Ref<TensorBody>(place.own));
+  Tensor own(x.storage_ref(), x.layout(), x.offset(), x.dtype());
+  place.own = own.body();
+  ++place.handles;
+  ++storage.queued;
+  return own;
+}
+
+// Gives the call its handles, and tells their storages who will read and write them.
+void CallQueue::take_operands(QueuedCall& queued, const Operands& in, const Operands& out) {
+  Call& call = queued.call;
+  for (const Tensor& x : in) {
+    if (!in_memory(x)) {
+      call.in.push_back(x);
+      continue;
     }
-  for (const Tensor& y : call.out) {
-    const size_t known = places_.size();
-    find_place(y.storage());
-    if (places_.size() > known) made_.back() = 1;
-    count_handle(y.storage());
+    call.in.push_back(own_handle(x, false));
+    x.storage().reader = this;
+    if (call.op->writes_inputs) x.storage().writer = this;
+  }
+  for (const Tensor& y : out) {
+    call.out.push_back(own_handle(y, true));
     y.storage().writer = this;
+    promised_ += y.nbytes();
   }
 }
 
 void CallQueue::forget_places() {
-  for (size_t i = 0; i < places_.size(); ++i) {
-    places_[i]->writer = places_[i]->reader = nullptr;
-    places_[i]->queued -= handles_[i];
+  for (const Place& place : places_) {
+    place.storage->writer = place.storage->reader = nullptr;
+    place.storage->queued -= place.handles;
   }
   places_.clear();
-  handles_.clear();
-  made_.clear();
 }
 
 // Of each storage, whether there is a handle to it that is not the queue's own.
 std::vector<uint8_t> CallQueue::find_alive() const {
   std::vector<uint8_t> alive(places_.size());
-  for (size_t i = 0; i < places_.size(); ++i) alive[i] = places_[i]->use_count() > places_[i]->queued;
+  for (size_t i = 0; i < places_.size(); ++i)
+    alive[i] = places_[i].storage->use_count() > places_[i].storage->queued;
   return alive;
 }
 
-void CallQueue::run_unit(size_t number, const Plan& plan) {
-  const Unit unit = plan.unit(number);
+void CallQueue::run_unit(Unit unit, const Plan& plan) {
+  const bool together = unit.size() > 1 && gains_together(unit, calls_);
   for (const uint32_t i : unit) {
-    if (!plan.stored[i]) continue;
+    if (together && !plan.stored[i]) continue;
     for (const Tensor& y : calls_[i].call.out) y.storage().keep_promise();
+    if (!together) run_alone(calls_[i]);
   }
-  if (unit.size() > 1) {
-    const InKernel running;
-    return calls_[unit.front()].device->run_group(group_of(unit, calls_, plan));
-  }
-  run_alone(calls_[unit.front()]);
+  if (!together) return;
+  const InKernel running;
+  calls_[unit.front()].device->run_group(group_of(unit, calls_, plan));
 }
 
-// After an error: the calls that have not run wait again.
-void CallQueue::keep_unfinished(const std::vector<uint8_t>& done) {
-  std::vector<QueuedCall> rest;
-  for (size_t i = 0; i < calls_.size(); ++i)
-    if (!done[i]) rest.push_back(std::move(calls_[i]));
-  calls_ = std::move(rest);
-  for (const QueuedCall& queued : calls_) note(queued);
+// After an error: the calls of this unit and of later ones wait again.
+void CallQueue::keep_unfinished(const Plan& plan, size_t first_unit) {
+  std::vector<uint8_t> waits(calls_.size());
+  for (size_t number = first_unit; number < plan.units(); ++number)
+    for (const uint32_t i : plan.unit(number)) waits[i] = 1;
+  std::vector<QueuedCall> calls = std::exchange(calls_, {});
+  for (size_t i = 0; i < calls.size(); ++i) {
+    if (!waits[i]) continue;
+    const Operands in = std::move(calls[i].call.in), out = std::move(calls[i].call.out);
+    take_operands(calls_.emplace_back(std::move(calls[i])), in, out);
+  }
   waiting_queue = calls_.empty() ? nullptr : this;
 }
 
@@ -200,26 +203,25 @@ void CallQueue::compute() {
 }
 
 void CallQueue::compute_once() {
-  const Plan plan = plan_calls(calls_, find_alive());
+  const std::vector<uint8_t> alive = find_alive();
+  Plan plan = plan_calls(calls_, alive);
+  widen(plan, calls_, alive);
   computing_ = true;
   forget_places();  // from here on the memory is read and written
   waiting_queue = nullptr;
-  std::vector<uint8_t> done(calls_.size(), 1);
-  for (const uint32_t i : plan.order) done[i] = 0;
   promised_ = 0;
   report_->dropped += plan.dropped;
   report_->bytes_saved += plan.bytes_saved;
-  AsCalled context_of_calls;
+  report_->calls.reserve(report_->calls.size() + plan.order.size());
+  size_t number = 0;
   try {
-    for (size_t number = 0; number < plan.units(); ++number) {
+    AsCalled context_of_calls;
+    for (; number < plan.units(); ++number) {
       const Unit unit = plan.unit(number);
       context_of_calls.become(calls_[unit.front()]);
-      // A write that fails half-way cannot be tried again.
-      if (writes_in_place(calls_[unit.front()].call)) done[unit.front()] = 1;
-      run_unit(number, plan);
+      run_unit(unit, plan);
       for (const uint32_t i : unit) {
         QueuedCall& queued = calls_[i];
-        done[i] = 1;
         uint64_t bytes = 0;
         for (const Tensor& y : queued.call.out) bytes += y.nbytes();
         const char* const why = unit.size() > 1     ? nullptr
@@ -227,16 +229,14 @@ void CallQueue::compute_once() {
                                                     : "the op is not elementwise here";
         report_->calls.push_back(
             {queued.call.op, queued.line, report_->units, bytes, plan.stored[i] != 0, why});
-        for (Tensor& x : queued.call.in) let_go(x);
-        for (Tensor& y : queued.call.out) let_go(y);
-        queued.call.in = {};
-        queued.call.out = {};
+        let_go(queued.call);
       }
       ++report_->units;
     }
   } catch (...) {
     computing_ = false;
-    keep_unfinished(done);
+    // A write that failed half-way cannot be tried again.
+    keep_unfinished(plan, number + calls_[plan.unit(number).front()].in_place);
     throw;
   }
   calls_.clear();

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/deferral/queued_call.h"
+#include "runtime/deferral/groups.h"
 
 namespace lunagrad {
 
@@ -35,8 +35,6 @@ struct QueueReport {
   uint64_t bytes_saved = 0;  // of results that never left their group
 };
 
-struct Plan;
-
 class CallQueue {
  public:
   CallQueue() = default;
@@ -45,8 +43,9 @@ class CallQueue {
 
   // Whether the call may wait. Its outputs are laid out and its device has a kernel for it.
   bool takes(const Call&) const;
-  // Puts the call off. Its new outputs have promised memory. An output may be an operand, written in place.
-  void put(const Call&);
+  // Puts the call off, for the device of its operands. Its new outputs have promised memory. An output may be
+  // an operand, written in place.
+  void put(const Call&, Device&);
   // Computes all calls of the queue. Error of an op: the calls that have not run stay. If memory runs out, it
   // calls what free_memory_with() gave, and goes on.
   void compute();
@@ -61,21 +60,26 @@ class CallQueue {
   void begin_report() { report_ = std::make_shared<QueueReport>(); }
 
  private:
+  struct Place {  // a storage of the calls
+    Storage* storage;
+    TensorBody* own;   // the queue's latest handle to it
+    uint32_t handles;  // of the queue to it: its part of Storage::queued
+    bool made;         // by a call of the queue
+  };
   void compute_once();
-  void note(const QueuedCall&);
+  void take_operands(QueuedCall&, const Operands& in, const Operands& out);
+  Tensor own_handle(const Tensor&, bool result);
   void forget_places();
   bool is_large();
   std::vector<uint8_t> find_alive() const;
-  void run_unit(size_t unit, const Plan&);
-  void keep_unfinished(const std::vector<uint8_t>& done);
+  void run_unit(Unit, const Plan&);
+  void keep_unfinished(const Plan&, size_t first_unit);
 
   std::vector<QueuedCall> calls_;
-  std::vector<Storage*> places_;   // the storages of the calls, each once
-  std::vector<uint8_t> made_;      // of each of them: whether a call of the queue makes it
-  std::vector<uint32_t> handles_;  // of the queue to each of them: its part of Storage::queued
-  uint64_t promised_ = 0;          // bytes
-  uint64_t window_ = 0;            // bytes of results in use with which the queue is computed
-  uint64_t next_look_ = 0;         // bytes of results with which it looks how many are in use
+  std::vector<Place> places_;  // each storage once
+  uint64_t promised_ = 0;      // bytes
+  uint64_t window_ = 0;        // bytes of results in use with which the queue is computed
+  uint64_t next_look_ = 0;     // bytes of results with which it looks how many are in use
   bool computing_ = false;
   std::function<void()> free_memory_, drop_garbage_;
   std::shared_ptr<QueueReport> report_ = std::make_shared<QueueReport>();

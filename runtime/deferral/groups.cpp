@@ -372,6 +372,16 @@ Plan plan_calls(std::span<const QueuedCall> calls, const std::vector<uint8_t>& a
   return Planner(calls, alive).plan();
 }
 
+bool gains_together(Unit unit, std::span<const QueuedCall> calls) {
+  constexpr int64_t kFew = 1024;
+  if (!calls[unit.front()].device->is_cpu()) return true;
+  const auto is_large = [](const Tensor& x) { return x.defined() && x.numel() >= kFew; };
+  return std::any_of(unit.begin(), unit.end(), [&](uint32_t i) {
+    const Call& call = calls[i].call;
+    return is_large(call.output()) || std::any_of(call.in.begin(), call.in.end(), is_large);
+  });
+}
+
 CallGroup group_of(Unit unit, std::span<const QueuedCall> calls, const Plan& plan) {
   CallGroup group;
   Space space;

@@ -33,6 +33,10 @@ struct Plan {
 // `alive`: of each storage (Storage::place), whether something outside of the queue refers to it.
 Plan plan_calls(std::span<const QueuedCall>, const std::vector<uint8_t>& alive);
 
+// Whether a group gains by being computed together. On the CPU, calls on few elements meet them in the first
+// cache anyway, and a group takes longer to prepare than they take.
+bool gains_together(Unit, std::span<const QueuedCall>);
+
 // The operands of a member that are results of earlier members, for Device::run_group.
 CallGroup group_of(Unit, std::span<const QueuedCall>, const Plan&);
 

@@ -11,7 +11,8 @@ struct QueuedCall {
   SourceLine line;
   uint32_t module = 0;
   MatmulPrecision precision = MatmulPrecision::highest;
-  bool fuses = false;  // may be a member of a group
+  bool in_place = false;  // writes into the memory of an operand
+  bool fuses = false;     // may be a member of a group
 };
 
 // Whether an operand takes part in the plan: not an absent one, and no number of a script, which nothing

@@ -1,6 +1,5 @@
 #include "runtime/deferral/run_queued.h"
 
-#include "runtime/deferral/groups.h"
 #include "runtime/deferral/in_kernel.h"
 
 namespace lunagrad {
@@ -8,23 +7,17 @@ namespace lunagrad {
 constinit thread_local int kernels_running = 0;
 
 AsCalled::AsCalled()
-    : device_(context().device),
-      line_(context().line),
-      module_(context().module),
-      precision_(context().matmul_precision) {}
+    : context_(context()),
+      device_(context_.device),
+      line_(context_.line),
+      module_(context_.module),
+      precision_(context_.matmul_precision) {}
 
 AsCalled::~AsCalled() {
-  context().device = device_;
-  context().line = line_;
-  context().module = module_;
-  context().matmul_precision = precision_;
-}
-
-void AsCalled::become(const QueuedCall& queued) {
-  context().device = queued.device;
-  context().line = queued.line;
-  context().module = queued.module;
-  context().matmul_precision = queued.precision;
+  context_.device = device_;
+  context_.line = line_;
+  context_.module = module_;
+  context_.matmul_precision = precision_;
 }
 
 void run_alone(const QueuedCall& queued) {
@@ -35,7 +28,7 @@ void run_alone(const QueuedCall& queued) {
     const InKernel running;
     queued.device->run(call);
   } catch (...) {
-    if (writes_in_place(call)) {
+    if (queued.in_place) {
       for (const Tensor& x : call.in)
         if (in_memory(x) && x.storage().last_writer == call.op->name) x.storage().mark_torn(call.op->name);
     }

@@ -1,5 +1,6 @@
 #pragma once
 // Runs calls later than they were made: with the context that they were made in.
+#include "runtime/context.h"
 #include "runtime/deferral/queued_call.h"
 
 namespace lunagrad {
@@ -10,9 +11,15 @@ class AsCalled {
   AsCalled();
   ~AsCalled();
   AsCalled(const AsCalled&) = delete;
-  void become(const QueuedCall&);
+  void become(const QueuedCall& queued) {
+    context_.device = queued.device;
+    context_.line = queued.line;
+    context_.module = queued.module;
+    context_.matmul_precision = queued.precision;
+  }
 
  private:
+  Context& context_;
   Device* device_;
   SourceLine line_;
   uint32_t module_;

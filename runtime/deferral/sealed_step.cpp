@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runtime/deferral/wide.h"
 #include "runtime/tape/node.h"
 #include "runtime/waiting.h"
 
@@ -45,8 +46,8 @@ SealedStep::SealedStep(const Recording& recording, const std::vector<Use>& kept)
     queued.call.args = recorded.args;
     for (const Use& part : recorded.in) queued.call.in.push_back(tensor_of(part));
     for (const Use& part : recorded.out) queued.call.out.push_back(tensor_of(part));
-    queued.fuses =
-        !writes_in_place(queued.call) && queued.call.out.size() == 1 && queued.device->fuses(queued.call);
+    queued.in_place = writes_in_place(queued.call);
+    queued.fuses = !queued.in_place && queued.call.out.size() == 1 && queued.device->fuses(queued.call);
     written_.push_back(recorded.written);
     if (recorded.draw >= 0) random_calls_.emplace_back(uint32_t(calls_.size() - 1), recorded.draw);
   }
@@ -115,11 +116,17 @@ void SealedStep::plan(const Recording& recording) {
     std::vector<uint8_t> alive(memory_.size());
     for (size_t i = 0; i < memory_.size(); ++i)
       alive[i] = memory_[i].slot.kind != MemorySlot::Kind::made || memory_[i].escapes || last[i] > s;
-    const Plan plan = plan_calls(calls, alive);
+    Plan plan = plan_calls(calls, alive);
+    widen(plan, calls, alive);
     for (size_t u = 0; u < plan.units(); ++u) {
+      const lunagrad::Unit planned = plan.unit(u);
+      if (planned.size() == 1 || !gains_together(planned, calls)) {
+        for (const uint32_t i : planned) units_.push_back({{uint32_t(at) + i}, {}});
+        continue;
+      }
       Unit& unit = units_.emplace_back();
-      if (plan.unit(u).size() > 1) unit.group = group_of(plan.unit(u), calls, plan);
-      for (const uint32_t i : plan.unit(u)) {
+      unit.group = group_of(planned, calls, plan);
+      for (const uint32_t i : planned) {
         unit.calls.push_back(uint32_t(at) + i);
         if (!plan.stored[i]) memory_[calls[i].call.out[0].storage().place].stored = false;
       }

@@ -10,38 +10,65 @@
 namespace lunagrad {
 namespace {
 
-using Report = std::shared_ptr<const QueueReport>;
-constexpr const char* kPlanType = "lunagrad.Plan";
+constexpr const char* kType = "lunagrad.Compiled";
 
-int free_plan(lua_State* L) {
-  static_cast<Report*>(luaL_checkudata(L, 1, kPlanType))->~Report();
+// What is known of a function of lg.compile.
+struct Compiled {
+  std::shared_ptr<const QueueReport> report;  // of its latest call that was planned; null: there is none
+  bool planned_outside = false;               // its latest call: by a function around it, or by nobody
+  Trials trials{0};
+};
+
+Compiled& check_compiled(lua_State* L) { return *static_cast<Compiled*>(luaL_checkudata(L, 1, kType)); }
+
+int free_compiled(lua_State* L) {
+  check_compiled(L).~Compiled();
   return 0;
 }
 
-// _defer(fn, ...): returns a plan and the results of fn(...). Its calls are put off, and computed at its end
-// at the latest. The plan is nil inside of another function of lg.compile, which plans for both.
-int defer(lua_State* L) {
-  check_callable(L, 1, "compile");
-  Edge& state = edge(L);
-  CallQueue* const queue = state.replay == Replay::off ? nullptr : &queue_of(state).calls;
-  const DeferCalls deferred(queue);
-  const bool begins = queue && deferred.outermost();
-  if (begins) queue->begin_report();
-  lua_call(L, lua_gettop(L) - 1, LUA_MULTRET);
-  if (!begins) {
-    lua_pushnil(L);
-  } else {
-    compute_queue(L, *queue);
-    new (lua_newuserdatauv(L, sizeof(Report), 0)) Report(queue->report());
-    luaL_setmetatable(L, kPlanType);
-  }
-  lua_insert(L, 1);
-  return lua_gettop(L);
+// _compiled() -> what _defer needs of a function.
+int make_compiled(lua_State* L) {
+  new (lua_newuserdatauv(L, sizeof(Compiled), 0)) Compiled();
+  luaL_setmetatable(L, kType);
+  return 1;
 }
 
-// _explain(plan) -> text
+// _defer(compiled, fn, ...): fn(...), whose calls are put off, and computed at its end at the latest. Inside
+// of another such function they belong to its plan. A function that did not gain by it runs as it is, until
+// the next trial.
+int defer(lua_State* L) {
+  Compiled& compiled = check_compiled(L);
+  check_callable(L, 2, "compile");
+  Edge& state = edge(L);
+  const bool outside = state.replay == Replay::off || context().queue;
+  compiled.planned_outside = outside;
+  if (outside || (state.replay != Replay::always && !compiled.trials.wants_step())) {
+    lua_call(L, lua_gettop(L) - 2, LUA_MULTRET);
+    return lua_gettop(L) - 1;
+  }
+  CallQueue& queue = queue_of(state).calls;
+  const DeferCalls deferred(&queue);
+  queue.begin_report();
+  lua_call(L, lua_gettop(L) - 2, LUA_MULTRET);
+  compute_queue(L, queue);
+  compiled.report = queue.report();
+  compiled.trials.judge(*compiled.report, context().device->is_cpu());
+  return lua_gettop(L) - 1;
+}
+
+// _explain(compiled) -> text
 int explain_plan(lua_State* L) {
-  push_string(L, explain(**static_cast<Report*>(luaL_checkudata(L, 1, kPlanType))));
+  const Compiled& compiled = check_compiled(L);
+  if (compiled.planned_outside) {
+    push_string(L, "Its calls belong to the plan around it, or nothing is put off.\n");
+  } else if (!compiled.report) {
+    push_string(L, "Not called yet.\n");
+  } else {
+    std::string plan = explain(*compiled.report);
+    if (compiled.trials.eager() > 0)
+      plan += "It gains too little by this plan, so its calls run as they are until the next trial.\n";
+    push_string(L, plan);
+  }
   return 1;
 }
 
@@ -62,19 +89,17 @@ int is_replaying(lua_State* L) {
   return 1;
 }
 
-constexpr luaL_Reg kFunctions[] = {{"_defer", guard<defer>},
-                                   {"_explain", guard<explain_plan>},
-                                   {"set_replay", guard<set_replay>},
-                                   {"is_replaying", guard<is_replaying>},
-                                   {nullptr, nullptr}};
+constexpr luaL_Reg kFunctions[] = {{"_compiled", guard<make_compiled>},   {"_defer", guard<defer>},
+                                   {"_explain", guard<explain_plan>},     {"set_replay", guard<set_replay>},
+                                   {"is_replaying", guard<is_replaying>}, {nullptr, nullptr}};
 
 }  // namespace
 
 void bind_replay(lua_State* L, int core) {
   lua_pushvalue(L, core);
   luaL_setfuncs(L, kFunctions, 0);
-  luaL_newmetatable(L, kPlanType);
-  lua_pushcfunction(L, guard<free_plan>);
+  luaL_newmetatable(L, kType);
+  lua_pushcfunction(L, guard<free_compiled>);
   lua_setfield(L, -2, "__gc");
   lua_pop(L, 2);
   bind_sealed(L, core);

@@ -7,10 +7,12 @@
 namespace lunagrad {
 namespace {
 
-// The model of a step's gain, in ns. A result that stays in a group is neither written nor read again.
-constexpr double kPutOff = 600;                                   // of a call
-constexpr double kByteOnCpu = 2 / 10.0, kByteOnGpu = 2 / 2000.0;  // 10 and 2000 GB/s
-constexpr double kLaunchOnCpu = 100, kLaunchOnGpu = 2000;         // of a call that joined a group
+// The model of a step's gain, in ns. A result that stays in a group is neither written nor read again. On the
+// CPU a group takes longer to prepare than a call.
+constexpr double kPlan = 900, kPutOff = 150;  // of a step, and of each of its calls
+constexpr uint64_t kCached = 512 << 10;       // bytes of results that stay in the caches of a CPU
+constexpr double kByteInCache = 0.02, kByteInMemory = 0.1, kByteOnGpu = 0.001;
+constexpr double kJoinOnCpu = -150, kJoinOnGpu = 2000;  // of a call that joined a group
 constexpr int kStepsBetweenTrials = 200;
 
 void show_plan(Edge& state) {
@@ -20,19 +22,21 @@ void show_plan(Edge& state) {
 
 }  // namespace
 
-bool StepQueue::wants_step() {
-  if (eager_steps_ == 0) return true;
-  --eager_steps_;
+bool Trials::wants_step() {
+  if (eager_ == 0) return true;
+  --eager_;
   return false;
 }
 
-void StepQueue::judge(bool on_cpu) {
-  const QueueReport& report = *calls.report();
+void Trials::judge(const QueueReport& report, bool on_cpu) {
   if (report.calls.empty()) return;
-  const double joined = double(report.calls.size()) - report.units;
-  const double gain = double(report.bytes_saved) * (on_cpu ? kByteOnCpu : kByteOnGpu) +
-                      joined * (on_cpu ? kLaunchOnCpu : kLaunchOnGpu);
-  if (gain < kPutOff * double(report.calls.size())) eager_steps_ = kStepsBetweenTrials;
+  double gain = (double(report.calls.size()) - report.units) * (on_cpu ? kJoinOnCpu : kJoinOnGpu);
+  for (const QueueReport::Done& call : report.calls)
+    if (!call.stored)
+      gain += double(call.bytes) * (!on_cpu                 ? kByteOnGpu
+                                    : call.bytes <= kCached ? kByteInCache
+                                                            : kByteInMemory);
+  if (gain < kPlan + kPutOff * double(report.calls.size())) eager_ = kStepsBetweenTrials;
 }
 
 StepQueue& queue_of(Edge& state) {
@@ -59,7 +63,7 @@ void leave_step(lua_State* L) {
   if (!state.queue || context().queue != &state.queue->calls) return;
   context().queue = nullptr;
   compute_queue(L, state.queue->calls);
-  state.queue->judge(context().device->is_cpu());
+  state.queue->trials.judge(*state.queue->calls.report(), context().device->is_cpu());
   if (state.plans_to_show > 0 && --state.plans_to_show == 0) show_plan(state);
 }
 
@@ -72,7 +76,7 @@ void enter_step(lua_State* L) {
   Edge& state = edge(L);
   if (state.replay == Replay::off) return;
   StepQueue& queue = queue_of(state);
-  if (state.replay != Replay::always && !queue.wants_step()) return;
+  if (state.replay != Replay::always && !queue.trials.wants_step()) return;
   queue.calls.begin_report();
   context().queue = &queue.calls;
 }

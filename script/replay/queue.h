@@ -6,17 +6,23 @@
 
 namespace lunagrad {
 
-class StepQueue {
+// Decides which steps put their calls off: trials, and those after a trial that gained by it.
+class Trials {
  public:
-  CallQueue calls;
-
-  // Whether the step that begins is a trial, or gains by putting its calls off as the last trial did.
+  explicit Trials(int eager) : eager_(eager) {}
+  // Whether the step that begins puts its calls off.
   bool wants_step();
-  // The step is over: judges a trial by what its plan saved.
-  void judge(bool on_cpu);
+  // Such a step is over: judges it by what its plan saved.
+  void judge(const QueueReport&, bool on_cpu);
+  int eager() const { return eager_; }  // steps until the next trial
 
  private:
-  int eager_steps_ = 1;  // until the next trial; the first step prepares much that others do not
+  int eager_;
+};
+
+struct StepQueue {
+  CallQueue calls;
+  Trials trials{1};  // the first step prepares much that others do not
 };
 
 // Made at the first use.

@@ -188,6 +188,25 @@ test("explain names groups, lines and what stands alone", function()
   assert(text:find("matmul", 1, true) and text:find("2.0 MiB were not written to memory", 1, true), text)
 end)
 
+test("a function that gains too little by its plan runs as it is, one that gains does not", function()
+  local inside
+  local function put_off(f, x)
+    local times = 0
+    for _ = 1, 200 do
+      f(x)
+      if inside then times = times + 1 end
+    end
+    return times
+  end
+  local small = lg.compile(function(x) inside = lg.is_replaying() return x * 2 end)
+  assert(put_off(small, lg.ones(4)) == 1)
+  assert(small:explain():find("gains too little by this plan", 1, true), small:explain())
+  assert(put_off(small, lg.ones(4)) == 1)
+  local large = lg.compile(function(x) inside = lg.is_replaying() return (x * 2 + 1):tanh() end)
+  assert(put_off(large, lg.ones(512, 512)) == 200)
+  assert(not large:explain():find("gains too little", 1, true))
+end)
+
 test("set_replay(false) runs compiled functions as they are", function()
   lg.set_replay(false)
   local inside
