@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "runtime/deferral/activations.h"
 #include "runtime/deferral/in_kernel.h"
 #include "runtime/deferral/run_queued.h"
 #include "runtime/deferral/wide.h"
@@ -204,6 +205,7 @@ void CallQueue::compute() {
 
 void CallQueue::compute_once() {
   const std::vector<uint8_t> alive = find_alive();
+  join_activations(calls_, alive);
   Plan plan = plan_calls(calls_, alive);
   widen(plan, calls_, alive);
   computing_ = true;
@@ -227,8 +229,17 @@ void CallQueue::compute_once() {
         const char* const why = unit.size() > 1     ? nullptr
                                 : plan.why_alone[i] ? plan.why_alone[i]
                                                     : "the op is not elementwise here";
-        report_->calls.push_back(
-            {queued.call.op, queued.line, report_->units, bytes, plan.stored[i] != 0, why});
+        const auto done = [&](const Op* op, SourceLine line, bool stored, const char* alone) {
+          report_->calls.push_back({op, line, report_->units, bytes, stored, alone});
+        };
+        if (queued.activation.op) {
+          --report_->dropped;
+          report_->bytes_saved += bytes;
+          done(queued.call.op, queued.line, false, nullptr);
+          done(queued.activation.op, queued.activation.line, true, nullptr);
+        } else {
+          done(queued.call.op, queued.line, plan.stored[i] != 0, why);
+        }
         let_go(queued.call);
       }
       ++report_->units;

@@ -11,6 +11,10 @@ struct QueuedCall {
   SourceLine line;
   uint32_t module = 0;
   MatmulPrecision precision = MatmulPrecision::highest;
+  struct {
+    const Op* op = nullptr;  // null: none
+    SourceLine line;
+  } activation;           // of another call, that this one computes (activations.h)
   bool in_place = false;  // writes into the memory of an operand
   bool fuses = false;     // may be a member of a group
 };

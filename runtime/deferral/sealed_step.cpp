@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runtime/deferral/activations.h"
 #include "runtime/deferral/wide.h"
 #include "runtime/tape/node.h"
 #include "runtime/waiting.h"
@@ -112,10 +113,11 @@ void SealedStep::plan(const Recording& recording) {
   at = 0;
   for (size_t s = 0; s < recording.segments().size(); ++s) {
     const Segment& segment = recording.segments()[s];
-    const std::span<const QueuedCall> calls(calls_.data() + at, segment.calls - at);
+    const std::span<QueuedCall> calls(calls_.data() + at, segment.calls - at);
     std::vector<uint8_t> alive(memory_.size());
     for (size_t i = 0; i < memory_.size(); ++i)
       alive[i] = memory_[i].slot.kind != MemorySlot::Kind::made || memory_[i].escapes || last[i] > s;
+    join_activations(calls, alive);
     Plan plan = plan_calls(calls, alive);
     widen(plan, calls, alive);
     for (size_t u = 0; u < plan.units(); ++u) {
