@@ -112,6 +112,9 @@ class Session {
   // Of steps with several backward passes, tapes show the pass with that key (PassInfo) where there is one;
   // 0: that of the outer loss.
   void choose_pass(uint64_t key);
+  // What was computed together in the latest step whose calls were put off, or one a moment before it; null:
+  // there was none while tapes were kept.
+  std::shared_ptr<const StepPlan> plan() const;
 
   // Collects statistics of training steps: norms, histograms, NaN counts. With `every` > 0: at every such
   // step, whatever it costs; with 0: at as many steps as cost 2 % of the time.

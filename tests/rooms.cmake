@@ -43,7 +43,8 @@ room(script/serve         runtime script/report script/run)
 room(script/cli/ranks      runtime runtime/dist script script/run)
 room(script/cli/base       runtime runtime/cpu runtime/dist runtime/io script script/cli/ranks script/run)
 room(script/cli/sweep     runtime runtime/dist runtime/io script script/cli/base script/run script/sweep)
-room(script/inspect       runtime runtime/statistics runtime/tape script/lua script/meta script/view)
+room(script/plan          runtime runtime/deferral script/view)
+room(script/inspect       runtime runtime/statistics runtime/tape script/lua script/meta script/plan script/view)
 room(script/cli/bench     runtime runtime/cpu runtime/elementwise runtime/optimizer script/cli/base)
 room(script/host          runtime script/meta)
 room(script/session       runtime runtime/dist runtime/io runtime/tape script script/chunk script/host script/inspect script/lua
@@ -72,9 +73,10 @@ room(ui/actions           runtime runtime/io script script/lua script/run script
 room(ui/workbench         script script/meta ui/actions ui/base ui/inspect ui/runs ui/tape ui/window)
 room(ui                   runtime script ui/window ui/workbench)
 room(ui/panels/runs       ui/runs ui/window ui/workbench)
-room(ui/panels/profile     runtime script/view ui/widgets ui/window ui/workbench)
-room(ui/panels             runtime runtime/io script/lua script/meta script/report script/run script/view
-                          ui/base ui/curves ui/editor ui/graph ui/inspect ui/panels/profile ui/panels/runs ui/runs ui/tape
+room(ui/panels/profile     runtime script/view ui/base ui/tape ui/widgets ui/window ui/workbench)
+room(ui/panels/tape         runtime runtime/io script/view ui/base ui/graph ui/tape ui/window ui/workbench)
+room(ui/panels             runtime runtime/io script/lua script/meta script/report script/run ui/base ui/curves
+                          ui/editor ui/inspect ui/panels/profile ui/panels/runs ui/panels/tape ui/runs ui/tape
                           ui/text ui/widgets ui/window ui/workbench)
 room(ui/app               runtime runtime/io script/lua script/run script/view ui/base ui/panels ui/window
                           ui/workbench)

@@ -35,11 +35,11 @@ bool has_same_bits(const Call& product, const Op& activation, const Device& devi
 
 }  // namespace
 
-void join_activations(std::span<QueuedCall> calls, const std::vector<uint8_t>& alive) {
+size_t join_activations(std::span<QueuedCall> calls, const std::vector<uint8_t>& alive) {
   std::vector<uint32_t> products;
   for (uint32_t i = 0; i < calls.size(); ++i)
     if (takes_activation(calls[i])) products.push_back(i);
-  if (products.empty()) return;
+  if (products.empty()) return 0;
   std::vector<uint32_t> reader(alive.size(), kNone);
   for (uint32_t i = 0; i < calls.size(); ++i) {
     const auto sees = [&](const Tensor& x) {
@@ -51,6 +51,7 @@ void join_activations(std::span<QueuedCall> calls, const std::vector<uint8_t>& a
     if (calls[i].in_place)
       for (const Tensor& y : calls[i].call.out) sees(y);
   }
+  size_t joined = 0;
   for (const uint32_t i : products) {
     QueuedCall& product = calls[i];
     Tensor& result = product.call.out[0];
@@ -63,9 +64,11 @@ void join_activations(std::span<QueuedCall> calls, const std::vector<uint8_t>& a
     if (!(end.shape() == result.shape()) || end.dtype() != result.dtype() || !end.is_contiguous()) continue;
     if (!has_same_bits(product.call, *activation.call.op, *product.device)) continue;
     product.call.params[product.call.op->params.size() - 1] = choice;
-    product.activation = {activation.call.op, activation.line};
+    product.activation = {activation.call.op, activation.line, activation.result};
     std::swap(result, end);
+    ++joined;
   }
+  return joined;
 }
 
 }  // namespace lunagrad

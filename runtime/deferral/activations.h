@@ -9,7 +9,8 @@
 namespace lunagrad {
 
 // For each call whose result only an activation reads: exchanges the results of the two, so that nobody
-// needs the activation's call any more, and sets QueuedCall::activation. `alive` as for plan_calls().
-void join_activations(std::span<QueuedCall>, const std::vector<uint8_t>& alive);
+// needs the activation's call any more, and sets QueuedCall::activation. `alive` as for plan_calls(). Returns
+// how many: the plan counts their activations as dropped.
+size_t join_activations(std::span<QueuedCall>, const std::vector<uint8_t>& alive);
 
 }  // namespace lunagrad

@@ -67,12 +67,16 @@ CallQueue::~CallQueue() {
   }
 }
 
-bool CallQueue::takes(const Call& call) const {
+bool CallQueue::takes(const Call& call) {
   const Context& ctx = context();
-  if (computing_ || !call.op->cpu || judges(call)) return false;
+  if (computing_ || !call.op->cpu) return false;
   if (ctx.trace && ctx.trace->sees_calls()) return false;
   // On the CPU an index out of range is an error of the call; on other devices it is found later anyway.
-  return call.op->integer_inputs == 0 || !call.device().is_cpu();
+  const bool judges_indices = call.op->integer_inputs != 0 && call.device().is_cpu();
+  if (!judges_indices && !judges(call)) return true;
+  report_->add_at_once(call, judges_indices ? "it runs at once, since an index may be out of range"
+                                            : "it runs at once, since it may refuse values");
+  return false;
 }
 
 void CallQueue::put(const Call& call, Device& device) {
@@ -88,6 +92,8 @@ void CallQueue::put(const Call& call, Device& device) {
   queued.line = ctx.line;
   queued.module = ctx.module;
   queued.precision = ctx.matmul_precision;
+  queued.backward = ctx.differentiating;
+  if (!call.out.empty()) queued.result = call.out[0].id();
   queued.call.op = call.op;
   if (!call.params.empty()) queued.call.params = call.params;
   queued.call.args = call.args;
@@ -205,14 +211,14 @@ void CallQueue::compute() {
 
 void CallQueue::compute_once() {
   const std::vector<uint8_t> alive = find_alive();
-  join_activations(calls_, alive);
+  const size_t joined = join_activations(calls_, alive);
   Plan plan = plan_calls(calls_, alive);
   widen(plan, calls_, alive);
   computing_ = true;
   forget_places();  // from here on the memory is read and written
   waiting_queue = nullptr;
   promised_ = 0;
-  report_->dropped += plan.dropped;
+  report_->dropped += plan.dropped - joined;
   report_->bytes_saved += plan.bytes_saved;
   report_->calls.reserve(report_->calls.size() + plan.order.size());
   size_t number = 0;
@@ -221,26 +227,12 @@ void CallQueue::compute_once() {
     for (; number < plan.units(); ++number) {
       const Unit unit = plan.unit(number);
       context_of_calls.become(calls_[unit.front()]);
+      const uint64_t start = ticks();
       run_unit(unit, plan);
+      const uint64_t length = ticks() - start;
       for (const uint32_t i : unit) {
-        QueuedCall& queued = calls_[i];
-        uint64_t bytes = 0;
-        for (const Tensor& y : queued.call.out) bytes += y.nbytes();
-        const char* const why = unit.size() > 1     ? nullptr
-                                : plan.why_alone[i] ? plan.why_alone[i]
-                                                    : "the op is not elementwise here";
-        const auto done = [&](const Op* op, SourceLine line, bool stored, const char* alone) {
-          report_->calls.push_back({op, line, report_->units, bytes, stored, alone});
-        };
-        if (queued.activation.op) {
-          --report_->dropped;
-          report_->bytes_saved += bytes;
-          done(queued.call.op, queued.line, false, nullptr);
-          done(queued.activation.op, queued.activation.line, true, nullptr);
-        } else {
-          done(queued.call.op, queued.line, plan.stored[i] != 0, why);
-        }
-        let_go(queued.call);
+        report_->add(calls_[i], unit.size() > 1, plan.stored[i], length, plan.why_alone[i]);
+        let_go(calls_[i].call);
       }
       ++report_->units;
     }

@@ -16,24 +16,9 @@
 #include <vector>
 
 #include "runtime/deferral/groups.h"
+#include "runtime/deferral/report.h"
 
 namespace lunagrad {
-
-// What computing a queue did, for explanations.
-struct QueueReport {
-  struct Done {
-    const Op* op;
-    SourceLine line;
-    uint32_t unit;    // equal for the members of a group; counts from 0
-    uint64_t bytes;   // of the results
-    bool stored;      // false: the result never left its group
-    const char* why;  // the call was computed alone; null: it is a member of a group
-  };
-  std::vector<Done> calls;  // in the order in which they ran
-  uint32_t units = 0;
-  size_t dropped = 0;        // calls whose results nobody read
-  uint64_t bytes_saved = 0;  // of results that never left their group
-};
 
 class CallQueue {
  public:
@@ -42,7 +27,7 @@ class CallQueue {
   CallQueue(const CallQueue&) = delete;
 
   // Whether the call may wait. Its outputs are laid out and its device has a kernel for it.
-  bool takes(const Call&) const;
+  bool takes(const Call&);
   // Puts the call off, for the device of its operands. Its new outputs have promised memory. An output may be
   // an operand, written in place.
   void put(const Call&, Device&);

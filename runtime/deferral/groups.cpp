@@ -11,6 +11,7 @@ namespace {
 
 using Mask = uint32_t;                // of open units
 constexpr int kMostOpen = 32;         // units that wait: groups for further members, other calls for those
+constexpr uint32_t kPatience = 8;     // calls for which a unit waits: results that wait take memory
 constexpr size_t kMostMembers = 40;   // of a group
 constexpr size_t kMostOperands = 16;  // of its members, in memory
 
@@ -81,8 +82,10 @@ class Planner {
     plan_.order.reserve(calls_.size());
     plan_.ends.reserve(calls_.size());
     find_needed();
-    for (uint32_t i = 0; i < calls_.size(); ++i)
+    for (uint32_t i = 0; i < calls_.size(); ++i) {
+      close_idle(i);
       if (needed_[i]) place(i);
+    }
     for (int unit; (unit = oldest(in_use_)) >= 0;) close(unit);
     find_stored();
     return std::move(plan_);
@@ -128,6 +131,14 @@ class Planner {
     return best;
   }
 
+  // Closes the units that had no new member for long.
+  void close_idle(uint32_t now) {
+    for (Mask rest = in_use_; rest; rest &= rest - 1) {
+      const int unit = std::countr_zero(rest);
+      if (in_use_ & bit(unit) && open_[unit].calls.back() + kPatience < now) close(unit);
+    }
+  }
+
   void close(int unit) {
     Open& its = open_[unit];
     for (int needed; (needed = oldest(needs_[unit])) >= 0;) close(needed);
@@ -165,7 +176,7 @@ class Planner {
   // The open group that the call joins: the newest that makes an operand of it and takes it. -1: none, and
   // why the newest does not.
   int group_to_join(const Call& call, const RowFold& fold, const char*& why) const {
-    why = "no group makes an operand of it";
+    why = "no other elementwise call joins it";
     Mask makers = 0;
     for_reads(call, [&](uint32_t at) { makers |= writers_[at]; });
     const char* first = nullptr;

@@ -11,10 +11,13 @@ struct QueuedCall {
   SourceLine line;
   uint32_t module = 0;
   MatmulPrecision precision = MatmulPrecision::highest;
+  uint64_t result = 0;  // id of the tensor that the caller got first; 0: none
   struct {
     const Op* op = nullptr;  // null: none
     SourceLine line;
+    uint64_t result = 0;
   } activation;           // of another call, that this one computes (activations.h)
+  bool backward = false;  // made by a backward pass
   bool in_place = false;  // writes into the memory of an operand
   bool fuses = false;     // may be a member of a group
 };

@@ -203,9 +203,16 @@ void Recording::ran(const Call& call, uint64_t elapsed) {
     if (in_memory(x) && !call.out.empty() && &x.device() != &call.out[0].device())
       refuse(text("it moves a tensor to another device", at(context().line)));
   const Context& ctx = context();
-  RecordedCall recorded{call.op,  call.params, call.args,
-                        {},       {},          computes ? &call.device() : nullptr,
-                        ctx.line, ctx.module,  ctx.matmul_precision};
+  RecordedCall recorded{call.op,
+                        call.params,
+                        call.args,
+                        {},
+                        {},
+                        computes ? &call.device() : nullptr,
+                        ctx.line,
+                        ctx.module,
+                        ctx.differentiating != nullptr,
+                        ctx.matmul_precision};
   if (computes && !may_run_again(call, in_place))
     refuse(text(shown_name(*call.op), "_ converts its result, or reads what it writes", at(ctx.line)));
   for (const Tensor& x : call.in) recorded.in.push_back(use_of(x));

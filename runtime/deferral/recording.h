@@ -48,6 +48,7 @@ struct RecordedCall {
   Device* device;
   SourceLine line;
   uint32_t module;
+  bool backward;  // made by a backward pass
   MatmulPrecision precision;
   int draw = -1;             // which of the step's random draws `args` holds
   std::vector<int> written;  // slots that it wrote in place

@@ -42,6 +42,7 @@ SealedStep::SealedStep(const Recording& recording, const std::vector<Use>& kept)
     queued.line = recorded.line;
     queued.module = recorded.module;
     queued.precision = recorded.precision;
+    queued.backward = recorded.backward;
     queued.call.op = recorded.op;
     queued.call.params = recorded.params;
     queued.call.args = recorded.args;
@@ -117,11 +118,16 @@ void SealedStep::plan(const Recording& recording) {
     std::vector<uint8_t> alive(memory_.size());
     for (size_t i = 0; i < memory_.size(); ++i)
       alive[i] = memory_[i].slot.kind != MemorySlot::Kind::made || memory_[i].escapes || last[i] > s;
-    join_activations(calls, alive);
+    const size_t joined = join_activations(calls, alive);
     Plan plan = plan_calls(calls, alive);
     widen(plan, calls, alive);
+    report_.dropped += plan.dropped - joined;
+    report_.bytes_saved += plan.bytes_saved;
     for (size_t u = 0; u < plan.units(); ++u) {
       const lunagrad::Unit planned = plan.unit(u);
+      for (const uint32_t i : planned)
+        report_.add(calls[i], planned.size() > 1, plan.stored[i], 0, plan.why_alone[i]);
+      ++report_.units;
       if (planned.size() == 1 || !gains_together(planned, calls)) {
         for (const uint32_t i : planned) units_.push_back({{uint32_t(at) + i}, {}});
         continue;
@@ -295,11 +301,6 @@ void SealedStep::finish() {
   for (Memory& memory : memory_)
     if (memory.slot.kind == MemorySlot::Kind::argument || memory.slot.kind == MemorySlot::Kind::gradient)
       place(memory, memory.nothing, memory.offset % memory.grain);
-}
-
-size_t SealedStep::groups() const {
-  return size_t(
-      std::count_if(units_.begin(), units_.end(), [](const Unit& unit) { return unit.calls.size() > 1; }));
 }
 
 }  // namespace lunagrad

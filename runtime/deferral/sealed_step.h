@@ -8,6 +8,7 @@
 
 #include "runtime/deferral/groups.h"
 #include "runtime/deferral/recording.h"
+#include "runtime/deferral/report.h"
 #include "runtime/deferral/run_queued.h"
 
 namespace lunagrad {
@@ -28,10 +29,8 @@ class SealedStep {
   Tensor take(const Use&) const;  // a tensor of the step that has run
   void finish();                  // all results are taken: lets go of the arguments
 
-  size_t calls() const { return calls_.size(); }
-  size_t units() const { return units_.size(); }
-  size_t groups() const;
-  uint64_t bytes_kept() const { return bytes_kept_; }  // memory of results between two steps
+  const QueueReport& report() const { return report_; }  // of the plan, without times
+  uint64_t bytes_kept() const { return bytes_kept_; }    // memory of results between two steps
 
  private:
   struct Memory {
@@ -73,6 +72,7 @@ class SealedStep {
   std::vector<std::pair<uint32_t, int>> random_calls_;  // call, draw of the step
   std::vector<Unit> units_;
   std::vector<Part> segments_;
+  QueueReport report_;
   std::vector<Ref<Storage>> shared_;  // memory of results; it is allocated when the step runs first
   TensorList leaves_;
   std::vector<bool> has_gradient_;       // of each leaf, at the beginning

@@ -138,7 +138,8 @@ int handle_text(lua_State* L) {
 
 int next_step(lua_State* L) {
   Session::Impl& owner = session(L);
-  leave_step(L);
+  const std::shared_ptr<const QueueReport> computed = leave_step(L);
+  owner.viewers().tape().computed(computed, puts_off_steps(L));
   owner.run().end_step();
   tell_boundary(L);
   if (owner.run().takes_checkpoint()) write_checkpoint(L, false);

@@ -1,11 +1,24 @@
 #pragma once
-// Lets a viewer use the engine on the session's thread without a trace in the run: restores the Context,
-// random numbers included, when destroyed, and removes listeners until then. Made and destroyed on that
-// thread.
+// Aside lets a viewer use the engine on the session's thread without a trace in the run: it restores the
+// Context, random numbers included, when destroyed, and removes listeners until then. Made and destroyed on
+// that thread.
+#include <utility>
+
 #include "runtime/context.h"
 #include "runtime/tape/finite.h"
 
 namespace lunagrad {
+
+// Computes each call at once for the life of an object, whatever is put off around it.
+class AtOnce {
+ public:
+  AtOnce() = default;
+  ~AtOnce() { context().queue = queue_; }
+  AtOnce(const AtOnce&) = delete;
+
+ private:
+  CallQueue* const queue_ = std::exchange(context().queue, nullptr);
+};
 
 class Aside {
  public:

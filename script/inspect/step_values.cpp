@@ -31,6 +31,8 @@ Tensor value_of(const Operand& operand) {
 }
 
 Tensor copy_of(const Tensor& x) {
+  if (x.storage().writer) return clone(x);  // what was put off stays so: its copy is put off, too
+  const AtOnce at_once;
   if (!x.device().is_cpu() || !x.is_contiguous()) return clone(x);
   x.storage().check_whole("inspect");
   const Tensor copy = Tensor::empty(x.shape(), x.dtype());

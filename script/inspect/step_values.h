@@ -61,6 +61,9 @@ class StepValues {
 
   int64_t step() const { return step_; }
   const std::vector<std::unique_ptr<KeptPass>>& passes() const { return passes_; }
+  // Its calls, or some of them, were put off: they have no times of their own.
+  void note_put_off() { put_off_ = true; }
+  bool put_off() const { return put_off_; }
   void forget_newest() { newest_ = Tensor(); }
   bool in_pass() const { return !passes_.empty() && !passes_.back()->ended && !passes_.back()->forward_only; }
 
@@ -110,7 +113,7 @@ class StepValues {
   const std::function<bool()> make_room_;
   const bool all_, ends_;
   size_t most_unused_;  // so many values make forget_unused() worth its time
-  bool copying_ = false, lacks_leaves_ = false;
+  bool copying_ = false, lacks_leaves_ = false, put_off_ = false;
   std::atomic<bool> over_budget_{false};
   std::atomic<size_t> bytes_{0};
   std::vector<std::unique_ptr<KeptPass>> passes_;

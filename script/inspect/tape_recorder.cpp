@@ -8,6 +8,7 @@
 #include "runtime/figures.h"
 #include "runtime/ops.h"
 #include "runtime/tape/autocast.h"
+#include "script/inspect/aside.h"
 #include "script/inspect/kept_pass.h"
 
 namespace lunagrad {
@@ -81,6 +82,7 @@ class TapeRecorder::Look {
   GradMode off_;
   UseAutocast no_autocast_;
   Trace* trace_;
+  const AtOnce at_once_;
   Guard guard_;
 };
 

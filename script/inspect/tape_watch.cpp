@@ -6,6 +6,7 @@
 
 #include "runtime/memory_limit.h"
 #include "runtime/ops.h"
+#include "runtime/waiting.h"
 #include "script/inspect/breakpoint_watch.h"
 #include "script/inspect/statistics_watch.h"
 
@@ -27,11 +28,30 @@ constexpr int64_t kMeasureLeaves = 256;
 // Snapshots are those of measured steps, whose nodes have figures, unless those are as rare as this.
 constexpr double kRareNs = 1e9;
 
+std::vector<PlanNode> plan_nodes(const KeptPass& pass) {
+  std::vector<PlanNode> nodes;
+  nodes.reserve(pass.nodes.size());
+  for (const KeptNode& node : pass.nodes)
+    nodes.push_back({node.op, node.line, node.module, node.out.empty() ? 0 : node.out[0].tensor});
+  return nodes;
+}
+
+// The tape of a step that was put off: what its nodes took is the time of putting them off. Known are the
+// times of those that were computed alone, from the plan of this step.
+void tell_times(TapeSnapshot& tape) {
+  const StepPlan* const plan = tape.plan.plan.get();
+  for (size_t i = 0; i < tape.nodes.size(); ++i) {
+    tape.nodes[i].forward_ns = tape.nodes[i].backward_ns = 0;
+    if (plan && plan->step == tape.step) tape.nodes[i].forward_ns = tape.plan.nodes[i].ns;
+  }
+}
+
 // Approximate bytes of a record: its strings and lists, and the allocator's overhead.
 size_t bytes_of(const TapeSnapshot& tape) {
   const auto list = [](const auto& values) { return values.capacity() * sizeof(values[0]); };
   const auto text = [](const std::string& s) { return s.capacity() > 15 ? s.capacity() + 17 : 0; };
-  size_t bytes = sizeof tape + list(tape.nodes);
+  size_t bytes = sizeof tape + list(tape.nodes) + list(tape.plan.nodes) + list(tape.plan.groups);
+  for (const TapePlan::Group& group : tape.plan.groups) bytes += list(group.nodes);
   for (const NodeInfo& node : tape.nodes) {
     bytes += text(node.module) + text(node.place.file) + list(node.attributes) + list(node.inputs) +
              list(node.outputs);
@@ -142,7 +162,11 @@ void TapeWatch::end_step() {
   const Values ended = std::exchange(current_, nullptr);
   if (!ended) return;
   ended->forget_newest();
+  const std::shared_ptr<const QueueReport> report = std::exchange(report_, nullptr);
   const int pass = shown_pass(*ended);
+  if (report)
+    plans_.take(ended->step(), goes_on_, *context().device, *report,
+                pass < 0 ? std::vector<PlanNode>() : plan_nodes(*ended->passes()[size_t(pass)]));
   if (pass < 0) return;
   const double since = ticks_to_ns(ticks() - last_published_);
   const bool rare = since > kPauseBetween * snapshot_cost_;
@@ -203,6 +227,8 @@ void TapeWatch::choose_pass(uint64_t key) {
 void TapeWatch::clear() {
   end_script();
   last_ = nullptr;
+  plans_.clear();
+  report_ = last_report_ = nullptr;
   step_began_ = 0;
   step_time_ = leaves_cost_ = snapshot_cost_ = 0;
   chosen_ = 0;
@@ -223,7 +249,17 @@ void TapeWatch::end_script() {
 }
 
 void TapeWatch::ran(const Call& call) {
-  if (current_) current_->ran(call);
+  if (!current_) return;
+  current_->ran(call);
+  if (waiting_queue) current_->note_put_off();
+}
+
+void TapeWatch::computed(std::shared_ptr<const QueueReport> report, bool goes_on) {
+  if (!current_ || report == last_report_) return;
+  last_report_ = report;
+  if (!report || report->calls.size() == report->at_once) return;
+  report_ = std::move(report);
+  goes_on_ = goes_on;
 }
 
 void TapeWatch::begin(std::span<Node* const> nodes) {
@@ -276,6 +312,8 @@ void TapeWatch::publish(const Values& values, size_t shown, bool with_values, bo
                             is_inner(values->passes(), i)});
   }
   if (statistics_) statistics_->describe(*tape, values == current_);
+  tape->plan = plans_.on(plan_nodes(pass));
+  if (values->put_off()) tell_times(*tape);
   Step kept{values->step(), tape, bytes_of(*tape), pass.number, with_values ? values : nullptr};
   {
     std::deque<Step> dropped;  // freed without the lock

@@ -15,6 +15,7 @@
 #include "runtime/tape/tape.h"
 #include "runtime/trace.h"
 #include "script/inspect/step_values.h"
+#include "script/plan/plan_watch.h"
 #include "script/view/history.h"
 #include "script/view/tape.h"
 
@@ -32,6 +33,7 @@ class TapeWatch final : public Capture {
   std::shared_ptr<const TapeSnapshot> tape() const;
   std::shared_ptr<const TapeSnapshot> tape(int64_t step) const;
   History history() const;
+  std::shared_ptr<const StepPlan> plan() const { return plans_.plan(); }  // null: nothing was put off
 
   void set_budget(size_t bytes);
   // Called before the step runs: its number, and whether its values are captured. `in_steps`: it ends with
@@ -47,8 +49,11 @@ class TapeWatch final : public Capture {
   bool keeps_whole_step() const { return current_ && !current_->lacks_leaves(); }
   bool captures() const { return current_ && current_->keeps_all(); }
   void ran(const Call&);  // an op ran while the step is kept
-  void clear();           // forgets everything: a new run begins
-  void end_script();      // the Lua state is closed; kept steps stay for the script that takes over
+  // What of the step that ends was computed together; the report of an earlier step if nothing was.
+  // `goes_on`: the coming steps are put off, too.
+  void computed(std::shared_ptr<const QueueReport>, bool goes_on);
+  void clear();       // forgets everything: a new run begins
+  void end_script();  // the Lua state is closed; kept steps stay for the script that takes over
   // The run is paused, or has ended: shows the step that just passed, with its values. `failed`: an error
   // ended it, so that what the step has made so far is shown.
   void settle(bool failed);
@@ -112,8 +117,11 @@ class TapeWatch final : public Capture {
   std::shared_ptr<const TapeSnapshot> latest_;  // under mutex_
 
   const StatisticsWatch* statistics_ = nullptr;
-  Coming coming_;                                 // the step that runs
-  Values current_;                                // of the step that runs
+  PlanWatch plans_;
+  std::shared_ptr<const QueueReport> report_, last_report_;  // of the step that ends; that came last
+  bool goes_on_ = true;                                      // after the former
+  Coming coming_;                                            // the step that runs
+  Values current_;                                           // of the step that runs
   Values last_;                                   // of the latest step before it that had a backward pass
   uint64_t chosen_ = 0;                           // key of the pass to show, 0: that of the outer loss
   bool finding_shown_ = false;                    // by the pause that begins

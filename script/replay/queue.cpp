@@ -29,14 +29,14 @@ bool Trials::wants_step() {
 }
 
 void Trials::judge(const QueueReport& report, bool on_cpu) {
-  if (report.calls.empty()) return;
+  if (report.calls.size() == report.at_once) return;
   double gain = (double(report.calls.size()) - report.units) * (on_cpu ? kJoinOnCpu : kJoinOnGpu);
   for (const QueueReport::Done& call : report.calls)
     if (!call.stored)
       gain += double(call.bytes) * (!on_cpu                 ? kByteOnGpu
                                     : call.bytes <= kCached ? kByteInCache
                                                             : kByteInMemory);
-  if (gain < kPlan + kPutOff * double(report.calls.size())) eager_ = kStepsBetweenTrials;
+  if (gain < kPlan + kPutOff * double(report.calls.size() - report.at_once)) eager_ = kStepsBetweenTrials;
 }
 
 StepQueue& queue_of(Edge& state) {
@@ -58,13 +58,23 @@ void compute_queue(lua_State* L, CallQueue& queue) {
   queue.compute();
 }
 
-void leave_step(lua_State* L) {
+std::shared_ptr<const QueueReport> leave_step(lua_State* L) {
   Edge& state = edge(L);
-  if (!state.queue || context().queue != &state.queue->calls) return;
-  context().queue = nullptr;
-  compute_queue(L, state.queue->calls);
-  state.queue->trials.judge(*state.queue->calls.report(), context().device->is_cpu());
-  if (state.plans_to_show > 0 && --state.plans_to_show == 0) show_plan(state);
+  if (!state.queue) return nullptr;
+  CallQueue& calls = state.queue->calls;
+  if (context().queue == &calls) {
+    context().queue = nullptr;
+    compute_queue(L, calls);
+    state.queue->trials.judge(*calls.report(), context().device->is_cpu());
+    if (state.plans_to_show > 0 && --state.plans_to_show == 0) show_plan(state);
+  }
+  return calls.report();
+}
+
+bool puts_off_steps(lua_State* L) {
+  const Edge& state = edge(L);
+  return state.replay == Replay::always ||
+         (state.replay == Replay::automatic && state.queue && state.queue->trials.gains());
 }
 
 void end_steps(lua_State* L) {

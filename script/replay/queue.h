@@ -14,7 +14,8 @@ class Trials {
   bool wants_step();
   // Such a step is over: judges it by what its plan saved.
   void judge(const QueueReport&, bool on_cpu);
-  int eager() const { return eager_; }  // steps until the next trial
+  int eager() const { return eager_; }        // steps until the next trial
+  bool gains() const { return eager_ == 0; }  // by the latest trial
 
  private:
   int eager_;
@@ -32,8 +33,11 @@ StepQueue& queue_of(Edge&);
 // be written.
 void compute_queue(lua_State*, CallQueue&);
 
-// The step is over: computes what is still put off.
-void leave_step(lua_State*);
+// The step is over: computes what is still put off. Returns what was computed together, in this step or the
+// latest that put calls off; null if there is none.
+std::shared_ptr<const QueueReport> leave_step(lua_State*);
+// Whether the coming steps put their calls off, too.
+bool puts_off_steps(lua_State*);
 // No step follows: prints the plan that --plan asks for, if there were too few steps.
 void end_steps(lua_State*);
 // A step of lg.run.steps begins: from now on its calls are put off, if the state wants that.

@@ -4,6 +4,7 @@
 #include <new>
 #include <utility>
 
+#include "runtime/deferral/explain.h"
 #include "runtime/deferral/sealed_step.h"
 #include "runtime/figures.h"
 #include "script/lua/convert.h"
@@ -510,10 +511,10 @@ int explain_sealed(lua_State* L) {
   }
   for (const auto& plan : sealed.plans) {
     const SealedStep& step = *plan->step;
-    text += lunagrad::text("Sealed: ", step.calls(), " calls in ", step.units(), " launches, ", step.groups(),
-                           " of them groups; ", plan->live.size(), " calls stay with the script; ",
-                           plan->runs, " runs, ", plan->checks, " of them by the script, to compare; ",
-                           bytes_figure(double(step.bytes_kept())), " of results are kept.\n");
+    text += lunagrad::text("Sealed: ", plan->runs, " runs, ", plan->checks,
+                           " of them by the script, to compare; ", plan->live.size(),
+                           " calls stay with the script; ", bytes_figure(double(step.bytes_kept())),
+                           " of results are kept between runs.\nIts plan: ", explain(step.report()));
   }
   push_string(L, text);
   return 1;

@@ -1,5 +1,7 @@
 #include "script/session/script_state.h"
 
+#include <iostream>
+
 #include "script/lua/edge.h"
 #include "script/lua/source.h"
 #include "script/meta/python.h"
@@ -104,6 +106,11 @@ Outcome ScriptState::call(const Script& script, ScriptError& error) {
   const int status = traceback_call(L, int(arguments.size()), 0, error);
   if (exit_code_) return *exit_code_ == 0 ? Outcome::ok : Outcome::error;
   if (unwinding_) return Outcome::stopped;
+  if (status == LUA_OK && edge(L).plans_to_show > 0)
+    std::cerr << "No plan: --plan shows that of a step of lg.run.steps, and the script has none. f:explain() "
+                 "is that "
+                 "of a function of lg.compile.\n"
+              << std::flush;
   if (status == LUA_OK) return Outcome::ok;
   if (usage_failed_) return Outcome::usage;
   if (status == LUA_ERRMEM) return Outcome::memory;

@@ -84,6 +84,7 @@ std::shared_ptr<const TapeSnapshot> Session::tape(int64_t step) const {
 void Session::choose_pass(uint64_t key) {
   impl_->control().post([this, key] { impl_->viewers().tape().choose_pass(key); });
 }
+std::shared_ptr<const StepPlan> Session::plan() const { return impl_->viewers().tape().plan(); }
 History Session::history() const { return impl_->viewers().tape().history(); }
 void Session::capture_values() { impl_->viewers().tape().capture_next(); }
 void Session::watch_statistics(bool on, int64_t every) { impl_->viewers().statistics().watch(on, every); }

@@ -22,6 +22,8 @@ void Tasks::run(std::function<void()> task) {
     const UseAutocast no_autocast(nullptr);
     CheckpointRegion* const checkpoint = std::exchange(context_.checkpoint, nullptr);
     const Guard guard = std::exchange(context_.guard, Guard::off);
+    // A task reads what it asks for: nothing waits for the end of the script's step.
+    CallQueue* const queue = std::exchange(context_.queue, nullptr);
     try {
       task();
     } catch (const std::exception& error) {
@@ -31,6 +33,7 @@ void Tasks::run(std::function<void()> task) {
     context_.module = module;
     context_.checkpoint = checkpoint;
     context_.guard = guard;
+    context_.queue = queue;
     task = nullptr;
   }
   viewers_.profile().come_back();

@@ -9,6 +9,7 @@
 
 #include "runtime/statistics/summary.h"
 #include "script/view/source_place.h"
+#include "script/view/step_plan.h"
 #include "script/view/value_slice.h"
 
 namespace lunagrad {
@@ -59,6 +60,7 @@ struct TapeSnapshot {
   std::vector<NodeInfo> nodes;
   bool failed = false;          // the run ended with an error in this step
   bool has_statistics = false;  // the nodes have summaries, of this step
+  TapePlan plan;                // of the latest step that was put off, on these nodes
 };
 
 // Names a tensor of a kept step: an output or input of a node, or the gradient of an output.

@@ -240,6 +240,18 @@ test("what cannot be sealed runs as the script, and says why", function()
   assert(seal(function(x) return x end):explain():find("^Not sealed yet"))
 end)
 
+test("explain lists the plan of a sealed function, with what is computed alone and why", function()
+  local f = seal(function(x)
+    for _ = 1, 3 do x = (x * 2 + 1):tanh():matmul(x) end
+    return x
+  end)
+  for _ = 1, 4 do f(lg.randn(8, 8)) end
+  local text = f:explain()
+  assert(text:find("Its plan: 12 calls in 6 passes over memory: 9 calls in 3 groups, 3 alone. 1.5 KiB", 1, true), text)
+  assert(text:find("\n +1.5 KiB +3x  test_sealed.lua:%d+ mul add tanh\n"), text)
+  assert(text:find("\nAlone %(not an elementwise op%): 3 calls, 768 B of results\n +768 B +3x  test_sealed.lua:%d+ matmul\n"), text)
+end)
+
 test("what changes behind a sealed function's back is found", function()
   local settings = {scale = 1}
   local f = seal(function(x) return x * settings.scale end)

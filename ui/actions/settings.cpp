@@ -65,6 +65,7 @@ Settings settings_from(const Json& json) {
   settings.script = json.value("script", "");
   settings.statistics_every = std::clamp(json.value("statistics every", 0), 0, 1000000);
   settings.tape_direction = json.value("tape direction", settings.tape_direction);
+  settings.tape_groups = json.value("tape groups", settings.tape_groups);
   if (json.contains("recent")) settings.recent = json["recent"].get<std::vector<std::string>>();
   settings.recent.resize(std::min(settings.recent.size(), kMostRecent));
   if (json.contains("keys")) settings.keys = json["keys"].get<std::map<std::string, std::string>>();
@@ -102,6 +103,7 @@ std::string settings_text(const Settings& settings) {
                {"script", settings.script},
                {"statistics every", settings.statistics_every},
                {"tape direction", settings.tape_direction},
+               {"tape groups", settings.tape_groups},
                {"recent", settings.recent},
                {"keys", settings.keys}};
   for (const auto& [name, layout] : settings.presets) json["presets"][name] = layout_json(layout);

@@ -23,6 +23,7 @@ struct Settings {
   std::string script;                       // the script that was open last
   int statistics_every = 0;                 // steps between two measured ones, 0: by their cost
   std::string tape_direction = "auto";      // of the tape's picture: "auto", "right" or "down"
+  bool tape_groups = true;                  // the tape shows what is computed together
 
   bool operator==(const Settings&) const = default;
   void remember(const std::string& script);  // at the front of `recent`

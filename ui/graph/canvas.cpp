@@ -4,21 +4,16 @@
 #include <cmath>
 #include <utility>
 
+#include "ui/graph/canvas_view.h"
 #include "ui/window/theme.h"
 
 namespace lunagrad {
 namespace {
 
-constexpr float kUnit = 15;  // height of the text at zoom 1
 constexpr float kLine = 19;  // distance between lines
 constexpr float kPadX = 13, kPadY = 6;
-constexpr float kNote = 0.85f;  // size of the small lines, relative to the title
 constexpr float kLegible =
     0.45f;  // zoom from which on texts are legible; they are drawn as large as their boxes permit
-constexpr float kTitled = 0.28f;  // zoom below which texts are omitted
-constexpr float kSmallest = 7;    // height of a text in pixels below which it is omitted, too
-constexpr float kReadable =
-    0.75f;  // relative to the body font: up to this size, texts at small zoom are drawn larger than to scale
 
 void fill(ImDrawList* list, ImVec2 min, ImVec2 max, ImU32 color) {
   list->PrimReserve(6, 4);
@@ -35,22 +30,7 @@ void thin_line(ImDrawList* list, ImVec2 a, ImVec2 b, ImU32 color) {
                    {a.x - side.x, a.y - side.y}, uv, uv, uv, uv, color);
 }
 
-bool meets(ImVec2 a_min, ImVec2 a_max, ImVec2 b_min, ImVec2 b_max) {
-  return a_max.x >= b_min.x && a_min.x <= b_max.x && a_max.y >= b_min.y && a_min.y <= b_max.y;
-}
-
 }  // namespace
-
-// Everything that one frame draws with.
-struct GraphCanvas::View {
-  ImDrawList* list;
-  const CanvasGraph& graph;
-  const Colors& colors;
-  const Marks& marks;
-  ImVec2 min, max;
-  GraphGrid::Area area;  // the same in sheet coordinates
-  const FarView* far;    // null: draw everything
-};
 
 TextMeasure::TextMeasure(const ImFont* plain, const ImFont* bold) : plain_(copy(plain)), bold_(copy(bold)) {}
 
@@ -269,6 +249,11 @@ void GraphCanvas::draw_stroke(const View& view, uint32_t s, bool marked) const {
                                  {back.x + along.y * half, back.y - along.x * half}, color);
     b = {b.x - along.x * 5 * zoom_, b.y - along.y * 5 * zoom_};
   }
+  draw_curve(view, a, b, color, width);
+}
+
+void GraphCanvas::draw_curve(const View& view, ImVec2 a, ImVec2 b, ImU32 color, float width) {
+  const GraphLayout& layout = view.graph.layout;
   if (!layout.curved || std::abs(a.x - b.x) < 1.5f || std::abs(a.y - b.y) < 1.5f) {
     view.list->AddLine(a, b, color, width);
   } else {
@@ -523,6 +508,7 @@ GraphCanvas::Click GraphCanvas::draw(const char* id, const CanvasGraph& graph, I
     if (under_mouse(low, high)) frame_there = int(f);
   }
   hovered_ = box_there;
+  if (marks.bands && zoom_ >= kFarZoom) draw_bands(view);
   draw_frames(view);
   draw_edges(view);
   draw_marked_edges(view);
@@ -530,6 +516,7 @@ GraphCanvas::Click GraphCanvas::draw(const char* id, const CanvasGraph& graph, I
     draw_far(view, visible);
   else
     for (const uint32_t box : visible) draw_box(view, int(box));
+  if (marks.bands && zoom_ >= kTitled) draw_band_labels(view);
   draw_map(view);
   list->PopClipRect();
 

@@ -89,7 +89,7 @@ int canvas_neighbour(const CanvasGraph&, int box, Direction);
 class GraphCanvas {
  public:
   struct Colors {
-    ImU32 background, grid, box, text, muted, faint, edge, highlight, selected, bad;
+    ImU32 background, grid, box, text, muted, faint, edge, highlight, selected, bad, band;
     const ImU32* palette;
   };
   // How a box is marked at the moment; the picture stays the same.
@@ -99,12 +99,19 @@ class GraphCanvas {
     bool failed = false;  // filled in the error colour, with a cross
     float heat = -1;      // 0 to 1: colour by a quantity; negative: none
   };
+  // Boxes that belong together wherever they lie: a ground behind them and along the lines between them.
+  struct Band {
+    std::vector<uint32_t> boxes, strokes;
+    std::vector<std::string> labels;  // from long to short: the first that has room is drawn
+    bool lit = false;
+  };
   struct Marks {
     int selected = -1;
     int playhead = -1;
     const std::vector<Mark>* boxes = nullptr;
     const std::vector<uint32_t>* standing_out =
         nullptr;  // outlined, failed and matched boxes: visible at small zoom, too
+    const std::vector<Band>* bands = nullptr;
     std::function<std::string(int box)>
         note;  // text instead of the line, where text is drawn; "" keeps the line
   };
@@ -144,9 +151,15 @@ class GraphCanvas {
   ImVec2 high_of(const CanvasGraph&, int box) const;
   void navigate(const CanvasGraph&, ImVec2 min, ImVec2 size, bool hovered, bool active);
   void draw_frames(const View&) const;
+  void draw_bands(const View&) const;
+  void draw_band_labels(const View&) const;
+  // `taken`: where labels lie already, as left, top, right, bottom.
+  void draw_band_label(const View&, const Band&, std::vector<ImVec4>& taken) const;
+  float around_boxes() const;  // width of a band beside a box
   void draw_edges(const View&) const;
   void draw_marked_edges(const View&);
   void draw_stroke(const View&, uint32_t stroke, bool marked) const;
+  static void draw_curve(const View&, ImVec2 from, ImVec2 to, ImU32 color, float width);
   void draw_far(const View&, const std::vector<uint32_t>& visible);
   void draw_box(const View&, int box) const;
   void draw_failure(const View&, const Mark&, ImVec2 min, ImVec2 max) const;

@@ -8,6 +8,7 @@
 
 #include "runtime/figures.h"
 #include "ui/panels/tensor_pane.h"
+#include "ui/tape/groups.h"
 #include "ui/tape/op_family.h"
 #include "ui/window/theme.h"
 #include "ui/workbench/panel.h"
@@ -185,6 +186,11 @@ class InspectorPanel final : public Panel {
         row(bench, "backward", measured_text(node.backward_ns),
             "Time of its gradient in the latest backward pass.");
       }
+      const TapeSnapshot& tape = *bench.tape().tape();
+      if (const std::string planned = planned_text(tape.plan, size_t(bench.tape().selected()));
+          !planned.empty())
+        row(bench, "plan", planned,
+            ("How steps compute the call while nobody looks. " + plan_origin(*tape.plan.plan)).c_str());
       if (!node.travelled.empty())
         row(bench, "ranks", node.travelled, "How its gradient was averaged over the ranks.");
       row(bench, "memory", bytes_figure(double(node.bytes)), "Memory of its outputs.");

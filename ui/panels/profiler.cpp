@@ -9,8 +9,10 @@
 #include "runtime/io/atomic_file.h"
 #include "runtime/trace.h"
 #include "ui/base/counted.h"
+#include "ui/panels/profile/groups.h"
 #include "ui/panels/profile/ranks.h"
 #include "ui/panels/profile/timeline.h"
+#include "ui/tape/groups.h"
 #include "ui/tape/op_family.h"
 #include "ui/window/theme.h"
 #include "ui/workbench/links.h"
@@ -21,12 +23,13 @@ namespace {
 
 constexpr size_t kLastSteps = 8;
 
-enum View { kOps, kLines, kModules, kTimeline, kMemory, kRanks };
-constexpr const char* kViews[] = {"Operations", "Lines", "Modules", "Timeline", "Memory", "Ranks"};
+enum View { kOps, kLines, kModules, kGroups, kTimeline, kMemory, kRanks };
+constexpr const char* kViews[] = {"Operations", "Lines", "Modules", "Groups", "Timeline", "Memory", "Ranks"};
 constexpr const char* kViewHelp[] = {
     "Time of each operation. Click a row to highlight its nodes on the tape.",
     "Time of each source line, gradients included. Click a row to go to the line.",
     "Time of each module. Click a row to highlight its nodes on the tape.",
+    "Calls that are computed in one pass over memory while nobody looks, and why others are not.",
     "Operations of the last steps over time, with threads, data loader and device. Wheel: zoom. Drag: pan. "
     "Double-click: all.",
     "Memory of the last step by purpose. Wheel: zoom. Drag: pan. Double-click: all.",
@@ -91,6 +94,7 @@ class ProfilerPanel final : public Panel {
     }
     if (chosen_ == kRanks)
       return ranks_view_.draw(bench, *ranks_, scope_ == kLast ? 1 : kLastSteps, scope_ == kAll);
+    if (chosen_ == kGroups) return groups_view_.draw(bench, bench.session().plan(), view_->steps);
     draw_summary(bench);
     if (chosen_ == kTimeline)
       draw_spans(bench);
@@ -233,6 +237,14 @@ class ProfilerPanel final : public Panel {
     flow(text);
     text_in(theme().faint, "%s", text);
     bench.description().add_last("profiler.measured", text);
+    if (const std::shared_ptr<const StepPlan> plan = bench.session().plan()) {
+      const std::string put_off = "Put off: " + count_figure(plan->calls) + " calls in " +
+                                  count_figure(plan->passes) + " passes, " + bytes_figure(plan->bytes_saved) +
+                                  " not written";
+      text_in(theme().muted, "%s", put_off.c_str());
+      bench.description().add_last("profiler.put_off", put_off);
+      explain((plan_summary(*plan) + ". " + plan_origin(*plan)).c_str());
+    }
     for (const ProfileFallback& missing : view_->fallbacks) {
       std::snprintf(text, sizeof text, "%s ran on the CPU %s: %s", missing.op.c_str(),
                     counted(missing.calls, "time").c_str(), missing.reason.c_str());
@@ -537,6 +549,7 @@ class ProfilerPanel final : public Panel {
   std::shared_ptr<const ProfileView> view_;
   std::shared_ptr<const RankProfile> ranks_;  // null: a run of one process, or nothing measured
   RanksView ranks_view_;
+  GroupsView groups_view_;
   ProfileTables tables_;
   std::vector<size_t> rows_;  // of the table, in the displayed order
   std::string said_;

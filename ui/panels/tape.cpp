@@ -10,8 +10,10 @@
 #include "runtime/figures.h"
 #include "ui/base/counted.h"
 #include "ui/base/redraw.h"
-#include "ui/panels/tape_export_menu.h"
-#include "ui/panels/tape_marks.h"
+#include "ui/panels/tape/choices.h"
+#include "ui/panels/tape/export_menu.h"
+#include "ui/panels/tape/marks.h"
+#include "ui/tape/groups.h"
 #include "ui/tape/legend.h"
 #include "ui/tape/op_family.h"
 #include "ui/widgets/value_view.h"
@@ -65,7 +67,8 @@ class TapePanel final : public Panel {
   }
 
   void draw_tools(Workbench& bench) override {
-    ImGui::SetNextItemWidth(std::clamp(ImGui::GetContentRegionAvail().x - em(11), em(4), em(12)));
+    const float others = button_width("Groups") + em(11.4f);
+    ImGui::SetNextItemWidth(std::clamp(ImGui::GetContentRegionAvail().x - others, em(4), em(12)));
     if (focus_search_) ImGui::SetKeyboardFocusHere();
     focus_search_ = false;
     ImGui::InputTextWithHint("##search", "search", search_, sizeof search_);
@@ -83,6 +86,8 @@ class TapePanel final : public Panel {
       focus_search_ = true;
     }
     const std::string text = find_.summary(tape->nodes.size(), tape->step, bench.tape().former());
+    ImGui::SameLine(0, em(0.4f));
+    draw_group_switch(bench, tape->plan.plan.get());
     ImGui::SameLine();
     ImGui::AlignTextToFramePadding();
     text_in(theme().muted, "%s", text.c_str());
@@ -138,8 +143,8 @@ class TapePanel final : public Panel {
 
   static GraphCanvas::Colors colors() {
     const Theme& t = theme();
-    return {t.canvas, t.grid,    t.panel,  t.text, t.muted,        t.faint,
-            t.faint,  t.warning, t.accent, t.bad,  t.family.data()};
+    return {t.canvas, t.grid,    t.panel,  t.text, t.muted,  t.faint,
+            t.faint,  t.warning, t.accent, t.bad,  t.accent, t.family.data()};
   }
 
   // Takes over what changed since the last frame: another picture, a selection made elsewhere.
@@ -228,7 +233,7 @@ class TapePanel final : public Panel {
     draw_open_choice(bench, model);
     flow(em(6.5f));
     ImGui::SetNextItemWidth(em(6.5f));
-    draw_direction(bench);
+    draw_direction_choice(bench);
     flow(em(9.5f));
     ImGui::SetNextItemWidth(em(9.5f));
     draw_color_choice(bench, *model.tape());
@@ -300,27 +305,6 @@ class TapePanel final : public Panel {
     ImGui::EndCombo();
   }
 
-  static void draw_direction(Workbench& bench) {
-    static constexpr struct {
-      const char *name, *help;
-    } kDirections[] = {{"auto", "Left to right if the panel is wider than high, otherwise top to bottom."},
-                       {"right", "Left to right."},
-                       {"down", "Top to bottom."}};
-    std::string& chosen = bench.shell().settings().tape_direction;
-    const bool open = ImGui::BeginCombo("##direction", ("flow: " + chosen).c_str());
-    bench.description().add_last("tape.direction", bench.tape().folding().sideways ? "right" : "down");
-    if (!open) {
-      explain("The direction in which data flows.");
-      return;
-    }
-    for (const auto& one : kDirections) {
-      if (ImGui::Selectable(one.name, chosen == one.name)) chosen = one.name;
-      bench.description().add_last("tape.direction_choice", one.name);
-      explain(one.help);
-    }
-    ImGui::EndCombo();
-  }
-
   void draw_color_choice(Workbench& bench, const TapeSnapshot& tape) {
     const auto metrics = tape_metrics();
     const char* label = marks_.metric < 0 ? kLegendTitle : metrics[size_t(marks_.metric)].name;
@@ -338,42 +322,6 @@ class TapePanel final : public Panel {
     choice(kLegendTitle, -1, "The family of the op.");
     for (size_t m = 0; m < metrics.size(); ++m)
       if (known(metrics[m], tape)) choice(metrics[m].name, int(m), metrics[m].help);
-    ImGui::EndCombo();
-  }
-
-  static std::string pass_text(const PassInfo& pass) {
-    const std::string file = pass.place.file.substr(pass.place.file.find_last_of('/') + 1);
-    return (pass.inner ? "inner " : "") + pass.op + ", " + file + ":" + std::to_string(pass.place.line);
-  }
-
-  // The backward passes of the step. Passes from the same line count as one: which of them, a step decides.
-  static void draw_pass_choice(Workbench& bench, const TapeSnapshot& tape) {
-    const std::string label = tape.pass < 0 ? "forward" : pass_text(tape.passes[size_t(tape.pass)]);
-    // The list and the tooltip have the file, for which the button has no room.
-    std::string brief = label;
-    if (tape.pass >= 0) {
-      const PassInfo& pass = tape.passes[size_t(tape.pass)];
-      brief = pass.op + ", line " + std::to_string(pass.place.line);
-    }
-    const bool open = ImGui::BeginCombo("##pass", brief.c_str());
-    bench.description().add_last("tape.pass", label);
-    if (!open) {
-      explain((label +
-               "\nWhich backward pass of the step is shown: at first that of the outer loss. A pass is "
-               "inner if a later one goes through the gradients that it made.")
-                  .c_str());
-      return;
-    }
-    if (ImGui::Selectable("outer loss")) bench.live_session().choose_pass(0);
-    bench.description().add_last("tape.pass_choice", "outer loss");
-    for (size_t i = 0; i < tape.passes.size(); ++i) {
-      const PassInfo& pass = tape.passes[i];
-      const std::string text = pass_text(pass) + ", " + counted(int64_t(pass.nodes), "node");
-      ImGui::PushID(int(i));
-      if (ImGui::Selectable(text.c_str(), int(i) == tape.pass)) bench.live_session().choose_pass(pass.key);
-      bench.description().add_last("tape.pass_choice", text);
-      ImGui::PopID();
-    }
     ImGui::EndCombo();
   }
 
@@ -429,10 +377,14 @@ class TapePanel final : public Panel {
       marks.playhead = int(picture.box_of[bench.tape().tree()->execution[size_t(player_.position())]]);
     marks.boxes = &marks_.boxes();
     marks.standing_out = &marks_.standing_out();
+    marks.bands = &marks_.bands();
     if (marks_.any_notes(find_)) marks.note = [&](int box) { return marks_.note(picture, find_, box); };
     using Visit = std::function<void(int, ImVec2, ImVec2)>;
     Visit on_box, on_frame;
     if (bench.description().enabled()) {
+      for (const GraphCanvas::Band& band : marks_.bands())
+        if (!band.boxes.empty())
+          bench.description().add_last("tape.computed_together", band.labels[0] + (band.lit ? " lit" : ""));
       on_box = [&](int box, ImVec2 min, ImVec2 max) {
         std::string text = marks_.described(picture, find_, box);
         if (box == marks.selected) text += " selected";
@@ -521,7 +473,9 @@ class TapePanel final : public Panel {
     const ImVec2 corner{sheet_min_.x, sheet_max_.y};
     const float width = sheet_max_.x - corner.x;
     sheet_max_.y += legend_height(width);
-    const std::string text = marks_.metric < 0 ? draw_family_legend(picture.canvas, corner, width)
+    const bool groups = std::any_of(marks_.bands().begin(), marks_.bands().end(),
+                                    [](const GraphCanvas::Band& band) { return !band.boxes.empty(); });
+    const std::string text = marks_.metric < 0 ? draw_family_legend(picture.canvas, groups, corner, width)
                                                : draw_heat_legend(tape_metrics()[size_t(marks_.metric)],
                                                                   marks_.scale(), corner, width);
     bench.description().add("tape.legend", text, corner, sheet_max_);
@@ -548,6 +502,8 @@ class TapePanel final : public Panel {
       if (!node.module.empty()) ImGui::TextUnformatted(node.module.c_str());
       for (const OperandInfo& output : node.outputs)
         ImGui::TextUnformatted((output.name + " " + shape_text(output.shape) + " " + output.dtype).c_str());
+      if (const std::string planned = planned_text(bench.tape().tape()->plan, item.index); !planned.empty())
+        text_in(theme().muted, "%s", planned.c_str());
       if (marks_.boxes()[box].failed)
         text_in(theme().bad, marks_.failed_after() ? "The last operation before the error that ended the run."
                                                    : "The run ended with an error here.");

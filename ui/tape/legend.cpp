@@ -12,7 +12,7 @@ namespace {
 struct Entry {
   std::string name;
   ImU32 color;
-  bool pile = false;
+  bool pile = false, band = false;
 };
 
 float pad() { return em(0.5f); }
@@ -22,17 +22,18 @@ float text_width(const std::string& text) { return ImGui::CalcTextSize(text.c_st
 float entry_width(const Entry& entry) { return swatch() + text_width(entry.name) + 3 * pad(); }
 
 // Families are bits of `shown`.
-std::vector<Entry> entries(uint32_t shown, bool piles) {
+std::vector<Entry> entries(uint32_t shown, bool piles, bool groups) {
   std::vector<Entry> found;
   for (size_t f = 0; f < theme().family.size(); ++f)
     if (shown >> f & 1) found.push_back({op_family_name(OpFamily(f)), theme().family[f]});
+  if (groups) found.push_back({"computed together", theme().accent, false, true});
   if (piles) found.push_back({"closed modules", theme().family[size_t(OpFamily::other)], true});
   return found;
 }
 
 int rows(float width) {
   float all = pad() + text_width("...");  // as draw_family_legend counts
-  for (const Entry& entry : entries(~0u, true)) all += entry_width(entry);
+  for (const Entry& entry : entries(~0u, true, true)) all += entry_width(entry);
   return all < width ? 1 : 2;
 }
 
@@ -40,14 +41,14 @@ int rows(float width) {
 
 float legend_height(float width) { return float(rows(width)) * line_height() + em(0.25f); }
 
-std::string draw_family_legend(const CanvasGraph& graph, ImVec2 corner, float width) {
+std::string draw_family_legend(const CanvasGraph& graph, bool groups, ImVec2 corner, float width) {
   const float behind = em(0.15f), left = corner.x + pad(), right = corner.x + width;
   const int last = rows(width) - 1;
   ImDrawList* list = ImGui::GetWindowDrawList();
   ImVec2 at{left, corner.y + em(0.2f)};
   int row = 0;
   std::string text;
-  for (const Entry& entry : entries(graph.colors_used, graph.piles)) {
+  for (const Entry& entry : entries(graph.colors_used, graph.piles, groups)) {
     text += text.empty() ? entry.name : ", " + entry.name;
     if (row > last) continue;
     const float reserved = row == last ? text_width("...") : 0;
@@ -61,7 +62,8 @@ std::string draw_family_legend(const CanvasGraph& graph, ImVec2 corner, float wi
     const ImVec2 low{at.x, at.y + em(0.2f)}, high{low.x + swatch(), low.y + swatch()};
     if (entry.pile)
       list->AddRect({low.x + behind, low.y + behind}, {high.x + behind, high.y + behind}, entry.color, 2);
-    list->AddRectFilled(low, high, entry.color, 2);
+    list->AddRectFilled(low, high, entry.band ? blend(theme().canvas, entry.color, 0.18f) : entry.color, 2);
+    if (entry.band) list->AddRect(low, high, blend(theme().canvas, entry.color, 0.55f), 2);
     list->AddText({high.x + pad(), at.y}, theme().muted, entry.name.c_str());
     at.x += entry_width(entry);
   }

@@ -12,8 +12,9 @@ namespace lunagrad {
 // At most two rows, and the same for each tape: the sheet keeps its size when a module is opened.
 float legend_height(float width);
 
-// The op families in the picture. What does not fit is left out, with "..." in its place. Returns the names.
-std::string draw_family_legend(const CanvasGraph&, ImVec2 corner, float width);
+// The op families in the picture, and the mark of groups if it shows some. What does not fit is left out,
+// with "..." in its place. Returns the names.
+std::string draw_family_legend(const CanvasGraph&, bool groups, ImVec2 corner, float width);
 // The quantity, and the colours from its least to its greatest value.
 std::string draw_heat_legend(const TapeMetric&, const HeatScale&, ImVec2 corner, float width);
 

@@ -50,10 +50,19 @@ TEST_CASE("a run whose calls are put off has the numbers of one whose calls are 
   CHECK(train("automatic", {}).find("Plan") == std::string::npos);
   const std::string plan = train("always", {"--plan"});
   CHECK(plan.find("Plan of a step: ") != std::string::npos);
-  CHECK(plan.find("mul sub tanh mul add  train.lua:10") != std::string::npos);
+  CHECK(plan.find("train.lua:10 mul sub tanh mul add\n") != std::string::npos);
+  CHECK(plan.find("Alone (not an elementwise op): ") != std::string::npos);
   CHECK(folder.run({"runs", "diff", "eager", "automatic"}).code == 0);
   CHECK(folder.run({"runs", "diff", "eager", "always"}).code == 0);
   CHECK(read_file(folder.path() + "/eager/config.json").find("\"replay\": false") != std::string::npos);
+}
+
+TEST_CASE("--plan says when there is no step to plan") {
+  const Folder folder;
+  folder.write("plain.lua", "local lg = require 'lunagrad' print((lg.ones(2) * 2):sum():item())");
+  const Finished finished = folder.run({"run", "plain.lua", "--plan", "--progress", "none"});
+  CHECK(finished.code == 0);
+  CHECK(finished.err.find("No plan: ") != std::string::npos);
 }
 
 TEST_CASE("a queue that runs out of memory has the script's garbage collected, as a call does") {

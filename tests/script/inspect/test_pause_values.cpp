@@ -5,7 +5,9 @@
 #include <bit>
 #include <fstream>
 #include <future>
+#include <iostream>
 #include <map>
+#include <sstream>
 
 #include "tests/support/files.h"
 #include "tests/support/recorder.h"
@@ -254,16 +256,30 @@ constexpr int64_t kPauseAt = 4;
 
 TEST_CASE("every node has its values at the end of a run, bit for bit those that were captured") {
   const Folder images;
+  int with_plan = 0;
   for (const Example& example : examples(images)) {
     CAPTURE(example.file);
-    Recorder recorder;
-    recorder.session.watch_tape(true);
-    start(recorder, example, options_of(example, kPauseAt));
-    recorder.session.wait();
-    CHECK(recorder.error() == "");
-    const Seen again = everything(recorder.session);
+    const auto run = [&](bool put_off) {
+      Recorder recorder;
+      recorder.session.watch_tape(true);
+      RunOptions options = options_of(example, kPauseAt);
+      options.no_replay = !put_off;
+      options.plan = put_off;
+      std::ostringstream plan;
+      std::streambuf* const own = std::cerr.rdbuf(plan.rdbuf());
+      start(recorder, example, options);
+      recorder.session.wait();
+      std::cerr.rdbuf(own);
+      CHECK(recorder.error() == "");
+      // In a script without lg.run.steps nothing is put off.
+      if (put_off && recorder.session.plan()) CHECK(recorder.session.plan()->calls > 5);
+      with_plan += put_off && recorder.session.plan();
+      return everything(recorder.session);
+    };
+    const Seen again = run(false), put_off = run(true);
     CHECK(again.nodes > 5);
     CHECK(again.missing == "");
+    CHECK(put_off.missing == "");
 
     // The same step, captured as it ran.
     Recorder captured;
@@ -283,11 +299,17 @@ TEST_CASE("every node has its values at the end of a run, bit for bit those that
     CHECK(then.nodes == again.nodes);
     int different = 0;
     std::string which;
-    for (const auto& [name, value] : then.hashes)
+    CHECK(put_off.step == then.step);
+    REQUIRE(put_off.nodes == then.nodes);
+    for (const auto& [name, value] : then.hashes) {
       if (again.hashes.at(name) != value && different++ < 5) which += name + "\n";
+      if (put_off.hashes.at(name) != value && different++ < 5)
+        which += name + ", of a step that was put off\n";
+    }
     CAPTURE(which);
     CHECK(different == 0);
   }
+  CHECK(with_plan > 5);
 }
 
 TEST_CASE("a viewer's pause ends with a step whose large weights were copied") {

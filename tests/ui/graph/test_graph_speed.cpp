@@ -48,8 +48,8 @@ class NoWindow {
 template <class Act>
 double frame_time(GraphCanvas& canvas, const CanvasGraph& graph, Act act) {
   const Theme& t = theme();
-  const GraphCanvas::Colors colors{t.canvas, t.grid,    t.panel,  t.text, t.muted,        t.faint,
-                                   t.faint,  t.warning, t.accent, t.bad,  t.family.data()};
+  const GraphCanvas::Colors colors{t.canvas, t.grid,    t.panel,  t.text, t.muted,  t.faint,
+                                   t.faint,  t.warning, t.accent, t.bad,  t.accent, t.family.data()};
   std::vector<GraphCanvas::Mark> looks(graph.nodes.size());
   GraphCanvas::Marks marks;
   marks.selected = int(graph.nodes.size() / 2);

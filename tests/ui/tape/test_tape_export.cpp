@@ -46,7 +46,7 @@ TEST_CASE("SVG has every box and frame of the picture, with escaped texts") {
   const TapeTree tree = tape_tree(tape);
   const TapePicture picture = tape_picture(tape, tree, open_groups(tree, {}), {});
   const ImU32 palette[8] = {};
-  const std::string svg = picture_as_svg(picture.canvas, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, palette});
+  const std::string svg = picture_as_svg(picture.canvas, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, palette});
   CHECK(svg.starts_with("<svg "));
   CHECK(svg.ends_with("</svg>\n"));
   CHECK(svg.find("&lt;x&gt;&amp;") != std::string::npos);

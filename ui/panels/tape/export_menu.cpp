@@ -1,4 +1,4 @@
-#include "ui/panels/tape_export_menu.h"
+#include "ui/panels/tape/export_menu.h"
 
 #include <cstdio>
 #include <utility>

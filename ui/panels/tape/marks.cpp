@@ -1,8 +1,10 @@
-#include "ui/panels/tape_marks.h"
+#include "ui/panels/tape/marks.h"
 
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+
+#include "ui/tape/groups.h"
 
 namespace lunagrad {
 
@@ -35,8 +37,19 @@ const std::vector<int>& TapeMarks::failed_nodes(const Workbench& bench) {
 void TapeMarks::update(const Workbench& bench, const TapePicture& picture, const TapeSearch& search,
                        const TapePlayer& player) {
   const TapeModel& model = bench.tape();
-  Looks looks{picture.canvas.number, search.revision(), model.structure(), model.share(),      metric,
-              player.position(),     player.backward(), model.lit(),       failed_nodes(bench)};
+  const bool groups = bench.settings().tape_groups;
+  const int selected = model.selected();
+  Looks looks{picture.canvas.number,
+              search.revision(),
+              model.structure(),
+              model.share(),
+              metric,
+              player.position(),
+              player.backward(),
+              groups,
+              selected,
+              model.lit(),
+              failed_nodes(bench)};
   if (looks == looks_) return;
   looks_ = std::move(looks);
   if (ranked_ != model.structure()) {
@@ -68,6 +81,8 @@ void TapeMarks::update(const Workbench& bench, const TapePicture& picture, const
   for (const int node : looks_.lit) marks_[picture.box_of[size_t(node)]].lit = true;
   for (const int node : looks_.failed)
     if (size_t(node) < picture.box_of.size()) marks_[picture.box_of[size_t(node)]].failed = true;
+  bands_.clear();
+  if (groups) bands_ = group_bands(model.tape()->plan, picture, selected);
   standing_out_.clear();
   for (uint32_t b = 0; b < count; ++b)
     if (hits_[b] > 0 || marks_[b].lit || marks_[b].failed) standing_out_.push_back(b);

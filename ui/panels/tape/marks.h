@@ -20,6 +20,8 @@ class TapeMarks {
   void update(const Workbench&, const TapePicture&, const TapeSearch&, const TapePlayer&);
   const std::vector<GraphCanvas::Mark>& boxes() const { return marks_; }
   const std::vector<uint32_t>& standing_out() const { return standing_out_; }  // outlined, failed or found
+  // Of the groups of the tape's plan; none while the settings hide them.
+  const std::vector<GraphCanvas::Band>& bands() const { return bands_; }
   HeatScale scale() const { return HeatScale(values_); }
   // The text that replaces a box's second line: its quantity, or the number of hits in it. "": keeps the
   // line.
@@ -36,7 +38,8 @@ class TapeMarks {
     uint64_t picture = 0, search = 0, structure = 0;
     TapePtr tape;
     int metric = -1, position = -1;
-    bool backward = false;
+    bool backward = false, groups = false;
+    int selected = -1;  // whose group is lit
     std::vector<int> lit, failed;
     bool operator==(const Looks&) const = default;
   };
@@ -52,6 +55,7 @@ class TapeMarks {
   std::vector<uint32_t> standing_out_;
   std::vector<int> hits_;
   std::vector<double> values_;
+  std::vector<GraphCanvas::Band> bands_;
 };
 
 }  // namespace lunagrad

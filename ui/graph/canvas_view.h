@@ -1,0 +1,29 @@
+#pragma once
+// What the parts of GraphCanvas share: the view of a frame and the measures of texts. Drawing thread only.
+#include "ui/graph/canvas.h"
+
+namespace lunagrad {
+
+// Everything that one frame draws with.
+struct GraphCanvas::View {
+  ImDrawList* list;
+  const CanvasGraph& graph;
+  const Colors& colors;
+  const Marks& marks;
+  ImVec2 min, max;
+  GraphGrid::Area area;  // the same in sheet coordinates
+  const FarView* far;    // null: draw everything
+};
+
+constexpr float kUnit = 15;         // height of the text at zoom 1
+constexpr float kNote = 0.85f;      // size of the small lines, relative to the title
+constexpr float kTitled = 0.28f;    // zoom below which texts are omitted
+constexpr float kSmallest = 7;      // height of a text in pixels below which it is omitted
+constexpr float kReadable = 0.75f;  // relative to the body font: up to this size, texts at small zoom are
+                                    // drawn larger than to scale
+
+inline bool meets(ImVec2 a_min, ImVec2 a_max, ImVec2 b_min, ImVec2 b_max) {
+  return a_max.x >= b_min.x && a_min.x <= b_max.x && a_max.y >= b_min.y && a_min.y <= b_max.y;
+}
+
+}  // namespace lunagrad
