@@ -184,7 +184,7 @@ void fold_dims(const Fold& fold, Recorder& recorder) {
   arguments.results = uint32_t(kept.count);
   arguments.reduced = uint32_t(reduced.count);
   if (form.vector) count_in_vectors(reduced, fold.wide);
-  for (int d = 1; d < reduced.dims; ++d) arguments.reduced_by[d] = Divisor(reduced.size[d]);
+  for (int d = 1; d < reduced.dims; ++d) arguments.reduced_by[d] = Divisor(std::max(1u, reduced.size[d]));
   arguments.factor = fold.factor;
   arguments.exponent = fold.exponent;
   arguments.kept_dims = uint32_t(kept.dims);
