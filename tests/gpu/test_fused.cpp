@@ -3,13 +3,13 @@
 
 #include <random>
 
-#include "gpu/kernels/fused.h"
 #include "runtime/deferral/defer.h"
 #include "runtime/deferral/explain.h"
 #include "runtime/elementwise/elementwise.h"
 #include "runtime/ops.h"
 #include "runtime/tape/tape.h"
 #include "tests/gpu/compare.h"
+#include "tests/gpu/wait_for_shaders.h"
 #include "tests/support/same_bits.h"
 #include "tests/support/timing.h"
 
@@ -17,11 +17,6 @@ using namespace lunagrad;
 using namespace lunagrad::tests;
 
 namespace {
-
-struct WaitForShaders {
-  WaitForShaders() { lunagrad::gpu::wait_for_fused(true); }
-  ~WaitForShaders() { lunagrad::gpu::wait_for_fused(false); }
-};
 
 Tensor numbers(const Shape& shape, DType type) {
   return to(to(randn(shape, DType::f32, cpu_device()), type), tests::gpu());

@@ -1,10 +1,10 @@
 // Groups with folds of rows on the GPU have the bits of calls that run one by one.
 #include <doctest/doctest.h>
 
-#include "gpu/kernels/fused.h"
 #include "runtime/deferral/defer.h"
 #include "runtime/deferral/explain.h"
 #include "tests/gpu/compare.h"
+#include "tests/gpu/wait_for_shaders.h"
 #include "tests/support/row_programs.h"
 #include "tests/support/same_bits.h"
 #include "tests/support/timing.h"
@@ -13,11 +13,6 @@ using namespace lunagrad;
 using namespace lunagrad::tests;
 
 namespace {
-
-struct WaitForShaders {
-  WaitForShaders() { lunagrad::gpu::wait_for_fused(true); }
-  ~WaitForShaders() { lunagrad::gpu::wait_for_fused(false); }
-};
 
 // The calls of f put off against the same calls at once; returns the number of folds in groups.
 template <class F>
