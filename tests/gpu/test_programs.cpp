@@ -1,9 +1,9 @@
 // Random programs over all ops have the same bits on the GPU when their calls are put off.
 #include <doctest/doctest.h>
 
-#include "gpu/kernels/fused.h"
 #include "runtime/deferral/defer.h"
 #include "tests/gpu/compare.h"
+#include "tests/gpu/wait_for_shaders.h"
 #include "tests/samples/random_program.h"
 #include "tests/support/same_bits.h"
 #include "tests/support/timing.h"
@@ -12,7 +12,7 @@ namespace lunagrad::tests {
 namespace {
 
 TEST_CASE("random programs over all ops have the same bits on the GPU when their calls are put off") {
-  // Groups whose shaders are not ready run call by call: so both ways are met.
+  const WaitForShaders wait;
   size_t calls = 0, in_groups = 0;
   const unsigned programs = long_run() ? 1000 : 12;
   for (unsigned seed = 1; seed <= programs; ++seed) {
