@@ -80,6 +80,11 @@ bool BackgroundPipelines::made(const Job& job) {
   return job.state_ == Job::State::made;
 }
 
+bool BackgroundPipelines::failed(const Job& job) {
+  const std::lock_guard lock(mutex_);
+  return job.state_ == Job::State::failed;
+}
+
 VkPipeline BackgroundPipelines::take(Job& job) {
   {
     std::unique_lock lock(mutex_);

@@ -21,7 +21,8 @@ class BackgroundPipelines {
 
   class Job;  // lives as long as this object
   Job& ask(const PipelineKey&);
-  bool made(const Job&);  // ready, and not taken yet
+  bool made(const Job&);    // ready, and not taken yet
+  bool failed(const Job&);  // a thread could not create it
   // Hands the pipeline to the caller, who destroys it. Waits if a thread is creating it. Creates it here if
   // none has begun, or if that failed; throws what `Make` throws.
   VkPipeline take(Job&);

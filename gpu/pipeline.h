@@ -15,6 +15,7 @@ class Pipeline {
   Pipeline(BackgroundPipelines& background, BackgroundPipelines::Job& job, uint32_t kernel)
       : name(kernel), background_(background), job_(job) {}
   bool made() const { return handle_ || background_.made(job_); }
+  bool failed() const { return !handle_ && background_.failed(job_); }
   VkPipeline handle();  // waits until it exists; throws Error if it cannot be created
   void destroy(const PipelineMaker& maker) const noexcept { maker.destroy(handle_); }
 

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <cstdio>
 #include <deque>
 #include <mutex>
 #include <optional>
@@ -39,6 +40,14 @@ struct Shader {
   ShaderCode code;
   std::atomic<bool> ready{false};
   std::atomic<bool> failed{false};
+  std::atomic<bool> told{false};
+
+  // It cannot be used: the members run one by one, for good. Says so once.
+  void give_up(const char* why) {
+    if (!told.exchange(true))
+      std::fprintf(stderr, "vulkan: the calls of a %s run one by one: %s\n", name.c_str(), why);
+    failed = true;
+  }
 };
 
 // Compiles one shader after the other on a thread that lives while there is work.
@@ -91,8 +100,8 @@ class Library {
         job.shader->words = compile_glsl(job.shader->name, job.glsl, "");
         job.shader->code = {job.shader->name, job.shader->words};
         job.shader->ready = true;
-      } catch (const Error&) {
-        job.shader->failed = true;  // the members run one by one, for good
+      } catch (const Error& error) {
+        job.shader->give_up(error.what());
       }
       lock.lock();
       done_.notify_all();
@@ -348,10 +357,12 @@ FusedRun run_fused(const CallGroup& group, Recorder& recorder) {
   if (!as_seen.fits()) return FusedRun::never;
   const FusedShape& shape = as_seen.shape();
   const bool wait = waits;
-  const Shader& shader = library().get(shape, wait);
+  Shader& shader = library().get(shape, wait);
   if (!shader.ready) return FusedRun::later;
   Pipeline& pipeline = recorder.pipelines.get(shader.code, {});
-  if (!wait && !pipeline.made()) return FusedRun::later;
+  if (wait) recorder.pipelines.finish_background();
+  if (pipeline.failed()) shader.give_up("the driver made no pipeline of their shader");
+  if (!pipeline.made()) return FusedRun::later;
   uint32_t groups;
   if (shape.along) {
     const uint64_t side = 256 / shape.along;

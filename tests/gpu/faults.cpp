@@ -15,7 +15,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 std::atomic<uint64_t> calls = 0, submissions = 0, failing_call = 0, failing_submission = 0;
-std::atomic<bool> failed = false;
+std::atomic<bool> failed = false, pipelines_fail = false;
 std::atomic<Clock::duration> failed_at{};
 
 std::mutex holding;
@@ -44,6 +44,7 @@ struct Call<Tag, VkResult(VKAPI_PTR*)(Arguments...)> {
   static inline VkResult(VKAPI_PTR* real)(Arguments...) = nullptr;
   static VKAPI_ATTR VkResult VKAPI_CALL call(Arguments... arguments) {
     if (Tag::makes_pipelines()) wait_while_held();
+    if (Tag::makes_pipelines() && pipelines_fail) return Tag::result();
     return fails(Tag::submits()) ? Tag::result() : real(arguments...);
   }
 };
@@ -117,6 +118,8 @@ void fail_submission(uint64_t at) {
   submissions = 0;
   failing_submission = at;
 }
+
+void fail_pipelines(bool on) { pipelines_fail = on; }
 
 void hold_pipelines(bool on) {
   const std::lock_guard lock(holding);

@@ -16,6 +16,9 @@ void fail_submission(uint64_t at);
 bool call_failed();  // whether a call failed since fail_call() or fail_submission()
 double seconds_since_failure();
 
+// Every pipeline that is made while this is on fails.
+void fail_pipelines(bool on);
+
 // While on, threads that create a pipeline wait until it is off, at most 10 s.
 void hold_pipelines(bool on);
 bool held_too_long();
