@@ -25,8 +25,9 @@ std::string function_of(const FusedMember& member, size_t i) {
   const RowText& row = kRowTexts[use.row];
   const char* const type = row.boolean ? "bool" : "T";
   return text("struct P", i, " {\n", *row.fields ? row.fields : "  int none;\n", "};\n", type, " f", i, "(",
-              parameters_of(use, row_traits(use.row).arity), ", P", i, " p) {\n  return ",
-              use.gradient < 0 ? row.value : row.gradients[use.gradient], ";\n}\n");
+              parameters_of(use, row_traits(use.row).arity), ", P", i, " p) {\n  precise const ", type,
+              " result = ", use.gradient < 0 ? row.value : row.gradients[use.gradient],
+              ";\n  return result;\n}\n");
 }
 
 // "P2(n3, int(n4))"

@@ -106,6 +106,7 @@ std::string fused_elements_glsl(const FusedShape& shape) {
 
 std::string signature(const FusedShape& shape) {
   std::string key;
+  key.reserve(6 + shape.members.size() * (9 + 4 * std::size(FusedMember{}.operands)));
   const auto add = [&](auto value) { key.push_back(char(value)); };
   add(shape.vector);
   add(shape.dims), add(shape.along), add(shape.along >> 8), add(shape.turns), add(shape.turns >> 8);

@@ -213,6 +213,12 @@ bool is_special(const Row& row) {
   return false;
 }
 
+// The body of a function that returns the expression. `precise` keeps the driver from contracting its
+// products and sums: it could do so in the kernel of a group (fused_pieces.cpp) and not in that of the op.
+std::string returning(const char* type, const std::string& expression) {
+  return std::string(" {\n  precise const ") + type + " result = " + expression + ";\n  return result;\n}\n";
+}
+
 std::string source(const Row& row, Numbers numbers, bool divides) {
   const size_t arity = row.gradients.size();
   const bool boolean = row.result == "bool";
@@ -240,17 +246,17 @@ std::string source(const Row& row, Numbers numbers, bool divides) {
   if (numbers == Numbers::floats && is_special(row)) out << "#define HAS_SPECIAL\n";
   out << "#include \"vocabulary.glsl\"\n\n";
   out << "struct Params {\n" << (row.fields.empty() ? "  int none;\n" : row.fields) << "};\n\n";
-  out << (boolean ? "bool" : "T") << " row(" << arguments(arity) << ", Params p) {\n  return "
-      << translated(row.value) << ";\n}\n";
-  out << (boolean ? "bool" : "T") << " value(T v0, T v1, T v2, Params p) {\n  return row("
+  const char* const type = boolean ? "bool" : "T";
+  out << type << " row(" << arguments(arity) << ", Params p)" << returning(type, translated(row.value));
+  out << type << " value(T v0, T v1, T v2, Params p) {\n  return row("
       << (arity == 1   ? "v0"
           : arity == 2 ? "v0, v1"
                        : "v0, v1, v2")
       << ", p);\n}\n";
   if (has_gradient) {
     for (size_t i = 0; i < arity; ++i)
-      out << "T gradient_" << i << "(T g, " << arguments(arity) << ", T y, Params p) {\n  return "
-          << translated(row.gradients[i]) << ";\n}\n";
+      out << "T gradient_" << i << "(T g, " << arguments(arity) << ", T y, Params p)"
+          << returning("T", translated(row.gradients[i]));
     out << "T gradient(uint i, T v0, T v1, T v2, T v3, T v4, Params p) {\n";
     const char* operands = arity == 1 ? "v0, v1, v2" : arity == 2 ? "v0, v1, v2, v3" : "v0, v1, v2, v3, v4";
     for (size_t i = 0; i + 1 < arity; ++i)

@@ -155,6 +155,10 @@ class Group {
       : launch_(launch), rows_(rows), out_(whole_of(group, rows)) {
     shape_.vector = (rows.columns ? rows.columns : out_.numel()) % 4 == 0;
     find_walks(group);
+    shape_.members.reserve(group.members.size());
+    addresses_.reserve(2 * group.members.size());
+    in_fours_.reserve(2 * group.members.size());
+    numbers_.reserve(2 * group.members.size());
     for (size_t i = 0; i < group.members.size(); ++i) add(group.members[i], rows.members[i]);
     shape_.addresses = uint8_t(addresses_.size());
     shape_.numbers = uint8_t(numbers_.size());

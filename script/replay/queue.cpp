@@ -8,9 +8,11 @@ namespace lunagrad {
 namespace {
 
 // The model of a step's gain, in ns. A result that stays in a group is neither written nor read again. On the
-// CPU a group takes longer to prepare than a call.
-constexpr double kPlan = 900, kPutOff = 150;  // of a step, and of each of its calls
-constexpr uint64_t kCached = 512 << 10;       // bytes of results that stay in the caches of a CPU
+// CPU a group takes longer to prepare than a call. On a GPU the calls are planned, and found again by their
+// group's shader, while the device waits for them.
+constexpr double kPlan = 900;                              // of a step
+constexpr double kPutOffOnCpu = 150, kPutOffOnGpu = 1000;  // of each of its calls
+constexpr uint64_t kCached = 512 << 10;  // bytes of results that stay in the caches of a CPU
 constexpr double kByteInCache = 0.02, kByteInMemory = 0.1, kByteOnGpu = 0.001;
 constexpr double kJoinOnCpu = -150, kJoinOnGpu = 2000;  // of a call that joined a group
 constexpr int kStepsBetweenTrials = 200;
@@ -36,7 +38,8 @@ void Trials::judge(const QueueReport& report, bool on_cpu) {
       gain += double(call.bytes) * (!on_cpu                 ? kByteOnGpu
                                     : call.bytes <= kCached ? kByteInCache
                                                             : kByteInMemory);
-  if (gain < kPlan + kPutOff * double(report.calls.size() - report.at_once)) eager_ = kStepsBetweenTrials;
+  const double put_off = double(report.calls.size() - report.at_once);
+  if (gain < kPlan + put_off * (on_cpu ? kPutOffOnCpu : kPutOffOnGpu)) eager_ = kStepsBetweenTrials;
 }
 
 StepQueue& queue_of(Edge& state) {

@@ -60,6 +60,8 @@ local workloads = {
     return training(net, lg.rand(64, 1, 28, 28), labels(64, 10), F.cross_entropy)
   end,
 }
+-- Those of `lunagrad bench` on a GPU: "mlp step", "gpt step bf16".
+for _, row in ipairs(require "lunagrad.bench_device") do workloads[row[1]] = row[3] end
 
 lg.manual_seed(1)
 local step = workloads[name]()

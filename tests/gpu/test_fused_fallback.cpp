@@ -55,8 +55,9 @@ TEST_CASE("a group without a pipeline runs its members one by one and says so on
     }
     fail_pipelines(false);
   });
-  CHECK(told == "vulkan: the calls of a group of mul exp2 sub mul run one by one: the driver made no "
-                "pipeline of their shader\n");
+  CHECK(told ==
+        "vulkan: the calls of a group of mul exp2 sub mul run one by one: the driver made no "
+        "pipeline of their shader\n");
 }
 
 }  // namespace
