@@ -5,32 +5,92 @@
 namespace lunagrad {
 namespace {
 
+// What a parameter says about the rows.
+enum class Form : uint8_t {
+  dims,    // the dims that are folded
+  ending,  // the sizes of the last dims, which are folded
+  groups,  // how many rows the second dim is divided into, with all dims after it
+  classes  // nothing: classes lie along the second dim, or the only one
+};
+
 struct Known {
   const Op* op;
   RowFold::Kind kind;
-  int dims_at;  // the parameter with the dims
+  int param = 0;
+  uint32_t whole = 1;  // as in RowFold
+  Form form = Form::dims;
 };
 
 const Known* find_known(const Op& op) {
   using Kind = RowFold::Kind;
   static const Known all[] = {
-      {find_op("sum"), Kind::sum, 0},           {find_op("mean"), Kind::sum, 0},
-      {find_op("prod"), Kind::product, 0},      {find_op("amax"), Kind::largest, 0},
-      {find_op("amin"), Kind::smallest, 0},     {find_op("var"), Kind::moments, 0},
-      {find_op("std"), Kind::moments, 0},       {find_op("_norm"), Kind::squares, 1},
-      {find_op("softmax"), Kind::map, 0},       {find_op("log_softmax"), Kind::map, 0},
-      {find_op("_softmax_grad"), Kind::map, 0}, {find_op("_log_softmax_grad"), Kind::map, 0},
+      {find_op("sum"), Kind::sum},
+      {find_op("mean"), Kind::sum},
+      {find_op("prod"), Kind::product},
+      {find_op("amax"), Kind::largest},
+      {find_op("amin"), Kind::smallest},
+      {find_op("var"), Kind::moments},
+      {find_op("std"), Kind::moments},
+      {find_op("_norm"), Kind::squares, 1},
+      {find_op("_logsumexp"), Kind::value},
+      {find_op("_cumsum"), Kind::map},
+      {find_op("softmax"), Kind::map},
+      {find_op("log_softmax"), Kind::map},
+      {find_op("_softmax_grad"), Kind::map, 0, 3},
+      {find_op("_log_softmax_grad"), Kind::map, 0, 3},
+      {find_op("layer_norm"), Kind::map, 0, 1, Form::ending},
+      {find_op("rms_norm"), Kind::map, 0, 1, Form::ending},
+      {find_op("group_norm"), Kind::map, 0, 1, Form::groups},
+      {find_op("_layer_norm_grad"), Kind::map, 0, 3, Form::ending},
+      {find_op("_rms_norm_grad"), Kind::map, 0, 3, Form::ending},
+      {find_op("_group_norm_grad"), Kind::map, 0, 3, Form::groups},
+      {find_op("_cross_entropy_grad"), Kind::map, 0, 2, Form::classes},
   };
   for (const Known& known : all)
     if (known.op == &op) return &known;
   return nullptr;
 }
 
-uint32_t mask_of(const Call& call, int at) {
-  const Value& dims = call.params[size_t(at)];
-  const Shape& shape = call.input(0).shape();
-  if (dims.kind == Value::Kind::integer) return dim_mask(call.op->name, std::span(&dims.i, 1), shape);
-  return dim_mask(call.op->name, dims.list, shape);
+// The rows of x that are folded. False: a kept dim lies inside of a folded one.
+bool find_rows(const Call& call, const Known& known, const Tensor& x, RowFold& fold) {
+  const Value& param = call.params[size_t(known.param)];
+  if (known.form == Form::groups) {
+    fold.rows = x.size(0) * param.i;
+    fold.columns = x.numel() / fold.rows;
+    return true;
+  }
+  uint32_t mask = 0;
+  if (known.form == Form::classes)
+    mask = x.ndim() > 1 ? 2 : 1;
+  else if (known.form == Form::ending)
+    mask = ((1u << param.list.size()) - 1) << (x.ndim() - param.list.size());
+  else if (param.kind == Value::Kind::integer)
+    mask = dim_mask(call.op->name, std::span(&param.i, 1), x.shape());
+  else
+    mask = dim_mask(call.op->name, param.list, x.shape());
+  fold.rows = fold.columns = 1;
+  bool inner = true;  // no kept dim of more than one element lies inside
+  for (int d = x.ndim() - 1; d >= 0; --d) {
+    const int64_t size = x.shape()[d];
+    if (size == 1) continue;
+    const bool folded = mask >> d & 1;
+    if (folded && !inner) return false;
+    inner = inner && folded;
+    (folded ? fold.columns : fold.rows) *= size;
+  }
+  return true;
+}
+
+// Whether operands that have all elements are alike, and the others can be read as they lie.
+bool operands_fit(const Call& call, uint32_t whole, const Tensor& x) {
+  for (size_t k = 0; k < call.in.size(); ++k) {
+    const Tensor& operand = call.in[k];
+    const bool has_rows = whole >> k & 1;
+    if (!operand.defined() && !has_rows) continue;
+    if (operand.is_number() || !operand.is_contiguous()) return false;
+    if (has_rows && (operand.dtype() != x.dtype() || !(operand.shape() == x.shape()))) return false;
+  }
+  return true;
 }
 
 // Parameters of var and std, as in ops/reduce.cpp.
@@ -43,28 +103,22 @@ double degrees_of_freedom(const Call& call, int64_t count) {
 
 }  // namespace
 
+uint32_t operands_with_rows(const Op& op) {
+  const Known* const known = find_known(op);
+  return known ? known->whole : 0;
+}
+
 RowFold row_fold(const Call& call) {
   RowFold fold;
-  if (call.op->family != OpFamily::reduction && call.op->family != OpFamily::normalization) return fold;
+  const OpFamily family = call.op->family;
+  if (family != OpFamily::reduction && family != OpFamily::normalization && family != OpFamily::loss)
+    return fold;
   const Known* const known = find_known(*call.op);
   if (!known) return fold;
-  const Tensor& x = call.input(0);
-  if (!is_floating(x.dtype()) || x.numel() == 0) return fold;
-  for (const Tensor& operand : call.in)
-    if (operand.is_number() || !operand.is_contiguous() || !(operand.shape() == x.shape()) ||
-        operand.dtype() != x.dtype())
-      return fold;
-  const uint32_t mask = mask_of(call, known->dims_at);
-  fold.rows = fold.columns = 1;
-  bool inner = true;  // no kept dim of more than one element lies inside
-  for (int d = x.ndim() - 1; d >= 0; --d) {
-    const int64_t size = x.shape()[d];
-    if (size == 1) continue;
-    const bool folded = mask >> d & 1;
-    if (folded && !inner) return {};
-    inner = inner && folded;
-    (folded ? fold.columns : fold.rows) *= size;
-  }
+  fold.whole = known->whole;
+  const Tensor& x = whole_operand(call, fold);
+  if (!is_floating(x.dtype()) || x.numel() == 0 || !operands_fit(call, fold.whole, x)) return fold;
+  if (!find_rows(call, *known, x, fold)) return {};
   fold.kind = known->kind;
   if (fold.kind == RowFold::Kind::moments) {
     fold.divisor = degrees_of_freedom(call, fold.columns);

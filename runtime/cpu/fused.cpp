@@ -9,7 +9,7 @@
 #include "runtime/cpu/fused_operand.h"
 #include "runtime/cpu/parallel.h"
 #include "runtime/cpu/reduce.h"
-#include "runtime/cpu/softmax.h"
+#include "runtime/cpu/row_kernel.h"
 #include "runtime/cpu/workspace.h"
 #include "runtime/row_fold.h"
 
@@ -48,38 +48,16 @@ Fold fold_of(RowFold::Kind kind) {
   }
 }
 
-// The kernels of rows that become other rows, by type.
-struct RowMap {
-  const Op* op;
-  void (*f32)(const float* const* in, int64_t n, float* out);
-  void (*f64)(const double* const* in, int64_t n, double* out);
-};
-const RowMap& row_map(const Op& op) {
-#define LUNAGRAD_MAP(name, ...)                                          \
-  {                                                                      \
-    find_op(#name), [](auto in, int64_t n, float* out) { __VA_ARGS__; }, \
-        [](auto in, int64_t n, double* out) { __VA_ARGS__; }             \
-  }
-  static const RowMap all[] = {
-      LUNAGRAD_MAP(softmax, softmax_row(in[0], n, out)),
-      LUNAGRAD_MAP(log_softmax, log_softmax_row(in[0], n, out)),
-      LUNAGRAD_MAP(_softmax_grad, softmax_grad_row(in[0], in[1], n, out)),
-      LUNAGRAD_MAP(_log_softmax_grad, log_softmax_grad_row(in[0], in[1], n, out)),
-  };
-#undef LUNAGRAD_MAP
-  return *std::find_if(std::begin(all), std::end(all), [&](const RowMap& map) { return map.op == &op; });
-}
-
 struct Member {
-  RowWork work;  // kernel null: a cast, a fold or a map
+  RowWork work;  // kernel null: a cast or a fold
   RowFold fold;  // kind none: elementwise
   bool row;      // the result has one element for each row
   int operands = 0;
   FusedOperand in[kMostRowOperands];
-  const RowMap* map = nullptr;
-  DType type;                 // of the result
-  char* out = nullptr;        // null: the result stays in a buffer
-  int64_t item = 0;           // bytes of an element of the result
+  std::unique_ptr<RowKernel> rows;  // of RowFold::by_kernel
+  DType type;                       // of the result
+  char* out = nullptr;              // null: the result stays in a buffer
+  int64_t item = 0;                 // bytes of an element of the result
   BlockCopy store = nullptr;  // from the kernel's type to the result's; null: the kernel writes the result
   int64_t buffer = 0;         // of results that have no memory: where it begins
   bool whole;                 // the buffer has all elements of some rows, not a block
@@ -106,14 +84,20 @@ class Fused {
     const int64_t grain = std::max<int64_t>(kBlock, kElementwiseGrain / int64_t(members_.size()));
     const auto run_parts = [this](int64_t begin, int64_t end, int64_t step) {
       const Workspace<char> memory(buffer_bytes_and_conversions());
-      for (int64_t at = begin; at < end; at += step) run_part({at, std::min(step, end - at)}, memory.data());
+      for (int64_t at = begin; at < end; at += step) {
+        context().check_stop();
+        run_part({at, std::min(step, end - at)}, memory.data());
+      }
     };
     if (!columns_)
       return parallel_for(count_, grain, [&](int64_t begin, int64_t end) { run_parts(begin, end, kBlock); });
     if (divided_) return run_divided_rows();
-    parallel_for(count_ / columns_, iterations_in(grain, columns_), [&](int64_t begin, int64_t end) {
-      run_parts(begin * columns_, end * columns_, rows_together() * columns_);
+    const int64_t block = block_ * columns_;
+    parallel_for((count_ + block - 1) / block, iterations_in(grain, block), [&](int64_t begin, int64_t end) {
+      run_parts(begin * block, std::min(count_, end * block), rows_together() * columns_);
     });
+    for (const Member& member : members_)
+      if (member.rows) member.rows->finish();
   }
 
  private:
@@ -171,11 +155,13 @@ class Fused {
     member.type = out.dtype();
     member.item = int64_t(item_size(out.dtype()));
     if (member.fold) {
-      member.work.type = call.input(0).dtype();
-      if (member.fold.maps())
-        member.map = &row_map(*call.op);
-      else
+      member.work.type = whole_operand(call, member.fold).dtype();
+      if (member.fold.by_kernel()) {
+        member.rows = row_kernel(call);
+        block_ = std::max(block_, member.rows->block());
+      } else {
         folders_[i].emplace(fold_of(member.fold.kind), member.work.type, member.fold.rows, columns_);
+      }
     } else if (is_cast(*call.op)) {
       member.work.type = member.work.result = out.dtype();
     } else {
@@ -184,6 +170,7 @@ class Fused {
     }
     member.operands = int(call.in.size());
     for (int k = 0; k < member.operands; ++k) {
+      if (member.fold && !(member.fold.whole >> k & 1)) continue;
       const int from = given.from[size_t(k)];
       const Tensor& x = call.in[size_t(k)];
       const bool as_is = x.defined() && readable_as(x.dtype(), member.work.type) &&
@@ -263,8 +250,8 @@ class Fused {
           compute(members_[size_t(i)], at, std::min(kBlock, end - at), part, memory);
       for (const int i : stage.rows) {
         const Member& member = members_[size_t(i)];
-        if (member.map)
-          map(member, part, memory);
+        if (member.rows)
+          run_rows(member, part, memory);
         else if (member.fold)
           fold(i, part, memory);
         else
@@ -278,18 +265,18 @@ class Fused {
                        : x.data + part.begin * x.item;
   }
 
-  void map(const Member& member, const Part& part, char* memory) const {
-    const auto run = [&]<class T>(void (*kernel)(const T* const*, int64_t, T*)) {
-      const T* in[2];
+  void run_rows(const Member& member, const Part& part, char* memory) const {
+    const char* in[kMostRowOperands] = {};
+    for (int k = 0; k < member.operands; ++k)
+      if (member.fold.whole >> k & 1) in[k] = find_rows(member.in[k], part, memory);
+    const int64_t first = part.begin / columns_, elements = member.row ? 1 : columns_;  // of a row's result
+    char* const out = result_of(member, first * elements, part, memory);
+    for (int64_t row = 0; row < part.count / columns_; ++row) {
+      const void* at[kMostRowOperands] = {};
       for (int k = 0; k < member.operands; ++k)
-        in[k] = reinterpret_cast<const T*>(find_rows(member.in[k], part, memory));
-      T* const out = reinterpret_cast<T*>(result_of(member, part.begin, part, memory));
-      for (int64_t at = 0; at < part.count; at += columns_) {
-        const T* const row[2] = {in[0] + at, member.operands > 1 ? in[1] + at : nullptr};
-        kernel(row, columns_, out + at);
-      }
-    };
-    member.type == DType::f64 ? run(member.map->f64) : run(member.map->f32);
+        if (in[k]) at[k] = in[k] + row * columns_ * member.in[k].item;
+      member.rows->run(first + row, at, out + row * elements * member.item);
+    }
   }
 
   void fold(int i, const Part& part, char* memory) const {
@@ -396,6 +383,8 @@ class Fused {
   int64_t count_;    // elements of the largest results
   int64_t columns_;  // of a row; 0: the group folds no rows
   bool divided_;
+  // Rows in order on one thread. Kernels that need it choose it by the shape of the rows, so they agree.
+  int64_t block_ = 1;
   std::vector<Member> members_;
   std::vector<std::optional<RowFolder>> folders_;  // of the members that fold
   Small<Stage, 2> stages_;
@@ -411,7 +400,7 @@ bool can_fuse(const Call& call) {
   if (elementwise_use(*call.op)) return row_work(call).kernel;
   const RowFold fold = row_fold(call);
   if (!fold || fold.columns == 1) return false;
-  if (fold.maps() && (fold.divided() || is_half(out.dtype()))) return false;
+  if (fold.by_kernel() && (fold.divided() || is_half(out.dtype()))) return false;
   const int64_t count = fold.rows * fold.columns;
   return fold.divided() ? count >= kFewRows * kLongestRow
                         : fold.rows >= kFewRows || count <= kFewRowsElements;

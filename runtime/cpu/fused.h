@@ -6,8 +6,8 @@ namespace lunagrad {
 struct Call;
 struct CallGroup;
 
-// Whether the call may be a member: an elementwise row, its gradient or a cast, with a contiguous result, or
-// a fold of rows that is not divided.
+// Whether the call may be a member: an elementwise row, its gradient or a cast, with a contiguous result, a
+// fold of rows, or a call with a kernel of rows (row_kernel.h).
 bool can_fuse(const Call&);
 void run_fused(const CallGroup&);
 

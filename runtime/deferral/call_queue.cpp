@@ -100,7 +100,7 @@ void CallQueue::put(const Call& call, Device& device) {
   queued.call.aliases = call.aliases;
   take_operands(queued, call.in, call.out);
   queued.in_place = writes_in_place(queued.call);
-  queued.fuses = !queued.in_place && call.out.size() == 1 && device.fuses(queued.call);
+  queued.fuses = !queued.in_place && !call.out.empty() && device.fuses(queued.call);
   if (calls_.size() >= kMostCalls || is_large()) compute();
 }
 
@@ -175,8 +175,8 @@ std::vector<uint8_t> CallQueue::find_alive() const {
 void CallQueue::run_unit(Unit unit, const Plan& plan) {
   const bool together = unit.size() > 1 && gains_together(unit, calls_);
   for (const uint32_t i : unit) {
-    if (together && !plan.stored[i]) continue;
-    for (const Tensor& y : calls_[i].call.out) y.storage().keep_promise();
+    const Operands& results = calls_[i].call.out;
+    for (size_t k = together && !plan.stored[i]; k < results.size(); ++k) results[k].storage().keep_promise();
     if (!together) run_alone(calls_[i]);
   }
   if (!together) return;

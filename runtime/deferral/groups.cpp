@@ -72,6 +72,19 @@ bool reads_result(const Tensor& x, const Tensor& y, const Call& of, const Space&
          repeats_along_rows(x, y, result.shape(), space.columns);
 }
 
+// Why a call whose op may take rows is no member of a group. Null: its op never does, or writes in place.
+const char* why_no_rows(const QueuedCall& queued) {
+  const Call& call = queued.call;
+  if (queued.in_place || (!operands_with_rows(*call.op) && call.op->family != OpFamily::reduction))
+    return nullptr;
+  const RowFold fold = row_fold(call);
+  if (!fold) return "its operands hold no whole rows, one after the other";
+  if (call.output().numel() == 0) return "it makes sums over rows alone";
+  if (fold.by_kernel() && !queued.device->is_cpu())
+    return "groups on this device have no kernel for its rows";
+  return "its rows are few and long, or groups have no kernel for its type";
+}
+
 class Planner {
  public:
   Planner(std::span<const QueuedCall> calls, const std::vector<uint8_t>& alive)
@@ -173,12 +186,20 @@ class Planner {
       if (needs & bit(unit)) needs |= needs_[unit];
   }
 
+  // The open units that make the elements or rows which the call reads.
+  Mask makers_of(const Call& call, const RowFold& fold) const {
+    Mask makers = 0;
+    for (size_t k = 0; k < call.in.size(); ++k)
+      if (in_memory(call.in[k]) && (!fold || fold.whole >> k & 1))
+        makers |= writers_[call.in[k].storage().place];
+    return makers;
+  }
+
   // The open group that the call joins: the newest that makes an operand of it and takes it. -1: none, and
   // why the newest does not.
   int group_to_join(const Call& call, const RowFold& fold, const char*& why) const {
     why = "no other elementwise call joins it";
-    Mask makers = 0;
-    for_reads(call, [&](uint32_t at) { makers |= writers_[at]; });
+    Mask makers = makers_of(call, fold);
     const char* first = nullptr;
     while (makers) {
       int newest = std::countr_zero(makers);
@@ -205,20 +226,24 @@ class Planner {
       return "the group is full";
     Space space = group.space;
     if (fold) space.columns = fold.columns;
-    if (!reads_in_order(call, unit, space)) return "it reads its operand in another order";
+    if (!reads_in_order(call, fold, unit, space)) return "it reads its operand in another order";
     if (needs_beside(call, bit(unit)) & bit(unit)) return "another operand is made from its group's results";
     return nullptr;
   }
 
-  // Whether the call reads the results of the group's members as they are made in this space.
-  bool reads_in_order(const Call& call, int unit, const Space& space) const {
+  // Whether the call reads the results of the group's members as they are made in this space. What it reads
+  // beside whole rows must be there before.
+  bool reads_in_order(const Call& call, const RowFold& fold, int unit, const Space& space) const {
     const auto fits = [&](const Tensor& x) {
       return std::any_of(open_[unit].calls.begin(), open_[unit].calls.end(),
                          [&](uint32_t i) { return reads_result(x, calls_[i].call.output(), call, space); });
     };
-    return std::all_of(call.in.begin(), call.in.end(), [&](const Tensor& x) {
-      return !in_memory(x) || !(writers_[x.storage().place] & bit(unit)) || fits(x);
-    });
+    for (size_t k = 0; k < call.in.size(); ++k) {
+      const Tensor& x = call.in[k];
+      if (!in_memory(x) || !(writers_[x.storage().place] & bit(unit))) continue;
+      if ((fold && !(fold.whole >> k & 1)) || !fits(x)) return false;
+    }
+    return true;
   }
 
   // Operands of the call that no open unit makes.
@@ -234,15 +259,14 @@ class Planner {
   }
 
   // Makes another group that makes an operand of the call part of its group.
-  void merge_makers(const Call& call, int unit) {
-    Mask makers = 0;
-    for_reads(call, [&](uint32_t at) { makers |= writers_[at]; });
+  void merge_makers(const Call& call, const RowFold& fold, int unit) {
+    Mask makers = makers_of(call, fold);
     for (makers &= ~bit(unit); makers; makers &= makers - 1) {
       const int other = std::countr_zero(makers);
-      if (open_[other].joins && can_merge(call, unit, other)) merge(unit, other);
+      if (open_[other].joins && can_merge(call, fold, unit, other)) merge(unit, other);
     }
   }
-  bool can_merge(const Call& call, int unit, int other) const {
+  bool can_merge(const Call& call, const RowFold& fold, int unit, int other) const {
     const Open &a = open_[unit], &b = open_[other];
     const Mask both = bit(unit) | bit(other);
     if ((needs_[unit] | needs_[other]) & both || needs_beside(call, both) & both) return false;
@@ -251,8 +275,8 @@ class Planner {
     if (&calls_[a.calls[0]].call.output().device() != &calls_[b.calls[0]].call.output().device())
       return false;
     const Space space = joined(a.space, b.space);
-    return space.count && !why_other_space(call, row_fold(call), space) &&
-           reads_in_order(call, unit, space) && reads_in_order(call, other, space);
+    return space.count && !why_other_space(call, fold, space) && reads_in_order(call, fold, unit, space) &&
+           reads_in_order(call, fold, other, space);
   }
   void merge(int unit, int other) {
     Open &its = open_[unit], &gone = open_[other];
@@ -280,7 +304,8 @@ class Planner {
   static const char* why_other_space(const Call& call, const RowFold& fold, const Space& space) {
     const Tensor& y = call.output();
     if (fold) {
-      if (call.input(0).numel() != space.count) return "it folds a tensor of another shape than its group's";
+      if (fold.rows * fold.columns != space.count)
+        return "it folds a tensor of another shape than its group's";
       if (space.columns && space.columns != fold.columns)
         return "it folds rows of another length than its group";
       return nullptr;
@@ -292,7 +317,7 @@ class Planner {
   void place(uint32_t i) {
     const Call& call = calls_[i].call;
     if (!calls_[i].fuses) {
-      if (call.op->family == OpFamily::reduction) plan_.why_alone[i] = "it folds no whole rows here";
+      plan_.why_alone[i] = why_no_rows(calls_[i]);
       if (!direct_needs(call)) return emit({&i, 1});
       return add(open_unit(), i);
     }
@@ -300,11 +325,11 @@ class Planner {
     int unit = group_to_join(call, fold, plan_.why_alone[i]);
     if (unit < 0) {
       unit = open_unit();
-      const Tensor& whole = fold ? call.input(0) : call.output();
+      const Tensor& whole = fold ? whole_operand(call, fold) : call.output();
       open_[unit].space = {whole.shape(), whole.numel()};
       open_[unit].joins = true;
     } else {
-      merge_makers(call, unit);
+      merge_makers(call, fold, unit);
     }
     if (fold) open_[unit].space.columns = fold.columns;
     add(unit, i);
@@ -400,7 +425,7 @@ CallGroup group_of(Unit unit, std::span<const QueuedCall> calls, const Plan& pla
     const Call& call = calls[i].call;
     const RowFold fold = row_fold(call);
     if (fold) space.columns = fold.columns;
-    space.count = std::max(space.count, fold ? call.input(0).numel() : call.output().numel());
+    space.count = std::max(space.count, fold ? fold.rows * fold.columns : call.output().numel());
   }
   for (const uint32_t i : unit) {
     CallGroup::Member member{&calls[i].call, {}, plan.stored[i] != 0};

@@ -2,7 +2,8 @@
 // Plans calls that were put off: which are needed, which are computed together, and in which order.
 // Elementwise calls form a group when each reads a result of another and all results have one shape;
 // the group then passes over memory once. Folds of rows (row_fold.h) may be members too: their values, and
-// what is computed of these, have one element for each row, and the group is computed row after row. Every
+// what is computed of these, have one element for each row, and the group is computed row after row. A member
+// may have sums over rows beside its first result, which are there when the group ends. Every
 // member computes and rounds as it does alone, so the bits are the same. Pure functions of the calls; one
 // thread.
 #include <cstdint>

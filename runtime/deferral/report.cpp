@@ -48,8 +48,9 @@ void QueueReport::add(const QueuedCall& queued, bool in_group, bool is_stored, u
     return;
   }
   const char* const reason = in_group ? nullptr : why ? why : why_apart(queued);
-  calls.push_back({queued.call.op, queued.line, queued.backward, is_stored, units, queued.result,
-                   bytes_of(queued.call), unit_ticks, reason});
+  const uint64_t bytes = is_stored ? bytes_of(queued.call) : queued.call.output().nbytes();
+  calls.push_back({queued.call.op, queued.line, queued.backward, is_stored, units, queued.result, bytes,
+                   unit_ticks, reason});
 }
 
 void QueueReport::add_at_once(const Call& call, const char* why) {

@@ -16,8 +16,8 @@ struct QueueReport {
     bool stored;      // false: the result never left its group
     uint32_t unit;    // equal for the members of a group; counts from 0
     uint64_t result;  // id of the tensor that the script or the tape got; 0: of none
-    uint64_t bytes;   // of the results
-    uint64_t ticks;   // that the unit took; on a GPU until it was submitted
+    uint64_t bytes;  // of the results; of one that never left its group, without the sums over rows beside it
+    uint64_t ticks;  // that the unit took; on a GPU until it was submitted
     const char* why;  // the call was computed alone; null: it is a member of a group
   };
   std::vector<Done> calls;  // in the order in which they ran

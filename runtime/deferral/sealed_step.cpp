@@ -49,7 +49,7 @@ SealedStep::SealedStep(const Recording& recording, const std::vector<Use>& kept)
     for (const Use& part : recorded.in) queued.call.in.push_back(tensor_of(part));
     for (const Use& part : recorded.out) queued.call.out.push_back(tensor_of(part));
     queued.in_place = writes_in_place(queued.call);
-    queued.fuses = !queued.in_place && queued.call.out.size() == 1 && queued.device->fuses(queued.call);
+    queued.fuses = !queued.in_place && !queued.call.out.empty() && queued.device->fuses(queued.call);
     written_.push_back(recorded.written);
     if (recorded.draw >= 0) random_calls_.emplace_back(uint32_t(calls_.size() - 1), recorded.draw);
   }

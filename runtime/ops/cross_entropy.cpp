@@ -9,6 +9,7 @@
 #include "runtime/cpu/rows.h"
 #include "runtime/cpu/softmax.h"
 #include "runtime/ops/blank.h"
+#include "runtime/ops/by_rows.h"
 #include "runtime/ops/dense.h"
 #include "runtime/ops/families.h"
 #include "runtime/ops/flops.h"
@@ -130,31 +131,52 @@ void fused_cpu(const Call& call) {
 // factor k of the row: dx_c = k ((1 - s) w_y + s / C sum w) p_c - k s / C w_c, and at the label less k (1 -
 // s) w_y.
 template <class T>
-void fused_backward(const Call& call) {
-  const Labelled<T> data(call, call.input(1), call.input(2), call.has(4) ? call.input(4) : Tensor());
-  const Tensor g = in_order(call.input(0)), lse = in_order(call.input(3));
-  const Reduction reduction = reduction_of(call, kReductionAt);
-  const double divisor = reduction == Reduction::mean ? data.total_weight() : 1;
-  const double share = data.smoothing / double(data.split.size);
-  for_rows(data.split, std::array{static_cast<const T*>(data.input.template data<T>())},
-           call.output().data<T>(), [&](int64_t row, const auto& in, T* out) {
-             const int64_t n = data.split.size;
-             if (data.skips(row)) {
-               std::memset(out, 0, size_t(n) * sizeof(T));
-               return;
-             }
-             const double k = double(g.data<T>()[reduction == Reduction::none ? row : 0]) / divisor;
-             const int64_t label = data.labels[size_t(row)];
-             const double at_label = k * (1 - data.smoothing) * data.weight_of(label);
-             scaled_exp_row(in[0], double(lse.data<T>()[row]), at_label + k * share * data.weight_sum, n,
-                            out);
-             if (data.smoothing > 0)
-               for (int64_t c = 0; c < n; ++c) out[c] -= T(k * share * data.weight_of(c));
-             out[label] -= T(at_label);
-           });
-}
+class CrossEntropyGrad final : public RowKernel {
+ public:
+  explicit CrossEntropyGrad(const Call& call)
+      : RowKernel(call.input(2).numel(), call.input(1).size(class_dim(call.input(1).shape()))),
+        data_(call, call.input(1), call.input(2), call.has(4) ? call.input(4) : Tensor()),
+        g_(in_order(call.input(0))),
+        lse_(in_order(call.input(3))),
+        reduction_(reduction_of(call, kReductionAt)),
+        divisor_(reduction_ == Reduction::mean ? data_.total_weight() : 1),
+        share_(data_.smoothing / double(columns())) {}
+
+  void run(int64_t row, const void* const* in, void* out) const override {
+    const int64_t n = columns();
+    T* const dx = static_cast<T*>(out);
+    if (data_.skips(row)) {
+      std::memset(dx, 0, size_t(n) * sizeof(T));
+      return;
+    }
+    const double k = double(g_.data<T>()[reduction_ == Reduction::none ? row : 0]) / divisor_;
+    const int64_t label = data_.labels[size_t(row)];
+    const double at_label = k * (1 - data_.smoothing) * data_.weight_of(label);
+    scaled_exp_row(static_cast<const T*>(in[1]), double(lse_.data<T>()[row]),
+                   at_label + k * share_ * data_.weight_sum, n, dx);
+    if (data_.smoothing > 0)
+      for (int64_t c = 0; c < n; ++c) dx[c] -= T(k * share_ * data_.weight_of(c));
+    dx[label] -= T(at_label);
+  }
+
+  // The gradient for logits of any strides, whose classes may lie in the middle.
+  void run_all(T* dx) const {
+    for_rows(data_.split, std::array{static_cast<const T*>(data_.input.template data<T>())}, dx,
+             [&](int64_t row, const auto& x, T* out) {
+               const void* const in[] = {nullptr, x[0]};
+               run(row, in, out);
+             });
+  }
+
+ private:
+  Labelled<T> data_;
+  Tensor g_, lse_;
+  Reduction reduction_;
+  double divisor_, share_;
+};
 void fused_grad_cpu(const Call& call) {
-  call.input(1).dtype() == DType::f64 ? fused_backward<double>(call) : fused_backward<float>(call);
+  const auto run = [&]<class T>() { CrossEntropyGrad<T>(call).run_all(call.output().data<T>()); };
+  call.input(1).dtype() == DType::f64 ? run.template operator()<double>() : run.template operator()<float>();
 }
 void fused_grad_shape(Call& call) { call.emit(call.input(1).shape(), call.input(1).dtype()); }
 const Op kFusedGrad{.name = "_cross_entropy_grad",
@@ -387,6 +409,11 @@ const Op kNllLoss{.name = "nll_loss",
 Tensor cross_entropy(const Tensor& input, const Tensor& target, const CrossEntropyOptions& options) {
   return apply1(kCrossEntropy, {input, target, options.weight},
                 {options.ignore_index, int(options.reduction), options.label_smoothing});
+}
+
+std::span<const RowKernelMaker> class_loss_row_kernels() {
+  static const RowKernelMaker all[] = {row_kernel_maker<CrossEntropyGrad>(kFusedGrad)};
+  return all;
 }
 
 std::span<const Op* const> class_loss_ops() {

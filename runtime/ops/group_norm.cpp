@@ -2,10 +2,11 @@
 // Ulyanov, Vedaldi, Lempitsky, 2016.
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "runtime/cpu/channel_norm.h"
 #include "runtime/cpu/norm.h"
-#include "runtime/cpu/parallel.h"
+#include "runtime/ops/by_rows.h"
 #include "runtime/ops/dense.h"
 #include "runtime/ops/families.h"
 #include "runtime/ops/flops.h"
@@ -13,22 +14,17 @@
 namespace lunagrad {
 namespace {
 
-constexpr int64_t kGrain = 8192;  // elements
+// Positions of the parameters.
+enum Param { kGroups, kEps, kInputWanted };
 
-// The input as batch x groups x channels of a group x size.
+// The input, batch x groups x channels of a group x size; a row is a group of an item.
 struct Groups {
   int64_t batch, count, channels, size = 1;
   Groups(const Shape& x, int64_t groups) : batch(x[0]), count(groups), channels(x[1] / groups) {
     for (int d = 2; d < x.size(); ++d) size *= x[d];
   }
+  int64_t rows() const { return batch * count; }
   int64_t elements() const { return channels * size; }  // of one group
-  // Calls f(group, its first element, its first channel) for each group of each item, on all threads.
-  template <class F>
-  void for_groups(F&& f) const {
-    parallel_for(batch * count, iterations_in(kGrain, elements()), [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) f(i, i * elements(), i % count * channels);
-    });
-  }
 };
 
 template <class T>
@@ -56,37 +52,36 @@ void group_norm_shape(Call& call) {
 }
 
 template <class T>
-void forward(const Call& call) {
-  const Tensor x = in_order(call.input(0));
-  const Tensor weight = call.has(1) ? in_order(call.input(1)) : Tensor();
-  const Tensor bias = call.has(2) ? in_order(call.input(2)) : Tensor();
-  const Groups groups(x.shape(), call.integer(0));
-  const T* const w = weight.defined() ? weight.data<T>() : nullptr;
-  const T* const b = bias.defined() ? bias.data<T>() : nullptr;
-  const double eps = call.real(1);
-  groups.for_groups([&](int64_t, int64_t first, int64_t channel) {
-    const T* const in = x.data<T>() + first;
-    T* const out = call.output().data<T>() + first;
-    if (groups.size == 1)
-      return layer_norm_row(groups.channels, in, w ? w + channel : nullptr, b ? b + channel : nullptr, eps,
-                            out);
-    const Moments<T> m(groups.elements(), in, eps);
-    for (int64_t c = 0; c < groups.channels; ++c) {
-      const T scale = T(m.rstd * (w ? double(w[channel + c]) : 1)), shift = b ? b[channel + c] : T(0);
-      const int64_t at = c * groups.size;
-      normalize_stretch(false, groups.size, in + at, &m.mean, &scale, &shift, out + at);
+class GroupNorm final : public RowKernel {
+ public:
+  explicit GroupNorm(const Call& call) : GroupNorm(call, {call.input(0).shape(), call.integer(kGroups)}) {}
+
+  void run(int64_t row, const void* const* in, void* out) const override {
+    const T* const x = static_cast<const T*>(in[0]);
+    T* const y = static_cast<T*>(out);
+    const int64_t channel = row % groups_.count * groups_.channels;
+    const T *const w = weight_ ? weight_ + channel : nullptr, *const b = bias_ ? bias_ + channel : nullptr;
+    if (groups_.size == 1) return layer_norm_row(groups_.channels, x, w, b, eps_, y);
+    const Moments<T> m(columns(), x, eps_);
+    for (int64_t c = 0; c < groups_.channels; ++c) {
+      const T scale = T(m.rstd * (w ? double(w[c]) : 1)), shift = b ? b[c] : T(0);
+      const int64_t at = c * groups_.size;
+      normalize_stretch(false, groups_.size, x + at, &m.mean, &scale, &shift, y + at);
     }
-  });
-}
-void group_norm_cpu(const Call& call) {
-  call.input(0).dtype() == DType::f64 ? forward<double>(call) : forward<float>(call);
-}
+  }
 
-// --- gradients, with r = 1 / sqrt(variance + eps) of a group of m elements and A = sum w g, B = sum w g (x -
-// mean)
-//   over it:  dx = w r g - r A / m - (x - mean) r^3 B / m,  dw = sum of r g (x - mean),  db = sum of g ---
+ private:
+  GroupNorm(const Call& call, const Groups& groups)
+      : RowKernel(groups.rows(), groups.elements()),
+        groups_(groups),
+        weight_(data_or_null<T>(call, 1)),
+        bias_(data_or_null<T>(call, 2)),
+        eps_(call.real(kEps)) {}
 
-enum GradParam { kGroups, kEps, kInputWanted };
+  Groups groups_;
+  const T *weight_, *bias_;
+  double eps_;
+};
 
 void grad_shape(Call& call) {
   const Tensor& x = call.input(1);
@@ -96,58 +91,70 @@ void grad_shape(Call& call) {
   }
 }
 
-// Adds one group to the gradients of the weights and biases of its channels, and writes its dx unless that is
-// null.
+// With r = 1 / sqrt(variance + eps) of a group of m elements and A = sum w g, B = sum w g (x - mean) over it:
+//   dx = w r g - r A / m - (x - mean) r^3 B / m,  dw = sum of r g (x - mean),  db = sum of g
 template <class T>
-void group_gradients(const Groups& groups, const T* g, const T* x, const T* w, double eps, T* dx, T* dweight,
-                     T* dbias) {
-  if (groups.size == 1) return layer_norm_grad_row(groups.channels, g, x, w, eps, dx, dweight, dbias);
-  const int64_t m = groups.elements();
-  const Moments<T> moments(m, x, eps);
-  const double r = moments.rstd;
-  double a = 0, b = 0;
-  for (int64_t c = 0; c < groups.channels; ++c) {
-    double dots[2] = {};
-    dot_stretch(groups.size, g + c * groups.size, x + c * groups.size, moments.mean, dots);
-    dweight[c] = T(r * dots[1]);
-    dbias[c] = T(dots[0]);
-    a += (w ? double(w[c]) : 1) * dots[0];
-    b += (w ? double(w[c]) : 1) * dots[1];
-  }
-  const T slope = T(-r * r * r * b / double(m)), rest = T(-r * a / double(m));
-  for (int64_t c = 0; dx && c < groups.channels; ++c) {
-    const T scale = T(r * (w ? double(w[c]) : 1));
-    const int64_t at = c * groups.size;
-    normalize_grad_stretch(false, groups.size, g + at, x + at, &moments.mean, &scale, &slope, &rest, dx + at);
-  }
-}
+class GroupNormGrad final : public RowKernel {
+ public:
+  explicit GroupNormGrad(const Call& call)
+      : GroupNormGrad(call, {call.input(1).shape(), call.integer(kGroups)}) {}
 
-template <class T>
-void backward_cpu(const Call& call) {
-  const Tensor g = in_order(call.input(0)), x = in_order(call.input(1));
-  const Tensor weight = call.has(2) ? in_order(call.input(2)) : Tensor();
-  const Groups groups(x.shape(), call.integer(kGroups));
-  const int64_t channels = x.size(1);
-  T* const dx = call.flag(kInputWanted) ? call.output(0).data<T>() : nullptr;
-  const T* const w = weight.defined() ? weight.data<T>() : nullptr;
-  // Each item has its own sums first, so that the results do not depend on the number of threads.
-  std::vector<T> parts(size_t(2 * groups.batch * channels), T(0));
-  T* const dbias = parts.data() + groups.batch * channels;
-  groups.for_groups([&](int64_t i, int64_t first, int64_t channel) {
-    const int64_t at = i * groups.channels;
-    group_gradients(groups, g.data<T>() + first, x.data<T>() + first, w ? w + channel : nullptr,
-                    call.real(kEps), dx ? dx + first : nullptr, parts.data() + at, dbias + at);
-  });
-  for (int output = 1; output <= 2; ++output) {
-    if (!call.flag(kInputWanted + output)) continue;
-    std::vector<double> sums(size_t(channels), 0.0);
-    sum_columns(groups.batch, channels, channels, output == 1 ? parts.data() : dbias, sums.data());
-    std::copy(sums.begin(), sums.end(), call.output(output).data<T>());
+  void run(int64_t row, const void* const* in, void* out) const override {
+    const T *const g = static_cast<const T*>(in[0]), *const x = static_cast<const T*>(in[1]);
+    T* const dx = static_cast<T*>(out);
+    const T* const w = weight_ ? weight_ + row % groups_.count * groups_.channels : nullptr;
+    T *const dweight = sums(1) + row * groups_.channels, *const dbias = sums(2) + row * groups_.channels;
+    if (groups_.size == 1) return layer_norm_grad_row(groups_.channels, g, x, w, eps_, dx, dweight, dbias);
+    const int64_t m = columns(), size = groups_.size;
+    const Moments<T> moments(m, x, eps_);
+    const double r = moments.rstd;
+    double a = 0, b = 0;
+    for (int64_t c = 0; c < groups_.channels; ++c) {
+      double dots[2] = {};
+      dot_stretch(size, g + c * size, x + c * size, moments.mean, dots);
+      dweight[c] = T(r * dots[1]);
+      dbias[c] = T(dots[0]);
+      a += (w ? double(w[c]) : 1) * dots[0];
+      b += (w ? double(w[c]) : 1) * dots[1];
+    }
+    const T slope = T(-r * r * r * b / double(m)), rest = T(-r * a / double(m));
+    for (int64_t c = 0; dx && c < groups_.channels; ++c) {
+      const T scale = T(r * (w ? double(w[c]) : 1));
+      const int64_t at = c * size;
+      normalize_grad_stretch(false, size, g + at, x + at, &moments.mean, &scale, &slope, &rest, dx + at);
+    }
   }
-}
-void grad_cpu(const Call& call) {
-  call.input(1).dtype() == DType::f64 ? backward_cpu<double>(call) : backward_cpu<float>(call);
-}
+
+  void finish() const override {
+    const int64_t channels = groups_.count * groups_.channels;
+    for (int result = 1; result <= 2; ++result) {
+      if (!call_.flag(kInputWanted + result)) continue;
+      std::vector<double> totals(size_t(channels), 0.0);
+      sum_columns(groups_.batch, channels, channels, sums(result), totals.data());
+      std::copy(totals.begin(), totals.end(), call_.output(result).data<T>());
+    }
+  }
+
+ private:
+  GroupNormGrad(const Call& call, const Groups& groups)
+      : RowKernel(groups.rows(), groups.elements()),
+        call_(call),
+        groups_(groups),
+        weight_(data_or_null<T>(call, 2)),
+        eps_(call.real(kEps)),
+        sums_(Tensor::empty({2, groups.rows(), groups.channels}, call.input(1).dtype())) {
+    std::fill_n(sums_.data<T>(), sums_.numel(), T(0));
+  }
+
+  // Of each item, the sums for that result, so that the totals do not depend on the number of threads.
+  T* sums(int result) const { return sums_.data<T>() + (result - 1) * rows() * groups_.channels; }
+
+  const Call& call_;
+  Groups groups_;
+  const T* weight_;
+  double eps_;
+  Tensor sums_;
+};
 
 // As those of layer_norm (norm.cpp).
 double group_norm_flops(const Call& call) { return (5 + call.has(1) + call.has(2)) * elements(call.in[0]); }
@@ -165,7 +172,7 @@ const Op kGrad{.name = "_group_norm_grad",
                           {"weight_wanted", ParamKind::boolean, true},
                           {"bias_wanted", ParamKind::boolean, true}},
                .shape = grad_shape,
-               .cpu = grad_cpu,
+               .cpu = run_by_rows,
                .half_through_f32 = true,
                .family = OpFamily::normalization,
                .flops = {grad_flops,
@@ -201,7 +208,7 @@ const Op kGroupNorm{.name = "group_norm",
                     .inputs = {{"input"}, {"weight", true}, {"bias", true}},
                     .params = {{"num_groups", ParamKind::integer, {}}, {"eps", ParamKind::real, 1e-5}},
                     .shape = group_norm_shape,
-                    .cpu = group_norm_cpu,
+                    .cpu = run_by_rows,
                     .vjp = group_norm_vjp,
                     .reads = {{.inputs = 7}},
                     .compose = group_norm_compose,
@@ -278,6 +285,12 @@ Tensor instance_norm(const Tensor& x, const Tensor& running_mean, const Tensor& 
                      double eps) {
   return apply1(kInstanceNorm, {x, running_mean, running_var, weight, bias},
                 {use_input_stats, momentum, eps});
+}
+
+std::span<const RowKernelMaker> group_norm_row_kernels() {
+  static const RowKernelMaker all[] = {row_kernel_maker<GroupNorm>(kGroupNorm),
+                                       row_kernel_maker<GroupNormGrad>(kGrad)};
+  return all;
 }
 
 std::span<const Op* const> group_norm_ops() {

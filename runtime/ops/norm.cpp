@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "runtime/cpu/parallel.h"
+#include "runtime/ops/by_rows.h"
 #include "runtime/ops/dense.h"
 #include "runtime/ops/families.h"
 #include "runtime/ops/flops.h"
@@ -15,15 +16,6 @@ namespace lunagrad {
 namespace {
 
 constexpr int64_t kGrain = 8192;  // elements
-
-// Rows of the normalized dims, contiguous.
-struct Rows {
-  int64_t count = 1, size = 1;
-  Rows(const Shape& shape, int normalized) {
-    for (int d = 0; d < shape.size(); ++d) (d < shape.size() - normalized ? count : size) *= shape[d];
-  }
-  int64_t grain() const { return iterations_in(kGrain, size); }
-};
 
 // Positions of the parameters.
 constexpr int kShapeAt = 0, kEpsAt = 1, kWantedAt = 2;
@@ -51,30 +43,35 @@ double eps_of(const Value& eps, DType dtype) {
   return dtype == DType::f64 ? std::numeric_limits<double>::epsilon() : std::numeric_limits<float>::epsilon();
 }
 
-template <bool centred>
-void norm_cpu(const Call& call) {
-  const Tensor x = in_order(call.input(0));
-  const Tensor weight = call.has(1) ? in_order(call.input(1)) : Tensor();
-  const Tensor bias = centred && call.has(2) ? in_order(call.input(2)) : Tensor();
-  const Rows rows(x.shape(), call.list(kShapeAt).size());
-  const double eps = eps_of(call.params[kEpsAt], x.dtype());
-  const auto run = [&]<class T>() {
-    const T* const in = x.data<T>();
-    const T* const w = weight.defined() ? weight.data<T>() : nullptr;
-    const T* const b = bias.defined() ? bias.data<T>() : nullptr;
-    T* const out = call.output().data<T>();
-    parallel_for(rows.count, rows.grain(), [&](int64_t begin, int64_t end) {
-      for (int64_t r = begin; r < end; ++r) {
-        const int64_t at = r * rows.size;
-        if constexpr (centred)
-          layer_norm_row(rows.size, in + at, w, b, eps, out + at);
-        else
-          rms_norm_row(rows.size, in + at, w, eps, out + at);
-      }
-    });
-  };
-  x.dtype() == DType::f64 ? run.template operator()<double>() : run.template operator()<float>();
+int64_t columns_of(const Call& call) { return numel(call.list(kShapeAt)); }
+int64_t rows_of(const Call& call, const Tensor& x) {
+  int64_t rows = 1;
+  for (int d = 0; d < x.ndim() - call.list(kShapeAt).size(); ++d) rows *= x.size(d);
+  return rows;
 }
+
+template <class T, bool centred>
+class Norm final : public RowKernel {
+ public:
+  explicit Norm(const Call& call)
+      : RowKernel(rows_of(call, call.input(0)), columns_of(call)),
+        weight_(data_or_null<T>(call, 1)),
+        bias_(data_or_null<T>(call, 2)),
+        eps_(eps_of(call.params[kEpsAt], call.input(0).dtype())) {}
+
+  void run(int64_t, const void* const* in, void* out) const override {
+    const T* const x = static_cast<const T*>(in[0]);
+    T* const y = static_cast<T*>(out);
+    if constexpr (centred)
+      layer_norm_row(columns(), x, weight_, bias_, eps_, y);
+    else
+      rms_norm_row(columns(), x, weight_, eps_, y);
+  }
+
+ private:
+  const T *weight_, *bias_;
+  double eps_;
+};
 
 // Outputs: gradients of input, weight and, for layer_norm, bias; those that are not wanted are empty.
 void norm_grad_shape(Call& call) {
@@ -85,59 +82,61 @@ void norm_grad_shape(Call& call) {
   }
 }
 
-template <bool centred, class T>
-void norm_grad(const Call& call) {
-  const Tensor g = in_order(call.input(0)), x = in_order(call.input(1));
-  const Tensor weight = call.has(2) ? in_order(call.input(2)) : Tensor();
-  const Rows rows(x.shape(), call.list(kShapeAt).size());
-  const double eps = eps_of(call.params[kEpsAt], x.dtype());
-  const int64_t n = rows.size;
-  const bool sums = call.flag(kWantedAt + 1) || (centred && call.flag(kWantedAt + 2));
-
-  // Sums over rows are computed for each block and then added in order, so that they do not depend on the
-  // number of threads.
-  int64_t blocks = std::clamp<int64_t>(rows.count / rows.grain(), 1, 4 * thread_count());
-  if (sums) blocks = std::clamp<int64_t>(blocks, 1, std::max<int64_t>(1, rows.count / 16));
-  const int64_t per_block = (rows.count + blocks - 1) / blocks;
-  const Tensor partial = Tensor::empty(sums ? Shape{blocks, 2, n} : Shape{0}, x.dtype());
-  const auto wanted = [&](int output, T* data) { return call.flag(kWantedAt + output) ? data : nullptr; };
-  T* const dx = wanted(0, call.output(0).data<T>());
-  const T* const w = weight.defined() ? weight.data<T>() : nullptr;
-
-  parallel_for(blocks, 1, [&](int64_t begin, int64_t end) {
-    for (int64_t block = begin; block < end; ++block) {
-      T* const dweight = wanted(1, partial.data<T>() + block * 2 * n);
-      T* const dbias = centred ? wanted(2, partial.data<T>() + (block * 2 + 1) * n) : nullptr;
-      if (dweight) std::fill_n(dweight, n, T(0));
-      if (dbias) std::fill_n(dbias, n, T(0));
-      for (int64_t r = block * per_block; r < std::min(rows.count, (block + 1) * per_block); ++r) {
-        if (r % 1024 == 1023) context().check_stop();
-        const T* const g_row = g.data<T>() + r * n;
-        const T* const x_row = x.data<T>() + r * n;
-        T* const dx_row = dx ? dx + r * n : nullptr;
-        if constexpr (centred)
-          layer_norm_grad_row(n, g_row, x_row, w, eps, dx_row, dweight, dbias);
-        else
-          rms_norm_grad_row(n, g_row, x_row, w, eps, dx_row, dweight);
-      }
-    }
-  });
-  for (int output = 1; output < int(call.out.size()); ++output) {
-    T* const sum = wanted(output, call.output(output).data<T>());
-    if (!sum) continue;
-    parallel_for(n, std::max<int64_t>(64, kGrain / blocks), [&](int64_t begin, int64_t end) {
-      std::fill(sum + begin, sum + end, T(0));
-      for (int64_t block = 0; block < blocks; ++block) {
-        const T* const part = partial.data<T>() + (block * 2 + output - 1) * n;
-        for (int64_t i = begin; i < end; ++i) sum[i] += part[i];
-      }
-    });
+// The sums over rows are computed for each block and then added in order. Blocks depend on the shape alone,
+// so the sums do not depend on the number of threads.
+template <class T, bool centred>
+class NormGrad final : public RowKernel {
+ public:
+  explicit NormGrad(const Call& call)
+      : RowKernel(rows_of(call, call.input(1)), columns_of(call)),
+        call_(call),
+        weight_(data_or_null<T>(call, 2)),
+        eps_(eps_of(call.params[kEpsAt], call.input(1).dtype())) {
+    if (!wants(1) && !wants(2)) return;
+    constexpr int64_t kMostBlocks = 64, kLeastRows = 8;
+    int64_t blocks = std::clamp<int64_t>(rows() / iterations_in(kGrain, columns()), 1, kMostBlocks);
+    blocks = std::clamp<int64_t>(rows() / kLeastRows, 1, blocks);
+    block_ = std::max<int64_t>(1, (rows() + blocks - 1) / blocks);
+    sums_ = Tensor::empty({blocks, 2, columns()}, call.input(1).dtype());
+    std::fill_n(sums_.data<T>(), sums_.numel(), T(0));
   }
-}
-template <bool centred>
-void norm_grad_cpu(const Call& call) {
-  call.input(1).dtype() == DType::f64 ? norm_grad<centred, double>(call) : norm_grad<centred, float>(call);
-}
+
+  void run(int64_t row, const void* const* in, void* out) const override {
+    const T *const g = static_cast<const T*>(in[0]), *const x = static_cast<const T*>(in[1]);
+    T *const dx = static_cast<T*>(out), *const dweight = sum(1, row / block_);
+    if constexpr (centred)
+      layer_norm_grad_row(columns(), g, x, weight_, eps_, dx, dweight, sum(2, row / block_));
+    else
+      rms_norm_grad_row(columns(), g, x, weight_, eps_, dx, dweight);
+  }
+
+  void finish() const override {
+    for (int result = 1; result < int(call_.out.size()); ++result) {
+      if (!wants(result)) continue;
+      T* const total = call_.output(result).data<T>();
+      const int64_t blocks = sums_.size(0);
+      parallel_for(columns(), iterations_in(kGrain, blocks), [&](int64_t begin, int64_t end) {
+        std::fill(total + begin, total + end, T(0));
+        for (int64_t block = 0; block < blocks; ++block) {
+          const T* const part = sum(result, block);
+          for (int64_t i = begin; i < end; ++i) total[i] += part[i];
+        }
+      });
+    }
+  }
+
+ private:
+  bool wants(int result) const { return result < int(call_.out.size()) && call_.flag(kWantedAt + result); }
+  // Of a block, the sums for that result. Null: it is not wanted.
+  T* sum(int result, int64_t block) const {
+    return wants(result) ? sums_.data<T>() + (2 * block + result - 1) * columns() : nullptr;
+  }
+
+  const Call& call_;
+  const T* weight_;
+  double eps_;
+  Tensor sums_;  // of each block, for weight and bias
+};
 
 void norm_vjp(Backward& b, const Op& grad) {
   if (b.create_graph()) return differentiate_composition(b);
@@ -182,7 +181,7 @@ const Op kLayerNormGrad{
                {"weight_wanted", ParamKind::boolean, true},
                {"bias_wanted", ParamKind::boolean, true}},
     .shape = norm_grad_shape,
-    .cpu = norm_grad_cpu<true>,
+    .cpu = run_by_rows,
     .half_through_f32 = true,
     .family = OpFamily::normalization,
     .flops = {layer_norm_grad_flops,
@@ -207,7 +206,7 @@ const Op kLayerNorm{
     .inputs = {{"input"}, {"weight", true}, {"bias", true}},
     .params = {{"normalized_shape", ParamKind::integers, {}}, {"eps", ParamKind::real, 1e-5}},
     .shape = norm_shape,
-    .cpu = norm_cpu<true>,
+    .cpu = run_by_rows,
     .vjp = layer_norm_vjp,
     .reads = {{.inputs = 7}},
     .compose = layer_norm_compose,
@@ -231,7 +230,7 @@ const Op kRmsNormGrad{.name = "_rms_norm_grad",
                                  {"input_wanted", ParamKind::boolean, true},
                                  {"weight_wanted", ParamKind::boolean, true}},
                       .shape = norm_grad_shape,
-                      .cpu = norm_grad_cpu<false>,
+                      .cpu = run_by_rows,
                       .half_through_f32 = true,
                       .family = OpFamily::normalization,
                       .flops = {rms_norm_grad_flops,
@@ -252,7 +251,7 @@ const Op kRmsNorm{
     .inputs = {{"input"}, {"weight", true}},
     .params = {{"normalized_shape", ParamKind::integers, {}}, kRmsEps},
     .shape = norm_shape,
-    .cpu = norm_cpu<false>,
+    .cpu = run_by_rows,
     .vjp = rms_norm_vjp,
     .reads = {{.inputs = 3}},
     .compose = rms_norm_compose,
@@ -350,6 +349,26 @@ Tensor rms_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& we
 }
 Tensor normalize(const Tensor& x, double p, int dim, double eps) {
   return apply1(kNormalize, {x}, {p, dim, eps});
+}
+
+namespace {
+
+template <class T>
+using LayerNorm = Norm<T, true>;
+template <class T>
+using RmsNorm = Norm<T, false>;
+template <class T>
+using LayerNormGrad = NormGrad<T, true>;
+template <class T>
+using RmsNormGrad = NormGrad<T, false>;
+
+}  // namespace
+
+std::span<const RowKernelMaker> norm_row_kernels() {
+  static const RowKernelMaker all[] = {
+      row_kernel_maker<LayerNorm>(kLayerNorm), row_kernel_maker<LayerNormGrad>(kLayerNormGrad),
+      row_kernel_maker<RmsNorm>(kRmsNorm), row_kernel_maker<RmsNormGrad>(kRmsNormGrad)};
+  return all;
 }
 
 std::span<const Op* const> norm_ops() {

@@ -6,9 +6,11 @@
 #include "runtime/cpu/pieces.h"
 #include "runtime/cpu/reduce.h"
 #include "runtime/cpu/rows.h"
+#include "runtime/ops/by_rows.h"
 #include "runtime/ops/dense.h"
 #include "runtime/ops/families.h"
 #include "runtime/ops/flops.h"
+#include "runtime/row_fold.h"
 
 namespace lunagrad {
 namespace {
@@ -53,7 +55,40 @@ void scan_side_by_side(const Split& split, const T* in, T* out, bool reverse, Ru
   });
 }
 
-// y_i = x_0 + … + x_i, without x_i if exclusive, from the end if reverse; floats are added in f64.
+// y_i = x_0 + … + x_i, without x_i if exclusive, from the end if reverse; floats are added in f64. Of one
+// row.
+template <class T, class Sum>
+void running_sum_row(const T* from, int64_t n, bool exclusive, bool reverse, T* to) {
+  const int64_t first = reverse ? n - 1 : 0, step = reverse ? -1 : 1;
+  Sum sum = 0;
+  int64_t k = 0;
+  if constexpr (std::is_integral_v<Sum>) {  // whose additions take one cycle
+    in_pieces(n, [&](int64_t begin, int64_t end) {
+      Sum running = sum;
+      for (int64_t i = begin; i < end; ++i) {
+        const Sum before = running;
+        running += from[first + i * step];
+        to[first + i * step] = exclusive ? before : running;
+      }
+      sum = running;
+    });
+    return;
+  }
+  // Eight at a time, so that only one addition in eight waits for the previous sum.
+  for (; k + kTogether <= n; k += kTogether) {
+    if (k % kStopPiece == kStopPiece - kTogether) context().check_stop();
+    Sum part[kTogether + 1] = {};
+    for (int64_t j = 0; j < kTogether; ++j) part[j + 1] = part[j] + Sum(from[first + (k + j) * step]);
+    for (int64_t j = 0; j < kTogether; ++j) to[first + (k + j) * step] = T(sum + part[exclusive ? j : j + 1]);
+    sum += part[kTogether];
+  }
+  for (; k < n; ++k) {
+    const Sum value = Sum(from[first + k * step]);
+    to[first + k * step] = T(exclusive ? sum : sum + value);
+    sum += value;
+  }
+}
+
 void running_cpu(const Call& call) {
   const Tensor &x = call.input(0), &out = call.output();
   const Split split(with_one_dim(x.shape()), normalize_dim("cumsum", call.integer(kDimAt), x.shape()));
@@ -71,36 +106,7 @@ void running_cpu(const Call& call) {
                                  }
                                });
     for_rows(split, std::array{source}, result, [&](int64_t, const auto& in, T* to) {
-      const T* from = in[0];
-      const int64_t n = split.size, first = reverse ? n - 1 : 0, step = reverse ? -1 : 1;
-      Sum sum = 0;
-      int64_t k = 0;
-      if constexpr (std::is_integral_v<Sum>) {  // whose additions take one cycle
-        in_pieces(n, [&](int64_t begin, int64_t end) {
-          Sum running = sum;
-          for (int64_t i = begin; i < end; ++i) {
-            const Sum before = running;
-            running += from[first + i * step];
-            to[first + i * step] = exclusive ? before : running;
-          }
-          sum = running;
-        });
-        return;
-      }
-      // Eight at a time, so that only one addition in eight waits for the previous sum.
-      for (; k + kTogether <= n; k += kTogether) {
-        if (k % kStopPiece == kStopPiece - kTogether) context().check_stop();
-        Sum part[kTogether + 1] = {};
-        for (int64_t j = 0; j < kTogether; ++j) part[j + 1] = part[j] + Sum(from[first + (k + j) * step]);
-        for (int64_t j = 0; j < kTogether; ++j)
-          to[first + (k + j) * step] = T(sum + part[exclusive ? j : j + 1]);
-        sum += part[kTogether];
-      }
-      for (; k < n; ++k) {
-        const Sum value = Sum(from[first + k * step]);
-        to[first + k * step] = T(exclusive ? sum : sum + value);
-        sum += value;
-      }
+      running_sum_row<T, Sum>(in[0], split.size, exclusive, reverse, to);
     });
   };
   switch (out.dtype()) {
@@ -116,6 +122,24 @@ void running_cpu(const Call& call) {
       return run.template operator()<float, double>();
   }
 }
+// The kernel of a row.
+template <class T>
+class RunningSum final : public RowKernel {
+ public:
+  explicit RunningSum(const Call& call) : RunningSum(call, row_fold(call)) {}
+  void run(int64_t, const void* const* in, void* out) const override {
+    running_sum_row<T, double>(static_cast<const T*>(in[0]), columns(), exclusive_, reverse_,
+                               static_cast<T*>(out));
+  }
+
+ private:
+  RunningSum(const Call& call, const RowFold& fold)
+      : RowKernel(fold.rows, fold.columns),
+        exclusive_(call.flag(kExclusiveAt)),
+        reverse_(call.flag(kReverseAt)) {}
+  bool exclusive_, reverse_;
+};
+
 void running_vjp(Backward& b);
 const Op kRunningSum{.name = "_cumsum",
                      .doc = "Running sums along a dim, from either end.",
@@ -337,6 +361,11 @@ const Op kCumprod{.name = "cumprod",
 Tensor cumprod(const Tensor& x, int dim) { return apply1(kCumprod, {x}, {dim, Value()}); }
 Tensor cumsum(const Tensor& x, int dim, bool exclusive) {
   return apply1(kCumsum, {x}, {dim, exclusive, Value()});
+}
+
+std::span<const RowKernelMaker> scan_row_kernels() {
+  static const RowKernelMaker all[] = {row_kernel_maker<RunningSum>(kRunningSum)};
+  return all;
 }
 
 std::span<const Op* const> scan_ops() {

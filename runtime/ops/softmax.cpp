@@ -5,9 +5,11 @@
 #include <cmath>
 
 #include "runtime/cpu/rows.h"
+#include "runtime/ops/by_rows.h"
 #include "runtime/ops/dense.h"
 #include "runtime/ops/families.h"
 #include "runtime/ops/flops.h"
+#include "runtime/row_fold.h"
 
 namespace lunagrad {
 namespace {
@@ -221,6 +223,38 @@ const Op kLogSumExp{
     .flops = {for_input<4>, "4 for each element of the operand: maximum, difference, exp, sum"}};
 
 }  // namespace
+
+namespace {
+
+// A kernel that a function of one row is: f(first row, second row, columns, row or value of the result).
+template <class T, auto f>
+class OfRow final : public RowKernel {
+ public:
+  explicit OfRow(const RowFold& fold) : RowKernel(fold.rows, fold.columns) {}
+  void run(int64_t, const void* const* in, void* out) const override {
+    f(static_cast<const T*>(in[0]), static_cast<const T*>(in[1]), columns(), static_cast<T*>(out));
+  }
+};
+template <class T, auto f>
+std::unique_ptr<RowKernel> make_of_row(const Call& call) {
+  return std::make_unique<OfRow<T, f>>(row_fold(call));
+}
+template <auto f>
+RowKernelMaker of_row(const Op& op) {
+  return {&op, make_of_row<float, f>, make_of_row<double, f>};
+}
+
+}  // namespace
+
+std::span<const RowKernelMaker> softmax_row_kernels() {
+  static const RowKernelMaker all[] = {
+      of_row<[](auto x, auto, int64_t n, auto y) { softmax_row(x, n, y); }>(kSoftmax),
+      of_row<[](auto g, auto y, int64_t n, auto dx) { softmax_grad_row(g, y, n, dx); }>(kSoftmaxGrad),
+      of_row<[](auto x, auto, int64_t n, auto y) { log_softmax_row(x, n, y); }>(kLogSoftmax),
+      of_row<[](auto g, auto y, int64_t n, auto dx) { log_softmax_grad_row(g, y, n, dx); }>(kLogSoftmaxGrad),
+      of_row<[](auto x, auto, int64_t n, auto y) { *y = lse_of_row(x, n); }>(kLogSumExp)};
+  return all;
+}
 
 Tensor softmax(const Tensor& x, int dim) { return apply1(kSoftmax, {x}, {dim}); }
 Tensor log_softmax(const Tensor& x, int dim) { return apply1(kLogSoftmax, {x}, {dim}); }

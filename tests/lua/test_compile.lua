@@ -188,6 +188,19 @@ test("explain names groups, lines and what stands alone", function()
   assert(text:find("Alone %(not an elementwise op%): 1 call, 1.0 MiB of results\n +1.0 MiB +test_compile.lua:%d+ matmul\n"), text)
 end)
 
+test("a norm joins the residual before it and the cast after it, and its gradients join, too", function()
+  local x, h = lg.randn(64, 512, {requires_grad = true}), lg.randn(64, 512)
+  local w, b = lg.ones(512, {requires_grad = true}), lg.zeros(512, {requires_grad = true})
+  local f = lg.compile(function()
+    local y = (x + h):layer_norm({512}, w, b):to("bf16") * 0.5
+    y:backward(y:detach())
+  end)
+  f()
+  local text = f:explain()
+  assert(text:find("add layer_norm cast mul", 1, true), text)
+  assert(text:find("layer_norm_grad", 1, true) and not text:find("Alone", 1, true), text)
+end)
+
 test("a function that gains too little by its plan runs as it is, one that gains does not", function()
   local inside
   local function put_off(f, x)

@@ -90,6 +90,35 @@ test("norms and losses that are written out train the same, put off and sealed",
   end
 end)
 
+test("layers of norms train the same, put off and sealed", function()
+  local function train(wrap)
+    lg.manual_seed(4)
+    local first, norm, rms, groups = nn.Linear(6, 40), nn.LayerNorm(40), nn.RMSNorm(40), nn.GroupNorm(4, 40)
+    local last = nn.Linear(40, 5)
+    local net = nn.Sequential(first, norm, rms, groups, last)
+    local optimizer = lg.optim.AdamW(net:parameters(), {lr = 0.01})
+    local step = wrap(function(x, y)
+      optimizer:zero_grad()
+      local h = first(x)
+      h = h + norm(h * 2):silu()
+      h = (groups(h):relu() + rms(h + 1)):to("bf16"):float()
+      local loss = F.cross_entropy(last(h) * 0.5, y) + h:logsumexp(-1):mean() * 0.1 + h:cumsum(-1):tanh():mean()
+      loss:backward()
+      optimizer:step()
+      return loss
+    end)
+    local losses = {}
+    for i = 1, 20 do losses[i] = step(lg.randn(64, 6), lg.randint(0, 5, {64})):item() end
+    return losses, net:parameters(), step
+  end
+  local expected, parameters = train(plain)
+  for _, wrap in ipairs {lg.compile, seal} do
+    local got, same_parameters, step = train(wrap)
+    for i = 1, #expected do assert(got[i] == expected[i], ("loss %d"):format(i)) end
+    for i, p in ipairs(parameters) do same(p, same_parameters[i]) end
+  end
+end)
+
 test("gradients are accumulated as by the function", function()
   local function run(wrap)
     lg.manual_seed(2)

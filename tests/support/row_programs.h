@@ -23,6 +23,24 @@ inline Tensor row_numbers(const Shape& shape, DType type, bool hostile, Device& 
   return to(to(x, type), device);
 }
 
+// What a program gives: a value, and the gradients of the leaves from sum(value * slope). `twice`: also those
+// of the sum of the squares of the first leaf's gradient.
+inline TensorList value_and_gradients(const Tensor& y, const Tensor& slope, const TensorList& leaves,
+                                      bool twice) {
+  const Tensor loss = sum(y.shape() == slope.shape() ? y * slope : y);
+  TensorList results = {y.detach()};
+  if (twice) {
+    const Tensor g = grad({loss}, {leaves[0]}, {}, {{.create_graph = true}})[0];
+    results.push_back(g.detach());
+    backward(sum(to(g * g, DType::f32)));
+  } else {
+    backward(loss);
+  }
+  for (const Tensor& leaf : leaves)
+    if (leaf.grad().defined()) results.push_back(leaf.grad());
+  return results;
+}
+
 // Softmax, cross entropy, layer norm, RMSNorm with SwiGLU, a normalisation by length, softmax and log_softmax
 // as operations between others, and a standardisation, with the gradients of their operands.
 inline TensorList written_out(int which, const Shape& shape, DType type, bool hostile, Device& device) {
@@ -66,13 +84,70 @@ inline TensorList written_out(int which, const Shape& shape, DType type, bool ho
     default:
       y = (x - mean(x, {-1}, true)) / stddev(x, {-1}, 0, true) * w + amin(x, {-1}, true);
   }
-  backward(sum(y.shape() == slope.shape() ? y * slope : y));
-  TensorList results = {y.detach()};
-  for (const Tensor& operand : {x, w, b})
-    if (operand.grad().defined()) results.push_back(operand.grad());
-  return results;
+  return value_and_gradients(y, slope, {x, w, b}, false);
 }
 inline constexpr int kWrittenOut = 8;
+
+// The library's norms, running sums, log-sum-exps, cross entropy and their gradients between other
+// operations, on a tensor of two dims or more.
+inline TensorList built_in(int which, const Shape& shape, DType type, bool hostile, bool twice,
+                           Device& device) {
+  const int64_t columns = shape.back(), channels = shape[1];
+  Tensor x = row_numbers(shape, type, hostile, device).requires_grad_();
+  Tensor w = row_numbers({columns}, type, false, device).requires_grad_();
+  Tensor b = row_numbers({columns}, type, false, device).requires_grad_();
+  Tensor c = row_numbers({channels}, type, false, device).requires_grad_();
+  const Tensor slope = row_numbers(shape, type, false, device);
+  Tensor y;
+  switch (which) {
+    case 0:
+      y = to(layer_norm(x + slope, {columns}, w, b), DType::bf16) * 2.0;
+      break;
+    case 1:
+      y = silu(rms_norm(x * 0.5, {columns}, w)) + slope;
+      break;
+    case 2: {
+      const Dims last = shape.size() > 2 ? Shape{shape[shape.size() - 2], columns} : Shape{columns};
+      y = tanh(layer_norm(x - b, last)) * w;
+      break;
+    }
+    case 3:
+      y = relu(group_norm(x * 3.0, channels % 2 || channels == 2 ? 1 : 2, c, to(c, type) * 2.0)) + x;
+      break;
+    case 4:
+      y = shape.size() > 2 && columns > 1 ? instance_norm(x + 1.0, {}, {}, c, {}) * slope
+                                          : group_norm(x + 1.0, 1) * slope;
+      break;
+    case 5:
+      y = exp((x + b) - logsumexp(x + b, {-1}, true));
+      break;
+    case 6:
+      y = cumsum(x * w, -1, true) * 0.25 + cumsum(sigmoid(x), -1);
+      break;
+    case 7:
+      y = normalize(x + b, 2, -1) * w;
+      break;
+    case 8:
+      y = softmax(layer_norm(x * 2.0, {columns}, w) * 0.5, -1) + rms_norm(x, {columns}, b, 1e-3);
+      break;
+    case 9: {
+      const Tensor labels =
+          randint(-1, columns, {x.numel() / std::max<int64_t>(1, columns)}, DType::i64, device);
+      const Tensor rows = reshape(x * 2.0 + b, {labels.numel(), columns});
+      const Reduction reduction = twice ? Reduction::none : Reduction::mean;
+      y = cross_entropy(rows, labels,
+                        {.weight = w.detach(),
+                         .ignore_index = -1,
+                         .reduction = reduction,
+                         .label_smoothing = hostile ? 0.1 : 0.0});
+      break;
+    }
+    default:  // no gradient for the input: sums over rows alone
+      y = rms_norm(layer_norm(x.detach() * 2.0, {columns}, w, b), {columns}) * x;
+  }
+  return value_and_gradients(y, slope, {x, w, b, c}, twice);
+}
+inline constexpr int kBuiltIn = 11;
 
 inline TensorList random_row_program(unsigned seed, Device& device) {
   std::mt19937 random(seed);
@@ -100,7 +175,7 @@ inline TensorList random_row_program(unsigned seed, Device& device) {
       Tensor y;
       const bool keepdim = below(4) > 0;
       const Dims dims = x.ndim() == 3 && below(4) == 0 ? Dims{-2, -1} : Dims{-1};
-      switch (below(12)) {
+      switch (below(15)) {
         case 0:
         case 1:
           y = apply1(*of_one[below(std::size(of_one))], {x});
@@ -124,13 +199,27 @@ inline TensorList random_row_program(unsigned seed, Device& device) {
         case 7:
           y = x * (0.5 + double(below(3)));
           break;
-        case 8:  // a column from what has lost a dim, or a view of the rest
+        case 8:
+          if (x.ndim() > 0) y = below(2) ? cumsum(x, -1, below(2) == 0) : logsumexp(x, {-1}, keepdim);
+          break;
+        case 9: {
+          if (x.ndim() == 0) break;
+          const Tensor& weight = values[below(values.size())];
+          const bool fits = weight.shape() == Shape{x.size(-1)} && weight.dtype() == x.dtype();
+          y = below(2) ? layer_norm(x, {x.size(-1)}, fits ? weight : Tensor())
+                       : rms_norm(x, {x.size(-1)}, fits ? weight : Tensor(), 1e-5);
+          break;
+        }
+        case 10:
+          y = group_norm(x, 1, {}, {});
+          break;
+        case 11:  // a column from what has lost a dim, or a view of the rest
           y = x.ndim() + 1 == whole.size() ? unsqueeze(x, -1) : narrow(x, 0, 0, 1);
           break;
         default:
           y = apply1(*of_two[below(std::size(of_two))], {values[below(values.size())], latest});
       }
-      if (y.numel() <= 1 << 19) values.push_back(y);
+      if (y.defined() && y.numel() <= 1 << 19) values.push_back(y);
     } catch (const Error&) {  // shapes or types that do not fit
     }
   }

@@ -2,46 +2,13 @@
 #include <doctest/doctest.h>
 
 #include "runtime/cpu/parallel.h"
-#include "runtime/deferral/defer.h"
-#include "runtime/deferral/explain.h"
 #include "runtime/row_fold.h"
+#include "tests/support/deferred.h"
 #include "tests/support/row_programs.h"
-#include "tests/support/same_bits.h"
 #include "tests/support/timing.h"
 
 using namespace lunagrad;
 using namespace lunagrad::tests;
-
-namespace {
-
-// What f returns, put off and computed at the end, and the report.
-template <class F>
-std::pair<TensorList, QueueReport> deferred(F&& f) {
-  CallQueue queue;
-  const DeferCalls defer(&queue);
-  TensorList results = f();
-  queue.compute();
-  return {std::move(results), *queue.report()};
-}
-
-void check_equal(const TensorList& got, const TensorList& expected, const QueueReport& report) {
-  REQUIRE(got.size() == expected.size());
-  for (size_t i = 0; i < got.size(); ++i) {
-    INFO("value ", i, " of ", got.size(), "\n", explain(report));
-    CHECK(same_bits(got[i], expected[i]));
-  }
-}
-
-// Folds and maps of rows that were computed in groups.
-size_t folds_in_groups(const QueueReport& report) {
-  size_t count = 0;
-  for (const QueueReport::Done& done : report.calls)
-    count += done.why == nullptr &&
-             (done.op->family == OpFamily::reduction || done.op->family == OpFamily::normalization);
-  return count;
-}
-
-}  // namespace
 
 TEST_CASE("written-out norms, softmax and losses give the same bits when their calls are put off") {
   const Shape shapes[] = {{20, 1},   {9, 2},     {40, 7},    {3, 8, 63}, {16, 64},  {16, 65},
