@@ -45,6 +45,7 @@ bool repeats_along_rows(const Tensor& x, const Tensor& y, const Shape& shape, in
 // The elements that a group computes: those of `shape`, in rows if it has folds.
 struct Space {
   Shape shape;
+  bool any_shape = false;  // members may have other shapes with as many elements, which lie in the same order
   int64_t count = 0;
   int64_t columns = 0;  // of a row; 0: there are no folds yet
   // Values of divided folds are there when the group ends.
@@ -53,12 +54,14 @@ struct Space {
   }
 };
 
+bool has_shape(const Space& space, const Shape& shape) { return space.any_shape || space.shape == shape; }
+
 // The space of two groups together; count 0: there is none. The values of one may be rows of the other.
 Space joined(const Space& a, const Space& b) {
   if (a.count < b.count) return joined(b, a);
   if (a.count == b.count) {
-    const bool fit = a.shape == b.shape && (!a.columns || !b.columns || a.columns == b.columns);
-    return fit ? Space{a.shape, a.count, std::max(a.columns, b.columns)} : Space{};
+    const bool fit = has_shape(a, b.shape) && (!a.columns || !b.columns || a.columns == b.columns);
+    return fit ? Space{a.shape, a.any_shape, a.count, std::max(a.columns, b.columns)} : Space{};
   }
   const bool rows = a.columns && a.columns <= kLongestRow && !b.columns && b.count * a.columns == a.count;
   return rows ? a : Space{};
@@ -310,7 +313,7 @@ class Planner {
         return "it folds rows of another length than its group";
       return nullptr;
     }
-    const bool fits = y.numel() == space.count ? y.shape() == space.shape : space.is_row(y);
+    const bool fits = y.numel() == space.count ? has_shape(space, y.shape()) : space.is_row(y);
     return fits ? nullptr : "its result has another shape than its operand";
   }
 
@@ -326,7 +329,7 @@ class Planner {
     if (unit < 0) {
       unit = open_unit();
       const Tensor& whole = fold ? whole_operand(call, fold) : call.output();
-      open_[unit].space = {whole.shape(), whole.numel()};
+      open_[unit].space = {whole.shape(), calls_[i].device->is_cpu(), whole.numel()};
       open_[unit].joins = true;
     } else {
       merge_makers(call, fold, unit);
