@@ -1,5 +1,5 @@
--- Times of programs with folds of rows, written out in elementary operations: each call at once, and put off
--- (lg.compile). The two take turns; the best of the rounds counts. Their results must be equal.
+-- Times of programs with folds of rows, written out in elementary operations, and with built-in norms between other
+-- calls: each call at once, and put off (lg.compile). The two take turns; the best of the rounds counts. Their results must be equal.
 --   lunagrad run tests/bench/rows.lua [--device vulkan] [--threads 1] [-- ROWS COLUMNS]
 local lg = require "lunagrad"
 
@@ -7,6 +7,7 @@ local rows, columns = tonumber(arg and arg[1]) or 4096, tonumber(arg and arg[2])
 local x, slope = lg.randn(rows, columns), lg.randn(rows, columns)
 local w, b = lg.randn(columns), lg.randn(columns)
 local leaf = x:clone():requires_grad_()
+local weight, bias = w:clone():requires_grad_(), b:clone():requires_grad_()
 
 local function softmax(x)
   local e = (x - x:amax(-1, true)):exp()
@@ -25,10 +26,13 @@ local function squared_error(x)
   local apart = x - slope
   return (apart * apart):mean()
 end
+local function built_in_layer_norm(x) return (x + slope):layer_norm({columns}, weight, bias):to("bf16") end
+local function built_in_rms_norm(x) return (x + slope):rms_norm({columns}, weight):to("bf16") end
 local function with_gradient(f)
   return function(x)
-    leaf.grad = nil
-    f(leaf):backward(slope)
+    leaf.grad, weight.grad, bias.grad = nil
+    local y = f(leaf)
+    y:backward(slope:to(y.dtype))
     return leaf.grad
   end
 end
@@ -43,7 +47,9 @@ end
 
 for _, case in ipairs {{"softmax", softmax}, {"layer norm", layer_norm}, {"RMSNorm, SwiGLU", rms_norm_swiglu},
                        {"scaled, masked softmax", attention_weights}, {"mean squared error", squared_error}, {"softmax, gradient", with_gradient(softmax)},
-                       {"layer norm, gradient", with_gradient(layer_norm)}} do
+                       {"layer norm, gradient", with_gradient(layer_norm)},
+                       {"residual, built-in layer norm, cast", built_in_layer_norm}, {"its gradient", with_gradient(built_in_layer_norm)},
+                       {"residual, built-in RMSNorm, cast", built_in_rms_norm}, {"its gradient", with_gradient(built_in_rms_norm)}} do
   local name, at_once = table.unpack(case)
   local put_off = lg.compile(at_once)
   assert(at_once(x):equal(put_off(x)), name)
@@ -51,5 +57,5 @@ for _, case in ipairs {{"softmax", softmax}, {"layer norm", layer_norm}, {"RMSNo
   for _ = 1, 20 do
     for i, f in ipairs {at_once, put_off} do best[i] = math.min(best[i], (seconds(f))) end
   end
-  print(("%-22s %8.3f ms  put off %8.3f ms  %.2f times"):format(name, best[1] * 1e3, best[2] * 1e3, best[1] / best[2]))
+  print(("%-36s %8.3f ms  put off %8.3f ms  %.2f times"):format(name, best[1] * 1e3, best[2] * 1e3, best[1] / best[2]))
 end
