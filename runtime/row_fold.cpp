@@ -7,10 +7,11 @@ namespace {
 
 // What a parameter says about the rows.
 enum class Form : uint8_t {
-  dims,    // the dims that are folded
-  ending,  // the sizes of the last dims, which are folded
-  groups,  // how many rows the second dim is divided into, with all dims after it
-  classes  // nothing: classes lie along the second dim, or the only one
+  dims,     // the dims that are folded
+  ending,   // the sizes of the last dims, which are folded
+  groups,   // how many rows the second dim is divided into, with all dims after it
+  classes,  // nothing: classes lie along the second dim, or the only one
+  all       // nothing: all elements are one row
 };
 
 struct Known {
@@ -45,14 +46,22 @@ const Known* find_known(const Op& op) {
       {find_op("_rms_norm_grad"), Kind::map, 0, 3, Form::ending},
       {find_op("_group_norm_grad"), Kind::map, 0, 3, Form::groups},
       {find_op("_cross_entropy_grad"), Kind::map, 0, 2, Form::classes},
+      {find_op("mse_loss"), Kind::value, 0, 3, Form::all},
+      {find_op("_folded_loss"), Kind::value, 0, 3, Form::all},
   };
   for (const Known& known : all)
     if (known.op == &op) return &known;
   return nullptr;
 }
 
-// The rows of x that are folded. False: a kept dim lies inside of a folded one.
+// The rows of x that are folded. False: there are none, or a kept dim lies inside of a folded one.
 bool find_rows(const Call& call, const Known& known, const Tensor& x, RowFold& fold) {
+  if (known.form == Form::all) {
+    fold.rows = 1;
+    fold.columns = x.numel();
+    fold.in_parts = true;
+    return call.output().numel() == 1;  // the losses of all elements are no fold
+  }
   const Value& param = call.params[size_t(known.param)];
   if (known.form == Form::groups) {
     fold.rows = x.size(0) * param.i;

@@ -29,6 +29,7 @@ struct RowFold {
   bool root = false;
   double divisor = 1;
   int64_t rows = 0, columns = 0;
+  bool in_parts = false;  // the kernel takes a divided row part by part
   uint32_t whole = 1;  // bit i: operand i has the elements of all rows. Others are in memory before the group
   explicit operator bool() const { return kind != Kind::none; }
   bool divided() const { return columns > kLongestRow; }

@@ -96,11 +96,14 @@ class Fused {
     parallel_for((count_ + block - 1) / block, iterations_in(grain, block), [&](int64_t begin, int64_t end) {
       run_parts(begin * block, std::min(count_, end * block), rows_together() * columns_);
     });
-    for (const Member& member : members_)
-      if (member.rows) member.rows->finish();
+    finish();
   }
 
  private:
+  void finish() const {
+    for (const Member& member : members_)
+      if (member.rows) member.rows->finish();
+  }
   int64_t rows_together() const { return std::max<int64_t>(1, kBlock / columns_); }
   int64_t buffer_bytes_and_conversions() const {
     return buffer_bytes_ + (kMostRowOperands + 1) * kBlockBytes;
@@ -121,11 +124,12 @@ class Fused {
       }
     });
     for (size_t i = 0; i < members_.size(); ++i)
-      for (int64_t row = 0; row < rows && members_[i].fold; ++row) {
+      for (int64_t row = 0; row < rows && members_[i].fold && !members_[i].rows; ++row) {
         double* const whole = &states[size_t(row * parts * each) + i * kMaxFoldState];
         for (int64_t part = 1; part < parts; ++part) folders_[i]->combine(whole, whole + part * each);
         store_values(members_[i], members_[i].out + row * members_[i].item, 1, whole);
       }
+    finish();
   }
 
   Fused(const CallGroup& group, const RowGroup& rows)
@@ -269,6 +273,10 @@ class Fused {
     const char* in[kMostRowOperands] = {};
     for (int k = 0; k < member.operands; ++k)
       if (member.fold.whole >> k & 1) in[k] = find_rows(member.in[k], part, memory);
+    if (part.states) {
+      const void* const at[kMostRowOperands] = {in[0], in[1]};
+      return member.rows->run(part.begin / kLongestRow, at, nullptr);
+    }
     const int64_t first = part.begin / columns_, elements = member.row ? 1 : columns_;  // of a row's result
     char* const out = result_of(member, first * elements, part, memory);
     for (int64_t row = 0; row < part.count / columns_; ++row) {
@@ -400,7 +408,7 @@ bool can_fuse(const Call& call) {
   if (elementwise_use(*call.op)) return row_work(call).kernel;
   const RowFold fold = row_fold(call);
   if (!fold || fold.columns == 1) return false;
-  if (fold.by_kernel() && (fold.divided() || is_half(out.dtype()))) return false;
+  if (fold.by_kernel() && (is_half(out.dtype()) || (fold.divided() && !fold.in_parts))) return false;
   const int64_t count = fold.rows * fold.columns;
   return fold.divided() ? count >= kFewRows * kLongestRow
                         : fold.rows >= kFewRows || count <= kFewRowsElements;

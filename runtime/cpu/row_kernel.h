@@ -21,9 +21,10 @@ class RowKernel {
   int64_t block() const { return block_; }
 
   // Computes the row of the first result: in[k] is the row of operand k if that has rows (RowFold::whole),
-  // else null. `out` is null if the result is not wanted.
+  // else null. `out` is null if the result is not wanted. Of a divided row (RowFold::in_parts) `row` counts
+  // its parts, `in` points to them, `out` is null, and finish() writes the result.
   virtual void run(int64_t row, const void* const* in, void* out) const = 0;
-  // After all rows: writes the results after the first.
+  // After all rows: writes the results that are made of several.
   virtual void finish() const {}
 
  protected:

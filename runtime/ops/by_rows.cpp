@@ -13,8 +13,9 @@ namespace lunagrad {
 std::unique_ptr<RowKernel> row_kernel(const Call& call) {
   static const std::vector<RowKernelMaker> all = [] {
     std::vector<RowKernelMaker> makers;
-    for (const auto& family : {softmax_row_kernels(), scan_row_kernels(), norm_row_kernels(),
-                               group_norm_row_kernels(), class_loss_row_kernels()})
+    for (const auto& family :
+         {softmax_row_kernels(), scan_row_kernels(), norm_row_kernels(), group_norm_row_kernels(),
+          loss_row_kernels(), folded_loss_row_kernels(), class_loss_row_kernels()})
       makers.insert(makers.end(), family.begin(), family.end());
     return makers;
   }();

@@ -30,6 +30,8 @@ std::span<const RowKernelMaker> softmax_row_kernels();
 std::span<const RowKernelMaker> scan_row_kernels();
 std::span<const RowKernelMaker> norm_row_kernels();
 std::span<const RowKernelMaker> group_norm_row_kernels();
+std::span<const RowKernelMaker> loss_row_kernels();
+std::span<const RowKernelMaker> folded_loss_row_kernels();
 std::span<const RowKernelMaker> class_loss_row_kernels();
 
 // The elements of an operand that is no row. Null: it is absent.

@@ -1,12 +1,11 @@
 // The mean or sum of a loss of each two elements, in one pass where the device has the kernel: no tensor of
 // the operands' size is made.
 #include <algorithm>
-#include <vector>
 
 #include "runtime/cpu/elementwise_kernels.h"
-#include "runtime/cpu/parallel.h"
 #include "runtime/cpu/reduce.h"
 #include "runtime/elementwise/elementwise.h"
+#include "runtime/ops/by_rows.h"
 #include "runtime/ops/dense.h"
 #include "runtime/ops/families.h"
 #include "runtime/ops/flops.h"
@@ -78,29 +77,32 @@ double sum_of_terms(LossTerm term, double parameter, const T* x, const T* t, int
   fold_row(Fold::sum, 0, room, n, &sum);
   return sum;
 }
+template <class T>
+class FoldedKernel final : public PairLossKernel<T> {
+ public:
+  explicit FoldedKernel(const Call& call)
+      : PairLossKernel<T>(call, call.flag(kMeanAt)),
+        term_(LossTerm(call.integer(kTermAt))),
+        parameter_(call.real(kParameterAt)) {}
+
+ protected:
+  double sum_of(const T* x, const T* t, int64_t n) const override {
+    double sum = 0;
+    T room[kTile];
+    for (int64_t at = 0; at < n; at += kTile)
+      sum += sum_of_terms(term_, parameter_, x + at, t + at, std::min(kTile, n - at), room);
+    return sum;
+  }
+
+ private:
+  LossTerm term_;
+  double parameter_;
+};
 void folded_cpu(const Call& call) {
-  constexpr int64_t kTiles = 32;  // of a chunk, whose sum has a place of its own
   // 16-bit numbers are computed in f32.
   const DType type = call.input(0).dtype() == DType::f64 ? DType::f64 : DType::f32;
   const Tensor input = in_order(to(call.input(0), type)), target = in_order(to(call.input(1), type));
-  const LossTerm term = LossTerm(call.integer(kTermAt));
-  const double parameter = call.real(kParameterAt);
-  const int64_t n = input.numel(), chunk = kTile * kTiles;
-  const auto run = [&]<class T>() {
-    const T *const x = input.data<T>(), *const t = target.data<T>();
-    std::vector<double> sums(size_t((n + chunk - 1) / chunk));
-    parallel_for(int64_t(sums.size()), 1, [&](int64_t begin, int64_t end) {
-      T room[kTile];
-      for (int64_t k = begin; k < end; ++k)
-        for (int64_t at = k * chunk; at < std::min(n, (k + 1) * chunk); at += kTile)
-          sums[size_t(k)] += sum_of_terms(term, parameter, x + at, t + at, std::min(kTile, n - at), room);
-    });
-    double total = 0;
-    for (const double sum : sums) total += sum;
-    const double result = call.flag(kMeanAt) ? total / double(n) : total;
-    visit_dtype(call.output().dtype(),
-                [&]<class Out>() { *call.output().data<Out>() = convert<Out>(result); });
-  };
+  const auto run = [&]<class T>() { FoldedKernel<T>(call).run_all(input.data<T>(), target.data<T>()); };
   type == DType::f64 ? run.template operator()<double>() : run.template operator()<float>();
 }
 void folded_vjp(Backward& b) {
@@ -151,6 +153,11 @@ Tensor folded_loss(LossTerm term, const Tensor& x, const Tensor& target, double 
   if (reduction == Reduction::none || x.dtype() != target.dtype() || !is_floating(x.dtype()))
     return reduced(term_of(term, x, target, parameter), reduction);
   return apply1(kFoldedLoss, {x, target}, {int64_t(term), parameter, reduction == Reduction::mean});
+}
+
+std::span<const RowKernelMaker> folded_loss_row_kernels() {
+  static const RowKernelMaker all[] = {row_kernel_maker<FoldedKernel>(kFoldedLoss)};
+  return all;
 }
 
 const Op& folded_loss_op() { return kFoldedLoss; }

@@ -8,6 +8,7 @@
 #include "runtime/cpu/copy.h"
 #include "runtime/cpu/parallel.h"
 #include "runtime/cpu/reduce.h"
+#include "runtime/ops/by_rows.h"
 #include "runtime/ops/families.h"
 #include "runtime/ops/flops.h"
 
@@ -15,6 +16,26 @@ namespace lunagrad {
 namespace {
 
 // --- mse_loss: mean (input - target)^2 ---
+
+constexpr int64_t kPiece = 1024, kPieces = 64;
+
+template <class T>
+class MseKernel final : public PairLossKernel<T> {
+ public:
+  explicit MseKernel(const Call& call) : PairLossKernel<T>(call, reduction_of(call) == Reduction::mean) {}
+
+ protected:
+  double sum_of(const T* x, const T* t, int64_t n) const override {
+    double sum = 0;
+    T differences[kPiece];
+    for (int64_t first = 0; first < n; first += kPiece) {
+      const int64_t count = std::min(kPiece, n - first);
+      for (int64_t i = 0; i < count; ++i) differences[i] = x[first + i] - t[first + i];
+      fold_row(Fold::sum_squares, 0, differences, count, &sum);
+    }
+    return sum;
+  }
+};
 
 void mse_shape(Call& call) {
   const Tensor &input = call.input(0), &target = call.input(1);
@@ -25,7 +46,6 @@ void mse_shape(Call& call) {
   call.emit(none ? input.shape() : Shape{}, dtype);
 }
 void mse_cpu(const Call& call) {
-  constexpr int64_t kPiece = 1024, kPieces = 64;
   const Tensor& out = call.output();
   const auto run = [&]<class T>() {
     const auto as_t = [&](const Tensor& x) {
@@ -37,27 +57,13 @@ void mse_cpu(const Call& call) {
     const Tensor input = as_t(call.input(0)), target = as_t(call.input(1));
     const T *x = input.data<T>(), *t = target.data<T>();
     const int64_t n = input.numel();
-    const Reduction reduction = Reduction(call.integer(0));
-    if (reduction == Reduction::none) {
+    if (reduction_of(call) == Reduction::none) {
       T* to = out.data<T>();
       return parallel_for(n, kPiece * kPieces, [&](int64_t begin, int64_t end) {
         for (int64_t i = begin; i < end; ++i) to[i] = (x[i] - t[i]) * (x[i] - t[i]);
       });
     }
-    const int64_t chunk = kPiece * kPieces;
-    std::vector<double> sums(size_t((n + chunk - 1) / chunk));
-    parallel_for(int64_t(sums.size()), 1, [&](int64_t begin, int64_t end) {
-      T differences[kPiece];
-      for (int64_t k = begin; k < end; ++k)
-        for (int64_t first = k * chunk; first < std::min(n, (k + 1) * chunk); first += kPiece) {
-          const int64_t count = std::min(kPiece, n - first);
-          for (int64_t i = 0; i < count; ++i) differences[i] = x[first + i] - t[first + i];
-          fold_row(Fold::sum_squares, 0, differences, count, &sums[size_t(k)]);
-        }
-    });
-    double total = 0;
-    for (const double part : sums) total += part;
-    *out.data<T>() = T(reduction == Reduction::mean ? total / double(n) : total);
+    MseKernel<T>(call).run_all(x, t);
   };
   out.dtype() == DType::f64 ? run.template operator()<double>() : run.template operator()<float>();
 }
@@ -253,6 +259,11 @@ const Op kGaussianNllLoss{
 
 Tensor mse_loss(const Tensor& input, const Tensor& target, Reduction reduction) {
   return apply1(kMseLoss, {input, target}, {int(reduction)});
+}
+
+std::span<const RowKernelMaker> loss_row_kernels() {
+  static const RowKernelMaker all[] = {row_kernel_maker<MseKernel>(kMseLoss)};
+  return all;
 }
 
 std::span<const Op* const> loss_ops() {

@@ -1,9 +1,14 @@
 #pragma once
 // What the loss files share: the parameter `reduction`, its effect, and the check of the target's shape. Any
 // thread.
+#include <algorithm>
 #include <span>
+#include <vector>
 
+#include "runtime/cpu/parallel.h"
+#include "runtime/cpu/row_kernel.h"
 #include "runtime/ops.h"
+#include "runtime/row_fold.h"
 
 namespace lunagrad {
 
@@ -31,6 +36,56 @@ enum class LossTerm : uint8_t {
 };
 Tensor folded_loss(LossTerm, const Tensor& x, const Tensor& target, double parameter, Reduction);
 const Op& folded_loss_op();
+
+// The kernel of the mean or sum of a loss of each two elements: all elements are one row, whose parts have
+// sums of their own, which are added in order.
+template <class T>
+class PairLossKernel : public RowKernel {
+ public:
+  PairLossKernel(const Call& call, bool mean)
+      : RowKernel(1, call.input(0).numel()),
+        call_(call),
+        mean_(mean),
+        sums_(size_t((columns() + kLongestRow - 1) / kLongestRow)) {}
+
+  int64_t parts() const { return int64_t(sums_.size()); }
+  void run(int64_t part, const void* const* in, void* out) const override {
+    const int64_t count = std::min(kLongestRow, columns() - part * kLongestRow);
+    sums_[size_t(part)] = sum_of(static_cast<const T*>(in[0]), static_cast<const T*>(in[1]), count);
+    if (out) *static_cast<T*>(out) = T(result());
+  }
+  void finish() const override {
+    if (parts() != 1) write();
+  }
+  // The call alone, for contiguous operands of type T.
+  void run_all(const T* x, const T* target) const {
+    parallel_for(parts(), 1, [&](int64_t begin, int64_t end) {
+      for (int64_t part = begin; part < end; ++part) {
+        const void* const in[] = {x + part * kLongestRow, target + part * kLongestRow};
+        run(part, in, nullptr);
+      }
+    });
+    write();
+  }
+
+ protected:
+  virtual double sum_of(const T* x, const T* target, int64_t count) const = 0;
+
+ private:
+  double result() const {
+    double total = 0;
+    for (const double sum : sums_) total += sum;
+    return mean_ ? total / double(columns()) : total;
+  }
+  void write() const {
+    const Tensor& out = call_.output();
+    visit_dtype(out.dtype(), [&]<class Out>() { *out.data<Out>() = convert<Out>(result()); });
+  }
+
+  const Call& call_;
+  bool mean_;
+  mutable std::vector<double> sums_;  // of the parts
+};
 
 // Broadcasting would make 16 losses of shapes (4, 1) and (4).
 inline void need_same_shape(const char* op, const Tensor& input, const Tensor& target) {
