@@ -137,7 +137,7 @@ RowFold row_fold(const Call& call) {
     if (p != 1 && p != 2) return {};
     fold.root = p == 2;
     if (p == 1) fold.kind = RowFold::Kind::magnitudes;
-  } else if (call.op->name[0] == 'm') {
+  } else if (fold.kind == RowFold::Kind::sum && call.op->name[0] == 'm') {
     fold.divisor = double(fold.columns);
   }
   return fold;
