@@ -7,7 +7,8 @@
 # runtime/ itself holds the foundations (dtype, shape, storage, tensor, device, context ...) and the public headers. Records
 # and calls (op) come next, then the table of elementwise rows, the CPU kernels, the tape, run() and the ops. A lower room may
 # declare functions that a higher one implements: make_cpu_device() of device.h (cpu/), the members of Tensor that need nodes
-# (tape/) or ops (ops/to_vector.cpp), run() of op.h (run.cpp), all_ops() of op.h, elementwise.h and primitives.h (ops/).
+# (tape/) or ops (ops/to_vector.cpp), run() of op.h (run.cpp), all_ops() of op.h, elementwise.h, primitives.h and
+# row_kernel() of cpu/row_kernel.h (ops/).
 files(runtime/op          runtime/op runtime/primitives runtime/product_planner runtime/user_kernel runtime/in_place
                           runtime/row_fold)
 files(runtime/run         runtime/run)
