@@ -172,12 +172,39 @@ void find_moved(TapeDiff& diff) {
   }
 }
 
+// The value of a leaf or source.
+bool is_source(const TapeDiff& diff, const TapeFinding& finding) {
+  return finding.kind == Kind::value &&
+         node_of(diff, diff.pairs[finding.pairs[0]]).kind != TapeNode::Kind::op;
+}
+
 // What only one tape has, then changes, then values that moved on their own; below these what follows from
-// them.
-int tier_of(const TapeFinding& finding) {
-  const bool structure = finding.kind == Kind::changed;
-  if (finding.kind == Kind::removed || finding.kind == Kind::added) return 0;
-  return (structure ? 1 : 2) + (finding.follows ? 2 : 0);
+// them. An op that moves on its own computes something else, or draws other random numbers, as a dropout does
+// whenever anything drew before it: leaves and sources whose moves are of that size come first.
+int tier_of(const TapeDiff& diff, const TapeFinding& finding, double of_sources) {
+  switch (finding.kind) {
+    case Kind::removed:
+    case Kind::added:
+      return 0;
+    case Kind::changed:
+      return finding.follows ? 4 : 1;
+    default:
+      if (finding.follows) return 5;
+      return !is_source(diff, finding) && of_sources >= kExplains * finding.score ? 3 : 2;
+  }
+}
+
+void rank(TapeDiff& diff) {
+  double of_sources = 0;
+  for (const TapeFinding& finding : diff.findings)
+    if (is_source(diff, finding)) of_sources = std::max(of_sources, finding.score);
+  std::vector<std::pair<std::tuple<int, double, size_t>, size_t>> order;
+  for (size_t i = 0; i < diff.findings.size(); ++i)
+    order.push_back({{tier_of(diff, diff.findings[i], of_sources), -diff.findings[i].score, i}, i});
+  std::sort(order.begin(), order.end());
+  std::vector<TapeFinding> ranked;
+  for (const auto& [key, i] : order) ranked.push_back(std::move(diff.findings[i]));
+  diff.findings = std::move(ranked);
 }
 
 void note_what_is_missing(TapeDiff& diff) {
@@ -225,10 +252,7 @@ TapeDiff compare_tapes(TapeGraph a, TapeGraph b, const TapeDiffOptions& options)
   find_alone(diff, false);
   find_changed(diff);
   if (!options.structure) find_moved(diff);
-  std::stable_sort(diff.findings.begin(), diff.findings.end(),
-                   [](const TapeFinding& x, const TapeFinding& y) {
-                     return std::tuple(tier_of(x), -x.score) < std::tuple(tier_of(y), -y.score);
-                   });
+  rank(diff);
   note_what_is_missing(diff);
   return diff;
 }

@@ -7,9 +7,6 @@
 namespace lunagrad {
 namespace {
 
-// A move follows from another one that is at least this part of it. Ops amplify what they are given (an exp,
-// a difference of near values), but a move of 1 does not come from a rounding error of 0.001.
-constexpr double kExplains = 0.01;
 constexpr double kUnknown = std::numeric_limits<double>::infinity();
 
 double magnitude(const Summary& s) {

@@ -8,6 +8,10 @@
 
 namespace lunagrad {
 
+// A move may follow from another one that is at least this part of it. Ops amplify what they are given (an
+// exp, a difference of near values), but a move of 1 does not come from a rounding error of 0.001.
+inline constexpr double kExplains = 0.01;
+
 TapeMove measure(const std::optional<TapeValue>& a, const std::optional<TapeValue>& b,
                  const TapeDiffOptions&);
 

@@ -45,11 +45,12 @@ function describePair(pair) {
 
 // Several nodes: what was removed or added at once, or a module of the graph.
 function describePairs(pairs, choose) {
+  const together = data.ranked.find(finding => finding.nodes.length === pairs.length && finding.nodes[0] === pairs[0]);
   const shown = pairs.slice(0, 200);
   const rows = shown.map(p => {
     const pair = pairsOf[p], node = nodeB(pair) || nodeA(pair);
     return make('tr', {}, make('td', {}, make('button.plain', {type: 'button', onclick: () => choose([p])}, node.label)), make('td', {}, shapeText(node.shape)),
       make('td', {}, make(`span.tag.${pair.state}`, {}, pair.findings.length ? KINDS[pair.findings[0].kind] : 'the same')));
   });
-  return [make('h3', {}, count(pairs.length, 'node')), make('table', {}, make('tbody', {}, ...rows)), pairs.length > shown.length ? make('p.quiet', {}, `and ${count(pairs.length - shown.length, 'node')} more`) : ''];
+  return [make('h3', {}, together ? together.name : count(pairs.length, 'node')), together ? make('p.fact', {}, make(`span.tag.${stateOfFinding(together)}`, {}, KINDS[together.kind]), ` ${together.text}. ${sentenceOf(together)}`) : '', make('table', {}, make('tbody', {}, ...rows)), pairs.length > shown.length ? make('p.quiet', {}, `and ${count(pairs.length - shown.length, 'node')} more`) : ''];
 }

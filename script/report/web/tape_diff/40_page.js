@@ -7,11 +7,11 @@ function drawHead() {
   const causes = data.ranked.filter(finding => isMove(finding) && finding.cause).length;
   const facts = [count(counts.matched, 'node').replace(/ node/, ' matched node'), `${counts.removed} removed`, `${counts.added} added`, `${counts.changed} changed`];
   if (!data.structure) facts.push(`${count(moved, 'value')} and gradients moved${moved ? `, ${causes} on their own` : ''}`);
-  const side = (name, of) => make('span', {}, make('b', {}, `${name} `), sideName(of), make('span.quiet', {}, ` ${count(of.nodes, 'node')}`));
+  const side = (name, of) => make('span', {}, make('b', {}, `${name} `), sideName(of), ` (${count(of.nodes, 'node')})`);
   return [make('div.title', {}, make('h1', {}, 'Tape diff'), make(`span.state.${data.equal ? 'good' : 'warn'}`, {}, data.equal ? 'equal' : 'different')),
     make('div.facts', {}, side('A', data.a), side('B', data.b)), make('div.facts', {}, ...facts.map(fact => make('span', {}, fact)),
       ...(data.rtol || data.atol ? [make('span', {}, `rtol ${data.rtol}, atol ${data.atol}`)] : [])),
-    ...data.notes.map(note => make('p.note', {}, note))];
+    ...data.notes.map(note => make('p.quiet', {}, `Note: ${note}.`))];
 }
 
 class Ranking {
