@@ -13,7 +13,9 @@ class DiffGraph extends Tape {
 
   // Once it is in the document.
   show() {
+    this.following = true;  // what a new graph picks by itself is no choice of the reader
     if (!this.tape) this.choose(this.run.tapes[0].step);
+    this.following = false;
     this.follow(this.page.chosen);
   }
 
@@ -58,18 +60,22 @@ class DiffGraph extends Tape {
     super.pick(id);
     if (this.following) return;
     const box = this.boxes.find(other => other.id === id);
-    if (this.page.ready) this.page.choose(box.members.map(i => this.tape.nodes[i].pair), this);
+    this.page.choose(box.members.map(i => this.tape.nodes[i].pair), this);
   }
 
   describeFold() { return []; }
   describeNode() { return []; }
 
-  // Shows a pair that was chosen elsewhere.
+  // Shows pairs that were chosen elsewhere: the module that they are, or the first of them that this tape has.
   follow(pairs) {
     if (!this.tape || !pairs.length) return;
     const i = pairs.map(pair => this.nodeOf.get(pair)).find(node => node !== undefined);
+    const all = new Set(pairs), fold = this.boxes.find(box => box.node === null && box.members.every(member => all.has(this.tape.nodes[member].pair)));
     this.following = true;
-    if (i === undefined) {
+    if (fold) {
+      this.pick(fold.id);
+      this.center(fold);
+    } else if (i === undefined) {
       for (const box of this.boxes) box.element.classList.remove('chosen');
       for (const [edge] of this.edges) edge.classList.remove('near');
     } else {

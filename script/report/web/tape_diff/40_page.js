@@ -126,7 +126,6 @@ class Page {
     const last = pairsOf.length - 1;
     this.choose(data.ranked.length ? data.ranked[0].nodes : [last]);
     this.graphs.show('Merged');
-    this.ready = true;
   }
 
   // Everything shows these pairs. `origin`: the part that the reader used, which shows them already.

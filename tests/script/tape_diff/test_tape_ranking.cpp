@@ -1,0 +1,97 @@
+// What caused a difference of two runs is ranked first: `lunagrad tape diff` on trained models with one
+// fault, 20 seeds of each.
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/support/program.h"
+#include "tests/support/timing.h"
+
+using namespace lunagrad::test;
+using nlohmann::json;
+
+namespace {
+
+constexpr int kSeeds = 20;
+const std::vector<std::string> kKinds = {"mlp", "cnn", "transformer", "rnn"};
+
+class Runs {
+ public:
+  Runs() { folder_.write("faults.lua", read_file(LUNAGRAD_SOURCE_DIR "/tests/script/tape_diff/faults.lua")); }
+
+  std::string train(const std::string& kind, int seed, const std::string& fault) const {
+    const std::string name = kind + "-" + std::to_string(seed) + "-" + fault;
+    const Finished run =
+        folder_.run({"run", "faults.lua", "--run-dir", name, "--seed", std::to_string(seed), "--set",
+                     "kind=" + kind, "--set", "fault=" + fault, "--set", "which=" + std::to_string(seed)});
+    INFO(run.err);
+    REQUIRE(run.code == 0);
+    return name;
+  }
+
+  json compare(const std::string& a, const std::string& b) const {
+    const Finished run = folder_.run({"tape", "diff", a, b, "--json"});
+    INFO(run.err);
+    REQUIRE(run.code == 1);
+    return json::parse(run.out);
+  }
+
+  std::string chosen(const std::string& run) const {
+    const std::string rows = read_file(folder_.path() + "/" + run + "/metrics.jsonl");
+    return json::parse(rows.substr(0, rows.find('\n')))["text"]["chosen"];
+  }
+
+ private:
+  Folder folder_;
+};
+
+}  // namespace
+
+TEST_CASE("tape ranking: the cause of a difference stands first, in 20 seeds of several models") {
+  const Runs runs;
+  for (int seed = 1; seed <= kSeeds; ++seed)
+    for (size_t k = 0; k < kKinds.size(); ++k) {
+      if (!lunagrad::tests::long_run() && size_t(seed) % kKinds.size() != k) continue;
+      const std::string& kind = kKinds[k];
+      CAPTURE(kind);
+      CAPTURE(seed);
+      const std::string good = runs.train(kind, seed, "none");
+      for (const char* fault : {"inputs", "labels", "nan", "scaled", "zeroed", "removed"}) {
+        CAPTURE(fault);
+        const std::string bad = runs.train(kind, seed, fault);
+        const json diff = runs.compare(good, bad), first = diff["ranked"][0];
+        CAPTURE(first.dump());
+        CHECK(first["cause"] == true);
+        const std::string what = fault, name = first["name"];
+        if (what == "removed") {
+          CHECK(first["kind"] == "removed");
+          CHECK(diff["counts"]["added"] == 0);
+          continue;
+        }
+        CHECK(first["kind"] == "value");
+        if (what == "scaled" || what == "zeroed") {
+          CHECK(name == runs.chosen(bad));
+          continue;
+        }
+        // The poisoned batch is that of the last step, and no weight differs before it.
+        CHECK(diff["a"]["step"] == 10);
+        CHECK(name.starts_with(what == "labels" ? "target of" : "input of"));
+        CHECK(first["nodes"][0]["b"]["op"] == "source");
+      }
+    }
+}
+
+TEST_CASE("tape ranking: two steps of one run, and two seeds, whose values differ everywhere") {
+  const Runs runs;
+  for (int seed = 1; seed <= kSeeds; ++seed) {
+    const std::string& kind = kKinds[size_t(seed) % kKinds.size()];
+    CAPTURE(kind);
+    CAPTURE(seed);
+    const std::string poisoned = runs.train(kind, seed, "inputs"), scaled = runs.train(kind, seed, "scaled"),
+                      other = runs.train(kind, seed + 1000, "none");
+    const json steps = runs.compare(poisoned + ":1", poisoned + ":10")["ranked"][0];
+    CHECK(steps["name"].get<std::string>().starts_with("input of"));
+    const json seeds = runs.compare(other, scaled)["ranked"][0];
+    CHECK(seeds["name"] == runs.chosen(scaled));
+  }
+}
