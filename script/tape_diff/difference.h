@@ -61,6 +61,12 @@ struct TapeDiff {
   size_t count(TapeFinding::Kind) const;  // nodes, not findings
 };
 
+// The pairs that both tapes have, those whose times differ most first: at most `most`, and none of equal
+// times.
+std::vector<size_t> by_time(const TapeDiff&, size_t most);
+// Forward and backward, in ns.
+double time_of(const TapeNode&);
+
 TapeDiff compare_tapes(TapeGraph a, TapeGraph b, const TapeDiffOptions&);
 
 }  // namespace lunagrad

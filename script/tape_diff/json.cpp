@@ -7,6 +7,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr size_t kTimes = 20;  // nodes whose times are told
+
 const char* kind_name(TapeFinding::Kind kind) {
   switch (kind) {
     case TapeFinding::Kind::removed:
@@ -71,8 +73,16 @@ Json time_json(const TapeDiff& diff) {
     for (const TapeNode& node : graph.nodes) all += node.*time;
     return json_number(all);
   };
+  Json nodes = Json::array();
+  for (const size_t p : by_time(diff, kTimes)) {
+    const TapeNode &a = diff.a.nodes[size_t(diff.pairs[p].a)], &b = diff.b.nodes[size_t(diff.pairs[p].b)];
+    nodes.push_back({{"name", label_of(b)},
+                     {"forward_ns", {json_number(a.forward_ns), json_number(b.forward_ns)}},
+                     {"backward_ns", {json_number(a.backward_ns), json_number(b.backward_ns)}}});
+  }
   return {{"forward_ns", {sum(diff.a, &TapeNode::forward_ns), sum(diff.b, &TapeNode::forward_ns)}},
-          {"backward_ns", {sum(diff.a, &TapeNode::backward_ns), sum(diff.b, &TapeNode::backward_ns)}}};
+          {"backward_ns", {sum(diff.a, &TapeNode::backward_ns), sum(diff.b, &TapeNode::backward_ns)}},
+          {"nodes", std::move(nodes)}};
 }
 
 Json full_node_json(const TapeNode& node) {

@@ -27,7 +27,7 @@ namespace {
 struct Request {
   std::string a, b, runs = "runs", page;
   TapeDiffOptions options;
-  bool json = false, all = false, force = false;
+  bool json = false, all = false, times = false, force = false;
 };
 
 bool in_colour() {
@@ -91,6 +91,18 @@ void print_time(const TapeDiff& diff) {
             << " and " << sum(diff.b, &TapeNode::backward_ns) << "\n";
 }
 
+void print_node_times(const TapeDiff& diff) {
+  constexpr size_t kShown = 10;
+  std::vector<std::vector<std::string>> rows{{"node", "forward A", "B", "backward A", "B"}};
+  for (const size_t p : by_time(diff, kShown)) {
+    const TapeNode &a = diff.a.nodes[size_t(diff.pairs[p].a)], &b = diff.b.nodes[size_t(diff.pairs[p].b)];
+    rows.push_back({label_of(b), duration_figure(a.forward_ns), duration_figure(b.forward_ns),
+                    duration_figure(a.backward_ns), duration_figure(b.backward_ns)});
+  }
+  std::cout << "\n";
+  print_table(rows);
+}
+
 void print_findings(const TapeDiff& diff, bool all) {
   constexpr size_t kShown = 20;
   const size_t shown = all ? diff.findings.size() : std::min(kShown, diff.findings.size());
@@ -109,7 +121,7 @@ void print_findings(const TapeDiff& diff, bool all) {
     std::cout << "… and " << diff.findings.size() - shown << " more; --all lists them\n";
 }
 
-void print(const TapeDiff& diff, bool all) {
+void print(const TapeDiff& diff, const Request& request) {
   using Kind = TapeFinding::Kind;
   print_head(diff);
   const size_t moved = diff.count(Kind::value) + diff.count(Kind::gradient);
@@ -126,7 +138,8 @@ void print(const TapeDiff& diff, bool all) {
   if (diff.equal())
     std::cout << "equal\n";
   else
-    print_findings(diff, all);
+    print_findings(diff, request.all);
+  if (request.times) print_node_times(diff);
 }
 
 int compare(const Request& request) {
@@ -140,7 +153,7 @@ int compare(const Request& request) {
   if (request.json)
     std::cout << json_text(difference_json(diff), 2) << "\n";
   else
-    print(diff, request.all);
+    print(diff, request);
   return diff.equal() ? 0 : int(Outcome::error);
 }
 
@@ -161,6 +174,7 @@ Action add_tape(Program& program) {
   add_option(diff, "--atol", request->options.atol, range, "and by this much (default 0)");
   add_flag(diff, "--structure", request->options.structure, "leave values out");
   add_flag(diff, "--all", request->all, "list every difference, not the first 20");
+  add_flag(diff, "--time", request->times, "also the nodes whose times differ most");
   add_flag(diff, "--json", request->json, "one JSON object");
   add_option(diff, "--html", request->page, "also writes one page for a browser, which needs no network",
              "FILE");

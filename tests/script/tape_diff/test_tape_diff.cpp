@@ -114,6 +114,11 @@ TEST_CASE("tape diff: runs, their steps, and tolerances") {
   const Finished one = diff(folder, {"first:10", "again"});
   CHECK(one.code == 0);
   CHECK(has(one.out, "step 10"));
+  CHECK(!has(one.out, "linear"));
+  const Finished times = diff(folder, {"first:10", "again", "--time"});  // which make no difference
+  CHECK(times.code == 0);
+  CHECK(has(times.out, "backward"));
+  CHECK(has(times.out, "linear Sequential.0"));
 
   const Finished missing = diff(folder, {"first:7", "again"});
   CHECK(missing.code == 6);

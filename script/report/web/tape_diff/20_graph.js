@@ -70,7 +70,8 @@ class DiffGraph extends Tape {
   follow(pairs) {
     if (!this.tape || !pairs.length) return;
     const i = pairs.map(pair => this.nodeOf.get(pair)).find(node => node !== undefined);
-    const all = new Set(pairs), fold = this.boxes.find(box => box.node === null && box.members.every(member => all.has(this.tape.nodes[member].pair)));
+    const all = new Set(pairs), isChosen = box => box.members.every(member => all.has(this.tape.nodes[member].pair));
+    const fold = this.boxes.find(box => box.node === null && box.members.length === pairs.length && isChosen(box));
     this.following = true;
     if (fold) {
       this.pick(fold.id);
@@ -81,6 +82,7 @@ class DiffGraph extends Tape {
     } else {
       this.goTo(i);
       this.center(this.boxes.find(box => box.id === this.chosen));
+      for (const box of this.boxes) box.element.classList.toggle('chosen', isChosen(box));
     }
     this.following = false;
   }
