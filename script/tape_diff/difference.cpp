@@ -210,14 +210,15 @@ void rank(TapeDiff& diff) {
 
 void note_what_is_missing(TapeDiff& diff) {
   if (diff.options.structure) return;
-  const auto lacks = [&](const TapeGraph& graph, const char* which) {
-    if (graph.has_values()) return true;
-    diff.notes.push_back(std::string(which) + " holds no values (" + graph.title +
-                         "): only structure was compared; the folder of a run holds them");
-    return false;
-  };
-  const bool a = lacks(diff.a, "A"), b = lacks(diff.b, "B");
-  if (!a || !b) return;
+  const bool a = diff.a.has_values(), b = diff.b.has_values();
+  if (!a || !b) {
+    diff.notes.push_back(
+        (a   ? "B holds no values"
+         : b ? "A holds no values"
+             : "neither tape holds values") +
+        std::string(": only structure was compared; the tapes in the folder of a run hold them"));
+    return;
+  }
   const auto sketched = [](const TapeGraph& graph) {
     return std::any_of(graph.nodes.begin(), graph.nodes.end(),
                        [](const TapeNode& node) { return node.value && node.value->sketch; });

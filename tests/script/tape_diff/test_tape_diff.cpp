@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "runtime/error.h"
 #include "runtime/ops.h"
 #include "runtime/statistics/sketch.h"
 #include "tests/support/program.h"
@@ -64,8 +65,8 @@ TEST_CASE("tape diff: files of lg.tape, equal and edited") {
   INFO(same.err);
   CHECK(same.code == 0);
   CHECK(has(same.out, "equal"));
-  CHECK(has(same.out, "A holds no values"));
-  CHECK(!has(diff(folder, {"a.json", "same.json", "--structure"}).out, "holds no values"));
+  CHECK(has(same.out, "neither tape holds values"));
+  CHECK(!has(diff(folder, {"a.json", "same.json", "--structure"}).out, "holds values"));
   const Finished edited = diff(folder, {"a.json", "tanh.json", "--json"});
   CHECK(edited.code == 1);
   const json ranked = json::parse(edited.out)["ranked"];
@@ -151,6 +152,14 @@ TEST_CASE("tape diff: a page, which is not written over") {
   CHECK(data["pairs"].size() == data["a"]["tape"].size());
   CHECK(data["a"]["script"] == kTraining);
   CHECK(data["b"]["tape"].back()["code"] == "local loss = net(x):square():mean()");
+  // A reload after step 5 put another text in place.
+  folder.write("b/script-00000005.lua", "\n\n\n\n\n\n\n\n  the later text\n");
+  folder.write("b/script-00000011.lua", "\n");
+  for (const auto& [step, code] :
+       {std::pair("b:1", "local loss = net(x):square():mean()"), std::pair("b:10", "the later text")}) {
+    REQUIRE(diff(folder, {"a", step, "--html", "reloaded.html", "--force"}).code == 1);
+    CHECK(has(read_file(folder.path() + "/reloaded.html"), text("\"code\":\"", code, "\"")));
+  }
   const Finished twice = diff(folder, {"a", "b", "--html", "page.html"});
   CHECK(twice.code == 6);
   CHECK(has(twice.err, "page.html: exists; --force replaces it"));

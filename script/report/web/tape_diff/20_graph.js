@@ -70,6 +70,7 @@ class DiffGraph extends Tape {
   follow(pairs) {
     if (!this.tape || !pairs.length) return;
     const i = pairs.map(pair => this.nodeOf.get(pair)).find(node => node !== undefined);
+    if (pairs.length > 1) this.openAround(pairs);
     const all = new Set(pairs), isChosen = box => box.members.every(member => all.has(this.tape.nodes[member].pair));
     const fold = this.boxes.find(box => box.node === null && box.members.length === pairs.length && isChosen(box));
     this.following = true;
@@ -85,6 +86,15 @@ class DiffGraph extends Tape {
       for (const box of this.boxes) box.element.classList.toggle('chosen', isChosen(box));
     }
     this.following = false;
+  }
+
+  // Opens the modules around the innermost one that holds all of the pairs.
+  openAround(pairs) {
+    const paths = pairs.map(pair => this.nodeOf.get(pair)).filter(i => i !== undefined).map(i => this.moduleOf(this.tape.nodes[i]).split('.').filter(Boolean));
+    const [first = []] = paths;
+    for (let k = 1; k < first.length && paths.every(path => path.length > k && path.slice(0, k + 1).join('.') === first.slice(0, k + 1).join('.')); ++k)
+      this.open.add(first.slice(0, k).join('.'));
+    this.draw(false);
   }
 
   // Moves the graph so that a box is seen.
