@@ -27,8 +27,8 @@ struct TapeChange {
 struct TapeMove {
   bool known = false;  // both sides have it, in one shape
   bool moved = false, follows = false;
-  // The estimated distance by the larger norm, plus the logarithm of the ratio of the magnitudes, plus 20 and
-  // the part of the elements if their NaN or infinities differ.
+  // The estimated distance by the larger norm, at most 1, plus the logarithm of the ratio of the magnitudes,
+  // plus 20 and the part of the elements if their NaN or infinities differ.
   double score = 0;
   double distance = 0;  // relative
 };

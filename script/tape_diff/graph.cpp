@@ -19,7 +19,7 @@ std::string path_of(const TapeNode& node) {
 std::string label_of(const TapeNode& node) {
   switch (node.kind) {
     case TapeNode::Kind::leaf:
-      return node.name.empty() ? "leaf" : node.name;
+      return node.name.empty() ? "leaf " + shape_text(node.shape) : node.name;
     case TapeNode::Kind::source:
       return (node.name.empty() ? "source" : node.name) +
              (node.module.empty() ? " " + shape_text(node.shape) : " of " + node.module);

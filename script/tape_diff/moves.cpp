@@ -52,7 +52,8 @@ TapeMove measure(const std::optional<TapeValue>& left, const std::optional<TapeV
   const double others =
       std::max({std::abs(a.min - b.min), std::abs(a.max - b.max), std::abs(a.mean - b.mean)});
   if (move.distance == 0 && largest > 0 && std::isfinite(others)) move.distance = others / largest;
-  move.score = move.distance + change_of_scale(a, b);
+  // A larger distance says no more than that the values have nothing in common.
+  move.score = std::min(move.distance, 1.0) + change_of_scale(a, b);
   if (not_finite)
     move.score += 20 + double(std::abs(a.nans - b.nans) + std::abs(a.infs - b.infs)) / double(a.count);
   return move;

@@ -81,6 +81,50 @@ TEST_CASE("tape ranking: the cause of a difference stands first, in 20 seeds of 
     }
 }
 
+TEST_CASE("tape ranking: a script without modules, whose leaves have no names") {
+  const Folder folder;
+  folder.write("train.lua", R"(
+local lg = require "lunagrad"
+local fault = lg.run.param("fault", "none")
+local w1, w2 = (lg.randn(6, 12) * 0.4):requires_grad_(), (lg.randn(12, 11) * 0.3):requires_grad_()
+local w3, b = (lg.randn(11, 1) * 0.3):requires_grad_(), lg.zeros(1):requires_grad_()
+if fault == "scaled" then lg.no_grad(function() w2:mul_(3) end) end
+local opt = lg.optim.SGD({w1, w2, w3, b}, {lr = 0.02, momentum = 0.9})
+for step in lg.run.steps(10) do
+  local x = lg.rand(20, 6)
+  local y = x:sum(2, true):sin()
+  if step == 10 and fault == "target" then y = y:roll(1, 1) end
+  if step == 10 and fault == "nan" then y[4] = 0 / 0 end
+  local h = (x:matmul(w1)):sigmoid():matmul(w2):tanh()
+  if fault ~= "removed" then h = h:sin() end
+  local loss = ((h:matmul(w3) + b - y) ^ 2):mean()
+  opt:zero_grad() loss:backward() opt:step()
+  lg.run.log{loss = loss}
+end
+)");
+  for (int seed = 1; seed <= kSeeds; ++seed) {
+    CAPTURE(seed);
+    const auto train = [&](const std::string& fault, int with) {
+      const std::string name = std::to_string(with) + fault;
+      REQUIRE(folder
+                  .run({"run", "train.lua", "--run-dir", name, "--seed", std::to_string(with), "--set",
+                        "fault=" + fault})
+                  .code == 0);
+      return name;
+    };
+    const auto first = [&](const std::string& a, const std::string& b) {
+      const json ranked = json::parse(folder.run({"tape", "diff", a, b, "--json"}).out)["ranked"][0];
+      return ranked["kind"].get<std::string>() + " " + ranked["name"].get<std::string>();
+    };
+    const std::string good = train("none", seed), scaled = train("scaled", seed);
+    CHECK(first(good, scaled) == "value leaf [12, 11]");
+    CHECK(first(train("none", seed + 1000), scaled) == "value leaf [12, 11]");
+    CHECK(first(good, train("target", seed)) == "value other [20, 1]");
+    CHECK(first(good, train("nan", seed)) == "value other [20, 1]");
+    CHECK(first(good, train("removed", seed)) == "removed sin");
+  }
+}
+
 TEST_CASE("tape ranking: two steps of one run, and two seeds, whose values differ everywhere") {
   const Runs runs;
   for (int seed = 1; seed <= kSeeds; ++seed) {
