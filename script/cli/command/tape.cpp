@@ -1,7 +1,6 @@
 // `lunagrad tape`: what was recorded of tapes. `tape diff A B` compares two of them.
 #include <unistd.h>
 
-#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -142,13 +141,21 @@ void print(const TapeDiff& diff, const Request& request) {
   if (request.times) print_node_times(diff);
 }
 
+// Says on a terminal what takes time; gone before a result or an error is printed.
+struct ShownWork {
+  ShownWork() { show_count(0, 1, "comparing the tapes"); }
+  ~ShownWork() { show_count(1, 1, ""); }
+  ShownWork(const ShownWork&) = delete;
+};
+
 int compare(const Request& request) {
   std::error_code ignored;
   if (!request.page.empty() && !request.force && std::filesystem::exists(request.page, ignored))
     fail_as(ErrorKind::file, request.page, ": exists; --force replaces it");
-  show_count(0, 1, "comparing the tapes");
-  const TapeDiff diff = compare_tapes(request.a, request.b, request.runs, request.options);
-  show_count(1, 1, "");
+  const TapeDiff diff = [&] {
+    const ShownWork shown;
+    return compare_tapes(request.a, request.b, request.runs, request.options);
+  }();
   if (!request.page.empty()) write_file_atomically(request.page, tape_diff_page(diff));
   if (request.json)
     std::cout << json_text(difference_json(diff), 2) << "\n";
