@@ -44,7 +44,8 @@ set_source_files_properties(${ONNX_SOURCES} PROPERTIES COMPILE_OPTIONS "-isystem
                             OBJECT_DEPENDS ${ONNX_DIR}/onnx.pb.h)
 
 # The page of reports (script/report/web/), as texts.
-file(GLOB WEB_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/script/report/web/*)
+file(GLOB WEB_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/script/report/web/*
+     ${PROJECT_SOURCE_DIR}/script/report/web/tape_diff/*)
 set(WEB_TEXTS ${PROJECT_BINARY_DIR}/web_texts.cpp)
 add_custom_command(OUTPUT ${WEB_TEXTS}
   COMMAND ${CMAKE_COMMAND} -DFOLDER=${PROJECT_SOURCE_DIR}/script/report/web -DOUT=${WEB_TEXTS}

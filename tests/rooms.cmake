@@ -39,7 +39,8 @@ room(script/chunk         runtime)
 room(script/profile       runtime runtime/dist runtime/tape script/view)
 room(script/run           runtime runtime/cpu runtime/dist runtime/io runtime/statistics script/view)
 room(script/sweep         runtime script/run)
-room(script/report        runtime script/run)
+room(script/tape_diff     runtime runtime/statistics script/run)
+room(script/report        runtime script/run script/tape_diff)
 room(script/serve         runtime script/report script/run)
 room(script/cli/ranks      runtime runtime/dist script script/run)
 room(script/cli/base       runtime runtime/cpu runtime/dist runtime/io script script/cli/ranks script/run)
@@ -56,7 +57,7 @@ room(script/bind          runtime runtime/batching runtime/cpu runtime/io runtim
                           script/lua script/meta script/onnx script/replay script/session)
 room(script/cli/command   runtime runtime/cpu runtime/io script script/chunk script/cli/base script/cli/bench
                           script/cli/sweep script/lua script/meta script/report script/run script/serve
-                          script/sweep)
+                          script/sweep script/tape_diff)
 room(script/cli           script/cli/base script/cli/command)
 room(ui/base              runtime)
 room(ui/inspect           runtime script script/view ui/base)

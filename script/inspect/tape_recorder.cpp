@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "runtime/context.h"
 #include "runtime/figures.h"
@@ -18,8 +19,8 @@ using Json = nlohmann::ordered_json;
 
 // A larger pass is not taken down: nobody reads it node by node, and a run's folder stays small.
 constexpr size_t kMostNodes = 4000;
-// Outputs that are summarized in one step. A step that calls more ops has them in loops.
-constexpr size_t kMostOutputs = 20000;
+// Values whose figures are taken in one step. A step that calls more ops has them in loops.
+constexpr size_t kMostFigures = 20000;
 
 // With six digits, which is enough to read.
 Json number(double value) {
@@ -28,14 +29,34 @@ Json number(double value) {
   return std::strtod(number_figure(value, 6).c_str(), nullptr);
 }
 
-Json summary_json(const std::optional<Summary>& summary) {
-  if (!summary || summary->count == 0) return nullptr;
-  const Summary& s = *summary;
-  return Json::array(
+// `at`: index into the figures, plus one; 0: there are none.
+Json figures_json(const std::vector<ValueFigures>& figures, size_t at) {
+  if (at == 0 || at > figures.size() || figures[at - 1].summary.count == 0) return nullptr;
+  const Summary& s = figures[at - 1].summary;
+  Json json = Json::array(
       {s.count, s.zeros, s.nans, s.infs, number(s.min), number(s.max), number(s.mean), number(s.norm)});
+  for (const double sum : figures[at - 1].sketch) json.push_back(number(sum));
+  return json;
 }
 
-Json node_json(const NodeInfo& node, const std::unordered_map<uint64_t, size_t>& positions) {
+// The inputs of a tape's nodes that no node made, in the order in which the nodes name them.
+struct SourceList {
+  const std::unordered_map<uint64_t, size_t>& known;  // tensor id -> index into the figures, plus one
+  std::unordered_map<uint64_t, size_t> numbers;       // tensor id -> number in the list
+  std::vector<size_t> figures;                        // of each
+
+  // The number of an input; none if nothing is known of it.
+  std::optional<size_t> number_of(uint64_t tensor) {
+    const auto found = known.find(tensor);
+    if (found == known.end()) return std::nullopt;
+    const auto [at, fresh] = numbers.try_emplace(tensor, figures.size());
+    if (fresh) figures.push_back(found->second);
+    return at->second;
+  }
+};
+
+Json node_json(const NodeInfo& node, const std::unordered_map<uint64_t, size_t>& positions,
+               SourceList& sources) {
   Json json{{"op", node.op}};
   if (!node.module.empty()) json["module"] = node.module;
   if (node.op == "leaf" && !node.outputs.empty() && !node.outputs[0].name.empty())
@@ -48,14 +69,17 @@ Json node_json(const NodeInfo& node, const std::unordered_map<uint64_t, size_t>&
     json["shape"] = node.outputs[0].shape;
     json["dtype"] = node.outputs[0].dtype;
   }
+  if (!node.device.empty()) json["device"] = node.device;
   if (!node.attributes.empty()) {
     for (const auto& [name, value] : node.attributes) json["attrs"][name] = value;
   }
   Json inputs = Json::array();
   for (const OperandInfo& operand : node.inputs) {
     const auto from = positions.find(operand.node);
-    inputs.push_back(Json::array(
-        {from == positions.end() ? -1 : int64_t(from->second), operand.name, operand.shape, operand.dtype}));
+    const bool made = from != positions.end();
+    Json input = Json::array({made ? int64_t(from->second) : -1, operand.name, operand.shape, operand.dtype});
+    if (const auto source = made ? std::nullopt : sources.number_of(operand.tensor)) input.push_back(*source);
+    inputs.push_back(std::move(input));
   }
   json["in"] = std::move(inputs);
   return json;
@@ -90,6 +114,7 @@ void TapeRecorder::begin_step(bool chosen) {
   of_ops_.clear();
   of_pass_.clear();
   outputs_.clear();
+  sources_.clear();
   recording_ = chosen;
   in_pass_ = false;
   pass_.clear();
@@ -102,9 +127,12 @@ void TapeRecorder::ran(const Call& call) {
   if (!recording_ || busy_ || !ctx.grad_enabled || ctx.differentiating || call.aliases) return;
   bool recorded = false;
   for (const Tensor& x : call.in) recorded |= x.defined() && x.requires_grad();
-  if (!recorded || call.out.empty() || !call.out[0].defined() || outputs_.size() >= kMostOutputs) return;
+  if (!recorded || call.out.empty() || !call.out[0].defined()) return;
+  if (outputs_.size() + sources_.size() >= kMostFigures) return;
   const Look look(*this);
   outputs_[call.out[0].id()] = of_ops_.add(call.out[0]) + 1;
+  for (const Tensor& x : call.in)
+    if (x.defined() && !x.requires_grad() && !sources_.count(x.id())) sources_[x.id()] = of_ops_.add(x) + 1;
 }
 
 void TapeRecorder::begin(std::span<Node* const> nodes) {
@@ -147,23 +175,16 @@ void TapeRecorder::end() {
   pass_.clear();
 }
 
-// Values that came of a faulty call, whose error the script has caught, have no summary. An error that it
-// has not heard of yet is thrown.
-void TapeRecorder::read() {
+// The figures of all values of the step; those of of_pass_ begin at `of_pass`. Values that came of a faulty
+// call, whose error the script has caught, have none. An error that it has not heard of yet is thrown.
+std::vector<ValueFigures> TapeRecorder::read(size_t& of_pass) {
   const Look look(*this);
-  const size_t before = of_ops_.append(std::move(of_pass_));
+  of_pass = of_ops_.append(std::move(of_pass_));
   of_ops_.sync();
-  std::vector<Summary> read;
   try {
-    read = of_ops_.read();
+    return of_ops_.read();
   } catch (const Error&) {
-    return;
-  }
-  for (size_t i = 0; i < nodes_.size(); ++i) {
-    const Place& place = places_[i];
-    if (place.output) nodes_[i].output_summary = read[place.output - 1];
-    if (place.leaf) nodes_[i].output_summary = read[before + place.leaf - 1];
-    if (place.gradient) nodes_[i].gradient_summary = read[before + place.gradient - 1];
+    return {};
   }
 }
 
@@ -171,19 +192,25 @@ std::string TapeRecorder::end_step(int64_t step) {
   if (!recording_) return {};
   recording_ = in_pass_ = false;
   pass_.clear();
-  read();
+  size_t of_pass = 0;
+  const std::vector<ValueFigures> figures = read(of_pass);
   Json json{{"step", step}};
   if (nodes_.empty()) {
     if (left_out_ == 0) return {};
     json["left_out"] = left_out_;
     return json.dump();
   }
-  Json nodes = Json::array(), values = Json::array(), times = Json::array();
-  for (const NodeInfo& node : nodes_) {
-    nodes.push_back(node_json(node, positions_));
-    values.push_back(Json::array({summary_json(node.output_summary), summary_json(node.gradient_summary)}));
-    times.push_back(Json::array({std::round(node.forward_ns), std::round(node.backward_ns)}));
+  Json nodes = Json::array(), values = Json::array(), times = Json::array(), of_sources = Json::array();
+  SourceList sources{.known = sources_};
+  const auto after = [&](size_t place) { return place ? of_pass + place : 0; };
+  for (size_t i = 0; i < nodes_.size(); ++i) {
+    const Place& place = places_[i];
+    nodes.push_back(node_json(nodes_[i], positions_, sources));
+    values.push_back(Json::array({figures_json(figures, place.output ? place.output : after(place.leaf)),
+                                  figures_json(figures, after(place.gradient))}));
+    times.push_back(Json::array({std::round(nodes_[i].forward_ns), std::round(nodes_[i].backward_ns)}));
   }
+  for (const size_t at : sources.figures) of_sources.push_back(figures_json(figures, at));
   std::string structure = nodes.dump(-1, ' ', false, Json::error_handler_t::replace);
   if (structure == structure_) {
     json["like"] = structure_step_;
@@ -193,6 +220,7 @@ std::string TapeRecorder::end_step(int64_t step) {
     structure_step_ = step;
   }
   json["values"] = std::move(values);
+  if (!of_sources.empty()) json["sources"] = std::move(of_sources);
   json["times"] = std::move(times);
   nodes_.clear();
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);

@@ -1,14 +1,15 @@
 #pragma once
-// Takes down the tape of chosen steps for the run's folder: each node of a backward pass with the summary of
-// its first output and of its gradient. Of the passes of a step it keeps the one with the most nodes. A step
-// that is not chosen costs nothing. Belongs to the session's thread.
+// Takes down the tape of chosen steps for the run's folder: each node of a backward pass with the figures of
+// its first output and of its gradient, and those of the inputs that no node made (batches, labels, masks).
+// Of the passes of a step it keeps the one with the most nodes. A step that is not chosen costs nothing.
+// Belongs to the session's thread.
 #include <cstdint>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "runtime/op.h"
-#include "runtime/statistics/summary.h"
+#include "runtime/statistics/value_figures.h"
 #include "runtime/tape/tape.h"
 #include "script/view/tape.h"
 
@@ -30,11 +31,12 @@ class TapeRecorder final : public Capture {
 
  private:
   class Look;  // hides the measuring ops from all listeners
-  void read();
+  std::vector<ValueFigures> read(size_t& of_pass);
   bool recording_ = false, in_pass_ = false, busy_ = false;
-  Summaries of_ops_, of_pass_;                    // read at the end of the step
-  std::unordered_map<uint64_t, size_t> outputs_;  // tensor id -> index into of_ops_, plus one
-  std::vector<Node*> pass_;                       // of the current pass, whose caller keeps them alive
+  FigureCollector of_ops_, of_pass_;  // read at the end of the step
+  // Tensor id -> index into of_ops_, plus one. Sources require no gradient, so that no node makes them.
+  std::unordered_map<uint64_t, size_t> outputs_, sources_;
+  std::vector<Node*> pass_;  // of the current pass, whose caller keeps them alive
   struct Place {
     size_t output = 0;              // index into of_ops_, plus one; 0: none
     size_t leaf = 0, gradient = 0;  // into of_pass_

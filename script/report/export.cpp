@@ -19,7 +19,7 @@ std::string report_html(const std::vector<std::string>& folders) {
     data["runs"].push_back(run.json());
     title += (title.empty() ? "" : ", ") + run.record().name;
   }
-  return report_page(title, json_text(data), false);
+  return report_page(title, json_text(data), ReportPage::file);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@ namespace lunagrad {
 extern const char* const kReportTemplate;
 extern const char* const kReportStyle;
 extern const char* const kReportScript;
+extern const char* const kTapeDiffScript;
 
 namespace {
 
@@ -46,7 +47,8 @@ std::string as_data(std::string_view json) {
 
 }  // namespace
 
-std::string report_page(const std::string& title, const std::string& data, bool live) {
+std::string report_page(const std::string& title, const std::string& data, ReportPage kind) {
+  const bool live = kind == ReportPage::live;
   const std::string_view page = kReportTemplate;
   std::string html;
   html.reserve(data.size() + (1 << 17));
@@ -57,7 +59,7 @@ std::string report_page(const std::string& title, const std::string& data, bool 
     const std::string_view name = page.substr(open + 2, close - open - 2);
     if (name == "title") html += as_html(title);
     if (name == "style") html += kReportStyle;
-    if (name == "script") html += kReportScript;
+    if (name == "script") html += kind == ReportPage::tape_diff ? kTapeDiffScript : kReportScript;
     if (name == "data") html += as_data(data);
     if (name == "connect") html += live ? "'self'" : "'none'";
     if (name == "images") html += live ? "'self' data:" : "data:";

@@ -5,8 +5,11 @@
 
 namespace lunagrad {
 
-// `data`: {"runs": […]} for a file, which then needs no network; {"live": true} for a page that asks its
-// server.
-std::string report_page(const std::string& title, const std::string& data, bool live);
+// The kinds of pages: of runs in a file, which needs no network; of runs that it asks its server for; of the
+// difference of two tapes, a file.
+enum class ReportPage { file, live, tape_diff };
+
+// `data` is JSON: {"runs": […]}, {"live": true}, or page_json() of script/tape_diff/json.h.
+std::string report_page(const std::string& title, const std::string& data, ReportPage kind);
 
 }  // namespace lunagrad

@@ -216,6 +216,21 @@ std::vector<std::string> find_runs(const std::string& folder) {
   return runs;
 }
 
+std::string find_run(const std::string& asked, const std::string& folder) {
+  if (is_run(asked)) return asked;
+  std::vector<std::string> found;
+  for (const std::string& run : find_runs(folder)) {
+    const std::string name = fs::path(run).filename().string();
+    if (name == asked) return run;
+    if (name.starts_with(asked) || name.ends_with(asked)) found.push_back(run);
+  }
+  if (found.empty())
+    fail_as(ErrorKind::file, asked, ": neither a run's folder nor a part of one's name in ", folder, "/");
+  if (found.size() > 1)
+    fail_as(ErrorKind::file, asked, ": ", found.size(), " runs are called so, ", found[0], " first");
+  return found[0];
+}
+
 std::string name_of_folder(const std::string& folder) {
   std::error_code ignored;
   const fs::path path = fs::absolute(folder, ignored).lexically_normal();

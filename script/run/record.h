@@ -60,6 +60,9 @@ struct RunRecord {
 bool is_run(const std::string& folder);
 // The runs in a folder, by name, which begins with the time of their start.
 std::vector<std::string> find_runs(const std::string& folder);
+// A path, or the name of a run in the folder of runs, or the end or beginning of one's name. Error of kind
+// file if none or several are called so.
+std::string find_run(const std::string& asked, const std::string& folder);
 RunRecord read_run(const std::string& folder);
 // The last part of its path, also of "." and of a path that ends with a slash.
 std::string name_of_folder(const std::string& folder);

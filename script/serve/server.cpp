@@ -66,7 +66,8 @@ class RunServer::Impl {
           }
         });
     server_.Get("/", [](const httplib::Request&, httplib::Response& response) {
-      response.set_content(report_page("Lunagrad", R"({"live": true})", true), "text/html; charset=utf-8");
+      response.set_content(report_page("Lunagrad", R"({"live": true})", ReportPage::live),
+                           "text/html; charset=utf-8");
     });
     server_.Get("/api/runs", [this](const httplib::Request&, httplib::Response& response) {
       response.set_content(runs_.list(), kJson);

@@ -13,6 +13,7 @@
   COMMAND(doctor)                  \
   COMMAND(init)                    \
   COMMAND(runs)                    \
+  COMMAND(tape)                    \
   COMMAND(sweep)                   \
   COMMAND(serve)                   \
   COMMAND(repro)                   \

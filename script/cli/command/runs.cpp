@@ -42,22 +42,6 @@ struct Request {
   std::optional<int64_t> older_than;  // prune: days
 };
 
-// A path, or the end or beginning of one run's name in the folder of runs.
-std::string find_run(const Request& request, const std::string& asked) {
-  if (is_run(asked)) return asked;
-  std::vector<std::string> found;
-  for (const std::string& run : find_runs(request.folder)) {
-    const std::string name = fs::path(run).filename().string();
-    if (name.starts_with(asked) || name.ends_with(asked)) found.push_back(run);
-  }
-  if (found.empty())
-    fail_as(ErrorKind::file, asked, ": neither a run's folder nor a part of one's name in ", request.folder,
-            "/");
-  if (found.size() > 1)
-    fail_as(ErrorKind::file, asked, ": ", found.size(), " runs are called so, ", found[0], " first");
-  return found[0];
-}
-
 std::string outcome_of(const RunRecord& run) { return run.outcome.empty() ? "unfinished" : run.outcome; }
 
 // A sparkline: the mean of each of `columns` equal parts, scaled from minimum to maximum.
@@ -157,7 +141,7 @@ void print_watched(const RunRecord& run) {
 }
 
 int show(const Request& request) {
-  const RunRecord run = read_run(find_run(request, request.runs[0]));
+  const RunRecord run = read_run(find_run(request.runs[0], request.folder));
   if (request.json) {
     std::cout << summary(run).dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
     return 0;
@@ -213,8 +197,8 @@ std::string read_all(const std::string& path) {
 }
 
 int diff(const Request& request) {
-  const RunRecord a = read_run(find_run(request, request.runs[0])),
-                  b = read_run(find_run(request, request.runs[1]));
+  const RunRecord a = read_run(find_run(request.runs[0], request.folder)),
+                  b = read_run(find_run(request.runs[1], request.folder));
   std::vector<std::vector<std::string>> rows{{"", a.name, b.name}};
   bool differs = false;
   const auto compare = [&](const std::string& what, const std::string& left, const std::string& right) {
@@ -306,7 +290,7 @@ bool on_terminal() { return isatty(STDIN_FILENO) && isatty(STDERR_FILENO); }
 // One HTML page with the runs.
 int export_page(const Request& request) {
   std::vector<std::string> folders;
-  for (const std::string& asked : request.runs) folders.push_back(find_run(request, asked));
+  for (const std::string& asked : request.runs) folders.push_back(find_run(asked, request.folder));
   std::error_code ignored;
   if (!request.force && fs::exists(request.output, ignored)) {
     if (!on_terminal()) fail_as(ErrorKind::file, request.output, ": exists; --force replaces it");
@@ -327,7 +311,7 @@ int export_run(const Request& request) {
     std::cerr << "lunagrad runs export: several runs go into one page, -o NAME.html\n";
     return int(Outcome::usage);
   }
-  const RunRecord run = read_run(find_run(request, request.runs[0]));
+  const RunRecord run = read_run(find_run(request.runs[0], request.folder));
   const std::string csv = as_csv(run);
   const bool folder =
       request.output.ends_with('/') || (!request.output.empty() && fs::is_directory(request.output));
@@ -374,7 +358,7 @@ int remove_all(const Request& request, const std::vector<std::string>& folders) 
 int remove(const Request& request) {
   // Look up all runs first, so that a wrong name removes nothing.
   std::vector<std::string> folders;
-  for (const std::string& asked : request.runs) folders.push_back(find_run(request, asked));
+  for (const std::string& asked : request.runs) folders.push_back(find_run(asked, request.folder));
   return remove_all(request, folders);
 }
 

@@ -76,6 +76,45 @@ TEST_CASE("a run keeps the tapes of steps 1, 10, 100 and of the last, with the n
   CHECK(weights == 4);
 }
 
+TEST_CASE("a tape keeps the figures of what no node made, and sketches that tell values apart") {
+  const Folder folder;
+  folder.write("train.lua", R"(
+local lg = require "lunagrad"
+local w = lg.ones(4, 3, {requires_grad = true})
+for step in lg.run.steps(10) do
+  local x = lg.arange(0, 20):reshape(5, 4):float()
+  local labels = lg.tensor({0, 1, 2, 0, 1}, {dtype = "i64"})
+  if step == 10 then labels = labels:roll(1) end
+  lg.nn.functional.cross_entropy(x:matmul(w) * 0.1, labels):backward()
+end
+)");
+  const lunagrad::test::Finished run = folder.run({"run", "train.lua", "--run-dir", "a"});
+  INFO(run.err);
+  REQUIRE(run.code == 0);
+  const std::vector<json> tapes = tapes_of(folder, "a");
+  REQUIRE(tapes.size() == 2);
+  const auto source = [&](size_t tape, const std::string& operand) -> json {
+    for (const json& node : tapes[0]["nodes"])
+      for (const json& input : node["in"])
+        if (input[0] == -1 && input[1] == operand && input.size() == 5)
+          return tapes[tape]["sources"].at(input[4].get<size_t>());
+    FAIL("no source is called ", operand);
+    return {};
+  };
+  const json labels = source(0, "target"), moved = source(1, "target");
+  REQUIRE(labels.size() == 16);
+  const auto part = [](const json& list, size_t begin, size_t end) {
+    return std::vector<json>(list.begin() + std::ptrdiff_t(begin), list.begin() + std::ptrdiff_t(end));
+  };
+  CHECK(part(labels, 0, 4) == std::vector<json>{5, 2, 0, 0});
+  CHECK(labels[5] == 2);
+  CHECK(part(labels, 0, 8) == part(moved, 0, 8));
+  CHECK(part(labels, 8, 16) != part(moved, 8, 16));
+  CHECK(source(0, "input") == source(1, "input"));  // the matrix
+  CHECK(source(0, "input")[0] == 20);
+  CHECK(tapes[0]["nodes"][0]["device"] == "cpu");
+}
+
 TEST_CASE("what ran before a smaller pass of the step has its numbers, too") {
   const Folder folder;
   folder.write("train.lua", R"(

@@ -1,0 +1,120 @@
+#include "script/tape_diff/moves.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace lunagrad {
+namespace {
+
+constexpr double kUnknown = std::numeric_limits<double>::infinity();
+
+double magnitude(const Summary& s) {
+  const int64_t finite = s.count - s.nans - s.infs;
+  return finite > 0 ? s.norm / std::sqrt(double(finite)) : 0;
+}
+
+// |ln(a / b)| of the magnitudes. Values of few elements differ by chance: a single one says next to nothing.
+// A value that is all zero on one side, as a bias before its first step, counts as a ratio of e^2.
+double change_of_scale(const Summary& a, const Summary& b) {
+  constexpr double kFromZero = 2;
+  const double x = magnitude(a), y = magnitude(b);
+  if (x == y || !std::isfinite(x) || !std::isfinite(y)) return 0;
+  const double ratio = x == 0 || y == 0 ? kFromZero : std::abs(std::log(x) - std::log(y));
+  return ratio * double(a.count) / double(a.count + 8);
+}
+
+}  // namespace
+
+TapeMove measure(const std::optional<TapeValue>& left, const std::optional<TapeValue>& right,
+                 const TapeDiffOptions& options) {
+  TapeMove move;
+  if (!left || !right || left->summary.count != right->summary.count) return move;
+  move.known = true;
+  const Summary &a = left->summary, &b = right->summary;
+  const double largest = std::max(a.largest(), b.largest()), norm = std::max(a.norm, b.norm),
+               elements = std::sqrt(double(a.count));
+  double distance = std::abs(a.norm - b.norm);
+  if (left->sketch && right->sketch)
+    // The norms say how small and how large a distance can be.
+    distance = std::max(distance,
+                        std::min(a.norm + b.norm, sketch_distance(*left->sketch, *right->sketch, a.count)));
+  const auto far = [&](double difference, double scale, double parts) {
+    return difference > options.atol * parts + options.rtol * scale;
+  };
+  const bool not_finite = a.nans != b.nans || a.infs != b.infs;
+  move.moved = not_finite || far(std::abs(a.min - b.min), largest, 1) ||
+               far(std::abs(a.max - b.max), largest, 1) || far(std::abs(a.mean - b.mean), largest, 1) ||
+               far(distance, norm, elements);
+  if (!move.moved) return move;
+  move.distance = norm > 0 && std::isfinite(distance) ? distance / norm : 0;
+  // Extremes and means alone say little about how far: they are compared so that no move is missed.
+  const double others =
+      std::max({std::abs(a.min - b.min), std::abs(a.max - b.max), std::abs(a.mean - b.mean)});
+  if (move.distance == 0 && largest > 0 && std::isfinite(others)) move.distance = others / largest;
+  // A larger distance says no more than that the values have nothing in common.
+  move.score = std::min(move.distance, 1.0) + change_of_scale(a, b);
+  if (not_finite)
+    move.score += 20 + double(std::abs(a.nans - b.nans) + std::abs(a.infs - b.infs)) / double(a.count);
+  return move;
+}
+
+namespace {
+
+// What the pair's value can explain in what reads it. `from_inputs`: what its own inputs explain.
+double explained(const TapeDiff& diff, const TapePair& pair, const TapeMove& move, double from_inputs) {
+  if (pair.a < 0 || pair.b < 0) return kUnknown;
+  if (diff.a.nodes[size_t(pair.a)].shape != diff.b.nodes[size_t(pair.b)].shape) return kUnknown;
+  return move.known ? move.score : from_inputs;
+}
+
+}  // namespace
+
+void measure_moves(TapeDiff& diff, const std::vector<size_t>& pair_of_a,
+                   const std::vector<size_t>& pair_of_b) {
+  // What each pair's value and gradient explain in others.
+  std::vector<double> values(diff.pairs.size()), gradients(diff.pairs.size());
+  std::vector<std::vector<size_t>> readers(diff.pairs.size());
+  const auto both = [&](const TapePair& pair, auto&& visit) {
+    if (pair.a >= 0)
+      for (const int input : diff.a.nodes[size_t(pair.a)].inputs)
+        if (input >= 0) visit(pair_of_a[size_t(input)]);
+    if (pair.b >= 0)
+      for (const int input : diff.b.nodes[size_t(pair.b)].inputs)
+        if (input >= 0) visit(pair_of_b[size_t(input)]);
+  };
+  // Inputs come first in each tape, but the pairs are in the order of B alone: A's order may be another one.
+  // A second round settles what the first one had not seen.
+  for (int round = 0; round < 2; ++round)
+    for (size_t p = 0; p < diff.pairs.size(); ++p) {
+      TapePair& pair = diff.pairs[p];
+      double from = 0;
+      both(pair, [&](size_t input) { from = std::max(from, values[input]); });
+      if (pair.a >= 0 && pair.b >= 0) {
+        pair.value =
+            measure(diff.a.nodes[size_t(pair.a)].value, diff.b.nodes[size_t(pair.b)].value, diff.options);
+        pair.value.follows = pair.value.moved && from >= kExplains * pair.value.score;
+      }
+      values[p] = explained(diff, pair, pair.value, from);
+    }
+  for (size_t p = 0; p < diff.pairs.size(); ++p)
+    both(diff.pairs[p], [&](size_t input) { readers[input].push_back(p); });
+  // A gradient depends on those of the readers, on what they read beside this node, and on their results.
+  for (int round = 0; round < 2; ++round)
+    for (size_t p = diff.pairs.size(); p-- > 0;) {
+      TapePair& pair = diff.pairs[p];
+      double from = values[p];
+      for (const size_t reader : readers[p]) {
+        from = std::max({from, values[reader], gradients[reader]});
+        both(diff.pairs[reader], [&](size_t input) { from = std::max(from, values[input]); });
+      }
+      if (pair.a >= 0 && pair.b >= 0) {
+        pair.gradient = measure(diff.a.nodes[size_t(pair.a)].gradient, diff.b.nodes[size_t(pair.b)].gradient,
+                                diff.options);
+        pair.gradient.follows = pair.gradient.moved && from >= kExplains * pair.gradient.score;
+      }
+      gradients[p] = explained(diff, pair, pair.gradient, from);
+    }
+}
+
+}  // namespace lunagrad

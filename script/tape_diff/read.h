@@ -1,0 +1,38 @@
+#pragma once
+// Reads recorded tapes: a file with the JSON of lg.tape(x):json() or of the window, and the tape.jsonl of a
+// run's folder. Errors are of kind file and name what is damaged. No Lua; each object belongs to one thread.
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "script/tape_diff/graph.h"
+
+namespace lunagrad {
+
+TapeGraph read_tape_file(const std::string& path);
+
+// The tapes that a run's folder holds.
+class RunTapes {
+ public:
+  explicit RunTapes(std::string folder);
+  const std::string& folder() const { return folder_; }
+  std::vector<int64_t> steps() const;  // of the kept tapes, upwards; at least one
+  std::string steps_text() const;      // "1, 10, 25"
+  // Error that lists the kept steps when this one is not among them.
+  TapeGraph tape(int64_t step) const;
+
+ private:
+  using Json = nlohmann::json;
+  void read_line(const std::string& line, const std::string& where);
+  void add_script(TapeGraph&) const;
+
+  struct Kept {
+    std::string where;  // "runs/a/tape.jsonl:3"
+    Json line;          // with its nodes, even if the file has them at an earlier step
+  };
+  std::string folder_;
+  std::map<int64_t, Kept> kept_;
+};
+
+}  // namespace lunagrad
