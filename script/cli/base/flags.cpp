@@ -90,6 +90,24 @@ void add_mebibytes(CLI::App& command, const char* name, size_t& bytes, const cha
       ->check(CLI::Range(size_t(8), size_t(1) << 40));
 }
 
+void add_size(CLI::App& command, const char* name, size_t& bytes, const char* about) {
+  command.add_option(name, bytes, about)->transform(CLI::AsSizeValue(false))->type_name("SIZE");
+}
+
+void add_size_flag(CLI::App& command, const char* name, size_t& bytes, size_t usual, const char* about) {
+  const auto given = std::make_shared<std::string>();  // lives as long as the option
+  const auto take = [given, usual, &bytes, option = std::string(name)](std::string size) {
+    if (size == "true") {
+      bytes = usual;
+      return;
+    }
+    if (const std::string wrong = CLI::AsSizeValue(false)(size); !wrong.empty())
+      throw CLI::ValidationError(option, wrong);
+    bytes = std::max<size_t>(std::stoull(size), 1);
+  };
+  command.add_flag(name, *given, about)->each(take);
+}
+
 void add_list(CLI::App& command, const char* name, std::vector<std::string>& values, const char* about) {
   command.add_option(name, values, about)->allow_extra_args(false)->take_all();
 }

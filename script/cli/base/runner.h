@@ -12,6 +12,7 @@ namespace lunagrad {
 
 // Exit codes that are not an Outcome.
 inline constexpr int kExitTestFailed = 3;
+inline constexpr int kExitLeak = 9;
 inline constexpr int kExitTimeout = 124;
 
 struct RunRequest {

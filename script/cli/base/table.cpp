@@ -5,7 +5,7 @@
 
 namespace lunagrad {
 
-void print_table(const std::vector<std::vector<std::string>>& rows) {
+std::string table_text(const std::vector<std::vector<std::string>>& rows) {
   const auto width = [](const std::string& text) {
     return size_t(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
   };
@@ -15,14 +15,17 @@ void print_table(const std::vector<std::vector<std::string>>& rows) {
       if (i == widths.size()) widths.push_back(0);
       widths[i] = std::max(widths[i], width(row[i]));
     }
+  std::string lines;
   for (const auto& row : rows) {
-    std::string line;
     for (size_t i = 0; i < row.size(); ++i) {
-      line += row[i];
-      if (i + 1 < row.size()) line += std::string(widths[i] - width(row[i]) + 2, ' ');
+      lines += row[i];
+      if (i + 1 < row.size()) lines += std::string(widths[i] - width(row[i]) + 2, ' ');
     }
-    std::cout << line << "\n";
+    lines += "\n";
   }
+  return lines;
 }
+
+void print_table(const std::vector<std::vector<std::string>>& rows) { std::cout << table_text(rows); }
 
 }  // namespace lunagrad
