@@ -75,15 +75,19 @@ Bundle manifest_in(const std::string& text, const std::string& where) {
 }
 
 bool stays_inside(std::string_view path) {
-  if (path.empty() || path.front() == '/' || path.find('\0') != path.npos || path.find('\\') != path.npos)
-    return false;
-  for (const fs::path& part : fs::path(path))
-    if (part.empty() || part == ".." || part == ".") return false;
+  if (path.find('\0') != path.npos || path.find('\\') != path.npos) return false;
+  for (size_t begin = 0; begin <= path.size();) {
+    const size_t end = std::min(path.find('/', begin), path.size());
+    const std::string_view part = path.substr(begin, end - begin);
+    if (part.empty() || part == "." || part == "..") return false;
+    begin = end + 1;
+  }
   return true;
 }
 
 std::string place_inside(const std::string& path) {
-  const std::string plain = fs::path(path).lexically_normal().string();
+  std::string plain = fs::path(path).lexically_normal().string();
+  if (plain.size() > 1 && plain.ends_with('/')) plain.pop_back();  // of a folder
   if (stays_inside(plain)) return plain;
   fs::path inside = "outside";
   for (const fs::path& part : fs::path(plain)) {

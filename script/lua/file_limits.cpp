@@ -35,7 +35,7 @@ std::string FileLimits::check(const std::string& path, FileUse use, const char* 
 std::string FileLimits::stand_in(const std::string& path) const {
   for (fs::path outer = path, rest; !outer.empty();) {
     if (const auto found = stand_ins.find(outer.string()); found != stand_ins.end())
-      return (fs::path(found->second) / rest).string();
+      return rest.empty() ? found->second : (fs::path(found->second) / rest).string();
     if (outer == outer.parent_path()) break;
     rest = rest.empty() ? outer.filename() : outer.filename() / rest;
     outer = outer.parent_path();

@@ -1,5 +1,6 @@
 #include "script/run/used_files.h"
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 
@@ -28,7 +29,8 @@ bool look_at_file(UsedFile& file) {
     return true;
   }
   file.bytes = fs::file_size(path, error);
-  file.changed = fs::last_write_time(path, error).time_since_epoch().count();
+  const auto changed = std::chrono::file_clock::to_sys(fs::last_write_time(path, error));
+  file.changed = std::chrono::duration_cast<std::chrono::nanoseconds>(changed.time_since_epoch()).count();
   return !error;
 }
 

@@ -15,7 +15,7 @@ struct UsedFile {
   std::string path;      // as the script named it
   std::string absolute;  // where it was
   uint64_t bytes = 0;
-  int64_t changed = 0;  // nanoseconds of the file system's clock
+  int64_t changed = 0;  // nanoseconds since 1970
   std::string copy;     // of a module: its copy in the run's folder; "" when there is none
 };
 

@@ -2,6 +2,8 @@
 // scripts that let go of what they made are not suspected.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "tests/support/recorder.h"
 
 using namespace lunagrad;
@@ -97,4 +99,97 @@ TEST_CASE("each classic leak is found, with its owner and line") {
     CHECK(named->count >= 3);
     CHECK(named->advice != "");
   }
+}
+
+TEST_CASE("what is replaced, emptied or used up is no leak") {
+  const std::pair<const char*, const char*> cases[] = {
+      {"", ""},
+      {"local last", "last = loss"},
+      {"local total = 0", "total = total + loss:item()"},
+      {"local total = lg.tensor(0.)", "total = total + loss:detach()"},
+      {"local history = {}", "history[step] = loss:detach()"},
+      {"local average = model.weight:detach():clone()",
+       "average:mul_(0.9):add_(model.weight:detach() * 0.1)"},
+      {"local fixed = (model.weight * 2):sum()", ""},
+      {"local best", "if not best or loss:item() < best:item() then best = loss end"},
+      // A window of steps whose losses wait for their backward pass.
+      {"local waiting = {}",
+       "waiting[#waiting + 1] = model(lg.ones(4)):mean() if #waiting == 5 then local sum = 0 for _, x in "
+       "ipairs(waiting) do sum = sum + x end sum:backward() waiting = {} end"},
+      {"local sum = lg.tensor(0.)",
+       "sum = sum + model(lg.ones(8, 4)):mean() if step % 6 == 0 then sum = lg.tensor(0.) end"},
+      {"local state = lg.zeros(8, 4)",
+       "state = (state.requires_grad and state:detach() or state) + out:detach() state = state * "
+       "model.weight:sum()"},
+      // Kept by nothing but weak references.
+      {"local seen = setmetatable({}, {__mode = 'v'})", "seen[step] = out"},
+      {"local seen = setmetatable({}, {__mode = 'k'})", "seen[out] = step seen[{}] = out"},
+      // A cache that fills up, and one tensor that is made late.
+      {"local cache = {}", "cache[step % 4] = lg.ones(512, 1024)"},
+      {"local mask", "mask = mask or lg.ones(512, 1024)"},
+      {"local small = {}", "small[step] = lg.ones(16)"},
+      {"local handle", "handle = model.weight:register_hook(function() local _ = out end) handle:remove()"},
+  };
+  for (const auto& [before, in_step] : cases) {
+    CAPTURE(before);
+    CAPTURE(in_step);
+    std::string owners;
+    for (const Leak& leak : leaks_of(before, in_step, 25)) owners += leak.owner + "\n";
+    CHECK(owners == "");
+  }
+}
+
+TEST_CASE("a leak is described: how many, since when, where it was made, and what to write") {
+  const std::vector<Leak> found = leaks_of("local losses = {}", "losses[#losses + 1] = loss", 20);
+  REQUIRE(found.size() == 1);
+  const Leak& leak = found[0];
+  CHECK(leak.what == Leak::What::tapes);
+  CHECK(leak.path == "local losses[1]");
+  CHECK(leak.count == 20);
+  CHECK(leak.since == 1);
+  CHECK(leak.step == 20);
+  CHECK(leak.per_step == doctest::Approx(1));
+  CHECK(leak.nodes >= 20 * 3);
+  CHECK(leak.made.line == 9);
+  CHECK(leak.advice.find("x:item()") != std::string::npos);
+}
+
+TEST_CASE("a backward pass after the last step takes what was kept for it") {
+  CHECK(leaks_of("local kept = {}", "kept[step] = model(lg.ones(4)):mean()").size() == 1);
+  CHECK(
+      leaks_of(
+          "local kept = {}",
+          "kept[step] = model(lg.ones(4)):mean() end do local sum = 0 for _, x in ipairs(kept) do sum = sum "
+          "+ x end sum:backward()")
+          .empty());
+}
+
+TEST_CASE("a coroutine that runs the steps is walked from its stack, and a value of the host is named") {
+  Recorder recorder;
+  RunOptions options;
+  options.leaks = 1;
+  recorder.finish(
+      "local lg = require 'lunagrad'\nlocal w = lg.ones(2):requires_grad_()\nlocal go = "
+      "coroutine.wrap(function()\n"
+      "local kept = {}\nfor step in lg.run.steps(12) do\nlocal y = (w * "
+      "step):sum()\ny:backward()\nkept[step] = y\n"
+      "lg.host.sum = (lg.host.sum or 0) + y\nend\nend)\ngo()",
+      options);
+  CHECK(recorder.error() == "");
+  const std::shared_ptr<const LeakReport> report = recorder.session.leaks();
+  REQUIRE(report);
+  std::vector<std::string> owners;
+  for (const Leak& leak : report->leaks) owners.push_back(leak.owner);
+  std::sort(owners.begin(), owners.end());
+  CHECK(owners == std::vector<std::string>{"lg.host.sum", "local kept[*]"});
+}
+
+TEST_CASE("without the option nothing is walked, and a run without steps has no report") {
+  Recorder recorder;
+  recorder.finish("local lg = require 'lunagrad' for step in lg.run.steps(3) do end");
+  CHECK(!recorder.session.leaks());
+  RunOptions options;
+  options.leaks = 1;
+  recorder.finish("local lg = require 'lunagrad' local kept = {lg.ones(2)}", options);
+  CHECK(!recorder.session.leaks());
 }
