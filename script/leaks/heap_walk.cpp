@@ -65,11 +65,11 @@ void HeapWalk::walk() {
   add_registry();
   size_t next = 0;
   visit_all(next);
-  for (size_t found = 0; found != vertices_.size();) {  // until no weak key leads to anything new
+  for (size_t found = 0; found != vertices_.size();) {
     found = vertices_.size();
-    for (size_t i = 0; i < weak_keys_.size(); ++i) {
-      lua_rawgeti(lua_, queue_, lua_Integer(weak_keys_[i]) + 1);
-      visit_late_values(queued_[weak_keys_[i]], lua_gettop(lua_));
+    for (size_t i = 0; i < late_.size(); ++i) {
+      lua_rawgeti(lua_, queue_, lua_Integer(late_[i].place) + 1);
+      visit_late(queued_[late_[i].place], lua_gettop(lua_), late_[i].weak_keys);
       lua_pop(lua_, 1);
     }
     visit_all(next);
@@ -233,13 +233,15 @@ void HeapWalk::visit_table(int vertex, int table, size_t place) {
     lua_pop(lua_, 1);
     add(vertex, {Kind::metatable, "", {}});
   }
-  if (weak_keys && !weak_values) weak_keys_.push_back(place);
+  bool late = false;
   for (lua_pushnil(lua_); lua_next(lua_, table);) {
     const int value = lua_gettop(lua_), key = value - 1;
     const bool key_is_object = is_object(key);
-    if (key_is_object && !weak_keys) {
+    if (key_is_object && !weak_keys && to_tensor(lua_, key)) {
       lua_pushvalue(lua_, key);
       add(vertex, {Kind::key, "", {}});
+    } else if (key_is_object) {
+      late = true;
     }
     const bool held = !weak_values && !(weak_keys && key_is_object);
     if (held && is_object(value))
@@ -247,18 +249,20 @@ void HeapWalk::visit_table(int vertex, int table, size_t place) {
     else
       lua_pop(lua_, 1);
   }
+  if (late && !(weak_keys && weak_values)) late_.push_back({place, weak_keys});
 }
 
-// The values of a table with weak keys whose keys something else holds.
-void HeapWalk::visit_late_values(int vertex, int table) {
-  for (lua_pushnil(lua_); lua_next(lua_, table);) {
+// The keys of a table; with weak keys the values of those that something else holds.
+void HeapWalk::visit_late(int vertex, int table, bool weak_keys) {
+  const void* const of = lua_topointer(lua_, table);
+  for (lua_pushnil(lua_); lua_next(lua_, table); lua_settop(lua_, table + 1)) {
     const int value = lua_gettop(lua_), key = value - 1;
+    if (!is_object(key) || (weak_keys && !is_object(value))) continue;
     const void* const at = lua_topointer(lua_, key);
-    if (is_object(key) && is_object(value) && seen_.contains(at) &&
-        late_.insert({lua_topointer(lua_, table), at}).second)
-      add(vertex, step_of_key(key));
-    else
-      lua_pop(lua_, 1);
+    if (weak_keys ? !seen_.contains(at) : to_tensor(lua_, key) != nullptr) continue;
+    if (!late_seen_.insert({of, at}).second) continue;
+    lua_pushvalue(lua_, weak_keys ? value : key);
+    add(vertex, weak_keys ? step_of_key(key) : HeapStep{Kind::key, "", {}});
   }
 }
 

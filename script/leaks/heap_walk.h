@@ -30,9 +30,10 @@ class HeapWalk {
   HeapWalk(lua_State* L, size_t most) : lua_(L), most_(most) {}
   HeapWalk(const HeapWalk&) = delete;
 
-  // A tensor that C++ holds for the script.
-  void add_root(HeapStep::Kind kind, const std::string& name, const Tensor& x) {
-    tensors_.push_back({x, -1, {kind, name, {}}});
+  // A tensor of lg.host, which C++ holds for the script.
+  void add_host_value(const std::string& name, const Tensor& x) {
+    tensors_.push_back(
+        {x, new_vertex(-1, {HeapStep::Kind::host, "", {}}), {HeapStep::Kind::field, name, {}}});
   }
   void run();
 
@@ -57,7 +58,7 @@ class HeapWalk {
   void visit_all(size_t& next);
   void visit_table(int vertex, int table, size_t place);
   void visit_function(int vertex, int function);
-  void visit_late_values(int vertex, int table);
+  void visit_late(int vertex, int table, bool weak_keys);
   HeapStep step_of_key(int key) const;
   bool is_object(int index) const;  // that may hold others, or is a tensor
 
@@ -68,9 +69,15 @@ class HeapWalk {
   std::vector<int> queued_;  // the vertices that have objects, in the order of the queue
   std::vector<Held> tensors_;
   std::unordered_set<const void*> seen_;
-  std::set<std::pair<const void*, const void*>>
-      late_;                       // tables with weak keys, and their keys that were seen
-  std::vector<size_t> weak_keys_;  // places in the queue of tables whose values live as long as their keys
+  // Tables with objects as keys, by their places in the queue. They wait until nothing else is left: a path
+  // through a key is the last that a user thinks of, and the values behind weak keys live as long as the
+  // keys.
+  struct Late {
+    size_t place;
+    bool weak_keys;
+  };
+  std::vector<Late> late_;
+  std::set<std::pair<const void*, const void*>> late_seen_;  // tables, and keys of theirs
   ScriptPlaces places_;
 };
 

@@ -67,7 +67,7 @@ void LeakWatch::look(lua_State* L, const HostTensors& host) {
   // What the first collection frees may have kept functions in the registry, which the second one frees.
   for (int i = 0; i < 2; ++i) lua_gc(L, LUA_GCCOLLECT);
   HeapWalk walk(L, kMostObjects);
-  for (const auto& [name, x] : host) walk.add_root(HeapStep::Kind::host, name, x);
+  for (const auto& [name, x] : host) walk.add_host_value(name, x);
   walk.run();
   ++looks_;
 
@@ -135,7 +135,7 @@ void LeakWatch::judge_tapes(OwnerGroup& group, bool single, const ScriptPlaces& 
     const Node* const node = held->tensor.node().get();
     if (held->explained) continue;
     ends.push_back(node->id);
-    if (is_due(node->id) && (!oldest || node->id < oldest->id)) oldest = node, group.path = held->path;
+    if (is_due(node->id) && (!oldest || node->id < oldest->id)) oldest = node, group.oldest = held->path;
     if (!latest || node->id > latest->id) latest = node;
   }
   if (oldest || past.carries(carried_))
@@ -192,7 +192,7 @@ void LeakWatch::judge_growth(OwnerGroup& group, const ScriptPlaces& places) {
     const auto [place, fresh] = made.try_emplace(&x.storage(), step);
     if (fresh) found.leak.bytes += x.storage().bytes;
     place->second = std::min(place->second, step);
-    if (place->second <= found.leak.since || found.leak.since == 0) group.path = held->path;
+    if (place->second <= found.leak.since || found.leak.since == 0) group.oldest = held->path;
     found.leak.since = found.leak.since == 0 ? step : std::min(found.leak.since, step);
     if (x.node()) found.leak.made = place_of(x.node()->line);
   }
@@ -213,7 +213,7 @@ void LeakWatch::add(const OwnerGroup& group, Found found, const ScriptPlaces& pl
   for (HeldTensor* const held : group.held) held->explained = true;
   Leak& leak = found.leak;
   leak.owner = owner_name(group.path, true);
-  leak.path = owner_name(group.path, false);
+  leak.path = owner_name(group.oldest, false);
   const HeapStep& last = group.path.back();
   const SourceLine assigned = last.kind == HeapStep::Kind::field ? places.field(last.name) : SourceLine();
   leak.place = place_of(assigned.known() ? assigned : owner_line(group.path));

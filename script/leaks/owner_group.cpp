@@ -8,7 +8,7 @@ namespace {
 void put(OwnerGroups& groups, HeldTensor& held, const HeapPath& path) {
   std::string key = owner_name(path, true) + ' ' + to_string(owner_line(path)) + ' ' + leak_name(held.what);
   OwnerGroup& group = groups[key];
-  if (group.held.empty()) group.path = path;
+  if (group.held.empty()) group.path = group.oldest = path;
   group.key = std::move(key);
   group.held.push_back(&held);
 }
@@ -18,15 +18,18 @@ void put(OwnerGroups& groups, HeldTensor& held, const HeapPath& path) {
 OwnerGroups owner_groups(std::vector<HeldTensor>& tensors) {
   OwnerGroups groups;
   for (HeldTensor& held : tensors)
-    if (!held.explained) put(groups, held, held.path);
+    if (!held.explained) put(groups, held, without_repeats(held.path));
   return groups;
 }
 
 OwnerGroups memo_groups(std::vector<HeldTensor>& tensors) {
   OwnerGroups groups;
-  for (HeldTensor& held : tensors)
-    for (size_t i = 1; !held.explained && i < held.path.size(); ++i)
-      if (held.path[i].kind == HeapStep::Kind::field) put(groups, held, with_any_key(held.path, i));
+  for (HeldTensor& held : tensors) {
+    if (held.explained) continue;
+    const HeapPath path = without_repeats(held.path);
+    for (size_t i = 0; i < path.size(); ++i)
+      if (is_name(path[i])) put(groups, held, with_any_name(path, i));
+  }
   return groups;
 }
 

@@ -21,7 +21,8 @@ struct HeldTensor {
 // The tensors of one owner, which keeps them under any key that is no string.
 struct OwnerGroup {
   std::string key;  // stays the same from walk to walk
-  HeapPath path;    // of one of them
+  HeapPath path;    // of one of them; a string key that may be any is an entry
+  HeapPath oldest;  // the path of the oldest, once it is known
   std::vector<HeldTensor*> held;
 };
 using OwnerGroups = std::map<std::string, OwnerGroup>;

@@ -48,7 +48,7 @@ std::string owner_name(const HeapPath& path, bool star) {
         begin("lg.run.state " + step.name);
         break;
       case Kind::host:
-        begin("lg.host." + step.name);
+        begin("lg.host");
         break;
       case Kind::hook:
         begin(step.name, of_line(" of ", step.line));
@@ -109,9 +109,24 @@ SourceLine owner_line(const HeapPath& path) {
   return line;
 }
 
-HeapPath with_any_key(HeapPath path, size_t step) {
-  path[step].kind = Kind::entry;
+bool is_name(const HeapStep& step) {
+  return step.kind == Kind::field || step.kind == Kind::global || step.kind == Kind::state;
+}
+
+HeapPath with_any_name(HeapPath path, size_t step) {
+  if (path[step].kind == Kind::field)
+    path[step].kind = Kind::entry;
+  else
+    path[step] = {path[step].kind, "*", {}};
   return path;
+}
+
+HeapPath without_repeats(const HeapPath& path) {
+  HeapPath shorter;
+  for (const HeapStep& step : path)
+    if (shorter.empty() || step.kind != shorter.back().kind || step.name != shorter.back().name)
+      shorter.push_back(step);
+  return shorter;
 }
 
 }  // namespace lunagrad

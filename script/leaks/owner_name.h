@@ -16,7 +16,7 @@ struct HeapStep {
     global,
     module,    // what require returned
     state,     // of lg.run.state
-    host,      // of lg.host
+    host,      // lg.host, whose values are fields
     hook,      // a function that the engine keeps; the name says for what
     registry,  // of Lua
     function,  // an active one
@@ -40,7 +40,11 @@ std::string owner_name(const HeapPath&, bool star);
 std::string variable_name(const HeapPath&);
 // The line that belongs to the name: of the innermost variable, function or hook of the path.
 SourceLine owner_line(const HeapPath&);
-// Replaces the string key at `step` by one that stands for any key.
-HeapPath with_any_key(HeapPath, size_t step);
+// Whether the step has a name that a script may have made up as it ran: a string key, a global, a state.
+bool is_name(const HeapStep&);
+// With one that stands for any name in place of it.
+HeapPath with_any_name(HeapPath, size_t step);
+// With one step for each run of equal ones: the elements of a list that is linked have one owner.
+HeapPath without_repeats(const HeapPath&);
 
 }  // namespace lunagrad

@@ -101,8 +101,10 @@ void add_size_flag(CLI::App& command, const char* name, size_t& bytes, size_t us
       bytes = usual;
       return;
     }
-    if (const std::string wrong = CLI::AsSizeValue(false)(size); !wrong.empty())
-      throw CLI::ValidationError(option, wrong);
+    const std::string given_size = size;
+    const bool number = !size.empty() && size[0] >= '0' && size[0] <= '9';
+    if (!number || !CLI::AsSizeValue(false)(size).empty())
+      throw CLI::ValidationError(option, "a size expected, as 64KiB or 1MiB (got '" + given_size + "')");
     bytes = std::max<size_t>(std::stoull(size), 1);
   };
   command.add_flag(name, *given, about)->each(take);

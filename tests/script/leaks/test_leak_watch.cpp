@@ -76,7 +76,9 @@ TEST_CASE("each classic leak is found, with its owner and line") {
       {"local results = {}", "results[step] = {pcall(function() return out end)}", "local results[*][*]", 5},
       {"local last local function handler() return last end",
        "local before = handler last = out handler = function() return before, out end",
-       "upvalue out of test:12, in local handler", 12},
+       "upvalue out of test:12, in upvalue before of test:12, in local handler", 12},
+      {"local newest", "newest = {older = newest, out = out}", "local newest.older.out", 12},
+      {"", "_G['loss ' .. step] = loss", "global *", 0},
       {"package.loaded.statistics = {all = {}}", "require('statistics').all[step] = loss",
        "module statistics.all[*]", 0},
       {"do local all = lg.run.state('all', function() return {} end) function add(x) all[#all + 1] = x end "
@@ -95,7 +97,7 @@ TEST_CASE("each classic leak is found, with its owner and line") {
         std::find_if(found.begin(), found.end(), [&](const Leak& leak) { return leak.owner == one.owner; });
     REQUIRE(named != found.end());
     CHECK(named->place.line == one.line);
-    CHECK(named->since <= 3);
+    CHECK(named->since <= 5);  // a buffer of eight
     CHECK(named->count >= 3);
     CHECK(named->advice != "");
   }
@@ -173,15 +175,17 @@ TEST_CASE("a coroutine that runs the steps is walked from its stack, and a value
       "coroutine.wrap(function()\n"
       "local kept = {}\nfor step in lg.run.steps(12) do\nlocal y = (w * "
       "step):sum()\ny:backward()\nkept[step] = y\n"
-      "lg.host.sum = (lg.host.sum or 0) + y\nend\nend)\ngo()",
+      "lg.host['sum' .. step] = y\nend\nend)\ngo()",
       options);
   CHECK(recorder.error() == "");
   const std::shared_ptr<const LeakReport> report = recorder.session.leaks();
   REQUIRE(report);
-  std::vector<std::string> owners;
-  for (const Leak& leak : report->leaks) owners.push_back(leak.owner);
-  std::sort(owners.begin(), owners.end());
-  CHECK(owners == std::vector<std::string>{"lg.host.sum", "local kept[*]"});
+  std::string owners;
+  for (const Leak& leak : report->leaks) owners += leak.owner + "\n";
+  CAPTURE(owners);
+  CHECK(owners.find("lg.host[*]\n") != std::string::npos);
+  CHECK(owners.find("local kept[*]\n") != std::string::npos);
+  CHECK(report->leaks.size() == 2);
 }
 
 TEST_CASE("without the option nothing is walked, and a run without steps has no report") {
