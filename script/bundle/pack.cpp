@@ -16,6 +16,7 @@ namespace {
 
 // A larger part of a run's folder, such as a file that the script wrote there, is left out.
 constexpr uint64_t kLargestPart = uint64_t(64) << 20;
+constexpr size_t kMostFiles = 100'000;  // of a folder that the script read
 constexpr const char* kCheckpoints = "checkpoints";
 
 // The regular files below a folder, sorted; links are not followed.
@@ -23,7 +24,12 @@ std::vector<fs::path> files_below(const fs::path& folder) {
   std::vector<fs::path> files;
   std::error_code error;
   for (fs::recursive_directory_iterator at(folder, error), end; !error && at != end; at.increment(error))
-    if (at->is_regular_file() && !at->is_symlink()) files.push_back(at->path());
+    if (at->is_regular_file() && !at->is_symlink()) {
+      if (files.size() == kMostFiles)
+        fail_as(ErrorKind::file, folder.string(), ": has more than ", kMostFiles,
+                " files, too many for a bundle");
+      files.push_back(at->path());
+    }
   if (error) fail_as(ErrorKind::file, folder.string(), ": ", error.message());
   std::sort(files.begin(), files.end());
   return files;

@@ -22,7 +22,6 @@ std::string RunFlags::take_settings() {
     if (equals == std::string::npos || equals == 0) return "--set " + setting + ": expected name=value";
     request.options.set[setting.substr(0, equals)] = setting.substr(equals + 1);
   }
-  constexpr int64_t kMostThreads = 1024;
   if (const std::optional<int64_t>& threads = request.threads;
       threads && (*threads < 1 || *threads > kMostThreads))
     return text("--threads ", *threads, ": 1 to ", kMostThreads, " expected");

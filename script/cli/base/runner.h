@@ -15,6 +15,8 @@ inline constexpr int kExitTestFailed = 3;
 inline constexpr int kExitLeak = 9;
 inline constexpr int kExitTimeout = 124;
 
+inline constexpr int64_t kMostThreads = 1024;
+
 struct RunRequest {
   std::string script;                    // a file
   std::string code;                      // the text to run when `script` is empty

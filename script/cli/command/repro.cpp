@@ -71,7 +71,7 @@ int repeat(const RunRecord& was, RunRequest request, const std::string& again) {
   request.options.seed = seed;
   request.options.device = was.device;
   request.options.sandbox |= was.sandbox;
-  if (was.threads > 0) request.threads = was.threads;
+  if (was.threads > 0 && was.threads <= kMostThreads) request.threads = was.threads;
   // A stopped run is repeated up to its last step.
   if (was.outcome == "ok" ? was.steps_total > 0 : was.steps > 0)
     request.options.steps = was.outcome == "ok" ? was.steps_total : was.steps;
