@@ -19,6 +19,7 @@
 #include "script/view/batch.h"
 #include "script/view/breakpoints.h"
 #include "script/view/history.h"
+#include "script/view/leaks.h"
 #include "script/view/node_checks.h"
 #include "script/view/profile.h"
 #include "script/view/rank_profile.h"
@@ -139,6 +140,10 @@ class Session {
   // Of a run with several ranks, on rank 0, while watch_profile() is on there; null until a step was
   // measured.
   std::shared_ptr<const RankProfile> rank_profile() const;
+
+  // What outlived the steps in which it was made, of a run with RunOptions::leaks; null: nothing was looked
+  // at yet.
+  std::shared_ptr<const LeakReport> leaks() const;
 
   // Keeps the latest batch of a data loader, for batch(), which gives at most `limit` elements of each
   // tensor.

@@ -281,7 +281,7 @@ run._on_states(function(verb, path)
     local ok, message = pcall(write)
     if not ok then run._warn("no checkpoint was written: " .. tostring(message)) end
   end
-end)
+end, objects)
 
 -- Warns of states in the checkpoint that the script does not register: they are lost.
 local begin_steps = run.steps

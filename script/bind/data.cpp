@@ -19,9 +19,7 @@ constexpr const char* kPrefetchType = "lunagrad.Prefetch";
 using Plan = std::shared_ptr<const BatchPlan>;
 
 std::string readable_path(lua_State* L, int index) {
-  std::string path(check_string(L, index, "data"));
-  edge(L).files.check(path, FileUse::read, "data");
-  return path;
+  return edge(L).files.check(std::string(check_string(L, index, "data")), FileUse::read, "data");
 }
 
 // --- plans ---

@@ -284,7 +284,7 @@ int hook_remove(lua_State* L) {
 int add_hook(lua_State* L) {
   const Tensor x = check_tensor(L, 1, "register_hook");
   check_callable(L, 2, "register_hook");
-  const auto function = std::make_shared<LuaFunction>(L, 2);
+  const auto function = std::make_shared<LuaFunction>(L, 2, "the hook");
   const uint64_t hook = register_hook(x, [function](const Tensor& gradient) {
     const TensorList results = function->call({gradient}, "hook");
     return results.empty() ? Tensor() : results[0];

@@ -24,8 +24,7 @@ void push_loaded(lua_State* L, const Tensor& x) { push_result(L, to(x, *context(
 std::string check_path(lua_State* L, const char* function, FileUse use) {
   const std::string_view path = check_string(L, 1, function);
   if (path.empty() || path.find('\0') != std::string_view::npos) bad_argument(L, 1, function, "not a path");
-  edge(L).files.check(std::string(path), use, function);
-  return std::string(path);
+  return edge(L).files.check(std::string(path), use, function);
 }
 
 void push_named_tensors(lua_State* L, const NamedTensors& tensors) {

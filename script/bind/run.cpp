@@ -302,11 +302,12 @@ int keep_shards(lua_State* L) {
   return 0;
 }
 
-// _on_states(f): f("checkpoint") and f("stopping") write a checkpoint, f("take", path) returns the states for
-// a reload, f("report") reports which states the new script took over.
+// _on_states(f, objects): f("checkpoint") and f("stopping") write a checkpoint, f("take", path) returns the
+// states for a reload, f("report") reports which states the new script took over; `objects` has them by name.
 int on_states(lua_State* L) {
   luaL_checktype(L, 1, LUA_TFUNCTION);
-  lua_settop(L, 1);
+  lua_settop(L, 2);
+  edge(L).states = luaL_ref(L, LUA_REGISTRYINDEX);
   lua_setfield(L, LUA_REGISTRYINDEX, kStates);
   return 0;
 }

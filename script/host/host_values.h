@@ -32,6 +32,7 @@ class HostValues {
   void exchange();  // at a step boundary, at the start and at the end of a script
   void drop();      // the script's tensors; before the thread ends
   const Tensor* find(const std::string& name) const;
+  const std::map<std::string, Tensor>& values() const { return values_; }
   void put(const std::string& name, Tensor);
   std::shared_ptr<const HostFunction> function(const std::string& name) const;
   const Signature* op(const std::string& name) const;

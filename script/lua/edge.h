@@ -7,6 +7,7 @@
 #include <cstring>
 #include <functional>
 #include <lua.hpp>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -48,6 +49,12 @@ struct Pressure {
   bool due() const { return bytes >= most_bytes || handles >= most_handles; }
 };
 
+// A function of the script that the engine keeps: for what, and the call that gave it.
+struct KeptFunction {
+  const char* role;
+  SourceLine line;
+};
+
 class StepQueue;
 class StepRecorder;
 
@@ -67,6 +74,10 @@ struct Edge {
   SafePoint safe_point = nullptr;
   void* safe_point_data = nullptr;
   FileLimits files;
+  int states = LUA_NOREF;  // registry reference to the objects of lg.run.state by name
+  // The functions that the engine keeps in the registry, by reference; null unless someone asks who holds
+  // what.
+  std::unique_ptr<std::map<int, KeptFunction>> kept_functions;
   // Registry reference to a table module -> training flag of the modules that are called, for the checkpoint
   // or the recording that is going on; LUA_NOREF: none.
   int called_modules = LUA_NOREF;

@@ -24,8 +24,27 @@ bool lies_in(const fs::path& path, const std::string& place) {
 
 }  // namespace
 
-void FileLimits::check(const std::string& path, FileUse use, const char* function) const {
-  if (!limited) return;
+std::string FileLimits::check(const std::string& path, FileUse use, const char* function) const {
+  const std::string used = use == FileUse::read && !stand_ins.empty() ? stand_in(path) : path;
+  if (limited) refuse(used, use, function);
+  if (on_use) on_use(path, use);
+  return used;
+}
+
+// The stand-in of the path, or of the innermost folder that has one.
+std::string FileLimits::stand_in(const std::string& path) const {
+  for (fs::path outer = path, rest; !outer.empty();) {
+    if (const auto found = stand_ins.find(outer.string()); found != stand_ins.end())
+      return rest.empty() ? found->second : (fs::path(found->second) / rest).string();
+    if (outer == outer.parent_path()) break;
+    rest = rest.empty() ? outer.filename() : outer.filename() / rest;
+    outer = outer.parent_path();
+  }
+  return path;
+}
+
+// Error when the limits forbid that use.
+void FileLimits::refuse(const std::string& path, FileUse use, const char* function) const {
   const fs::path asked = resolved(path);
   const std::string run = run_folder ? run_folder() : "";
   if (!run.empty() && lies_in(asked, run)) return;

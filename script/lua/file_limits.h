@@ -1,6 +1,8 @@
 #pragma once
-// The paths that a sandboxed script may read and write. Belongs to the thread of its Lua state.
+// The files that a script names: which of them a sandboxed script may read and write, and which others take
+// their place. Belongs to the thread of its Lua state.
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -13,8 +15,17 @@ struct FileLimits {
   std::vector<std::string> readable;             // files, and folders with everything inside them
   std::function<std::string()> run_folder = {};  // may be read and written; "" while there is none
 
-  // Resolves symbolic links in the path. Error of kind file when these limits forbid that use of it.
-  void check(const std::string& path, FileUse, const char* function) const;
+  std::function<void(const std::string& path, FileUse)> on_use = {};  // told of each that may be used
+  // Files and folders that are read in place of those that the script names: of a bundle.
+  std::map<std::string, std::string> stand_ins = {};
+
+  // The file to use where the script names `path`. Resolves symbolic links in it. Error of kind file when
+  // these limits forbid that use of it.
+  std::string check(const std::string& path, FileUse, const char* function) const;
+
+ private:
+  std::string stand_in(const std::string& path) const;
+  void refuse(const std::string& path, FileUse, const char* function) const;
 };
 
 }  // namespace lunagrad

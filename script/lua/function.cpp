@@ -15,13 +15,17 @@ int run_body(lua_State* L) {
 
 }  // namespace
 
-LuaFunction::LuaFunction(lua_State* L, int index) : state_(edge(L).alive) {
+LuaFunction::LuaFunction(lua_State* L, int index, const char* role) : state_(edge(L).alive) {
   lua_pushvalue(L, index);
   reference_ = luaL_ref(L, LUA_REGISTRYINDEX);
+  if (const auto& kept = edge(L).kept_functions) kept->insert({reference_, {role, script_line(L)}});
 }
 
 LuaFunction::~LuaFunction() {
-  if (Edge* const state = *state_) luaL_unref(state->main, LUA_REGISTRYINDEX, reference_);
+  Edge* const state = *state_;
+  if (!state) return;
+  luaL_unref(state->main, LUA_REGISTRYINDEX, reference_);
+  if (state->kept_functions) state->kept_functions->erase(reference_);
 }
 
 void LuaFunction::push(lua_State* L) const { lua_rawgeti(L, LUA_REGISTRYINDEX, reference_); }

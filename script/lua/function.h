@@ -15,7 +15,8 @@ struct Edge;
 
 class LuaFunction {
  public:
-  LuaFunction(lua_State*, int index);
+  // `role` names it for who asks what the engine keeps.
+  LuaFunction(lua_State*, int index, const char* role = "a value that the engine keeps");
   ~LuaFunction();
   LuaFunction(const LuaFunction&) = delete;
 

@@ -1,16 +1,18 @@
 #include "script/lua/native_calls.h"
 
-#include "script/lua/state.h"
+#include <string_view>
+
+#include "script/lua/edge.h"
 
 namespace lunagrad {
 namespace {
 
 // The field name follows the last dot or colon.
-constexpr const char* kLibrary[] = {"os.execute",    "io.popen",    "io.read",       "io.lines",
-                                    "io.open",       "string.find", "string.match",  "string.gsub",
-                                    "string.gmatch", "string.rep",  "string.format", "table.concat",
-                                    "table.sort",    "table.move",  "table.insert",  "table.remove",
-                                    "table.unpack",  "load",        "loadfile",      "collectgarbage"};
+constexpr const char* kLibrary[] = {
+    "os.execute",   "io.popen",    "io.read",       "io.lines",     "io.open",       "string.find",
+    "string.match", "string.gsub", "string.gmatch", "string.rep",   "string.format", "table.concat",
+    "table.sort",   "table.move",  "table.insert",  "table.remove", "table.unpack",  "load",
+    "loadfile",     "dofile",      "collectgarbage"};
 constexpr const char* kFile[] = {"file:read", "file:lines", "file:write", "file:close", "file:flush"};
 
 const char* field_of(const char* name) {
@@ -18,6 +20,20 @@ const char* field_of(const char* name) {
   for (const char* at = name; *at; ++at)
     if (*at == '.' || *at == ':') field = at + 1;
   return field;
+}
+
+// The file that io.open and the like are called with may have a stand-in.
+void take_file(lua_State* L, std::string_view function) {
+  const bool opens = function == "io.open";
+  if (lua_type(L, 1) != LUA_TSTRING ||
+      (!opens && function != "io.lines" && function != "loadfile" && function != "dofile"))
+    return;
+  const bool reads = !opens || lua_type(L, 2) != LUA_TSTRING || *lua_tostring(L, 2) == 'r';
+  const std::string path = lua_tostring(L, 1);
+  const std::string used = edge(L).files.check(path, reads ? FileUse::read : FileUse::write, function.data());
+  if (used == path) return;
+  lua_pushlstring(L, used.data(), used.size());
+  lua_replace(L, 1);
 }
 
 }  // namespace
@@ -41,6 +57,7 @@ int NativeCalls::call(lua_State* L) {
   };
   auto& owner = *static_cast<NativeCalls*>(lua_touserdata(L, lua_upvalueindex(1)));
   const auto* name = static_cast<const char*>(lua_touserdata(L, lua_upvalueindex(2)));
+  take_file(L, name);
   const lua_CFunction function = lua_tocfunction(L, lua_upvalueindex(3));
   const Mark mark(owner, name, script_line(L, 1));
   return function(L);

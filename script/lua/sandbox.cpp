@@ -93,6 +93,7 @@ int search_project(lua_State* L) {
       const std::string file = project + place + path + ending;
       tried += "\n\tno file '" + file + "'";
       if (access(file.c_str(), R_OK) != 0) continue;
+      if (edge(L).on_module) edge(L).on_module(file);
       files.check(file, FileUse::read, "require");
       if (luaL_loadfilex(L, file.c_str(), "t") != LUA_OK) return lua_error(L);
       push_string(L, file);

@@ -140,7 +140,8 @@ RunFolder::RunFolder(std::string path, bool go_on, std::function<void(const std:
 RunFolder::~RunFolder() {
   if (metrics_ >= 0) ::close(metrics_);
   if (log_ >= 0) ::close(log_);
-  if (tape_ >= 0) ::close(tape_);
+  for (const LateFile* const file : {&tape_, &files_})
+    if (file->descriptor >= 0) ::close(file->descriptor);
 }
 
 void RunFolder::write_config(std::string_view json) {
@@ -157,6 +158,12 @@ void RunFolder::write_script(const char* name, std::string_view source) {
   } catch (const Error& error) {
     warn_(error.what());
   }
+}
+
+void RunFolder::write_copy(const std::string& name, std::string_view content) {
+  std::error_code ignored;  // then writing fails, which is told
+  fs::create_directories((fs::path(path_) / name).parent_path(), ignored);
+  write_script(name.c_str(), content);
 }
 
 std::string RunFolder::checkpoint_path(int64_t step) const {
@@ -188,15 +195,17 @@ std::string RunFolder::image_name(std::string_view name, int64_t step) const {
 
 void RunFolder::append_metrics(std::string line) { append(metrics_, "metrics.jsonl", line += '\n'); }
 
-// The file exists only in runs that have a tape.
-void RunFolder::append_tape(std::string line) {
-  if (!std::exchange(tape_begun_, true)) {
-    const std::string path = path_ + "/tape.jsonl";
-    tape_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-    if (tape_ < 0) warn_(text(path, ": ", std::strerror(errno), "; the run goes on without it"));
-    drop_torn_line(tape_);  // if that fails, readers skip the line
+void RunFolder::append_tape(std::string line) { append(tape_, "tape.jsonl", std::move(line)); }
+void RunFolder::append_file(std::string line) { append(files_, "files.jsonl", std::move(line)); }
+
+void RunFolder::append(LateFile& file, const char* name, std::string line) {
+  if (!std::exchange(file.begun, true)) {
+    const std::string path = path_ + "/" + name;
+    file.descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (file.descriptor < 0) warn_(text(path, ": ", std::strerror(errno), "; the run goes on without it"));
+    drop_torn_line(file.descriptor);  // if that fails, readers skip the line
   }
-  append(tape_, "tape.jsonl", line += '\n');
+  append(file.descriptor, name, line += '\n');
 }
 
 void RunFolder::append_log(std::string_view text) { append(log_, "log.txt", text); }

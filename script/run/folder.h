@@ -1,8 +1,9 @@
 #pragma once
 // The folder of a run: config.json, a copy of the script, metrics.jsonl (append-only, one write per line, so
-// that only the last line can be incomplete), tape.jsonl (the tapes of a few steps, one a line) and log.txt.
+// that only the last line can be incomplete), tape.jsonl (the tapes of a few steps, one a line), files.jsonl
+// (the files that the script read) and log.txt.
 // Belongs to the session's thread. A failed write (disk full) is reported once per file and does not end the
-// run; an incomplete line of either .jsonl is removed again.
+// run; an incomplete line of a .jsonl is removed again.
 #include <cstdio>
 #include <functional>
 #include <string>
@@ -33,23 +34,29 @@ class RunFolder {
   const std::string& path() const { return path_; }
   void write_config(std::string_view json);
   void write_script(const char* name, std::string_view source);
-  void append_metrics(std::string line);  // without its newline
+  void write_copy(const std::string& name, std::string_view content);  // "modules/1.lua"; makes modules/
+  void append_metrics(std::string line);                               // without its newline
   void append_log(std::string_view text);
   void append_tape(std::string line);               // of tape.jsonl, without its newline
+  void append_file(std::string line);               // of files.jsonl, the same
   std::string checkpoint_path(int64_t step) const;  // creates its folder
   // "images/<name>-<step>.png" within path(), with characters that a file name should not hold escaped, such
   // as %2f. Makes images/.
   std::string image_name(std::string_view name, int64_t step) const;
 
  private:
+  struct LateFile {  // that exists only in runs that have something for it
+    int descriptor = -1;
+    bool begun = false;
+  };
   void append(int& file, const char* name, std::string_view text);
+  void append(LateFile&, const char* name, std::string line);
 
   std::string path_;
   std::function<void(const std::string&)> warn_;
   int metrics_ = -1;
   int log_ = -1;
-  int tape_ = -1;
-  bool tape_begun_ = false;
+  LateFile tape_, files_;
 };
 
 }  // namespace lunagrad

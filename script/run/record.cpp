@@ -47,6 +47,8 @@ void read_config(RunRecord& run) {
   if (const auto seconds = config.find("seconds"); seconds != config.end()) run.seconds = number_of(*seconds);
   if (const auto steps = config.find("steps"); steps != config.end() && steps->is_number_integer())
     run.steps_total = steps->get<int64_t>();
+  if (const auto threads = config.find("threads"); threads != config.end() && threads->is_number_integer())
+    run.threads = threads->get<int64_t>();
   run.arguments.clear();  // a follower reads the file again and again
   if (const auto arguments = config.find("arguments"); arguments != config.end() && arguments->is_array())
     for (const json& argument : *arguments)

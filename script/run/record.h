@@ -44,6 +44,7 @@ struct RunRecord {
   std::vector<LoggedItem> checkpoints;        // their paths
   int64_t voided = 0;                         // how often a resume or reload made earlier rows void
   std::string seed;                           // as text
+  int64_t threads = 0;                        // of the CPU; 0: unknown
   std::map<std::string, std::string> params;  // as text
   double seconds = 0;
   int64_t steps = 0;                                                     // the last step of all rows

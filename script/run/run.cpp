@@ -180,6 +180,21 @@ void Run::tell_reloaded(const std::string& what) {
   emit_(std::move(event));
 }
 
+void Run::note_read(const std::string& path, UsedFile::Kind kind) {
+  if (!options_.write_run) return;
+  std::optional<UsedFiles::Note> note = used_files_.read(path, kind);
+  if (!note) return;
+  if (folder_)
+    write_note(*note);
+  else
+    early_files_.push_back(std::move(*note));
+}
+
+void Run::write_note(const UsedFiles::Note& note) {
+  if (!note.copy.empty()) folder_->write_copy(note.copy, note.content);
+  folder_->append_file(note.line);
+}
+
 void Run::flush() {
   for (Pending& pending : std::exchange(pending_, {})) write_row(std::move(pending));
 }
@@ -300,6 +315,7 @@ void Run::open_folder() {
   if (!options_.sandbox)
     diff_ = std::make_unique<GitDiff>(path_.empty() ? "./script" : path_, folder_->path() + "/git.diff");
   folder_->append_log(std::exchange(early_output_, {}));
+  for (const UsedFiles::Note& note : std::exchange(early_files_, {})) write_note(note);
   write_config(nullptr, 0);
   Event event = this->event(Event::Kind::run_folder);
   event.text = folder_->path();

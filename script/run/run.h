@@ -17,6 +17,7 @@
 #include "script/run/folder.h"
 #include "script/run/git.h"
 #include "script/run/params.h"
+#include "script/run/used_files.h"
 #include "script/view/run.h"
 
 namespace lunagrad {
@@ -98,6 +99,9 @@ class Run {
   void log_tape(const std::string& line) {
     if (folder_) folder_->append_tape(line);
   }
+  // The script read a file, or wrote one.
+  void note_read(const std::string& path, UsedFile::Kind);
+  void note_written(const std::string& path) { used_files_.written(path); }
   // Whether logged values are used: written to the folder, or shown in an interactive run.
   bool keeps_values() const { return options_.write_run || options_.interactive; }
   // From now on a logged value that is NaN or infinite is an Error of kind numeric.
@@ -122,6 +126,7 @@ class Run {
   void tell(const Param&);
   void write_row(Pending);
   void open_folder();
+  void write_note(const UsedFiles::Note&);
   void show(Event::Kind, Media);
   void warn(const std::string& message);
   double date(double time) const;  // in seconds since 1970
@@ -157,6 +162,8 @@ class Run {
   std::unique_ptr<EventFile> events_;
   bool folder_failed_ = false;
   std::string early_output_;  // output before the folder existed
+  UsedFiles used_files_;
+  std::vector<UsedFiles::Note> early_files_;  // those that were read before
 };
 
 }  // namespace lunagrad

@@ -128,6 +128,7 @@ std::optional<Script> Session::Impl::run_script(Script script) {
     viewers_.sentry().begin_run(goes_on ? handover_.step() : 0);
     viewers_.sentry().set_on(!script.options.on_test);
     viewers_.growth().begin_run();
+    viewers_.leaks().begin_run(script.options.leaks);
     if (!goes_on) handover_.forget_kept_step();
     next_checkpoint_ = std::chrono::steady_clock::now() +
                        std::chrono::milliseconds(int64_t(1000 * script.options.checkpoint_every));
@@ -196,6 +197,7 @@ void Session::Impl::end_script(Outcome outcome, const ScriptError& error) {
   }
   viewers_.profile().end_run();
   viewers_.ranks().end_run();
+  viewers_.leaks().end_run();
   try {
     if (run_) read_for_viewers();    // none: there was no memory for it
   } catch (const std::exception&) {  // the script has failed already
@@ -265,6 +267,7 @@ void Session::Impl::end_step(lua_State* L) {
   viewers_.sentry().end_step();
   if (viewers_.growth().looks() && run_->done() > 0)
     if (const std::optional<GrowthWatch::Found> found = viewers_.growth().end_step(L)) tell_growth(*found);
+  viewers_.leaks().end_step(L, run_->done(), run_->total() == run_->done(), host_.values());
   const RunOptions& options = run_->options();
   if (viewers_.sentry().found() || script_.unwinding()) return;
   if (dist::leads()) return;  // the other ranks would not go on from there

@@ -40,16 +40,29 @@ void ScriptState::open(const std::string& directory, const RunOptions& run, Curr
   options.script_directory = directory;
   options.sandbox = run.sandbox;
   options.memory_limit = run.sandbox && run.memory == 0 ? kSandboxMemory : run.memory;
-  options.on_module = [&current](const std::string& file) { current.add_file(file); };
+  options.on_module = [&current](const std::string& file) {
+    current.add_file(file);
+    if (current) current->note_read(file, UsedFile::Kind::module);
+  };
   lua_ = new_state(options);
+  FileLimits& files = edge(lua_).files;
+  files.stand_ins = run.stand_ins;
+  files.on_use = [&current](const std::string& path, FileUse use) {
+    if (!current) return;
+    if (use == FileUse::read)
+      current->note_read(path, UsedFile::Kind::data);
+    else
+      current->note_written(path);
+  };
   if (run.sandbox) {
-    FileLimits& files = edge(lua_).files;
     files.readable = {directory.empty() ? "." : directory};
     if (!run.resume.empty()) files.readable.push_back(run.resume);
+    for (const auto& [path, stand_in] : run.stand_ins) files.readable.push_back(stand_in);
     files.run_folder = [&current] { return current->folder() ? current->folder()->path() : std::string(); };
   }
   Edge& state = edge(lua_);
   state.replay_refused = run.no_replay;
+  if (run.leaks > 0) state.kept_functions = std::make_unique<std::map<int, KeptFunction>>();
   if (run.plan && !run.no_replay) {
     state.replay = Replay::always;
     state.plans_to_show = 2;

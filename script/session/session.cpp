@@ -101,6 +101,7 @@ void Session::reset_profile() {
 }
 std::shared_ptr<const RankProfile> Session::rank_profile() const { return impl_->viewers().ranks().view(); }
 std::shared_ptr<const ProfileView> Session::profile() const { return impl_->viewers().profile().view(); }
+std::shared_ptr<const LeakReport> Session::leaks() const { return impl_->viewers().leaks().report(); }
 void Session::watch_data(bool on) { impl_->viewers().batch().watch(on); }
 
 // ---- breakpoints

@@ -41,6 +41,7 @@ void Viewers::begin_step(const Run& run) {
   breakpoints_.take_over();
   breakpoints_.watch().begin_step(run.step());
   sentry_.begin_step(run.step());
+  leaks_.begin_step(run.in_steps() ? run.step() : run.done() + 1);
   tape_.begin_step({.step = run.step(),
                     .values = control_.pause_is_near(),
                     .in_steps = run.awaits_boundary(),
@@ -116,6 +117,7 @@ void Viewers::root(const Tensor& x) {
   if (control_.task_running()) return;
   sentry_.root(x);
   growth_.root(x);
+  leaks_.root(x);
 }
 
 void Viewers::waited(uint64_t length) {

@@ -10,10 +10,11 @@
 #include "script/inspect/batch_watch.h"
 #include "script/inspect/captures.h"
 #include "script/inspect/finite_sentry.h"
-#include "script/inspect/growth_watch.h"
 #include "script/inspect/statistics_watch.h"
 #include "script/inspect/tape_recorder.h"
 #include "script/inspect/tape_watch.h"
+#include "script/leaks/growth_watch.h"
+#include "script/leaks/leak_watch.h"
 #include "script/profile/rank_watch.h"
 #include "script/profile/watch.h"
 #include "script/session/breakpoint_pauses.h"
@@ -35,6 +36,7 @@ class Viewers final : private Trace, private RootWatch {
   BatchWatch& batch() { return batch_; }
   FiniteSentry& sentry() { return sentry_; }
   GrowthWatch& growth() { return growth_; }
+  LeakWatch& leaks() { return leaks_; }
 
   // A script begins. `goes_on`: it takes over from the one before, whose steps and numbers are kept.
   void begin_script(bool goes_on, Guard);
@@ -65,6 +67,7 @@ class Viewers final : private Trace, private RootWatch {
   int tries_ = 0;  // steps of which the tape is taken down because the script has none yet
   FiniteSentry sentry_;
   GrowthWatch growth_;
+  LeakWatch leaks_;
   Captures captures_;
   bool sees_calls_ = false;         // a viewer looks at each call of this step
   Guard asked_guard_ = Guard::off;  // by the command line or the script

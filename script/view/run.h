@@ -53,6 +53,9 @@ struct RunOptions {
   bool sandbox = false;  // the script is not trusted: sandbox.h
   size_t memory = 0;     // limit of Lua's heap and the tensors in bytes, 0 = none (in a sandbox 256 MiB)
   GuardLevel guard = GuardLevel::off;
+  // Files and folders that are read in place of those that the script names: a bundle's.
+  std::map<std::string, std::string> stand_ins;
+  size_t leaks = 0;      // looks for what outlives its step; bytes from which on a tensor counts, 0 = off
   bool preload = false;  // `lg` is a global, as for -e and the REPL
   // A user can resume the run: lg.run.breakpoint pauses it, and the states of lg.run.state are kept, so that
   // it can go on from its last good step.

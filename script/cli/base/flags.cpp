@@ -90,6 +90,27 @@ void add_mebibytes(CLI::App& command, const char* name, size_t& bytes, const cha
       ->check(CLI::Range(size_t(8), size_t(1) << 40));
 }
 
+void add_size(CLI::App& command, const char* name, size_t& bytes, const char* about) {
+  command.add_option(name, bytes, about)->transform(CLI::AsSizeValue(false))->type_name("SIZE");
+}
+
+void add_size_flag(CLI::App& command, const char* name, size_t& bytes, size_t usual, const char* about) {
+  const auto given = std::make_shared<std::string>();  // lives as long as the option
+  const auto take = [given, usual, &bytes](std::string& text) -> std::string {
+    std::string size = text;
+    if (size == "true") {
+      bytes = usual;
+      return {};
+    }
+    const bool number = !size.empty() && size[0] >= '0' && size[0] <= '9';
+    if (!number || !CLI::AsSizeValue(false)(size).empty())
+      return "a size expected, as 64KiB or 1MiB (got '" + text + "')";
+    bytes = std::max<size_t>(std::stoull(size), 1);
+    return {};
+  };
+  command.add_flag(name, *given, about)->check(CLI::Validator(take, ""));
+}
+
 void add_list(CLI::App& command, const char* name, std::vector<std::string>& values, const char* about) {
   command.add_option(name, values, about)->allow_extra_args(false)->take_all();
 }

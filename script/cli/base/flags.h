@@ -56,6 +56,10 @@ void add_option(CLI::App& command, const char* name, double& value, std::pair<do
 void add_seconds(CLI::App& command, const char* name, double& value, const char* about);  // above 0
 // The user gives MiB, at least 8; `bytes` gets bytes.
 void add_mebibytes(CLI::App& command, const char* name, size_t& bytes, const char* about);
+// The user gives bytes, with a unit if it is another: 16MiB, 256k.
+void add_size(CLI::App& command, const char* name, size_t& bytes, const char* about);
+// A flag, or NAME=SIZE: without a size `bytes` becomes `usual`.
+void add_size_flag(CLI::App& command, const char* name, size_t& bytes, size_t usual, const char* about);
 // The option may be repeated; numbers may also be separated by commas.
 void add_list(CLI::App& command, const char* name, std::vector<std::string>& values, const char* about);
 void add_list(CLI::App& command, const char* name, std::vector<int>& values, std::pair<int, int> range,

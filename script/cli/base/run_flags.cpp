@@ -22,7 +22,6 @@ std::string RunFlags::take_settings() {
     if (equals == std::string::npos || equals == 0) return "--set " + setting + ": expected name=value";
     request.options.set[setting.substr(0, equals)] = setting.substr(equals + 1);
   }
-  constexpr int64_t kMostThreads = 1024;
   if (const std::optional<int64_t>& threads = request.threads;
       threads && (*threads < 1 || *threads > kMostThreads))
     return text("--threads ", *threads, ": 1 to ", kMostThreads, " expected");
@@ -72,6 +71,10 @@ void add_run_flags(CLI::App& command, RunFlags& flags) {
            "also write an event file for TensorBoard into the run's folder");
   add_option(command, "--profile", flags.request.profile,
              "measure time and memory, and write a trace for https://ui.perfetto.dev", "FILE");
+  add_size_flag(
+      command, "--leaks", options.leaks, size_t(1) << 20,
+      "at the end, list who keeps graphs alive that outlive their step, and tensors of at least 1 MiB "
+      "(--leaks=SIZE) of which there are ever more; exit code 9 if there are any");
   add_flag(command, "--kernels", flags.request.kernels,
            "at the end, list the GPU kernels that ran and how often; products with their dtype");
   add_flag(command, "--deterministic", options.deterministic,

@@ -15,6 +15,7 @@
 #include "runtime/error.h"
 #include "runtime/io/atomic_file.h"
 #include "runtime/work_times.h"
+#include "script/cli/base/leak_table.h"
 #include "script/cli/base/signals.h"
 #include "script/cli/base/watch.h"
 #include "script/cli/ranks/rank_warnings.h"
@@ -288,8 +289,19 @@ class Runner {
     warnings_.settle();
     progress_.finish();
     if (!request_.profile.empty()) write_profile();
+    if (request_.options.leaks > 0 && !request_.json && dist::launched_rank() <= 0)  // ranks run one script
+      say(leak_table(session_.leaks().get()));
     if (request_.kernels) say(kernel_table());
     if (!folder_.empty() && !request_.json && request_.announce_folder) say("run saved in " + folder_ + "\n");
+  }
+
+  // Before the script's end is told: its exit code depends on them.
+  void judge_leaks(Event& event) {
+    const std::shared_ptr<const LeakReport> report = session_.leaks();
+    if (event.exit_code == 0 && report && !report->leaks.empty()) event.exit_code = kExitLeak;
+    if (!request_.json || dist::launched_rank() > 0) return;
+    const std::string lines = leak_lines(report.get());
+    std::fwrite(lines.data(), 1, lines.size(), stdout);
   }
 
   void write_profile() {
@@ -309,8 +321,9 @@ class Runner {
   }
 
   // Called on the session's thread.
-  void handle(const Event& event) {
+  void handle(Event event) {
     warnings_.look();
+    if (event.kind == Event::Kind::ended && request_.options.leaks > 0) judge_leaks(event);
     if (request_.json) {
       const std::string line = json_line(event);
       std::fwrite(line.data(), 1, line.size(), stdout);

@@ -12,7 +12,10 @@ namespace lunagrad {
 
 // Exit codes that are not an Outcome.
 inline constexpr int kExitTestFailed = 3;
+inline constexpr int kExitLeak = 9;
 inline constexpr int kExitTimeout = 124;
+
+inline constexpr int64_t kMostThreads = 1024;
 
 struct RunRequest {
   std::string script;                    // a file

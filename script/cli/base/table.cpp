@@ -5,7 +5,8 @@
 
 namespace lunagrad {
 
-void print_table(const std::vector<std::vector<std::string>>& rows, const std::vector<std::string>& styles) {
+std::string table_text(const std::vector<std::vector<std::string>>& rows,
+                       const std::vector<std::string>& styles) {
   const auto width = [](const std::string& text) {
     return size_t(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
   };
@@ -15,16 +16,23 @@ void print_table(const std::vector<std::vector<std::string>>& rows, const std::v
       if (i == widths.size()) widths.push_back(0);
       widths[i] = std::max(widths[i], width(row[i]));
     }
+  std::string lines;
   for (size_t r = 0; r < rows.size(); ++r) {
     const auto& row = rows[r];
-    std::string line;
-    for (size_t i = 0; i < row.size(); ++i) {
-      line += row[i];
-      if (i + 1 < row.size()) line += std::string(widths[i] - width(row[i]) + 2, ' ');
-    }
     const bool styled = r < styles.size() && !styles[r].empty();
-    std::cout << (styled ? "\x1b[" + styles[r] + "m" + line + "\x1b[0m" : line) << "\n";
+    if (styled) lines += "\x1b[" + styles[r] + "m";
+    for (size_t i = 0; i < row.size(); ++i) {
+      lines += row[i];
+      if (i + 1 < row.size()) lines += std::string(widths[i] - width(row[i]) + 2, ' ');
+    }
+    if (styled) lines += "\x1b[0m";
+    lines += "\n";
   }
+  return lines;
+}
+
+void print_table(const std::vector<std::vector<std::string>>& rows, const std::vector<std::string>& styles) {
+  std::cout << table_text(rows, styles);
 }
 
 }  // namespace lunagrad

@@ -17,6 +17,7 @@
   COMMAND(sweep)                   \
   COMMAND(serve)                   \
   COMMAND(repro)                   \
+  COMMAND(bundle)                  \
   COMMAND(devices)                 \
   COMMAND(open)                    \
   COMMAND(meta)                    \

@@ -8,7 +8,9 @@
 #include "runtime/error.h"
 #include "runtime/io/format.h"
 #include "runtime/io/input_file.h"
+#include "script/bundle/bundle.h"
 #include "script/cli/base/carry_out.h"
+#include "script/cli/base/table.h"
 #include "script/cli/command/all.h"
 
 namespace lunagrad {
@@ -59,8 +61,47 @@ void print_json(const std::string& path, uint64_t size, const FileInfo& info) {
   std::cout << object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << "\n";
 }
 
+const char* content_of(const BundleFile& file) {
+  if (file.kind == UsedFile::Kind::folder) return "folder";
+  return file.entry.empty() ? "SHA-256 only" : "packed";
+}
+
+int show_bundle(const std::string& path, bool as_json) {
+  const Bundle bundle = read_bundle(path);
+  const uint64_t size = InputFile(path).size();
+  if (as_json) {
+    using Json = nlohmann::ordered_json;
+    Json files = Json::array();
+    for (const BundleFile& file : bundle.files)
+      files.push_back({{"path", file.path},
+                       {"bytes", file.bytes},
+                       {"sha256", file.sha256},
+                       {"packed", !file.entry.empty()}});
+    const Json object{{"file", path},
+                      {"format", "bundle"},
+                      {"bytes", size},
+                      {"script", bundle.script},
+                      {"lunagrad", bundle.version},
+                      {"files", files},
+                      {"run", bundle.parts}};
+    std::cout << object.dump(-1, ' ', false, Json::error_handler_t::replace) << "\n";
+    return 0;
+  }
+  std::cout << path << ": bundle of a run of " << printable(bundle.script, 200) << ", lunagrad "
+            << printable(bundle.version, 40) << ", " << size << " bytes\n";
+  std::vector<std::vector<std::string>> rows;
+  for (const BundleFile& file : bundle.files)
+    rows.push_back({"  " + printable(file.path, 200), content_of(file), text(file.bytes, " bytes"),
+                    file.sha256.substr(0, 16)});
+  for (const auto& [part, bytes] : bundle.parts)
+    rows.push_back({"  run: " + printable(part, 200), "packed", text(bytes, " bytes"), ""});
+  std::cout << table_text(rows);
+  return 0;
+}
+
 int show_file(const std::string& path, bool as_json) {
   const auto show = [&] {
+    if (is_bundle(path)) return show_bundle(path, as_json);
     const FileInfo info = describe_file(path);
     const uint64_t size = InputFile(path).size();
     as_json ? print_json(path, size, info) : print_table(path, size, info);
@@ -79,7 +120,7 @@ Action add_info(Program& program) {
   std::string formats;
   for (const FileFormat* format : file_formats())
     formats += (formats.empty() ? "" : ", ") + std::string(format->name);
-  add_argument(command, "FILE", *path, (formats + " or text").c_str());
+  add_argument(command, "FILE", *path, (formats + ", text or a run's bundle").c_str());
   add_flag(command, "--json", *as_json, "one JSON object");
   return [=] { return show_file(*path, *as_json); };
 }

@@ -1,17 +1,17 @@
-// `lunagrad repro RUN`: runs the script of a run's folder again, with its arguments, seed, device, parameters
-// and the changes that were made to them, and reports the first number that differs.
-#include <stdlib.h>
-
+// `lunagrad repro RUN`: runs the script of a run's folder or bundle again, with its arguments, seed, device,
+// parameters and the changes that were made to them, and reports the first number that differs.
 #include <charconv>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
-#include <sstream>
 
 #include "runtime/error.h"
+#include "runtime/io/atomic_file.h"
+#include "script/bundle/bundle.h"
 #include "script/cli/base/carry_out.h"
+#include "script/cli/base/progress.h"
 #include "script/cli/base/runner.h"
+#include "script/cli/base/temporary_folder.h"
 #include "script/cli/command/all.h"
 #include "script/run/record.h"
 
@@ -20,25 +20,6 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr int kExitMismatch = 7;
-
-// Removed with its content when it goes out of scope.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = (fs::temp_directory_path() / "lunagrad-repro-XXXXXX").string();
-    if (!mkdtemp(name.data())) fail_as(ErrorKind::file, name, ": cannot be made");
-    path_ = name;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  std::string run() const { return path_ + "/run"; }
-
- private:
-  std::string path_;
-};
 
 std::string shortest(double value) {
   char digits[32];
@@ -68,49 +49,46 @@ std::string first_mismatch(const RunRecord& was, const RunRecord& is) {
   return sentence;
 }
 
-int reproduce(const std::string& folder) {
-  const RunRecord was = read_run(folder);
+// The run that was, unless it is one that cannot be run again.
+RunRecord read_repeatable(const std::string& folder, const std::string& shown) {
+  RunRecord was = read_run(folder);
   if (was.resumed)
-    fail_as(ErrorKind::file, folder,
+    fail_as(ErrorKind::file, shown,
             ": was resumed from a checkpoint; only a run from its first step can be run again");
   if (!was.reloads.empty())
-    fail_as(ErrorKind::file, folder, ": a changed script went on behind step ", was.reloads.front(),
+    fail_as(ErrorKind::file, shown, ": a changed script went on behind step ", was.reloads.front(),
             "; only a run of one script can be run again");
-  if (was.script.empty()) fail_as(ErrorKind::file, folder, ": config.json does not say what was run");
-  const std::string copy = folder + "/script.lua";
-  std::ifstream in(copy, std::ios::binary);
-  if (!in) fail_as(ErrorKind::file, copy, ": cannot be read");
-  std::ostringstream source;
-  source << in.rdbuf();
+  if (was.script.empty()) fail_as(ErrorKind::file, shown, ": config.json does not say what was run");
+  return was;
+}
 
-  const TemporaryFolder temporary;
-  RunRequest request;
-  request.script = was.script;
-  request.options.source = source.str();
+// Runs `request.script` as it ran then, into the folder `again`, and compares the numbers.
+int repeat(const RunRecord& was, RunRequest request, const std::string& again) {
   request.options.arguments = was.arguments;
   request.options.set = was.set;
   uint64_t seed = 0;
   std::from_chars(was.seed.data(), was.seed.data() + was.seed.size(), seed);
   request.options.seed = seed;
   request.options.device = was.device;
-  request.options.sandbox = was.sandbox;
+  request.options.sandbox |= was.sandbox;
+  if (was.threads > 0 && was.threads <= kMostThreads) request.threads = was.threads;
   // A stopped run is repeated up to its last step.
   if (was.outcome == "ok" ? was.steps_total > 0 : was.steps > 0)
     request.options.steps = was.outcome == "ok" ? was.steps_total : was.steps;
   for (const ParamChange& change : was.changes)
     request.options.edits.push_back({change.step, change.name, change.value});
-  request.options.run_directory = temporary.run();
+  request.options.run_directory = again;
   request.announce_folder = false;
   const int code = run_and_wait(request);
   if (code != 0 && was.outcome == "ok") {
     std::cerr << "lunagrad repro: the script ended with exit code " << code << "; it had ended well\n";
     return code;
   }
-  if (!is_run(temporary.run())) {
+  if (!is_run(again)) {
     std::cout << "no step was made and nothing logged, then and now\n";
     return 0;
   }
-  const RunRecord is = read_run(temporary.run());
+  const RunRecord is = read_run(again);
   const std::string mismatch = first_mismatch(was, is);
   if (!mismatch.empty()) {
     std::cout << "not reproduced: " << mismatch << "\n";
@@ -122,14 +100,47 @@ int reproduce(const std::string& folder) {
   return 0;
 }
 
+int reproduce_folder(const std::string& folder, bool sandbox) {
+  const RunRecord was = read_repeatable(folder, folder);
+  RunRequest request;
+  request.script = was.script;
+  request.options.source = read_file(folder + "/script.lua");
+  request.options.sandbox = sandbox;
+  const TemporaryFolder temporary;
+  return repeat(was, std::move(request), temporary.path() + "/run");
+}
+
+// The script finds its modules and data in the folder that the bundle is unpacked into.
+int reproduce_bundle(const std::string& bundle, bool sandbox) {
+  const TemporaryFolder temporary;
+  const UnpackedBundle unpacked = unpack_bundle(bundle, temporary.path(), show_count);
+  const RunRecord was = read_repeatable(unpacked.run, bundle);
+  RunRequest request;
+  request.script = unpacked.script;
+  request.options.stand_ins = unpacked.stand_ins;
+  request.options.sandbox = sandbox;
+  const fs::path before = fs::current_path();
+  fs::current_path(unpacked.work);
+  const int code = repeat(was, std::move(request), temporary.path() + "/again");
+  fs::current_path(before);
+  return code;
+}
+
 }  // namespace
 
 // Exit code 0 when every number is the same, 7 when one differs, the script's when it fails.
 Action add_repro(Program& program) {
-  const auto folder = std::make_shared<std::string>();
+  const auto run = std::make_shared<std::string>();
+  const auto sandbox = std::make_shared<bool>(false);
   CLI::App& command = add_command(program, "repro", "repeat a run and compare every number");
-  add_argument(command, "RUN", *folder, "a run's folder");
-  return [=] { return carry_out("repro", [&] { return reproduce(*folder); }); };
+  add_argument(command, "RUN", *run, "a run's folder, or a bundle");
+  add_flag(command, "--sandbox", *sandbox,
+           "run the script with the limits of an untrusted one: lunagrad help sandbox");
+  return [=] {
+    return carry_out("repro", [&] {
+      return is_bundle(*run) ? reproduce_bundle(*run, *sandbox) : reproduce_folder(*run, *sandbox);
+    });
+  };
 }
 
 }  // namespace lunagrad

@@ -14,8 +14,10 @@
 
 #include "runtime/error.h"
 #include "runtime/figures.h"
+#include "script/bundle/bundle.h"
 #include "script/cli/base/carry_out.h"
 #include "script/cli/base/table.h"
+#include "script/cli/base/temporary_folder.h"
 #include "script/cli/command/all.h"
 #include "script/report/export.h"
 #include "script/run/diff.h"
@@ -141,12 +143,16 @@ void print_watched(const RunRecord& run) {
 }
 
 int show(const Request& request) {
-  const RunRecord run = read_run(find_run(request.runs[0], request.folder));
+  const std::string& asked = request.runs[0];
+  std::optional<TemporaryFolder> unpacked;
+  if (is_bundle(asked)) unpack_run(asked, unpacked.emplace().path());
+  RunRecord run = read_run(unpacked ? unpacked->path() + "/run" : find_run(asked, request.folder));
+  if (unpacked) run.name = asked;
   if (request.json) {
     std::cout << summary(run).dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
     return 0;
   }
-  std::vector<std::vector<std::string>> facts{{"run", run.folder},
+  std::vector<std::vector<std::string>> facts{{"run", unpacked ? asked : run.folder},
                                               {"script", run.script},
                                               {"started", run.started},
                                               {"outcome", outcome_of(run)},

@@ -1,14 +1,13 @@
 #pragma once
 // Finds a variable of the script whose graph grows from step to step, as `total = total + loss` does: the
-// graph of every step stays in memory until the run ends. At step 50, and each time that the number of steps
-// has doubled, the graphs of the script's variables are walked: one that has nodes of nearly all of the
-// latest 50 steps is named, once a run. For the session's thread.
+// graph of every step stays in memory until the run ends. It looks in every run, so it looks rarely: at step
+// 50, and each time that the number of steps has doubled, it walks what the script holds (heap_walk.h). An
+// owner that has nodes of nearly all of the latest 50 steps is named, once a run. For the session's thread.
 #include <lua.hpp>
 #include <optional>
 #include <string>
-#include <vector>
 
-#include "runtime/tape/tape.h"
+#include "script/leaks/held_graph.h"
 #include "script/view/source_place.h"
 
 namespace lunagrad {
@@ -25,16 +24,15 @@ class GrowthWatch {
   // A step has ended; `L` runs the script.
   std::optional<Found> end_step(lua_State* L);
 
-  void root(const Tensor&);  // a backward pass of the script starts from it
+  void root(const Tensor&) { passed_ = true; }  // a backward pass of the script starts from it
 
  private:
-  struct Graph;  // what a variable keeps alive
   std::optional<Found> look(lua_State* L) const;
 
   bool told_ = false;
+  bool passed_ = false;  // a backward pass was made in the step
   int64_t steps_ = 0, next_ = 0;
-  uint64_t latest_ = 0;          // the largest node id of the step's backward passes
-  std::vector<uint64_t> marks_;  // of the latest steps that had one
+  StepClock clock_;  // of the latest steps that had one
 };
 
 }  // namespace lunagrad

@@ -1,0 +1,102 @@
+#include "script/bundle/manifest.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "runtime/error.h"
+#include "script/run/json.h"
+
+namespace lunagrad {
+namespace fs = std::filesystem;
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kFormat = "lunagrad bundle";
+constexpr int kVersion = 1;
+constexpr const char* kKinds[] = {"data", "folder", "module"};
+
+bool is_sha256(const std::string& digits) {
+  return digits.size() == 64 && digits.find_first_not_of("0123456789abcdef") == digits.npos;
+}
+
+BundleFile file_in(const Json& json, const std::string& where) {
+  BundleFile file;
+  const std::string kind = json.at("kind");
+  const auto known = std::find(std::begin(kKinds), std::end(kKinds), kind);
+  if (known == std::end(kKinds)) fail_as(ErrorKind::file, where, ": a file of unknown kind '", kind, "'");
+  file.kind = UsedFile::Kind(known - std::begin(kKinds));
+  file.path = json.at("path");
+  file.origin = json.at("origin");
+  if (file.path.empty() || file.path.find('\0') != file.path.npos ||
+      file.origin.find('\0') != file.origin.npos)
+    fail_as(ErrorKind::file, where, ": a file without a path");
+  if (file.kind == UsedFile::Kind::folder) return file;
+  file.bytes = json.at("bytes");
+  file.sha256 = json.at("sha256");
+  file.entry = json.value("entry", "");
+  if (!is_sha256(file.sha256)) fail_as(ErrorKind::file, where, ": ", file.path, " has no SHA-256");
+  return file;
+}
+
+}  // namespace
+
+std::string manifest_text(const Bundle& bundle) {
+  Json json{
+      {"format", kFormat}, {"version", kVersion}, {"lunagrad", bundle.version}, {"script", bundle.script}};
+  json["files"] = Json::array();
+  for (const BundleFile& file : bundle.files) {
+    Json one{{"kind", kKinds[size_t(file.kind)]}, {"path", file.path}, {"origin", file.origin}};
+    if (file.kind != UsedFile::Kind::folder) one.update({{"bytes", file.bytes}, {"sha256", file.sha256}});
+    if (!file.entry.empty()) one["entry"] = file.entry;
+    json["files"].push_back(std::move(one));
+  }
+  json["left_out"] = bundle.left_out;
+  return json_text(json, 2) + "\n";
+}
+
+Bundle manifest_in(const std::string& text, const std::string& where) {
+  try {
+    const Json json = Json::parse(text);
+    if (json.at("format") != kFormat) fail_as(ErrorKind::file, where, ": not a bundle of a run");
+    if (const int version = json.at("version"); version > kVersion)
+      fail_as(ErrorKind::file, where, ": a bundle of a later version (", version, "; this is ", kVersion,
+              ")");
+    Bundle bundle;
+    bundle.version = json.at("lunagrad");
+    bundle.script = json.at("script");
+    for (const Json& file : json.at("files")) bundle.files.push_back(file_in(file, where));
+    for (const Json& part : json.at("left_out")) bundle.left_out.push_back(part);
+    return bundle;
+  } catch (const Json::exception& error) {
+    fail_as(ErrorKind::file, where, ": ", kManifest, " is damaged: ", error.what());
+  }
+}
+
+bool stays_inside(std::string_view path) {
+  if (path.find('\0') != path.npos || path.find('\\') != path.npos) return false;
+  for (size_t begin = 0; begin <= path.size();) {
+    const size_t end = std::min(path.find('/', begin), path.size());
+    const std::string_view part = path.substr(begin, end - begin);
+    if (part.empty() || part == "." || part == "..") return false;
+    begin = end + 1;
+  }
+  return true;
+}
+
+std::string place_inside(const std::string& path) {
+  std::string plain = fs::path(path).lexically_normal().string();
+  if (plain.size() > 1 && plain.ends_with('/')) plain.pop_back();  // of a folder
+  if (stays_inside(plain)) return plain;
+  fs::path inside = "outside";
+  for (const fs::path& part : fs::path(plain)) {
+    if (part == "..")
+      inside /= "up";
+    else if (part != "/" && part != "." && !part.empty())
+      inside /= part;
+  }
+  return inside.string();
+}
+
+}  // namespace lunagrad

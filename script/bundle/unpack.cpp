@@ -1,0 +1,186 @@
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "runtime/error.h"
+#include "runtime/io/atomic_file.h"
+#include "runtime/io/input_file.h"
+#include "runtime/io/sha256.h"
+#include "runtime/io/zip_archive.h"
+#include "script/bundle/manifest.h"
+#include "script/run/record.h"
+
+namespace lunagrad {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr uint64_t kLargestManifest = uint64_t(64) << 20;
+
+void make_folder(const fs::path& path) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (error) fail_as(ErrorKind::file, path.string(), ": ", error.message());
+}
+
+// An archive whose entries are those of a bundle.
+class Reader {
+ public:
+  explicit Reader(const std::string& path) : archive_(path, "bundle of a run") {
+    const std::vector<ZipEntry>& entries = archive_.entries();
+    if (entries.empty() || entries[0].name != kManifest || entries[0].size > kLargestManifest)
+      fail_as(ErrorKind::file, path, ": not a bundle of a run: ", kManifest, " is not its first entry");
+    bundle_ = manifest_in(archive_.content(entries[0], std::string(kManifest)), path);
+    std::set<std::string> expected;
+    for (const BundleFile& file : bundle_.files)
+      if (!file.entry.empty() && !expected.insert(file.entry).second)
+        fail_as(ErrorKind::file, path, ": two files are entry '", file.entry, "'");
+    std::set<std::string> seen;
+    for (size_t i = 1; i < entries.size(); ++i) {
+      const std::string& name = entries[i].name;
+      const bool part = name.starts_with(kRunPart) && stays_inside(name);
+      if ((!part && !expected.contains(name)) || !seen.insert(name).second)
+        fail_as(ErrorKind::file, path, ": entry '", name, "' does not belong into a bundle");
+      if (part) bundle_.parts[name.substr(kRunPart.size())] = entries[i].size;
+    }
+    for (const BundleFile& file : bundle_.files)
+      if (!file.entry.empty() && (!seen.contains(file.entry) || entry(file.entry).size != file.bytes))
+        fail_as(ErrorKind::file, path, ": ", file.path, " is not in it as ", file.bytes, " bytes");
+  }
+
+  const Bundle& bundle() const { return bundle_; }
+
+  // Refuses what does not fit into the folder's file system.
+  void check_room(const std::string& folder) const {
+    uint64_t bytes = 0;
+    for (const ZipEntry& entry : archive_.entries())
+      if (__builtin_add_overflow(bytes, entry.size, &bytes)) bytes = UINT64_MAX;
+    std::error_code error;
+    const fs::space_info space = fs::space(folder, error);
+    if (!error && bytes > space.available)
+      fail_as(ErrorKind::file, archive_.path(), ": unpacks to ", bytes, " bytes, and ", folder,
+              " has room for ", space.available);
+  }
+
+  void write_parts(const std::string& folder) const {
+    for (const auto& [part, bytes] : bundle_.parts) write(std::string(kRunPart) + part, folder + "/" + part);
+  }
+
+  void write_file_of(const BundleFile& file, const std::string& to) const {
+    write(file.entry, to);
+    if (sha256_of_file(to) != file.sha256)
+      fail_as(ErrorKind::file, archive_.path(), ": ", file.path, " is damaged: its SHA-256 is not ",
+              file.sha256);
+  }
+
+ private:
+  const ZipEntry& entry(const std::string& name) const {
+    return *std::find_if(archive_.entries().begin(), archive_.entries().end(),
+                         [&](const ZipEntry& one) { return one.name == name; });
+  }
+
+  void write(const std::string& name, const std::string& to) const {
+    constexpr uint64_t kPiece = uint64_t(1) << 20;
+    const ZipEntry& from = entry(name);
+    make_folder(fs::path(to).parent_path());
+    const ZipStream stream = archive_.open(from, "'" + name + "'");
+    AtomicFile file(to);
+    std::string piece(size_t(std::min(from.size, kPiece)), '\0');
+    for (uint64_t left = from.size; left > 0;) {
+      const uint64_t count = std::min(left, kPiece);
+      stream.read(piece.data(), count);
+      file.write(piece.data(), size_t(count));
+      left -= count;
+    }
+    stream.check_end();
+    file.commit();
+  }
+
+  ZipArchive archive_;
+  Bundle bundle_;
+};
+
+std::string with_size(uint64_t bytes, const std::string& sha256) {
+  return text(bytes, " bytes with the SHA-256 ", sha256);
+}
+
+// The absolute path of a file of which the bundle has only the fingerprint.
+std::string find_here(const std::string& bundle, const BundleFile& file) {
+  std::string others;
+  for (const std::string& candidate : {file.path, file.origin}) {
+    std::error_code error;
+    const fs::path path = fs::absolute(candidate, error);
+    if (error || !fs::is_regular_file(path, error)) continue;
+    const uint64_t bytes = InputFile(path.string()).size();
+    const std::string sha256 = sha256_of_file(path.string());
+    if (bytes == file.bytes && sha256 == file.sha256) return path.string();
+    others = text(": here are other ", with_size(bytes, sha256));
+  }
+  fail_as(ErrorKind::file, file.path, ": the run in ", bundle, " read ", with_size(file.bytes, file.sha256),
+          others.empty() ? ", and the file is not here: put it there" : others,
+          ", or make the bundle with a larger --data");
+}
+
+std::string folder_here(const BundleFile& folder) {
+  std::error_code error;
+  for (const std::string& candidate : {folder.path, folder.origin})
+    if (fs::is_directory(candidate, error)) return fs::absolute(candidate, error).string();
+  return {};  // an empty folder; a missing file of it is an error of its own
+}
+
+}  // namespace
+
+bool is_bundle(const std::string& path) {
+  constexpr size_t kName = 30;  // of a zip entry, from its beginning
+  std::error_code ignored;
+  if (!fs::is_regular_file(path, ignored)) return false;
+  const InputFile file(path);
+  std::string start(kName + kManifest.size(), '\0');
+  if (file.size() < start.size()) return false;
+  file.read(start.data(), 0, start.size());
+  return start.starts_with("PK\3\4") && start.ends_with(kManifest);
+}
+
+Bundle read_bundle(const std::string& path) { return Reader(path).bundle(); }
+
+Bundle unpack_run(const std::string& path, const std::string& folder) {
+  const Reader reader(path);
+  reader.check_room(folder);
+  reader.write_parts(folder + "/run");
+  return reader.bundle();
+}
+
+UnpackedBundle unpack_bundle(const std::string& path, const std::string& folder,
+                             const BundleProgress& progress) {
+  const Reader reader(path);
+  reader.check_room(folder);
+  UnpackedBundle made{reader.bundle(), folder + "/run", folder + "/work", "", {}};
+  reader.write_parts(made.run);
+  const std::vector<BundleFile>& files = made.bundle.files;
+  const bool with_data = std::none_of(files.begin(), files.end(), [](const BundleFile& file) {
+    return file.kind != UsedFile::Kind::folder && file.entry.empty();
+  });
+  for (size_t i = 0; i < files.size(); ++i) {
+    const BundleFile& file = files[i];
+    if (progress) progress(i, files.size(), file.path);
+    const std::string inside = made.work + "/" + place_inside(file.path);
+    if (file.kind == UsedFile::Kind::folder) {
+      if (with_data) make_folder(inside);
+      made.stand_ins[file.path] = with_data ? inside : folder_here(file);
+    } else if (file.entry.empty()) {
+      made.stand_ins[file.path] = find_here(path, file);
+    } else {
+      reader.write_file_of(file, inside);
+      if (file.kind == UsedFile::Kind::data) made.stand_ins[file.path] = inside;
+    }
+  }
+  if (progress) progress(files.size(), files.size(), "");
+  std::erase_if(made.stand_ins, [](const auto& one) { return one.second.empty(); });
+  made.script = place_inside(made.bundle.script);
+  if (!made.bundle.parts.contains("script.lua")) fail_as(ErrorKind::file, path, ": has no script.lua");
+  const std::string script = made.work + "/" + made.script;
+  make_folder(fs::path(script).parent_path());
+  write_file(script, read_file(made.run + "/script.lua"));
+  return made;
+}
+
+}  // namespace lunagrad

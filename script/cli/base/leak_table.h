@@ -1,0 +1,14 @@
+#pragma once
+// What `run --leaks` tells at the end of a run. For the main thread.
+#include <string>
+
+#include "script/view/leaks.h"
+
+namespace lunagrad {
+
+// A line for each owner with what it holds, then for each what to write instead. Null: no step ended.
+std::string leak_table(const LeakReport*);
+// The same as lines of JSON: one for each leak, and one with their number.
+std::string leak_lines(const LeakReport*);
+
+}  // namespace lunagrad

@@ -1,0 +1,31 @@
+#pragma once
+// A folder for a command's own files, removed with its content at the end of its scope. One thread at a time.
+#include <stdlib.h>
+
+#include <filesystem>
+#include <string>
+
+#include "runtime/error.h"
+
+namespace lunagrad {
+
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string name = (std::filesystem::temp_directory_path() / "lunagrad-XXXXXX").string();
+    if (!mkdtemp(name.data())) fail_as(ErrorKind::file, name, ": cannot be made");
+    path_ = name;
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+}  // namespace lunagrad

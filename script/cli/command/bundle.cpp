@@ -1,0 +1,64 @@
+// `lunagrad bundle RUN`: packs a run into one file, which `lunagrad repro` runs again elsewhere.
+#include "script/bundle/bundle.h"
+
+#include <filesystem>
+#include <iostream>
+#include <memory>
+
+#include "runtime/figures.h"
+#include "runtime/io/input_file.h"
+#include "script/cli/base/carry_out.h"
+#include "script/cli/base/progress.h"
+#include "script/cli/command/all.h"
+#include "script/run/record.h"
+
+namespace lunagrad {
+namespace {
+
+struct Request {
+  std::string run, output;
+  size_t data = size_t(16) << 20;
+  bool checkpoints = false;
+};
+
+int bundle(const Request& request) {
+  const std::string output = request.output.empty() ? name_of_folder(request.run) + ".run" : request.output;
+  std::vector<std::string> warnings;
+  const Bundle made =
+      pack_run(request.run, output,
+               {.data = request.data, .checkpoints = request.checkpoints, .progress = show_count}, warnings);
+  for (const std::string& warning : warnings) std::cerr << "lunagrad bundle: " << warning << "\n";
+  for (const std::string& part : made.left_out)
+    std::cerr << "lunagrad bundle: " << part << " is left out: it has more than 64 MiB\n";
+  size_t packed = 0, known = 0;
+  for (const BundleFile& file : made.files) {
+    if (file.kind == UsedFile::Kind::folder) continue;
+    ++known;
+    packed += !file.entry.empty();
+  }
+  std::cout << output << ": " << bytes_figure(double(InputFile(output).size())) << ", " << made.parts.size()
+            << " files of the run, " << packed << " of " << known << " files that it read";
+  if (packed < known)
+    std::cout << "; of the others it has the SHA-256: they take more than "
+              << bytes_figure(double(request.data)) << " (--data)";
+  std::cout << "\n";
+  return 0;
+}
+
+}  // namespace
+
+Action add_bundle(Program& program) {
+  const auto request = std::make_shared<Request>();
+  CLI::App& command = add_command(
+      program, "bundle", "pack a run into one file: script, modules, data, numbers; repro runs it again");
+  add_argument(command, "RUN", request->run, "a run's folder");
+  add_option(command, "--output,-o", request->output,
+             "the file to write (default: the folder's name and .run)");
+  add_size(command, "--data", request->data,
+           "pack the data files that the script read if they take at most so many bytes together, else only "
+           "their sizes and SHA-256 (default 16MiB)");
+  add_flag(command, "--checkpoints", request->checkpoints, "pack the checkpoints, too");
+  return [=] { return carry_out("bundle", [&] { return bundle(*request); }); };
+}
+
+}  // namespace lunagrad

@@ -1,0 +1,68 @@
+#include "script/leaks/growth_watch.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "script/leaks/heap_walk.h"
+#include "script/leaks/owner_group.h"
+
+namespace lunagrad {
+namespace {
+
+constexpr size_t kSteps = 50;   // to begin with, and how many of the latest count
+constexpr size_t kEnough = 45;  // steps among them, of which a graph must have nodes
+constexpr size_t kMostNodes = 1 << 18, kMostObjects = 1 << 16;
+
+// The steps whose nodes the tensors of an owner keep alive.
+size_t steps_of(const OwnerGroup& group, const StepClock& clock) {
+  HeldGraph graph;
+  for (const HeldTensor* const held : group.held) graph.add(held->tensor.node().get(), clock, kMostNodes);
+  std::set<int64_t> steps;
+  for (const Node* const node : graph.nodes) steps.insert(clock.step_of_node(node->id));
+  return steps.size();
+}
+
+}  // namespace
+
+void GrowthWatch::begin_run() {
+  told_ = passed_ = false;
+  steps_ = 0;
+  next_ = int64_t(kSteps);
+  clock_.clear();
+}
+
+std::optional<GrowthWatch::Found> GrowthWatch::end_step(lua_State* L) {
+  if (told_) return {};
+  ++steps_;
+  std::optional<Found> found;
+  if (steps_ >= next_) {
+    next_ = 2 * steps_;
+    if (clock_.size() + 1 >= kSteps) found = look(L);  // the first step has no beginning
+  }
+  // The next step begins here; one without a pass is part of the next one that has one.
+  if (std::exchange(passed_, false)) clock_.begin_step(steps_ + 1, kSteps);
+  told_ = bool(found);
+  return found;
+}
+
+std::optional<GrowthWatch::Found> GrowthWatch::look(lua_State* L) const {
+  HeapWalk walk(L, kMostObjects);
+  walk.run();
+  std::vector<HeldTensor> tapes;
+  for (const HeapWalk::Held& held : walk.tensors()) {
+    const Node* const node = held.tensor.node().get();
+    if (node && !node->is_leaf() && clock_.step_of_node(node->id) > 0)
+      tapes.push_back({held.tensor, walk.path(held), Leak::What::tapes});
+  }
+  OwnerGroups owners = owner_groups(tapes), memos = memo_groups(tapes);
+  for (OwnerGroups* const groups : {&owners, &memos})
+    for (const auto& [key, group] : *groups) {
+      if (steps_of(group, clock_) < kEnough) continue;
+      const SourceLine line = group.held.back()->tensor.node()->line;
+      return Found{variable_name(group.path), steps_, {interned(line.file), line.line}};
+    }
+  return {};
+}
+
+}  // namespace lunagrad

@@ -1,0 +1,61 @@
+#pragma once
+// The graphs that a tensor keeps alive, by the steps that made their nodes. For the thread of the tensors.
+#include <cstdint>
+#include <set>
+#include <span>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "runtime/tape/node.h"
+#include "runtime/tensor.h"
+
+namespace lunagrad {
+
+// Which step made a node or a tensor: their ids grow with time.
+class StepClock {
+ public:
+  void clear() { marks_.clear(); }
+  // Remembers only the latest `most` steps.
+  void begin_step(int64_t step, size_t most = SIZE_MAX);
+  size_t size() const { return marks_.size(); }  // steps
+  // 0: before the first of them.
+  int64_t step_of_node(uint64_t id) const;
+  int64_t step_of_tensor(uint64_t id) const;
+
+ private:
+  struct Mark {
+    int64_t step;
+    uint64_t node, tensor;  // ids before the step
+  };
+  std::vector<Mark> marks_;
+};
+
+// When a backward pass first went through a node.
+class PassTimes {
+ public:
+  void clear();
+  void pass(const Tensor& root, int64_t step, const StepClock&);
+  // The step of that pass; 0: none has.
+  int64_t first(uint64_t node) const;
+  // The most steps that a pass went back for a node that none had gone through.
+  int64_t reach() const { return reach_; }
+  void forget_all_but(const std::unordered_set<const Node*>& held);
+
+ private:
+  std::unordered_map<uint64_t, int64_t> first_;
+  int64_t reach_ = 0;
+};
+
+// What a group of tensors keeps alive of the nodes that steps made.
+struct HeldGraph {
+  std::unordered_set<const Node*> nodes;
+  std::unordered_set<const Storage*> storages;  // values that the nodes saved, but no leaf's
+  size_t bytes = 0;                             // of them
+
+  // Adds the nodes behind `root`, up to `most`.
+  void add(const Node* root, const StepClock&, size_t most);
+  void add_value(const Storage&, size_t bytes);  // of which so many are used
+};
+
+}  // namespace lunagrad

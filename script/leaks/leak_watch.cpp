@@ -1,0 +1,246 @@
+#include "script/leaks/leak_watch.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "script/leaks/heap_walk.h"
+#include "script/leaks/leak_advice.h"
+#include "script/leaks/owner_group.h"
+
+namespace lunagrad {
+namespace {
+
+constexpr size_t kSteps = 3;              // that a thing outlives, and whose things an owner has
+constexpr int64_t kEveryStep = 12;        // walks after each of the first steps
+constexpr uint64_t kRest = 4;             // then it rests for so many times the length of a walk
+constexpr size_t kMostObjects = 1 << 22;  // of a walk
+constexpr size_t kMostNodes = 1 << 20;    // of an owner
+
+SourcePlace place_of(SourceLine line) { return {interned(line.file), line.line}; }
+
+}  // namespace
+
+void LeakWatch::begin_run(size_t threshold) {
+  threshold_ = threshold;
+  clock_.clear();
+  passes_.clear();
+  step_ = looked_ = looks_ = 0;
+  looked_ticks_ = cost_ = 0;
+  past_.clear();
+  carried_.clear();
+  found_.clear();
+  const std::lock_guard lock(mutex_);
+  report_.reset();
+}
+
+void LeakWatch::begin_step(int64_t step) {
+  if (on()) clock_.begin_step(step);
+}
+
+void LeakWatch::root(const Tensor& x) {
+  if (on()) passes_.pass(x, step_ + 1, clock_);
+}
+
+void LeakWatch::end_step(lua_State* L, int64_t done, bool last, const HostTensors& host) {
+  if (!on() || done <= step_) return;
+  step_ = done;
+  const uint64_t start = ticks();
+  if (!last && looks_ >= kEveryStep && start - looked_ticks_ < kRest * cost_) return;
+  look(L, host);
+  looked_ = done;
+  looked_ticks_ = ticks();
+  cost_ = looked_ticks_ - start;
+  publish();
+}
+
+void LeakWatch::end_run() {
+  if (looks_ > 0) publish();
+}
+
+std::shared_ptr<const LeakReport> LeakWatch::report() const {
+  const std::lock_guard lock(mutex_);
+  return report_;
+}
+
+void LeakWatch::look(lua_State* L, const HostTensors& host) {
+  // What the first collection frees may have kept functions in the registry, which the second one frees.
+  for (int i = 0; i < 2; ++i) lua_gc(L, LUA_GCCOLLECT);
+  HeapWalk walk(L, kMostObjects);
+  for (const auto& [name, x] : host) walk.add_host_value(name, x);
+  walk.run();
+  ++looks_;
+
+  std::vector<HeldTensor> tapes, others;
+  HeldGraph all;
+  for (const HeapWalk::Held& held : walk.tensors()) {
+    const Tensor& x = held.tensor;
+    const Node* const node = x.node().get();
+    if ((node ? clock_.step_of_node(node->id) : clock_.step_of_tensor(x.id())) == 0) continue;
+    if (node && !node->is_leaf()) {
+      tapes.push_back({x, walk.path(held), Leak::What::tapes});
+      all.add(node, clock_, kMostNodes);
+    } else if (node) {
+      others.push_back({x, walk.path(held), Leak::What::parameters});
+    } else if (x.storage().bytes >= threshold_) {
+      others.push_back({x, walk.path(held), Leak::What::tensors});
+    }
+  }
+  passes_.forget_all_but(all.nodes);
+  note_carried(all);
+  judge_tapes(tapes, walk.places());
+  judge_growth(others, walk.places());
+}
+
+// A graph that goes on through steps is held by what carries it from one to the next, not by all that was
+// computed from it.
+void LeakWatch::note_carried(const HeldGraph& all) {
+  carried_.clear();
+  const auto is_old = [&](const Node& node) { return clock_.step_of_node(node.id) <= looked_; };
+  for (const Node* const node : all.nodes) {
+    if (is_old(*node)) continue;
+    for (const Operand& operand : node->in)
+      if (operand.node && !operand.node->is_leaf() && is_old(*operand.node))
+        carried_.insert(operand.node->id);
+  }
+}
+
+// Whether no backward pass will come for it: one went through it some steps ago, or it is older than the
+// passes of this script reach back.
+bool LeakWatch::is_due(uint64_t node) const {
+  if (const int64_t passed = passes_.first(node)) return step_ - passed >= int64_t(kSteps);
+  return is_beyond_passes(clock_.step_of_node(node));
+}
+
+bool LeakWatch::is_beyond_passes(int64_t step) const {
+  return step_ - step > 2 * passes_.reach() + int64_t(kSteps);
+}
+
+void LeakWatch::judge_tapes(std::vector<HeldTensor>& tapes, const ScriptPlaces& places) {
+  OwnerGroups own = owner_groups(tapes);
+  for (auto& [key, group] : own) judge_tapes(group, false, places);
+  OwnerGroups memos = memo_groups(tapes);
+  for (OwnerGroup* const group : largest_first(memos)) judge_tapes(*group, false, places);
+  OwnerGroups rest = owner_groups(tapes);
+  for (auto& [key, group] : rest) judge_tapes(group, true, places);
+}
+
+// `single`: a tape that no other follows counts if it is large.
+void LeakWatch::judge_tapes(OwnerGroup& group, bool single, const ScriptPlaces& places) {
+  OwnerPast& past = past_[group.key];
+  std::vector<uint64_t> ends;
+  HeldGraph graph;
+  const Node *oldest = nullptr, *latest = nullptr;  // the oldest that is due
+  for (const HeldTensor* const held : group.held) {
+    const Node* const node = held->tensor.node().get();
+    if (held->explained) continue;
+    ends.push_back(node->id);
+    if (is_due(node->id) && (!oldest || node->id < oldest->id)) oldest = node, group.oldest = held->path;
+    if (!latest || node->id > latest->id) latest = node;
+  }
+  if (oldest || past.carries(carried_))
+    for (const HeldTensor* const held : group.held) {
+      if (held->explained) continue;
+      graph.add(held->tensor.node().get(), clock_, kMostNodes);
+      graph.add_value(held->tensor.storage(), held->tensor.nbytes());
+    }
+  std::set<int64_t> steps, due_steps;
+  bool passed = false;
+  for (const Node* const node : graph.nodes) {
+    const int64_t step = clock_.step_of_node(node->id);
+    steps.insert(step);
+    if (!is_due(node->id)) continue;
+    due_steps.insert(step);
+    passed |= passes_.first(node->id) > 0;
+  }
+  if (!single) {
+    past.add(step_, int64_t(steps.size()), steps.empty() ? step_ : *steps.begin());
+    past.ends = std::move(ends);
+  }
+  const bool many = due_steps.size() >= kSteps;
+  if (due_steps.empty() || (single ? graph.bytes < threshold_ : !many)) return;
+  if (!passed && past.was_emptied()) return;
+  Found found;
+  found.passed = passed;
+  found.lasts = passed && many;
+  found.leak.what = Leak::What::tapes;
+  found.leak.made = place_of(latest->line);
+  found.leak.count = int64_t(steps.size());
+  found.leak.nodes = int64_t(graph.nodes.size());
+  found.leak.bytes = graph.bytes;
+  found.leak.since = *steps.begin();
+  const bool one_number = group.held.back()->tensor.numel() == 1;
+  found.leak.advice =
+      tape_advice({.path = group.path, .carries = !oldest, .passed = passed, .one_number = one_number});
+  add(group, std::move(found), places);
+}
+
+void LeakWatch::judge_growth(std::vector<HeldTensor>& others, const ScriptPlaces& places) {
+  OwnerGroups own = owner_groups(others);
+  for (auto& [key, group] : own) judge_growth(group, places);
+  OwnerGroups memos = memo_groups(others);
+  for (OwnerGroup* const group : largest_first(memos)) judge_growth(*group, places);
+}
+
+void LeakWatch::judge_growth(OwnerGroup& group, const ScriptPlaces& places) {
+  std::map<const Storage*, int64_t> made;  // the step that made it, of views the first
+  Found found;
+  for (const HeldTensor* const held : group.held) {
+    if (held->explained) continue;
+    const Tensor& x = held->tensor;
+    const int64_t step = x.node() ? clock_.step_of_node(x.node()->id) : clock_.step_of_tensor(x.id());
+    const auto [place, fresh] = made.try_emplace(&x.storage(), step);
+    if (fresh) found.leak.bytes += x.storage().bytes;
+    place->second = std::min(place->second, step);
+    if (place->second <= found.leak.since || found.leak.since == 0) group.oldest = held->path;
+    found.leak.since = found.leak.since == 0 ? step : std::min(found.leak.since, step);
+    if (x.node()) found.leak.made = place_of(x.node()->line);
+  }
+  if (made.empty()) return;
+  std::set<int64_t> steps;
+  for (const auto& [storage, step] : made)
+    if (step_ - step >= int64_t(kSteps)) steps.insert(step);
+  OwnerPast& past = past_[group.key];
+  past.add(step_, int64_t(made.size()), found.leak.since);
+  if (steps.size() < kSteps || !past.grows()) return;
+  found.leak.what = group.held.back()->what;
+  found.leak.count = int64_t(made.size());
+  found.leak.advice = growth_advice(found.leak.what, group.path);
+  add(group, std::move(found), places);
+}
+
+void LeakWatch::add(const OwnerGroup& group, Found found, const ScriptPlaces& places) {
+  for (HeldTensor* const held : group.held) held->explained = true;
+  Leak& leak = found.leak;
+  leak.owner = owner_name(group.path, true);
+  leak.path = owner_name(group.oldest, false);
+  const HeapStep& last = group.path.back();
+  const SourceLine assigned = last.kind == HeapStep::Kind::field ? places.field(last.name) : SourceLine();
+  leak.place = place_of(assigned.known() ? assigned : owner_line(group.path));
+  leak.step = step_;
+  leak.per_step = double(leak.count) / double(std::max<int64_t>(step_ - leak.since + 1, 1));
+  found.seen = step_;
+  Found& known = found_[group.key];
+  if (known.leak.count <= leak.count || !known.lasts) known = std::move(found);
+  known.seen = step_;
+}
+
+void LeakWatch::publish() {
+  auto report = std::make_shared<LeakReport>();
+  report->steps = step_;
+  report->looks = looks_;
+  report->threshold = threshold_;
+  for (const auto& [key, found] : found_) {
+    const Leak& leak = found.leak;
+    if (!found.lasts && found.seen != looked_) continue;
+    if (leak.what == Leak::What::tapes && !found.passed && !is_beyond_passes(leak.since)) continue;
+    report->leaks.push_back(leak);
+  }
+  std::stable_sort(report->leaks.begin(), report->leaks.end(), [](const Leak& a, const Leak& b) {
+    return std::pair(a.bytes, a.count) > std::pair(b.bytes, b.count);
+  });
+  const std::lock_guard lock(mutex_);
+  report_ = std::move(report);
+}
+
+}  // namespace lunagrad

@@ -1,0 +1,31 @@
+#include "script/leaks/owner_past.h"
+
+#include <algorithm>
+
+namespace lunagrad {
+
+void OwnerPast::add(int64_t step, int64_t count, int64_t oldest) {
+  constexpr size_t kMost = 128;
+  most_ = std::max(most_, count);
+  emptied_ |= 2 * count < most_;
+  if (counts_.size() == kMost) {  // every second of them, the first among them
+    for (size_t i = 1; 2 * i < kMost; ++i) counts_[i] = counts_[2 * i];
+    counts_.resize(kMost / 2);
+  }
+  counts_.push_back({step, count, oldest});
+}
+
+bool OwnerPast::carries(const std::unordered_set<uint64_t>& nodes) const {
+  return std::any_of(ends.begin(), ends.end(), [&](uint64_t node) { return nodes.contains(node); });
+}
+
+bool OwnerPast::grows() const {
+  if (counts_.size() < 2) return false;
+  const Count &first = counts_.front(), &now = counts_.back();
+  const int64_t middle = (first.step + now.step) / 2;
+  const auto later =
+      std::find_if(counts_.begin(), counts_.end(), [&](const Count& count) { return count.step >= middle; });
+  return now.oldest == first.oldest && now.count > later->count;
+}
+
+}  // namespace lunagrad

@@ -1,0 +1,82 @@
+#include "script/run/used_files.h"
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+
+#include "runtime/error.h"
+#include "runtime/io/atomic_file.h"
+#include "script/run/json.h"
+
+namespace lunagrad {
+namespace fs = std::filesystem;
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kKinds[] = {"data", "folder", "module"};
+
+}  // namespace
+
+bool look_at_file(UsedFile& file) {
+  std::error_code error;
+  const fs::path path = file.absolute.empty() ? fs::absolute(file.path, error) : fs::path(file.absolute);
+  const fs::file_status status = fs::status(path, error);
+  if (error || (!fs::is_regular_file(status) && !fs::is_directory(status))) return false;
+  file.absolute = path.lexically_normal().string();
+  if (fs::is_directory(status)) {
+    file.kind = UsedFile::Kind::folder;
+    return true;
+  }
+  file.bytes = fs::file_size(path, error);
+  const auto changed = std::chrono::file_clock::to_sys(fs::last_write_time(path, error));
+  file.changed = std::chrono::duration_cast<std::chrono::nanoseconds>(changed.time_since_epoch()).count();
+  return !error;
+}
+
+std::optional<UsedFiles::Note> UsedFiles::read(const std::string& path, UsedFile::Kind kind) {
+  UsedFile file{kind, path, "", 0, 0, ""};
+  if (written_.contains(path) || read_.contains(path) || !look_at_file(file)) return {};
+  read_.insert(path);
+  Note note;
+  Json line{{"file", path}, {"kind", kKinds[size_t(file.kind)]}, {"at", file.absolute}};
+  if (file.kind != UsedFile::Kind::folder) line.update({{"bytes", file.bytes}, {"changed", file.changed}});
+  if (file.kind == UsedFile::Kind::module) {
+    try {
+      note.content = read_file(path);
+      note.copy = text("modules/", ++modules_, ".lua");
+      line["copy"] = note.copy;
+    } catch (const Error&) {  // then require tells it
+    }
+  }
+  note.line = json_text(line);
+  return note;
+}
+
+std::vector<UsedFile> used_files(const std::string& run_folder) {
+  const std::string path = run_folder + "/files.jsonl";
+  std::vector<UsedFile> files;
+  std::ifstream in(path, std::ios::binary);
+  std::string line;
+  while (std::getline(in, line)) {
+    if (in.eof()) break;  // a crash tore the last line
+    try {
+      const Json json = Json::parse(line);
+      UsedFile file;
+      const std::string kind = json.at("kind");
+      for (size_t i = 0; i < std::size(kKinds); ++i)
+        if (kind == kKinds[i]) file.kind = UsedFile::Kind(i);
+      file.path = json.at("file");
+      file.absolute = json.at("at");
+      file.bytes = json.value("bytes", uint64_t(0));
+      file.changed = json.value("changed", int64_t(0));
+      file.copy = json.value("copy", "");
+      files.push_back(std::move(file));
+    } catch (const Json::exception&) {
+      fail_as(ErrorKind::file, path, ": line ", files.size() + 1, " is damaged");
+    }
+  }
+  return files;
+}
+
+}  // namespace lunagrad

@@ -1,0 +1,44 @@
+#pragma once
+// The files that a script read, for the run's folder: files.jsonl has a line for each, with its size and the
+// time of its last change when it was read first; modules are copied into modules/. Other content is hashed
+// only when somebody asks for it, as `lunagrad bundle` does. Belongs to the session's thread.
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace lunagrad {
+
+struct UsedFile {
+  enum class Kind : uint8_t { data, folder, module } kind = Kind::data;
+  std::string path;      // as the script named it
+  std::string absolute;  // where it was
+  uint64_t bytes = 0;
+  int64_t changed = 0;  // nanoseconds since 1970
+  std::string copy;     // of a module: its copy in the run's folder; "" when there is none
+};
+
+class UsedFiles {
+ public:
+  // What to write of a file that was read.
+  struct Note {
+    std::string line;           // of files.jsonl, without its newline
+    std::string copy, content;  // of a module: the name within the folder, and the text
+  };
+  // Nothing for a file that is known, that the script wrote itself, or that is not there.
+  std::optional<Note> read(const std::string& path, UsedFile::Kind kind);
+  void written(const std::string& path) { written_.insert(path); }
+
+ private:
+  std::set<std::string> read_, written_;
+  int modules_ = 0;
+};
+
+// Now; false when there is no such file or folder.
+bool look_at_file(UsedFile&);
+// The lines of files.jsonl in a run's folder; none in a run that read nothing. Error of kind file when one is
+// damaged.
+std::vector<UsedFile> used_files(const std::string& run_folder);
+
+}  // namespace lunagrad
