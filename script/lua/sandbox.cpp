@@ -94,6 +94,7 @@ int search_project(lua_State* L) {
       tried += "\n\tno file '" + file + "'";
       if (access(file.c_str(), R_OK) != 0) continue;
       files.check(file, FileUse::read, "require");
+      if (edge(L).on_module) edge(L).on_module(file);
       if (luaL_loadfilex(L, file.c_str(), "t") != LUA_OK) return lua_error(L);
       push_string(L, file);
       return 2;

@@ -33,6 +33,8 @@ class RunFolder {
   const std::string& path() const { return path_; }
   void write_config(std::string_view json);
   void write_script(const char* name, std::string_view source);
+  // Copies the text of a module to modules/, under a name that follows from the text, and returns that name.
+  std::string write_module(const std::string& file, std::string_view text);
   void append_metrics(std::string line);  // without its newline
   void append_log(std::string_view text);
   void append_tape(std::string line);               // of tape.jsonl, without its newline

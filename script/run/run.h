@@ -34,6 +34,10 @@ class Run {
   Run(const Script& script, std::function<void(Event)> emit);
   ~Run();
   void set_source(std::string source) { source_ = std::move(source); }  // for the copy in the folder
+  // The script required a module, whose text is copied into the folder, too.
+  void remember_module(const std::string& file);
+  // A line of the console was evaluated inside the run.
+  void log_console(const ConsoleLine&);
 
   // Takes over the folder and parameters of the previous script, which ended after step `step`. Called before
   // this script runs.
@@ -126,6 +130,7 @@ class Run {
   void warn(const std::string& message);
   double date(double time) const;  // in seconds since 1970
   void write_config(const char* outcome, int exit_code);
+  void write_module(const std::string& file, const std::string& source);
   Event event(Event::Kind) const;
 
   RunOptions options_;
@@ -157,6 +162,11 @@ class Run {
   std::unique_ptr<EventFile> events_;
   bool folder_failed_ = false;
   std::string early_output_;  // output before the folder existed
+  Modules early_modules_;     // and what was required before
 };
+
+const char* name_of(SafePlace);  // as metrics.jsonl has it
+// A logged number: an f32 as the double that prints the same digits, 0.3 and not 0.30000001192092896.
+double logged_number(const Tensor&);
 
 }  // namespace lunagrad

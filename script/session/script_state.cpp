@@ -40,7 +40,10 @@ void ScriptState::open(const std::string& directory, const RunOptions& run, Curr
   options.script_directory = directory;
   options.sandbox = run.sandbox;
   options.memory_limit = run.sandbox && run.memory == 0 ? kSandboxMemory : run.memory;
-  options.on_module = [&current](const std::string& file) { current.add_file(file); };
+  options.on_module = [&current](const std::string& file) {
+    current.add_file(file);
+    current->remember_module(file);
+  };
   lua_ = new_state(options);
   if (run.sandbox) {
     FileLimits& files = edge(lua_).files;
@@ -59,6 +62,7 @@ void ScriptState::open(const std::string& directory, const RunOptions& run, Curr
   arm(lua_);
   open_lunagrad(lua_);
   open_globals(lua_, run.preload);
+  use_modules(lua_, run.modules);
   native_calls_.watch(lua_);
 }
 
@@ -123,7 +127,7 @@ void ScriptState::set_hook(lua_State* L, int count, bool lines) {
   lua_sethook(L, hook_, LUA_MASKCOUNT | (lines ? LUA_MASKLINE : 0), count);
 }
 
-void ScriptState::arm(lua_State* L) { set_hook(L, kHookCount, false); }
+void ScriptState::arm(lua_State* L) { set_hook(L, kHookCount, lines_probed_); }
 
 // A line hook slows a script down. It removes itself at the first line that comes when none is watched.
 void ScriptState::watch_lines(lua_State* L) {

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
 
 namespace lunagrad {
@@ -88,6 +89,20 @@ void add_mebibytes(CLI::App& command, const char* name, size_t& bytes, const cha
       .add_option_function<size_t>(
           name, [&bytes](size_t mebibytes) { bytes = mebibytes << 20; }, about)
       ->check(CLI::Range(size_t(8), size_t(1) << 40));
+}
+
+void add_bytes(CLI::App& command, const char* name, size_t& bytes, const char* about) {
+  const std::string option = name;
+  const auto take = [&bytes, option](const std::string& given) {
+    size_t count = 0;
+    const auto [unit, error] = std::from_chars(given.data(), given.data() + given.size(), count);
+    const std::string_view word(unit, size_t(given.data() + given.size() - unit));
+    const int shift = word == "MiB" ? 20 : word == "GiB" ? 30 : 0;
+    if (error != std::errc() || shift == 0 || count == 0 || count > SIZE_MAX >> shift)
+      throw CLI::ValidationError(option, "a size expected, such as 512MiB or 2GiB (got '" + given + "')");
+    bytes = count << shift;
+  };
+  command.add_option_function<std::string>(name, take, about)->type_name("SIZE");
 }
 
 void add_list(CLI::App& command, const char* name, std::vector<std::string>& values, const char* about) {

@@ -56,6 +56,8 @@ void add_option(CLI::App& command, const char* name, double& value, std::pair<do
 void add_seconds(CLI::App& command, const char* name, double& value, const char* about);  // above 0
 // The user gives MiB, at least 8; `bytes` gets bytes.
 void add_mebibytes(CLI::App& command, const char* name, size_t& bytes, const char* about);
+// The user gives MiB or GiB: 512MiB, 2GiB.
+void add_bytes(CLI::App& command, const char* name, size_t& bytes, const char* about);
 // The option may be repeated; numbers may also be separated by commas.
 void add_list(CLI::App& command, const char* name, std::vector<std::string>& values, const char* about);
 void add_list(CLI::App& command, const char* name, std::vector<int>& values, std::pair<int, int> range,

@@ -16,6 +16,8 @@
   COMMAND(sweep)                   \
   COMMAND(serve)                   \
   COMMAND(repro)                   \
+  COMMAND(probe)                   \
+  COMMAND(fork)                    \
   COMMAND(devices)                 \
   COMMAND(open)                    \
   COMMAND(meta)                    \
