@@ -1,0 +1,271 @@
+// Replays: any step of a run again, in a session of its own, with the same bits.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <random>
+
+#include "script/time/memory_keyframes.h"
+#include "tests/script/time/trainings.h"
+#include "tests/support/message_of.h"
+#include "tests/support/timing.h"
+
+using namespace lunagrad;
+using namespace lunagrad::tests;
+using lunagrad::test::Folder;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr size_t kPlenty = size_t(64) << 20;
+
+std::vector<int64_t> random_steps(int64_t last, int count) {
+  std::mt19937 random(7);
+  std::vector<int64_t> steps{1, last};
+  while (int(steps.size()) < count) steps.push_back(1 + int64_t(random() % uint64_t(last)));
+  return steps;
+}
+
+void check_scrub(const MadeRun& made, Scrubber& scrubber, int count) {
+  for (const int64_t step : random_steps(scrubber.replay.steps(), count)) {
+    CAPTURE(step);
+    CHECK(scrubber.fingerprint(step) == made.fingerprints.at(step));
+    const auto tape = scrubber.replay.session().tape(step);
+    REQUIRE(tape);
+    CHECK(tape->nodes.size() > 10);
+    const std::optional<Difference> differs = scrubber.replay.difference();
+    CHECK_MESSAGE(!differs, (differs ? differs->what : ""));
+  }
+}
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  text.replace(text.find(from), from.size(), to);
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "a replay stops at any step with the bits of the run, from files, from memory and from the first step") {
+  const Folder folder;
+  for (const std::string& source : {kCnn, kGpt}) {
+    const std::string script = folder.write("train.lua", source);
+    auto memory = std::make_shared<MemoryKeyframes>(kPlenty);
+    RunOptions options;
+    options.keyframes = kPlenty;
+    options.keyframe_sink = memory;
+    options.edits = {{7, "rate", "0.03"}, {12, "rate", "0.002"}};
+    const std::string place = folder.path() + "/run" + std::to_string(source.size());
+    const MadeRun made = make_run(script, place, options);
+    REQUIRE(made.outcome == Outcome::ok);
+    REQUIRE(memory->steps().size() > 1);
+    REQUIRE(memory->steps().front() == 1);
+    {
+      Scrubber from_memory(place, memory);
+      check_scrub(made, from_memory, 8);
+      CHECK(from_memory.warnings.empty());
+    }
+    Scrubber from_files(place);
+    check_scrub(made, from_files, 5);
+    CHECK(from_files.warnings.empty());
+    fs::remove_all(place + "/keyframes");
+    Scrubber from_the_beginning(place);
+    check_scrub(made, from_the_beginning, 4);
+    CHECK(from_the_beginning.warnings.size() == 1);  // said once
+    CHECK(from_the_beginning.replay.began_at() == 0);
+  }
+}
+
+TEST_CASE("a replay follows reloads and repeats console lines at their places") {
+  const Folder folder;
+  const std::string script = folder.write("train.lua", kCnn);
+  const std::string changed =
+      replaced(kCnn, "local loss = nn", "if step > 12 then x = x * 1.5 end\n  local loss = nn");
+  auto memory = std::make_shared<MemoryKeyframes>(kPlenty);
+  for (const bool with_keyframes : {true, false}) {
+    RunOptions options;
+    if (with_keyframes) options.keyframe_sink = memory;
+    const std::string place = folder.path() + (with_keyframes ? "/kept" : "/bare");
+    const MadeRun made = make_run(script, place, options, [&](Session& session, const Event& event) {
+      if (event.kind != Event::Kind::step) return;
+      if (event.step == 9) session.reload(changed);
+      if (event.step == 20) session.eval("lg.no_grad(function() model[1].weight:mul_(0.5) end)");
+      if (event.step == 25) session.eval("lg.no_grad(function() model[6].bias:add_(1) end)");
+    });
+    REQUIRE(made.outcome == Outcome::ok);
+    Scrubber scrubber(place, with_keyframes ? memory : nullptr);
+    CHECK(scrubber.replay.timeline().console.size() == 2);
+    CHECK(scrubber.replay.timeline().eras.size() == 2);
+    for (const int64_t step : {9, 10, 21, 8, 26, 40, 1}) {
+      CAPTURE(step);
+      CHECK(scrubber.fingerprint(step) == made.fingerprints.at(step));
+    }
+    CHECK(!scrubber.replay.difference());
+  }
+}
+
+TEST_CASE("a console line inside a step is repeated after the same op") {
+  const Folder folder;
+  const std::string script = folder.write(
+      "train.lua", replaced(kCnn, "  loss:backward()", "  lg.run.breakpoint(step == 5)\n  loss:backward()"));
+  RunOptions options;
+  options.interactive = true;
+  const std::string place = folder.path() + "/run";
+  const MadeRun made = make_run(script, place, options, [&](Session& session, const Event& event) {
+    if (event.kind != Event::Kind::state || event.state != SessionState::paused) return;
+    session.eval("loss = loss * 3");
+    session.resume();
+  });
+  REQUIRE(made.outcome == Outcome::ok);
+  Scrubber scrubber(place);
+  REQUIRE(scrubber.replay.timeline().console.size() == 1);
+  CHECK(scrubber.replay.timeline().console[0].place == SafePlace::midst);
+  CHECK(scrubber.fingerprint(6) == made.fingerprints.at(6));
+  CHECK(scrubber.fingerprint(5) == made.fingerprints.at(5));
+}
+
+TEST_CASE("a run that was resumed is replayed from its checkpoint") {
+  const Folder folder;
+  const std::string script = folder.write("train.lua", kGpt), place = folder.path() + "/run";
+  make_run(script, place, {}, [](Session& session, const Event& event) {
+    if (event.kind == Event::Kind::step && event.step == 11) session.stop();
+  });
+  RunOptions options;
+  options.resume = place;
+  const MadeRun made = make_run(script, "", options);
+  REQUIRE(made.outcome == Outcome::ok);
+  Scrubber scrubber(place);
+  CHECK(scrubber.fingerprint(20) == made.fingerprints.at(20));
+  CHECK(scrubber.replay.began_at() == 11);
+}
+
+TEST_CASE("the files of a script may change after the run") {
+  const Folder folder;
+  folder.write("scale.lua", "return {by = 1.5}");
+  const std::string source = replaced(kCnn, "local rate", "local scale = require 'scale'\nlocal rate");
+  const std::string script =
+      folder.write("train.lua", replaced(source, "forward(x)", "forward(x * scale.by)"));
+  const MadeRun made = make_run(script, folder.path() + "/run");
+  REQUIRE(made.outcome == Outcome::ok);
+  folder.write("scale.lua", "return {by = 0.5}");
+  folder.write("train.lua", "error('another script')");
+  Scrubber scrubber(made.folder);
+  CHECK(scrubber.fingerprint(17) == made.fingerprints.at(17));
+  CHECK(!scrubber.replay.difference());
+}
+
+TEST_CASE("what a run does not record is found, with the step and the tensor") {
+  const Folder folder;
+  const std::string file = folder.write("noise.txt", "0");
+  const std::string noise = "if step == 13 then local f = io.open('" + file +
+                            "') x = x + f:read('n') f:close() end\n  local loss = nn";
+  const std::string script = folder.write("train.lua", replaced(kCnn, "local loss = nn", noise));
+  RunOptions options;
+  auto memory = std::make_shared<MemoryKeyframes>(kPlenty);
+  options.keyframe_sink = memory;
+  const MadeRun made = make_run(script, folder.path() + "/run", options);
+  folder.write("noise.txt", "0.25");
+  Scrubber scrubber(made.folder, memory);
+  scrubber.replay.go_to(12);
+  CHECK(!scrubber.replay.difference());
+  scrubber.replay.go_to(30);
+  const std::optional<Difference> differs = scrubber.replay.difference();
+  REQUIRE(differs);
+  CHECK(differs->step == 13);
+}
+
+TEST_CASE("states that are not registered make a replay begin with the first step") {
+  const Folder folder;
+  const std::string source =
+      replaced(kCnn, "  local loss = nn",
+               "  ema = 0.9 * (ema or 0) + 0.1 * x:mean():item()\n  x = x + ema\n  local loss = nn");
+  const std::string script = folder.write("train.lua", source);
+  RunOptions options;
+  auto memory = std::make_shared<MemoryKeyframes>(kPlenty);
+  options.keyframe_sink = memory;
+  const MadeRun made = make_run(script, folder.path() + "/run", options);
+  Scrubber scrubber(made.folder, memory);
+  CHECK(scrubber.fingerprint(33) == made.fingerprints.at(33));
+  REQUIRE(scrubber.warnings.size() == 2);
+  CHECK(scrubber.warnings[0].find("lg.run.state does not register all") != std::string::npos);
+  CHECK(!scrubber.replay.difference());
+}
+
+TEST_CASE("damaged keyframes are left out with a warning") {
+  const Folder folder;
+  const std::string script = folder.write("train.lua", kCnn);
+  RunOptions options;
+  options.keyframes = kPlenty;
+  const MadeRun made = make_run(script, folder.path() + "/run", options);
+  size_t damaged = 0;
+  for (const auto& found : fs::directory_iterator(made.folder + "/keyframes")) {
+    if (damaged++ % 2)
+      fs::resize_file(found, fs::file_size(found) / 2);
+    else
+      std::fstream(found.path(), std::ios::in | std::ios::out | std::ios::binary).seekp(900).put('!');
+  }
+  Scrubber scrubber(made.folder);
+  CHECK(scrubber.fingerprint(39) == made.fingerprints.at(39));
+  REQUIRE(scrubber.warnings.size() == damaged + 1);
+  CHECK(scrubber.warnings[0].find("damaged") != std::string::npos);
+}
+
+TEST_CASE("a script without lg.run.steps is replayed from its beginning") {
+  const Folder folder;
+  const std::string script =
+      folder.write("train.lua", replaced(kGpt, "lg.run.steps(30)", "ipairs(lg.arange(1, 13):tolist())"));
+  const MadeRun made = make_run(script, folder.path() + "/run");
+  REQUIRE(made.outcome == Outcome::ok);
+  Scrubber scrubber(made.folder);
+  CHECK(scrubber.replay.steps() == 12);
+  for (const int64_t step : {1, 7, 12}) {
+    scrubber.replay.go_to(step);
+    CHECK(scrubber.replay.session().tape(step));
+  }
+  CHECK(!scrubber.replay.difference());
+}
+
+TEST_CASE("a replay that cannot be made says why") {
+  const Folder folder;
+  CHECK(message_of([&] { Replay(folder.path() + "/none"); }).find("not the folder of a run") !=
+        std::string::npos);
+  const std::string script = folder.write("train.lua", kCnn);
+  RunOptions options;
+  options.steps = 5;
+  const MadeRun made = make_run(script, folder.path() + "/run", options);
+  Replay replay(made.folder);
+  CHECK(message_of([&] {
+          replay.go_to(6);
+        }).find("step 6: the run " + made.folder + " has the steps 1 to 5") == 0);
+  CHECK(message_of([&] { replay.go_to(0); }).find("has the steps 1 to 5") != std::string::npos);
+  fs::remove(made.folder + "/script.lua");
+  CHECK(message_of([&] { replay.go_to(3); }).find("script.lua") != std::string::npos);
+}
+
+TEST_CASE("scrubbing the digits example is fast, and keyframes cost little") {
+  const Folder folder;
+  auto memory = std::make_shared<MemoryKeyframes>(size_t(256) << 20);
+  RunOptions options;
+  options.steps = 1000;
+  options.keyframe_sink = memory;
+  const std::string script = LUNAGRAD_SOURCE_DIR "/examples/04_digits_mlp.lua";
+  const MadeRun made = make_run(script, folder.path() + "/run", options);
+  REQUIRE(made.outcome == Outcome::ok);
+  Scrubber scrubber(made.folder, memory);
+  std::vector<double> seconds;
+  for (const int64_t step : random_steps(1000, 50)) {
+    const auto start = std::chrono::steady_clock::now();
+    scrubber.replay.go_to(step);
+    seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    REQUIRE(scrubber.replay.session().tape(step));
+  }
+  CHECK(!scrubber.replay.difference());
+  CHECK(scrubber.warnings.empty());
+  std::sort(seconds.begin(), seconds.end());
+  MESSAGE("50 jumps in 1000 steps: median " << seconds[25] << " s, worst " << seconds.back() << " s; "
+                                            << memory->steps().size() << " keyframes, "
+                                            << 100 * memory->share() << " % of the time");
+  CHECK(memory->share() < 0.07);
+}
