@@ -113,10 +113,13 @@ class Walk {
   std::vector<lua_Integer> waiting_;
 };
 
+// Calls no __tostring, which could fail.
 std::string key_text(lua_State* L, int index) {
-  lua_pushvalue(L, index);
-  const std::string text = luaL_tolstring(L, -1, nullptr);
-  lua_pop(L, 2);
+  if (lua_type(L, index) != LUA_TSTRING && lua_type(L, index) != LUA_TNUMBER)
+    return std::string("[") + luaL_typename(L, index) + "]";
+  lua_pushvalue(L, index);  // lua_tostring would change a number that lua_next needs
+  std::string text = lua_tostring(L, -1);
+  lua_pop(L, 1);
   return text;
 }
 
@@ -235,20 +238,19 @@ std::string undo_changes(lua_State* L, lua_State* script, int index) {
   luaL_checkstack(L, 16, "probe");
   index = lua_absindex(L, index);
   std::string first;
+  const void* changed = nullptr;  // the table of `first`
   for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) {
     const int was = lua_gettop(L), now = was - 1;
     if (!lua_istable(L, was)) continue;
-    if (lua_isfunction(L, now)) {
-      const std::string name = undo_function(L, now, was);
-      if (first.empty()) first = name;
-    } else if (lua_istable(L, now)) {
-      const std::string key = undo_table(L, now, was);
-      if (key.empty() || !first.empty()) continue;
-      const std::string path = Naming(L, script, lua_topointer(L, now)).found;
-      first = path.empty() ? key : path + "." + key;
-    }
+    const bool table = lua_istable(L, now);
+    const std::string name = table ? undo_table(L, now, was) : undo_function(L, now, was);
+    if (name.empty() || !first.empty()) continue;
+    first = name;
+    changed = table ? lua_topointer(L, now) : nullptr;
   }
-  return first;
+  if (!changed) return first;
+  const std::string path = Naming(L, script, changed).found;
+  return path.empty() ? first : path + "." + first;
 }
 
 }  // namespace lunagrad

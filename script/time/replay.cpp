@@ -134,19 +134,24 @@ void Replay::wait_for_pause(int64_t step) {
 // What is not registered with lg.run.state is not in a keyframe: then all begins again with the first step.
 void Replay::attempt(int64_t from, int64_t pause_at, const std::function<void(Session&)>& prepare) {
   const Start begin = nearest(from);
-  if (!begin.keyframe && from > 0 && begin.step == 0 && !std::exchange(told_of_beginning_, true))
-    tell(keyframes_hold_all_ ? text("there is no keyframe up to step ", from,
-                                    ": the replay begins with step 1 (lunagrad run "
-                                    "--keyframes keeps some, of what lg.run.state registers)")
-                             : text("the replay begins with step 1"));
+  if (keyframes_hold_all_ && !begin.keyframe && from > 0 && begin.step == 0 &&
+      !std::exchange(told_of_beginning_, true))
+    tell(text("there is no keyframe up to step ", from,
+              ": the replay begins with step 1 (lunagrad run --keyframes keeps some, of what lg.run.state "
+              "registers)"));
   start(begin, pause_at, prepare);
   wait_for_pause(pause_at);
   const std::optional<Difference> differs = check_->first();
   if (!differs || !begin.keyframe || !keyframes_hold_all_) return;
   keyframes_hold_all_ = false;
-  tell(text("behind the keyframe of step ", begin.step, ", step ", differs->step, " differs (", differs->what,
-            "): lg.run.state does not register all that the run needs to go on"));
   attempt(from, pause_at, prepare);
+  if (check_->first())
+    keyframes_hold_all_ = true;  // the script does not repeat itself, wherever it begins
+  else
+    tell(text(
+        "behind the keyframe of step ", begin.step, ", step ", differs->step, " differs (", differs->what,
+        "): lg.run.state does not register all that the run needs to go on, so replays begin with step ",
+        first_step()));
 }
 
 void Replay::go_to(int64_t step) {

@@ -36,8 +36,9 @@ class Replay {
   // Of the run, so far. A fork's first step is the one behind its parent's.
   int64_t first_step() const { return timeline_.record.parent_step + 1; }
   int64_t steps() const { return timeline_.steps; }
-  // Stops paused at the end of `step`, with its tape, values and gradients in session(). Error when the run
-  // has no such step, when the script fails or ends before it, or after cancel().
+  // Stops paused at the end of `step`, with its tape, values and gradients in session(): tape(step), or
+  // tape() of a script without lg.run.steps. Error when the run has no such step, when the script fails or
+  // ends before it, or after cancel().
   void go_to(int64_t step);
   // Runs through these steps, with `prepare` called before a session starts for it, and pauses at the end of
   // the last. A second call of `prepare` means that what came before is void.

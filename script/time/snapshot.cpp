@@ -1,7 +1,6 @@
 #include "script/time/snapshot.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 
 #include "runtime/context.h"
@@ -122,11 +121,14 @@ void remove_entry(Snapshot& table, const std::string& name) {
   });
 }
 
-// Four independent sums, so that the multiplications of one do not wait for those of another; each word is
-// multiplied by an odd number, which loses no bits, and turned, so that high bits reach low ones.
+// Four independent sums, so that the multiplications of one do not wait for those of another. Both halves of
+// a product count, so that a changed bit reaches many bits of the sum.
 uint64_t hash_of(const void* bytes, size_t count, uint64_t seed) {
   constexpr uint64_t kOdd = 0x9e3779b97f4a7c15;
-  const auto mix = [](uint64_t sum, uint64_t word) { return std::rotl((sum ^ word) * kOdd, 29); };
+  const auto mix = [](uint64_t sum, uint64_t word) {
+    const auto product = static_cast<unsigned __int128>(sum ^ word) * kOdd;
+    return (uint64_t(product) ^ uint64_t(product >> 64)) + kOdd;
+  };
   uint64_t sums[4] = {seed ^ 1, seed ^ 2, seed ^ 3, seed ^ 4};
   const char* at = static_cast<const char*>(bytes);
   size_t left = count;

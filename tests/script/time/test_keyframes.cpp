@@ -82,7 +82,7 @@ TEST_CASE("keyframes thin out with age, within the budget, and the first stays")
         size_t(std::count_if(kept.begin(), kept.end(), [](int64_t s) { return s <= 1500; })));
 }
 
-TEST_CASE("taking keyframes costs a twentieth of the time") {
+TEST_CASE("taking keyframes costs less than a twentieth of the time") {
   Spacing spacing(size_t(1) << 30);
   uint64_t now = 1000, spent = 0;
   for (int64_t step = 1; step <= 10000; ++step) {
@@ -94,8 +94,8 @@ TEST_CASE("taking keyframes costs a twentieth of the time") {
     while (spacing.next_to_drop()) {
     }
   }
-  CHECK(double(spent) / double(now) > 0.045);
-  CHECK(double(spent) / double(now) <= 0.0501);
+  CHECK(double(spent) / double(now) > 0.035);
+  CHECK(double(spent) / double(now) < 0.05);
 }
 
 TEST_CASE("a run that goes on from an earlier step voids later keyframes") {
