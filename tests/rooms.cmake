@@ -40,6 +40,7 @@ room(script/run           runtime runtime/cpu runtime/dist runtime/io runtime/st
 room(script/sweep         runtime script/run)
 room(script/report        runtime script/run)
 room(script/serve         runtime script/report script/run)
+room(script/time          runtime runtime/io script script/lua script/run script/view)
 room(script/cli/ranks      runtime runtime/dist script script/run)
 room(script/cli/base       runtime runtime/cpu runtime/dist runtime/io script script/cli/ranks script/run script/time)
 room(script/cli/sweep     runtime runtime/dist runtime/io script script/cli/base script/run script/sweep)
@@ -47,16 +48,15 @@ room(script/plan          runtime runtime/deferral script/view)
 room(script/inspect       runtime runtime/statistics runtime/tape script/lua script/meta script/plan script/view)
 room(script/cli/bench     runtime runtime/cpu runtime/elementwise runtime/optimizer script/cli/base)
 room(script/host          runtime script/meta)
-room(script/time          runtime runtime/io script script/lua script/run script/view)
 room(script/session       runtime runtime/dist runtime/io runtime/tape script script/chunk script/host script/inspect script/lua
-                          script/meta script/profile script/run script/time)
+                          script/meta script/profile script/run script/time script/view)
 room(script/distributed   runtime/dist runtime/tape script/lua)
 room(script/replay        runtime runtime/deferral runtime/tape script/lua)
 room(script/bind          runtime runtime/batching runtime/cpu runtime/io runtime/optimizer runtime/tape runtime/vmap
                           script/lua script/meta script/onnx script/replay script/session)
 room(script/cli/command   runtime runtime/cpu runtime/io script script/chunk script/cli/base script/cli/bench
                           script/cli/sweep script/lua script/meta script/report script/run script/serve
-                          script/sweep script/time script/view)
+                          script/sweep script/time)
 room(script/cli           script/cli/base script/cli/command)
 room(ui/base              runtime)
 room(ui/inspect           runtime script script/view ui/base)

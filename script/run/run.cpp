@@ -389,7 +389,7 @@ void Run::write_module(const std::string& file, const std::string& source) {
   folder_->append_metrics(line.field("copy", std::string_view(copy)).close('}').finish());
 }
 
-void Run::log_console(const ConsoleLine& console) {
+void Run::log_console(const TypedLine& console) {
   if (!folder_) return;
   JsonLine line(console.step, seconds());
   line.key("console").open('{').field("code", std::string_view(console.code));

@@ -37,7 +37,7 @@ class Run {
   // The script required a module, whose text is copied into the folder, too.
   void remember_module(const std::string& file);
   // A line of the console was evaluated inside the run.
-  void log_console(const ConsoleLine&);
+  void log_console(const TypedLine&);
 
   // Takes over the folder and parameters of the previous script, which ended after step `step`. Called before
   // this script runs.

@@ -304,35 +304,13 @@ void Session::Impl::begin_step() {
   probes_.begin_step();
   ops_ = 0;
   next_line_ops_ = lines_.empty() ? INT64_MAX : 0;
-  const bool at_lines = std::any_of(lines_.begin(), lines_.end(), [&](const ConsoleLine& line) {
+  const bool at_lines = std::any_of(lines_.begin(), lines_.end(), [&](const TypedLine& line) {
     return line.step == run_->step() && line.place == SafePlace::line;
   });
   if (const bool on = at_lines || probes_.any_at_lines(); on != script_.lines_probed()) {
     script_.probe_lines(on);
     if (script_.lua()) script_.arm(script_.lua());
   }
-}
-
-// The lines are in the order of their places. One whose place is not met again, as in a count hook, comes
-// before the next op. Those of steps that this run does not reach are left out.
-void Session::Impl::repeat_console(lua_State* L, SafePlace place) {
-  if (control_.task_running()) return;
-  const bool ends = place == SafePlace::step_end;
-  const int64_t step = ends ? run_->done() : run_->step();
-  const auto is_due = [&](const ConsoleLine& line) {
-    if (line.step != step) return line.step < step;
-    if (line.place == SafePlace::step_end || ends) return ends;
-    if (place == SafePlace::op && ops_ > line.ops) return true;
-    return line.place == place && ops_ == line.ops &&
-           (place != SafePlace::line || int(script_line(L).line) == line.line);
-  };
-  while (!lines_.empty() && is_due(lines_.front())) {
-    const ConsoleLine line = std::move(lines_.front());
-    lines_.pop_front();
-    if (line.step == step) tasks_.run_own([&] { evaluate(line.code, {}); });
-  }
-  const bool waits = !lines_.empty() && lines_.front().step == step && !ends;
-  next_line_ops_ = waits ? lines_.front().ops : INT64_MAX;
 }
 
 Session::Impl& Session::Impl::of(lua_State* L) { return *static_cast<Impl*>(edge(L).safe_point_data); }
@@ -580,14 +558,6 @@ std::optional<Script> Session::Impl::successor_when_idle() {
 }
 
 // ---- tasks
-
-// A replay of the run repeats the line at the same place. Inside a backward pass it can change nothing.
-void Session::Impl::record_console(const std::string& code) {
-  if (!place_ || !control_.running()) return;
-  const bool at_end = *place_ == SafePlace::step_end;
-  const int line = *place_ == SafePlace::line ? int(script_line(script_.lua()).line) : 0;
-  run_->log_console({at_end ? run_->done() : run_->step(), ops_, *place_, line, code});
-}
 
 void Session::Impl::evaluate(const std::string& code, const std::function<void(bool)>& done) {
   ScriptError error;

@@ -125,7 +125,7 @@ class Session::Impl {
   int64_t ops_ = 0;  // safe points of ops in this step
   int64_t next_line_ops_ = INT64_MAX;
   std::optional<SafePlace> place_;  // of the safe point whose tasks run; nothing inside a backward pass
-  std::deque<ConsoleLine> lines_;
+  std::deque<TypedLine> lines_;
   bool holds_ = false;               // the other ranks wait for this one, which is paused
   std::optional<Script> successor_;  // the script that runs ends for this one
   std::thread thread_;

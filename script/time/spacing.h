@@ -1,7 +1,7 @@
 #pragma once
-// When keyframes are taken, and which are dropped. Taking them costs less than one part in twenty of the run's
-// time; when there are too many or too many bytes, those go that lie closest to their neighbours for their
-// age, so that the distance grows with age. The first and the latest stay. Pure; no lock.
+// When keyframes are taken, and which are dropped. Taking them costs less than one part in twenty of the
+// run's time; when there are too many or too many bytes, those go that lie closest to their neighbours for
+// their age, so that the distance grows with age. The first and the latest stay. Pure; no lock.
 #include <cstddef>
 #include <cstdint>
 #include <optional>

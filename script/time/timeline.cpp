@@ -132,7 +132,7 @@ RunOptions options_behind(const Timeline& line, const Era& era, KeyframePtr keyf
   const int64_t step = keyframe ? keyframe->step : era.step;
   if (step > 0) {  // those up to there are in the states already; a keyframe is taken before lines at the end
     std::erase_if(options.edits, [&](const ParamEdit& edit) { return edit.step <= step; });
-    std::erase_if(options.console, [&](const ConsoleLine& line) {
+    std::erase_if(options.console, [&](const TypedLine& line) {
       return line.step < step || (line.step == step && !(keyframe && line.place == SafePlace::step_end));
     });
   }

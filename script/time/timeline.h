@@ -24,7 +24,7 @@ struct Timeline {
   RunRecord record;
   std::vector<Era> eras;  // by step, at least one
   std::vector<ParamEdit> edits;
-  std::vector<ConsoleLine> console;
+  std::vector<TypedLine> console;
   int64_t steps = 0;  // how many the run has ended so far, as far as its folder tells
 
   const Era& era_of(int64_t step) const;    // in which the step ran

@@ -31,7 +31,7 @@ enum class SafePlace { midst, op, line, step_end };
 
 // A line of the console that was evaluated in step `step` at a safe point, after so many ops of the step that
 // the script called. `line`: of the script, where `place` is one.
-struct ConsoleLine {
+struct TypedLine {
   int64_t step = 0, ops = 0;
   SafePlace place = SafePlace::op;
   int line = 0;
@@ -62,7 +62,7 @@ struct RunOptions {
   std::string resume;                 // a run folder or a checkpoint to continue from; "" = from the start
   std::vector<ParamEdit> edits;       // edits of an earlier run, repeated at the same steps
   std::optional<std::string> source;  // replaces the content of the script's file
-  std::vector<ConsoleLine> console;   // lines of an earlier run, repeated at the same places
+  std::vector<TypedLine> console;     // lines of an earlier run, repeated at the same places
   Modules modules;                    // used in place of these files
   // The run goes on from there, behind its step (script/time/keyframe.h). `start_changed`: what runs is not
   // the script that the keyframe was taken of, or a changed text of it.

@@ -24,14 +24,14 @@ struct Asked {
   bool json = false, log = false;
 };
 
-// "12" or "FILE:12".
-SourcePlace place_of(const std::string& at) {
+// "12" or "FILE:12"; nothing when it is neither.
+std::optional<SourcePlace> place_of(const std::string& at) {
   const size_t colon = at.rfind(':');
   const std::string digits = colon == at.npos ? at : at.substr(colon + 1);
   SourcePlace place;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), place.line);
   if (error != std::errc() || end != digits.data() + digits.size() || place.line < 1)
-    fail("--at ", at, ": LINE or FILE:LINE expected, such as train.lua:12");
+    return std::nullopt;
   if (colon != at.npos) place.file = at.substr(0, colon);
   return place;
 }
@@ -50,7 +50,6 @@ void print(const ProbeRows& rows, bool json) {
 
 int probe(const Asked& asked) {
   Probe wanted = asked.probe;
-  if (!asked.at.empty()) wanted.place = place_of(asked.at);
   if (wanted.name.empty()) wanted.name = wanted.expression;
   ProbeRows rows{wanted.name, wanted.expression, wanted.place, {}};
   int64_t first = 1, last = 0;
@@ -105,7 +104,16 @@ Action add_probe(Program& program) {
   add_option(command, "--to", asked->to, "the last step (default: the run's last)");
   add_flag(command, "--json", asked->json, "one JSON object per line");
   add_flag(command, "--log", asked->log, "also append the values to the run's probes.jsonl");
-  return [=] { return carry_out("probe", [&] { return probe(*asked); }); };
+  return [=] {
+    const std::optional<SourcePlace> place = asked->at.empty() ? SourcePlace() : place_of(asked->at);
+    if (!place) {
+      std::cerr << "lunagrad probe: --at " << asked->at
+                << ": LINE or FILE:LINE expected, such as train.lua:12\n";
+      return int(Outcome::usage);
+    }
+    asked->probe.place = *place;
+    return carry_out("probe", [&] { return probe(*asked); });
+  };
 }
 
 }  // namespace lunagrad

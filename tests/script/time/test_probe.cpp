@@ -163,7 +163,9 @@ TEST_CASE("wrong places and steps of a probe") {
     CHECK(done.code == 1);
     CHECK(done.err.find(fact) != std::string::npos);
   };
-  fails({"--at", "x"}, "--at x: LINE or FILE:LINE expected");
+  CHECK(folder.run({"probe", "a", "1", "--at", "x"}).err ==
+        "lunagrad probe: --at x: LINE or FILE:LINE expected, such as train.lua:12\n");
+  CHECK(folder.run({"probe", "a", "1", "--at", "train.lua:0"}).code == 2);
   fails({"--at", "other.lua:3"}, "was not reached");
   fails({"--from", "3", "--to", "9"}, "steps 3 to 9: the run a has the steps 1 to 4");
   fails({"--from", "3", "--to", "2"}, "steps 3 to 2");
