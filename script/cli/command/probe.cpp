@@ -30,8 +30,7 @@ std::optional<SourcePlace> place_of(const std::string& at) {
   const std::string digits = colon == at.npos ? at : at.substr(colon + 1);
   SourcePlace place;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), place.line);
-  if (error != std::errc() || end != digits.data() + digits.size() || place.line < 1)
-    return std::nullopt;
+  if (error != std::errc() || end != digits.data() + digits.size() || place.line < 1) return std::nullopt;
   if (colon != at.npos) place.file = at.substr(0, colon);
   return place;
 }

@@ -146,6 +146,25 @@ TEST_CASE("a console line inside a step is repeated after the same op") {
   CHECK(scrubber.fingerprint(5) == made.fingerprints.at(5));
 }
 
+TEST_CASE("a run that goes on is replayed beside it") {
+  const Folder folder;
+  const std::string script = folder.write("train.lua", kCnn), place = folder.path() + "/run";
+  auto memory = std::make_shared<MemoryKeyframes>(size_t(64) << 20);
+  RunOptions options;
+  options.keyframe_sink = memory;
+  std::map<int64_t, std::string> seen;
+  const MadeRun made = make_run(script, place, options, [&](Session&, const Event& event) {
+    if (event.kind != Event::Kind::step || event.step != 25) return;
+    Scrubber scrubber(place, memory);  // its session has a thread of its own
+    for (const int64_t step : {24, 3, 17}) seen[step] = scrubber.fingerprint(step);
+    CHECK(!scrubber.replay.difference());
+    CHECK(message_of([&] { scrubber.replay.go_to(26); }).find("1 to 25") != std::string::npos);
+  });
+  CHECK(seen.size() == 3);
+  for (const auto& [step, fingerprint] : seen) CHECK(fingerprint == made.fingerprints.at(step));
+  CHECK(made.fingerprints.size() == 40);
+}
+
 TEST_CASE("a run that was resumed is replayed from its checkpoint") {
   const Folder folder;
   const std::string script = folder.write("train.lua", kGpt), place = folder.path() + "/run";
