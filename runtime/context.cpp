@@ -24,7 +24,10 @@ void Context::check_stop() const {
 }
 
 void Context::refuse_change(const char* what) {
-  fail(what, ": a backward pass is going on; until it is through, an evaluation may look but not change");
+  fail(what,
+       ": a backward pass is going on, or a probe is read; until it is through, an evaluation may look but "
+       "not "
+       "change");
 }
 
 void Context::refuse_reading() {

@@ -21,6 +21,7 @@
 #include "script/view/history.h"
 #include "script/view/leaks.h"
 #include "script/view/node_checks.h"
+#include "script/view/probe.h"
 #include "script/view/profile.h"
 #include "script/view/rank_profile.h"
 #include "script/view/run.h"
@@ -76,8 +77,9 @@ class Session {
   // reload lists them. A paused script is paused again before its next step. A script that does not compile
   // is an error event and changes nothing. When idle: a run that ended well starts from its first step; one
   // that failed or was stopped continues with the state of its last step, if there is one. A state handed to
-  // a script that failed before it ended a step is kept for the next reload.
-  void reload(std::optional<std::string> source = {});
+  // a script that failed before it ended a step is kept for the next reload. `modules` are used in place of
+  // the files of these modules.
+  void reload(std::optional<std::string> source = {}, std::optional<Modules> modules = {});
   // The files that a reload reads: the script, and the modules that it required from outside the bundled
   // library.
   std::vector<std::string> files() const;
@@ -132,6 +134,12 @@ class Session {
   bool remove_breakpoint(uint64_t id);
   std::vector<Breakpoint> breakpoints() const;
   std::vector<BreakHit> break_hits() const;  // of the run, at most the latest 1000
+  // Probes stay across runs and take effect with the next step. Each value is an event of kind probe. They
+  // change nothing: an expression that writes, draws random numbers or calls lg.run is an error, after which
+  // the probe is gone. add_probe returns its id, or 0 with the reason in `why` when it does not compile.
+  uint64_t add_probe(Probe, std::string* why = nullptr);
+  bool remove_probe(uint64_t id);
+  std::vector<Probe> probes() const;
   // Profiles time and memory from the next step on. Skips steps so that profiling costs at most 4 % of the
   // time.
   void watch_profile(bool on);

@@ -43,8 +43,10 @@ room(script/sweep         runtime script/run)
 room(script/tape_diff     runtime runtime/statistics script/run)
 room(script/report        runtime script/run script/tape_diff)
 room(script/serve         runtime script/report script/run)
+room(script/time          runtime runtime/io script script/lua script/run script/view)
 room(script/cli/ranks      runtime runtime/dist script script/run)
-room(script/cli/base       runtime runtime/cpu runtime/dist runtime/io script script/cli/ranks script/run script/view)
+room(script/cli/base       runtime runtime/cpu runtime/dist runtime/io script script/cli/ranks script/run script/time
+                           script/view)
 room(script/cli/sweep     runtime runtime/dist runtime/io script script/cli/base script/run script/sweep)
 room(script/plan          runtime runtime/deferral script/view)
 room(script/inspect       runtime runtime/statistics runtime/tape script/lua script/meta script/plan script/view)
@@ -52,15 +54,14 @@ room(script/leaks         runtime runtime/tape script/chunk script/lua script/vi
 room(script/cli/bench     runtime runtime/cpu runtime/elementwise runtime/optimizer script/cli/base)
 room(script/host          runtime script/meta)
 room(script/session       runtime runtime/dist runtime/io runtime/tape script script/chunk script/host script/inspect
-                          script/leaks script/lua
-                          script/meta script/profile script/run)
+                          script/leaks script/lua script/meta script/profile script/run script/time script/view)
 room(script/distributed   runtime/dist runtime/tape script/lua)
 room(script/replay        runtime runtime/deferral runtime/tape script/lua)
 room(script/bind          runtime runtime/batching runtime/cpu runtime/io runtime/optimizer runtime/tape runtime/vmap
                           script/lua script/meta script/onnx script/replay script/session)
 room(script/cli/command   runtime runtime/cpu runtime/io script script/bundle script/chunk script/cli/base script/cli/bench
                           script/cli/sweep script/lua script/meta script/report script/run script/serve
-                          script/sweep script/tape_diff)
+                          script/sweep script/tape_diff script/time)
 room(script/cli           script/cli/base script/cli/command)
 room(ui/base              runtime)
 room(ui/inspect           runtime script script/view ui/base)

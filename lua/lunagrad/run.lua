@@ -250,6 +250,13 @@ local function take(path, quiet)
   return kept
 end
 
+-- The positions of the data loaders that were iterated, by the order in which the script made them.
+local function positions()
+  local list = {}
+  for loader in pairs(core._loaders or {}) do list[loader._number] = loader:state_dict() end
+  return list
+end
+
 local failed_before = false  -- an automatic checkpoint: told once a run
 
 run._on_states(function(verb, path)
@@ -257,6 +264,10 @@ run._on_states(function(verb, path)
     return take(path)
   elseif verb == "keep" then
     return take(nil, true)
+  elseif verb == "keyframe" then
+    local kept = take(nil, true)
+    if kept then kept.loaders, kept.kept, kept.seconds = positions(), nil, nil end
+    return kept
   elseif verb == "automatic" then
     if #names == 0 then return end
     local ok, message = pcall(save_automatic)
@@ -310,6 +321,7 @@ function run.watch(...) return require "lunagrad.watch"(...) end
 local handed = run._handed_over()
 if handed then
   reload = hand_over.new(handed)
+  core._loader_positions = handed.loaders  -- of a keyframe
   run._go_on(handed.step, handed.rng)
 else
   local asked = run._find_checkpoint()

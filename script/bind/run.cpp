@@ -140,6 +140,7 @@ int next_step(lua_State* L) {
   Session::Impl& owner = session(L);
   const std::shared_ptr<const QueueReport> computed = leave_step(L);
   owner.viewers().tape().computed(computed, puts_off_steps(L));
+  if (owner.run().step() > owner.run().done()) owner.probe_step(L);
   owner.run().end_step();
   tell_boundary(L);
   if (owner.run().takes_checkpoint()) write_checkpoint(L, false);
@@ -152,6 +153,7 @@ int next_step(lua_State* L) {
     return 0;
   }
   enter_step(L);
+  owner.repeat_console(L, SafePlace::op);
   lua_pushinteger(L, lua_Integer(step));
   return 1;
 }
@@ -370,7 +372,7 @@ int warn(lua_State* L) {
 
 int breakpoint(lua_State* L) {
   const bool wanted = lua_isnone(L, 1) || lua_toboolean(L, 1);
-  if (wanted && session(L).run().options().interactive) session(L).pause_here(L);
+  if (wanted) session(L).pause_here(L);
   return 0;
 }
 
@@ -388,6 +390,7 @@ int assert_finite(lua_State* L) {
 int count_step(lua_State* L) {
   Session::Impl& owner = session(L);
   if (owner.run().count_step()) {
+    owner.probe_step(L);
     call_states(L, "report", "", 0);
     tell_boundary(L);
     if (owner.run().takes_checkpoint()) write_checkpoint(L, false);
@@ -439,6 +442,7 @@ void write_automatic_checkpoint(lua_State* L) { call_states(L, "automatic", "", 
 
 void push_states(lua_State* L, const std::string& checkpoint) { call_states(L, "take", checkpoint, 1); }
 void push_states_to_keep(lua_State* L) { call_states(L, "keep", "", 1); }
+void push_states_for_keyframe(lua_State* L) { call_states(L, "keyframe", "", 1); }
 
 void open_run(lua_State* L) {
   luaL_newmetatable(L, kHandle);

@@ -95,6 +95,7 @@ int search_project(lua_State* L) {
       if (access(file.c_str(), R_OK) != 0) continue;
       if (edge(L).on_module) edge(L).on_module(file);
       files.check(file, FileUse::read, "require");
+      if (edge(L).on_module) edge(L).on_module(file);
       if (luaL_loadfilex(L, file.c_str(), "t") != LUA_OK) return lua_error(L);
       push_string(L, file);
       return 2;

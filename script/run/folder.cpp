@@ -160,10 +160,17 @@ void RunFolder::write_script(const char* name, std::string_view source) {
   }
 }
 
-void RunFolder::write_copy(const std::string& name, std::string_view content) {
-  std::error_code ignored;  // then writing fails, which is told
-  fs::create_directories((fs::path(path_) / name).parent_path(), ignored);
-  write_script(name.c_str(), content);
+std::string RunFolder::write_module(const std::string& file, std::string_view text) {
+  char hash[24];
+  std::snprintf(hash, sizeof hash, "%016zx", std::hash<std::string_view>()(text));
+  const std::string name = std::string("modules/") + hash + "-" + fs::path(file).filename().string();
+  std::error_code error;
+  fs::create_directories(path_ + "/modules", error);
+  if (error)
+    warn_(path_ + "/modules: " + error.message());
+  else if (!fs::exists(path_ + "/" + name, error))
+    write_script(name.c_str(), text);
+  return name;
 }
 
 std::string RunFolder::checkpoint_path(int64_t step) const {

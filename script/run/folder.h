@@ -34,8 +34,9 @@ class RunFolder {
   const std::string& path() const { return path_; }
   void write_config(std::string_view json);
   void write_script(const char* name, std::string_view source);
-  void write_copy(const std::string& name, std::string_view content);  // "modules/1.lua"; makes modules/
-  void append_metrics(std::string line);                               // without its newline
+  // Copies the text of a module to modules/, under a name that follows from the text, and returns that name.
+  std::string write_module(const std::string& file, std::string_view text);
+  void append_metrics(std::string line);  // without its newline
   void append_log(std::string_view text);
   void append_tape(std::string line);               // of tape.jsonl, without its newline
   void append_file(std::string line);               // of files.jsonl, the same

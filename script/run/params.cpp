@@ -130,18 +130,21 @@ const Param& Params::declare(ParamInfo info, ParamValue fallback) {
     value = *parsed;
   }
   if (const auto before = former_.find(name); before != former_.end()) {
-    const auto& [text_before, fallback_before, edited] = before->second;
-    const auto parsed = parse_param(text_before, fallback);
-    if (!edited && (set || fallback_before != to_text(fallback))) {
+    const ParamStart& former = before->second;
+    const auto parsed = parse_param(former.value, fallback);
+    if (!former.edited && (set || former.fallback != to_text(fallback))) {
       // The script, or the command line, says what it is.
     } else if (parsed && in_range(param.info, *parsed)) {
       value = *parsed;
-      param.edited = edited;
+      param.edited = former.edited;
     } else {
-      misfits_.push_back(text("run.param: '", name, "' was ", text_before,
+      misfits_.push_back(text("run.param: '", name, "' was ", former.value,
                               ", which it cannot be any more; it is ", to_text(value)));
     }
   }
+  if (const auto again = again_.find(name); again != again_.end())
+    if (const auto parsed = parse_param(again->second.declared, fallback)) value = *parsed;
+  param.declared = value;
   set_value(param, std::move(value));
   index_[name] = params_.size();
   params_.push_back(std::move(param));
@@ -149,10 +152,35 @@ const Param& Params::declare(ParamInfo info, ParamValue fallback) {
   return params_.back();
 }
 
-void Params::take_over(const Params& before) {
-  former_ = before.former_;
-  for (const Param& param : before.params_)
-    former_[param.info.name] = {to_text(param.value), to_text(param.fallback), param.edited};
+// Those that a script before this one declared, too.
+std::vector<ParamStart> Params::starts() const {
+  std::map<std::string, ParamStart> known = former_;
+  for (const Param& param : params_)
+    known[param.info.name] = {param.info.name, to_text(param.declared), to_text(param.value),
+                              to_text(param.fallback), param.edited};
+  std::vector<ParamStart> list;
+  for (auto& [name, start] : known) list.push_back(std::move(start));
+  return list;
+}
+
+void Params::take_over(const std::vector<ParamStart>& before) {
+  for (const ParamStart& start : before) former_[start.name] = start;
+}
+
+void Params::begin_again(const std::vector<ParamStart>& starts) {
+  for (const ParamStart& start : starts) again_[start.name] = start;
+}
+
+// A script that declares one later gets its value of now.
+void Params::go_on() {
+  for (auto& [name, start] : again_) start.declared = start.value;
+  for (Param& param : params_) {
+    const auto again = again_.find(param.info.name);
+    if (again == again_.end()) continue;
+    if (const auto parsed = parse_param(again->second.value, param.fallback)) set_value(param, *parsed);
+    param.edited = again->second.edited;
+  }
+  if (!again_.empty()) publish();
 }
 
 void Params::read(const std::string& name) { params_[index_.at(name)].unread_since.reset(); }

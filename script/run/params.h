@@ -34,9 +34,16 @@ std::optional<ParamValue> parse_param(const std::string& text, const ParamValue&
 struct Param {
   ParamInfo info;
   ParamValue value;
+  ParamValue declared;                  // what its first declaration returned to the script
   ParamValue fallback;                  // the default in the script
   bool edited = false;                  // a user changed it during the run
   std::optional<int64_t> unread_since;  // edited at the end of this step and not read since
+};
+
+// A parameter at a keyframe: texts of its value when the script declared it and now, and of its default.
+struct ParamStart {
+  std::string name, declared, value, fallback;
+  bool edited = false;
 };
 
 class Params {
@@ -47,7 +54,13 @@ class Params {
   void resume(std::map<std::string, std::string> values) { resumed_ = std::move(values); }
   // The values of the previous script. A parameter takes its value over if it was edited or if its default is
   // unchanged.
-  void take_over(const Params& before);
+  void take_over(const Params& before) { take_over(before.starts()); }
+  void take_over(const std::vector<ParamStart>&);
+  // The same script begins again, at a keyframe: a parameter is declared with the value that it had then, and
+  // go_on() gives it the value that it had at the keyframe. --set does not count for these.
+  void begin_again(const std::vector<ParamStart>&);
+  void go_on();
+  std::vector<ParamStart> starts() const;
   // The parameter with its value: from --set, else from the checkpoint, else the default. Declaring a name
   // again gives the same parameter. UsageError when --set does not fit the type or the range, Error when the
   // default lies outside the range.
@@ -75,13 +88,8 @@ class Params {
  private:
   void publish();
 
-  struct Former {
-    std::string value, fallback;
-    bool edited;
-  };
-
   std::map<std::string, std::string> set_, resumed_;
-  std::map<std::string, Former> former_;
+  std::map<std::string, ParamStart> former_, again_;
   std::vector<std::string> misfits_;
   std::vector<Param> params_;
   std::map<std::string, size_t> index_;

@@ -55,6 +55,15 @@ void read_config(RunRecord& run) {
       if (argument.is_string()) run.arguments.push_back(argument.get<std::string>());
   if (const auto set = config.find("set"); set != config.end() && set->is_object())
     for (const auto& [name, value] : set->items()) run.set[name] = text_of(*set, name.c_str());
+  if (const auto asked = config.find("steps_option"); asked != config.end() && asked->is_number_integer())
+    run.steps_option = asked->get<int64_t>();
+  if (const auto parent = config.find("parent"); parent != config.end() && parent->is_object()) {
+    run.parent = text_of(*parent, "run");
+    if (const auto step = parent->find("step"); step != parent->end() && step->is_number_integer())
+      run.parent_step = step->get<int64_t>();
+    if (const auto changed = parent->find("changed"); changed != parent->end())
+      run.parent_changed = *changed == true;
+  }
   run.resumed = config.count("resumed") != 0;
   run.sandbox = config.count("sandbox") != 0;
   if (const auto params = config.find("params"); params != config.end() && params->is_object())

@@ -3,6 +3,7 @@
 // void, and an incomplete last line. No Lua; any thread. Errors are of kind file.
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,9 @@ struct RunRecord {
   std::vector<std::string> arguments;
   std::map<std::string, std::string> set;  // from --set
   bool resumed = false, sandbox = false;
+  std::string parent;            // the folder of the run that this one was forked from; "": none
+  int64_t parent_step = 0;       // and the step behind which it went on
+  bool parent_changed = false;   // with another script, or another text of it
   std::vector<int64_t> reloads;  // the steps after which a changed script took over
   std::vector<ParamChange> changes;
   std::vector<LoggedItem> checkpoints;        // their paths
@@ -49,6 +53,7 @@ struct RunRecord {
   double seconds = 0;
   int64_t steps = 0;                                                     // the last step of all rows
   int64_t steps_total = 0;                                               // 0: unknown
+  std::optional<int64_t> steps_option;                                   // of --steps
   std::map<std::string, std::vector<MetricPoint>, std::less<>> metrics;  // in order of step
   std::map<std::string, std::string> texts;                              // the latest of each name
   std::map<std::string, std::vector<RowPlace>> text_rows;                // all of each name

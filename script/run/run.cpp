@@ -11,6 +11,7 @@
 #include "runtime/context.h"
 #include "runtime/cpu/parallel.h"
 #include "runtime/dist/world.h"
+#include "runtime/io/atomic_file.h"
 #include "runtime/ops.h"
 #include "script/run/json.h"
 #include "script/run/json_line.h"
@@ -32,8 +33,25 @@ Json json_value(const ParamValue& value) {
       value);
 }
 
-// An f32 as the double that prints the same digits: 0.3, not 0.30000001192092896.
-double readable(const Tensor& value) {
+constexpr size_t kEarlyOutput = 1 << 20;
+
+}  // namespace
+
+const char* name_of(SafePlace place) {
+  switch (place) {
+    case SafePlace::op:
+      return "op";
+    case SafePlace::line:
+      return "line";
+    case SafePlace::step_end:
+      return "step end";
+    case SafePlace::midst:
+      break;
+  }
+  return "midst";
+}
+
+double logged_number(const Tensor& value) {
   const double number = value.item();
   if (value.dtype() != DType::f32 || !std::isfinite(number)) return number;
   char digits[32];
@@ -42,10 +60,6 @@ double readable(const Tensor& value) {
   std::from_chars(digits, end, result);
   return result;
 }
-
-constexpr size_t kEarlyOutput = 1 << 20;
-
-}  // namespace
 
 Run::Run(const Script& script, std::function<void(Event)> emit)
     : options_(script.options),
@@ -83,6 +97,7 @@ void Run::begin_steps(std::optional<int64_t> total, const SourcePlace& place) {
   has_steps_ = in_steps_ = true;
   steps_place_ = place;
   total_ = total;
+  params_.go_on();
   if (random_) context().generator.restore(random_->first, random_->second);
   open_folder();
   if (total_ && done_ > 0 && done_ >= *total_) {
@@ -174,25 +189,21 @@ void Run::take_over(Run& before, int64_t step) {
 }
 
 void Run::tell_reloaded(const std::string& what) {
+  if (reloads_.empty()) return;  // it began at a keyframe
   Event event = this->event(Event::Kind::reload);
   event.step = done_;
   event.text = what;
   emit_(std::move(event));
 }
 
-void Run::note_read(const std::string& path, UsedFile::Kind kind) {
+void Run::note_read(const std::string& path) {
   if (!options_.write_run) return;
-  std::optional<UsedFiles::Note> note = used_files_.read(path, kind);
-  if (!note) return;
+  std::optional<std::string> line = used_files_.read(path);
+  if (!line) return;
   if (folder_)
-    write_note(*note);
+    folder_->append_file(*line);
   else
-    early_files_.push_back(std::move(*note));
-}
-
-void Run::write_note(const UsedFiles::Note& note) {
-  if (!note.copy.empty()) folder_->write_copy(note.copy, note.content);
-  folder_->append_file(note.line);
+    early_files_.push_back(std::move(*line));
 }
 
 void Run::flush() {
@@ -244,7 +255,7 @@ void Run::log(Row row, const SourcePlace& place) {
     if (!tensor) continue;
     if (tensor->device().is_cpu()) {
       // Read now: the script may write to the tensor before the next boundary.
-      value = readable(*tensor);
+      value = logged_number(*tensor);
     } else {
       const NoGrad guard;
       *tensor = clone(*tensor);
@@ -270,7 +281,7 @@ void Run::write_row(Pending pending) {
   std::string broken;
   for (auto& [name, value] : pending.row) {
     const Tensor* const tensor = std::get_if<Tensor>(&value);
-    const double number = tensor ? readable(*tensor) : std::get<double>(value);
+    const double number = tensor ? logged_number(*tensor) : std::get<double>(value);
     line.field(name, number);
     if (broken.empty() && !std::isfinite(number)) {
       broken =
@@ -314,8 +325,9 @@ void Run::open_folder() {
   // The settings of a foreign repository can make git run programs.
   if (!options_.sandbox)
     diff_ = std::make_unique<GitDiff>(path_.empty() ? "./script" : path_, folder_->path() + "/git.diff");
+  for (const auto& [file, source] : std::exchange(early_modules_, {})) write_module(file, source);
   folder_->append_log(std::exchange(early_output_, {}));
-  for (const UsedFiles::Note& note : std::exchange(early_files_, {})) write_note(note);
+  for (const std::string& line : std::exchange(early_files_, {})) folder_->append_file(line);
   write_config(nullptr, 0);
   Event event = this->event(Event::Kind::run_folder);
   event.text = folder_->path();
@@ -346,6 +358,11 @@ void Run::write_config(const char* outcome, int exit_code) {
   config["devices"][std::string(context().device->name())] = context().device->description();
   config["threads"] = thread_count();
   if (total_) config["steps"] = *total_;
+  if (options_.steps) config["steps_option"] = *options_.steps;
+  if (dist::size() > 1) config["ranks"] = dist::size();
+  if (!options_.parent.empty())
+    config["parent"] = {
+        {"run", options_.parent}, {"step", options_.parent_step}, {"changed", options_.start_changed}};
   if (resumed_) config["resumed"] = {{"checkpoint", resumed_->path}, {"step", resumed_->step}};
   for (const Reload& reload : reloads_)
     config["reloads"].push_back({{"step", reload.step}, {"script", reload.script}});
@@ -360,6 +377,37 @@ void Run::write_config(const char* outcome, int exit_code) {
     config["seconds"] = seconds();
   }
   folder_->write_config(json_text(config, 2) + "\n");
+}
+
+void Run::remember_module(const std::string& file) {
+  if (!options_.write_run || dist::rank() > 0) return;
+  std::string source;
+  try {
+    source = read_file(file);
+  } catch (const Error&) {
+    return;  // `require` says what is wrong with it
+  }
+  if (folder_)
+    write_module(file, source);
+  else
+    early_modules_[file] = std::move(source);
+}
+
+void Run::write_module(const std::string& file, const std::string& source) {
+  const std::string copy = folder_->write_module(file, source);
+  JsonLine line(done_, seconds());
+  line.key("module").open('{').field("file", std::string_view(file));
+  folder_->append_metrics(line.field("copy", std::string_view(copy)).close('}').finish());
+  if (const auto used = used_files_.read(file, copy)) folder_->append_file(*used);
+}
+
+void Run::log_console(const TypedLine& console) {
+  if (!folder_) return;
+  JsonLine line(console.step, seconds());
+  line.key("console").open('{').field("code", std::string_view(console.code));
+  line.field("place", std::string_view(name_of(console.place))).field("ops", console.ops);
+  line.field("line", int64_t(console.line)).close('}');
+  folder_->append_metrics(line.finish());
 }
 
 void Run::remember_output(const std::string& output) {

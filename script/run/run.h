@@ -35,6 +35,10 @@ class Run {
   Run(const Script& script, std::function<void(Event)> emit);
   ~Run();
   void set_source(std::string source) { source_ = std::move(source); }  // for the copy in the folder
+  // The script required a module, whose text is copied into the folder, too.
+  void remember_module(const std::string& file);
+  // A line of the console was evaluated inside the run.
+  void log_console(const TypedLine&);
 
   // Takes over the folder and parameters of the previous script, which ended after step `step`. Called before
   // this script runs.
@@ -99,8 +103,8 @@ class Run {
   void log_tape(const std::string& line) {
     if (folder_) folder_->append_tape(line);
   }
-  // The script read a file, or wrote one.
-  void note_read(const std::string& path, UsedFile::Kind);
+  // The script read a file other than a module, or wrote one.
+  void note_read(const std::string& path);
   void note_written(const std::string& path) { used_files_.written(path); }
   // Whether logged values are used: written to the folder, or shown in an interactive run.
   bool keeps_values() const { return options_.write_run || options_.interactive; }
@@ -126,11 +130,11 @@ class Run {
   void tell(const Param&);
   void write_row(Pending);
   void open_folder();
-  void write_note(const UsedFiles::Note&);
   void show(Event::Kind, Media);
   void warn(const std::string& message);
   double date(double time) const;  // in seconds since 1970
   void write_config(const char* outcome, int exit_code);
+  void write_module(const std::string& file, const std::string& source);
   Event event(Event::Kind) const;
 
   RunOptions options_;
@@ -163,7 +167,12 @@ class Run {
   bool folder_failed_ = false;
   std::string early_output_;  // output before the folder existed
   UsedFiles used_files_;
-  std::vector<UsedFiles::Note> early_files_;  // those that were read before
+  std::vector<std::string> early_files_;  // lines of files.jsonl for what was read before
+  Modules early_modules_;                 // and what was required before
 };
+
+const char* name_of(SafePlace);  // as metrics.jsonl has it
+// A logged number: an f32 as the double that prints the same digits, 0.3 and not 0.30000001192092896.
+double logged_number(const Tensor&);
 
 }  // namespace lunagrad

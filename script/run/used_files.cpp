@@ -5,7 +5,6 @@
 #include <fstream>
 
 #include "runtime/error.h"
-#include "runtime/io/atomic_file.h"
 #include "script/run/json.h"
 
 namespace lunagrad {
@@ -34,23 +33,14 @@ bool look_at_file(UsedFile& file) {
   return !error;
 }
 
-std::optional<UsedFiles::Note> UsedFiles::read(const std::string& path, UsedFile::Kind kind) {
-  UsedFile file{kind, path, "", 0, 0, ""};
+std::optional<std::string> UsedFiles::read(const std::string& path, const std::string& copy) {
+  UsedFile file{copy.empty() ? UsedFile::Kind::data : UsedFile::Kind::module, path, "", 0, 0, copy};
   if (written_.contains(path) || read_.contains(path) || !look_at_file(file)) return {};
   read_.insert(path);
-  Note note;
   Json line{{"file", path}, {"kind", kKinds[size_t(file.kind)]}, {"at", file.absolute}};
   if (file.kind != UsedFile::Kind::folder) line.update({{"bytes", file.bytes}, {"changed", file.changed}});
-  if (file.kind == UsedFile::Kind::module) {
-    try {
-      note.content = read_file(path);
-      note.copy = text("modules/", ++modules_, ".lua");
-      line["copy"] = note.copy;
-    } catch (const Error&) {  // then require tells it
-    }
-  }
-  note.line = json_text(line);
-  return note;
+  if (!copy.empty()) line["copy"] = copy;
+  return json_text(line);
 }
 
 std::vector<UsedFile> used_files(const std::string& run_folder) {

@@ -1,7 +1,7 @@
 #pragma once
 // The files that a script read, for the run's folder: files.jsonl has a line for each, with its size and the
-// time of its last change when it was read first; modules are copied into modules/. Other content is hashed
-// only when somebody asks for it, as `lunagrad bundle` does. Belongs to the session's thread.
+// time of its last change when it was read first. The content of data is hashed only when somebody asks for
+// it, as `lunagrad bundle` does. Belongs to the session's thread.
 #include <cstdint>
 #include <optional>
 #include <set>
@@ -21,18 +21,13 @@ struct UsedFile {
 
 class UsedFiles {
  public:
-  // What to write of a file that was read.
-  struct Note {
-    std::string line;           // of files.jsonl, without its newline
-    std::string copy, content;  // of a module: the name within the folder, and the text
-  };
-  // Nothing for a file that is known, that the script wrote itself, or that is not there.
-  std::optional<Note> read(const std::string& path, UsedFile::Kind kind);
+  // The line of files.jsonl, without its newline; `copy`: of a module, the name of its copy within the
+  // folder. Nothing for a file that is known, that the script wrote itself, or that is not there.
+  std::optional<std::string> read(const std::string& path, const std::string& copy = "");
   void written(const std::string& path) { written_.insert(path); }
 
  private:
   std::set<std::string> read_, written_;
-  int modules_ = 0;
 };
 
 // Now; false when there is no such file or folder.

@@ -319,4 +319,36 @@ std::vector<std::string> complete_console(lua_State* L, const std::string& line)
   return std::move(names.found);
 }
 
+// ---- where lines were evaluated in a run
+
+// A replay of the run repeats the line at the same place. Inside a backward pass it can change nothing.
+void Session::Impl::record_console(const std::string& code) {
+  if (!place_ || !control_.running()) return;
+  const bool at_end = *place_ == SafePlace::step_end;
+  const int line = *place_ == SafePlace::line ? int(script_line(script_.lua()).line) : 0;
+  run_->log_console({at_end ? run_->done() : run_->step(), ops_, *place_, line, code});
+}
+
+// The lines are in the order of their places. One whose place is not met again, as in a count hook, comes
+// before the next op. Those of steps that this run does not reach are left out.
+void Session::Impl::repeat_console(lua_State* L, SafePlace place) {
+  if (control_.task_running()) return;
+  const bool ends = place == SafePlace::step_end;
+  const int64_t step = ends ? run_->done() : run_->step();
+  const auto is_due = [&](const TypedLine& line) {
+    if (line.step != step) return line.step < step;
+    if (line.place == SafePlace::step_end || ends) return ends;
+    if (place == SafePlace::op && ops_ > line.ops) return true;
+    return line.place == place && ops_ == line.ops &&
+           (place != SafePlace::line || int(script_line(L).line) == line.line);
+  };
+  while (!lines_.empty() && is_due(lines_.front())) {
+    const TypedLine line = std::move(lines_.front());
+    lines_.pop_front();
+    if (line.step == step) tasks_.run_own([&] { evaluate(line.code, {}); });
+  }
+  const bool waits = !lines_.empty() && lines_.front().step == step && !ends;
+  next_line_ops_ = waits ? lines_.front().ops : INT64_MAX;
+}
+
 }  // namespace lunagrad

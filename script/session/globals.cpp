@@ -1,9 +1,11 @@
 #include "script/session/globals.h"
 
+#include <algorithm>
 #include <cstdio>
 
 #include "script/lua/convert.h"
 #include "script/lua/guard.h"
+#include "script/lua/source.h"
 #include "script/session/impl.h"
 
 namespace lunagrad {
@@ -87,6 +89,32 @@ int interruptible_xpcall(lua_State* L) {
   return lua_gettop(L);
 }
 
+// A searcher of `require`. Upvalues: file -> text, the searcher that comes after it, package. The path of the
+// package names the files as that searcher does.
+int search_texts(lua_State* L) {
+  std::string name(check_string(L, 1, "require"));
+  std::replace(name.begin(), name.end(), '.', '/');
+  lua_getfield(L, lua_upvalueindex(3), "path");
+  const std::string path = std::string(check_string(L, -1, "require")) + ";";
+  for (size_t begin = 0, end; (end = path.find(';', begin)) != path.npos; begin = end + 1) {
+    std::string file = path.substr(begin, end - begin);
+    if (const size_t mark = file.find('?'); mark != file.npos) file.replace(mark, 1, name);
+    if (lua_getfield(L, lua_upvalueindex(1), file.c_str()) == LUA_TSTRING) {
+      const std::string_view code = without_shebang(check_string(L, -1, "require"));
+      if (luaL_loadbufferx(L, code.data(), code.size(), ("@" + file).c_str(), "t") != LUA_OK)
+        return lua_error(L);
+      push_string(L, file);
+      return 2;
+    }
+    lua_pop(L, 1);
+  }
+  lua_settop(L, 1);
+  lua_pushvalue(L, lua_upvalueindex(2));
+  lua_insert(L, 1);
+  lua_call(L, 1, LUA_MULTRET);
+  return lua_gettop(L);
+}
+
 // _report(name, message or nil, seconds)
 int report_test(lua_State* L) {
   TestResult result{std::string(check_string(L, 1, "it")), "", luaL_checknumber(L, 3)};
@@ -96,6 +124,23 @@ int report_test(lua_State* L) {
 }
 
 }  // namespace
+
+void use_modules(lua_State* L, const Modules& modules) {
+  if (modules.empty()) return;
+  lua_getfield(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
+  lua_getfield(L, -1, LUA_LOADLIBNAME);
+  lua_getfield(L, -1, "searchers");
+  lua_newtable(L);
+  for (const auto& [file, source] : modules) {
+    push_string(L, source);
+    lua_setfield(L, -2, file.c_str());
+  }
+  lua_rawgeti(L, -2, 3);
+  lua_pushvalue(L, -4);
+  lua_pushcclosure(L, guard<search_texts>, 3);
+  lua_rawseti(L, -2, 3);
+  lua_pop(L, 3);
+}
 
 void open_testing(lua_State* L, const std::string& filter) {
   lua_getglobal(L, "require");

@@ -4,10 +4,14 @@
 #include <lua.hpp>
 #include <string>
 
+#include "script/view/run.h"
+
 namespace lunagrad {
 
 // preload: the module "lunagrad" as the global `lg`.
 void open_globals(lua_State*, bool preload);
+// `require` finds these texts where it would look for their files, whatever is in them by now.
+void use_modules(lua_State*, const Modules&);
 // Makes describe, it, expect and so on globals, for `lunagrad test`.
 void open_testing(lua_State*, const std::string& filter);
 // The functions of lg.run. open_run calls add_run_values, which adds those that log values.
@@ -24,6 +28,7 @@ void write_automatic_checkpoint(lua_State*);
 // Pushes the registered states for a reload, nil when nothing is registered. With a path: the states in that
 // checkpoint.
 void push_states(lua_State*, const std::string& checkpoint);
-void push_states_to_keep(lua_State*);  // without warnings
+void push_states_to_keep(lua_State*);       // without warnings
+void push_states_for_keyframe(lua_State*);  // and with the positions of data loaders
 
 }  // namespace lunagrad

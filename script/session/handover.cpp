@@ -31,6 +31,11 @@ int keep_states(lua_State* L) {
   return 1;
 }
 
+int keyframe_states(lua_State* L) {
+  push_states_for_keyframe(L);
+  return 1;
+}
+
 int write_states(lua_State* L) {
   write_automatic_checkpoint(L);
   return 0;
@@ -98,6 +103,8 @@ void Handover::take(lua_State* L, const std::string& checkpoint) {
   const int64_t step = step_of(states);
   taken_ = Taken{step, std::move(states)};
 }
+
+Kept Handover::read(lua_State* L) { return states_of(L, guard<keyframe_states>, ""); }
 
 void Handover::write(lua_State* L) { states_of(L, guard<write_states>, ""); }
 
@@ -180,14 +187,15 @@ std::string Handover::take_after_failure(lua_State* L, Run& run, Outcome outcome
   return why;
 }
 
-std::optional<Script> read_successor(const CurrentRun& run, const std::optional<std::string>& source,
-                                     bool goes_on, Events& events) {
+std::optional<Script> read_successor(const CurrentRun& run, const RunControl::Reload& asked, bool goes_on,
+                                     Events& events) {
   Script next = run.script();
+  if (asked.modules) next.options.modules = *asked.modules;
   std::string problem;
   SourcePlace place;
   try {
-    if (source) {
-      next.source = *source;
+    if (asked.source) {
+      next.source = *asked.source;
     } else if (!next.path.empty()) {
       next.source = read_script(next.path);
     }

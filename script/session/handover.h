@@ -11,6 +11,7 @@
 
 #include "script/lua/kept.h"
 #include "script/session/events.h"
+#include "script/session/run_control.h"
 
 namespace lunagrad {
 
@@ -26,6 +27,10 @@ class Handover {
   // Takes what is registered, or with a path what that checkpoint holds; nothing when nothing is registered.
   // Throws Error and keeps what it had.
   void take(lua_State*, const std::string& checkpoint);
+  // What is registered, with the positions of the data loaders: for a keyframe. Throws Error.
+  static Kept read(lua_State*);
+  // Takes states from elsewhere, of a run that was at `step`.
+  void give(int64_t step, Kept states) { taken_ = Taken{step, std::move(states)}; }
   // Writes the automatic checkpoint. Throws Error.
   static void write(lua_State*);
   // Keeps the states after `step`, instead of those of the step before, within the budgets of bytes and of
@@ -54,10 +59,9 @@ class Handover {
   uint64_t kept_at_ = 0, cost_of_keeping_ = 0;  // ticks
 };
 
-// The changed script: `source`, or its file read again. Nothing when it or a module of it does not compile,
-// which is an error event. `goes_on`: the script still runs.
-std::optional<Script> read_successor(const CurrentRun&, const std::optional<std::string>& source,
-                                     bool goes_on, Events&);
+// The changed script: the given text, or its file read again. Nothing when it or a module of it does not
+// compile, which is an error event. `goes_on`: the script still runs.
+std::optional<Script> read_successor(const CurrentRun&, const RunControl::Reload&, bool goes_on, Events&);
 // The script runs from its first step in a run folder of its own; an event says why.
 void start_anew(Script&, const std::string& why, Events&);
 

@@ -1,5 +1,6 @@
 #include "script/session/impl.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 
@@ -34,7 +35,8 @@ Session::Impl::Impl(EventSink sink)
       breakpoints_(control_, events_, script_, [this] { safe_point(nullptr, SafePlace::midst); }),
       viewers_(context_, control_, events_, breakpoints_,
                [this](const FiniteSentry::Found& found) { tell_not_finite(found); }),
-      tasks_(context_, control_, events_, script_, viewers_) {
+      tasks_(context_, control_, events_, script_, viewers_),
+      keyframes_(Handover::read, [this](const std::string& message) { events_.warn(message); }) {
   context_.safe_point = [](void* self) { static_cast<Impl*>(self)->safe_point(nullptr, SafePlace::midst); };
   context_.owner = this;
   if (dist::leads())
@@ -107,6 +109,8 @@ std::optional<Script> Session::Impl::run_script(Script script) {
   context_.line = {};
   context_.module = 0;
   const bool goes_on = bool(handover_);
+  const std::shared_ptr<const Keyframe> start = std::exchange(script.options.start, nullptr);
+  if (!goes_on) lines_.assign(script.options.console.begin(), script.options.console.end());
   viewers_.begin_script(goes_on, Guard(int(script.options.guard)));
   script_.begin_script();
 
@@ -125,7 +129,7 @@ std::optional<Script> Session::Impl::run_script(Script script) {
     run_->set_source(script.source);
     if (dist::leads()) dist::set_order(order_text(script));
     if (former && goes_on) run_->take_over(*former, handover_.step());
-    viewers_.sentry().begin_run(goes_on ? handover_.step() : 0);
+    viewers_.sentry().begin_run(goes_on ? handover_.step() : start ? start->step : 0);
     viewers_.sentry().set_on(!script.options.on_test);
     viewers_.growth().begin_run();
     viewers_.leaks().begin_run(script.options.leaks);
@@ -142,6 +146,8 @@ std::optional<Script> Session::Impl::run_script(Script script) {
       context_.device = &require_device(dist::device_of_rank(asked, dist::launched_local_rank(), names));
     }
     run_.set_device(context_.device);
+    if (start) begin_at(*start, script.options.start_changed);
+    keyframes_.begin_run(script.options);
     open_state(std::filesystem::path(script.path).parent_path().string(), script.options);
     begin_step();
     outcome = script_.load(script, error);
@@ -263,7 +269,17 @@ void Session::Impl::begin_run(const Script& script) {
   run_.begin(script, [this](Event event) { emit(std::move(event)); });
 }
 
+// The tensors of the keyframe are made on the run's device.
+void Session::Impl::begin_at(const Keyframe& start, bool changed) {
+  if (changed)
+    run_->params().take_over(start.params);
+  else
+    run_->params().begin_again(start.params);
+  handover_.give(start.step, kept_of(start.content));
+}
+
 void Session::Impl::end_step(lua_State* L) {
+  if (!dist::leads() && keyframes_.wants(*run_)) tasks_.run_own([&] { keyframes_.end_step(L, *run_); });
   viewers_.sentry().end_step();
   if (viewers_.growth().looks() && run_->done() > 0)
     if (const std::optional<GrowthWatch::Found> found = viewers_.growth().end_step(L)) tell_growth(*found);
@@ -288,6 +304,16 @@ void Session::Impl::begin_step() {
   control_.set_in_steps(run_->in_steps());
   handover_.steps_done(run_->done());
   viewers_.begin_step(*run_);
+  probes_.begin_step();
+  ops_ = 0;
+  next_line_ops_ = lines_.empty() ? INT64_MAX : 0;
+  const bool at_lines = std::any_of(lines_.begin(), lines_.end(), [&](const TypedLine& line) {
+    return line.step == run_->step() && line.place == SafePlace::line;
+  });
+  if (const bool on = at_lines || probes_.any_at_lines(); on != script_.lines_probed()) {
+    script_.probe_lines(on);
+    if (script_.lua()) script_.arm(script_.lua());
+  }
 }
 
 Session::Impl& Session::Impl::of(lua_State* L) { return *static_cast<Impl*>(edge(L).safe_point_data); }
@@ -342,8 +368,41 @@ void Session::Impl::tell_growth(const GrowthWatch::Found& found) {
 void Session::Impl::hook(lua_State* L, lua_Debug* at) {
   Impl& self = of(L);
   if (at->event == LUA_HOOKCOUNT) return self.look_up(L, SafePlace::midst);
-  if (!self.script_.lines_watched()) return self.script_.arm(L);
+  if (!self.lines_.empty()) self.repeat_console(L, SafePlace::line);
+  if (self.script_.lines_probed() && self.probes_.waits_at(at->currentline)) self.probe_line(L, at);
+  if (!self.script_.lines_watched()) {
+    if (!self.script_.lines_probed()) self.script_.arm(L);
+    return;
+  }
   if (!self.control_.task_running() && self.script_.at_new_line(L, at)) self.look_up(L, SafePlace::line);
+}
+
+void Session::Impl::probe_line(lua_State* L, lua_Debug* at) {
+  if (control_.task_running()) return;
+  lua_getinfo(L, "S", at);
+  const std::string file = chunk_name(at->source), script = chunk_name(run_.script().name.c_str());
+  tasks_.run_own([&] {
+    probes_.at_line(L, script, file, at->currentline,
+                    [this](const ProbeWatch::Reading& reading) { tell_probe(reading); });
+  });
+}
+
+void Session::Impl::probe_step(lua_State* L) {
+  if (!probes_.any_at_end()) return;
+  tasks_.run_own(
+      [&] { probes_.end_step(L, [this](const ProbeWatch::Reading& reading) { tell_probe(reading); }); });
+}
+
+void Session::Impl::tell_probe(const ProbeWatch::Reading& reading) {
+  Event event{};
+  event.kind = Event::Kind::probe;
+  event.step = run_->step();
+  event.time = run_->seconds();
+  event.probe = reading.probe.id;
+  event.text = reading.error;
+  event.place = reading.probe.place;
+  event.metrics.emplace_back(reading.probe.name, reading.value);
+  events_.emit(std::move(event));
 }
 
 // While a task runs there may be no run, and RunControl needs none.
@@ -358,7 +417,10 @@ RunControl::Place Session::Impl::place_of(lua_State* L, SafePlace place) {
 void Session::Impl::safe_point(lua_State* L, SafePlace place) {
   using Next = RunControl::Next;
   if (script_.unwinding()) unwind(L);
-  if (place == SafePlace::step_end) viewers_.end_step(*run_);
+  if (place == SafePlace::step_end) {
+    viewers_.end_step(*run_);
+    if (!lines_.empty()) repeat_console(L, place);
+  }
   if (!control_.attention()) return;
   // A predicate of a breakpoint reaches safe points, too: the list must not change under it.
   const auto may_listen = [&] { return !control_.task_running() && !breakpoints_.watch().busy(); };
@@ -381,7 +443,9 @@ void Session::Impl::safe_point(lua_State* L, SafePlace place) {
         return;
       case Next::task:
         context_.read_only = !L;  // inside a backward pass
+        if (L && !control_.task_running()) place_ = place;
         tasks_.run_next();
+        place_.reset();
         context_.read_only = false;
         break;
       case Next::read_reload:
@@ -421,6 +485,8 @@ void Session::Impl::wait_while_paused(lua_State* L) {
 }
 
 void Session::Impl::pause_here(lua_State* L) {
+  if (!lines_.empty()) repeat_console(L, SafePlace::midst);
+  if (!run_->options().interactive) return;
   control_.pause();
   safe_point(L, SafePlace::midst);
 }
@@ -438,7 +504,7 @@ void Session::Impl::exit(lua_State* L, int code) {
 void Session::Impl::read_reload() {
   const std::optional<RunControl::Reload> asked = control_.take_reload();
   if (!asked || refuses_reload()) return;
-  if (std::optional<Script> next = read_successor(run_, asked->source, true, events_))
+  if (std::optional<Script> next = read_successor(run_, *asked, true, events_))
     control_.set_successor(std::move(next));
 }
 
@@ -480,7 +546,7 @@ bool Session::Impl::hand_over() {
 std::optional<Script> Session::Impl::successor_when_idle() {
   std::optional<Script> next = control_.take_successor();
   if (const std::optional<RunControl::Reload> asked = control_.take_reload(); asked && !refuses_reload()) {
-    std::optional<Script> newer = read_successor(run_, asked->source, false, events_);
+    std::optional<Script> newer = read_successor(run_, *asked, false, events_);
     if (newer || !next) next = std::move(newer);
   }
   if (!next) return next;
@@ -498,6 +564,7 @@ std::optional<Script> Session::Impl::successor_when_idle() {
 
 void Session::Impl::evaluate(const std::string& code, const std::function<void(bool)>& done) {
   ScriptError error;
+  record_console(code);
   const bool ok = evaluate_console(state_for_tasks(), code, error);
   if (script_.exit_code() && !control_.running()) {
     Event event{};

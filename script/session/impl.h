@@ -9,9 +9,12 @@
 //   Viewers          who sees the ops and backward passes of a step
 //   HostValues       the tensors, functions and ops that the program around the session shares with it
 //   Handover         what a reload hands to the next script
+//   KeyframeTaker    the states after steps that replays and forks go on from
+//   ProbeWatch       the probes, which read values of the script
 //   Tasks            what runs between scripts and at safe points
 // Impl itself has no lock: it joins the parts on the session's thread.
 #include <chrono>
+#include <deque>
 #include <lua.hpp>
 #include <thread>
 
@@ -26,6 +29,8 @@
 #include "script/session/script_state.h"
 #include "script/session/tasks.h"
 #include "script/session/viewers.h"
+#include "script/time/probe_watch.h"
+#include "script/time/taking.h"
 
 namespace lunagrad {
 
@@ -41,6 +46,7 @@ class Session::Impl {
   Viewers& viewers() { return viewers_; }
   HostValues& host() { return host_; }  // partly for the session's thread alone
   BreakpointWatch& breakpoints() { return breakpoints_.watch(); }
+  ProbeWatch& probes() { return probes_; }
   void pause_for_viewer();
   std::optional<Silence> silence() const;
 
@@ -51,10 +57,13 @@ class Session::Impl {
   // Carries out requests, waits while paused, raises a Lua error to end the script. Without a Lua state
   // (inside backward) that is an Error of kind cancelled.
   void safe_point(lua_State*, SafePlace);
+  void probe_step(lua_State*);  // reads the probes of ends of steps
+  // Repeats the console lines of an earlier run that belong here.
+  void repeat_console(lua_State*, SafePlace);
   // A step has ended, before its safe point: keeps its states, and looks for what went wrong.
   void end_step(lua_State*);
   void begin_step();            // decides who sees each op and each backward pass of the coming step
-  void pause_here(lua_State*);  // lg.run.breakpoint
+  void pause_here(lua_State*);  // lg.run.breakpoint, in an interactive run
   void usage_failed() { script_.set_usage_failed(); }
   [[noreturn]] void exit(lua_State*, int code);  // os.exit: unwinds the script
   bool unwinding() const { return script_.unwinding(); }
@@ -66,7 +75,11 @@ class Session::Impl {
 
  private:
   static void hook(lua_State*, lua_Debug*);
+  void probe_line(lua_State*, lua_Debug*);
+  void tell_probe(const ProbeWatch::Reading&);
   void look_up(lua_State* L, SafePlace place) {
+    ops_ += place == SafePlace::op && !control_.task_running();
+    if (ops_ >= next_line_ops_ && place == SafePlace::op) repeat_console(L, place);
     if (script_.unwinding() || control_.attention()) safe_point(L, place);
   }
   [[noreturn]] void unwind(lua_State* L) { script_.unwind(L, control_.task_running()); }
@@ -86,6 +99,8 @@ class Session::Impl {
   void close_state();
   lua_State* state_for_tasks();  // made when there is none
   void begin_run(const Script&);
+  void begin_at(const Keyframe&, bool changed);
+  void record_console(const std::string& code);
 
   // Reloads.
   void read_reload();
@@ -104,6 +119,13 @@ class Session::Impl {
   HostValues host_;
   Tasks tasks_;
   std::chrono::steady_clock::time_point next_checkpoint_;  // automatic
+  KeyframeTaker keyframes_;
+  ProbeWatch probes_;
+  // Console lines: where in the step the script is, to record one; and those that are to be repeated.
+  int64_t ops_ = 0;  // safe points of ops in this step
+  int64_t next_line_ops_ = INT64_MAX;
+  std::optional<SafePlace> place_;  // of the safe point whose tasks run; nothing inside a backward pass
+  std::deque<TypedLine> lines_;
   bool holds_ = false;               // the other ranks wait for this one, which is paused
   std::optional<Script> successor_;  // the script that runs ends for this one
   std::thread thread_;

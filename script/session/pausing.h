@@ -4,11 +4,9 @@
 #include <chrono>
 #include <optional>
 
-namespace lunagrad {
+#include "script/view/run.h"
 
-// Where a script is when it reaches a safe point: inside an op, a backward pass or plain Lua (`midst`), after
-// an op, before a line, or at the end of a step, where a stop takes effect.
-enum class SafePlace { midst, op, line, step_end };
+namespace lunagrad {
 
 // What ends a single step: nothing (the script runs on), the next op, another line, or the end of the step of
 // lg.run.steps.

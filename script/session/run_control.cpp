@@ -38,15 +38,16 @@ void RunControl::post(std::function<void()> task) {
   changed_.notify_all();
 }
 
-void RunControl::reload(std::optional<std::string> source) {
+void RunControl::reload(Reload asked) {
   {
     const std::lock_guard lock(mutex_);
     if (!has_run_) return;
     if (next_) {  // has not begun: it reads its file when it does
-      if (source) next_->options.source = std::move(source);
+      if (asked.source) next_->options.source = std::move(asked.source);
+      if (asked.modules) next_->options.modules = std::move(*asked.modules);
       return;
     }
-    reload_ = Reload{std::move(source)};
+    reload_ = std::move(asked);
     raise_attention();
   }
   changed_.notify_all();

@@ -28,7 +28,11 @@ class RunControl {
   // ---- Any thread; see session.h.
   void start(Script);
   void post(std::function<void()> task);
-  void reload(std::optional<std::string> source);
+  struct Reload {
+    std::optional<std::string> source;  // empty: read the files again
+    std::optional<Modules> modules;     // used in place of the files of these modules
+  };
+  void reload(Reload);
   void pause();
   void let_step_end();  // after pause(): a viewer asked for it
   void go_on(StepTo);
@@ -50,9 +54,6 @@ class RunControl {
   Work await_work(std::optional<Script>& script);
   void drop_tasks();
   void scripts_ended();  // nothing runs from here on
-  struct Reload {
-    std::optional<std::string> source;  // empty: read the files again
-  };
   std::optional<Reload> take_reload();
   std::optional<Script> take_successor();
 

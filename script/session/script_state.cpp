@@ -42,7 +42,7 @@ void ScriptState::open(const std::string& directory, const RunOptions& run, Curr
   options.memory_limit = run.sandbox && run.memory == 0 ? kSandboxMemory : run.memory;
   options.on_module = [&current](const std::string& file) {
     current.add_file(file);
-    if (current) current->note_read(file, UsedFile::Kind::module);
+    if (current) current->remember_module(file);
   };
   lua_ = new_state(options);
   FileLimits& files = edge(lua_).files;
@@ -50,7 +50,7 @@ void ScriptState::open(const std::string& directory, const RunOptions& run, Curr
   files.on_use = [&current](const std::string& path, FileUse use) {
     if (!current) return;
     if (use == FileUse::read)
-      current->note_read(path, UsedFile::Kind::data);
+      current->note_read(path);
     else
       current->note_written(path);
   };
@@ -72,6 +72,7 @@ void ScriptState::open(const std::string& directory, const RunOptions& run, Curr
   arm(lua_);
   open_lunagrad(lua_);
   open_globals(lua_, run.preload);
+  use_modules(lua_, run.modules);
   native_calls_.watch(lua_);
 }
 
@@ -136,7 +137,7 @@ void ScriptState::set_hook(lua_State* L, int count, bool lines) {
   lua_sethook(L, hook_, LUA_MASKCOUNT | (lines ? LUA_MASKLINE : 0), count);
 }
 
-void ScriptState::arm(lua_State* L) { set_hook(L, kHookCount, false); }
+void ScriptState::arm(lua_State* L) { set_hook(L, kHookCount, lines_probed_); }
 
 // A line hook slows a script down. It removes itself at the first line that comes when none is watched.
 void ScriptState::watch_lines(lua_State* L) {

@@ -33,6 +33,9 @@ class ScriptState {
   // ---- Hooks: a count hook every 1000 instructions, and a line hook while a single step to a line is under
   // way.
   void arm(lua_State*);
+  // Keeps the line hook, for probes at lines; from the next arm() on.
+  void probe_lines(bool on) { lines_probed_ = on; }
+  bool lines_probed() const { return lines_probed_; }
   bool lines_watched() const { return lines_watched_; }
   void watch_lines(lua_State*);  // leave the current line; null inside a backward pass
   void forget_lines() { lines_watched_ = false; }
@@ -58,7 +61,7 @@ class ScriptState {
   const lua_Hook hook_;
   NativeCalls native_calls_;
   lua_State* lua_ = nullptr;
-  bool lines_watched_ = false;
+  bool lines_watched_ = false, lines_probed_ = false;
   SourceLine left_line_;  // while lines are watched
   bool unwinding_ = false;
   bool usage_failed_ = false;

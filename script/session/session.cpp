@@ -26,7 +26,9 @@ void Session::stop() { impl_->control().stop(); }
 void Session::interrupt() { impl_->control().interrupt(); }
 Outcome Session::wait() { return impl_->control().wait(); }
 std::optional<Silence> Session::silence() const { return impl_->silence(); }
-void Session::reload(std::optional<std::string> source) { impl_->control().reload(std::move(source)); }
+void Session::reload(std::optional<std::string> source, std::optional<Modules> modules) {
+  impl_->control().reload({std::move(source), std::move(modules)});
+}
 SessionState Session::state() const { return impl_->control().state(); }
 
 // ---- the run
@@ -110,6 +112,11 @@ uint64_t Session::add_breakpoint(Breakpoint added) { return impl_->breakpoints()
 bool Session::change_breakpoint(const Breakpoint& changed) { return impl_->breakpoints().change(changed); }
 bool Session::remove_breakpoint(uint64_t id) { return impl_->breakpoints().remove(id); }
 std::vector<Breakpoint> Session::breakpoints() const { return impl_->breakpoints().list(); }
+uint64_t Session::add_probe(Probe probe, std::string* why) {
+  return impl_->probes().add(std::move(probe), why);
+}
+bool Session::remove_probe(uint64_t id) { return impl_->probes().remove(id); }
+std::vector<Probe> Session::probes() const { return impl_->probes().list(); }
 std::vector<BreakHit> Session::break_hits() const { return impl_->breakpoints().hits(); }
 
 }  // namespace lunagrad

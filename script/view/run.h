@@ -25,6 +25,25 @@ struct ParamEdit {
   std::string name, value;
 };
 
+// Where a script is when it reaches a safe point: inside an op, a backward pass or plain Lua (`midst`), after
+// an op, before a line, or at the end of a step, where a stop takes effect.
+enum class SafePlace { midst, op, line, step_end };
+
+// A line of the console that was evaluated in step `step` at a safe point, after so many ops of the step that
+// the script called. `line`: of the script, where `place` is one.
+struct TypedLine {
+  int64_t step = 0, ops = 0;
+  SafePlace place = SafePlace::op;
+  int line = 0;
+  std::string code;
+};
+
+// The texts of the modules that a script required from outside the bundled library, by their files.
+using Modules = std::map<std::string, std::string>;
+
+struct Keyframe;
+class KeyframeSink;
+
 // The result of one test of a script. `message` says why it failed; "" when it passed.
 struct TestResult {
   std::string name, message;
@@ -43,10 +62,20 @@ struct RunOptions {
   std::string resume;                 // a run folder or a checkpoint to continue from; "" = from the start
   std::vector<ParamEdit> edits;       // edits of an earlier run, repeated at the same steps
   std::optional<std::string> source;  // replaces the content of the script's file
-  bool tensorboard = false;           // also writes a TensorBoard event file to the run folder
-  bool strict_device = false;         // Error when the device lacks an op; otherwise the CPU runs it
-  bool no_replay = false;             // no call is put off, whatever the script asks for
-  bool plan = false;                  // steps put their calls off, and the plan of one is printed on stderr
+  std::vector<TypedLine> console;     // lines of an earlier run, repeated at the same places
+  Modules modules;                    // used in place of these files
+  // The run goes on from there, behind its step (script/time/keyframe.h). `start_changed`: what runs is not
+  // the script that the keyframe was taken of, or a changed text of it.
+  std::shared_ptr<const Keyframe> start;
+  bool start_changed = false;
+  std::shared_ptr<KeyframeSink> keyframe_sink;  // gets keyframes of the run; null: nobody
+  size_t keyframes = 0;                         // bytes of keyframes to keep in the run folder; 0: none
+  std::string parent;                           // the folder of the run that this one was forked from
+  int64_t parent_step = 0;                      // and the step behind which it goes on
+  bool tensorboard = false;                     // also writes a TensorBoard event file to the run folder
+  bool strict_device = false;  // Error when the device lacks an op; otherwise the CPU runs it
+  bool no_replay = false;      // no call is put off, whatever the script asks for
+  bool plan = false;           // steps put their calls off, and the plan of one is printed on stderr
   // Only recorded in config.json: every op already gives the same numbers for the same seed, device and
   // thread count.
   bool deterministic = false;
@@ -96,6 +125,7 @@ struct Event {
     break_hit,
     not_finite,
     growth,
+    probe,
     image,
     histogram,
     text,
@@ -118,6 +148,7 @@ struct Event {
   std::vector<std::pair<std::string, double>> metrics;
   Outcome outcome = Outcome::ok;  // ended, error
   int exit_code = 0;              // ended: the outcome's number, or the argument of os.exit
+  uint64_t probe = 0;  // its id; metrics: its name and value; text: why it has none, "" when it has
   // break_hit: ids. not_finite: the node of the op. Node 0: it was not recorded.
   uint64_t breakpoint = 0, node = 0;
   std::shared_ptr<const Media> media;  // image, histogram, text: the logged value

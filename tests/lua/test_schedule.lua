@@ -97,6 +97,24 @@ for _, case in ipairs(cases) do
   end
 end
 
+-- What a schedule has made of a function or a handle comes back with its state.
+do
+  local rate = 0.2
+  local function made()
+    local one = optimizer {lr = function() return rate end}
+    return one, schedules.StepLR(one, 2, 0.5)
+  end
+  local first, schedule = made()
+  for _ = 1, 5 do schedule:step() end
+  rate = 0.4
+  assert(first.param_groups[1].lr() == 0.1)
+  local second, again = made()
+  again:load_state_dict(schedule:state_dict())
+  assert(second.param_groups[1].lr() == 0.1)
+  for _ = 1, 3 do schedule:step() again:step() end
+  assert(second.param_groups[1].lr() == first.param_groups[1].lr())
+end
+
 -- Mistakes.
 expect.raises("StepLR: an optimizer expected (got number)", function() schedules.StepLR(3, 2) end)
 expect.raises("StepLR: step_size must be a positive integer (got 0)", function() schedules.StepLR(optimizer(), 0) end)

@@ -108,7 +108,13 @@ local function new(...)
   self.begun, self.epoch, self.batch = 0, 0, 0
   -- The pass of each loop, by the first value of its last batch: two loops may use one loader at the same time.
   self.passes = setmetatable({}, {__mode = "k"})
-  return setmetatable(self, DataLoader)
+  core._loaders_made = (core._loaders_made or 0) + 1
+  self._number = core._loaders_made
+  setmetatable(self, DataLoader)
+  -- A run that goes on from a keyframe: a loader of other data, in a changed script, begins anew.
+  local position = core._loader_positions and core._loader_positions[self._number]
+  if position then pcall(self.load_state_dict, self, position) end
+  return self
 end
 
 -- The number of samples of a pass.

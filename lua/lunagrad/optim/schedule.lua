@@ -147,18 +147,30 @@ local function copy(value)
   return result
 end
 
--- Everything but the optimizer and functions.
+-- Everything but the optimizer and functions, and what the schedule has made of handles.
 function Schedule:state_dict()
   local state = {}
   for key, value in pairs(self) do
     if key ~= "optimizer" and is_data(value) then state[key] = copy(value) end
   end
+  for i, group in ipairs(self.optimizer.param_groups) do
+    if getmetatable(group.lr) == Scaled then
+      state._scaled = state._scaled or {}
+      state._scaled[i] = {initial = group.lr.initial, value = group.lr.value}
+    end
+  end
   return state
 end
 
--- The rates themselves come back with the optimizer's state.
+-- Rates that are numbers come back with the optimizer's state; handles stay, and what was made of them comes back here.
 function Schedule:load_state_dict(state)
-  for key, value in pairs(state) do self[key] = copy(value) end
+  for key, value in pairs(state) do
+    if key ~= "_scaled" then self[key] = copy(value) end
+  end
+  for i, scaled in pairs(state._scaled or {}) do
+    local group = self.optimizer.param_groups[i]
+    if group and getmetatable(group.lr) == Scaled then group.lr.initial, group.lr.value = scaled.initial, scaled.value end
+  end
 end
 
 function Schedule:__tostring() return self.__name end

@@ -2,7 +2,10 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
+#include <memory>
+#include <optional>
 
 namespace lunagrad {
 namespace {
@@ -10,6 +13,17 @@ namespace {
 // In place of CLI11's own check, whose message prints the largest double with 309 digits.
 std::string above_zero(const std::string& text) {
   return std::strtod(text.c_str(), nullptr) > 0 ? "" : text + " is not a number above 0";
+}
+
+// The bytes that "512MiB", "64k" or "100" means; nothing when it is no size above 0.
+std::optional<size_t> size_in(std::string text) {
+  const bool number = !text.empty() && text[0] >= '0' && text[0] <= '9';
+  if (!number || !CLI::AsSizeValue(false)(text).empty()) return {};
+  const size_t bytes = std::stoull(text);
+  return bytes ? std::optional(bytes) : std::nullopt;
+}
+std::string no_size(const std::string& given) {
+  return "a size expected, such as 64KiB or 512MiB (got '" + given + "')";
 }
 
 }  // namespace
@@ -91,21 +105,20 @@ void add_mebibytes(CLI::App& command, const char* name, size_t& bytes, const cha
 }
 
 void add_size(CLI::App& command, const char* name, size_t& bytes, const char* about) {
-  command.add_option(name, bytes, about)->transform(CLI::AsSizeValue(false))->type_name("SIZE");
+  const auto take = [&bytes, option = std::string(name)](const std::string& given) {
+    const auto size = size_in(given);
+    if (!size) throw CLI::ValidationError(option, no_size(given));
+    bytes = *size;
+  };
+  command.add_option_function<std::string>(name, take, about)->type_name("SIZE");
 }
 
 void add_size_flag(CLI::App& command, const char* name, size_t& bytes, size_t usual, const char* about) {
   const auto given = std::make_shared<std::string>();  // lives as long as the option
   const auto take = [given, usual, &bytes](std::string& text) -> std::string {
-    std::string size = text;
-    if (size == "true") {
-      bytes = usual;
-      return {};
-    }
-    const bool number = !size.empty() && size[0] >= '0' && size[0] <= '9';
-    if (!number || !CLI::AsSizeValue(false)(size).empty())
-      return "a size expected, as 64KiB or 1MiB (got '" + text + "')";
-    bytes = std::max<size_t>(std::stoull(size), 1);
+    const auto size = text == "true" ? std::optional(usual) : size_in(text);
+    if (!size) return no_size(text);
+    bytes = *size;
     return {};
   };
   command.add_flag(name, *given, about)->check(CLI::Validator(take, ""));

@@ -55,6 +55,9 @@ void add_run_flags(CLI::App& command, RunFlags& flags) {
       "stop at the end of this step as Ctrl-C does: with a checkpoint, exit code 130; not after the last");
   add_seconds(command, "--checkpoint-every", options.checkpoint_every,
               "seconds between automatic checkpoints, each of which replaces the one before (default: none)");
+  add_size(command, "--keyframes", options.keyframes,
+           "keep the states of some steps in the run's folder, within so many MiB or GiB (512MiB): probe and "
+           "fork then start near any step");
   add_limits(command, flags.request);
   add_flag(command, "--json", flags.request.json,
            "one JSON object per line on stdout, everything else on stderr");

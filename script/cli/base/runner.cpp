@@ -151,6 +151,7 @@ std::string json_line(const Event& event) {
     case Event::Kind::output:
     case Event::Kind::state:
     case Event::Kind::break_hit:
+    case Event::Kind::probe:
       return {};
   }
   return json_text(json) + "\n";

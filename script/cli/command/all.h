@@ -18,6 +18,8 @@
   COMMAND(serve)                   \
   COMMAND(repro)                   \
   COMMAND(bundle)                  \
+  COMMAND(probe)                   \
+  COMMAND(fork)                    \
   COMMAND(devices)                 \
   COMMAND(open)                    \
   COMMAND(meta)                    \

@@ -80,14 +80,26 @@ Json summary(const RunRecord& run) {
   }
   Json params = Json::object();
   for (const auto& [name, value] : run.params) params[name] = value;
-  return {{"name", run.name},       {"folder", run.folder},       {"script", run.script},
-          {"started", run.started}, {"outcome", outcome_of(run)}, {"steps", run.steps},
-          {"seconds", run.seconds}, {"seed", run.seed},           {"device", run.device},
-          {"params", params},       {"metrics", metrics}};
+  Json facts = {{"name", run.name},       {"folder", run.folder},       {"script", run.script},
+                {"started", run.started}, {"outcome", outcome_of(run)}, {"steps", run.steps},
+                {"seconds", run.seconds}, {"seed", run.seed},           {"device", run.device},
+                {"params", params},       {"metrics", metrics}};
+  if (!run.parent.empty()) {
+    facts["parent"] = run.parent;
+    facts["parent_step"] = run.parent_step;
+  }
+  return facts;
+}
+
+// "of RUN, step 40"; "" when it was not forked.
+std::string parent_of(const RunRecord& run) {
+  return run.parent.empty() ? std::string()
+                            : text("of ", name_of_folder(run.parent), ", step ", run.parent_step);
 }
 
 int list(const Request& request) {
-  std::vector<std::vector<std::string>> rows{{"run", "outcome", "steps", "time", "last values"}};
+  std::vector<std::vector<std::string>> rows{{"run", "outcome", "steps", "time", "last values", "fork"}};
+  bool forks = false;
   for (const std::string& folder : find_runs(request.folder)) {
     RunRecord run;
     try {
@@ -107,8 +119,11 @@ int list(const Request& request) {
     const std::string steps = std::to_string(run.steps);
     rows.push_back({run.name, outcome_of(run),
                     run.steps_total > 0 ? steps + "/" + std::to_string(run.steps_total) : steps,
-                    run_time_figure(run.seconds), values});
+                    run_time_figure(run.seconds), values, parent_of(run)});
+    forks |= !run.parent.empty();
   }
+  if (!forks)
+    for (std::vector<std::string>& row : rows) row.pop_back();
   if (request.json) return 0;
   if (rows.size() == 1) {
     std::cerr << "lunagrad runs: there are no runs in " << request.folder << "/\n";
@@ -161,6 +176,7 @@ int show(const Request& request) {
                                               {"seed", run.seed},
                                               {"device", run.device}};
   if (!run.git_commit.empty()) facts.push_back({"commit", run.git_commit});
+  if (!run.parent.empty()) facts.push_back({"fork", text("of ", run.parent, ", step ", run.parent_step)});
   for (const auto& [name, value] : run.params) facts.push_back({"param " + name, value});
   for (const auto& [name, value] : run.texts) facts.push_back({"text " + name, value});
   const RunNotes notes = read_notes(run.folder);

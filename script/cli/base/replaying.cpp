@@ -1,0 +1,30 @@
+#include "script/cli/base/replaying.h"
+
+#include <cstdio>
+
+#include "runtime/cpu/parallel.h"
+#include "runtime/error.h"
+
+namespace lunagrad {
+
+ShownReplay::ShownReplay(const std::string& command, const std::string& folder, EventSink events)
+    : progress_(resolve(ProgressStyle::automatic, false)) {
+  ReplayOptions options;
+  options.warn = [this, command](const std::string& fact) {
+    progress_.write(stderr, "lunagrad " + command + ": " + fact + "\n");
+  };
+  options.progress = [this](int64_t step) { progress_.step(step, last_); };
+  options.events = std::move(events);
+  replay_ = std::make_unique<Replay>(folder, std::move(options));
+  if (const int threads = replay_->run().threads; threads > 0) set_thread_count(threads);
+}
+
+void ShownReplay::finish() {
+  progress_.write(stderr, "");
+  if (const std::optional<Difference> differs = replay_->difference())
+    fail(replay_->run().folder, ": the replay differs from the run at step ", differs->step, ": ",
+         differs->what,
+         "; the script depends on something that the run did not record, such as files, the time or threads");
+}
+
+}  // namespace lunagrad

@@ -1,0 +1,29 @@
+#pragma once
+// A replay for a command: with the run's number of threads, its progress on a terminal, its warnings on
+// standard error. For the main thread.
+#include <memory>
+#include <string>
+
+#include "script/cli/base/progress.h"
+#include "script/time/replay.h"
+
+namespace lunagrad {
+
+class ShownReplay {
+ public:
+  // `events` sees the events of the replay, on its session's thread. Error as of Replay.
+  ShownReplay(const std::string& command, const std::string& folder, EventSink events = {});
+
+  Replay& operator*() { return *replay_; }
+  Replay* operator->() { return replay_.get(); }
+  void show_up_to(int64_t last) { last_ = last; }
+  // Removes the progress. Error when the replay has met something else than the run.
+  void finish();
+
+ private:
+  Progress progress_;
+  int64_t last_ = 0;
+  std::unique_ptr<Replay> replay_;  // last: its thread uses the others
+};
+
+}  // namespace lunagrad

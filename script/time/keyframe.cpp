@@ -1,0 +1,169 @@
+#include "script/time/keyframe.h"
+
+#include <cstring>
+
+#include "runtime/error.h"
+
+namespace lunagrad {
+namespace {
+
+constexpr std::string_view kMagic = "lunagrad keyframe 1\n";
+constexpr int kDeepest = 100;  // tables within each other, as in kept.cpp
+
+class Writer {
+ public:
+  std::string bytes{kMagic};
+
+  template <class T>
+  void put(T number) {
+    bytes.append(reinterpret_cast<const char*>(&number), sizeof number);
+  }
+  void put_text(std::string_view words) {
+    put(uint64_t(words.size()));
+    bytes += words;
+  }
+  void put_value(const Snapshot& snapshot) {
+    put(uint8_t(snapshot.value.index()));
+    std::visit([this](const auto& value) { put_kind(value); }, snapshot.value);
+  }
+
+ private:
+  void put_kind(std::monostate) {}
+  void put_kind(bool value) { put(uint8_t(value)); }
+  void put_kind(int64_t value) { put(value); }
+  void put_kind(double value) { put(value); }
+  void put_kind(const std::string& value) { put_text(value); }
+  void put_kind(const Snapshot::Array& array) {
+    put(uint8_t(array.dtype));
+    put(uint8_t(array.on_device));
+    put(uint8_t(array.shape.size()));
+    for (const int64_t size : array.shape) put(size);
+    put_text(array.bytes);
+  }
+  void put_kind(const Snapshot::Table& table) {
+    put(uint64_t(table.size()));
+    for (const auto& [key, value] : table) {
+      put_value(key);
+      put_value(value);
+    }
+  }
+};
+
+class Reader {
+ public:
+  Reader(std::string_view bytes, const std::string& path) : left_(bytes), path_(path) {}
+
+  template <class T>
+  T get() {
+    T number;
+    std::memcpy(&number, take(sizeof number).data(), sizeof number);
+    return number;
+  }
+  std::string get_text() { return std::string(take(get<uint64_t>())); }
+  Snapshot get_value(int depth = 0) {
+    if (depth > kDeepest) complain();
+    switch (get<uint8_t>()) {
+      case 0:
+        return {};
+      case 1:
+        return {get<uint8_t>() != 0};
+      case 2:
+        return {get<int64_t>()};
+      case 3:
+        return {get<double>()};
+      case 4:
+        return {get_text()};
+      case 5:
+        return {get_array()};
+      case 6:
+        return {get_table(depth)};
+      default:
+        complain();
+    }
+  }
+  bool at_end() const { return left_.empty(); }
+  [[noreturn]] void complain() const { fail_as(ErrorKind::file, path_, ": a damaged keyframe"); }
+
+ private:
+  std::string_view take(uint64_t count) {
+    if (count > left_.size()) complain();
+    const std::string_view taken = left_.substr(0, count);
+    left_.remove_prefix(count);
+    return taken;
+  }
+  Snapshot::Array get_array() {
+    Snapshot::Array array;
+    const auto type = get<uint8_t>();
+    if (type >= kDTypeCount) complain();
+    array.dtype = DType(type);
+    array.on_device = get<uint8_t>() != 0;
+    const auto dims = get<uint8_t>();
+    if (dims > kMaxDims) complain();
+    for (int i = 0; i < dims; ++i) array.shape.push_back(get<int64_t>());
+    array.bytes = get_text();
+    return array;
+  }
+  Snapshot::Table get_table(int depth) {
+    Snapshot::Table table;
+    for (auto count = get<uint64_t>(); count > 0; --count) {
+      Snapshot key = get_value(depth + 1);
+      table.emplace_back(std::move(key), get_value(depth + 1));
+    }
+    return table;
+  }
+
+  std::string_view left_;
+  const std::string& path_;
+};
+
+}  // namespace
+
+Hashes state_hashes(const Snapshot& content) {
+  Hashes hashes;
+  if (const Snapshot* const states = entry(content, "states")) hashes = hashes_of(*states);
+  if (const Snapshot* const random = entry(content, "rng"))
+    for (const auto& [name, hash] : hashes_of(*random)) hashes["random numbers: " + name] = hash;
+  return hashes;
+}
+
+std::string encode(const Keyframe& keyframe) {
+  Writer writer;
+  writer.put(keyframe.step);
+  writer.put(uint64_t(keyframe.params.size()));
+  for (const ParamStart& param : keyframe.params) {
+    writer.put_text(param.name);
+    writer.put_text(param.declared);
+    writer.put_text(param.value);
+    writer.put_text(param.fallback);
+    writer.put(uint8_t(param.edited));
+  }
+  writer.put_value(keyframe.content);
+  writer.put(hash_of(writer.bytes.data(), writer.bytes.size()));
+  return std::move(writer.bytes);
+}
+
+Keyframe decode(std::string_view bytes, const std::string& path) {
+  uint64_t hash = 0;
+  const bool whole = bytes.starts_with(kMagic) && bytes.size() >= kMagic.size() + sizeof hash;
+  if (whole) std::memcpy(&hash, bytes.data() + bytes.size() - sizeof hash, sizeof hash);
+  const std::string_view body = bytes.substr(0, bytes.size() - (whole ? sizeof hash : 0));
+  Reader reader(body.substr(whole ? kMagic.size() : 0), path);
+  if (!whole || hash != hash_of(body.data(), body.size())) reader.complain();
+  Keyframe keyframe;
+  keyframe.step = reader.get<int64_t>();
+  for (auto count = reader.get<uint64_t>(); count > 0; --count) {
+    ParamStart param;
+    param.name = reader.get_text();
+    param.declared = reader.get_text();
+    param.value = reader.get_text();
+    param.fallback = reader.get_text();
+    param.edited = reader.get<uint8_t>() != 0;
+    keyframe.params.push_back(std::move(param));
+  }
+  keyframe.content = reader.get_value();
+  if (!reader.at_end()) reader.complain();
+  keyframe.hashes = state_hashes(keyframe.content);
+  return keyframe;
+}
+
+}  // namespace lunagrad

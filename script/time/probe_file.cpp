@@ -1,0 +1,55 @@
+#include "script/time/probe_file.h"
+
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "runtime/error.h"
+#include "script/run/json.h"
+
+namespace lunagrad {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string file_in(const std::string& run_folder) { return run_folder + "/probes.jsonl"; }
+
+double number_in(const Json& value) {
+  if (value.is_number()) return value.get<double>();
+  if (value == "Infinity") return INFINITY;
+  return value == "-Infinity" ? -INFINITY : NAN;
+}
+
+}  // namespace
+
+void append_probe(const std::string& run_folder, const ProbeRows& rows) {
+  Json line = {{"name", rows.name}, {"expression", rows.expression}};
+  line["file"] = rows.place.file;
+  line["line"] = rows.place.line;
+  line["rows"] = Json::array();
+  for (const auto& [step, value] : rows.values) line["rows"].push_back({step, json_number(value)});
+  const std::string path = file_in(run_folder);
+  std::ofstream out(path, std::ios::binary | std::ios::app);
+  out << json_text(line) + "\n" << std::flush;
+  if (!out) fail_as(ErrorKind::file, path, ": ", std::strerror(errno ? errno : EIO));
+}
+
+std::vector<ProbeRows> read_probes(const std::string& run_folder) {
+  std::vector<ProbeRows> probes;
+  std::ifstream in(file_in(run_folder), std::ios::binary);
+  for (std::string text; std::getline(in, text);) {
+    const Json line = Json::parse(text, nullptr, false);
+    try {
+      ProbeRows rows{line.at("name"), line.at("expression"), {line.at("file"), line.at("line")}, {}};
+      for (const Json& row : line.at("rows")) rows.values.emplace_back(row.at(0), number_in(row.at(1)));
+      probes.push_back(std::move(rows));
+    } catch (const Json::exception&) {
+      continue;
+    }
+  }
+  return probes;
+}
+
+}  // namespace lunagrad

@@ -1,0 +1,219 @@
+#include "script/time/replay.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "runtime/error.h"
+#include "script/time/keyframe_folder.h"
+
+namespace lunagrad {
+Replay::Replay(const std::string& folder, ReplayOptions options)
+    : timeline_(read_timeline(folder)), options_(std::move(options)) {
+  if (!options_.keyframes)
+    options_.keyframes =
+        std::make_shared<KeyframeReader>(folder, [this](const std::string& why) { tell(why); });
+}
+
+Replay::~Replay() = default;
+
+void Replay::tell(const std::string& fact) {
+  if (options_.warn) options_.warn(fact);
+}
+
+std::optional<Difference> Replay::difference() const { return check_ ? check_->first() : std::nullopt; }
+
+void Replay::cancel() {
+  const std::lock_guard lock(mutex_);
+  cancelled_ = true;
+  changed_.notify_all();
+}
+
+// The last keyframe or beginning of an era from which the end of `step` can be reached. A fork begins with a
+// keyframe of its parent.
+Replay::Start Replay::nearest(int64_t step) const {
+  const std::vector<Era>& eras = timeline_.eras;
+  const int64_t fork = timeline_.record.parent.empty() ? -1 : timeline_.record.parent_step;
+  Start start;
+  std::error_code ignored;
+  for (size_t i = 0; i < eras.size() && eras[i].step <= step; ++i)
+    if (!eras[i].checkpoint.empty() && std::filesystem::exists(eras[i].checkpoint, ignored))
+      start = {nullptr, i, eras[i].step};
+  const int64_t last = keyframes_hold_all_ ? step : std::min(step, fork);
+  start.keyframe =
+      last < start.step ? nullptr : options_.keyframes->latest(start.step + (start.era > 0), last);
+  if (!start.keyframe) {
+    if (fork > 0 && start.era == 0)
+      fail_as(ErrorKind::file, timeline_.record.folder, "/keyframes: the keyframe of step ", fork,
+              " is missing, with which this fork of ", timeline_.record.parent, " began");
+    return start;
+  }
+  start.step = start.keyframe->step;
+  while (start.era + 1 < eras.size() && eras[start.era + 1].step <= start.step) ++start.era;
+  return start;
+}
+
+void Replay::start(const Start& start, int64_t pause_at, const std::function<void(Session&)>& prepare) {
+  const std::vector<Era>& eras = timeline_.eras;
+  RunOptions options = options_behind(timeline_, eras[start.era], start.keyframe);
+  check_ = std::make_shared<ReplayCheck>(timeline_.record, *options_.keyframes);
+  check_->keep(kept_step_);
+  options.keyframe_sink = check_;
+  session_.reset();
+  {
+    const std::lock_guard lock(mutex_);
+    reloads_.assign(eras.rbegin(), eras.rend() - std::ptrdiff_t(start.era) - 1);
+    pause_at_ = pause_at;
+    pauses_ = waited_ = 0;
+    ended_ = false;
+    error_.clear();
+    reached_ = start.step;
+  }
+  began_at_ = start.step;
+  session_ = std::make_unique<Session>([this](const Event& event) { handle(event); });
+  prepare(*session_);
+  session_->run_file(timeline_.record.script, std::move(options));
+}
+
+// On the session's thread.
+void Replay::handle(const Event& event) {
+  using Kind = Event::Kind;
+  if (options_.events) options_.events(event);
+  if (event.kind == Kind::metrics) check_->see(event);
+  std::optional<Era> reload;
+  {
+    const std::lock_guard lock(mutex_);
+    switch (event.kind) {
+      case Kind::step:
+        reached_ = event.step;
+        if (!reloads_.empty() && reloads_.back().step == event.step && event.step <= cross_to_) {
+          reload = std::move(reloads_.back());
+          reloads_.pop_back();
+        } else if (event.step == pause_at_) {
+          session_->pause();
+        }
+        break;
+      case Kind::state:
+        pauses_ += event.state == SessionState::paused;
+        break;
+      case Kind::error:
+        error_ = event.text;
+        break;
+      case Kind::ended:
+        ended_ = true;
+        break;
+      default:
+        return;
+    }
+  }
+  changed_.notify_all();
+  if (event.kind == Kind::step && options_.progress) options_.progress(event.step);
+  if (reload) session_->reload(timeline_.script_of(*reload), reload->modules);
+}
+
+void Replay::wait_for_pause(int64_t step) {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return ended_ || cancelled_ || pauses_ > waited_; });
+  if (std::exchange(cancelled_, false)) {
+    at_ = -1;
+    lock.unlock();
+    session_->interrupt();
+    fail_as(ErrorKind::cancelled, "the replay was stopped");
+  }
+  if (pauses_ > waited_) {
+    ++waited_;
+    at_ = step;
+    return;
+  }
+  at_ = -1;
+  const std::string line = error_.substr(0, error_.find('\n'));
+  fail(timeline_.record.folder, ": the replay ended after step ", reached_, ", before step ", step,
+       line.empty() ? std::string() : ": " + line);
+}
+
+// What is not registered with lg.run.state is not in a keyframe: then all begins again with the first step.
+void Replay::attempt(int64_t from, int64_t pause_at, const std::function<void(Session&)>& prepare) {
+  const Start begin = nearest(from);
+  if (keyframes_hold_all_ && !begin.keyframe && from > 0 && begin.step == 0 &&
+      !std::exchange(told_of_beginning_, true))
+    tell(text("there is no keyframe up to step ", from,
+              ": the replay begins with step 1 (lunagrad run --keyframes keeps some, of what lg.run.state "
+              "registers)"));
+  start(begin, pause_at, prepare);
+  wait_for_pause(pause_at);
+  const std::optional<Difference> differs = check_->first();
+  if (!differs || !begin.keyframe || !keyframes_hold_all_) return;
+  keyframes_hold_all_ = false;
+  attempt(from, pause_at, prepare);
+  if (check_->first())
+    keyframes_hold_all_ = true;  // the script does not repeat itself, wherever it begins
+  else
+    tell(text(
+        "behind the keyframe of step ", begin.step, ", step ", differs->step, " differs (", differs->what,
+        "): lg.run.state does not register all that the run needs to go on, so replays begin with step ",
+        first_step()));
+}
+
+void Replay::go_to(int64_t step) {
+  check_steps(step, step);
+  if (at_ == step) return;
+  const auto watch = [](Session& session) {
+    session.watch_tape(true);
+    session.capture_values();
+  };
+  const bool goes_on = can_go_on_to(step);
+  {
+    const std::lock_guard lock(mutex_);
+    pause_at_ = cross_to_ = step - 1;
+  }
+  if (!goes_on && step == 1) {  // a script without lg.run.steps has no end of step 0
+    start(nearest(0), -1, watch);
+    session_->step();
+    return wait_for_pause(1);
+  }
+  if (!goes_on) {
+    attempt(step - 1, step - 1, [](Session&) {});
+  } else if (at_ < step - 1) {
+    session_->watch_tape(false);
+    session_->resume();
+    wait_for_pause(step - 1);
+  }
+  watch(*session_);
+  session_->step();
+  wait_for_pause(step);
+}
+
+void Replay::run_through(int64_t first, int64_t last, const std::function<void(Session&)>& prepare) {
+  check_steps(first, last);
+  {
+    const std::lock_guard lock(mutex_);
+    cross_to_ = last - 1;
+  }
+  attempt(first - 1, last, prepare);
+}
+
+KeyframePtr Replay::keyframe_at(int64_t step) {
+  check_steps(step, step);
+  if (const KeyframePtr there = options_.keyframes->latest(step, step); there && keyframes_hold_all_)
+    return there;
+  kept_step_ = step;
+  run_through(step, step, [](Session&) {});
+  kept_step_ = -1;
+  return check_->kept();
+}
+
+// Not past a reload behind the step at which it is paused, nor if a keyframe is nearer.
+bool Replay::can_go_on_to(int64_t step) const {
+  if (at_ < 1 || at_ >= step || at_ < nearest(step - 1).step) return false;
+  return std::none_of(timeline_.eras.begin() + 1, timeline_.eras.end(),
+                      [&](const Era& era) { return era.step == at_; });
+}
+
+void Replay::check_steps(int64_t first, int64_t last) const {
+  if (first >= first_step() && last <= steps() && first <= last) return;
+  const std::string asked = first == last ? text("step ", first) : text("steps ", first, " to ", last);
+  fail(asked, ": the run ", timeline_.record.folder, " has ",
+       steps() < first_step() ? std::string("no steps") : text("the steps ", first_step(), " to ", steps()));
+}
+
+}  // namespace lunagrad

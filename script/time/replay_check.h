@@ -1,0 +1,51 @@
+#pragma once
+// Compares a replay with the run that it repeats: each number that the run logged, and the hashes of each
+// keyframe that is passed. What differs first is kept. see() and the sink are for the replay's session's
+// thread; first() may be called from any thread.
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "script/run/record.h"
+#include "script/time/keyframe.h"
+#include "script/view/run.h"
+
+namespace lunagrad {
+
+struct Difference {
+  int64_t step = 0;
+  std::string what;  // "model.fc1.weight", "loss is 0.25, was 0.5"
+};
+
+class ReplayCheck final : public KeyframeSink {
+ public:
+  // Both outlive it.
+  ReplayCheck(const RunRecord& record, KeyframeSource& keyframes);
+
+  void see(const Event& metrics);
+  std::optional<Difference> first() const;
+  // Keeps the keyframe of that step, too. Called before the session starts, kept() after it has passed the
+  // step: null when there was none.
+  void keep(int64_t step) { kept_step_ = step; }
+  KeyframePtr kept() const;
+
+  void begin(int64_t) override {}
+  bool wants(int64_t step) override;
+  void take(KeyframePtr, uint64_t cost) override;
+
+ private:
+  void found(int64_t step, std::string what);
+
+  const RunRecord& record_;
+  KeyframeSource& keyframes_;
+  std::vector<int64_t> steps_;                                           // of keyframes, in order
+  std::map<std::string, std::pair<int64_t, size_t>, std::less<>> seen_;  // of a metric: step, rows in it
+  int64_t kept_step_ = -1;
+  mutable std::mutex mutex_;
+  std::optional<Difference> first_;  // under mutex_, as kept_
+  KeyframePtr kept_;
+};
+
+}  // namespace lunagrad

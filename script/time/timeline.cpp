@@ -1,0 +1,148 @@
+#include "script/time/timeline.h"
+
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "runtime/error.h"
+#include "runtime/io/atomic_file.h"
+#include "script/run/run.h"
+#include "script/time/keyframe.h"
+
+namespace lunagrad {
+namespace {
+
+using nlohmann::json;
+
+std::string text_at(const json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+int64_t integer_at(const json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_number_integer() ? found->get<int64_t>() : 0;
+}
+
+SafePlace place_named(const std::string& name) {
+  for (const SafePlace place : {SafePlace::op, SafePlace::line, SafePlace::step_end})
+    if (name == name_of(place)) return place;
+  return SafePlace::midst;
+}
+
+void drop_after(Timeline& line, int64_t step) {
+  const auto later = [&](const auto& item) { return item.step > step; };
+  std::erase_if(line.edits, later);
+  std::erase_if(line.console, later);
+  while (line.eras.size() > 1 && line.eras.back().step >= step) line.eras.pop_back();
+}
+
+std::string value_text(const json& value) {
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+void read_module(Timeline& line, const json& row) {
+  const std::string folder = line.record.folder + "/", copy = text_at(row, "copy");
+  line.eras.back().modules[text_at(row, "file")] = read_file(folder + copy);
+}
+
+void read_row(Timeline& line, const json& row) {
+  const int64_t step = integer_at(row, "step");
+  if (row.contains("resume")) {
+    drop_after(line, step);
+    line.eras.push_back({step, "script.lua", text_at(row, "resume"), {}});
+  } else if (row.contains("reload")) {
+    drop_after(line, step);
+    line.eras.push_back({step, text_at(row, "reload"), "", {}});
+  } else if (const auto param = row.find("param"); param != row.end() && param->is_object()) {
+    for (const auto& [name, value] : param->items()) line.edits.push_back({step, name, value_text(value)});
+  } else if (const auto console = row.find("console"); console != row.end() && console->is_object()) {
+    line.console.push_back({step, integer_at(*console, "ops"), place_named(text_at(*console, "place")),
+                            int(integer_at(*console, "line")), text_at(*console, "code")});
+  } else if (const auto module = row.find("module"); module != row.end() && module->is_object()) {
+    read_module(line, *module);
+  }
+}
+
+// Rows of metrics, which are the most, decide nothing.
+bool decides(const std::string& row) {
+  for (const char* key : {"\"resume\":", "\"reload\":", "\"param\":", "\"console\":", "\"module\":"})
+    if (row.find(key) != row.npos) return true;
+  return false;
+}
+
+KeyframePtr without_loaders(const Keyframe& keyframe) {
+  auto copy = std::make_shared<Keyframe>(keyframe);
+  remove_entry(copy->content, "loaders");
+  return copy;
+}
+
+json config_of(const RunRecord& record) {
+  const std::string path = record.folder + "/config.json";
+  json config = json::parse(read_file(path), nullptr, false);
+  if (!config.is_object() || record.script.empty())
+    fail_as(ErrorKind::file, path, ": does not say what was run");
+  return config;
+}
+
+}  // namespace
+
+const Era& Timeline::era_of(int64_t step) const {
+  for (auto era = eras.rbegin(); era != eras.rend(); ++era)
+    if (era->step < step) return *era;
+  return eras.front();
+}
+
+std::string Timeline::script_of(const Era& era) const { return read_file(record.folder + "/" + era.copy); }
+
+Timeline read_timeline(const std::string& folder) {
+  Timeline line;
+  line.record = read_run(folder);
+  const json config = config_of(line.record);
+  if (const int64_t ranks = integer_at(config, "ranks"); ranks > 1)
+    fail_as(ErrorKind::file, folder, ": a run of ", ranks,
+            " ranks, which no single process can repeat; run its script on one rank");
+  line.steps = std::max(line.record.steps, integer_at(config, "last_step"));
+  line.eras.push_back({line.record.parent_step, "script.lua", "", {}});
+  std::ifstream in(folder + "/metrics.jsonl");
+  for (std::string row; std::getline(in, row);)
+    if (decides(row))
+      if (const json parsed = json::parse(row, nullptr, false); parsed.is_object()) read_row(line, parsed);
+  return line;
+}
+
+RunOptions options_behind(const Timeline& line, const Era& era, KeyframePtr keyframe) {
+  const RunRecord& record = line.record;
+  RunOptions options;
+  options.source = line.script_of(era);
+  options.arguments = record.arguments;
+  options.set = record.set;
+  uint64_t seed = 0;
+  std::from_chars(record.seed.data(), record.seed.data() + record.seed.size(), seed);
+  options.seed = seed;
+  options.device = record.device;
+  options.sandbox = record.sandbox;
+  options.steps = record.steps_option;
+  options.edits = line.edits;
+  options.console = line.console;
+  options.modules = era.modules;
+  options.resume = era.checkpoint;
+  options.write_run = false;
+  const int64_t step = keyframe ? keyframe->step : era.step;
+  if (step > 0) {  // those up to there are in the states already; a keyframe is taken before lines at the end
+    std::erase_if(options.edits, [&](const ParamEdit& edit) { return edit.step <= step; });
+    std::erase_if(options.console, [&](const TypedLine& line) {
+      return line.step < step || (line.step == step && !(keyframe && line.place == SafePlace::step_end));
+    });
+  }
+  if (!keyframe) return options;
+  // A reload begins the data again, and takes the parameters over as a changed script does.
+  const bool reloaded = era.step == step && &era != &line.eras.front();
+  options.resume.clear();
+  options.start = reloaded ? without_loaders(*keyframe) : std::move(keyframe);
+  options.start_changed = reloaded || (record.parent_changed && step == record.parent_step);
+  return options;
+}
+
+}  // namespace lunagrad
