@@ -4,6 +4,7 @@ local core = require "lunagrad.core"
 local arguments = require "lunagrad.arguments"
 local class = require "lunagrad.nn.class"
 local copy = require "lunagrad.nn.copy"
+local forget_statistics = require "lunagrad.nn.running_stats"
 local live = require "lunagrad.live"
 local Schedule = require "lunagrad.optim.schedule"
 local tree = require "lunagrad.nn.tree"
@@ -106,11 +107,8 @@ end
 function swa.update_bn(loader, model, device)
   local norms = {}
   for _, module in ipairs(model:modules()) do
-    if core.is_tensor(rawget(module, "running_mean")) then
+    if forget_statistics(module) then
       norms[#norms + 1] = {module = module, momentum = module.momentum}
-      module.running_mean:zero_()
-      module.running_var:fill_(1)
-      module.num_batches_tracked:zero_()
       module.momentum = false  -- the mean over all batches
     end
   end
