@@ -92,15 +92,13 @@ end
 
 local function fail(owner, text, ...) core._fail(("surgery.%s: "):format(owner) .. text:format(...)) end
 
--- Error unless `module` turns the inputs into the outputs. `where` says whose they are: "'model.fc1' gets".
-local function check_try(owner, module, where, inputs, outputs)
+-- Error unless `module` turns the inputs into the outputs. `wanted` says which these are.
+local function check_try(owner, module, wanted, inputs, outputs)
   local found, message = try(module, inputs)
   if not found then
-    fail(owner, "%s %s and gives %s; %s does not take that: %s", where, shapes_text(inputs), shapes_text(outputs),
-      fits.text(module), message)
+    fail(owner, "%s; %s does not take %s: %s", wanted, fits.text(module), shapes_text(inputs), message)
   elseif not same_shapes(found, outputs) then
-    fail(owner, "%s %s and gives %s; %s gives %s", where, shapes_text(inputs), shapes_text(outputs), fits.text(module),
-      shapes_text(found))
+    fail(owner, "%s; %s gives %s", wanted, fits.text(module), shapes_text(found))
   end
 end
 
@@ -108,7 +106,8 @@ end
 function fits.replace(owner, name, old, module)
   local inputs, outputs = core._seen(old)
   if inputs and all_tensors(inputs) then
-    return check_try(owner, module, ("'%s' gets"):format(name), inputs, outputs)
+    return check_try(owner, module, ("'%s' gets %s and gives %s"):format(name, shapes_text(inputs), shapes_text(outputs)), inputs,
+      outputs)
   end
   local mine, theirs = sizes(old), sizes(module)
   if mine and theirs and (mine.input ~= theirs.input or mine.output ~= theirs.output) then
@@ -121,7 +120,8 @@ function fits.insert(owner, name, beside, module, where)
   local inputs, outputs = core._seen(beside)
   local flows = where == "before" and inputs or where == "after" and outputs
   if flows and #flows == 1 and flows[1] then
-    return check_try(owner, module, ("what flows %s '%s' is"):format(where, name), flows, flows)
+    return check_try(owner, module, ("what flows %s '%s' has the shape %s, which must stay"):format(where, name,
+      shapes_text(flows)), flows, flows)
   elseif flows and not (flows[1] and #flows >= 1) then
     fail(owner, "'%s' %s %s, so no module fits %s it; one tensor is expected there", name,
       where == "before" and "gets" or "gives", shapes_text(flows), where)

@@ -58,8 +58,9 @@ local function keep_to_budget()
     _, total = measure()
   end
   if #dropped == 0 then return end
-  warn(("surgery: the copies for undo are more than the budget of %s, so %s can no longer be %s; lg.surgery.budget(bytes) raises it")
-    :format(bytes_text(budget), table.concat(dropped, ", "), position == 0 and #entries > 0 and "redone" or "undone"))
+  local others = #dropped > 1 and (" and %s"):format(counted(#dropped - 1, "other change")) or ""
+  warn(("surgery: the copies for undo are more than the budget of %s, so %s%s can no longer be %s; lg.surgery.budget(bytes) raises it")
+    :format(bytes_text(budget), dropped[1], others, position == 0 and #entries > 0 and "redone" or "undone"))
 end
 
 -- Makes a change: run() is called once a snapshot is taken. An error in it gives the script the state from before, and is raised.

@@ -1,6 +1,5 @@
 -- lg.surgery: changes of a running model that can be undone. Each function checks everything first, so a change happens whole or not
 -- at all; the history keeps what undo needs and the Lua line that does the same.
-local fits = require "lunagrad.surgery.fits"
 local core = require "lunagrad.core"
 local history = require "lunagrad.surgery.history"
 local parts = require "lunagrad.surgery.parts"
@@ -13,14 +12,25 @@ local surgery = {}
 
 local longest_list = 16  -- elements of a tensor that a line writes out
 
+-- The call that makes a layer of the library, from the text that describes it: "4, 4, bias = false" has options.
+local function construction(module)
+  local text = module:extra_repr()
+  local options = text:find "%f[%w_][%a_][%w_]* = "
+  if options then text = text:sub(1, options - 1) .. "{" .. text:sub(options) .. "}" end
+  return ("lg.nn.%s(%s)"):format(module.__name, text)
+end
+
 -- A value as Lua text.
 local function literal(value)
   local kind = math.type(value) or type(value)
   if kind == "float" then
-    local text = ("%.15g"):format(value)
     if value ~= value then return "0/0" end
     if value == math.huge or value == -math.huge then return value > 0 and "math.huge" or "-math.huge" end
-    if tonumber(text) ~= value then text = ("%.17g"):format(value) end
+    local text
+    for digits = 15, 17 do
+      text = ("%." .. digits .. "g"):format(value)
+      if tonumber(text) == value then break end
+    end
     return text:find "[.e]" and text or text .. ".0"
   elseif kind == "string" then
     return ("%q"):format(value)
@@ -29,9 +39,8 @@ local function literal(value)
     return ("lg.tensor(%s, {dtype = %q})"):format(value:dim() == 0 and literal(value:item()) or literal(value:tolist()),
       value:dtype())
   elseif tree.is_module(value) then
-    local class = require("lunagrad.nn")
-    local known = rawget(class, value.__name) == getmetatable(value)
-    return known and not value:named_children()() and "lg.nn." .. fits.text(value) or ("module --[[ %s ]]"):format(value.__name)
+    local known = rawget(require("lunagrad.nn"), value.__name) == getmetatable(value) and not value:named_children()()
+    return known and construction(value) or ("module --[[ %s ]]"):format(value.__name)
   elseif kind == "table" then
     local texts = {}
     for i = 1, #value do texts[i] = literal(value[i]) end

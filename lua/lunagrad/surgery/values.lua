@@ -304,8 +304,10 @@ function values.optimizer(which, path, key, value)
   if optimizer.defaults[key] ~= nil then
     run = change_setting(optimizer, groups_of(optimizer, entries), key, value)
   elseif not entries then
-    fail("optimizer", "%s has no setting '%s'; for a state, name the parameter: lg.surgery.optimizer(%q, \"model.fc1.weight\", …)",
-      optimizer.__name, key, place.path or "optimizer")
+    local near = nearest.of(key, {table.unpack(optimizer.names)})
+    fail("optimizer", "%s has no setting '%s'%s", optimizer.__name, key, near and ("; did you mean '%s'?"):format(near)
+      or ("; for a state, name its parameter: lg.surgery.optimizer(%q, \"model.fc1.weight\", %q, …)"):format(
+        place.path or "optimizer", key))
   else
     run = change_state(optimizer, entries, key, value)
   end
