@@ -42,14 +42,13 @@ int call_module(lua_State* L) {
   const EnterModule entered(uint32_t(lua_tointeger(L, 1)));
   if (edge(L).called_modules != LUA_NOREF) [[unlikely]]
     remember_module(L, kCalled);
-  SeenOperands inputs, outputs;
-  inputs.note(L, kCalled + 1);
+  luaL_checktype(L, kCalled, LUA_TTABLE);
   lua_pushvalue(L, kCalled);
   lua_replace(L, kModule);
+  SeenCall& seen = SeenCall::of(L, kModule);  // lives as long as the module
+  const uint32_t number = seen.begin(L, kCalled + 1);
   lua_call(L, lua_gettop(L) - 2, LUA_MULTRET);
-  luaL_checkstack(L, 4, "call");
-  outputs.note(L, kModule + 1);
-  keep_seen(L, kModule, std::move(inputs), std::move(outputs));
+  seen.end(L, number, kModule + 1);
   return lua_gettop(L) - 1;
 }
 

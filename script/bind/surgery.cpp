@@ -1,6 +1,7 @@
 #include "script/bind/surgery.h"
 
-#include <utility>
+#include <new>
+#include <type_traits>
 
 #include "runtime/hash.h"
 #include "runtime/ops.h"
@@ -11,27 +12,31 @@
 namespace lunagrad {
 namespace {
 
-constexpr const char* kSeenType = "lunagrad.SeenCall";
-constexpr const char* kSeenField = "_seen";
+constexpr char kMark = 0;  // its address marks a SeenCall
+constexpr const char* kField = "_seen";
 
-struct SeenCall {
-  SeenOperands inputs, outputs;
-};
-
-int free_seen(lua_State* L) {
-  static_cast<SeenCall*>(luaL_checkudata(L, 1, kSeenType))->~SeenCall();
-  return 0;
+void note(lua_State* L, int first, SeenCall::Operands& noted) {
+  const int last = lua_gettop(L);
+  noted.count = last - first + 1;
+  for (int i = first; i <= last && i - first < SeenCall::kMost; ++i) {
+    SeenCall::Operand& operand = noted.operands[size_t(i - first)];
+    const Tensor* const x = to_tensor(L, i);
+    operand.tensor = x != nullptr;
+    if (!x) continue;
+    operand.dtype = x->dtype();
+    operand.shape = x->shape();
+    operand.device = &x->device();
+  }
 }
 
 // Pushes a list with {shape =, dtype =, device =} for each tensor and false for each other value.
-void push_operands(lua_State* L, const SeenOperands& seen) {
+void push_operands(lua_State* L, const SeenCall::Operands& seen) {
   lua_createtable(L, seen.count, 0);
   for (int i = 0; i < seen.count; ++i) {
-    const bool known = i < SeenOperands::kMost && seen.operands[size_t(i)].layout;
-    if (known) {
-      const SeenOperands::Operand& operand = seen.operands[size_t(i)];
+    if (i < SeenCall::kMost && seen.operands[size_t(i)].tensor) {
+      const SeenCall::Operand& operand = seen.operands[size_t(i)];
       lua_createtable(L, 0, 3);
-      push_dims(L, operand.layout->shape);
+      push_dims(L, operand.shape);
       lua_setfield(L, -2, "shape");
       lua_pushstring(L, dtype_name(operand.dtype));
       lua_setfield(L, -2, "dtype");
@@ -44,13 +49,11 @@ void push_operands(lua_State* L, const SeenOperands& seen) {
   }
 }
 
-// _seen(module) -> inputs, outputs of its latest call; nil when it was never called.
+// _seen(module) -> inputs, outputs of its latest call that ended; nil when it was never called.
 int seen(lua_State* L) {
   luaL_checktype(L, 1, LUA_TTABLE);
-  lua_pushstring(L, kSeenField);
-  lua_rawget(L, 1);
-  const auto* const call = static_cast<SeenCall*>(luaL_testudata(L, -1, kSeenType));
-  if (!call) return 0;
+  const SeenCall* const call = SeenCall::in(L, 1);
+  if (!call || call->outputs.count == 0) return 0;
   push_operands(L, call->inputs);
   push_operands(L, call->outputs);
   return 2;
@@ -73,9 +76,12 @@ int hash(lua_State* L) {
   return 1;
 }
 
-// _version(tensor) -> grows with every write to the tensor's memory and with every replacement of it.
+// _version(tensor) -> grows with every write to the tensor's memory and with every replacement of it. Writes that
+// were put off are done first.
 int version(lua_State* L) {
-  lua_pushinteger(L, lua_Integer(check_tensor(L, 1, "version").storage().version));
+  const Storage& storage = check_tensor(L, 1, "version").storage();
+  storage.before_read();
+  lua_pushinteger(L, lua_Integer(storage.version));
   return 1;
 }
 
@@ -114,37 +120,38 @@ constexpr luaL_Reg kFunctions[] = {{"_seen", guard<seen>},
 
 }  // namespace
 
-void SeenOperands::note(lua_State* L, int first) {
-  const int last = lua_gettop(L);
-  count = last - first + 1;
-  for (int i = first; i <= last && i - first < kMost; ++i)
-    if (const Tensor* const x = to_tensor(L, i))
-      operands[size_t(i - first)] = {x->layout(), x->dtype(), &x->device()};
+SeenCall& SeenCall::of(lua_State* L, int module) {
+  static_assert(std::is_trivially_destructible_v<SeenCall>);  // Lua frees it without a word
+  if (SeenCall* const known = in(L, module)) return *known;
+  lua_pushstring(L, kField);
+  auto* const made = new (lua_newuserdatauv(L, sizeof(SeenCall), 0)) SeenCall(&kMark);
+  lua_rawset(L, module);
+  return *made;
 }
 
-void keep_seen(lua_State* L, int module, SeenOperands inputs, SeenOperands outputs) {
-  lua_pushstring(L, kSeenField);
+SeenCall* SeenCall::in(lua_State* L, int module) {
+  lua_pushstring(L, kField);
   lua_rawget(L, module);
-  if (auto* const call = static_cast<SeenCall*>(luaL_testudata(L, -1, kSeenType))) {
-    call->inputs = std::move(inputs);
-    call->outputs = std::move(outputs);
-    lua_pop(L, 1);
-    return;
-  }
+  auto* const found = static_cast<SeenCall*>(lua_touserdata(L, -1));
+  const bool is_one = found && lua_rawlen(L, -1) == sizeof(SeenCall) && found->mark_ == &kMark;
   lua_pop(L, 1);
-  lua_pushstring(L, kSeenField);
-  new (lua_newuserdatauv(L, sizeof(SeenCall), 0)) SeenCall{std::move(inputs), std::move(outputs)};
-  luaL_setmetatable(L, kSeenType);
-  lua_rawset(L, module);
+  return is_one ? found : nullptr;
+}
+
+uint32_t SeenCall::begin(lua_State* L, int first) {
+  outputs.count = 0;
+  note(L, first, inputs);
+  return ++number_;
+}
+
+void SeenCall::end(lua_State* L, uint32_t number, int first) {
+  if (number == number_) note(L, first, outputs);
 }
 
 void bind_surgery(lua_State* L, int core) {
   lua_pushvalue(L, core);
   luaL_setfuncs(L, kFunctions, 0);
-  luaL_newmetatable(L, kSeenType);
-  lua_pushcfunction(L, guard<free_seen>);
-  lua_setfield(L, -2, "__gc");
-  lua_pop(L, 2);
+  lua_pop(L, 1);
 }
 
 }  // namespace lunagrad

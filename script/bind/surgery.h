@@ -8,23 +8,37 @@
 
 namespace lunagrad {
 
-// The tensors that a module got, or gave, in a call: their layouts and types, not their values.
-struct SeenOperands {
+// The shapes of the tensors that a module got and gave in its latest call. It lies in the module's field `_seen`.
+class SeenCall {
+ public:
   struct Operand {
-    LayoutRef layout;  // null: no tensor
+    bool tensor = false;
     DType dtype = DType::f32;
+    Shape shape;
     Device* device = nullptr;
   };
-  static constexpr int kMost = 4;  // of further ones only the number is kept
-  std::array<Operand, kMost> operands;
-  int count = 0;
+  static constexpr int kMost = 3;  // of further ones only the number is kept
+  struct Operands {
+    std::array<Operand, kMost> operands;
+    int count = 0;
+  };
 
-  // The values from stack index `first` up to the top.
-  void note(lua_State*, int first);
+  // That of the module at stack index `module`, a table; made when it has none.
+  static SeenCall& of(lua_State*, int module);
+  static SeenCall* in(lua_State*, int module);  // null when it has none
+  // A call begins with the arguments from stack index `first` up to the top. Returns its number.
+  uint32_t begin(lua_State*, int first);
+  // The call of that number ends with the results from `first` on. One that the module was called in since is the latest.
+  void end(lua_State*, uint32_t number, int first);
+
+  Operands inputs, outputs;
+
+ private:
+  const void* mark_;  // of the type: a script may put anything into the field
+  uint32_t number_ = 0;
+
+  explicit SeenCall(const void* mark) : mark_(mark) {}
 };
-
-// Keeps the operands of the latest call in the module at `module`, a table, under `_seen`.
-void keep_seen(lua_State*, int module, SeenOperands inputs, SeenOperands outputs);
 
 void bind_surgery(lua_State*, int core);
 

@@ -423,6 +423,23 @@ do
   expect.equal(list[#list].line, 'lg.surgery.insert("model.0", lg.nn.Linear(4, 4, {bias = false}), "after")')
 end
 
+-- An averaged model, a copy, is changed as the model is.
+do
+  local model = Nested()
+  local averaged = optim.swa_utils.AveragedModel(model)
+  averaged:update_parameters(model)
+  local before = surgery.hash()
+  surgery.insert("model.parts.mix", nn.ReLU())
+  surgery.remove("model.blocks.1")
+  surgery.freeze("model.parts.out")
+  averaged:update_parameters(model)
+  expect.equal(#averaged.module.blocks, 2)
+  expect.close(averaged(lg.ones(2, 6)), model(lg.ones(2, 6)))
+  surgery.go_to(#surgery.history() - 3)
+  expect.equal(surgery.hash(), before)
+  averaged:update_parameters(model)
+end
+
 -- LBFGS forgets what it remembers of other parameters.
 do
   local model = nn.Sequential(nn.Linear(3, 3), nn.Linear(3, 1))

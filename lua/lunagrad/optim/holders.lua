@@ -21,4 +21,18 @@ function holders.all()
   return list
 end
 
+local copies = setmetatable({}, {__mode = "k"})  -- averaged model -> the model that it is a copy of
+
+-- Notes that `copy`, a module, has the structure of `model`.
+function holders.add_copy(copy, model) copies[copy] = setmetatable({model = model}, {__mode = "v"}) end
+
+-- The copies of a model.
+function holders.copies_of(model)
+  local list = {}
+  for copy, of in pairs(copies) do
+    if of.model == model then list[#list + 1] = copy end
+  end
+  return list
+end
+
 return holders

@@ -66,6 +66,10 @@ end
 -- Makes a change: run() is called once a snapshot is taken. An error in it gives the script the state from before, and is raised.
 -- `change` is {run =, affected =, gradients =}.
 function history.make(title, line, change)
+  if core._world.size() > 1 then
+    core._fail(("surgery: the model is trained by %d ranks, and a change of one of them would make it differ from the others; "
+      .. "change the script instead"):format(core._world.size()))
+  end
   local before = snapshot.take(change.affected, change.gradients)
   local ok, message = pcall(change.run)
   if not ok then

@@ -85,7 +85,8 @@ function Parts:add(value)
   if is_loader(value) then return end
   if is_plain(value) or has_state(value) or holders.is(value) then return self:table_of(value) end
   -- A rate that a schedule scales, and other small objects: what they hold themselves.
-  if getmetatable(value).__call and rawget(value, "handle") ~= nil then self:note("table", value) end
+  local meta = getmetatable(value)
+  if type(meta) == "table" and meta.__call and rawget(value, "handle") ~= nil then self:note("table", value) end
 end
 
 -- Optimizers and averages that no variable shows, but that hold tensors of the parts.

@@ -249,6 +249,12 @@ function places.find(owner, what)
   return places.of(what) or {value = what, inner = ""}
 end
 
+-- The place at a path within a module; nil when there is none.
+function places.inside(model, path)
+  local place = follow({path = "", value = model, model = model, inner = ""}, path)
+  return place
+end
+
 -- How errors and titles name a place.
 function places.name(place)
   return place.path or is_module(place.value) and place.value.__name or is_tensor(place.value) and "a tensor" or "an object"

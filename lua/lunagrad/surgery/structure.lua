@@ -2,13 +2,14 @@
 -- a module with a field for it, or a plain table.
 local core = require "lunagrad.core"
 local containers = require "lunagrad.nn.containers"
+local copy = require "lunagrad.nn.copy"
 local fits = require "lunagrad.surgery.fits"
+local holders = require "lunagrad.optim.holders"
 local hook_list = require "lunagrad.nn.hook_list"
 local is_plain = require("lunagrad.arguments").is_plain
 local members = require "lunagrad.surgery.members"
 local parts = require "lunagrad.surgery.parts"
 local places = require "lunagrad.surgery.places"
-local shards = require "lunagrad.distributed.shards"
 local tree = require "lunagrad.nn.tree"
 
 local is_module = tree.is_module
@@ -35,9 +36,6 @@ local function module_place(owner, path)
   elseif not place.owner then
     fail(owner, "no variable of the script leads to this %s; give its path, or make its model a global or a state of lg.run.state",
       place.value.__name)
-  elseif core._world.size() > 1 then
-    fail(owner, "the model is trained by %d ranks, which all have to have the same modules; change the script instead",
-      core._world.size())
   end
   return place
 end
@@ -52,9 +50,6 @@ local function check_module(owner, module, place)
   end
   for _, inner in ipairs(module:modules()) do
     if inner == place.owner then fail(owner, "the new module holds '%s', so it cannot be put into it", place.path) end
-  end
-  for _, x in ipairs(place.model and place.model:parameters() or {}) do
-    if shards.of(x) then fail(owner, "the model is cut into shards; change the script instead") end
   end
 end
 
@@ -101,21 +96,30 @@ local function adapt(module, place)
   if first then module:to(first:device()):to(first:dtype()) end
 end
 
--- A change of the structure that waits to be made: `run` makes it. {place =, run =}
+-- A change of the structure that waits to be made: {place =, run =, affected =}. change_owner(place, module) makes it, in the model and
+-- in each averaged copy of it.
 local function change(place, module, old, change_owner)
+  local function change_one(where, its)
+    if its then its:train(where.value.training) end
+    change_owner(where, its)
+    if is_module(where.owner) and in_list(where) then where.owner:_name_children() end
+  end
+  local copies = place.model and holders.copies_of(place.model) or {}
   local function run()
     local before = neighbours(place)
     local new = module and entries_of(module) or {}
-    if module then module:train(place.value.training) end
-    change_owner()
-    if is_module(place.owner) and in_list(place) then place.owner:_name_children() end
+    for _, model in ipairs(copies) do
+      local there = places.inside(model, place.inner)
+      if there and there.owner then change_one(there, module and copy(module)) end
+    end
+    change_one(place, module)
     local model = place.model ~= old and place.model or module
     members.follow {
       models = models(model, old), model = model, old = old and entries_of(old) or {}, new = new,
       neighbours = before,
     }
   end
-  return {place = place, run = run}
+  return {place = place, run = run, affected = copies}
 end
 
 -- Puts a value into the place of a key that is there already.
@@ -133,9 +137,9 @@ function structure.replace(path, module)
   check_module("replace", module, place)
   adapt(module, place)
   fits.replace("replace", place.path, place.value, module)
-  return change(place, module, place.value, function()
-    hook_list.carry(place.value, module)
-    put(place.owner, place.key, module)
+  return change(place, module, place.value, function(where, new)
+    hook_list.carry(where.value, new)
+    put(where.owner, where.key, new)
   end)
 end
 
@@ -178,13 +182,13 @@ function structure.insert(path, module, where)
   check_module("insert", module, place)
   adapt(module, place)
   fits.insert("insert", place.path, place.value, module, where)
-  return change(place, module, nil, function()
-    if in_list(place) then return insert_into_list(place, module, where == "after" and 1 or 0) end
-    local first, second = place.value, module
+  return change(place, module, nil, function(there, new)
+    if in_list(there) then return insert_into_list(there, new, where == "after" and 1 or 0) end
+    local first, second = there.value, new
     if where == "before" then first, second = second, first end
     local both = containers.Sequential(first, second)
-    rawset(both, "training", place.value.training)
-    put(place.owner, place.key, both)
+    rawset(both, "training", there.value.training)
+    put(there.owner, there.key, both)
   end), where
 end
 
@@ -208,8 +212,8 @@ function structure.remove(path)
   local place = module_place("remove", path)
   fits.remove("remove", place.path, place.value)
   local identity = not in_list(place) and require("lunagrad.nn").Identity() or nil
-  return change(place, identity, place.value, function()
-    if identity then put(place.owner, place.key, identity) else remove_from_list(place) end
+  return change(place, identity, place.value, function(where, new)
+    if new then put(where.owner, where.key, new) else remove_from_list(where) end
   end)
 end
 

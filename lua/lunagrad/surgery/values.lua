@@ -7,7 +7,6 @@ local init = require "lunagrad.nn.initialize"
 local nearest = require "lunagrad.nearest"
 local parts = require "lunagrad.surgery.parts"
 local places = require "lunagrad.surgery.places"
-local shards = require "lunagrad.distributed.shards"
 local tree = require "lunagrad.nn.tree"
 
 local is_tensor, is_module = core.is_tensor, tree.is_module
@@ -28,8 +27,6 @@ end
 local function check_leaf(owner, name, x)
   if not x.is_leaf then
     fail(owner, "'%s' is the result of an op, which is computed again; change what it is computed from", name)
-  elseif shards.of(x) then
-    fail(owner, "'%s' is cut into shards, of which this rank has one; change the script instead", name)
   end
 end
 
@@ -64,10 +61,6 @@ end
 
 local function flags(owner, path, on)
   local entries, place = parameters_at(owner, path)
-  if core._world.size() > 1 then
-    fail(owner, "the model is trained by %d ranks, which average the gradients of the same parameters; change the script instead",
-      core._world.size())
-  end
   local tensors = tensors_of(entries)
   return {place = place, affected = {place.value}, gradients = tensors, run = function()
     for _, x in ipairs(tensors) do
