@@ -4,9 +4,9 @@
 
 #include "runtime/ops.h"
 #include "runtime/tape/replace.h"
-#include "script/bind/surgery.h"
 #include "script/lua/convert.h"
 #include "script/lua/edge.h"
+#include "script/surgery/bind.h"
 
 namespace lunagrad {
 namespace {

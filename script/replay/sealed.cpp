@@ -531,10 +531,14 @@ int unseal(lua_State* L) {
   return 0;
 }
 
-constexpr luaL_Reg kFunctions[] = {
-    {"_seal", guard<seal>}, {"_run_sealed", guard<run_sealed>}, {"_explain_sealed", guard<explain_sealed>},
-    {"_live", guard<live>}, {"_sealing", guard<is_sealing>},    {"_refuse_seal", guard<refuse_seal>},
-    {"_unseal", guard<unseal>}, {nullptr, nullptr}};
+constexpr luaL_Reg kFunctions[] = {{"_seal", guard<seal>},
+                                   {"_run_sealed", guard<run_sealed>},
+                                   {"_explain_sealed", guard<explain_sealed>},
+                                   {"_live", guard<live>},
+                                   {"_sealing", guard<is_sealing>},
+                                   {"_refuse_seal", guard<refuse_seal>},
+                                   {"_unseal", guard<unseal>},
+                                   {nullptr, nullptr}};
 
 }  // namespace
 

@@ -1,6 +1,6 @@
 #pragma once
-// The history of the changes that a user made to a running model with lg.surgery. Plain values; any thread may
-// hold a copy.
+// The history of the changes that a user made to a running model with lg.surgery. Plain values; any thread
+// may hold a copy.
 #include <cstdint>
 #include <string>
 #include <vector>

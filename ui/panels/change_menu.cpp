@@ -37,7 +37,8 @@ void ChangeMenu::draw_items(Workbench& bench, const std::string& path, bool tens
   };
   if (!tensor) {
     if (item("Replace...", "Puts another module in its place."))
-      ask("Replace " + path, call("replace", path) + ", ", "lg.nn.", ")", "the new module, as lg.nn.Linear(64, 10)");
+      ask("Replace " + path, call("replace", path) + ", ", "lg.nn.", ")",
+          "the new module, as lg.nn.Linear(64, 10)");
     if (item("Insert before...", "Puts a module in front of it."))
       ask("Insert before " + path, call("insert", path) + ", ", "lg.nn.", ", \"before\")",
           "the new module, which keeps the shape");
@@ -49,7 +50,7 @@ void ChangeMenu::draw_items(Workbench& bench, const std::string& path, bool tens
   }
   if (item("Freeze", "It is not trained any more.")) bench.control().evaluate(call("freeze", path) + ")");
   if (item("Unfreeze", "It is trained again.")) bench.control().evaluate(call("unfreeze", path) + ")");
-  if (item("Re-initialise", "Fills its parameters anew, as its layers do."))
+  if (item("Re-initialise", "Gives its parameters new initial values, as its layers do."))
     bench.control().evaluate(call("reinit", path) + ")");
   if (item("Re-initialise by...", "Fills its parameters by a function of lg.nn.init."))
     ask("Re-initialise " + path, call("reinit", path) + ", \"", "xavier_uniform_", "\")",
@@ -57,8 +58,8 @@ void ChangeMenu::draw_items(Workbench& bench, const std::string& path, bool tens
   if (item("Rescale...", "Multiplies its parameters."))
     ask("Rescale " + path, call("rescale", path) + ", ", "0.5", ")", "the factor");
   if (item("Optimizer...", "Changes a setting of its group, or a state of its parameters."))
-    ask("Optimizer of " + path, "lg.surgery.optimizer(", "\"optimizer\", " + quoted(path) + ", \"lr\", 0.001", ")",
-        "optimizer, parameters, the name of a setting or state, its value");
+    ask("Optimizer of " + path, "lg.surgery.optimizer(", "\"optimizer\", " + quoted(path) + ", \"lr\", 0.001",
+        ")", "optimizer, parameters, the name of a setting or state, its value");
 }
 
 void ChangeMenu::ask_element(const std::string& path, const std::string& position, const std::string& value) {

@@ -1,5 +1,5 @@
-// History: what lg.surgery changed in the running model, with undo and redo. A click goes to the state after a
-// change.
+// History: what lg.surgery changed in the running model, with undo and redo. A click goes to the state after
+// a change.
 #include "runtime/figures.h"
 #include "ui/window/theme.h"
 #include "ui/workbench/panel.h"
@@ -15,8 +15,9 @@ class HistoryPanel final : public Panel {
   void add_commands(Workbench& bench) override {
     for (const char* panel : {"History", "Tape", "Gradients", "Inspector"}) {
       const std::string prefix = std::string(panel) + ": ";
-      bench.commands().add({prefix + "undo the last change", "Ctrl+Z", "Undoes the latest change of the model.",
-                            [&bench] { undo(bench); }, [&bench] { return in_effect(bench) > 0; }, panel});
+      bench.commands().add({prefix + "undo the last change", "Ctrl+Z",
+                            "Undoes the latest change of the model.", [&bench] { undo(bench); },
+                            [&bench] { return in_effect(bench) > 0; }, panel});
       bench.commands().add({prefix + "redo the change", "Ctrl+Shift+Z",
                             "Redoes the change of the model that was undone last.", [&bench] { redo(bench); },
                             [&bench] { return in_effect(bench) < count(bench); }, panel});
@@ -29,7 +30,8 @@ class HistoryPanel final : public Panel {
     if (ImGui::Button("Undo")) undo(bench);
     ImGui::EndDisabled();
     bench.description().add_last("history.undo", "");
-    explain("Gives the model, its optimizers and the random numbers the state from before the change. Ctrl+Z.");
+    explain(
+        "Gives the model, its optimizers and the random numbers the state from before the change. Ctrl+Z.");
     ImGui::SameLine();
     ImGui::BeginDisabled(in_effect(bench) == count(bench));
     if (ImGui::Button("Redo")) redo(bench);
@@ -48,9 +50,10 @@ class HistoryPanel final : public Panel {
 
   void draw(Workbench& bench) override {
     if (count(bench) == 0) {
-      draw_empty("No changes yet",
-                 "Right-click a node of the tape or a parameter to change the model, or call lg.surgery in the "
-                 "console.");
+      draw_empty(
+          "No changes yet",
+          "Right-click a node of the tape or a parameter to change the model, or call lg.surgery in the "
+          "console.");
       return;
     }
     const auto flags =
@@ -91,7 +94,8 @@ class HistoryPanel final : public Panel {
     ImGui::TableNextColumn();
     ImGui::PushStyleColor(ImGuiCol_Text, color);
     const std::string label = title + (changes > now ? " (undone)" : "");
-    if (ImGui::Selectable(label.c_str(), changes == now, ImGuiSelectableFlags_SpanAllColumns) && changes != now)
+    if (ImGui::Selectable(label.c_str(), changes == now, ImGuiSelectableFlags_SpanAllColumns) &&
+        changes != now)
       bench.control().evaluate("lg.surgery.go_to(" + std::to_string(changes) + ")");
     ImGui::PopStyleColor();
     bench.description().add_last("history.entry", label + (changes == now ? " (now)" : ""));

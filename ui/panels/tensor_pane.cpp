@@ -430,7 +430,8 @@ void TensorPane::draw_cells(Workbench& bench, const SliceView& view) {
       if (ImGui::SmallButton("Edit..."))
         changes_.ask_element(parameter_, index(map_.picked()->first, map_.picked()->second), view.picked);
       bench.description().add_last("inspector.edit", parameter_);
-      explain("Changes this element of the running model. Its picture shows the step, which stays as it was.");
+      explain(
+          "Changes this element of the running model. Its picture shows the step, which stays as it was.");
     }
   } else if (!map_.picked() && part.empty()) {
     const float free = room.x - ImGui::GetItemRectSize().x - em(0.6f);

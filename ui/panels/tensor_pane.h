@@ -37,7 +37,8 @@ class TensorPane {
   // What the probe should fetch.
   ValueProbe::Look look(const SliceChoice&) const;
   // `parameter`: the parameter of the running model that it shows, "" for none; its elements can be edited.
-  void draw(Workbench&, const SliceChoice&, const std::string& tensor_name, const std::string& parameter = {});
+  void draw(Workbench&, const SliceChoice&, const std::string& tensor_name,
+            const std::string& parameter = {});
   void reset() { map_.reset(); }
   void follow(const TensorPane& other);  // shows the same part of the slice and the same element
   float least_height() const;            // at which a picture has room below the texts of the last draw()

@@ -1,4 +1,5 @@
-// lg.surgery in a session: at a pause, on the script's locals and states, from the console; what the viewer hears.
+// lg.surgery in a session: at a pause, on the script's locals and states, from the console; what the viewer
+// hears.
 #include <doctest/doctest.h>
 
 #include "tests/support/recorder.h"
@@ -8,7 +9,8 @@ using tests::Recorder;
 
 namespace {
 
-// Trains for ever. `model` is a state, `optimizer` a local, `other` a local that only an active function sees.
+// Trains for ever. `model` is a state, `optimizer` a local, `other` a local that only an active function
+// sees.
 const char* const kTraining = R"lua(
 local lg = require "lunagrad"
 lg.manual_seed(1)
@@ -80,10 +82,10 @@ TEST_CASE("surgery at a pause reaches locals and states, and undo takes back the
 
 TEST_CASE("undo at a pause gives the hash from before the change") {
   Paused run;
-  const char* const changes[] = {
-      "lg.surgery.replace('model.0', lg.nn.Linear(4, 8))", "lg.surgery.remove('model.1')",
-      "lg.surgery.reinit('model')", "lg.surgery.edit('model.0.weight', {1, 2}, 3)",
-      "lg.surgery.optimizer('optimizer', 'model.2.bias', 'exp_avg', 1)"};
+  const char* const changes[] = {"lg.surgery.replace('model.0', lg.nn.Linear(4, 8))",
+                                 "lg.surgery.remove('model.1')", "lg.surgery.reinit('model')",
+                                 "lg.surgery.edit('model.0.weight', {1, 2}, 3)",
+                                 "lg.surgery.optimizer('optimizer', 'model.2.bias', 'exp_avg', 1)"};
   run.answer("lg.surgery.go_to(0)");
   for (const char* change : changes) {
     // The new module of a replacement draws random numbers before the change.
@@ -141,9 +143,9 @@ TEST_CASE("a change that does not fit is an error of the console, and the run go
   run.answer("wrong = lg.nn.Linear(5, 8); lg.manual_seed(1)");
   const std::string plain = run.answer("lg.surgery.hash()");
   CHECK(run.answer("lg.surgery.replace('model.0', wrong)") == "error");
-  CHECK(run.texts(Event::Kind::error).find(
-            "surgery.replace: 'model.0' gets [16, 4] and gives [16, 8]; Linear(5, 8) does not take [16, 4]") !=
-        std::string::npos);
+  CHECK(run.texts(Event::Kind::error)
+            .find("surgery.replace: 'model.0' gets [16, 4] and gives [16, 8]; Linear(5, 8) does not take "
+                  "[16, 4]") != std::string::npos);
   CHECK(run.answer("lg.surgery.hash()") == plain);
   CHECK(before != plain);
   run.step();

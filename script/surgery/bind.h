@@ -1,6 +1,6 @@
 #pragma once
-// Functions of lunagrad.core that lua/lunagrad/surgery calls: the operands of a module's latest call, the bits
-// of a tensor, and the variables of the script. Private to script/bind; for the state's thread.
+// Functions of lunagrad.core that lua/lunagrad/surgery calls: the operands of a module's latest call, the
+// bits of a tensor, and the variables of the script. Private to script/; for the thread of the state.
 #include <array>
 #include <lua.hpp>
 
@@ -8,7 +8,8 @@
 
 namespace lunagrad {
 
-// The shapes of the tensors that a module got and gave in its latest call. It lies in the module's field `_seen`.
+// The shapes of the tensors that a module got and gave in its latest call. It lies in the module's field
+// `_seen`.
 class SeenCall {
  public:
   struct Operand {
@@ -28,7 +29,8 @@ class SeenCall {
   static SeenCall* in(lua_State*, int module);  // null when it has none
   // A call begins with the arguments from stack index `first` up to the top. Returns its number.
   uint32_t begin(lua_State*, int first);
-  // The call of that number ends with the results from `first` on. One that the module was called in since is the latest.
+  // The call of that number ends with the results from `first` on. One that the module was called in since is
+  // the latest.
   void end(lua_State*, uint32_t number, int first);
 
   Operands inputs, outputs;

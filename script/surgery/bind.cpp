@@ -1,4 +1,4 @@
-#include "script/bind/surgery.h"
+#include "script/surgery/bind.h"
 
 #include <new>
 #include <type_traits>
@@ -59,8 +59,8 @@ int seen(lua_State* L) {
   return 2;
 }
 
-// _hash(value, …) -> a hash of the bits of tensors (elements in row-major order, without shape and type) and of
-// strings.
+// _hash(value, …) -> a hash of the bits of tensors (elements in row-major order, without shape and type) and
+// of strings.
 int hash(lua_State* L) {
   Hash hash;
   for (int i = 1; i <= lua_gettop(L); ++i) {
@@ -76,8 +76,8 @@ int hash(lua_State* L) {
   return 1;
 }
 
-// _version(tensor) -> grows with every write to the tensor's memory and with every replacement of it. Writes that
-// were put off are done first.
+// _version(tensor) -> grows with every write to the tensor's memory and with every replacement of it. Writes
+// that were put off are done first.
 int version(lua_State* L) {
   const Storage& storage = check_tensor(L, 1, "version").storage();
   storage.before_read();
@@ -100,8 +100,8 @@ void add_locals(lua_State* L, lua_State* script) {
   });
 }
 
-// _script_locals() -> name -> value of the locals of the script's active functions, the innermost of a name; of
-// those that a console line sees, too.
+// _script_locals() -> name -> value of the locals of the script's active functions, the innermost of a name;
+// of those that a console line sees, too.
 int script_locals(lua_State* L) {
   lua_newtable(L);
   add_locals(L, L);
