@@ -257,6 +257,22 @@ do
   end
 end
 
+-- An init that is a function fills the tensor, or returns another.
+do
+  local model = nn.Sequential(nn.Linear(2, 2))
+  surgery.reinit("model.0.bias", function(x) return lg.full(x:size(), 3) end)
+  expect.equal(model[1].bias:tolist(), {3.0, 3.0})
+  expect.equal(model[1].bias.requires_grad, true)
+  surgery.reinit("model.0.weight", function(x) x:fill_(4) end)
+  expect.equal(model[1].weight:sum():item(), 16.0)
+  local before = surgery.hash()
+  expect.call_raises("gives [7]; it fills the tensor", surgery.reinit, "model.0.bias", function() return lg.ones(7) end)
+  expect.call_raises("gives a string", surgery.reinit, "model.0.bias", function() return "a" end)
+  expect.call_raises("stopped", surgery.reinit, "model", function() error("stopped") end)
+  expect.call_raises("has an empty name", surgery.freeze, "model..0")
+  expect.equal(surgery.hash(), before)
+end
+
 -- Before its first call, a model is compared by the sizes that its layers declare.
 do
   local model = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2))

@@ -92,22 +92,25 @@ end
 
 local function fail(owner, text, ...) core._fail(("surgery.%s: "):format(owner) .. text:format(...)) end
 
--- Error unless `module` turns the inputs into the outputs. `wanted` says which these are.
-local function check_try(owner, module, wanted, inputs, outputs)
+-- What the module makes of the inputs. `wanted` says what is expected.
+local function tried(owner, module, wanted, inputs)
   local found, message = try(module, inputs)
   if not found then
     fail(owner, "%s; %s does not take %s: %s", wanted, fits.text(module), shapes_text(inputs), message)
-  elseif not same_shapes(found, outputs) then
-    fail(owner, "%s; %s gives %s", wanted, fits.text(module), shapes_text(found))
   end
+  return found
+end
+
+local function check_same(owner, module, wanted, found, outputs)
+  if not same_shapes(found, outputs) then fail(owner, "%s; %s gives %s", wanted, fits.text(module), shapes_text(found)) end
 end
 
 -- `module` in the place of `old`, which is named `name`.
 function fits.replace(owner, name, old, module)
   local inputs, outputs = core._seen(old)
   if inputs and all_tensors(inputs) then
-    return check_try(owner, module, ("'%s' gets %s and gives %s"):format(name, shapes_text(inputs), shapes_text(outputs)), inputs,
-      outputs)
+    local wanted = ("'%s' gets %s and gives %s"):format(name, shapes_text(inputs), shapes_text(outputs))
+    return check_same(owner, module, wanted, tried(owner, module, wanted, inputs), outputs)
   end
   local mine, theirs = sizes(old), sizes(module)
   if mine and theirs and (mine.input ~= theirs.input or mine.output ~= theirs.output) then
@@ -120,8 +123,9 @@ function fits.insert(owner, name, beside, module, where)
   local inputs, outputs = core._seen(beside)
   local flows = where == "before" and inputs or where == "after" and outputs
   if flows and #flows == 1 and flows[1] then
-    return check_try(owner, module, ("what flows %s '%s' has the shape %s, which must stay"):format(where, name,
-      shapes_text(flows)), flows, flows)
+    local wanted = ("what flows %s '%s' has the shape %s, which must stay"):format(where, name, shapes_text(flows))
+    -- What follows in a list or a Sequential gets the first value alone.
+    return check_same(owner, module, wanted, {tried(owner, module, wanted, flows)[1] or false}, flows)
   elseif flows and not (flows[1] and #flows >= 1) then
     fail(owner, "'%s' %s %s, so no module fits %s it; one tensor is expected there", name,
       where == "before" and "gets" or "gives", shapes_text(flows), where)

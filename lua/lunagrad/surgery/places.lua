@@ -239,7 +239,9 @@ end
 -- variable leads to has no path either.
 function places.find(owner, what)
   if type(what) == "string" then
-    if what == "" then fail(("surgery.%s: an empty path; write it as 'model.fc1'"):format(owner)) end
+    if ("." .. what .. "."):find("..", 1, true) then
+      fail(("surgery.%s: '%s' has an empty name; write a path as 'model.fc1'"):format(owner, what))
+    end
     return at_path(owner, what)
   end
   what = unwrapped(what)

@@ -135,8 +135,13 @@ function values.reinit(path, how)
     refill(tensors_of(entries), function(copy, x)
       -- On the CPU, so that the values are the same on every device.
       local host = copy:to("cpu")
-      fill_of(x)(host)
-      return host:to(x:device())
+      local made = fill_of(x)(host)
+      if made == nil then made = host end
+      if not is_tensor(made) or shape_text(made) ~= shape_text(x) then
+        fail("reinit", "the init of a tensor of shape %s gives %s; it fills the tensor that it gets, or returns another of its shape",
+          shape_text(x), is_tensor(made) and shape_text(made) or "a " .. type(made))
+      end
+      return made:detach():to(x:dtype()):to(x:device()):clone()
     end)
     for _, module in ipairs(how == nil and is_module(place.value) and place.value:modules() or {}) do forget_statistics(module) end
   end}
