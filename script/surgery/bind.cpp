@@ -53,9 +53,9 @@ void push_operands(lua_State* L, const SeenCall::Operands& seen) {
 int seen(lua_State* L) {
   luaL_checktype(L, 1, LUA_TTABLE);
   const SeenCall* const call = SeenCall::in(L, 1);
-  if (!call || call->outputs.count == 0) return 0;
-  push_operands(L, call->inputs);
-  push_operands(L, call->outputs);
+  if (!call || call->outputs().count == 0) return 0;
+  push_operands(L, call->inputs());
+  push_operands(L, call->outputs());
   return 2;
 }
 
@@ -139,13 +139,14 @@ SeenCall* SeenCall::in(lua_State* L, int module) {
 }
 
 uint32_t SeenCall::begin(lua_State* L, int first) {
-  outputs.count = 0;
-  note(L, first, inputs);
+  note(L, first, inputs_[1 - latest_]);
   return ++number_;
 }
 
 void SeenCall::end(lua_State* L, uint32_t number, int first) {
-  if (number == number_) note(L, first, outputs);
+  if (number != number_) return;
+  latest_ = 1 - latest_;
+  note(L, first, outputs_);
 }
 
 void bind_surgery(lua_State* L, int core) {

@@ -8,8 +8,8 @@
 
 namespace lunagrad {
 
-// The shapes of the tensors that a module got and gave in its latest call. It lies in the module's field
-// `_seen`.
+// The shapes of the tensors that a module got and gave in its latest call that ended: a script may be paused
+// inside the next one. It lies in the module's field `_seen`.
 class SeenCall {
  public:
   struct Operand {
@@ -33,11 +33,15 @@ class SeenCall {
   // the latest.
   void end(lua_State*, uint32_t number, int first);
 
-  Operands inputs, outputs;
+  const Operands& inputs() const { return inputs_[latest_]; }
+  const Operands& outputs() const { return outputs_; }
 
  private:
   const void* mark_;  // of the type: a script may put anything into the field
   uint32_t number_ = 0;
+  std::array<Operands, 2> inputs_;  // of the latest call, and of one that is going on
+  uint32_t latest_ = 0;
+  Operands outputs_;
 
   explicit SeenCall(const void* mark) : mark_(mark) {}
 };

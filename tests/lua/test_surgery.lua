@@ -376,6 +376,21 @@ do
   expect.equal(calls, 1)
 end
 
+-- A module may be wrapped by its replacement: its parameters and hooks stay.
+do
+  local model = nn.Sequential(nn.Linear(3, 3), nn.ReLU())
+  local optimizer = optim.SGD(model:parameters(), {lr = 0.1})
+  local calls, inner = 0, model[1]
+  inner:register_forward_hook(function() calls = calls + 1 end)
+  surgery.replace("model.0", nn.Sequential(inner, nn.Linear(3, 3)))
+  model(lg.ones(1, 3))
+  expect.equal(calls, 1)
+  check_members(model, optimizer)
+  expect.call_raises("holds the one that has 'model.1'", surgery.replace, "model.1", nn.Sequential(nn.ReLU(), model))
+  surgery.undo()
+  check_members(model, optimizer)
+end
+
 -- A sealed function, which runs without its script, sees the change.
 do
   local model = nn.Sequential(nn.Linear(3, 3), nn.ReLU())

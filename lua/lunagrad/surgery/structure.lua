@@ -40,6 +40,13 @@ local function module_place(owner, path)
   return place
 end
 
+local function holds(module, wanted)
+  for _, inner in ipairs(module:modules()) do
+    if inner == wanted then return true end
+  end
+  return false
+end
+
 local function check_module(owner, module, place)
   if type(module) == "table" and rawget(module, "super") ~= nil then
     fail(owner, "%s is a class; make a module of it, as lg.nn.%s(…)", module.__name, module.__name)
@@ -48,8 +55,8 @@ local function check_module(owner, module, place)
   elseif place.model == module or is_module(place.value) and place.value == module then
     fail(owner, "'%s' is this module already", place.value == module and place.path or place.path:match "^[^.]*")
   end
-  for _, inner in ipairs(module:modules()) do
-    if inner == place.owner then fail(owner, "the new module holds '%s', so it cannot be put into it", place.path) end
+  if is_module(place.owner) and holds(module, place.owner) then
+    fail(owner, "the new module holds the one that has '%s', so it cannot be put into it", place.path)
   end
 end
 
@@ -131,14 +138,14 @@ local function put(owner, key, module)
   end
 end
 
--- The hooks of the old module are called for the new one.
+-- The hooks of the old module are called for the new one, unless the old one goes on in it.
 function structure.replace(path, module)
   local place = module_place("replace", path)
   check_module("replace", module, place)
   adapt(module, place)
   fits.replace("replace", place.path, place.value, module)
   return change(place, module, place.value, function(where, new)
-    hook_list.carry(where.value, new)
+    if not holds(new, where.value) then hook_list.carry(where.value, new) end
     put(where.owner, where.key, new)
   end)
 end

@@ -35,7 +35,9 @@ train(lg.nn.Linear(2, 2))
 
 struct Paused : Recorder {
   Paused() {
-    run(kTraining);
+    RunOptions options;
+    options.interactive = true;  // lg.run.watch works for a viewer
+    run(kTraining, options);
     REQUIRE(printed("three steps"));
     session.pause();
     REQUIRE(reaches(SessionState::paused));
