@@ -1,9 +1,12 @@
 #include "ui/panels/change_menu.h"
 
+#include <GLFW/glfw3.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <utility>
 
+#include "ui/window/input.h"
 #include "ui/window/theme.h"
 
 namespace lunagrad {
@@ -76,7 +79,7 @@ void ChangeMenu::ask(std::string title, std::string before, const std::string& t
   after_ = std::move(after);
   hint_ = std::move(hint);
   std::snprintf(text_, sizeof text_, "%s", text.c_str());
-  opens_ = true;
+  opens_ = fresh_ = true;
 }
 
 void ChangeMenu::draw_field(Workbench& bench) {
@@ -86,9 +89,20 @@ void ChangeMenu::draw_field(Workbench& bench) {
   bench.description().add_last("change.title", title_);
   if (ImGui::IsWindowAppearing()) ImGui::SetKeyboardFocusHere();
   ImGui::SetNextItemWidth(em(22));
-  const bool entered = ImGui::InputTextWithHint("##text", hint_.c_str(), text_, sizeof text_,
-                                                ImGuiInputTextFlags_EnterReturnsTrue);
+  // At first a value is selected, and the caret is behind the beginning of a name.
+  const auto begin = [](ImGuiInputTextCallbackData* field) {
+    if (!std::exchange(*static_cast<bool*>(field->UserData), false)) return 0;
+    field->CursorPos = field->BufTextLen;
+    field->ClearSelection();
+    if (field->BufTextLen > 0 && field->Buf[field->BufTextLen - 1] != '.') field->SelectAll();
+    return 0;
+  };
+  ImGui::InputTextWithHint("##text", hint_.c_str(), text_, sizeof text_, ImGuiInputTextFlags_CallbackAlways,
+                           begin, &fresh_);
+  const bool entered = ImGui::IsItemDeactivated() &&
+                       (key_pressed(GLFW_KEY_ENTER, false) || key_pressed(GLFW_KEY_KP_ENTER, false));
   bench.description().add_last("change.field", text_);
+  if (ImGui::IsItemActive() && !fresh_) bench.description().add_last("change.typing", text_);
   explain((hint_ + ". Enter applies it.").c_str());
   const std::string line = before_ + text_ + after_;
   ImGui::PushTextWrapPos(em(24));

@@ -25,6 +25,7 @@ class ChangeMenu {
   std::string title_, before_, after_, hint_;
   char text_[512] = "";
   bool opens_ = false;
+  bool fresh_ = false;  // the field has not had the focus yet
 };
 
 // The parameter of the running model that an operand of a node is, by its name; "" for any other operand.

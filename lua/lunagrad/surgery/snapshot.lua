@@ -84,8 +84,23 @@ local function restore_tensor(entry)
   if x.requires_grad ~= entry.requires_grad then x:requires_grad_(entry.requires_grad) end
 end
 
+-- Names the parameters anew, by their paths in the models that no other model holds.
+local function name_parameters()
+  local modules, inside = {}, {}
+  for _, part in ipairs(parts.collect().list) do
+    if part.kind == "module" then
+      modules[#modules + 1] = part.value
+      for _, child in part.value:named_children() do inside[child] = true end
+    end
+  end
+  for _, module in ipairs(modules) do
+    if not inside[module] then module:named_parameters() end
+  end
+end
+
 -- Objects that cache what a change makes wrong.
 function snapshot.refresh(optimizers)
+  name_parameters()
   for _, optimizer in ipairs(optimizers) do optimizer:_forget_lists() end
   if core._forget_seals then core._forget_seals() end
   local again = core.run and core.run._watch_again

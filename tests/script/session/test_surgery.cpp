@@ -148,6 +148,7 @@ TEST_CASE("a change that does not fit is an error of the console, and the run go
   CHECK(run.texts(Event::Kind::error)
             .find("surgery.replace: 'model.0' gets [16, 4] and gives [16, 8]; Linear(5, 8) does not take "
                   "[16, 4]") != std::string::npos);
+  CHECK(run.events(Event::Kind::error).back().place.file == "input");
   CHECK(run.answer("lg.surgery.hash()") == plain);
   CHECK(before != plain);
   run.step();

@@ -14,7 +14,7 @@ end
 
 -- Replaces the text of the field that an item opens, and applies it.
 local function complete(text)
-  ui.wait("change.field")
+  ui.wait("change.typing")
   real.key("ctrl+a")
   real.type(text)
   ui.wait("change.field", text)
@@ -33,7 +33,7 @@ ui.picture(arg[1] .. "/menu.png")
 real.click("change.item", "Rescale...")
 complete("0.25")
 real.key("ctrl+z")
-ui.wait("change.field", "0.5")
+ui.absent("change.field", "0.25")
 complete("0.125")
 ui.expect("change.line", 'lg.surgery.rescale("fc1.weight", 0.125)')
 ui.picture(arg[1] .. "/field.png")
@@ -43,14 +43,16 @@ ui.wait("console.line", "rescale model.fc1.weight by 0.125")
 
 -- A module of the tape. What does not fit is an error in the console, and no change.
 change("tape.node", "linear [64, 256]", "Insert after...")
-ui.expect("change.path", "fc1")
+ui.expect("change.path", "Net.fc1")
 real.click("change.item", "Insert after...")
 complete("lg.nn.Linear(3, 3)")
 real.click("change.apply")
 ui.wait("console.error", "which must stay")
 change("tape.node", "linear [64, 256]", "Insert after...")
 real.click("change.item", "Insert after...")
-complete("lg.nn.LayerNorm(256)")
+ui.wait("change.typing")
+real.type("LayerNorm(256)")
+ui.wait("change.line", 'lg.surgery.insert("Net.fc1", lg.nn.LayerNorm(256), "after")')
 real.key("Return")
 ui.wait("console.line", "insert LayerNorm after")
 change("tape.node", "linear [64, 10]", "Freeze")
@@ -88,6 +90,7 @@ while #ui.texts("tape.node") == 0 or table.concat(ui.texts("tape.node"), "\n"):f
 
 -- An element in the inspector.
 real.click("tape.node", "fc2.bias")
+ui.expect("tape.node", "fc1.weight")  -- the name from before the insertion
 ui.wait("inspector.value", "[10] min", 30)
 real.click("inspector.cells")
 ui.wait("inspector.picked", "] = ")
@@ -100,7 +103,8 @@ ui.wait("history.entry", "edit model.fc2.bias[")
 
 -- A parameter in Gradients.
 real.click("panel", "Gradients")
-ui.wait("gradients.parameter", "fc1.bias")
+ui.wait("gradients.parameter", "fc1.1.bias")  -- the rows of the step with the inserted module have come
+ui.seconds(1)
 change("gradients.parameter", "fc1.bias", "Freeze")
 ui.picture(arg[1] .. "/gradients.png")
 real.click("change.item", "Freeze")
