@@ -41,6 +41,7 @@ struct Paused : Recorder {
     REQUIRE(printed("three steps"));
     session.pause();
     REQUIRE(reaches(SessionState::paused));
+    step();  // to the end of a step
   }
   ~Paused() {
     session.interrupt();
