@@ -57,8 +57,9 @@ room(script/session       runtime runtime/dist runtime/io runtime/tape script sc
                           script/leaks script/lua script/meta script/profile script/run script/time script/view)
 room(script/distributed   runtime/dist runtime/tape script/lua)
 room(script/replay        runtime runtime/deferral runtime/tape script/lua)
+room(script/surgery       runtime script/lua)
 room(script/bind          runtime runtime/batching runtime/cpu runtime/io runtime/optimizer runtime/tape runtime/vmap
-                          script/lua script/meta script/onnx script/replay script/session)
+                          script/lua script/meta script/onnx script/replay script/session script/surgery)
 room(script/cli/command   runtime runtime/cpu runtime/io script script/bundle script/chunk script/cli/base script/cli/bench
                           script/cli/sweep script/lua script/meta script/report script/run script/serve
                           script/sweep script/tape_diff script/time)

@@ -16,6 +16,14 @@ function Compiled:__call(...)
   return core._defer(plans[self], functions[self], ...)
 end
 
+-- What a compiled object wraps.
+function Compiled._wrapped(compiled) return functions[compiled] end
+
+-- Sealed functions run their scripts again: a model that they use has been changed.
+function core._forget_seals()
+  for _, sealed in pairs(seals) do core._unseal(sealed) end
+end
+
 function Compiled:__tostring() return "compiled " .. tostring(functions[self]) end
 
 local function explain(compiled)

@@ -11,7 +11,7 @@ local library = {
   test = "lunagrad.test", kernel = "lunagrad.kernel", func = "lunagrad.func",
   distributions = "lunagrad.distributions", distributed = "lunagrad.distributed",
   checkpoint_sequential = "lunagrad.checkpoint", compile = "lunagrad.compile", GradScaler = "lunagrad.optim.grad_scaler", special = "lunagrad.special",
-  run = core.run and "lunagrad.run",
+  run = core.run and "lunagrad.run", surgery = "lunagrad.surgery",
 }
 
 -- The public functions of the core, and `run` inside a session. Names with a leading underscore are internal.

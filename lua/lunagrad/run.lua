@@ -111,6 +111,9 @@ function run.state(name, build)
   return object
 end
 
+-- name -> object of all that is registered: lg.surgery finds there what it changes.
+function run._states() return objects end
+
 -- The DataLoaders that the run iterates although no state holds their position.
 local function unregistered()
   local held = {}

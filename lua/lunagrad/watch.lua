@@ -179,7 +179,7 @@ local function end_of_step(self, done)
 end
 
 local function hook(self, path, module)
-  module:register_forward_hook(function(_, _, out)
+  self.handles[#self.handles + 1] = module:register_forward_hook(function(_, _, out)
     if self.now and module.training and core.is_tensor(out) and not core._recomputing() then
       note_output(self, path, module, out)
     end
@@ -194,6 +194,15 @@ local function hook_leaves(self, module, path)
     leaf = false
   end
   if leaf then hook(self, path, module) end
+end
+
+-- The layers have changed: the hooks go to those that are there now. What is known by name of former ones is forgotten.
+local function watch_again()
+  for _, watch in ipairs(watches) do
+    for _, handle in ipairs(watch.handles) do handle:remove() end
+    watch.handles, watch.usual, watch.streaks, watch.told = {}, {}, {}, {}
+    if watch.activations then hook_leaves(watch, watch.model, "") end
+  end
 end
 
 local function check(model, options)
@@ -231,7 +240,7 @@ return function(model, options)
   if not run._keeps_values() then return end
   self.model = model
   self.findings, self.alarms, self.usual = {}, {}, {}
-  self.outputs, self.order, self.streaks, self.told = {}, {}, {}, {}
+  self.outputs, self.order, self.streaks, self.told, self.handles = {}, {}, {}, {}, {}
   if self.activations then hook_leaves(self, model, "") end
   watches[#watches + 1] = self
   local done = run._at_boundary(function(ended)
@@ -239,5 +248,5 @@ return function(model, options)
     steps = {}
   end)
   self.now = done % self.every == 0
-  run._before_update = before_update
+  run._before_update, run._watch_again = before_update, watch_again
 end

@@ -6,6 +6,7 @@
 #include "runtime/tape/replace.h"
 #include "script/lua/convert.h"
 #include "script/lua/edge.h"
+#include "script/surgery/bind.h"
 
 namespace lunagrad {
 namespace {
@@ -34,13 +35,20 @@ class EnterModule {
   uint32_t previous_;
 };
 
-// call_module(label, f, …) -> the results of f(…). Ops that run inside record the module's path; the previous
-// path is restored, also after an error.
+// call_module(label, f, module, …) -> the results of f(module, …). Ops that run inside record the module's
+// path; the previous path is restored, also after an error. The module keeps the shapes of the call.
 int call_module(lua_State* L) {
+  constexpr int kModule = 1, kCalled = 3;  // the module replaces the label, so that it stays on the stack
   const EnterModule entered(uint32_t(lua_tointeger(L, 1)));
   if (edge(L).called_modules != LUA_NOREF) [[unlikely]]
-    remember_module(L, 3);
+    remember_module(L, kCalled);
+  luaL_checktype(L, kCalled, LUA_TTABLE);
+  lua_pushvalue(L, kCalled);
+  lua_replace(L, kModule);
+  SeenCall& seen = SeenCall::of(L, kModule);  // lives as long as the module
+  const uint32_t number = seen.begin(L, kCalled + 1);
   lua_call(L, lua_gettop(L) - 2, LUA_MULTRET);
+  seen.end(L, number, kModule + 1);
   return lua_gettop(L) - 1;
 }
 
@@ -102,6 +110,7 @@ void bind_module(lua_State* L, int core, int) {
   lua_pushvalue(L, core);
   luaL_setfuncs(L, kFunctions, 0);
   lua_pop(L, 1);
+  bind_surgery(L, core);
 }
 
 }  // namespace lunagrad

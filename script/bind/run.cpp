@@ -351,6 +351,33 @@ int tell_reloaded(lua_State* L) {
   return 0;
 }
 
+// _tell_surgery(text, {{title =, line =, step =, bytes =, undone =}, …}, bytes, budget): the history of
+// lg.surgery after `text` was done.
+int tell_surgery(lua_State* L) {
+  auto history = std::make_shared<SurgeryHistory>();
+  for (lua_Integer i = 1; lua_rawgeti(L, 2, i) == LUA_TTABLE; lua_pop(L, 1), ++i) {
+    const int its = lua_gettop(L);
+    for (const char* field : {"title", "line", "step", "bytes", "undone"}) lua_getfield(L, its, field);
+    SurgeryEntry entry;
+    entry.title = check_string(L, -5, "surgery");
+    entry.line = check_string(L, -4, "surgery");
+    entry.step = check_integer(L, -3, "surgery");
+    entry.bytes = check_integer(L, -2, "surgery");
+    entry.undone = lua_toboolean(L, -1);
+    lua_pop(L, 5);
+    history->entries.push_back(std::move(entry));
+  }
+  history->bytes = check_integer(L, 3, "surgery");
+  history->budget = check_integer(L, 4, "surgery");
+  Event event{};
+  event.kind = Event::Kind::surgery;
+  event.text = check_string(L, 1, "surgery");
+  event.step = session(L).run().done();
+  event.surgery = std::move(history);
+  session(L).emit(std::move(event));
+  return 0;
+}
+
 int ask_checkpoint(lua_State* L) {
   session(L).run().ask_checkpoint();
   return 0;
@@ -427,6 +454,7 @@ constexpr luaL_Reg kFunctions[] = {{"param", guard<param>},
                                    {"_handed_over", guard<handed_over>},
                                    {"_go_on", guard<go_on>},
                                    {"_tell_reloaded", guard<tell_reloaded>},
+                                   {"_tell_surgery", guard<tell_surgery>},
                                    {"_ask_checkpoint", guard<ask_checkpoint>},
                                    {"_in_steps", guard<in_steps>},
                                    {"_warn", guard<warn>},

@@ -11,13 +11,6 @@ namespace {
 constexpr char kConsole = 0;  // registry key of the environment
 constexpr char kScript = 0;   // registry key of the state whose locals are visible
 
-lua_State* seen_script(lua_State* L) {
-  lua_rawgetp(L, LUA_REGISTRYINDEX, &kScript);
-  auto* const script = static_cast<lua_State*>(lua_touserdata(L, -1));
-  lua_pop(L, 1);
-  return script;
-}
-
 // __newindex of the environment: assigns to the script's local of that name, or else to a global.
 int assign(lua_State* L) {
   bool assigned = false;
@@ -52,6 +45,13 @@ void show_behind(lua_State* L) {
 }
 
 }  // namespace
+
+lua_State* seen_script(lua_State* L) {
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &kScript);
+  auto* const script = static_cast<lua_State*>(lua_touserdata(L, -1));
+  lua_pop(L, 1);
+  return script;
+}
 
 void push_console(lua_State* L) {
   if (lua_rawgetp(L, LUA_REGISTRYINDEX, &kConsole) == LUA_TTABLE) return;

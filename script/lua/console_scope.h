@@ -12,6 +12,8 @@ void push_console(lua_State*);
 // Makes the locals of the functions that are active on the thread `script` visible. Of several locals with
 // one name the innermost is visible. An assignment changes the script's local.
 void see_locals(lua_State*, lua_State* script);
+// The thread whose locals are visible; null outside of a console line.
+lua_State* seen_script(lua_State*);
 // Calls visit(frame, index, name) for these locals, the innermost first, until it returns true.
 void visit_script_locals(
     lua_State* script, const std::function<bool(const lua_Debug& frame, int index, const char* name)>& visit);

@@ -56,6 +56,7 @@ struct Sealed {
   int recordings = 0;              // since the last plan
   int sealings = 0;
   std::string refused;  // why it runs as a script; "" if it does not
+  bool stale = false;   // its plans and recordings are of a model that has been changed
 };
 
 Sealed& check_sealed(lua_State* L, int index) {
@@ -463,6 +464,10 @@ int run_script(lua_State* L, const Sealed& sealed) {
 int run_sealed(lua_State* L) {
   Sealed& sealed = check_sealed(L, 1);
   constexpr int kFirst = 2;
+  if (std::exchange(sealed.stale, false)) {
+    give_up(L, sealed, "");
+    sealed.recordings = sealed.sealings = 0;
+  }
   if (!sealed.refused.empty() || !may_seal(edge(L))) return run_script(L, sealed);
   for (size_t i = 0; i < sealed.plans.size(); ++i) {
     Recorded& plan = *sealed.plans[i];
@@ -520,10 +525,20 @@ int explain_sealed(lua_State* L) {
   return 1;
 }
 
-constexpr luaL_Reg kFunctions[] = {
-    {"_seal", guard<seal>}, {"_run_sealed", guard<run_sealed>}, {"_explain_sealed", guard<explain_sealed>},
-    {"_live", guard<live>}, {"_sealing", guard<is_sealing>},    {"_refuse_seal", guard<refuse_seal>},
-    {nullptr, nullptr}};
+// _unseal(sealed): forgets its plans, and why it had none, at the next call. It may be running now.
+int unseal(lua_State* L) {
+  check_sealed(L, 1).stale = true;
+  return 0;
+}
+
+constexpr luaL_Reg kFunctions[] = {{"_seal", guard<seal>},
+                                   {"_run_sealed", guard<run_sealed>},
+                                   {"_explain_sealed", guard<explain_sealed>},
+                                   {"_live", guard<live>},
+                                   {"_sealing", guard<is_sealing>},
+                                   {"_refuse_seal", guard<refuse_seal>},
+                                   {"_unseal", guard<unseal>},
+                                   {nullptr, nullptr}};
 
 }  // namespace
 

@@ -130,7 +130,8 @@ int show_results(lua_State* L, bool muted) {
 int evaluate_line(lua_State* L) {
   size_t length = 0;
   const char* code = luaL_checklstring(L, 1, &length);
-  const std::string expression = "return " + std::string(code, length);
+  // With a variable to close, the call is no tail call: errors of the library name the line of the console.
+  const std::string expression = "local _console_line <close> = nil return " + std::string(code, length);
   const size_t last = expression.find_last_not_of(" \t\r\n");
   const bool muted = expression[last] == ';';
   if (luaL_loadbufferx(L, expression.data(), expression.size(), "=input", "t") != LUA_OK) {

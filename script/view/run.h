@@ -12,6 +12,7 @@
 
 #include "script/view/media.h"
 #include "script/view/source_place.h"
+#include "script/view/surgery.h"
 
 namespace lunagrad {
 
@@ -123,6 +124,7 @@ struct Event {
     checkpoint,
     reload,
     break_hit,
+    surgery,
     not_finite,
     growth,
     probe,
@@ -133,9 +135,9 @@ struct Event {
   } kind;
   // output: the text that print or io.write wrote, with its newlines. warning: the message. error: message
   // and traceback. param: the value as text. run_folder, checkpoint: the path. reload: the values that were
-  // kept, or why the run starts from its first step. break_hit: the explanation. not_finite: "NaN since step
-  // 20: sqrt at model.lua:31", and below it the explanation, if there is one. growth: what to write instead.
-  // image, histogram, text: the name.
+  // kept, or why the run starts from its first step. break_hit: the explanation. surgery: what was changed,
+  // or undone. not_finite: "NaN since step 20: sqrt at model.lua:31", and below it the explanation, if there
+  // is one. growth: what to write instead. image, histogram, text: the name.
   std::string text;
   std::string subject;  // growth: the variable whose graph grows from step to step
   // error: the line that failed. state: the line of a pause. Others: the line that caused the event.
@@ -152,6 +154,7 @@ struct Event {
   // break_hit: ids. not_finite: the node of the op. Node 0: it was not recorded.
   uint64_t breakpoint = 0, node = 0;
   std::shared_ptr<const Media> media;  // image, histogram, text: the logged value
+  std::shared_ptr<const SurgeryHistory> surgery;
 };
 using EventSink = std::function<void(const Event&)>;
 

@@ -26,7 +26,7 @@ const Preset& preset(std::string_view name) {
                                0.64f,
                                0.54f,
                                {{{"Curves", "Gradients", "Media", "Data", "Editor", "Examples and help"},
-                                 {"Console", "Parameters", "Time", "Runs"},
+                                 {"Console", "Parameters", "Time", "History", "Runs"},
                                  {"Tape", "Profiler"},
                                  {"Inspector"}}}};
   static const Preset inspect = {"Large tape and editor, inspector at full height.",
@@ -36,7 +36,7 @@ const Preset& preset(std::string_view name) {
                                  {{{"Tape", "Profiler"},
                                    {"Editor", "Console", "Curves", "Gradients"},
                                    {"Inspector", "Data", "Media"},
-                                   {"Time", "Breakpoints", "Parameters"}}}};
+                                   {"Time", "History", "Breakpoints", "Parameters"}}}};
   return name == "Write" ? write : name == "Inspect" ? inspect : watch;
 }
 

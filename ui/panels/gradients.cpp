@@ -10,6 +10,7 @@
 #include "ui/curves/distribution_map.h"
 #include "ui/curves/flow_chart.h"
 #include "ui/curves/plot.h"
+#include "ui/panels/change_menu.h"
 #include "ui/widgets/value_view.h"
 #include "ui/window/theme.h"
 #include "ui/workbench/panel.h"
@@ -309,6 +310,10 @@ class GradientsPanel final : public Panel {
           chosen_ = p.name;
           select(bench, p.node, p.place, "");
         }
+        if (ImGui::BeginPopupContextItem("change parameter")) {
+          changes_.draw_items(bench, p.name, true);
+          ImGui::EndPopup();
+        }
         const std::string norm = now.has_gradient ? norm_text(now.gradient) : "none";
         bench.description().add_last("gradients.parameter",
                                      p.name + " " + norm + ", weights " + norm_text(now.weight));
@@ -339,6 +344,7 @@ class GradientsPanel final : public Panel {
         ImGui::TextUnformatted(std::isnan(zeros) ? "-" : (number_text(zeros) + " %").c_str());
       }
     ImGui::EndTable();
+    changes_.draw_field(bench);
   }
 
   // The stroke of a parameter's line in the chart: the table is the chart's legend.
@@ -463,6 +469,7 @@ class GradientsPanel final : public Panel {
 
   bool show_over_ = false;
   View view_ = View::norms;
+  ChangeMenu changes_;
   std::string chosen_;                          // name of a parameter
   std::vector<const ParameterHistory*> lines_;  // of this frame's chart
   PlotAxis axis_;

@@ -323,7 +323,7 @@ class InspectorPanel final : public Panel {
     const ImVec2 half = beside ? ImVec2{(room.x - gap) / 2, room.y} : ImVec2{0, height};
     const ValueProbe::Look before_value = value_.look(choice_), before_gradient = gradient_.look(choice_);
     ImGui::BeginChild("output", half);
-    value_.draw(bench, choice_, label);
+    value_.draw(bench, choice_, label, parameter_of(bench.tape(), node, tensor));
     ImGui::EndChild();
     if (beside) ImGui::SameLine(0, gap);
     ImGui::BeginChild("gradient", beside ? ImVec2{} : half);

@@ -10,6 +10,7 @@
 #include "runtime/figures.h"
 #include "ui/base/counted.h"
 #include "ui/base/redraw.h"
+#include "ui/panels/change_menu.h"
 #include "ui/panels/tape/choices.h"
 #include "ui/panels/tape/export_menu.h"
 #include "ui/panels/tape/marks.h"
@@ -121,6 +122,7 @@ class TapePanel final : public Panel {
         ImGuiWindowFlags_NoNavInputs | ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
     draw_graph(bench, *picture, room);
     draw_menu(bench);
+    changes_.draw_field(bench);
     ImGui::EndChild();
     if (explained) draw_legend(bench, *picture);
     export_.take_picture(bench, sheet_min_, sheet_max_);
@@ -459,6 +461,9 @@ class TapePanel final : public Panel {
       bench.tape_actions().light({operands.begin(), operands.end()});
       for (const uint32_t operand : operands) bench.tape_actions().open_around(int(operand));
     }
+    const bool leaf = node.op == "leaf";
+    const std::string path = !leaf ? node.module : node.outputs.empty() ? "" : node.outputs[0].name;
+    if (!path.empty()) changes_.draw_items(bench, path, leaf);
     ImGui::EndPopup();
   }
 
@@ -536,6 +541,7 @@ class TapePanel final : public Panel {
   TapeMarks marks_;
   ImVec2 sheet_min_{0, 0}, sheet_max_{0, 0};
   int menu_node_ = -1, wanted_menu_ = -1;
+  ChangeMenu changes_;
   char search_[128] = "";
   bool focus_search_ = false;
   TapeExportMenu export_;

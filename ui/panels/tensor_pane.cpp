@@ -425,6 +425,14 @@ void TensorPane::draw_cells(Workbench& bench, const SliceView& view) {
     beside(theme().accent, picked);
     bench.description().add_last("inspector.picked", picked);
     explain((picked + "\nThe selected element. Arrow keys move.").c_str());
+    if (!parameter_.empty()) {
+      ImGui::SameLine(0, em(0.6f));
+      if (ImGui::SmallButton("Edit..."))
+        changes_.ask_element(parameter_, index(map_.picked()->first, map_.picked()->second), view.picked);
+      bench.description().add_last("inspector.edit", parameter_);
+      explain(
+          "Changes this element of the running model. Its picture shows the step, which stays as it was.");
+    }
   } else if (!map_.picked() && part.empty()) {
     const float free = room.x - ImGui::GetItemRectSize().x - em(0.6f);
     for (const char* hint : {"click: value; wheel: zoom; drag: pan", "click a cell for its value"}) {
@@ -485,7 +493,10 @@ void TensorPane::draw_remedy(Workbench& bench, const std::string& reason) {
 
 float TensorPane::least_height() const { return texts_ + em(2.2f) + ImGui::GetTextLineHeightWithSpacing(); }
 
-void TensorPane::draw(Workbench& bench, const SliceChoice& choice, const std::string& tensor_name) {
+void TensorPane::draw(Workbench& bench, const SliceChoice& choice, const std::string& tensor_name,
+                      const std::string& parameter) {
+  parameter_ = parameter;
+  changes_.draw_field(bench);
   const auto view = gradient_ ? bench.inspection().probe().gradient() : bench.inspection().probe().value();
   const auto tiles =
       gradient_ ? bench.inspection().probe().gradient_tiles() : bench.inspection().probe().value_tiles();

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "ui/panels/change_menu.h"
 #include "ui/widgets/heatmap.h"
 #include "ui/widgets/image_grid.h"
 #include "ui/workbench/workbench.h"
@@ -35,7 +36,9 @@ class TensorPane {
       : heading_(heading), item_(item), gradient_(gradient) {}
   // What the probe should fetch.
   ValueProbe::Look look(const SliceChoice&) const;
-  void draw(Workbench&, const SliceChoice&, const std::string& tensor_name);
+  // `parameter`: the parameter of the running model that it shows, "" for none; its elements can be edited.
+  void draw(Workbench&, const SliceChoice&, const std::string& tensor_name,
+            const std::string& parameter = {});
   void reset() { map_.reset(); }
   void follow(const TensorPane& other);  // shows the same part of the slice and the same element
   float least_height() const;            // at which a picture has room below the texts of the last draw()
@@ -61,6 +64,8 @@ class TensorPane {
   ImageGrid images_;
   ColorScale scale_;
   float texts_ = 0;  // their height
+  std::string parameter_;
+  ChangeMenu changes_;
   char path_[512] = "";
 };
 

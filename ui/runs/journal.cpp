@@ -79,6 +79,7 @@ void Journal::begin() {
   not_finite_.reset();
   failure_.reset();
   growth_.reset();
+  surgery_.reset();
   failed_.clear();
   last_hit_ = 0;
   edits_.clear();
@@ -108,6 +109,7 @@ void Journal::note(const Event& event) {
       break;
     case Event::Kind::reload:
       failure_.reset();
+      surgery_.reset();
       if (not_finite_ && event.step < not_finite_->step) not_finite_.reset();
       if (growth_ && event.step < growth_->step) growth_.reset();
       break;
@@ -156,6 +158,12 @@ void Journal::apply(const Event& event) {
     case Event::Kind::break_hit:
       write(ConsoleLine::Kind::warning, "paused: " + event.text + "\n", event.place);
       if (!stale) stops_.push_back(event.node), at_breakpoint_ = true, last_hit_ = event.breakpoint;
+      break;
+    case Event::Kind::surgery:
+      write(ConsoleLine::Kind::note, event.text + "\n", event.place);
+      if (stale) break;
+      surgery_ = event.surgery;
+      mark(RunMark::Kind::edit, event, event.text, event.text);
       break;
     case Event::Kind::run_folder:
       if (!stale) run_folder_ = curves_.folder = event.text;

@@ -99,6 +99,8 @@ class Journal {
   const std::optional<FailureNote>& failure() const { return failure_; }
   void dismiss_failure() { failure_.reset(); }
   const std::optional<GrowthNote>& growth() const { return growth_; }
+  // What lg.surgery changed in this run; null: nothing yet.
+  const std::shared_ptr<const SurgeryHistory>& surgery() const { return surgery_; }
   uint64_t last_hit() const { return last_hit_; }  // the breakpoint that the run met last, 0: none
   const std::vector<ParamEdit>& edits() const { return edits_; }  // of parameters, while the run was going on
   const std::vector<uint64_t>& stops() const { return stops_; }   // nodes of breakpoint hits, 0 for none
@@ -145,6 +147,7 @@ class Journal {
   std::optional<FailureNote> failure_;
   std::string failed_;  // the latest error without a line
   std::optional<GrowthNote> growth_;
+  std::shared_ptr<const SurgeryHistory> surgery_;
   std::vector<uint64_t> stops_;
   bool at_breakpoint_ = false;
   uint64_t last_hit_ = 0;

@@ -6,7 +6,7 @@
 #include <limits>
 #include <string_view>
 
-#include "ui/base/hash.h"
+#include "runtime/hash.h"
 
 namespace lunagrad {
 namespace {

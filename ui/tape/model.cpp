@@ -4,7 +4,7 @@
 #include <cctype>
 #include <unordered_map>
 
-#include "ui/base/hash.h"
+#include "runtime/hash.h"
 #include "ui/widgets/value_view.h"
 
 namespace lunagrad {

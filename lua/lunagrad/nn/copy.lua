@@ -1,12 +1,14 @@
 -- A deep copy of a module: its tables and tensors are new, tensors that it shares inside stay shared, functions and what is
 -- neither are the same. Parameters keep requires_grad, gradients are not copied.
 local core = require "lunagrad.core"
+local init = require "lunagrad.nn.initialize"
 
 local function copied(value, known)
   if core.is_tensor(value) then
     if known[value] then return known[value] end
     local made = core.no_grad(function() return value:detach():clone() end)
     if value.requires_grad and value.is_leaf then made:requires_grad_() end
+    init._note_copy(made, value)
     known[value] = made
     return made
   end
@@ -19,7 +21,9 @@ local function copied(value, known)
   end
   local made = {}
   known[value] = made
-  for key, item in next, value do rawset(made, copied(key, known), copied(item, known)) end
+  for key, item in next, value do
+    if key ~= "_seen" then rawset(made, copied(key, known), copied(item, known)) end  -- each notes its own calls
+  end
   return setmetatable(made, getmetatable(value))
 end
 

@@ -3,6 +3,22 @@ local core = require "lunagrad.core"
 
 local hook_list = {}
 
+local owners = setmetatable({}, {__mode = "k"})  -- hook -> the modules that have it
+
+local function drop(owner, kind, entry)
+  local hooks = owner._hooks
+  local list = hooks and hooks[kind]
+  if not list then return end
+  for i, other in ipairs(list) do
+    if other == entry then
+      table.remove(list, i)
+      break
+    end
+  end
+  if #list == 0 then hooks[kind] = nil end
+  if next(hooks) == nil then rawset(owner, "_hooks", false) end
+end
+
 -- Adds a hook; handle:remove() removes it. The option `prepend` puts it before the others.
 function hook_list.add(self, kind, hook, options)
   local name = ("register_%s_hook"):format(kind)
@@ -21,15 +37,28 @@ function hook_list.add(self, kind, hook, options)
   local list = hooks[kind] or {}
   hooks[kind] = list
   local entry = {hook = hook}
+  owners[entry] = {self}
   table.insert(list, options and options.prepend and 1 or #list + 1, entry)
   function entry.remove()
-    for i, other in ipairs(list) do
-      if other == entry then table.remove(list, i) end
-    end
-    if #list == 0 and hooks[kind] == list then hooks[kind] = nil end
-    if next(hooks) == nil and self._hooks == hooks then rawset(self, "_hooks", false) end
+    for _, owner in ipairs(owners[entry]) do drop(owner, kind, entry) end
   end
   return entry
+end
+
+-- The hooks of `from` are hooks of `to` as well, behind its own; their handles remove them from both. Those that compute a
+-- field of their module (`fixed`) are not.
+function hook_list.carry(from, to)
+  for kind, list in pairs(from._hooks or {}) do
+    for _, entry in ipairs(list) do
+      if not entry.fixed and owners[entry] then
+        local hooks = to._hooks or {}
+        rawset(to, "_hooks", hooks)
+        hooks[kind] = hooks[kind] or {}
+        table.insert(hooks[kind], entry)
+        table.insert(owners[entry], to)
+      end
+    end
+  end
 end
 
 -- for i, hook in hook_list.each(module, kind): the hooks that existed when the loop began.

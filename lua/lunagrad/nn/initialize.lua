@@ -205,12 +205,25 @@ for name, names in pairs {
   end
 end
 
+local made = setmetatable({}, {__mode = "k"})  -- parameter -> the function that filled it, and its arguments
+
 -- A new parameter. It is filled on the CPU, so that its values are the same on every device, then moved. options: device,
 -- dtype.
 function init._parameter(shape, options, fill, ...)
   local tensor = core.empty(shape, {dtype = options.dtype or core.get_default_dtype(), device = "cpu"})
   if not init._skip then fill(tensor, ...) end  -- nn.utils.skip_init
-  return tensor:to(options.device or core.device()):requires_grad_()
+  local parameter = tensor:to(options.device or core.device()):requires_grad_()
+  made[parameter] = table.pack(fill, ...)
+  return parameter
 end
+
+-- The function fill(tensor) that gives a parameter initial values as its layer did; nil when no layer made it.
+function init._filling_of(parameter)
+  local how = made[parameter]
+  return how and function(tensor) return how[1](tensor, table.unpack(how, 2, how.n)) end
+end
+
+-- A copy of a parameter is filled as the original is.
+function init._note_copy(copy, parameter) made[copy] = made[parameter] end
 
 return init

@@ -57,6 +57,20 @@ local function place(owner, module, key)
   end
 end
 
+-- Names the modules in a container anew, after their positions have changed.
+function Module:_name_children()
+  for _, field in ipairs(self._fields) do
+    local inner = rawget(self, field)
+    if is_module(inner) then place(self, inner, field) end
+  end
+end
+
+-- Puts a module in the place of a field that may hold one already.
+function Module:_put(key, module)
+  self[key] = module
+  if not module._placed then place(self, module, key) end
+end
+
 -- Registers a field at its first assignment.
 function Module:__newindex(key, value)
   local kinds, fields = self._kinds, self._fields
@@ -260,7 +274,7 @@ function Module:set_submodule(path, module)
   name = name or path
   if type(name) ~= "string" or name == "" then fail("set_submodule: a path as 'encoder.0' expected") end
   local owner = find_module(self, "set_submodule", above or "")
-  owner[tree.field_of(owner, name)] = module
+  owner:_put(tree.field_of(owner, name), module)
 end
 
 -- Training mode, or evaluation with train(false), for this module and all inside.

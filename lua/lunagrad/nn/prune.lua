@@ -48,6 +48,7 @@ function prune.custom_from_mask(...)
     local hooks = rawget(module, "_prune_hooks") or {}
     rawset(module, "_prune_hooks", hooks)
     hooks[name] = module:register_forward_pre_hook(function() set_plain(module, name) end)
+    hooks[name].fixed = true
   end
   set_plain(module, name)
   return module

@@ -22,6 +22,7 @@ local function attach(module, name, kind, compute)
     kind = kind, compute = compute,
     handle = module:register_forward_pre_hook(function() set_plain(module, name, compute()) end),
   }
+  applied[name].handle.fixed = true
   set_plain(module, name, compute())
   return module
 end

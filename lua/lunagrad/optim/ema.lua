@@ -8,6 +8,7 @@ local arguments = require "lunagrad.arguments"
 local closed = require "lunagrad.closed"
 local core = require "lunagrad.core"
 local follow = require "lunagrad.optim.follow"
+local holders = require "lunagrad.optim.holders"
 local live = require "lunagrad.live"
 local shards = require "lunagrad.distributed.shards"
 local tree = require "lunagrad.nn.tree"
@@ -35,7 +36,7 @@ local function new(_, ...)
   local self = setmetatable({params = tensors(a.params, "parameters"), decay = a.decay, averages = {}, num_updates = 0},
     EMA)
   for i, parameter in ipairs(self.params) do self.averages[i] = parameter:detach():clone() end
-  return self
+  return holders.add(self)
 end
 
 function EMA:update()

@@ -4,6 +4,7 @@ local core = require "lunagrad.core"
 local arguments = require "lunagrad.arguments"
 local closed = require "lunagrad.closed"
 local follow = require "lunagrad.optim.follow"
+local holders = require "lunagrad.optim.holders"
 local live = require "lunagrad.live"
 local Module = require "lunagrad.nn.module"
 local nearest = require "lunagrad.nearest"
@@ -77,7 +78,7 @@ function Optimizer.class(name, read)
         defaults = defaults, names = names, param_groups = group_list(), state = {}, settings = {}, lists = {}, hooks = {},
       }, class)
       self:add_groups(parameters)
-      return self
+      return holders.add(self)
     end,
   })
 end
@@ -380,6 +381,12 @@ function Optimizer.fused(list, rule, settings, starts)
   list.handle = core._step_list(list.params, mask, table.unpack(columns))
   core._fused_step(list.handle, rule, settings)
 end
+
+-- Forgets what is cached of the parameters: which of them have a gradient, and where their states are.
+function Optimizer:_forget_lists() self.lists = {} end
+
+-- Error unless these settings, of a group, have allowed values.
+Optimizer._check_settings = check_sign
 
 -- Sets the gradients to nil, or to zero with {set_to_none = false}.
 function Optimizer:zero_grad(options)

@@ -4,6 +4,8 @@ local core = require "lunagrad.core"
 local arguments = require "lunagrad.arguments"
 local class = require "lunagrad.nn.class"
 local copy = require "lunagrad.nn.copy"
+local forget_statistics = require "lunagrad.nn.running_stats"
+local holders = require "lunagrad.optim.holders"
 local live = require "lunagrad.live"
 local Schedule = require "lunagrad.optim.schedule"
 local tree = require "lunagrad.nn.tree"
@@ -38,6 +40,7 @@ function Averaged:init(...)
     fail(("AveragedModel: avg_fn is a function (got %s)"):format(type(a.avg_fn)))
   end
   self.module = copy(a.model)
+  holders.add_copy(self.module, a.model)
   if a.device then self.module:to(a.device) end
   self.use_buffers, self.avg_fn = a.use_buffers, a.avg_fn or swa.get_swa_avg_fn()
   self:register_buffer("n_averaged", core.zeros({}, {dtype = "i64", device = "cpu"}))
@@ -106,11 +109,8 @@ end
 function swa.update_bn(loader, model, device)
   local norms = {}
   for _, module in ipairs(model:modules()) do
-    if core.is_tensor(rawget(module, "running_mean")) then
+    if forget_statistics(module) then
       norms[#norms + 1] = {module = module, momentum = module.momentum}
-      module.running_mean:zero_()
-      module.running_var:fill_(1)
-      module.num_batches_tracked:zero_()
       module.momentum = false  -- the mean over all batches
     end
   end

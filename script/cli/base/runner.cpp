@@ -93,6 +93,9 @@ std::string json_line(const Event& event) {
     case Event::Kind::reload:
       json = {{"event", "reload"}, {"time", event.time}, {"step", event.step}, {"message", event.text}};
       break;
+    case Event::Kind::surgery:
+      json = {{"event", "surgery"}, {"time", event.time}, {"step", event.step}, {"message", event.text}};
+      break;
     case Event::Kind::image:
       json = {{"event", "image"},   {"time", event.time},          {"step", event.step},
               {"name", event.text}, {"width", event.media->width}, {"height", event.media->height}};

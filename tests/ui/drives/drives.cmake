@@ -73,6 +73,8 @@ drive(inspect inspect.lua ${LASTING} --size 1280x800)
 drive(slices slices.lua ${PROJECT_SOURCE_DIR}/tests/ui/drives/slices_script.lua --size 1280x800)
 drive(groups groups.lua ${PROJECT_SOURCE_DIR}/tests/ui/drives/groups_script.lua --size 1280x800)
 drive(newcomer newcomer.lua --set epochs=1000 --size 1280x800)
+# Surgery on the running model, with real mouse and keys.
+drive(surgery surgery.lua ${LASTING} --size 1280x800)
 drive(xdotool xdotool.lua ${LASTING} --size 1280x800)
 # What a pause, the end of a run and an error show, with real mouse and keys.
 drive(pause pause.lua ${LASTING} --size 1280x800)
