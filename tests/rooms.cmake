@@ -46,9 +46,10 @@ room(script/cli/sweep     runtime runtime/dist runtime/io script script/cli/base
 room(script/plan          runtime runtime/deferral script/view)
 room(script/inspect       runtime runtime/statistics runtime/tape script/lua script/meta script/plan script/view)
 room(script/cli/bench     runtime runtime/cpu runtime/elementwise runtime/optimizer script/cli/base)
+room(script/compare       runtime script/inspect script/view)
 room(script/host          runtime script/meta)
-room(script/session       runtime runtime/dist runtime/io runtime/tape script script/chunk script/host script/inspect script/lua
-                          script/meta script/profile script/run)
+room(script/session       runtime runtime/dist runtime/io runtime/tape script script/chunk script/compare script/host
+                          script/inspect script/lua script/meta script/profile script/run)
 room(script/distributed   runtime/dist runtime/tape script/lua)
 room(script/replay        runtime runtime/deferral runtime/tape script/lua)
 room(script/bind          runtime runtime/batching runtime/cpu runtime/io runtime/optimizer runtime/tape runtime/vmap

@@ -42,6 +42,7 @@ void Viewers::begin_step(const Run& run) {
   breakpoints_.watch().begin_step(run.step());
   sentry_.begin_step(run.step());
   tape_.begin_step({.step = run.step(),
+                    .number = run.done() + 1,
                     .values = control_.pause_is_near(),
                     .in_steps = run.awaits_boundary(),
                     .careful = run.total() == run.step() || breakpoints_.watch().any()});
@@ -56,6 +57,7 @@ void Viewers::begin_step(const Run& run) {
 
 void Viewers::end_step(Run& run) {
   ranks_.end_step();
+  tape_.step_over();
   statistics_.end_step(run.done());
   end_script(run);
 }

@@ -1,0 +1,17 @@
+#pragma once
+// Small networks that use the ops of real ones, each a function of one seed: it makes its parameters and data
+// and returns the loss. For tests that look at every node of a step.
+#include <vector>
+
+#include "runtime/tensor.h"
+
+namespace lunagrad::tests {
+
+struct Network {
+  const char* name;
+  Tensor (*loss)();
+};
+
+std::vector<Network> networks();
+
+}  // namespace lunagrad::tests
