@@ -1,5 +1,8 @@
 #include "script/compare/pass_comparer.h"
 
+#include <cmath>
+
+#include "runtime/numbers.h"
 #include "runtime/ops.h"
 
 namespace lunagrad {
@@ -108,7 +111,8 @@ TensorList PassComparer::own_inputs(size_t node, const CallValues& values) const
   for (size_t i = 0; i < nodes_[node].in.size(); ++i) {
     const KeptOperand& operand = nodes_[node].in[i];
     const int maker = operand.maker ? pass_.find(operand.maker) : -1;
-    const bool made = maker >= 0 && operand.output < own_[size_t(maker)].size();
+    const bool made = maker >= 0 && operand.output < own_[size_t(maker)].size() &&
+                      own_[size_t(maker)][operand.output].defined();
     inputs.push_back(made ? own_[size_t(maker)][operand.output].detach()
                           : query_.other.bring(values.inputs[i], nodes_[node]));
   }
@@ -145,7 +149,7 @@ void PassComparer::forward(size_t i, ComparedNode& row) {
     if (ends_all(error)) throw;
     row.verdict = Verdict::not_compared;
     row.note = error.what();
-    if (own_[i].empty() && !values.outputs.empty()) own_[i] = other.bring(values.outputs, node);
+    if (own_[i].empty()) own_[i] = brought(values.outputs, i);
   }
 }
 
@@ -154,7 +158,7 @@ bool PassComparer::is_sole_reader(size_t i, size_t input) const {
   const KeptOperand& operand = nodes_[i].in[input];
   const int maker = operand.maker ? pass_.find(operand.maker) : -1;
   if (maker < 0) return false;
-  const std::pair<size_t, uint32_t> place(size_t(maker), operand.output);
+  const Place place(size_t(maker), operand.output);
   return readers_.at(place) == 1 && !given_.contains(place);
 }
 
@@ -174,31 +178,39 @@ TensorList PassComparer::recorded_gradients(size_t i, const CallValues& values) 
   return gradients;
 }
 
+// The sum of what the readers gave; undefined where they gave nothing.
+Tensor PassComparer::own_gradient(Place place) const {
+  const NoGrad off;
+  Tensor sum;
+  if (const auto parts = parts_.find(place); parts != parts_.end())
+    for (const Tensor& part : parts->second.own) sum = sum.defined() ? add(sum, part) : part;
+  return sum;
+}
+
 // The gradients that reached the results of a node on the other side. One that came from outside is that of
 // the run.
-TensorList PassComparer::own_seeds(size_t i, const CallValues& values) {
+TensorList PassComparer::own_seeds(size_t i, const CallValues& values) const {
   TensorList seeds(nodes_[i].out.size());
   for (uint32_t k = 0; k < seeds.size(); ++k) {
-    const auto own = own_gradients_.find({i, k});
-    if (const auto given = given_.find({i, k}); given != given_.end())
-      seeds[k] = query_.other.bring(given->second, nodes_[i]);
-    else if (own != own_gradients_.end())
-      seeds[k] = own->second;
-    else
-      seeds[k] = query_.other.bring(values.gradients[k], nodes_[i]);
-    if (own != own_gradients_.end()) own_gradients_.erase(own);
+    const auto given = given_.find({i, k});
+    if (given == given_.end()) seeds[k] = own_gradient({i, k});
+    if (!seeds[k].defined())
+      seeds[k] = query_.other.bring(given == given_.end() ? values.gradients[k] : given->second, nodes_[i]);
   }
   return seeds;
 }
 
-void PassComparer::pass_on(size_t i, const TensorList& gradients) {
-  const NoGrad off;
-  for (size_t k = 0; k < gradients.size(); ++k) {
+// Gives the nodes that made its inputs the gradients of a node.
+void PassComparer::pass_on(size_t i, const TensorList& reference, const TensorList& own) {
+  for (size_t k = 0; k < nodes_[i].in.size(); ++k) {
     const KeptOperand& operand = nodes_[i].in[k];
     const int maker = operand.maker ? pass_.find(operand.maker) : -1;
-    if (maker < 0 || !gradients[k].defined()) continue;
-    Tensor& sum = own_gradients_[{size_t(maker), operand.output}];
-    sum = sum.defined() ? add(sum, gradients[k]) : gradients[k];
+    if (maker < 0) continue;
+    const Place place(size_t(maker), operand.output);
+    Parts& parts = parts_[place];
+    if (k < own.size() && own[k].defined()) parts.own.push_back(own[k]);
+    if (k < reference.size() && reference[k].defined() && readers_.at(place) > 1)
+      parts.reference.push_back(reference[k]);
   }
 }
 
@@ -227,32 +239,76 @@ void PassComparer::backward(size_t i, ComparedNode& row) {
     for (const OperandInfo& input : info.inputs) names.push_back("gradient of " + input.name);
     judge({node, names, used, expected, found, reference, own, differentiate, wide.bring(joined(used), node)},
           query_.factor, row);
+    compare_sums(i, row);
   } catch (const Error& error) {
     if (ends_all(error)) throw;
     row.verdict = Verdict::not_compared;
     row.note = error.what();
-    if (own.empty()) own = other.bring(reference, node);
+    if (own.empty()) own = brought(reference, i);
   }
-  pass_on(i, own);
+  pass_on(i, reference, own);
 }
 
-// The gradient of a leaf is a sum: it has no error of its own.
+// What the other side can hold of these values.
+TensorList PassComparer::brought(const TensorList& values, size_t node) const {
+  TensorList there;
+  for (const Tensor& x : values) try {
+      there.push_back(query_.other.bring(x, nodes_[node]));
+    } catch (const Error& error) {
+      if (ends_all(error)) throw;
+      there.emplace_back();
+    }
+  return there;
+}
+
+// The run's gradient of an output that several nodes read is a sum, which the other side adds up, too.
+void PassComparer::compare_sums(size_t i, ComparedNode& row) {
+  const NoGrad off;
+  for (uint32_t k = 0; k < nodes_[i].out.size(); ++k) {
+    const auto found = parts_.find({i, k});
+    if (found == parts_.end()) continue;
+    const TensorList parts = std::move(found->second.reference);
+    parts_.erase(found);
+    const Tensor reference = query_.values.gradient(query_.pass, i, false, k, query_.check_wanted).value;
+    if (parts.size() < 2 || int(parts.size()) != readers_.at({i, k}) || given_.contains({i, k}) ||
+        !reference.defined())
+      continue;
+    Tensor sum;
+    std::vector<double> magnitude;
+    for (const Tensor& part : parts) {
+      const Tensor there = query_.other.bring(part, nodes_[i]);
+      sum = sum.defined() ? add(sum, there) : there;
+      std::vector<double> numbers = numbers_of(part);
+      magnitude.resize(numbers.size());
+      for (size_t n = 0; n < numbers.size(); ++n) magnitude[n] += std::abs(numbers[n]);
+    }
+    const Rounding rounding =
+        rounding_of(reference.dtype(), sum.dtype(), double(parts.size()), query_.factor);
+    TensorError error = compare_tensors(reference, sum, rounding, magnitude);
+    error.name = text("sum of ", parts.size(), " gradients");
+    if (!(error.error <= error.allowed)) row.verdict = Verdict::wrong;
+    if (row.verdict == Verdict::wrong) row.worst = row.tensors.size();
+    row.tensors.push_back(std::move(error));
+  }
+}
+
+// A leaf has no call: its own error is that of the sum of its gradients.
 void PassComparer::end_at_leaf(size_t i, ComparedNode& row) {
   const Tensor reference = query_.values.gradient(query_.pass, i, false, 0, query_.check_wanted).value;
-  const auto own = own_gradients_.find({i, 0});
-  if (!reference.defined() || own == own_gradients_.end()) {
+  const Tensor own = own_gradient({i, 0});
+  if (!reference.defined() || !own.defined()) {
     row.verdict = Verdict::not_compared;
     row.note = "its gradient is gone";
     return;
   }
-  const Rounding rounding = rounding_of(reference.dtype(), own->second.dtype(), 1, query_.factor);
+  const Rounding rounding = rounding_of(reference.dtype(), own.dtype(), 1, query_.factor);
   TensorError error;
   error.name = "gradient";
   error.shape = {reference.shape().begin(), reference.shape().end()};
   error.dtype = dtype_name(reference.dtype());
-  error.inherited = relative_error(reference, own->second, rounding);
+  error.inherited = relative_error(reference, own, rounding);
   row.tensors.push_back(std::move(error));
-  own_gradients_.erase(own);
+  compare_sums(i, row);
 }
 
 }  // namespace lunagrad

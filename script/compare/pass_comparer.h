@@ -29,7 +29,12 @@ class PassComparer {
   void run(std::unordered_set<uint64_t>& seen, std::vector<ComparedNode>& rows);
 
  private:
-  using Contributions = std::map<std::pair<size_t, uint32_t>, Tensor>;  // gradients by node and output
+  using Place = std::pair<size_t, uint32_t>;  // an output of a node
+  // The gradients that the nodes which read an output gave it so far.
+  struct Parts {
+    TensorList reference;  // kept where there are several
+    TensorList own;        // of the other side, from its own values
+  };
 
   ComparedNode begin_row(size_t node, bool backward) const;
   Tensor value(size_t node, bool input, size_t index) const;
@@ -41,8 +46,11 @@ class PassComparer {
   void forward(size_t node, ComparedNode&);
   void backward(size_t node, ComparedNode&);
   void end_at_leaf(size_t node, ComparedNode&);
-  TensorList own_seeds(size_t node, const CallValues&);
-  void pass_on(size_t node, const TensorList& gradients);
+  Tensor own_gradient(Place) const;
+  TensorList own_seeds(size_t node, const CallValues&) const;
+  void pass_on(size_t node, const TensorList& reference, const TensorList& own);
+  void compare_sums(size_t node, ComparedNode&);
+  TensorList brought(const TensorList&, size_t node) const;
 
   const PassQuery& query_;
   const KeptPass& pass_;
@@ -50,9 +58,9 @@ class PassComparer {
   const Side reference_;
   std::vector<TensorList> own_;  // the results of each node on the other side, from its own values
   std::vector<char> one_node_;   // what Side::compute said there
-  Contributions own_gradients_;
-  std::map<std::pair<size_t, uint32_t>, int> readers_;
-  std::map<std::pair<size_t, uint32_t>, Tensor> given_;
+  std::map<Place, Parts> parts_;
+  std::map<Place, int> readers_;
+  std::map<Place, Tensor> given_;
 };
 
 }  // namespace lunagrad

@@ -157,7 +157,8 @@ TensorError compare_tensors(const Tensor& reference, const Tensor& other, const 
   TensorError found;
   found.shape = {reference.shape().begin(), reference.shape().end()};
   found.dtype = dtype_name(reference.dtype());
-  const std::vector<double> a = numbers_of(reference), b = numbers_of(other);
+  const std::vector<double> a = numbers_of(moved(reference, cpu_device())),
+                            b = numbers_of(moved(other, cpu_device()));
   const double typical = rms(sensitivity), scale = std::max(largest_of(a), rounding.smallest);
   const int64_t parts = is_complex(reference.dtype()) ? 2 : 1;
   double worst = -1;
@@ -180,7 +181,8 @@ TensorError compare_tensors(const Tensor& reference, const Tensor& other, const 
 }
 
 double relative_error(const Tensor& reference, const Tensor& other, const Rounding& rounding) {
-  const std::vector<double> a = numbers_of(reference), b = numbers_of(other);
+  const std::vector<double> a = numbers_of(moved(reference, cpu_device())),
+                            b = numbers_of(moved(other, cpu_device()));
   double error = 0;
   for (size_t i = 0; i < a.size(); ++i) error = std::max(error, difference(a[i], b[i], rounding));
   const double scale = std::max(largest_of(a), rounding.smallest);

@@ -60,6 +60,14 @@ Tensor laid_out_like(const Tensor& dense, const Tensor& like) {
   return copy_(as_strided(memory, like.shape(), like.strides(), 0), dense);
 }
 
+Tensor moved(const Tensor& x, Device& device) {
+  const NoGrad off;
+  if (x.is_contiguous() || &x.device() == &device) return to(x.detach(), device);
+  const int64_t extent = int64_t(x.storage().bytes / item_size(x.dtype()));
+  const Tensor memory(x.storage_ref(), Layout::contiguous({extent}), 0, x.dtype());
+  return Tensor(to(memory, device).storage_ref(), x.layout(), x.offset(), x.dtype());
+}
+
 DType Side::type_of(DType type) const {
   if (!type_ || !is_differentiable(type)) return type;
   if (!is_complex(type)) return *type_;
@@ -69,8 +77,8 @@ DType Side::type_of(DType type) const {
 Tensor Side::bring(const Tensor& x, const KeptNode& node) const {
   if (!x.defined() || x.is_number()) return x;
   const NoGrad off;
-  const Tensor there = to(to(x.detach(), type_of(x.dtype())), device_of(node));
-  return there.strides() == x.strides() ? there : laid_out_like(there, x);
+  // Cast and laid out where it is: a wrong kernel of this side must not spoil what it gets.
+  return moved(laid_out_like(to(x.detach(), type_of(x.dtype())), x), device_of(node));
 }
 
 TensorList Side::bring(const TensorList& values, const KeptNode& node) const {
@@ -102,7 +110,28 @@ TensorList Side::results_of(const KeptNode& node, const TensorList& inputs) cons
   return outputs;
 }
 
+// A hidden record relies on its public op for the types that it gets. Where it has no kernel for 16-bit
+// operands, the public op would have cast them to f32 and the results back.
+bool Side::goes_through_f32(const KeptNode& node, const TensorList& inputs) const {
+  const Op& op = *node.op;
+  if (!type_ || !is_half(*type_) || !op.hidden() || op.half_through_f32 || !op.cpu) return false;
+  if (device_of(node).is_cpu()) return true;
+  Call call;
+  call.op = node.op;
+  call.in = Operands(inputs);
+  call.params = params_of(node);
+  call.args = node.args;
+  op.shape(call);
+  return !device_of(node).supports(call);
+}
+
 Side::Computed Side::compute(const KeptNode& node, const TensorList& inputs) const {
+  if (goes_through_f32(node, inputs)) {
+    const Side wide(device_, DType::f32);
+    Computed computed = wide.compute(node, wide.bring(inputs, node));
+    computed.outputs = bring(computed.outputs, node);
+    return computed;
+  }
   const AtOnce at_once;
   const GradMode on(true);
   context().device = &device_of(node);
@@ -119,6 +148,14 @@ Side::Computed Side::compute(const KeptNode& node, const TensorList& inputs) con
 }
 
 TensorList Side::differentiate(const KeptNode& node, const CallValues& values, bool one_node) const {
+  if (goes_through_f32(node, values.inputs)) {
+    const Side wide(device_, DType::f32);
+    return bring(wide.differentiate(node,
+                                    {wide.bring(values.inputs, node), wide.bring(values.outputs, node),
+                                     wide.bring(values.gradients, node)},
+                                    one_node),
+                 node);
+  }
   const AtOnce at_once;
   const GradMode on(true);
   context().device = &device_of(node);
@@ -131,7 +168,12 @@ TensorList Side::differentiate(const KeptNode& node, const CallValues& values, b
     call.in = Operands(leaves);
     call.params = params_of(node);
     call.args = node.args;
-    for (const Tensor& output : values.outputs) call.out.push_back(output.detach());
+    node.op->shape(call);
+    // Some results have a type of their own, as the f32 sums of an op of halves.
+    for (size_t i = 0; i < call.out.size(); ++i) {
+      const NoGrad off;
+      call.out[i] = to(values.outputs[i].detach(), call.out[i].dtype()).detach();
+    }
     record(call, 0);
     outputs = {call.out.begin(), call.out.end()};
   } else {

@@ -41,6 +41,7 @@ class Side {
  private:
   Values params_of(const KeptNode&) const;
   TensorList results_of(const KeptNode&, const TensorList& inputs) const;
+  bool goes_through_f32(const KeptNode&, const TensorList& inputs) const;
 
   Device* device_;
   std::optional<DType> type_;
@@ -49,5 +50,7 @@ class Side {
 // A tensor with the elements of `dense`, in memory as `like` is, unless elements of that overlap: a view's
 // parameters may refer to strides.
 Tensor laid_out_like(const Tensor& dense, const Tensor& like);
+// The tensor on another device, in memory as it is: its bytes are copied, no kernel runs.
+Tensor moved(const Tensor&, Device&);
 
 }  // namespace lunagrad

@@ -123,8 +123,6 @@ class TapeWatch final : public Capture {
   std::atomic<bool> watching_{false}, capture_next_{false}, was_reached_{false};
   std::atomic<int64_t> sought_{0};  // 0: none
   std::function<void()> tell_reached_;
-  Values reached_;           // of the step that was sought
-  int64_t lone_passes_ = 0;  // of outer losses, outside of steps
   mutable std::mutex mutex_;
   ValueBudget value_budget_;                    // of the session's thread
   std::deque<Step> steps_;                      // written by the session's thread under mutex_, oldest first
@@ -138,6 +136,8 @@ class TapeWatch final : public Capture {
   Coming coming_;                                            // the step that runs
   Values current_;                                           // of the step that runs
   Values last_;                                   // of the latest step before it that had a backward pass
+  Values reached_;           // of the step that was sought
+  int64_t lone_passes_ = 0;  // of outer losses, outside of steps
   uint64_t chosen_ = 0;                           // key of the pass to show, 0: that of the outer loss
   bool finding_shown_ = false;                    // by the pause that begins
   bool measured_ = false;                         // statistics of the step's nodes exist

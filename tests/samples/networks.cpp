@@ -21,7 +21,7 @@ Tensor perceptron() {
 }
 
 Tensor convolutions() {
-  Tensor x = conv2d(data({4, 2, 12, 12}), parameter({6, 2, 3, 3}, 0.4), parameter({6}, 0.1), {1}, {1});
+  Tensor x = conv2d(data({4, 2, 12, 12}), parameter({6, 2, 3, 3}, 0.4), {}, {1}, {1});
   x = batch_norm(x, {}, {}, parameter({6}), parameter({6}), true);
   x = max_pool2d(relu(x), {2});
   x = group_norm(conv2d(x, parameter({8, 6, 3, 3}, 0.2)), 2, parameter({8}), parameter({8}));
@@ -56,7 +56,7 @@ Tensor order_and_sums() {
   const Tensor positive = exp(x * 0.5);
   const Tensor sorted = sort(x, 1).first, best = topk(positive, 3).first, top = max(x, 1).first;
   Tensor sums = sum(cumsum(positive, 1) / 10.0, {1}) + stddev(x, {1}) + logsumexp(x, {1}) + top;
-  sums = sums + norm(sorted - 3.0, 2, {1}) + prod(best, {1}) + sum(pow(positive, 1.5), {1});
+  sums = sums + norm(sorted - 3.0, 2, {1}) + prod(best, {1}) + sum(pow(positive, Tensor::number(1.5)), {1});
   const Tensor picked = gather(log1p(positive), 1, labels(10, {6, 4}));
   const Tensor joined = cat({picked, sqrt(positive), where(gt(x, Tensor::number(0.0)), sin(x), erf(x))}, 1);
   return mean(sums) + mean(clamp(joined, -0.5, 1.2)) + amax(x);

@@ -1,6 +1,7 @@
 #pragma once
 // Small networks that use the ops of real ones, each a function of one seed: it makes its parameters and data
 // and returns the loss. For tests that look at every node of a step.
+#include <string>
 #include <vector>
 
 #include "runtime/tensor.h"
@@ -8,7 +9,7 @@
 namespace lunagrad::tests {
 
 struct Network {
-  const char* name;
+  std::string name;
   Tensor (*loss)();
 };
 

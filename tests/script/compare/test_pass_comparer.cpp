@@ -36,12 +36,6 @@ void check_nothing_accused(const std::vector<ComparedNode>& rows, const std::str
   CHECK_MESSAGE(wrong.empty(), name << ":\n" << wrong);
 }
 
-struct Fault {
-  std::string kernel;
-  uint64_t node;
-  bool backward;
-};
-
 }  // namespace
 
 TEST_CASE("no op sample is accused in f64, in bf16 or on a device with the same kernels") {
@@ -70,11 +64,11 @@ TEST_CASE("no node of a network is accused in another type") {
   for (const Network& network : networks()) {
     context().generator.seed(5);
     ComparedStep step(network.loss);
-    check_nothing_accused(step.compare(Side(nullptr, DType::f64)), network.name + std::string(" in f64"));
+    check_nothing_accused(step.compare(Side(nullptr, DType::f64)), network.name + " in f64");
     check_nothing_accused(step.compare(Side(nullptr, DType::bf16), true),
-                          network.name + std::string(" in bf16"));
+                          network.name + " in bf16");
     check_nothing_accused(step.compare(Side(nullptr, DType::f16), true),
-                          network.name + std::string(" in f16"));
+                          network.name + " in f16");
   }
 }
 
