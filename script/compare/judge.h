@@ -11,12 +11,11 @@ namespace lunagrad {
 struct NodeResults {
   const KeptNode& node;
   std::vector<std::string> names;
-  const CallValues& values;    // what the reference computed them from
-  const TensorList& expected;  // by the reference
-  const TensorList& found;     // by the other side; undefined where a gradient is 0
+  const CallValues& values;   // what the reference computed them from
+  const TensorList expected;  // by the reference
+  const TensorList found;     // by the other side; undefined where a gradient is 0
   // What the whole step has there: the reference and the other side, each from its own values.
-  const TensorList& reference;
-  const TensorList& own;
+  const TensorList reference, own;
   // The same computation in f64, and what goes into it.
   Evaluation evaluate;
   TensorList operands;

@@ -4,6 +4,7 @@
 
 #include "runtime/numbers.h"
 #include "runtime/ops.h"
+#include "script/compare/factors.h"
 
 namespace lunagrad {
 namespace {
@@ -141,10 +142,13 @@ void PassComparer::forward(size_t i, ComparedNode& row) {
     std::vector<std::string> names;
     for (size_t k = 0; k < expected.size(); ++k)
       names.push_back(expected.size() == 1 ? "output" : text("output[", k + 1, ']'));
-    judge({node, names, used, expected, found, values.outputs, own_[i],
-           [&](const TensorList& operands) { return wide.compute(node, operands).outputs; },
-           wide.bring(used.inputs, node)},
-          query_.factor, row);
+    const auto compute = [&](const TensorList& operands) {
+      return comparable(node, wide.compute(node, operands).outputs);
+    };
+    judge(
+        {node, names, used, comparable(node, expected), comparable(node, found),
+         comparable(node, values.outputs), comparable(node, own_[i]), compute, wide.bring(used.inputs, node)},
+        query_.factor, row);
   } catch (const Error& error) {
     if (ends_all(error)) throw;
     row.verdict = Verdict::not_compared;

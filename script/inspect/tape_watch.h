@@ -136,8 +136,8 @@ class TapeWatch final : public Capture {
   Coming coming_;                                            // the step that runs
   Values current_;                                           // of the step that runs
   Values last_;                                   // of the latest step before it that had a backward pass
-  Values reached_;           // of the step that was sought
-  int64_t lone_passes_ = 0;  // of outer losses, outside of steps
+  Values reached_;                                // of the step that was sought
+  int64_t lone_passes_ = 0;                       // of outer losses, outside of steps
   uint64_t chosen_ = 0;                           // key of the pass to show, 0: that of the outer loss
   bool finding_shown_ = false;                    // by the pause that begins
   bool measured_ = false;                         // statistics of the step's nodes exist

@@ -65,10 +65,8 @@ TEST_CASE("no node of a network is accused in another type") {
     context().generator.seed(5);
     ComparedStep step(network.loss);
     check_nothing_accused(step.compare(Side(nullptr, DType::f64)), network.name + " in f64");
-    check_nothing_accused(step.compare(Side(nullptr, DType::bf16), true),
-                          network.name + " in bf16");
-    check_nothing_accused(step.compare(Side(nullptr, DType::f16), true),
-                          network.name + " in f16");
+    check_nothing_accused(step.compare(Side(nullptr, DType::bf16), true), network.name + " in bf16");
+    check_nothing_accused(step.compare(Side(nullptr, DType::f16), true), network.name + " in f16");
   }
 }
 
