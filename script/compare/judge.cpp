@@ -59,11 +59,19 @@ std::vector<std::vector<double>> sensitivities_of(const NodeResults& results) {
 
 }  // namespace
 
+void add_tensor(TensorError error, ComparedNode& row) {
+  const auto share = [](const TensorError& tensor) {
+    return tensor.error == 0 ? 0 : tensor.allowed > 0 ? tensor.error / tensor.allowed : INFINITY;
+  };
+  if (!(error.error <= error.allowed)) row.verdict = Verdict::wrong;
+  if (!row.tensors.empty() && share(error) > share(row.tensors[row.worst])) row.worst = row.tensors.size();
+  row.tensors.push_back(std::move(error));
+}
+
 void judge(const NodeResults& results, double factor, ComparedNode& row) {
   const NoGrad off;
   const KeptNode& node = results.node;
   std::vector<std::vector<double>> scales;
-  double worst = -1;
   for (size_t i = 0; i < results.expected.size(); ++i) {
     const Tensor& expected = results.expected[i];
     if (!expected.defined() || expected.numel() == 0) continue;
@@ -89,13 +97,7 @@ void judge(const NodeResults& results, double factor, ComparedNode& row) {
     if (i < results.own.size() && results.own[i].defined() && i < results.reference.size() &&
         results.reference[i].defined() && is_differentiable(expected.dtype()))
       error.inherited = relative_error(results.reference[i], results.own[i], rounding);
-    const double share = error.error == 0 ? 0 : error.allowed > 0 ? error.error / error.allowed : INFINITY;
-    if (share > worst) {
-      worst = share;
-      row.worst = row.tensors.size();
-    }
-    if (!(error.error <= error.allowed)) row.verdict = Verdict::wrong;
-    row.tensors.push_back(std::move(error));
+    add_tensor(std::move(error), row);
   }
 }
 

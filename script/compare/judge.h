@@ -21,6 +21,8 @@ struct NodeResults {
   TensorList operands;
 };
 
+// Appends a tensor to the row: its verdict, and which tensor is the worst, follow.
+void add_tensor(TensorError, ComparedNode& row);
 // Fills the row's tensors and its verdict.
 void judge(const NodeResults&, double factor, ComparedNode& row);
 

@@ -29,16 +29,16 @@ CallValues parted(const TensorList& all, const CallValues& as) {
   return {at(0, inputs), at(inputs, outputs), at(inputs + outputs, as.gradients.size())};
 }
 
+// Whether the node can be recorded without its forward pass. Custom ops save values of their own.
+bool is_recorded(const KeptNode& node) { return !is_custom(*node.op); }
+
 Side in_f64() { return Side(&cpu_device(), DType::f64); }
 
 }  // namespace
 
 PassComparer::PassComparer(const PassQuery& query)
-    : query_(query),
-      pass_(*query.values.passes()[query.pass]),
-      nodes_(pass_.nodes),
-      own_(nodes_.size()),
-      one_node_(nodes_.size(), 1) {
+    : query_(query), pass_(*query.values.passes()[query.pass]), nodes_(pass_.nodes), own_(nodes_.size()) {
+  for (const KeptNode& node : nodes_) one_node_.push_back(node.op && is_recorded(node));
   for (const KeptNode& node : nodes_)
     for (const KeptOperand& operand : node.in)
       if (const int maker = operand.maker ? pass_.find(operand.maker) : -1; maker >= 0)
@@ -176,7 +176,7 @@ TensorList PassComparer::recorded_gradients(size_t i, const CallValues& values) 
     if (is_sole_reader(i, k))
       gradients[k] = query_.values.gradient(query_.pass, i, true, k, query_.check_wanted).value;
     if (gradients[k].defined()) continue;
-    if (again.empty()) again = reference_.differentiate(node, values, !node.custom);
+    if (again.empty()) again = reference_.differentiate(node, values, is_recorded(node));
     gradients[k] = again[k];
   }
   return gradients;
@@ -230,13 +230,13 @@ void PassComparer::backward(size_t i, ComparedNode& row) {
     own = other.differentiate(node, {own_inputs(i, values), own_[i], own_seeds(i, values)}, one_node_[i]);
     const CallValues used = rounded(values);
     const TensorList expected =
-        query_.narrows ? reference_.differentiate(node, used, !node.custom) : reference;
+        query_.narrows ? reference_.differentiate(node, used, is_recorded(node)) : reference;
     const CallValues there{other.bring(used.inputs, node), other.bring(used.outputs, node),
                            other.bring(used.gradients, node)};
     const TensorList found = other.differentiate(node, there, one_node_[i]);
     const Side wide = in_f64();
     const auto differentiate = [&](const TensorList& operands) {
-      return wide.differentiate(node, parted(operands, used), !node.custom);
+      return wide.differentiate(node, parted(operands, used), is_recorded(node));
     };
     std::vector<std::string> names;
     const NodeInfo info = describe(pass_, i);
@@ -290,9 +290,7 @@ void PassComparer::compare_sums(size_t i, ComparedNode& row) {
         rounding_of(reference.dtype(), sum.dtype(), double(parts.size()), query_.factor);
     TensorError error = compare_tensors(reference, sum, rounding, magnitude);
     error.name = text("sum of ", parts.size(), " gradients");
-    if (!(error.error <= error.allowed)) row.verdict = Verdict::wrong;
-    if (row.verdict == Verdict::wrong) row.worst = row.tensors.size();
-    row.tensors.push_back(std::move(error));
+    add_tensor(std::move(error), row);
   }
 }
 
@@ -311,7 +309,7 @@ void PassComparer::end_at_leaf(size_t i, ComparedNode& row) {
   error.shape = {reference.shape().begin(), reference.shape().end()};
   error.dtype = dtype_name(reference.dtype());
   error.inherited = relative_error(reference, own, rounding);
-  row.tensors.push_back(std::move(error));
+  add_tensor(std::move(error), row);
   compare_sums(i, row);
 }
 

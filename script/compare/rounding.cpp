@@ -102,7 +102,7 @@ double terms_of(const KeptNode& node, const TensorList& inputs, const TensorList
   call.out = Operands(outputs);
   call.params = node.params;
   call.args = node.args;
-  double work = node.custom ? 0 : call_flops(call);
+  double work = is_custom(*node.op) ? 0 : call_flops(call);
   for (const TensorList* list : {&inputs, &outputs})
     for (const Tensor& x : *list)
       if (x.defined()) work = std::max(work, double(x.numel()));

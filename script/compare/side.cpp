@@ -140,7 +140,7 @@ Side::Computed Side::compute(const KeptNode& node, const TensorList& inputs) con
   const TensorList leaves = leaves_of(node, inputs);
   Computed computed;
   const TensorList outputs = results_of(node, leaves);
-  computed.one_node = !node.custom && is_one_node(node, outputs, leaves);
+  computed.one_node = !is_custom(*node.op) && is_one_node(node, outputs, leaves);
   for (const Tensor& output : outputs)
     computed.outputs.push_back(output.defined() ? output.detach() : output);
   computed.note = fallback.note;

@@ -53,6 +53,9 @@ class TapeWatch final : public Capture {
   // Whether everything of the step that runs, or has just ended, can be shown.
   bool keeps_whole_step() const { return current_ && !current_->lacks_leaves(); }
   bool captures() const { return current_ && current_->keeps_all(); }
+  // The same for a step whose calls are timed one by one. One that is sought runs as it does without a
+  // viewer.
+  bool times_calls() const { return captures() && !is_sought(); }
   void ran(const Call&);  // an op ran while the step is kept
   void step_over();       // the step that runs has come to its end
   void on_reached(std::function<void()> tell) { tell_reached_ = std::move(tell); }

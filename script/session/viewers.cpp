@@ -81,7 +81,7 @@ void Viewers::listen() {
   if (sentry_.looks_at_gradients()) viewers.push_back(&sentry_);
   captures_.set(std::move(viewers));
   context_.capture = captures_.empty() ? nullptr : &captures_;
-  sees_calls_ = tape_.captures() || statistics_.looking() || breakpoints.wants_ops() ||
+  sees_calls_ = tape_.times_calls() || statistics_.looking() || breakpoints.wants_ops() ||
                 profile_.measuring() || recorder_.recording();
   context_.trace = sees_calls_ || tape_.keeps_step() || !context_.device->is_cpu() ? this : nullptr;
   set_root_watch(this);

@@ -77,10 +77,10 @@ double inherited_by(const ComparedNode& node) {
 
 std::string accusation(const ComparedNode& node) {
   const TensorError& worst = *worst_of(node);
-  return text(node.op, " (", direction(node), ")", where(node).empty() ? "" : " in " + where(node), ": its ",
-              worst.name, " ", shape_text(worst.shape), " differs by ", figure(worst.error),
-              ", rounding allows ", figure(worst.allowed), "; ", worst.reference, " and ", worst.other,
-              " at ", shape_text([&] {
+  return text(node.op, node.name.empty() ? "" : " " + node.name, " (", direction(node), ")",
+              where(node).empty() ? "" : " in " + where(node), ": its ", worst.name, " ",
+              shape_text(worst.shape), " differs by ", figure(worst.error), ", rounding allows ",
+              figure(worst.allowed), "; ", worst.reference, " and ", worst.other, " at ", shape_text([&] {
                 std::vector<int64_t> at = worst.at;
                 for (int64_t& place : at) ++place;
                 return at;
@@ -105,13 +105,14 @@ void print(const StepComparison& comparison) {
       {"", "op", "where", "shape", "by itself", "allowed", "inherited", "verdict"}};
   for (const ComparedNode& node : comparison.nodes) {
     const TensorError* const worst = worst_of(node);
-    const bool leaf = node.op == "leaf";
+    const bool leaf = node.op == "leaf",
+               inherits = leaf && node.tensors.size() < 2;  // has no error of its own
     const std::string op = leaf && !node.name.empty() ? node.name : node.op;
-    std::string verdict = leaf ? "" : verdict_name(node);
+    std::string verdict = inherits ? "" : verdict_name(node);
     if (!node.note.empty()) verdict += (verdict.empty() ? "" : ": ") + node.note;
     rows.push_back({node.backward ? "backward" : "forward", op, where(node),
-                    worst ? shape_text(worst->shape) : "", worst && !leaf ? figure(worst->error) : "",
-                    worst && !leaf ? figure(worst->allowed) : "", worst ? figure(inherited_by(node)) : "",
+                    worst ? shape_text(worst->shape) : "", worst && !inherits ? figure(worst->error) : "",
+                    worst && !inherits ? figure(worst->allowed) : "", worst ? figure(inherited_by(node)) : "",
                     verdict});
   }
   print_table(rows);
