@@ -181,6 +181,7 @@ int compare_run(const Request& request, Session& session, int exit_code, const s
   while (answer.wait_for(std::chrono::seconds(0)) != std::future_status::ready)
     if (wait()) stop.request_stop();
   const StepComparison comparison = answer.get();
+  show_count(0, 0, "");  // removes what an interrupted comparison has left
   if (stop.stop_requested()) return int(Outcome::stopped);
   if (!comparison.ran) return fail_with(comparison.reason, comparison.outcome);
   request.json ? print_json(comparison) : print(comparison);

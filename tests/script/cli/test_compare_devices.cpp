@@ -71,7 +71,7 @@ TEST_CASE("compare-devices --json gives each tensor of each node") {
     for (const Json& tensor : node["tensors"]) {
       CHECK(tensor["error"].get<double>() <= tensor["allowed"].get<double>());
       weight |= node["op"] == "linear" && node["direction"] == "backward" &&
-                tensor["name"] == "gradient of weight" && tensor["inherited"].get<double>() > 1e-4;
+                tensor["name"] == "gradient of 0.weight" && tensor["inherited"].get<double>() > 1e-4;
     }
   }
   CHECK(weight);
