@@ -10,10 +10,12 @@
 namespace lunagrad {
 namespace {
 
-// The loss is the logarithm of a sum that is near 1 where the prediction is right: its rounding error is that
-// of the sum, however small the loss.
+// Such a loss is the logarithm of a sum that is near 1 where the prediction is right: its rounding error is
+// that of the sum, however small the loss. Elementwise rows have functions without that error.
 bool is_logarithm_of_sum(const Op& op) {
-  return op.family == OpFamily::loss || std::string_view(op.name).find("log") != std::string_view::npos;
+  const std::string_view name = op.name;
+  const auto has = [&](std::string_view part) { return name.find(part) != name.npos; };
+  return op.elementwise < 0 && (has("log") || has("entropy") || has("ctc"));
 }
 
 std::optional<int> dim_of(const KeptNode& node, int ndim) {

@@ -141,3 +141,16 @@ TEST_CASE("indices of equal elements may differ, those of other elements may not
     if (other == 3) CHECK(wrong.find("_max forward") == 0);
   }
 }
+
+TEST_CASE("the error of a small loss is found, too") {
+  const Tensor x = Tensor::from<float>(std::vector<float>{1.01f, 0.98f, 2.03f}, {3}).requires_grad_();
+  const Tensor y = Tensor::from<float>(std::vector<float>{1, 1, 2}, {3});
+  ComparedStep step([&] { return mse_loss(x, y); });
+  TwinDevice twin;
+  check_nothing_accused(step.compare(Side(&twin)), "mse_loss");
+  bool forward = false;
+  twin.spoils = [&](const Call&) { return forward; };
+  const std::vector<ComparedNode> rows = step.compare(
+      Side(&twin), false, [&](const ComparedNode& row) { forward = !row.backward && row.op != "leaf"; });
+  CHECK(rows.front().verdict == Verdict::wrong);
+}
