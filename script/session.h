@@ -13,6 +13,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "runtime/tensor.h"
@@ -25,6 +26,7 @@
 #include "script/view/profile.h"
 #include "script/view/rank_profile.h"
 #include "script/view/run.h"
+#include "script/view/step_comparison.h"
 #include "script/view/step_statistics.h"
 #include "script/view/tape.h"
 #include "script/view/value_slice.h"
@@ -182,6 +184,16 @@ class Session {
                       std::function<void(GradientCheck)> done);
   void compare_devices(int64_t step, uint64_t node, std::stop_token stop,
                        std::function<void(DeviceComparison)> done);
+  // Before a run: captures the values of one of its steps, counted from 1, and stops the run at its end. Of a
+  // script without lg.run.steps a step ends with that of an optimizer, or without one with each backward
+  // pass.
+  void stop_behind(int64_t step);
+  bool reached() const;  // the run has come to that step's end
+  // Computes each node of a kept step in another way and compares (step_comparison.h); -1: the step of
+  // stop_behind(), else the latest. `progress` is called on the session's thread before each computation.
+  void compare_step(int64_t step, const ComparisonQuery&, std::stop_token stop,
+                    std::function<void(size_t done, size_t all, std::string_view name)> progress,
+                    std::function<void(StepComparison)> done);
 
   // Bytes allocated on the device of the latest script.
   struct Memory {

@@ -52,9 +52,11 @@ room(script/plan          runtime runtime/deferral script/view)
 room(script/inspect       runtime runtime/statistics runtime/tape script/lua script/meta script/plan script/view)
 room(script/leaks         runtime runtime/tape script/chunk script/lua script/view)
 room(script/cli/bench     runtime runtime/cpu runtime/elementwise runtime/optimizer script/cli/base)
+room(script/compare       runtime script/inspect script/view)
 room(script/host          runtime script/meta)
-room(script/session       runtime runtime/dist runtime/io runtime/tape script script/chunk script/host script/inspect
-                          script/leaks script/lua script/meta script/profile script/run script/time script/view)
+room(script/session       runtime runtime/dist runtime/io runtime/tape script script/chunk script/compare script/host
+                          script/inspect script/leaks script/lua script/meta script/profile script/run script/time
+                          script/view)
 room(script/distributed   runtime/dist runtime/tape script/lua)
 room(script/replay        runtime runtime/deferral runtime/tape script/lua)
 room(script/surgery       runtime script/lua)

@@ -80,6 +80,12 @@ int run_file(int argc, char** argv) {
   return run_and_wait(request);
 }
 
+// As the user types it: compare-devices of add_compare_devices.
+std::string command_name(std::string name) {
+  std::replace(name.begin(), name.end(), '_', '-');
+  return name;
+}
+
 }  // namespace
 
 int run_command_line(int argc, char** argv) {
@@ -92,7 +98,7 @@ int run_command_line(int argc, char** argv) {
   app.set_version_flag("--version", std::string("lunagrad ") + LUNAGRAD_VERSION);
   Program program{app, joined(argc, argv)};
   std::vector<std::pair<std::string, Action>> actions;
-#define LUNAGRAD_ADD(name) actions.emplace_back(#name, add_##name(program));
+#define LUNAGRAD_ADD(name) actions.emplace_back(command_name(#name), add_##name(program));
   LUNAGRAD_COMMANDS(LUNAGRAD_ADD)
 #undef LUNAGRAD_ADD
 

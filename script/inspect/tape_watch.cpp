@@ -149,7 +149,7 @@ void TapeWatch::begin_step(const Coming& coming) {
 
 void TapeWatch::start(const Coming& coming) {
   coming_ = coming;
-  coming_.values |= capture_next_.exchange(false);
+  coming_.values |= capture_next_.exchange(false) | is_sought();
   measured_ = false;
   trim();
   if (watching())
@@ -226,7 +226,9 @@ void TapeWatch::choose_pass(uint64_t key) {
 
 void TapeWatch::clear() {
   end_script();
-  last_ = nullptr;
+  last_ = reached_ = nullptr;
+  lone_passes_ = 0;
+  was_reached_.store(false);
   plans_.clear();
   report_ = last_report_ = nullptr;
   step_began_ = 0;
@@ -285,10 +287,14 @@ void TapeWatch::end() {
   visited_.clear();
   // Without steps every pass of an outer loss ends what would be one.
   if (!current_ || coming_.in_steps || current_->passes().back()->create_graph) return;
+  const bool sought = is_sought();
+  const Values ended = current_;
   Coming next = coming_;
   next.values = false;
   end_step();
+  ++lone_passes_;
   start(next);
+  if (sought) reach(ended);
 }
 
 // The snapshot of a step replaces its earlier ones.
@@ -337,6 +343,28 @@ void TapeWatch::publish(const Values& values, size_t shown, bool with_values, bo
   trim();
   last_published_ = ticks();
   snapshot_cost_ = processor_ns() - start;
+}
+
+// Whether the step that runs is the one to be captured.
+bool TapeWatch::is_sought() const {
+  return sought_.load() > 0 && sought_.load() == (coming_.in_steps ? coming_.number : lone_passes_ + 1);
+}
+
+void TapeWatch::reach(const Values& values) {
+  sought_.store(0);
+  reached_ = values;
+  was_reached_.store(true);
+  if (tell_reached_) tell_reached_();
+}
+
+void TapeWatch::step_over() {
+  if (current_ && coming_.in_steps && is_sought()) reach(current_);
+}
+
+std::shared_ptr<StepValues> TapeWatch::values(int64_t step) const {
+  if (step < 0 && reached_) return reached_;
+  const Step* const kept = find_step(step);
+  return kept ? values_of(*kept) : nullptr;
 }
 
 // The values of a step that are kept with it, or because it is the latest.

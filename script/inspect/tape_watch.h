@@ -30,6 +30,10 @@ class TapeWatch final : public Capture {
   void watch(bool on) { watching_.store(on); }
   bool watching() const { return watching_.load(); }
   void capture_next() { capture_next_.store(true); }  // capture the values of the next step
+  // Captures the values of one step of the coming run, and calls what on_reached() gave when it is over.
+  // Outside of steps, each pass of an outer loss counts as one.
+  void seek(int64_t number) { sought_.store(number); }
+  bool reached() const { return was_reached_.load(); }
   std::shared_ptr<const TapeSnapshot> tape() const;
   std::shared_ptr<const TapeSnapshot> tape(int64_t step) const;
   History history() const;
@@ -41,6 +45,7 @@ class TapeWatch final : public Capture {
   // leaves are copied whatever that costs.
   struct Coming {
     int64_t step = 0;
+    int64_t number = 1;  // which step of the run it is; of a resumed run that of the first
     bool values = false, in_steps = false, careful = false;
   };
   void begin_step(const Coming&);
@@ -48,7 +53,12 @@ class TapeWatch final : public Capture {
   // Whether everything of the step that runs, or has just ended, can be shown.
   bool keeps_whole_step() const { return current_ && !current_->lacks_leaves(); }
   bool captures() const { return current_ && current_->keeps_all(); }
+  // The same for a step whose calls are timed one by one. One that is sought runs as it does without a
+  // viewer.
+  bool times_calls() const { return captures() && !is_sought(); }
   void ran(const Call&);  // an op ran while the step is kept
+  void step_over();       // the step that runs has come to its end
+  void on_reached(std::function<void()> tell) { tell_reached_ = std::move(tell); }
   // What of the step that ends was computed together; the report of an earlier step if nothing was.
   // `goes_on`: the coming steps are put off, too.
   void computed(std::shared_ptr<const QueueReport>, bool goes_on);
@@ -77,6 +87,8 @@ class TapeWatch final : public Capture {
     std::vector<bool> reached;  // which outputs have a gradient
   };
   Replay replay(int64_t step, uint64_t node, const StepValues::CheckWanted& check_wanted);
+  // What a kept step has left; -1: the one that was sought, else the latest. Null: nothing.
+  std::shared_ptr<StepValues> values(int64_t step) const;
 
   void begin(std::span<Node* const> nodes) override;
   void gradient(const Node&, uint32_t output, const Tensor&) override;
@@ -103,13 +115,17 @@ class TapeWatch final : public Capture {
   At locate(int64_t step, uint64_t node) const;
   void start(const Coming&);
   void end_step();
+  bool is_sought() const;
+  void reach(const Values&);
   bool drop_oldest();
   void trim();
   size_t budget() const;
   int shown_pass(const StepValues&) const;
   void publish(const Values&, size_t pass, bool with_values, bool failed = false);
 
-  std::atomic<bool> watching_{false}, capture_next_{false};
+  std::atomic<bool> watching_{false}, capture_next_{false}, was_reached_{false};
+  std::atomic<int64_t> sought_{0};  // 0: none
+  std::function<void()> tell_reached_;
   mutable std::mutex mutex_;
   ValueBudget value_budget_;                    // of the session's thread
   std::deque<Step> steps_;                      // written by the session's thread under mutex_, oldest first
@@ -123,6 +139,8 @@ class TapeWatch final : public Capture {
   Coming coming_;                                            // the step that runs
   Values current_;                                           // of the step that runs
   Values last_;                                   // of the latest step before it that had a backward pass
+  Values reached_;                                // of the step that was sought
+  int64_t lone_passes_ = 0;                       // of outer losses, outside of steps
   uint64_t chosen_ = 0;                           // key of the pass to show, 0: that of the outer loss
   bool finding_shown_ = false;                    // by the pause that begins
   bool measured_ = false;                         // statistics of the step's nodes exist

@@ -1,6 +1,7 @@
 // The answers that a session gives about kept tensors and nodes: each is a task on the session's thread.
 #include "runtime/io/npy.h"
 #include "runtime/ops.h"
+#include "script/compare/compare_step.h"
 #include "script/inspect/aside.h"
 #include "script/inspect/node_checks.h"
 #include "script/inspect/tensor_slice.h"
@@ -122,6 +123,14 @@ void Session::compare_devices(int64_t step, uint64_t node, std::stop_token stop,
                               std::function<void(DeviceComparison)> done) {
   impl_->control().post([this, step, node, stop, done = std::move(done)] {
     done(lunagrad::compare_devices(impl_->viewers().tape(), step, node, stop));
+  });
+}
+
+void Session::compare_step(int64_t step, const ComparisonQuery& query, std::stop_token stop,
+                           std::function<void(size_t, size_t, std::string_view)> progress,
+                           std::function<void(StepComparison)> done) {
+  impl_->control().post([this, step, query, stop, progress = std::move(progress), done = std::move(done)] {
+    done(lunagrad::compare_step(impl_->viewers().tape(), step, query, stop, progress));
   });
 }
 

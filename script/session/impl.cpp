@@ -39,6 +39,7 @@ Session::Impl::Impl(EventSink sink)
       keyframes_(Handover::read, [this](const std::string& message) { events_.warn(message); }) {
   context_.safe_point = [](void* self) { static_cast<Impl*>(self)->safe_point(nullptr, SafePlace::midst); };
   context_.owner = this;
+  viewers_.tape().on_reached([this] { control_.interrupt(); });
   if (dist::leads())
     dist::on_words([this](const std::string& words) {
       control_.post([this, words] {

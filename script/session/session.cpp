@@ -89,6 +89,11 @@ void Session::choose_pass(uint64_t key) {
 std::shared_ptr<const StepPlan> Session::plan() const { return impl_->viewers().tape().plan(); }
 History Session::history() const { return impl_->viewers().tape().history(); }
 void Session::capture_values() { impl_->viewers().tape().capture_next(); }
+void Session::stop_behind(int64_t step) {
+  impl_->viewers().tape().watch(true);
+  impl_->viewers().tape().seek(step);
+}
+bool Session::reached() const { return impl_->viewers().tape().reached(); }
 void Session::watch_statistics(bool on, int64_t every) { impl_->viewers().statistics().watch(on, every); }
 std::vector<StepStatisticsPtr> Session::statistics(uint64_t number) const {
   return impl_->viewers().statistics().steps(number);

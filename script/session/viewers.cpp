@@ -43,6 +43,7 @@ void Viewers::begin_step(const Run& run) {
   sentry_.begin_step(run.step());
   leaks_.begin_step(run.in_steps() ? run.step() : run.done() + 1);
   tape_.begin_step({.step = run.step(),
+                    .number = run.done() + 1,
                     .values = control_.pause_is_near(),
                     .in_steps = run.awaits_boundary(),
                     .careful = run.total() == run.step() || breakpoints_.watch().any()});
@@ -57,6 +58,7 @@ void Viewers::begin_step(const Run& run) {
 
 void Viewers::end_step(Run& run) {
   ranks_.end_step();
+  tape_.step_over();
   statistics_.end_step(run.done());
   end_script(run);
 }
@@ -80,7 +82,7 @@ void Viewers::listen() {
   if (sentry_.looks_at_gradients()) viewers.push_back(&sentry_);
   captures_.set(std::move(viewers));
   context_.capture = captures_.empty() ? nullptr : &captures_;
-  sees_calls_ = tape_.captures() || statistics_.looking() || breakpoints.wants_ops() ||
+  sees_calls_ = tape_.times_calls() || statistics_.looking() || breakpoints.wants_ops() ||
                 profile_.measuring() || recorder_.recording();
   context_.trace = sees_calls_ || tape_.keeps_step() || !context_.device->is_cpu() ? this : nullptr;
   set_root_watch(this);

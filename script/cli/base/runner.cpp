@@ -189,6 +189,7 @@ class Runner {
     if (request_.json) announce();
     const Clock::time_point start = Clock::now();
     if (watching_) begin_watching();
+    if (request_.before) request_.before(session_);
     if (!request_.profile.empty()) session_.watch_profile(true);
     if (request_.script.empty()) {
       session_.run_text(request_.code, request_.chunk, request_.options);
@@ -244,6 +245,14 @@ class Runner {
     // Closing the Lua state runs finalizers, which cannot be interrupted: they get the rest of the time
     // limit.
     if (limited) end_at(at_limit_ ? limit + kLimitGrace : limit);
+    if (request_.after && seen == 0 && !at_limit_) {
+      const auto wait = [&] {
+        if (signals_.count() == 0) signals_.wait(kSilencePoll);
+        return signals_.count() > 0;
+      };
+      exit_code_ = request_.after(session_, exit_code_, wait);
+      if (signals_.count() > 0) outcome_ = Outcome::stopped;
+    }
     if (at_limit_ && outcome_ == Outcome::stopped) return kExitTimeout;
     if (outcome_ == Outcome::stopped && signals_.last() == SIGTERM) return 128 + SIGTERM;
     return exit_code_;
@@ -334,7 +343,7 @@ class Runner {
     }
     switch (event.kind) {
       case Event::Kind::output:
-        progress_.write(request_.json ? stderr : stdout, event.text);
+        progress_.write(request_.json || request_.after ? stderr : stdout, event.text);
         break;
       case Event::Kind::warning:
       case Event::Kind::not_finite:

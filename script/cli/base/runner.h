@@ -1,6 +1,7 @@
 #pragma once
 // Runs one script for the command line: writes its output to the standard streams, shows its progress,
 // handles signals and the time limit, and returns the exit code. For the main thread.
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,6 +32,12 @@ struct RunRequest {
   std::optional<int64_t> threads;  // of the CPU
   std::optional<int64_t> stop_at;  // a stop, as by Ctrl-C, at the end of this step
   bool watch = false;              // reload the script when it changes, until a signal comes
+  // Of a command that looks at the run when it is over: what the script prints goes to stderr.
+  std::function<void(Session&)> before;
+  // `wait` returns at a signal, at the latest after a moment, and says whether one came: the answer does not
+  // matter any more. Not called after a signal or at the time limit. Gets the run's exit code, returns that
+  // of the program.
+  std::function<int(Session&, int exit_code, const std::function<bool()>& wait)> after;
 };
 
 // Runs the script and returns the exit code.

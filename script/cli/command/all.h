@@ -26,6 +26,7 @@
   COMMAND(bench)                   \
   COMMAND(convert)                 \
   COMMAND(compare)                 \
+  COMMAND(compare_devices)         \
   COMMAND(info)                    \
   COMMAND(help)                    \
   COMMAND(version)                 \
