@@ -30,7 +30,7 @@ void take_keys(const Commands& commands, const char* panel) {
     const Command* command =
         commands.meant({key, io.KeyCtrl, io.KeyShift, io.KeyAlt}, panel, io.WantTextInput);
     if (!command || command->panel != panel || !commands.enabled(*command)) continue;
-    if (command->repeats || key_pressed(key, false)) command->run();
+    if (command->repeats || key_pressed(key, false)) commands.run(*command);
   }
 }
 

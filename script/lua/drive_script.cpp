@@ -14,21 +14,63 @@ namespace {
 constexpr std::chrono::seconds kLongestSlice(30);
 constexpr int kInstructionsPerLook = 1000000;
 
+std::string read_text(lua_State* L, int index) {
+  size_t length = 0;
+  const char* text = lua_tolstring(L, index, &length);
+  return std::string(text, length);
+}
+
+std::vector<std::string> read_list(lua_State* L, int index) {
+  std::vector<std::string> list;
+  for (lua_Integer i = 1; lua_rawgeti(L, index, i) != LUA_TNIL; lua_pop(L, 1), ++i) {
+    if (lua_type(L, -1) != LUA_TSTRING)
+      fail("argument ", index, ": entry ", i, " of the list must be a string, got ", luaL_typename(L, -1));
+    list.push_back(read_text(L, -1));
+  }
+  lua_pop(L, 1);
+  return list;
+}
+
+DriveScript::Fields read_fields(lua_State* L, int index) {
+  DriveScript::Fields fields;
+  for (lua_pushnil(L); lua_next(L, index) != 0; lua_pop(L, 1)) {
+    if (lua_type(L, -2) != LUA_TSTRING)
+      fail("argument ", index, ": a field must have a name, got a key of type ", luaL_typename(L, -2));
+    const std::string name = read_text(L, -2);
+    switch (lua_type(L, -1)) {
+      case LUA_TBOOLEAN:
+        fields[name] = bool(lua_toboolean(L, -1));
+        break;
+      case LUA_TNUMBER:
+        fields[name] = double(lua_tonumber(L, -1));
+        break;
+      case LUA_TSTRING:
+        fields[name] = read_text(L, -1);
+        break;
+      default:
+        fail("argument ", index, ": ", name, " must be a string, a number or a boolean, got ",
+             luaL_typename(L, -1));
+    }
+  }
+  return fields;
+}
+
 DriveScript::Value read_value(lua_State* L, int index) {
   switch (lua_type(L, index)) {
     case LUA_TBOOLEAN:
       return bool(lua_toboolean(L, index));
     case LUA_TNUMBER:
       return double(lua_tonumber(L, index));
-    case LUA_TSTRING: {
-      size_t length = 0;
-      const char* text = lua_tolstring(L, index, &length);
-      return std::string(text, length);
-    }
+    case LUA_TSTRING:
+      return read_text(L, index);
+    case LUA_TTABLE:
+      if (lua_rawlen(L, index) > 0) return read_list(L, index);
+      return read_fields(L, index);
     case LUA_TNIL:
       return std::monostate();
     default:
-      fail("argument ", index, " must be a string, a number or a boolean, got ", luaL_typename(L, index));
+      fail("argument ", index, " must be a string, a number, a boolean or a table, got ",
+           luaL_typename(L, index));
   }
 }
 
@@ -48,6 +90,14 @@ struct Push {
     for (size_t i = 0; i < values.size(); ++i) {
       (*this)(values[i]);
       lua_rawseti(L, -2, lua_Integer(i + 1));
+    }
+  }
+  void operator()(const DriveScript::Fields& fields) const {
+    lua_createtable(L, 0, int(fields.size()));
+    for (const auto& [name, value] : fields) {
+      (*this)(name);
+      std::visit(*this, value);
+      lua_rawset(L, -3);
     }
   }
 };

@@ -15,7 +15,10 @@ namespace lunagrad {
 
 class DriveScript {
  public:
-  using Value = std::variant<std::monostate, bool, double, std::string, std::vector<std::string>>;
+  // A table of Lua is a list of strings, or fields by name. An empty one has no fields.
+  using Field = std::variant<bool, double, std::string>;
+  using Fields = std::map<std::string, Field>;
+  using Value = std::variant<std::monostate, bool, double, std::string, std::vector<std::string>, Fields>;
   using Values = std::vector<Value>;
   // Called when the call begins and then once per slice, until it returns the results of the call.
   using Poll = std::function<std::optional<Values>()>;

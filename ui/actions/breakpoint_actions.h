@@ -2,25 +2,37 @@
 // Sets and removes breakpoints of the session. Owns nothing: the session keeps the breakpoints, and
 // Session::breakpoints() lists them. Drawing thread only.
 #include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
 
 #include "script/session.h"
+#include "ui/actions/actions.h"
 
 namespace lunagrad {
 
 class BreakpointActions {
  public:
-  explicit BreakpointActions(Session& session) : session_(session) {}  // which outlives this object
+  // The references outlive this object. `script` gives the path of the window's script.
+  BreakpointActions(Session&, Actions&, std::function<std::string()> script);
 
   // Sets a breakpoint on a line of a script, or removes it. True: there is one now.
   bool toggle(const SourcePlace&);
   void toggle(const NodeInfo&);  // on the node's line; on its op if the line is unknown
 
-  uint64_t add(const Breakpoint& breakpoint) { return session_.add_breakpoint(breakpoint); }  // 0: refused
-  void change(const Breakpoint& breakpoint) { session_.change_breakpoint(breakpoint); }
-  void remove(uint64_t id) { session_.remove_breakpoint(id); }
+  bool add(const Breakpoint& breakpoint) { return actions_.act("add_breakpoint", {fields_of(breakpoint)}); }
+  void change(const Breakpoint&);  // the one with this id
+  void remove(uint64_t id);
 
  private:
+  ActionFields fields_of(const Breakpoint&) const;
+  Breakpoint breakpoint_of(const ActionArguments&, size_t argument) const;
+  std::string lacks(const ActionArguments&) const;
+  const Breakpoint* find(const std::vector<Breakpoint>&, const ActionArguments&) const;
+
   Session& session_;
+  Actions& actions_;
+  const std::function<std::string()> script_;
 };
 
 }  // namespace lunagrad

@@ -83,6 +83,11 @@ void Commands::add(Command command) {
   commands_.push_back(std::move(command));
 }
 
+void Commands::add_composed(Command command) {
+  command.composed = true;
+  add(std::move(command));
+}
+
 std::vector<std::string> Commands::rebind(const std::map<std::string, std::string>& keys) {
   std::vector<std::string> wrong;
   for (const auto& [name, key] : keys) {
@@ -105,8 +110,15 @@ const Command* Commands::find(std::string_view name) const {
 
 bool Commands::run(std::string_view name) const {
   const Command* command = find(name);
-  if (!command || !enabled(*command)) return false;
-  command->run();
+  return command && run(*command);
+}
+
+bool Commands::run(const Command& command) const {
+  if (!enabled(command)) return false;
+  if (command.composed)
+    command.run();
+  else
+    actions_.act_as("action", {command.name}, command.run);
   return true;
 }
 

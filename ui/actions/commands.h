@@ -1,12 +1,15 @@
 #pragma once
 // Everything that can be done by keyboard: one table of commands, used by the keys, the palette, the sheet of
-// keys and the settings file's `keys`. A panel adds its own in Panel::add_commands. Drawing thread only.
+// keys and the settings file's `keys`. A panel adds its own in Panel::add_commands. run() records the command
+// among the actions. Drawing thread only.
 #include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "ui/actions/actions.h"
 
 namespace lunagrad {
 
@@ -29,11 +32,17 @@ struct Command {
   std::function<bool()> enabled = {};  // empty: always
   std::string panel = {};  // the key works only while the panel of this title has the focus; "" everywhere
   bool repeats = false;    // while the key is held
+  // Recorded are the actions that it calls, and not itself: it asks something, or depends on what has the
+  // focus.
+  bool composed = false;
 };
 
 class Commands {
  public:
+  explicit Commands(Actions& actions) : actions_(actions) {}  // which outlives this object
+
   void add(Command);
+  void add_composed(Command);
   // Sets keys from the settings file, by the name of the command; "" removes its key. Also applies to
   // commands that are added later. Returns those that are not keys.
   std::vector<std::string> rebind(const std::map<std::string, std::string>& keys);
@@ -43,6 +52,7 @@ class Commands {
   bool enabled(const Command& command) const { return !command.enabled || command.enabled(); }
   // Runs the command if it is enabled. False: there is no such command, or it is disabled.
   bool run(std::string_view name) const;
+  bool run(const Command&) const;
   // The key of a command, for buttons and tooltips: "F5"; "" for none.
   std::string key_of(std::string_view name) const;
   // The command of a pressed chord: the focused panel's has priority over a global one. Null for none, and
@@ -52,6 +62,7 @@ class Commands {
   std::vector<const Command*> matching(std::string_view typed) const;
 
  private:
+  Actions& actions_;
   std::vector<Command> commands_;
   std::map<std::string, std::string> keys_;
 };

@@ -15,8 +15,7 @@ namespace lunagrad {
 class CurveDesk {
  public:
   // The references outlive this object. `wake` requests a frame; it is called on any thread.
-  CurveDesk(Journal& journal, Shell& shell, const std::function<void()>& wake)
-      : journal_(journal), shell_(shell), library_(wake) {}
+  CurveDesk(Journal& journal, Shell& shell, const std::function<void()>& wake);
 
   // Takes over what the library read, and reports removed folders. Once a frame. True: something is new.
   bool update();
@@ -27,7 +26,7 @@ class CurveDesk {
   void open_sweep(const std::string& folder) { opened_sweep_ = folder; }
   const std::string& opened_sweep() const { return opened_sweep_; }
   void look_again() { library_.look_again(); }
-  void show(const std::string& folder, bool on) { library_.show(folder, on); }
+  void show(const std::string& folder, bool on) { shell_.actions().act("show_run", {folder, on}); }
 
   // The curves that a chart reads. They are not const: a chart has them cache values for other axes.
   RunCurves& live() { return journal_.curves(); }
@@ -35,7 +34,7 @@ class CurveDesk {
 
   // beta in [0, 1) of the exponential moving average.
   double smoothing() const { return journal_.smoothing(); }
-  void set_smoothing(double beta) { journal_.set_smoothing(beta); }
+  void set_smoothing(double beta) { shell_.actions().act("set_smoothing", {beta}, true); }
   void smooth_shown() { library_.set_smoothing(smoothing()); }  // applies it to the runs of folders
 
  private:

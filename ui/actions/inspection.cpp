@@ -11,6 +11,65 @@ constexpr std::chrono::milliseconds kPatience{300};
 
 }  // namespace
 
+Inspection::Inspection(Session& session, const Journal& journal, const TapeModel& tape,
+                       const ShownStep& shown, Shell& shell, const std::function<void()>& wake)
+    : session_(session),
+      journal_(journal),
+      tape_(tape),
+      shown_(shown),
+      shell_(shell),
+      probe_(wake),
+      inquiry_(wake) {
+  add_actions();
+}
+
+void Inspection::add_actions() {
+  Actions& actions = shell_.actions();
+  const auto lacks = [this](const ActionArguments&) -> std::string {
+    return tape_.selected_node() ? "" : "no node is selected";
+  };
+  const auto add = [&](const char* name, const char* arguments, auto run) {
+    actions.add({name, arguments,
+                 [lacks, run](const ActionArguments& given) {
+                   if (const std::string why = lacks(given); !why.empty()) given.refuse(why);
+                   run(given);
+                 },
+                 lacks});
+  };
+  add("check_gradient", "", [this](const ActionArguments&) {
+    inquiry_.check_gradient(session_, tape_.tape()->step, tape_.selected_node()->id);
+  });
+  add("compare_devices", "", [this](const ActionArguments&) {
+    inquiry_.compare_devices(session_, tape_.tape()->step, tape_.selected_node()->id);
+  });
+  actions.add({"cancel_check", "", [this](const ActionArguments&) { inquiry_.cancel(); }});
+  actions.add({"close_check", "", [this](const ActionArguments&) { inquiry_.close(); }});
+  add("select_tensor", "side, number", [this](const ActionArguments& given) {
+    const int64_t number = given.whole(1, "number", 1);
+    if (size_t(number) > side(given).size())
+      given.refuse("the selected " + tape_.selected_node()->op + " has " +
+                   std::to_string(side(given).size()) + " of side " + given.text(0, "side") +
+                   ", got number " + std::to_string(number));
+    input_ = given.text(0, "side") == "input";
+    index_ = int(number) - 1;
+  });
+  add("save_tensor", "path, which", [this](const ActionArguments& given) {
+    const std::string which = given.has(1) ? given.text(1, "which") : "value";
+    if (which != "value" && which != "gradient")
+      given.refuse("which must be value or gradient, got \"" + which + '"');
+    TensorPlace place = place_of(*tape_.tape(), *tape_.selected_node());
+    place.which = which == "gradient" ? Which::gradient : Which::output;
+    inquiry_.save(session_, place, given.text(0, "path"));
+  });
+}
+
+// The inputs or outputs of the selected node.
+const std::vector<OperandInfo>& Inspection::side(const ActionArguments& given) const {
+  const std::string& name = given.text(0, "side");
+  if (name != "input" && name != "output") given.refuse("side must be input or output, got \"" + name + '"');
+  return name == "input" ? tape_.selected_node()->inputs : tape_.selected_node()->outputs;
+}
+
 TapePtr Inspection::watch() {
   const auto waited_since = std::exchange(awaited_since_, std::nullopt);
   const bool running = journal_.state() == SessionState::running && shown_.live();

@@ -22,14 +22,7 @@ class Inspection {
  public:
   // All references outlive this object. `wake` is called on the session's thread when an answer arrives.
   Inspection(Session& session, const Journal& journal, const TapeModel& tape, const ShownStep& shown,
-             Shell& shell, const std::function<void()>& wake)
-      : session_(session),
-        journal_(journal),
-        tape_(tape),
-        shown_(shown),
-        shell_(shell),
-        probe_(wake),
-        inquiry_(wake) {}
+             Shell& shell, const std::function<void()>& wake);
 
   // Fetches the values of the selected node, or forgets them when no node is selected. Returns the tape to
   // show next, when its values are there; null: not yet. Once a frame.
@@ -41,8 +34,8 @@ class Inspection {
   // The tensor of the selected node that is inspected: input or output `index()`.
   bool shows_input() const { return input_; }
   int index() const { return index_; }
-  void inspect_output(int output) { input_ = false, index_ = output; }
-  void inspect_input(int input) { input_ = true, index_ = input; }
+  void inspect_output(int output) { select_tensor("output", output); }
+  void inspect_input(int input) { select_tensor("input", input); }
   const TensorPlace& place() const { return place_; }
 
   // Its value and gradient, and which parts of them are fetched.
@@ -50,18 +43,27 @@ class Inspection {
   void look_at(const ValueProbe::Look& value, const ValueProbe::Look& gradient);
 
   const NodeInquiry& inquiry() const { return inquiry_; }
-  void check_gradient(int64_t step, uint64_t node) { inquiry_.check_gradient(session_, step, node); }
-  void compare_devices(int64_t step, uint64_t node) { inquiry_.compare_devices(session_, step, node); }
-  void cancel() { inquiry_.cancel(); }
-  void close_answers() { inquiry_.close(); }
+  // Of the selected node, in the shown step.
+  void check_gradient() { shell_.actions().act("check_gradient"); }
+  void compare_devices() { shell_.actions().act("compare_devices"); }
+  void cancel() { shell_.actions().act("cancel_check"); }
+  void close_answers() { shell_.actions().act("close_check"); }
+  void forget_answers() { inquiry_.close(); }  // a run begins
   void copy(const TensorPlace& place, const SliceQuery& slice, SliceFormat format) {
     inquiry_.copy(session_, place, slice, format);
   }
-  void save(const TensorPlace& place, const std::string& path) { inquiry_.save(session_, place, path); }
+  void save(Which which, const std::string& path) {
+    shell_.actions().act("save_tensor", {path, std::string(which == Which::gradient ? "gradient" : "value")});
+  }
   const std::string& told() const { return told_; }  // the result of the last copy or save, a sentence
 
  private:
   using Clock = std::chrono::steady_clock;
+  void add_actions();
+  void select_tensor(const std::string& side, int index) {
+    shell_.actions().act("select_tensor", {side, double(index + 1)});
+  }
+  const std::vector<OperandInfo>& side(const ActionArguments&) const;
   TensorPlace place_of(const TapeSnapshot&, const NodeInfo&);
   const NodeInfo* twin_of(const NodeInfo&, const TapeSnapshot& other) const;
 

@@ -1,10 +1,13 @@
 #include "ui/actions/run_actions.h"
 
+#include <charconv>
+#include <cstdlib>
 #include <filesystem>
 #include <random>
 #include <utility>
 
 #include "runtime/error.h"
+#include "runtime/figures.h"
 #include "script/run/record.h"
 #include "script/sweep/plan.h"
 #include "ui/runs/list.h"
@@ -13,6 +16,14 @@ namespace lunagrad {
 namespace {
 
 constexpr double kCheckpointEvery = 20;  // seconds
+
+// A value of a parameter in an action: a number if it reads back as the same text.
+DriveScript::Value as_value(const ParamInfo& param, const std::string& text) {
+  char* end = nullptr;
+  const double number = std::strtod(text.c_str(), &end);
+  if (param.number && end != text.c_str() && !*end && general_number(number) == text) return number;
+  return text;
+}
 
 }  // namespace
 
@@ -29,6 +40,67 @@ RunActions::RunActions(Uses uses, std::string script, RunOptions options, std::f
   options_.interactive = true;  // the user can resume: lg.run.breakpoint() pauses
   if (options_.checkpoint_every == 0) options_.checkpoint_every = kCheckpointEvery;
   options_of_run_ = options_;
+  add_actions();
+  add_param_actions();
+}
+
+void RunActions::add_actions() {
+  Actions& actions = shell_.actions();
+  actions.add({"open", "path", [this](const ActionArguments& given) { take_script(given.text(0, "path")); }});
+  actions.add(
+      {"open_run", "folder", [this](const ActionArguments& given) { take_run(given.text(0, "folder")); }});
+  actions.add({"eval", "code", [this](const ActionArguments& given) {
+                 shell_.write(ConsoleLine::Kind::command, given.text(0, "code") + "\n");
+                 session_.eval(given.text(0, "code"));
+               }});
+  actions.add({"dismiss_failure", "", [this](const ActionArguments&) { journal_.dismiss_failure(); }});
+  actions.add({"set_device", "name",
+               [this](const ActionArguments& given) { options_.device = given.text(0, "name"); }});
+  actions.add({"set_arguments", "{...}",
+               [this](const ActionArguments& given) { options_.arguments = given.list(0, "arguments"); }});
+  actions.add(
+      {"set_new_seed", "on", [this](const ActionArguments& given) { new_seed_ = given.flag(0, "on"); }});
+  actions.add({"set_seed", "seed", [this](const ActionArguments& given) {
+                 const std::string text = given.any_as_text(0, "seed");
+                 uint64_t seed = 0;
+                 const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), seed);
+                 if (problem != std::errc() || end != text.data() + text.size())
+                   given.refuse("seed must be a whole number from 0 to 2^64 - 1, got " + text);
+                 new_seed_ = false;
+                 options_.seed = seed;
+               }});
+}
+
+void RunActions::add_param_actions() {
+  const auto find = [this](const ActionArguments& given) -> std::optional<ParamInfo> {
+    for (const ParamInfo& param : session_.params())
+      if (param.name == given.text(0, "name")) return param;
+    return {};
+  };
+  const auto lacks = [this, find](const ActionArguments& given) -> std::string {
+    if (find(given)) return "";
+    std::string known;
+    for (const ParamInfo& param : session_.params()) known += (known.empty() ? "" : ", ") + param.name;
+    return "there is no parameter \"" + given.text(0, "name") + "\"; " +
+           (known.empty() ? std::string("there are none") : "there are " + known);
+  };
+  Actions& actions = shell_.actions();
+  actions.add({"set_param", "name, value",
+               [this, find, lacks](const ActionArguments& given) {
+                 const std::optional<ParamInfo> param = find(given);
+                 const std::string value = given.any_as_text(1, "value");
+                 if (!param) given.refuse(lacks(given));
+                 if (!params_.set(session_, *param, value, journal_.step(), dragging_))
+                   given.refuse(param->name + " = " + value + ": " + params_.refusal(param->name));
+               },
+               lacks});
+  actions.add(
+      {"undo_param", "", [this](const ActionArguments&) { params_.undo(session_, journal_.step()); }});
+  actions.add({"rerun_with", "{NAME = value}", [this](const ActionArguments& given) {
+                 for (const auto& [name, value] : given.fields(0, "parameters"))
+                   options_.set[name] = field_as_text(value);
+                 restart();
+               }});
 }
 
 void RunActions::update() {
@@ -44,7 +116,9 @@ void RunActions::update() {
   texts_.go_to(journal_.pause_place());
 }
 
-void RunActions::open(const std::string& path) {
+void RunActions::open(const std::string& path) { shell_.actions().act("open", {path}); }
+
+void RunActions::take_script(const std::string& path) {
   const bool untitled = texts_.documents().with_title(path) != nullptr;
   if (!untitled) texts_.show(path);
   if (path != script_) {
@@ -57,7 +131,9 @@ void RunActions::open(const std::string& path) {
   if (!untitled) shell_.settings().remember(path);
 }
 
-void RunActions::open_run(const std::string& folder) {
+void RunActions::open_run(const std::string& folder) { shell_.actions().act("open_run", {folder}); }
+
+void RunActions::take_run(const std::string& folder) {
   const std::string path = full_path(folder);
   if (sweep::is_sweep(path)) return open_sweep(path);
   curves_.show(path, true);
@@ -85,7 +161,7 @@ void RunActions::open_sweep(const std::string& folder) {
 }
 
 void RunActions::run() {
-  shown_.go_live();
+  shown_.follow_run();
   // A run that is on its way to a pause, as after a single step or a reload, does not pause then.
   if (journal_.active())
     session_.resume();
@@ -123,7 +199,7 @@ void RunActions::begin_awaited() {
   if (awaited_ == Awaited::nothing) return;
   if (awaited_ != Awaited::reload) return begin_run();
   awaited_ = Awaited::nothing;
-  shown_.go_live();
+  shown_.follow_run();
   texts_.forget_sources();
   texts_.remember_run_lines();
   session_.reload();
@@ -166,7 +242,7 @@ void RunActions::begin_run() {
   journal_.restart();
   texts_.forget_sources();
   texts_.remember_run_lines();
-  shown_.go_live();
+  shown_.follow_run();
   cleared_();
   shell_.write(ConsoleLine::Kind::note, "run " + short_path(script_) + "\n");
   options_of_run_ = once ? once->options : options_;
@@ -190,12 +266,11 @@ void RunActions::begin_run() {
 }
 
 void RunActions::rerun_with(const std::map<std::string, std::string>& values) {
-  for (const auto& [name, value] : values) options_.set[name] = value;
-  restart();
+  shell_.actions().act("rerun_with", {ActionFields(values.begin(), values.end())});
 }
 
 void RunActions::pause_or_resume() {
-  shown_.go_live();
+  shown_.follow_run();
   if (journal_.state() == SessionState::paused)
     session_.resume();
   else if (journal_.state() == SessionState::running)
@@ -203,7 +278,7 @@ void RunActions::pause_or_resume() {
 }
 
 void RunActions::step() {
-  shown_.go_live();
+  shown_.follow_run();
   if (journal_.state() == SessionState::paused) {
     session_.step();
   } else if (journal_.state() == SessionState::running) {
@@ -230,21 +305,20 @@ void RunActions::stop() {
     session_.stop();
 }
 
-void RunActions::evaluate(const std::string& code) {
-  shell_.write(ConsoleLine::Kind::command, code + "\n");
-  session_.eval(code);
-}
+void RunActions::evaluate(const std::string& code) { shell_.actions().act("eval", {code}); }
 
-void RunActions::set_seed(uint64_t seed) {
-  new_seed_ = false;
-  options_.seed = seed;
-}
+void RunActions::set_seed(uint64_t seed) { shell_.actions().act("set_seed", {std::to_string(seed)}, true); }
 
 void RunActions::set_param(const ParamInfo& param, const std::string& value, bool part_of_drag) {
   const bool goes_on = params_.drag() && params_.drag()->name == param.name;
   if (!part_of_drag || !goes_on) tell_drag_end();
-  if (params_.set(session_, param, value, journal_.step(), part_of_drag) && part_of_drag && !goes_on)
-    journal_.begin_drag(param.name);
+  dragging_ = part_of_drag;
+  try {
+    shell_.actions().perform("set_param", {param.name, as_value(param, value)}, goes_on);
+    if (part_of_drag && !goes_on) journal_.begin_drag(param.name);
+  } catch (const Error&) {  // the panel shows the refusal
+  }
+  dragging_ = false;
 }
 
 void RunActions::end_param_drag() {

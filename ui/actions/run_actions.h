@@ -52,7 +52,7 @@ class RunActions {
   void run_to_not_finite();
   // Saves the texts and goes on with the changed script behind the last good step of the run that has ended.
   void go_on_after_failure();
-  void dismiss_failure() { journal_.dismiss_failure(); }
+  void dismiss_failure() { shell_.actions().act("dismiss_failure"); }
   // Arguments, parameters, device, seed and steps of the next run, as in a window that is gone.
   void restore_options(const RunOptions&);
   // Goes on with a run whose window is gone, from the newest checkpoint in its folder.
@@ -70,19 +70,25 @@ class RunActions {
   void evaluate(const std::string& code);            // as a line of the console
 
   const RunOptions& options() const { return options_; }  // of the next run
-  void set_device(const std::string& device) { options_.device = device; }
-  void set_arguments(std::vector<std::string> arguments) { options_.arguments = std::move(arguments); }
+  void set_device(const std::string& device) { shell_.actions().act("set_device", {device}); }
+  void set_arguments(const std::vector<std::string>& arguments) {
+    shell_.actions().act("set_arguments", {arguments}, true);
+  }
   void set_seed(uint64_t seed);
   bool new_seed() const { return new_seed_; }  // each run draws its own seed
-  void set_new_seed(bool on) { new_seed_ = on; }
+  void set_new_seed(bool on) { shell_.actions().act("set_new_seed", {on}); }
 
   const ParamDesk& params() const { return params_; }
   void update_params(const std::vector<ParamInfo>& infos) { params_.update(infos); }  // once a frame
   void set_param(const ParamInfo&, const std::string& value, bool part_of_drag = false);
   void end_param_drag();
-  void undo_param() { params_.undo(session_, journal_.step()); }
+  void undo_param() { shell_.actions().act("undo_param"); }
 
  private:
+  void add_actions();
+  void add_param_actions();
+  void take_script(const std::string& path);
+  void take_run(const std::string& folder);
   void open_sweep(const std::string& folder);
   enum class Awaited { nothing, run, paused_run, reload };
   // A run that begins with options of its own, such as a repeat of the last one.
@@ -106,6 +112,7 @@ class RunActions {
   RunOptions options_, options_of_run_;
   const std::function<void()> cleared_;
   bool new_seed_ = false;
+  bool dragging_ = false;        // while set_param() is called for a part of a drag
   uint64_t nan_breakpoint_ = 0;  // of run_to_not_finite(), until it is met or the run has ended
   std::optional<Once> once_;     // while modified texts are saved
   ParamDesk params_;

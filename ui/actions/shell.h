@@ -1,13 +1,14 @@
 #pragma once
-// What surrounds the panels: the settings with the panel layout, the commands and their keys, notices, lines
-// for the console, the description of the frame, work for the disk, and screenshots. Owns all of them except
-// the console, which is part of the journal. Drawing thread only.
+// What surrounds the panels: the settings with the panel layout, the actions and their record, the commands
+// and their keys, notices, lines for the console, the description of the frame, work for the disk, and
+// screenshots. Owns all of them except the console, which is part of the journal. Drawing thread only.
 #include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "ui/actions/actions.h"
 #include "ui/actions/commands.h"
 #include "ui/actions/settings.h"
 #include "ui/base/description.h"
@@ -24,7 +25,7 @@ class Shell {
                                          std::function<void(const std::string&)> done)>;
 
   // `journal` outlives the shell. `wake` requests a frame; it is called on any thread.
-  Shell(Journal& journal, std::function<void()> wake) : journal_(journal), errands_(std::move(wake)) {}
+  Shell(Journal& journal, std::function<void()> wake);
 
   // Tells the panels about finished errands. Once a frame. True: there was one.
   bool update() { return errands_.update(); }
@@ -32,13 +33,17 @@ class Shell {
   Settings& settings() { return settings_; }
   const Settings& settings() const { return settings_; }
   void use_layout(const std::string& name, const PanelLayout& layout);
-  void keep_layout(const std::string& name);  // saves the current layout as one of the user's own
+  void keep_layout(const std::string& name) {
+    actions_.act("keep_layout", {name});
+  }  // saves the current layout as one of the user's own
   void show_panel(const std::string& title) { settings_.layout.show(title); }  // in front, with the focus
   // In front of its region, unless `beside` is there.
   void raise_panel(const std::string& title, const std::string& beside) {
     settings_.layout.raise(title, beside);
   }
 
+  Actions& actions() { return actions_; }
+  const Actions& actions() const { return actions_; }
   Commands& commands() { return commands_; }
   const Commands& commands() const { return commands_; }
   Description& description() { return description_; }
@@ -50,7 +55,7 @@ class Shell {
 
   // Appends to the console.
   void write(ConsoleLine::Kind kind, std::string_view text) { journal_.write(kind, text); }
-  void clear_console() { journal_.clear_console(); }
+  void clear_console() { actions_.act("clear_console"); }
   // A sentence above the panels, with a button that does something about it if there is a label.
   struct Notice {
     std::string sentence, label, help;
@@ -76,7 +81,8 @@ class Shell {
  private:
   Journal& journal_;
   Settings settings_;
-  Commands commands_;
+  Actions actions_;
+  Commands commands_{actions_};
   Description description_;
   std::string state_folder_, help_query_;
   std::vector<Notice> notices_;

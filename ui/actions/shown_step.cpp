@@ -7,6 +7,38 @@
 
 namespace lunagrad {
 
+ShownStep::ShownStep(Session& session, const TapeModel& tape, const Journal& journal, Actions& actions)
+    : session_(session), tape_(tape), journal_(journal), actions_(actions) {
+  const auto kept = [this](const ActionArguments& given) {
+    const int64_t step = given.whole(0, "step", 0);
+    return std::any_of(history_.steps.begin(), history_.steps.end(),
+                       [step](const KeptStep& one) { return one.step == step; });
+  };
+  const auto lacks = [this, kept](const ActionArguments& given) -> std::string {
+    if (kept(given)) return "";
+    const auto& steps = history_.steps;
+    return "step " + std::to_string(given.whole(0, "step", 0)) + " is not kept: " +
+           (steps.empty()
+                ? std::string("no step is")
+                : "kept are " + std::to_string(steps.size()) + " from " + std::to_string(steps.front().step) +
+                      " to " + std::to_string(steps.back().step));
+  };
+  actions_.add({"show_step", "step",
+                [this, kept, lacks](const ActionArguments& given) {
+                  if (!kept(given)) given.refuse(lacks(given));
+                  standing_ = given.whole(0, "step", 0);
+                },
+                lacks});
+  actions_.add({"show_live", "", [this](const ActionArguments&) { standing_.reset(); }});
+  actions_.add({"set_memory_budget", "bytes", [this](const ActionArguments& given) {
+                  memory_budget_ = size_t(given.whole(0, "bytes", 0));
+                }});
+}
+
+void ShownStep::go_live() {
+  if (!live()) actions_.act("show_live");
+}
+
 void ShownStep::update() {
   const size_t left = memory_budget_ - std::min(memory_budget_, Texture::bytes_in_use());
   if (left != history_budget_) session_.set_history_budget(history_budget_ = left);
@@ -33,7 +65,7 @@ void ShownStep::stand_on(int64_t step) {
   const auto nearest =
       std::min_element(steps.begin(), steps.end(),
                        [&](const KeptStep& a, const KeptStep& b) { return distance(a) < distance(b); });
-  standing_ = nearest->step;
+  if (standing_ != nearest->step) actions_.act("show_step", {double(nearest->step)}, true);
 }
 
 void ShownStep::move(int by) {
@@ -43,7 +75,7 @@ void ShownStep::move(int by) {
   if (by < 0) {
     const auto before =
         std::find_if(steps.rbegin(), steps.rend(), [from](const KeptStep& kept) { return kept.step < from; });
-    if (before != steps.rend()) standing_ = before->step;
+    if (before != steps.rend()) stand_on(before->step);
     return;
   }
   if (live()) return;
@@ -52,7 +84,7 @@ void ShownStep::move(int by) {
   if (after == steps.end() || after->step == steps.back().step)
     go_live();
   else
-    standing_ = after->step;
+    stand_on(after->step);
 }
 
 }  // namespace lunagrad

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "script/session.h"
+#include "ui/actions/actions.h"
 #include "ui/runs/journal.h"
 #include "ui/tape/model.h"
 
@@ -14,8 +15,7 @@ namespace lunagrad {
 class ShownStep {
  public:
   // All references outlive this object.
-  ShownStep(Session& session, const TapeModel& tape, const Journal& journal)
-      : session_(session), tape_(tape), journal_(journal) {}
+  ShownStep(Session& session, const TapeModel& tape, const Journal& journal, Actions& actions);
 
   // Reads the list of kept steps and gives them the memory that textures leave. Once a frame.
   void update();
@@ -30,17 +30,19 @@ class ShownStep {
 
   void stand_on(int64_t step);  // the kept step nearest to `step`
   void move(int by);  // to the next kept step (1) or the previous one (-1); past the last one it goes live
-  void go_live() { standing_.reset(); }
+  void go_live();
+  void follow_run() { standing_.reset(); }  // the same as a part of another action
 
   // Bytes that kept steps and textures may take together, and that they take now.
   size_t memory_budget() const { return memory_budget_; }
-  void set_memory_budget(size_t bytes) { memory_budget_ = bytes; }
+  void set_memory_budget(size_t bytes) { actions_.act("set_memory_budget", {double(bytes)}, true); }
   size_t memory_held() const;
 
  private:
   Session& session_;
   const TapeModel& tape_;
   const Journal& journal_;
+  Actions& actions_;
   std::optional<int64_t> standing_;  // the kept step that is shown instead of the latest one
   History history_;
   size_t memory_budget_ = kHistoryBudget;

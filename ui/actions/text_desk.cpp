@@ -8,6 +8,30 @@
 
 namespace lunagrad {
 
+TextDesk::TextDesk(Session& session, const Journal& journal, Shell& shell, const std::function<void()>& wake)
+    : session_(session), journal_(journal), shell_(shell), documents_({}, wake), syntax_(wake) {
+  shell_.actions().add({"set_text", "file, text", [this](const ActionArguments& given) {
+                          set_text(given.text(0, "file"), given.text(1, "text"));
+                        }});
+  shell_.actions().add(
+      {"set_hot_reload", "on", [this](const ActionArguments& given) { hot_reload_ = given.flag(0, "on"); }});
+}
+
+// As if the user had written and saved it. Error if the file cannot be read.
+void TextDesk::set_text(const std::string& file, const std::string& text) {
+  Document* document = documents_.with_title(file);
+  if (!document || !document->path.empty())
+    document = stamp_of(file).exists() ? &documents_.open(file) : &documents_.create(file);
+  document->buffer.reload(text);
+  documents_.activate(*document);
+  if (!document->path.empty()) save(*document);
+}
+
+// What was typed is an action when it is saved or run.
+void TextDesk::note_text(const Document& document, const std::string& file) {
+  if (document.modified()) shell_.actions().note("set_text", {file, document.buffer.content()});
+}
+
 void TextDesk::update() {
   std::vector<std::string> changed;
   documents_.update(journal_.active() ? session_.files() : std::vector<std::string>(), changed);
@@ -61,7 +85,13 @@ void TextDesk::remember_run_lines() {
       document.run_lines = lines_of(document.buffer);
 }
 
+void TextDesk::save_as(Document& document, const std::string& path, Documents::Saved saved) {
+  shell_.actions().note("set_text", {path, document.buffer.content()});
+  documents_.save_as(document, path, std::move(saved));
+}
+
 void TextDesk::save(Document& document, std::function<void()> saved) {
+  note_text(document, document.path);
   const auto done = [this, id = document.id, saved = std::move(saved)](const std::string& error) {
     Document* text = documents_.with_id(id);
     if (!error.empty()) {
@@ -135,6 +165,7 @@ bool TextDesk::save_before_run(std::function<void()> failed, std::function<void(
   };
   for (size_t i = 0; i < documents_.count(); ++i) {
     Document& document = documents_[i];
+    if (document.path.empty()) note_text(document, document.title);
     if (document.path.empty() || !document.modified()) continue;
     if (is_undecided(document)) {
       shell_.write(
@@ -143,6 +174,7 @@ bool TextDesk::save_before_run(std::function<void()> failed, std::function<void(
               " is not saved: choose in the editor which version to keep. The version on disk runs.\n");
       continue;
     }
+    note_text(document, document.path);
     ++saving_;
     try {
       documents_.save(document, [done, id = document.id](const std::string& error) { done(id, error); });

@@ -20,8 +20,7 @@ namespace lunagrad {
 class TextDesk {
  public:
   // The references outlive this object. `wake` requests a frame; it is called on any thread.
-  TextDesk(Session& session, const Journal& journal, Shell& shell, const std::function<void()>& wake)
-      : session_(session), journal_(journal), shell_(shell), documents_({}, wake), syntax_(wake) {}
+  TextDesk(Session& session, const Journal& journal, Shell& shell, const std::function<void()>& wake);
 
   // Notices files that changed on the disk, and keeps unsaved text. Once a frame.
   void update();
@@ -41,6 +40,8 @@ class TextDesk {
   // Saves the document, hands it to the run when hot_reload() is on and the run uses it, then calls `saved`.
   // A failure is reported in the console.
   void save(Document&, std::function<void()> saved = {});
+  // Writes the document to another file. Throws and reports as Documents::save_as.
+  void save_as(Document&, const std::string& path, Documents::Saved);
   // Saves all modified documents that have a file. True: nothing is being saved now. Otherwise `all_saved` is
   // called when the last one is finished; before that `failed`, for each that could not be saved.
   bool save_before_run(std::function<void()> failed, std::function<void()> all_saved);
@@ -49,7 +50,7 @@ class TextDesk {
   bool keep_all();
 
   bool hot_reload() const { return hot_reload_; }
-  void set_hot_reload(bool on) { hot_reload_ = on; }
+  void set_hot_reload(bool on) { shell_.actions().act("set_hot_reload", {on}); }
 
   // Line `place.line` of the file as it was when the run began, without its indent; "" if it cannot be read.
   const std::string& source_line(const SourcePlace&);
@@ -57,6 +58,8 @@ class TextDesk {
   void remember_run_lines();                   // the documents as they are now are what runs
 
  private:
+  void set_text(const std::string& file, const std::string& text);
+  void note_text(const Document&, const std::string& file);
   static std::vector<std::string> lines_of(const TextBuffer&);
   static bool is_undecided(const Document&);
   void reload_if_run(const std::string& path);

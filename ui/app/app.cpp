@@ -77,10 +77,7 @@ App::App(Start start)
                               preset_layout(bench_.settings().preset, regions_.places()));
     bench_.shell().settings().layout.focused = "Console";
   }
-  if (!start.options.drive.empty()) {
-    drive_ = std::make_unique<Drive>(start.options.drive, start.options.drive_arguments, window_);
-    bench_.description().enable();
-  }
+  if (!start.options.drive.empty()) bench_.description().enable();
   bench_.shell().set_take_picture(
       [this](const std::string& path, ImVec2 min, ImVec2 max, std::function<void(const std::string&)> done) {
         const ImVec2 scale = ImGui::GetIO().DisplayFramebufferScale;
@@ -99,6 +96,14 @@ App::App(Start start)
   for (const std::string& key : bench_.commands().rebind(bench_.settings().keys))
     bench_.shell().notice(settings_file(bench_.shell().state_folder()) + ": there is no key " + key);
 
+  if (!start.options.drive.empty())
+    drive_ = std::make_unique<Drive>(start.options.drive, start.options.drive_arguments, window_, bench_);
+  open_at_start(start);
+}
+
+// What the window opens by itself is no action of the user.
+void App::open_at_start(const Start& start) {
+  const Actions::Quiet quiet(bench_.actions());
   bench_.texts().open_kept(bench_.script());
   std::string script = start.options.script;
   if (const auto& crashed = marker_.crashed()) {
@@ -349,7 +354,7 @@ void App::handle_keys() {
     const Command* command =
         bench_.commands().meant(chord, regions_.focused(bench_.settings().layout), typing);
     if (command && bench_.commands().enabled(*command)) {
-      if (command->repeats || key_pressed(key, false)) command->run();
+      if (command->repeats || key_pressed(key, false)) bench_.commands().run(*command);
       return;
     }
   }

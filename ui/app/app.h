@@ -56,6 +56,7 @@ class App {
   };
   static Start prepare(Options);
   explicit App(Start);
+  void open_at_start(const Start&);
 
   double frame_interval(bool dirty) const;
   void draw_frame();

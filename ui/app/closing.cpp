@@ -66,7 +66,7 @@ bool Closing::draw(Workbench& bench) {
     if (choice("Stop with a checkpoint", "closing.stop",
                "Finishes the step, saves a checkpoint and closes the window. lunagrad run --resume continues "
                "from there.")) {
-      bench.control().stop();
+      bench.commands().run("Stop");
       state_ = State::stopping;
     }
   }

@@ -11,13 +11,14 @@ namespace lunagrad {
 void App::add_commands() {
   add_run_commands();
   add_layout_commands();
+  regions_.add_actions(bench_);
   Commands& commands = bench_.commands();
-  commands.add({"Window: all commands", "Ctrl+Shift+P", "Finds any command by a few letters.",
-                [this] { palette_.open_commands(); }});
-  commands.add({"Script: open", "Ctrl+P", "Opens a recent script, one nearby, or an example.",
-                [this] { palette_.open_scripts(bench_); }});
-  commands.add({"Window: keyboard shortcuts", "Ctrl+F1", "Lists all commands with their keys.",
-                [this] { key_sheet_.open(); }});
+  commands.add_composed({"Window: all commands", "Ctrl+Shift+P", "Finds any command by a few letters.",
+                         [this] { palette_.open_commands(); }});
+  commands.add_composed({"Script: open", "Ctrl+P", "Opens a recent script, one nearby, or an example.",
+                         [this] { palette_.open_scripts(bench_); }});
+  commands.add_composed({"Window: keyboard shortcuts", "Ctrl+F1", "Lists all commands with their keys.",
+                         [this] { key_sheet_.open(); }});
   commands.add({"Window: light or dark", "", "Switches between the dark and the light theme.",
                 [] { set_theme(!theme().dark); }});
   const auto scale_by = [this](float factor) {
@@ -29,8 +30,9 @@ void App::add_commands() {
                 [scale_by] { scale_by(1 / 1.1f); }, [] { return font_scale() > 0.75f; }});
   commands.add({"Window: reset text size", "Ctrl+0", "Uses the monitor's scale again.",
                 [this] { bench_.shell().settings().scale = 0; }});
-  commands.add({"Window: close", "Ctrl+Q", "Closes the window. Asks first while a script is running.",
-                [this] { window_.set_wants_to_close(true); }});
+  commands.add_composed({"Window: close", "Ctrl+Q",
+                         "Closes the window. Asks first while a script is running.",
+                         [this] { window_.set_wants_to_close(true); }});
 }
 
 void App::add_run_commands() {
@@ -65,21 +67,22 @@ void App::add_run_commands() {
                   back ? "Selects the node that was selected before this one."
                        : "Selects the node that was selected after this one.",
                   [this, back] { bench_.tape_actions().select_again(back ? -1 : 1); }});
-  commands.add({"Deselect", "Escape", "Selects no node.", [this] { bench_.tape_actions().select(-1); }});
+  commands.add_composed(
+      {"Deselect", "Escape", "Selects no node.", [this] { bench_.tape_actions().select(-1); }});
 }
 
 void App::add_layout_commands() {
   Commands& commands = bench_.commands();
   for (const char* name : kPresets)
-    commands.add({std::string("Layout: ") + name, "", preset_help(name),
-                  [this, name] { bench_.shell().use_layout(name, preset_layout(name, regions_.places())); }});
-  commands.add({"Panel: fill the window", "Ctrl+M",
-                "Enlarges the focused panel to the whole window, or restores it.",
-                [this] {
-                  PanelLayout& layout = bench_.shell().settings().layout;
-                  layout.toggle_maximized(layout.maximized.empty() ? layout.focused : layout.maximized);
-                },
-                [this] { return bench_.settings().layout.contains(bench_.settings().layout.focused); }});
+    commands.add_composed({std::string("Layout: ") + name, "", preset_help(name),
+                           [this, name] { bench_.actions().act("layout", {std::string(name)}); }});
+  commands.add_composed(
+      {"Panel: fill the window", "Ctrl+M", "Enlarges the focused panel to the whole window, or restores it.",
+       [this] {
+         const PanelLayout& layout = bench_.settings().layout;
+         regions_.toggle_filling(bench_, layout.maximized.empty() ? layout.focused : layout.maximized);
+       },
+       [this] { return bench_.settings().layout.contains(bench_.settings().layout.focused); }});
   const auto go = [this](int by) {
     const auto order = regions_.order(bench_.settings().layout);
     if (order.empty()) return;
@@ -88,8 +91,8 @@ void App::add_layout_commands() {
     const int at = now == order.end() ? (by > 0 ? -1 : 0) : int(now - order.begin());
     regions_.focus(bench_, order[size_t((at + by + count) % count)]);
   };
-  commands.add({"Panel: next", "Ctrl+Tab", "Moves the focus to the next panel.", [go] { go(1); }});
-  commands.add(
+  commands.add_composed({"Panel: next", "Ctrl+Tab", "Moves the focus to the next panel.", [go] { go(1); }});
+  commands.add_composed(
       {"Panel: previous", "Ctrl+Shift+Tab", "Moves the focus to the previous panel.", [go] { go(-1); }});
   // By position on the screen; by name in the palette.
   for (int number = 1; number <= 9; ++number) {
@@ -97,14 +100,14 @@ void App::add_layout_commands() {
       const auto order = regions_.order(bench_.settings().layout);
       return size_t(number) <= order.size() ? order[size_t(number) - 1] : std::string();
     };
-    commands.add({"Panel: number " + std::to_string(number), "Ctrl+" + std::to_string(number),
-                  "Focuses the panel with this number.", [this, nth] { regions_.focus(bench_, nth()); },
-                  [nth] { return !nth().empty(); }});
+    commands.add_composed({"Panel: number " + std::to_string(number), "Ctrl+" + std::to_string(number),
+                           "Focuses the panel with this number.",
+                           [this, nth] { regions_.focus(bench_, nth()); }, [nth] { return !nth().empty(); }});
   }
   for (const auto& panel : panels_) {
     const std::string title = panel->title();
-    commands.add({"Panel: " + title, "", "Shows and focuses this panel.",
-                  [this, title] { regions_.focus(bench_, title); }});
+    commands.add_composed({"Panel: " + title, "", "Shows and focuses this panel.",
+                           [this, title] { regions_.focus(bench_, title); }});
   }
 }
 

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "runtime/error.h"
+#include "ui/app/drive_actions.h"
 #include "ui/app/drive_keys.h"
 #include "ui/window/input.h"
 #include "ui/window/theme.h"
@@ -66,8 +67,9 @@ void hold(const KeyPress& press, bool down) { play_modifiers(press.ctrl, press.s
 
 }  // namespace
 
-Drive::Drive(const std::string& path, const std::vector<std::string>& arguments, Window& window)
-    : window_(window), script_(path, arguments, functions()) {}
+Drive::Drive(const std::string& path, const std::vector<std::string>& arguments, Window& window,
+             Workbench& bench)
+    : window_(window), bench_(bench), script_(path, arguments, functions()) {}
 
 void Drive::inject() {
   if (!steps_.empty()) {
@@ -100,6 +102,7 @@ Functions Drive::functions() {
   add_checks(all);
   add_input(all);
   add_window(all);
+  add_action_functions(all, bench_);
   return all;
 }
 

@@ -12,6 +12,8 @@
 //   texts(NAME) -> list of texts  rect(NAME, TEXT) -> x, y, width, height
 //   frame_time() -> ms of CPU time for building the last frame, without the driver's drawing
 //   memory("resident" or "heap") -> bytes of the process, or bytes in use in malloc's heap
+//   every action of the window (ui/actions/actions.h), as ui.set_param("lr", 0.01), when it is possible
+//   reach{state =, step =, pauses =, ended =}  until the run is as far as it was when a line was recorded
 //   real_input()                  uses the display's mouse and keyboard from here on
 // A failure is a Lua error that says what is shown instead. arg[1…] are the drive's arguments. Drawing thread
 // only.
@@ -27,12 +29,14 @@
 #include "script/lua/drive_script.h"
 #include "ui/base/description.h"
 #include "ui/window/window.h"
+#include "ui/workbench/workbench.h"
 
 namespace lunagrad {
 
 class Drive {
  public:
-  Drive(const std::string& path, const std::vector<std::string>& arguments, Window&);  // as DriveScript
+  // As DriveScript. All actions have been added.
+  Drive(const std::string& path, const std::vector<std::string>& arguments, Window&, Workbench&);
   void inject();                         // between the backend's new frame and Dear ImGui's
   bool after_frame(const Description&);  // true: the drive has ended
   // Minimum duration of a frame: 0 while input is played.
@@ -63,6 +67,7 @@ class Drive {
   Poll played() const;  // done when all steps are
 
   Window& window_;
+  Workbench& bench_;
   const Description* shown_ = nullptr;       // during after_frame
   std::deque<std::function<void()>> steps_;  // one per frame
   ImVec2 mouse_{-1000, -1000};

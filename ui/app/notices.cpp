@@ -69,7 +69,7 @@ void Notices::draw_failure(Workbench& bench, float width) {
   if (item == "failure.line")
     bench.texts().go_to(SourcePlace(failure->place));
   else if (item == "failure.go_on")
-    bench.control().go_on_after_failure();
+    bench.commands().run("Go on from the last good step");
   else
     bench.control().dismiss_failure();
 }

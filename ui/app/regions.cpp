@@ -1,7 +1,9 @@
 #include "ui/app/regions.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
+#include <iterator>
 
 #include "ui/window/theme.h"
 
@@ -9,6 +11,11 @@ namespace lunagrad {
 namespace {
 
 constexpr ImGuiWindowFlags kStill = ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse;
+
+bool same_letters(const std::string& a, const std::string& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
+}
 
 float tab_width(const char* title) {
   return ImGui::CalcTextSize(title).x + 2 * ImGui::GetStyle().FramePadding.x;
@@ -42,10 +49,74 @@ std::vector<std::string> Regions::order(const PanelLayout& layout) const {
   return titles;
 }
 
+// The presets and the user's own layouts; panels by their titles, regions by their names.
+void Regions::add_actions(Workbench& bench) {
+  const auto known = [this](const ActionArguments& given) -> const std::string& {
+    const std::string& title = given.text(0, "title");
+    std::string all;
+    for (const auto& panel : panels_) all += (all.empty() ? "" : ", ") + std::string(panel->title());
+    if (!find(title)) given.refuse("there is no panel \"" + title + "\"; there are " + all);
+    return title;
+  };
+  Actions& actions = bench.actions();
+  actions.add({"show_panel", "title", [this, &bench, known](const ActionArguments& given) {
+                 const std::string& title = known(given);
+                 bench.shell().show_panel(title);
+                 only_ = focus_next_ = title;
+               }});
+  actions.add({"fill_window", "title", [&bench, known](const ActionArguments& given) {
+                 PanelLayout& layout = bench.shell().settings().layout;
+                 if (layout.maximized != known(given)) layout.toggle_maximized(known(given));
+               }});
+  actions.add({"restore_panel", "",
+               [&bench](const ActionArguments&) { bench.shell().settings().layout.maximized.clear(); }});
+  actions.add({"move_panel", "title, region, place", [&bench, known](const ActionArguments& given) {
+                 const std::string& title = known(given);
+                 const std::string& name = given.text(1, "region");
+                 const auto region = std::find(std::begin(kRegionNames), std::end(kRegionNames), name);
+                 if (region == std::end(kRegionNames)) {
+                   std::string all;
+                   for (const char* one : kRegionNames) all += (all.empty() ? "" : ", ") + std::string(one);
+                   given.refuse("there is no region \"" + name + "\"; there are " + all);
+                 }
+                 PanelLayout& layout = bench.shell().settings().layout;
+                 layout.move(title, Region(region - std::begin(kRegionNames)),
+                             given.has(2) ? size_t(given.whole(2, "place", 1)) - 1 : size_t(-1));
+                 layout.maximized.clear();
+               }});
+  actions.add({"layout", "name", [this, &bench](const ActionArguments& given) {
+                 const std::string& name = given.text(0, "name");
+                 const auto& own = bench.settings().presets;
+                 if (const auto found = own.find(name); found != own.end())
+                   return bench.shell().use_layout(name, PanelLayout(found->second));
+                 std::string all;
+                 for (const char* preset : kPresets) {
+                   if (same_letters(name, preset))
+                     return bench.shell().use_layout(name, preset_layout(name, places()));
+                   all += (all.empty() ? "" : ", ") + std::string(preset);
+                 }
+                 for (const auto& [kept, layout] : own) all += ", " + kept;
+                 given.refuse("there is no layout \"" + name + "\"; there are " + all);
+               }});
+}
+
 void Regions::focus(Workbench& bench, const std::string& title) {
-  if (!find(title)) return;
-  bench.shell().show_panel(title);
-  only_ = focus_next_ = title;
+  if (find(title)) bench.actions().act("show_panel", {title});
+}
+
+void Regions::toggle_filling(Workbench& bench, const std::string& title) {
+  if (bench.settings().layout.maximized == title)
+    bench.actions().act("restore_panel");
+  else
+    bench.actions().act("fill_window", {title});
+}
+
+void Regions::move(Workbench& bench, const std::string& title, Region region, size_t before) {
+  const std::string name = kRegionNames[size_t(region)];
+  if (before == size_t(-1))
+    bench.actions().act("move_panel", {title, name});
+  else
+    bench.actions().act("move_panel", {title, name, double(before + 1)});
 }
 
 void Regions::splitter(Workbench& bench, const char* id, Rect rect, bool vertical, float& share,
@@ -80,14 +151,12 @@ void Regions::tab_menu(Workbench& bench, Panel& panel) {
   const bool filling = layout.maximized == title;
   if (item(filling ? "Back to its region" : "Fill the window",
            bench.commands().key_of("Panel: fill the window").c_str(), true))
-    layout.toggle_maximized(title);
+    toggle_filling(bench, title);
   ImGui::Separator();
   for (size_t region = 0; region < kRegions; ++region)
     if (item(std::string("Move to the ") + kRegionNames[region], nullptr,
-             layout.region_of(title) != Region(region))) {
-      layout.move(title, Region(region));
-      layout.maximized.clear();
-    }
+             layout.region_of(title) != Region(region)))
+      move(bench, title, Region(region));
   ImGui::EndPopup();
 }
 
@@ -110,7 +179,7 @@ void Regions::draw_tab(Workbench& bench, Panel& panel, std::string& front) {
     ImGui::GetWindowDrawList()->AddRectFilled({min.x + em(0.3f), max.y - 2}, {max.x - em(0.3f), max.y},
                                               focused ? theme().accent : theme().faint);
   if (ImGui::IsItemHovered() && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left))
-    layout.toggle_maximized(title);
+    toggle_filling(bench, title);
   if (ImGui::IsItemActive() && ImGui::IsMouseDragging(ImGuiMouseButton_Left, em(0.8f))) dragged_ = title;
   if (dragged_.empty())
     explain(
@@ -191,7 +260,7 @@ void Regions::draw_region(Workbench& bench, const char* id, const std::vector<Pa
   draw_tabs(bench, panels, front, room);
   if (filling && panels.size() == 1) {
     ImGui::SameLine(0, em(0.2f));
-    if (ImGui::Button("Back")) bench.shell().settings().layout.maximized.clear();
+    if (ImGui::Button("Back")) bench.actions().act("restore_panel");
     bench.description().add_last("panel.back", "");
     explain("Restores the panel to its region.");
   }
@@ -265,7 +334,7 @@ void Regions::draw_drag(Workbench& bench, Rect body, const std::array<Rect, kReg
   list->AddText(at, theme().text, label.c_str());
   if (ImGui::IsMouseDown(ImGuiMouseButton_Left)) return;
   if (valid) {
-    layout.move(dragged_, Region(target), before);
+    move(bench, dragged_, Region(target), before);
     focus(bench, dragged_);
   }
   dragged_.clear();

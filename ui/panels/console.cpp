@@ -1,5 +1,6 @@
 // Console: the output of the script, errors in their colour with links to their lines, and a prompt for Lua
-// that the session evaluates at its next safe point, also while the script runs.
+// that the session evaluates at its next safe point, also while the script runs. Its second tab lists what
+// the user did in the window.
 #include <algorithm>
 #include <filesystem>
 #include <mutex>
@@ -10,6 +11,7 @@
 #include "runtime/io/atomic_file.h"
 #include "script/meta/explain.h"
 #include "ui/base/disk_thread.h"
+#include "ui/panels/action_list.h"
 #include "ui/runs/console_lines.h"
 #include "ui/text/log_view.h"
 #include "ui/text/prompt.h"
@@ -31,7 +33,26 @@ class ConsolePanel final : public Panel {
   const char* title() const override { return "Console"; }
   Region region() const override { return Region::lower_left; }
 
+  void add_commands(Workbench& bench) override {
+    const auto show = [this, &bench](bool actions) {
+      bench.actions().act("show_panel", {std::string(title())});
+      bench.actions().act("show_actions", {actions});
+    };
+    bench.actions().add({"show_actions", "on",
+                         [this](const ActionArguments& given) { shows_actions_ = given.flag(0, "on"); }});
+    bench.commands().add_composed({"Console: actions", "",
+                                   "Shows what was done in the window, as lines of Lua.",
+                                   [show] { show(true); }});
+    bench.commands().add_composed(
+        {"Console: output", "", "Shows the output of the script.", [show] { show(false); }});
+  }
+
   void draw_tools(Workbench& bench) override {
+    draw_tab(bench, "Output", false, "Output and errors of the script.");
+    ImGui::SameLine(0, em(0.2f));
+    draw_tab(bench, "Actions", true, "What was done in the window, as lines of Lua that do it again.");
+    ImGui::SameLine();
+    if (shows_actions_) return actions_.draw_tools(bench);
     ImGui::SetNextItemWidth(em(7));
     ImGui::InputTextWithHint("##filter", "filter", filter_, sizeof filter_);
     bench.description().add_last("console.filter", filter_);
@@ -55,6 +76,7 @@ class ConsolePanel final : public Panel {
   }
 
   void draw(Workbench& bench) override {
+    if (shows_actions_) return actions_.draw(bench);
     const Journal& journal = bench.journal();
     if (!std::exchange(began_, true)) read_history(bench.shell().state_folder());
     lines_.set_filter(filter_, kinds_);
@@ -79,6 +101,14 @@ class ConsolePanel final : public Panel {
   }
 
  private:
+  void draw_tab(Workbench& bench, const char* label, bool actions, const char* help) {
+    if (tool_button(label, shows_actions_ == actions) && shows_actions_ != actions)
+      bench.actions().act("show_actions", {actions});
+    bench.description().add_last("console.tab",
+                                 std::string(label) + (shows_actions_ == actions ? " shown" : ""));
+    explain(help);
+  }
+
   static ImU32 color(Kind kind) {
     switch (kind) {
       case Kind::warning:
@@ -277,7 +307,8 @@ class ConsolePanel final : public Panel {
     std::vector<std::string> names;
   };
 
-  bool began_ = false;
+  bool began_ = false, shows_actions_ = false;
+  ActionList actions_;
   std::string file_;  // of the history, "" for none
   LogView view_;
   ConsoleLines lines_;

@@ -1,9 +1,12 @@
 // Curves: everything that was logged by the current run and by the runs chosen in Runs, one chart per kind of
 // metric, over a common axis of steps, seconds or samples.
 #include <algorithm>
+#include <cctype>
 #include <cstring>
 #include <map>
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include "runtime/io/atomic_file.h"
 #include "ui/curves/chart_export.h"
@@ -42,6 +45,13 @@ class CurvesPanel final : public Panel {
   Region region() const override { return Region::upper_left; }
 
   void add_commands(Workbench& bench) override {
+    bench.actions().add({"export_curves", "path, chart", [this, &bench](const ActionArguments& given) {
+                           const std::string& path = given.text(0, "path");
+                           if (!path.ends_with(".csv") && !path.ends_with(".svg") && !path.ends_with(".png"))
+                             given.refuse("path must end in .csv, .svg or .png, got \"" + path + '"');
+                           wanted_ = Export{path, given.has(1) ? given.text(1, "chart") : kAll};
+                           bench.shell().show_panel(title());
+                         }});
     bench.commands().add(
         {"Curves: show everything", "F", "All steps and all values.", [this] { fit(); }, {}, title()});
     bench.commands().add({"Curves: scale of x",
@@ -91,6 +101,7 @@ class CurvesPanel final : public Panel {
       return;
     }
     draw_tools_line(bench, charts);
+    if (const auto wanted = std::exchange(wanted_, std::nullopt)) save(bench, charts, *wanted);
     draw_exported(bench);
     draw_filter_problems(bench);
     describe_problems(bench);
@@ -341,7 +352,12 @@ class CurvesPanel final : public Panel {
     bench.description().add_last("curves.export.path", path_);
     explain("File name without .csv, .svg or .png. An existing file is replaced.");
     for (const char* format : {"CSV", "SVG", "PNG"}) {
-      if (ImGui::Button(format)) save(bench, charts, format);
+      if (ImGui::Button(format)) {
+        std::string ending = format;
+        for (char& c : ending) c = char(std::tolower(c));
+        bench.actions().act("export_curves", {std::string(path_) + '.' + ending, chosen_});
+        if (ending == "png") ImGui::CloseCurrentPopup();
+      }
       bench.description().add_last("curves.export.as", format);
       explain(!std::strcmp(format, "CSV")   ? "Every point, of long runs from their folders: run, metric, "
                                               "step, time, value, smoothed. Numbers are exact."
@@ -366,22 +382,28 @@ class CurvesPanel final : public Panel {
     bench.description().add_last("curves.exported", exported_);
   }
 
-  void save(Workbench& bench, const std::vector<Chart>& charts, const std::string& format) {
+  // A file that is wanted: its path, whose ending is the format, and the chart or all.
+  struct Export {
+    std::string path, chart;
+  };
+
+  void save(Workbench& bench, const std::vector<Chart>& charts, const Export& what) {
+    const std::string& path = what.path;
     std::vector<const Chart*> wanted;
     for (const Chart& chart : charts)
-      if (chosen_ == kAll || chart.title == chosen_) wanted.push_back(&chart);
-    std::string path = std::string(path_) + (format == "CSV" ? ".csv" : format == "SVG" ? ".svg" : ".png");
-    if (format == "PNG") {
+      if (what.chart == kAll || chart.title == what.chart) wanted.push_back(&chart);
+    if (wanted.empty()) return tell(bench, "there is no chart \"" + what.chart + '"', path);
+    if (path.ends_with(".png")) {
       // One frame later, when the list of formats no longer covers the charts.
       picture_ = path;
+      pictured_ = what.chart;
       picture_in_ = 2;
-      ImGui::CloseCurrentPopup();
       return;
     }
     failed_ = false;
     exported_ = "writing " + path;
     const auto done = [this, &bench, path](const std::string& problem) { tell(bench, problem, path); };
-    if (format == "SVG") {
+    if (path.ends_with(".svg")) {
       bench.shell().errands().add([path, text = as_svg(wanted)] { write_file(path, text); }, done);
       return;
     }
@@ -414,7 +436,7 @@ class CurvesPanel final : public Panel {
   void take_picture(Workbench& bench) {
     if (picture_in_ == 0 || --picture_in_ > 0) return;
     ImVec2 min = charts_min_, max = charts_max_;
-    if (const auto chart = rects_.find(chosen_); chart != rects_.end()) {
+    if (const auto chart = rects_.find(pictured_); chart != rects_.end()) {
       min = {std::max(min.x, chart->second.first.x), std::max(min.y, chart->second.first.y)};
       max = {std::min(max.x, chart->second.second.x), std::min(max.y, chart->second.second.y)};
     }
@@ -439,7 +461,8 @@ class CurvesPanel final : public Panel {
   uint64_t revision_ = 0;
   char metric_filter_[256] = "", run_filter_[256] = "";
   char path_[1024] = "";
-  std::string chosen_ = kAll, exported_, picture_;
+  std::string chosen_ = kAll, exported_, picture_, pictured_;
+  std::optional<Export> wanted_;
   int picture_in_ = 0;
   bool failed_ = false;
   ImVec2 charts_min_{}, charts_max_{};

@@ -41,40 +41,42 @@ class EditorPanel final : public Panel {
            show();
            begin_text(bench);
          }});
-    commands.add({"Text: open", "Ctrl+O", "Opens a file by its path. Tab completes.", [this, &bench, show] {
-                    show();
-                    ask_path("Open", folder_of(bench.texts().documents().active()));
-                  }});
-    commands.add({"Text: save", "Ctrl+S", "Saves the text and, if it is running, reloads it.",
-                  [this, &bench] { save(bench, *bench.texts().documents().active()); }, has_text});
-    commands.add({"Text: save as", "Ctrl+Shift+S", "Saves the text under another name.",
-                  [this, &bench, show] {
-                    show();
-                    ask_path("Save as", bench.texts().documents().active()->path);
-                  },
-                  has_text});
+    commands.add_composed(
+        {"Text: open", "Ctrl+O", "Opens a file by its path. Tab completes.", [this, &bench, show] {
+           show();
+           ask_path("Open", folder_of(bench.texts().documents().active()));
+         }});
+    commands.add_composed({"Text: save", "Ctrl+S", "Saves the text and, if it is running, reloads it.",
+                           [this, &bench] { save(bench, *bench.texts().documents().active()); }, has_text});
+    commands.add_composed({"Text: save as", "Ctrl+Shift+S", "Saves the text under another name.",
+                           [this, &bench, show] {
+                             show();
+                             ask_path("Save as", bench.texts().documents().active()->path);
+                           },
+                           has_text});
     commands.add({"Text: close", "Ctrl+W", "Closes the text. Asks first if it has changes.",
                   [this, &bench] { close(bench, *bench.texts().documents().active()); }, has_text, title()});
-    commands.add({"Text: find", "Ctrl+F", "Plain text or a regular expression.",
-                  [this, &bench] { find(bench, false); }, has_text, title()});
-    commands.add({"Text: replace", "Ctrl+H", "Replaces one match or all.",
-                  [this, &bench] { find(bench, true); }, has_text, title()});
-    commands.add({"Text: find next", "F3", "Goes to the next match.",
-                  [this, &bench] { find_again(bench, true); }, has_text, title()});
-    commands.add({"Text: find previous", "Shift+F3", "Goes to the previous match.",
-                  [this, &bench] { find_again(bench, false); }, has_text, title()});
-    commands.add({"Text: breakpoint on the line", "F9", "Sets or removes a breakpoint on the caret's line.",
-                  [&bench] {
-                    const Document& text = *bench.texts().documents().active();
-                    bench.breakpoints().toggle(SourcePlace{text.path, int(text.buffer.caret().line) + 1});
-                  },
-                  has_text, title()});
-    commands.add({"Text: go to the definition", "F12",
-                  "Goes to where the name at the caret is defined, or to its help.",
-                  [this, &bench] { go_to_definition(bench, *bench.texts().documents().active()); }, has_text,
-                  title()});
-    commands.add({"Text: evaluate", "", "Evaluates the selection or the line in the run.",
-                  [&bench] { evaluate(bench); }, has_text, title()});
+    commands.add_composed({"Text: find", "Ctrl+F", "Plain text or a regular expression.",
+                           [this, &bench] { find(bench, false); }, has_text, title()});
+    commands.add_composed({"Text: replace", "Ctrl+H", "Replaces one match or all.",
+                           [this, &bench] { find(bench, true); }, has_text, title()});
+    commands.add_composed({"Text: find next", "F3", "Goes to the next match.",
+                           [this, &bench] { find_again(bench, true); }, has_text, title()});
+    commands.add_composed({"Text: find previous", "Shift+F3", "Goes to the previous match.",
+                           [this, &bench] { find_again(bench, false); }, has_text, title()});
+    commands.add_composed(
+        {"Text: breakpoint on the line", "F9", "Sets or removes a breakpoint on the caret's line.",
+         [&bench] {
+           const Document& text = *bench.texts().documents().active();
+           bench.breakpoints().toggle(SourcePlace{text.path, int(text.buffer.caret().line) + 1});
+         },
+         has_text, title()});
+    commands.add_composed({"Text: go to the definition", "F12",
+                           "Goes to where the name at the caret is defined, or to its help.",
+                           [this, &bench] { go_to_definition(bench, *bench.texts().documents().active()); },
+                           has_text, title()});
+    commands.add_composed({"Text: evaluate", "", "Evaluates the selection or the line in the run.",
+                           [&bench] { evaluate(bench); }, has_text, title()});
   }
 
   void draw_tools(Workbench& bench) override {
@@ -176,12 +178,12 @@ class EditorPanel final : public Panel {
         if (bench.script().empty()) bench.control().open(*path);
       } else if (document) {
         const bool is_script = document->path.empty() && bench.script() == document->title;
-        bench.texts().documents().save_as(*document, *path,
-                                          [this, &bench, path = *path, is_script](const std::string& error) {
-                                            if (!error.empty()) return path_.complain(error);
-                                            if (is_script) bench.control().open(path);
-                                            path_.close();
-                                          });
+        bench.texts().save_as(*document, *path,
+                              [this, &bench, path = *path, is_script](const std::string& error) {
+                                if (!error.empty()) return path_.complain(error);
+                                if (is_script) bench.control().open(path);
+                                path_.close();
+                              });
         views_[document->id].take_focus();
         return;
       }

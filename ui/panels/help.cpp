@@ -110,7 +110,7 @@ class HelpPanel final : public Panel {
   void buttons(Workbench& bench, const Example& example) {
     if (ImGui::Button("Run")) {
       bench.control().open(example.path);
-      bench.control().restart();
+      bench.commands().run("Clean run");
     }
     bench.description().add_last("example.run", example.name);
     explain("Runs it from the start. Some examples need a file as an argument.");

@@ -132,14 +132,13 @@ class InspectorPanel final : public Panel {
 
   void draw_actions(Workbench& bench, const NodeInfo& node) const {
     if (node.op == "leaf") return;
-    const int64_t step = bench.tape().tape()->step;
     if (action(bench, kActions[0], "inspector.check_gradient",
                "Recomputes the node in f64 and compares its gradient with finite differences. The run is not "
                "affected."))
-      bench.inspection().check_gradient(step, node.id);
+      bench.inspection().check_gradient();
     if (action(bench, kActions[1], "inspector.compare_devices",
                "Runs the node on CPU and GPU with the same inputs and shows where the results differ."))
-      bench.inspection().compare_devices(step, node.id);
+      bench.inspection().compare_devices();
     if (action(bench, kActions[2], "inspector.break_here", "Sets or removes a breakpoint on the node's line.",
                breaks(bench, node)))
       bench.breakpoints().toggle(node);

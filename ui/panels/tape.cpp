@@ -33,16 +33,18 @@ class TapePanel final : public Panel {
   Region region() const override { return Region::upper_right; }
 
   void add_commands(Workbench& bench) override {
+    export_.add_action(bench, [] { return colors(); });
     const auto there = [&bench] { return bench.tape().picture() && !bench.tape().picture()->boxes.empty(); };
     const auto add = [&](const char* name, const char* key, const char* help, std::function<void()> run,
-                         bool repeats = false) {
+                         bool repeats = false, bool composed = false) {
       bench.commands().add(
-          {std::string("Tape: ") + name, key, help, std::move(run), there, title(), repeats});
+          {std::string("Tape: ") + name, key, help, std::move(run), there, title(), repeats, composed});
     };
     add("fit", "F", "Shows the whole tape.", [this] { show_whole(); });
     add("show the end", "End", "Shows the last nodes, near the loss, at a readable size.",
         [this] { show_end(); });
-    add("search", "Ctrl+F", "Focuses the search.", [this] { focus_search_ = true; });
+    add(
+        "search", "Ctrl+F", "Focuses the search.", [this] { focus_search_ = true; }, false, true);
     add(
         "next node", "N", "Selects the node that runs next.", [this, &bench] { step(bench, 1); }, true);
     add(
@@ -54,17 +56,19 @@ class TapePanel final : public Panel {
         [this] { player_.set_backward(!player_.backward()); });
     add(
         "up", "Up", "Selects what the node reads, or the neighbour in that direction.",
-        [this, &bench] { move(bench, Direction::up); }, true);
+        [this, &bench] { move(bench, Direction::up); }, true, true);
     add(
         "down", "Down", "Selects what reads the node, or the neighbour in that direction.",
-        [this, &bench] { move(bench, Direction::down); }, true);
+        [this, &bench] { move(bench, Direction::down); }, true, true);
     add(
         "left", "Left", "Selects the neighbour on the left.",
-        [this, &bench] { move(bench, Direction::left); }, true);
+        [this, &bench] { move(bench, Direction::left); }, true, true);
     add(
         "right", "Right", "Selects the neighbour on the right.",
-        [this, &bench] { move(bench, Direction::right); }, true);
-    add("open", "Enter", "Opens the module or the node's menu.", [this, &bench] { enter(bench); });
+        [this, &bench] { move(bench, Direction::right); }, true, true);
+    add(
+        "open", "Enter", "Opens the module or the node's menu.", [this, &bench] { enter(bench); }, false,
+        true);
   }
 
   void draw_tools(Workbench& bench) override {
@@ -138,9 +142,7 @@ class TapePanel final : public Panel {
     const float threshold = was ? 0.9f : 1.1f;
     const bool sideways = chosen == "right" || (chosen != "down" && room.x > threshold * room.y);
     if (sideways == was) return;
-    FoldState state = bench.tape().folding();
-    state.sideways = sideways;
-    bench.tape_actions().fold(std::move(state));
+    bench.tape_actions().turn(sideways);
   }
 
   static GraphCanvas::Colors colors() {
@@ -204,7 +206,9 @@ class TapePanel final : public Panel {
   void show_playhead(Workbench& bench) {
     if (!player_.on()) return;
     const int node = int(bench.tape().tree()->execution[size_t(player_.position())]);
-    select_here(bench, node);
+    bench.tape_actions().play_to(node);
+    selections_ = bench.tape().selections();
+    wanted_ = -1;
     canvas_.reveal(int(bench.tape().picture()->box_of[size_t(node)]));
   }
 
@@ -245,7 +249,7 @@ class TapePanel final : public Panel {
       draw_pass_choice(bench, *model.tape());
     }
     flow(button_width("Export"));
-    export_.draw(bench, colors());
+    export_.draw(bench);
     flow(button_width("Forward") + em(7));
     if (ImGui::Button(player_.backward() ? "Backward" : "Forward")) player_.set_backward(!player_.backward());
     bench.description().add_last("tape.order", player_.backward() ? "backward" : "forward");
@@ -292,7 +296,7 @@ class TapePanel final : public Panel {
     }
     const auto choice = [&](const char* name, FoldState::Mode mode, uint32_t deep, const char* help) {
       if (ImGui::Selectable(name, state.mode == mode && state.depth == deep)) {
-        bench.tape_actions().fold({mode, deep, {}, state.sideways});
+        bench.tape_actions().open_modules(mode, deep);
         show_end();
       }
       bench.description().add_last("tape.open_choice", name);

@@ -321,7 +321,7 @@ void TensorPane::draw_heading(Workbench& bench, const SliceChoice& choice, const
     const bool pressed = ImGui::Button("Save");
     bench.description().add_last("inspector.save_now", path_);
     if (entered || pressed) {
-      bench.inspection().save(place(bench), path_);
+      bench.inspection().save(place(bench).which, path_);
       ImGui::CloseCurrentPopup();
     }
     ImGui::EndPopup();
@@ -481,7 +481,7 @@ void TensorPane::draw_images(Workbench& bench, const SliceView& view, const Tile
 // What can be done about a value that is not there.
 void TensorPane::draw_remedy(Workbench& bench, const std::string& reason) {
   if (reason.starts_with("Not captured")) {
-    if (ImGui::Button("Capture next step")) bench.control().step();
+    if (ImGui::Button("Capture next step")) bench.commands().run("Step one iteration");
     bench.description().add_last("inspector.capture", item_);
     explain("Runs one step and keeps its values. F8.");
   } else if (reason.find("the budget is ") != std::string::npos) {

@@ -18,12 +18,13 @@ class TimePanel final : public Panel {
 
   void add_commands(Workbench& bench) override {
     const auto kept = [&bench] { return !bench.shown().history().steps.empty(); };
-    bench.commands().add(
+    bench.commands().add_composed(
         {"Back in time", ",", "Shows the previous kept step.", [&bench] { bench.shown().move(-1); }, kept});
-    bench.commands().add(
+    bench.commands().add_composed(
         {"Forward in time", ".", "Shows the next kept step.", [&bench] { bench.shown().move(1); }, kept});
-    bench.commands().add({"Latest step", "", "Shows the latest step and follows the run.",
-                          [&bench] { bench.shown().go_live(); }, [&bench] { return !bench.shown().live(); }});
+    bench.commands().add_composed({"Latest step", "", "Shows the latest step and follows the run.",
+                                   [&bench] { bench.shown().go_live(); },
+                                   [&bench] { return !bench.shown().live(); }});
   }
 
   void draw_tools(Workbench& bench) override {

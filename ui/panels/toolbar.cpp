@@ -97,7 +97,7 @@ void draw_control(Workbench& bench, const Control& control, bool label) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   ImGui::BeginDisabled(!enabled);
   ImGui::PushID(control.item);
-  if (ImGui::Button("##button", {control_width(control, label), height})) command->run();
+  if (ImGui::Button("##button", {control_width(control, label), height})) bench.commands().run(*command);
   ImGui::PopID();
   bench.description().add_last(control.item, std::string(control.label) + (enabled ? "" : " disabled"));
   if (command)
@@ -135,7 +135,7 @@ void draw_not_finite_popup(Workbench& bench, const NotFiniteNote& note) {
   ImGui::PopTextWrapPos();
   bench.description().add_last("not_finite.explanation", note.explanation);
   if (ImGui::Button("Run again to the first NaN")) {
-    bench.control().run_to_not_finite();
+    bench.commands().run("Run again to the first NaN");
     ImGui::CloseCurrentPopup();
   }
   bench.description().add_last("not_finite.again", "");
@@ -155,7 +155,7 @@ void draw_not_finite_popup(Workbench& bench, const NotFiniteNote& note) {
   }
   ImGui::BeginDisabled(bench.journal().active());
   if (ImGui::Button("Go on from the last good step")) {
-    bench.control().go_on_after_failure();
+    bench.commands().run("Go on from the last good step");
     ImGui::CloseCurrentPopup();
   }
   ImGui::EndDisabled();
@@ -325,7 +325,7 @@ void Toolbar::draw_run_settings(Workbench& bench) {
 void Toolbar::draw_menu(Workbench& bench, const std::vector<std::string>& left_out) {
   const auto item = [&](const Command& command) {
     if (ImGui::MenuItem(command.name.c_str(), command.key.c_str(), false, bench.commands().enabled(command)))
-      command.run();
+      bench.commands().run(command);
     bench.description().add_last("menu.item", command.name);
     explain(command.help.c_str());
   };
@@ -344,7 +344,7 @@ void Toolbar::draw_menu(Workbench& bench, const std::vector<std::string>& left_o
       item(command);
   for (const auto& [name, layout] : bench.settings().presets) {
     if (ImGui::MenuItem(("Layout: " + name).c_str())) {
-      bench.shell().use_layout(name, layout);
+      bench.actions().act("layout", {name});
     }
     bench.description().add_last("menu.layout", name);
   }
@@ -436,7 +436,7 @@ void Toolbar::draw(Workbench& bench) {
                         }
                         for (const auto& [name, layout] : bench.settings().presets)
                           if (ImGui::MenuItem(name.c_str(), nullptr, preset == name)) {
-                            bench.shell().use_layout(name, layout);
+                            bench.actions().act("layout", {name});
                           }
                         ImGui::EndPopup();
                       }});

@@ -211,6 +211,7 @@ void Journal::apply(const Event& event) {
     case Event::Kind::ended:
       outcome_ = event.outcome;
       ended_ = true;
+      ++ends_;
       if (stale || outcome_ == Outcome::ok || outcome_ == Outcome::stopped) {
         failure_.reset();
       } else {

@@ -106,6 +106,7 @@ class Journal {
   const std::vector<uint64_t>& stops() const { return stops_; }   // nodes of breakpoint hits, 0 for none
   bool at_breakpoint() const { return at_breakpoint_; }           // paused at a breakpoint
   uint64_t pauses() const { return pauses_; }                     // number of pauses so far
+  uint64_t ends() const { return ends_; }                         // number of runs that have ended so far
   const SourcePlace& pause_place() const {
     return pause_place_;
   }  // where the run is paused; no file while it is not
@@ -152,7 +153,7 @@ class Journal {
   bool at_breakpoint_ = false;
   uint64_t last_hit_ = 0;
   std::vector<ParamEdit> edits_;
-  uint64_t pauses_ = 0;
+  uint64_t pauses_ = 0, ends_ = 0;
   SourcePlace pause_place_;
   int64_t step_ = 0, total_ = 0;
   double time_ = 0, paused_time_ = 0;

@@ -83,8 +83,8 @@ std::vector<Palette::Entry> Palette::entries(Workbench& bench) const {
   std::vector<Entry> entries;
   if (mode_ == Mode::commands) {
     for (const Command* command : bench.commands().matching(typed_))
-      entries.push_back(
-          {command->name, command->key, command->help, bench.commands().enabled(*command), command->run});
+      entries.push_back({command->name, command->key, command->help, bench.commands().enabled(*command),
+                         [&bench, command] { bench.commands().run(*command); }});
     return entries;
   }
   const auto offer = [&](const std::string& path) {

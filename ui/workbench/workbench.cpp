@@ -12,9 +12,9 @@ Workbench::Workbench(std::string script, RunOptions options, std::function<void(
       journal_(wake_),
       tape_(TextMeasure(fonts().body, fonts().bold), wake_),
       shell_(journal_, wake_),
-      shown_(session_, tape_, journal_),
-      tape_actions_(tape_),
-      breakpoints_(session_),
+      shown_(session_, tape_, journal_, shell_.actions()),
+      tape_actions_(tape_, shell_.actions()),
+      breakpoints_(session_, shell_.actions(), [this] { return control_.script(); }),
       measurements_(session_),
       curves_(journal_, shell_, wake_),
       inspection_(session_, journal_, tape_, shown_, shell_, wake_),
@@ -23,7 +23,7 @@ Workbench::Workbench(std::string script, RunOptions options, std::function<void(
                [this] {
                  tape_actions_.begin_run();
                  gradients_.clear();
-                 inspection_.close_answers();
+                 inspection_.forget_answers();
                }),
       session_([this, also = std::move(also)](const Event& event) {
         journal_.push(event);

@@ -55,6 +55,7 @@ class Workbench {
   Shell& shell() { return shell_; }
   Description& description() { return shell_.description(); }
   Commands& commands() { return shell_.commands(); }
+  Actions& actions() { return shell_.actions(); }
   // For a host that runs its own scripts, and for panels that ask the session questions (completion,
   // batches).
   Session& live_session() { return session_; }

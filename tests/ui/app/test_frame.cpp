@@ -46,8 +46,8 @@ size_t count_of(const PanelLayout& layout) {
   return count;
 }
 
-Commands two_commands(std::string& ran) {
-  Commands commands;
+Commands two_commands(Actions& actions, std::string& ran) {
+  Commands commands(actions);
   commands.add({"Run or continue", "F5", "", [&ran] { ran += 'r'; }});
   commands.add({"Fit", "F", "", [&ran] { ran += 'f'; }, {}, "Curves"});
   commands.add({"Copy", "Ctrl+C", "", [&ran] { ran += 'c'; }, [] { return false; }});
@@ -242,7 +242,8 @@ TEST_CASE("chords are parsed, and unknown keys are refused") {
 
 TEST_CASE("a key runs its command: the focused panel's first, and no letter while the user types") {
   std::string ran;
-  Commands commands = two_commands(ran);
+  Actions actions;
+  Commands commands = two_commands(actions, ran);
   commands.add({"Follow", "F", "", [&ran] { ran += 'o'; }});
   const auto meant = [&](const char* key, const char* panel, bool typing) {
     const Command* command = commands.meant(*parse_chord(key), panel, typing);
@@ -262,7 +263,8 @@ TEST_CASE("a key runs its command: the focused panel's first, and no letter whil
 
 TEST_CASE("the settings rebind commands, including later ones, and unknown keys are reported") {
   std::string ran;
-  Commands commands = two_commands(ran);
+  Actions actions;
+  Commands commands = two_commands(actions, ran);
   const auto wrong =
       commands.rebind({{"Run or continue", "F7"}, {"Fit", ""}, {"Copy", "Hyper+X"}, {"Later", "F9"}});
   CHECK(wrong == std::vector<std::string>{"Hyper+X"});
@@ -283,7 +285,8 @@ TEST_CASE("abbreviations match names: letters in order, starts of words first") 
   CHECK(*fuzzy_score("stop", "Stop") > *fuzzy_score("stop", "Step one operation"));
   CHECK(*fuzzy_score("PRINT", "print") == *fuzzy_score("print", "print"));
   std::string ran;
-  Commands commands = two_commands(ran);
+  Actions actions;
+  Commands commands = two_commands(actions, ran);
   REQUIRE(commands.matching("roc").size() == 1);
   CHECK(commands.matching("roc")[0]->name == "Run or continue");
   CHECK(commands.matching("").size() == 3);

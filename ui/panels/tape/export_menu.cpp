@@ -19,7 +19,30 @@ void TapeExportMenu::open(const Workbench& bench) {
   ImGui::OpenPopup("export");
 }
 
-void TapeExportMenu::draw(Workbench& bench, const GraphCanvas::Colors& colors) {
+void TapeExportMenu::add_action(Workbench& bench, std::function<GraphCanvas::Colors()> colors) {
+  const auto lacks = [&bench](const ActionArguments&) -> std::string {
+    return bench.tape().tape() && bench.tape().picture() ? "" : "there is no tape";
+  };
+  bench.actions().add({"export_tape", "path",
+                       [this, &bench, colors = std::move(colors), lacks](const ActionArguments& given) {
+                         const std::string& path = given.text(0, "path");
+                         if (const std::string why = lacks(given); !why.empty()) given.refuse(why);
+                         const TapeSnapshot& tape = *bench.tape().tape();
+                         if (path.ends_with(".dot"))
+                           write(bench, path, tape_as_dot(tape));
+                         else if (path.ends_with(".svg"))
+                           write(bench, path, picture_as_svg(bench.tape().picture()->canvas, colors()));
+                         else if (path.ends_with(".json"))
+                           write(bench, path, tape_json(tape));
+                         else if (path.ends_with(".png") && bench.shell().can_take_picture())
+                           wanted_picture_ = path;
+                         else
+                           given.refuse("path must end in .dot, .svg, .json or .png, got \"" + path + '"');
+                       },
+                       lacks});
+}
+
+void TapeExportMenu::draw(Workbench& bench) {
   if (ImGui::Button("Export")) open(bench);
   bench.description().add_last("tape.export", "");
   explain("Writes the tape as DOT, SVG, PNG or JSON.");
@@ -35,18 +58,16 @@ void TapeExportMenu::draw(Workbench& bench, const GraphCanvas::Colors& colors) {
     ImGui::SameLine(0, em(0.4f));
     return pressed;
   };
-  const std::string path = path_;
-  const TapeSnapshot& tape = *bench.tape().tape();
-  if (button("DOT", "Every node, for Graphviz."))
-    attempt(bench, path + ".dot", [&] { return tape_as_dot(tape); });
-  if (button("SVG", "The whole tape as laid out."))
-    attempt(bench, path + ".svg", [&] { return picture_as_svg(bench.tape().picture()->canvas, colors); });
+  const auto save_as = [&](const char* extension) {
+    bench.actions().act("export_tape", {std::string(path_) + extension});
+  };
+  if (button("DOT", "Every node, for Graphviz.")) save_as(".dot");
+  if (button("SVG", "The whole tape as laid out.")) save_as(".svg");
   if (bench.shell().can_take_picture() && button("PNG", "What the panel shows.")) {
-    wanted_picture_ = path + ".png";
+    save_as(".png");
     ImGui::CloseCurrentPopup();
   }
-  if (button("JSON", "Every node with all fields."))
-    attempt(bench, path + ".json", [&] { return tape_json(tape); });
+  if (button("JSON", "Every node with all fields.")) save_as(".json");
   ImGui::NewLine();
   if (!outcome_.empty()) {
     ImGui::PushTextWrapPos(em(25));
@@ -57,16 +78,16 @@ void TapeExportMenu::draw(Workbench& bench, const GraphCanvas::Colors& colors) {
   ImGui::EndPopup();
 }
 
-void TapeExportMenu::attempt(Workbench& bench, const std::string& file,
-                             const std::function<std::string()>& content) {
+void TapeExportMenu::write(Workbench& bench, const std::string& file, const std::string& content) {
+  outcome_.clear();
   try {
-    write_file(file, content());
-    outcome_ = "wrote " + file;
-    bench.shell().write(ConsoleLine::Kind::note, "the tape is in " + file + "\n");
+    write_file(file, content);
   } catch (const Error& error) {
     outcome_ = error.what();
-    bench.shell().write(ConsoleLine::Kind::error, outcome_ + "\n");
+    throw;
   }
+  outcome_ = "wrote " + file;
+  bench.shell().write(ConsoleLine::Kind::note, "the tape is in " + file + "\n");
 }
 
 void TapeExportMenu::take_picture(Workbench& bench, ImVec2 min, ImVec2 max) {
