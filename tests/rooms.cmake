@@ -63,8 +63,9 @@ room(script/surgery       runtime script/lua)
 room(script/bind          runtime runtime/batching runtime/cpu runtime/io runtime/optimizer runtime/tape runtime/vmap
                           script/lua script/meta script/onnx script/replay script/session script/surgery)
 room(script/cli/command   runtime runtime/cpu runtime/io script script/bundle script/chunk script/cli/base script/cli/bench
-                          script/cli/sweep script/lua script/meta script/report script/run script/serve
-                          script/sweep script/tape_diff script/time)
+                          script/cli/sweep script/lua script/meta script/run script/serve script/sweep)
+room(script/cli/history   runtime runtime/io script script/bundle script/cli/base script/cli/command script/report script/run
+                          script/tape_diff script/time)
 room(script/cli           script/cli/base script/cli/command)
 room(ui/base              runtime)
 room(ui/inspect           runtime script script/view ui/base)
