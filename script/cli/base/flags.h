@@ -56,7 +56,7 @@ void add_option(CLI::App& command, const char* name, double& value, std::pair<do
 void add_seconds(CLI::App& command, const char* name, double& value, const char* about);  // above 0
 // The user gives MiB, at least 8; `bytes` gets bytes.
 void add_mebibytes(CLI::App& command, const char* name, size_t& bytes, const char* about);
-// The user gives bytes, with a unit if it is another: 16MiB, 256k.
+// The user gives a number with its unit: 16MiB, 256k, 100B.
 void add_size(CLI::App& command, const char* name, size_t& bytes, const char* about);
 // A flag, or NAME=SIZE: without a size `bytes` becomes `usual`.
 void add_size_flag(CLI::App& command, const char* name, size_t& bytes, size_t usual, const char* about);

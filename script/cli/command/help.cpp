@@ -52,6 +52,8 @@ int show_help(const CLI::App& program, const std::string& topic) {
     return 0;
   }
   std::string text = help_of(program, topic);
+  if (!text.empty() && !explain("lg." + topic).empty())
+    text += "\nThe library has one, too: lunagrad help lg." + topic + "\n";
   // torch.save is what PyTorch calls so; nn.Linear may be either, and ours says more.
   if (text.empty() && topic.starts_with("torch.")) text = explain_pytorch(topic);
   if (text.empty()) text = explain_topic(topic);

@@ -126,7 +126,7 @@ TEST_CASE("a number that differs is told") {
 
 TEST_CASE("larger data have only a fingerprint, and must be the same here") {
   const Origin origin;
-  const std::string bundle = origin.pack({"--data", "10"});
+  const std::string bundle = origin.pack({"--data", "10B"});
   const json info = json::parse(origin.folder.run({"info", bundle, "--json"}).out);
   CHECK(info["files"][0]["packed"] == true);  // a module
   CHECK(info["files"][1]["packed"] == false);

@@ -243,5 +243,6 @@ TEST_CASE("help explains what the library holds by its name, the end of it, or i
   CHECK(folder.run({"help", "nn.Linear"}).out == explain("nn.Linear"));
   CHECK(folder.run({"help", "DataLodaer"}).err.ends_with("; did you mean lg.data.DataLoader?\n"));
   CHECK(folder.run({"repl"}, "?DataLodaer\n").out.ends_with("; did you mean lg.data.DataLoader?\n"));
-  CHECK(folder.run({"help", "tape"}).out.starts_with("lg.tape(root)\n"));
+  CHECK(folder.run({"help", "lg.tape"}).out.starts_with("lg.tape(root)\n"));
+  CHECK(folder.run({"help", "tape"}).out.ends_with("The library has one, too: lunagrad help lg.tape\n"));
 }
