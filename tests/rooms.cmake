@@ -68,6 +68,7 @@ room(script/cli/history   runtime runtime/io script script/bundle script/cli/bas
                           script/tape_diff script/time)
 room(script/cli           script/cli/base script/cli/command)
 room(ui/base              runtime)
+room(ui/record            runtime script/lua)
 room(ui/inspect           runtime script script/view ui/base)
 room(ui/window            runtime runtime/io ui/base)
 room(ui/graph             ui/window)
@@ -79,7 +80,7 @@ room(ui/editor            runtime runtime/io script script/lua script/meta ui/ba
 room(ui/runs              runtime runtime/io script script/run script/sweep ui/base ui/text)
 room(ui/curves            runtime ui/base ui/runs ui/window)
 room(ui/actions           runtime runtime/io script script/lua script/run script/sweep ui/base ui/editor ui/inspect
-                          ui/runs ui/tape ui/window)
+                          ui/record ui/runs ui/tape ui/window)
 room(ui/workbench         script script/meta ui/actions ui/base ui/inspect ui/runs ui/tape ui/window)
 room(ui                   runtime script ui/window ui/workbench)
 room(ui/panels/runs       ui/runs ui/window ui/workbench)

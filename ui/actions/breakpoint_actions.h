@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "script/session.h"
-#include "ui/actions/actions.h"
+#include "ui/record/actions.h"
 
 namespace lunagrad {
 

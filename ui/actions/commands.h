@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ui/actions/actions.h"
+#include "ui/record/actions.h"
 
 namespace lunagrad {
 

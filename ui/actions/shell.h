@@ -8,11 +8,11 @@
 #include <utility>
 #include <vector>
 
-#include "ui/actions/actions.h"
 #include "ui/actions/commands.h"
 #include "ui/actions/settings.h"
 #include "ui/base/description.h"
 #include "ui/base/errands.h"
+#include "ui/record/actions.h"
 #include "ui/runs/journal.h"
 
 namespace lunagrad {

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "script/session.h"
-#include "ui/actions/actions.h"
+#include "ui/record/actions.h"
 #include "ui/runs/journal.h"
 #include "ui/tape/model.h"
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "ui/actions/actions.h"
+#include "ui/record/actions.h"
 #include "ui/runs/journal.h"
 #include "ui/tape/model.h"
 

@@ -12,7 +12,7 @@
 //   texts(NAME) -> list of texts  rect(NAME, TEXT) -> x, y, width, height
 //   frame_time() -> ms of CPU time for building the last frame, without the driver's drawing
 //   memory("resident" or "heap") -> bytes of the process, or bytes in use in malloc's heap
-//   every action of the window (ui/actions/actions.h), as ui.set_param("lr", 0.01), when it is possible
+//   every action of the window (ui/record/actions.h), as ui.set_param("lr", 0.01), when it is possible
 //   reach{state =, step =, pauses =, ended =}  until the run is as far as it was when a line was recorded
 //   real_input()                  uses the display's mouse and keyboard from here on
 // A failure is a Lua error that says what is shown instead. arg[1…] are the drive's arguments. Drawing thread

@@ -30,47 +30,53 @@ Poll play(Actions& actions, const Action& action, const ActionValues& values) {
   };
 }
 
-std::string as_text(const Actions::Moment& moment) {
-  return (moment.state.empty() ? "not begun" : moment.state) + " in step " + std::to_string(moment.step) +
-         " after " + std::to_string(moment.pauses) + " pauses and " + std::to_string(moment.ended) +
-         " ended runs";
-}
+// What ui.reach waits for; a count that is not given does not matter.
+struct Wanted {
+  std::string state;
+  int64_t step = 0;
+  std::optional<uint64_t> pauses, ended;
+};
 
-Actions::Moment moment_of(const ActionArguments& given) {
+Wanted wanted_by(const ActionArguments& given) {
   const ActionFields& fields = given.fields(0, "moment", {"state", "step", "pauses", "ended"});
-  Actions::Moment moment;
-  moment.state = text_field(fields, "state").value_or("");
-  if (moment.state != "running" && moment.state != "paused" && moment.state != "ended")
-    given.refuse("state must be running, paused or ended, got \"" + moment.state + '"');
+  Wanted wanted;
+  wanted.state = text_field(fields, "state").value_or("");
+  if (wanted.state != "running" && wanted.state != "paused" && wanted.state != "ended")
+    given.refuse("state must be running, paused or ended, got \"" + wanted.state + '"');
   const auto count = [&](const char* name) {
-    const double value = number_field(fields, name).value_or(0);
-    if (!(value >= 0 && value <= 0x1p53)) given.refuse(std::string(name) + " must be 0 or more");
-    return value;
+    const std::optional<double> value = number_field(fields, name);
+    if (value && !(*value >= 0 && *value <= 0x1p53)) given.refuse(std::string(name) + " must be 0 or more");
+    return value ? std::optional(uint64_t(*value)) : std::nullopt;
   };
-  moment.step = int64_t(count("step"));
-  moment.pauses = uint64_t(count("pauses"));
-  moment.ended = uint64_t(count("ended"));
-  return moment;
+  wanted.step = int64_t(count("step").value_or(0));
+  wanted.pauses = count("pauses");
+  wanted.ended = count("ended");
+  return wanted;
 }
 
 // Whether the run is there, or already beyond it.
-bool reached(const Actions::Moment& now, const Actions::Moment& wanted) {
-  if (now.ended != wanted.ended) return now.ended > wanted.ended;
-  if (now.pauses != wanted.pauses) return now.pauses > wanted.pauses;
-  if (wanted.state == "running") return now.state != "ended" && !now.state.empty() && now.step >= wanted.step;
-  return now.state == wanted.state;
+bool reached(const Actions::Moment& now, const Wanted& wanted) {
+  if (wanted.ended && now.ended != *wanted.ended) return now.ended > *wanted.ended;
+  if (wanted.pauses && now.pauses != *wanted.pauses) return now.pauses > *wanted.pauses;
+  if (wanted.state != "running") return now.state == wanted.state;
+  return (now.state == "running" || now.state == "paused") && now.step >= wanted.step;
+}
+
+std::string as_text(const Actions::Moment& now) {
+  return (now.state.empty() ? "not begun" : now.state) + " in step " + std::to_string(now.step) + " after " +
+         std::to_string(now.pauses) + " pauses and " + std::to_string(now.ended) + " ended runs";
 }
 
 Poll reach(const Actions& actions, const ActionValues& values) {
-  const Actions::Moment wanted = moment_of({"reach", values});
-  return [&actions, wanted, last = Actions::Moment(),
+  const std::string name = "reach";
+  return [&actions, wanted = wanted_by({name, values}), call = call_as_lua(name, values), last = Actions::Moment(),
           until = Clock::now() + kPatience]() mutable -> std::optional<DriveScript::Values> {
     const Actions::Moment now = actions.moment();
     if (reached(now, wanted)) return DriveScript::Values();
     if (now != last) until = Clock::now() + kPatience;
     last = now;
     if (Clock::now() < until) return std::nullopt;
-    fail("ui.reach: the run is ", as_text(now), ", and not ", as_text(wanted), ", since it does not move");
+    fail(call, ": the run does not get there: it is ", as_text(now));
   };
 }
 

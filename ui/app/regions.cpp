@@ -92,7 +92,7 @@ void Regions::add_actions(Workbench& bench) {
                  std::string all;
                  for (const char* preset : kPresets) {
                    if (same_letters(name, preset))
-                     return bench.shell().use_layout(name, preset_layout(name, places()));
+                     return bench.shell().use_layout(preset, preset_layout(preset, places()));
                    all += (all.empty() ? "" : ", ") + std::string(preset);
                  }
                  for (const auto& [kept, layout] : own) all += ", " + kept;

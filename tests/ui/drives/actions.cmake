@@ -1,6 +1,6 @@
 # What mouse and keyboard did in one window, saved as lines of Lua, does the same in a second window.
 include(${CMAKE_CURRENT_LIST_DIR}/harness.cmake)
-set(script ${SOURCE}/examples/04_digits_mlp.lua --set epochs=1000 ${VALIDATION} --size 1280x800)
+set(script ${SOURCE}/examples/04_digits_mlp.lua --set epochs=10000 ${VALIDATION} --size 1280x800)
 expect("first window" 0 "" ${display} ${WORKBENCH} ${script} --drive ${SOURCE}/tests/ui/drives/actions.lua ${WORK})
 if(NOT faults)
   file(READ ${WORK}/saved.lua saved)

@@ -1,4 +1,4 @@
-#include "ui/actions/actions.h"
+#include "ui/record/actions.h"
 
 #include <algorithm>
 #include <ctime>

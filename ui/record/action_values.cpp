@@ -1,4 +1,4 @@
-#include "ui/actions/action_values.h"
+#include "ui/record/action_values.h"
 
 #include <algorithm>
 #include <array>

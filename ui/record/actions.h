@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "ui/actions/action_values.h"
+#include "ui/record/action_values.h"
 
 namespace lunagrad {
 

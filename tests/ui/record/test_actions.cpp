@@ -6,7 +6,7 @@
 #include "runtime/error.h"
 #include "script/lua/drive_script.h"
 #include "tests/support/files.h"
-#include "ui/actions/actions.h"
+#include "ui/record/actions.h"
 
 using namespace lunagrad;
 
