@@ -69,7 +69,8 @@ std::string as_text(const Actions::Moment& now) {
 
 Poll reach(const Actions& actions, const ActionValues& values) {
   const std::string name = "reach";
-  return [&actions, wanted = wanted_by({name, values}), call = call_as_lua(name, values), last = Actions::Moment(),
+  return [&actions, wanted = wanted_by({name, values}), call = call_as_lua(name, values),
+          last = Actions::Moment(),
           until = Clock::now() + kPatience]() mutable -> std::optional<DriveScript::Values> {
     const Actions::Moment now = actions.moment();
     if (reached(now, wanted)) return DriveScript::Values();

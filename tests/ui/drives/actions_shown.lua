@@ -4,7 +4,7 @@ local function note(name)
   for _, text in ipairs(ui.texts(name)) do shown[#shown + 1] = name .. ": " .. text end
 end
 ui.wait("inspector.value", " min")
-ui.frames(30)
+ui.frames(5)
 for _, name in ipairs {"preset", "region", "state", "step", "inspector.op", "inspector.step", "inspector.value",
                        "inspector.gradient", "tape.summary", "console.tab"} do
   note(name)
