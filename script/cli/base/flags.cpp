@@ -18,7 +18,8 @@ std::string above_zero(const std::string& text) {
 // The bytes that "512MiB", "64k" or "100B" means; nothing when it is no size above 0 with a unit.
 std::optional<size_t> size_in(std::string text) {
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
-  if (text.empty() || !is_digit(text.front()) || is_digit(text.back()) || !CLI::AsSizeValue(false)(text).empty())
+  if (text.empty() || !is_digit(text.front()) || is_digit(text.back()) ||
+      !CLI::AsSizeValue(false)(text).empty())
     return {};
   const size_t bytes = std::stoull(text);
   return bytes ? std::optional(bytes) : std::nullopt;
