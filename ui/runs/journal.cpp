@@ -185,6 +185,16 @@ void Journal::apply(const Event& event) {
         while (recent_.size() > 2 && event.time - recent_.front().first > 2) recent_.pop_front();
       }
       break;
+    case Event::Kind::probe:
+      if (stale) break;
+      if (!event.text.empty()) {
+        write(ConsoleLine::Kind::error, "probe " + event.metrics[0].first + ": " + event.text + "\n",
+              event.place);
+        break;
+      }
+      for (const auto& [name, value] : event.metrics)
+        curves_.metric(name, smoothing_).append(event.step, event.time, value);
+      break;
     case Event::Kind::image:
     case Event::Kind::histogram:
     case Event::Kind::text:
