@@ -16,6 +16,7 @@ TapePtr Inspection::watch() {
   const bool running = journal_.state() == SessionState::running && shown_.live();
   const NodeInfo* const selected = tape_.selected_node();
   TapePtr next = shown_.tape(selected && running);
+  if (shown_.source() != std::exchange(source_, shown_.source())) probe_.forget();
   if (!selected) {
     probe_.forget();
     index_ = 0;
@@ -39,7 +40,7 @@ TapePtr Inspection::watch() {
   if (other && !twin) return next;  // of another structure
   const TensorPlace asked_place = twin ? place_of(*next, *twin) : shown_place;
   const int place = (tape_.selected() * 64 + index_) * 2 + input_;
-  const bool asked = probe_.watch(session_, place, asked_place, running);
+  const bool asked = probe_.watch(shown_.session(), place, asked_place, running);
   if (asked && running) session_.capture_values();
   if (!twin) return next;
   // The picture and the values change together, unless the values take long.

@@ -21,8 +21,8 @@ namespace lunagrad {
 class Inspection {
  public:
   // All references outlive this object. `wake` is called on the session's thread when an answer arrives.
-  Inspection(Session& session, const Journal& journal, const TapeModel& tape, const ShownStep& shown,
-             Shell& shell, const std::function<void()>& wake)
+  Inspection(Session& session, const Journal& journal, const TapeModel& tape, ShownStep& shown, Shell& shell,
+             const std::function<void()>& wake)
       : session_(session),
         journal_(journal),
         tape_(tape),
@@ -50,14 +50,18 @@ class Inspection {
   void look_at(const ValueProbe::Look& value, const ValueProbe::Look& gradient);
 
   const NodeInquiry& inquiry() const { return inquiry_; }
-  void check_gradient(int64_t step, uint64_t node) { inquiry_.check_gradient(session_, step, node); }
-  void compare_devices(int64_t step, uint64_t node) { inquiry_.compare_devices(session_, step, node); }
+  void check_gradient(int64_t step, uint64_t node) { inquiry_.check_gradient(shown_.session(), step, node); }
+  void compare_devices(int64_t step, uint64_t node) {
+    inquiry_.compare_devices(shown_.session(), step, node);
+  }
   void cancel() { inquiry_.cancel(); }
   void close_answers() { inquiry_.close(); }
   void copy(const TensorPlace& place, const SliceQuery& slice, SliceFormat format) {
-    inquiry_.copy(session_, place, slice, format);
+    inquiry_.copy(shown_.session(), place, slice, format);
   }
-  void save(const TensorPlace& place, const std::string& path) { inquiry_.save(session_, place, path); }
+  void save(const TensorPlace& place, const std::string& path) {
+    inquiry_.save(shown_.session(), place, path);
+  }
   const std::string& told() const { return told_; }  // the result of the last copy or save, a sentence
 
  private:
@@ -68,7 +72,7 @@ class Inspection {
   Session& session_;
   const Journal& journal_;
   const TapeModel& tape_;
-  const ShownStep& shown_;
+  ShownStep& shown_;
   Shell& shell_;
   ValueProbe probe_;
   NodeInquiry inquiry_;
@@ -76,6 +80,7 @@ class Inspection {
   int index_ = 0;
   TensorPlace place_;
   std::string told_;
+  uint64_t source_ = 0;                             // whose values the probe asks for: shown_.source()
   std::optional<Clock::time_point> awaited_since_;  // the values of the tape that is to come
 };
 

@@ -7,15 +7,62 @@
 
 namespace lunagrad {
 
-void ShownStep::update() {
+bool ShownStep::update() {
   const size_t left = memory_budget_ - std::min(memory_budget_, Texture::bytes_in_use());
   if (left != history_budget_) session_.set_history_budget(history_budget_ = left);
   history_ = session_.history();
+  if (!replay_.update() || replay_.progress()) return false;
+  if (const ReplayDesk::Stand* const stand = replay_.stand()) {
+    standing_ = stand->step;
+    replayed_ = stand->tape;
+  } else if (replayed_) {
+    go_live();
+  }
+  return true;
+}
+
+std::shared_ptr<KeyframeSink> ShownStep::begin_run(int64_t first_step) {
+  first_step_ = first_step;
+  standing_.reset();
+  replayed_ = nullptr;
+  return replay_.begin_run();
+}
+
+ReplayDesk::RunNow ShownStep::run_now() const {
+  ReplayDesk::RunNow run;
+  run.folder = journal_.run_folder();
+  run.steps = journal_.step();
+  const auto& marks = journal_.curves().marks;
+  run.reloads = size_t(std::count_if(marks.begin(), marks.end(),
+                                     [](const RunMark& mark) { return mark.kind == RunMark::Kind::reload; }));
+  if (const double rate = journal_.steps_per_second(); rate > 0) run.seconds_per_step = 1 / rate;
+  return run;
+}
+
+bool ShownStep::at_hand(int64_t step) const {
+  const auto& steps = history_.steps;
+  return step >= last_step() || (replay_.stand() && replay_.stand()->step == step) ||
+         std::any_of(steps.begin(), steps.end(), [step](const KeptStep& kept) { return kept.step == step; });
+}
+
+void ShownStep::go_to(int64_t step) {
+  step = std::max(step, first_step_);
+  if (step >= last_step()) return go_live();
+  if (!live() && standing_ == step && !replay_.progress()) return;
+  if (at_hand(step)) return stand_on(step);
+  replay_.go_to(step, run_now());
+}
+
+void ShownStep::go_live() {
+  standing_.reset();
+  replayed_ = nullptr;
+  replay_.close();
 }
 
 size_t ShownStep::memory_held() const { return history_.bytes + Texture::bytes_in_use(); }
 
 TapePtr ShownStep::tape(bool with_values) const {
+  if (replayed_) return replayed_;
   if (standing_) return session_.tape(*standing_);
   const TapePtr latest = session_.tape();
   const auto& steps = history_.steps;
@@ -33,7 +80,12 @@ void ShownStep::stand_on(int64_t step) {
   const auto nearest =
       std::min_element(steps.begin(), steps.end(),
                        [&](const KeptStep& a, const KeptStep& b) { return distance(a) < distance(b); });
-  standing_ = nearest->step;
+  keep_to(nearest->step);
+}
+
+void ShownStep::keep_to(int64_t kept) {
+  go_live();
+  standing_ = kept;
 }
 
 void ShownStep::move(int by) {
@@ -43,7 +95,7 @@ void ShownStep::move(int by) {
   if (by < 0) {
     const auto before =
         std::find_if(steps.rbegin(), steps.rend(), [from](const KeptStep& kept) { return kept.step < from; });
-    if (before != steps.rend()) standing_ = before->step;
+    if (before != steps.rend()) keep_to(before->step);
     return;
   }
   if (live()) return;
@@ -52,7 +104,7 @@ void ShownStep::move(int by) {
   if (after == steps.end() || after->step == steps.back().step)
     go_live();
   else
-    standing_ = after->step;
+    keep_to(after->step);
 }
 
 }  // namespace lunagrad
