@@ -114,7 +114,7 @@ void TimeTrack::draw_bar(Workbench& bench) {
   ImGui::GetWindowDrawList()->AddRectFilled(scale.min, scale.max, theme().canvas, em(0.3f));
   draw_known(bench, scale);
   draw_handle(bench, scale, held);
-  if (hovered || held) tell_step(bench, scale);
+  if (hovered && !held) tell_step(bench, scale);
   // Dragging shows kept steps at once; another one waits until the handle is let go.
   if (held) aimed_ = scale.step_at(ImGui::GetIO().MousePos.x);
   if (held && shown.at_hand(*aimed_))
