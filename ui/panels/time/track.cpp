@@ -107,7 +107,7 @@ void TimeTrack::draw_bar(Workbench& bench) {
                     at.x + pad, at.x + width - pad};
   ImGui::InvisibleButton("strip", {width, height});
   const bool held = ImGui::IsItemActive(), hovered = ImGui::IsItemHovered();
-  const bool released = ImGui::IsItemDeactivated();
+  const bool pressed = ImGui::IsItemActivated(), released = ImGui::IsItemDeactivated();
   bench.description().add_last("time.strip", "steps " + std::to_string(scale.first) + " to " +
                                                  std::to_string(scale.last) + ", " +
                                                  std::to_string(shown.history().steps.size()) + " kept");
@@ -116,8 +116,10 @@ void TimeTrack::draw_bar(Workbench& bench) {
   draw_handle(bench, scale, held);
   if (hovered && !held) tell_step(bench, scale);
   // Dragging shows kept steps at once; another one waits until the handle is let go.
-  if (held) aimed_ = scale.step_at(ImGui::GetIO().MousePos.x);
-  if (held && shown.at_hand(*aimed_))
+  // The track of a run that goes on moves under a mouse that rests.
+  if (held && (pressed || ImGui::GetIO().MouseDelta.x != 0))
+    aimed_ = scale.step_at(ImGui::GetIO().MousePos.x);
+  if (held && aimed_ && shown.at_hand(*aimed_))
     shown.go_to(*aimed_);
   else if (released)
     show(bench);
