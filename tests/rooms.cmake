@@ -69,6 +69,7 @@ room(script/cli/history   runtime runtime/io script script/bundle script/cli/bas
 room(script/cli           script/cli/base script/cli/command)
 room(ui/base              runtime)
 room(ui/record            runtime script/lua)
+room(ui/time              runtime script script/time ui/base)
 room(ui/inspect           runtime script script/view ui/base)
 room(ui/window            runtime runtime/io ui/base)
 room(ui/graph             ui/window)
@@ -80,14 +81,15 @@ room(ui/editor            runtime runtime/io script script/lua script/meta ui/ba
 room(ui/runs              runtime runtime/io script script/run script/sweep ui/base ui/text)
 room(ui/curves            runtime ui/base ui/runs ui/window)
 room(ui/actions           runtime runtime/io script script/lua script/run script/sweep ui/base ui/editor ui/inspect
-                          ui/record ui/runs ui/tape ui/window)
+                          ui/record ui/runs ui/tape ui/time ui/window)
 room(ui/workbench         script script/meta ui/actions ui/base ui/inspect ui/runs ui/tape ui/window)
 room(ui                   runtime script ui/window ui/workbench)
+room(ui/panels/time        runtime ui/base ui/window ui/workbench)
 room(ui/panels/runs       ui/runs ui/window ui/workbench)
 room(ui/panels/profile     runtime script/view ui/base ui/tape ui/widgets ui/window ui/workbench)
 room(ui/panels/tape         runtime runtime/io script/view ui/base ui/graph ui/tape ui/window ui/workbench)
 room(ui/panels             runtime runtime/io script/lua script/meta script/report script/run ui/base ui/curves
-                          ui/editor ui/inspect ui/panels/profile ui/panels/runs ui/panels/tape ui/runs ui/tape
+                          ui/editor ui/inspect ui/panels/profile ui/panels/runs ui/panels/tape ui/panels/time ui/runs ui/tape
                           ui/text ui/widgets ui/window ui/workbench)
 room(ui/app               runtime runtime/io script/lua script/run script/view ui/base ui/panels ui/window
                           ui/workbench)

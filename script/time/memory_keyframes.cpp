@@ -4,6 +4,12 @@
 
 namespace lunagrad {
 
+void MemoryKeyframes::set_budget(size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  spacing_.set_budget(bytes);
+  drop_surplus();
+}
+
 void MemoryKeyframes::begin(int64_t step) {
   const std::lock_guard lock(mutex_);
   spacing_.forget_after(step);
@@ -21,6 +27,10 @@ void MemoryKeyframes::take(KeyframePtr keyframe, uint64_t cost) {
   const int64_t step = keyframe->step;
   frames_[step] = std::move(keyframe);
   spacing_.taken(step, bytes, ticks(), cost);
+  drop_surplus();
+}
+
+void MemoryKeyframes::drop_surplus() {
   while (const std::optional<int64_t> dropped = spacing_.next_to_drop()) frames_.erase(*dropped);
 }
 

@@ -14,6 +14,7 @@ class MemoryKeyframes final : public KeyframeSink, public KeyframeSource {
  public:
   explicit MemoryKeyframes(size_t budget) : spacing_(budget) {}
 
+  void set_budget(size_t bytes);  // any thread
   void begin(int64_t step) override;
   bool wants(int64_t step) override;
   void take(KeyframePtr, uint64_t cost) override;
@@ -23,6 +24,8 @@ class MemoryKeyframes final : public KeyframeSink, public KeyframeSource {
   double share() const;  // of the run's time that went into taking them
 
  private:
+  void drop_surplus();
+
   mutable std::mutex mutex_;
   Spacing spacing_;
   std::map<int64_t, KeyframePtr> frames_;

@@ -10,6 +10,7 @@
 namespace lunagrad {
 Replay::Replay(const std::string& folder, ReplayOptions options)
     : timeline_(read_timeline(folder)), options_(std::move(options)) {
+  timeline_.steps = std::max(timeline_.steps, options_.steps);
   if (!options_.keyframes)
     options_.keyframes =
         std::make_shared<KeyframeReader>(folder, [this](const std::string& why) { tell(why); });
@@ -159,6 +160,7 @@ void Replay::go_to(int64_t step) {
   if (at_ == step) return;
   const auto watch = [](Session& session) {
     session.watch_tape(true);
+    session.watch_statistics(true, 1);
     session.capture_values();
   };
   const bool goes_on = can_go_on_to(step);
@@ -175,6 +177,7 @@ void Replay::go_to(int64_t step) {
     attempt(step - 1, step - 1, [](Session&) {});
   } else if (at_ < step - 1) {
     session_->watch_tape(false);
+    session_->watch_statistics(false);
     session_->resume();
     wait_for_pause(step - 1);
   }

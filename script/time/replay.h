@@ -18,7 +18,8 @@
 namespace lunagrad {
 
 struct ReplayOptions {
-  std::shared_ptr<KeyframeSource> keyframes;     // null: those in the run's folder
+  std::shared_ptr<KeyframeSource> keyframes;  // null: those in the run's folder
+  int64_t steps = 0;                          // that a live run has ended, which its folder may not tell yet
   std::function<void(const std::string&)> warn;  // once for each fact
   std::function<void(int64_t step)> progress;    // on the session's thread
   EventSink events;                              // sees the session's events, on its thread
@@ -36,9 +37,9 @@ class Replay {
   // Of the run, so far. A fork's first step is the one behind its parent's.
   int64_t first_step() const { return timeline_.record.parent_step + 1; }
   int64_t steps() const { return timeline_.steps; }
-  // Stops paused at the end of `step`, with its tape, values and gradients in session(): tape(step), or
-  // tape() of a script without lg.run.steps. Error when the run has no such step, when the script fails or
-  // ends before it, or after cancel().
+  // Stops paused at the end of `step`, with its tape, values, gradients and statistics in session():
+  // tape(step), or tape() of a script without lg.run.steps. Error when the run has no such step, when the
+  // script fails or ends before it, or after cancel().
   void go_to(int64_t step);
   // Runs through these steps, with `prepare` called before a session starts for it, and pauses at the end of
   // the last. A second call of `prepare` means that what came before is void.

@@ -13,6 +13,7 @@ class Spacing {
  public:
   explicit Spacing(size_t budget) : budget_(budget) {}
 
+  void set_budget(size_t bytes) { budget_ = bytes; }
   bool due(uint64_t now) const;            // ticks
   void known(int64_t step, size_t bytes);  // one of an earlier part of the run
   // A keyframe of `step` was taken; what it cost, in ticks.
@@ -29,7 +30,7 @@ class Spacing {
     size_t bytes;
   };
   std::vector<Frame> frames_;  // by step
-  const size_t budget_;
+  size_t budget_;
   size_t bytes_ = 0;
   uint64_t began_ = 0, spent_ = 0, cost_ = 0;  // ticks: of the first, of all, of the last
 };

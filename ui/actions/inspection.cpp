@@ -11,8 +11,8 @@ constexpr std::chrono::milliseconds kPatience{300};
 
 }  // namespace
 
-Inspection::Inspection(Session& session, const Journal& journal, const TapeModel& tape,
-                       const ShownStep& shown, Shell& shell, const std::function<void()>& wake)
+Inspection::Inspection(Session& session, const Journal& journal, const TapeModel& tape, ShownStep& shown,
+                       Shell& shell, const std::function<void()>& wake)
     : session_(session),
       journal_(journal),
       tape_(tape),
@@ -37,10 +37,10 @@ void Inspection::add_actions() {
                  lacks});
   };
   add("check_gradient", "", [this](const ActionArguments&) {
-    inquiry_.check_gradient(session_, tape_.tape()->step, tape_.selected_node()->id);
+    inquiry_.check_gradient(shown_.session(), tape_.tape()->step, tape_.selected_node()->id);
   });
   add("compare_devices", "", [this](const ActionArguments&) {
-    inquiry_.compare_devices(session_, tape_.tape()->step, tape_.selected_node()->id);
+    inquiry_.compare_devices(shown_.session(), tape_.tape()->step, tape_.selected_node()->id);
   });
   actions.add({"cancel_check", "", [this](const ActionArguments&) { inquiry_.cancel(); }});
   actions.add({"close_check", "", [this](const ActionArguments&) { inquiry_.close(); }});
@@ -59,7 +59,7 @@ void Inspection::add_actions() {
       given.refuse("which must be value or gradient, got \"" + which + '"');
     TensorPlace place = place_of(*tape_.tape(), *tape_.selected_node());
     place.which = which == "gradient" ? Which::gradient : Which::output;
-    inquiry_.save(session_, place, given.text(0, "path"));
+    inquiry_.save(shown_.session(), place, given.text(0, "path"));
   });
 }
 
@@ -75,6 +75,7 @@ TapePtr Inspection::watch() {
   const bool running = journal_.state() == SessionState::running && shown_.live();
   const NodeInfo* const selected = tape_.selected_node();
   TapePtr next = shown_.tape(selected && running);
+  if (shown_.source() != std::exchange(source_, shown_.source())) probe_.forget();
   if (!selected) {
     probe_.forget();
     index_ = 0;
@@ -98,7 +99,7 @@ TapePtr Inspection::watch() {
   if (other && !twin) return next;  // of another structure
   const TensorPlace asked_place = twin ? place_of(*next, *twin) : shown_place;
   const int place = (tape_.selected() * 64 + index_) * 2 + input_;
-  const bool asked = probe_.watch(session_, place, asked_place, running);
+  const bool asked = probe_.watch(shown_.session(), place, asked_place, running);
   if (asked && running) session_.capture_values();
   if (!twin) return next;
   // The picture and the values change together, unless the values take long.

@@ -21,8 +21,8 @@ namespace lunagrad {
 class Inspection {
  public:
   // All references outlive this object. `wake` is called on the session's thread when an answer arrives.
-  Inspection(Session& session, const Journal& journal, const TapeModel& tape, const ShownStep& shown,
-             Shell& shell, const std::function<void()>& wake);
+  Inspection(Session& session, const Journal& journal, const TapeModel& tape, ShownStep& shown, Shell& shell,
+             const std::function<void()>& wake);
 
   // Fetches the values of the selected node, or forgets them when no node is selected. Returns the tape to
   // show next, when its values are there; null: not yet. Once a frame.
@@ -50,7 +50,10 @@ class Inspection {
   void close_answers() { shell_.actions().act("close_check"); }
   void forget_answers() { inquiry_.close(); }  // a run begins
   void copy(const TensorPlace& place, const SliceQuery& slice, SliceFormat format) {
-    inquiry_.copy(session_, place, slice, format);
+    inquiry_.copy(shown_.session(), place, slice, format);
+  }
+  void save(const TensorPlace& place, const std::string& path) {
+    inquiry_.save(shown_.session(), place, path);
   }
   void save(Which which, const std::string& path) {
     shell_.actions().act("save_tensor", {path, std::string(which == Which::gradient ? "gradient" : "value")});
@@ -70,7 +73,7 @@ class Inspection {
   Session& session_;
   const Journal& journal_;
   const TapeModel& tape_;
-  const ShownStep& shown_;
+  ShownStep& shown_;
   Shell& shell_;
   ValueProbe probe_;
   NodeInquiry inquiry_;
@@ -78,6 +81,7 @@ class Inspection {
   int index_ = 0;
   TensorPlace place_;
   std::string told_;
+  uint64_t source_ = 0;                             // whose values the probe asks for: shown_.source()
   std::optional<Clock::time_point> awaited_since_;  // the values of the tape that is to come
 };
 

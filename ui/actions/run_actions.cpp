@@ -246,6 +246,7 @@ void RunActions::begin_run() {
   cleared_();
   shell_.write(ConsoleLine::Kind::note, "run " + short_path(script_) + "\n");
   options_of_run_ = once ? once->options : options_;
+  options_of_run_.keyframe_sink = shown_.begin_run();
   if (once && once->not_finite_from > 0) {
     Breakpoint breakpoint;
     breakpoint.condition = Breakpoint::Condition::not_finite;

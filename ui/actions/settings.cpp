@@ -65,6 +65,8 @@ Settings settings_from(const Json& json) {
   settings.script = json.value("script", "");
   settings.statistics_every = std::clamp(json.value("statistics every", 0), 0, 1000000);
   settings.tape_direction = json.value("tape direction", settings.tape_direction);
+  settings.keyframe_mebibytes =
+      std::clamp(json.value("keyframes MiB", settings.keyframe_mebibytes), kLeastKeyframes, kMostKeyframes);
   settings.tape_groups = json.value("tape groups", settings.tape_groups);
   if (json.contains("recent")) settings.recent = json["recent"].get<std::vector<std::string>>();
   settings.recent.resize(std::min(settings.recent.size(), kMostRecent));
@@ -104,6 +106,7 @@ std::string settings_text(const Settings& settings) {
                {"statistics every", settings.statistics_every},
                {"tape direction", settings.tape_direction},
                {"tape groups", settings.tape_groups},
+               {"keyframes MiB", settings.keyframe_mebibytes},
                {"recent", settings.recent},
                {"keys", settings.keys}};
   for (const auto& [name, layout] : settings.presets) json["presets"][name] = layout_json(layout);

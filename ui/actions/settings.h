@@ -10,6 +10,8 @@
 
 namespace lunagrad {
 
+inline constexpr int kLeastKeyframes = 16, kMostKeyframes = 65536;  // MiB
+
 struct Settings {
   PanelLayout layout;
   bool has_layout = false;                     // false: the window opens for the first time
@@ -23,6 +25,7 @@ struct Settings {
   std::string script;                       // the script that was open last
   int statistics_every = 0;                 // steps between two measured ones, 0: by their cost
   std::string tape_direction = "auto";      // of the tape's picture: "auto", "right" or "down"
+  int keyframe_mebibytes = 256;             // of the run in memory, to go back to any of its steps
   bool tape_groups = true;                  // the tape shows what is computed together
 
   bool operator==(const Settings&) const = default;

@@ -7,47 +7,99 @@
 
 namespace lunagrad {
 
-ShownStep::ShownStep(Session& session, const TapeModel& tape, const Journal& journal, Actions& actions)
-    : session_(session), tape_(tape), journal_(journal), actions_(actions) {
-  const auto kept = [this](const ActionArguments& given) {
+ShownStep::ShownStep(Session& session, const TapeModel& tape, const Journal& journal, Actions& actions,
+                     std::function<void()> wake)
+    : session_(session), tape_(tape), journal_(journal), actions_(actions), replay_(std::move(wake)) {
+  add_actions();
+}
+
+void ShownStep::add_actions() {
+  const auto lacks = [this](const ActionArguments& given) -> std::string {
     const int64_t step = given.whole(0, "step", 0);
-    return std::any_of(history_.steps.begin(), history_.steps.end(),
-                       [step](const KeptStep& one) { return one.step == step; });
-  };
-  const auto lacks = [this, kept](const ActionArguments& given) -> std::string {
-    if (kept(given)) return "";
-    const auto& steps = history_.steps;
-    return "step " + std::to_string(given.whole(0, "step", 0)) + " is not kept: " +
-           (steps.empty()
-                ? std::string("no step is")
-                : "kept are " + std::to_string(steps.size()) + " from " + std::to_string(steps.front().step) +
-                      " to " + std::to_string(steps.back().step));
+    if (is_kept(step) || (step >= first_step_ && step <= last_step())) return "";
+    return "the run has no step " + std::to_string(step) + " so far: it is at step " +
+           std::to_string(last_step());
   };
   actions_.add({"show_step", "step",
-                [this, kept, lacks](const ActionArguments& given) {
-                  if (!kept(given)) given.refuse(lacks(given));
-                  standing_ = given.whole(0, "step", 0);
+                [this, lacks](const ActionArguments& given) {
+                  if (const std::string why = lacks(given); !why.empty()) given.refuse(why);
+                  show(given.whole(0, "step", 0));
                 },
                 lacks});
-  actions_.add({"show_live", "", [this](const ActionArguments&) { standing_.reset(); }});
+  actions_.add({"show_live", "", [this](const ActionArguments&) { leave(); }});
   actions_.add({"set_memory_budget", "bytes", [this](const ActionArguments& given) {
                   memory_budget_ = size_t(given.whole(0, "bytes", 0));
                 }});
 }
 
-void ShownStep::go_live() {
-  if (!live()) actions_.act("show_live");
-}
-
-void ShownStep::update() {
+bool ShownStep::update() {
   const size_t left = memory_budget_ - std::min(memory_budget_, Texture::bytes_in_use());
   if (left != history_budget_) session_.set_history_budget(history_budget_ = left);
   history_ = session_.history();
+  if (!replay_.update() || replay_.progress()) return false;
+  if (const ReplayDesk::Stand* const stand = replay_.stand()) {
+    standing_ = stand->step;
+    replayed_ = stand->tape;
+  } else if (replayed_) {
+    leave();
+  }
+  return true;
+}
+
+std::shared_ptr<KeyframeSink> ShownStep::begin_run(int64_t first_step) {
+  first_step_ = first_step;
+  standing_.reset();
+  replayed_ = nullptr;
+  return replay_.begin_run();
+}
+
+ReplayDesk::RunNow ShownStep::run_now() const {
+  ReplayDesk::RunNow run;
+  run.folder = journal_.run_folder();
+  run.steps = journal_.step();
+  const auto& marks = journal_.curves().marks;
+  run.reloads = size_t(std::count_if(marks.begin(), marks.end(),
+                                     [](const RunMark& mark) { return mark.kind == RunMark::Kind::reload; }));
+  if (const double rate = journal_.steps_per_second(); rate > 0) run.seconds_per_step = 1 / rate;
+  return run;
+}
+
+bool ShownStep::is_kept(int64_t step) const {
+  const auto& steps = history_.steps;
+  return std::any_of(steps.begin(), steps.end(), [step](const KeptStep& kept) { return kept.step == step; });
+}
+
+bool ShownStep::at_hand(int64_t step) const {
+  return step >= last_step() || (replay_.stand() && replay_.stand()->step == step) || is_kept(step);
+}
+
+void ShownStep::go_to(int64_t step) {
+  step = std::max(step, first_step_);
+  if (step >= last_step()) return go_live();
+  if (!live() && standing_ == step && !replay_.progress()) return;
+  actions_.act("show_step", {double(step)}, true);
+}
+
+void ShownStep::show(int64_t step) {
+  if (!is_kept(step)) return replay_.go_to(step, run_now());
+  leave();
+  standing_ = step;
+}
+
+void ShownStep::go_live() {
+  if (!live() || replay_.progress()) actions_.act("show_live");
+}
+
+void ShownStep::leave() {
+  standing_.reset();
+  replayed_ = nullptr;
+  replay_.close();
 }
 
 size_t ShownStep::memory_held() const { return history_.bytes + Texture::bytes_in_use(); }
 
 TapePtr ShownStep::tape(bool with_values) const {
+  if (replayed_) return replayed_;
   if (standing_) return session_.tape(*standing_);
   const TapePtr latest = session_.tape();
   const auto& steps = history_.steps;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "runtime/figures.h"
+#include "ui/base/redraw.h"
 #include "ui/curves/plot_legend.h"
 #include "ui/window/theme.h"
 
@@ -121,6 +122,23 @@ void navigate(const PlotFrame& frame, PlotAxis& axis, PlotState& state, bool hov
     state.y_low = frame.y_at(std::max(from.y, to.y));
     state.y_high = frame.y_at(std::min(from.y, to.y));
   }
+}
+
+// A click that neither drags nor opens a box. A double click, which shows everything, begins with one.
+std::optional<double> click(const PlotFrame& frame, PlotState& state, bool released) {
+  const ImGuiIO& io = ImGui::GetIO();
+  const float moved = io.MouseDragMaxDistanceSqr[ImGuiMouseButton_Left];
+  if (io.MouseClickedLastCount[ImGuiMouseButton_Left] > 1) {
+    state.clicked.reset();
+  } else if (released && moved < 16 && !io.KeyShift) {
+    state.clicked = frame.x_at(io.MousePos.x);
+    state.clicked_at = ImGui::GetTime();
+  }
+  if (!state.clicked) return std::nullopt;
+  const double wait = state.clicked_at + double(io.MouseDoubleClickTime) - ImGui::GetTime();
+  if (wait <= 0) return std::exchange(state.clicked, std::nullopt);
+  draw_again_in(wait);
+  return std::nullopt;
 }
 
 void draw_crosshair(ImDrawList* list, const std::vector<PlotLine>& lines, const PlotFrame& frame, double at,
@@ -456,7 +474,9 @@ PlotShown draw_plot(const char* id, const char* title, const std::vector<PlotLin
   ImGui::SetCursorScreenPos(min);
   ImGui::InvisibleButton("area", {frame.width(), frame.height()});
   const bool hovered = ImGui::IsItemHovered(), active = ImGui::IsItemActive();
+  const bool released = ImGui::IsItemDeactivated() && hovered;
   navigate(frame, axis, state, hovered, active);
+  shown.clicked = click(frame, state, released);
   const double mouse_x = frame.x_at(ImGui::GetIO().MousePos.x);
   if (hovered) {
     axis.hovering_next = true;

@@ -4,6 +4,7 @@
 // calls per pixel column, for any number of points. Knows curves, no sessions. Drawing thread only.
 #include <imgui.h>
 
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -65,6 +66,8 @@ struct PlotState {
   std::set<std::string> hidden;  // names of lines
   bool boxing = false;
   ImVec2 box_from{};
+  std::optional<double> clicked;  // x of a click that may become a double click
+  double clicked_at = 0;          // ImGui's time
 };
 
 // What was drawn where, for the description of the frame.
@@ -75,7 +78,8 @@ struct PlotShown {
   };
   ImVec2 min, max;  // of the data area
   std::vector<Item> legend, marks;
-  std::string scales;  // "x linear 0 to 99, y log 0.1 to 2"
+  std::optional<double> clicked;  // x of a click that moved nothing, once it is no double click
+  std::string scales;             // "x linear 0 to 99, y log 0.1 to 2"
 };
 
 // Draws a chart of `size`. `labelled`: the x axis has numbers.

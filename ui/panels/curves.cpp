@@ -188,7 +188,8 @@ class CurvesPanel final : public Panel {
                axis_.mode == PlotAxis::Mode::follow ? "on" : "off"))
       axis_.mode = PlotAxis::Mode::follow;
     explain(
-        "Follows the latest steps; the wheel sets how many. The wheel zooms x, Ctrl+wheel y; drag to pan.");
+        "Follows the latest steps; the wheel sets how many. The wheel zooms x, Ctrl+wheel y; drag to pan. A "
+        "click goes to the step of the nearest point of this run.");
     if (button("curves.box", "Box", axis_.box, axis_.box ? "on" : "off")) axis_.box = !axis_.box;
     explain("Drag a box in a chart to zoom into it. Shift+drag always does.");
     if (button("curves.marks", "Marks", model_.marks, model_.marks ? "on" : "off"))
@@ -297,9 +298,15 @@ class CurvesPanel final : public Panel {
                                         model_.plot_marks(), labelled, {width, height}, axis_, state, colors);
       rects_[chart.title] = {ImGui::GetItemRectMin(), ImGui::GetItemRectMax()};
       describe(bench, chart, shown);
+      if (shown.clicked) go_to(bench, *shown.clicked);
     }
     ImGui::PopStyleVar();
     ImGui::EndChild();
+  }
+
+  // The step of this window's run that a click means.
+  void go_to(Workbench& bench, double x) {
+    if (const auto step = bench.journal().curves().step_at(model_.x, x)) bench.shown().go_to(*step);
   }
 
   static void describe(Workbench& bench, const Chart& chart, const PlotShown& shown) {

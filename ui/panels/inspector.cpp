@@ -46,8 +46,10 @@ class InspectorPanel final : public Panel {
     ImGui::AlignTextToFramePadding();
     text_in(theme().family[size_t(op_family(node->op))], "%s", node->op.c_str());
     bench.description().add_last("inspector.op", node->op);
-    const std::string step =
-        "step " + std::to_string(bench.shown().step()) + (bench.shown().live() ? "" : " (kept)");
+    const std::string step = "step " + std::to_string(bench.shown().step()) +
+                             (bench.shown().live()       ? ""
+                              : bench.shown().replayed() ? " (replayed)"
+                                                         : " (kept)");
     ImGui::SameLine(0, em(0.6f));
     text_in(bench.shown().live() ? theme().muted : theme().warning, "%s", step.c_str());
     bench.description().add_last("inspector.step", step);

@@ -1,9 +1,10 @@
-// Time: the kept steps as a slider, with their edits, reloads and checkpoints, and the memory that they take.
+// Time: a track of all steps of the run with a handle, the kept steps as a list, and the memory that kept
+// steps and keyframes take.
 #include <algorithm>
-#include <cmath>
 
 #include "runtime/figures.h"
 #include "ui/base/counted.h"
+#include "ui/panels/time/track.h"
 #include "ui/window/texture.h"
 #include "ui/window/theme.h"
 #include "ui/workbench/panel.h"
@@ -23,12 +24,13 @@ class TimePanel final : public Panel {
     bench.commands().add_composed(
         {"Forward in time", ".", "Shows the next kept step.", [&bench] { bench.shown().move(1); }, kept});
     bench.commands().add_composed({"Latest step", "", "Shows the latest step and follows the run.",
-                                   [&bench] { bench.shown().go_live(); },
+                                   [this, &bench] { go_live(bench); },
                                    [&bench] { return !bench.shown().live(); }});
+    track_.add_commands(bench, title());
   }
 
   void draw_tools(Workbench& bench) override {
-    if (bench.shown().history().steps.empty()) return;
+    if (empty(bench)) return;
     if (ImGui::Button("<")) bench.shown().move(-1);
     bench.description().add_last("time.back", "");
     explain("Previous kept step. Comma.");
@@ -37,74 +39,72 @@ class TimePanel final : public Panel {
     bench.description().add_last("time.forward", "");
     explain("Next kept step. Full stop.");
     ImGui::SameLine(0, em(0.25f));
-    if (tool_button("Live", bench.shown().live())) bench.shown().go_live();
+    if (tool_button("Live", bench.shown().live())) go_live(bench);
     bench.description().add_last("time.live", bench.shown().live() ? "on" : "off");
     explain("Shows the latest step and follows the run.");
     ImGui::SameLine();
     ImGui::AlignTextToFramePadding();
-    const std::string shown = "step " + std::to_string(bench.shown().step());
+    const std::string shown =
+        "step " + std::to_string(bench.shown().step()) + (bench.shown().replayed() ? " (replayed)" : "");
     text_in(bench.shown().live() ? theme().muted : theme().warning, "%s", shown.c_str());
     bench.description().add_last("time.step", shown);
   }
 
   void draw(Workbench& bench) override {
-    const History& history = bench.shown().history();
-    if (history.steps.empty()) {
-      draw_empty("No steps yet",
-                 "The tapes of past steps are kept here, with values where you stepped or paused.");
+    if (empty(bench)) {
+      draw_empty(
+          "No steps yet",
+          "A track of all steps of the run: go back to any of them, with its tape, values and gradients.");
       return;
     }
-    draw_strip(bench, history);
+    const History& history = bench.shown().history();
+    if (bench.shown().last_step() > 0) track_.draw(bench);
     draw_memory(bench, history);
+    draw_keyframes(bench);
     draw_list(bench, history);
   }
 
  private:
-  // A tick for each kept step, taller if values are kept, and event marks.
-  void draw_strip(Workbench& bench, const History& history) {
-    const int64_t first = history.steps.front().step, last = history.steps.back().step;
-    const ImVec2 at = ImGui::GetCursorScreenPos();
-    const float width = std::max(ImGui::GetContentRegionAvail().x, em(4)), height = em(2.4f), pad = em(0.5f);
-    ImGui::InvisibleButton("strip", {width, height});
-    bench.description().add_last("time.strip", std::to_string(history.steps.size()) + " steps, " +
-                                                   std::to_string(first) + " to " + std::to_string(last));
-    const bool hovered = ImGui::IsItemHovered();
-    ImDrawList* list = ImGui::GetWindowDrawList();
-    list->AddRectFilled(at, {at.x + width, at.y + height}, theme().canvas, em(0.3f));
-    const auto x_of = [&](int64_t step) {
-      const double part = last > first ? double(step - first) / double(last - first) : 1.0;
-      return at.x + pad + float(part) * (width - 2 * pad);
-    };
-    const auto step_at = [&](float x) {
-      const double part = std::clamp(double((x - at.x - pad) / (width - 2 * pad)), 0.0, 1.0);
-      return first + int64_t(std::llround(part * double(last - first)));
-    };
-    for (const KeptStep& kept : history.steps) {
-      const float x = x_of(kept.step), top = at.y + height * (kept.values ? 0.25f : 0.6f);
-      list->AddLine({x, top}, {x, at.y + height - 2}, kept.values ? theme().accent : theme().faint);
-    }
-    for (const RunMark& mark : bench.journal().curves().marks) {
-      if (mark.step < first || mark.step > last) continue;
-      const float x = x_of(mark.step), size = em(0.3f);
-      const ImU32 color = mark.kind == RunMark::Kind::edit ? theme().warning : theme().good;
-      list->AddTriangleFilled({x - size, at.y + 1}, {x + size, at.y + 1}, {x, at.y + 1 + 1.6f * size}, color);
-      if (hovered && std::abs(ImGui::GetIO().MousePos.x - x) < size + 2)
-        ImGui::SetTooltip("step %lld: %s", static_cast<long long>(mark.step), mark.text.c_str());
-    }
-    const float x = x_of(std::clamp(bench.shown().step(), first, last));
-    list->AddLine({x, at.y}, {x, at.y + height}, theme().text, 2);
-    list->AddCircleFilled({x, at.y + height - em(0.35f)}, em(0.35f),
-                          bench.shown().live() ? theme().text : theme().warning);
-    if (ImGui::IsItemActive()) {
-      const int64_t wanted = step_at(ImGui::GetIO().MousePos.x);
-      if (wanted >= last)
-        bench.shown().go_live();
-      else
-        bench.shown().stand_on(wanted);
-    }
+  void go_live(Workbench& bench) {
+    track_.let_go();
+    bench.shown().go_live();
+  }
+
+  static bool empty(Workbench& bench) {
+    return bench.shown().history().steps.empty() && bench.shown().last_step() == 0;
+  }
+
+  // A label and a slider next to it, whose grab would cover it. In MiB. True: moved.
+  static bool budget_slider(const char* id, const std::string& label, int* mebibytes, int least, int most) {
+    ImGui::SameLine();
+    if (ImGui::GetContentRegionAvail().x < ImGui::CalcTextSize(label.c_str()).x + em(6)) ImGui::NewLine();
+    ImGui::AlignTextToFramePadding();
+    ImGui::TextUnformatted(label.c_str());
+    ImGui::SameLine();
+    ImGui::SetNextItemWidth(em(5));
+    return ImGui::SliderInt(id, mebibytes, least, most, "",
+                            ImGuiSliderFlags_Logarithmic | ImGuiSliderFlags_AlwaysClamp);
+  }
+
+  void draw_keyframes(Workbench& bench) {
+    const MemoryKeyframes* const keyframes = bench.shown().replay().keyframes();
+    if (!keyframes) return;
+    int& budget = bench.shell().settings().keyframe_mebibytes;
+    const std::string text = counted(int64_t(keyframes->steps().size()), "keyframe") + ", " +
+                             mebibytes_figure(keyframes->bytes()) + ", " +
+                             number_figure(100 * keyframes->share(), 2) + " % of the time";
+    ImGui::AlignTextToFramePadding();
+    ImGui::PushTextWrapPos(0);
+    text_in(theme().muted, "%s", text.c_str());
+    ImGui::PopTextWrapPos();
+    bench.description().add_last("time.keyframe_memory", text);
     explain(
-        "Kept steps. Drag to go back in time. Tall ticks have values; triangles are edits, reloads and "
-        "checkpoints.");
+        "States of the run, from which any step is repeated: what lg.run.state registers. Without them a "
+        "replay begins with the first step.");
+    budget_slider("##keyframes", "budget " + std::to_string(budget) + " MiB", &budget, kLeastKeyframes,
+                  kMostKeyframes);
+    bench.description().add_last("time.keyframe_budget", std::to_string(budget));
+    explain("Memory budget of keyframes. They lie closer together in the latest steps. Ctrl+click to type.");
   }
 
   void draw_memory(Workbench& bench, const History& history) {
@@ -122,24 +122,15 @@ class TimePanel final : public Panel {
     explain(
         "Memory of the window beside the run's: tapes, captured tensors and pictures. The oldest steps are "
         "dropped first.");
-    ImGui::SameLine();
     int budget = int(bench.shown().memory_budget() >> 20);
-    // Next to the slider, whose grab would cover it.
-    const std::string label = "budget " + std::to_string(budget) + " MiB";
-    if (ImGui::GetContentRegionAvail().x < ImGui::CalcTextSize(label.c_str()).x + em(6)) ImGui::NewLine();
-    ImGui::AlignTextToFramePadding();
-    ImGui::TextUnformatted(label.c_str());
-    ImGui::SameLine();
-    ImGui::SetNextItemWidth(em(5));
-    if (ImGui::SliderInt("##budget", &budget, 16, 4096, "",
-                         ImGuiSliderFlags_Logarithmic | ImGuiSliderFlags_AlwaysClamp))
+    if (budget_slider("##budget", "budget " + std::to_string(budget) + " MiB", &budget, 16, 4096))
       bench.shown().set_memory_budget(size_t(budget) << 20);
     bench.description().add_last("time.budget", std::to_string(budget));
     explain("Memory budget of kept steps and pictures. Ctrl+click to type.");
   }
 
   // Newest first.
-  static void draw_list(Workbench& bench, const History& history) {
+  void draw_list(Workbench& bench, const History& history) {
     const auto flags =
         ImGuiTableFlags_SizingStretchProp | ImGuiTableFlags_BordersInnerH | ImGuiTableFlags_ScrollY;
     if (!ImGui::BeginTable("steps", 3, flags)) return;
@@ -155,7 +146,7 @@ class TimePanel final : public Panel {
         if (ImGui::Selectable(name.c_str(), kept.step == bench.shown().step(),
                               ImGuiSelectableFlags_SpanAllColumns)) {
           if (i == 0)
-            bench.shown().go_live();
+            go_live(bench);
           else
             bench.shown().stand_on(kept.step);
         }
@@ -170,6 +161,8 @@ class TimePanel final : public Panel {
       }
     ImGui::EndTable();
   }
+
+  TimeTrack track_;
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 namespace lunagrad {
 namespace {
@@ -108,6 +109,23 @@ const Metric* RunCurves::samples() const {
 
 void RunCurves::drop_after(int64_t step) {
   for (Metric& metric : metrics) metric.drop_after(step);
+}
+
+std::optional<int64_t> RunCurves::step_at(XAxis axis, double x) const {
+  const Metric* const counted = axis == XAxis::samples ? samples() : nullptr;
+  std::optional<int64_t> nearest;
+  double least = std::numeric_limits<double>::infinity();
+  for (const Metric& metric : metrics)
+    for (size_t i = 0; i < metric.raw.size(); ++i) {
+      const double step = metric.raw.x(i);
+      const double at = axis == XAxis::time ? metric.time(i)
+                        : counted           ? samples_at(counted->raw, step)
+                                            : step;
+      if (!(std::abs(at - x) < least)) continue;
+      least = std::abs(at - x);
+      nearest = int64_t(step);
+    }
+  return nearest;
 }
 
 double RunCurves::place(XAxis axis, const RunMark& mark) const {

@@ -4,6 +4,7 @@
 // data; each object belongs to one thread at a time.
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -69,6 +70,8 @@ struct RunCurves {
   Metric& metric(const std::string& name, double smoothing);  // creates it if necessary
   const Metric* samples() const;                              // null: the script logs neither
   void drop_after(int64_t step);
+  // The logged step whose x on that axis is nearest; nothing while no metric has one.
+  std::optional<int64_t> step_at(XAxis, double x) const;
   // The x of a mark; NaN if unknown.
   double place(XAxis, const RunMark&) const;
 };

@@ -12,7 +12,7 @@ Workbench::Workbench(std::string script, RunOptions options, std::function<void(
       journal_(wake_),
       tape_(TextMeasure(fonts().body, fonts().bold), wake_),
       shell_(journal_, wake_),
-      shown_(session_, tape_, journal_, shell_.actions()),
+      shown_(session_, tape_, journal_, shell_.actions(), wake_),
       tape_actions_(tape_, shell_.actions()),
       breakpoints_(session_, shell_.actions(), [this] { return control_.script(); }),
       measurements_(session_),
@@ -39,17 +39,34 @@ bool Workbench::update() {
   changed |= curves_.update();
   changed |= shell_.update();
   texts_.update();
-  shown_.update();
+  shown_.replay().set_budget(size_t(settings().keyframe_mebibytes) << 20);
+  changed |= shown_.update();
   control_.update();
   if (tape_.former() && journal_.ended() && !session_.tape()) tape_actions_.clear();  // it made no tape
   tape_.offer(inspection_.watch());
   changed |= tape_.update();
   changed |= gradients_.update(session_);
+  take_replayed_gradients();
   note_findings();
   tape_actions_.update(journal_);
   inspection_.show();
   changed |= inspection_.update();
   return changed;
+}
+
+// The statistics of the run end with those of the replayed step.
+void Workbench::take_replayed_gradients() {
+  const ReplayDesk::Stand* const stand = shown_.replay().stand();
+  if (!shown_.replayed()) {
+    replayed_gradients_.reset();
+    replayed_ = 0;
+  } else if (stand && stand->number != replayed_ && stand->statistics) {
+    replayed_ = stand->number;
+    replayed_gradients_.emplace();
+    for (const StepStatisticsPtr& step : gradients_.steps())
+      if (step->step < stand->step) replayed_gradients_->add(step);
+    replayed_gradients_->add(stand->statistics);
+  }
 }
 
 // What the session found by itself stands among the alarms.

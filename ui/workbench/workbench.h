@@ -5,6 +5,7 @@
 // of its own. Nothing here waits for the script. Drawing thread only; the session runs the script on its own
 // thread and calls only Journal::push().
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "script/session.h"
@@ -36,7 +37,9 @@ class Workbench {
   const Session& session() const { return session_; }
   const Journal& journal() const { return journal_; }  // console, progress, curves of the current run
   const TapeModel& tape() const { return tape_; }
-  const GradientModel& gradients() const { return gradients_; }
+  const GradientModel& gradients() const {  // up to the step that is shown, if a replay has it
+    return replayed_gradients_ ? *replayed_gradients_ : gradients_;
+  }
   const RunLibrary& runs() const { return curves_.library(); }  // runs in folders
   const Settings& settings() const { return shell_.settings(); }
   const std::string& script() const { return control_.script(); }
@@ -64,11 +67,14 @@ class Workbench {
 
  private:
   void note_findings();
+  void take_replayed_gradients();
 
   const std::function<void()> wake_;
   Journal journal_;
   TapeModel tape_;
   GradientModel gradients_;
+  std::optional<GradientModel> replayed_gradients_;  // while a replayed step is shown
+  uint64_t replayed_ = 0;                            // of which stand of the replay
   Shell shell_;
   ShownStep shown_;
   TapeActions tape_actions_;

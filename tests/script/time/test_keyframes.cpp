@@ -98,6 +98,18 @@ TEST_CASE("taking keyframes costs less than a twentieth of the time") {
   CHECK(double(spent) / double(now) < 0.05);
 }
 
+TEST_CASE("a smaller budget drops keyframes at once, but neither the first nor the latest") {
+  MemoryKeyframes keyframes(size_t(1) << 20);
+  for (const int64_t step : {10, 20, 30, 40}) {
+    auto keyframe = std::make_shared<Keyframe>(sample());
+    keyframe->step = step;
+    keyframes.take(keyframe, 1);
+  }
+  REQUIRE(keyframes.steps().size() == 4);
+  keyframes.set_budget(1);
+  CHECK(keyframes.steps() == std::vector<int64_t>{10, 40});
+}
+
 TEST_CASE("a run that goes on from an earlier step voids later keyframes") {
   MemoryKeyframes keyframes(size_t(1) << 20);
   for (const int64_t step : {10, 20, 30}) {

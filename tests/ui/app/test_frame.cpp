@@ -123,6 +123,7 @@ TEST_CASE("settings survive a round trip") {
   settings.has_layout = true;
   settings.presets["mine"] = preset_layout("Write", kPanels);
   settings.preset = "mine";
+  settings.keyframe_mebibytes = 64;
   settings.width = 1600;
   settings.dark = false;
   settings.scale = 1.5f;

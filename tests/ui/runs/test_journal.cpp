@@ -80,6 +80,44 @@ TEST_CASE("metrics become curves and progress") {
   CHECK(journal.metrics()[0].smooth.y(0) == doctest::Approx(2));
 }
 
+TEST_CASE("a probe's values are a curve, and its error is a line of the console") {
+  Journal journal;
+  journal.push(state(SessionState::running));
+  Event value = event(Event::Kind::probe);
+  value.step = 3;
+  value.metrics = {{"norm", 1.5}};
+  journal.push(value);
+  Event wrong = value;
+  wrong.text = "a string, not a number";
+  journal.push(wrong);
+  journal.update();
+  REQUIRE(journal.metrics().size() == 1);
+  CHECK(journal.metrics()[0].name == "norm");
+  CHECK(journal.metrics()[0].raw.points() == 1);
+  REQUIRE(journal.last_error() == nullptr);  // it has no line of a script
+  CHECK(journal.lines().back().text == "probe norm: a string, not a number");
+  CHECK(journal.lines().back().kind == ConsoleLine::Kind::error);
+}
+
+TEST_CASE("a place on an axis belongs to the step of the nearest point") {
+  Journal journal;
+  journal.push(state(SessionState::running));
+  for (const int64_t step : {1, 5, 9}) {
+    Event row = metrics(step, "loss", 1);
+    row.time = 0.5 * double(step);
+    row.metrics.emplace_back("samples", 64.0 * double(step));
+    journal.push(row);
+  }
+  journal.update();
+  const RunCurves& curves = journal.curves();
+  CHECK(curves.step_at(XAxis::step, 6.4) == 5);
+  CHECK(curves.step_at(XAxis::step, -100) == 1);
+  CHECK(curves.step_at(XAxis::time, 4.2) == 9);
+  CHECK(curves.step_at(XAxis::samples, 64 * 5 + 1) == 5);
+  CHECK(!curves.step_at(XAxis::step, NAN));
+  CHECK(!RunCurves().step_at(XAxis::step, 1));
+}
+
 TEST_CASE("late events of the old run are not mixed into the new one") {
   Journal journal;
   journal.push(state(SessionState::running));
