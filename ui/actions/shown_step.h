@@ -50,7 +50,7 @@ class ShownStep {
   int64_t first_step() const { return first_step_; }  // of the run; later than 1 in a fork
   int64_t last_step() const { return journal_.step(); }
   // The step that is shown is the work of a replay.
-  bool replayed() const { return replayed_ != nullptr; }
+  bool replayed() const { return replayed_ && tape_.tape() && tape_.tape()->step == replayed_->step; }
   ReplayDesk& replay() { return replay_; }
   const ReplayDesk& replay() const { return replay_; }
   void follow_run() { leave(); }  // go_live() as a part of another action
