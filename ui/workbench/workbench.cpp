@@ -23,7 +23,7 @@ Workbench::Workbench(std::string script, RunOptions options, std::function<void(
                [this] {
                  tape_actions_.begin_run();
                  gradients_.clear();
-                 inspection_.forget_answers();
+                 inspection_.begin_run();
                }),
       session_([this, also = std::move(also)](const Event& event) {
         journal_.push(event);
