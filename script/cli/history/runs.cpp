@@ -15,10 +15,10 @@
 
 #include "runtime/error.h"
 #include "runtime/figures.h"
+#include "runtime/io/temporary_folder.h"
 #include "script/bundle/bundle.h"
 #include "script/cli/base/carry_out.h"
 #include "script/cli/base/table.h"
-#include "script/cli/base/temporary_folder.h"
 #include "script/cli/command/all.h"
 #include "script/report/export.h"
 #include "script/run/diff.h"
