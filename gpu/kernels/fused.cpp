@@ -287,7 +287,7 @@ class Group {
     if (known.fold) {
       member.first_param = uint8_t(numbers_.size());
       numbers_.push_back(float(1 / known.fold.divisor));
-    } else if (!call.params.empty()) {
+    } else if (member.use && !call.params.empty()) {  // the type of a cast is in the text
       double params[kMaxRowParams] = {};
       pack_params(call, params);
       member.first_param = uint8_t(numbers_.size());

@@ -165,8 +165,9 @@ TEST_CASE("Garbage collection counts the bytes of tensors, without collectgarbag
 TEST_CASE("What a script drops is free before the next ops run, and what it held for a while soon after" *
           doctest::skip(tests::kAddressSanitizer)) {
   Script script;
-  // The least of three: a value that two collections meet while it is in use, one of them begun by Lua
-  // itself, counts as old and stays for longer.
+  // The least of some: a value that two collections meet while it is in use, one of them begun by Lua
+  // itself, counts as old and stays for longer; and collections are rarer while other programs slow them
+  // down.
   const auto peak_once = [&](const char* code) {
     peak_tensor_bytes = 0;
     set_safe_point(
@@ -179,7 +180,9 @@ TEST_CASE("What a script drops is free before the next ops run, and what it held
     return peak_tensor_bytes >> 20;
   };
   const auto peak_of = [&](const char* code) {
-    return std::min({peak_once(code), peak_once(code), peak_once(code)});
+    size_t least = peak_once(code);
+    for (int i = 1; i < 10; ++i) least = std::min(least, peak_once(code));
+    return least;
   };
   CHECK(peak_of("for i = 1, 200 do lg.empty(1 << 22) end") <= 3 * 16);
   CHECK(peak_of("local x = lg.ones(1 << 20) for i = 1, 200 do x:tile(4) end") <= 4 + 3 * 16);
