@@ -59,13 +59,13 @@ int probe(const Asked& asked) {
     if (!event.text.empty()) {
       problem = text(wanted.name, ", step ", event.step, ": ", event.text);
       replayed->cancel();
-    } else if (event.step >= first && event.step <= last) {
+    } else {
       rows.values.emplace_back(event.step, event.metrics[0].second);
     }
   };
   ShownReplay replay("probe", asked.folder, take);
   replayed = &*replay;
-  first = asked.from.value_or(replay->first_step());
+  first = wanted.first = asked.from.value_or(replay->first_step());
   last = asked.to.value_or(replay->steps());
   replay.show_up_to(last);
   const auto prepare = [&](Session& session) {
