@@ -60,6 +60,10 @@ void Replay::start(const Start& start, int64_t pause_at, const std::function<voi
   check_ = std::make_shared<ReplayCheck>(timeline_.record, *options_.keyframes);
   check_->keep(kept_step_);
   options.keyframe_sink = check_;
+  if (tape_step_ > 0) {
+    options.tape_step = tape_step_;
+    options.on_tape = [this](const std::string& line) { tape_line_ = line; };
+  }
   session_.reset();
   {
     const std::lock_guard lock(mutex_);
@@ -193,6 +197,14 @@ void Replay::run_through(int64_t first, int64_t last, const std::function<void(S
     cross_to_ = last - 1;
   }
   attempt(first - 1, last, prepare);
+}
+
+std::string Replay::recorded_tape(int64_t step) {
+  tape_step_ = step;
+  tape_line_.clear();
+  run_through(step, step, [](Session&) {});
+  tape_step_ = -1;
+  return std::move(tape_line_);
 }
 
 KeyframePtr Replay::keyframe_at(int64_t step) {
