@@ -65,7 +65,8 @@ class Replay {
   bool can_go_on_to(int64_t step) const;
   void check_steps(int64_t first, int64_t last) const;
   void start(const Start&, int64_t pause_at, const std::function<void(Session&)>& prepare);
-  void attempt(int64_t from, int64_t pause_at, const std::function<void(Session&)>& prepare);
+  // Calls `make`, which goes from a start to where a caller wants to be; twice if the first start was wrong.
+  void attempt(int64_t from, const std::function<void(const Start&)>& make);
   void handle(const Event&);
   void wait_for_pause(int64_t step);
   void tell(const std::string&);
@@ -73,6 +74,7 @@ class Replay {
   Timeline timeline_;
   ReplayOptions options_;
   bool keyframes_hold_all_ = true;
+  bool repeats_itself_ = true;  // the script, from its first step on
   bool told_of_beginning_ = false;
   int64_t kept_step_ = -1;  // whose keyframe keyframe_at() wants
   int64_t tape_step_ = -1;  // whose tape recorded_tape() wants
