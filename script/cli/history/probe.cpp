@@ -59,7 +59,7 @@ int probe(const Asked& asked) {
     if (!event.text.empty()) {
       problem = text(wanted.name, ", step ", event.step, ": ", event.text);
       replayed->cancel();
-    } else {
+    } else if (event.step >= first && event.step <= last) {
       rows.values.emplace_back(event.step, event.metrics[0].second);
     }
   };

@@ -181,6 +181,24 @@ TEST_CASE("a probe is not evaluated before its first step") {
   }
 }
 
+TEST_CASE("probes of a script without lg.run.steps count as its log does") {
+  const Folder folder;
+  folder.write("train.lua",
+               "local lg = require 'lunagrad'\nlocal w = lg.zeros(4):requires_grad_()\n"
+               "local optimizer = lg.optim.SGD({w}, {lr = 0.1})\nfor i = 1, 6 do\n"
+               "if i == 3 then late = {} end if late then late.value = i end\n"
+               "local loss = (w - i):square():mean()\noptimizer:zero_grad() loss:backward()\n"
+               "lg.run.log {i = i}\noptimizer:step()\nend\n");
+  REQUIRE(folder.run({"run", "train.lua", "--run-dir", "a"}).code == 0);
+  CHECK(logged(read_run(folder.path() + "/a"), "i") == Rows{{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {5, 6}});
+  const Finished line = folder.run({"probe", "a", "late.value", "--at", "8", "--from", "2", "--json"});
+  CAPTURE(line.err);
+  CHECK(rows_of(line.out) == Rows{{2, 3}, {3, 4}, {4, 5}, {5, 6}});
+  const Finished end = folder.run({"probe", "a", "late.value", "--from", "3", "--to", "5", "--json"});
+  CAPTURE(end.err);
+  CHECK(rows_of(end.out) == Rows{{3, 3}, {4, 4}, {5, 5}});
+}
+
 TEST_CASE("twenty probes over a run read what it would have logged from its start") {
   const Folder folder;
   const int64_t steps = long_run() ? 1000 : 60;
