@@ -141,6 +141,14 @@ if(NOT LUNAGRAD_SANITIZE)
            -P ${PROJECT_SOURCE_DIR}/tests/install.cmake)
 endif()
 
+# The program of tests/bench/scrub.
+add_executable(lunagrad-scrub EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/tests/bench/scrub.cpp)
+target_link_libraries(lunagrad-scrub PRIVATE lunagrad-script lunagrad-runtime CLI11::CLI11)
+if(TARGET lunagrad-gpu)
+  target_compile_definitions(lunagrad-scrub PRIVATE LUNAGRAD_HAS_GPU)
+  target_link_libraries(lunagrad-scrub PRIVATE lunagrad-gpu)
+endif()
+
 # The Vulkan device, in its own process with the validation layer.
 if(TARGET lunagrad-gpu)
   file(GLOB GPU_TEST_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/gpu/*.cpp)

@@ -76,11 +76,11 @@ end
 local next_batch = loader:cycle()
 for step in lg.run.steps(steps) do
   local x, y = next_batch()
+  done = step - 1
   optimizer:zero_grad()
   local loss = loss_of(model(moved(x)), y)
   loss:backward()
   optimizer:step()
-  done = step
   lg.run.log {loss = loss}
   if step % #loader == 0 then lg.run.log {test_accuracy = accuracy()} end
 end

@@ -25,6 +25,7 @@ local optimizer = lg.run.state("optimizer", function()
 end)
 
 for step in lg.run.steps(steps) do
+  done = step - 1
   local t = lg.linspace(0, reach, 64):unsqueeze(2):requires_grad_()
   local y = u(t)
   local residual = derivative(derivative(y, t), t) + y
@@ -32,7 +33,6 @@ for step in lg.run.steps(steps) do
   optimizer:zero_grad()
   loss:backward()
   optimizer:step()
-  done = step
   lg.run.log {loss = loss}
 end
 

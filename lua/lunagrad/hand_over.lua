@@ -7,6 +7,7 @@ local core = require "lunagrad.core"
 local is_tensor = core.is_tensor
 local is_module = require("lunagrad.nn.tree").is_module
 local is_plain = require("lunagrad.arguments").is_plain
+local has = require("lunagrad.fields").has
 
 local hand_over = {}
 hand_over.__index = hand_over
@@ -180,7 +181,7 @@ function hand_over:object(object, kept, built, path)
     if not same then return self:warn(path, "starts anew: its parameters changed") end
   end
   local state = copied(kept)
-  if object.get_last_lr then
+  if has(object, "get_last_lr") then
     for name, value in pairs(object:state_dict()) do state[name] = settled(value, kept[name], built[name]) end
   end
   local ok, message = pcall(object.load_state_dict, object, state)

@@ -120,12 +120,13 @@ int live(lua_State* L) {
 const Param& handle_param(lua_State* L) {
   luaL_checkudata(L, 1, kHandle);
   lua_getiuservalue(L, 1, 1);
-  return *session(L).run().params().find(lua_tostring(L, -1));
+  return *Session::Impl::of(L).run().params().find(lua_tostring(L, -1));
 }
 
+// An evaluation that may only look, such as a probe, is not the script that makes use of an edited value.
 int handle_call(lua_State* L) {
   const Param& param = handle_param(L);
-  session(L).run().params().read(param.info.name);
+  if (!context().read_only) session(L).run().params().read(param.info.name);
   push_value(L, param.value);
   return 1;
 }

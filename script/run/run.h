@@ -100,8 +100,10 @@ class Run {
   // The results of lg.run.watch in this step: part of a model -> name -> number.
   using Findings = std::map<std::string, std::map<std::string, double>>;
   void log_watch(const Findings&);
-  void log_tape(const std::string& line) {
+  bool asks_for_tape(int64_t step) const { return options_.on_tape && options_.tape_step == step; }
+  void log_tape(int64_t step, const std::string& line) {
     if (folder_) folder_->append_tape(line);
+    if (asks_for_tape(step)) options_.on_tape(line);
   }
   // The script read a file other than a module, or wrote one.
   void note_read(const std::string& path);

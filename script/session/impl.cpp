@@ -305,7 +305,7 @@ void Session::Impl::begin_step() {
   control_.set_in_steps(run_->in_steps());
   handover_.steps_done(run_->done());
   viewers_.begin_step(*run_);
-  probes_.begin_step();
+  probes_.begin_step(run_->step(), run_->in_steps() ? run_->step() : run_->done() + 1);
   ops_ = 0;
   next_line_ops_ = lines_.empty() ? INT64_MAX : 0;
   const bool at_lines = std::any_of(lines_.begin(), lines_.end(), [&](const TypedLine& line) {

@@ -5,9 +5,11 @@
 namespace lunagrad {
 namespace {
 
+int64_t begun_step(const Run& run) { return run.in_steps() ? run.step() : run.done() + 1; }
+
 // The tapes in a run's folder are those of steps 1, 10, 100, … and of the last: few in a run of any length.
 bool keeps_tape(const Run& run) {
-  const int64_t step = run.in_steps() ? run.step() : run.done() + 1;
+  const int64_t step = begun_step(run);
   int64_t power = 1;
   while (power < step && power <= INT64_MAX / 10) power *= 10;
   return step == power || step == run.total();
@@ -41,7 +43,7 @@ void Viewers::begin_step(const Run& run) {
   breakpoints_.take_over();
   breakpoints_.watch().begin_step(run.step());
   sentry_.begin_step(run.step());
-  leaks_.begin_step(run.in_steps() ? run.step() : run.done() + 1);
+  leaks_.begin_step(begun_step(run));
   tape_.begin_step({.step = run.step(),
                     .number = run.done() + 1,
                     .values = control_.pause_is_near(),
@@ -49,7 +51,7 @@ void Viewers::begin_step(const Run& run) {
                     .careful = run.total() == run.step() || breakpoints_.watch().any()});
   statistics_.begin_step(tape_.captures());
   const bool in_folder = run.folder() && run.awaits_boundary();
-  recorder_.begin_step(in_folder && (tries_ > 0 || keeps_tape(run)));
+  recorder_.begin_step((in_folder && (tries_ > 0 || keeps_tape(run))) || run.asks_for_tape(begun_step(run)));
   if (in_folder && tries_ > 0) --tries_;
   profile_.begin_step(run.step(), !run.awaits_boundary(), *context_.device);
   ranks_.begin_step(run.awaits_boundary() ? run.step() : 0);
@@ -65,10 +67,11 @@ void Viewers::end_step(Run& run) {
 
 void Viewers::end_script(Run& run) {
   if (!recorder_.recording()) return;
-  const std::string tape = recorder_.end_step(std::max<int64_t>(run.step(), 1));
+  const int64_t step = std::max<int64_t>(run.step(), 1);
+  const std::string tape = recorder_.end_step(step);
   if (tape.empty()) return;
   tries_ = 0;
-  run.log_tape(tape);
+  run.log_tape(step, tape);
 }
 
 void Viewers::listen() {

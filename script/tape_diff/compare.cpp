@@ -20,7 +20,10 @@ struct Named {
   std::optional<int64_t> step;
 
   bool is_open() const { return run && !step; }  // which step is still to be chosen
-  TapeGraph read() const { return run ? run->tape(*step) : read_tape_file(file); }
+  TapeGraph read(const RepeatTape& repeat) const {
+    if (!run) return read_tape_file(file);
+    return run->keeps(*step) ? run->tape(*step) : run->repeated_tape(*step, repeat(run->folder(), *step));
+  }
 };
 
 Named find_tape(const std::string& asked, const std::string& runs) {
@@ -50,7 +53,7 @@ Named find_tape(const std::string& asked, const std::string& runs) {
   return named;
 }
 
-TapeDiff compare_runs(Named& a, Named& b, const TapeDiffOptions& options) {
+TapeDiff compare_runs(Named& a, Named& b, const TapeDiffOptions& options, const RepeatTape& repeat) {
   const std::vector<int64_t> left = a.run->steps(), right = b.run->steps();
   std::vector<int64_t> common;
   std::set_intersection(left.begin(), left.end(), right.begin(), right.end(), std::back_inserter(common));
@@ -60,7 +63,7 @@ TapeDiff compare_runs(Named& a, Named& b, const TapeDiffOptions& options) {
             b.run->steps_text(), "; RUN:STEP names one of each");
   for (const int64_t step : common) {
     a.step = b.step = step;
-    TapeDiff diff = compare_tapes(a.read(), b.read(), options);
+    TapeDiff diff = compare_tapes(a.read(repeat), b.read(repeat), options);
     if (diff.equal() && step != common.back()) continue;
     if (common.size() > 1)
       diff.notes.push_back(diff.equal()
@@ -75,16 +78,16 @@ TapeDiff compare_runs(Named& a, Named& b, const TapeDiffOptions& options) {
 }  // namespace
 
 TapeDiff compare_tapes(const std::string& first, const std::string& second, const std::string& runs,
-                       const TapeDiffOptions& options) {
+                       const TapeDiffOptions& options, const RepeatTape& repeat) {
   Named a = find_tape(first, runs), b = find_tape(second, runs);
-  if (a.is_open() && b.is_open()) return compare_runs(a, b, options);
+  if (a.is_open() && b.is_open()) return compare_runs(a, b, options, repeat);
   for (Named* const named : {&a, &b}) {
     if (!named->is_open()) continue;
-    const std::vector<int64_t> kept = named->run->steps();
     const std::optional<int64_t> wanted = named == &a ? b.step : a.step;
-    named->step = wanted && std::count(kept.begin(), kept.end(), *wanted) ? *wanted : kept.back();
+    named->step = wanted ? *wanted : named->run->steps().back();
   }
-  return compare_tapes(a.read(), b.read(), options);
+  TapeGraph left = a.read(repeat);
+  return compare_tapes(std::move(left), b.read(repeat), options);
 }
 
 }  // namespace lunagrad

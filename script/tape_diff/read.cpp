@@ -303,11 +303,14 @@ std::string RunTapes::steps_text() const {
   return list;
 }
 
-TapeGraph RunTapes::tape(int64_t step) const {
-  const auto found = kept_.find(step);
-  if (found == kept_.end())
-    damaged(folder_, "it keeps no tape of step ", step, "; those of steps ", steps_text(), " are kept");
-  const auto& [where, line] = found->second;
+TapeGraph RunTapes::tape(int64_t step) const { return graph_of(step, kept_.at(step)); }
+
+TapeGraph RunTapes::repeated_tape(int64_t step, const std::string& line) const {
+  return graph_of(step, {folder_, Json::parse(line)});
+}
+
+TapeGraph RunTapes::graph_of(int64_t step, const Kept& kept) const {
+  const auto& [where, line] = kept;
   if (line.contains("left_out"))
     damaged(where, "the tape of step ", step, " has ", line["left_out"].dump(),
             " nodes, more than a run's folder keeps; lg.tape(loss):json() gives all of them");

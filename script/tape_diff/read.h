@@ -19,8 +19,10 @@ class RunTapes {
   const std::string& folder() const { return folder_; }
   std::vector<int64_t> steps() const;  // of the kept tapes, upwards; at least one
   std::string steps_text() const;      // "1, 10, 25"
-  // Error that lists the kept steps when this one is not among them.
-  TapeGraph tape(int64_t step) const;
+  bool keeps(int64_t step) const { return kept_.count(step) > 0; }
+  TapeGraph tape(int64_t step) const;  // of a kept step
+  // Of a step of the run that was repeated: its line, as tape.jsonl would have it.
+  TapeGraph repeated_tape(int64_t step, const std::string& line) const;
 
  private:
   using Json = nlohmann::json;
@@ -31,6 +33,7 @@ class RunTapes {
     std::string where;  // "runs/a/tape.jsonl:3"
     Json line;          // with its nodes, even if the file has them at an earlier step
   };
+  TapeGraph graph_of(int64_t step, const Kept&) const;
   std::string folder_;
   std::map<int64_t, Kept> kept_;
 };

@@ -115,10 +115,13 @@ std::vector<Probe> ProbeWatch::list() const {
   return shared_;
 }
 
-void ProbeWatch::begin_step() {
-  if (!changed_.exchange(false)) return;
+void ProbeWatch::begin_step(int64_t within, int64_t end) {
+  if (!changed_.exchange(false) && !some_wait_) return;
   active_ = list();
   const auto at_line = [](const Probe& probe) { return probe.place.line > 0; };
+  some_wait_ = std::erase_if(active_, [&](const Probe& probe) {
+                 return probe.first > (at_line(probe) ? within : end);
+               }) > 0;
   at_lines_ = std::any_of(active_.begin(), active_.end(), at_line);
   at_end_ = !std::all_of(active_.begin(), active_.end(), at_line);
 }

@@ -28,8 +28,10 @@ class ProbeWatch {
     std::string error;  // "" when there is a value
   };
   using Told = std::function<void(const Reading&)>;
-  // Takes over what other threads changed.
-  void begin_step();
+  // Takes over what other threads changed, and the probes that begin with this step, which has number
+  // `within` for those at its lines and number `end` for those at its end: of a script without lg.run.steps
+  // they differ.
+  void begin_step(int64_t within, int64_t end);
   bool any_at_end() const { return at_end_; }
   bool any_at_lines() const { return at_lines_; }
   void end_step(lua_State*, const Told&);
@@ -46,6 +48,7 @@ class ProbeWatch {
   uint64_t next_id_ = 1;       // under mutex_
   std::atomic<bool> changed_{false};
   std::vector<Probe> active_;
+  bool some_wait_ = false;  // for a later step
   bool at_end_ = false, at_lines_ = false;
   bool busy_ = false;
 };

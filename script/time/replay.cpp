@@ -61,6 +61,10 @@ void Replay::start(const Start& start, int64_t pause_at, const std::function<voi
   check_->keep(kept_step_);
   options.keyframe_sink = check_;
   options.files_aside = true;
+  if (tape_step_ > 0) {
+    options.tape_step = tape_step_;
+    options.on_tape = [this](const std::string& line) { tape_line_ = line; };
+  }
   session_.reset();
   {
     const std::lock_guard lock(mutex_);
@@ -134,26 +138,37 @@ void Replay::wait_for_pause(int64_t step) {
 }
 
 // What is not registered with lg.run.state is not in a keyframe: then all begins again with the first step.
-void Replay::attempt(int64_t from, int64_t pause_at, const std::function<void(Session&)>& prepare) {
+void Replay::attempt(int64_t from, const std::function<void(const Start&)>& make) {
   const Start begin = nearest(from);
   if (keyframes_hold_all_ && !begin.keyframe && from > 0 && begin.step == 0 &&
       !std::exchange(told_of_beginning_, true))
     tell(text("there is no keyframe up to step ", from,
               ": the replay begins with step 1 (lunagrad run --keyframes keeps some, of what lg.run.state "
               "registers)"));
-  start(begin, pause_at, prepare);
-  wait_for_pause(pause_at);
-  const std::optional<Difference> differs = check_->first();
-  if (!differs || !begin.keyframe || !keyframes_hold_all_) return;
+  const bool may_retry = begin.keyframe && keyframes_hold_all_ && repeats_itself_;
+  std::string problem;
+  try {
+    make(begin);
+  } catch (const Error& error) {
+    if (!may_retry || error.kind() == ErrorKind::cancelled) throw;
+    problem = error.what();
+  }
+  if (const std::optional<Difference> differs = check_->first())
+    problem = text("step ", differs->step, " differs (", differs->what, ")");
+  if (!may_retry || problem.empty()) return;
   keyframes_hold_all_ = false;
-  attempt(from, pause_at, prepare);
-  if (check_->first())
-    keyframes_hold_all_ = true;  // the script does not repeat itself, wherever it begins
-  else
-    tell(text(
-        "behind the keyframe of step ", begin.step, ", step ", differs->step, " differs (", differs->what,
-        "): lg.run.state does not register all that the run needs to go on, so replays begin with step ",
-        first_step()));
+  try {
+    attempt(from, make);
+  } catch (const Error&) {
+    keyframes_hold_all_ = true;
+    throw;
+  }
+  repeats_itself_ = !check_->first();
+  keyframes_hold_all_ = !repeats_itself_;  // else it differs wherever the replay begins
+  if (repeats_itself_)
+    tell(text("behind the keyframe of step ", begin.step, ", ", problem,
+              ": lg.run.state does not register all that the run needs to go on, so replays begin with step ",
+              first_step()));
 }
 
 void Replay::go_to(int64_t step) {
@@ -164,27 +179,40 @@ void Replay::go_to(int64_t step) {
     session.watch_statistics(true, 1);
     session.capture_values();
   };
+  const auto make_last = [&] {
+    watch(*session_);
+    session_->step();
+    wait_for_pause(step);
+  };
   const bool goes_on = can_go_on_to(step);
   {
     const std::lock_guard lock(mutex_);
     pause_at_ = cross_to_ = step - 1;
   }
-  if (!goes_on && step == 1) {  // a script without lg.run.steps has no end of step 0
+  if (goes_on) {
+    const bool knew = check_->first().has_value();
+    try {
+      if (at_ < step - 1) {
+        session_->watch_tape(false);
+        session_->watch_statistics(false);
+        session_->resume();
+        wait_for_pause(step - 1);
+      }
+      make_last();
+      if (knew || !check_->first()) return;
+    } catch (const Error& error) {
+      if (knew || error.kind() == ErrorKind::cancelled) throw;
+    }
+  } else if (step == 1) {  // a script without lg.run.steps has no end of step 0
     start(nearest(0), -1, watch);
     session_->step();
     return wait_for_pause(1);
   }
-  if (!goes_on) {
-    attempt(step - 1, step - 1, [](Session&) {});
-  } else if (at_ < step - 1) {
-    session_->watch_tape(false);
-    session_->watch_statistics(false);
-    session_->resume();
+  attempt(step - 1, [&](const Start& begin) {
+    start(begin, step - 1, [](Session&) {});
     wait_for_pause(step - 1);
-  }
-  watch(*session_);
-  session_->step();
-  wait_for_pause(step);
+    make_last();
+  });
 }
 
 void Replay::run_through(int64_t first, int64_t last, const std::function<void(Session&)>& prepare) {
@@ -193,7 +221,18 @@ void Replay::run_through(int64_t first, int64_t last, const std::function<void(S
     const std::lock_guard lock(mutex_);
     cross_to_ = last - 1;
   }
-  attempt(first - 1, last, prepare);
+  attempt(first - 1, [&](const Start& begin) {
+    start(begin, last, prepare);
+    wait_for_pause(last);
+  });
+}
+
+std::string Replay::recorded_tape(int64_t step) {
+  tape_step_ = step;
+  tape_line_.clear();
+  run_through(step, step, [](Session&) {});
+  tape_step_ = -1;
+  return std::move(tape_line_);
 }
 
 KeyframePtr Replay::keyframe_at(int64_t step) {

@@ -44,6 +44,8 @@ class Replay {
   // Runs through these steps, with `prepare` called before a session starts for it, and pauses at the end of
   // the last. A second call of `prepare` means that what came before is void.
   void run_through(int64_t first, int64_t last, const std::function<void(Session&)>& prepare);
+  // The tape of `step` as the run's folder would keep it: a line of tape.jsonl. "" when the step has none.
+  std::string recorded_tape(int64_t step);
   // The states at the end of `step`. Null when nothing is registered.
   KeyframePtr keyframe_at(int64_t step);
   // What differed from the run on the way, first: the script does something that is not determined by what a
@@ -63,7 +65,8 @@ class Replay {
   bool can_go_on_to(int64_t step) const;
   void check_steps(int64_t first, int64_t last) const;
   void start(const Start&, int64_t pause_at, const std::function<void(Session&)>& prepare);
-  void attempt(int64_t from, int64_t pause_at, const std::function<void(Session&)>& prepare);
+  // Calls `make`, which goes from a start to where a caller wants to be; twice if the first start was wrong.
+  void attempt(int64_t from, const std::function<void(const Start&)>& make);
   void handle(const Event&);
   void wait_for_pause(int64_t step);
   void tell(const std::string&);
@@ -71,8 +74,11 @@ class Replay {
   Timeline timeline_;
   ReplayOptions options_;
   bool keyframes_hold_all_ = true;
+  bool repeats_itself_ = true;  // the script, from its first step on
   bool told_of_beginning_ = false;
   int64_t kept_step_ = -1;  // whose keyframe keyframe_at() wants
+  int64_t tape_step_ = -1;  // whose tape recorded_tape() wants
+  std::string tape_line_;   // written by the session's thread, read when it is paused
   int64_t began_at_ = 0;
   int64_t at_ = -1;  // the step at whose end the session is paused; -1: it is not
 

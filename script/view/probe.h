@@ -13,6 +13,7 @@ struct Probe {
   std::string name;        // "": the expression
   std::string expression;  // "model.fc1.weight.grad:norm()", or "norm of model.fc1.weight.grad"
   SourcePlace place;       // line 0: the end of each step; a file of "": the script itself
+  int64_t first = 0;       // it is not evaluated in steps before this one
 };
 
 }  // namespace lunagrad

@@ -71,9 +71,12 @@ struct RunOptions {
   bool start_changed = false;
   std::shared_ptr<KeyframeSink> keyframe_sink;  // gets keyframes of the run; null: nobody
   size_t keyframes = 0;                         // bytes of keyframes to keep in the run folder; 0: none
-  std::string parent;                           // the folder of the run that this one was forked from
-  int64_t parent_step = 0;                      // and the step behind which it goes on
-  bool tensorboard = false;                     // also writes a TensorBoard event file to the run folder
+  // The tape of step `tape_step`, as a line of tape.jsonl; called on the session's thread.
+  int64_t tape_step = 0;
+  std::function<void(const std::string& line)> on_tape;
+  std::string parent;          // the folder of the run that this one was forked from
+  int64_t parent_step = 0;     // and the step behind which it goes on
+  bool tensorboard = false;    // also writes a TensorBoard event file to the run folder
   bool strict_device = false;  // Error when the device lacks an op; otherwise the CPU runs it
   bool no_replay = false;      // no call is put off, whatever the script asks for
   bool plan = false;           // steps put their calls off, and the plan of one is printed on stderr

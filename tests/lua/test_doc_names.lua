@@ -52,7 +52,7 @@ end
 local placeholders = {["lg.x"] = true, ["lg.nn.x"] = true, ["lg.nn.functional.x"] = true, ["lg.zeroes"] = true,
   ["lg.host.target"] = true, ["lg.host.found"] = true}
 local named = 0
-for _, path in ipairs {"README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/guide.md", "docs/tutorial.md",
+for _, path in ipairs {"README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/guide.md", "docs/tutorial.md", "docs/find-the-bug.md",
   "docs/window.md", "docs/reference.md", "docs/troubleshooting.md", "docs/pytorch.md", "docs/distributed.md"} do
   for line in io.lines(root .. path) do
     for name in line:gmatch("`(lg%.[%w_.]*[%w_])") do

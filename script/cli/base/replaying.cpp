@@ -24,7 +24,8 @@ void ShownReplay::finish() {
   if (const std::optional<Difference> differs = replay_->difference())
     fail(replay_->run().folder, ": the replay differs from the run at step ", differs->step, ": ",
          differs->what,
-         "; the script depends on something that the run did not record, such as files, the time or threads");
+         "; the script depends on something that the run did not record, such as files, its input, the time, "
+         "math.random, the order of pairs, or threads");
 }
 
 }  // namespace lunagrad

@@ -336,6 +336,7 @@ class Runner {
   // Called on the session's thread.
   void handle(Event event) {
     warnings_.look();
+    if (request_.also) request_.also(event);
     if (event.kind == Event::Kind::ended && request_.options.leaks > 0) judge_leaks(event);
     if (request_.json) {
       const std::string line = json_line(event);

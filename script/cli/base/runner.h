@@ -32,6 +32,7 @@ struct RunRequest {
   std::optional<int64_t> threads;  // of the CPU
   std::optional<int64_t> stop_at;  // a stop, as by Ctrl-C, at the end of this step
   bool watch = false;              // reload the script when it changes, until a signal comes
+  EventSink also;                  // sees the run's events as well, on the session's thread
   // Of a command that looks at the run when it is over: what the script prints goes to stderr.
   std::function<void(Session&)> before;
   // `wait` returns at a signal, at the latest after a moment, and says whether one came: the answer does not

@@ -65,7 +65,7 @@ int probe(const Asked& asked) {
   };
   ShownReplay replay("probe", asked.folder, take);
   replayed = &*replay;
-  first = asked.from.value_or(replay->first_step());
+  first = wanted.first = asked.from.value_or(replay->first_step());
   last = asked.to.value_or(replay->steps());
   replay.show_up_to(last);
   const auto prepare = [&](Session& session) {

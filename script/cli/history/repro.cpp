@@ -28,13 +28,15 @@ std::string shortest(double value) {
 
 bool same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
 
+using Numbers = decltype(RunRecord::metrics);
+
 // The sentence about the earliest difference; "" when there is none.
-std::string first_mismatch(const RunRecord& was, const RunRecord& is) {
+std::string first_mismatch(const Numbers& was, const Numbers& is) {
   int64_t step = INT64_MAX;
   std::string sentence;
-  for (const auto& [name, before] : was.metrics) {
-    const auto found = is.metrics.find(name);
-    const size_t count = found == is.metrics.end() ? 0 : found->second.size();
+  for (const auto& [name, before] : was) {
+    const auto found = is.find(name);
+    const size_t count = found == is.end() ? 0 : found->second.size();
     for (size_t i = 0; i < before.size() && before[i].step < step; ++i) {
       const MetricPoint& a = before[i];
       if (i < count && found->second[i].step == a.step && same(found->second[i].value, a.value)) continue;
@@ -62,7 +64,8 @@ RunRecord read_repeatable(const std::string& folder, const std::string& shown) {
   return was;
 }
 
-// Runs `request.script` as it ran then, into the folder `again`, and compares the numbers.
+// Runs `request.script` as it ran then, into the folder `again`, and compares the numbers, as they come: that
+// folder may be full.
 int repeat(const RunRecord& was, RunRequest request, const std::string& again) {
   request.options.arguments = was.arguments;
   request.options.set = was.set;
@@ -80,24 +83,29 @@ int repeat(const RunRecord& was, RunRequest request, const std::string& again) {
   request.options.run_directory = again;
   request.options.files_aside = true;
   request.announce_folder = false;
+  Numbers numbers;
+  request.also = [&](const Event& event) {
+    if (event.kind == Event::Kind::metrics)
+      for (const auto& [name, value] : event.metrics)
+        numbers[name].push_back({event.step, event.time, value});
+  };
   const int code = run_and_wait(request);
   if (code != 0 && was.outcome == "ok") {
     std::cerr << "lunagrad repro: the script ended with exit code " << code << "; it had ended well\n";
     return code;
   }
-  if (!is_run(again)) {
-    std::cout << "no step was made and nothing logged, then and now\n";
+  if (was.metrics.empty() && numbers.empty()) {
+    std::cout << "nothing was logged, then and now\n";
     return 0;
   }
-  const RunRecord is = read_run(again);
-  const std::string mismatch = first_mismatch(was, is);
+  const std::string mismatch = first_mismatch(was.metrics, numbers);
   if (!mismatch.empty()) {
     std::cout << "not reproduced: " << mismatch << "\n";
     return kExitMismatch;
   }
-  size_t numbers = 0;
-  for (const auto& [name, points] : was.metrics) numbers += points.size();
-  std::cout << "reproduced: " << numbers << " numbers of " << was.steps << " steps are the same\n";
+  size_t count = 0;
+  for (const auto& [name, points] : was.metrics) count += points.size();
+  std::cout << "reproduced: " << count << " numbers of " << was.steps << " steps are the same\n";
   return 0;
 }
 

@@ -12,6 +12,7 @@
 #include "runtime/figures.h"
 #include "script/cli/base/carry_out.h"
 #include "script/cli/base/progress.h"
+#include "script/cli/base/replaying.h"
 #include "script/cli/base/table.h"
 #include "script/cli/command/all.h"
 #include "script/report/tape_diff_page.h"
@@ -148,13 +149,26 @@ struct ShownWork {
   ShownWork(const ShownWork&) = delete;
 };
 
+// A step that the folder does not keep is repeated. Without its tape there is nothing to compare, which is
+// not a difference: all errors are of kind file.
+std::string repeat(const std::string& folder, int64_t step) try {
+  ShownReplay replay("tape diff", folder);
+  replay.show_up_to(step);
+  std::string line = replay->recorded_tape(step);
+  replay.finish();
+  if (line.empty()) fail(folder, ": step ", step, " has no backward pass, and so no tape");
+  return line;
+} catch (const Error& error) {
+  fail_as(ErrorKind::file, error.what());
+}
+
 int compare(const Request& request) {
   std::error_code ignored;
   if (!request.page.empty() && !request.force && std::filesystem::exists(request.page, ignored))
     fail_as(ErrorKind::file, request.page, ": exists; --force replaces it");
   const TapeDiff diff = [&] {
     const ShownWork shown;
-    return compare_tapes(request.a, request.b, request.runs, request.options);
+    return compare_tapes(request.a, request.b, request.runs, request.options, repeat);
   }();
   if (!request.page.empty()) write_file_atomically(request.page, tape_diff_page(diff));
   if (request.json)
@@ -171,7 +185,8 @@ Action add_tape(Program& program) {
   CLI::App& tape = add_command(program, "tape", "compare recorded tapes");
   CLI::App& diff = add_command(tape, "diff", "what differs between two tapes, causes first: A B");
   const char* const about =
-      "a file of lg.tape(x):json(), a run (its folder, or the beginning or end of its name), or RUN:STEP";
+      "a file of lg.tape(x):json(), a run (its folder, or the beginning or end of its name), or RUN:STEP; a "
+      "step whose tape was not kept is repeated";
   add_argument(diff, "A", request->a, about);
   add_argument(diff, "B", request->b, about);
   add_option(diff, "--in", request->runs, "the folder of runs");

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "runtime/error.h"
 #include "runtime/io/zip_archive.h"
@@ -49,6 +50,18 @@ struct Origin {
   }
   void remove(const std::string& name) const { fs::remove_all(folder.path() + "/" + name); }
 };
+
+// `lunagrad repro` of a bundle with a folder for temporary files of its own, which must be empty at its end.
+// `limit`: no file may grow beyond so many KiB, which stands for a full disk.
+Finished repeated(const std::string& bundle, const std::string& limit = "unlimited") {
+  const Folder here, temporary;
+  const std::string command = "ulimit -f " + limit + "; exec " + kProgram + " repro " + bundle;
+  const Finished done =
+      Program({"bash", "-c", command}, "", {"TMPDIR=" + temporary.path()}, here.path()).finish();
+  CHECK(fs::is_empty(temporary.path()));
+  CHECK(fs::is_empty(here.path()));
+  return done;
+}
 
 // A bundle with these entries behind a manifest.
 std::string assembled(const Folder& folder, const std::string& manifest,
@@ -200,7 +213,7 @@ TEST_CASE("a hostile bundle is refused before anything is written") {
   const std::string sound = manifest.dump();
   const std::pair<std::string, std::string> script{"run/script.lua", "error('must not run')"};
   const auto refused = [&](const std::string& path, const std::string& why) {
-    const Finished info = folder.run({"info", path}), repro = folder.run({"repro", path});
+    const Finished info = folder.run({"info", path}), repro = repeated(path);
     CAPTURE(why);
     CAPTURE(repro.err);
     CHECK(info.code == 6);
@@ -234,12 +247,63 @@ TEST_CASE("a bundle that is cut off anywhere ends with 6") {
   const std::string whole = read_file(origin.pack());
   for (const size_t part : {2, 3, 5, 10}) {
     const std::string cut = origin.folder.write("cut.run", whole.substr(0, whole.size() * (part - 1) / part));
-    CHECK(origin.folder.run({"repro", cut}).code == 6);
+    CHECK(repeated(cut).code == 6);
     CHECK(origin.folder.run({"info", cut}).code == 6);
   }
   std::string damaged = whole;
   for (size_t at = 100; at < damaged.size() / 2; at += 97) damaged[at] = char(damaged[at] ^ 0x55);
-  CHECK(origin.folder.run({"repro", origin.folder.write("damaged.run", damaged)}).code == 6);
+  CHECK(repeated(origin.folder.write("damaged.run", damaged)).code == 6);
+}
+
+TEST_CASE("a full disk is an error while a bundle is unpacked, and none of the numbers' when it runs") {
+  const Folder folder;
+  folder.write("train.lua",
+               "local lg = require 'lunagrad'\nlocal x = 0\n"
+               "for step in lg.run.steps(1000) do x = x + 0.125 lg.run.log{x = x} end\n");
+  REQUIRE(folder.run({"run", "train.lua", "--run-dir", "r"}).code == 0);
+  // The rows that are compared are shorter than those that are written now.
+  std::istringstream rows(read_file(folder.path() + "/r/metrics.jsonl"));
+  std::string shorter;
+  for (std::string row; std::getline(rows, row);) {
+    json parsed = json::parse(row);
+    parsed["time"] = 0;
+    shorter += parsed.dump() + "\n";
+  }
+  folder.write("r/metrics.jsonl", shorter);
+  REQUIRE(folder.run({"bundle", "r", "-o", "x.run"}).code == 0);
+  const std::string bundle = folder.path() + "/x.run";
+  const size_t kib = (shorter.size() + 1023) / 1024;
+  REQUIRE(kib > 20);
+  const Finished unpacked = repeated(bundle, std::to_string(kib));
+  CAPTURE(unpacked.err);
+  CHECK(unpacked.err.find("metrics.jsonl: File too large; the run goes on without it") != std::string::npos);
+  CHECK(unpacked.out.find("reproduced: 1000 numbers of 1000 steps") != std::string::npos);
+  CHECK(unpacked.code == 0);
+  const Finished full = repeated(bundle, std::to_string(kib / 2));
+  CAPTURE(full.err);
+  CHECK(full.code == 6);
+  CHECK(full.err.find("metrics.jsonl") != std::string::npos);
+  CHECK(full.err.find("File too large") != std::string::npos);
+}
+
+TEST_CASE("a file of a script that lay outside of its folder stays inside when it is unpacked") {
+  const Folder folder;
+  fs::create_directories(folder.path() + "/a/b");
+  const std::string outside = folder.write("outside.csv", "1,2\n");
+  folder.write("a/b/train.lua",
+               "local lg = require 'lunagrad'\nlocal x = lg.io.csv.load(arg[1])\n"
+               "for step in lg.run.steps(2) do lg.run.log{x = x:sum()} end\n");
+  const Finished run = Program({kProgram, "run", "train.lua", "--run-dir", "r", "--", "../../outside.csv"},
+                               "", {}, folder.path() + "/a/b")
+                           .finish();
+  CAPTURE(run.err);
+  REQUIRE(run.code == 0);
+  REQUIRE(folder.run({"bundle", "a/b/r", "-o", "x.run"}).code == 0);
+  fs::remove(outside);
+  const Finished again = repeated(folder.path() + "/x.run");
+  CAPTURE(again.err);
+  CHECK(again.code == 0);
+  CHECK(!fs::exists(outside));
 }
 
 TEST_CASE("paths of a script get a place inside of the folder") {

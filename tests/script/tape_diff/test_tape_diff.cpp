@@ -121,9 +121,20 @@ TEST_CASE("tape diff: runs, their steps, and tolerances") {
   CHECK(has(times.out, "backward"));
   CHECK(has(times.out, "linear Sequential.0"));
 
-  const Finished missing = diff(folder, {"first:7", "again"});
+  // Steps whose tapes were not kept are repeated.
+  const Finished repeated = diff(folder, {"first:7", "again"});
+  CHECK(repeated.code == 0);
+  CHECK(has(repeated.out, "step 7"));
+  const Finished moved = diff(folder, {"first:7", "faster:7", "--json"});
+  CHECK(moved.code == 1);
+  CHECK(json::parse(moved.out)["a"]["step"] == 7);
+  CHECK(json::parse(moved.out)["counts"]["values"] > 0);
+  const Finished missing = diff(folder, {"first:13", "again"});
   CHECK(missing.code == 6);
-  CHECK(has(missing.err, "no tape of step 7; those of steps 1, 10, 12 are kept"));
+  CHECK(has(missing.err, "step 13: the run runs/first has the steps 1 to 12"));
+  const Finished fewer = diff(folder, {"first:7", "few"});
+  CHECK(fewer.code == 6);
+  CHECK(has(fewer.err, "step 7: the run runs/few has the steps 1 to 3"));
   const Finished word = diff(folder, {"first:last", "again"});
   CHECK(word.code == 6);
   CHECK(has(word.err, "'last' is no step"));
@@ -229,7 +240,9 @@ TEST_CASE("tape diff: damaged and empty tapes, and those of other versions") {
   // A crash tore the last line; what it voids is gone; a line in the middle is damaged.
   folder.write("old/tape.jsonl", line(1, "1.4") + line(10, "1.5") + line(4, "1.4") + "{\"step\":9,\"no");
   CHECK(diff(folder, {"old:1", "old:4"}).code == 0);
-  CHECK(has(diff(folder, {"old:1", "old:10"}).err, "those of steps 1, 4 are kept"));
+  const Finished voided = diff(folder, {"old:1", "old:10"});  // nor can it be repeated: there is no script
+  CHECK(voided.code == 6);
+  CHECK(has(voided.err, "old"));
   folder.write("old/tape.jsonl", line(1, "1.4") + "{\"step\":9,\"no\n");
   const Finished torn = diff(folder, {"old:1", "old:1"});
   CHECK(torn.code == 6);

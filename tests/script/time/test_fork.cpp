@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <filesystem>
+#include <utility>
 
 #include "script/run/record.h"
 #include "tests/script/time/trainings.h"
@@ -87,6 +88,67 @@ TEST_CASE("a fork goes on with other parameters, another text, fewer steps") {
   CHECK(listed.out.find("of a, step 10") != std::string::npos);
   CHECK(folder.run({"runs", "show", "b"}).out.find(", step 10") != std::string::npos);
   CHECK(folder.run({"runs", "show", "b", "--json"}).out.find("\"parent_step\": 10") != std::string::npos);
+}
+
+TEST_CASE("a fork has the edits of its parent up to its step, and none of the later ones") {
+  const Folder folder;
+  const std::string script = folder.write("train.lua", kCnn);
+  const auto make = [&](const std::string& name, int64_t last_edit) {
+    RunOptions options;
+    for (const ParamEdit& edit : {ParamEdit{7, "rate", "0.03"}, ParamEdit{12, "rate", "0.002"}})
+      if (edit.step <= last_edit) options.edits.push_back(edit);
+    options.keyframes = size_t(64) << 20;
+    REQUIRE(make_run(script, folder.path() + "/" + name, options).outcome == Outcome::ok);
+    return read_run(folder.path() + "/" + name);
+  };
+  const RunRecord both = make("both", 40), early = make("early", 7), none = make("none", 0);
+  const auto forked = [&](int64_t step) {
+    const std::string name = "fork" + std::to_string(step);
+    REQUIRE(folder.run({"fork", "both", "--step", std::to_string(step), "--run-dir", name}).code == 0);
+    const RunRecord fork = read_run(folder.path() + "/" + name);
+    CHECK(fork.changes.empty());
+    return points_behind(fork, "loss", 0);
+  };
+  CHECK(forked(6) == points_behind(none, "loss", 6));
+  CHECK(forked(7) == points_behind(early, "loss", 7));  // an edit at the end of a step belongs to the step
+  CHECK(forked(11) == points_behind(early, "loss", 11));
+  CHECK(forked(12) == points_behind(both, "loss", 12));
+  CHECK(points_behind(both, "loss", 12) != points_behind(early, "loss", 12));
+}
+
+TEST_CASE(
+    "a fork has the script of its step: later reloads and console lines of its parent are not its own") {
+  const Folder folder;
+  const std::string script = folder.write("train.lua", kCnn);
+  const std::string changed =
+      replaced(kCnn, "local loss = nn", "if step > 12 then x = x * 1.5 end\n  local loss = nn");
+  RunOptions options;
+  options.keyframes = size_t(64) << 20;
+  bool reloaded = false;
+  make_run(script, folder.path() + "/changed", options, [&](Session& session, const Event& event) {
+    if (event.kind != Event::Kind::step) return;
+    if (event.step == 9 && !std::exchange(reloaded, true)) session.reload(changed);
+    if (event.step == 20) session.eval("lg.no_grad(function() model[1].weight:mul_(0.5) end)");
+  });
+  make_run(script, folder.path() + "/plain", options);
+  const RunRecord was = read_run(folder.path() + "/changed"), plain = read_run(folder.path() + "/plain");
+  const auto forked = [&](int64_t step, int64_t steps) {
+    const std::string name = "fork" + std::to_string(step);
+    REQUIRE(folder
+                .run({"fork", "changed", "--step", std::to_string(step), "--steps", std::to_string(steps),
+                      "--run-dir", name})
+                .code == 0);
+    return points_behind(read_run(folder.path() + "/" + name), "loss", 0);
+  };
+  const auto part = [](auto points, int64_t last) {
+    std::erase_if(points, [&](const auto& point) { return point.first > last; });
+    return points;
+  };
+  CHECK(forked(8, 40) == points_behind(plain, "loss", 8));
+  CHECK(forked(9, 20) == part(points_behind(was, "loss", 9), 20));
+  const auto behind = forked(15, 40);
+  CHECK(part(behind, 20) == part(points_behind(was, "loss", 15), 20));
+  CHECK(behind != points_behind(was, "loss", 15));  // the line at step 20 is not typed again
 }
 
 TEST_CASE("a fork that cannot be made says why") {

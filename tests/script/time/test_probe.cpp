@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -10,12 +11,14 @@
 #include "script/time/probe_watch.h"
 #include "tests/script/time/trainings.h"
 #include "tests/support/recorder.h"
+#include "tests/support/timing.h"
 
 using namespace lunagrad;
 using namespace lunagrad::tests;
 using lunagrad::test::Finished;
 using lunagrad::test::Folder;
 using nlohmann::json;
+namespace fs = std::filesystem;
 
 namespace {
 
@@ -150,6 +153,128 @@ TEST_CASE("a probe of a live run reads each step and leaves no trace") {
   std::string why;
   CHECK(session.add_probe({0, "", "1 +", {}}, &why) == 0);
   CHECK(why.find("probe:1") != std::string::npos);
+}
+
+TEST_CASE("a probe is not evaluated before its first step") {
+  const Folder folder;
+  std::string source = kCnn;
+  const std::string loop = "  local x, y = next_batch()\n";
+  source.insert(source.find(loop),
+                "  if step == 6 then late = {value = 0} end\n"
+                "  if late then late.value = late.value + step end\n");
+  folder.write("train.lua", source);
+  REQUIRE(folder.run({"run", "train.lua", "--steps", "9", "--run-dir", "a"}).code == 0);
+  const std::string line = std::to_string(line_of(source, loop) + 1);
+  for (const std::vector<std::string>& at : {std::vector<std::string>{}, {"--at", line}}) {
+    std::vector<std::string> command{"probe", "a", "late.value", "--json", "--from"};
+    command.insert(command.end(), at.begin(), at.end());
+    command.insert(command.begin() + 5, "6");
+    const Finished whole = folder.run(command);
+    CAPTURE(whole.err);
+    CHECK(whole.code == 0);
+    CHECK(rows_of(whole.out) == Rows{{6, 6}, {7, 13}, {8, 21}, {9, 30}});
+    command[5] = "5";
+    const Finished early = folder.run(command);
+    CHECK(early.code == 1);
+    CHECK(early.err.find("late.value, step 5: ") != std::string::npos);
+    CHECK(early.out == "");
+  }
+}
+
+TEST_CASE("probes of a script without lg.run.steps count as its log does") {
+  const Folder folder;
+  folder.write("train.lua",
+               "local lg = require 'lunagrad'\nlocal w = lg.zeros(4):requires_grad_()\n"
+               "local optimizer = lg.optim.SGD({w}, {lr = 0.1})\nfor i = 1, 6 do\n"
+               "if i == 3 then late = {} end if late then late.value = i end\n"
+               "local loss = (w - i):square():mean()\noptimizer:zero_grad() loss:backward()\n"
+               "lg.run.log {i = i}\noptimizer:step()\nend\n");
+  REQUIRE(folder.run({"run", "train.lua", "--run-dir", "a"}).code == 0);
+  CHECK(logged(read_run(folder.path() + "/a"), "i") == Rows{{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {5, 6}});
+  const Finished line = folder.run({"probe", "a", "late.value", "--at", "8", "--from", "2", "--json"});
+  CAPTURE(line.err);
+  CHECK(rows_of(line.out) == Rows{{2, 3}, {3, 4}, {4, 5}, {5, 6}});
+  const Finished end = folder.run({"probe", "a", "late.value", "--from", "3", "--to", "5", "--json"});
+  CAPTURE(end.err);
+  CHECK(rows_of(end.out) == Rows{{3, 3}, {4, 4}, {5, 5}});
+}
+
+TEST_CASE("twenty probes over a run read what it would have logged from its start") {
+  const Folder folder;
+  const int64_t steps = long_run() ? 1000 : 60;
+  std::string log = "  lg.run.log {";
+  std::vector<std::string> expressions{"loss", "rate()", "step", "#x"};  // of the line before the log
+  for (int i = 1; i <= 8; ++i) {
+    const std::string p = "model:parameters()[" + std::to_string(1 + i % 6) + "]";
+    expressions.push_back((i % 2 ? "norm of " : "max of ") + p + (i > 4 ? ".grad" : ""));
+  }
+  for (const char* more : {"std of x", "mean of x", "x[1][1][1][1]", "y:sum()", "min of loss", "#model",
+                           "model[2].running_mean:sum()", "(x:norm() + loss) / step"})
+    expressions.emplace_back(more);
+  REQUIRE(expressions.size() == 20);
+  for (size_t i = 0; i < expressions.size(); ++i)
+    log += "e" + std::to_string(i) + " = (function() " + probe_code(expressions[i]) + " end)(), ";
+  std::string source = kCnn;
+  const std::string place = "  lg.run.log {loss = loss}\n";
+  source.insert(source.find(place) + place.size(), log + "}\n  local at_end\n");
+  folder.write("train.lua", source);
+  const Finished run = folder.run(
+      {"run", "train.lua", "--steps", std::to_string(steps), "--run-dir", "a", "--keyframes", "64MiB"});
+  CAPTURE(run.err);
+  REQUIRE(run.code == 0);
+  const RunRecord record = read_run(folder.path() + "/a");
+  const std::string line = std::to_string(line_of(source, "  local at_end"));
+  for (size_t i = 0; i < expressions.size(); ++i) {
+    CAPTURE(expressions[i]);
+    const Rows rows = logged(record, "e" + std::to_string(i));
+    REQUIRE(int64_t(rows.size()) == steps);
+    const Finished probed = folder.run({"probe", "a", expressions[i], "--at", line, "--json"});
+    CAPTURE(probed.err);
+    CHECK(rows_of(probed.out) == rows);
+  }
+}
+
+TEST_CASE("a script that is not determined by its run is named with the step and what differs") {
+  const Folder folder;
+  const struct {
+    const char *name, *noise;
+  } scripts[] = {
+      {"the time", "lg.clock() % 1"},
+      {"math.random", "math.random()"},
+      {"its input", "tonumber(io.read('l') or '0.5')"},
+      {"a file that it writes itself",
+       "(function() local f = io.open('own.txt') local n = f and f:read('n') or 0\n"
+       "if f then f:close() end f = io.open('own.txt', 'w') f:write(n + 0.1) f:close() return n end)()"},
+      {"another program",
+       "(function() local p = io.popen('date +%N') local n = p:read('n') p:close()\n"
+       "return n / 1e9 end)()"},
+  };
+  for (const auto& [name, noise] : scripts) {
+    CAPTURE(name);
+    folder.write("train.lua",
+                 "local lg = require 'lunagrad'\n"
+                 "local w = lg.run.state('w', function() return lg.zeros(4):requires_grad_() end)\n"
+                 "for step in lg.run.steps(8) do\nlocal noise = 0\nif step > 4 then noise = " +
+                     std::string(noise) +
+                     " end\nlocal loss = (w - 1 - noise):square():mean()\nw.grad = nil\nloss:backward()\n"
+                     "lg.no_grad(function() w:sub_(w.grad * 0.1) end)\nlg.run.log {loss = loss}\nend\n");
+    fs::remove_all(folder.path() + "/a");
+    const Finished run =
+        folder.run({"run", "train.lua", "--run-dir", "a", "--keyframes", "1MiB"}, "0.1\n0.2\n0.3\n0.4\n");
+    CAPTURE(run.err);
+    REQUIRE(run.code == 0);
+    for (const std::vector<std::string>& command : {std::vector<std::string>{"probe", "a", "norm of w"},
+                                                    {"fork", "a", "--step", "6", "--run-dir", "b"},
+                                                    {"tape", "diff", "a:3", "a:6"}}) {
+      CAPTURE(command[0]);
+      const Finished again = folder.run(command);
+      CAPTURE(again.err);
+      CHECK(again.code == (command[0] == "tape" ? 6 : 1));
+      CHECK(again.out == "");
+      CHECK(again.err.find("differs from the run at step 5: loss is ") != std::string::npos);
+      CHECK(!fs::exists(folder.path() + "/b"));
+    }
+  }
 }
 
 TEST_CASE("wrong places and steps of a probe") {

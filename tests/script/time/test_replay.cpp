@@ -241,6 +241,49 @@ TEST_CASE("states that are not registered make a replay begin with the first ste
   CHECK(!scrubber.replay.difference());
 }
 
+TEST_CASE("states that are not registered are found when the wanted step itself is the first that tells") {
+  const Folder folder;
+  const std::string source =
+      replaced(kCnn, "  loss:backward()",
+               "  ema = 0.9 * (ema or 0) + 0.1 * x:mean():item()\n  loss = loss * ema\n  loss:backward()");
+  const std::string script = folder.write("train.lua", source);
+  RunOptions options;
+  auto memory = std::make_shared<EachFifth>();
+  options.keyframe_sink = memory;
+  const MadeRun made = make_run(script, folder.path() + "/run", options);
+  REQUIRE(made.outcome == Outcome::ok);
+  Scrubber scrubber(made.folder, memory);
+  CHECK(scrubber.fingerprint(31) == made.fingerprints.at(31));  // right behind a keyframe
+  CHECK(scrubber.warnings.size() == 1);
+  CHECK(scrubber.fingerprint(36) == made.fingerprints.at(36));
+  CHECK(!scrubber.replay.difference());
+}
+
+TEST_CASE("a difference that comes when a replay goes on is met by another start") {
+  const Folder folder;
+  const std::string source =
+      replaced(kCnn, "  local loss = nn",
+               "  if step == 8 then late = 1 end\n  if step == 13 then x = x + late end\n  local loss = nn");
+  const std::string script = folder.write("train.lua", source);
+  RunOptions options;
+  auto memory = std::make_shared<EachFifth>();
+  options.keyframe_sink = memory;
+  const MadeRun made = make_run(script, folder.path() + "/run", options);
+  REQUIRE(made.outcome == Outcome::ok);
+  Scrubber scrubber(made.folder, memory);
+  CHECK(scrubber.fingerprint(7) == made.fingerprints.at(7));
+  CHECK(scrubber.fingerprint(9) == made.fingerprints.at(9));
+  CHECK(scrubber.fingerprint(16) == made.fingerprints.at(16));
+  CHECK(scrubber.fingerprint(12) == made.fingerprints.at(12));
+  CHECK(scrubber.fingerprint(13) == made.fingerprints.at(13));
+  // An error of the script is such a difference, too: `late` is nil behind the keyframe of step 10.
+  Scrubber behind(made.folder, memory);
+  CHECK(behind.fingerprint(14) == made.fingerprints.at(14));
+  REQUIRE(behind.warnings.size() == 1);
+  CHECK(behind.warnings[0].find("behind the keyframe of step 10, ") == 0);
+  CHECK(behind.warnings[0].find("before step 13") != std::string::npos);
+}
+
 TEST_CASE("damaged keyframes are left out with a warning") {
   const Folder folder;
   const std::string script = folder.write("train.lua", kCnn);

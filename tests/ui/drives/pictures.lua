@@ -136,5 +136,71 @@ function takes.tutorial()
   picture("tutorial-fixed")
 end
 
+-- A replayed step, surgery and the actions that led there, at a run that is long enough to have dropped its first steps.
+function takes.back()
+  ui.wait("curves.curve", "loss")
+  while tonumber(ui.texts("step")[1]:match("%d+")) < 1500 do ui.frames(1) end
+  steps.pause()
+  show("Time")
+  ui.key("Home")
+  for _ = 1, 40 do ui.key("Shift+Right") end
+  ui.wait("time.cost", "step 401")
+  ui.key("Enter")
+  ui.wait("time.step", "step 401 (replayed)", 60)
+  ui.wait("tape.summary", "step 401")
+  steps.select("linear [64, 256]", "linear")
+  show("Time")
+  picture("time-replayed")
+  ui.click("time.live")
+  ui.wait("time.live", "on")
+  show("Console")
+  steps.evaluate('lg.surgery.rescale("model.fc1.weight", 0.5)')
+  ui.wait("console.line", "rescale model.fc1.weight by 0.5")
+  steps.evaluate('lg.surgery.insert("model.fc1", lg.nn.LayerNorm(256), "after")')
+  ui.wait("console.line", "insert LayerNorm after")
+  steps.evaluate('lg.surgery.freeze("model.fc2")')
+  ui.wait("console.line", "freeze model.fc2")
+  ui.key("F8")
+  ui.wait("tape.node", "layer_norm", 30)
+  ui.wait("state", "paused")
+  steps.select("layer_norm", "layer_norm")
+  show("History")
+  ui.click("history.undo")
+  ui.wait("history.entry", "freeze model.fc2 (undone)")
+  picture("history")
+  show("Console")
+  ui.click("console.tab", "Actions")
+  ui.wait("actions.line", "show_step(401)")
+  picture("actions")
+end
+
+-- The pictures of docs/find-the-bug.md.
+function takes.peak()
+  ui.wait("state", "finished")
+  ui.wait("curves.curve", "loss")
+  show("Time")
+  ui.key("Home")
+  for _ = 1, 14 do ui.key("Shift+Right") end
+  for _ = 1, 7 do ui.key("Right") end
+  ui.wait("time.cost", "step 148")
+  ui.key("Enter")
+  ui.wait("time.step", "step 148 (replayed)", 60)
+  ui.wait("tape.summary", "step 148")
+  steps.select("linear [64, 128]", "linear")
+  show("Curves")
+  picture("bug-peak")
+end
+
+function takes.wrong()
+  ui.wait("tape.node", "standardize")
+  steps.pause()
+  steps.select("standardize [64, 64]", "standardize")
+  steps.capture()
+  ui.wait("inspector.gradient", "[64, 64]")
+  ui.click("inspector.check_gradient")
+  ui.wait("inspector.verdict", "wrong")
+  picture("bug-gradient")
+end
+
 takes[arg[2]]()
 ui.quit()
