@@ -139,6 +139,7 @@ std::optional<Script> Session::Impl::run_script(Script script) {
                        std::chrono::milliseconds(int64_t(1000 * script.options.checkpoint_every));
     viewers_.statistics().clear(!goes_on);
     if (!goes_on) breakpoints_.watch().begin_run();
+    if (!goes_on) probes_.begin_run();
     former.reset();
     if (const std::string& asked = script.options.device; !asked.empty()) {
       std::vector<std::string> names;
@@ -305,7 +306,7 @@ void Session::Impl::begin_step() {
   control_.set_in_steps(run_->in_steps());
   handover_.steps_done(run_->done());
   viewers_.begin_step(*run_);
-  probes_.begin_step();
+  probes_.begin_step(run_->done() + 1);
   ops_ = 0;
   next_line_ops_ = lines_.empty() ? INT64_MAX : 0;
   const bool at_lines = std::any_of(lines_.begin(), lines_.end(), [&](const TypedLine& line) {

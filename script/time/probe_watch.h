@@ -28,8 +28,9 @@ class ProbeWatch {
     std::string error;  // "" when there is a value
   };
   using Told = std::function<void(const Reading&)>;
-  // Takes over what other threads changed.
-  void begin_step();
+  void begin_run();  // counts the steps of another run
+  // `step` begins: takes over what other threads changed.
+  void begin_step(int64_t step);
   bool any_at_end() const { return at_end_; }
   bool any_at_lines() const { return at_lines_; }
   void end_step(lua_State*, const Told&);

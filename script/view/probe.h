@@ -13,6 +13,7 @@ struct Probe {
   std::string name;        // "": the expression
   std::string expression;  // "model.fc1.weight.grad:norm()", or "norm of model.fc1.weight.grad"
   SourcePlace place;       // line 0: the end of each step; a file of "": the script itself
+  int64_t since = 0;       // the first step of the run in which it is evaluated; 0: not known yet
 };
 
 }  // namespace lunagrad
