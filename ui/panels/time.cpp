@@ -72,6 +72,7 @@ class TimePanel final : public Panel {
 
   void draw(Workbench& bench) override {
     if (probes_.take_proposed(bench)) section_ = Section::probes;
+    probes_.draw_form(bench);
     if (empty(bench) && section_ != Section::probes) {
       draw_empty(
           "No steps yet",
@@ -105,6 +106,9 @@ class TimePanel final : public Panel {
     button(Section::probes, probes == 0 ? "Probes" : "Probes (" + std::to_string(probes) + ")",
            "Values of each step of the run that nobody logged.");
     button(Section::memory, "Memory", "What kept steps, pictures and keyframes may take.");
+    if (section_ != Section::probes) return;
+    ImGui::SameLine();
+    probes_.draw_button(bench);
   }
 
   // From the step that is shown; of a step in progress nothing is known yet.

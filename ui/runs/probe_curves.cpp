@@ -43,20 +43,22 @@ void ProbeCurves::set_since(uint64_t probe, const std::string& name, int64_t ste
   if (entry.since == 0) entry.since = step;
 }
 
-void ProbeCurves::fill(uint64_t probe, Metric before, int64_t last, bool joined, RunCurves& curves,
-                       double beta) {
+void ProbeCurves::fill(uint64_t probe, Metric before, int64_t last, RunCurves& curves, double beta) {
   Entry& entry = entries_[probe];
   entry.name = before.name;
   entry.filled = last;
-  entry.joined = joined;
   Metric& shown = curves.probe(entry.name, beta);
   shown = before;
   shown.set_smoothing(beta);
   for (const Entry::Value& value : entry.kept)
     if (value.step > last) shown.append(value.step, value.time, value.value);
   entry.before = std::move(before);
-  if (!joined) return;
-  entry.before = Metric(entry.name, beta);
+}
+
+void ProbeCurves::join(uint64_t probe) {
+  Entry& entry = entries_[probe];
+  entry.joined = true;
+  entry.before = Metric(entry.name, 0);
   entry.kept = {};
 }
 

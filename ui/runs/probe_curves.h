@@ -37,8 +37,9 @@ class ProbeCurves {
   void drop_after(int64_t step);                    // rows of the run became void, and its curves lost them
   // From which step on the run evaluates it, unless that is known.
   void set_since(uint64_t probe, const std::string& name, int64_t step);
-  // Puts the values up to `last` in front of those of the run. `joined`: these are all.
-  void fill(uint64_t probe, Metric before, int64_t last, bool joined, RunCurves&, double beta);
+  // Puts the values up to `last` in front of those of the run.
+  void fill(uint64_t probe, Metric before, int64_t last, RunCurves&, double beta);
+  void join(uint64_t probe);  // nothing is missing
   void remove(uint64_t probe, RunCurves&);
 
  private:

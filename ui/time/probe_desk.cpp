@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "runtime/error.h"
+
 namespace lunagrad {
 
 std::string place_of(const Probe& probe) {
@@ -83,13 +85,19 @@ std::string ProbeDesk::problem_of(const Probe& probe) const {
   return "";
 }
 
-bool ProbeDesk::add(const Probe& probe) {
+std::string ProbeDesk::add(const Probe& probe) {
   ActionFields fields;
   fields["expression"] = probe.expression;
   if (!probe.name.empty()) fields["name"] = probe.name;
   if (!probe.place.file.empty()) fields["file"] = probe.place.file;
   if (probe.place.line != 0) fields["line"] = double(probe.place.line);
-  return actions_.act("add_probe", {fields});
+  try {
+    actions_.perform("add_probe", {fields});
+  } catch (const Error& error) {
+    const std::string text = error.what();
+    return text.substr(text.find(": ") + 2);  // without the name of the action
+  }
+  return "";
 }
 
 size_t ProbeDesk::index_of(const std::string& name) const {
@@ -127,12 +135,16 @@ bool ProbeDesk::update() {
   if (journal_.step() > 0)
     for (const Probe& probe : session_.probes())
       if (probe.since > 0) journal_.probes().set_since(probe.id, probe.name, probe.since);
-  for (Item& item : items_)
-    if (const ProbeCurves::Entry* known = journal_.probes().find(item.probe.id);
-        known && !known->problem.empty() && item.problem.empty())
-      item.problem = known->problem;
   const bool any = result.has_value();
   if (result) take(std::move(*result));
+  const int64_t first = run_now_().first;
+  for (Item& item : items_) {
+    const ProbeCurves::Entry* const known = journal_.probes().find(item.probe.id);
+    if (!known) continue;
+    if (!known->problem.empty() && item.problem.empty()) item.problem = known->problem;
+    if (!known->joined && known->since > 0 && known->since <= std::max(known->filled + 1, first))
+      journal_.probes().join(item.probe.id);
+  }
   if (!back_fill_.progress()) start();
   return any;
 }
@@ -146,9 +158,7 @@ void ProbeDesk::take(BackFill::Result result) {
     item.problem = result.problem.empty() ? part.problem : result.problem;
     item.stopped = !item.problem.empty();
     if (item.stopped) continue;
-    const ProbeCurves::Entry* const known = journal_.probes().find(part.probe.id);
-    const bool joined = known && known->since > 0 && known->since <= part.last + 1;
-    journal_.probes().fill(part.probe.id, std::move(part.values), part.last, joined, journal_.curves(),
+    journal_.probes().fill(part.probe.id, std::move(part.values), part.last, journal_.curves(),
                            journal_.smoothing());
   }
 }
@@ -206,11 +216,13 @@ std::string ProbeDesk::state_of(const Item& item) const {
   const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
   if (journal_.active())
     add(since == 0           ? "from the next step on"
-        : since <= run.first ? "live"
+        : since <= run.first || (known && known->joined) ? "live"
                              : "live since step " + std::to_string(since));
+  else if (known && known->joined)
+    return steps_text(run.first, run.steps);
   else if (since > 0 && since <= run.steps)
     add(steps_text(std::max(since, run.first), run.steps));
-  if (filled >= run.first) add("repeated " + steps_text(run.first, filled));
+  if (filled >= run.first) add(steps_text(run.first, filled) + " repeated");
   if (const Gap gap = gap_of(item); !gap.empty())
     add((item.stopped ? "without " : "now repeats ") + steps_text(gap.first, gap.last));
   return text;

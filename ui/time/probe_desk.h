@@ -36,14 +36,12 @@ class ProbeDesk {
   std::string state_of(const Item&) const;
   // The steps for which it has values: first and last of each range.
   std::vector<std::pair<int64_t, int64_t>> covered(const Item&) const;
-  // False: refused; the console says why.
-  bool add(const Probe&);
+  // Why it is refused; "": it was added.
+  std::string add(const Probe&);
   void remove(const std::string& name) { actions_.act("remove_probe", {name}); }
   void fill(const std::string& name) { actions_.act("fill_probe", {name}); }  // again
   void cancel() { actions_.act("cancel_fill"); }
   std::optional<BackFill::Progress> progress() const { return back_fill_.progress(); }
-  // Why add() would refuse it; "": it would not.
-  std::string problem_of(const Probe&) const;
 
   // A probe that a menu suggests, for the form of the Time panel.
   void propose(Probe probe) { proposed_ = std::move(probe); }
@@ -56,6 +54,7 @@ class ProbeDesk {
     bool empty() const { return first > last; }
   };
   void add_actions();
+  std::string problem_of(const Probe&) const;
   size_t index_of(const std::string& name) const;  // items_.size(): there is none of that name
   void try_again();
   void take(BackFill::Result);

@@ -16,11 +16,11 @@ end
 -- The run has kept steps, and ends while the window goes on.
 ui.wait("curves.curve", "loss")
 ui.click("panel", "Time")
-ui.reach {ended = 1}
+ui.reach {state = "ended", ended = 1}
 real.begin()
 real.click("panel", "Time")
 real.key("Home")
-ui.wait("time.cost", "step 1: 1 step from the beginning")
+ui.wait("time.cost", "step 1: its values are not kept: 1 step from the beginning")  -- its tape is
 real.key("Return")
 ui.wait("time.step", "step 1 (replayed)")
 ui.show_step(200)
@@ -34,7 +34,7 @@ ui.expect("fork.script", "Script as it was on")
 ui.expect("fork.param", "lr 0.05")
 ui.picture(arg[1] .. "/form.png")
 real.click("fork.start")
-ui.reach {ended = 2}
+ui.reach {state = "ended", ended = 2}
 ui.wait("time.strip", "steps 201 to 400")
 ui.wait("time.mark", "went on behind step 200 of")
 ui.wait("curves.curve", "this run")
@@ -45,13 +45,14 @@ ui.show_step(300)
 ui.wait("time.step", "step 300")
 real.click("time.fork")
 ui.wait("fork.param", "lr 0.05")
-real.click("fork.param", "lr")
+real.xdotool(real.aim("fork.param", "lr") .. "click --repeat 2 --delay 20 1")
+ui.seconds(0.3)
 real.xdotool("key --delay 1 ctrl+a")
 real.type("0.001")
 ui.wait("fork.param", "lr 0.001")
 ui.picture(arg[1] .. "/changed.png")
 real.click("fork.start")
-ui.reach {ended = 3}
+ui.reach {state = "ended", ended = 3}
 ui.wait("time.strip", "steps 301 to 400")
 
 -- The tree; and from Runs, the first run again, with the text as it is now.
@@ -86,7 +87,7 @@ ui.fork(order[0], 401)
 ui.wait("fork.problem", "has the steps 1 to 400")
 ui.picture(arg[1] .. "/problem.png")
 ui.fork(order[0], 390, {lr = 0.5}, true)
-ui.reach {ended = 4}
+ui.reach {state = "ended", ended = 4}
 real.click("panel", "Time")
 ui.wait("time.strip", "steps 391 to 400")
 ui.quit()

@@ -2,10 +2,21 @@
 -- those that the script logged. arg[1]: a folder for pictures.
 local real = dofile(arg[0]:match(".*/") .. "real.lua")
 
-local function fill(field, text)
-  real.click("probes." .. field)
-  real.xdotool("key --delay 1 ctrl+a BackSpace")
-  real.type(text)
+-- Fills the form in, which is open, and adds the probe.
+local function add(expression, place, name)
+  ui.wait("probes.name")
+  for field, text in pairs {expression = expression, place = place, name = name} do
+    real.click("probes." .. field)
+    real.xdotool("key --delay 1 ctrl+a BackSpace")
+    real.type(text)
+  end
+  real.key("Return")
+end
+
+local function look(name)  -- a picture without a tooltip
+  real.xdotool(real.aim("state", nil, 0.5))
+  ui.seconds(0.3)
+  ui.picture(arg[1] .. "/" .. name .. ".png")
 end
 
 -- The points of each metric in a CSV file: {[name] = {[step] = value}} as text.
@@ -35,86 +46,80 @@ end
 
 ui.wait("curves.curve", "loss")
 ui.click("panel", "Time")
-while (real.step_in("time.step") or 0) < 500 do ui.seconds(0.1) end
-real.begin()
 ui.wait("time.section", "Probes")
-real.click("time.section", "Probes")
-ui.wait("probes.expression")
-ui.picture(arg[1] .. "/form.png")
+ui.click("time.section", "Probes")
+ui.reach {state = "running", step = 200}
 
--- At the end of each step, while the run goes on.
-fill("expression", "norm of model.fc1.weight.grad")
-fill("name", "gradient")
-real.key("Return")
-ui.wait("probes.state", "gradient: live since step", 60)
-ui.wait("probes.state", "repeated steps 1 to", 120)
+-- While the run goes on.
+ui.add_probe {expression = "norm of model.fc1.weight.grad", name = "gradient"}
+ui.wait("probes.state", "gradient: live, steps 1 to", 120)
 ui.expect("state", "running")
-ui.expect("time.section", "Probes (1)")
 ui.wait("curves.curve", "gradient (probe)")
-ui.picture(arg[1] .. "/filled.png")
-
--- An expression that writes is an error beside the probe, and changes nothing.
-fill("expression", "model.fc1.weight:zero_()")
-fill("name", "writes")
-real.click("probes.add")
-ui.wait("probes.error", "writes: step")
-ui.expect("state", "running")
-ui.picture(arg[1] .. "/error.png")
-real.click("probes.remove", "writes")
-ui.wait("time.section", "Probes (1)")
--- One that is no Lua, and a place that is no line, stay in the form.
-fill("expression", "model.")
-real.click("probes.add")
-ui.wait("probes.problem", "")
-fill("expression", "model.fc1.bias:norm()")
-fill("place", "train.lua:none")
-real.click("probes.add")
-ui.wait("probes.problem", "is no line")
-fill("place", "")
 
 -- During a pause earlier steps come at once.
+real.begin()
 real.key("F6")
 ui.wait("state", "paused")
-fill("expression", "mean of loss")
-fill("place", "20")
-fill("name", "line")
-real.click("probes.add")
-ui.wait("probes.state", "line: from the next step on, repeated steps 1 to", 120)
+ui.wait("probes.new")
+real.click("probes.new")
+ui.wait("probes.expression")
+look("form")
+add("mean of loss", "20", "line")
+ui.wait("probes.state", "line: from the next step on, steps 1 to", 120)
 ui.wait("curves.curve", "line (probe)")
-ui.picture(arg[1] .. "/paused.png")
+look("paused")
+
+-- An expression that writes is an error beside the probe, and changes nothing.
+real.click("probes.new")
+add("model.fc1.weight:zero_()", "", "writes")
+ui.wait("probes.error", "writes: step", 120)
+look("error")
+real.click("probes.remove", "writes")
+ui.wait("time.section", "Probes (2)")
+-- A place that is no line, and what is no Lua, stay in the form.
+real.click("probes.new")
+add("model.fc1.bias:norm()", "train.lua:none", "")
+ui.wait("probes.problem", "is no line")
+add("model.", "", "")
+ui.wait("probes.problem", "<name> expected")
+look("wrong")
+real.key("Escape")
+
 -- One step more: no step is left out between the repeated ones and those of the run.
-local stopped = real.step_in("time.step")
-real.key("F8")
-ui.reach {state = "paused"}
-real.key("F8")
-ui.reach {state = "paused"}
-ui.wait("probes.state", "line: live since step", 60)
-compare("gradient", "fc1", stopped)
+local stopped = tonumber(ui.texts("time.strip")[1]:match("to (%d+)"))
+for _ = 1, 3 do
+  local pauses = ui.texts("step")[1]
+  real.key("F8")
+  while ui.texts("step")[1] == pauses do ui.seconds(0.1) end
+end
+ui.wait("probes.state", "line: live, steps 1 to", 60)
+compare("gradient", "fc1", stopped + 1)
 compare("line", "loss", stopped + 1)
 
 -- From the menu of a parameter on the tape.
-ui.right_click("tape.node", "weight")
+real.xdotool(real.aim("tape.node", "weight") .. "click 3")
 ui.wait("probes.item", "fc")
 ui.picture(arg[1] .. "/menu.png")
-ui.click("probes.item")
+real.click("probes.item")
 ui.wait("probes.expression", "norm of lg.surgery.get(\"fc")
-ui.picture(arg[1] .. "/proposed.png")
-ui.click("probes.add")
+look("proposed")
+real.click("probes.add")
 ui.wait("time.section", "Probes (3)")
-ui.wait("probes.state", "gradient norm: from the next step on, repeated steps 1 to", 120)
+ui.wait("probes.state", "gradient norm: from the next step on, steps 1 to", 120)
+look("three")
 
 -- A reload keeps the values and goes on; another run evaluates them from its first step.
 ui.remove_probe("line")
 ui.action("Clean run")
 ui.reach {state = "running", step = 50}
 ui.wait("probes.state", "gradient: live")
-ui.key("F6")
+ui.action("Pause")
 ui.wait("state", "paused")
-compare("gradient", "fc1", real.step_in("time.step") - 1)
+compare("gradient", "fc1", tonumber(ui.texts("time.strip")[1]:match("to (%d+)")))
 ui.action("Stop")
-ui.wait("state", "stopped")
+ui.reach {state = "ended", ended = 2}
 -- An ended run is repeated.
 ui.add_probe {expression = "max of model.fc2.weight", name = "late"}
-ui.wait("probes.state", "late: repeated steps 1 to", 120)
-ui.picture(arg[1] .. "/ended.png")
+ui.wait("probes.state", "late: steps 1 to", 120)
+look("ended")
 ui.quit()

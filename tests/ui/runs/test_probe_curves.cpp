@@ -52,15 +52,17 @@ TEST_CASE("values of a replay stand before those of the run, as if all had come 
   journal.probes().set_since(1, "norm", 5);
   push(journal, 5, 8);
   CHECK(journal.metrics()[0].raw.points() == 4);
-  journal.probes().fill(1, filled(4), 4, true, journal.curves(), 0.9);
+  journal.probes().fill(1, filled(4), 4, journal.curves(), 0.9);
   check_whole(journal, 8);
+  journal.probes().join(1);
+  CHECK(journal.probes().find(1)->kept.empty());
   push(journal, 9, 12);
   check_whole(journal, 12);
 }
 
 TEST_CASE("a gap behind the repeated steps is filled by a second replay") {
   Journal journal;
-  journal.probes().fill(1, filled(3), 3, false, journal.curves(), 0.9);
+  journal.probes().fill(1, filled(3), 3, journal.curves(), 0.9);
   CHECK(journal.metrics()[0].raw.points() == 3);
   journal.probes().set_since(1, "norm", 5);
   push(journal, 5, 6);
@@ -70,7 +72,7 @@ TEST_CASE("a gap behind the repeated steps is filled by a second replay") {
   CHECK(known->filled == 3);
   Metric more = known->before;
   more.append(4, 0, 40);
-  journal.probes().fill(1, more, 4, true, journal.curves(), 0.9);
+  journal.probes().fill(1, more, 4, journal.curves(), 0.9);
   check_whole(journal, 6);
 }
 
@@ -84,7 +86,7 @@ TEST_CASE("a reload to an earlier step voids the later values, in front and behi
   journal.push(reload);
   push(journal, 4, 6);
   CHECK(journal.probes().find(1)->since == 4);
-  journal.probes().fill(1, filled(3), 3, true, journal.curves(), 0.9);
+  journal.probes().fill(1, filled(3), 3, journal.curves(), 0.9);
   check_whole(journal, 6);
 }
 

@@ -13,6 +13,8 @@
 namespace lunagrad {
 namespace {
 
+constexpr float kFormWidth = 26;  // in em
+
 // "", "12" or "train.lua:12". Nothing: it is none of these.
 std::optional<SourcePlace> parse_place(const std::string& text) {
   SourcePlace place;
@@ -68,69 +70,78 @@ bool ProbeList::take_proposed(Workbench& bench) {
                        std::to_string(proposed->place.line))
                           .c_str());
   problem_.clear();
-  focus_ = true;
+  opens_ = true;
   return true;
 }
 
 void ProbeList::draw(Workbench& bench) {
   ImGui::PushID("probes");
-  draw_form(bench);
   draw_progress(bench);
   draw_list(bench);
   ImGui::PopID();
 }
 
+void ProbeList::draw_button(Workbench& bench) {
+  if (ImGui::Button("Add a probe...")) bench.probes().propose({});
+  bench.description().add_last("probes.new", "");
+  explain("A value of each step of the run, past and coming, as a curve.");
+}
+
 void ProbeList::draw_form(Workbench& bench) {
-  constexpr ImGuiInputTextFlags kEnter = ImGuiInputTextFlags_EnterReturnsTrue;
-  const float gap = ImGui::GetStyle().ItemSpacing.x;
-  const float button = ImGui::CalcTextSize("Add probe").x + 2 * ImGui::GetStyle().FramePadding.x;
-  if (std::exchange(focus_, false)) ImGui::SetKeyboardFocusHere();
-  ImGui::SetNextItemWidth(std::max(ImGui::GetContentRegionAvail().x - button - gap, em(4)));
-  bool entered = ImGui::InputTextWithHint("##expression", "expression: norm of model.fc1.weight.grad",
-                                          expression_, sizeof expression_, kEnter);
-  bench.description().add_last("probes.expression", expression_);
-  explain(
-      "Lua that gives a number or a tensor of one element, with the variables that the script's functions "
-      "have: model.fc1.weight.grad:norm(), or \"norm of\", \"mean of\", \"max of\" a tensor. It only looks: "
-      "an expression that writes is an error.");
-  ImGui::SameLine();
+  if (std::exchange(opens_, false)) ImGui::OpenPopup("probe");
+  ImGui::PushStyleColor(ImGuiCol_PopupBg, theme().panel);  // its button contrasts with it
+  const bool open = ImGui::BeginPopup("probe");
+  ImGui::PopStyleColor();
+  if (!open) return;
+  const bool entered = draw_fields(bench);
   const bool pressed = ImGui::Button("Add probe");
   bench.description().add_last("probes.add", "");
   explain("Evaluates it from the next step on. A replay beside the run adds the values of earlier steps. Enter.");
-  const float half = std::max((ImGui::GetContentRegionAvail().x - gap) / 2, em(4));
-  ImGui::SetNextItemWidth(half);
-  entered |= ImGui::InputTextWithHint("##place", "at the end of each step, or train.lua:12", place_,
-                                      sizeof place_, kEnter);
-  bench.description().add_last("probes.place", place_);
-  explain(
-      "Empty: at the end of each step. A line, as 12 or train.lua:12: each time that it is about to run, with "
-      "the local variables that it sees.");
-  ImGui::SameLine();
-  ImGui::SetNextItemWidth(std::max(ImGui::GetContentRegionAvail().x, em(4)));
-  entered |= ImGui::InputTextWithHint("##name", "name (the expression)", name_, sizeof name_, kEnter);
-  bench.description().add_last("probes.name", name_);
-  explain("Its name in Curves.");
-  if (pressed || entered) add(bench);
-  if (problem_.empty()) return;
-  ImGui::PushTextWrapPos(0);
-  text_in(theme().bad, "%s", problem_.c_str());
-  ImGui::PopTextWrapPos();
-  bench.description().add_last("probes.problem", problem_);
+  if ((entered || pressed) && add(bench)) ImGui::CloseCurrentPopup();
+  if (!problem_.empty()) {
+    ImGui::PushTextWrapPos(kFormWidth * em(1));
+    text_in(theme().bad, "%s", problem_.c_str());
+    ImGui::PopTextWrapPos();
+    bench.description().add_last("probes.problem", problem_);
+  }
+  ImGui::EndPopup();
 }
 
-void ProbeList::add(Workbench& bench) {
+// True: Enter was pressed.
+bool ProbeList::draw_fields(Workbench& bench) {
+  constexpr ImGuiInputTextFlags kEnter = ImGuiInputTextFlags_EnterReturnsTrue;
+  bool entered = false;
+  const auto field = [&](const char* id, const char* hint, char* text, size_t size, const char* help) {
+    ImGui::SetNextItemWidth(kFormWidth * em(1));
+    entered |= ImGui::InputTextWithHint((std::string("##") + id).c_str(), hint, text, size, kEnter);
+    bench.description().add_last(id, text);
+    explain(help);
+  };
+  if (ImGui::IsWindowAppearing()) ImGui::SetKeyboardFocusHere();
+  field("probes.expression", "expression: norm of model.fc1.weight.grad", expression_, sizeof expression_,
+        "Lua that gives a number or a tensor of one element, with the variables that the script's functions have: "
+        "model.fc1.weight.grad:norm(), or \"norm of\", \"mean of\", \"max of\" a tensor. It only looks: an "
+        "expression that writes is an error.");
+  field("probes.place", "at the end of each step, or train.lua:12", place_, sizeof place_,
+        "Empty: at the end of each step. A line, as 12 or train.lua:12: each time that it is about to run, with "
+        "the local variables that it sees.");
+  field("probes.name", "name (the expression)", name_, sizeof name_, "Its name in Curves.");
+  return entered;
+}
+
+// False: the form says why not.
+bool ProbeList::add(Workbench& bench) {
   Probe probe;
   probe.expression = expression_;
   probe.name = name_;
   const std::optional<SourcePlace> place = parse_place(place_);
   if (!place) {
     problem_ = "\"" + std::string(place_) + "\" is no line: write 12 or train.lua:12";
-    return;
+    return false;
   }
   probe.place = *place;
-  problem_ = bench.probes().problem_of(probe);
-  if (!problem_.empty() || !bench.probes().add(probe)) return;
-  expression_[0] = name_[0] = place_[0] = '\0';
+  problem_ = bench.probes().add(probe);
+  return problem_.empty();
 }
 
 void ProbeList::draw_progress(Workbench& bench) {
@@ -161,8 +172,9 @@ void ProbeList::draw_list(Workbench& bench) {
     return;
   }
   const auto flags = ImGuiTableFlags_SizingStretchProp | ImGuiTableFlags_BordersInnerH | ImGuiTableFlags_ScrollY;
-  if (!ImGui::BeginTable("list", 3, flags, {0, std::max(ImGui::GetContentRegionAvail().y, em(5))})) return;
+  if (!ImGui::BeginTable("list", 4, flags, {0, std::max(ImGui::GetContentRegionAvail().y, em(5))})) return;
   ImGui::TableSetupColumn("probe", ImGuiTableColumnFlags_WidthStretch, 1);
+  ImGui::TableSetupColumn("place", ImGuiTableColumnFlags_WidthFixed, em(6));
   ImGui::TableSetupColumn("state", ImGuiTableColumnFlags_WidthStretch, 1);
   ImGui::TableSetupColumn("tools", ImGuiTableColumnFlags_WidthFixed);
   for (size_t i = 0; i < items.size(); ++i) {
@@ -177,15 +189,26 @@ void ProbeList::draw_list(Workbench& bench) {
 void ProbeList::draw_row(Workbench& bench, const ProbeDesk::Item& item) {
   const Probe& probe = item.probe;
   const std::string place = place_of(probe), state = bench.probes().state_of(item);
+  const std::string whole = probe.name + ": " + probe.expression + " at " + place;
+  const auto fitted = [](ImU32 color, const std::string& text) {
+    const Fonts::Label font{ImGui::GetFont(), ImGui::GetFontSize()};
+    text_in(color, "%s", fitting_text(text, font, ImGui::GetContentRegionAvail().x).c_str());
+  };
   ImGui::TableNextRow();
   ImGui::TableNextColumn();
-  ImGui::PushTextWrapPos(0);
-  text_in(theme().text, "%s", probe.name.c_str());
-  bench.description().add_last("probes.probe", probe.name);
-  if (probe.name != probe.expression) text_in(theme().muted, "%s", probe.expression.c_str());
-  text_in(theme().muted, "at %s", place.c_str());
-  bench.description().add_last("probes.at", probe.name + ": " + probe.expression + " at " + place);
+  fitted(theme().text, probe.name);
+  bench.description().add_last("probes.probe", whole);
+  explain(whole.c_str());
+  if (probe.name != probe.expression) {
+    ImGui::SameLine();
+    if (ImGui::GetContentRegionAvail().x > em(2)) fitted(theme().muted, probe.expression);
+    else ImGui::NewLine();
+  }
   ImGui::TableNextColumn();
+  fitted(theme().muted, probe.place.line == 0 ? "each step" : place);
+  explain(place.c_str());
+  ImGui::TableNextColumn();
+  ImGui::PushTextWrapPos(0);
   text_in(theme().muted, "%s", state.c_str());
   bench.description().add_last("probes.state", probe.name + ": " + state);
   if (!item.problem.empty()) {

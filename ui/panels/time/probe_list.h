@@ -1,5 +1,5 @@
 #pragma once
-// The probes in the Time panel: a form for a new one, the replay that fills in earlier steps, and the list.
+// The probes in the Time panel: the list, the replay that fills in earlier steps, and a form for a new one.
 // Owns the texts of the form. Drawing thread only.
 #include <string>
 
@@ -20,17 +20,19 @@ class ProbeList {
   // Puts what a menu has suggested into the form. True: something was suggested.
   bool take_proposed(Workbench&);
   void draw(Workbench&);
+  void draw_button(Workbench&);  // that opens the form
+  void draw_form(Workbench&);    // while it is open; once a frame, in the panel's window
 
  private:
-  void draw_form(Workbench&);
-  void add(Workbench&);
+  bool draw_fields(Workbench&);
+  bool add(Workbench&);
   static void draw_progress(Workbench&);
   static void draw_list(Workbench&);
   static void draw_row(Workbench&, const ProbeDesk::Item&);
 
   char expression_[1024] = "", place_[512] = "", name_[256] = "";
   std::string problem_;
-  bool focus_ = false;  // the form wants it
+  bool opens_ = false;  // the form, in this frame
 };
 
 }  // namespace lunagrad
