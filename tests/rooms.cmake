@@ -84,8 +84,8 @@ room(ui/actions           runtime runtime/io script script/lua script/run script
                           ui/record ui/runs ui/tape ui/time ui/window)
 room(ui/workbench         script script/meta ui/actions ui/base ui/inspect ui/runs ui/tape ui/time ui/window)
 room(ui                   runtime script ui/window ui/workbench)
-room(ui/panels/time        runtime script/run script/view ui/base ui/editor ui/record ui/runs ui/time ui/window ui/workbench)
-room(ui/panels/runs       ui/runs ui/window ui/workbench)
+room(ui/panels/time        runtime ui/base ui/runs ui/window ui/workbench)
+room(ui/panels/runs       script/run ui/runs ui/window ui/workbench)
 room(ui/panels/profile     runtime script/view ui/base ui/tape ui/widgets ui/window ui/workbench)
 room(ui/panels/tape         runtime runtime/io script/view ui/base ui/graph ui/tape ui/window ui/workbench)
 room(ui/panels             runtime runtime/io script/lua script/meta script/report script/run ui/base ui/curves

@@ -112,7 +112,8 @@ void RunActions::add_fork_actions() {
                [this](const ActionArguments& given) {
                  const std::string& folder = given.text(0, "folder");
                  const bool own = folder.empty() || full_path(folder) == full_path(journal_.run_folder());
-                 if (own && journal_.run_folder().empty()) given.refuse("there is no run with a folder to go on from");
+                 if (own && journal_.run_folder().empty())
+                   given.refuse("there is no run with a folder to go on from");
                  ForkDesk::Wanted wanted;
                  wanted.folder = own ? journal_.run_folder() : folder;
                  if (own) wanted.steps = shown_.run_now().steps;
@@ -134,15 +135,14 @@ void RunActions::add_fork_actions() {
 
 void RunActions::fork(const std::string& folder, int64_t step,
                       const std::map<std::string, std::string>& values, bool edited) {
-  shell_.actions().act("fork",
-                       {folder, double(step), ActionFields(values.begin(), values.end()), edited});
+  shell_.actions().act("fork", {folder, double(step), ActionFields(values.begin(), values.end()), edited});
 }
 
 void RunActions::begin_fork(ForkDesk::Made made) {
   const Actions::Quiet quiet(shell_.actions());
   if (made.script != script_) take_script(made.script);
   curves_.show(full_path(made.options.parent), true);  // beside those of the fork
-  shell_.write(ConsoleLine::Kind::note, "goes on behind step " + std::to_string(made.options.parent_step) +
+  shell_.write(ConsoleLine::Kind::note, "continues behind step " + std::to_string(made.options.parent_step) +
                                             " of " + made.options.parent + "\n");
   made.options.interactive = true;
   made.options.checkpoint_every = options_.checkpoint_every;

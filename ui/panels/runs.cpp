@@ -225,10 +225,11 @@ class RunsPanel final : public Panel {
     }
     const RunSummary* const run = one ? find(bench, *selected_.begin()) : nullptr;
     if (action("Note", run, "runs.note", "Writes a note for the selected run.")) dialogs_.ask_note(*run);
-    if (action("Go on...", run && run->problem.empty(), "runs.fork",
-               "Starts a new run behind a step of the selected one, with other parameters or another script. "
-               "With keyframes in its folder (lunagrad run --keyframes) it starts soon; without them the run is "
-               "repeated up to that step."))
+    if (action(
+            "Go on...", run && run->problem.empty(), "runs.fork",
+            "Starts a new run behind a step of the selected one, with other parameters or another script. "
+            "With keyframes in its folder (lunagrad run --keyframes) it starts soon; without them the run is "
+            "repeated up to that step."))
       fork_.open(bench, run->folder, run->steps);
     if (action("Script", one, "runs.script", "Shows the script of the selected run as it was then."))
       open_script(bench);

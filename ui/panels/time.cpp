@@ -29,9 +29,13 @@ class TimePanel final : public Panel {
                                    [this, &bench] { go_live(bench); },
                                    [&bench] { return !bench.shown().live(); }});
     track_.add_commands(bench, title());
-    bench.commands().add_composed({"Add a probe", "", "A value of each step of the run, past and coming.",
-                                   [&bench] { propose_probe(bench, {}); }, {}});
-    bench.commands().add_composed({"Go on from here...", "", "Starts a new run behind the step that is shown.",
+    bench.commands().add_composed({"Add a probe",
+                                   "",
+                                   "A value of each step of the run, past and coming.",
+                                   [&bench] { propose_probe(bench, {}); },
+                                   {}});
+    bench.commands().add_composed({"Go on from here...", "",
+                                   "Starts a new run behind the step that is shown.",
                                    [this, &bench] {
                                      bench.shell().show_panel(title());
                                      fork(bench);
@@ -113,7 +117,8 @@ class TimePanel final : public Panel {
 
   // From the step that is shown; of a step in progress nothing is known yet.
   void fork(Workbench& bench) {
-    fork_.open(bench, "", std::clamp(bench.shown().step(), bench.shown().first_step(), bench.shown().last_step()));
+    fork_.open(bench, "",
+               std::clamp(bench.shown().step(), bench.shown().first_step(), bench.shown().last_step()));
   }
 
   void go_live(Workbench& bench) {
@@ -152,8 +157,8 @@ class TimePanel final : public Panel {
     explain(
         "States of the run, from which any step is repeated: what lg.run.state registers. Without them a "
         "replay begins with the first step.");
-    budget_slider("##keyframes", "keyframes up to " + std::to_string(budget) + " MiB", &budget, kLeastKeyframes,
-                  kMostKeyframes);
+    budget_slider("##keyframes", "keyframes up to " + std::to_string(budget) + " MiB", &budget,
+                  kLeastKeyframes, kMostKeyframes);
     bench.description().add_last("time.keyframe_budget", std::to_string(budget));
     explain("What the keyframes may take. They lie closer together in the latest steps. Ctrl+click to type.");
   }
@@ -174,7 +179,8 @@ class TimePanel final : public Panel {
         "Memory of the window beside the run's: tapes, captured tensors and pictures. The oldest steps are "
         "dropped first.");
     int budget = int(bench.shown().memory_budget() >> 20);
-    if (budget_slider("##budget", "kept steps and pictures up to " + std::to_string(budget) + " MiB", &budget, 16, 4096))
+    if (budget_slider("##budget", "kept steps and pictures up to " + std::to_string(budget) + " MiB", &budget,
+                      16, 4096))
       bench.shown().set_memory_budget(size_t(budget) << 20);
     bench.description().add_last("time.budget", std::to_string(budget));
     explain("What kept steps and the pictures of all panels may take. Ctrl+click to type.");

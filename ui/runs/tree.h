@@ -15,8 +15,8 @@ struct RunTreeRow {
   size_t level() const { return lines.size() + (below ? 1 : 0); }
 };
 
-// `rows` in their order, with the forks of each run below it, in the same order among themselves. A fork whose
-// parent is not among the rows stands where it is.
+// `rows` in their order, with the forks of each run below it, in the same order among themselves. A fork
+// whose parent is not among the rows stands where it is.
 std::vector<RunTreeRow> tree_of(const std::vector<RunSummary>&, const std::vector<size_t>& rows);
 
 }  // namespace lunagrad

@@ -1,6 +1,6 @@
 #pragma once
-// The values of probes in steps that have passed: a replay of the run evaluates them there, on a thread of its
-// own, while the run goes on. One replay at a time, for several probes. Owned by the probe desk. Drawing
+// The values of probes in steps that have passed: a replay of the run evaluates them there, on a thread of
+// its own, while the run goes on. One replay at a time, for several probes. Owned by the probe desk. Drawing
 // thread only; nothing waits, except the destructor, which cancels first.
 #include <cstdint>
 #include <functional>

@@ -1,7 +1,7 @@
 #pragma once
-// Prepares forks: reads what a run offers for one, and makes the states to go on with by a replay, on a thread
-// of its own, while the window's run goes on. Whoever takes the result starts the new run with it. One fork at
-// a time. Drawing thread only; nothing waits, except the destructor, which cancels first.
+// Prepares forks: reads what a run offers for one, and makes the states to go on with by a replay, on a
+// thread of its own, while the window's run goes on. Whoever takes the result starts the new run with it. One
+// fork at a time. Drawing thread only; nothing waits, except the destructor, which cancels first.
 #include <cstdint>
 #include <functional>
 #include <map>

@@ -169,8 +169,10 @@ ProbeDesk::Gap ProbeDesk::gap_of(const Item& item) const {
   const ProbeCurves::Entry* const known = journal_.probes().find(item.probe.id);
   Gap gap{run.first, run.steps};
   if (run.steps == 0 || (known && known->joined)) return {};
-  if (known && known->since > 0) gap.last = std::min(gap.last, known->since - 1);
-  else if (journal_.state() == SessionState::running) return {};  // it comes in a moment
+  if (known && known->since > 0)
+    gap.last = std::min(gap.last, known->since - 1);
+  else if (journal_.state() == SessionState::running)
+    return {};  // it comes in a moment
   if (known) gap.first = std::max(gap.first, known->filled + 1);
   return gap;
 }
@@ -215,9 +217,9 @@ std::string ProbeDesk::state_of(const Item& item) const {
   std::string text;
   const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
   if (journal_.active())
-    add(since == 0           ? "from the next step on"
+    add(since == 0                                       ? "from the next step on"
         : since <= run.first || (known && known->joined) ? "live"
-                             : "live since step " + std::to_string(since));
+                                                         : "live since step " + std::to_string(since));
   else if (known && known->joined)
     return steps_text(run.first, run.steps);
   else if (since > 0 && since <= run.steps)

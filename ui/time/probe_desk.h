@@ -1,7 +1,7 @@
 #pragma once
-// The probes of the window: expressions that are evaluated in each step of the running script, and by a replay
-// in the steps before. Owns their list and the replay; the session evaluates them, the journal has their
-// curves. They stay when another run begins. Drawing thread only; nothing here waits.
+// The probes of the window: expressions that are evaluated in each step of the running script, and by a
+// replay in the steps before. Owns their list and the replay; the session evaluates them, the journal has
+// their curves. They stay when another run begins. Drawing thread only; nothing here waits.
 #include <functional>
 #include <optional>
 #include <string>

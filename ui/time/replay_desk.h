@@ -28,7 +28,7 @@ class ReplayDesk {
   std::shared_ptr<KeyframeSink> begin_run(KeyframePtr start = nullptr);
   // Bytes of keyframes to keep, from now on.
   void set_budget(size_t bytes);
-  const MemoryKeyframes* keyframes() const { return keyframes_.get(); }  // null before the first run
+  const MemoryKeyframes* keyframes() const { return keyframes_.get(); }           // null before the first run
   std::shared_ptr<KeyframeSource> keyframe_source() const { return keyframes_; }  // for another replay
 
   // The run as it is now.

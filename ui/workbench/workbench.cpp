@@ -21,13 +21,14 @@ Workbench::Workbench(std::string script, RunOptions options, std::function<void(
       curves_(journal_, shell_, wake_),
       inspection_(session_, journal_, tape_, shown_, shell_, wake_),
       texts_(session_, journal_, shell_, wake_),
-      control_({session_, journal_, texts_, shown_, curves_, shell_}, std::move(script), std::move(options),
-               [this] {
-                 tape_actions_.begin_run();
-                 gradients_.clear();
-                 inspection_.forget_answers();
-               },
-               wake_),
+      control_(
+          {session_, journal_, texts_, shown_, curves_, shell_}, std::move(script), std::move(options),
+          [this] {
+            tape_actions_.begin_run();
+            gradients_.clear();
+            inspection_.forget_answers();
+          },
+          wake_),
       session_([this, also = std::move(also)](const Event& event) {
         journal_.push(event);
         if (also) also(event);

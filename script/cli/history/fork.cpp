@@ -1,5 +1,7 @@
 // `lunagrad fork RUN --step S`: a new run that goes on behind a step of another, with other parameters or
 // another text of its script.
+#include "script/time/fork.h"
+
 #include <iostream>
 #include <memory>
 
@@ -8,7 +10,6 @@
 #include "script/cli/base/run_flags.h"
 #include "script/cli/command/all.h"
 #include "script/run/folder.h"
-#include "script/time/fork.h"
 
 namespace lunagrad {
 namespace {

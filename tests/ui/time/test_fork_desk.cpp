@@ -55,7 +55,8 @@ struct Ran {
 
 std::vector<double> losses(const std::string& folder, int64_t behind) {
   std::vector<double> values;
-  for (const MetricPoint& point : read_run(folder).metrics.at("loss"))
+  const RunRecord run = read_run(folder);
+  for (const MetricPoint& point : run.metrics.at("loss"))
     if (point.step > behind) values.push_back(point.value);
   return values;
 }

@@ -33,15 +33,15 @@ struct Window {
   Actions actions;
   ReplayDesk replay{[] {}};
   Session session{[this](const Event& event) { journal.push(event); }};
-  ProbeDesk probes{session,
-                   journal,
-                   actions,
-                   replay,
-                   [this] {
-                     return ReplayDesk::RunNow{journal.run_folder(), 1, journal.step(),
-                                               size_t(journal.reloads()), 0};
-                   },
-                   [] {}};
+  ProbeDesk probes{
+      session,
+      journal,
+      actions,
+      replay,
+      [this] {
+        return ReplayDesk::RunNow{journal.run_folder(), 1, journal.step(), size_t(journal.reloads()), 0};
+      },
+      [] {}};
   std::string told;
   bool folders = true;
 

@@ -40,8 +40,7 @@ void RunDialogs::draw_note(Workbench& bench, const Change& change) {
   text_in(theme().muted, "Note for %s", noted_.substr(noted_.find_last_of('/') + 1).c_str());
   if (ImGui::IsWindowAppearing()) ImGui::SetKeyboardFocusHere();
   ImGui::SetNextItemWidth(em(26));
-  const bool entered =
-      ImGui::InputText("##note", note_, sizeof note_, ImGuiInputTextFlags_EnterReturnsTrue);
+  const bool entered = ImGui::InputText("##note", note_, sizeof note_, ImGuiInputTextFlags_EnterReturnsTrue);
   bench.description().add_last("runs.note.text", note_);
   ImGui::SameLine();
   const bool saved = ImGui::Button("Save");

@@ -56,8 +56,8 @@ bool draw_name_cell(Workbench& bench, const RunSummary& run, const RunTreeRow& r
   }
   const float from_x = name_x + ImGui::CalcTextSize(name.c_str()).x + em(0.5f);
   list->AddText({from_x, name_y}, theme().muted, from.c_str());
-  bench.description().add("runs.forked", run.name + " " + from + ", level " + std::to_string(row.level()), cell,
-                          {cell.x + room, cell.y + height});
+  bench.description().add("runs.forked", run.name + " " + from + ", level " + std::to_string(row.level()),
+                          cell, {cell.x + room, cell.y + height});
   return clicked;
 }
 

@@ -88,8 +88,9 @@ void ForkForm::draw_script(Workbench& bench, const RunRecord& run) {
   choice("Script as it was", false, "The text of " + name + " that ran in that step.");
   ImGui::SameLine(0, em(0.25f));
   choice("Script as it is now", true,
-         "The text of " + run.script + " with the changes that were made since. What it registers with "
-         "lg.run.state gets the states, as in a reload.");
+         "The text of " + run.script +
+             " with the changes that were made since. What it registers with "
+             "lg.run.state gets the states, as in a reload.");
 }
 
 void ForkForm::draw_params(Workbench& bench, const RunRecord& run) {

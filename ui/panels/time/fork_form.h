@@ -1,7 +1,7 @@
 #pragma once
-// Asks how a run shall go on from one of its steps: the step, other values of parameters, the script; and shows
-// how far the new run's states are. Panels that offer it have one each. Owns the texts of the form. Drawing
-// thread only.
+// Asks how a run shall go on from one of its steps: the step, other values of parameters, the script; and
+// shows how far the new run's states are. Panels that offer it have one each. Owns the texts of the form.
+// Drawing thread only.
 #include <map>
 #include <string>
 

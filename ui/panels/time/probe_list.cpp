@@ -20,8 +20,7 @@ std::optional<SourcePlace> parse_place(const std::string& text) {
   SourcePlace place;
   if (text.empty()) return place;
   const size_t colon = text.rfind(':'), begin = colon == text.npos ? 0 : colon + 1;
-  const auto [end, problem] =
-      std::from_chars(text.data() + begin, text.data() + text.size(), place.line);
+  const auto [end, problem] = std::from_chars(text.data() + begin, text.data() + text.size(), place.line);
   if (problem != std::errc() || end != text.data() + text.size() || place.line < 1) return std::nullopt;
   if (colon != text.npos) place.file = text.substr(0, colon);
   return place;
@@ -96,7 +95,8 @@ void ProbeList::draw_form(Workbench& bench) {
   const bool entered = draw_fields(bench);
   const bool pressed = ImGui::Button("Add probe");
   bench.description().add_last("probes.add", "");
-  explain("Evaluates it from the next step on. A replay beside the run adds the values of earlier steps. Enter.");
+  explain(
+      "Evaluates it from the next step on. A replay beside the run adds the values of earlier steps. Enter.");
   if ((entered || pressed) && add(bench)) ImGui::CloseCurrentPopup();
   if (!problem_.empty()) {
     ImGui::PushTextWrapPos(kFormWidth * em(1));
@@ -119,11 +119,13 @@ bool ProbeList::draw_fields(Workbench& bench) {
   };
   if (ImGui::IsWindowAppearing()) ImGui::SetKeyboardFocusHere();
   field("probes.expression", "expression: norm of model.fc1.weight.grad", expression_, sizeof expression_,
-        "Lua that gives a number or a tensor of one element, with the variables that the script's functions have: "
+        "Lua that gives a number or a tensor of one element, with the variables that the script's functions "
+        "have: "
         "model.fc1.weight.grad:norm(), or \"norm of\", \"mean of\", \"max of\" a tensor. It only looks: an "
         "expression that writes is an error.");
   field("probes.place", "at the end of each step, or train.lua:12", place_, sizeof place_,
-        "Empty: at the end of each step. A line, as 12 or train.lua:12: each time that it is about to run, with "
+        "Empty: at the end of each step. A line, as 12 or train.lua:12: each time that it is about to run, "
+        "with "
         "the local variables that it sees.");
   field("probes.name", "name (the expression)", name_, sizeof name_, "Its name in Curves.");
   return entered;
@@ -152,7 +154,8 @@ void ProbeList::draw_progress(Workbench& bench) {
       "repeats step " + std::to_string(progress->at) + " of " + std::to_string(progress->to);
   const float button = ImGui::CalcTextSize("Cancel").x + 3 * ImGui::GetStyle().FramePadding.x;
   ImGui::ProgressBar(std::clamp(float(progress->at - from) / float(all), 0.0f, 1.0f),
-                     {std::max(ImGui::GetContentRegionAvail().x - button - em(0.5f), em(4)), 0}, text.c_str());
+                     {std::max(ImGui::GetContentRegionAvail().x - button - em(0.5f), em(4)), 0},
+                     text.c_str());
   bench.description().add_last("probes.progress", text);
   explain("Repeats earlier steps beside the run for the values of the probes there.");
   ImGui::SameLine(0, em(0.4f));
@@ -165,17 +168,19 @@ void ProbeList::draw_list(Workbench& bench) {
   const std::vector<ProbeDesk::Item>& items = bench.probes().items();
   if (items.empty()) {
     ImGui::PushTextWrapPos(0);
-    text_in(theme().muted,
-            "A probe is a value of the script that nobody logged. Its curve stands in Curves from the first step "
-            "of the run.");
+    text_in(
+        theme().muted,
+        "A probe is a value of the script that nobody logged. Its curve stands in Curves from the first step "
+        "of the run.");
     ImGui::PopTextWrapPos();
     return;
   }
-  const auto flags = ImGuiTableFlags_SizingStretchProp | ImGuiTableFlags_BordersInnerH | ImGuiTableFlags_ScrollY;
+  const auto flags =
+      ImGuiTableFlags_SizingStretchProp | ImGuiTableFlags_BordersInnerH | ImGuiTableFlags_ScrollY;
   if (!ImGui::BeginTable("list", 4, flags, {0, std::max(ImGui::GetContentRegionAvail().y, em(5))})) return;
   ImGui::TableSetupColumn("probe", ImGuiTableColumnFlags_WidthStretch, 1);
-  ImGui::TableSetupColumn("place", ImGuiTableColumnFlags_WidthFixed, em(6));
-  ImGui::TableSetupColumn("state", ImGuiTableColumnFlags_WidthStretch, 1);
+  ImGui::TableSetupColumn("place", ImGuiTableColumnFlags_WidthFixed, em(5));
+  ImGui::TableSetupColumn("state", ImGuiTableColumnFlags_WidthStretch, 1.3f);
   ImGui::TableSetupColumn("tools", ImGuiTableColumnFlags_WidthFixed);
   for (size_t i = 0; i < items.size(); ++i) {
     const ProbeDesk::Item item = items[i];  // a button may remove it
@@ -201,30 +206,35 @@ void ProbeList::draw_row(Workbench& bench, const ProbeDesk::Item& item) {
   explain(whole.c_str());
   if (probe.name != probe.expression) {
     ImGui::SameLine();
-    if (ImGui::GetContentRegionAvail().x > em(2)) fitted(theme().muted, probe.expression);
-    else ImGui::NewLine();
+    if (ImGui::GetContentRegionAvail().x > em(2))
+      fitted(theme().muted, probe.expression);
+    else
+      ImGui::NewLine();
   }
   ImGui::TableNextColumn();
   fitted(theme().muted, probe.place.line == 0 ? "each step" : place);
   explain(place.c_str());
   ImGui::TableNextColumn();
+  // An error takes the place of the state, so that it is seen in a low panel.
   ImGui::PushTextWrapPos(0);
-  text_in(theme().muted, "%s", state.c_str());
+  text_in(item.problem.empty() ? theme().muted : theme().bad, "%s",
+          (item.problem.empty() ? state : item.problem).c_str());
+  ImGui::PopTextWrapPos();
   bench.description().add_last("probes.state", probe.name + ": " + state);
   if (!item.problem.empty()) {
-    text_in(theme().bad, "%s", item.problem.c_str());
     bench.description().add_last("probes.error", probe.name + ": " + item.problem);
+    explain(state.c_str());
   }
-  ImGui::PopTextWrapPos();
   ImGui::TableNextColumn();
-  const bool removed = ImGui::SmallButton("Remove");
-  bench.description().add_last("probes.remove", probe.name);
-  explain("Removes the probe with its curve.");
   if (item.stopped) {
     if (ImGui::SmallButton("Repeat")) bench.probes().fill(probe.name);
     bench.description().add_last("probes.fill", probe.name);
     explain("Repeats the earlier steps that have no values.");
+    ImGui::SameLine();
   }
+  const bool removed = ImGui::SmallButton("Remove");
+  bench.description().add_last("probes.remove", probe.name);
+  explain("Removes the probe with its curve.");
   if (removed) bench.probes().remove(probe.name);
 }
 

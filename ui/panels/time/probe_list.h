@@ -11,8 +11,8 @@ namespace lunagrad {
 void propose_probe(Workbench&, Probe);
 // The same for the line of the editor's caret.
 void propose_probe_at_caret(Workbench&);
-// An item of a menu: a probe of a parameter, which is named as the tape or the model names it; "": of what the
-// line at `place` works with.
+// An item of a menu: a probe of a parameter, which is named as the tape or the model names it; "": of what
+// the line at `place` works with.
 void draw_probe_item(Workbench&, const std::string& parameter, const SourcePlace& place = {});
 
 class ProbeList {

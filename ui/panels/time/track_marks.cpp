@@ -14,7 +14,8 @@ struct SignText {
 constexpr std::array<SignText, 10> kSigns = {{
     {"kept step", "Its tape is kept: the step is shown at once."},
     {"with values", "Tape and values are kept."},
-    {"keyframe", "The states of the run behind this step. A replay begins with the nearest one before its step."},
+    {"keyframe",
+     "The states of the run behind this step. A replay begins with the nearest one before its step."},
     {"probe", "Steps for which a probe has values."},
     {"edit", "A parameter or the model was changed."},
     {"reload", "A changed script took over."},
@@ -54,7 +55,8 @@ std::vector<TrackMark> track_marks(const Workbench& bench) {
       marks.push_back({TrackSign::fork, run.parent_step + 1,
                        "went on behind step " + step + " of " + name_of_folder(run.parent)});
     else if (run.parent == folder)
-      marks.push_back({TrackSign::fork, run.parent_step, "the run " + run.name + " went on behind this step"});
+      marks.push_back(
+          {TrackSign::fork, run.parent_step, "the run " + run.name + " went on behind this step"});
   }
   return marks;
 }
@@ -99,10 +101,11 @@ void draw_sign(ImDrawList* list, TrackSign sign, ImVec2 at, float size) {
       return list->AddLine({at.x + 0.4f * size, at.y - size}, {at.x + 0.4f * size, at.y + size}, color, 2);
     case TrackSign::fork:  // a branch
       list->AddLine({at.x - 0.6f * size, at.y - size}, {at.x - 0.6f * size, at.y + size}, color, 2);
-      return list->AddLine({at.x - 0.6f * size, at.y + 0.4f * size}, {at.x + 0.8f * size, at.y - size}, color, 2);
+      return list->AddLine({at.x - 0.6f * size, at.y + 0.4f * size}, {at.x + 0.8f * size, at.y - size}, color,
+                           2);
     case TrackSign::checkpoint:
-      return list->AddRectFilled({at.x - 0.7f * size, at.y - 0.7f * size}, {at.x + 0.7f * size, at.y + 0.7f * size},
-                                 color);
+      return list->AddRectFilled({at.x - 0.7f * size, at.y - 0.7f * size},
+                                 {at.x + 0.7f * size, at.y + 0.7f * size}, color);
     case TrackSign::reload:
       return list->AddCircle(at, 0.8f * size, color, 0, 2);
     case TrackSign::edit:

@@ -20,8 +20,8 @@ struct TrackMark {
   std::string text;
 };
 
-// What happened in the window's run: its marks in Curves, where it began if it is a fork, and where other runs
-// went on from it.
+// What happened in the window's run: its marks in Curves, where it began if it is a fork, and where other
+// runs went on from it.
 std::vector<TrackMark> track_marks(const Workbench&);
 ImU32 sign_color(TrackSign);
 void draw_sign(ImDrawList*, TrackSign, ImVec2 center, float size);
