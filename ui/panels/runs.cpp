@@ -56,7 +56,7 @@ constexpr std::array<ColumnText, 10> kColumns = {{
 }};
 
 constexpr float kLeastTable = 9;                 // height beside parallel coordinates, in em
-constexpr float kLeastName = 7, kMostName = 22;  // widths of the names, in em
+constexpr float kLeastName = 7, kForkName = 15, kMostName = 22;  // widths of the names, in em
 
 class RunsPanel final : public Panel {
  public:
@@ -372,9 +372,13 @@ class RunsPanel final : public Panel {
   // When the panel gets another width, the names take the room that the columns that fit leave, so that none
   // is cut off at the right edge.
   void fit_columns(float room) {
-    if (std::abs(room - fitted_) < 1) return;
+    // A fork's name needs room for its branch and its step.
+    const bool forks = std::any_of(tree_.begin(), tree_.end(), [](const RunTreeRow& row) { return row.below; });
+    const float least = em(forks ? kForkName : kLeastName);
+    if (std::abs(room - fitted_) < 1 && forks == fitted_forks_) return;
     if (ImGui::GetCurrentTable()->MinColumnWidth <= 0) return draw_again_in(0);  // its first frame
     fitted_ = room;
+    fitted_forks_ = forks;
     const ImGuiStyle& style = ImGui::GetStyle();
     const float between = 2 * style.CellPadding.x;
     float others = ImGui::GetFrameHeight() + between, name = 0;
@@ -383,9 +387,9 @@ class RunsPanel final : public Panel {
       const bool is_name = kColumns[i].column == RunColumn::name;
       if (is_name) name_at = i;
       others += (is_name ? 0 : em(kColumns[i].width)) + between;
-      if (i > name_at && room - others >= em(kLeastName)) name = room - others;
+      if (i > name_at && room - others >= least) name = room - others;
     }
-    ImGui::TableSetColumnWidth(int(name_at) + 1, std::clamp(name, em(kLeastName), em(kMostName)));
+    ImGui::TableSetColumnWidth(int(name_at) + 1, std::clamp(name, least, em(kMostName)));
   }
 
   void draw_row(Workbench& bench, const RunTreeRow& row) {
@@ -500,6 +504,7 @@ class RunsPanel final : public Panel {
   RunOrder order_;
   std::vector<std::string> differences_, metrics_;
   float fitted_ = 0;  // the width that the columns were made for
+  bool fitted_forks_ = false;
   std::vector<size_t> rows_;
   std::vector<RunTreeRow> tree_;  // of rows_
   uint64_t revision_ = 0;

@@ -49,7 +49,6 @@ real.xdotool(real.aim("fork.param", "lr") .. "click --repeat 2 --delay 20 1")
 ui.seconds(0.3)
 real.xdotool("key --delay 1 ctrl+a")
 real.type("0.001")
-ui.picture(arg[1] .. "/typed.png")
 ui.wait("fork.param", "lr 0.001")
 ui.picture(arg[1] .. "/changed.png")
 real.click("fork.start")
@@ -68,7 +67,7 @@ assert(#runs == 3, #runs .. " run folders")
 local order = {}
 for _, folder in ipairs(runs) do
   local config = assert(io.open(folder .. "/config.json")):read("a")
-  local step = config:match '"parent":{.-"step":(%d+)'
+  local step = config:match '"parent":%s*{.-"step":%s*(%d+)'
   order[tonumber(step or 0)] = folder
 end
 local parent, fork, changed = losses(order[0]), losses(order[200]), losses(order[300])

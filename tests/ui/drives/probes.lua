@@ -111,7 +111,11 @@ look("three")
 -- A reload keeps the values and goes on; another run evaluates them from its first step.
 ui.remove_probe("line")
 ui.action("Clean run")
-ui.reach {state = "running", step = 50}
+local at
+repeat
+  ui.seconds(0.05)
+  at = tonumber((ui.texts("time.strip")[1] or ""):match("to (%d+)"))
+until at and at >= 50 and at < stopped
 ui.wait("probes.state", "gradient: live")
 ui.action("Pause")
 ui.wait("state", "paused")
