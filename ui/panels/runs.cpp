@@ -55,8 +55,8 @@ constexpr std::array<ColumnText, 10> kColumns = {{
     {RunColumn::note, "note", "Kept as note.txt in the run's folder.", 14},
 }};
 
-constexpr float kLeastTable = 9;                 // height beside parallel coordinates, in em
-constexpr float kLeastName = 7, kForkName = 15, kMostName = 22;  // widths of the names, in em
+constexpr float kLeastTable = 9;                                 // height beside parallel coordinates, in em
+constexpr float kLeastName = 7, kForkName = 15, kMostName = 26;  // widths of the names, in em
 
 class RunsPanel final : public Panel {
  public:
@@ -373,7 +373,8 @@ class RunsPanel final : public Panel {
   // is cut off at the right edge.
   void fit_columns(float room) {
     // A fork's name needs room for its branch and its step.
-    const bool forks = std::any_of(tree_.begin(), tree_.end(), [](const RunTreeRow& row) { return row.below; });
+    const bool forks =
+        std::any_of(tree_.begin(), tree_.end(), [](const RunTreeRow& row) { return row.below; });
     const float least = em(forks ? kForkName : kLeastName);
     if (std::abs(room - fitted_) < 1 && forks == fitted_forks_) return;
     if (ImGui::GetCurrentTable()->MinColumnWidth <= 0) return draw_again_in(0);  // its first frame
