@@ -34,7 +34,8 @@ room(script/meta          runtime runtime/io)
 room(script/onnx          runtime runtime/elementwise runtime/io runtime/ops)
 room(script/view          runtime runtime/statistics)
 room(script               runtime script/view)
-room(script/lua           runtime script/meta script/view)
+room(script/files         runtime runtime/io)
+room(script/lua           runtime script/files script/meta script/view)
 room(script/chunk         runtime)
 room(script/profile       runtime runtime/dist runtime/tape script/view)
 room(script/run           runtime runtime/cpu runtime/dist runtime/io runtime/statistics script/view)
@@ -61,7 +62,7 @@ room(script/distributed   runtime/dist runtime/tape script/lua)
 room(script/replay        runtime runtime/deferral runtime/tape script/lua)
 room(script/surgery       runtime script/lua)
 room(script/bind          runtime runtime/batching runtime/cpu runtime/io runtime/optimizer runtime/tape runtime/vmap
-                          script/lua script/meta script/onnx script/replay script/session script/surgery)
+                          script/files script/lua script/meta script/onnx script/replay script/session script/surgery)
 room(script/cli/command   runtime runtime/cpu runtime/io script script/bundle script/chunk script/cli/base script/cli/bench
                           script/cli/sweep script/lua script/meta script/run script/serve script/sweep)
 room(script/cli/history   runtime runtime/io script script/bundle script/cli/base script/cli/command script/report script/run

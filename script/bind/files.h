@@ -4,7 +4,7 @@
 #include <string>
 
 #include "runtime/io/safetensors.h"
-#include "script/lua/file_limits.h"
+#include "script/files/file_limits.h"
 
 namespace lunagrad {
 

@@ -14,7 +14,7 @@
 #include "runtime/context.h"
 #include "runtime/error.h"
 #include "runtime/waiting.h"
-#include "script/lua/file_limits.h"
+#include "script/files/file_limits.h"
 #include "script/lua/guard.h"
 #include "script/lua/state.h"
 

@@ -3,16 +3,18 @@
 #include <string_view>
 
 #include "script/lua/edge.h"
+#include "script/lua/guard.h"
 
 namespace lunagrad {
 namespace {
 
 // The field name follows the last dot or colon.
 constexpr const char* kLibrary[] = {
-    "os.execute",   "io.popen",    "io.read",       "io.lines",     "io.open",       "string.find",
-    "string.match", "string.gsub", "string.gmatch", "string.rep",   "string.format", "table.concat",
-    "table.sort",   "table.move",  "table.insert",  "table.remove", "table.unpack",  "load",
-    "loadfile",     "dofile",      "collectgarbage"};
+    "os.execute",   "os.remove",   "os.rename",     "io.input",     "io.output",
+    "io.popen",     "io.read",     "io.lines",      "io.open",      "string.find",
+    "string.match", "string.gsub", "string.gmatch", "string.rep",   "string.format",
+    "table.concat", "table.sort",  "table.move",    "table.insert", "table.remove",
+    "table.unpack", "load",        "loadfile",      "dofile",       "collectgarbage"};
 constexpr const char* kFile[] = {"file:read", "file:lines", "file:write", "file:close", "file:flush"};
 
 const char* field_of(const char* name) {
@@ -22,18 +24,49 @@ const char* field_of(const char* name) {
   return field;
 }
 
-// The file that io.open and the like are called with may have a stand-in.
-void take_file(lua_State* L, std::string_view function) {
-  const bool opens = function == "io.open";
-  if (lua_type(L, 1) != LUA_TSTRING ||
-      (!opens && function != "io.lines" && function != "loadfile" && function != "dofile"))
-    return;
-  const bool reads = !opens || lua_type(L, 2) != LUA_TSTRING || *lua_tostring(L, 2) == 'r';
-  const std::string path = lua_tostring(L, 1);
-  const std::string used = edge(L).files.check(path, reads ? FileUse::read : FileUse::write, function.data());
-  if (used == path) return;
-  lua_pushlstring(L, used.data(), used.size());
-  lua_replace(L, 1);
+void put(lua_State* L, int argument, const std::string& text) {
+  lua_pushlstring(L, text.data(), text.size());
+  lua_replace(L, argument);
+}
+
+// The file in that argument may have a stand-in.
+void take_file(lua_State* L, int argument, FileUse use, const char* function) {
+  if (lua_type(L, argument) != LUA_TSTRING) return;
+  const std::string path = lua_tostring(L, argument), used = edge(L).files.check(path, use, function);
+  if (used != path) put(L, argument, used);
+}
+
+FileUse use_of_mode(lua_State* L) {
+  const std::string_view mode = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : "r";
+  if (mode.starts_with('w')) return FileUse::write;
+  return mode.starts_with('a') || mode.find('+') != mode.npos ? FileUse::change : FileUse::read;
+}
+
+void take_files(lua_State* L, const char* name) {
+  const std::string_view function = name;
+  if (function == "io.open") {
+    take_file(L, 1, use_of_mode(L), name);
+  } else if (function == "io.lines" || function == "io.input" || function == "loadfile" ||
+             function == "dofile") {
+    take_file(L, 1, FileUse::read, name);
+  } else if (function == "io.output") {
+    take_file(L, 1, FileUse::write, name);
+  } else if (function == "os.remove") {
+    take_file(L, 1, FileUse::remove, name);
+  } else if (function == "os.rename") {
+    take_file(L, 1, FileUse::change, name);
+    take_file(L, 2, FileUse::write, name);
+  }
+}
+
+// What a command does to files cannot be kept away from them: it succeeds and does nothing. One whose output
+// is read is run.
+void take_command(lua_State* L, std::string_view function) {
+  if (lua_type(L, 1) != LUA_TSTRING) return;
+  if (function == "os.execute")
+    put(L, 1, "true");
+  else if (function == "io.popen" && lua_type(L, 2) == LUA_TSTRING && *lua_tostring(L, 2) == 'w')
+    put(L, 1, "cat > /dev/null");
 }
 
 }  // namespace
@@ -57,7 +90,8 @@ int NativeCalls::call(lua_State* L) {
   };
   auto& owner = *static_cast<NativeCalls*>(lua_touserdata(L, lua_upvalueindex(1)));
   const auto* name = static_cast<const char*>(lua_touserdata(L, lua_upvalueindex(2)));
-  take_file(L, name);
+  take_files(L, name);
+  if (edge(L).files.aside) take_command(L, name);
   const lua_CFunction function = lua_tocfunction(L, lua_upvalueindex(3));
   const Mark mark(owner, name, script_line(L, 1));
   return function(L);
@@ -76,7 +110,7 @@ void NativeCalls::wrap(lua_State* L, NativeCalls* owner, const char* name) {
   lua_pushlightuserdata(L, owner);
   lua_pushlightuserdata(L, const_cast<char*>(name));
   lua_rotate(L, -3, 2);
-  lua_pushcclosure(L, call, 3);
+  lua_pushcclosure(L, guard<call>, 3);
   lua_setfield(L, -2, field_of(name));
 }
 

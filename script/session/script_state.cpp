@@ -47,6 +47,7 @@ void ScriptState::open(const std::string& directory, const RunOptions& run, Curr
   lua_ = new_state(options);
   FileLimits& files = edge(lua_).files;
   files.stand_ins = run.stand_ins;
+  if (run.files_aside) files.aside = std::make_shared<FilesAside>();
   files.on_use = [&current](const std::string& path, FileUse use) {
     if (!current) return;
     if (use == FileUse::read)

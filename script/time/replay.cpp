@@ -66,6 +66,7 @@ void Replay::start(const Start& start, int64_t pause_at, const std::function<voi
   check_ = std::make_shared<ReplayCheck>(timeline_.record, *options_.keyframes);
   check_->keep(kept_step_);
   options.keyframe_sink = check_;
+  options.files_aside = true;
   session_.reset();
   {
     const std::lock_guard lock(mutex_);

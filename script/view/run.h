@@ -85,6 +85,9 @@ struct RunOptions {
   GuardLevel guard = GuardLevel::off;
   // Files and folders that are read in place of those that the script names: a bundle's.
   std::map<std::string, std::string> stand_ins;
+  // What the script writes, changes or removes are copies of files, and the commands that it gives to the
+  // system are not run: it runs again only to be looked at.
+  bool files_aside = false;
   size_t leaks = 0;      // looks for what outlives its step; bytes from which on a tensor counts, 0 = off
   bool preload = false;  // `lg` is a global, as for -e and the REPL
   // A user can resume the run: lg.run.breakpoint pauses it, and the states of lg.run.state are kept, so that

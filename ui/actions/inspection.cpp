@@ -71,11 +71,14 @@ const std::vector<OperandInfo>& Inspection::side(const ActionArguments& given) c
 }
 
 TapePtr Inspection::watch() {
-  const auto waited_since = std::exchange(awaited_since_, std::nullopt);
+  auto waited = std::exchange(awaited_, std::nullopt);
   const bool running = journal_.state() == SessionState::running && shown_.live();
   const NodeInfo* const selected = tape_.selected_node();
   TapePtr next = shown_.tape(selected && running);
-  if (shown_.source() != std::exchange(source_, shown_.source())) probe_.forget();
+  if (shown_.source() != std::exchange(source_, shown_.source())) {
+    probe_.forget();
+    waited.reset();
+  }
   if (!selected) {
     probe_.forget();
     index_ = 0;
@@ -90,6 +93,8 @@ TapePtr Inspection::watch() {
     return std::any_of(steps.begin(), steps.end(),
                        [step](const KeptStep& kept) { return kept.values && kept.step == step; });
   };
+  // On a slow display each frame finds a later capture: the values that were asked for would never be shown.
+  if (running && waited && captured(waited->tape->step)) next = waited->tape;
   if (running && (!next || !captured(next->step))) {
     session_.capture_values();
     return nullptr;
@@ -103,9 +108,9 @@ TapePtr Inspection::watch() {
   if (asked && running) session_.capture_values();
   if (!twin) return next;
   // The picture and the values change together, unless the values take long.
-  const auto since = waited_since.value_or(Clock::now());
+  const auto since = waited ? waited->since : Clock::now();
   if (probe_.has_all(asked_place) || (!running && Clock::now() - since > kPatience)) return next;
-  awaited_since_ = since;
+  awaited_ = {next, since};
   return nullptr;
 }
 

@@ -48,7 +48,10 @@ class Inspection {
   void compare_devices() { shell_.actions().act("compare_devices"); }
   void cancel() { shell_.actions().act("cancel_check"); }
   void close_answers() { shell_.actions().act("close_check"); }
-  void forget_answers() { inquiry_.close(); }  // a run begins
+  void begin_run() {
+    inquiry_.close();
+    awaited_.reset();
+  }
   void copy(const TensorPlace& place, const SliceQuery& slice, SliceFormat format) {
     inquiry_.copy(shown_.session(), place, slice, format);
   }
@@ -81,8 +84,12 @@ class Inspection {
   int index_ = 0;
   TensorPlace place_;
   std::string told_;
-  uint64_t source_ = 0;                             // whose values the probe asks for: shown_.source()
-  std::optional<Clock::time_point> awaited_since_;  // the values of the tape that is to come
+  uint64_t source_ = 0;  // whose values the probe asks for: shown_.source()
+  struct Coming {
+    TapePtr tape;
+    Clock::time_point since;
+  };
+  std::optional<Coming> awaited_;  // the tape that is shown once its values are there
 };
 
 }  // namespace lunagrad

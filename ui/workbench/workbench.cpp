@@ -26,7 +26,7 @@ Workbench::Workbench(std::string script, RunOptions options, std::function<void(
           [this] {
             tape_actions_.begin_run();
             gradients_.clear();
-            inspection_.forget_answers();
+            inspection_.begin_run();
           },
           wake_),
       session_([this, also = std::move(also)](const Event& event) {

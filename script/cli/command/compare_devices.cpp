@@ -194,6 +194,7 @@ int run(Request& request) {
   if (const std::string wrong = request.flags.take_settings(); !wrong.empty())
     return fail_with(wrong, Outcome::usage);
   run.options.write_run = false;
+  run.options.files_aside = true;
   run.before = [&](Session& session) {
     session.set_history_budget(kUnlimited);
     session.stop_behind(request.step);

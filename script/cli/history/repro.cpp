@@ -7,11 +7,11 @@
 
 #include "runtime/error.h"
 #include "runtime/io/atomic_file.h"
+#include "runtime/io/temporary_folder.h"
 #include "script/bundle/bundle.h"
 #include "script/cli/base/carry_out.h"
 #include "script/cli/base/progress.h"
 #include "script/cli/base/runner.h"
-#include "script/cli/base/temporary_folder.h"
 #include "script/cli/command/all.h"
 #include "script/run/record.h"
 
@@ -78,6 +78,7 @@ int repeat(const RunRecord& was, RunRequest request, const std::string& again) {
   for (const ParamChange& change : was.changes)
     request.options.edits.push_back({change.step, change.name, change.value});
   request.options.run_directory = again;
+  request.options.files_aside = true;
   request.announce_folder = false;
   const int code = run_and_wait(request);
   if (code != 0 && was.outcome == "ok") {

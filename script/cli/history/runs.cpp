@@ -7,6 +7,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -14,10 +15,10 @@
 
 #include "runtime/error.h"
 #include "runtime/figures.h"
+#include "runtime/io/temporary_folder.h"
 #include "script/bundle/bundle.h"
 #include "script/cli/base/carry_out.h"
 #include "script/cli/base/table.h"
-#include "script/cli/base/temporary_folder.h"
 #include "script/cli/command/all.h"
 #include "script/report/export.h"
 #include "script/run/diff.h"
@@ -97,20 +98,28 @@ std::string parent_of(const RunRecord& run) {
                             : text("of ", name_of_folder(run.parent), ", step ", run.parent_step);
 }
 
-int list(const Request& request) {
-  std::vector<std::vector<std::string>> rows{{"run", "outcome", "steps", "time", "last values", "fork"}};
-  bool forks = false;
-  for (const std::string& folder : find_runs(request.folder)) {
+// Calls `with` for each run below the folder that can be read, one at a time in memory; the others are named
+// on stderr.
+void for_each_run(const std::string& folder, const std::function<void(const RunRecord&)>& with) {
+  for (const std::string& found : find_runs(folder)) {
     RunRecord run;
     try {
-      run = read_run(folder);
+      run = read_run(found);
     } catch (const Error& error) {
       std::cerr << "lunagrad runs: " << error.what() << "\n";
       continue;
     }
+    with(run);
+  }
+}
+
+int list(const Request& request) {
+  std::vector<std::vector<std::string>> rows{{"run", "outcome", "steps", "time", "last values", "fork"}};
+  bool forks = false;
+  for_each_run(request.folder, [&](const RunRecord& run) {
     if (request.json) {
       std::cout << summary(run).dump(-1, ' ', false, Json::error_handler_t::replace) << "\n";
-      continue;
+      return;
     }
     std::string values;
     for (const auto& [name, points] : run.metrics)
@@ -121,7 +130,7 @@ int list(const Request& request) {
                     run.steps_total > 0 ? steps + "/" + std::to_string(run.steps_total) : steps,
                     run_time_figure(run.seconds), values, parent_of(run)});
     forks |= !run.parent.empty();
-  }
+  });
   if (!forks)
     for (std::vector<std::string>& row : rows) row.pop_back();
   if (request.json) return 0;
@@ -406,19 +415,12 @@ int prune(const Request& request) {
   };
   constexpr double kWritesNow = 60.0 / 86400;  // a run without an outcome that wrote this lately still runs
   std::vector<Known> runs;
-  for (const std::string& folder : find_runs(request.folder)) {
-    RunRecord run;
-    try {
-      run = read_run(folder);
-    } catch (const Error& error) {
-      std::cerr << "lunagrad runs: " << error.what() << "\n";
-      continue;
-    }
-    const double age = age_in_days(folder);
-    if (run.outcome.empty() && age < kWritesNow) continue;
-    if (read_notes(folder).starred) continue;
-    runs.push_back({folder, age, run.outcome != "ok" && run.outcome != "stopped"});
-  }
+  for_each_run(request.folder, [&](const RunRecord& run) {
+    const double age = age_in_days(run.folder);
+    if (run.outcome.empty() && age < kWritesNow) return;
+    if (read_notes(run.folder).starred) return;
+    runs.push_back({run.folder, age, run.outcome != "ok" && run.outcome != "stopped"});
+  });
   std::stable_sort(runs.begin(), runs.end(), [](const Known& a, const Known& b) { return a.age < b.age; });
   std::vector<std::string> gone;
   for (size_t i = 0; i < runs.size(); ++i) {

@@ -1,5 +1,6 @@
 #pragma once
-// A folder for a command's own files, removed with its content at the end of its scope. One thread at a time.
+// A folder for files that nobody else needs, removed with its content at the end of its scope. One thread at
+// a time.
 #include <stdlib.h>
 
 #include <filesystem>

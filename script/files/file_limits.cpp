@@ -1,4 +1,4 @@
-#include "script/lua/file_limits.h"
+#include "script/files/file_limits.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -25,6 +25,7 @@ bool lies_in(const fs::path& path, const std::string& place) {
 }  // namespace
 
 std::string FileLimits::check(const std::string& path, FileUse use, const char* function) const {
+  if (aside && (use != FileUse::read || aside->has(path))) return aside->use(path, use);
   const std::string used = use == FileUse::read && !stand_ins.empty() ? stand_in(path) : path;
   if (limited) refuse(used, use, function);
   if (on_use) on_use(path, use);
@@ -48,7 +49,7 @@ void FileLimits::refuse(const std::string& path, FileUse use, const char* functi
   const fs::path asked = resolved(path);
   const std::string run = run_folder ? run_folder() : "";
   if (!run.empty() && lies_in(asked, run)) return;
-  if (use == FileUse::write)
+  if (use != FileUse::read)
     fail_as(ErrorKind::file, function, ": ", path, ": a sandboxed script writes into its run's folder alone",
             run.empty() ? "" : ", which is " + run);
   if (std::any_of(readable.begin(), readable.end(),

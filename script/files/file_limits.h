@@ -3,12 +3,13 @@
 // their place. Belongs to the thread of its Lua state.
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
-namespace lunagrad {
+#include "script/files/files_aside.h"
 
-enum class FileUse { read, write };
+namespace lunagrad {
 
 struct FileLimits {
   bool limited = false;
@@ -18,6 +19,7 @@ struct FileLimits {
   std::function<void(const std::string& path, FileUse)> on_use = {};  // told of each that may be used
   // Files and folders that are read in place of those that the script names: of a bundle.
   std::map<std::string, std::string> stand_ins = {};
+  std::shared_ptr<FilesAside> aside = {};  // where writes go; null: to the files that the script names
 
   // The file to use where the script names `path`. Resolves symbolic links in it. Error of kind file when
   // these limits forbid that use of it.
