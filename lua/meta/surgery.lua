@@ -12,6 +12,11 @@
 ---@class lunagrad.surgery
 local surgery = {}
 
+---The module or tensor at a path, as in a probe: "norm of lg.surgery.get('fc1.weight').grad".
+---@param path string
+---@return lunagrad.nn.Module|Tensor
+function surgery.get(path) end
+
 ---Puts a module in the place of another. It moves to the device and type of the former, whose hooks it gets. Optimizers train its
 ---parameters in the groups of the former ones.
 ---@param path string|lunagrad.nn.Module

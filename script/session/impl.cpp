@@ -139,6 +139,7 @@ std::optional<Script> Session::Impl::run_script(Script script) {
                        std::chrono::milliseconds(int64_t(1000 * script.options.checkpoint_every));
     viewers_.statistics().clear(!goes_on);
     if (!goes_on) breakpoints_.watch().begin_run();
+    if (!goes_on) probes_.begin_run();
     former.reset();
     if (const std::string& asked = script.options.device; !asked.empty()) {
       std::vector<std::string> names;

@@ -70,7 +70,7 @@ int evaluate(lua_State* L) {
 bool is_file(const std::string& asked, const std::string& file) {
   if (asked == file) return true;
   return std::filesystem::path(file).lexically_normal() == std::filesystem::path(asked).lexically_normal() ||
-         file.ends_with("/" + asked);
+         file.ends_with("/" + asked) || asked.ends_with("/" + file);
 }
 
 }  // namespace
@@ -115,9 +115,20 @@ std::vector<Probe> ProbeWatch::list() const {
   return shared_;
 }
 
+void ProbeWatch::begin_run() {
+  const std::lock_guard lock(mutex_);
+  for (Probe& probe : shared_) probe.since = 0;
+  changed_.store(true);
+}
+
 void ProbeWatch::begin_step(int64_t within, int64_t end) {
   if (!changed_.exchange(false) && !some_wait_) return;
-  active_ = list();
+  {
+    const std::lock_guard lock(mutex_);
+    for (Probe& probe : shared_)
+      if (probe.since == 0) probe.since = end;
+    active_ = shared_;
+  }
   const auto at_line = [](const Probe& probe) { return probe.place.line > 0; };
   some_wait_ = std::erase_if(active_, [&](const Probe& probe) {
                  return probe.first > (at_line(probe) ? within : end);

@@ -28,6 +28,7 @@ class ProbeWatch {
     std::string error;  // "" when there is a value
   };
   using Told = std::function<void(const Reading&)>;
+  void begin_run();  // counts the steps of another run
   // Takes over what other threads changed, and the probes that begin with this step, which has number
   // `within` for those at its lines and number `end` for those at its end: of a script without lg.run.steps
   // they differ.

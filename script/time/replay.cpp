@@ -24,6 +24,13 @@ void Replay::tell(const std::string& fact) {
 
 std::optional<Difference> Replay::difference() const { return check_ ? check_->first() : std::nullopt; }
 
+void Replay::require_same() const {
+  if (const std::optional<Difference> differs = difference())
+    fail(run().folder, ": the replay differs from the run at step ", differs->step, ": ", differs->what,
+         "; the script depends on something that the run did not record, such as files, its input, the time, "
+         "math.random, the order of pairs, or threads");
+}
+
 void Replay::cancel() {
   const std::lock_guard lock(mutex_);
   cancelled_ = true;

@@ -51,6 +51,7 @@ class Replay {
   // What differed from the run on the way, first: the script does something that is not determined by what a
   // run records, such as the time, files that changed, or threads.
   std::optional<Difference> difference() const;
+  void require_same() const;                      // Error when something differed
   int64_t began_at() const { return began_at_; }  // the step behind which the last session started
   Session& session() { return *session_; }
   void cancel();

@@ -14,6 +14,7 @@ struct Probe {
   std::string expression;  // "model.fc1.weight.grad:norm()", or "norm of model.fc1.weight.grad"
   SourcePlace place;       // line 0: the end of each step; a file of "": the script itself
   int64_t first = 0;       // it is not evaluated in steps before this one
+  int64_t since = 0;       // the first step of the run in which it is evaluated; 0: not known yet
 };
 
 }  // namespace lunagrad

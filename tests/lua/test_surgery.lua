@@ -531,3 +531,11 @@ do
   changed("the random generator", function() lg.rand(1) end)
   changed("a module", function() model:append(nn.ReLU()) end)
 end
+
+-- The value at a path, with and without the variable in front.
+do
+  local model = lg.run.state("got", function() return nn.Sequential(nn.Linear(3, 2), nn.ReLU()) end)
+  assert(surgery.get "got.0.weight" == model[1].weight and surgery.get "got" == model)
+  expect.call_raises("surgery.get: there is no 'got.0.wait'", surgery.get, "got.0.wait")
+  expect.call_raises("a path as 'model.fc1'", surgery.get, 3)
+end

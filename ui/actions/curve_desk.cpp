@@ -1,5 +1,7 @@
 #include "ui/actions/curve_desk.h"
 
+#include <algorithm>
+
 namespace lunagrad {
 
 CurveDesk::CurveDesk(Journal& journal, Shell& shell, const std::function<void()>& wake)
@@ -20,6 +22,21 @@ bool CurveDesk::update() {
     shell_.write(ConsoleLine::Kind::note,
                  "the folder " + gone + " was removed: its curves are no longer shown\n");
   return changed;
+}
+
+std::set<std::string> CurveDesk::look_around(const std::string& script) {
+  std::set<std::string> folders{full_path("runs")};
+  if (!opened_sweep_.empty()) folders.insert(opened_sweep_ + "/trials");
+  const auto parent = [](const std::string& path) {
+    return path.substr(0, std::max<size_t>(path.find_last_of('/'), 1));
+  };
+  if (!script.empty()) folders.insert(parent(full_path(script)) + "/runs");
+  if (!journal_.run_folder().empty()) folders.insert(parent(full_path(journal_.run_folder())));
+  for (const auto& [folder, run] : library_.curves()) folders.insert(parent(folder));
+  // The copy of a script is in its run: that folder contains no runs.
+  std::erase_if(folders, [&](const std::string& folder) { return library_.shows(parent(folder)); });
+  library_.look_in(folders);
+  return folders;
 }
 
 }  // namespace lunagrad

@@ -21,7 +21,9 @@ class CurveDesk {
   bool update();
 
   const RunLibrary& library() const { return library_; }
-  void look_in(const std::set<std::string>& folders) { library_.look_in(folders); }
+  // Looks for runs in runs/ of the working folder and of the script's folder, and next to the current and the
+  // opened runs. Returns these folders.
+  std::set<std::string> look_around(const std::string& script);
   // The folder of a sweep that the user opened, "" without one.
   void open_sweep(const std::string& folder) { opened_sweep_ = folder; }
   const std::string& opened_sweep() const { return opened_sweep_; }

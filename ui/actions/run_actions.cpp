@@ -27,7 +27,8 @@ DriveScript::Value as_value(const ParamInfo& param, const std::string& text) {
 
 }  // namespace
 
-RunActions::RunActions(Uses uses, std::string script, RunOptions options, std::function<void()> cleared)
+RunActions::RunActions(Uses uses, std::string script, RunOptions options, std::function<void()> cleared,
+                       const std::function<void()>& wake)
     : session_(uses.session),
       journal_(uses.journal),
       texts_(uses.texts),
@@ -36,12 +37,14 @@ RunActions::RunActions(Uses uses, std::string script, RunOptions options, std::f
       shell_(uses.shell),
       script_(std::move(script)),
       options_(std::move(options)),
-      cleared_(std::move(cleared)) {
+      cleared_(std::move(cleared)),
+      forks_(wake) {
   options_.interactive = true;  // the user can resume: lg.run.breakpoint() pauses
   if (options_.checkpoint_every == 0) options_.checkpoint_every = kCheckpointEvery;
   options_of_run_ = options_;
   add_actions();
   add_param_actions();
+  add_fork_actions();
 }
 
 void RunActions::add_actions() {
@@ -103,7 +106,52 @@ void RunActions::add_param_actions() {
                }});
 }
 
+void RunActions::add_fork_actions() {
+  Actions& actions = shell_.actions();
+  actions.add({"fork", "folder, step, {NAME = value}, edited",
+               [this](const ActionArguments& given) {
+                 const std::string& folder = given.text(0, "folder");
+                 const bool own = folder.empty() || full_path(folder) == full_path(journal_.run_folder());
+                 if (own && journal_.run_folder().empty())
+                   given.refuse("there is no run with a folder to go on from");
+                 ForkDesk::Wanted wanted;
+                 wanted.folder = own ? journal_.run_folder() : folder;
+                 if (own) wanted.steps = shown_.run_now().steps;
+                 if (own) wanted.keyframes = shown_.replay().keyframe_source();
+                 wanted.changes.step = given.whole(1, "step", 1);
+                 if (given.has(2))
+                   for (const auto& [name, value] : given.fields(2, "parameters"))
+                     wanted.changes.set[name] = field_as_text(value);
+                 wanted.changes.other_script = given.has(3) && given.flag(3, "edited");
+                 forks_.make(std::move(wanted));
+               },
+               [this](const ActionArguments& given) -> std::string {
+                 const int64_t step = given.whole(1, "step", 1);
+                 if (!given.text(0, "folder").empty() || step <= journal_.step()) return "";
+                 return "the run has no step " + std::to_string(step) + " so far";
+               }});
+  actions.add({"cancel_fork", "", [this](const ActionArguments&) { forks_.cancel(); }});
+}
+
+void RunActions::fork(const std::string& folder, int64_t step,
+                      const std::map<std::string, std::string>& values, bool edited) {
+  shell_.actions().act("fork", {folder, double(step), ActionFields(values.begin(), values.end()), edited});
+}
+
+void RunActions::begin_fork(ForkDesk::Made made) {
+  const Actions::Quiet quiet(shell_.actions());
+  if (made.script != script_) take_script(made.script);
+  curves_.show(full_path(made.options.parent), true);  // beside those of the fork
+  shell_.write(ConsoleLine::Kind::note, "continues behind step " + std::to_string(made.options.parent_step) +
+                                            " of " + made.options.parent + "\n");
+  made.options.interactive = true;
+  made.options.checkpoint_every = options_.checkpoint_every;
+  once_ = Once{std::move(made.options)};
+  begin(false);
+}
+
 void RunActions::update() {
+  if (std::optional<ForkDesk::Made> made = forks_.update()) begin_fork(std::move(*made));
   if (nan_breakpoint_ &&
       (journal_.last_hit() == nan_breakpoint_ || (journal_.ended() && !journal_.active()))) {
     if (journal_.last_hit() != nan_breakpoint_ && journal_.outcome() != Outcome::stopped)
@@ -246,7 +294,7 @@ void RunActions::begin_run() {
   cleared_();
   shell_.write(ConsoleLine::Kind::note, "run " + short_path(script_) + "\n");
   options_of_run_ = once ? once->options : options_;
-  options_of_run_.keyframe_sink = shown_.begin_run();
+  options_of_run_.keyframe_sink = shown_.begin_run(options_of_run_.start);
   if (once && once->not_finite_from > 0) {
     Breakpoint breakpoint;
     breakpoint.condition = Breakpoint::Condition::not_finite;

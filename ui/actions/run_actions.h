@@ -15,6 +15,7 @@
 #include "ui/actions/text_desk.h"
 #include "ui/runs/journal.h"
 #include "ui/runs/param_desk.h"
+#include "ui/time/fork_desk.h"
 
 namespace lunagrad {
 
@@ -29,10 +30,12 @@ class RunActions {
     CurveDesk& curves;
     Shell& shell;
   };
-  // `cleared` is called when a run begins, so that what belongs to the run before is removed.
-  RunActions(Uses, std::string script, RunOptions, std::function<void()> cleared);
+  // `cleared` is called when a run begins, so that what belongs to the run before is removed. `wake` requests
+  // a frame; it is called on any thread.
+  RunActions(Uses, std::string script, RunOptions, std::function<void()> cleared,
+             const std::function<void()>& wake);
 
-  // Shows the line of a pause that step_line() led to. Once a frame.
+  // Shows the line of a pause that step_line() led to, and starts a fork that is ready. Once a frame.
   void update();
 
   const std::string& script() const { return script_; }
@@ -60,6 +63,12 @@ class RunActions {
   // The options that the current run, or the last one, began with.
   const RunOptions& options_of_run() const { return options_of_run_; }
   void rerun_with(const std::map<std::string, std::string>& values);  // restarts with these parameters
+  // Goes on behind a step of the run in this folder, "": the window's own, in a new run that ends the current
+  // one as soon as the states are there. With other values of parameters; `edited`: with the script as it is
+  // now in its file.
+  void fork(const std::string& folder, int64_t step, const std::map<std::string, std::string>& values,
+            bool edited);
+  ForkDesk& forks() { return forks_; }
   void pause_or_resume();
   void step();       // to the next step boundary, then pauses; starts a run if there is none
   void step_op();    // when paused: to the end of the next op
@@ -87,6 +96,8 @@ class RunActions {
  private:
   void add_actions();
   void add_param_actions();
+  void add_fork_actions();
+  void begin_fork(ForkDesk::Made);
   void take_script(const std::string& path);
   void take_run(const std::string& folder);
   void open_sweep(const std::string& folder);
@@ -116,6 +127,7 @@ class RunActions {
   uint64_t nan_breakpoint_ = 0;  // of run_to_not_finite(), until it is met or the run has ended
   std::optional<Once> once_;     // while modified texts are saved
   ParamDesk params_;
+  ForkDesk forks_;
   Awaited awaited_ = Awaited::nothing;         // what begins when modified texts are saved
   std::optional<uint64_t> follows_line_from_;  // the number of pauses when step_line() was called
 };

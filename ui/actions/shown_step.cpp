@@ -26,6 +26,13 @@ void ShownStep::add_actions() {
                   show(given.whole(0, "step", 0));
                 },
                 lacks});
+  actions_.add({"repeat_step", "step",
+                [this, lacks](const ActionArguments& given) {
+                  if (const std::string why = lacks(given); !why.empty()) given.refuse(why);
+                  replay_.go_to(given.whole(0, "step", 0), run_now());
+                },
+                lacks});
+  actions_.add({"cancel_replay", "", [this](const ActionArguments&) { replay_.cancel(); }});
   actions_.add({"show_live", "", [this](const ActionArguments&) { leave(); }});
   actions_.add({"set_memory_budget", "bytes", [this](const ActionArguments& given) {
                   memory_budget_ = size_t(given.whole(0, "bytes", 0));
@@ -46,20 +53,19 @@ bool ShownStep::update() {
   return true;
 }
 
-std::shared_ptr<KeyframeSink> ShownStep::begin_run(int64_t first_step) {
-  first_step_ = first_step;
+std::shared_ptr<KeyframeSink> ShownStep::begin_run(const KeyframePtr& start) {
+  first_step_ = start ? start->step + 1 : 1;
   standing_.reset();
   replayed_ = nullptr;
-  return replay_.begin_run();
+  return replay_.begin_run(start);
 }
 
 ReplayDesk::RunNow ShownStep::run_now() const {
   ReplayDesk::RunNow run;
   run.folder = journal_.run_folder();
+  run.first = first_step_;
   run.steps = journal_.step();
-  const auto& marks = journal_.curves().marks;
-  run.reloads = size_t(std::count_if(marks.begin(), marks.end(),
-                                     [](const RunMark& mark) { return mark.kind == RunMark::Kind::reload; }));
+  run.reloads = size_t(journal_.reloads());
   if (const double rate = journal_.steps_per_second(); rate > 0) run.seconds_per_step = 1 / rate;
   return run;
 }
@@ -67,6 +73,12 @@ ReplayDesk::RunNow ShownStep::run_now() const {
 bool ShownStep::is_kept(int64_t step) const {
   const auto& steps = history_.steps;
   return std::any_of(steps.begin(), steps.end(), [step](const KeptStep& kept) { return kept.step == step; });
+}
+
+bool ShownStep::lacks_values(int64_t step) const {
+  if (live() || replayed_) return false;
+  return std::any_of(history_.steps.begin(), history_.steps.end(),
+                     [step](const KeptStep& kept) { return kept.step == step && !kept.complete; });
 }
 
 bool ShownStep::at_hand(int64_t step) const {

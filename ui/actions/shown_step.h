@@ -25,8 +25,8 @@ class ShownStep {
   // Reads the list of kept steps, gives them the memory that textures leave, and shows the step at which a
   // replay has arrived. Once a frame. True: a replay has ended.
   bool update();
-  // A new run begins. What it returns gets the keyframes of that run.
-  std::shared_ptr<KeyframeSink> begin_run(int64_t first_step = 1);
+  // A new run begins, as a fork with the states of its start. What it returns gets the keyframes of that run.
+  std::shared_ptr<KeyframeSink> begin_run(const KeyframePtr& start);
 
   // The step of the tape that is shown; the run's latest step while there is no tape.
   int64_t step() const { return tape_.tape() ? tape_.tape()->step : journal_.step(); }
@@ -45,12 +45,17 @@ class ShownStep {
   void go_live();
   // This step itself: at once if it is kept or the latest one, otherwise when a replay has arrived there.
   void go_to(int64_t step);
+  // A kept step some or all of whose values are not kept: repeat() gets them by a replay.
+  bool lacks_values(int64_t step) const;
+  void repeat(int64_t step) { actions_.act("repeat_step", {double(step)}, true); }
+  void cancel_replay() { actions_.act("cancel_replay"); }
   bool at_hand(int64_t step) const;  // whether go_to() needs no replay
   ReplayDesk::Cost cost(int64_t step) const { return replay_.cost(step, run_now()); }
   int64_t first_step() const { return first_step_; }  // of the run; later than 1 in a fork
   int64_t last_step() const { return journal_.step(); }
   // The step that is shown is the work of a replay.
   bool replayed() const { return replayed_ && tape_.tape() && tape_.tape()->step == replayed_->step; }
+  ReplayDesk::RunNow run_now() const;
   ReplayDesk& replay() { return replay_; }
   const ReplayDesk& replay() const { return replay_; }
   void follow_run() { leave(); }  // go_live() as a part of another action
@@ -61,7 +66,6 @@ class ShownStep {
   size_t memory_held() const;
 
  private:
-  ReplayDesk::RunNow run_now() const;
   void add_actions();
   bool is_kept(int64_t step) const;
   void show(int64_t step);  // go_to(), as an action carries it out

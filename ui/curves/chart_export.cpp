@@ -162,7 +162,7 @@ float draw_legend(Svg* svg, const std::vector<PlotLine>& lines, float top, float
 
 CsvSeries::CsvSeries(const RunCurves& of_run, const Metric& of)
     : run(of_run.name),
-      folder(of_run.folder),
+      folder(of.probe ? "" : of_run.folder),
       metric(of.name),
       smoothing(of.smoothing()),
       merged(of.raw.merged()),

@@ -48,8 +48,8 @@ const std::vector<Chart>& ChartModel::build(const std::vector<ChartSource>& all,
   return charts_;
 }
 
-Chart& ChartModel::chart_of(const std::string& metric) {
-  const std::string stem = printable(metric_stem(metric));
+Chart& ChartModel::chart_of(const Metric& metric) {
+  const std::string stem = printable(chart_name(metric));
   const auto found =
       std::find_if(charts_.begin(), charts_.end(), [&](const Chart& c) { return c.title == stem; });
   if (found != charts_.end()) return *found;
@@ -64,11 +64,11 @@ void ChartModel::add_runs(const std::vector<ChartSource>& sources, bool several,
     std::map<std::string, size_t> in_chart;  // lines of this run in each chart
     for (Metric& metric : source.run->metrics) {
       if (!metrics.matches(metric.name) || metric.raw.size() == 0) continue;
-      Chart& chart = chart_of(metric.name);
+      Chart& chart = chart_of(metric);
       const size_t k = in_chart[chart.title]++;
       const Metric::Pair over = metric.over(x, samples ? &samples->raw : nullptr);
       PlotLine line;
-      line.name = printable(metric.name) + (several ? " \xc2\xb7 " + source.label : "");
+      line.name = printable(line_name(metric)) + (several ? " \xc2\xb7 " + source.label : "");
       line.raw = over.raw;
       line.smooth = smoothed && over.raw->size() > 2 ? over.smooth : nullptr;
       // One run: a colour and a dash per line. Several: a colour per run, and dashes that differ both between
@@ -83,20 +83,23 @@ void ChartModel::add_runs(const std::vector<ChartSource>& sources, bool several,
 
 void ChartModel::add_means(const std::vector<ChartSource>& members, const std::string& group,
                            double smoothing, const ChartColors& colors) {
-  std::vector<std::string> names;
+  std::vector<const Metric*> kinds;  // the first of each name
   for (const ChartSource& source : members)
     for (const Metric& metric : source.run->metrics)
-      if (metrics.matches(metric.name) && std::find(names.begin(), names.end(), metric.name) == names.end())
-        names.push_back(metric.name);
+      if (metrics.matches(metric.name) && std::none_of(kinds.begin(), kinds.end(), [&](const Metric* kind) {
+            return line_name(*kind) == line_name(metric);
+          }))
+        kinds.push_back(&metric);
   std::map<std::string, size_t> in_chart;
-  for (const std::string& name : names) {
+  for (const Metric* const kind : kinds) {
+    const std::string name = line_name(*kind);
     std::vector<const Curve*> curves;
     Mean now{0, smoothing, x, {}, {}};
-    Chart& chart = chart_of(name);
+    Chart& chart = chart_of(*kind);
     for (const ChartSource& source : members) {
       const Metric* samples = source.run->samples();
       for (Metric& metric : source.run->metrics) {
-        if (metric.name != name) continue;
+        if (line_name(metric) != name) continue;
         const Metric::Pair over = metric.over(x, samples ? &samples->raw : nullptr);
         curves.push_back(smoothing > 0 ? over.smooth : over.raw);
         now.points += curves.back()->points();

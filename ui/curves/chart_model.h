@@ -58,7 +58,7 @@ class ChartModel {
     std::vector<const RunCurves*> runs;
     MeanCurves curves;
   };
-  Chart& chart_of(const std::string& metric);
+  Chart& chart_of(const Metric&);
   void add_runs(const std::vector<ChartSource>&, bool several, bool smoothed, const ChartColors&);
   void add_means(const std::vector<ChartSource>&, const std::string& group, double smoothing,
                  const ChartColors&);

@@ -42,6 +42,16 @@ class BreakpointsPanel final : public Panel {
   const char* title() const override { return "Breakpoints"; }
   Region region() const override { return Region::lower_left; }
 
+  void add_commands(Workbench& bench) override {
+    bench.commands().add_composed(
+        {"Text: breakpoint on the line", "F9", "Sets or removes a breakpoint on the caret's line.",
+         [&bench] {
+           const Document& text = *bench.texts().documents().active();
+           bench.breakpoints().toggle(SourcePlace{text.path, int(text.buffer.caret().line) + 1});
+         },
+         [&bench] { return bench.texts().documents().active() != nullptr; }, "Editor"});
+  }
+
   void draw_tools(Workbench& bench) override {
     if (ImGui::Button("Break on NaN")) {
       const auto list = bench.session().breakpoints();

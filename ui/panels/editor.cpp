@@ -14,6 +14,7 @@
 #include "ui/editor/definition.h"
 #include "ui/editor/live_gutter.h"
 #include "ui/editor/name_help.h"
+#include "ui/panels/time/probe_list.h"
 #include "ui/text/code_editor.h"
 #include "ui/text/commands.h"
 #include "ui/text/find_bar.h"
@@ -64,13 +65,6 @@ class EditorPanel final : public Panel {
                            [this, &bench] { find_again(bench, true); }, has_text, title()});
     commands.add_composed({"Text: find previous", "Shift+F3", "Goes to the previous match.",
                            [this, &bench] { find_again(bench, false); }, has_text, title()});
-    commands.add_composed(
-        {"Text: breakpoint on the line", "F9", "Sets or removes a breakpoint on the caret's line.",
-         [&bench] {
-           const Document& text = *bench.texts().documents().active();
-           bench.breakpoints().toggle(SourcePlace{text.path, int(text.buffer.caret().line) + 1});
-         },
-         has_text, title()});
     commands.add_composed({"Text: go to the definition", "F12",
                            "Goes to where the name at the caret is defined, or to its help.",
                            [this, &bench] { go_to_definition(bench, *bench.texts().documents().active()); },
@@ -509,6 +503,7 @@ class EditorPanel final : public Panel {
       gutter_.update(bench.tape().tape(), document);
       light(bench, document);
     }
+    if (did.wants_probe) propose_probe_at_caret(bench);
     if (did.column_hovered >= 0) tooltip(look.columns[size_t(did.column_hovered)].help);
     if (did.gutter_hovered >= 0) explain_line(look, did.gutter_hovered);
     names_->draw(bench.live_session(), document.buffer, view, did, bench.description());

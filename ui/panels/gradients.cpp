@@ -11,6 +11,7 @@
 #include "ui/curves/flow_chart.h"
 #include "ui/curves/plot.h"
 #include "ui/panels/change_menu.h"
+#include "ui/panels/time/probe_list.h"
 #include "ui/widgets/value_view.h"
 #include "ui/window/theme.h"
 #include "ui/workbench/panel.h"
@@ -311,6 +312,7 @@ class GradientsPanel final : public Panel {
           select(bench, p.node, p.place, "");
         }
         if (ImGui::BeginPopupContextItem("change parameter")) {
+          draw_probe_item(bench, p.name);
           changes_.draw_items(bench, p.name, true);
           ImGui::EndPopup();
         }

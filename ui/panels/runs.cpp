@@ -18,7 +18,10 @@
 #include "script/run/notes.h"
 #include "ui/base/redraw.h"
 #include "ui/panels/runs/comparison_window.h"
+#include "ui/panels/runs/dialogs.h"
+#include "ui/panels/runs/name_cell.h"
 #include "ui/panels/runs/own_run.h"
+#include "ui/panels/time/fork_form.h"
 #include "ui/runs/list.h"
 #include "ui/runs/parallel.h"
 #include "ui/widgets/icon.h"
@@ -52,8 +55,8 @@ constexpr std::array<ColumnText, 10> kColumns = {{
     {RunColumn::note, "note", "Kept as note.txt in the run's folder.", 14},
 }};
 
-constexpr float kLeastTable = 9;                 // height beside parallel coordinates, in em
-constexpr float kLeastName = 7, kMostName = 22;  // widths of the names, in em
+constexpr float kLeastTable = 9;                                 // height beside parallel coordinates, in em
+constexpr float kLeastName = 7, kForkName = 15, kMostName = 26;  // widths of the names, in em
 
 class RunsPanel final : public Panel {
  public:
@@ -72,14 +75,17 @@ class RunsPanel final : public Panel {
     arrange_runs(bench);
     draw_tools_line(bench);
     draw_told(bench);
+    ForkForm::draw_state(bench);
     if (!draw_parallel(bench)) draw_table(bench);
-    draw_note(bench);
-    draw_deletion(bench);
+    const auto change_folder = [&](std::function<void()> work, const std::string& well) {
+      change(bench, std::move(work), well);
+    };
+    if (dialogs_.draw(bench, change_folder)) selected_.clear();
+    fork_.draw(bench);
     comparison_.draw(bench);
   }
 
  private:
-  // In runs/ of the working folder and of the script's folder, and next to the current and the opened runs.
   void look(Workbench& bench) {
     const std::string key = bench.script() + "\n" + bench.journal().run_folder() + "\n" +
                             std::to_string(bench.runs().curves().size());
@@ -89,18 +95,7 @@ class RunsPanel final : public Panel {
       order_.sweep = opened_sweep_ = bench.curves().opened_sweep();
       parallel_ = true;
     }
-    std::set<std::string> folders{full_path("runs")};
-    if (!opened_sweep_.empty()) folders.insert(opened_sweep_ + "/trials");
-    const auto parent = [](const std::string& path) {
-      return path.substr(0, std::max<size_t>(path.find_last_of('/'), 1));
-    };
-    if (!bench.script().empty()) folders.insert(parent(full_path(bench.script())) + "/runs");
-    if (!bench.journal().run_folder().empty())
-      folders.insert(parent(full_path(bench.journal().run_folder())));
-    for (const auto& [folder, run] : bench.runs().curves()) folders.insert(parent(folder));
-    // The copy of a script is in its run: that folder contains no runs.
-    std::erase_if(folders, [&](const std::string& folder) { return bench.runs().shows(parent(folder)); });
-    bench.curves().look_in(folders);
+    const std::set<std::string> folders = bench.curves().look_around(bench.script());
     places_.clear();
     for (const std::string& folder : folders) places_ += (places_.empty() ? "" : ", ") + folder;
   }
@@ -124,6 +119,7 @@ class RunsPanel final : public Panel {
     }
     if (!arranged_) {
       rows_ = arrange(runs, differences_, order_);
+      tree_ = tree_of(runs, rows_);
       plot_.reset();
     }
     arranged_ = true;
@@ -227,7 +223,14 @@ class RunsPanel final : public Panel {
                                     comparison_.open(std::move(*found));
                                   });
     }
-    if (action("Note", one, "runs.note", "Writes a note for the selected run.")) begin_note(bench);
+    const RunSummary* const run = one ? find(bench, *selected_.begin()) : nullptr;
+    if (action("Note", run, "runs.note", "Writes a note for the selected run.")) dialogs_.ask_note(*run);
+    if (action(
+            "Go on...", run && run->problem.empty(), "runs.fork",
+            "Starts a new run behind a step of the selected one, with other parameters or another script. "
+            "With keyframes in its folder (lunagrad run --keyframes) it starts soon; without them the run is "
+            "repeated up to that step."))
+      fork_.open(bench, run->folder, run->steps);
     if (action("Script", one, "runs.script", "Shows the script of the selected run as it was then."))
       open_script(bench);
     if (action("Export", !chosen.empty(), "runs.export",
@@ -236,7 +239,7 @@ class RunsPanel final : public Panel {
                "and configuration."))
       export_runs(bench, {chosen.begin(), chosen.end()});
     if (action("Delete", any, "runs.delete", "Deletes the selected runs with their folders. Asks first."))
-      deleting_ = true;
+      dialogs_.ask_deletion(selected_);
   }
 
   template <class Place>
@@ -356,22 +359,27 @@ class RunsPanel final : public Panel {
       arrange_runs(bench);
     }
     if (const std::string folder = std::exchange(scroll_to_, {}); !folder.empty())
-      for (size_t i = 0; i < rows_.size(); ++i)
-        if (bench.runs().runs()[rows_[i]].folder == folder)
+      for (size_t i = 0; i < tree_.size(); ++i)
+        if (bench.runs().runs()[tree_[i].run].folder == folder)
           ImGui::SetScrollY(std::max(0.0f, (float(i) - 1) * row_height));
     ImGuiListClipper clipper;
-    clipper.Begin(int(rows_.size()), row_height);
+    clipper.Begin(int(tree_.size()), row_height);
     while (clipper.Step())
-      for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i) draw_row(bench, rows_[size_t(i)]);
+      for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i) draw_row(bench, tree_[size_t(i)]);
     ImGui::EndTable();
   }
 
   // When the panel gets another width, the names take the room that the columns that fit leave, so that none
   // is cut off at the right edge.
   void fit_columns(float room) {
-    if (std::abs(room - fitted_) < 1) return;
+    // A fork's name needs room for its branch and its step.
+    const bool forks =
+        std::any_of(tree_.begin(), tree_.end(), [](const RunTreeRow& row) { return row.below; });
+    const float least = em(forks ? kForkName : kLeastName);
+    if (std::abs(room - fitted_) < 1 && forks == fitted_forks_) return;
     if (ImGui::GetCurrentTable()->MinColumnWidth <= 0) return draw_again_in(0);  // its first frame
     fitted_ = room;
+    fitted_forks_ = forks;
     const ImGuiStyle& style = ImGui::GetStyle();
     const float between = 2 * style.CellPadding.x;
     float others = ImGui::GetFrameHeight() + between, name = 0;
@@ -380,13 +388,13 @@ class RunsPanel final : public Panel {
       const bool is_name = kColumns[i].column == RunColumn::name;
       if (is_name) name_at = i;
       others += (is_name ? 0 : em(kColumns[i].width)) + between;
-      if (i > name_at && room - others >= em(kLeastName)) name = room - others;
+      if (i > name_at && room - others >= least) name = room - others;
     }
-    ImGui::TableSetColumnWidth(int(name_at) + 1, std::clamp(name, em(kLeastName), em(kMostName)));
+    ImGui::TableSetColumnWidth(int(name_at) + 1, std::clamp(name, least, em(kMostName)));
   }
 
-  void draw_row(Workbench& bench, size_t index) {
-    const RunSummary& read = bench.runs().runs()[index];
+  void draw_row(Workbench& bench, const RunTreeRow& row) {
+    const RunSummary& read = bench.runs().runs()[row.run];
     const std::optional<RunSummary> own = own_run(bench, read);
     const RunSummary& run = own ? *own : read;
     ImGui::PushID(run.folder.c_str());
@@ -402,20 +410,15 @@ class RunsPanel final : public Panel {
     ImGui::TableNextColumn();
     const bool selected = selected_.count(run.folder) > 0;
     const ImVec2 cell = ImGui::GetCursorScreenPos();
-    ImGui::AlignTextToFramePadding();
-    const std::string name = fitting_text(short_run_name(run.name), {ImGui::GetFont(), ImGui::GetFontSize()},
-                                          ImGui::GetContentRegionAvail().x);
-    if (ImGui::Selectable((name + "###run").c_str(), selected,
-                          ImGuiSelectableFlags_SpanAllColumns | ImGuiSelectableFlags_AllowItemOverlap,
-                          {0, ImGui::GetFrameHeight()}))
-      select(run.folder);
+    if (draw_name_cell(bench, run, row, selected)) select(run.folder);
     // The item is as wide as the table, which may be scrolled: the description contains the cell.
     bench.description().add("runs.run",
                             run.name + " " +
                                 (run.problem.empty() ? run.outcome + " " + run.note : run.problem) +
                                 (selected ? " selected" : ""),
                             cell, {cell.x + em(3), cell.y + ImGui::GetFrameHeight()});
-    explain(run.problem.empty() ? (run.folder + "\nscript " + run.script).c_str() : run.problem.c_str());
+    explain(run.problem.empty() ? (run.folder + "\nscript " + run.script + fork_text(run)).c_str()
+                                : run.problem.c_str());
     if (!run.problem.empty()) {
       // The error text uses the space of all cells to the right, which are empty.
       if (ImGui::TableNextColumn()) {
@@ -426,7 +429,7 @@ class RunsPanel final : public Panel {
         ImGui::PopClipRect();
       }
     } else {
-      draw_cells(run, differences_[index]);
+      draw_cells(run, differences_[row.run]);
     }
     ImGui::PopID();
   }
@@ -499,86 +502,17 @@ class RunsPanel final : public Panel {
 
   void open_script(Workbench& bench) { bench.texts().go_to({*selected_.begin() + "/script.lua", 1}); }
 
-  static bool begin_popup(const char* id) {
-    ImGui::PushStyleColor(ImGuiCol_PopupBg, theme().panel);  // its buttons contrast with it
-    const bool open = ImGui::BeginPopup(id);
-    ImGui::PopStyleColor();
-    return open;
-  }
-
-  void begin_note(Workbench& bench) {
-    const RunSummary* run = find(bench, *selected_.begin());
-    if (!run) return;
-    noted_ = run->folder;
-    std::snprintf(note_, sizeof note_, "%s", run->note.c_str());
-    ImGui::OpenPopup("note");
-  }
-
-  void draw_note(Workbench& bench) {
-    if (!begin_popup("note")) return;
-    text_in(theme().muted, "Note for %s", noted_.substr(noted_.find_last_of('/') + 1).c_str());
-    if (ImGui::IsWindowAppearing()) ImGui::SetKeyboardFocusHere();
-    ImGui::SetNextItemWidth(em(26));
-    const bool entered =
-        ImGui::InputText("##note", note_, sizeof note_, ImGuiInputTextFlags_EnterReturnsTrue);
-    bench.description().add_last("runs.note.text", note_);
-    ImGui::SameLine();
-    const bool saved = ImGui::Button("Save");
-    bench.description().add_last("runs.note.save", "");
-    if (entered || saved) {
-      change(bench, [folder = noted_, note = std::string(note_)] { set_note(folder, note); });
-      ImGui::CloseCurrentPopup();
-    }
-    ImGui::EndPopup();
-  }
-
-  void draw_deletion(Workbench& bench) {
-    if (std::exchange(deleting_, false)) ImGui::OpenPopup("delete");
-    if (!begin_popup("delete")) return;
-    const std::string live = bench.journal().active() && !bench.journal().run_folder().empty()
-                                 ? full_path(bench.journal().run_folder())
-                                 : "";
-    const std::string question = selected_.size() == 1
-                                     ? "Delete this run?"
-                                     : "Delete these " + std::to_string(selected_.size()) + " runs?";
-    bold_text(question);
-    size_t named = 0;
-    for (const std::string& folder : selected_)
-      if (++named <= 8) ImGui::TextUnformatted(folder.c_str());
-    if (named > 8) ImGui::Text("and %zu more", named - 8);
-    ImGui::PushTextWrapPos(em(28));
-    text_in(theme().warning,
-            "Deletes their folders with metrics, scripts and checkpoints. This cannot be undone.");
-    ImGui::PopTextWrapPos();
-    const bool running = selected_.count(live) > 0;
-    if (running) text_in(theme().bad, "One of them is running. Stop it first.");
-    ImGui::BeginDisabled(running);
-    if (ImGui::Button("Delete")) {
-      for (const std::string& folder : selected_) {
-        bench.curves().show(folder, false);
-        change(
-            bench, [folder] { remove_run(folder); }, "deleted the run " + folder);
-      }
-      selected_.clear();
-      ImGui::CloseCurrentPopup();
-    }
-    ImGui::EndDisabled();
-    bench.description().add_last("runs.delete.yes", question);
-    ImGui::SameLine();
-    if (ImGui::Button("Keep")) ImGui::CloseCurrentPopup();
-    bench.description().add_last("runs.delete.no", "Keep");
-    ImGui::EndPopup();
-  }
-
   RunOrder order_;
   std::vector<std::string> differences_, metrics_;
   float fitted_ = 0;  // the width that the columns were made for
+  bool fitted_forks_ = false;
   std::vector<size_t> rows_;
+  std::vector<RunTreeRow> tree_;  // of rows_
   uint64_t revision_ = 0;
   bool arranged_ = false;
   std::set<std::string> selected_;  // folders
-  std::string looked_for_, places_, noted_;
-  char filter_[256] = "", note_[1024] = "";
+  std::string looked_for_, places_;
+  char filter_[256] = "";
   float table_right_ = 0;
   std::string told_;              // the result of the latest change
   std::set<std::string> sweeps_;  // folders of those that have runs
@@ -586,7 +520,9 @@ class RunsPanel final : public Panel {
   std::optional<ParallelPlot> plot_;  // of rows_, once it was drawn
   bool parallel_ = false;
   std::string scroll_to_;  // the folder of a run that was clicked in the plot
-  bool deleting_ = false, failed_ = false;
+  bool failed_ = false;
+  RunDialogs dialogs_;
+  ForkForm fork_;
   ComparisonWindow comparison_;
 };
 

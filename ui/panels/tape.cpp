@@ -14,6 +14,7 @@
 #include "ui/panels/tape/choices.h"
 #include "ui/panels/tape/export_menu.h"
 #include "ui/panels/tape/marks.h"
+#include "ui/panels/time/probe_list.h"
 #include "ui/tape/groups.h"
 #include "ui/tape/legend.h"
 #include "ui/tape/op_family.h"
@@ -465,10 +466,19 @@ class TapePanel final : public Panel {
       bench.tape_actions().light({operands.begin(), operands.end()});
       for (const uint32_t operand : operands) bench.tape_actions().open_around(int(operand));
     }
+    draw_probe_item(bench, parameter_in(model, node), node.place);
     const bool leaf = node.op == "leaf";
     const std::string path = !leaf ? node.module : node.outputs.empty() ? "" : node.outputs[0].name;
     if (!path.empty()) changes_.draw_items(bench, path, leaf);
     ImGui::EndPopup();
+  }
+
+  // A node's first parameter; "" if it reads none.
+  static std::string parameter_in(const TapeModel& model, const NodeInfo& node) {
+    const std::vector<OperandInfo>& read = node.op == "leaf" ? node.outputs : node.inputs;
+    for (const OperandInfo& operand : read)
+      if (const std::string name = parameter_of(model, node, operand); !name.empty()) return name;
+    return "";
   }
 
   // The leaf's own name, otherwise the module's with the op.

@@ -480,7 +480,11 @@ void TensorPane::draw_images(Workbench& bench, const SliceView& view, const Tile
 
 // What can be done about a value that is not there.
 void TensorPane::draw_remedy(Workbench& bench, const std::string& reason) {
-  if (reason.starts_with("Not captured")) {
+  if (ShownStep& shown = bench.shown(); shown.lacks_values(shown.step())) {
+    if (ImGui::Button("Repeat the step")) shown.repeat(shown.step());
+    bench.description().add_last("inspector.repeat", item_);
+    explain("Repeats the run up to this step, beside it, for its values.");
+  } else if (reason.starts_with("Not captured")) {
     if (ImGui::Button("Capture next step")) bench.commands().run("Step one iteration");
     bench.description().add_last("inspector.capture", item_);
     explain("Runs one step and keeps its values. F8.");

@@ -1,9 +1,11 @@
-// Time: a track of all steps of the run with a handle, the kept steps as a list, and the memory that kept
-// steps and keyframes take.
+// Time: a track of all steps of the run with a handle, and below it the kept steps as a list, the probes, or
+// the memory that kept steps and keyframes take.
 #include <algorithm>
 
 #include "runtime/figures.h"
 #include "ui/base/counted.h"
+#include "ui/panels/time/fork_form.h"
+#include "ui/panels/time/probe_list.h"
 #include "ui/panels/time/track.h"
 #include "ui/window/texture.h"
 #include "ui/window/theme.h"
@@ -27,6 +29,22 @@ class TimePanel final : public Panel {
                                    [this, &bench] { go_live(bench); },
                                    [&bench] { return !bench.shown().live(); }});
     track_.add_commands(bench, title());
+    bench.commands().add_composed({"Add a probe",
+                                   "",
+                                   "A value of each step of the run, past and coming.",
+                                   [&bench] { propose_probe(bench, {}); },
+                                   {}});
+    bench.commands().add_composed({"Go on from here...", "",
+                                   "Starts a new run behind the step that is shown.",
+                                   [this, &bench] {
+                                     bench.shell().show_panel(title());
+                                     fork(bench);
+                                   },
+                                   [&bench] { return bench.shown().last_step() > 0; }});
+    bench.commands().add_composed(
+        {"Text: probe at the line", "Shift+F9", "A value that the script has when the caret's line runs.",
+         [&bench] { propose_probe_at_caret(bench); },
+         [&bench] { return bench.texts().documents().active() != nullptr; }, "Editor"});
   }
 
   void draw_tools(Workbench& bench) override {
@@ -48,23 +66,61 @@ class TimePanel final : public Panel {
         "step " + std::to_string(bench.shown().step()) + (bench.shown().replayed() ? " (replayed)" : "");
     text_in(bench.shown().live() ? theme().muted : theme().warning, "%s", shown.c_str());
     bench.description().add_last("time.step", shown);
+    ImGui::SameLine();
+    ImGui::BeginDisabled(bench.journal().run_folder().empty());
+    if (ImGui::Button("Go on from here...")) fork(bench);
+    ImGui::EndDisabled();
+    bench.description().add_last("time.fork", "");
+    explain("Starts a new run behind this step, with other parameters or the edited script.");
   }
 
   void draw(Workbench& bench) override {
-    if (empty(bench)) {
+    if (probes_.take_proposed(bench)) section_ = Section::probes;
+    probes_.draw_form(bench);
+    if (empty(bench) && section_ != Section::probes) {
       draw_empty(
           "No steps yet",
           "A track of all steps of the run: go back to any of them, with its tape, values and gradients.");
       return;
     }
     const History& history = bench.shown().history();
+    fork_.draw(bench);
+    bench.curves().look_around(bench.script());  // for runs that were forked from this one
     if (bench.shown().last_step() > 0) track_.draw(bench);
+    ForkForm::draw_state(bench);
+    draw_sections(bench);
+    if (section_ == Section::probes) return probes_.draw(bench);
+    if (section_ == Section::steps) return draw_list(bench, history);
     draw_memory(bench, history);
     draw_keyframes(bench);
-    draw_list(bench, history);
   }
 
  private:
+  enum class Section { steps, probes, memory };
+
+  void draw_sections(Workbench& bench) {
+    const size_t probes = bench.probes().items().size();
+    const auto button = [&](Section section, const std::string& label, const char* help) {
+      if (section != Section::steps) ImGui::SameLine(0, em(0.25f));
+      if (tool_button(label.c_str(), section_ == section)) section_ = section;
+      bench.description().add_last("time.section", label);
+      explain(help);
+    };
+    button(Section::steps, "Kept steps", "The steps whose tapes are kept, the latest first.");
+    button(Section::probes, probes == 0 ? "Probes" : "Probes (" + std::to_string(probes) + ")",
+           "Values of each step of the run that nobody logged.");
+    button(Section::memory, "Memory", "What kept steps, pictures and keyframes may take.");
+    if (section_ != Section::probes) return;
+    ImGui::SameLine();
+    probes_.draw_button(bench);
+  }
+
+  // From the step that is shown; of a step in progress nothing is known yet.
+  void fork(Workbench& bench) {
+    fork_.open(bench, "",
+               std::clamp(bench.shown().step(), bench.shown().first_step(), bench.shown().last_step()));
+  }
+
   void go_live(Workbench& bench) {
     track_.let_go();
     bench.shown().go_live();
@@ -101,10 +157,10 @@ class TimePanel final : public Panel {
     explain(
         "States of the run, from which any step is repeated: what lg.run.state registers. Without them a "
         "replay begins with the first step.");
-    budget_slider("##keyframes", "budget " + std::to_string(budget) + " MiB", &budget, kLeastKeyframes,
-                  kMostKeyframes);
+    budget_slider("##keyframes", "keyframes up to " + std::to_string(budget) + " MiB", &budget,
+                  kLeastKeyframes, kMostKeyframes);
     bench.description().add_last("time.keyframe_budget", std::to_string(budget));
-    explain("Memory budget of keyframes. They lie closer together in the latest steps. Ctrl+click to type.");
+    explain("What the keyframes may take. They lie closer together in the latest steps. Ctrl+click to type.");
   }
 
   void draw_memory(Workbench& bench, const History& history) {
@@ -123,10 +179,11 @@ class TimePanel final : public Panel {
         "Memory of the window beside the run's: tapes, captured tensors and pictures. The oldest steps are "
         "dropped first.");
     int budget = int(bench.shown().memory_budget() >> 20);
-    if (budget_slider("##budget", "budget " + std::to_string(budget) + " MiB", &budget, 16, 4096))
+    if (budget_slider("##budget", "kept steps and pictures up to " + std::to_string(budget) + " MiB", &budget,
+                      16, 4096))
       bench.shown().set_memory_budget(size_t(budget) << 20);
     bench.description().add_last("time.budget", std::to_string(budget));
-    explain("Memory budget of kept steps and pictures. Ctrl+click to type.");
+    explain("What kept steps and the pictures of all panels may take. Ctrl+click to type.");
   }
 
   // Newest first.
@@ -162,7 +219,10 @@ class TimePanel final : public Panel {
     ImGui::EndTable();
   }
 
+  Section section_ = Section::steps;
   TimeTrack track_;
+  ProbeList probes_;
+  ForkForm fork_;
 };
 
 }  // namespace

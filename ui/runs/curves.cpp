@@ -92,18 +92,29 @@ size_t Metric::bytes() const {
   return raw.bytes() + smooth.bytes() + times_.bytes() + other_raw_.bytes() + other_smooth_.bytes();
 }
 
-Metric& RunCurves::metric(const std::string& wanted, double smoothing) {
-  const auto found =
-      std::find_if(metrics.begin(), metrics.end(), [&](const Metric& m) { return m.name == wanted; });
+static Metric& find_or_add(std::deque<Metric>& metrics, const std::string& name, bool probe,
+                           double smoothing) {
+  const auto found = std::find_if(metrics.begin(), metrics.end(), [&](const Metric& metric) {
+    return metric.name == name && metric.probe == probe;
+  });
   if (found != metrics.end()) return *found;
-  metrics.emplace_back(wanted, smoothing);
+  metrics.emplace_back(name, smoothing);
+  metrics.back().probe = probe;
   return metrics.back();
+}
+
+Metric& RunCurves::metric(const std::string& wanted, double smoothing) {
+  return find_or_add(metrics, wanted, false, smoothing);
+}
+
+Metric& RunCurves::probe(const std::string& wanted, double smoothing) {
+  return find_or_add(metrics, wanted, true, smoothing);
 }
 
 const Metric* RunCurves::samples() const {
   for (const char* wanted : {"samples", "epoch"})
     for (const Metric& metric : metrics)
-      if (metric.name == wanted && metric.raw.size() > 0) return &metric;
+      if (metric.name == wanted && !metric.probe && metric.raw.size() > 0) return &metric;
   return nullptr;
 }
 
@@ -150,6 +161,10 @@ std::string metric_stem(std::string_view name) {
   if (name == "acc") name = "accuracy";
   return std::string(name);
 }
+
+std::string chart_name(const Metric& metric) { return metric.probe ? metric.name : metric_stem(metric.name); }
+
+std::string line_name(const Metric& metric) { return metric.name + (metric.probe ? " (probe)" : ""); }
 
 MeanCurves mean_of(const std::vector<const Curve*>& curves, size_t most) {
   std::vector<double> places;

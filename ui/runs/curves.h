@@ -24,7 +24,8 @@ class Metric {
   Metric(std::string name, double smoothing) : name(std::move(name)), smoother_(smoothing) {}
 
   std::string name;
-  Curve raw, smooth;  // over steps
+  bool probe = false;  // values of a probe: not in the run's folder
+  Curve raw, smooth;   // over steps
 
   // A step before the last one is ignored.
   void append(int64_t step, double time, double value);
@@ -68,6 +69,7 @@ struct RunCurves {
   std::vector<RunMark> marks;
 
   Metric& metric(const std::string& name, double smoothing);  // creates it if necessary
+  Metric& probe(const std::string& name, double smoothing);   // likewise; beside a metric of the same name
   const Metric* samples() const;                              // null: the script logs neither
   void drop_after(int64_t step);
   // The logged step whose x on that axis is nearest; nothing while no metric has one.
@@ -78,6 +80,9 @@ struct RunCurves {
 
 // The part of a metric's name that selects its chart: "val_loss" and "train/loss" belong to "loss".
 std::string metric_stem(std::string_view name);
+// The chart and the name in a legend of a metric, or of a probe, whose name is an expression.
+std::string chart_name(const Metric&);
+std::string line_name(const Metric&);
 
 // Mean and spread of several runs at each x of one of them, at most `most` of them, with linear interpolation
 // between points. A run counts between its first and last point.

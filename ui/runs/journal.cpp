@@ -66,6 +66,8 @@ void Journal::begin() {
   waiting_for_end_ = false;
   ended_ = false;
   curves_ = RunCurves();
+  probes_.clear();
+  ++runs_;
   params_.clear();
   drags_.clear();
   media_.clear();
@@ -145,6 +147,8 @@ void Journal::apply(const Event& event) {
       if (stale) break;
       note(event);
       curves_.drop_after(event.step);
+      probes_.drop_after(event.step);
+      ++reloads_;
       mark(RunMark::Kind::reload, event, "reloaded: " + event.text);
       break;
     case Event::Kind::param:
@@ -195,13 +199,11 @@ void Journal::apply(const Event& event) {
       break;
     case Event::Kind::probe:
       if (stale) break;
-      if (!event.text.empty()) {
+      if (const auto* known = probes_.find(event.probe);
+          !event.text.empty() && (!known || known->problem.empty()))
         write(ConsoleLine::Kind::error, "probe " + event.metrics[0].first + ": " + event.text + "\n",
               event.place);
-        break;
-      }
-      for (const auto& [name, value] : event.metrics)
-        curves_.metric(name, smoothing_).append(event.step, event.time, value);
+      probes_.add(event, curves_, smoothing_);
       break;
     case Event::Kind::image:
     case Event::Kind::histogram:

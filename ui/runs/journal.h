@@ -14,6 +14,7 @@
 #include "script/session.h"
 #include "ui/runs/curves.h"
 #include "ui/runs/media_log.h"
+#include "ui/runs/probe_curves.h"
 
 namespace lunagrad {
 
@@ -84,6 +85,8 @@ class Journal {
   // Of the current run, or of the last one. Not const for charts, which cache values for other axes.
   RunCurves& curves() { return curves_; }
   const RunCurves& curves() const { return curves_; }
+  ProbeCurves& probes() { return probes_; }
+  const ProbeCurves& probes() const { return probes_; }
   const MediaLog& media() const { return media_; }
   SessionState state() const { return state_; }
   bool active() const { return state_ != SessionState::idle; }
@@ -107,6 +110,8 @@ class Journal {
   bool at_breakpoint() const { return at_breakpoint_; }           // paused at a breakpoint
   uint64_t pauses() const { return pauses_; }                     // number of pauses so far
   uint64_t ends() const { return ends_; }                         // number of runs that have ended so far
+  uint64_t runs() const { return runs_; }                         // number of runs that have begun
+  uint64_t reloads() const { return reloads_; }                   // number of reloads so far, of all runs
   const SourcePlace& pause_place() const {
     return pause_place_;
   }  // where the run is paused; no file while it is not
@@ -128,6 +133,7 @@ class Journal {
   uint64_t dropped_ = 0, revision_ = 0;
   bool line_open_ = false;  // the last line has no newline yet
   RunCurves curves_;
+  ProbeCurves probes_;
   std::map<std::string, std::string> params_;  // last reported values, to detect edits
   struct Drag {
     bool marked = false;
@@ -153,7 +159,7 @@ class Journal {
   bool at_breakpoint_ = false;
   uint64_t last_hit_ = 0;
   std::vector<ParamEdit> edits_;
-  uint64_t pauses_ = 0, ends_ = 0;
+  uint64_t pauses_ = 0, ends_ = 0, runs_ = 0, reloads_ = 0;
   SourcePlace pause_place_;
   int64_t step_ = 0, total_ = 0;
   double time_ = 0, paused_time_ = 0;

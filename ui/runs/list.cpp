@@ -63,6 +63,8 @@ RunSummary summarize(const RunRecord& run, bool alive) {
   summary.outcome = !run.outcome.empty() ? run.outcome : alive ? "running" : "unfinished";
   summary.seed = run.seed;
   summary.device = run.device;
+  if (!run.parent.empty()) summary.parent = full_path(run.parent);
+  summary.parent_step = run.parent_step;
   summary.steps = run.steps;
   summary.steps_total = run.steps_total;
   summary.seconds = run.seconds;

@@ -41,6 +41,7 @@ class CodeEditor {
     bool edited = false, typed = false;  // typed: the edit was a letter at the caret
     bool moved = false;                  // the caret moved
     bool wants_completion = false;       // Ctrl+Space
+    bool wants_probe = false;            // an item of the menu: a probe at the caret's line
     int gutter_hovered = -1;             // a line with cells
     int column_hovered = -1;             // a heading
     std::string path_hovered;            // the mouse rests on this name

@@ -155,6 +155,8 @@ void CodeEditor::draw_menu(TextBuffer& buffer, Result& result) {
     item("Indent", "Tab", buffer.has_selection(), [&] { indent(buffer); });
     item("Unindent", "Shift+Tab", true, [&] { unindent(buffer); });
     item("Duplicate", "Ctrl+D", true, [&] { duplicate(buffer); });
+    ImGui::Separator();
+    result.wants_probe = ImGui::MenuItem("Add a probe...", "Shift+F9");
     ImGui::EndPopup();
   }
   ImGui::PopFont();

@@ -85,11 +85,13 @@ ReplayDesk::ReplayDesk(std::function<void()> wake) : wake_(std::move(wake)), thr
 
 ReplayDesk::~ReplayDesk() { cancel(); }
 
-std::shared_ptr<KeyframeSink> ReplayDesk::begin_run() {
+std::shared_ptr<KeyframeSink> ReplayDesk::begin_run(KeyframePtr start) {
   close();
   problem_.clear();
   start_seconds_ = step_seconds_ = 0;
-  return keyframes_ = std::make_shared<MemoryKeyframes>(budget_);
+  keyframes_ = std::make_shared<MemoryKeyframes>(budget_);
+  if (start) keyframes_->take(std::move(start), 0);
+  return keyframes_;
 }
 
 void ReplayDesk::set_budget(size_t bytes) {

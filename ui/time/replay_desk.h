@@ -24,15 +24,17 @@ class ReplayDesk {
   ReplayDesk(const ReplayDesk&) = delete;
 
   // A new run begins: lets the replay of the one before go. What it returns gets the keyframes of the new
-  // run.
-  std::shared_ptr<KeyframeSink> begin_run();
+  // run. `start`: the states that a fork begins with, or null.
+  std::shared_ptr<KeyframeSink> begin_run(KeyframePtr start = nullptr);
   // Bytes of keyframes to keep, from now on.
   void set_budget(size_t bytes);
-  const MemoryKeyframes* keyframes() const { return keyframes_.get(); }  // null before the first run
+  const MemoryKeyframes* keyframes() const { return keyframes_.get(); }           // null before the first run
+  std::shared_ptr<KeyframeSource> keyframe_source() const { return keyframes_; }  // for another replay
 
   // The run as it is now.
   struct RunNow {
     std::string folder;
+    int64_t first = 1;            // its first step; later in a fork
     int64_t steps = 0;            // that have ended
     size_t reloads = 0;           // each makes what was read of the run void
     double seconds_per_step = 0;  // 0: unknown

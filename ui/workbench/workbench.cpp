@@ -13,18 +13,22 @@ Workbench::Workbench(std::string script, RunOptions options, std::function<void(
       tape_(TextMeasure(fonts().body, fonts().bold), wake_),
       shell_(journal_, wake_),
       shown_(session_, tape_, journal_, shell_.actions(), wake_),
+      probes_(
+          session_, journal_, shell_.actions(), shown_.replay(), [this] { return shown_.run_now(); }, wake_),
       tape_actions_(tape_, shell_.actions()),
       breakpoints_(session_, shell_.actions(), [this] { return control_.script(); }),
       measurements_(session_),
       curves_(journal_, shell_, wake_),
       inspection_(session_, journal_, tape_, shown_, shell_, wake_),
       texts_(session_, journal_, shell_, wake_),
-      control_({session_, journal_, texts_, shown_, curves_, shell_}, std::move(script), std::move(options),
-               [this] {
-                 tape_actions_.begin_run();
-                 gradients_.clear();
-                 inspection_.begin_run();
-               }),
+      control_(
+          {session_, journal_, texts_, shown_, curves_, shell_}, std::move(script), std::move(options),
+          [this] {
+            tape_actions_.begin_run();
+            gradients_.clear();
+            inspection_.begin_run();
+          },
+          wake_),
       session_([this, also = std::move(also)](const Event& event) {
         journal_.push(event);
         if (also) also(event);
@@ -41,6 +45,7 @@ bool Workbench::update() {
   texts_.update();
   shown_.replay().set_budget(size_t(settings().keyframe_mebibytes) << 20);
   changed |= shown_.update();
+  changed |= probes_.update();
   control_.update();
   if (tape_.former() && journal_.ended() && !session_.tape()) tape_actions_.clear();  // it made no tape
   tape_.offer(inspection_.watch());

@@ -21,6 +21,7 @@
 #include "ui/inspect/gradient_model.h"
 #include "ui/runs/journal.h"
 #include "ui/tape/model.h"
+#include "ui/time/probe_desk.h"
 
 namespace lunagrad {
 
@@ -50,6 +51,7 @@ class Workbench {
   TextDesk& texts() { return texts_; }
   TapeActions& tape_actions() { return tape_actions_; }
   ShownStep& shown() { return shown_; }
+  ProbeDesk& probes() { return probes_; }
   Inspection& inspection() { return inspection_; }
   const Inspection& inspection() const { return inspection_; }
   BreakpointActions& breakpoints() { return breakpoints_; }
@@ -77,6 +79,7 @@ class Workbench {
   uint64_t replayed_ = 0;                            // of which stand of the replay
   Shell shell_;
   ShownStep shown_;
+  ProbeDesk probes_;
   TapeActions tape_actions_;
   BreakpointActions breakpoints_;
   Measurements measurements_;

@@ -66,6 +66,8 @@ local function make(title, place, change_line, change)
   history.make(title:format(places.name(place)), named(place, change_line), change)
 end
 
+function surgery.get(path) return places.find("get", path).value end
+
 function surgery.replace(path, module)
   local change = structure.replace(path, module)
   make("replace %s by " .. module.__name, change.place, line("replace", change.place.path, module), change)

@@ -3,7 +3,6 @@
 #include <cstdio>
 
 #include "runtime/cpu/parallel.h"
-#include "runtime/error.h"
 
 namespace lunagrad {
 
@@ -21,11 +20,7 @@ ShownReplay::ShownReplay(const std::string& command, const std::string& folder, 
 
 void ShownReplay::finish() {
   progress_.write(stderr, "");
-  if (const std::optional<Difference> differs = replay_->difference())
-    fail(replay_->run().folder, ": the replay differs from the run at step ", differs->step, ": ",
-         differs->what,
-         "; the script depends on something that the run did not record, such as files, its input, the time, "
-         "math.random, the order of pairs, or threads");
+  replay_->require_same();
 }
 
 }  // namespace lunagrad

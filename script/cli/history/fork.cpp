@@ -1,19 +1,17 @@
 // `lunagrad fork RUN --step S`: a new run that goes on behind a step of another, with other parameters or
 // another text of its script.
-#include <filesystem>
+#include "script/time/fork.h"
+
 #include <iostream>
 #include <memory>
 
-#include "runtime/error.h"
 #include "script/cli/base/carry_out.h"
 #include "script/cli/base/replaying.h"
 #include "script/cli/base/run_flags.h"
 #include "script/cli/command/all.h"
 #include "script/run/folder.h"
-#include "script/time/keyframe_folder.h"
 
 namespace lunagrad {
-namespace fs = std::filesystem;
 namespace {
 
 struct Fork {
@@ -22,62 +20,28 @@ struct Fork {
   RunFlags flags;
 };
 
-// The keyframe without the parameters that the user sets: the script declares them with their new values.
-KeyframePtr without_params(const KeyframePtr& keyframe, const std::map<std::string, std::string>& set) {
-  auto copy = std::make_shared<Keyframe>(*keyframe);
-  std::erase_if(copy->params, [&](const ParamStart& param) { return set.contains(param.name); });
-  return copy;
-}
-
-KeyframePtr states_at(ShownReplay& replay, int64_t step) {
-  replay.show_up_to(step);
-  const KeyframePtr keyframe = replay->keyframe_at(step);
-  replay.finish();
-  if (!keyframe)
-    fail(replay->run().script,
-         ": registers nothing with lg.run.state, so there is nothing to go on with behind step ", step,
-         "; register the model, the optimizer and the loader, and run it again");
-  return keyframe;
-}
-
 int fork(const Fork& asked) {
   RunRequest request = asked.flags.request;
+  const RunOptions& given = request.options;
   RunOptions options;
   {
     ShownReplay replay("fork", asked.folder);
-    const RunRecord& parent = replay->run();
-    const int64_t step = *asked.step;
-    const KeyframePtr keyframe = states_at(replay, step);
-    const Timeline& line = replay->timeline();
-    options = options_behind(line, line.era_of(step + 1), keyframe);
-    options.edits.clear();
-    options.console.clear();
-    const RunOptions& given = request.options;
-    for (const auto& [name, value] : given.set) options.set[name] = value;
-    options.start = without_params(options.start, given.set);
-    if (given.steps) options.steps = given.steps;
-    if (!given.device.empty()) options.device = given.device;
-    if (options.steps && *options.steps <= step)
-      fail("--steps ", *options.steps, ": the fork goes on behind step ", step,
-           ", and --steps counts from the first step of all");
-    request.script = parent.script;
-    if (!asked.script.empty()) {
-      request.script = asked.script;
-      options.source.reset();
-      options.modules.clear();
-      options.start_changed = true;
-    }
-    options.parent = fs::absolute(asked.folder).lexically_normal().string();
-    options.parent_step = step;
-    options.keyframes = given.keyframes;
-    options.command_line = given.command_line;
-    options.run_directory =
-        given.run_directory.empty() ? default_run_directory(request.script) : given.run_directory;
+    replay.show_up_to(*asked.step);
+    const KeyframePtr states = states_for_fork(*replay, *asked.step);
+    replay.finish();
+    request.script = asked.script.empty() ? replay->run().script : asked.script;
+    options = options_of_fork(replay->timeline(), states,
+                              {.step = *asked.step,
+                               .set = given.set,
+                               .steps = given.steps,
+                               .device = given.device,
+                               .other_script = !asked.script.empty()});
   }
-  if (is_run(options.run_directory))
-    fail_as(ErrorKind::file, options.run_directory, ": holds a run already; --run-dir names another folder");
-  write_keyframe(options.run_directory, *options.start);
-  options.write_run = true;
+  options.keyframes = given.keyframes;
+  options.command_line = given.command_line;
+  options.run_directory =
+      given.run_directory.empty() ? default_run_directory(request.script) : given.run_directory;
+  begin_fork(options);
   request.options = std::move(options);
   return run_and_wait(request);
 }

@@ -5,6 +5,7 @@ local own = tonumber(arg[2])
 ui.wait("tape.node", "tanh")
 steps.select("tanh", "tanh")
 ui.click("panel", "Time")
+ui.click("time.section", "Memory")
 -- A selected node has steps captured, until the oldest are dropped.
 local deadline = os.time() + 120
 while tonumber(ui.texts("time.memory")[1]:match("^(%d+)")) < 160 do

@@ -60,7 +60,7 @@ ui.picture(arg[1] .. "/curve.png")
 -- Home and Enter: the first step, from the beginning.
 real.click("panel", "Time")
 real.key("Home")
-ui.wait("time.cost", "step 1: 1 step from the beginning")
+ui.wait("time.cost", "1 step from the beginning")
 real.key("Return")
 ui.wait("time.step", "step 1 (replayed)")
 real.key("End")

@@ -64,12 +64,13 @@ void TimeTrack::add_commands(Workbench& bench, const char* panel) {
       [this, &bench] { aim(bench, bench.shown().last_step()); }, any, false);
   add(
       "show the step", "Enter", "Repeats the run up to the step of the handle and shows it.",
-      [this, &bench] { show(bench); }, [this] { return aimed_.has_value(); }, false);
+      [this, &bench] { show(bench); },
+      [this, &bench] { return aimed_ || bench.shown().lacks_values(bench.shown().step()); }, false);
   add(
       "cancel", "Escape", "Ends the replay that is under way, or puts the handle back.",
       [this, &bench] {
         let_go();
-        bench.shown().replay().cancel();
+        if (bench.shown().replay().progress()) bench.shown().cancel_replay();
       },
       [this, &bench] { return aimed_ || bench.shown().replay().progress(); }, false);
 }
@@ -87,12 +88,16 @@ void TimeTrack::aim(Workbench& bench, int64_t step) {
 }
 
 void TimeTrack::show(Workbench& bench) {
-  if (const auto step = std::exchange(aimed_, std::nullopt)) bench.shown().go_to(*step);
+  if (const auto step = std::exchange(aimed_, std::nullopt))
+    bench.shown().go_to(*step);
+  else if (bench.shown().lacks_values(bench.shown().step()))
+    bench.shown().repeat(bench.shown().step());
 }
 
 void TimeTrack::draw(Workbench& bench) {
   ImGui::PushID("track");
   draw_bar(bench);
+  draw_legend(bench, signs_);
   draw_state(bench);
   ImGui::PopID();
 }
@@ -112,6 +117,7 @@ void TimeTrack::draw_bar(Workbench& bench) {
                                                  std::to_string(scale.last) + ", " +
                                                  std::to_string(shown.history().steps.size()) + " kept");
   ImGui::GetWindowDrawList()->AddRectFilled(scale.min, scale.max, theme().canvas, em(0.3f));
+  marks_ = track_marks(bench);
   draw_known(bench, scale);
   draw_handle(bench, scale, held);
   if (hovered && !held) tell_step(bench, scale);
@@ -129,25 +135,36 @@ void TimeTrack::draw_bar(Workbench& bench) {
 void TimeTrack::draw_known(Workbench& bench, const Scale& scale) {
   ImDrawList* const list = ImGui::GetWindowDrawList();
   const float height = scale.max.y - scale.min.y, foot = scale.max.y - em(0.7f);
+  const auto present = [&](TrackSign sign) { signs_.insert(sign); };
+  signs_ = {TrackSign::kept, TrackSign::keyframe};
   for (const KeptStep& kept : bench.shown().history().steps) {
     if (kept.step < scale.first) continue;
     const float x = scale.x_of(kept.step), top = scale.min.y + height * (kept.values ? 0.25f : 0.5f);
-    list->AddLine({x, top}, {x, foot}, kept.values ? theme().accent : theme().faint);
+    list->AddLine({x, top}, {x, foot}, sign_color(kept.values ? TrackSign::values : TrackSign::kept));
+    if (kept.values) present(TrackSign::values);
   }
   std::string steps;
   if (const MemoryKeyframes* const keyframes = bench.shown().replay().keyframes()) {
     const std::vector<int64_t> at = keyframes->steps();
     for (const int64_t step : at)
-      list->AddCircleFilled({scale.x_of(step), scale.max.y - em(0.35f)}, em(0.17f), theme().muted);
+      list->AddCircleFilled({scale.x_of(step), scale.max.y - em(0.35f)}, em(0.17f),
+                            sign_color(TrackSign::keyframe));
     steps = counted(int64_t(at.size()), "keyframe");
   }
   bench.description().add("time.keyframes", steps, scale.min, scale.max);
-  const float size = em(0.3f);
-  for (const RunMark& mark : bench.journal().curves().marks) {
+  for (const ProbeDesk::Item& item : bench.probes().items())
+    for (const auto& [first, last] : bench.probes().covered(item)) {
+      present(TrackSign::probe);
+      list->AddRectFilled({scale.x_of(first), scale.max.y - em(0.1f)}, {scale.x_of(last), scale.max.y},
+                          sign_color(TrackSign::probe));
+    }
+  for (const TrackMark& mark : marks_) {
     if (mark.step < scale.first || mark.step > scale.last) continue;
-    const float x = scale.x_of(mark.step), top = scale.min.y + 1;
-    const ImU32 color = mark.kind == RunMark::Kind::edit ? theme().warning : theme().good;
-    list->AddTriangleFilled({x - size, top}, {x + size, top}, {x, top + 1.6f * size}, color);
+    present(mark.sign);
+    const float x = scale.x_of(mark.step), y = scale.min.y + em(0.35f);
+    draw_sign(list, mark.sign, {x, y}, em(0.3f));
+    bench.description().add("time.mark", "step " + std::to_string(mark.step) + ": " + mark.text,
+                            {x - em(0.3f), scale.min.y}, {x + em(0.3f), scale.min.y + em(0.7f)});
   }
 }
 
@@ -173,12 +190,10 @@ void TimeTrack::tell_step(Workbench& bench, const Scale& scale) const {
     text += step < scale.last ? ", kept" : ", the latest";
   else
     text += ": " + cost_text(bench.shown().cost(step), scale.first);
-  for (const RunMark& mark : bench.journal().curves().marks)
+  for (const TrackMark& mark : marks_)
     if (std::abs(scale.x_of(mark.step) - mouse) < em(0.3f) + 2)
       text += "\nstep " + std::to_string(mark.step) + ": " + mark.text;
-  text +=
-      "\n\nDrag to go back in time. Ticks are kept steps, tall ones with values; dots are keyframes, from "
-      "which a replay begins; triangles are edits, reloads and checkpoints.";
+  text += "\n\nDrag to go back in time.";
   explain(text.c_str());
 }
 
@@ -187,7 +202,9 @@ void TimeTrack::draw_state(Workbench& bench) {
   if (const auto progress = replay.progress())
     draw_progress(bench, *progress);
   else if (aimed_ && !bench.shown().at_hand(*aimed_))
-    draw_offer(bench);
+    draw_offer(bench, *aimed_, "");
+  else if (const int64_t step = bench.shown().step(); bench.shown().lacks_values(step))
+    draw_offer(bench, step, "its values are not kept: ");
   draw_findings(bench);
 }
 
@@ -201,23 +218,23 @@ void TimeTrack::draw_progress(Workbench& bench, const ReplayDesk::Progress& prog
   ImGui::ProgressBar(part, {width, 0}, text.c_str());
   bench.description().add_last("time.replay", text);
   ImGui::SameLine(0, em(0.4f));
-  if (ImGui::Button("Cancel")) bench.shown().replay().cancel();
+  if (ImGui::Button("Cancel")) bench.shown().cancel_replay();
   bench.description().add_last("time.cancel", "");
   explain("Ends the replay. The run itself is not touched.");
 }
 
-void TimeTrack::draw_offer(Workbench& bench) {
-  const std::string text = "step " + std::to_string(*aimed_) + ": " +
-                           cost_text(bench.shown().cost(*aimed_), bench.shown().first_step());
+void TimeTrack::draw_offer(Workbench& bench, int64_t step, const char* why) {
+  const std::string text = "step " + std::to_string(step) + ": " + why +
+                           cost_text(bench.shown().cost(step), bench.shown().first_step());
   ImGui::AlignTextToFramePadding();
   ImGui::PushTextWrapPos(0);
   ImGui::TextUnformatted(text.c_str());
   ImGui::PopTextWrapPos();
   bench.description().add_last("time.cost", text);
   ImGui::SameLine();
-  if (ImGui::Button("Show")) return show(bench);
+  if (ImGui::Button(*why ? "Repeat" : "Show")) return show(bench);
   bench.description().add_last("time.show", "");
-  explain("Repeats these steps beside the run and shows the last one. Enter.");
+  explain("Repeats these steps beside the run and shows the last one with its values. Enter.");
 }
 
 // What the last replay found.

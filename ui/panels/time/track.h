@@ -7,9 +7,11 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "ui/panels/time/track_marks.h"
 #include "ui/workbench/workbench.h"
 
 namespace lunagrad {
@@ -26,14 +28,16 @@ class TimeTrack {
   void aim(Workbench&, int64_t step);  // shows the step if it is at hand, otherwise says what it costs
   void show(Workbench&);               // the step of the handle
   void draw_bar(Workbench&);
-  static void draw_known(Workbench&, const Scale&);
+  void draw_known(Workbench&, const Scale&);
   void draw_handle(Workbench&, const Scale&, bool held);
   void tell_step(Workbench&, const Scale&) const;
   void draw_state(Workbench&);
   static void draw_progress(Workbench&, const ReplayDesk::Progress&);
-  void draw_offer(Workbench&);
+  void draw_offer(Workbench&, int64_t step, const char* why);  // what repeating the step takes
   static void draw_findings(Workbench&);
 
+  std::vector<TrackMark> marks_;  // of this frame, as signs_: what the track shows
+  std::set<TrackSign> signs_;
   std::optional<int64_t> aimed_;  // where the handle stands, before its step is shown
 };
 

@@ -1,0 +1,15 @@
+#pragma once
+// The name of a run in the table, as a branch of the tree of forks. Drawing thread only.
+#include <string>
+
+#include "ui/runs/tree.h"
+#include "ui/workbench/workbench.h"
+
+namespace lunagrad {
+
+// Draws it over the whole row, which it selects. True: it was clicked.
+bool draw_name_cell(Workbench&, const RunSummary&, const RunTreeRow&, bool selected);
+// "\nwent on behind step 40 of FOLDER"; "" for a run that is no fork.
+std::string fork_text(const RunSummary&);
+
+}  // namespace lunagrad

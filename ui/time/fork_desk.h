@@ -1,0 +1,70 @@
+#pragma once
+// Prepares forks: reads what a run offers for one, and makes the states to go on with by a replay, on a
+// thread of its own, while the window's run goes on. Whoever takes the result starts the new run with it. One
+// fork at a time. Drawing thread only; nothing waits, except the destructor, which cancels first.
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "script/run/record.h"
+#include "script/time/fork.h"
+#include "ui/base/errands.h"
+
+namespace lunagrad {
+
+class ForkDesk {
+ public:
+  // `wake` requests a frame; it is called on any thread.
+  explicit ForkDesk(std::function<void()> wake);
+  ~ForkDesk();
+  ForkDesk(const ForkDesk&) = delete;
+
+  // Reads the run in this folder, for offer().
+  void look_at(const std::string& folder);
+  // What was read last; null: nothing yet.
+  const RunRecord* offer() const { return offer_ ? &*offer_ : nullptr; }
+
+  struct Wanted {
+    std::string folder;                         // of the parent
+    int64_t steps = 0;                          // that it has ended, which its folder may not tell yet
+    std::shared_ptr<KeyframeSource> keyframes;  // null: those in the folder
+    std::string script;                         // to run; "": the parent's
+    ForkChanges changes;
+  };
+  void make(Wanted);  // ends one that is under way
+  void cancel();
+
+  struct Made {
+    std::string script;
+    RunOptions options;  // its folder holds the states
+  };
+  // Once a frame: the fork that is ready to start.
+  std::optional<Made> update();
+
+  struct Progress {
+    int64_t at = 0, to = 0;  // steps
+  };
+  std::optional<Progress> progress() const;  // of a fork that is being made
+  // Why the run cannot be read, or the fork could not be made; "": nothing went wrong.
+  const std::string& problem() const { return problem_; }
+  void dismiss_problem() { problem_.clear(); }
+
+ private:
+  struct Work;  // what the replay's thread shares with the drawing thread
+  void remove(const std::string& folder);
+  const std::function<void()> wake_;
+  std::optional<RunRecord> offer_;
+  uint64_t looks_ = 0;
+  std::shared_ptr<Work> work_;
+  std::optional<Made> made_;
+  std::string problem_;
+  Errands thread_;  // last: its destructor waits for work that uses the members above
+};
+
+// The values of the run's parameters at the end of `step`, as text.
+std::map<std::string, std::string> params_at(const RunRecord&, int64_t step);
+
+}  // namespace lunagrad
