@@ -14,6 +14,7 @@ Workbench::Workbench(std::string script, RunOptions options, std::function<void(
       shell_(journal_, wake_),
       shown_(session_, tape_, journal_, shell_.actions(), wake_),
       tape_actions_(tape_, shell_.actions()),
+      step_comparing_(tape_, shown_, shell_.actions(), wake_, [] {}),
       breakpoints_(session_, shell_.actions(), [this] { return control_.script(); }),
       measurements_(session_),
       curves_(journal_, shell_, wake_),
@@ -24,6 +25,7 @@ Workbench::Workbench(std::string script, RunOptions options, std::function<void(
                  tape_actions_.begin_run();
                  gradients_.clear();
                  inspection_.forget_answers();
+                 step_comparing_.forget();
                }),
       session_([this, also = std::move(also)](const Event& event) {
         journal_.push(event);
@@ -49,6 +51,7 @@ bool Workbench::update() {
   take_replayed_gradients();
   note_findings();
   tape_actions_.update(journal_);
+  step_comparing_.update();
   inspection_.show();
   changed |= inspection_.update();
   return changed;

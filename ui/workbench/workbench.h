@@ -16,6 +16,7 @@
 #include "ui/actions/run_actions.h"
 #include "ui/actions/shell.h"
 #include "ui/actions/shown_step.h"
+#include "ui/actions/step_comparing.h"
 #include "ui/actions/tape_actions.h"
 #include "ui/actions/text_desk.h"
 #include "ui/inspect/gradient_model.h"
@@ -52,6 +53,7 @@ class Workbench {
   ShownStep& shown() { return shown_; }
   Inspection& inspection() { return inspection_; }
   const Inspection& inspection() const { return inspection_; }
+  StepComparing& step_comparing() { return step_comparing_; }
   BreakpointActions& breakpoints() { return breakpoints_; }
   Measurements& measurements() { return measurements_; }
   CurveDesk& curves() { return curves_; }
@@ -78,6 +80,7 @@ class Workbench {
   Shell shell_;
   ShownStep shown_;
   TapeActions tape_actions_;
+  StepComparing step_comparing_;
   BreakpointActions breakpoints_;
   Measurements measurements_;
   CurveDesk curves_;
