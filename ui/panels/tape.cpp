@@ -131,6 +131,7 @@ class TapePanel final : public Panel {
     draw_menu(bench);
     changes_.draw_field(bench);
     ImGui::EndChild();
+    compare_.draw_window(bench);
     if (explained) draw_legend(bench, *picture);
     export_.take_picture(bench, sheet_min_, sheet_max_);
   }
@@ -381,7 +382,7 @@ class TapePanel final : public Panel {
   }
 
   void draw_graph(Workbench& bench, const TapePicture& picture, ImVec2 room) {
-    marks_.update(bench, picture, find_, player_, bench.step_comparing().marks());
+    marks_.update(bench, picture, find_, player_, compare_.marks(bench));
     GraphCanvas::Marks marks;
     marks.selected = focused_box(bench, picture);
     if (player_.on())

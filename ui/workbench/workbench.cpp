@@ -14,7 +14,8 @@ Workbench::Workbench(std::string script, RunOptions options, std::function<void(
       shell_(journal_, wake_),
       shown_(session_, tape_, journal_, shell_.actions(), wake_),
       tape_actions_(tape_, shell_.actions()),
-      step_comparing_(tape_, shown_, shell_.actions(), wake_, [] {}),
+      step_comparing_(tape_, shown_, shell_.actions(), wake_, [this] { tape_comparing_.forget(); }),
+      tape_comparing_(session_, shown_, journal_, tape_, shell_, [this] { step_comparing_.forget(); }),
       breakpoints_(session_, shell_.actions(), [this] { return control_.script(); }),
       measurements_(session_),
       curves_(journal_, shell_, wake_),
@@ -26,6 +27,7 @@ Workbench::Workbench(std::string script, RunOptions options, std::function<void(
                  gradients_.clear();
                  inspection_.forget_answers();
                  step_comparing_.forget();
+                 tape_comparing_.begin_run();
                }),
       session_([this, also = std::move(also)](const Event& event) {
         journal_.push(event);
@@ -52,6 +54,7 @@ bool Workbench::update() {
   note_findings();
   tape_actions_.update(journal_);
   step_comparing_.update();
+  tape_comparing_.update();
   inspection_.show();
   changed |= inspection_.update();
   return changed;

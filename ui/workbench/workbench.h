@@ -16,9 +16,10 @@
 #include "ui/actions/run_actions.h"
 #include "ui/actions/shell.h"
 #include "ui/actions/shown_step.h"
-#include "ui/actions/step_comparing.h"
 #include "ui/actions/tape_actions.h"
 #include "ui/actions/text_desk.h"
+#include "ui/compare/step_comparing.h"
+#include "ui/compare/tape_comparing.h"
 #include "ui/inspect/gradient_model.h"
 #include "ui/runs/journal.h"
 #include "ui/tape/model.h"
@@ -54,6 +55,7 @@ class Workbench {
   Inspection& inspection() { return inspection_; }
   const Inspection& inspection() const { return inspection_; }
   StepComparing& step_comparing() { return step_comparing_; }
+  TapeComparing& tape_comparing() { return tape_comparing_; }
   BreakpointActions& breakpoints() { return breakpoints_; }
   Measurements& measurements() { return measurements_; }
   CurveDesk& curves() { return curves_; }
@@ -81,6 +83,7 @@ class Workbench {
   ShownStep shown_;
   TapeActions tape_actions_;
   StepComparing step_comparing_;
+  TapeComparing tape_comparing_;
   BreakpointActions breakpoints_;
   Measurements measurements_;
   CurveDesk curves_;

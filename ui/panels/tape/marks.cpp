@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "ui/tape/groups.h"
+#include "ui/window/theme.h"
 
 namespace lunagrad {
 
@@ -47,6 +48,7 @@ void TapeMarks::update(const Workbench& bench, const TapePicture& picture, const
               player.position(),
               player.backward(),
               groups,
+              theme().dark,
               selected,
               model.lit(),
               failed_nodes(bench),

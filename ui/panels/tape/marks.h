@@ -43,7 +43,7 @@ class TapeMarks {
     uint64_t picture = 0, search = 0, structure = 0;
     TapePtr tape;
     int metric = -1, position = -1;
-    bool backward = false, groups = false;
+    bool backward = false, groups = false, dark = false;
     int selected = -1;  // whose group is lit
     std::vector<int> lit, failed;
     std::shared_ptr<const NodeMarks> compared;

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "tests/ui/tapes.h"
-#include "ui/tape/step_marks.h"
+#include "ui/compare/step_marks.h"
 
 using namespace lunagrad;
 using namespace lunagrad::test;

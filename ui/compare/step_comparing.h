@@ -10,10 +10,10 @@
 #include "script/session.h"
 #include "ui/actions/shown_step.h"
 #include "ui/base/device_list.h"
+#include "ui/compare/step_marks.h"
 #include "ui/inspect/step_inquiry.h"
 #include "ui/record/actions.h"
 #include "ui/tape/model.h"
-#include "ui/tape/step_marks.h"
 
 namespace lunagrad {
 

@@ -1,4 +1,4 @@
-#include "ui/tape/step_marks.h"
+#include "ui/compare/step_marks.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "ui/actions/step_comparing.h"
+#include "ui/compare/step_comparing.h"
 
 #include <algorithm>
 #include <utility>
