@@ -18,6 +18,7 @@ Workbench::Workbench(std::string script, RunOptions options, std::function<void(
       tape_comparing_(session_, shown_, journal_, tape_, shell_, [this] { step_comparing_.forget(); }),
       breakpoints_(session_, shell_.actions(), [this] { return control_.script(); }),
       measurements_(session_),
+      owners_(session_, shell_.actions(), wake_),
       curves_(journal_, shell_, wake_),
       inspection_(session_, journal_, tape_, shown_, shell_, wake_),
       texts_(session_, journal_, shell_, wake_),

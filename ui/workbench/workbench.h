@@ -13,6 +13,7 @@
 #include "ui/actions/curve_desk.h"
 #include "ui/actions/inspection.h"
 #include "ui/actions/measurements.h"
+#include "ui/actions/owner_desk.h"
 #include "ui/actions/run_actions.h"
 #include "ui/actions/shell.h"
 #include "ui/actions/shown_step.h"
@@ -57,6 +58,7 @@ class Workbench {
   StepComparing& step_comparing() { return step_comparing_; }
   TapeComparing& tape_comparing() { return tape_comparing_; }
   BreakpointActions& breakpoints() { return breakpoints_; }
+  OwnerDesk& owners() { return owners_; }
   Measurements& measurements() { return measurements_; }
   CurveDesk& curves() { return curves_; }
   Shell& shell() { return shell_; }
@@ -86,6 +88,7 @@ class Workbench {
   TapeComparing tape_comparing_;
   BreakpointActions breakpoints_;
   Measurements measurements_;
+  OwnerDesk owners_;
   CurveDesk curves_;
   Inspection inspection_;
   TextDesk texts_;
