@@ -151,9 +151,14 @@ class Session {
   // measured.
   std::shared_ptr<const RankProfile> rank_profile() const;
 
-  // What outlived the steps in which it was made, of a run with RunOptions::leaks; null: nothing was looked
-  // at yet.
+  // What outlived the steps in which it was made, of a run with RunOptions::leaks, while watch_leaks() is on,
+  // and after find_leaks(); null: nothing was looked at yet.
   std::shared_ptr<const LeakReport> leaks() const;
+  // From the next step on, and in later runs: walks what the script keeps alive at the ends of steps, which
+  // takes up to a fifth of the time.
+  void watch_leaks(bool on);
+  // Walks once, at the next safe point; `done` follows when leaks() has the result.
+  void find_leaks(std::function<void()> done);
 
   // Keeps the latest batch of a data loader, for batch(), which gives at most `limit` elements of each
   // tensor.

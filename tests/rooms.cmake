@@ -83,7 +83,9 @@ room(ui/time              runtime script script/run script/time script/view ui/b
 room(ui/curves            runtime ui/base ui/runs ui/window)
 room(ui/actions           runtime runtime/io script script/lua script/run script/sweep ui/base ui/editor ui/inspect
                           ui/record ui/runs ui/tape ui/time ui/window)
-room(ui/workbench         script script/meta ui/actions ui/base ui/inspect ui/runs ui/tape ui/time ui/window)
+room(ui/compare           runtime runtime/io script script/report script/tape_diff script/view ui/actions ui/base ui/inspect ui/record
+                          ui/runs ui/tape ui/widgets ui/window)
+room(ui/workbench         script script/meta ui/actions ui/base ui/compare ui/inspect ui/runs ui/tape ui/time ui/window)
 room(ui                   runtime script ui/window ui/workbench)
 room(ui/panels/time        runtime ui/base ui/runs ui/window ui/workbench)
 room(ui/panels/runs       script/run ui/runs ui/window ui/workbench)

@@ -79,6 +79,7 @@ StepComparison compare_step(TapeWatch& tape, int64_t step, const ComparisonQuery
     for (size_t i = 0; i < values->passes().size(); ++i)
       if (is_compared(*values, i)) all += 2 * values->passes()[i]->nodes.size();
     const auto begins = [&](const ComparedNode& row) { progress(done++, all, row.op); };
+    const StepValues::Whole whole(*values);
     std::unordered_set<uint64_t> seen;
     for (size_t i = 0; i < values->passes().size(); ++i)
       if (is_compared(*values, i)) {

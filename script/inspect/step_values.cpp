@@ -404,9 +404,11 @@ Tensor StepValues::source(const KeptPass& pass, const KeptNode& node, int input)
 // Neighbours are the makers of its inputs and the nodes that read it.
 void StepValues::compute_again(size_t number, size_t focus, const CheckWanted& check_wanted) {
   const KeptPass& pass = *passes_[number];
-  beyond_outputs_.clear();
-  beyond_gradients_.clear();
-  std::vector<char> near(pass.nodes.size());
+  if (!whole_) {
+    beyond_outputs_.clear();
+    beyond_gradients_.clear();
+  }
+  std::vector<char> near(pass.nodes.size(), whole_);
   near[focus] = 1;
   for (const KeptOperand& operand : pass.nodes[focus].in)
     if (const int maker = operand.maker ? pass.find(operand.maker) : -1; maker >= 0) near[size_t(maker)] = 1;

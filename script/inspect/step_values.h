@@ -78,6 +78,21 @@ class StepValues {
     std::string reason;  // why not
     std::string note;    // written to since
   };
+  // While it lives, all that is computed again stays, beyond the budget: who reads the whole step would
+  // otherwise have it computed once for each value. At most one of a step.
+  class Whole {
+   public:
+    explicit Whole(StepValues& values) : values_(values) { values_.whole_ = true; }
+    ~Whole() {
+      values_.whole_ = false;
+      values_.beyond_outputs_.clear();
+      values_.beyond_gradients_.clear();
+    }
+    Whole(const Whole&) = delete;
+
+   private:
+    StepValues& values_;
+  };
   // What is kept; what is not is computed again if `check_wanted` (which throws to end that) is given. Of the
   // results those that fit the budget stay: first those of the node and its neighbours.
   using CheckWanted = std::function<void()>;
@@ -113,7 +128,7 @@ class StepValues {
   const std::function<bool()> make_room_;
   const bool all_, ends_;
   size_t most_unused_;  // so many values make forget_unused() worth its time
-  bool copying_ = false, lacks_leaves_ = false, put_off_ = false;
+  bool copying_ = false, lacks_leaves_ = false, put_off_ = false, whole_ = false;
   std::atomic<bool> over_budget_{false};
   std::atomic<size_t> bytes_{0};
   std::vector<std::unique_ptr<KeptPass>> passes_;
@@ -124,7 +139,7 @@ class StepValues {
   std::unordered_map<uint64_t, Kept> values_;                   // by the tensor's id
   std::map<Key, Kept> outputs_, gradients_;  // computed again, or captured; of outputs the pass is 0
   std::map<Key, std::string> failed_;        // why they cannot be computed again
-  // The results around the node that was asked about last, which did not fit the budget.
+  // The results around the node that was asked about last, or all of them, which did not fit the budget.
   std::map<Key, Kept> beyond_outputs_, beyond_gradients_;
   std::unordered_set<const Storage*> counted_, borrowed_, refused_;
 };

@@ -12,6 +12,12 @@ void StepClock::begin_step(int64_t step, size_t most) {
   marks_.push_back({step, probe.node()->id, probe.id()});
 }
 
+void StepClock::thin(size_t most) {
+  if (marks_.size() < most) return;
+  for (size_t i = 1; 2 * i < marks_.size(); ++i) marks_[i] = marks_[2 * i];
+  marks_.resize((marks_.size() + 1) / 2);
+}
+
 int64_t StepClock::step_of_node(uint64_t id) const {
   const auto after = std::upper_bound(marks_.begin(), marks_.end(), id,
                                       [](uint64_t value, const Mark& mark) { return value < mark.node; });

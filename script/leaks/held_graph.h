@@ -18,6 +18,8 @@ class StepClock {
   void clear() { marks_.clear(); }
   // Remembers only the latest `most` steps.
   void begin_step(int64_t step, size_t most = SIZE_MAX);
+  // From `most` steps on forgets every second one, whose nodes then count as those of the step before.
+  void thin(size_t most);
   size_t size() const { return marks_.size(); }  // steps
   // 0: before the first of them.
   int64_t step_of_node(uint64_t id) const;

@@ -16,26 +16,39 @@ constexpr int64_t kEveryStep = 12;        // walks after each of the first steps
 constexpr uint64_t kRest = 4;             // then it rests for so many times the length of a walk
 constexpr size_t kMostObjects = 1 << 22;  // of a walk
 constexpr size_t kMostNodes = 1 << 20;    // of an owner
+constexpr size_t kMostMarks = 1 << 14;    // steps whose beginnings are known while the watch is off
 
 SourcePlace place_of(SourceLine line) { return {interned(line.file), line.line}; }
 
 }  // namespace
 
 void LeakWatch::begin_run(size_t threshold) {
-  threshold_ = threshold;
+  asked_ = threshold;
+  threshold_ = threshold ? threshold : wanted_.load() ? kLeakThreshold : 0;
   clock_.clear();
-  passes_.clear();
-  step_ = looked_ = looks_ = 0;
-  looked_ticks_ = cost_ = 0;
-  past_.clear();
-  carried_.clear();
-  found_.clear();
+  step_ = 0;
+  begin_watch();
   const std::lock_guard lock(mutex_);
   report_.reset();
 }
 
+void LeakWatch::begin_watch() {
+  passes_.clear();
+  looked_ = looks_ = 0;
+  looked_ticks_ = cost_ = began_ticks_ = all_cost_ = 0;
+  past_.clear();
+  carried_.clear();
+  found_.clear();
+  held_.clear();
+}
+
 void LeakWatch::begin_step(int64_t step) {
-  if (on()) clock_.begin_step(step);
+  if (const bool wanted = asked_ > 0 || wanted_.load(); wanted != on()) {
+    threshold_ = wanted ? kLeakThreshold : 0;
+    if (wanted) begin_watch();
+  }
+  clock_.begin_step(step);
+  if (!on()) clock_.thin(kMostMarks);
 }
 
 void LeakWatch::root(const Tensor& x) {
@@ -43,14 +56,27 @@ void LeakWatch::root(const Tensor& x) {
 }
 
 void LeakWatch::end_step(lua_State* L, int64_t done, bool last, const HostTensors& host) {
-  if (!on() || done <= step_) return;
+  if (done <= step_) return;
   step_ = done;
+  if (!on() || (!last && looks_ >= kEveryStep && ticks() - looked_ticks_ < kRest * cost_)) return;
+  walk(L, host);
+}
+
+void LeakWatch::look_now(lua_State* L, const HostTensors& host) {
+  once_ = !on();
+  if (once_) threshold_ = kLeakThreshold;
+  walk(L, host);
+  if (std::exchange(once_, false)) threshold_ = 0;
+}
+
+void LeakWatch::walk(lua_State* L, const HostTensors& host) {
   const uint64_t start = ticks();
-  if (!last && looks_ >= kEveryStep && start - looked_ticks_ < kRest * cost_) return;
+  if (looks_ == 0) began_ticks_ = start;
   look(L, host);
-  looked_ = done;
+  looked_ = step_;
   looked_ticks_ = ticks();
   cost_ = looked_ticks_ - start;
+  all_cost_ += cost_;
   publish();
 }
 
@@ -90,6 +116,57 @@ void LeakWatch::look(lua_State* L, const HostTensors& host) {
   note_carried(all);
   judge_tapes(tapes, walk.places());
   judge_growth(others, walk.places());
+  list_held(tapes, others, walk.places());
+}
+
+// What no leak explains: the owners of what outlived the step that made it.
+void LeakWatch::list_held(std::vector<HeldTensor>& tapes, std::vector<HeldTensor>& others,
+                          const ScriptPlaces& places) {
+  held_.clear();
+  for (auto* const tensors : {&tapes, &others}) {
+    OwnerGroups owners = owner_groups(*tensors);
+    for (auto& [key, group] : owners) {
+      Leak leak;
+      if (!list(group, leak)) continue;
+      name_owner(group, leak, places);
+      if (const auto past = past_.find(key); past != past_.end())
+        leak.growing_since = past->second.growing_since();
+      held_.push_back(std::move(leak));
+    }
+  }
+}
+
+// False: all of it is of the latest steps.
+bool LeakWatch::list(OwnerGroup& group, Leak& leak) const {
+  HeldGraph graph;
+  std::set<const Storage*> storages;
+  std::set<int64_t> steps;
+  for (const HeldTensor* const held : group.held) {
+    const Tensor& x = held->tensor;
+    const int64_t made = x.node() ? clock_.step_of_node(x.node()->id) : clock_.step_of_tensor(x.id());
+    if (steps.empty() || made < *steps.begin()) group.oldest = held->path;
+    steps.insert(made);
+    if (x.node()) leak.made = place_of(x.node()->line);
+    if (held->what != Leak::What::tapes) {
+      if (storages.insert(&x.storage()).second) leak.bytes += x.storage().bytes;
+      continue;
+    }
+    graph.add(x.node().get(), clock_, kMostNodes);
+    graph.add_value(x.storage(), x.nbytes());
+  }
+  for (const Node* const node : graph.nodes) steps.insert(clock_.step_of_node(node->id));
+  if (*steps.begin() >= step_) return false;
+  leak.what = group.held.back()->what;
+  leak.count = int64_t(storages.empty() ? steps.size() : storages.size());
+  leak.nodes = int64_t(graph.nodes.size());
+  leak.bytes += graph.bytes;
+  leak.since = *steps.begin();
+  if (leak.what == Leak::What::tapes)
+    leak.advice = tape_advice({.path = group.path,
+                               .carries = false,
+                               .passed = true,
+                               .one_number = group.held.back()->tensor.numel() == 1});
+  return true;
 }
 
 // A graph that goes on through steps is held by what carries it from one to the next, not by all that was
@@ -170,8 +247,8 @@ void LeakWatch::judge_tapes(OwnerGroup& group, bool single, const ScriptPlaces& 
   found.leak.bytes = graph.bytes;
   found.leak.since = *steps.begin();
   const bool one_number = group.held.back()->tensor.numel() == 1;
-  found.leak.advice =
-      tape_advice({.path = group.path, .carries = !oldest, .passed = passed, .one_number = one_number});
+  found.leak.advice = tape_advice(
+      {.path = group.path, .carries = !oldest, .passed = passed || once_, .one_number = one_number});
   add(group, std::move(found), places);
 }
 
@@ -209,15 +286,21 @@ void LeakWatch::judge_growth(OwnerGroup& group, const ScriptPlaces& places) {
   add(group, std::move(found), places);
 }
 
-void LeakWatch::add(const OwnerGroup& group, Found found, const ScriptPlaces& places) {
-  for (HeldTensor* const held : group.held) held->explained = true;
-  Leak& leak = found.leak;
+void LeakWatch::name_owner(const OwnerGroup& group, Leak& leak, const ScriptPlaces& places) const {
   leak.owner = owner_name(group.path, true);
   leak.path = owner_name(group.oldest, false);
   const HeapStep& last = group.path.back();
   const SourceLine assigned = last.kind == HeapStep::Kind::field ? places.field(last.name) : SourceLine();
   leak.place = place_of(assigned.known() ? assigned : owner_line(group.path));
   leak.step = step_;
+}
+
+void LeakWatch::add(const OwnerGroup& group, Found found, const ScriptPlaces& places) {
+  for (HeldTensor* const held : group.held) held->explained = true;
+  Leak& leak = found.leak;
+  name_owner(group, leak, places);
+  if (const auto past = past_.find(group.key); past != past_.end())
+    leak.growing_since = past->second.growing_since();
   leak.per_step = double(leak.count) / double(std::max<int64_t>(step_ - leak.since + 1, 1));
   found.seen = step_;
   Found& known = found_[group.key];
@@ -230,15 +313,21 @@ void LeakWatch::publish() {
   report->steps = step_;
   report->looks = looks_;
   report->threshold = threshold_;
+  report->step = looked_;
+  report->seconds = ticks_to_ns(cost_) * 1e-9;
+  if (looks_ > 1)
+    report->share = double(all_cost_) / double(std::max<uint64_t>(looked_ticks_ - began_ticks_, 1));
+  report->held = held_;
   for (const auto& [key, found] : found_) {
     const Leak& leak = found.leak;
     if (!found.lasts && found.seen != looked_) continue;
     if (leak.what == Leak::What::tapes && !found.passed && !is_beyond_passes(leak.since)) continue;
     report->leaks.push_back(leak);
   }
-  std::stable_sort(report->leaks.begin(), report->leaks.end(), [](const Leak& a, const Leak& b) {
-    return std::pair(a.bytes, a.count) > std::pair(b.bytes, b.count);
-  });
+  for (auto* const list : {&report->leaks, &report->held})
+    std::stable_sort(list->begin(), list->end(), [](const Leak& a, const Leak& b) {
+      return std::pair(a.bytes, a.count) > std::pair(b.bytes, b.count);
+    });
   const std::lock_guard lock(mutex_);
   report_ = std::move(report);
 }

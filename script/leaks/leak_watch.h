@@ -2,8 +2,10 @@
 // Finds what outlives the step in which it was made, and names its owner: graphs that no backward pass comes
 // for any more, and parameters and large tensors of which there are more from step to step. At the end of
 // steps it walks everything that the script keeps alive (heap_walk.h); where that takes long, at the end of
-// fewer steps, so that it takes about a fifth of the time. report() may be called from any thread, everything
-// else from the session's thread.
+// fewer steps, so that it takes about a fifth of the time. While it is off, it only notes the ids at which
+// steps begin, so that a walk that somebody asks for knows how old things are. report() and watch() may be
+// called from any thread, everything else from the session's thread.
+#include <atomic>
 #include <lua.hpp>
 #include <map>
 #include <memory>
@@ -26,7 +28,11 @@ class LeakWatch {
  public:
   using HostTensors = std::map<std::string, Tensor>;
 
-  void begin_run(size_t threshold);  // bytes from which on a tensor counts; 0: the watch is off
+  // Bytes from which on a tensor counts; 0: the watch is off, unless a viewer wants it.
+  void begin_run(size_t threshold);
+  void watch(bool on) { wanted_.store(on); }  // a viewer's wish, from the next step on
+  // Walks at once, whether the watch is on or not.
+  void look_now(lua_State*, const HostTensors& host);
   bool on() const { return threshold_ > 0; }
   void begin_step(int64_t step);
   void root(const Tensor&);  // a backward pass of the script starts from it
@@ -42,7 +48,11 @@ class LeakWatch {
     bool lasts = false;   // it counts even if its owner has dropped it since
     int64_t seen = 0;     // the step of the latest walk that found it
   };
+  void begin_watch();
+  void walk(lua_State*, const HostTensors&);
   void look(lua_State*, const HostTensors&);
+  void list_held(std::vector<HeldTensor>& tapes, std::vector<HeldTensor>& others, const ScriptPlaces&);
+  bool list(OwnerGroup&, Leak&) const;
   void note_carried(const HeldGraph& all);
   bool is_due(uint64_t node) const;
   bool is_beyond_passes(int64_t step) const;
@@ -50,18 +60,24 @@ class LeakWatch {
   void judge_tapes(OwnerGroup&, bool single, const ScriptPlaces&);
   void judge_growth(std::vector<HeldTensor>&, const ScriptPlaces&);
   void judge_growth(OwnerGroup&, const ScriptPlaces&);
+  void name_owner(const OwnerGroup&, Leak&, const ScriptPlaces&) const;
   void add(const OwnerGroup&, Found, const ScriptPlaces&);
   void publish();
 
+  std::atomic<bool> wanted_{false};
+  size_t asked_ = 0;  // by the run's options
   size_t threshold_ = 0;
+  bool once_ = false;  // the walk is a single one: which passes went through a graph is not known
   StepClock clock_;
   PassTimes passes_;
-  int64_t step_ = 0;                      // the last that ended
-  int64_t looked_ = 0, looks_ = 0;        // the step of the latest walk, the number of walks
-  uint64_t looked_ticks_ = 0, cost_ = 0;  // the end of that walk and its length
+  int64_t step_ = 0;                         // the last that ended
+  int64_t looked_ = 0, looks_ = 0;           // the step of the latest walk, the number of walks
+  uint64_t looked_ticks_ = 0, cost_ = 0;     // the end of that walk and its length
+  uint64_t began_ticks_ = 0, all_cost_ = 0;  // the beginning of the first walk, the length of all
   std::map<std::string, OwnerPast> past_;
   std::unordered_set<uint64_t> carried_;  // nodes of before the latest walk that later ones go on from
   std::map<std::string, Found> found_;
+  std::vector<Leak> held_;
 
   mutable std::mutex mutex_;
   std::shared_ptr<const LeakReport> report_;  // under mutex_

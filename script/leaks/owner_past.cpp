@@ -19,6 +19,14 @@ bool OwnerPast::carries(const std::unordered_set<uint64_t>& nodes) const {
   return std::any_of(ends.begin(), ends.end(), [&](uint64_t node) { return nodes.contains(node); });
 }
 
+int64_t OwnerPast::growing_since() const {
+  if (counts_.empty()) return 0;
+  size_t from = counts_.size() - 1;
+  while (from > 0 && counts_[from - 1].count <= counts_[from].count) --from;
+  while (from + 1 < counts_.size() && counts_[from + 1].count == counts_[from].count) ++from;
+  return counts_[from].count < counts_.back().count ? counts_[from].step : 0;
+}
+
 bool OwnerPast::grows() const {
   if (counts_.size() < 2) return false;
   const Count &first = counts_.front(), &now = counts_.back();

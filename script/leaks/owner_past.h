@@ -14,6 +14,8 @@ class OwnerPast {
   bool was_emptied() const { return emptied_; }
   // It holds more than before, of all that it ever held, and more than in the middle of its life.
   bool grows() const;
+  // The step of the walk since which it has never lost any, and holds more than then; 0: it holds no more.
+  int64_t growing_since() const;
 
   // Whether one of its tensors at the latest walk is among these nodes.
   bool carries(const std::unordered_set<uint64_t>& nodes) const;

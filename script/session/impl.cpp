@@ -581,6 +581,10 @@ void Session::Impl::evaluate(const std::string& code, const std::function<void(b
   if (done) tasks_.tell_after([done, ok] { done(ok); });
 }
 
+void Session::Impl::find_leaks() {
+  if (script_.lua()) viewers_.leaks().look_now(script_.lua(), host_.values());
+}
+
 void Session::Impl::complete(const std::string& line,
                              const std::function<void(std::vector<std::string>)>& done) {
   done(complete_console(state_for_tasks(), line));

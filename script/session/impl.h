@@ -71,6 +71,7 @@ class Session::Impl {
 
   // The session's thread, in a task.
   void evaluate(const std::string& code, const std::function<void(bool)>& done);
+  void find_leaks();  // nothing without a Lua state
   void complete(const std::string& line, const std::function<void(std::vector<std::string>)>& done);
 
  private:

@@ -143,6 +143,11 @@ bool RunControl::ending() const {
   return closing_ || stop_ || interrupt_ || interrupt_task_ || next_;
 }
 
+bool RunControl::resumed() const {
+  const std::lock_guard lock(mutex_);
+  return running_ && state_.load() == SessionState::paused && !pausing_.asked();
+}
+
 void RunControl::viewers_changed() {
   const std::lock_guard lock(mutex_);
   viewers_changed_ = true;

@@ -44,7 +44,8 @@ class RunControl {
   // Seconds since a running script was asked for something or last reached a safe point; nothing while no
   // request waits for it.
   std::optional<double> waited() const;
-  bool ending() const;  // a stop, or the end of the session, waits for a paused or running script
+  bool ending() const;   // a stop, or the end of the session, waits for a paused or running script
+  bool resumed() const;  // a paused script is to go on as soon as the task that runs has ended
   // The viewers of ops, or what they look for, changed: Viewers::listen() has to run at the next safe point.
   void viewers_changed();
 

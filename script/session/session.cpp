@@ -109,6 +109,13 @@ void Session::reset_profile() {
 std::shared_ptr<const RankProfile> Session::rank_profile() const { return impl_->viewers().ranks().view(); }
 std::shared_ptr<const ProfileView> Session::profile() const { return impl_->viewers().profile().view(); }
 std::shared_ptr<const LeakReport> Session::leaks() const { return impl_->viewers().leaks().report(); }
+void Session::watch_leaks(bool on) { impl_->viewers().leaks().watch(on); }
+void Session::find_leaks(std::function<void()> done) {
+  impl_->control().post([this, done = std::move(done)] {
+    impl_->find_leaks();
+    done();
+  });
+}
 void Session::watch_data(bool on) { impl_->viewers().batch().watch(on); }
 
 // ---- breakpoints

@@ -225,7 +225,9 @@ void note_what_is_missing(TapeDiff& diff) {
   };
   if (!sketched(diff.a) || !sketched(diff.b))
     diff.notes.push_back(
-        "a tape was recorded by an older version, without sketches: values that changed places are not seen");
+        "a tape has no sketches, as those of the window and of an older version: values that only changed "
+        "places are "
+        "not seen");
 }
 
 }  // namespace

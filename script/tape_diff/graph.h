@@ -21,6 +21,7 @@ struct TapeValue {
 struct TapeNode {
   enum class Kind { op, leaf, source };
   Kind kind = Kind::op;
+  int64_t id = -1;   // in the run that recorded it; -1: unknown
   std::string op;    // "matmul"; "leaf"; "source"
   std::string name;  // of a leaf "fc1.weight", of a source the operand that it is, "input"
   std::string module, device, file;

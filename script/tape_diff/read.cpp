@@ -129,6 +129,9 @@ std::vector<TapeNode> nodes_by_id(const Json& list, const std::string& path) {
     if (id == list[i].end() || !id->is_number_integer()) damaged(where(i), "it has no id");
     if (!by_id.emplace(id->get<int64_t>(), int(i)).second)
       damaged(where(i), "its id ", id->get<int64_t>(), " is that of another node, too");
+    node.id = id->get<int64_t>();
+    if (const auto value = list[i].find("value"); value != list[i].end()) node.value = value_of(*value);
+    if (const auto value = list[i].find("gradient"); value != list[i].end()) node.gradient = value_of(*value);
   }
   for (size_t i = 0; i < list.size(); ++i) {
     for (const Json& input : list_at(list[i], "inputs", where(i))) {
@@ -226,8 +229,9 @@ int64_t step_in(const Json& object) {
 
 }  // namespace
 
-TapeGraph read_tape_file(const std::string& path) {
-  const std::string content = read_text(path);
+TapeGraph read_tape_file(const std::string& path) { return read_tape_text(read_text(path), path); }
+
+TapeGraph read_tape_text(const std::string& content, const std::string& path) {
   if (content.empty()) damaged(path, "the file is empty; lg.tape(loss):json() gives the text of a tape");
   Json json;
   try {

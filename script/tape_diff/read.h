@@ -11,6 +11,8 @@
 namespace lunagrad {
 
 TapeGraph read_tape_file(const std::string& path);
+// The content of such a file; `title` names it in errors.
+TapeGraph read_tape_text(const std::string& content, const std::string& title);
 
 // The tapes that a run's folder holds.
 class RunTapes {

@@ -26,15 +26,24 @@ struct Leak {
   int64_t since = 0;    // the step that made the oldest
   int64_t step = 0;     // the step after which this was found
   double per_step = 0;  // growth of `count`
-  std::string advice;   // what to write instead
+  // The walk, by its step, since which `count` has only grown; 0: it was not seen to grow.
+  int64_t growing_since = 0;
+  std::string advice;  // what to write instead
 };
 const char* leak_name(Leak::What);  // "tapes"
 
+inline constexpr size_t kLeakThreshold = size_t(1) << 20;  // bytes, where the user names none
+
 struct LeakReport {
   std::vector<Leak> leaks;  // the largest first
-  int64_t steps = 0;        // of the run
-  int64_t looks = 0;        // steps after which the script's values were walked
-  size_t threshold = 0;     // bytes from which on a tensor without a graph counts
+  // What else outlived the step that made it, at the latest walk: a buffer, or a leak that is not proven yet.
+  std::vector<Leak> held;
+  int64_t steps = 0;     // of the run
+  int64_t looks = 0;     // steps after which the script's values were walked
+  size_t threshold = 0;  // bytes from which on a tensor without a graph counts
+  int64_t step = 0;      // after which the latest walk was made
+  double seconds = 0;    // that it took
+  double share = 0;      // of the time since the first walk that walks took
 };
 
 }  // namespace lunagrad

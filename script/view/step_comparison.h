@@ -60,4 +60,13 @@ struct StepComparison {
   size_t wrong = 0, not_compared = 0;
 };
 
+// For people. Pure; any thread.
+const char* direction_name(const ComparedNode&);       // "forward", "backward"
+const TensorError* worst_tensor(const ComparedNode&);  // null: nothing was compared
+double inherited_error(const ComparedNode&);           // the largest of its tensors
+bool only_inherits(const ComparedNode&);          // a leaf, whose gradient no computation of its own made
+std::string error_figure(double);                 // "3.1e-04", "0"
+std::string compared_place(const ComparedNode&);  // "net.1 at train.lua:12", ""
+std::string comparison_counts(const StepComparison&);  // "none of 24 computations is wrong by itself"
+
 }  // namespace lunagrad

@@ -24,6 +24,10 @@ Json operands_json(const std::vector<OperandInfo>& operands) {
   return list;
 }
 
+Json summary_json(const Summary& s) {
+  return Json::array({s.count, s.zeros, s.nans, s.infs, s.min, s.max, s.mean, s.norm});
+}
+
 }  // namespace
 
 std::string tape_json(const TapeSnapshot& tape) {
@@ -52,6 +56,8 @@ std::string tape_json(const TapeSnapshot& tape) {
     entry["forward_ns"] = node.forward_ns;
     entry["backward_ns"] = node.backward_ns;
     entry["bytes"] = node.bytes;
+    if (node.output_summary) entry["value"] = summary_json(*node.output_summary);
+    if (node.gradient_summary) entry["gradient"] = summary_json(*node.gradient_summary);
     nodes.push_back(std::move(entry));
   }
   const Json whole{{"step", tape.step}, {"nodes", std::move(nodes)}};

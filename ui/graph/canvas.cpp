@@ -271,7 +271,7 @@ void GraphCanvas::draw_far(const View& view, const std::vector<uint32_t>& visibl
   const auto draw = [&](uint32_t box) {
     const Mark* mark = view.marks.boxes ? &(*view.marks.boxes)[box] : nullptr;
     const bool plain = int(box) != view.marks.selected && int(box) != view.marks.playhead &&
-                       !(mark && (mark->lit || mark->failed));
+                       !(mark && (mark->lit || mark->failed || mark->strong));
     ImVec2 low = low_of(view.graph, int(box)), high = high_of(view.graph, int(box));
     if (high.x - low.x < 2 && high.y - low.y < 2) {
       const size_t x = size_t(std::clamp((low.x - view.min.x) / 2, 0.0f, float(columns - 1)));
@@ -284,11 +284,14 @@ void GraphCanvas::draw_far(const View& view, const std::vector<uint32_t>& visibl
     high = {std::max(high.x, low.x + 1.5f), std::max(high.y, low.y + 1.5f)};
     ImU32 color = view.colors.palette[view.graph.nodes[box].color];
     if (mark && mark->heat >= 0) color = heat_color(view.colors.box, view.colors.highlight, mark->heat);
+    if (mark && mark->color) color = mark->color;
     if (mark && mark->faded) color = with_alpha(color, 0.25f);
     if (mark && mark->failed) color = view.colors.bad;
     if (!plain) {
       const float out = int(box) == view.marks.playhead ? 4.0f : 3.0f;
-      const ImU32 ring = mark && mark->failed ? view.colors.bad : view.colors.selected;
+      const ImU32 ring = mark && mark->failed   ? view.colors.bad
+                         : mark && mark->strong ? mark->color
+                                                : view.colors.selected;
       fill(view.list, {low.x - out, low.y - out}, {high.x + out, high.y + out}, ring);
     }
     fill(view.list, low, high, with_alpha(color, mark && mark->faded ? 0.25f : 0.8f));
@@ -309,11 +312,15 @@ void GraphCanvas::draw_box(const View& view, int index) const {
   static const Mark none;
   const Mark& mark = view.marks.boxes ? (*view.marks.boxes)[size_t(index)] : none;
   const float strength = mark.faded ? 0.3f : 1.0f;
-  const bool heated = mark.heat >= 0;
-  const ImU32 own = mark.failed ? colors.bad : heated ? colors.highlight : colors.palette[node.color];
+  const bool heated = mark.heat >= 0 && !mark.color;
+  const ImU32 own = mark.failed  ? colors.bad
+                    : mark.color ? mark.color
+                    : heated     ? colors.highlight
+                                 : colors.palette[node.color];
   const ImU32 hue = with_alpha(own, strength);
   const float rounding = node.pill ? (max.y - min.y) / 2 : 6 * zoom_;
-  const float tint = (mark.failed ? 0.45f : node.opens ? 0.24f : 0.15f) + (index == hovered_ ? 0.11f : 0);
+  const bool strong = mark.failed || mark.strong;
+  const float tint = (strong ? 0.45f : node.opens ? 0.24f : 0.15f) + (index == hovered_ ? 0.11f : 0);
   const ImU32 tinted =
       heated && !mark.failed ? heat_color(colors.box, own, mark.heat) : blend(colors.box, own, tint);
   const ImU32 body = with_alpha(tinted, mark.faded ? 0.45f : 1);
@@ -336,7 +343,7 @@ void GraphCanvas::draw_box(const View& view, int index) const {
     const float x = min.x - 10, y = (min.y + max.y) / 2, arm = std::max(4.0f, 7 * zoom_);
     view.list->AddTriangleFilled({x, y}, {x - arm, y - arm}, {x - arm, y + arm}, colors.highlight);
   }
-  view.list->AddRect(min, max, hue, rounding, 0, mark.failed ? 2 * line_width : line_width);
+  view.list->AddRect(min, max, hue, rounding, 0, strong ? 2 * line_width : line_width);
   const float middle = (min.x + max.x) / 2;
   if (zoom_ < kTitled) return;
   std::string note;
@@ -357,7 +364,7 @@ void GraphCanvas::draw_box(const View& view, int index) const {
   float size = below.empty() ? 0 : fitting(std::max(title, below_width), 2.15f);
   const bool both = size * kNote >= kSmallest;
   if (!both) size = fitting(title, 1.15f);
-  if (size < kSmallest) return draw_failure(view, mark, min, max);
+  if (size < kSmallest) return draw_signs(view, mark, min, max);
   const float pitch = both ? std::max(size * kLine / kUnit * 0.9f, kLine * zoom_) : size * 1.15f;
   const float center = (min.y + max.y) / 2;
   float y = std::round(center - (both ? pitch : pitch / 2));
@@ -382,17 +389,7 @@ void GraphCanvas::draw_box(const View& view, int index) const {
   };
   line(true, size, colors.text, node.title);
   if (both) line(false, size * kNote, note.empty() ? colors.muted : colors.text, below);
-  draw_failure(view, mark, min, max);
-}
-
-// A cross on the corner, where it covers no name.
-void GraphCanvas::draw_failure(const View& view, const Mark& mark, ImVec2 min, ImVec2 max) const {
-  if (!mark.failed) return;
-  const float arm = std::max(3.0f, 4 * zoom_), line = std::max(1.5f, 2 * zoom_);
-  const ImVec2 at{max.x, min.y};
-  view.list->AddCircleFilled(at, 2 * arm, view.colors.bad);
-  view.list->AddLine({at.x - arm, at.y - arm}, {at.x + arm, at.y + arm}, view.colors.box, line);
-  view.list->AddLine({at.x - arm, at.y + arm}, {at.x + arm, at.y - arm}, view.colors.box, line);
+  draw_signs(view, mark, min, max);
 }
 
 // In the lower right corner with the aspect ratio of the picture, if a part of it is out of sight.

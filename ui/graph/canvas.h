@@ -94,10 +94,13 @@ class GraphCanvas {
   };
   // How a box is marked at the moment; the picture stays the same.
   struct Mark {
-    bool faded = false;   // not matched by a search, or not reached by the player yet
-    bool lit = false;     // outlined
-    bool failed = false;  // filled in the error colour, with a cross
-    float heat = -1;      // 0 to 1: colour by a quantity; negative: none
+    bool faded = false;          // not matched by a search, or not reached by the player yet
+    bool lit = false;            // outlined
+    bool failed = false;         // filled in the error colour, with a cross
+    float heat = -1;             // 0 to 1: colour by a quantity; negative: none
+    ImU32 color = 0;             // in place of that of the palette; 0: none
+    bool strong = false;         // the colour fills the box, at each zoom
+    const char* sign = nullptr;  // one letter in the corner, on that colour
   };
   // Boxes that belong together wherever they lie: a ground behind them and along the lines between them.
   struct Band {
@@ -162,7 +165,7 @@ class GraphCanvas {
   static void draw_curve(const View&, ImVec2 from, ImVec2 to, ImU32 color, float width);
   void draw_far(const View&, const std::vector<uint32_t>& visible);
   void draw_box(const View&, int box) const;
-  void draw_failure(const View&, const Mark&, ImVec2 min, ImVec2 max) const;
+  void draw_signs(const View&, const Mark&, ImVec2 min, ImVec2 max) const;
   void place_map(const CanvasGraph&, ImVec2 min, ImVec2 size);
   void draw_map(const View&);
 

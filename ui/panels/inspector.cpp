@@ -192,6 +192,15 @@ class InspectorPanel final : public Panel {
           !planned.empty())
         row(bench, "plan", planned,
             ("How steps compute the call while nobody looks. " + plan_origin(*tape.plan.plan)).c_str());
+      if (const StepComparison* const compared = bench.step_comparing().shown())
+        for (const auto& [name, words] : compared_rows(*compared, node.id))
+          row(bench, ("with " + bench.step_comparing().inquiry().with()).c_str(), name + " " + words,
+              ("Compared with " + compared->other +
+               ". Off by: the largest difference when both compute from the values of the run. Inherited: "
+               "the "
+               "difference when the other side computes the whole step from its own values. Relative to the "
+               "largest value.")
+                  .c_str());
       if (!node.travelled.empty())
         row(bench, "ranks", node.travelled, "How its gradient was averaged over the ranks.");
       row(bench, "memory", bytes_figure(double(node.bytes)), "Memory of its outputs.");

@@ -10,6 +10,7 @@
 #include "runtime/trace.h"
 #include "ui/base/counted.h"
 #include "ui/panels/profile/groups.h"
+#include "ui/panels/profile/owners.h"
 #include "ui/panels/profile/ranks.h"
 #include "ui/panels/profile/timeline.h"
 #include "ui/tape/groups.h"
@@ -23,8 +24,9 @@ namespace {
 
 constexpr size_t kLastSteps = 8;
 
-enum View { kOps, kLines, kModules, kGroups, kTimeline, kMemory, kRanks };
-constexpr const char* kViews[] = {"Operations", "Lines", "Modules", "Groups", "Timeline", "Memory", "Ranks"};
+enum View { kOps, kLines, kModules, kGroups, kTimeline, kMemory, kOwners, kRanks };
+constexpr const char* kViews[] = {"Operations", "Lines",  "Modules", "Groups",
+                                  "Timeline",   "Memory", "Owners",  "Ranks"};
 constexpr const char* kViewHelp[] = {
     "Time of each operation. Click a row to highlight its nodes on the tape.",
     "Time of each source line, gradients included. Click a row to go to the line.",
@@ -33,6 +35,8 @@ constexpr const char* kViewHelp[] = {
     "Operations of the last steps over time, with threads, data loader and device. Wheel: zoom. Drag: pan. "
     "Double-click: all.",
     "Memory of the last step by purpose. Wheel: zoom. Drag: pan. Double-click: all.",
+    "What outlives its step: the variables that hold graphs, parameters and large tensors, with bytes and "
+    "advice.",
     "What each rank computes, sends and waits for. Wheel: zoom. Drag: pan. Double-click: all."};
 
 enum Scope { kLast, kFew, kAll };
@@ -81,6 +85,7 @@ class ProfilerPanel final : public Panel {
     bench.measurements().want_profile();
     take(bench);
     draw_bar(bench);
+    if (chosen_ == kOwners) return owners_view_.draw(bench);
     if (!view_ || (chosen_ == kRanks && !ranks_)) {
       if (bench.journal().active())
         draw_empty("Measuring", bench.journal().state() == SessionState::paused
@@ -550,6 +555,7 @@ class ProfilerPanel final : public Panel {
   std::shared_ptr<const RankProfile> ranks_;  // null: a run of one process, or nothing measured
   RanksView ranks_view_;
   GroupsView groups_view_;
+  OwnersView owners_view_;
   ProfileTables tables_;
   std::vector<size_t> rows_;  // of the table, in the displayed order
   std::string said_;

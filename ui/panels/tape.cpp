@@ -12,6 +12,7 @@
 #include "ui/base/redraw.h"
 #include "ui/panels/change_menu.h"
 #include "ui/panels/tape/choices.h"
+#include "ui/panels/tape/compare_menu.h"
 #include "ui/panels/tape/export_menu.h"
 #include "ui/panels/tape/marks.h"
 #include "ui/panels/time/probe_list.h"
@@ -35,6 +36,7 @@ class TapePanel final : public Panel {
 
   void add_commands(Workbench& bench) override {
     export_.add_action(bench, [] { return colors(); });
+    compare_.add_commands(bench, title());
     const auto there = [&bench] { return bench.tape().picture() && !bench.tape().picture()->boxes.empty(); };
     const auto add = [&](const char* name, const char* key, const char* help, std::function<void()> run,
                          bool repeats = false, bool composed = false) {
@@ -118,6 +120,7 @@ class TapePanel final : public Panel {
     follow(bench, *picture);
     const bool roomy = ImGui::GetContentRegionAvail().y > em(9);
     if (roomy) draw_controls(bench);
+    compare_.draw_line(bench);
     ImVec2 room = ImGui::GetContentRegionAvail();
     const bool explained = roomy && room.x >= em(26) && room.y >= em(14);
     if (explained) room.y -= legend_height(room.x);
@@ -129,6 +132,7 @@ class TapePanel final : public Panel {
     draw_menu(bench);
     changes_.draw_field(bench);
     ImGui::EndChild();
+    compare_.draw_window(bench);
     if (explained) draw_legend(bench, *picture);
     export_.take_picture(bench, sheet_min_, sheet_max_);
   }
@@ -251,6 +255,8 @@ class TapePanel final : public Panel {
     }
     flow(button_width("Export"));
     export_.draw(bench);
+    flow(button_width("Compare"));
+    compare_.draw_button(bench);
     flow(button_width("Forward") + em(7));
     if (ImGui::Button(player_.backward() ? "Backward" : "Forward")) player_.set_backward(!player_.backward());
     bench.description().add_last("tape.order", player_.backward() ? "backward" : "forward");
@@ -377,7 +383,7 @@ class TapePanel final : public Panel {
   }
 
   void draw_graph(Workbench& bench, const TapePicture& picture, ImVec2 room) {
-    marks_.update(bench, picture, find_, player_);
+    marks_.update(bench, picture, find_, player_, compare_.marks(bench));
     GraphCanvas::Marks marks;
     marks.selected = focused_box(bench, picture);
     if (player_.on())
@@ -494,9 +500,10 @@ class TapePanel final : public Panel {
     sheet_max_.y += legend_height(width);
     const bool groups = std::any_of(marks_.bands().begin(), marks_.bands().end(),
                                     [](const GraphCanvas::Band& band) { return !band.boxes.empty(); });
-    const std::string text = marks_.metric < 0 ? draw_family_legend(picture.canvas, groups, corner, width)
-                                               : draw_heat_legend(tape_metrics()[size_t(marks_.metric)],
-                                                                  marks_.scale(), corner, width);
+    const std::string text = marks_.compared()   ? draw_marks_legend(*marks_.compared(), corner, width)
+                             : marks_.metric < 0 ? draw_family_legend(picture.canvas, groups, corner, width)
+                                                 : draw_heat_legend(tape_metrics()[size_t(marks_.metric)],
+                                                                    marks_.scale(), corner, width);
     bench.description().add("tape.legend", text, corner, sheet_max_);
   }
 
@@ -523,6 +530,9 @@ class TapePanel final : public Panel {
         ImGui::TextUnformatted((output.name + " " + shape_text(output.shape) + " " + output.dtype).c_str());
       if (const std::string planned = planned_text(bench.tape().tape()->plan, item.index); !planned.empty())
         text_in(theme().muted, "%s", planned.c_str());
+      if (const StepComparison* const compared = bench.step_comparing().shown())
+        for (const auto& [name, words] : compared_rows(*compared, node.id))
+          text_in(theme().text, "%s %s", name.c_str(), words.c_str());
       if (marks_.boxes()[box].failed)
         text_in(theme().bad, marks_.failed_after() ? "The last operation before the error that ended the run."
                                                    : "The run ended with an error here.");
@@ -559,6 +569,7 @@ class TapePanel final : public Panel {
   char search_[128] = "";
   bool focus_search_ = false;
   TapeExportMenu export_;
+  CompareMenu compare_;
 };
 
 }  // namespace

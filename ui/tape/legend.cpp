@@ -13,6 +13,7 @@ struct Entry {
   std::string name;
   ImU32 color;
   bool pile = false, band = false;
+  const char* sign = nullptr;
 };
 
 float pad() { return em(0.5f); }
@@ -37,18 +38,14 @@ int rows(float width) {
   return all < width ? 1 : 2;
 }
 
-}  // namespace
-
-float legend_height(float width) { return float(rows(width)) * line_height() + em(0.25f); }
-
-std::string draw_family_legend(const CanvasGraph& graph, bool groups, ImVec2 corner, float width) {
+std::string draw_entries(const std::vector<Entry>& entries, ImVec2 corner, float width) {
   const float behind = em(0.15f), left = corner.x + pad(), right = corner.x + width;
   const int last = rows(width) - 1;
   ImDrawList* list = ImGui::GetWindowDrawList();
   ImVec2 at{left, corner.y + em(0.2f)};
   int row = 0;
   std::string text;
-  for (const Entry& entry : entries(graph.colors_used, graph.piles, groups)) {
+  for (const Entry& entry : entries) {
     text += text.empty() ? entry.name : ", " + entry.name;
     if (row > last) continue;
     const float reserved = row == last ? text_width("...") : 0;
@@ -64,10 +61,30 @@ std::string draw_family_legend(const CanvasGraph& graph, bool groups, ImVec2 cor
       list->AddRect({low.x + behind, low.y + behind}, {high.x + behind, high.y + behind}, entry.color, 2);
     list->AddRectFilled(low, high, entry.band ? blend(theme().canvas, entry.color, 0.18f) : entry.color, 2);
     if (entry.band) list->AddRect(low, high, blend(theme().canvas, entry.color, 0.55f), 2);
+    if (entry.sign)
+      list->AddText(
+          fonts().bold, swatch(),
+          {low.x + (swatch() - fonts().bold->CalcTextSizeA(swatch(), FLT_MAX, 0, entry.sign).x) / 2, low.y},
+          theme().canvas, entry.sign);
     list->AddText({high.x + pad(), at.y}, theme().muted, entry.name.c_str());
     at.x += entry_width(entry);
   }
   return text;
+}
+
+}  // namespace
+
+float legend_height(float width) { return float(rows(width)) * line_height() + em(0.25f); }
+
+std::string draw_family_legend(const CanvasGraph& graph, bool groups, ImVec2 corner, float width) {
+  return draw_entries(entries(graph.colors_used, graph.piles, groups), corner, width);
+}
+
+std::string draw_marks_legend(const NodeMarks& marks, ImVec2 corner, float width) {
+  std::vector<Entry> kinds;
+  for (auto kind = marks.kinds.rbegin(); kind != marks.kinds.rend(); ++kind)
+    kinds.push_back({.name = kind->name, .color = kind->color(), .sign = kind->sign});
+  return draw_entries(kinds, corner, width);
 }
 
 std::string draw_heat_legend(const TapeMetric& metric, const HeatScale& scale, ImVec2 corner, float width) {

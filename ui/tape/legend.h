@@ -6,6 +6,7 @@
 
 #include "ui/graph/canvas.h"
 #include "ui/tape/metric.h"
+#include "ui/tape/node_marks.h"
 
 namespace lunagrad {
 
@@ -15,6 +16,8 @@ float legend_height(float width);
 // The op families in the picture, and the mark of groups if it shows some. What does not fit is left out,
 // with "..." in its place. Returns the names.
 std::string draw_family_legend(const CanvasGraph&, bool groups, ImVec2 corner, float width);
+// The kinds of marks with their signs, in the order of their weight.
+std::string draw_marks_legend(const NodeMarks&, ImVec2 corner, float width);
 // The quantity, and the colours from its least to its greatest value.
 std::string draw_heat_legend(const TapeMetric&, const HeatScale&, ImVec2 corner, float width);
 

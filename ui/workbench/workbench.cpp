@@ -16,8 +16,11 @@ Workbench::Workbench(std::string script, RunOptions options, std::function<void(
       probes_(
           session_, journal_, shell_.actions(), shown_.replay(), [this] { return shown_.run_now(); }, wake_),
       tape_actions_(tape_, shell_.actions()),
+      step_comparing_(tape_, shown_, shell_.actions(), wake_, [this] { tape_comparing_.forget(); }),
+      tape_comparing_(session_, shown_, journal_, tape_, shell_, [this] { step_comparing_.forget(); }),
       breakpoints_(session_, shell_.actions(), [this] { return control_.script(); }),
       measurements_(session_),
+      owners_(session_, shell_.actions(), wake_),
       curves_(journal_, shell_, wake_),
       inspection_(session_, journal_, tape_, shown_, shell_, wake_),
       texts_(session_, journal_, shell_, wake_),
@@ -27,6 +30,8 @@ Workbench::Workbench(std::string script, RunOptions options, std::function<void(
             tape_actions_.begin_run();
             gradients_.clear();
             inspection_.begin_run();
+            step_comparing_.forget();
+            tape_comparing_.begin_run();
           },
           wake_),
       session_([this, also = std::move(also)](const Event& event) {
@@ -54,6 +59,8 @@ bool Workbench::update() {
   take_replayed_gradients();
   note_findings();
   tape_actions_.update(journal_);
+  step_comparing_.update();
+  tape_comparing_.update();
   inspection_.show();
   changed |= inspection_.update();
   return changed;

@@ -13,11 +13,14 @@
 #include "ui/actions/curve_desk.h"
 #include "ui/actions/inspection.h"
 #include "ui/actions/measurements.h"
+#include "ui/actions/owner_desk.h"
 #include "ui/actions/run_actions.h"
 #include "ui/actions/shell.h"
 #include "ui/actions/shown_step.h"
 #include "ui/actions/tape_actions.h"
 #include "ui/actions/text_desk.h"
+#include "ui/compare/step_comparing.h"
+#include "ui/compare/tape_comparing.h"
 #include "ui/inspect/gradient_model.h"
 #include "ui/runs/journal.h"
 #include "ui/tape/model.h"
@@ -54,7 +57,10 @@ class Workbench {
   ProbeDesk& probes() { return probes_; }
   Inspection& inspection() { return inspection_; }
   const Inspection& inspection() const { return inspection_; }
+  StepComparing& step_comparing() { return step_comparing_; }
+  TapeComparing& tape_comparing() { return tape_comparing_; }
   BreakpointActions& breakpoints() { return breakpoints_; }
+  OwnerDesk& owners() { return owners_; }
   Measurements& measurements() { return measurements_; }
   CurveDesk& curves() { return curves_; }
   Shell& shell() { return shell_; }
@@ -81,8 +87,11 @@ class Workbench {
   ShownStep shown_;
   ProbeDesk probes_;
   TapeActions tape_actions_;
+  StepComparing step_comparing_;
+  TapeComparing tape_comparing_;
   BreakpointActions breakpoints_;
   Measurements measurements_;
+  OwnerDesk owners_;
   CurveDesk curves_;
   Inspection inspection_;
   TextDesk texts_;

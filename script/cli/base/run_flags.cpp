@@ -75,7 +75,7 @@ void add_run_flags(CLI::App& command, RunFlags& flags) {
   add_option(command, "--profile", flags.request.profile,
              "measure time and memory, and write a trace for https://ui.perfetto.dev", "FILE");
   add_size_flag(
-      command, "--leaks", options.leaks, size_t(1) << 20,
+      command, "--leaks", options.leaks, kLeakThreshold,
       "at the end, list who keeps graphs alive that outlive their step, and tensors of at least 1 MiB "
       "(--leaks=SIZE) of which there are ever more; exit code 9 if there are any");
   add_flag(command, "--kernels", flags.request.kernels,

@@ -1,6 +1,5 @@
 // `lunagrad compare-devices SCRIPT`: runs a script up to the end of one step, computes each node of that step
 // again in another way, from the same values, and says which of them is wrong by itself.
-#include <cmath>
 #include <future>
 #include <iostream>
 #include <memory>
@@ -27,24 +26,6 @@ struct Request {
   bool json = false;
 };
 
-const char* direction(const ComparedNode& node) { return node.backward ? "backward" : "forward"; }
-
-std::string figure(double value) {
-  char digits[32];
-  std::snprintf(digits, sizeof digits, value == 0 ? "0" : "%.1e", value);
-  return digits;
-}
-
-// "net.1 at train.lua:12"
-std::string where(const ComparedNode& node) {
-  std::string words = node.module;
-  if (node.place.line > 0) {
-    const std::string file = node.place.file.substr(node.place.file.find_last_of('/') + 1);
-    words += text(words.empty() ? "" : " at ", file, ':', node.place.line);
-  }
-  return words;
-}
-
 std::string shape_text(const std::vector<int64_t>& shape) {
   std::string words = "[";
   for (const int64_t size : shape) words += text(words.size() > 1 ? ", " : "", size);
@@ -63,24 +44,15 @@ const char* verdict_name(const ComparedNode& node) {
   return "ok";
 }
 
-const TensorError* worst_of(const ComparedNode& node) {
-  return node.tensors.empty() ? nullptr : &node.tensors[node.worst];
-}
-
-double inherited_by(const ComparedNode& node) {
-  double most = 0;
-  for (const TensorError& tensor : node.tensors) most = std::max(most, tensor.inherited);
-  return most;
-}
-
 // ---- as text
 
 std::string accusation(const ComparedNode& node) {
-  const TensorError& worst = *worst_of(node);
-  return text(node.op, node.name.empty() ? "" : " " + node.name, " (", direction(node), ")",
-              where(node).empty() ? "" : " in " + where(node), ": its ", worst.name, " ",
-              shape_text(worst.shape), " differs by ", figure(worst.error), ", rounding allows ",
-              figure(worst.allowed), "; ", worst.reference, " and ", worst.other, " at ", shape_text([&] {
+  const TensorError& worst = *worst_tensor(node);
+  return text(node.op, node.name.empty() ? "" : " " + node.name, " (", direction_name(node), ")",
+              compared_place(node).empty() ? "" : " in " + compared_place(node), ": its ", worst.name, " ",
+              shape_text(worst.shape), " differs by ", error_figure(worst.error), ", rounding allows ",
+              error_figure(worst.allowed), "; ", worst.reference, " and ", worst.other, " at ",
+              shape_text([&] {
                 std::vector<int64_t> at = worst.at;
                 for (int64_t& place : at) ++place;
                 return at;
@@ -88,32 +60,24 @@ std::string accusation(const ComparedNode& node) {
 }
 
 void print(const StepComparison& comparison) {
-  const size_t all = comparison.nodes.size();
   std::cout << "step " << comparison.step << ": " << comparison.reference << " and " << comparison.other
-            << "\n";
-  if (comparison.wrong == 0)
-    std::cout << "none of " << all << " computations is wrong by itself";
-  else
-    std::cout << comparison.wrong << " of " << all << " computations "
-              << (comparison.wrong == 1 ? "is" : "are") << " wrong by "
-              << (comparison.wrong == 1 ? "itself" : "themselves");
-  if (comparison.not_compared > 0) std::cout << "; " << comparison.not_compared << " could not be compared";
-  std::cout << "\n";
+            << "\n"
+            << comparison_counts(comparison) << "\n";
   for (const ComparedNode& node : comparison.nodes)
     if (node.verdict == Verdict::wrong) std::cout << "wrong: " << accusation(node) << "\n";
   std::vector<std::vector<std::string>> rows = {
       {"", "op", "where", "shape", "by itself", "allowed", "inherited", "verdict"}};
   for (const ComparedNode& node : comparison.nodes) {
-    const TensorError* const worst = worst_of(node);
-    const bool leaf = node.op == "leaf",
-               inherits = leaf && node.tensors.size() < 2;  // has no error of its own
-    const std::string op = leaf && !node.name.empty() ? node.name : node.op;
+    const TensorError* const worst = worst_tensor(node);
+    const bool inherits = only_inherits(node);
+    const std::string op = node.op == "leaf" && !node.name.empty() ? node.name : node.op;
     std::string verdict = inherits ? "" : verdict_name(node);
     if (!node.note.empty()) verdict += (verdict.empty() ? "" : ": ") + node.note;
-    rows.push_back({node.backward ? "backward" : "forward", op, where(node),
-                    worst ? shape_text(worst->shape) : "", worst && !inherits ? figure(worst->error) : "",
-                    worst && !inherits ? figure(worst->allowed) : "", worst ? figure(inherited_by(node)) : "",
-                    verdict});
+    rows.push_back({node.backward ? "backward" : "forward", op, compared_place(node),
+                    worst ? shape_text(worst->shape) : "",
+                    worst && !inherits ? error_figure(worst->error) : "",
+                    worst && !inherits ? error_figure(worst->allowed) : "",
+                    worst ? error_figure(inherited_error(node)) : "", verdict});
   }
   print_table(rows);
 }
@@ -133,7 +97,7 @@ Json tensor_json(const TensorError& tensor) {
 }
 
 Json node_json(const ComparedNode& node) {
-  Json json{{"node", node.node}, {"pass", node.pass}, {"direction", direction(node)}, {"op", node.op}};
+  Json json{{"node", node.node}, {"pass", node.pass}, {"direction", direction_name(node)}, {"op", node.op}};
   if (!node.name.empty()) json["name"] = node.name;
   if (!node.module.empty()) json["module"] = node.module;
   if (node.place.line > 0) {

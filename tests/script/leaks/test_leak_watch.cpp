@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <future>
 
 #include "tests/support/recorder.h"
 
@@ -196,4 +197,78 @@ TEST_CASE("without the option nothing is walked, and a run without steps has no 
   options.leaks = 1;
   recorder.finish("local lg = require 'lunagrad' local kept = {lg.ones(2)}", options);
   CHECK(!recorder.session.leaks());
+}
+
+namespace {
+
+// The report of a walk that a viewer asks for at the end of a run without --leaks.
+std::shared_ptr<const LeakReport> found_after(Recorder& recorder, const std::string& script) {
+  CHECK(recorder.finish(script) == Outcome::ok);
+  CHECK_FALSE(recorder.session.leaks());
+  std::promise<void> walked;
+  recorder.session.find_leaks([&] { walked.set_value(); });
+  walked.get_future().get();
+  return recorder.session.leaks();
+}
+
+constexpr const char* kKeeps = R"(
+local lg = require 'lunagrad'
+local w = lg.ones(64, {requires_grad = true})
+losses, buffer, small = {}, {}, lg.ones(8)
+for step in lg.run.steps(20) do
+  local loss = (w * step):sum()
+  loss:backward()
+  losses[#losses + 1] = loss
+  if step <= 2 then buffer[step] = lg.zeros(1024, 512) end
+end
+)";
+
+}  // namespace
+
+TEST_CASE("one walk at the end of a run without the watch finds the leak and lists what is merely held") {
+  Recorder recorder;
+  const auto report = found_after(recorder, kKeeps);
+  REQUIRE(report);
+  CHECK(report->looks == 1);
+  CHECK(report->step == 20);
+  CHECK(report->seconds > 0);
+  REQUIRE(report->leaks.size() == 1);
+  const Leak& leak = report->leaks[0];
+  CHECK(leak.owner == "global losses[*]");
+  CHECK(leak.count == 20);
+  CHECK(leak.since == 1);
+  CHECK(leak.advice.find("no backward pass") == std::string::npos);
+  REQUIRE(report->held.size() == 1);
+  CHECK(report->held[0].owner == "global buffer[*]");
+  CHECK(report->held[0].count == 2);
+  CHECK(report->held[0].bytes == 2 * 1024 * 512 * 4);
+  CHECK(report->held[0].since == 1);
+  CHECK(report->held[0].advice.empty());
+}
+
+TEST_CASE(
+    "a viewer's watch begins in the middle of a run, knows what is older, and says since when it grows") {
+  Recorder recorder;
+  recorder.session.watch_leaks(true);
+  CHECK(recorder.finish(kKeeps) == Outcome::ok);
+  const auto report = recorder.session.leaks();
+  REQUIRE(report);
+  CHECK(report->looks > 5);
+  REQUIRE(report->leaks.size() == 1);
+  CHECK(report->leaks[0].growing_since > 0);
+  CHECK(report->leaks[0].growing_since < 5);
+  REQUIRE(report->held.size() == 1);
+  CHECK(report->held[0].growing_since <= 2);
+  // It stays on for the next run, and ends with the wish.
+  recorder.session.watch_leaks(false);
+  CHECK(recorder.finish(kKeeps) == Outcome::ok);
+  CHECK_FALSE(recorder.session.leaks());
+}
+
+TEST_CASE("without a run a walk finds nothing") {
+  Recorder recorder;
+  std::promise<void> walked;
+  recorder.session.find_leaks([&] { walked.set_value(); });
+  walked.get_future().get();
+  CHECK_FALSE(recorder.session.leaks());
 }

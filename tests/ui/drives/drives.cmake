@@ -80,6 +80,12 @@ drive(xdotool xdotool.lua ${LASTING} --size 1280x800)
 drive(pause pause.lua ${LASTING} --size 1280x800)
 drive(pause-gpt pause_gpt.lua ${PROJECT_SOURCE_DIR}/tests/ui/drives/transformer.lua --set layers=4 --set width=96
       --set length=96 --set steps=100000 --size 1280x800)
+# A step compared with another way to compute it.
+drive(compare-step compare_step.lua ${PROJECT_SOURCE_DIR}/tests/ui/drives/wrong_op_script.lua --size 1280x800)
+drive(compare-cancel compare_cancel.lua ${PROJECT_SOURCE_DIR}/tests/ui/drives/transformer.lua --set layers=12 --set width=256
+      --set length=192 --set steps=100000 --size 1280x800)
+drive(compare-tapes compare_tapes.lua --size 1280x800)
+drive(owners owners.lua ${PROJECT_SOURCE_DIR}/tests/ui/drives/owners_script.lua --size 1280x800)
 drive(end end.lua ${PROJECT_SOURCE_DIR}/examples/04_digits_mlp.lua --set epochs=4 --size 1280x800)
 drive(outer outer.lua ${PROJECT_SOURCE_DIR}/tests/ui/drives/outer_script.lua --size 1280x800)
 drive(error error.lua ${PROJECT_SOURCE_DIR}/tests/ui/drives/error_script.lua --size 1280x800)

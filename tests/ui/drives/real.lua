@@ -51,4 +51,13 @@ function real.look(node)
   return tape
 end
 
+-- Waits until no item of that name is shown.
+function real.gone(name)
+  local from = os.time()
+  while #ui.texts(name) > 0 do
+    assert(os.time() - from < 30, name .. " stays: " .. ui.texts(name)[1])
+    ui.frames(1)
+  end
+end
+
 return real

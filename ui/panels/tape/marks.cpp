@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "ui/tape/groups.h"
+#include "ui/window/theme.h"
 
 namespace lunagrad {
 
@@ -35,7 +36,7 @@ const std::vector<int>& TapeMarks::failed_nodes(const Workbench& bench) {
 }
 
 void TapeMarks::update(const Workbench& bench, const TapePicture& picture, const TapeSearch& search,
-                       const TapePlayer& player) {
+                       const TapePlayer& player, std::shared_ptr<const NodeMarks> compared) {
   const TapeModel& model = bench.tape();
   const bool groups = bench.settings().tape_groups;
   const int selected = model.selected();
@@ -47,9 +48,11 @@ void TapeMarks::update(const Workbench& bench, const TapePicture& picture, const
               player.position(),
               player.backward(),
               groups,
+              theme().dark,
               selected,
               model.lit(),
-              failed_nodes(bench)};
+              failed_nodes(bench),
+              std::move(compared)};
   if (looks == looks_) return;
   looks_ = std::move(looks);
   if (ranked_ != model.structure()) {
@@ -62,9 +65,19 @@ void TapeMarks::update(const Workbench& bench, const TapePicture& picture, const
   marks_.assign(count, {});
   hits_.assign(count, 0);
   values_.clear();
-  if (metric >= 0) values_ = box_values(tape_metrics()[size_t(metric)], *model.tape(), picture);
+  if (metric >= 0 && !looks_.compared)
+    values_ = box_values(tape_metrics()[size_t(metric)], *model.tape(), picture);
   const HeatScale heat(values_);
   for (size_t b = 0; b < values_.size(); ++b) marks_[b].heat = heat.of(values_[b]);
+  box_marks_.clear();
+  if (looks_.compared) box_marks_ = box_marks(*looks_.compared, picture);
+  for (size_t b = 0; b < box_marks_.size(); ++b) {
+    if (box_marks_[b].kind < 0) continue;
+    const MarkKind& kind = looks_.compared->kinds[size_t(box_marks_[b].kind)];
+    marks_[b].color = kind.color();
+    marks_[b].sign = kind.sign;
+    marks_[b].strong = kind.strong;
+  }
   if (search.active())
     for (const int hit : search.hits())
       if (size_t(hit) < picture.box_of.size()) ++hits_[picture.box_of[size_t(hit)]];
@@ -82,18 +95,27 @@ void TapeMarks::update(const Workbench& bench, const TapePicture& picture, const
   for (const int node : looks_.failed)
     if (size_t(node) < picture.box_of.size()) marks_[picture.box_of[size_t(node)]].failed = true;
   bands_.clear();
-  if (groups) bands_ = group_bands(model.tape()->plan, picture, selected);
+  if (groups && !looks_.compared) bands_ = group_bands(model.tape()->plan, picture, selected);
   standing_out_.clear();
   for (uint32_t b = 0; b < count; ++b)
-    if (hits_[b] > 0 || marks_[b].lit || marks_[b].failed) standing_out_.push_back(b);
+    if (hits_[b] > 0 || marks_[b].lit || marks_[b].failed || marks_[b].strong) standing_out_.push_back(b);
 }
 
 std::string TapeMarks::note(const TapePicture& picture, const TapeSearch& search, int box) const {
   const size_t b = size_t(box);
   if (search.active() && hits_[b] > 0 && picture.boxes[b].is_group)
     return std::to_string(hits_[b]) + (hits_[b] == 1 ? " hit" : " hits");
+  if (compared()) return compared_note(picture, b);
   if (metric < 0) return {};
   return std::isnan(values_[b]) ? "not known" : tape_metrics()[size_t(metric)].text(values_[b]);
+}
+
+// Of a closed module how many of its nodes are of the kind that outweighs the others.
+std::string TapeMarks::compared_note(const TapePicture& picture, size_t b) const {
+  const BoxMark& mark = box_marks_[b];
+  const TapeTree::Item item = picture.boxes[b];
+  if (!item.is_group) return compared()->notes[item.index];
+  return mark.kind < 0 ? "" : std::to_string(mark.count) + " " + compared()->kinds[size_t(mark.kind)].name;
 }
 
 std::string TapeMarks::described(const TapePicture& picture, const TapeSearch& search, int box) const {
@@ -103,6 +125,8 @@ std::string TapeMarks::described(const TapePicture& picture, const TapeSearch& s
   std::string text = (shown.name.empty() ? shown.title : shown.name) + " " + shown.line;
   if (!shown.name.empty()) text += " shown as " + shown.title;
   if (!instead.empty()) text += " (" + instead + ")";
+  if (const int kind = compared() ? box_marks_[size_t(box)].kind : -1; kind >= 0)
+    text += std::string(" ") + compared()->kinds[size_t(kind)].name;
   if (mark.failed) text += " failed";
   if (mark.lit) text += " lit";
   return text;

@@ -1,12 +1,14 @@
 #pragma once
-// Colours and marks of the tape's boxes: heat of a quantity, search hits, progress of the player, outlines
-// and failed nodes. Recomputed only when one of these has changed. Drawing thread only.
+// Colours and marks of the tape's boxes: heat of a quantity, what a comparison says, search hits, progress of
+// the player, outlines and failed nodes. Recomputed only when one of these has changed. Drawing thread only.
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "ui/graph/canvas.h"
 #include "ui/tape/metric.h"
+#include "ui/tape/node_marks.h"
 #include "ui/tape/player.h"
 #include "ui/tape/search.h"
 #include "ui/workbench/workbench.h"
@@ -17,7 +19,10 @@ class TapeMarks {
  public:
   int metric = -1;  // index into tape_metrics(), -1: the op's family
 
-  void update(const Workbench&, const TapePicture&, const TapeSearch&, const TapePlayer&);
+  // `compared`: what a comparison says about the nodes of the tape, in place of the quantity; or null.
+  void update(const Workbench&, const TapePicture&, const TapeSearch&, const TapePlayer&,
+              std::shared_ptr<const NodeMarks> compared);
+  const NodeMarks* compared() const { return looks_.compared.get(); }
   const std::vector<GraphCanvas::Mark>& boxes() const { return marks_; }
   const std::vector<uint32_t>& standing_out() const { return standing_out_; }  // outlined, failed or found
   // Of the groups of the tape's plan; none while the settings hide them.
@@ -30,7 +35,7 @@ class TapeMarks {
   std::string described(const TapePicture&, const TapeSearch&, int box) const;
   // The failed box is that of the last op before the error, whose own call made no node.
   bool failed_after() const { return failed_after_; }
-  bool any_notes(const TapeSearch& search) const { return metric >= 0 || search.active(); }
+  bool any_notes(const TapeSearch& search) const { return compared() || metric >= 0 || search.active(); }
 
  private:
   // What the marks were computed from.
@@ -38,12 +43,14 @@ class TapeMarks {
     uint64_t picture = 0, search = 0, structure = 0;
     TapePtr tape;
     int metric = -1, position = -1;
-    bool backward = false, groups = false;
+    bool backward = false, groups = false, dark = false;
     int selected = -1;  // whose group is lit
     std::vector<int> lit, failed;
+    std::shared_ptr<const NodeMarks> compared;
     bool operator==(const Looks&) const = default;
   };
   const std::vector<int>& failed_nodes(const Workbench&);
+  std::string compared_note(const TapePicture&, size_t box) const;
 
   Looks looks_;
   std::vector<int> rank_;  // for each node: its position in the order of execution, -1: a leaf
@@ -55,6 +62,7 @@ class TapeMarks {
   std::vector<uint32_t> standing_out_;
   std::vector<int> hits_;
   std::vector<double> values_;
+  std::vector<BoxMark> box_marks_;
   std::vector<GraphCanvas::Band> bands_;
 };
 

@@ -1,0 +1,91 @@
+#include "ui/compare/diff_marks.h"
+
+#include <algorithm>
+#include <array>
+#include <unordered_map>
+
+#include "runtime/error.h"
+#include "runtime/figures.h"
+#include "ui/window/theme.h"
+
+namespace lunagrad {
+namespace {
+
+enum Kind { kUnknown, kEqual, kFollows, kMoved, kChanged, kAdded };
+
+constexpr std::array<MarkKind, 6> kKinds = {
+    {{"same, values not known", "-", [] { return theme().faint; }, false},
+     {"equal", "=", [] { return theme().good; }, false},
+     {"moved, follows", "~", [] { return theme().accent; }, false},
+     {"moved on its own", "M", [] { return theme().bad; }, true},
+     {"changed", "C", [] { return theme().warning; }, true},
+     {"added", "+", [] { return theme().series[3]; }, true}}};
+
+bool is_move(const TapeFinding& finding) {
+  return finding.kind == TapeFinding::Kind::value || finding.kind == TapeFinding::Kind::gradient;
+}
+
+Kind kind_of(const TapePair& pair) {
+  if (pair.a < 0) return kAdded;
+  for (const TapeChange& change : pair.changes)
+    if (change.counts) return kChanged;
+  for (const TapeMove* const move : {&pair.value, &pair.gradient})
+    if (move->moved && !move->follows) return kMoved;
+  if (pair.value.moved || pair.gradient.moved) return kFollows;
+  return pair.value.known || pair.gradient.known ? kEqual : kUnknown;
+}
+
+std::string note_of(const TapePair& pair) {
+  for (const TapeChange& change : pair.changes)
+    if (change.counts) return change.what + " changed";
+  const double most =
+      std::max(pair.value.moved ? pair.value.score : 0.0, pair.gradient.moved ? pair.gradient.score : 0.0);
+  return most > 0 ? "moved " + number_figure(most, 2) : "";
+}
+
+}  // namespace
+
+NodeMarks diff_marks(const TapeSnapshot& tape, const TapeDiff& diff) {
+  std::unordered_map<int64_t, size_t> pair_of;
+  for (size_t p = 0; p < diff.pairs.size(); ++p)
+    if (const int b = diff.pairs[p].b; b >= 0 && diff.b.nodes[size_t(b)].id >= 0)
+      pair_of[diff.b.nodes[size_t(b)].id] = p;
+  NodeMarks marks;
+  marks.kinds = kKinds;
+  marks.number = next_marks_number();
+  for (const NodeInfo& node : tape.nodes) {
+    const auto found = pair_of.find(int64_t(node.id));
+    marks.of.push_back(found == pair_of.end() ? -1 : int(kind_of(diff.pairs[found->second])));
+    marks.notes.push_back(found == pair_of.end() ? "" : note_of(diff.pairs[found->second]));
+  }
+  return marks;
+}
+
+const char* finding_kind(const TapeFinding& finding) {
+  static constexpr std::array kNames{"removed", "added", "changed", "value moved", "gradient moved"};
+  return kNames[size_t(finding.kind)];
+}
+
+std::string diff_counts(const TapeDiff& diff) {
+  using Of = TapeFinding::Kind;
+  if (diff.equal()) return "equal";
+  size_t alone = 0;
+  for (const TapeFinding& finding : diff.findings) alone += is_move(finding) && !finding.follows;
+  const size_t moved = diff.count(Of::value) + diff.count(Of::gradient);
+  return text(diff.count(Of::removed), " nodes removed, ", diff.count(Of::added), " added, ",
+              diff.count(Of::changed), " changed; ", moved, " values and gradients moved, ", alone,
+              " on their own");
+}
+
+SourcePlace place_of(const TapeDiff& diff, const TapeFinding& finding) {
+  const TapePair& pair = diff.pairs[finding.pairs[0]];
+  const TapeNode& node = pair.b >= 0 ? diff.b.nodes[size_t(pair.b)] : diff.a.nodes[size_t(pair.a)];
+  return {node.file, node.line};
+}
+
+int64_t node_of(const TapeDiff& diff, const TapeFinding& finding) {
+  const int b = diff.pairs[finding.pairs[0]].b;
+  return b < 0 ? -1 : diff.b.nodes[size_t(b)].id;
+}
+
+}  // namespace lunagrad

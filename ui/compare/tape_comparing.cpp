@@ -1,0 +1,152 @@
+#include "ui/compare/tape_comparing.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "runtime/error.h"
+#include "runtime/io/atomic_file.h"
+#include "script/report/tape_diff_page.h"
+#include "script/tape_diff/read.h"
+#include "script/view/tape_json.h"
+
+namespace lunagrad {
+namespace {
+
+TapeGraph graph_of(const TapeSnapshot& tape, const std::string& title) {
+  return read_tape_text(tape_json(tape), title);
+}
+
+// A run has the shown step, or its latest one; a file has one tape.
+TapeGraph graph_of(const std::string& source, int64_t step) {
+  if (!std::filesystem::is_directory(source)) return read_tape_file(source);
+  const RunTapes run(source);
+  const std::vector<int64_t> kept = run.steps();
+  return run.tape(std::find(kept.begin(), kept.end(), step) == kept.end() ? kept.back() : step);
+}
+
+}  // namespace
+
+TapeComparing::TapeComparing(const Session& session, const ShownStep& shown, const Journal& journal,
+                             const TapeModel& tape, Shell& shell, std::function<void()> begins)
+    : session_(session),
+      shown_(shown),
+      journal_(journal),
+      tape_(tape),
+      shell_(shell),
+      begins_(std::move(begins)) {
+  add_actions();
+}
+
+void TapeComparing::add_actions() {
+  Actions& actions = shell_.actions();
+  const auto why_not = [this](const ActionArguments&) { return lacks(); };
+  actions.add({"compare_tape", "{step =, before_reload =, run =, file =}",
+               [this](const ActionArguments& given) {
+                 if (const std::string why = lacks(); !why.empty()) given.refuse(why);
+                 Other other = other_of(given);
+                 begins_();
+                 compare(std::move(other));
+               },
+               why_not});
+  actions.add(
+      {"save_tape_comparison", "path",
+       [this](const ActionArguments& given) {
+         if (!diff_) given.refuse("no tapes are compared");
+         write(given.text(0, "path"));
+       },
+       [this](const ActionArguments&) -> std::string { return diff_ ? "" : "no tapes are compared"; }});
+  actions.add({"close_tape_comparison", "", [this](const ActionArguments&) { forget(); }});
+}
+
+std::string TapeComparing::lacks() const {
+  if (!tape_.tape()) return "there is no tape";
+  if (session_.state() != SessionState::running && shown_.live() && shown_.tape(false) != tape_.share())
+    return "the tape of the latest step is not shown yet";
+  return "";
+}
+
+TapeComparing::Other TapeComparing::other_of(const ActionArguments& given) const {
+  const ActionFields& fields = given.fields(0, "tape", {"step", "before_reload", "run", "file"});
+  if (fields.size() != 1) given.refuse("name one of step, before_reload, run and file");
+  if (const auto step = number_field(fields, "step")) {
+    const TapePtr tape = session_.tape(int64_t(*step));
+    if (!tape)
+      given.refuse(text("step ", int64_t(*step), " is not kept; the Time panel lists the kept steps"));
+    return {tape, text("step ", tape->step), ""};
+  }
+  if (flag_field(fields, "before_reload")) {
+    if (!before_reload_) given.refuse("the script was not reloaded in this run");
+    return {before_reload_, text("step ", before_reload_->step, ", before the reload"), ""};
+  }
+  const auto run = text_field(fields, "run"), file = text_field(fields, "file");
+  const std::string& source = run ? *run : *file;
+  return {nullptr, source, source};
+}
+
+void TapeComparing::compare(Other other) {
+  problem_.clear();
+  told_.clear();
+  working_ = true;
+  const auto found = std::make_shared<TapeDiff>();
+  shell_.errands().add(
+      [found, other = std::move(other), shown = tape_.share()] {
+        TapeGraph a = other.tape ? graph_of(*other.tape, other.title) : graph_of(other.source, shown->step);
+        *found = compare_tapes(std::move(a), graph_of(*shown, text("step ", shown->step, ", shown")), {});
+      },
+      [this, found, number = ++requests_](const std::string& problem) {
+        if (number != requests_) return;
+        working_ = false;
+        problem_ = problem;
+        if (!problem.empty()) return;
+        diff_ = found;
+        marked_ = nullptr;
+      });
+}
+
+void TapeComparing::write(const std::string& path) {
+  told_ = "writing " + path;
+  shell_.errands().add(
+      [path, diff = diff_] {
+        if (std::filesystem::exists(path)) fail_as(ErrorKind::file, path, ": exists; choose another name");
+        write_file(path, tape_diff_page(*diff));
+      },
+      [this, path](const std::string& problem) {
+        told_ = problem.empty() ? "wrote " + std::filesystem::absolute(path).lexically_normal().string()
+                                : problem;
+        shell_.write(problem.empty() ? ConsoleLine::Kind::note : ConsoleLine::Kind::error, told_ + "\n");
+      });
+}
+
+void TapeComparing::forget() {
+  ++requests_;
+  working_ = false;
+  diff_ = nullptr;
+  marks_ = nullptr;
+  marked_ = nullptr;
+  problem_.clear();
+  told_.clear();
+}
+
+void TapeComparing::begin_run() {
+  forget();
+  latest_ = before_reload_ = nullptr;
+}
+
+void TapeComparing::update() {
+  const auto& marks = journal_.curves().marks;
+  const size_t reloads = size_t(std::count_if(
+      marks.begin(), marks.end(), [](const RunMark& mark) { return mark.kind == RunMark::Kind::reload; }));
+  if (reloads > reloads_ && latest_) before_reload_ = latest_;  // which is of a frame before
+  reloads_ = reloads;
+  latest_ = tape_.former() ? nullptr : tape_.share();
+  if (!diff_ || marked_ == tape_.share()) return;
+  marked_ = tape_.share();
+  marks_ = nullptr;
+  if (!marked_ || marked_->step != diff_->b.step) return;
+  NodeMarks made = diff_marks(*marked_, *diff_);
+  if (std::any_of(made.of.begin(), made.of.end(), [](int kind) { return kind >= 0; }))
+    marks_ = std::make_shared<const NodeMarks>(std::move(made));
+}
+
+}  // namespace lunagrad

@@ -1,0 +1,18 @@
+#pragma once
+// The profiler's list of what outlives its step: who holds it, how much, since when, whether it grows, and
+// what to write instead. A click leads to the line of the owner. Drawing thread only.
+#include "ui/workbench/workbench.h"
+
+namespace lunagrad {
+
+class OwnersView {
+ public:
+  void draw(Workbench&);
+
+ private:
+  void draw_tools(Workbench&);
+  static void draw_table(Workbench&, const LeakReport&);
+  static void draw_row(Workbench&, const Leak&, bool leaks);
+};
+
+}  // namespace lunagrad

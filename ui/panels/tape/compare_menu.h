@@ -1,0 +1,28 @@
+#pragma once
+// The tape's comparisons: the button with what the shown step can be compared with, the line above the sheet
+// that says how far a comparison is and what it found, and the window of a difference of tapes. Drawing
+// thread only.
+#include "ui/panels/tape/diff_window.h"
+#include "ui/workbench/workbench.h"
+
+namespace lunagrad {
+
+class CompareMenu {
+ public:
+  // `panel`: the title of the tape's panel. Called once.
+  void add_commands(Workbench&, const char* panel);
+  void draw_button(Workbench&);
+  void draw_line(Workbench&);  // takes no room while there is nothing to say
+  void draw_window(Workbench& bench) { window_.draw(bench); }
+  // Of the comparison that colours the tape; null: none does.
+  static std::shared_ptr<const NodeMarks> marks(Workbench&);
+
+ private:
+  void draw_sides(Workbench&);
+  void draw_tapes(Workbench&);
+  bool opening_ = false;
+  char file_[512] = "";
+  DiffWindow window_;
+};
+
+}  // namespace lunagrad
