@@ -18,7 +18,7 @@
 
 #include "runtime/cpu/parallel.h"
 #include "runtime/error.h"
-#include "script/cli/base/temporary_folder.h"
+#include "runtime/io/temporary_folder.h"
 #include "script/session.h"
 #include "script/time/memory_keyframes.h"
 #include "script/time/replay.h"

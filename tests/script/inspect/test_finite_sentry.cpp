@@ -277,7 +277,9 @@ TEST_CASE("run again from the step that a finding names, a run pauses at the op 
     const BreakHit hit = recorder.session.break_hits().back();
     CHECK(hit.op == planted.again);
     CHECK(hit.place.line == line_of(code, "HERE"));
-    CHECK(hit.step == found.step);
+    // Not each step is examined: the op may have run in an earlier one than where it was noticed.
+    CHECK(hit.step >= found.since);
+    CHECK(hit.step <= found.step);
     recorder.session.stop();
     recorder.session.wait();
   }
