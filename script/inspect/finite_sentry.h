@@ -37,7 +37,7 @@ class FiniteSentry final : public Capture {
   bool looks_at_gradients() const { return looks() && looking_; }  // now
   bool found() const { return found_; }
   double spent() const { return ticks_to_ns(spent_); }  // nanoseconds of reading since the run began
-  void begin_run(int64_t done);                         // or a run goes on behind step `done`
+  void begin_run(int64_t done);                         // or a run goes on after step `done`
   void begin_step(int64_t step);
   void end_step();
   void end_run();

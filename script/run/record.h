@@ -41,7 +41,7 @@ struct RunRecord {
   std::map<std::string, std::string> set;  // from --set
   bool resumed = false, sandbox = false;
   std::string parent;            // the folder of the run that this one was forked from; "": none
-  int64_t parent_step = 0;       // and the step behind which it went on
+  int64_t parent_step = 0;       // and the step after which it went on
   bool parent_changed = false;   // with another script, or another text of it
   std::vector<int64_t> reloads;  // the steps after which a changed script took over
   std::vector<ParamChange> changes;

@@ -160,7 +160,7 @@ std::string Handover::take_after_failure(lua_State* L, Run& run, Outcome outcome
   const int64_t done = run.done();
   if (kept_ && kept_->step <= done) {
     take_kept_step();
-    events.warn(text("the run goes on behind step ", taken_->step, ", the last good one that was kept"));
+    events.warn(text("the run goes on after step ", taken_->step, ", the last good one that was kept"));
     return {};
   }
   const std::string latest = run.folder() ? latest_checkpoint(run.folder()->path()) : "";
@@ -177,7 +177,7 @@ std::string Handover::take_after_failure(lua_State* L, Run& run, Outcome outcome
     } else {
       take(L, "");
       if (taken_)
-        events.warn(text("the run ended within step ", done + 1, "; it goes on behind step ", done,
+        events.warn(text("the run ended within step ", done + 1, "; it goes on after step ", done,
                          " with the states as they were when it ended"));
     }
   } catch (const Error& error) {

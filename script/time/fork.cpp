@@ -21,7 +21,7 @@ KeyframePtr states_for_fork(Replay& parent, int64_t step) {
   parent.require_same();
   if (!states)
     fail(parent.run().script,
-         ": registers nothing with lg.run.state, so there is nothing to go on with behind step ", step,
+         ": registers nothing with lg.run.state, so there is nothing to go on with after step ", step,
          "; register the model, the optimizer and the loader, and run it again");
   return states;
 }
@@ -35,7 +35,7 @@ RunOptions options_of_fork(const Timeline& parent, const KeyframePtr& states, co
   if (changes.steps) options.steps = changes.steps;
   if (!changes.device.empty()) options.device = changes.device;
   if (options.steps && *options.steps <= changes.step)
-    fail("--steps ", *options.steps, ": the fork goes on behind step ", changes.step,
+    fail("--steps ", *options.steps, ": the fork goes on after step ", changes.step,
          ", and --steps counts from the first step of all");
   if (changes.other_script) {
     options.source.reset();

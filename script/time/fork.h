@@ -1,5 +1,5 @@
 #pragma once
-// A fork: a new run that goes on behind a step of another one, with other parameters or another script. Plain
+// A fork: a new run that goes on after a step of another one, with other parameters or another script. Plain
 // functions without state; begin_fork() writes files. Any thread.
 #include <cstdint>
 #include <map>
@@ -11,7 +11,7 @@
 namespace lunagrad {
 
 struct ForkChanges {
-  int64_t step = 0;                        // of the parent, behind which the new run goes on
+  int64_t step = 0;                        // of the parent, after which the new run goes on
   std::map<std::string, std::string> set;  // other values of parameters
   std::optional<int64_t> steps;            // replaces the number of steps in lg.run.steps
   std::string device;                      // "": the parent's

@@ -173,7 +173,7 @@ void Replay::attempt(int64_t from, const std::function<void(const Start&)>& make
   repeats_itself_ = !check_->first();
   keyframes_hold_all_ = !repeats_itself_;  // else it differs wherever the replay begins
   if (repeats_itself_)
-    tell(text("behind the keyframe of step ", begin.step, ", ", problem,
+    tell(text("after the keyframe of step ", begin.step, ", ", problem,
               ": lg.run.state does not register all that the run needs to go on, so replays begin with step ",
               first_step()));
 }
@@ -252,7 +252,7 @@ KeyframePtr Replay::keyframe_at(int64_t step) {
   return check_->kept();
 }
 
-// Not past a reload behind the step at which it is paused, nor if a keyframe is nearer.
+// Not past a reload after the step at which it is paused, nor if a keyframe is nearer.
 bool Replay::can_go_on_to(int64_t step) const {
   if (at_ < 1 || at_ >= step || at_ < nearest(step - 1).step) return false;
   return std::none_of(timeline_.eras.begin() + 1, timeline_.eras.end(),

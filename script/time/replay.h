@@ -34,7 +34,7 @@ class Replay {
 
   const RunRecord& run() const { return timeline_.record; }
   const Timeline& timeline() const { return timeline_; }
-  // Of the run, so far. A fork's first step is the one behind its parent's.
+  // Of the run, so far. A fork's first step is the one after its parent's.
   int64_t first_step() const { return timeline_.record.parent_step + 1; }
   int64_t steps() const { return timeline_.steps; }
   // Stops paused at the end of `step`, with its tape, values, gradients and statistics in session():
@@ -52,7 +52,7 @@ class Replay {
   // run records, such as the time, files that changed, or threads.
   std::optional<Difference> difference() const;
   void require_same() const;                      // Error when something differed
-  int64_t began_at() const { return began_at_; }  // the step behind which the last session started
+  int64_t began_at() const { return began_at_; }  // the step after which the last session started
   Session& session() { return *session_; }
   void cancel();
 
@@ -87,7 +87,7 @@ class Replay {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<Era> reloads_;             // to come, the next one last
-  int64_t pause_at_ = 0, cross_to_ = 0;  // pauses there; follows reloads behind steps up to there
+  int64_t pause_at_ = 0, cross_to_ = 0;  // pauses there; follows reloads after steps up to there
   int pauses_ = 0, waited_ = 0;
   bool ended_ = false, cancelled_ = false;
   std::string error_;

@@ -34,7 +34,7 @@ struct Timeline {
 // Error when the folder is no run's, or the run cannot be replayed: it had several ranks, or config.json does
 // not say what ran.
 Timeline read_timeline(const std::string& folder);
-// The options of a session that goes on as the run did behind the start of `era`, or behind a keyframe of it
+// The options of a session that goes on as the run did after the start of `era`, or after a keyframe of it
 // when there is one: without output, without a folder.
 RunOptions options_behind(const Timeline&, const Era&, std::shared_ptr<const Keyframe> = nullptr);
 

@@ -65,7 +65,7 @@ struct RunOptions {
   std::optional<std::string> source;  // replaces the content of the script's file
   std::vector<TypedLine> console;     // lines of an earlier run, repeated at the same places
   Modules modules;                    // used in place of these files
-  // The run goes on from there, behind its step (script/time/keyframe.h). `start_changed`: what runs is not
+  // The run goes on from there, after its step (script/time/keyframe.h). `start_changed`: what runs is not
   // the script that the keyframe was taken of, or a changed text of it.
   std::shared_ptr<const Keyframe> start;
   bool start_changed = false;
@@ -75,7 +75,7 @@ struct RunOptions {
   int64_t tape_step = 0;
   std::function<void(const std::string& line)> on_tape;
   std::string parent;          // the folder of the run that this one was forked from
-  int64_t parent_step = 0;     // and the step behind which it goes on
+  int64_t parent_step = 0;     // and the step after which it goes on
   bool tensorboard = false;    // also writes a TensorBoard event file to the run folder
   bool strict_device = false;  // Error when the device lacks an op; otherwise the CPU runs it
   bool no_replay = false;      // no call is put off, whatever the script asks for

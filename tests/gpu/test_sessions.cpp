@@ -162,7 +162,7 @@ print(kept.w:sum():item()))";
   REQUIRE(recorder.finish(with("0 / 0", "error 'broken'"), options) == Outcome::error);
   recorder.session.reload(with("2", ""));
   CHECK(recorder.session.wait() == Outcome::ok);
-  CHECK(recorder.texts(Event::Kind::warning).find("goes on behind step 1,") != std::string::npos);
+  CHECK(recorder.texts(Event::Kind::warning).find("goes on after step 1,") != std::string::npos);
   CHECK(recorder.output() == "24.0\n");
 }
 

@@ -142,7 +142,7 @@ void RunActions::begin_fork(ForkDesk::Made made) {
   const Actions::Quiet quiet(shell_.actions());
   if (made.script != script_) take_script(made.script);
   curves_.show(full_path(made.options.parent), true);  // beside those of the fork
-  shell_.write(ConsoleLine::Kind::note, "continues behind step " + std::to_string(made.options.parent_step) +
+  shell_.write(ConsoleLine::Kind::note, "continues after step " + std::to_string(made.options.parent_step) +
                                             " of " + made.options.parent + "\n");
   made.options.interactive = true;
   made.options.checkpoint_every = options_.checkpoint_every;

@@ -63,7 +63,7 @@ class RunActions {
   // The options that the current run, or the last one, began with.
   const RunOptions& options_of_run() const { return options_of_run_; }
   void rerun_with(const std::map<std::string, std::string>& values);  // restarts with these parameters
-  // Goes on behind a step of the run in this folder, "": the window's own, in a new run that ends the current
+  // Goes on after a step of the run in this folder, "": the window's own, in a new run that ends the current
   // one as soon as the states are there. With other values of parameters; `edited`: with the script as it is
   // now in its file.
   void fork(const std::string& folder, int64_t step, const std::map<std::string, std::string>& values,

@@ -200,7 +200,8 @@ class RunsPanel final : public Panel {
       explain(help);
       return pressed;
     };
-    if (rows_.size() > 1 || parallel_) {  // one run has nothing beside it
+    const bool several = rows_.size() > 1 || parallel_;  // one run has nothing beside it
+    if (several) {
       place(ImGui::CalcTextSize("Parallel").x + 2 * ImGui::GetStyle().FramePadding.x);
       if (tool_button("Parallel", parallel_)) parallel_ = !parallel_;
       bench.description().add_last("runs.parallel", parallel_ ? "on" : "off");
@@ -212,7 +213,8 @@ class RunsPanel final : public Panel {
     const bool one = selected_.size() == 1, any = !selected_.empty();
     const std::set<std::string>& chosen = any ? selected_ : bench.runs().shown();
     const std::set<std::string>& pair = selected_.size() == 2 ? selected_ : bench.runs().shown();
-    if (action("Compare", pair.size() == 2, "runs.compare",
+    if (several &&
+        action("Compare", pair.size() == 2, "runs.compare",
                "Compares settings and scripts of two runs: select them with click and Ctrl+click, or tick "
                "their boxes.")) {
       const auto found = std::make_shared<RunComparison>();
@@ -226,8 +228,8 @@ class RunsPanel final : public Panel {
     const RunSummary* const run = one ? find(bench, *selected_.begin()) : nullptr;
     if (action("Note", run, "runs.note", "Writes a note for the selected run.")) dialogs_.ask_note(*run);
     if (action(
-            "Go on...", run && run->problem.empty(), "runs.fork",
-            "Starts a new run behind a step of the selected one, with other parameters or another script. "
+            "Fork...", run && run->problem.empty(), "runs.fork",
+            "Starts a new run after a step of the selected one, with other parameters or another script. "
             "With keyframes in its folder (lunagrad run --keyframes) it starts soon; without them the run is "
             "repeated up to that step."))
       fork_.open(bench, run->folder, run->steps);

@@ -34,8 +34,7 @@ class TimePanel final : public Panel {
                                    "A value of each step of the run, past and coming.",
                                    [&bench] { propose_probe(bench, {}); },
                                    {}});
-    bench.commands().add_composed({"Go on from here...", "",
-                                   "Starts a new run behind the step that is shown.",
+    bench.commands().add_composed({"Go on from here...", "", "Starts a new run after the step that is shown.",
                                    [this, &bench] {
                                      bench.shell().show_panel(title());
                                      fork(bench);
@@ -71,7 +70,7 @@ class TimePanel final : public Panel {
     if (ImGui::Button("Go on from here...")) fork(bench);
     ImGui::EndDisabled();
     bench.description().add_last("time.fork", "");
-    explain("Starts a new run behind this step, with other parameters or the edited script.");
+    explain("Starts a new run after this step, with other parameters or the edited script.");
   }
 
   void draw(Workbench& bench) override {

@@ -17,7 +17,7 @@ struct RunSummary {
   std::map<std::string, std::string> config;  // what was set: parameters, arguments, seed, device
   std::string group;                          // equal for runs whose config differs only in the seed
   std::string parent;                         // the folder of the run that it was forked from, or ""
-  int64_t parent_step = 0;                    // behind which it went on
+  int64_t parent_step = 0;                    // after which it went on
   std::string sweep;                          // the folder of the sweep whose trial it is, or ""
   std::set<std::string> logarithmic;          // parameters whose logarithm the sweep draws
   std::string ranked;                         // the metric by which the sweep ranks its trials, or ""

@@ -15,7 +15,7 @@ struct ReplayDesk::Job {
   std::shared_ptr<KeyframeSource> keyframes;
   std::function<void()> wake;
 
-  int64_t from = 0;  // behind which it should begin
+  int64_t from = 0;  // after which it should begin
   std::mutex mutex;
   // Under `mutex`.
   bool cancelled = false;

@@ -1,4 +1,4 @@
-// `lunagrad fork RUN --step S`: a new run that goes on behind a step of another, with other parameters or
+// `lunagrad fork RUN --step S`: a new run that goes on after a step of another, with other parameters or
 // another text of its script.
 #include "script/time/fork.h"
 
@@ -51,10 +51,9 @@ int fork(const Fork& asked) {
 Action add_fork(Program& program) {
   const auto asked = std::make_shared<Fork>();
   RunRequest& request = asked->flags.request;
-  CLI::App& command =
-      add_command(program, "fork", "go on behind a step of a run, in a new run, with changes");
+  CLI::App& command = add_command(program, "fork", "go on after a step of a run, in a new run, with changes");
   add_argument(command, "RUN", asked->folder, "a run's folder");
-  add_option(command, "--step", asked->step, "the step behind which the new run goes on");
+  add_option(command, "--step", asked->step, "the step after which the new run goes on");
   add_list(command, "--set", asked->flags.set, "NAME=VALUE: another value of a parameter; may be repeated");
   add_option(command, "--script", asked->script, "another script, or a changed text of the run's", "FILE");
   add_option(command, "--steps", request.options.steps, "replaces the number of steps in lg.run.steps");
@@ -67,7 +66,7 @@ Action add_fork(Program& program) {
   request.options.command_line = program.command_line;
   return [=] {
     std::string wrong = asked->flags.take_settings();
-    if (wrong.empty() && !asked->step) wrong = "--step S says behind which step the new run goes on";
+    if (wrong.empty() && !asked->step) wrong = "--step S says after which step the new run goes on";
     if (wrong.empty()) return carry_out("fork", [&] { return fork(*asked); });
     std::cerr << "lunagrad fork: " << wrong << "\n";
     return int(Outcome::usage);

@@ -58,7 +58,7 @@ RunRecord read_repeatable(const std::string& folder, const std::string& shown) {
     fail_as(ErrorKind::file, shown,
             ": was resumed from a checkpoint; only a run from its first step can be run again");
   if (!was.reloads.empty())
-    fail_as(ErrorKind::file, shown, ": a changed script went on behind step ", was.reloads.front(),
+    fail_as(ErrorKind::file, shown, ": a changed script went on after step ", was.reloads.front(),
             "; only a run of one script can be run again");
   if (was.script.empty()) fail_as(ErrorKind::file, shown, ": config.json does not say what was run");
   return was;

@@ -51,7 +51,7 @@ TEST_CASE("compare-devices lists the nodes of a step in their order and ends wit
   CHECK(back < last);
   CHECK(last != run.out.npos);
   CHECK(run.out.find("Sequential.1 at train.lua:9") != run.out.npos);
-  // The script stops behind the step, prints on stderr and leaves no folder.
+  // The script stops after the step, prints on stderr and leaves no folder.
   CHECK(count(run.err, "trained\n") == 2);
   CHECK(run.err.find("warning") == run.err.npos);
   CHECK(folder.run({"runs", "ls"}).out.find("train") == std::string::npos);

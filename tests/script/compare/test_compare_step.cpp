@@ -59,7 +59,7 @@ void check_compared(const StepComparison& found) {
 
 }  // namespace
 
-TEST_CASE("a run stops behind a step, whose nodes are compared") {
+TEST_CASE("a run stops after a step, whose nodes are compared") {
   Recorder recorder;
   recorder.session.stop_behind(4);
   recorder.run(kScript);

@@ -205,7 +205,7 @@ TEST_CASE("a run that failed inside a step continues after its last step; one th
   recorder.session.reload(after);
   CHECK(recorder.session.wait() == Outcome::ok);
   CHECK(recorder.texts(Kind::warning) ==
-        "the run ended within step 4; it goes on behind step 3 with the states as they were when it ended\n");
+        "the run ended within step 4; it goes on after step 3 with the states as they were when it ended\n");
   CHECK(recorder.output() == "mended\n6\n");
   recorder.session.reload(after);
   CHECK(recorder.session.wait() == Outcome::ok);
@@ -232,7 +232,7 @@ TEST_CASE(
     const size_t before = recorder.output().size();
     recorder.session.reload(kTraining);
     CHECK(recorder.session.wait() == Outcome::ok);
-    CHECK(recorder.texts(Kind::warning).find("the run goes on behind step ") != std::string::npos);
+    CHECK(recorder.texts(Kind::warning).find("the run goes on after step ") != std::string::npos);
     CHECK(recorder.output().substr(before) == whole.output());
   }
 }
@@ -360,7 +360,7 @@ TEST_CASE("a reloaded run keeps its folder and records the reload; repro refuses
   CHECK(notes == 1);
   const Finished repro = folder.run({"repro", "run"});
   CHECK(repro.code == 6);
-  CHECK(repro.err.find("a changed script went on behind step 13") != std::string::npos);
+  CHECK(repro.err.find("a changed script went on after step 13") != std::string::npos);
 }
 
 TEST_CASE("run --watch reloads a changed script or module, and Ctrl-C ends it") {

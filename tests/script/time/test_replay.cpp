@@ -253,7 +253,7 @@ TEST_CASE("states that are not registered are found when the wanted step itself 
   const MadeRun made = make_run(script, folder.path() + "/run", options);
   REQUIRE(made.outcome == Outcome::ok);
   Scrubber scrubber(made.folder, memory);
-  CHECK(scrubber.fingerprint(31) == made.fingerprints.at(31));  // right behind a keyframe
+  CHECK(scrubber.fingerprint(31) == made.fingerprints.at(31));  // right after a keyframe
   CHECK(scrubber.warnings.size() == 1);
   CHECK(scrubber.fingerprint(36) == made.fingerprints.at(36));
   CHECK(!scrubber.replay.difference());
@@ -276,11 +276,11 @@ TEST_CASE("a difference that comes when a replay goes on is met by another start
   CHECK(scrubber.fingerprint(16) == made.fingerprints.at(16));
   CHECK(scrubber.fingerprint(12) == made.fingerprints.at(12));
   CHECK(scrubber.fingerprint(13) == made.fingerprints.at(13));
-  // An error of the script is such a difference, too: `late` is nil behind the keyframe of step 10.
+  // An error of the script is such a difference, too: `late` is nil after the keyframe of step 10.
   Scrubber behind(made.folder, memory);
   CHECK(behind.fingerprint(14) == made.fingerprints.at(14));
   REQUIRE(behind.warnings.size() == 1);
-  CHECK(behind.warnings[0].find("behind the keyframe of step 10, ") == 0);
+  CHECK(behind.warnings[0].find("after the keyframe of step 10, ") == 0);
   CHECK(behind.warnings[0].find("before step 13") != std::string::npos);
 }
 

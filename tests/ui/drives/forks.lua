@@ -36,7 +36,7 @@ ui.picture(arg[1] .. "/form.png")
 real.click("fork.start")
 ui.reach {state = "ended", ended = 2}
 ui.wait("time.strip", "steps 201 to 400")
-ui.wait("time.mark", "went on behind step 200 of")
+ui.wait("time.mark", "went on after step 200 of")
 ui.wait("curves.curve", "this run")
 ui.picture(arg[1] .. "/overlay.png")
 

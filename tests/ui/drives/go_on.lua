@@ -69,7 +69,7 @@ for _, planted in ipairs {" + (step == 40 and missing.part or 0)", " * (step < 4
       ui.wait("not_finite.go_on")
       real.click("not_finite.go_on")
     end
-    ui.wait("console.line", "goes on behind step 3")
+    ui.wait("console.line", "goes on after step 3")
   end)
   assert(got == want, ("after %q the run ends with %s instead of %s"):format(planted, got, want))
   ui.absent("failure")

@@ -26,9 +26,8 @@ void draw_branch(const RunTreeRow& row, ImVec2 at, float height) {
 }  // namespace
 
 std::string fork_text(const RunSummary& run) {
-  return run.parent.empty()
-             ? ""
-             : "\nwent on behind step " + std::to_string(run.parent_step) + " of " + run.parent;
+  return run.parent.empty() ? ""
+                            : "\nwent on after step " + std::to_string(run.parent_step) + " of " + run.parent;
 }
 
 bool draw_name_cell(Workbench& bench, const RunSummary& run, const RunTreeRow& row, bool selected) {

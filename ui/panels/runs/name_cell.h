@@ -9,7 +9,7 @@ namespace lunagrad {
 
 // Draws it over the whole row, which it selects. True: it was clicked.
 bool draw_name_cell(Workbench&, const RunSummary&, const RunTreeRow&, bool selected);
-// "\nwent on behind step 40 of FOLDER"; "" for a run that is no fork.
+// "\nwent on after step 40 of FOLDER"; "" for a run that is no fork.
 std::string fork_text(const RunSummary&);
 
 }  // namespace lunagrad

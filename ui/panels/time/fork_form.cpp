@@ -61,7 +61,7 @@ void ForkForm::draw(Workbench& bench) {
 
 void ForkForm::draw_step(Workbench& bench, const RunRecord& run) {
   ImGui::AlignTextToFramePadding();
-  ImGui::TextUnformatted("behind step");
+  ImGui::TextUnformatted("after step");
   ImGui::SameLine();
   ImGui::SetNextItemWidth(em(9));
   ImGui::InputInt("##step", &step_);

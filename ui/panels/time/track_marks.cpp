@@ -15,7 +15,7 @@ constexpr std::array<SignText, 10> kSigns = {{
     {"kept step", "Its tape is kept: the step is shown at once."},
     {"with values", "Tape and values are kept."},
     {"keyframe",
-     "The states of the run behind this step. A replay begins with the nearest one before its step."},
+     "The states of the run after this step. A replay begins with the nearest one before its step."},
     {"probe", "Steps for which a probe has values."},
     {"edit", "A parameter or the model was changed."},
     {"reload", "A changed script took over."},
@@ -53,10 +53,9 @@ std::vector<TrackMark> track_marks(const Workbench& bench) {
     const std::string step = std::to_string(run.parent_step);
     if (run.folder == folder && !run.parent.empty())
       marks.push_back({TrackSign::fork, run.parent_step + 1,
-                       "went on behind step " + step + " of " + name_of_folder(run.parent)});
+                       "went on after step " + step + " of " + name_of_folder(run.parent)});
     else if (run.parent == folder)
-      marks.push_back(
-          {TrackSign::fork, run.parent_step, "the run " + run.name + " went on behind this step"});
+      marks.push_back({TrackSign::fork, run.parent_step, "the run " + run.name + " went on after this step"});
   }
   return marks;
 }
