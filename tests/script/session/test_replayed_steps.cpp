@@ -14,7 +14,8 @@ using Kind = Event::Kind;
 namespace {
 
 // A loop whose length and an evaluation depend on the step. It compares the memory in use soon after the
-// last reload, which starts a script of its own, with that at the end.
+// last reload, which starts a script of its own, with that at the end: two measurements each, since one may
+// meet a tensor that waits for the next collection.
 const std::string kTraining = R"(
 local lg = require "lunagrad"
 local nn, F = lg.nn, lg.nn.functional
@@ -27,7 +28,7 @@ local model = lg.run.state("model", function()
 end)
 local optimizer = lg.run.state("optimizer", function() return lg.optim.AdamW(model:parameters(), {lr = rate}) end)
 local seen = lg.run.state("seen", function() return {loss = 0.0} end)
-local held
+local used = {}
 for step in lg.run.steps(total) do
   local x, target = lg.randn(96, 64), lg.randint(0, 4, {96})
   for _ = 1, step % 3 do x = (x * 0.5 + 0.1):tanh() end
@@ -44,11 +45,11 @@ for step in lg.run.steps(total) do
   if step > total * 9 // 10 and step % 21 == total % 21 then  -- steps alike
     collectgarbage()
     collectgarbage()
-    local used = lg.memory().in_use
+    used[#used + 1] = lg.memory().in_use
     if step == total then
-      print(used - held <= 65536 and "steady" or ("grew by %d bytes"):format(used - held))
+      local grew = math.min(used[#used], used[#used - 1]) - math.max(used[1], used[2])
+      print(grew <= 65536 and "steady" or ("grew by %d bytes"):format(grew))
     end
-    held = held or used
   end
 end
 print(("%a"):format(seen.loss))
@@ -78,7 +79,7 @@ std::string train(bool put_off, int64_t total) {
 }  // namespace
 
 TEST_CASE("steps that are put off train the same through reloads and live edits, and memory is steady") {
-  const int64_t total = long_run() ? 10'000 : 400;
+  const int64_t total = long_run() ? 10'000 : 800;
   const std::string expected = train(false, total), got = train(true, total);
   CHECK(got == expected);
   CHECK(expected.rfind("steady\n", 0) == 0);
