@@ -1,11 +1,10 @@
 #include "ui/time/fork_desk.h"
 
 #include <filesystem>
-#include <mutex>
 #include <utility>
 
-#include "runtime/error.h"
 #include "script/run/folder.h"
+#include "ui/time/replay_work.h"
 
 namespace lunagrad {
 
@@ -17,49 +16,23 @@ std::map<std::string, std::string> params_at(const RunRecord& run, int64_t step)
 }
 
 struct ForkDesk::Work {
-  Wanted wanted;
-  std::function<void()> wake;
-  Made made;
-  std::mutex mutex;
-  bool cancelled = false;
-  int64_t at = 0;
-  std::shared_ptr<Replay> replay;  // last: its session tells of steps until it is gone
+  Work(Wanted asked, const std::function<void()>& wake) : wanted(std::move(asked)), replay(wake, 0) {}
 
-  // The session of the replay ends on the replay's thread: that may take a moment.
-  void end() {
-    std::shared_ptr<Replay> ended;
-    const std::lock_guard lock(mutex);
-    ended.swap(replay);
-  }
+  Wanted wanted;
+  Made made;
+  ReplayWork replay;
 
   void work() {
     ReplayOptions options;
     options.keyframes = wanted.keyframes;
     options.steps = wanted.steps;
-    options.progress = [this](int64_t step) {
-      {
-        const std::lock_guard lock(mutex);
-        at = step;
-      }
-      wake();
-    };
-    auto parent = std::make_shared<Replay>(wanted.folder, std::move(options));
-    {
-      const std::lock_guard lock(mutex);
-      if (cancelled) return;
-      replay = parent;
-    }
-    const KeyframePtr states = states_for_fork(*parent, wanted.changes.step);
-    made.script = wanted.script.empty() ? parent->run().script : wanted.script;
-    made.options = options_of_fork(parent->timeline(), states, wanted.changes);
-    made.options.run_directory = default_run_directory(made.script);
-    begin_fork(made.options);
-  }
-
-  void cancel() {
-    const std::lock_guard lock(mutex);
-    cancelled = true;
-    if (replay) replay->cancel();
+    replay.run(wanted.folder, std::move(options), [this](Replay& parent) {
+      const KeyframePtr states = states_for_fork(parent, wanted.changes.step);
+      made.script = wanted.script.empty() ? parent.run().script : wanted.script;
+      made.options = options_of_fork(parent.timeline(), states, wanted.changes);
+      made.options.run_directory = default_run_directory(made.script);
+      begin_fork(made.options);
+    });
   }
 };
 
@@ -81,26 +54,14 @@ void ForkDesk::look_at(const std::string& folder) {
 void ForkDesk::make(Wanted wanted) {
   cancel();
   problem_.clear();
-  const auto work = std::make_shared<Work>();
-  work->wanted = std::move(wanted);
-  work->wake = wake_;
-  work_ = work;
-  thread_.add(
-      [work] {
-        try {
-          work->work();
-        } catch (...) {
-          work->end();
-          throw;
-        }
-        work->end();
-      },
-      [this, work](const std::string& problem) {
-        if (work_ != work) return remove(work->made.options.run_directory);
-        work_ = nullptr;
-        problem_ = problem;
-        if (problem.empty()) made_ = std::move(work->made);
-      });
+  const auto work = work_ = std::make_shared<Work>(std::move(wanted), wake_);
+  thread_.add([work] { work->work(); },
+              [this, work](const std::string& problem) {
+                if (work_ != work) return remove(work->made.options.run_directory);
+                work_ = nullptr;
+                problem_ = problem;
+                if (problem.empty()) made_ = std::move(work->made);
+              });
 }
 
 // The folder of a fork that was cancelled when its states were written already.
@@ -115,7 +76,7 @@ void ForkDesk::remove(const std::string& folder) {
 }
 
 void ForkDesk::cancel() {
-  if (const std::shared_ptr<Work> work = std::exchange(work_, nullptr)) work->cancel();
+  if (const std::shared_ptr<Work> work = std::exchange(work_, nullptr)) work->replay.cancel();
 }
 
 std::optional<ForkDesk::Made> ForkDesk::update() {
@@ -125,8 +86,7 @@ std::optional<ForkDesk::Made> ForkDesk::update() {
 
 std::optional<ForkDesk::Progress> ForkDesk::progress() const {
   if (!work_) return std::nullopt;
-  const std::lock_guard lock(work_->mutex);
-  return Progress{work_->at, work_->wanted.changes.step};
+  return Progress{work_->replay.at(), work_->wanted.changes.step};
 }
 
 }  // namespace lunagrad

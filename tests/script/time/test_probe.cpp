@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "script/run/record.h"
 #include "script/time/probe_file.h"
@@ -21,24 +20,6 @@ using nlohmann::json;
 namespace fs = std::filesystem;
 
 namespace {
-
-using Rows = std::vector<std::pair<int64_t, double>>;
-
-Rows rows_of(const std::string& lines) {
-  Rows rows;
-  std::istringstream in(lines);
-  for (std::string line; std::getline(in, line);) {
-    const json row = json::parse(line);
-    rows.emplace_back(row["step"], row["value"]);
-  }
-  return rows;
-}
-
-Rows logged(const RunRecord& run, const std::string& name) {
-  Rows rows;
-  for (const MetricPoint& point : run.metrics.at(name)) rows.emplace_back(point.step, point.value);
-  return rows;
-}
 
 // The scripts with what a probe will read logged from the start.
 std::string logging(std::string source) {

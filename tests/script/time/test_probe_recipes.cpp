@@ -3,15 +3,13 @@
 #include <doctest/doctest.h>
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "script/run/record.h"
-#include "tests/support/program.h"
+#include "tests/script/time/trainings.h"
 
 using namespace lunagrad;
+using namespace lunagrad::tests;
 using namespace lunagrad::test;
-using nlohmann::json;
 
 namespace {
 
@@ -185,26 +183,6 @@ for epoch = 1, 24 do
 end)lua"},
 };
 
-using Rows = std::vector<std::pair<int64_t, double>>;
-
-Rows logged(const std::string& folder) {
-  Rows rows;
-  const RunRecord run = read_run(folder);
-  if (const auto found = run.metrics.find("v"); found != run.metrics.end())
-    for (const MetricPoint& point : found->second) rows.emplace_back(point.step, point.value);
-  return rows;
-}
-
-Rows rows_of(const std::string& lines) {
-  Rows rows;
-  std::istringstream in(lines);
-  for (std::string line; std::getline(in, line);) {
-    const json row = json::parse(line);
-    rows.emplace_back(row["step"], row["value"]);
-  }
-  return rows;
-}
-
 }  // namespace
 
 TEST_CASE("a probe reads the logged bits in trainings of many kinds, with and without keyframes") {
@@ -220,7 +198,7 @@ TEST_CASE("a probe reads the logged bits in trainings of many kinds, with and wi
       const Finished run = folder.run(command);
       CAPTURE(run.err);
       REQUIRE(run.code == 0);
-      const Rows rows = logged(folder.path() + "/run");
+      const Rows rows = logged(read_run(folder.path() + "/run"), "v");
       REQUIRE(rows.size() == 24);
       const Finished whole = folder.run({"probe", "run", recipe.value, "--json"});
       CAPTURE(whole.err);

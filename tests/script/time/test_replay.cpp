@@ -48,6 +48,20 @@ class EachFifth final : public KeyframeSink, public KeyframeSource {
   std::map<int64_t, KeyframePtr> frames_;
 };
 
+// A run of `source` that has such keyframes.
+struct KeptRun {
+  explicit KeptRun(const std::string& source) {
+    RunOptions options;
+    options.keyframe_sink = memory;
+    made = make_run(folder.write("train.lua", source), folder.path() + "/run", options);
+    REQUIRE(made.outcome == Outcome::ok);
+  }
+
+  const Folder folder;
+  const std::shared_ptr<EachFifth> memory = std::make_shared<EachFifth>();
+  MadeRun made;
+};
+
 void check_scrub(const MadeRun& made, Scrubber& scrubber, int count) {
   for (const int64_t step : random_steps(scrubber.replay.steps(), count)) {
     CAPTURE(step);
@@ -225,16 +239,12 @@ TEST_CASE("what a run does not record is found, with the step and the number or 
 }
 
 TEST_CASE("states that are not registered make a replay begin with the first step") {
-  const Folder folder;
   const std::string source =
       replaced(kCnn, "  local loss = nn",
                "  ema = 0.9 * (ema or 0) + 0.1 * x:mean():item()\n  x = x + ema\n  local loss = nn");
-  const std::string script = folder.write("train.lua", source);
-  RunOptions options;
-  auto memory = std::make_shared<EachFifth>();
-  options.keyframe_sink = memory;
-  const MadeRun made = make_run(script, folder.path() + "/run", options);
-  Scrubber scrubber(made.folder, memory);
+  const KeptRun run(source);
+  const MadeRun& made = run.made;
+  Scrubber scrubber(made.folder, run.memory);
   CHECK(scrubber.fingerprint(33) == made.fingerprints.at(33));
   REQUIRE(scrubber.warnings.size() == 1);
   CHECK(scrubber.warnings[0].find("lg.run.state does not register all") != std::string::npos);
@@ -242,17 +252,12 @@ TEST_CASE("states that are not registered make a replay begin with the first ste
 }
 
 TEST_CASE("states that are not registered are found when the wanted step itself is the first that tells") {
-  const Folder folder;
   const std::string source =
       replaced(kCnn, "  loss:backward()",
                "  ema = 0.9 * (ema or 0) + 0.1 * x:mean():item()\n  loss = loss * ema\n  loss:backward()");
-  const std::string script = folder.write("train.lua", source);
-  RunOptions options;
-  auto memory = std::make_shared<EachFifth>();
-  options.keyframe_sink = memory;
-  const MadeRun made = make_run(script, folder.path() + "/run", options);
-  REQUIRE(made.outcome == Outcome::ok);
-  Scrubber scrubber(made.folder, memory);
+  const KeptRun run(source);
+  const MadeRun& made = run.made;
+  Scrubber scrubber(made.folder, run.memory);
   CHECK(scrubber.fingerprint(31) == made.fingerprints.at(31));  // right after a keyframe
   CHECK(scrubber.warnings.size() == 1);
   CHECK(scrubber.fingerprint(36) == made.fingerprints.at(36));
@@ -260,24 +265,19 @@ TEST_CASE("states that are not registered are found when the wanted step itself 
 }
 
 TEST_CASE("a difference that comes when a replay goes on is met by another start") {
-  const Folder folder;
   const std::string source =
       replaced(kCnn, "  local loss = nn",
                "  if step == 8 then late = 1 end\n  if step == 13 then x = x + late end\n  local loss = nn");
-  const std::string script = folder.write("train.lua", source);
-  RunOptions options;
-  auto memory = std::make_shared<EachFifth>();
-  options.keyframe_sink = memory;
-  const MadeRun made = make_run(script, folder.path() + "/run", options);
-  REQUIRE(made.outcome == Outcome::ok);
-  Scrubber scrubber(made.folder, memory);
+  const KeptRun run(source);
+  const MadeRun& made = run.made;
+  Scrubber scrubber(made.folder, run.memory);
   CHECK(scrubber.fingerprint(7) == made.fingerprints.at(7));
   CHECK(scrubber.fingerprint(9) == made.fingerprints.at(9));
   CHECK(scrubber.fingerprint(16) == made.fingerprints.at(16));
   CHECK(scrubber.fingerprint(12) == made.fingerprints.at(12));
   CHECK(scrubber.fingerprint(13) == made.fingerprints.at(13));
   // An error of the script is such a difference, too: `late` is nil after the keyframe of step 10.
-  Scrubber behind(made.folder, memory);
+  Scrubber behind(made.folder, run.memory);
   CHECK(behind.fingerprint(14) == made.fingerprints.at(14));
   REQUIRE(behind.warnings.size() == 1);
   CHECK(behind.warnings[0].find("after the keyframe of step 10, ") == 0);
@@ -285,13 +285,9 @@ TEST_CASE("a difference that comes when a replay goes on is met by another start
 }
 
 TEST_CASE("damaged keyframes are left out with a warning") {
-  const Folder folder;
-  const std::string script = folder.write("train.lua", kCnn);
-  RunOptions options;
-  auto memory = std::make_shared<EachFifth>();
-  options.keyframe_sink = memory;
-  const MadeRun made = make_run(script, folder.path() + "/run", options);
-  for (const int64_t step : memory->steps()) write_keyframe(made.folder, *memory->latest(step, step));
+  const KeptRun run(kCnn);
+  const MadeRun& made = run.made;
+  for (const int64_t step : run.memory->steps()) write_keyframe(made.folder, *run.memory->latest(step, step));
   size_t damaged = 0;
   for (const auto& found : fs::directory_iterator(made.folder + "/keyframes")) {
     if (damaged++ % 2)

@@ -1,8 +1,28 @@
 #include "tests/script/time/trainings.h"
 
 #include <future>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "script/run/record.h"
 
 namespace lunagrad::tests {
+
+Rows rows_of(const std::string& lines) {
+  Rows rows;
+  std::istringstream in(lines);
+  for (std::string line; std::getline(in, line);) {
+    const nlohmann::json row = nlohmann::json::parse(line);
+    rows.emplace_back(row["step"], row["value"]);
+  }
+  return rows;
+}
+
+Rows logged(const RunRecord& run, const std::string& metric) {
+  Rows rows;
+  for (const MetricPoint& point : run.metrics.at(metric)) rows.emplace_back(point.step, point.value);
+  return rows;
+}
 
 MadeRun make_run(const std::string& script, const std::string& folder, RunOptions options,
                  const std::function<void(Session&, const Event&)>& also) {

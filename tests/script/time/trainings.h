@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "script/session.h"
@@ -96,6 +97,10 @@ for step in lg.run.steps(30) do
   print(step .. " " .. fingerprint())
 end
 )lua";
+
+using Rows = std::vector<std::pair<int64_t, double>>;  // steps and values
+Rows rows_of(const std::string& lines);                // that `lunagrad probe --json` printed
+Rows logged(const RunRecord&, const std::string& metric);
 
 // A run in a folder, by a session of its own.
 struct MadeRun {

@@ -33,7 +33,10 @@ std::string cost_text(const ReplayDesk::Cost& cost, int64_t first_step) {
     text += " from the beginning";
   else
     text += " from the keyframe at " + std::to_string(cost.from);
-  if (cost.seconds > 0) text += ", about " + run_time_figure(cost.seconds);
+  if (cost.seconds >= 0.05)
+    text += ", about " + run_time_figure(cost.seconds);
+  else if (cost.seconds > 0)
+    text += ", less than 0.1 s";
   return text;
 }
 
