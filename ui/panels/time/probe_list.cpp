@@ -223,7 +223,7 @@ void ProbeList::draw_row(Workbench& bench, const ProbeDesk::Item& item) {
   bench.description().add_last("probes.state", probe.name + ": " + state);
   if (!item.problem.empty()) {
     bench.description().add_last("probes.error", probe.name + ": " + item.problem);
-    explain(state.c_str());
+    explain((item.problem + "\n" + state).c_str());  // a low panel cuts it off
   }
   ImGui::TableNextColumn();
   if (item.stopped) {
