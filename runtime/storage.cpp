@@ -59,6 +59,11 @@ void Storage::keep_promise() {
   if (!data_) data_ = device.alloc(admitted(bytes));
 }
 
+void Storage::take_back() {
+  before_write();
+  device.free(std::exchange(data_, nullptr), bytes);
+}
+
 void* Storage::release() {
   before_write();
   bytes = 0;

@@ -39,6 +39,7 @@ class Storage final : public Counted, public Pooled<Storage> {
       compute();
   }
   void keep_promise();  // allocates the memory of a promised storage; Error of kind memory
+  void take_back();     // frees the memory; the storage is promised again
 
   Device& device;
   size_t bytes;

@@ -30,9 +30,7 @@ bool judges(const Call& call) {
 // Frees the memory of an operand that only a recording refers to when the queue has let it go (recording.h).
 void free_recorded(const Tensor& x) {
   Storage& storage = x.storage();
-  if (storage.queued == 0 || storage.use_count() != storage.queued + 1) return;
-  const size_t bytes = storage.bytes;
-  storage.device.free(storage.release(), bytes);
+  if (storage.queued > 0 && storage.use_count() == storage.queued + 1) storage.take_back();
 }
 
 // Drops the queue's handles of a call that has run.

@@ -11,7 +11,8 @@
 namespace lunagrad {
 namespace {
 
-constexpr size_t kCallsBetweenFrees = 16;
+// Dropped results are looked for after so many calls, or bytes of results.
+constexpr size_t kCallsBetweenFrees = 16, kBytesBetweenFrees = size_t(16) << 20;
 
 const char* shown_name(const Op& op) { return op.name + (op.hidden() ? 1 : 0); }
 
@@ -77,6 +78,7 @@ int Recording::add_slot(MemorySlot::Kind kind, int index, const Tensor& x) {
   if (kind == MemorySlot::Kind::made) {
     ++x.storage().queued;
     held_.push_back(number);
+    bytes_since_free_ += x.storage().bytes;
   }
   Memory& memory = memory_[&x.storage()];
   memory.slots.push_back(number);
@@ -234,17 +236,17 @@ void Recording::ran(const Call& call, uint64_t elapsed) {
       recorded.written.push_back(part.slot);
     }
   calls_.push_back(std::move(recorded));
-  if (calls_.size() % kCallsBetweenFrees == 0) free_dropped();
+  if (++calls_since_free_ >= kCallsBetweenFrees || bytes_since_free_ >= kBytesBetweenFrees) free_dropped();
 }
 
 // Frees the memory of results that only the recording refers to. Its Storage stays, so that no other gets its
 // address.
 void Recording::free_dropped() {
+  calls_since_free_ = bytes_since_free_ = 0;
   std::erase_if(held_, [this](int number) {
     Storage& storage = *slots_[size_t(number)].storage;
     if (storage.use_count() > 1) return false;
-    const size_t bytes = storage.bytes;
-    storage.device.free(storage.release(), bytes);
+    storage.take_back();
     return true;
   });
 }

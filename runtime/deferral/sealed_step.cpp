@@ -10,6 +10,10 @@
 namespace lunagrad {
 namespace {
 
+// A step whose results take more bytes in all gives memory back between two steps. Below, taking it again
+// would be a tenth of the step's time.
+constexpr uint64_t kLargeStep = 4 << 20;
+
 int64_t offset_in_bytes(const Tensor& x) { return x.offset() * int64_t(item_size(x.dtype())); }
 
 template <class F>
@@ -59,7 +63,7 @@ SealedStep::SealedStep(const Recording& recording, const std::vector<Use>& kept)
     has_gradient_.push_back(first_gradient(int(i)) >= 0);
     replaces_gradient_.push_back(segments_.back().gradients[i].slot != first_gradient(int(i)));
   }
-  share_memory();
+  plan_memory();
   for (Memory& memory : memory_) memory.slot.storage = {};
   finish();
 }
@@ -150,31 +154,33 @@ void SealedStep::plan(const Recording& recording) {
   }
 }
 
-// Results that only the step reads lie in the same memory when one is read last before the other is written.
-void SealedStep::share_memory() {
-  struct Life {
-    size_t first = SIZE_MAX, last = 0;
-  };
-  std::vector<Life> lives(memory_.size());
+// Notes where each result begins to be used, and where it ends.
+void SealedStep::plan_memory() {
+  std::vector<size_t> last(memory_.size(), SIZE_MAX);
+  uint64_t bytes = 0;
   for (size_t u = 0; u < units_.size(); ++u)
     for (const uint32_t i : units_[u].calls)
       for_operands(calls_[i].call, [&](const Tensor& x) {
-        Life& life = lives[x.storage().place];
-        life.first = std::min(life.first, u);
-        life.last = u;
+        const uint32_t slot = x.storage().place;
+        const Memory& memory = memory_[slot];
+        if (memory.slot.kind != MemorySlot::Kind::made || !memory.stored) return;
+        if (std::exchange(last[slot], u) != SIZE_MAX) return;
+        units_[u].begins.push_back(slot);
+        bytes += memory.storage->bytes;
       });
-  std::vector<std::vector<size_t>> begins(units_.size()), ends(units_.size());
-  for (size_t i = 0; i < memory_.size(); ++i) {
-    Memory& memory = memory_[i];
-    if (memory.slot.kind != MemorySlot::Kind::made || memory.escapes) continue;
-    if (!memory.stored || lives[i].first == SIZE_MAX) continue;
-    begins[lives[i].first].push_back(i);
-    ends[lives[i].last].push_back(i);
-  }
+  for (size_t i = 0; i < memory_.size(); ++i)
+    if (last[i] != SIZE_MAX && !memory_[i].escapes) units_[last[i]].ends.push_back(uint32_t(i));
+  large_ = bytes > kLargeStep;
+  if (!large_) share_memory();
+}
+
+// Results that only the step reads lie in the same memory when one is read last before the other is written.
+void SealedStep::share_memory() {
   std::vector<Ref<Storage>> free;
-  for (size_t u = 0; u < units_.size(); ++u) {
-    for (const size_t i : begins[u]) {
+  for (const Unit& unit : units_) {
+    for (const uint32_t i : unit.begins) {
       Memory& memory = memory_[i];
+      if (memory.escapes) continue;
       const Storage& wanted = *memory.storage;
       auto best = free.end();
       for (auto it = free.begin(); it != free.end(); ++it)
@@ -192,7 +198,7 @@ void SealedStep::share_memory() {
       }
       place(memory, taken, 0);
     }
-    for (const size_t i : ends[u]) free.push_back(memory_[i].storage);
+    for (const uint32_t i : unit.ends) free.push_back(memory_[i].storage);
   }
 }
 
@@ -260,7 +266,10 @@ void SealedStep::renew_results() {
     if (!memory.escapes || memory.slot.kind != MemorySlot::Kind::made) continue;
     if (memory.storage->use_count() > memory.bodies.size() + 1)
       place(memory, Ref<Storage>(new Storage(memory.storage->device, memory.storage->bytes, Promised())), 0);
-    memory.storage->keep_promise();
+    if (large_)
+      memory.storage->take_back();
+    else
+      memory.storage->keep_promise();
   }
 }
 
@@ -269,6 +278,13 @@ void SealedStep::draw_numbers(size_t segment) {
 }
 
 void SealedStep::run_unit(const Unit& unit) {
+  if (!large_) return run_calls(unit);
+  for (const uint32_t i : unit.begins) memory_[i].storage->keep_promise();
+  run_calls(unit);
+  for (const uint32_t i : unit.ends) memory_[i].storage->take_back();
+}
+
+void SealedStep::run_calls(const Unit& unit) {
   const QueuedCall& first = calls_[unit.calls[0]];
   if (unit.calls.size() > 1) return first.device->run_group(unit.group);
   run_alone(first);

@@ -1,8 +1,9 @@
 #pragma once
-// A step that runs again without its script: the calls of a Recording, planned once (groups.h), on memory
-// that is kept from step to step. Results that only the step reads share memory. A result that somebody
-// outside holds gets new memory before the step runs again. Random numbers are drawn anew. Belongs to one
-// thread.
+// A step that runs again without its script: the calls of a Recording, planned once (groups.h). Results that
+// only the step reads have memory from their first use to their last. Those of a small step share memory
+// that is kept from step to step; those of a large one take it from the device's pool and give it back, so
+// that what runs between two steps has it. A result that somebody outside holds gets new memory before the
+// step runs again. Random numbers are drawn anew. Belongs to one thread.
 #include <string>
 #include <vector>
 
@@ -30,7 +31,7 @@ class SealedStep {
   void finish();                  // all results are taken: lets go of the arguments
 
   const QueueReport& report() const { return report_; }  // of the plan, without times
-  uint64_t bytes_kept() const { return bytes_kept_; }    // memory of results between two steps
+  uint64_t bytes_kept() const { return bytes_kept_; }    // memory of results that only the step reads, between two steps
 
  private:
   struct Memory {
@@ -47,7 +48,8 @@ class SealedStep {
   };
   struct Unit {
     std::vector<uint32_t> calls;
-    CallGroup group;  // of several calls
+    CallGroup group;                      // of several calls
+    std::vector<uint32_t> begins, ends;  // slots that get memory before it runs, and give it back after it
   };
   struct Part {  // a segment
     size_t units, draws;
@@ -59,12 +61,15 @@ class SealedStep {
   int first_gradient(int leaf) const;
   void plan(const Recording&);
   void find_escaping(const Recording&, const std::vector<Use>& kept);
+  void plan_memory();
   void share_memory();
+  void take_back(Memory&);
   void place(Memory&, const Ref<Storage>&, int64_t offset);
   bool fits(const Memory&, const Tensor& now) const;
   void renew_results();
   void draw_numbers(size_t segment);
   void run_unit(const Unit&);
+  void run_calls(const Unit&);
 
   std::vector<Memory> memory_;  // by slot
   std::vector<QueuedCall> calls_;
@@ -73,7 +78,8 @@ class SealedStep {
   std::vector<Unit> units_;
   std::vector<Part> segments_;
   QueueReport report_;
-  std::vector<Ref<Storage>> shared_;  // memory of results; it is allocated when the step runs first
+  bool large_ = false;                // whether it gives memory back between two steps
+  std::vector<Ref<Storage>> shared_;  // memory of a small step's results; it is allocated when that runs first
   TensorList leaves_;
   std::vector<bool> has_gradient_;       // of each leaf, at the beginning
   std::vector<bool> replaces_gradient_;  // and whether it has another one, or none, at the end

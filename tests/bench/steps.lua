@@ -40,6 +40,29 @@ function Loop:forward(x)
   return self.head(h)
 end
 
+-- Seven elementwise operations, without gradients.
+local function chain()
+  local n = device == "cpu" and 10^7 // 1 or 2^27 // 1
+  local x, y = lg.randn(math.tointeger(n)), lg.randn(math.tointeger(n))
+  return function() return ((x * y + 1):relu() * 0.5 - y):abs() + x end
+end
+
+-- Products alone, so that nothing is gained by putting calls off.
+local function products()
+  local n = device == "cpu" and 256 or 1024
+  local x, seed, weights = lg.randn(n, n), lg.randn(n, n), {}
+  for i = 1, 4 do weights[i] = lg.randn(n, n, {requires_grad = true}) end
+  return function()
+    local y = x
+    for _, w in ipairs(weights) do
+      w.grad = nil
+      y = y:matmul(w)
+    end
+    y:backward(seed)
+    return y
+  end
+end
+
 local function labels(n, classes) return lg.arange(n):remainder(classes) end
 
 local workloads = {
@@ -47,6 +70,8 @@ local workloads = {
     local net = nn.Sequential(nn.Linear(2, 16), nn.Tanh(), nn.Linear(16, 16), nn.Tanh(), nn.Linear(16, 1))
     return training(net, lg.randn(32, 2), lg.randn(32, 1), F.mse_loss)
   end,
+  chain = chain,
+  products = products,
   loop = function() return training(Loop(16, 32), lg.randn(8, 20, 16), lg.randn(8, 1), F.mse_loss) end,
   mlp = function()
     local net = nn.Sequential(nn.Linear(784, 256), nn.ReLU(), nn.Linear(256, 128), nn.ReLU(), nn.Linear(128, 10))

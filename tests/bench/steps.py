@@ -43,17 +43,47 @@ def workload():
     return net, torch.rand(64, 1, 28, 28), labels, F.cross_entropy
 
 
-net, x, y, loss_of = workload()
-optimizer = torch.optim.Adam(net.parameters(), lr=1e-3, fused=device == "cuda")
-model = torch.compile(net, mode="reduce-overhead" if device == "cuda" else "default") if way == "compiled" else net
+def compiled(f):
+    return torch.compile(f, mode="reduce-overhead" if device == "cuda" else "default") if way == "compiled" else f
 
 
-def step():
-    optimizer.zero_grad()
-    loss = loss_of(model(x), y)
-    loss.backward()
-    optimizer.step()
-    return loss
+def chain():
+    n = 10 ** 7 if device == "cpu" else 2 ** 27
+    x, y = torch.randn(n), torch.randn(n)
+    f = compiled(lambda x, y: ((x * y + 1).relu() * 0.5 - y).abs() + x)
+    return lambda: f(x, y)
+
+
+def products():
+    n = 256 if device == "cpu" else 1024
+    x, seed = torch.randn(n, n), torch.randn(n, n)
+    weights = [torch.randn(n, n, requires_grad=True) for _ in range(4)]
+    f = compiled(lambda x: x @ weights[0] @ weights[1] @ weights[2] @ weights[3])
+
+    def step():
+        for w in weights:
+            w.grad = None
+        y = f(x)
+        y.backward(seed)
+        return y
+    return step
+
+
+def training():
+    net, x, y, loss_of = workload()
+    optimizer = torch.optim.Adam(net.parameters(), lr=1e-3, fused=device == "cuda")
+    model = compiled(net)
+
+    def step():
+        optimizer.zero_grad()
+        loss = loss_of(model(x), y)
+        loss.backward()
+        optimizer.step()
+        return loss
+    return step
+
+
+step = {"chain": chain, "products": products}.get(name, training)()
 
 
 def wait():
