@@ -35,3 +35,26 @@ for _ = 1, 20000 do lg.ones(1024, 1024) end
 local peak = status "VmHWM"
 print(("peak over 20,000 dropped temporaries of 4 MiB: %.0f MiB (%.0f MiB before them)"):format(peak, before))
 assert(peak < 1024, "dropped temporaries took more than 1 GiB")
+
+-- A value that a variable keeps for a while lives through two collections. Backward frees it nevertheless.
+local weights = {}
+for i = 1, 8 do weights[i] = lg.randn(1024, 1024):mul(0.03):requires_grad_() end
+local input = lg.randn(1024, 1024)
+local function deep()
+  local x = input
+  for _, w in ipairs(weights) do
+    w.grad = nil
+    local kept = x
+    for _ = 1, 3 do x = (x:matmul(w) + kept):tanh() end
+  end
+  return x:sum()
+end
+local most = 0
+for step = 1, 6 do
+  lg.reset_peak_memory()
+  deep():backward()
+  if step > 2 then most = math.max(most, lg.memory().peak) end
+end
+local live = lg.memory().in_use
+print(("peak of a backward pass %.0f MiB, after it %.0f MiB"):format(most / 2^20, live / 2^20))
+assert(most < 160 * 2^20 and live < 100 * 2^20, "values that the script had dropped lived through a backward pass")

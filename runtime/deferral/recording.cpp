@@ -77,9 +77,9 @@ int Recording::add_slot(MemorySlot::Kind kind, int index, const Tensor& x) {
   // Backward adds in place to what it alone refers to: a handle of the recording does not count.
   if (kind == MemorySlot::Kind::made) {
     ++x.storage().queued;
-    held_.push_back(number);
     bytes_since_free_ += x.storage().bytes;
   }
+  if (kind == MemorySlot::Kind::made || kind == MemorySlot::Kind::gradient) held_.push_back(number);
   Memory& memory = memory_[&x.storage()];
   memory.slots.push_back(number);
   memory.entries.push_back({x.layout(), x.offset(), x.dtype(), number});
@@ -239,13 +239,16 @@ void Recording::ran(const Call& call, uint64_t elapsed) {
   if (++calls_since_free_ >= kCallsBetweenFrees || bytes_since_free_ >= kBytesBetweenFrees) free_dropped();
 }
 
-// Frees the memory of results that only the recording refers to. Its Storage stays, so that no other gets its
-// address.
+// Frees the memory of results, and of gradients from before the step, that only the recording refers to. Their
+// Storage stays, so that no other gets its address.
 void Recording::free_dropped() {
   calls_since_free_ = bytes_since_free_ = 0;
   std::erase_if(held_, [this](int number) {
-    Storage& storage = *slots_[size_t(number)].storage;
-    if (storage.use_count() > 1) return false;
+    const MemorySlot& slot = slots_[size_t(number)];
+    Storage& storage = *slot.storage;
+    const bool others = slot.tensor.defined() ? storage.use_count() > 2 || slot.tensor.use_count() > 1
+                                              : storage.use_count() > 1;
+    if (others) return false;
     storage.take_back();
     return true;
   });

@@ -121,7 +121,7 @@ class Recording final : public Trace {
   std::unordered_map<const Node*, size_t> known_leaves_;
   std::unordered_map<const Storage*, Memory> memory_;
   std::vector<MemorySlot> slots_;
-  std::vector<int> held_;  // results that something beside the recording may refer to
+  std::vector<int> held_;  // results and gradients that something beside the recording may refer to
   size_t calls_since_free_ = 0, bytes_since_free_ = 0;
   std::vector<RecordedCall> calls_;
   std::vector<Segment> segments_;

@@ -45,6 +45,8 @@ struct Pressure {
   size_t scale = 1;    // both are multiplied by it, where a collection takes long
   size_t base = 0;     // bytes of tensors after the last full collection, or the fewest since
   uint64_t ended = 0;  // ticks at the end of the last collection
+  // Of the last full collection, in ticks: its end and its length.
+  uint64_t full_ended = 0, full_length = 0;
 
   bool due() const { return bytes >= most_bytes || handles >= most_handles; }
 };
@@ -97,6 +99,9 @@ struct Edge {
 inline Edge& edge(lua_State* L) { return **static_cast<Edge**>(lua_getextraspace(L)); }
 
 void collect_under_pressure(lua_State*, Edge&);
+// Before a backward pass, which then frees values as it passes them: what the script has dropped, in whatever
+// collection it lived. For tensors of 16 MiB and more, and at most a 32nd of the time.
+void collect_before_backward(lua_State*, Edge&);
 // Collects the young garbage if there is enough of it. Results of calls that are put off have no memory yet,
 // and what lives through two collections is found only by a full one: so their garbage is collected once,
 // before they are computed.

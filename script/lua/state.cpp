@@ -294,6 +294,24 @@ struct TensorBytes {
   }
 };
 
+// A finalizer may call ops.
+struct KeptPlace {
+  SourceLine line = context().line;
+  uint32_t module = context().module;
+  ~KeptPlace() {
+    context().line = line;
+    context().module = module;
+  }
+};
+
+void collect_all(lua_State* L, Pressure& pressure) {
+  const uint64_t start = ticks();
+  lua_gc(L, LUA_GCCOLLECT);
+  pressure.base = TensorBytes().live;
+  pressure.ended = pressure.full_ended = ticks();
+  pressure.full_length = pressure.full_ended - start;
+}
+
 }  // namespace
 
 // Lua's collector is generational. It finds what is young and dropped in microseconds, so the next op writes
@@ -307,24 +325,14 @@ void collect_under_pressure(lua_State* L, Edge& state) {
   const size_t handles = std::exchange(pressure.handles, 0);
   pressure.bytes = 0;
   if (lua_gc(L, LUA_GCISRUNNING) != 1) return;  // -1: inside of a finalizer
-  // A finalizer may call ops.
-  struct Place {
-    SourceLine line = context().line;
-    uint32_t module = context().module;
-    ~Place() {
-      context().line = line;
-      context().module = module;
-    }
-  } const place;
+  const KeptPlace place;
   const TensorBytes before;
   pressure.base = std::min(pressure.base, before.live);
   size_t growth = before.spare + pressure.base / 4;
   if (state.memory_limit) growth = std::min(growth, state.memory_limit / 8);
   const uint64_t start = ticks();
   if (before.live - pressure.base > growth) {
-    lua_gc(L, LUA_GCCOLLECT);
-    pressure.base = TensorBytes().live;
-    pressure.ended = ticks();
+    collect_all(L, pressure);
   } else {
     // Enough of a step for Lua to see whether its own heap calls for a full collection.
     lua_gc(L, LUA_GCSTEP, lua_gc(L, LUA_GCCOUNT) + 1);
@@ -337,6 +345,19 @@ void collect_under_pressure(lua_State* L, Edge& state) {
   }
   pressure.most_bytes = std::max<size_t>(growth / kParts, 1) * pressure.scale;
   pressure.most_handles = kMostHandles * pressure.scale;
+}
+
+void collect_before_backward(lua_State* L, Edge& state) {
+  constexpr size_t kWorth = size_t(16) << 20;
+  constexpr uint64_t kOfTime = 32;
+  Pressure& pressure = state.pressure;
+  if (waiting_queue || lua_gc(L, LUA_GCISRUNNING) != 1) return;
+  const size_t live = TensorBytes().live;
+  pressure.base = std::min(pressure.base, live);
+  if (live - pressure.base < kWorth) return;
+  if (ticks() - pressure.full_ended < kOfTime * pressure.full_length) return;
+  const KeptPlace place;
+  collect_all(L, pressure);
 }
 
 void collect_everything(lua_State* L) {

@@ -10,7 +10,8 @@ name, way, device, threads = sys.argv[1:5]
 if int(threads):
     torch.set_num_threads(int(threads))
 torch.manual_seed(1)
-torch.set_default_device(device)
+if device == "cuda":
+    torch.set_default_device(device)
 
 
 class Loop(nn.Module):

@@ -167,6 +167,46 @@ TEST_CASE("a recording keeps no memory of results that the step drops") {
   check_same(run_again(sealed, recorded.results, given), step(given));
 }
 
+TEST_CASE("a recording keeps no memory of a gradient that the step replaces") {
+  Tensor w = numbers({512, 512});
+  w.requires_grad_();
+  w.set_grad(numbers({512, 512}));
+  size_t before = 0, later = 0;
+  auto step = [&](const TensorList& arguments) {
+    before = cpu_device().memory().in_use;
+    w.set_grad({});
+    Tensor x = arguments[0];
+    for (int i = 0; i < 20; ++i) x = exp(x) * 0.01;  // the recording looks for what is dropped now and then
+    later = cpu_device().memory().in_use;
+    backward(sum(matmul(x, w)));
+    return TensorList{x};
+  };
+  const Recorded recorded(step, {numbers({8, 512})}, {w});
+  CHECK(later + size_t(w.nbytes()) < before + size_t(w.nbytes()) / 2);
+}
+
+TEST_CASE("a large step has no memory of its own between two steps, and takes no more than its script") {
+  auto step = [](const TensorList& given) {
+    Tensor x = given[0];
+    for (int i = 0; i < 10; ++i) x = matmul(x, given[1]) + given[0];
+    return TensorList{x};
+  };
+  const TensorList given{numbers({512, 512}), numbers({512, 512})};
+  const size_t one = size_t(given[0].nbytes());
+  const Recorded recorded(step, given);
+  SealedStep sealed(*recorded.recording, recorded.results);
+  recorded.recording->forget_results();
+  CHECK(sealed.bytes_kept() == 0);
+  const size_t before = cpu_device().memory().in_use;
+  for (int round = 0; round < 3; ++round) {
+    cpu_device().reset_peak();
+    check_same(run_again(sealed, recorded.results, given), step(given));
+    CHECK(cpu_device().memory().peak <= before + 4 * one);  // two steps' results, and two of one step
+    sealed.finish();
+    CHECK(cpu_device().memory().in_use <= before + one);
+  }
+}
+
 TEST_CASE("recordings of different steps differ, and say where") {
   double factor = 2;
   bool extra = false;
