@@ -239,8 +239,8 @@ void Recording::ran(const Call& call, uint64_t elapsed) {
   if (++calls_since_free_ >= kCallsBetweenFrees || bytes_since_free_ >= kBytesBetweenFrees) free_dropped();
 }
 
-// Frees the memory of results, and of gradients from before the step, that only the recording refers to. Their
-// Storage stays, so that no other gets its address.
+// Frees the memory of results, and of gradients from before the step, that only the recording refers to.
+// Their Storage stays, so that no other gets its address.
 void Recording::free_dropped() {
   calls_since_free_ = bytes_since_free_ = 0;
   std::erase_if(held_, [this](int number) {

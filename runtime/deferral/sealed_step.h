@@ -31,7 +31,9 @@ class SealedStep {
   void finish();                  // all results are taken: lets go of the arguments
 
   const QueueReport& report() const { return report_; }  // of the plan, without times
-  uint64_t bytes_kept() const { return bytes_kept_; }    // memory of results that only the step reads, between two steps
+  uint64_t bytes_kept() const {
+    return bytes_kept_;
+  }  // memory of results that only the step reads, between two steps
 
  private:
   struct Memory {
@@ -48,7 +50,7 @@ class SealedStep {
   };
   struct Unit {
     std::vector<uint32_t> calls;
-    CallGroup group;                      // of several calls
+    CallGroup group;                     // of several calls
     std::vector<uint32_t> begins, ends;  // slots that get memory before it runs, and give it back after it
   };
   struct Part {  // a segment
@@ -78,8 +80,9 @@ class SealedStep {
   std::vector<Unit> units_;
   std::vector<Part> segments_;
   QueueReport report_;
-  bool large_ = false;                // whether it gives memory back between two steps
-  std::vector<Ref<Storage>> shared_;  // memory of a small step's results; it is allocated when that runs first
+  bool large_ = false;  // whether it gives memory back between two steps
+  std::vector<Ref<Storage>>
+      shared_;  // memory of a small step's results; it is allocated when that runs first
   TensorList leaves_;
   std::vector<bool> has_gradient_;       // of each leaf, at the beginning
   std::vector<bool> replaces_gradient_;  // and whether it has another one, or none, at the end
