@@ -31,9 +31,8 @@ class SealedStep {
   void finish();                  // all results are taken: lets go of the arguments
 
   const QueueReport& report() const { return report_; }  // of the plan, without times
-  uint64_t bytes_kept() const {
-    return bytes_kept_;
-  }  // memory of results that only the step reads, between two steps
+  // Memory of results that only the step reads, between two steps.
+  uint64_t bytes_kept() const { return bytes_kept_; }
 
  private:
   struct Memory {

@@ -90,7 +90,7 @@ void FiniteSentry::end_run() {
 // ---- what a backward pass starts from
 
 void FiniteSentry::root(const Tensor& root) {
-  if (!looks()) return;
+  if (!looks() || context().values_sealed) return;
   keep_to_the_part();  // a script without steps has backward passes
   if (pending_ || !is_read(root)) return;
   if (!root.device().is_cpu()) {
@@ -198,7 +198,8 @@ void FiniteSentry::read_device_roots() {
 // ---- gradients
 
 void FiniteSentry::begin(std::span<Node* const> nodes) {
-  pass_ = looks_at_gradients() && !bad_gradient_ && !aside_() ? nodes : std::span<Node* const>();
+  const bool reads = looks_at_gradients() && !bad_gradient_ && !aside_() && !context().queue;
+  pass_ = reads ? nodes : std::span<Node* const>();
 }
 
 bool FiniteSentry::finite(const Tensor& x) {

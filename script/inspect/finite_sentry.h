@@ -4,7 +4,9 @@
 // that an optimizer has changed, and at what the script logs. Gradients and parameters are read in as many
 // steps and backward passes as cost half a percent of the time, beyond a few milliseconds for the beginning.
 // What a backward pass starts from is traced over the graph (runtime/tape/origin.h). Values on a GPU are read
-// with a delay, together. For the session's thread.
+// with a delay, together. Of a backward pass whose calls are put off the gradients are not read, since that
+// would end a group at each. The recording of a sealed step sees nothing of the sentry, which reads when it
+// has time: two recordings would differ. For the session's thread.
 #include <deque>
 #include <functional>
 #include <optional>

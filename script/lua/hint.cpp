@@ -278,6 +278,8 @@ std::string hint(const std::string& message) {
       {"where: the condition must be a bool tensor", "; x:eq(y), x:gt(y), … give one"},
       {"'to' (string expected, got nil)", "; x:to(\"vulkan\"), x:to(lg.device()), x:to(lg.float32)"},
       {"(options table expected, got string)", "; options go by name: {dtype = lg.float32}"},
+      {"'log' (Tensor or number expected, got string)", "; a run logs by lg.run.log{loss = loss}"},
+      {": log: unknown option '", "; a run logs by lg.run.log{loss = loss}"},
       {"'no_grad' (function expected", "; lg.no_grad(function() … end)"},
       {"attempt to mod a 'string'", "; (\"loss %.4f\"):format(loss)"},
       {"attempt to add a 'string'", "; text is joined by .."},

@@ -136,12 +136,14 @@ std::string explain_name(const std::string& name) {
 }
 
 std::string list_topics() {
-  constexpr size_t kIndent = 14, kWidth = 100;
+  constexpr size_t kWidth = 100;
+  size_t indent = 0;  // wide enough for the longest document
+  for (const Topic& topic : topic_list()) indent = std::max(indent, topic.document.size() + 4);
   std::string text, line;
   const char* document = "";
   const auto end_line = [&] {
     if (!line.empty()) text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
-    line = std::string(kIndent, ' ');
+    line = std::string(indent, ' ');
   };
   for (const Topic& topic : topic_list()) {
     if (topic.document != document || line.size() + topic.name.size() > kWidth) end_line();
@@ -150,9 +152,8 @@ std::string list_topics() {
     line += topic.name + "  ";
   }
   end_line();
-  return text +
-         "  NAME        a command, or anything that a script can call: matmul, nn.Linear, DataLoader, "
-         "x:size\n";
+  return text + "  NAME" + std::string(indent - 6, ' ') +
+         "a command, or anything that a script can call: matmul, nn.Linear, DataLoader, x:size\n";
 }
 
 }  // namespace lunagrad

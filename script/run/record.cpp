@@ -252,6 +252,8 @@ RunRecord read_run_config(const std::string& folder) {
   RunRecord run;
   run.folder = folder;
   run.name = name_of_folder(folder);
+  if (std::error_code ignored; !fs::exists(folder, ignored))
+    fail_as(ErrorKind::file, folder, ": no such file or folder");
   if (!is_run(folder)) fail_as(ErrorKind::file, folder, ": not the folder of a run, it has no metrics.jsonl");
   read_config(run);
   return run;

@@ -69,4 +69,15 @@ std::vector<UsedFile> used_files(const std::string& run_folder) {
   return files;
 }
 
+std::vector<std::string> changed_data(const std::vector<UsedFile>& files) {
+  std::vector<std::string> changed;
+  for (const UsedFile& used : files) {
+    UsedFile now = used;
+    if (used.kind == UsedFile::Kind::data &&
+        (!look_at_file(now) || now.bytes != used.bytes || now.changed != used.changed))
+      changed.push_back(used.path);
+  }
+  return changed;
+}
+
 }  // namespace lunagrad

@@ -35,5 +35,7 @@ bool look_at_file(UsedFile&);
 // The lines of files.jsonl in a run's folder; none in a run that read nothing. Error of kind file when one is
 // damaged.
 std::vector<UsedFile> used_files(const std::string& run_folder);
+// Of these the data, as the script named them, that are gone or have another size or time of change.
+std::vector<std::string> changed_data(const std::vector<UsedFile>&);
 
 }  // namespace lunagrad

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "runtime/error.h"
+#include "script/run/used_files.h"
 #include "script/time/keyframe_folder.h"
 
 namespace lunagrad {
@@ -22,13 +23,28 @@ void Replay::tell(const std::string& fact) {
   if (options_.warn) options_.warn(fact);
 }
 
-std::optional<Difference> Replay::difference() const { return check_ ? check_->first() : std::nullopt; }
+// Why a replay may differ: data that the run read and that has changed, else what a run does not record.
+std::string Replay::cause() const {
+  std::string names;
+  const std::vector<std::string> changed = changed_data(used_files(run().folder));
+  for (const std::string& name : changed) names += (names.empty() ? "" : ", ") + name;
+  if (!names.empty())
+    return names + (changed.size() == 1 ? " has" : " have") + " changed since the run read " +
+           (changed.size() == 1 ? "it" : "them");
+  return "the script depends on something that the run did not record, such as its input, the time, "
+         "math.random, the order of pairs, or threads";
+}
+
+std::optional<Difference> Replay::difference() const {
+  std::optional<Difference> found = check_ ? check_->first() : std::nullopt;
+  if (found) found->cause = cause();
+  return found;
+}
 
 void Replay::require_same() const {
   if (const std::optional<Difference> differs = difference())
-    fail(run().folder, ": the replay differs from the run at step ", differs->step, ": ", differs->what,
-         "; the script depends on something that the run did not record, such as files, its input, the time, "
-         "math.random, the order of pairs, or threads");
+    fail(run().folder, ": the replay differs from the run at step ", differs->step, ": ", differs->what, "; ",
+         differs->cause);
 }
 
 void Replay::cancel() {

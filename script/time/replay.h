@@ -65,6 +65,7 @@ class Replay {
   Start nearest(int64_t step) const;
   bool can_go_on_to(int64_t step) const;
   void check_steps(int64_t first, int64_t last) const;
+  std::string cause() const;
   void start(const Start&, int64_t pause_at, const std::function<void(Session&)>& prepare);
   // Calls `make`, which goes from a start to where a caller wants to be; twice if the first start was wrong.
   void attempt(int64_t from, const std::function<void(const Start&)>& make);

@@ -18,7 +18,7 @@ ReplayCheck::ReplayCheck(const RunRecord& record, KeyframeSource& keyframes)
 
 void ReplayCheck::found(int64_t step, std::string what) {
   const std::lock_guard lock(mutex_);
-  if (!first_ || step < first_->step) first_ = Difference{step, std::move(what)};
+  if (!first_ || step < first_->step) first_ = Difference{step, std::move(what), ""};
 }
 
 std::optional<Difference> ReplayCheck::first() const {

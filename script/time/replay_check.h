@@ -16,7 +16,8 @@ namespace lunagrad {
 
 struct Difference {
   int64_t step = 0;
-  std::string what;  // "model.fc1.weight", "loss is 0.25, was 0.5"
+  std::string what;   // "model.fc1.weight", "loss is 0.25, was 0.5"
+  std::string cause;  // a sentence without its full stop
 };
 
 class ReplayCheck final : public KeyframeSink {

@@ -2,9 +2,11 @@
 // breakpoint, the run pauses at the op that made it.
 #include <doctest/doctest.h>
 
+#include "runtime/deferral/defer.h"
 #include "runtime/ops.h"
 #include "script/inspect/finite_sentry.h"
 #include "tests/support/recorder.h"
+#include "tests/support/same_bits.h"
 
 using namespace lunagrad;
 using namespace lunagrad::tests;
@@ -347,4 +349,42 @@ TEST_CASE("in a script without steps, reading takes a small part of the time too
   }
   CHECK(longest > 0);
   CHECK(sentry.spent() <= 4e6 + 0.006 * ticks_to_ns(ticks() - began) + longest);
+}
+
+TEST_CASE("the sentry computes no gradient that was put off, and reads no loss of a step that is recorded") {
+  FiniteSentry sentry([](const FiniteSentry::Found&) {}, [] { return false; });
+  sentry.set_on(true);
+  sentry.begin_run(0);
+  struct Watched {  // as the session does
+    Capture* const capture;
+    RootWatch* const root;
+    ~Watched() {
+      context().capture = capture;
+      set_root_watch(root);
+      context().values_sealed = false;
+    }
+  };
+  struct Roots : RootWatch {
+    FiniteSentry* sentry;
+    void root(const Tensor& x) override { sentry->root(x); }
+  } roots;
+  roots.sentry = &sentry;
+  const Watched watched{std::exchange(context().capture, &sentry), set_root_watch(&roots)};
+  Tensor w = to(randn({8}, DType::f64), DType::f32);
+  w.requires_grad_();
+  for (const bool recorded : {false, true}) {
+    CAPTURE(recorded);
+    CallQueue queue;
+    const DeferCalls defer(&queue);
+    context().values_sealed = recorded;
+    w.set_grad({});
+    const Tensor loss = sum(exp(w));
+    const bool waited = loss.storage().writer != nullptr;
+    REQUIRE(waited);
+    backward(loss);
+    CHECK((loss.storage().writer != nullptr) == recorded);
+    CHECK(w.grad().storage().writer != nullptr);
+    context().values_sealed = false;
+    CHECK(same_bits(w.grad(), exp(w.detach())));
+  }
 }

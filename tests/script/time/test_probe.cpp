@@ -258,6 +258,23 @@ TEST_CASE("a script that is not determined by its run is named with the step and
   }
 }
 
+TEST_CASE("a replay that differs names the data that have changed") {
+  const Folder folder;
+  folder.write("train.lua",
+               "local lg = require 'lunagrad'\nlocal scale = 0\n"
+               "for line in io.lines('scale.txt') do scale = scale + tonumber(line) end\n"
+               "for step in lg.run.steps(3) do lg.run.log {loss = scale * step} end\n");
+  folder.write("scale.txt", "2\n");
+  REQUIRE(folder.run({"run", "train.lua", "--run-dir", "a"}).code == 0);
+  REQUIRE(folder.run({"probe", "a", "scale"}).code == 0);
+  folder.write("scale.txt", "2.5\n");
+  const Finished changed = folder.run({"probe", "a", "scale"});
+  CAPTURE(changed.err);
+  CHECK(changed.code == 1);
+  CHECK(changed.err.find("loss is 2.5, was 2; scale.txt has changed since the run read it") !=
+        std::string::npos);
+}
+
 TEST_CASE("wrong places and steps of a probe") {
   const Folder folder;
   folder.write("train.lua", kCnn);

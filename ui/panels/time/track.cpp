@@ -260,8 +260,7 @@ void TimeTrack::draw_findings(Workbench& bench) {
   if (stand->difference)
     tell("time.differs", theme().warning,
          "The replay differs from the run since step " + std::to_string(stand->difference->step) + ": " +
-             stand->difference->what +
-             ". The script depends on something that a run does not record, such as the time or a file.");
+             stand->difference->what + "; " + stand->difference->cause + ".");
   if (!stand->note.empty()) tell("time.note", theme().muted, stand->note);
 }
 
