@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
+#include <span>
 
 #include "runtime/error.h"
 #include "runtime/figures.h"
@@ -248,7 +249,13 @@ int diff(const Request& request) {
   compare("steps", std::to_string(a.steps), std::to_string(b.steps));
   for (const auto& [name, points] : a.metrics) names.insert(name);
   for (const auto& [name, points] : b.metrics) names.insert(name);
-  // The first step at which the two runs have different numbers.
+  // The first step at which the two runs have different numbers. A fork has none before it went on.
+  const int64_t first = std::max(a.parent_step, b.parent_step) + 1;
+  const auto rows_of = [first](const std::vector<MetricPoint>& points) {
+    return std::span(std::find_if(points.begin(), points.end(),
+                                  [first](const MetricPoint& point) { return point.step >= first; }),
+                     points.end());
+  };
   for (const std::string& name : names) {
     const auto left = a.metrics.find(name), right = b.metrics.find(name);
     const auto last = [](const auto& found, const auto& all) {
@@ -257,17 +264,20 @@ int diff(const Request& request) {
     };
     std::string note;
     if (left != a.metrics.end() && right != b.metrics.end()) {
-      const size_t common = std::min(left->second.size(), right->second.size());
+      const std::span<const MetricPoint> ours = rows_of(left->second), theirs = rows_of(right->second);
+      const size_t common = std::min(ours.size(), theirs.size());
       for (size_t i = 0; i < common; ++i) {
-        const MetricPoint &p = left->second[i], &q = right->second[i];
+        const MetricPoint &p = ours[i], &q = theirs[i];
         const bool same =
             p.step == q.step && (p.value == q.value || (std::isnan(p.value) && std::isnan(q.value)));
         if (same) continue;
         note = "differs from step " + std::to_string(p.step);
         break;
       }
-      differs |= !note.empty() || left->second.size() != right->second.size();
-      if (note.empty()) note = "the same for " + std::to_string(common) + " rows";
+      differs |= !note.empty() || ours.size() != theirs.size();
+      if (note.empty())
+        note = "the same for " + std::to_string(common) + " rows" +
+               (first > 1 ? " from step " + std::to_string(first) : "");
     }
     differs |= (left == a.metrics.end()) != (right == b.metrics.end());
     rows.push_back({name, last(left, a.metrics), last(right, b.metrics), note});

@@ -47,6 +47,10 @@ TEST_CASE("a fork without a change equals its parent bit for bit") {
     CHECK(fork.err.find("lunagrad fork") == std::string::npos);
     REQUIRE(fork.code == 0);
     CHECK(last_line(fork.out) == last_line(parent.out));
+    const Finished compared = folder.run({"runs", "diff", name, name + "-fork"});
+    CAPTURE(compared.out);
+    CHECK(compared.code == 0);
+    CHECK(compared.out.find(" rows from step 18") != std::string::npos);
     const RunRecord was = read_run(folder.path() + "/" + name),
                     is = read_run(folder.path() + "/" + name + "-fork");
     CHECK(points_behind(was, "loss", 17) == points_behind(is, "loss", 0));
@@ -165,7 +169,9 @@ TEST_CASE("a fork that cannot be made says why") {
     CHECK(done.code == code);
     CHECK(done.err.find(fact) != std::string::npos);
   };
-  fails({"none", "--step", "1"}, 6, "none: not the folder of a run");
+  fails({"none", "--step", "1"}, 6, "none: no such file or folder");
+  REQUIRE(fs::create_directory(folder.path() + "/empty"));
+  fails({"empty", "--step", "1"}, 6, "empty: not the folder of a run");
   fails({"a"}, 2, "--step S says");
   fails({"a", "--step", "6"}, 1, "step 6: the run a has the steps 1 to 5");
   fails({"a", "--step", "3", "--steps", "2"}, 1, "--steps 2");

@@ -319,7 +319,7 @@ TEST_CASE("a script without lg.run.steps is replayed from its beginning") {
 
 TEST_CASE("a replay that cannot be made says why") {
   const Folder folder;
-  CHECK(message_of([&] { Replay(folder.path() + "/none"); }).find("not the folder of a run") !=
+  CHECK(message_of([&] { Replay(folder.path() + "/none"); }).find("no such file or folder") !=
         std::string::npos);
   const std::string script = folder.write("train.lua", kCnn);
   RunOptions options;
