@@ -43,7 +43,7 @@ BackwardArguments read_backward(lua_State* L, const char* name) {
 
 int backward_from(lua_State* L) {
   const BackwardArguments read = read_backward(L, "backward");
-  collect_before_backward(L, edge(L));
+  if (!waiting_queue) collect_dropped(L, edge(L));
   mark_line(L);
   backward(read.root, read.seed, read.options);
   add_pressure(L, 0);

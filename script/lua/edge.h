@@ -99,9 +99,10 @@ struct Edge {
 inline Edge& edge(lua_State* L) { return **static_cast<Edge**>(lua_getextraspace(L)); }
 
 void collect_under_pressure(lua_State*, Edge&);
-// Before a backward pass, which then frees values as it passes them: what the script has dropped, in whatever
-// collection it lived. For tensors of 16 MiB and more, and at most a 32nd of the time.
-void collect_before_backward(lua_State*, Edge&);
+// Before a backward pass, or before a queue is computed, which then free values as they pass them: what the
+// script has dropped, in whatever collection it lived. `promised`: bytes that the queue will take. For
+// tensors of 16 MiB and more, and at most a 32nd of the time; false: it did nothing.
+bool collect_dropped(lua_State*, Edge&, size_t promised = 0);
 // Collects the young garbage if there is enough of it. Results of calls that are put off have no memory yet,
 // and what lives through two collections is found only by a full one: so their garbage is collected once,
 // before they are computed.

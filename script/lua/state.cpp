@@ -347,17 +347,18 @@ void collect_under_pressure(lua_State* L, Edge& state) {
   pressure.most_handles = kMostHandles * pressure.scale;
 }
 
-void collect_before_backward(lua_State* L, Edge& state) {
+bool collect_dropped(lua_State* L, Edge& state, size_t promised) {
   constexpr size_t kWorth = size_t(16) << 20;
   constexpr uint64_t kOfTime = 32;
   Pressure& pressure = state.pressure;
-  if (waiting_queue || lua_gc(L, LUA_GCISRUNNING) != 1) return;
+  if (lua_gc(L, LUA_GCISRUNNING) != 1) return false;
   const size_t live = TensorBytes().live;
   pressure.base = std::min(pressure.base, live);
-  if (live - pressure.base < kWorth) return;
-  if (ticks() - pressure.full_ended < kOfTime * pressure.full_length) return;
+  if (live + promised - pressure.base < kWorth) return false;
+  if (ticks() - pressure.full_ended < kOfTime * pressure.full_length) return false;
   const KeptPlace place;
   collect_all(L, pressure);
+  return true;
 }
 
 void collect_everything(lua_State* L) {

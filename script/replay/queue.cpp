@@ -57,7 +57,9 @@ StepQueue& queue_of(Edge& state) {
 
 void compute_queue(lua_State* L, CallQueue& queue) {
   Edge& state = edge(L);
-  if (queue.promised() >= state.pressure.most_bytes) collect_under_pressure(L, state);
+  const uint64_t promised = queue.promised();
+  if (promised >= state.pressure.most_bytes && !collect_dropped(L, state, promised))
+    collect_under_pressure(L, state);
   queue.compute();
 }
 

@@ -31,7 +31,8 @@ std::string Replay::cause() const {
   if (!names.empty())
     return names + (changed.size() == 1 ? " has" : " have") + " changed since the run read " +
            (changed.size() == 1 ? "it" : "them");
-  return "the script depends on something that the run did not record, such as its input, the time, "
+  return "the script depends on something that the run did not record, such as its input or environment, the "
+         "time, "
          "math.random, the order of pairs, or threads";
 }
 
