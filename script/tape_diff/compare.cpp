@@ -37,14 +37,16 @@ Named find_tape(const std::string& asked, const std::string& runs) {
     named.file = asked;
   } else if (const size_t colon = asked.rfind(':'); colon != asked.npos) {
     const std::string run = asked.substr(0, colon), step = asked.substr(colon + 1);
+    if (run.empty())
+      fail_as(ErrorKind::file, "'", asked, "': names no run; RUN:STEP names a run and its step");
     named.run.emplace(fs::is_directory(run, ignored) ? run : find_run(run, runs));
     int64_t number = -1;
     const auto [end, error] = std::from_chars(step.data(), step.data() + step.size(), number);
     if (error == std::errc() && end == step.data() + step.size() && number >= 0)
       named.step = number;
     else
-      fail_as(ErrorKind::file, asked, ": '", step, "' is no step; RUN:STEP names one by its number, of ",
-              named.run->steps_text());
+      fail_as(ErrorKind::file, "'", asked, "': '", step,
+              "' is no step; RUN:STEP names one by its number, of ", named.run->steps_text());
   } else if (fs::path(asked).has_extension()) {
     fail_as(ErrorKind::file, asked, ": no such file");
   } else {

@@ -10,17 +10,27 @@
 namespace lunagrad {
 namespace {
 
-// In place of CLI11's own check, whose message prints the largest double with 309 digits.
+// In place of CLI11's own checks, whose messages print the largest double with 309 digits.
 std::string above_zero(const std::string& text) {
   return std::strtod(text.c_str(), nullptr) > 0 ? "" : text + " is not a number above 0";
+}
+template <class Whole>
+std::string from_zero(const std::string& text) {
+  Whole value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool whole = error == std::errc() && end == text.data() + text.size() && value >= 0;
+  return whole ? "" : "a whole number from 0 on expected (got '" + text + "')";
 }
 
 // The bytes that "512MiB", "64k" or "100B" means; nothing when it is no size above 0 with a unit.
 std::optional<size_t> size_in(std::string text) {
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
-  if (text.empty() || !is_digit(text.front()) || is_digit(text.back()) ||
-      !CLI::AsSizeValue(false)(text).empty())
+  if (text.empty() || !is_digit(text.front()) || is_digit(text.back())) return {};
+  try {
+    if (!CLI::AsSizeValue(false)(text).empty()) return {};
+  } catch (const CLI::ValidationError&) {  // an unknown unit
     return {};
+  }
   const size_t bytes = std::stoull(text);
   return bytes ? std::optional(bytes) : std::nullopt;
 }
@@ -78,11 +88,11 @@ void add_option(CLI::App& command, const char* name, std::string& value, const c
 }
 
 void add_option(CLI::App& command, const char* name, std::optional<uint64_t>& value, const char* about) {
-  command.add_option(name, value, about)->check(CLI::NonNegativeNumber);
+  command.add_option(name, value, about)->check(CLI::Validator(from_zero<uint64_t>, "NONNEGATIVE"));
 }
 
 void add_option(CLI::App& command, const char* name, std::optional<int64_t>& value, const char* about) {
-  command.add_option(name, value, about)->check(CLI::NonNegativeNumber);
+  command.add_option(name, value, about)->check(CLI::Validator(from_zero<int64_t>, "NONNEGATIVE"));
 }
 
 void add_option(CLI::App& command, const char* name, int64_t& value, std::pair<int64_t, int64_t> range,

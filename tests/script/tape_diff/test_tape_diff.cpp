@@ -138,6 +138,9 @@ TEST_CASE("tape diff: runs, their steps, and tolerances") {
   const Finished word = diff(folder, {"first:last", "again"});
   CHECK(word.code == 6);
   CHECK(has(word.err, "'last' is no step"));
+  const Finished nameless = diff(folder, {":3", "again"});
+  CHECK(nameless.code == 6);
+  CHECK(has(nameless.err, "':3': names no run"));
   CHECK(diff(folder, {"nobody", "again"}).code == 6);
   CHECK(diff(folder, {"nobody.json", "again"}).code == 6);
   CHECK(diff(folder, {"first"}).code == 2);
