@@ -64,7 +64,6 @@ class SealedStep {
   void find_escaping(const Recording&, const std::vector<Use>& kept);
   void plan_memory();
   void share_memory();
-  void take_back(Memory&);
   void place(Memory&, const Ref<Storage>&, int64_t offset);
   bool fits(const Memory&, const Tensor& now) const;
   void renew_results();
@@ -79,9 +78,8 @@ class SealedStep {
   std::vector<Unit> units_;
   std::vector<Part> segments_;
   QueueReport report_;
-  bool large_ = false;  // whether it gives memory back between two steps
-  std::vector<Ref<Storage>>
-      shared_;  // memory of a small step's results; it is allocated when that runs first
+  bool large_ = false;                // whether it gives memory back between two steps
+  std::vector<Ref<Storage>> shared_;  // of a small step's results; allocated when it runs first
   TensorList leaves_;
   std::vector<bool> has_gradient_;       // of each leaf, at the beginning
   std::vector<bool> replaces_gradient_;  // and whether it has another one, or none, at the end

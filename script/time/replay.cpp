@@ -32,8 +32,7 @@ std::string Replay::cause() const {
     return names + (changed.size() == 1 ? " has" : " have") + " changed since the run read " +
            (changed.size() == 1 ? "it" : "them");
   return "the script depends on something that the run did not record, such as its input or environment, the "
-         "time, "
-         "math.random, the order of pairs, or threads";
+         "time, math.random, the order of pairs, or threads";
 }
 
 std::optional<Difference> Replay::difference() const {
