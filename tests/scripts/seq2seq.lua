@@ -77,7 +77,7 @@ for name, param in model:named_parameters() do
   if name:find("weight") then nn.init.normal_(param, 0, 0.1) end
 end
 local loader = data.DataLoader(setmetatable({}, Reversed), {batch_size = 64, shuffle = true, collate_fn = collate_fn})
-local optimizer = lg.optim.Adam(model:parameters(), {lr = 1e-2})
+local optimizer = lg.optim.Adam(model:parameters(), {lr = 5e-3})
 local scheduler = lg.optim.lr_scheduler.ReduceLROnPlateau(optimizer, {mode = "min", factor = 0.5, patience = 2})
 local criterion = nn.CrossEntropyLoss {ignore_index = PAD}
 for epoch = 1, 10 do
