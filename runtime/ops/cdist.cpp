@@ -107,6 +107,8 @@ Tensor expanded(const Tensor& x, const Shape& batch) {
   return copy;
 }
 
+constexpr int64_t kPowerWork = 16;  // a power takes as long as so many additions
+
 void cdist_cpu(const Call& call) {
   const Tensor& out = call.output();
   const Shape batch = batch_shape(out.shape());
@@ -121,12 +123,15 @@ void cdist_cpu(const Call& call) {
       const T *const x = a.data<T>(), *const y = b.data<T>();
       T* const to = out.data<T>();
       if (product) return distances_by_product(items, m, n, k, x, y, to);
-      parallel_for(items * m, std::max<int64_t>(1, 40000 / std::max<int64_t>(1, n * k)),
-                   [&](int64_t begin, int64_t end) {
-                     for (int64_t row = begin; row < end; ++row)
-                       for (int64_t j = 0; j < n; ++j)
-                         to[row * n + j] = distance(x + row * k, y + (row / m * n + j) * k, k, p);
-                   });
+      const bool plain = p == 0 || p == 1 || p == 2 || std::isinf(p);
+      const int64_t work = k * (plain ? 1 : kPowerWork);
+      parallel_for(items * m * n, iterations_in(40000, work), [&](int64_t begin, int64_t end) {
+        int64_t row = begin / n, j = begin % n;
+        for (int64_t i = begin; i < end; ++i) {
+          to[i] = distance(x + row * k, y + (row / m * n + j) * k, k, p);
+          if (++j == n) j = 0, ++row;
+        }
+      });
     }
   });
 }
