@@ -2,6 +2,7 @@
 // (shaders/conv.comp). Of f32; complex ones are computed by real and imaginary parts. 16-bit ones run on
 // matrix units (conv_units.h), or after a conversion to f32.
 #include <algorithm>
+#include <utility>
 
 #include "gpu/kernels/complex.h"
 #include "gpu/kernels/conv_along.h"
@@ -112,7 +113,7 @@ void convolve(const Call& call, uint32_t part, const ConvGeometry& g, const Wind
   const Tensor image = contiguous(call.input(0));
   const Tensor bias = call.has(2) ? contiguous(call.input(2)) : Tensor();
   const Tensor& out = call.output();
-  const Activation activation = part == Conv::kResult ? activation_of(call.params) : Activation::none;
+  Activation activation = part == Conv::kResult ? activation_of(call.params) : Activation::none;
   const bool back = part == Conv::kInputGradient;
   const ConvGeometry::Sizes &image_size = back ? g.out : g.in, &out_size = back ? g.in : g.out;
   Arguments a{};
@@ -153,6 +154,9 @@ void convolve(const Call& call, uint32_t part, const ConvGeometry& g, const Wind
   a.splits = (length + a.split - 1) / a.split;
   const Tensor made =
       a.splits == 1 ? out : Tensor::empty(Shape{int64_t(a.splits), out.numel()}, DType::f32, out.device());
+  const Activation after = ends_within(activation, tile.tm * tile.tn)
+                               ? Activation::none
+                               : std::exchange(activation, Activation::none);
 
   Launch launch(recorder);
   // A is the weight, or the gradient of the result.
@@ -183,6 +187,7 @@ void convolve(const Call& call, uint32_t part, const ConvGeometry& g, const Wind
                           .values(),
                       whole * a.splits, bytes_of(a));
   if (a.splits > 1) add_parts(out, made, recorder);
+  if (after != Activation::none) activate_in_place(out, after, recorder);
 }
 
 // Whether the call is a matrix product for each sample: the kernel has one element, and each position of the

@@ -4,6 +4,7 @@
 #include "gpu/kernels/matmul.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "gpu/kernels/copy.h"
 #include "gpu/kernels/iteration.h"
@@ -149,9 +150,9 @@ void end_product(const Tensor& c, int64_t columns, const Tensor& parts, const En
              {groups_for(uint64_t(arguments.results) * along, recorder)}, bytes_of(arguments));
 }
 
-// Records the product p of two tensors. Returns c with the epilogue, or the parts [parts, elements of C]
-// where k is split.
-Tensor launch_product(const Product& p, const Tensor& given_a, const Tensor& given_b, const Ending& end,
+// Records the product p of two tensors. Returns c, or the parts [parts, elements of C] where k is split.
+// Takes from `end` what it has computed.
+Tensor launch_product(const Product& p, const Tensor& given_a, const Tensor& given_b, Ending& end,
                       const Tensor& c, Recorder& recorder) {
   ProductSide left = left_side(p), right = right_side(p);
   Tensor a = given_a, b = given_b, largest[2];
@@ -175,7 +176,8 @@ Tensor launch_product(const Product& p, const Tensor& given_a, const Tensor& giv
   arguments.batches = uint32_t(numel(p.batch));
   const uint32_t tiles = arguments.row_tiles * arguments.column_tiles * arguments.batches * arguments.splits;
   const bool whole = arguments.splits == 1, biased = end.bias.defined() && whole;
-  const Activation activation = whole ? end.activation : Activation::none;
+  const bool ends = whole && (p.on_units() || ends_within(end.activation, tile.own_m * tile.own_n));
+  const Activation activation = ends ? std::exchange(end.activation, Activation::none) : Activation::none;
   const Tensor made =
       whole ? c : Tensor::empty({int64_t(arguments.splits), c.numel()}, DType::f32, c.device());
   arguments.a = launch.reads(a);
@@ -295,6 +297,14 @@ void multiply_outer(const Tensor& a, const Tensor& b, bool transposed, const Ten
 
 }  // namespace
 
+void activate_in_place(const Tensor& x, Activation activation, Recorder& recorder) {
+  Call call;
+  call.op = find_op(activation_param().choices[size_t(activation)]);
+  call.in = {x};
+  call.out.push_back(x);
+  find_kernel(*call.op)->run(call, recorder);
+}
+
 void multiply(const Tensor& a, const Tensor& b, bool transposed, const Ending& end, const Tensor& c,
               Recorder& recorder) {
   const NoGrad off;
@@ -308,8 +318,12 @@ void multiply(const Tensor& a, const Tensor& b, bool transposed, const Ending& e
              {end.bias.defined() ? to(end.bias, DType::f32) : Tensor(), end.activation}, wide, recorder);
     return copy(c, wide, recorder);
   }
-  const Tensor made = launch_product(p, a, b, end, c, recorder);
-  if (made.body() != c.body()) end_product(c, p.n, made, end, recorder);
+  Ending rest = end;
+  const Tensor made = launch_product(p, a, b, rest, c, recorder);
+  if (made.body() != c.body())
+    end_product(c, p.n, made, rest, recorder);
+  else if (rest.activation != Activation::none)
+    activate_in_place(c, rest.activation, recorder);
 }
 
 Tensor multiply_in_parts(const Tensor& a, const Tensor& b, bool transposed, Recorder& recorder) {
@@ -317,7 +331,8 @@ Tensor multiply_in_parts(const Tensor& a, const Tensor& b, bool transposed, Reco
   const Product p = product_of(a, b, transposed, recorder.physical);
   if (p.converted()) return multiply_in_parts(to(a, DType::f32), to(b, DType::f32), transposed, recorder);
   const Tensor whole = Tensor::empty({1, p.m, p.n}, DType::f32, a.device());
-  const Tensor made = launch_product(p, a, b, {}, whole, recorder);
+  Ending none;
+  const Tensor made = launch_product(p, a, b, none, whole, recorder);
   return reshape(made, {made.size(0), p.m, p.n});
 }
 

@@ -145,15 +145,22 @@ void compute_tile(Share share, bool whole) {
 
   // Four adjacent columns are all inside C or all outside, and aligned to 16 bytes.
   const bool in_fours = EVEN || arguments.n % 4 == 0;
+  // The bias is loaded once for each column: if it is loaded for each element, and an activation follows, the compiler of
+  // NVIDIA's driver keeps the sums in memory, which takes up to 14 times as long.
+  vec4 bias[TN / 4];
+  if (HAS_BIAS)
+    [[unroll]] for (uint j = 0; j < TN / 4; ++j)
+      [[unroll]] for (uint e = 0; e < 4; ++e) {
+        const uint n = column + (j * (BN / TN) + tx) * 4 + e;
+        bias[j][e] = whole || n < arguments.n ? load_f32(arguments.bias, int64_t(n) * arguments.bias_step) : 0.0;
+      }
   [[unroll]] for (uint i = 0; i < TM; ++i) {
     const uint m = row + (i / 4 * (BM / TM) + ty) * 4 + i % 4;
     if (!whole && m >= arguments.m) continue;
     [[unroll]] for (uint j = 0; j < TN / 4; ++j) {
       const uint n = column + (j * (BN / TN) + tx) * 4, count = whole ? 4 : min(arguments.n - min(n, arguments.n), 4);
       vec4 values = sum[i][j];
-      if (HAS_BIAS)
-        [[unroll]] for (uint e = 0; e < 4; ++e)
-          if (e < count) values[e] += load_f32(arguments.bias, int64_t(n + e) * arguments.bias_step);
+      if (HAS_BIAS) values += bias[j];
       [[unroll]] for (uint e = 0; e < 4; ++e) values[e] = activated(values[e]);
       const uint64_t to = c + (uint64_t(m) * arguments.n + n) * 4;
       if (in_fours) {
