@@ -10,8 +10,14 @@ ui.click("profiler.view", "Timeline")
 ui.wait("profiler.lane", "vulkan")
 assert(tonumber((ui.texts("profiler.lane")[#ui.texts("profiler.lane")]:match("vulkan ([%d,]+)"):gsub(",", ""))) > 10,
        "the device's lane is empty")
-ui.click("profiler.freeze")
-ui.hover("profiler.lane", "vulkan")
-ui.wait("profiler.kernel", "kernel ")
+-- Between two kernels nothing lies in the middle of the lane: another moment is frozen.
+for _ = 1, 50 do
+  ui.click("profiler.freeze")
+  ui.hover("profiler.lane", "vulkan")
+  if #ui.texts("profiler.kernel") > 0 then break end
+  ui.click("profiler.freeze")
+  ui.frames(7)
+end
+ui.expect("profiler.kernel", "kernel ")
 ui.picture(arg[1] .. "/timeline-gpu.png")
 ui.quit()
