@@ -1,0 +1,51 @@
+-- A replay that is cancelled, and one that differs from the run, since the file that its script reads has changed.
+-- arg[1]: a folder for pictures.
+local real = dofile(arg[0]:match(".*/") .. "real.lua")
+
+local function write_points(scale)
+  local file <close> = assert(io.open("points.tmp", "w"))
+  for i = 1, 64 do
+    local a, b = math.sin(i), math.cos(3 * i)
+    file:write(("%.4f,%.4f,%.4f\n"):format(a, b, scale * (a - b)))
+  end
+  file:close()
+  assert(os.rename("points.tmp", "points.csv"))
+end
+
+local function shown() return real.step_in("time.step") end
+
+write_points(1)
+ui.wait("curves.curve", "loss")
+ui.click("panel", "Time")
+ui.wait("time.keyframes", "keyframe")
+while (shown() or 0) < 1500 do ui.seconds(0.2) end
+
+-- A replay ends at once when it is cancelled; the run goes on.
+real.begin()
+real.click("panel", "Time")
+ui.show_step(400)
+ui.wait("time.cancel", "")
+ui.picture(arg[1] .. "/replaying.png")
+local before = real.step_in("step")
+real.click("time.cancel")
+for _ = 1, 100 do
+  if #ui.texts("time.replay") == 0 then break end
+  ui.seconds(0.1)
+end
+ui.absent("time.replay")
+ui.absent("time.problem")
+ui.expect("state", "running")
+ui.seconds(0.5)
+assert(real.step_in("step") > before, "the run stands still")
+
+-- The same step with other data.
+write_points(2)
+ui.show_step(400)
+ui.wait("time.step", "step 400 (replayed)")
+ui.wait("time.differs", "points.csv")
+ui.expect("state", "running")
+ui.picture(arg[1] .. "/differs.png")
+real.click("time.live")
+ui.wait("time.live", "on")
+ui.absent("time.differs")
+ui.quit()
