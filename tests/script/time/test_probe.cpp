@@ -240,8 +240,8 @@ TEST_CASE("a script that is not determined by its run is named with the step and
                      " end\nlocal loss = (w - 1 - noise):square():mean()\nw.grad = nil\nloss:backward()\n"
                      "lg.no_grad(function() w:sub_(w.grad * 0.1) end)\nlg.run.log {loss = loss}\nend\n");
     fs::remove_all(folder.path() + "/a");
-    const Finished run =
-        folder.run({"run", "train.lua", "--run-dir", "a", "--keyframes", "1MiB"}, "0.1\n0.2\n0.3\n0.4\n");
+    // No keyframes: from one after step 5, fork would have nothing to repeat that differs.
+    const Finished run = folder.run({"run", "train.lua", "--run-dir", "a"}, "0.1\n0.2\n0.3\n0.4\n");
     CAPTURE(run.err);
     REQUIRE(run.code == 0);
     for (const std::vector<std::string>& command : {std::vector<std::string>{"probe", "a", "norm of w"},
