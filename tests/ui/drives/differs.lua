@@ -12,13 +12,11 @@ local function write_points(scale)
   assert(os.rename("points.tmp", "points.csv"))
 end
 
-local function shown() return real.step_in("time.step") end
-
 write_points(1)
 ui.wait("curves.curve", "loss")
 ui.click("panel", "Time")
 ui.wait("time.keyframes", "keyframe")
-while (shown() or 0) < 1500 do ui.seconds(0.2) end
+while (real.step_in("time.step") or 0) < 1500 do ui.seconds(0.2) end
 
 -- A replay ends at once when it is cancelled; the run goes on.
 real.begin()
