@@ -25,8 +25,13 @@ local function either(class, is_binary)
   function class.properties:logits() return special.probs_to_logits(rawget(self, "probs"), is_binary) end
 end
 
--- The rational function -log(1 + e^x) is -softplus(x).
-local function log_sigmoid_pair(logits, value) return value * logits - logits:softplus() end
+local weighted = special.weighted
+
+-- The log-probability of `hits` successes and `misses` failures in one order.
+local function log_of_trials(distribution, hits, misses)
+  local log_p, log_rest = special.success_logs(distribution)
+  return weighted(hits, log_p) + weighted(misses, log_rest)
+end
 
 local Bernoulli = base.define("Bernoulli", {{"probs"}, {"logits"}},
   {probs = constraints.unit_interval, logits = constraints.real})
@@ -40,8 +45,11 @@ function Bernoulli.properties:mode()
   return core.where(self.probs:eq(0.5), core.full_like(mode, 0 / 0), mode)
 end
 function Bernoulli:draw(shape) return core.bernoulli(self.probs:expand(self:extended(shape)):contiguous()) end
-function Bernoulli:log_prob(value) return log_sigmoid_pair(self.logits, self:check_value(value)) end
-function Bernoulli:entropy() return self.logits:softplus() - self.probs * self.logits end
+function Bernoulli:log_prob(value)
+  value = self:check_value(value)
+  return log_of_trials(self, value, 1 - value)
+end
+function Bernoulli:entropy() return special.success_entropy(self) end
 function Bernoulli:enumerate_support(expand)
   local like = self:example()
   local shape = {2}
@@ -64,14 +72,9 @@ function Geometric:draw(shape)
 end
 function Geometric:log_prob(value)
   value = self:check_value(value)
-  local probs = self.probs:clamp(nil, 1)
-  local certain = probs:eq(1):logical_and(value:eq(0))
-  return value * core.where(certain, core.zeros_like(probs), (-core.where(certain, probs * 0, probs)):log1p()) + probs:log()
+  return log_of_trials(self, core.ones_like(value), value)
 end
-function Geometric:entropy()
-  local probs = special.clamp_probs(self.probs)
-  return (-(1 - probs) * (-probs):log1p() - probs * probs:log()) / probs
-end
+function Geometric:entropy() return special.success_entropy(self) / self.probs end
 
 -- --- counts ---
 
@@ -102,7 +105,7 @@ function Binomial:draw(shape)
 end
 function Binomial:log_prob(value)
   value = self:check_value(value)
-  return special.log_choose(self.total_count, value) + value * self.logits - self.total_count * self.logits:softplus()
+  return special.log_choose(self.total_count, value) + log_of_trials(self, value, self.total_count - value)
 end
 function Binomial:enumerate_support(expand)
   local most = math.tointeger(self.total_count:max():item())
@@ -115,7 +118,7 @@ function Binomial:enumerate_support(expand)
 end
 function Binomial:entropy()
   local log_prob = self:log_prob(self:enumerate_support(false))
-  return -(log_prob:exp() * log_prob):sum(1)
+  return -weighted(log_prob:exp(), log_prob):sum(1)
 end
 
 local Poisson = base.define("Poisson", {"rate"}, {rate = constraints.nonnegative})
@@ -184,8 +187,7 @@ function Categorical:log_prob(value)
   return self.logits:expand(base.joined(shape, {self._classes})):gather(-1, index):squeeze(-1)
 end
 function Categorical:entropy()
-  local logits = self.logits:clamp(-3.4028234663852886e38)
-  return -(logits * self.probs):sum(-1)
+  return -weighted(self.probs, self.logits):sum(-1)
 end
 function Categorical:enumerate_support(expand)
   local shape = {self._classes}
@@ -250,8 +252,7 @@ function Multinomial:draw(shape)
 end
 function Multinomial:log_prob(value)
   value = self:check_value(value)
-  local logits = core.where(value:eq(0):logical_and(self.logits:isinf()), core.zeros_like(self.logits), self.logits)
-  return core.lgamma(value:sum(-1) + 1) - core.lgamma(value + 1):sum(-1) + (logits * value):sum(-1)
+  return core.lgamma(value:sum(-1) + 1) - core.lgamma(value + 1):sum(-1) + weighted(value, self.logits):sum(-1)
 end
 function Multinomial:entropy()
   local n = self.total_count

@@ -67,10 +67,7 @@ pair("Dirichlet", "Dirichlet", function(p, q)
   return lgamma(total) - lgamma(b:sum(-1)) - (lgamma(a) - lgamma(b)):sum(-1)
     + ((a - b) * (digamma(a) - digamma(total):unsqueeze(-1))):sum(-1)
 end)
-pair("Bernoulli", "Bernoulli", function(p, q)
-  local a, b = p.probs, q.probs
-  return t_log_ratio(a, b) + t_log_ratio(1 - a, 1 - b)
-end)
+pair("Bernoulli", "Bernoulli", special.success_divergence)
 pair("Binomial", "Binomial", function(p, q)
   if core._is_batched and (core._is_batched(p.total_count) or core._is_batched(q.total_count)) then
     fail("kl_divergence: the total_count of a Binomial cannot differ between the samples of vmap")
@@ -78,20 +75,18 @@ pair("Binomial", "Binomial", function(p, q)
   if p.total_count:lt(q.total_count):any():item() then
     fail("kl_divergence: Binomial with a total_count smaller than the other's has no known formula")
   end
-  local kl = p.total_count * (p.probs * (p.logits - q.logits) + (-p.probs):log1p() - (-q.probs):log1p())
+  local kl = special.weighted(p.total_count, special.success_divergence(p, q))
   return core.where(p.total_count:gt(q.total_count), core.full_like(kl, math.huge), kl)
 end)
 pair("Geometric", "Geometric", function(p, q)
-  return -p:entropy() - (-q.probs):log1p() / p.probs - q.logits
+  return special.success_divergence(p, q) / p.probs
 end)
 pair("Poisson", "Poisson", function(p, q) return t_log_ratio(p.rate, q.rate) - (p.rate - q.rate) end)
 local function classes(p, q)
   if p._classes ~= q._classes then
     fail(("kl_divergence: %s with %d classes and %s with %d"):format(p.__name, p._classes, q.__name, q._classes))
   end
-  local terms = p.probs * (p.logits - q.logits)
-  terms = core.where(q.probs:eq(0), core.full_like(terms, math.huge), terms)
-  return core.where(p.probs:eq(0), core.zeros_like(terms), terms):sum(-1)
+  return special.weighted(p.probs, p.logits - q.logits):sum(-1)
 end
 pair("Categorical", "Categorical", classes)
 pair("OneHotCategorical", "OneHotCategorical", classes)
@@ -109,7 +104,7 @@ end)
 
 -- --- pairs of two families ---
 
-pair("Bernoulli", "Poisson", function(p, q) return -p:entropy() - (p.probs * q.rate:log() - q.rate) end)
+pair("Bernoulli", "Poisson", function(p, q) return -p:entropy() - xlogy(p.probs, q.rate) + q.rate end)
 pair("Beta", "Exponential", function(p, q)
   return -p:entropy() - q.rate:log() + q.rate * (p.concentration1 / (p.concentration1 + p.concentration0))
 end)
