@@ -3,11 +3,14 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <filesystem>
 
 #include "runtime/error.h"
 
@@ -57,6 +60,20 @@ std::string record(const std::string& data) {
   return length + bytes_of(masked_checksum(length)) + data + bytes_of(masked_checksum(data));
 }
 
+constexpr std::string_view kName = "events.out.tfevents.";
+
+// TensorBoard reads the files of a folder in the order of their names, which begin with a time in seconds. A
+// run that is resumed within the second of its start gets a later one.
+int64_t unused_time(const std::string& folder, int64_t now) {
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with(kName)) continue;
+    now = std::max(now, int64_t(std::strtoll(name.c_str() + kName.size(), nullptr, 10)) + 1);
+  }
+  return now;
+}
+
 }  // namespace
 
 EventFile::EventFile(const std::string& folder, std::function<void(const std::string&)> warn)
@@ -64,7 +81,7 @@ EventFile::EventFile(const std::string& folder, std::function<void(const std::st
   char host[256] = "localhost";
   ::gethostname(host, sizeof host - 1);
   const std::time_t now = std::time(nullptr);
-  path_ = lunagrad::text(folder, "/events.out.tfevents.", int64_t(now), ".", host, ".", int64_t(::getpid()));
+  path_ = lunagrad::text(folder, "/", kName, unused_time(folder, now), ".", host, ".", int64_t(::getpid()));
   file_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   if (file_ < 0) {
     warn_(lunagrad::text(path_, ": ", std::strerror(errno), "; the run goes on without it"));
@@ -75,6 +92,12 @@ EventFile::EventFile(const std::string& folder, std::function<void(const std::st
 
 EventFile::~EventFile() {
   if (file_ >= 0) ::close(file_);
+}
+
+// tensorflow/core/util/event.proto: a SessionLog whose status is START.
+void EventFile::go_on(int64_t step) {
+  constexpr int64_t kStart = 1;
+  event(text_field(7, whole(1, kStart)), step, double(std::time(nullptr)));
 }
 
 void EventFile::scalar(std::string_view tag, double value, int64_t step, double time) {

@@ -13,11 +13,14 @@ namespace lunagrad {
 
 class EventFile {
  public:
-  // A new file events.out.tfevents.<seconds>.<host>.<process> in the folder; a failure is reported once, and
-  // what follows is dropped.
+  // A new file events.out.tfevents.<seconds>.<host>.<process> in the folder, whose name comes behind those
+  // that are there; a failure is reported once, and what follows is dropped.
   EventFile(const std::string& folder, std::function<void(const std::string&)> warn);
   ~EventFile();
   EventFile(const EventFile&) = delete;
+
+  // The run goes on with `step`: readers drop what was written before of this step and of later ones.
+  void go_on(int64_t step);
 
   // `time` is in seconds since 1970.
   void scalar(std::string_view tag, double value, int64_t step, double time);

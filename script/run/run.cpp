@@ -182,6 +182,7 @@ void Run::take_over(Run& before, int64_t step) {
   if (!reloads_.empty() && reloads_.back().step == step) reloads_.pop_back();
   reloads_.push_back({step, name});
   if (!folder_) return;
+  if (events_) events_->go_on(step + 1);
   folder_->write_script(name, source_);
   // As with a resume, earlier lines with later steps are void.
   folder_->append_metrics(JsonLine(step, seconds()).field("reload", std::string_view(name)).finish());
@@ -320,7 +321,10 @@ void Run::open_folder() {
   if (resumed_) {
     folder_->append_metrics(JsonLine(done_, seconds()).field("resume", resumed_->path).finish());
   }
-  if (options_.tensorboard) events_ = std::make_unique<EventFile>(folder_->path(), warn);
+  if (options_.tensorboard) {
+    events_ = std::make_unique<EventFile>(folder_->path(), warn);
+    if (resumed_) events_->go_on(done_ + 1);
+  }
   folder_->write_script("script.lua", source_);
   // The settings of a foreign repository can make git run programs.
   if (!options_.sandbox)

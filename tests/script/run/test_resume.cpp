@@ -4,9 +4,11 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <random>
 #include <sstream>
 #include <thread>
@@ -57,6 +59,33 @@ std::vector<std::pair<int, double>> losses(const std::string& run) {
     if (row.count("metrics")) rows.emplace_back(row["step"].get<int>(), row["metrics"]["loss"].get<double>());
   }
   return rows;
+}
+
+// The steps of the events of a folder as TensorBoard shows them: it reads the files in the order of their
+// names, and a session start drops the events from its step on. `starts`: the steps of those.
+std::vector<int64_t> shown_steps(const std::string& folder, std::vector<int64_t>& starts) {
+  std::vector<std::string> names;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder))
+    if (entry.path().filename().string().starts_with("events.out.tfevents.")) names.push_back(entry.path());
+  std::sort(names.begin(), names.end());
+  std::vector<int64_t> steps;
+  for (const std::string& name : names) {
+    const std::string data = read_file(name);
+    for (size_t at = 0; at + 12 <= data.size();) {
+      uint64_t length = 0;
+      std::memcpy(&length, data.data() + at, 8);
+      const std::string event = data.substr(at + 12, length);
+      at += length + 16;
+      // The time in nine bytes, then the step, which is left out when it is 0 and fits into a byte here.
+      const int64_t step = event.size() > 10 && event[9] == '\x10' ? event[10] : 0;
+      if (event.find("loss") != event.npos) steps.push_back(step);
+      if (event.ends_with(std::string("\x3a\x02\x08\x01", 4))) {
+        starts.push_back(step);
+        std::erase_if(steps, [&](int64_t shown) { return shown >= step; });
+      }
+    }
+  }
+  return steps;
 }
 
 std::vector<std::string> checkpoints(const std::string& run) {
@@ -124,6 +153,31 @@ TEST_CASE("--stop-at ends the run at that step with a checkpoint, but not behind
   CHECK(folder.run({"run", "train.lua", "--resume", "part", "--stop-at", "7"}).code == 130);  // at once
   CHECK(folder.run({"run", "train.lua", "--resume", "part"}).out == whole.out);
   CHECK(losses(folder.path() + "/part") == losses(folder.path() + "/whole"));
+}
+
+TEST_CASE("each step is shown once when a run goes on from before its last step") {
+  const Folder folder;
+  folder.write("train.lua", kTraining);
+  std::vector<int64_t> all(9);
+  std::iota(all.begin(), all.end(), 1);
+  const auto run = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"run", "train.lua", "--tensorboard"});
+    REQUIRE(folder.run(arguments).code == 0);
+  };
+  // It is killed in step 7, so to say, after a checkpoint of step 4, and twice more within the same second.
+  run({"--run-dir", "part", "--steps", "6", "--set", "save_at=4"});
+  run({"--resume", "part", "--steps", "7", "--set", "save_at=5"});
+  run({"--resume", "part", "--steps", "9", "--set", "save_at=20"});
+  std::vector<int64_t> starts;
+  CHECK(shown_steps(folder.path() + "/part", starts) == all);
+  CHECK(starts == std::vector<int64_t>{5, 6});
+  const Finished table = folder.run({"runs", "export", "part"});
+  REQUIRE(table.code == 0);
+  std::istringstream lines(table.out);
+  std::vector<int64_t> exported;
+  for (std::string line; std::getline(lines, line);)
+    if (std::isdigit(static_cast<unsigned char>(line[0]))) exported.push_back(std::stoll(line));
+  CHECK(exported == all);
 }
 
 TEST_CASE("--checkpoint-every keeps one automatic checkpoint") {
