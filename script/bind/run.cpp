@@ -137,6 +137,22 @@ int handle_text(lua_State* L) {
   return 1;
 }
 
+int checkpoint_states(lua_State* L) {
+  write_checkpoint(L, false);
+  return 0;
+}
+
+// Writes the checkpoint that was asked for, at the end of the step.
+void take_checkpoint(lua_State* L) {
+  Session::Impl& owner = session(L);
+  if (!owner.run().takes_checkpoint()) return;
+  owner.control().begin_checkpoint();
+  lua_pushcfunction(L, guard<checkpoint_states>);
+  const int status = lua_pcall(L, 0, 0, 0);
+  owner.control().end_checkpoint();
+  if (status != LUA_OK) lua_error(L);
+}
+
 int next_step(lua_State* L) {
   Session::Impl& owner = session(L);
   const std::shared_ptr<const QueueReport> computed = leave_step(L);
@@ -144,7 +160,7 @@ int next_step(lua_State* L) {
   if (owner.run().step() > owner.run().done()) owner.probe_step(L);
   owner.run().end_step();
   tell_boundary(L);
-  if (owner.run().takes_checkpoint()) write_checkpoint(L, false);
+  take_checkpoint(L);
   owner.end_step(L);
   owner.safe_point(L, SafePlace::step_end);
   const int64_t step = owner.run().next_step();
@@ -421,7 +437,7 @@ int count_step(lua_State* L) {
     owner.probe_step(L);
     call_states(L, "report", "", 0);
     tell_boundary(L);
-    if (owner.run().takes_checkpoint()) write_checkpoint(L, false);
+    take_checkpoint(L);
     owner.end_step(L);
     owner.safe_point(L, SafePlace::step_end);
     owner.begin_step();

@@ -425,7 +425,7 @@ void Session::Impl::safe_point(lua_State* L, SafePlace place) {
   }
   if (!control_.attention()) return;
   // A predicate of a breakpoint reaches safe points, too: the list must not change under it.
-  const auto may_listen = [&] { return !control_.task_running() && !breakpoints_.watch().busy(); };
+  const auto may_listen = [&] { return !control_.at_own_work() && !breakpoints_.watch().busy(); };
   if (may_listen()) {
     if (breakpoints_.take_over()) viewers_.listen();
     breakpoints_.announce_finding(viewers_.tape());

@@ -79,7 +79,7 @@ class Session::Impl {
   void probe_line(lua_State*, lua_Debug*);
   void tell_probe(const ProbeWatch::Reading&);
   void look_up(lua_State* L, SafePlace place) {
-    ops_ += place == SafePlace::op && !control_.task_running();
+    ops_ += place == SafePlace::op && !control_.at_own_work();
     if (ops_ >= next_line_ops_ && place == SafePlace::op) repeat_console(L, place);
     if (script_.unwinding() || control_.attention()) safe_point(L, place);
   }

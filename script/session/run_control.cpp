@@ -255,7 +255,7 @@ void RunControl::begin_last_checkpoint() {
 void RunControl::script_ended(Outcome outcome) {
   const std::lock_guard lock(mutex_);
   if (stop_ || interrupt_) forget_reloads();
-  stop_ = interrupt_ = false;
+  stop_ = interrupt_ = writing_ = false;
   pausing_.clear();
   in_steps_.store(false);
   outcome_ = outcome;
@@ -275,7 +275,7 @@ bool RunControl::wants_unwinding(const Place& at) const {
 void RunControl::reached(SafePlace place) {
   const std::lock_guard lock(mutex_);
   awaited_since_ = Clock::now();
-  if (!task_running_) pausing_.reached(place);
+  if (!at_own_work()) pausing_.reached(place);
 }
 
 RunControl::Step RunControl::next(const Place& at) {
@@ -284,7 +284,7 @@ RunControl::Step RunControl::next(const Place& at) {
     const bool at_step_end = at.place == SafePlace::step_end && stop_ && !closing_ && !interrupt_;
     return {at_step_end ? Next::last_checkpoint : Next::unwind};
   }
-  if (task_running_) return {Next::back_to_task};
+  if (at_own_work()) return {Next::back_to_task};
   if (!tasks_.empty()) return {Next::task};
   if (reload_) return {Next::read_reload};
   if (successor_) {

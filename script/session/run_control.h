@@ -4,8 +4,9 @@
 //
 // Threads: requests come from any thread; they set fields under the mutex and raise `attention`, one atomic
 // flag that the session's thread reads at each safe point. All other functions are for the session's thread.
-// Lock: one mutex guards every member that is not atomic. No function calls out while it holds it. `running_`
-// and `task_running_` are written by the session's thread alone, which therefore reads them without the lock.
+// Lock: one mutex guards every member that is not atomic. No function calls out while it holds it.
+// `running_`, `task_running_` and `writing_` are written by the session's thread alone, which therefore reads
+// them without the lock.
 #include <atomic>
 #include <condition_variable>
 #include <deque>
@@ -63,6 +64,11 @@ class RunControl {
   void begin_own_task();               // one of the session itself
   void end_task();
   bool task_running() const { return task_running_; }
+  // Around the checkpoint that a script asked for, at the end of a step: its ops are none of the script's,
+  // and requests wait until it is written. A stop at once does not.
+  void begin_checkpoint() { writing_ = true; }
+  void end_checkpoint() { writing_ = false; }
+  bool at_own_work() const { return task_running_ || writing_; }
 
   // ---- The session's thread, while a script runs.
   bool running() const { return running_; }
@@ -133,6 +139,7 @@ class RunControl {
   bool viewers_changed_ = false;
   bool running_ = false;  // a script runs; tasks do not count
   bool task_running_ = false;
+  bool writing_ = false;  // a checkpoint, in the script
   Pausing::Clock::time_point stop_since_;
   Pausing::Clock::time_point awaited_since_;  // the oldest waiting request, or the last safe point
   Outcome outcome_ = Outcome::ok;
