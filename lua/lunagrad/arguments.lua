@@ -17,9 +17,10 @@ function arguments.is_options(value)
   return is_plain(value) and type((next(value))) == "string"
 end
 
--- The names that each reader takes: reader -> set.
-local taken = setmetatable({}, {__mode = "k"})
+-- The names that each reader takes, and those that may be nil: reader -> set.
+local taken, absent = setmetatable({}, {__mode = "k"}), setmetatable({}, {__mode = "k"})
 function arguments.names_of(read) return taken[read] or {} end
+function arguments.may_be_absent(read) return absent[read] or {} end
 
 local function names(specs)
   local list = {}
@@ -75,9 +76,12 @@ function arguments.reader(owner, ...)
     end
     return read
   end
-  local set = {}
-  for _, spec in ipairs(specs) do set[spec.name] = true end
-  taken[read_all] = set
+  local set, without = {}, {}
+  for _, spec in ipairs(specs) do
+    set[spec.name] = true
+    without[spec.name] = not spec.required and spec.default == nil or nil
+  end
+  taken[read_all], absent[read_all] = set, without
   return read_all
 end
 

@@ -27,6 +27,7 @@ struct StepList {
     bool operator==(const Place&) const = default;
   };
   std::vector<Place> places = {};
+  uint64_t last_id = 0;  // of the tensors that existed when the optimizer made its last step
 };
 
 StepList& check_step_list(lua_State* L, int argument) {
@@ -134,9 +135,29 @@ int fused_step(lua_State* L) {
   return 0;
 }
 
+// rule_states(rule, settings) -> the names of the states that a step with these settings needs, and of all
+// that the rule has. A number that is none of the settings does not decide about a state.
+int rule_states_by_name(lua_State* L) {
+  const Rule rule = check_rule(L, 1);
+  if (!lua_istable(L, 2)) wrong_type(L, 2, "optim", "table");
+  const RuleTraits& traits = rule_traits(rule);
+  Arguments arguments = sample_arguments(rule);
+  for (size_t i = 0; i < traits.numbers.size(); ++i) {
+    const int type = lua_getfield(L, 2, traits.numbers[i].name);
+    const bool given = type == LUA_TNUMBER || type == LUA_TBOOLEAN;
+    if (given && traits.numbers[i].kind != RuleNumber::Kind::count)
+      set_number(rule, i, type == LUA_TBOOLEAN ? lua_toboolean(L, -1) : lua_tonumber(L, -1), arguments);
+    lua_pop(L, 1);
+  }
+  push_states(L, rule, rule_states(rule, arguments));
+  push_states(L, rule, kStateMasks[size_t(rule)].all);
+  return 2;
+}
+
 // stepped(list): an optimizer has made its step over the parameters of the list, those that have a gradient.
 int stepped(lua_State* L) {
-  const StepList& list = check_step_list(L, 1);
+  StepList& list = check_step_list(L, 1);
+  if (!list.params.empty()) list.last_id = list.params.front().detach().id();
   if (!edge(L).safe_point_data) return 0;
   FiniteSentry& sentry = Session::Impl::of(L).viewers().sentry();
   TensorList changed;
@@ -148,6 +169,19 @@ int stepped(lua_State* L) {
   sentry.stepped(changed);
   Session::Impl::of(L).viewers().statistics().optimized(list.params);
   return 0;
+}
+
+// used_gradients(list) -> for each parameter, whether the last step of the optimizer has used its gradient. A
+// pass that adds to a gradient makes a new tensor.
+int used_gradients(lua_State* L) {
+  const StepList& list = check_step_list(L, 1);
+  lua_createtable(L, int(list.params.size()), 0);
+  for (size_t i = 0; i < list.params.size(); ++i) {
+    const Tensor gradient = list.params[i].grad();
+    lua_pushboolean(L, gradient.defined() && gradient.id() <= list.last_id);
+    lua_rawseti(L, -2, lua_Integer(i) + 1);
+  }
+  return 1;
 }
 
 // ema_step(averages, values, decay)
@@ -173,7 +207,9 @@ int clip_gradients(lua_State* L) {
 constexpr luaL_Reg kFunctions[] = {{"_step_list", guard<step_list>},
                                    {"_same_grads", guard<same_grads>},
                                    {"_fused_step", guard<fused_step>},
+                                   {"_rule_states", guard<rule_states_by_name>},
                                    {"_stepped", guard<stepped>},
+                                   {"_used_gradients", guard<used_gradients>},
                                    {"_ema_step", guard<ema_step>},
                                    {"_clip_grad_norm_", guard<clip_gradients>},
                                    {nullptr, nullptr}};

@@ -127,7 +127,19 @@ local state = scaler:state_dict()
 expect.equal(state, {scale = 32, growth_factor = 2., backoff_factor = .5, growth_interval = 2, _growth_tracker = 1})
 copy:load_state_dict(state)
 expect.equal(copy:state_dict(), state)
-raises("load_state_dict: 'scale' is missing", copy.load_state_dict, copy, {})
+raises("load_state_dict: the state is empty, as a GradScaler gives that is not enabled", copy.load_state_dict, copy, {})
+for _, name in ipairs {"scale", "growth_factor", "backoff_factor", "growth_interval", "_growth_tracker"} do
+  local state = copy:state_dict()
+  state[name] = nil
+  raises(("'%s' is missing"):format(name), copy.load_state_dict, copy, state)
+  state[name] = "2"
+  raises(("'%s' is a string, not a number"):format(name), copy.load_state_dict, copy, state)
+end
+do
+  local state = copy:state_dict()
+  state.growth_factr = 2
+  raises("unknown key 'growth_factr'", copy.load_state_dict, copy, state)
+end
 local off = lg.optim.GradScaler {enabled = false}
 local loss = p:sum()
 assert(rawequal(off:scale(loss), loss) and off:get_scale() == 1 and next(off:state_dict()) == nil)

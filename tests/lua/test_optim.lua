@@ -98,7 +98,7 @@ expect.equal(copy.weight:detach(), model.weight:detach())
 expect.raises("load_state_dict: group 1 has 1 parameters in SGD, 2 in the state", function()
   optim.SGD({leaf {1}}):load_state_dict(optimizer:state_dict())
 end)
-expect.raises("load_state_dict: exp_avg of parameter 0 has shape [2, 3], the parameter [1]", function()
+expect.raises("parameter 0: exp_avg has shape [2, 3], the parameter [1]", function()
   optim.AdamW({leaf {1}, leaf {1}}):load_state_dict(optimizer:state_dict())
 end)
 
@@ -121,6 +121,40 @@ local with_states = {
   SGD = {lr = 0.1, momentum = 0.9}, Adam = {amsgrad = true}, RMSprop = {momentum = 0.5, centered = true},
   Adagrad = {lr_decay = 0.1},
 }
+-- A state dict is loaded as a whole or not at all. Each key that is missing or renamed is named, with its parameter and the nearest
+-- name.
+local function copied(value)
+  if type(value) ~= "table" then return value end
+  local copy = {}
+  for key, item in pairs(value) do copy[key] = copied(item) end
+  return copy
+end
+local function check_strictness(name, optimizer)
+  local saved = optimizer:state_dict()
+  local function refused(part, change)
+    local state = copied(saved)
+    change(state)
+    expect.raises(part, function() optimizer:load_state_dict(state) end)
+  end
+  for key in pairs(saved.state[0]) do
+    refused(("parameter 0 (weight): '%s' is missing"):format(key), function(state) state.state[0][key] = nil end)
+    refused(("parameter 0 (weight): unknown key '%sx'; did you mean '%s'?"):format(key, key), function(state)
+      state.state[0][key], state.state[0][key .. "x"] = nil, state.state[0][key]
+    end)
+  end
+  for key in pairs(saved.param_groups[1]) do
+    if key ~= "initial_lr" then
+      refused(("group 1: '%s' is missing"):format(key), function(state) state.param_groups[1][key] = nil end)
+    end
+    refused(("group 1: unknown key '%sx'"):format(key), function(state) state.param_groups[1][key .. "x"] = 1 end)
+  end
+  refused("no parameter has the number 7", function(state) state.state[7] = state.state[0] end)
+  refused("parameter 0 (weight): 'step' is no integer", function(state) state.state[0].step = 1.5 end)
+  refused("group 1: 'lr' is a string, not a number", function(state) state.param_groups[1].lr = "fast" end)
+  refused(name .. ": lr must not be negative (got -1)", function(state) state.param_groups[1].lr = -1 end)
+  expect.equal(optimizer:state_dict(), saved)
+end
+
 local tested = 0
 for name, class in pairs(optim) do
   local meta = getmetatable(class)
@@ -137,6 +171,7 @@ for name, class in pairs(optim) do
   train(one, before, 3)
   train(two, after, 3)
   expect.equal(two.weight:detach(), one.weight:detach(), name)
+  check_strictness(name, after)
   expect.raises(name .. ": lr must not be negative (got -1)", function() optim[name]({leaf {1}}, {lr = -1}) end)
   if after.defaults.weight_decay then
     expect.raises(name .. ": weight_decay must not be negative", function()
@@ -148,6 +183,57 @@ for name, class in pairs(optim) do
   ::continue::
 end
 assert(tested >= 10)
+
+-- A state that a setting asks for since the last step is in the state dict, as the next step would make it.
+do
+  local one, two = leaf {1, 2}, leaf {1, 2}
+  local before, after = optim.SGD({one}, {lr = 0.1}), optim.SGD({two}, {lr = 0.1})
+  local function step(p, optimizer)
+    p.grad = lg.tensor({1.0, -2.0}, {dtype = p:dtype()})
+    optimizer:step()
+  end
+  step(one, before)
+  step(two, after)
+  before.param_groups[1].momentum = 0.9
+  assert(before:state_dict().state[0].momentum_buffer)
+  after:load_state_dict(before:state_dict())
+  for _ = 1, 2 do
+    step(one, before)
+    step(two, after)
+  end
+  expect.equal(two:detach(), one:detach())
+end
+
+-- A parameter without a state in the dict begins anew.
+do
+  local p = leaf {1}
+  local adam = optim.Adam {p}
+  local fresh = adam:state_dict()
+  p.grad = leaf {1}:detach()
+  adam:step()
+  adam:load_state_dict(fresh)
+  expect.equal(adam.state[p], {step = 0})
+end
+
+-- What PyTorch stores beside, or does not store: options of implementation, mu and eta of ASGD, the number of SGD's steps.
+do
+  local p = leaf {1}
+  local function of_pytorch(optimizer, more)
+    p.grad = leaf {1}:detach()
+    optimizer:step()
+    local state = optimizer:state_dict()
+    state.param_groups[1].differentiable, state.param_groups[1].foreach, state.param_groups[1].maximize = false, false, nil
+    more(state.state[0])
+    optimizer:load_state_dict(state)
+    return optimizer
+  end
+  local sgd = of_pytorch(optim.SGD({p}, {lr = 0.1, momentum = 0.9}), function(state) state.step = nil end)
+  assert(sgd.state[p].step == 1)
+  local asgd = of_pytorch(optim.ASGD {p}, function(state) state.eta, state.mu = lg.tensor(0.1), lg.tensor(1.0) end)
+  assert(asgd.state[p].eta == nil)
+  local nadam = of_pytorch(optim.NAdam {p}, function(state) state.mu_product = lg.tensor(0.5) end)
+  assert(nadam.state[p].mu_product == 0.5)
+end
 expect.raises("Adam: betas[2] must lie in [0, 1) (got 1)", function() optim.Adam({leaf {1}}, {betas = {0.9, 1.0}}) end)
 
 -- A step with a closure computes the loss first and returns it.
@@ -211,6 +297,16 @@ expect.close(ema.averages[1], {3.5, 4.5}, 1e-12)
 local second = optim.EMA({leaf {0, 0}}, 0.9)
 second:load_state_dict(ema:state_dict())
 assert(second.decay == 0.5 and second.num_updates == 2)
+for _, change in ipairs {
+  {"'num_updates' is missing", "num_updates"}, {"'shadow_params' is missing", "shadow_params"}, {"'decay' is missing", "decay"},
+  {"unknown key 'num_update'; did you mean 'num_updates'?", "num_updates", "num_update"},
+} do
+  local state = ema:state_dict()
+  if change[3] then state[change[3]] = state[change[2]] end
+  state[change[2]] = nil
+  expect.raises(change[1], function() second:load_state_dict(state) end)
+end
+expect.raises("the state of EMA expected", function() second:load_state_dict(3) end)
 second:copy_to {w}
 expect.close(w, {3.5, 4.5}, 1e-12)
 expect.raises("EMA: decay must lie in [0, 1] (got 2)", function() optim.EMA({w}, 2):update() end)

@@ -52,6 +52,64 @@ expect.raises("CyclicLR: the optimizer has no momentum; pass {cycle_momentum = f
   schedules.CyclicLR(lg.optim.Adagrad({lg.zeros(1, {requires_grad = true})}), 0.1, 1)
 end)
 
+-- A milestone of 0: the second schedule begins at once. Each schedule begins at the initial rate.
+local function rates_of(make, count)
+  local one = optimizer {lr = 1}
+  local schedule = make(one)
+  return trace(count, function() schedule:step() end, function() return one.param_groups[1].lr end)
+end
+expect.close(rates_of(function(one)
+  return schedules.SequentialLR(one, {schedules.ConstantLR(one, 0.1, 5), schedules.ExponentialLR(one, 0.5)}, {0})
+end, 4), {1, 0.5, 0.25, 0.125}, 1e-12)
+expect.close(rates_of(function(one)
+  return schedules.SequentialLR(one,
+    {schedules.ConstantLR(one, 0.1, 5), schedules.ExponentialLR(one, 0.5), schedules.LinearLR(one, 0.25, 1, 3)}, {0, 2})
+end, 6), {1, 0.5, 0.25, 0.5, 0.75, 1}, 1e-12)
+expect.close(rates_of(function(one)
+  return schedules.SequentialLR(one,
+    {schedules.ConstantLR(one, 0.1, 5), schedules.StepLR(one, 1, 0.1), schedules.ExponentialLR(one, 0.5)}, {0, 0})
+end, 3), {1, 0.5, 0.25}, 1e-12)
+
+-- A sequence and a chain inside of a sequence begin at the initial rate, too, as the first schedule and as a later one.
+local function inner(one)
+  return schedules.SequentialLR(one, {schedules.ConstantLR(one, 0.1, 9), schedules.ExponentialLR(one, 0.5)}, {2})
+end
+local function chain(one) return schedules.ChainedScheduler {schedules.ConstantLR(one, 0.1, 2), schedules.ExponentialLR(one, 0.5)} end
+expect.close(rates_of(function(one) return schedules.SequentialLR(one, {inner(one), schedules.StepLR(one, 1, 0.1)}, {4}) end, 6),
+  {0.1, 0.1, 1, 0.5, 1, 0.1}, 1e-12)
+expect.close(rates_of(function(one) return schedules.SequentialLR(one, {schedules.StepLR(one, 1, 0.1), inner(one)}, {2}) end, 7),
+  {1, 0.1, 0.1, 0.1, 1, 0.5, 0.25}, 1e-12)
+expect.close(rates_of(function(one) return schedules.SequentialLR(one, {chain(one), schedules.StepLR(one, 1, 0.1)}, {3}) end, 5),
+  {0.1, 0.05, 0.25, 1, 0.1}, 1e-12)
+expect.close(rates_of(function(one) return schedules.SequentialLR(one, {schedules.StepLR(one, 1, 0.1), chain(one)}, {1}) end, 5),
+  {1, 0.1, 0.05, 0.25, 0.125}, 1e-12)
+for _, name in ipairs {"SequentialLR", "ChainedScheduler"} do
+  expect.raises(name .. ": scheduler 2, ReduceLROnPlateau, needs a metric at each step; step it by itself", function()
+    local one = optimizer()
+    local list = {schedules.StepLR(one, 1), schedules.ReduceLROnPlateau(one)}
+    if name == "SequentialLR" then schedules.SequentialLR(one, list, {3}) else schedules.ChainedScheduler(list) end
+  end)
+end
+
+-- A relative threshold of a plateau is a share of the size of the best metric.
+local function plateau(options, metrics)
+  local one = optimizer {lr = 1}
+  local schedule, rates = schedules.ReduceLROnPlateau(one, options), {}
+  for i, metric in ipairs(metrics) do
+    schedule:step(metric)
+    rates[i] = one.param_groups[1].lr
+  end
+  return rates, schedule.best
+end
+local rates, best = plateau({threshold = 0.1, patience = 5}, {-1, -0.95})
+assert(best == -1 and rates[2] == 1)
+rates, best = plateau({threshold = 0.1, patience = 5}, {-1, -1.05, -1.2})
+assert(best == -1.2)
+expect.close(plateau({patience = 1, factor = 0.5}, {-1, -1, -1, -1, -1}), {1, 1, 0.5, 0.5, 0.25}, 1e-12)
+expect.close(plateau({mode = "max", patience = 1, factor = 0.5}, {-1, -1, -1, -1, -1}), {1, 1, 0.5, 0.5, 0.25}, 1e-12)
+expect.close(plateau({mode = "max", threshold = 0.1, patience = 0, factor = 0.5}, {-1, -0.95, -0.8, -0.85}), {1, 0.5, 0.5, 0.25}, 1e-12)
+expect.close(plateau({patience = 1, factor = 0.5}, {0, 0, 0, -1, -1}), {1, 1, 0.5, 0.5, 0.5}, 1e-12)
+
 -- A function of the step, one for each group.
 local p, q = lg.zeros(1, {requires_grad = true}), lg.zeros(1, {requires_grad = true})
 o = lg.optim.SGD({{params = {p}}, {params = {q}, lr = 0.5}}, {lr = 0.1})
@@ -145,3 +203,35 @@ end)
 expect.raises("ExponentialLR: last_epoch is given, but the optimizer's groups have no initial_lr", function()
   schedules.ExponentialLR(optimizer(), 0.5, 4)
 end)
+
+-- A state is loaded as a whole or not at all: a missing, unknown or misshapen entry is named.
+do
+  local function refused(make, change, ...)
+    local one = optimizer()
+    local schedule = make(one)
+    local state, before = schedule:state_dict(), schedule:state_dict()
+    change(state)
+    for _, part in ipairs {...} do expect.raises(part, function() schedule:load_state_dict(state) end) end
+    expect.equal(schedule:state_dict(), before)
+  end
+  local function step(one) return schedules.StepLR(one, 3) end
+  refused(step, function(state) state.last_epoch, state.last_epok = nil, 7 end,
+    "load_state_dict: the state does not fit StepLR", "'last_epoch' is missing", "unknown key 'last_epok'; did you mean 'last_epoch'?")
+  refused(step, function(state) state.gamma = nil end, "'gamma' is missing")
+  refused(step, function(state) state.last_epoch = "7" end, "'last_epoch' is a string, not a number")
+  refused(step, function(state) state.base_lrs = {0.1, 0.2} end, "'base_lrs' has 2 values for 1 groups of parameters")
+  refused(function(one) return schedules.ReduceLROnPlateau(one) end, function(state) state.num_bad_epoch = 1 end,
+    "unknown key 'num_bad_epoch'")
+  local function sequence(one) return schedules.SequentialLR(one, {step(one), schedules.ExponentialLR(one, 0.5)}, {2}) end
+  refused(sequence, function(state) state._schedulers[2].gamma = nil end, "scheduler 2 (ExponentialLR): 'gamma' is missing")
+  refused(sequence, function(state) state._schedulers[2] = nil end, "1 schedulers in the state, 2 here")
+  refused(sequence, function(state) state._schedulers = nil end, "'_schedulers' is missing")
+  expect.raises("load_state_dict is called with a colon", function() step(optimizer()).load_state_dict({}) end)
+  expect.raises("the state of StepLR is a table", function() step(optimizer()):load_state_dict(3) end)
+  -- What PyTorch's schedules note for themselves is left out.
+  local one = step(optimizer())
+  local state = one:state_dict()
+  state.verbose, state._get_lr_called_within_step = false, false
+  one:load_state_dict(state)
+  assert(rawget(one, "verbose") == nil)
+end

@@ -8,6 +8,7 @@ local core = require "lunagrad.core"
 local arguments = require "lunagrad.arguments"
 local collate = require "lunagrad.data.collate"
 local samplers = require "lunagrad.data.samplers"
+local trackers = require "lunagrad.trackers"
 local run = core.run
 local reader = arguments.reader
 
@@ -110,7 +111,7 @@ local function new(...)
   self.passes = setmetatable({}, {__mode = "k"})
   core._loaders_made = (core._loaders_made or 0) + 1
   self._number = core._loaders_made
-  setmetatable(self, DataLoader)
+  trackers.add(setmetatable(self, DataLoader))
   -- A run that goes on from a keyframe: a loader of other data, in a changed script, begins anew.
   local position = core._loader_positions and core._loader_positions[self._number]
   if position then pcall(self.load_state_dict, self, position) end
@@ -339,6 +340,9 @@ function DataLoader:load_state_dict(state)
   self.resume = state.batch > 0 and (self.iterable or state.batch < #self) and state.batch or nil
   self.begun = self.resume and state.epoch - 1 or state.epoch
 end
+
+-- Whether it was iterated: a checkpoint without it would lack the position.
+function DataLoader:_in_use() return core._loaders[self] ~= nil end
 
 function DataLoader:__tostring()
   if self.iterable then return ("DataLoader(IterableDataset, batch_size = %d)"):format(self.batch_size) end

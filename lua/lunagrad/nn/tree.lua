@@ -87,6 +87,12 @@ function tree.note_place(tensor, root, path)
   listed[tensor] = {root = root, path = path}
 end
 
+-- The path under which a parameter was last listed, or nil.
+function tree.place_of(tensor)
+  local place = listed[tensor]
+  return place and place.path
+end
+
 -- The parameter that is now where `tensor` was in its model, and its path; nil if there is none, or it is the tensor itself.
 function tree.replacement_of(tensor)
   local place = listed[tensor]

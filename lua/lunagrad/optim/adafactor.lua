@@ -39,6 +39,9 @@ end
 
 -- The averages of rows and columns have shapes of their own, which load_state_dict does not compare.
 optim.Adafactor.own_shapes = {row_var = true, col_var = true}
+function optim.Adafactor.further_states(parameter)
+  return parameter:dim() < 2 and {"variance"} or {"row_var", "col_var"}
+end
 
 function optim.Adafactor:update(s, list)
   if type(s.eps) ~= "table" or type(s.eps[2]) ~= "number" then

@@ -12,7 +12,6 @@ local optim = {}
 ---@type fun(params: lunagrad.Parameters, options?: {lr?: lunagrad.Setting, betas?: number[], eps?: lunagrad.Setting, weight_decay?: lunagrad.Setting, amsgrad?: boolean, maximize?: boolean, decoupled_weight_decay?: boolean}): lunagrad.optim.Optimizer
 optim.Adam = Optimizer.class("Adam", reader("Adam", "params", {"lr", 1e-3}, {"betas", {0.9, 0.999}}, {"eps", 1e-8},
   {"weight_decay", 0}, {"amsgrad", false}, {"maximize", false}, {"decoupled_weight_decay", false}))
-optim.Adam.rule = "adam"
 
 -- AdamW takes the same step with a rule of its own.
 function optim.Adam:update(s, list)

@@ -12,6 +12,6 @@ local optim = {}
 ---@type fun(params: lunagrad.Parameters, options?: {lr?: lunagrad.Setting, betas?: number[], eps?: lunagrad.Setting, weight_decay?: lunagrad.Setting, amsgrad?: boolean, maximize?: boolean}): lunagrad.optim.Optimizer
 optim.AdamW = Optimizer.class("AdamW", reader("AdamW", "params", {"lr", 1e-3}, {"betas", {0.9, 0.999}}, {"eps", 1e-8},
   {"weight_decay", 1e-2}, {"amsgrad", false}, {"maximize", false}))
-optim.AdamW.rule, optim.AdamW.update = "adamw", Adam.update
+optim.AdamW.update = Adam.update
 
 return optim

@@ -11,6 +11,8 @@ local follow = require "lunagrad.optim.follow"
 local holders = require "lunagrad.optim.holders"
 local live = require "lunagrad.live"
 local shards = require "lunagrad.distributed.shards"
+local strict = require "lunagrad.optim.strict"
+local trackers = require "lunagrad.trackers"
 local tree = require "lunagrad.nn.tree"
 
 local fail, reader = core._fail, arguments.reader
@@ -36,7 +38,7 @@ local function new(_, ...)
   local self = setmetatable({params = tensors(a.params, "parameters"), decay = a.decay, averages = {}, num_updates = 0},
     EMA)
   for i, parameter in ipairs(self.params) do self.averages[i] = parameter:detach():clone() end
-  return holders.add(self)
+  return holders.add(trackers.add(self))
 end
 
 function EMA:update()
@@ -83,8 +85,25 @@ function EMA:state_dict()
     shadow_params = averages}
 end
 
--- Loads a state dict. A decay that is a function or a handle is kept.
+local keys = {decay = true, num_updates = true, shadow_params = true}
+
+local function check_state(saved)
+  if not arguments.is_plain(saved) then
+    fail(("load_state_dict: the state of EMA expected, as ema:state_dict() gives (got %s)"):format(type(saved)))
+  end
+  local report = {}
+  strict.keys(saved, keys, keys, {}, report, "")
+  for name, kind in pairs {decay = "number", num_updates = "number", shadow_params = "table"} do
+    if saved[name] ~= nil and type(saved[name]) ~= kind then
+      report[#report + 1] = ("'%s' is a %s, not a %s"):format(name, type(saved[name]), kind)
+    end
+  end
+  strict.refuse("EMA", report)
+end
+
+-- Loads a state dict. A decay that is a function or a handle is kept. On an error nothing is loaded.
 function EMA:load_state_dict(saved)
+  check_state(saved)
   local averages = {}
   for i, average in ipairs(saved.shadow_params) do averages[i] = shards.fit(average, self.params[i]) end
   if #averages ~= #self.averages then
@@ -100,6 +119,8 @@ function EMA:load_state_dict(saved)
   if type(self.decay) == "number" then self.decay = saved.decay end
   self.num_updates = saved.num_updates
 end
+
+function EMA:_in_use() return self.num_updates > 0 end
 
 function EMA:__tostring()
   return ("EMA(%d parameters, decay = %g)"):format(#self.params, type(self.decay) == "number" and self.decay or self.decay())

@@ -9,6 +9,8 @@
 local core = require "lunagrad.core"
 local reader = require("lunagrad.arguments").reader
 local shards = require "lunagrad.distributed.shards"
+local strict = require "lunagrad.optim.strict"
+local trackers = require "lunagrad.trackers"
 
 local fail = core._fail
 
@@ -22,7 +24,8 @@ local function new(_, ...)
   local given = read(...)
   if not (given.growth_factor > 1) then fail("GradScaler: growth_factor must be above 1") end
   if not (given.backoff_factor < 1) then fail("GradScaler: backoff_factor must be below 1") end
-  return setmetatable({
+  return trackers.add(setmetatable({
+    first = given.init_scale,
     current = given.init_scale,
     growth_factor = given.growth_factor,
     backoff_factor = given.backoff_factor,
@@ -30,7 +33,7 @@ local function new(_, ...)
     enabled = given.enabled,
     good_steps = 0,
     optimizers = {},  -- since the last update: optimizer -> {finite =, stepped =}
-  }, GradScaler)
+  }, GradScaler))
 end
 
 -- Multiplies a tensor, or each of a list, by the scale.
@@ -129,15 +132,30 @@ function GradScaler:state_dict()
   }
 end
 
+local keys = {scale = true, growth_factor = true, backoff_factor = true, growth_interval = true, _growth_tracker = true}
+
+-- On an error nothing is loaded.
 function GradScaler:load_state_dict(state)
   if not self.enabled then return end
-  for _, name in ipairs {"scale", "growth_factor", "backoff_factor", "growth_interval", "_growth_tracker"} do
-    if type(state[name]) ~= "number" then fail(("load_state_dict: '%s' is missing"):format(name)) end
+  if type(state) ~= "table" then
+    fail(("load_state_dict: the state of GradScaler expected, as scaler:state_dict() gives (got %s)"):format(type(state)))
+  elseif next(state) == nil then
+    fail("load_state_dict: the state is empty, as a GradScaler gives that is not enabled")
   end
+  local report = {}
+  strict.keys(state, keys, keys, {}, report, "")
+  for _, name in ipairs(strict.sorted(keys)) do
+    if state[name] ~= nil and type(state[name]) ~= "number" then
+      report[#report + 1] = ("'%s' is a %s, not a number"):format(name, type(state[name]))
+    end
+  end
+  strict.refuse("GradScaler", report)
   self.current, self.good_steps = state.scale, state._growth_tracker
   self.growth_factor, self.backoff_factor = state.growth_factor, state.backoff_factor
   self.growth_interval = state.growth_interval
 end
+
+function GradScaler:_in_use() return self.enabled and (self.good_steps > 0 or self.current ~= self.first) end
 
 function GradScaler:__tostring()
   return ("GradScaler(scale = %g, good steps = %d of %d)"):format(self.current, self.good_steps, self.growth_interval)

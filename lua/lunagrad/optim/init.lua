@@ -11,7 +11,10 @@ local optim = {
 
 -- The file of a rule of runtime/optimizer/optimizers.def has the rule's name, and returns a table with its class.
 for _, rule in ipairs(core._optimizer_rules) do
-  for name, class in pairs(require("lunagrad.optim." .. rule)) do optim[name] = class end
+  for name, class in pairs(require("lunagrad.optim." .. rule)) do
+    optim[name] = class
+    if optim.Optimizer.is_class(class) then class.rule = rule end
+  end
 end
 
 -- Optimizers that need more than an element at a time, composed of ops.

@@ -17,6 +17,8 @@ local optim = {}
 optim.LAMB = Optimizer.class("LAMB", reader("LAMB", "params", {"lr", 1e-3}, {"betas", {0.9, 0.999}}, {"eps", 1e-6},
   {"weight_decay", 0.01}, {"bias_correction", true}, {"maximize", false}))
 
+function optim.LAMB.further_states() return {"exp_avg", "exp_avg_sq"} end
+
 function optim.LAMB:update(s, list)
   local _ <close> = core.no_grad()
   local beta1, beta2 = s.betas[1], s.betas[2]

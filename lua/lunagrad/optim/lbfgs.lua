@@ -28,6 +28,9 @@ end)
 
 -- One state serves all parameters. It is stored with the first parameter, in shapes of its own.
 LBFGS.free_state = true
+function LBFGS.further_states()
+  return {"func_evals", "old_dirs", "old_stps", "ro", "H_diag", "d", "t", "prev_flat_grad", "prev_loss"}
+end
 
 -- Complex tensors are used as pairs of real numbers.
 local function reals(tensor)
@@ -155,7 +158,8 @@ function LBFGS:step(closure)
       break
     end
   end
-  core._stepped(core._step_list(parameters))
+  self.lists[group] = {all = core._step_list(parameters)}
+  core._stepped(self.lists[group].all)
   if core.run then core.run._count_step() end
   self:_run_hooks("step_post", closure)
   return first

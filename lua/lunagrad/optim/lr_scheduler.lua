@@ -186,6 +186,16 @@ end
 
 CosineAnnealingWarmRestarts.step = live(CosineAnnealingWarmRestarts.step)
 
+-- What SequentialLR and ChainedScheduler step.
+local function check_members(name, list, optimizer)
+  for i, one in ipairs(list) do
+    if one.optimizer ~= optimizer then fail(("%s: scheduler %d has another optimizer"):format(name, i)) end
+    if one._takes_metric then
+      fail(("%s: scheduler %d, %s, needs a metric at each step; step it by itself"):format(name, i, one.__name))
+    end
+  end
+end
+
 -- Runs one schedule after another: schedulers[k + 1] takes over at step milestones[k].
 local SequentialLR = class("SequentialLR", "schedulers", "milestones")
 
@@ -194,28 +204,40 @@ function SequentialLR:begin()
   if #list < 1 or #self.milestones ~= #list - 1 then
     fail(("SequentialLR: %d schedulers need %d milestones (got %d)"):format(#list, #list - 1, #self.milestones))
   end
-  for i, one in ipairs(list) do
-    if one.optimizer ~= self.optimizer then fail(("SequentialLR: scheduler %d has another optimizer"):format(i)) end
-  end
-  -- Constructing the schedulers changed the rates: restore the initial rates, then start the first scheduler.
-  for _, group in ipairs(self.optimizer.param_groups) do Schedule.set_rate(group, group.initial_lr) end
-  for _, one in ipairs(list) do one.last_epoch = one.last_epoch - 1 end
-  list[1]:_first_step()
+  check_members("SequentialLR", list, self.optimizer)
+  -- Making the schedulers changed the rates. _first_step starts the first of them again, from the initial rates.
+  Schedule.set_initial_rates(self.optimizer)
+  for _, one in ipairs(list) do one:_undo() end
+end
+
+-- The scheduler of this step, and whether it takes over in it. A milestone of 0 starts the second one at once.
+function SequentialLR:_active()
+  local index = count_reached(self.milestones, self.last_epoch)
+  return self.schedulers[index + 1], index > 0 and self.milestones[index] == self.last_epoch
 end
 
 function SequentialLR:_first_step()
   self.last_epoch, self._step_count = self.last_epoch + 1, 1
+  self:_active():_first_step()
   self:_note()
 end
 
+function SequentialLR:_undo()
+  self:_active():_undo()
+  self.last_epoch = self.last_epoch - 1
+end
+
+-- Takes over from another schedule, at the initial rates. Its own schedulers have not begun.
+local function restart(self)
+  Schedule.set_initial_rates(self.optimizer)
+  self:_first_step()
+end
+SequentialLR._restart = restart
+
 function SequentialLR:step()
   self.last_epoch = self.last_epoch + 1
-  local index = count_reached(self.milestones, self.last_epoch)
-  if index > 0 and self.milestones[index] == self.last_epoch then
-    self.schedulers[index + 1]:step(0)
-  else
-    self.schedulers[index + 1]:step()
-  end
+  local active, takes_over = self:_active()
+  if takes_over then active:_restart() else active:step() end
   self:_note()
 end
 SequentialLR.step = live(SequentialLR.step)
@@ -227,13 +249,22 @@ function SequentialLR:state_dict()
   return state
 end
 
-function SequentialLR:load_state_dict(state)
-  local own = {}
-  for key, value in pairs(state) do
-    if key ~= "_schedulers" then own[key] = value end
+function SequentialLR:_check_state(state, report, where)
+  Schedule._check_state(self, state, report, where)
+  local states = state._schedulers
+  if type(states) ~= "table" then return end
+  if #states ~= #self.schedulers then
+    report[#report + 1] = ("%s%d schedulers in the state, %d here"):format(where, #states, #self.schedulers)
+    return
   end
-  Schedule.load_state_dict(self, own)
-  for i, one in ipairs(self.schedulers) do one:load_state_dict(state._schedulers[i]) end
+  for i, one in ipairs(self.schedulers) do
+    one:_check_state(states[i], report, ("%sscheduler %d (%s): "):format(where, i, one.__name))
+  end
+end
+
+function SequentialLR:_load(state)
+  Schedule._load(self, state)
+  for i, one in ipairs(self.schedulers) do one:_load(state._schedulers[i]) end
 end
 
 -- Steps several schedulers of one optimizer at a time: their chained formulas multiply.
@@ -241,16 +272,23 @@ local ChainedScheduler = Schedule.class("ChainedScheduler", function(schedulers,
   if type(schedulers) ~= "table" or #schedulers == 0 then fail("ChainedScheduler: a list of schedulers expected") end
   if type(optimizer) == "table" and not rawget(optimizer, "param_groups") then optimizer = optimizer.optimizer end
   optimizer = optimizer or schedulers[1].optimizer
-  for i, one in ipairs(schedulers) do
-    if one.optimizer ~= optimizer then fail(("ChainedScheduler: scheduler %d has another optimizer"):format(i)) end
-  end
+  check_members("ChainedScheduler", schedulers, optimizer)
   return {schedulers = schedulers, optimizer = optimizer, last_epoch = -1}
 end)
 scheduler.ChainedScheduler = ChainedScheduler
 
+-- Its schedulers made their first steps when they were made, unless SequentialLR has taken these back since.
 function ChainedScheduler:_first_step()
+  if self.schedulers[1].last_epoch < 0 then
+    for _, one in ipairs(self.schedulers) do one:_first_step() end
+  end
   self.last_epoch, self._step_count = self.schedulers[1].last_epoch, 1
   self:_note()
+end
+
+function ChainedScheduler:_undo()
+  self.last_epoch = self.last_epoch - 1
+  for _, one in ipairs(self.schedulers) do one:_undo() end
 end
 
 function ChainedScheduler:step()
@@ -260,7 +298,7 @@ function ChainedScheduler:step()
 end
 ChainedScheduler.step = live(ChainedScheduler.step)
 
-ChainedScheduler.state_dict, ChainedScheduler.load_state_dict = SequentialLR.state_dict, SequentialLR.load_state_dict
+for _, name in ipairs {"state_dict", "_check_state", "_load", "_restart"} do ChainedScheduler[name] = SequentialLR[name] end
 
 for name, made in pairs(require "lunagrad.optim.cycle") do scheduler[name] = made end
 scheduler.ReduceLROnPlateau = require "lunagrad.optim.plateau"

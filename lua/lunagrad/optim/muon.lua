@@ -20,6 +20,7 @@ optim.Muon = Optimizer.class("Muon", reader("Muon", "params", {"lr", 1e-3}, {"we
   {"nesterov", true}, {"ns_coefficients", {3.4445, -4.775, 2.0315}}, {"eps", 1e-7}, {"ns_steps", 5},
   {"adjust_lr_fn", "original"}))
 optim.Muon.texts = {adjust_lr_fn = true}
+function optim.Muon.further_states() return {"momentum_buffer"} end
 
 local function orthogonal(update, s)
   local a, b, c = table.unpack(s.ns_coefficients, 1, 3)

@@ -15,6 +15,9 @@ local optim = {}
 optim.NAdam = Optimizer.class("NAdam", reader("NAdam", "params", {"lr", 2e-3}, {"betas", {0.9, 0.999}}, {"eps", 1e-8},
   {"weight_decay", 0}, {"momentum_decay", 4e-3}, {"decoupled_weight_decay", false}, {"maximize", false}))
 
+-- The product of mu_1 … mu_t.
+function optim.NAdam.further_states() return {"mu_product"} end
+
 function optim.NAdam:update(s, list)
   local t = list.step
   s.beta1, s.beta2 = s.betas[1], s.betas[2]

@@ -10,17 +10,21 @@ local Module = require "lunagrad.nn.module"
 local nearest = require "lunagrad.nearest"
 local replacement_of = require("lunagrad.nn.tree").replacement_of
 local shards = require "lunagrad.distributed.shards"
+local states = require "lunagrad.optim.states"
+local trackers = require "lunagrad.trackers"
 local zero_grad = require "lunagrad.nn.zero_grad"
 
 local fail = core._fail
 local is_tensor = core.is_tensor
 
--- `texts` names the settings of a class that are strings, `own_shapes` the states that have not the shape of the parameter.
-local Optimizer = {__name = "Optimizer", free_state = false, texts = {}, own_shapes = {}}
+-- `texts` names the settings of a class that are strings, `own_shapes` the states that have not the shape of the parameter. `rule` is
+-- that of runtime/optimizer/optimizers.def whose states it keeps, and further_states(parameter) names more, or those of an
+-- optimizer without a rule.
+local Optimizer = {__name = "Optimizer", free_state = false, texts = {}, own_shapes = {}, rule = false, further_states = false}
 Optimizer.__index = Optimizer
 
 -- PyTorch's options that choose among implementations: here a step is always one fused op.
-local ignored = {foreach = true, fused = true, capturable = true}
+local ignored = {foreach = true, fused = true, capturable = true, differentiable = true}
 
 -- The arguments without PyTorch's options of implementation.
 local function without_ignored(name, ...)
@@ -33,7 +37,7 @@ local function without_ignored(name, ...)
   end
   local kept = {}
   for key, value in pairs(options) do
-    if not ignored[key] and key ~= "differentiable" then kept[key] = value end
+    if not ignored[key] then kept[key] = value end
   end
   if next(kept) == nil then given.n = given.n - 1 else given[given.n] = kept end
   return table.unpack(given, 1, given.n)
@@ -78,9 +82,14 @@ function Optimizer.class(name, read)
         defaults = defaults, names = names, param_groups = group_list(), state = {}, settings = {}, lists = {}, hooks = {},
       }, class)
       self:add_groups(parameters)
-      return holders.add(self)
+      return holders.add(trackers.add(self))
     end,
   })
+end
+
+function Optimizer.is_class(value)
+  local meta = getmetatable(value)
+  return meta ~= nil and meta.__index == Optimizer
 end
 
 -- The parameters and their names of model:named_parameters(), or of a list of pairs {name, parameter}.
@@ -413,86 +422,50 @@ local function state_of(state, parameter)
   return copy
 end
 
+-- Makes the states that the settings ask for since the last step, as the next step would: a state dict lacks none.
+local function complete(self, settings, parameter)
+  if not self.rule then return end
+  local state = self.state[parameter]
+  for _, name in ipairs((core._rule_states(self.rule, settings))) do
+    state[name] = state[name] or core.full_like(parameter:detach(), 0)
+  end
+end
+
 -- PyTorch's layout: parameters are numbered from 0 across all groups. The tensors are shared with the optimizer. Where parameters
 -- are shards, they are whole tensors of their own, and all ranks call this.
 function Optimizer:state_dict()
   own(self, "state_dict")
   self:_run_hooks("state_dict_pre")
-  local states, groups, number = {}, {}, 0
+  local found, groups, number = {}, {}, 0
   for g, group in ipairs(self.param_groups) do
     groups[g] = {params = {}}
     for name in pairs(self.defaults) do groups[g][name] = current(group[name], name, self) end
     groups[g].initial_lr, groups[g].name, groups[g].param_names = group.initial_lr, group.name, group.param_names
     for i, parameter in ipairs(group.params) do
-      local state = self.state[parameter]
-      if state.step > 0 then
-        states[number] = state_of(state, parameter)
+      if self.state[parameter].step > 0 then
+        complete(self, groups[g], parameter)
+        found[number] = state_of(self.state[parameter], parameter)
       end
       groups[g].params[i] = number
       number = number + 1
     end
   end
-  local state = {state = states, param_groups = groups}
+  local state = {state = found, param_groups = groups}
   self:_run_hooks("state_dict_post", state)
   return state
 end
 
--- Checks that every saved state belongs to a parameter and has its shape.
-local function check_states(states, by_number, own_shapes)
-  for _, number in ipairs(sorted_keys(states)) do
-    local parameter = by_number[number]
-    if not parameter then fail(("load_state_dict: no parameter has the number %s"):format(number)) end
-    local wanted = table.concat(parameter:size(), ", ")
-    for _, name in ipairs(sorted_keys(states[number])) do
-      local value = states[number][name]
-      local shape = is_tensor(value) and value:dim() > 0 and not own_shapes[name] and table.concat(value:size(), ", ") or wanted
-      if shape ~= wanted then
-        fail(("load_state_dict: %s of parameter %d has shape [%s], the parameter [%s]"):format(
-          name, number, shape, wanted))
-      end
-    end
-  end
-end
-
--- Loads a state dict. Settings that are functions or handles are kept.
+-- Loads a state dict. Settings that are functions or handles are kept. On an error nothing is loaded.
 function Optimizer:load_state_dict(saved)
   own(self, "load_state_dict", "state")
   if type(saved) ~= "table" or type(saved.param_groups) ~= "table" or type(saved.state) ~= "table" then
     fail(("load_state_dict: the state of %s expected, as optimizer:state_dict() gives"):format(self.__name))
   end
   self:_run_hooks("load_state_dict_pre", saved)
-  if #saved.param_groups ~= #self.param_groups then
-    fail(("load_state_dict: %d groups of parameters in %s, %d in the state"):format(
-      #self.param_groups, self.__name, #saved.param_groups))
-  end
-  local by_number = {}
-  for g, group in ipairs(self.param_groups) do
-    local numbers = saved.param_groups[g].params
-    if #numbers ~= #group.params then
-      fail(("load_state_dict: group %d has %d parameters in %s, %d in the state"):format(
-        g, #group.params, self.__name, #numbers))
-    end
-    for i, parameter in ipairs(group.params) do by_number[numbers[i]] = parameter end
-  end
-  local states = {}
-  for number, state in pairs(saved.state) do
-    states[number] = {}
-    for name, value in pairs(state) do states[number][name] = shards.fit(value, by_number[number]) end
-  end
-  if not self.free_state then check_states(states, by_number, self.own_shapes) end
+  local loaded = states.read(self, saved, ignored, extras)
   self.lists = {}
-  for number, state in pairs(states) do
-    local parameter, loaded = by_number[number], {}
-    for name, value in pairs(state) do
-      if name == "step" then
-        loaded.step = math.tointeger(is_tensor(value) and value:item() or value)
-      else
-        loaded[name] = follow.copy(value, parameter)
-      end
-    end
-    self.state[parameter] = loaded
-  end
   for g, group in ipairs(self.param_groups) do
+    for _, parameter in ipairs(group.params) do self.state[parameter] = loaded[parameter] or {step = 0} end
     for name in pairs(self.defaults) do
       local value = saved.param_groups[g][name]
       if value ~= nil and not is_callable(group[name]) then group[name] = value end
@@ -500,6 +473,18 @@ function Optimizer:load_state_dict(saved)
     if saved.param_groups[g].initial_lr then group.initial_lr = saved.param_groups[g].initial_lr end
   end
   self:_run_hooks("load_state_dict_post")
+end
+
+-- Whether a checkpoint without the optimizer would lack something: states beside the number of steps.
+function Optimizer:_in_use()
+  for _, state in pairs(self.state) do
+    if state.step > 0 then
+      for name in pairs(state) do
+        if name ~= "step" then return true end
+      end
+    end
+  end
+  return false
 end
 
 function Optimizer:__tostring()

@@ -10,6 +10,7 @@ local fail = core._fail
 local Plateau = Schedule.class("ReduceLROnPlateau", reader("ReduceLROnPlateau", "optimizer", {"mode", "min"},
   {"factor", 0.1}, {"patience", 10}, {"threshold", 1e-4}, {"threshold_mode", "rel"}, {"cooldown", 0}, {"min_lr", 0},
   {"eps", 1e-8}))
+Plateau._takes_metric = true
 
 local function need_one_of(self, name, first, second)
   if self[name] ~= first and self[name] ~= second then
@@ -41,10 +42,11 @@ function Plateau:_first_step()
   self:_note()
 end
 
+-- A relative threshold is a share of the size of the best value, whatever its sign: -1 is better than -0.95, and no better than -1.
 local function is_better(self, value)
   local sign = self.mode == "min" and -1 or 1
-  local limit = self.threshold_mode == "rel" and self.best * (1 + sign * self.threshold)
-    or self.best + sign * self.threshold
+  local best, share = self.best, sign * self.threshold
+  local limit = self.threshold_mode == "abs" and best + share or best * (best < 0 and 1 - share or 1 + share)
   if sign < 0 then return value < limit end
   return value > limit
 end

@@ -5,11 +5,13 @@ local core = require "lunagrad.core"
 local arguments = require "lunagrad.arguments"
 local closed = require "lunagrad.closed"
 local live = require "lunagrad.live"
+local strict = require "lunagrad.optim.strict"
+local trackers = require "lunagrad.trackers"
 
 local fail = core._fail
 
 -- A class defines chained, closed and begin where it has them.
-local Schedule = {__name = "LRScheduler", chained = false, closed = false, begin = false}
+local Schedule = {__name = "LRScheduler", chained = false, closed = false, begin = false, _takes_metric = false}
 Schedule.__index = Schedule
 
 -- The rate belongs to the optimizer.
@@ -41,6 +43,10 @@ function Schedule.set_rate(group, value)
   end
 end
 
+function Schedule.set_initial_rates(optimizer)
+  for _, group in ipairs(optimizer.param_groups) do Schedule.set_rate(group, group.initial_lr) end
+end
+
 local function start(group, resumed, name)
   if resumed and not group.initial_lr then
     fail(("%s: last_epoch is given, but the optimizer's groups have no initial_lr"):format(name))
@@ -60,7 +66,8 @@ end
 -- class gives chained(self, group, base): the next rate from the one before; or closed(self, group, base): the rate
 -- from the step self.last_epoch alone; or both, as PyTorch has them.
 function Schedule.class(name, read)
-  local class = {__name = name, __tostring = Schedule.__tostring, optional = arguments.names_of(read)}
+  local class = {__name = name, __tostring = Schedule.__tostring, optional = arguments.names_of(read),
+    _absent = arguments.may_be_absent(read)}
   closed.guard(class, advice, true)
   return setmetatable(class, {
     __index = Schedule,
@@ -79,7 +86,7 @@ function Schedule.class(name, read)
       end
       if self.begin then self:begin() end
       self:_first_step()
-      return self
+      return trackers.add(self)
     end,
   })
 end
@@ -88,6 +95,15 @@ function Schedule:_first_step()
   self._step_count = 0
   self:step()
 end
+
+-- Takes the first step back, except its rates: SequentialLR starts its schedulers itself.
+function Schedule:_undo() self.last_epoch = self.last_epoch - 1 end
+
+-- Takes over from another schedule: SequentialLR.
+function Schedule:_restart() self:step(0) end
+
+-- Whether a step followed the first one: a checkpoint without the schedule would lack it.
+function Schedule:_in_use() return self.last_epoch > 0 end
 
 -- The rates of this step, one for each group.
 function Schedule:rates()
@@ -162,15 +178,63 @@ function Schedule:state_dict()
   return state
 end
 
--- Rates that are numbers come back with the optimizer's state; handles stay, and what was made of them comes back here.
-function Schedule:load_state_dict(state)
+-- What PyTorch's schedules note for themselves.
+local of_pytorch = {verbose = true, _is_initial = true, _get_lr_called_within_step = true}
+
+-- Lists of one value for each group.
+local by_group = {base_lrs = true, _last_lr = true, max_lrs = true, min_lrs = true, base_momentums = true, max_momentums = true,
+  limits = true}
+
+-- What decides in a changed script whether a setting has changed: steps change these fields, no argument does.
+Schedule._progress = {last_epoch = true, _step_count = true, _last_lr = true, _scaled = true, T_cur = true, T_i = true, best = true,
+  num_bad_epochs = true, cooldown_counter = true}
+
+-- Adds to `report` what of a state does not fit; `where` begins each line.
+function Schedule:_check_state(state, report, where)
+  if not arguments.is_plain(state) then
+    report[#report + 1] = ("%sthe state of %s is a table, as scheduler:state_dict() gives (got %s)"):format(where, self.__name,
+      core.is_tensor(state) and "a tensor" or type(state))
+    return
+  end
+  local own, needed, known = self:state_dict(), {}, {_scaled = true}
+  for name in pairs(own) do
+    known[name] = true
+    needed[name] = name ~= "_scaled" and not self._absent[name] or nil
+  end
+  for name in pairs(self._absent) do known[name] = true end
+  strict.keys(state, needed, known, of_pytorch, report, where)
+  local groups = #self.optimizer.param_groups
+  for _, name in ipairs(strict.sorted(own)) do
+    local value = state[name]
+    local list = self.optional[name] and type(value) == "table"  -- some arguments are a number or a list of them
+    if value ~= nil and type(value) ~= type(own[name]) and not list then
+      report[#report + 1] = ("%s'%s' is a %s, not a %s"):format(where, name, type(value), type(own[name]))
+    elseif by_group[name] and type(value) == "table" and #value ~= groups then
+      report[#report + 1] = ("%s'%s' has %d values for %d groups of parameters"):format(where, name, #value, groups)
+    end
+  end
+end
+
+function Schedule:_load(state)
   for key, value in pairs(state) do
-    if key ~= "_scaled" then self[key] = copy(value) end
+    if key ~= "_scaled" and key ~= "_schedulers" and not of_pytorch[key] then self[key] = copy(value) end
   end
   for i, scaled in pairs(state._scaled or {}) do
     local group = self.optimizer.param_groups[i]
     if group and getmetatable(group.lr) == Scaled then group.lr.initial, group.lr.value = scaled.initial, scaled.value end
   end
+end
+
+-- Rates that are numbers come back with the optimizer's state; handles stay, and what was made of them comes back here. On an
+-- error nothing is loaded.
+function Schedule:load_state_dict(state)
+  if type(self) ~= "table" or not rawget(self, "optimizer") then
+    fail("load_state_dict is called with a colon: scheduler:load_state_dict(state)")
+  end
+  local report = {}
+  self:_check_state(state, report, "")
+  strict.refuse(self.__name, report)
+  self:_load(state)
 end
 
 function Schedule:__tostring() return self.__name end

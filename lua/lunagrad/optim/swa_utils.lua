@@ -8,6 +8,7 @@ local forget_statistics = require "lunagrad.nn.running_stats"
 local holders = require "lunagrad.optim.holders"
 local live = require "lunagrad.live"
 local Schedule = require "lunagrad.optim.schedule"
+local trackers = require "lunagrad.trackers"
 local tree = require "lunagrad.nn.tree"
 
 local fail, reader = core._fail, arguments.reader
@@ -44,7 +45,10 @@ function Averaged:init(...)
   if a.device then self.module:to(a.device) end
   self.use_buffers, self.avg_fn = a.use_buffers, a.avg_fn or swa.get_swa_avg_fn()
   self:register_buffer("n_averaged", core.zeros({}, {dtype = "i64", device = "cpu"}))
+  trackers.add(self)
 end
+
+function Averaged:_in_use() return self.n_averaged:item() > 0 end
 
 function Averaged:forward(...) return self.module(...) end
 
