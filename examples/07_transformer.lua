@@ -15,7 +15,9 @@ local written = lg.run.param("written", 300, {min = 0})
 local lr = lg.run.live("lr", 2e-3, {min = 1e-5, max = 1, log = true})
 
 local set = data.text(path, length, {stride = 1})
-local loader = data.DataLoader(set, {batch_size = batch_size, shuffle = true, drop_last = true})
+local loader = lg.run.state("loader", function()
+  return data.DataLoader(set, {batch_size = batch_size, shuffle = true, drop_last = true})
+end)
 
 local Block = nn.class("Block")
 

@@ -8,6 +8,7 @@ local is_tensor = core.is_tensor
 local is_module = require("lunagrad.nn.tree").is_module
 local is_plain = require("lunagrad.arguments").is_plain
 local has = require("lunagrad.fields").has
+local trackers = require "lunagrad.trackers"
 
 local hand_over = {}
 hand_over.__index = hand_over
@@ -37,12 +38,13 @@ local function parameter_list(object)
 end
 
 -- Calls visit(object, path) for `value` and, recursively, for the items of plain tables.
-local function walk(value, path, visit)
+function hand_over.walk(value, path, visit)
   visit(value, path)
   if is_plain(value) then
-    for key, item in pairs(value) do walk(item, ("%s.%s"):format(path, key), visit) end
+    for key, item in pairs(value) do hand_over.walk(item, ("%s.%s"):format(path, key), visit) end
   end
 end
+local walk = hand_over.walk
 
 -- For every registered object that numbers its parameters: path -> list of "path and shape" of its parameters, in order.
 function hand_over.parameters(objects)
@@ -107,12 +109,19 @@ function hand_over.new(content)
   for name in pairs(content.states) do waiting[name] = true end
   return setmetatable({
     content = content, step = content.step, waiting = waiting, kept = {}, new = {}, changed = {}, objects = {},
+    loads = {}, new_rates = {}, back = {},
   }, hand_over)
 end
 
 function hand_over:warn(path, fact)
   self.changed[path:match("^[^.]*")] = true
   core.run._warn(("run.state: '%s' %s"):format(path, fact))
+end
+
+-- Loads a state, which `again` of adopt() loads once more.
+function hand_over:load(object, state)
+  object:load_state_dict(state)
+  self.loads[#self.loads + 1] = function() object:load_state_dict(state) end
 end
 
 -- A module's tensors, by path and shape.
@@ -131,16 +140,23 @@ function hand_over:module(object, kept, path)
   for _, name in ipairs(sorted_keys(kept)) do
     if state[name] == nil then self:warn(path, ("%s is dropped"):format(name)) end
   end
-  object:load_state_dict(state)
+  self:load(object, state)
 end
 
--- The former number of each parameter, by path and shape; and whether all numbers are unchanged.
+-- The former number of each parameter, by path and shape; and whether all numbers are unchanged. A parameter whose model is registered
+-- later, or not at all, has no path yet: it keeps its number.
 function hand_over:numbers(path)
   local before, now = self.content.parameters[path] or {}, hand_over.parameters(self.objects)[path]
   local old, number = {}, {}
   for i, name in ipairs(before) do old[name] = i end
-  for i, name in ipairs(now) do number[i] = old[name] end
-  return number, now, equal(before, now)
+  local same = #before == #now
+  for i, name in ipairs(now) do
+    local shape = name:match "^parameter %d+ (%[.*)"
+    local at_its_place = shape and before[i] and before[i]:sub(-#shape) == shape
+    number[i] = old[name] or at_its_place and i or nil
+    same = same and number[i] == i
+  end
+  return number, now, same
 end
 
 function hand_over:optimizer(object, kept, built, path)
@@ -149,7 +165,7 @@ function hand_over:optimizer(object, kept, built, path)
     for g, group in ipairs(state.param_groups) do
       local old, before = kept.param_groups[g], built.param_groups and built.param_groups[g] or {}
       local rate = settled(group.lr, old.lr, before.lr)
-      if equal(rate, old.lr) then group.initial_lr = old.initial_lr end
+      if equal(rate, old.lr) then group.initial_lr = old.initial_lr else self.new_rates[object] = true end
       for name, value in pairs(group) do
         if name ~= "params" and name ~= "initial_lr" and name ~= "param_names" then group[name] = settled(value, old[name], before[name]) end
       end
@@ -169,23 +185,43 @@ function hand_over:optimizer(object, kept, built, path)
     end
     if #lost > 0 and next(kept.state) then self:warn(path, ("starts anew for %s"):format(table.concat(lost, ", "))) end
   end
-  object:load_state_dict(state)
+  self:load(object, state)
+  self.back[object] = true
 end
 
--- Schedules, setting by setting, and other objects as a whole.
+-- The state of a schedule, setting by setting. What its steps have changed is kept, and so are the initial rates of an optimizer
+-- that is back, unless the script now gives it other ones.
+function hand_over:schedule(object, kept, built)
+  local state, rates_kept = copied(kept), self.back[object.optimizer] and not self.new_rates[object.optimizer]
+  for name, value in pairs(object:state_dict()) do
+    if name == "_schedulers" then
+      for i, one in ipairs(object.schedulers) do
+        local theirs, before = type(kept[name]) == "table" and kept[name][i], built[name] and built[name][i]
+        if type(theirs) == "table" then state[name][i] = self:schedule(one, theirs, before or {}) end
+      end
+    elseif not (object._progress[name] and kept[name] ~= nil) and not (name == "base_lrs" and rates_kept) then
+      state[name] = settled(value, kept[name], built[name])
+    end
+  end
+  return state
+end
+
+-- Schedules, setting by setting, and other objects as a whole. Returns false if it starts anew.
 function hand_over:object(object, kept, built, path)
   if is_module(object) then return self:module(object, kept, path) end
   if rawget(object, "param_groups") and rawget(object, "defaults") then return self:optimizer(object, kept, built, path) end
   if parameter_list(object) then
     local _, _, same = self:numbers(path)
-    if not same then return self:warn(path, "starts anew: its parameters changed") end
+    if not same then
+      self:warn(path, "starts anew: its parameters changed")
+      return false
+    end
   end
-  local state = copied(kept)
-  if has(object, "get_last_lr") then
-    for name, value in pairs(object:state_dict()) do state[name] = settled(value, kept[name], built[name]) end
-  end
-  local ok, message = pcall(object.load_state_dict, object, state)
+  local is_schedule = trackers.is(object) and has(object, "get_last_lr")
+  local state = is_schedule and self:schedule(object, kept, built) or copied(kept)
+  local ok, message = pcall(self.load, self, object, state)
   if not ok then self:warn(path, "starts anew: " .. tostring(message)) end
+  return ok
 end
 
 function hand_over:put_back(object, kept, built, path)
@@ -196,8 +232,10 @@ function hand_over:put_back(object, kept, built, path)
     elseif shape_text(object) ~= shape_text(kept) then
       self:warn(path, ("%s was %s; starts anew"):format(shape_text(object), shape_text(kept)))
     else
-      local _ <close> = core.no_grad()
-      object:copy_(kept)
+      self:load({load_state_dict = function()
+        local _ <close> = core.no_grad()
+        object:copy_(kept)
+      end})
     end
   elseif type(kept) ~= "table" then
     self:warn(path, ("was a %s; starts anew"):format(is_tensor(kept) and "Tensor" or type(kept)))
@@ -225,7 +263,8 @@ function hand_over:put_back(object, kept, built, path)
   end
 end
 
--- The object that the changed script built, with the state that is kept.
+-- The object that the changed script built, with the state that is kept, and a function that puts it back once more; nil if all of it
+-- starts anew.
 function hand_over:adopt(name, object)
   local kept = self.content.states[name]
   self.objects[name] = object
@@ -236,11 +275,14 @@ function hand_over:adopt(name, object)
   end
   self.kept[#self.kept + 1] = name
   local before = self.content.built[name]
-  if type(object) == "table" or type(object) == "userdata" then
-    self:put_back(object, kept, before, name)
-    return object
+  if type(object) ~= "table" and type(object) ~= "userdata" then return settled(object, kept, before) end
+  self.loads = {}
+  self:put_back(object, kept, before, name)
+  local loads = self.loads
+  if #loads == 0 then return object end
+  return object, function()
+    for _, load in ipairs(loads) do load() end
   end
-  return settled(object, kept, before)
 end
 
 -- Called once, when the script has registered everything.

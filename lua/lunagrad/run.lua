@@ -6,6 +6,9 @@ local core = require "lunagrad.core"
 local hand_over = require "lunagrad.hand_over"
 local live = require "lunagrad.live"
 local is_plain = require("lunagrad.arguments").is_plain
+local missing_states = require "lunagrad.missing_states"
+local pending = require "lunagrad.pending_gradients"
+local restored = require "lunagrad.restored"
 local shards = require "lunagrad.distributed.shards"
 
 local run = core.run
@@ -19,6 +22,7 @@ local resumed                  -- the checkpoint that this run resumes
 local policy = {}   -- of checkpoints to keep: keep_last, keep_best, mode
 local written = {}  -- checkpoints of this run, oldest first: {path, step, value}
 local reload                   -- or the data that the previous script passed on
+local set_up                   -- names of the states that the script changes between registering them and the first step
 
 local function has_state(object)
   local kind = type(object)
@@ -42,10 +46,14 @@ local function state_of(object, where)
   return object
 end
 
+-- A message without the line of the library or the script that it begins with, and without a traceback.
+local function without_place(message) return (tostring(message):gsub("^[^%s:]+:%d+: ", "")) end
+
 -- Restores an object from its stored state. Tensors and objects keep their identity.
 local function put_back(object, kept, where)
   if has_state(object) then
-    object:load_state_dict(kept)
+    local ok, message = pcall(object.load_state_dict, object, kept)
+    if not ok then fail(("run.state: '%s' does not fit the checkpoint: %s"):format(where, without_place(message))) end
   elseif is_tensor(object) and is_tensor(kept) then
     local mine, theirs = object:size(), kept:size()
     if #mine ~= #theirs or table.concat(mine, " ") ~= table.concat(theirs, " ") then
@@ -66,6 +74,25 @@ local function put_back(object, kept, where)
   return object
 end
 
+local function joined(list)
+  local names = {}
+  for i, one in ipairs(list) do names[i] = one.name end
+  return table.concat(names, ", ")
+end
+
+-- Says what a checkpoint does not hold.
+local function warn_of_missing(list)
+  if type(list) == "number" then list = list > 0 and {{loader = true}} or {} end  -- of an earlier version
+  if #list == 1 and list[1].loader then
+    run._warn(("run.resume: this checkpoint holds no position of the data, since its DataLoader was not registered: the data "
+      .. "begin again, and the run differs from one that was not interrupted"))
+  elseif #list > 0 then
+    run._warn(("run.resume: this checkpoint does not hold %s, since lg.run.state did not register %s: %s again, and the run "
+      .. "differs from one that was not interrupted"):format(joined(list), #list == 1 and "it" or "them",
+      #list == 1 and "it begins" or "they begin"))
+  end
+end
+
 local function load(path)
   local content = core.io.load(path)
   if type(content) ~= "table" or content.format ~= "lunagrad checkpoint" then
@@ -78,10 +105,7 @@ local function load(path)
   run._resume_at(path, content.step, content.seconds, content.params, content.rng)
   written = content.kept or {}
   written[#written + 1] = {path = path, step = content.step, value = content.value}
-  if (content.unregistered or 0) > 0 then
-    run._warn(("run.resume: this checkpoint holds no position of the data, since its DataLoader was not registered: the data "
-      .. "begin again, and the run differs from one that was not interrupted"))
-  end
+  warn_of_missing(content.unregistered or {})
   return content.step
 end
 
@@ -92,56 +116,44 @@ function run.state(name, build)
   if type(name) ~= "string" then fail("run.state: a name and a function expected: run.state('model', function() … end)") end
   if type(build) ~= "function" then fail(("run.state: '%s' needs the function that builds it"):format(name)) end
   if objects[name] ~= nil then fail(("run.state: '%s' is registered already"):format(name)) end
-  local object = build()
+  local object, undo = restored.build(build)
   if object == nil then fail(("run.state: the function for '%s' returned nothing"):format(name)) end
   local state = shards.by_rank(state_of, object, name)
+  local again
   if reload then
-    object = reload:adopt(name, object)
+    object, again = reload:adopt(name, object)
+  elseif resumed and resumed.content.states[name] == nil then
+    run._warn(("run.state: '%s' is new, the checkpoint has none"):format(name))
   elseif resumed then
-    local kept = resumed.content.states[name]
-    if kept == nil then
-      run._warn(("run.state: '%s' is new, the checkpoint has none"):format(name))
-    else
-      object = put_back(object, checkpoints.read(kept, resumed.path, resumed.content.shards), name)
-      resumed.waiting[name] = nil
-    end
+    local kept = checkpoints.read(resumed.content.states[name], resumed.path, resumed.content.shards)
+    object = put_back(object, kept, name)
+    again = function() put_back(object, kept, name) end
+    resumed.waiting[name] = nil
   end
+  -- A state that is new, or starts anew, does to the others what it does in a run from the beginning.
+  if again then undo() end
   names[#names + 1], objects[name] = name, object
   built[name] = hand_over.settings(state)
+  restored.add(name, object, again)
   return object
 end
 
 -- name -> object of all that is registered: lg.surgery finds there what it changes.
 function run._states() return objects end
 
--- The DataLoaders that the run iterates although no state holds their position.
-local function unregistered()
-  local held = {}
-  local function hold(value)
-    if type(value) ~= "table" or held[value] then return end
-    held[value] = true
-    if is_plain(value) then
-      for _, item in pairs(value) do hold(item) end
-    end
-  end
-  hold(objects)
-  local count, name = 0, nil
-  for loader in pairs(core._loaders or {}) do
-    if not held[loader] then count, name = count + 1, tostring(loader) end
-  end
-  return count, name
-end
+local told, told_of_gradients = false, false  -- once a run
 
-local told = false  -- once a run
-
-local function warn_of_loaders()
-  local count, name = unregistered()
-  if count > 0 and not told then
-    told = true
-    run._warn(("run.checkpoint: %s is not registered, so a resumed run begins its data again and differs from this one; "
-      .. "write lg.run.state(\"loader\", function() return lg.data.DataLoader(…) end)"):format(name))
-  end
-  return count
+-- What the checkpoint lacks: missing_states. `quiet`: without a warning.
+local function lacks(quiet)
+  local list = missing_states(objects)
+  if #list == 0 or quiet or told then return list end
+  told = true
+  local loader = list[1].loader and #list == 1
+  run._warn(("run.checkpoint: %s %s not registered, so a resumed run begins %s again and differs from this one; "
+    .. "write lg.run.state(\"%s\", function() return %s(…) end)"):format(joined(list), #list == 1 and "is" or "are",
+    loader and "its data" or #list == 1 and "it" or "them", loader and "loader" or "name",
+    loader and "lg.data.DataLoader" or list[1].name:match "^[%w_]*"))
+  return list
 end
 
 -- The latest logged value of the metric that keep_best names, or nil.
@@ -168,15 +180,22 @@ local function prune()
   end
 end
 
--- The contents of a checkpoint; of what is sharded, this rank's rows. `quiet`: without a warning of what it lacks.
-local function content(quiet)
+-- The contents of a checkpoint; of what is sharded, this rank's rows. `to_file`: it lasts longer than this process, and says what it
+-- lacks; "quiet": without a warning.
+local function content(to_file)
   local step, seconds, params = run._progress()
+  local gradients, differ = shards.by_rank(pending.gradients, objects)
+  if differ and to_file == true and not told_of_gradients then
+    told_of_gradients = true
+    run._warn("run.checkpoint: each rank has gradients of its own, which model:no_sync has added, and a checkpoint holds those of none; "
+      .. "call lg.run.checkpoint() in a step in which the ranks average them")
+  end
   local states = {}
   for _, name in ipairs(names) do states[name] = shards.by_rank(state_of, objects[name], name) end
   return {
     format = "lunagrad checkpoint", version = version, step = step, seconds = seconds, params = params,
-    rng = core.get_rng_state(), states = states, unregistered = quiet and unregistered() or not quiet and warn_of_loaders(), kept = written,
-    value = metric_value(),
+    rng = core.get_rng_state(), states = states, kept = written, value = metric_value(), set_up = set_up,
+    gradients = gradients, unregistered = to_file and lacks(to_file == "quiet") or nil,
   }
 end
 
@@ -190,7 +209,7 @@ local function save_automatic()
   if not writes() then return end
   local path = run._checkpoint_path()
   if written[#written] and written[#written].path == path then return end
-  local kept = content(true)
+  local kept = content("quiet")
   if checkpoints.is_sharded(kept) then return end  -- the other ranks do not write at this moment
   core.io.save(path, kept)
   run._checkpoint_written(path, true)
@@ -213,7 +232,7 @@ local function save(kept)
   prune()
 end
 
-local function write() save(content()) end
+local function write() save(content(true)) end
 
 -- lg.run.checkpoint(): inside lg.run.steps it writes at the end of the step, elsewhere at once. Inside a full disk is
 -- a warning, since older checkpoints remain; elsewhere it is an error.
@@ -246,9 +265,9 @@ function run.resume(path)
 end
 
 -- The data that a reload passes to the next script: the registered states or a checkpoint, and the settings as built.
-local function take(path, quiet)
+local function take(path)
   if #names == 0 then return nil end
-  local kept = path and core.io.load(path) or content(quiet)
+  local kept = path and core.io.load(path) or content()
   kept.built, kept.parameters = built, hand_over.parameters(objects)
   return kept
 end
@@ -266,9 +285,9 @@ run._on_states(function(verb, path)
   if verb == "take" then
     return take(path)
   elseif verb == "keep" then
-    return take(nil, true)
+    return take()
   elseif verb == "keyframe" then
-    local kept = take(nil, true)
+    local kept = take()
     if kept then kept.loaders, kept.kept, kept.seconds = positions(), nil, nil end
     return kept
   elseif verb == "automatic" then
@@ -283,12 +302,12 @@ run._on_states(function(verb, path)
   elseif verb == "checkpoint" and #names == 0 then
     run._warn("no checkpoint was written: nothing is registered with lg.run.state")
   elseif verb == "checkpoint" then
-    local kept = content()
+    local kept = content(true)
     local ok, message = pcall(save, kept)
     if not ok then run._warn(("no checkpoint was written, the run goes on: %s"):format(message)) end
   elseif #names == 0 then
     run._warn("no checkpoint was written: nothing is registered with lg.run.state")
-  elseif core._world.leads() and checkpoints.is_sharded(content(true)) then
+  elseif core._world.leads() and checkpoints.is_sharded(content()) then
     run._warn("no checkpoint was written: the other ranks stop in other steps; let the script call lg.run.checkpoint()")
   else
     -- The run ends here in any case, so the script must not be able to catch an error.
@@ -304,6 +323,13 @@ function run.steps(...)
     run._warn(("run.state: the checkpoint's '%s' is not registered any more"):format(name))
   end
   if reload then reload:report() end
+  local from = reload and reload.content or resumed and resumed.content
+  set_up = restored.begin(from and from.set_up)
+  if from and from.gradients then
+    local given = from.gradients
+    if resumed then given = checkpoints.read(given, resumed.path, from.shards) end
+    pending.put_back(given, objects, reload)
+  end
   return begin_steps(...)
 end
 

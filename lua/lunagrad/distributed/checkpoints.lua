@@ -91,7 +91,7 @@ function checkpoints.write(path, content)
   path, number = from_first(table.concat(place, "\n")):match "^(.*)\n(%d+)$"
   number = math.tointeger(number)
   local parts = {}
-  local states = without(content.states, "states", parts)
+  local states, gradients = without(content.states, "states", parts), without(content.gradients, "gradients", parts)
   local own = file_name(run._shard_folder(path), number, rank, ranks)
   local written, message = pcall(core.io.save, own, {format = format, tensors = parts})
   agree(written, message, function()
@@ -101,7 +101,7 @@ function checkpoints.write(path, content)
     if rank ~= 0 then return end
     local marker = {}
     for key, value in pairs(content) do marker[key] = value end
-    marker.states, marker.shards = states, {number = number, ranks = ranks}
+    marker.states, marker.gradients, marker.shards = states, gradients, {number = number, ranks = ranks}
     core.io.save(path, marker)
     run._keep_shards(path, number .. "-")
   end))

@@ -45,6 +45,7 @@ end
 local function finish(state)
   local _ <close> = core.no_grad()
   state.buckets:finish()
+  state.unshared = nil
   passes.average_statistics(state.buffers)
   state.pass = nil
   if state.arrival then reorder(state) end
@@ -113,7 +114,7 @@ end
 local function no_sync(state, fn, ...)
   if type(fn) ~= "function" then fail(("no_sync: a function expected (got %s)"):format(type(fn))) end
   local before = state.alone
-  state.alone = true
+  state.alone, state.unshared = true, true
   local _ <close> = setmetatable({}, {__close = function() state.alone = before end})
   return fn(...)
 end

@@ -1,0 +1,107 @@
+-- What lg.run.state has restored stays so until the first step. A schedule that the script makes later writes its first rate into the
+-- optimizer, a constructor initializes a weight that it shares: in a run from the beginning that came before the first step, and a
+-- run that goes on must not do it again. What a function of lg.run.state writes into earlier states is undone as soon as its own state is
+-- back. What the script writes between two of them is undone before the first step if the first run had done the same; a change
+-- that it makes only when it goes on is kept.
+local core = require "lunagrad.core"
+local shards = require "lunagrad.distributed.shards"
+local trackers = require "lunagrad.trackers"
+local tree = require "lunagrad.nn.tree"
+local is_plain = require("lunagrad.arguments").is_plain
+
+local is_tensor = core.is_tensor
+local restored = {}
+
+local entries = {}  -- of the registered states, until the first step: {name, object, marks, again}
+
+-- Adds to `list` what tells whether somebody wrote into a value: tensors with their versions, and settings. Numbers of a plain table
+-- belong to the script, and other objects to their classes.
+local add
+
+local function add_sorted(t, list, skip)
+  local keys = {}
+  for key in pairs(t) do keys[#keys + 1] = key end
+  table.sort(keys, function(a, b) return tostring(a) < tostring(b) end)
+  for _, key in ipairs(keys) do
+    if not (skip and skip[key]) then
+      list[#list + 1] = key
+      add(t[key], list, true)
+    end
+  end
+end
+
+local no_settings = {params = true, param_names = true}
+
+function add(value, list, inside_state)
+  if is_tensor(value) then
+    list[#list + 1] = inside_state and "tensor" or value
+    list[#list + 1] = value:version()
+  elseif tree.is_module(value) then
+    for _, entry in ipairs(tree.collect(value, "any")) do add(entry.tensor, list) end
+  elseif trackers.is(value) and rawget(value, "param_groups") then
+    for _, group in ipairs(value.param_groups) do add_sorted(group, list, no_settings) end
+  elseif trackers.is(value) then
+    add_sorted(shards.by_rank(value.state_dict, value), list)
+  elseif is_plain(value) then
+    if inside_state then return add_sorted(value, list) end
+    for _, item in pairs(value) do
+      if type(item) ~= "number" then add(item, list) end
+    end
+  elseif inside_state then
+    list[#list + 1] = value
+  end
+end
+
+local function marks(object)
+  local list = {}
+  add(object, list)
+  return list
+end
+
+local function same(a, b)
+  if #a ~= #b then return false end
+  for i = 1, #a do
+    if not rawequal(a[i], b[i]) then return false end
+  end
+  return true
+end
+
+-- Notes a registered object. `again()` puts its restored state back once more; nil: it has none.
+function restored.add(name, object, again)
+  if entries then entries[#entries + 1] = {name = name, object = object, marks = marks(object), again = again} end
+end
+
+-- Calls build() of a further state. Returns its object, and a function that undoes what it wrote into those before.
+function restored.build(build)
+  local before = {}
+  for i, entry in ipairs(entries or {}) do before[i] = entry.again and marks(entry.object) end
+  local object = build()
+  return object, function()
+    for i, seen in ipairs(before) do
+      local entry = entries[i]
+      if seen and not same(seen, marks(entry.object)) then
+        entry.again()
+        entry.marks = marks(entry.object)
+      end
+    end
+  end
+end
+
+-- Before the first step. `changed` names the states that the first run had changed up to here, nil in a first run or where that is
+-- unknown. Returns the names for the next checkpoint.
+function restored.begin(changed)
+  local names = {}
+  for _, entry in ipairs(entries or {}) do
+    local now = not same(entry.marks, marks(entry.object))
+    if entry.again and changed then
+      names[entry.name] = changed[entry.name]
+    else
+      names[entry.name] = now or nil
+    end
+    if now and entry.again and names[entry.name] then entry.again() end
+  end
+  entries = nil
+  return names
+end
+
+return restored
