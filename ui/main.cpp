@@ -2,6 +2,7 @@
 // engine's Vulkan devices known.
 #include <unistd.h>
 
+#include <charconv>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -10,6 +11,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -73,19 +75,26 @@ bool parse(int argc, char** argv, lunagrad::App::Options& options, std::vector<c
       if (end == text.c_str() || *end) throw Usage{flag + " needs a number, got \"" + text + "\""};
       return parsed;
     };
+    const auto whole = [&](auto result) {
+      const std::string text = value();
+      const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), result);
+      if (error != std::errc() || end != text.data() + text.size() || text.front() == '-')
+        throw Usage{flag + " needs a whole number from 0 on, got \"" + text + "\""};
+      return result;
+    };
     if (flag == "-h" || flag == "--help") {
       return false;
     } else if (flag == "--set") {
       const std::string pair = value();
       const size_t equals = pair.find('=');
-      if (equals == pair.npos) throw Usage{"--set needs NAME=VALUE, got \"" + pair + "\""};
+      if (equals == pair.npos || equals == 0) throw Usage{"--set needs NAME=VALUE, got \"" + pair + "\""};
       options.run.set[pair.substr(0, equals)] = pair.substr(equals + 1);
     } else if (flag == "--seed") {
-      options.run.seed = uint64_t(number());
+      options.run.seed = whole(uint64_t());
     } else if (flag == "--steps") {
-      options.run.steps = int64_t(number());
+      options.run.steps = whole(int64_t());
     } else if (flag == "--ranks") {
-      ranks = int64_t(number());
+      ranks = whole(int64_t());
       if (ranks < 1 || ranks > lunagrad::kMostRanks)
         throw Usage{"--ranks takes 1 to " + std::to_string(lunagrad::kMostRanks) + ", got \"" + argv[i] +
                     "\""};

@@ -12,6 +12,7 @@
 #include <optional>
 #include <system_error>
 
+#include "runtime/error.h"
 #include "runtime/io/own_file.h"
 #include "script/cli/command/all.h"
 #include "script/session.h"
@@ -61,6 +62,35 @@ std::string missing_for_window() {
 
 namespace {
 
+struct OpenFlags {
+  std::string script, device, run_directory;
+  std::vector<std::string> arguments, set;
+  std::optional<uint64_t> seed;
+  std::optional<int64_t> steps, ranks;
+  double checkpoint_every = 0;  // 0: the workbench's own
+};
+
+// The command line of the workbench.
+std::vector<std::string> words_for_workbench(const OpenFlags& flags) {
+  std::vector<std::string> words;
+  const auto add = [&](const char* flag, const std::string& value) {
+    if (!value.empty()) words.insert(words.end(), {flag, value});
+  };
+  if (flags.ranks) add("--ranks", std::to_string(*flags.ranks));
+  for (const std::string& setting : flags.set) add("--set", setting);
+  if (flags.seed) add("--seed", std::to_string(*flags.seed));
+  if (flags.steps) add("--steps", std::to_string(*flags.steps));
+  if (flags.checkpoint_every > 0) add("--checkpoint-every", text(flags.checkpoint_every));
+  add("--device", flags.device);
+  add("--run-dir", flags.run_directory);
+  if (!flags.script.empty()) words.push_back(flags.script);
+  if (!flags.arguments.empty()) {
+    words.push_back("--");
+    words.insert(words.end(), flags.arguments.begin(), flags.arguments.end());
+  }
+  return words;
+}
+
 // Returns only when the workbench cannot be started.
 int open_workbench(const std::vector<std::string>& arguments) {
   if (const std::string missing = missing_for_window(); !missing.empty()) {
@@ -80,17 +110,29 @@ int open_workbench(const std::vector<std::string>& arguments) {
 }  // namespace
 
 Action add_open(Program& program) {
-  const auto arguments = std::make_shared<std::vector<std::string>>();
-  CLI::App& command = add_command(program, "open", "open the workbench window: [SCRIPT] [ARGS]");
-  add_arguments(command, "arguments", *arguments, "for the workbench");
-  const auto ranks = std::make_shared<std::optional<int64_t>>();
-  add_option(command, "--ranks", *ranks,
+  const auto flags = std::make_shared<OpenFlags>();
+  CLI::App& command =
+      add_command(program, "open", "open the workbench window: [SCRIPT | RUN | SWEEP] [flags] [-- ARGS]");
+  add_optional_argument(command, "script", flags->script, "a Lua file, or the folder of a run or of a sweep");
+  add_arguments(command, "arguments", flags->arguments, "given to the script, after --");
+  add_list(command, "--set", flags->set, "NAME=VALUE: set a parameter of lg.run.param; may be repeated");
+  add_option(command, "--seed", flags->seed, "seed of the random numbers (default 0)");
+  add_option(command, "--device", flags->device, "default device of tensors: cpu, vulkan, vulkan:1, …");
+  add_option(command, "--steps", flags->steps, "replaces the number of steps in lg.run.steps");
+  add_option(command, "--run-dir", flags->run_directory,
+             "folder for the run's files (default runs/<time>-<script>-<id>)");
+  add_seconds(command, "--checkpoint-every", flags->checkpoint_every,
+              "seconds between automatic checkpoints (default 20)");
+  add_option(command, "--ranks", flags->ranks,
              "run the script in so many processes; the window shows rank 0: lunagrad help what-the-ranks-do");
+  set_footer(command, "lunagrad-workbench --help lists what the window takes beside these.");
   return [=] {
-    std::vector<std::string> words;
-    if (*ranks) words = {"--ranks", std::to_string(**ranks)};
-    words.insert(words.end(), arguments->begin(), arguments->end());
-    return open_workbench(words);
+    for (const std::string& setting : flags->set)
+      if (const size_t equals = setting.find('='); equals == setting.npos || equals == 0) {
+        std::cerr << "lunagrad open: --set " << setting << ": expected name=value\n";
+        return int(Outcome::usage);
+      }
+    return open_workbench(words_for_workbench(*flags));
   };
 }
 

@@ -1,0 +1,71 @@
+// `lunagrad open` starts the workbench with what `lunagrad run` would take. The workbench is a script here,
+// which prints its words.
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "tests/support/program.h"
+
+using namespace lunagrad::test;
+namespace fs = std::filesystem;
+
+namespace {
+
+// A copy of the program with such a workbench beside it.
+class Opener {
+ public:
+  Opener() {
+    fs::copy_file(kProgram, folder_.path() + "/lunagrad");
+    folder_.write("lunagrad-workbench", "#!/bin/sh\nprintf '<%s>' \"$@\"\n");
+    fs::permissions(folder_.path() + "/lunagrad-workbench", fs::perms::owner_all);
+  }
+  Finished open(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), {folder_.path() + "/lunagrad", "open"});
+    return Program(arguments, "", {"DISPLAY=:0"}, folder_.path()).finish();
+  }
+
+ private:
+  Folder folder_;
+};
+
+}  // namespace
+
+TEST_CASE("open hands the flags of run to the workbench, and the script its arguments") {
+  const Opener opener;
+  CHECK(opener.open({}).out == "<>");  // printf prints its format once
+  CHECK(opener.open({"train.lua"}).out == "<train.lua>");
+  CHECK(opener.open({"train.lua", "--set", "a=b"}).out == "<--set><a=b><train.lua>");
+  CHECK(opener.open({"--set=lr=0.1", "train.lua", "--set", "text=a b=c"}).out ==
+        "<--set><lr=0.1><--set><text=a b=c><train.lua>");
+  CHECK(opener.open({"train.lua", "--seed", "18446744073709551615", "--steps", "9007199254740993"}).out ==
+        "<--seed><18446744073709551615><--steps><9007199254740993><train.lua>");
+  CHECK(opener.open({"train.lua", "--device", "vulkan:1", "--run-dir", "my run"}).out ==
+        "<--device><vulkan:1><--run-dir><my run><train.lua>");
+  CHECK(opener.open({"train.lua", "--ranks", "2", "--checkpoint-every", "0.5"}).out ==
+        "<--ranks><2><--checkpoint-every><0.5><train.lua>");
+  CHECK(opener.open({"train.lua", "--seed", "7", "--", "--set", "x=1", "file"}).out ==
+        "<--seed><7><train.lua><--><--set><x=1><file>");
+  CHECK(opener.open({"train.lua", "file"}).out == "<train.lua><--><file>");
+}
+
+TEST_CASE("open refuses what run refuses") {
+  const Opener opener;
+  for (const std::vector<std::string>& wrong : {std::vector<std::string>{"--set", "a"},
+                                                {"--set", "=b"},
+                                                {"--seed", "-1"},
+                                                {"--seed", "x"},
+                                                {"--steps", "1.5"},
+                                                {"--checkpoint-every", "0"},
+                                                {"--set"},
+                                                {"--unknown"}}) {
+    std::vector<std::string> arguments{"train.lua"};
+    arguments.insert(arguments.end(), wrong.begin(), wrong.end());
+    const Finished refused = opener.open(arguments);
+    INFO(wrong.front(), ": ", refused.err);
+    CHECK(refused.code == 2);
+    CHECK(refused.out == "");
+    CHECK(refused.err.find("lunagrad open: ") == 0);
+    CHECK(refused.err.find(wrong.front()) != std::string::npos);
+  }
+}
