@@ -97,11 +97,11 @@ std::vector<Trial> Board::trials() const {
     trial.error = ended.error;
     trial.folder = folder_of(leg);
   }
-  for (const Leg& leg : legs_.running) {
+  const auto look_at_run = [&](const Leg& leg, State state) {
     Trial& trial = trials[size_t(leg.trial - 1)];
-    trial.state = State::running;
+    trial.state = state;
     const std::string folder = folder_of(leg);
-    if (folder.empty()) continue;
+    if (folder.empty()) return;
     trial.folder = folder;
     try {
       const RunRecord run = read_run(folder);
@@ -111,7 +111,10 @@ std::vector<Trial> Board::trials() const {
     } catch (const Error&) {
       // It was renamed or taken over meanwhile; the next look finds it.
     }
-  }
+  };
+  for (const Leg& leg : legs_.waiting)
+    if (leg.attempt > 0) look_at_run(leg, State::waiting);  // its worker gave it back
+  for (const Leg& leg : legs_.running) look_at_run(leg, State::running);
   return trials;
 }
 

@@ -42,7 +42,7 @@ class Board {
   // the best, and then trials that were not begun.
   std::vector<Leg> claimable() const;
   bool over() const;  // nothing runs, and nothing may be claimed
-  // All trials; those that run with what their run has logged.
+  // All trials; those that run, or were given back, with what their run has logged.
   std::vector<Trial> trials() const;
 
  private:

@@ -146,6 +146,39 @@ TEST_CASE("sweep: a claim that was given back hands its folder over") {
   CHECK(!fs::exists(prepare_folder(sweep, c, b)));
 }
 
+TEST_CASE("sweep: a trial that its worker gave back shows the steps that it has") {
+  const test::Folder folder;
+  const std::string sweep = new_sweep(folder, 2, 2);
+  const Leg claim{1, 0, 1, "a"};
+  REQUIRE(move_leg(sweep, kWaiting, Leg{1, 0, 0, "new"}, kRunning, claim));
+  write_run(sweep + "/trials/" + claim.folder(), 12, 10);
+  REQUIRE(move_leg(sweep, kRunning, claim, kWaiting, claim));
+  const std::vector<Trial> trials = Board(sweep).trials();
+  CHECK(trials[0].state == State::waiting);
+  CHECK(trials[0].steps == 12);
+  CHECK(trials[0].value == 1);
+  CHECK(trials[0].value_step == 1);
+  CHECK(trials[0].folder == sweep + "/trials/" + claim.folder());
+  CHECK(trials[1].state == State::waiting);
+  CHECK(trials[1].steps == 0);
+  CHECK(trials[1].folder == "");
+}
+
+TEST_CASE("sweep: a trial that was given back in its second leg waits, with its steps") {
+  const test::Folder folder;
+  const std::string sweep = new_sweep(folder, 2, 2);
+  end_leg(sweep, {1, 0, 0, "new"}, Ending::rung, 1.0);
+  end_leg(sweep, {2, 0, 0, "new"}, Ending::rung, 2.0);
+  const Leg claim{1, 1, 2, "b"};
+  REQUIRE(move_leg(sweep, kWaiting, Leg{1, 1, 0, "new"}, kRunning, claim));
+  write_run(sweep + "/trials/" + claim.folder(), 30, 30);
+  REQUIRE(move_leg(sweep, kRunning, claim, kWaiting, claim));
+  const std::vector<Trial> trials = Board(sweep).trials();
+  CHECK(trials[0].state == State::waiting);
+  CHECK(trials[0].steps == 30);
+  CHECK(trials[1].state == State::paused);
+}
+
 TEST_CASE("sweep: halving promotes the best of each rung, of equal ones the first") {
   const test::Folder folder;
   const std::string sweep = new_sweep(folder, 9, 3);
