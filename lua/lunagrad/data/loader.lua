@@ -318,6 +318,17 @@ function DataLoader:cycle()
   end
 end
 
+-- Whether a pass draws random numbers by its number: the order, or the transform of a data set or of one within it.
+local function draws(self)
+  if self.shuffle or self.sampler or self.batch_sampler or self.iterable then return true end
+  local set = self.dataset
+  while type(set) == "table" do
+    if rawget(set, "transform") then return true end
+    set = rawget(set, "dataset")
+  end
+  return false
+end
+
 -- The position of the loader: after load_state_dict the next loop continues with the batch after the last one returned.
 function DataLoader:state_dict()
   return {
@@ -342,7 +353,10 @@ function DataLoader:load_state_dict(state)
 end
 
 -- Whether it was iterated: a checkpoint without it would lack the position.
-function DataLoader:_in_use() return core._loaders[self] ~= nil end
+-- A loader of a test set, which is between two passes that are all the same, has no position to lose.
+function DataLoader:_in_use()
+  return core._loaders[self] ~= nil and (draws(self) or self.batch > 0 and self.batch < #self)
+end
 
 function DataLoader:__tostring()
   if self.iterable then return ("DataLoader(IterableDataset, batch_size = %d)"):format(self.batch_size) end

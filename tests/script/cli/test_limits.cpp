@@ -112,6 +112,30 @@ end)");
   CHECK(good.err.find("not registered") == std::string::npos);
 }
 
+TEST_CASE("a loader between two equal passes has no position to announce") {
+  const Folder folder;
+  folder.write("loader.lua", R"(
+local lg = require "lunagrad"
+local w = lg.run.state("w", function() return lg.zeros(1) end)
+local options = {batch_size = 2, shuffle = arg[1] == "shuffled"}
+if arg[1] == "drawn" then options.sampler = {3, 1, 0, 2} end
+local set = lg.data.TensorDataset(lg.randn(4, 1, 2, 2), {transform = arg[1] == "changed" and function(x) return x * 2 end or nil})
+local loader = lg.data.DataLoader(lg.data.Subset(set, {0, 1, 2, 3}), options)
+for step in lg.run.steps(3) do
+  for x in loader do
+    if arg[1] == "left" and step == 3 then break end
+  end
+  lg.run.checkpoint()
+end)");
+  for (const auto& [way, warned] :
+       {std::pair("whole", false), {"left", true}, {"shuffled", true}, {"drawn", true}, {"changed", true}}) {
+    const Finished done = folder.run({"run", "loader.lua", "--run-dir", way, "--", way});
+    INFO(way, ": ", done.err);
+    CHECK(done.code == 0);
+    CHECK((done.err.find("is not registered") != std::string::npos) == warned);
+  }
+}
+
 TEST_CASE("a byte-order mark, a long message, leftovers of a killed save") {
   const Folder folder;
   folder.write("marked.lua", "\xEF\xBB\xBF#!/usr/bin/env lunagrad\nprint('read')\n");
