@@ -242,6 +242,11 @@ std::string find_run(const std::string& asked, const std::string& folder) {
   return found[0];
 }
 
+std::string find_named(const std::string& asked) {
+  std::error_code ignored;
+  return fs::exists(asked, ignored) ? asked : find_run(asked, "runs");
+}
+
 std::string name_of_folder(const std::string& folder) {
   std::error_code ignored;
   const fs::path path = fs::absolute(folder, ignored).lexically_normal();

@@ -69,6 +69,8 @@ std::vector<std::string> find_runs(const std::string& folder);
 // A path, or the name of a run in the folder of runs, or the end or beginning of one's name. Error of kind
 // file if none or several are called so.
 std::string find_run(const std::string& asked, const std::string& folder);
+// The same for a command that takes files, too: a path that exists, or the name of a run in runs/.
+std::string find_named(const std::string& asked);
 RunRecord read_run(const std::string& folder);
 // The last part of its path, also of "." and of a path that ends with a slash.
 std::string name_of_folder(const std::string& folder);

@@ -22,10 +22,11 @@ struct Request {
 };
 
 int bundle(const Request& request) {
-  const std::string output = request.output.empty() ? name_of_folder(request.run) + ".run" : request.output;
+  const std::string run = find_named(request.run);
+  const std::string output = request.output.empty() ? name_of_folder(run) + ".run" : request.output;
   std::vector<std::string> warnings;
   const Bundle made =
-      pack_run(request.run, output,
+      pack_run(run, output,
                {.data = request.data, .checkpoints = request.checkpoints, .progress = show_count}, warnings);
   for (const std::string& warning : warnings) std::cerr << "lunagrad bundle: " << warning << "\n";
   for (const std::string& part : made.left_out)
@@ -51,7 +52,7 @@ Action add_bundle(Program& program) {
   const auto request = std::make_shared<Request>();
   CLI::App& command = add_command(
       program, "bundle", "pack a run into one file: script, modules, data, numbers; repro runs it again");
-  add_argument(command, "RUN", request->run, "a run's folder");
+  add_argument(command, "RUN", request->run, "a run's folder, or the beginning or end of its name");
   add_option(command, "--output,-o", request->output,
              "the file to write (default: the folder's name and .run)");
   add_size(command, "--data", request->data,

@@ -10,6 +10,7 @@
 #include "script/cli/base/run_flags.h"
 #include "script/cli/command/all.h"
 #include "script/run/folder.h"
+#include "script/run/record.h"
 
 namespace lunagrad {
 namespace {
@@ -25,7 +26,7 @@ int fork(const Fork& asked) {
   const RunOptions& given = request.options;
   RunOptions options;
   {
-    ShownReplay replay("fork", asked.folder);
+    ShownReplay replay("fork", find_named(asked.folder));
     replay.show_up_to(*asked.step);
     const KeyframePtr states = states_for_fork(*replay, *asked.step);
     replay.finish();
@@ -52,7 +53,7 @@ Action add_fork(Program& program) {
   const auto asked = std::make_shared<Fork>();
   RunRequest& request = asked->flags.request;
   CLI::App& command = add_command(program, "fork", "go on after a step of a run, in a new run, with changes");
-  add_argument(command, "RUN", asked->folder, "a run's folder");
+  add_argument(command, "RUN", asked->folder, "a run's folder, or the beginning or end of its name");
   add_option(command, "--step", asked->step, "the step after which the new run goes on");
   add_list(command, "--set", asked->flags.set, "NAME=VALUE: another value of a parameter; may be repeated");
   add_option(command, "--script", asked->script, "another script, or a changed text of the run's", "FILE");

@@ -12,6 +12,7 @@
 #include "script/cli/base/table.h"
 #include "script/cli/command/all.h"
 #include "script/run/json.h"
+#include "script/run/record.h"
 #include "script/time/probe_file.h"
 
 namespace lunagrad {
@@ -63,7 +64,8 @@ int probe(const Asked& asked) {
       rows.values.emplace_back(event.step, event.metrics[0].second);
     }
   };
-  ShownReplay replay("probe", asked.folder, take);
+  const std::string folder = find_named(asked.folder);
+  ShownReplay replay("probe", folder, take);
   replayed = &*replay;
   first = wanted.first = asked.from.value_or(replay->first_step());
   last = asked.to.value_or(replay->steps());
@@ -83,7 +85,7 @@ int probe(const Asked& asked) {
   if (rows.values.empty())
     fail(wanted.name, ": ", asked.at, " was not reached in the steps ", first, " to ", last);
   print(rows, asked.json);
-  if (asked.log) append_probe(asked.folder, rows);
+  if (asked.log) append_probe(folder, rows);
   return 0;
 }
 
@@ -92,7 +94,7 @@ int probe(const Asked& asked) {
 Action add_probe(Program& program) {
   const auto asked = std::make_shared<Asked>();
   CLI::App& command = add_command(program, "probe", "the values of an expression in each step of a run");
-  add_argument(command, "RUN", asked->folder, "a run's folder");
+  add_argument(command, "RUN", asked->folder, "a run's folder, or the beginning or end of its name");
   add_argument(command, "EXPR", asked->probe.expression,
                "Lua, such as 'model.fc1.weight.grad:norm()', or 'norm of model.fc1.weight.grad'");
   add_option(command, "--at", asked->at,

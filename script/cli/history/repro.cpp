@@ -142,12 +142,13 @@ Action add_repro(Program& program) {
   const auto run = std::make_shared<std::string>();
   const auto sandbox = std::make_shared<bool>(false);
   CLI::App& command = add_command(program, "repro", "repeat a run and compare every number");
-  add_argument(command, "RUN", *run, "a run's folder, or a bundle");
+  add_argument(command, "RUN", *run, "a run's folder, the beginning or end of its name, or a bundle");
   add_flag(command, "--sandbox", *sandbox,
            "run the script with the limits of an untrusted one: lunagrad help sandbox");
   return [=] {
     return carry_out("repro", [&] {
-      return is_bundle(*run) ? reproduce_bundle(*run, *sandbox) : reproduce_folder(*run, *sandbox);
+      const std::string named = find_named(*run);
+      return is_bundle(named) ? reproduce_bundle(named, *sandbox) : reproduce_folder(named, *sandbox);
     });
   };
 }

@@ -159,6 +159,33 @@ lg.run.histogram("own", net[1].weight)
 
 }  // namespace
 
+TEST_CASE("every command that takes a run finds it by its name in runs/, or by a part of it") {
+  const Folder folder;
+  folder.write("train.lua", R"(
+local lg = require "lunagrad"
+local w = lg.run.state("w", function() return lg.zeros(1) end)
+for step in lg.run.steps(6) do w:add_(1); lg.run.log{loss = w} end
+)");
+  REQUIRE(folder.run({"run", "train.lua", "--run-dir", "runs/first-try", "--keyframes", "1MiB"}).code == 0);
+  for (const char* name : {"runs/first-try", "first-try", "first", "try"}) {
+    CAPTURE(name);
+    CHECK(folder.run({"repro", name}).code == 0);
+    CHECK(folder.run({"probe", name, "w * 2"}).out.find("6     12") != std::string::npos);
+    CHECK(folder.run({"fork", name, "--step", "4", "--run-dir", "forks/" + std::string(name)}).code == 0);
+    CHECK(folder.run({"bundle", name}).code == 0);
+    CHECK(std::filesystem::remove(folder.path() + "/first-try.run"));
+  }
+  for (const char* command : {"repro", "probe", "fork", "bundle"}) {
+    std::vector<std::string> words{command, "second"};
+    if (words[0] == "probe") words.push_back("w");
+    if (words[0] == "fork") words.insert(words.end(), {"--step", "1"});
+    const Finished none = folder.run(words);
+    CHECK(none.code == 6);
+    CHECK(none.err ==
+          "lunagrad " + words[0] + ": second: neither a run's folder nor a part of one's name in runs/\n");
+  }
+}
+
 TEST_CASE("a layer with a fused relu is watched as a ReLU") {
   const Folder folder;
   folder.write("watch.lua", R"(

@@ -169,7 +169,7 @@ TEST_CASE("a fork that cannot be made says why") {
     CHECK(done.code == code);
     CHECK(done.err.find(fact) != std::string::npos);
   };
-  fails({"none", "--step", "1"}, 6, "none: no such file or folder");
+  fails({"none", "--step", "1"}, 6, "none: neither a run's folder nor a part of one's name in runs/");
   REQUIRE(fs::create_directory(folder.path() + "/empty"));
   fails({"empty", "--step", "1"}, 6, "empty: not the folder of a run");
   fails({"a"}, 2, "--step S says");
