@@ -48,8 +48,11 @@ if(LUNAGRAD_SANITIZE MATCHES thread)
 else()
   set(SCRIPT_TESTS "*test_cli*,*test_docs*,*test_edge*,*test_full_disk*,*test_hostile*,*test_lua*,*test_onnx.cpp,*test_reload*,*test_report*,*test_resume*,*test_run_control*,*test_runs*,*test_sandbox*,*test_serve*,*test_session*,*test_stop*,*test_sweep*,*test_tape_recorder*,*test_test_command*")
   add_test(NAME engine-ops COMMAND lunagrad-tests "-sf=*test_ops*")
-  add_test(NAME engine COMMAND lunagrad-tests "-sfe=*test_ops*,*test_onnx_ops*,${SCRIPT_TESTS}")
+  add_test(NAME engine COMMAND lunagrad-tests "-sfe=*test_ops*,*test_onnx_ops*,*test_pages*,${SCRIPT_TESTS}")
   add_test(NAME script COMMAND lunagrad-tests "-sf=${SCRIPT_TESTS}")
+  if(NOT LUNAGRAD_SANITIZE)  # the pages are those of a release build
+    add_test(NAME pages COMMAND lunagrad-tests "-sf=*test_pages*")
+  endif()
   if(LUNAGRAD_SANITIZE)
     # No Vulkan device: the leak checker cannot name what an unloaded driver leaks, so it cannot be suppressed.
     set_tests_properties(engine script PROPERTIES ENVIRONMENT "VK_DRIVER_FILES=none;VK_ICD_FILENAMES=none")

@@ -15,14 +15,14 @@ local loader = lg.run.state("loader", function()
   return lg.data.DataLoader(set, {batch_size = 64, shuffle = true})
 end)
 local model = lg.run.state("model", function()
-  return nn.Sequential(nn.Linear(2, 32), nn.Tanh(), nn.Linear(32, 32), nn.Tanh(), nn.Linear(32, 1))
+  return nn.Sequential(nn.Linear(2, 128), nn.Tanh(), nn.Linear(128, 128), nn.Tanh(), nn.Linear(128, 1))
 end)
 local optimizer = lg.run.state("optimizer", function()
   return lg.optim.Adam(model:parameters(), {lr = lr})
 end)
 
 local next_batch = loader:cycle()
-for step in lg.run.steps(100000) do
+for step in lg.run.steps(2000000) do
   local x, y = next_batch()
   local prediction = model(x)
   local error = prediction - y

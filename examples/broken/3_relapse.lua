@@ -44,7 +44,7 @@ local optimizer = lg.run.state("optimizer", function()
 end)
 
 local next_batch = loader:cycle()
-for _ in lg.run.steps(300) do
+for _ in lg.run.steps(120) do
   local x, y = next_batch()
   local loss = nn.functional.cross_entropy(model(x), y)
   optimizer:zero_grad()

@@ -352,8 +352,8 @@ function DataLoader:load_state_dict(state)
   self.begun = self.resume and state.epoch - 1 or state.epoch
 end
 
--- Whether it was iterated: a checkpoint without it would lack the position.
--- A loader of a test set, which is between two passes that are all the same, has no position to lose.
+-- Whether a checkpoint without it would lack the position.
+-- Not of a loader that is between two passes which are all the same, as one of a test set.
 function DataLoader:_in_use()
   return core._loaders[self] ~= nil and (draws(self) or self.batch > 0 and self.batch < #self)
 end
