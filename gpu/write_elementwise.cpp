@@ -208,7 +208,7 @@ bool is_special(const Row& row) {
   std::string text(row.value);
   for (const std::string_view gradient : row.gradients) text += gradient;
   for (const char* const function :
-       {"erfc", "erfinv", "ndtri(", "lgamma(", "digamma(", "zeta(", "i0e(", "i1e("})
+       {"erfc", "erfinv", "ndtri(", "lgamma(", "digamma(", "zeta(", "i0(", "i1(", "i0e(", "i1e("})
     if (text.find(function) != std::string::npos) return true;
   return false;
 }

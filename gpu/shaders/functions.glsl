@@ -76,9 +76,9 @@ float lg_remainder(float a, float b) {
 }
 float lg_floor_div(float a, float b) {
   if (b == 0.0) return a / b;
-  if (lg_isinf(a)) return nan();
-  const float quotient = lg_quotient(a - lg_remainder(a, b), b);
-  return quotient == 0.0 ? uintBitsToFloat((floatBitsToUint(a) ^ floatBitsToUint(b)) & 0x80000000u) : roundEven(quotient);
+  const float r = lg_fmod(a, b), whole = roundEven(lg_quotient(a - r, b));
+  const float quotient = r != 0.0 && (r < 0.0) != (b < 0.0) ? whole - 1.0 : whole;
+  return quotient == 0.0 ? uintBitsToFloat((floatBitsToUint(a) ^ floatBitsToUint(b)) & 0x80000000u) : quotient;
 }
 
 // 2^n for -126 <= n <= 127.

@@ -83,6 +83,18 @@ float lg_i1e(float x) {
   return lg_isnan(x) ? x : with_sign_of(x, v);
 }
 
+// exp(a) f for a >= 0, which overflows only if the result does.
+float exp_times(float a, float f) {
+  const bool large = a > 80.0;
+  return lg_exp(large ? a - 8.0 : a) * (large ? f * 2980.95799 : f);
+}
+float lg_i0(float x) {
+  return lg_isinf(x) ? abs(x) : exp_times(abs(x), lg_i0e(x));
+}
+float lg_i1(float x) {
+  return lg_isinf(x) ? x : exp_times(abs(x), lg_i1e(x));
+}
+
 // The same two sums for erfinv() as polynomials: few terms, whose powers cost no precision.
 float erfinv_near(float t) {
   float p = -3.33398093e-5;
@@ -213,8 +225,8 @@ float zeta_of_positive(float s, float q) {
     w += 1.0;
   }
   const float power = lg_quotient(1.0, lg_pow(w, s)), t = min(s, 1000.0), r = lg_quotient(1.0, w);
+  sum += lg_pow(w, 1.0 - s) / (s - 1.0) + 0.5 * power;
   if (power == 0.0) return sum;
-  sum += power * w / (s - 1.0) + 0.5 * power;
   float term = power * t * r;
   sum += 0.0833333333 * term;
   term *= (t + 1.0) * r * (t + 2.0) * r;
@@ -241,5 +253,7 @@ float lg_zeta(float s, float q) {
 #define lgamma lg_lgamma
 #define digamma lg_digamma
 #define zeta lg_zeta
+#define i0(x) lg_i0(x)
+#define i1(x) lg_i1(x)
 #define i0e lg_i0e
 #define i1e lg_i1e

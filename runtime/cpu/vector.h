@@ -193,11 +193,11 @@ HWY_INLINE Vector<T> remainder(Vector<T> a, Vector<T> b) {
 }
 template <class T>
 HWY_INLINE Vector<T> floor_div(Vector<T> a, Vector<T> b) {
-  const Vector<T> zero(0), plain = a / b;
-  const Vector<T> quotient = (a - remainder(a, b)) / b;
-  const Vector<T> whole =
-      sel(quotient == zero, Vector<T>(hn::CopySign(zero.v, plain.v)), round_even(quotient));
-  return sel(b == zero, plain, whole);
+  const Vector<T> zero(0), plain = a / b, r = fmod(a, b);
+  const Vector<T> whole = round_even((a - r) / b);
+  const Vector<T> quotient = sel(r != zero && (r < zero) != (b < zero), whole - Vector<T>(1), whole);
+  const Vector<T> signed_zero(hn::CopySign(zero.v, plain.v));
+  return sel(b == zero, plain, sel(quotient == zero, signed_zero, quotient));
 }
 template <class T>
 HWY_INLINE Vector<T> copysign(Vector<T> a, Vector<T> b) {

@@ -1,7 +1,7 @@
 // Functions of elementwise.def that are made of the others, for every type S of numbers: double precision
 // (ops/vocabulary.h) and SIMD vectors (cpu/vector.h). Like rows.h, the file is included in the namespace of
 // each type, after the functions that it uses. gpu/shaders/special.glsl has the same functions in GLSL.
-//   digamma zeta i0e i1e erfcx erfinv ndtri
+//   digamma zeta i0 i1 i0e i1e erfcx erfinv ndtri
 // The tables are Chebyshev coefficients of fits made for this file, the argument mapped to -1 … 1; single
 // precision needs their first terms alone. Pure, any thread.
 
@@ -97,6 +97,22 @@ LUNAGRAD_WORD S i1e(S x) {
   return copysign(sel(a <= S(8), near, far), x);
 }
 
+// exp(a) f for a >= 0, which overflows only if the result does.
+template <class S>
+LUNAGRAD_WORD S exp_times(S a, S f) {
+  const auto large = a > S(80);
+  const S rest = sel(large, f * S(2980.95798704172827474), f);  // exp(8) f
+  return exp(sel(large, a - S(8), a)) * rest;
+}
+template <class S>
+LUNAGRAD_WORD S i0(S x) {
+  return sel(isinf(x), abs(x), exp_times(abs(x), i0e(x)));
+}
+template <class S>
+LUNAGRAD_WORD S i1(S x) {
+  return sel(isinf(x), x, exp_times(abs(x), i1e(x)));
+}
+
 // The inverse of erf for y = 1 - c >= 0. In double precision one step of Halley's method for erfc(x) = c, or
 // for erf(x) = y where c is not small, follows the fit.
 template <class S>
@@ -167,7 +183,7 @@ inline S zeta_of_positive(S s, S q) {
     w = w + S(1);
   }
   const S power = S(1) / pow(w, s), t = min(s, S(1000)), r = S(1) / w;
-  sum = sum + sel(power == S(0), S(0), power * w / (s - S(1))) + S(0.5) * power;
+  sum = sum + pow(w, S(1) - s) / (s - S(1)) + S(0.5) * power;
   S term = power * t * r;
   for (int k = 0; k < 8; ++k) {
     sum = sum + S(kSeries[k]) * term;

@@ -96,6 +96,8 @@ UNARY(normal_cdf)
 UNARY(normal_pdf)
 UNARY(digamma)
 BINARY(zeta)
+UNARY(i0)
+UNARY(i1)
 UNARY(i0e)
 UNARY(i1e)
 BINARY(copysign)
@@ -189,17 +191,19 @@ inline Term operator>=(const Term& a, const Term& b) {
     return Term(lunagrad::f(a.get(), b.get()));                                            \
   }
 UNARY(isnan)
+UNARY(isinf)
 UNARY(isfinite)
 UNARY(abs)
 UNARY(sign)
 UNARY(square)
 UNARY(conj)
-UNARY(floor)
 UNARY(trunc)
 UNARY(sqrt)
 UNARY(log)
 UNARY(erfcx)
 UNARY(digamma)
+UNARY(i0)
+UNARY(i1)
 UNARY(i0e)
 UNARY(i1e)
 BINARY(zeta)
@@ -215,6 +219,18 @@ UNARY(sigmoid)
 BINARY(pow)
 #undef UNARY
 #undef BINARY
+#define BINARY_AS(f, op)                                                                   \
+  inline Term f(const Term& a, const Term& b) {                                            \
+    if (a.is_constant() && b.is_constant()) return Term(reference::f(a.real(), b.real())); \
+    return Term(lunagrad::op(a.get(), b.get()));                                           \
+  }
+BINARY_AS(max, maximum)
+BINARY_AS(min, minimum)
+BINARY_AS(floor_div, floor_divide)
+#undef BINARY_AS
+inline Term round_even(const Term& a) {
+  return a.is_constant() ? Term(reference::round_even(a.real())) : Term(lunagrad::round(a.tensor));
+}
 // Finite also where it overflows: there a sel() takes the other side, and infinity times its 0 would be NaN
 // in the next gradient.
 inline Term exp(const Term& a) {

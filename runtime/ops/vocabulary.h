@@ -59,10 +59,10 @@ inline Real remainder(Real a, Real b) {
 
 // The floor of the exact quotient, as in Python's float floor division; the rounded a / b may be larger.
 inline Real floor_div(Real a, Real b) {
-  if (b.v == 0 || std::isinf(a.v))
-    return Real(b.v == 0 ? a.v / b.v : std::numeric_limits<double>::quiet_NaN());
-  const double quotient = (a.v - remainder(a, b).v) / b.v;
-  return Real(quotient == 0 ? std::copysign(0.0, a.v / b.v) : std::nearbyint(quotient));
+  if (b.v == 0) return Real(a.v / b.v);
+  const double r = std::fmod(a.v, b.v), whole = std::nearbyint((a.v - r) / b.v);
+  const double quotient = r != 0 && (r < 0) != (b.v < 0) ? whole - 1 : whole;
+  return Real(quotient == 0 ? std::copysign(0.0, a.v / b.v) : quotient);
 }
 
 inline Real sqrt(Real x) { return Real(std::sqrt(x.v)); }

@@ -88,7 +88,11 @@ Term floor(const Term& a) { return rounded("Floor", a); }
 Term ceil(const Term& a) { return rounded("Ceil", a); }
 Term round_even(const Term& a) { return rounded("Round", a); }
 
-Term max(const Term& a, const Term& b) { return node("Max", {a.get(), b.get()}); }
+// A lower limit of -1e30 only makes the product of -inf and 0 a zero; models do without it.
+Term max(const Term& a, const Term& b) {
+  if (b.is_constant() && b.constant <= -1e30) return a;
+  return node("Max", {a.get(), b.get()});
+}
 Term min(const Term& a, const Term& b) { return node("Min", {a.get(), b.get()}); }
 Term pow(const Term& a, const Term& b) { return node("Pow", {a.get(), b.get()}); }
 Term conj(const Term& a) { return a; }
@@ -161,6 +165,8 @@ UNKNOWN(erfcx)
 UNKNOWN(ndtri)
 UNKNOWN(lgamma)
 UNKNOWN(digamma)
+UNKNOWN(i0)
+UNKNOWN(i1)
 UNKNOWN(i0e)
 UNKNOWN(i1e)
 UNKNOWN_2(zeta)
