@@ -10,7 +10,7 @@
 # (tape/) or ops (ops/to_vector.cpp), run() of op.h (run.cpp), all_ops() of op.h, elementwise.h, primitives.h and
 # row_kernel() of cpu/row_kernel.h (ops/).
 files(runtime/op          runtime/op runtime/primitives runtime/product_planner runtime/user_kernel runtime/in_place
-                          runtime/row_fold)
+                          runtime/row_fold runtime/script_numbers)
 files(runtime/run         runtime/run)
 files(runtime/ops         runtime/ops)
 room(runtime)

@@ -159,7 +159,8 @@ inline Integer<T> left_shift(Integer<T> a, Integer<T> b) {
 }
 template <class T>
 inline Integer<T> right_shift(Integer<T> a, Integer<T> b) {
-  return T(a.v >> (b.v < 0 || b.v >= T(sizeof(T) * 8) ? T(sizeof(T) * 8 - 1) : b.v));
+  if (b.v >= 0 && b.v < T(sizeof(T) * 8)) return T(a.v >> b.v);
+  return a.v < 0 ? T(-1) : T(0);
 }
 template <class T>
 inline Integer<T> gcd(Integer<T> a, Integer<T> b) {

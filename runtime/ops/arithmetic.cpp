@@ -7,6 +7,7 @@
 #include "runtime/in_place.h"
 #include "runtime/ops/families.h"
 #include "runtime/ops/flops.h"
+#include "runtime/script_numbers.h"
 
 namespace lunagrad {
 namespace {
@@ -93,16 +94,19 @@ const Op kDivRounding{
 
 // --- clamp between numbers or tensors ---
 
-bool is_number_or_absent(const Tensor& bound) { return !bound.defined() || bound.is_number(); }
-Value bound_value(const Tensor& bound) {
-  if (!bound.defined()) return {};
-  return is_floating(bound.dtype()) ? Value(bound.item()) : Value(bound.item_integer());
+Value bound_value(const Tensor& bound) { return bound.defined() ? value_of(bound) : Value(); }
+// Parameters of rows are doubles.
+bool is_exact_or_absent(const Tensor& bound) {
+  constexpr int64_t kMost = int64_t(1) << 53;
+  if (!bound.defined()) return true;
+  return bound.is_number() &&
+         (is_floating(bound.dtype()) || (bound.item_integer() >= -kMost && bound.item_integer() <= kMost));
 }
 Operands clamp_between(const Call& call, bool in_place) {
   Tensor x = call.in[0];
   const Tensor &low = call.in[1], &high = call.in[2];
   if (!low.defined() && !high.defined()) fail("clamp: min, max or both are needed");
-  if (is_number_or_absent(low) && is_number_or_absent(high))
+  if (is_exact_or_absent(low) && is_exact_or_absent(high))
     return {run_row(Row::clamp, {x}, {bound_value(low), bound_value(high)}, in_place)};
   if (in_place) check_in_place("clamp", x);
   for (const Tensor& bound : {low, high})

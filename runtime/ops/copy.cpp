@@ -5,6 +5,7 @@
 #include "runtime/device_types.h"
 #include "runtime/ops/blank.h"
 #include "runtime/ops/families.h"
+#include "runtime/script_numbers.h"
 
 namespace lunagrad {
 namespace {
@@ -75,6 +76,7 @@ void copy_shape(Call& call) {
     fail("copy_: a value of shape ", value.shape(), " does not fit the target of shape ", x.shape());
   if (is_complex(value.dtype()) && !is_complex(x.dtype()))
     fail("copy_: a ", value.dtype(), " value cannot be written into a tensor of type ", x.dtype());
+  if (value.is_number() && is_integral(x.dtype())) check_converts("copy_", x.dtype(), value_of(value));
   call.emit(x.shape(), x.dtype());
 }
 void copy_cpu(const Call& call) {

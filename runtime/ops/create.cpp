@@ -10,6 +10,7 @@
 #include "runtime/ops/creation.h"
 #include "runtime/ops/dense.h"
 #include "runtime/ops/flops.h"
+#include "runtime/script_numbers.h"
 
 namespace lunagrad {
 
@@ -77,7 +78,9 @@ void fill_with(const Tensor& out, const Value& value) {
 }
 
 void full_shape(Call& call) {
-  call.emit(call.list(0), dtype_or(call.params[2], dtype_of_number(call.params[1])));
+  const DType type = dtype_or(call.params[2], dtype_of_number(call.params[1]));
+  check_converts("full", type, call.params[1]);
+  call.emit(call.list(0), type);
 }
 void full_cpu(const Call& call) { fill_with(call.output(), call.params[1]); }
 const Op kFull{.name = "full",
@@ -189,7 +192,16 @@ void arange_shape(Call& call) {
     if (steps > 0x1p62) fail("arange: ", start, " to ", end, " in steps of ", step, " is too many elements");
     count = int64_t(steps);
   }
-  call.emit({count}, dtype_or(call.params[3], range.whole() ? DType::i64 : default_dtype()));
+  const DType type = dtype_or(call.params[3], range.whole() ? DType::i64 : default_dtype());
+  if (count > 0) {
+    check_converts("arange", type, range.start);
+    if (range.whole())
+      check_converts("arange", type,
+                     int64_t(uint64_t(range.start.i) + uint64_t(count - 1) * uint64_t(range.step.i)));
+    else
+      check_converts("arange", type, start + double(count - 1) * step);
+  }
+  call.emit({count}, type);
 }
 void arange_cpu(const Call& call) {
   const Range range = range_of(call);
@@ -222,7 +234,9 @@ const Op kArange{.name = "arange",
 void linspace_shape(Call& call) {
   if (call.integer(2) < 0)
     fail("linspace: the number of steps must not be negative (got ", call.integer(2), ")");
-  call.emit({call.integer(2)}, dtype_or(call.params[3], default_dtype()));
+  const DType type = dtype_or(call.params[3], default_dtype());
+  for (const int end : {0, 1}) check_converts("linspace", type, call.params[size_t(end)]);
+  call.emit({call.integer(2)}, type);
 }
 // Counted from both ends to the middle, so that both ends are exact.
 void linspace_cpu(const Call& call) {

@@ -11,6 +11,7 @@
 #include "runtime/ops/families.h"
 #include "runtime/ops/flops.h"
 #include "runtime/ops/vocabulary.h"
+#include "runtime/script_numbers.h"
 
 namespace lunagrad {
 namespace reference {
@@ -127,6 +128,19 @@ struct TypeMeet {
   DType result() const { return DType(combine(dims, combine(scalar, number))); }
 };
 
+// Whether an integer type holds the number.
+bool holds(DType type, int64_t value) {
+  return type == DType::i64   ? true
+         : type == DType::i32 ? value == int32_t(value)
+                              : value >= 0 && value <= UINT8_MAX;
+}
+bool holds(DType type, double value) {
+  return value >= -0x1p63 && value < 0x1p63 && holds(type, int64_t(value));
+}
+bool holds(DType type, const Value& value) {
+  return value.kind == Value::Kind::real ? holds(type, value.f) : holds(type, value.i);
+}
+
 bool whole(double value) { return !(std::isfinite(value) && value != std::trunc(value)); }
 
 // The common type of the operands of a value.
@@ -157,6 +171,51 @@ void check_types(const Call& call, const RowTraits& traits, int row, DType type)
     fail(traits.name, ": integers or booleans are needed (got ", type, ")");
   if (row == int(Row::where) && item_size(call.in[0].dtype()) != 1)
     fail("where: the condition must be a bool tensor (got ", call.in[0].dtype(), ")");
+}
+
+bool is_above(DType type, double value) { return value > 0 && !holds(type, value); }
+bool is_below(DType type, double value) { return value < 0 && !holds(type, value); }
+double as_double(const Value& value) { return value.kind == Value::Kind::real ? value.f : double(value.i); }
+
+// Error when the row gives a number of the call that the integer type of the result does not hold. Numbers
+// that are only compared or computed with may be any.
+void check_given_numbers(const Call& call, const RowTraits& traits, Row row, DType type) {
+  const auto refuse = [&](const auto& value) {
+    fail(traits.name, ": the value ", value, " cannot be converted to ", type, " without overflow");
+  };
+  for (size_t i = 0; i < call.in.size(); ++i) {
+    const Tensor& x = call.in[i];
+    if (!x.is_number() || x.dtype() != DType::i64) continue;
+    const int64_t value = *x.data<int64_t>();
+    if (holds(type, value)) continue;
+    switch (row) {
+      case Row::maximum:
+      case Row::fmax:
+      case Row::clamp_min:
+        if (value > 0) refuse(value);
+        break;
+      case Row::minimum:
+      case Row::fmin:
+      case Row::clamp_max:
+        if (value < 0) refuse(value);
+        break;
+      case Row::where:
+        check_converts(traits.name, type, value);
+        break;
+      case Row::heaviside:
+        if (i == 1) check_converts(traits.name, type, value);
+        break;
+      default:
+        break;
+    }
+  }
+  if (row == Row::threshold) check_converts(traits.name, type, call.params[1]);
+  if (row == Row::addcmul && !holds(DType::i64, call.params[0])) refuse(as_double(call.params[0]));
+  if (row != Row::clamp && row != Row::hardtanh) return;
+  const Value &low = call.params[0], &high = call.params[1];
+  const double most = high.present() ? as_double(high) : INFINITY;
+  if (low.present() && is_above(type, std::min(as_double(low), most))) refuse(as_double(low));
+  if (high.present() && is_below(type, most)) refuse(most);
 }
 
 // Emits an output with the broadcast shape of all operands; reuses the layout of an operand if it fits.
@@ -194,6 +253,7 @@ void value_shape(Call& call) {
   const RowTraits& traits = kTraits[size_t(row)];
   const DType type = meeting_type(call, row);
   check_types(call, traits, row, type);
+  if (is_integral(type)) check_given_numbers(call, traits, Row(row), type);
   emit_broadcast(call, traits.name,
                  traits.boolean_result      ? DType::boolean
                  : is_real_valued(Row(row)) ? part_type(type)
@@ -352,10 +412,20 @@ ElementwiseUse elementwise_use(const Op& op) {
   return {index / 3, index % 3};
 }
 
+// Integers are computed in i64 where their type does not hold a number of the call; the result wraps around,
+// as that of any arithmetic.
 DType computing_type(const Call& call) {
   DType type = call.op->elementwise >= 0 ? meeting_type(call, call.op->elementwise) : gradient_type(call);
-  if (is_half(type)) type = DType::f32;
-  return type == DType::boolean ? DType::u8 : type;
+  if (is_half(type)) return DType::f32;
+  if (type == DType::boolean) return DType::u8;
+  if (type == DType::u8 || type == DType::i32) {
+    for (const Tensor& x : call.in)
+      if (x.defined() && x.is_number() && x.dtype() == DType::i64 && !holds(type, *x.data<int64_t>()))
+        return DType::i64;
+    for (const Value& value : call.params)
+      if (value.present() && !holds(type, value)) return DType::i64;
+  }
+  return type;
 }
 
 void pack_params(const Call& call, double* values) {

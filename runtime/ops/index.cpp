@@ -13,6 +13,7 @@
 #include "runtime/ops/flops.h"
 #include "runtime/ops/indices.h"
 #include "runtime/ops/sum_by_index.h"
+#include "runtime/script_numbers.h"
 
 namespace lunagrad {
 namespace {
@@ -136,7 +137,8 @@ void index_add_cpu(const Call& call) {
   const bool by_target = runs < wanted && into.inner >= 4;
   const int64_t ranges = by_target ? std::min(into.size, int64_t(thread_count()) / into.outer + 1) : 1;
   visit_any_dtype(out.dtype(), [&]<class T>() {
-    const auto alpha = convert<Part<T>>(call.real(1));
+    using Factor = std::conditional_t<std::is_integral_v<T> && !std::is_same_v<T, bool>, int64_t, Part<T>>;
+    const auto alpha = T(convert<Factor>(call.real(1)));  // of integers it wraps around
     const T* from = source.data<T>();
     T* to = out.data<T>();
     const int64_t work = count * columns / ranges + count / 4;
@@ -345,6 +347,7 @@ Operands masked_fill_compose(const Call& call) {
   const bool real = value.kind == Value::Kind::real;
   if (real && !is_differentiable(x.dtype()))
     fail("masked_fill: ", value.f, " cannot be written into a tensor of type ", x.dtype());
+  check_converts("masked_fill", x.dtype(), value);
   if (!broadcasts_to(mask.shape(), x.shape()))
     fail("masked_fill: a mask of shape ", mask.shape(), " does not broadcast to ", x.shape());
   const int64_t whole = value.kind == Value::Kind::boolean ? int64_t(value.b) : value.i;

@@ -3,6 +3,7 @@
 
 #include "runtime/cpu/copy.h"
 #include "runtime/ops/families.h"
+#include "runtime/script_numbers.h"
 
 namespace lunagrad {
 namespace {
@@ -36,6 +37,7 @@ void constant_shape(Call& call) {
         __builtin_add_overflow(shape[d], border.after[d], &shape[d]) || shape[d] < 0)
       fail("pad: widths ", border.before[d], " and ", border.after[d], " do not fit dim ", d + 1,
            " of shape ", x.shape());
+  check_converts("pad", x.dtype(), call.params[1]);
   call.emit(shape, x.dtype());
 }
 

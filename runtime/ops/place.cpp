@@ -8,6 +8,7 @@
 #include "runtime/ops/dense.h"
 #include "runtime/ops/flops.h"
 #include "runtime/ops/indices.h"
+#include "runtime/script_numbers.h"
 
 namespace lunagrad {
 namespace {
@@ -199,8 +200,8 @@ Operands scatter_form_compose(const Call& call) {
   const int dim = normalize_dim("scatter", call.integer(0), x.shape());
   if (!call.params[1].present()) return {scatter(x, dim, index, source)};
   if (source.is_number()) {
-    const Value value = is_floating(source.dtype()) ? Value(source.item()) : Value(source.item_integer());
-    source = full(index.shape(), value, x.dtype(), x.device());
+    check_converts("scatter", x.dtype(), value_of(source));
+    source = full(index.shape(), value_of(source), x.dtype(), x.device());
   }
   return {scatter_reduced("scatter", x, dim, index, source, call.integer(1) == 0 ? kSum : kProd, true)};
 }
@@ -352,11 +353,7 @@ const Op kMaskedScatter{
 
 Operands masked_fill_compose(const Call& call) {
   const Tensor &x = call.input(0), &mask = call.input(1), &value = call.input(2);
-  if (value.is_number())
-    return {masked_fill(x, mask,
-                        is_floating(value.dtype())        ? Value(value.item())
-                        : value.dtype() == DType::boolean ? Value(value.item() != 0)
-                                                          : Value(value.item_integer()))};
+  if (value.is_number()) return {masked_fill(x, mask, value_of(value))};
   if (mask.dtype() != DType::boolean) fail("masked_fill: the mask must be bool (got ", mask.dtype(), ")");
   if (value.ndim() != 0)
     fail("masked_fill: value must be a number or have no dims (got shape ", value.shape(), ")");
@@ -462,7 +459,8 @@ Operands index_put_compose(const Call& call) {
   if (values.is_number()) {
     if (is_floating(values.dtype()) && !is_differentiable(x.dtype()))
       fail("index_put: ", values.item(), " cannot be written into a tensor of type ", x.dtype());
-    values = full({}, values.item(), x.dtype(), x.device());
+    check_converts("index_put", x.dtype(), value_of(values));
+    values = full({}, value_of(values), x.dtype(), x.device());
   }
   if (values.dtype() != x.dtype())
     fail("index_put: the values are ", values.dtype(), ", the tensor ", x.dtype());

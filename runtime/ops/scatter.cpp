@@ -4,9 +4,11 @@
 #include <cstdint>
 #include <cstring>
 
+#include "runtime/batching/batched.h"
 #include "runtime/ops/blank.h"
 #include "runtime/ops/dense.h"
 #include "runtime/ops/indices.h"
+#include "runtime/script_numbers.h"
 
 namespace lunagrad {
 namespace {
@@ -21,6 +23,7 @@ void need_source_type(const char* op, const char* name, const Tensor& x, const T
   if (source.is_number()) {
     if (is_floating(source.dtype()) && !is_differentiable(x.dtype()))
       fail(op, ": ", source.item(), " cannot be written into a tensor of type ", x.dtype());
+    check_converts(op, x.dtype(), value_of(source));
   } else if (source.dtype() != x.dtype()) {
     fail(op, ": the ", name, " is ", source.dtype(), ", the tensor ", x.dtype());
   }

@@ -9,8 +9,10 @@
 #include "runtime/cpu/parallel.h"
 #include "runtime/default_dtype.h"
 #include "runtime/ops.h"
+#include "runtime/script_numbers.h"
 #include "script/lua/convert.h"
 #include "script/lua/edge.h"
+#include "script/lua/list_length.h"
 
 namespace lunagrad {
 namespace {
@@ -30,21 +32,27 @@ class TableReader {
 
   // The elements in row-major order. Integers stay exact; floats are converted as by a cast.
   template <class T>
-  std::vector<T> read() {
+  std::vector<T> read(DType type) {
     std::vector<T> values;
     values.reserve(size_t(numel(shape())));
     visit(0, [&] {
       if (lua_isboolean(L_, -1))
         values.push_back(convert<T>(bool(lua_toboolean(L_, -1))));
       else if (lua_isinteger(L_, -1))
-        values.push_back(convert<T>(int64_t(lua_tointeger(L_, -1))));
+        values.push_back(converted<T>(type, int64_t(lua_tointeger(L_, -1))));
       else
-        values.push_back(convert<T>(double(lua_tonumber(L_, -1))));
+        values.push_back(converted<T>(type, double(lua_tonumber(L_, -1))));
     });
     return values;
   }
 
  private:
+  template <class T, class Number>
+  static T converted(DType type, Number number) {
+    if (is_integral(type) && !std::is_same_v<T, Number>) check_converts("tensor", type, number);
+    return convert<T>(number);
+  }
+
   // Takes the sizes from the first element of each level; visit() checks the other elements.
   void measure() {
     const int top = lua_gettop(L_);
@@ -104,7 +112,7 @@ class TableReader {
 // Booleans have a branch of their own, because std::vector<bool> is not an array of bool.
 Tensor tensor_from_table(TableReader& reader, DType dtype, Device& device) {
   if (dtype == DType::boolean) {
-    const std::vector<double> values = reader.read<double>();
+    const std::vector<double> values = reader.read<double>(DType::f64);
     const auto bools = std::make_unique<bool[]>(values.size());
     for (size_t i = 0; i < values.size(); ++i) bools[i] = values[i] != 0;
     return Tensor::from(std::span<const bool>(bools.get(), values.size()), reader.shape(), device);
@@ -112,7 +120,7 @@ Tensor tensor_from_table(TableReader& reader, DType dtype, Device& device) {
   Tensor made;
   visit_any_dtype(dtype, [&]<class T>() {
     if constexpr (!std::is_same_v<T, bool>) {
-      const std::vector<T> values = reader.read<T>();
+      const std::vector<T> values = reader.read<T>(dtype);
       made = Tensor::from(std::span<const T>(values), reader.shape(), device);
     }
   });

@@ -58,8 +58,9 @@ function functions.result_type(a, b)
   local y, y_rank = sample(b)
   if x_rank == y_rank then return functions.promote_types(x:dtype(), y:dtype()) end
   -- A number beside a tensor is an operand without dims: it changes the kind of the result, not its width.
-  if type(a) == "number" then x = a end
-  if type(b) == "number" then y = b end
+  local function kind_of(number) return math.type(number) == "integer" and 1 or 1.0 end
+  if type(a) == "number" then x = kind_of(a) end
+  if type(b) == "number" then y = kind_of(b) end
   return core.where(always, x, y):dtype()
 end
 
