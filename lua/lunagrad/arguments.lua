@@ -17,6 +17,15 @@ function arguments.is_options(value)
   return is_plain(value) and type((next(value))) == "string"
 end
 
+-- A list as it is given; error for one whose metatable has a length of its own, which may differ from its entries.
+function arguments.list(owner, value)
+  local metatable = type(value) == "table" and getmetatable(value)
+  if type(metatable) == "table" and rawget(metatable, "__len") ~= nil then
+    core._fail(owner .. ": plain table expected, got one with a metatable that has __len")
+  end
+  return value
+end
+
 -- The names that each reader takes, and those that may be nil: reader -> set.
 local taken, absent = setmetatable({}, {__mode = "k"}), setmetatable({}, {__mode = "k"})
 function arguments.names_of(read) return taken[read] or {} end

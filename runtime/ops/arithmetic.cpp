@@ -133,18 +133,18 @@ Operands slice_positions_compose(const Call& call) {
   if (x.ndim() == 0) fail("slice: a scalar tensor has no dims");
   const int dim = normalize_dim("slice", call.integer(0), x.shape());
   const int64_t size = x.size(dim), first = call.integer(1), step = call.integer(3);
-  const int64_t from = first < 0 ? first + size : first;
-  int64_t end = size;  // of the half-open range
-  if (const Value& last = call.params[2]; last.present()) end = last.i < 0 ? last.i + size + 1 : last.i + 1;
+  const int64_t last = call.params[2].present() ? call.integer(2) : -1;
   if (step < 1) fail("slice: a step of at least 1 expected (got ", step, ")");
-  if (from < 0 || from > size || end < 0 || end > size)
-    fail("slice: positions ", first < 0 ? first : first + 1, " to ", end, " of dim ", dim + 1,
-         " are out of range for shape ", x.shape());
+  // Positions outside of the dim are limited to it, as in PyTorch. The range is half-open.
+  const int64_t from = std::clamp<int64_t>(first < 0 ? first + size : first, 0, size);
+  const int64_t end = std::clamp<int64_t>(last < 0 ? last + size : last, -1, size - 1) + 1;
   // A step above the size of the dim selects only the first position, as a step equal to the size does.
   return {slice(x, dim, from, std::max(end, from), std::min(step, std::max<int64_t>(size, 1)))};
 }
 const Op kSlicePositions{.name = "_slice_positions",
-                         .doc = "The positions first to last of dim, both included, step apart.",
+                         .doc =
+                             "The positions first to last of dim, both included and limited to the dim, step "
+                             "apart.",
                          .inputs = {{"input"}},
                          .params = {{"dim", ParamKind::dim, {}},
                                     {"first", ParamKind::position, 0},

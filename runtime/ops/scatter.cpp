@@ -221,14 +221,40 @@ const Op kIndexFill{.name = "index_fill",
 
 // --- take, take_along_dim ---
 
+// Whether the indices can be read without waiting for a device.
+bool at_hand(const Tensor& indices) {
+  return !is_batched(indices) && indices.device().is_cpu() && !context().values_sealed && indices.numel() > 0;
+}
+// The least and the largest of indices at hand. Ops would take longer.
+std::pair<int64_t, int64_t> extremes_of(const Tensor& indices) {
+  const NoGrad off;
+  const Tensor all = contiguous(to(indices, DType::i64));
+  const auto* const first = static_cast<const int64_t*>(all.raw());
+  const auto [low, high] = std::minmax_element(first, first + all.numel());
+  return {*low, *high};
+}
+void check_taken(const Tensor& indices, int64_t size) {
+  const auto [low, high] = extremes_of(indices);
+  if (low >= -size && high < size) return;
+  const std::vector<int64_t> numbers = indices.to_vector<int64_t>();
+  size_t at = 0;
+  while (numbers[at] >= -size && numbers[at] < size) ++at;
+  fail("take: index ", numbers[at], " at position ", at + 1, " is out of range for ", size,
+       " elements (indices count from 0)");
+}
+
 Operands take_compose(const Call& call) {
   const Tensor &x = call.input(0), &index = call.input(1);
   need_index_type("take", index);
-  const Tensor flat = index_select(reshape(x, {x.numel()}), 0, reshape(index, {index.numel()}));
-  return {reshape(flat, index.shape())};
+  const int64_t size = x.numel();
+  if (at_hand(index)) check_taken(index, size);
+  const Tensor places = indices_from_front(reshape(index, {index.numel()}), size);
+  return {reshape(index_select(reshape(x, {size}), 0, places), index.shape())};
 }
 const Op kTake{.name = "take",
-               .doc = "The elements of the flattened input that index (from 0) names.",
+               .doc =
+                   "The elements of the flattened input that index (from 0) names; a negative index counts "
+                   "from the end.",
                .inputs = {{"input"}, {"index"}},
                .compose = take_compose,
                .integer_inputs = 2,
@@ -271,6 +297,14 @@ Tensor index_copy(const Tensor& x, int dim, const Tensor& index, const Tensor& s
 }
 Tensor index_fill(const Tensor& x, int dim, const Tensor& index, const Tensor& value) {
   return apply1(kIndexFill, {x, index, value}, {dim});
+}
+Tensor indices_from_front(const Tensor& indices, int64_t size) {
+  if (indices.dtype() == DType::u8 || indices.numel() == 0) return indices;
+  const NoGrad off;
+  if (at_hand(indices))
+    if (const int64_t low = extremes_of(indices).first; low >= 0 || low < -size) return indices;
+  const Tensor zero = Tensor::number(int64_t(0));
+  return where(lt(indices, zero), indices + Tensor::number(size), indices);
 }
 Tensor take(const Tensor& x, const Tensor& index) { return apply1(kTake, {x, index}); }
 Tensor take_along_dim(const Tensor& x, const Tensor& indices, std::optional<int> dim) {

@@ -4,6 +4,7 @@
 
 #include "runtime/ops/families.h"
 #include "runtime/ops/indices.h"
+#include "runtime/script_numbers.h"
 
 namespace lunagrad {
 namespace {
@@ -134,7 +135,7 @@ Operands put_compose(const Call& call) {
     fail("put: source of shape ", source.shape(), " does not have an element for each of index of shape ",
          index.shape());
   const Shape flat{index.numel()};
-  const Tensor all = reshape(x, {x.numel()}), places = reshape(index, flat);
+  const Tensor all = reshape(x, {x.numel()}), places = indices_from_front(reshape(index, flat), x.numel());
   const Tensor values = reshape(to(source, x.dtype()), flat);
   return {reshape(call.flag(0) ? index_add(all, 0, places, values) : index_copy(all, 0, places, values),
                   x.shape())};
@@ -142,8 +143,8 @@ Operands put_compose(const Call& call) {
 const Op kPut{
     .name = "put",
     .doc =
-        "A copy of input with source at the positions of the flattened input that index (from 0) names; "
-        "with accumulate added to the elements there.",
+        "A copy of input with source at the positions of the flattened input that index (from 0, negative "
+        "from the end) names; with accumulate added to the elements there.",
     .inputs = {{"input"}, {"index"}, {"source"}},
     .params = {{"accumulate", ParamKind::boolean, false}},
     .compose = put_compose,

@@ -60,7 +60,7 @@ class TableReader {
     while (lua_type(L_, -1) == LUA_TTABLE) {
       if (sizes_.size() == size_t(kMaxDims))
         fail("tensor: tables are nested deeper than ", kMaxDims, " dims");
-      sizes_.push_back(int64_t(lua_rawlen(L_, -1)));
+      sizes_.push_back(list_length(L_, -1, 1, "tensor"));
       lua_rawgeti(L_, -1, 1);
     }
     lua_settop(L_, top);
@@ -92,7 +92,7 @@ class TableReader {
     }
     if (!table)
       fail("tensor: the table is ragged: ", type_name(L_, -1), " stands where the first element is a table");
-    const int64_t length = int64_t(lua_rawlen(L_, -1));
+    const int64_t length = list_length(L_, -1, 1, "tensor");
     if (length != sizes_[depth])
       fail("tensor: the table is ragged: dim ", depth + 1, " has ", sizes_[depth],
            " elements at first, then ", length);

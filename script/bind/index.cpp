@@ -1,15 +1,17 @@
 // Binds indexing: x[i], x[{i, {first, last, step}, {}}], x[indices], x[mask], x[{i, indices, …}] with index
 // tensors that name elements together, assignment to each, and the methods that split a tensor into a table
-// of views. Positions count from 1. The numbers in an index tensor are data and count from 0.
+// of views. What a step below 0 selects is a copy in reverse order. Positions count from 1. The numbers in an
+// index tensor are data and count from 0.
 #include <algorithm>
 
-#include "runtime/batching/batched.h"
 #include "runtime/in_place.h"
 #include "runtime/memory_limit.h"
 #include "runtime/ops.h"
+#include "runtime/script_numbers.h"
 #include "script/bind/called_as.h"
 #include "script/lua/convert.h"
 #include "script/lua/edge.h"
+#include "script/lua/list_length.h"
 
 namespace lunagrad {
 namespace {
@@ -21,17 +23,22 @@ constexpr char kNewAxis = 0;
 
 bool is_newaxis(lua_State* L, int index) { return lua_touserdata(L, index) == &kNewAxis; }
 
-// The slice of x at the positions first, first + step, … of `dim`, up to and including last. Error messages
-// name the dim `of_whole` of the shape `whole`.
+// The slice of x at the positions first, first + step, … of `dim`, up to and including last; of a step below
+// 0 in ascending order. Error messages name the dim `of_whole` of the shape `whole`.
 Tensor slice_positions(const Tensor& x, int dim, int64_t first, int64_t last, int64_t step, int of_whole,
                        const Shape& whole) {
   const int64_t size = x.size(dim);
   const auto from_start = [&](int64_t position) { return position < 0 ? position + size + 1 : position; };
-  const int64_t from = from_start(first), to = from_start(last);
+  int64_t from = from_start(first), to = from_start(last);
+  if (step < 0) std::swap(from, to);
   if (first == 0 || last == 0 || from < 1 || from > size + 1 || to < 0 || to > size)
     fail("index: {", first, ", ", last, "} is out of range for dim ", of_whole + 1, " of shape ", whole);
+  if (step == 0) fail("index: a step must not be 0 (got {", first, ", ", last, ", 0})");
   // A step above the size of the dim selects only the first position, as a step equal to the size does.
-  return slice(x, dim, from - 1, std::max(to, from - 1), std::min(step, std::max<int64_t>(size, 1)));
+  const int64_t most = std::max<int64_t>(size, 1),
+                apart = step < 0 ? -std::max(step, -most) : std::min(step, most);
+  if (step < 0 && to > from) from += (to - from) % apart;
+  return slice(x, dim, from - 1, std::max(to, from - 1), apart);
 }
 
 Tensor select_position(const Tensor& x, int dim, int64_t position, int of_whole, const Shape& whole) {
@@ -59,30 +66,9 @@ void need_index(const Tensor& index) {
     fail("index: an index tensor holds integers (from 0) or booleans, got ", index.dtype());
 }
 
-// The least of some indices on the CPU. An op would take longer than what it is asked for.
-int64_t least_of(const Tensor& indices) {
-  if (indices.dtype() != DType::i64 || !indices.is_contiguous()) return min(indices).item_integer();
-  const auto* const first = static_cast<const int64_t*>(indices.raw());
-  return *std::min_element(first, first + indices.numel());
-}
-
-// The indices with negative ones, which count from the end of a dim of this size, replaced.
-Tensor from_front(const Tensor& indices, int64_t size) {
-  if ((indices.dtype() != DType::i64 && indices.dtype() != DType::i32) || indices.numel() == 0)
-    return indices;
-  const NoGrad off;
-  // Reading them would wait for a GPU. What is out of range stays as it is, for the message.
-  if (!is_batched(indices) && indices.device().is_cpu() && !context().values_sealed) {
-    const int64_t least = least_of(indices);
-    if (least >= 0 || least < -size) return indices;
-  }
-  const Tensor zero = Tensor::number(int64_t(0));
-  return where(lt(indices, zero), indices + Tensor::number(size), indices);
-}
-
 // x[indices] for an integer tensor, on one dim.
 Tensor select_by_numbers(const Tensor& x, int dim, const Tensor& given) {
-  const Tensor indices = x.ndim() == 0 ? given : from_front(given, x.size(dim));
+  const Tensor indices = x.ndim() == 0 ? given : indices_from_front(given, x.size(dim));
   if (indices.ndim() == 1 || x.ndim() == 0) return apply1(require_op("index_select"), {x, indices}, {dim});
   // Indices of any shape: that shape takes the place of the dim.
   Shape shape;
@@ -105,6 +91,7 @@ struct Selection {
   Tensor view;
   std::vector<std::pair<int, Tensor>> picks;  // a dim of the view, the first one of a mask, and its tensor
   Shape whole;                                // of x, for messages
+  Dims reversed = {};                         // dims of the view that have a step below 0
 
   // Lets an index tensor act on the dim; returns how many dims of the view that takes.
   int pick(int dim, const Tensor& index) {
@@ -163,7 +150,15 @@ Operands with_tensors(std::initializer_list<Tensor> first, const TensorList& ten
   return operands;
 }
 
-Tensor picked(const Selection& selection) {
+// The selection with its view in the order of the steps: a copy.
+Selection in_order(Selection selection) {
+  if (!selection.reversed.empty()) selection.view = flip(selection.view, selection.reversed);
+  selection.reversed = {};
+  return selection;
+}
+
+Tensor picked(const Selection& given) {
+  const Selection selection = in_order(given);
   if (selection.picks.empty()) return selection.view;
   const auto& [dim, tensor] = selection.picks[0];
   if (selection.picks.size() == 1) {
@@ -173,6 +168,16 @@ Tensor picked(const Selection& selection) {
   }
   const Points points = points_of(selection);
   return permute(apply1(require_op("index"), with_tensors({points.view}, points.tensors)), points.back);
+}
+
+// x[{…}] = v without index tensors.
+void assign_view(const Selection& selection, const Tensor& given) {
+  const Tensor value = without_leading_ones(given, selection.view.ndim());
+  const int added = selection.view.ndim() - value.ndim();
+  Dims reversed;  // dims of the value
+  for (const int64_t d : selection.reversed)
+    if (d >= added && value.size(int(d) - added) > 1) reversed.push_back(d - added);
+  copy_(selection.view, reversed.empty() ? value : flip(value, reversed));
 }
 
 // x[{…}] = v where index tensors are among the entries.
@@ -187,6 +192,12 @@ void assign_picked(const Selection& selection, Tensor value) {
     if (value.ndim() == order.size()) value = permute(value, order);
   }
   run_in_place(require_op("index_put"), with_tensors({points.view, value}, points.tensors), {false});
+}
+void assign_picked_in_order(const Selection& selection, const Tensor& value) {
+  if (selection.reversed.empty()) return assign_picked(selection, value);
+  const Selection ordered = in_order(selection);
+  assign_picked(ordered, value);
+  copy_(selection.view, flip(ordered.view, selection.reversed));
 }
 
 // Whether the table at the top of the stack has no entry at all: {nil, 3} has length 0, too.
@@ -233,7 +244,7 @@ int add_entry(lua_State* L, Selection& selection, int i, int dim, int of_whole) 
   if (lua_type(L, -1) != LUA_TTABLE)
     fail("index: an integer, {first, last, step} or {} expected at [", i, "], got ", type_name(L, -1),
          lua_isnil(L, -1) ? "; a new dim is lg.newaxis, a whole dim is {}" : "");
-  const int64_t count = int64_t(lua_rawlen(L, -1));
+  const int64_t count = list_length(L, -1, 2, kIndex);
   if (count == 0 && is_empty_table(L)) return 1;
   // {i} keeps the dim, as i:i+1 does in Python.
   if (count == 1) {
@@ -247,7 +258,9 @@ int add_entry(lua_State* L, Selection& selection, int i, int dim, int of_whole) 
          count == 0 ? " positions; {1, last} begins a dim, and {} is the whole of it"
                     : " numbers; a list of positions is an index tensor, which counts from 0");
   const Dims range = check_integers(L, lua_gettop(L), lua_gettop(L), kIndex);
-  view = slice_positions(view, dim, range[0], range[1], count == 3 ? range[2] : 1, of_whole, selection.whole);
+  const int64_t step = count == 3 ? range[2] : 1;
+  view = slice_positions(view, dim, range[0], range[1], step, of_whole, selection.whole);
+  if (step < 0 && view.size(dim) > 1) selection.reversed.push_back(dim);
   return 1;
 }
 
@@ -296,6 +309,7 @@ Selection selected(lua_State* L, const Tensor& x) {
   if (lua_type(L, 2) != LUA_TTABLE)
     fail("index: an integer, a table or a Tensor expected, got ", type_name(L, 2),
          lua_isnil(L, 2) ? "; a new dim is lg.newaxis" : "");
+  list_length(L, 2, 2, kIndex);
   const int count = count_entries(L, 2), dims = count_dims(L, count);
   if (dims > x.ndim()) {
     for (int i = 1; i < count; ++i) {
@@ -445,8 +459,9 @@ std::vector<int64_t> pieces_of(int64_t size, int64_t length) {
 
 std::vector<int64_t> read_list(lua_State* L, int argument, const char* function) {
   std::vector<int64_t> values;
-  check_pieces(int64_t(lua_rawlen(L, argument)));
-  for (int64_t i = 1; i <= int64_t(lua_rawlen(L, argument)); ++i) {
+  const int64_t count = list_length(L, argument, argument, function);
+  check_pieces(count);
+  for (int64_t i = 1; i <= count; ++i) {
     lua_rawgeti(L, argument, i);
     values.push_back(check_integer(L, lua_gettop(L), function));
     lua_pop(L, 1);
@@ -559,9 +574,9 @@ int assign_positions(lua_State* L) {
   const Selection target = indices ? Selection() : selected(L, x);
   called_as("x[…] = v", [&] {
     if (!target.picks.empty())
-      assign_picked(target, value);
+      assign_picked_in_order(target, value);
     else if (!indices)
-      copy_(target.view, without_leading_ones(value, target.view.ndim()));
+      assign_view(target, value);
     else if (indices->dtype() == DType::boolean)
       assign_masked(x, *indices, value);
     else

@@ -4,6 +4,7 @@
 
 #include "runtime/dtype_names.h"
 #include "script/lua/edge.h"
+#include "script/lua/list_length.h"
 
 namespace lunagrad {
 namespace {
@@ -93,11 +94,17 @@ Tensor check_operand(lua_State* L, int argument, Callee callee) {
   }
 }
 
+int64_t list_length(lua_State* L, int index, int argument, Callee callee) {
+  if (luaL_getmetafield(L, index, "__len") != LUA_TNIL)
+    bad_argument(L, argument, callee, "plain table expected, got one with a metatable that has __len");
+  return int64_t(lua_rawlen(L, index));
+}
+
 TensorList check_tensors(lua_State* L, int argument, Callee callee) {
   if (const Tensor* const x = to_tensor(L, argument)) return {*x};
   if (lua_type(L, argument) != LUA_TTABLE) wrong_type(L, argument, callee, "table of Tensors");
   TensorList list;
-  const int64_t count = int64_t(lua_rawlen(L, argument));
+  const int64_t count = list_length(L, argument, argument, callee);
   for (int64_t i = 1; i <= count; ++i) {
     lua_rawgeti(L, argument, i);
     const Tensor* const x = to_tensor(L, -1);
@@ -171,7 +178,7 @@ Dims read_integers(lua_State* L, int argument, int last, Callee callee, F&& conv
     for (int i = argument; i <= last; ++i) append(check_integer(L, i, callee));
     return dims;
   }
-  const int64_t count = int64_t(lua_rawlen(L, argument));
+  const int64_t count = list_length(L, argument, argument, callee);
   for (int64_t i = 1; i <= count; ++i) {
     lua_rawgeti(L, argument, i);
     int exact = 0;

@@ -105,3 +105,74 @@ scalar[{ yes }] = 6
 same(scalar:item(), 6)
 local told, why = pcall(lg.index, any, lg.tensor(true), lg.tensor { 0 })
 assert(not told and why:find("index: a mask without dims", 1, true), why)
+
+-- A step below 0 selects in reverse order; what it selects is a copy. Assignment and gradients follow that order.
+do
+  local line = lg.arange(6)
+  same(list(line[{ { -1, 1, -1 } }]), { 5, 4, 3, 2, 1, 0 })
+  same(list(line[{ { 6, 1, -2 } }]), { 5, 3, 1 })
+  same(list(line[{ { 5, 2, -3 } }]), { 4, 1 })
+  same(list(line[{ { 4, 4, -1 } }]), { 3 })
+  same(list(line[{ { 2, 5, -1 } }]), {})
+  same(list(line[{ { 3, 1, math.mininteger } }]), { 2 })
+  local wide = lg.arange(6):reshape(2, 3)
+  same(list(wide[{ { 2, 1, -1 }, { -1, 1, -2 } }]), { { 5, 3 }, { 2, 0 } })
+  same(list(wide[{ 2, { -1, 1, -1 } }]), { 5, 4, 3 })
+  same(list(wide[{ lg.newaxis, { 2, 1, -1 }, 1 }]), { { 3, 0 } })
+  same(list(wide[{ lg.tensor { 1, 0, 1 }, { -1, 1, -1 } }]), { { 5, 4, 3 }, { 2, 1, 0 }, { 5, 4, 3 } })
+  same(list(wide[{ { 2, 1, -1 }, lg.tensor { true, false, true } }]), { { 3, 5 }, { 0, 2 } })
+  line[{ { -1, 1, -1 } }] = lg.arange(6) * 10
+  same(list(line), { 50, 40, 30, 20, 10, 0 })
+  line[{ { -1, 1, -1 } }] = line
+  same(list(line), { 0, 10, 20, 30, 40, 50 })
+  line[{ { 5, 1, -2 } }] = 7
+  same(list(line), { 7, 10, 7, 30, 7, 50 })
+  wide[{ { 2, 1, -1 }, { 3, 2, -1 } }] = lg.tensor { { 1, 2 }, { 3, 4 } }
+  same(list(wide), { { 0, 4, 3 }, { 3, 2, 1 } })
+  wide[{ { 2, 1, -1 } }] = lg.tensor { 7, 8, 9 }
+  same(list(wide), { { 7, 8, 9 }, { 7, 8, 9 } })
+  wide[{ { 2, 1, -1 }, lg.tensor { 0, 2 } }] = lg.tensor { { 1, 2 }, { 3, 4 } }
+  same(list(wide), { { 3, 8, 4 }, { 1, 8, 2 } })
+  local x = lg.tensor({ 1.0, 2.0, 3.0 }, { requires_grad = true })
+  ;(x[{ { -1, 1, -1 } }] * lg.tensor { 1.0, 10.0, 100.0 }):sum():backward()
+  same(list(x.grad), { 100, 10, 1 })
+  x.grad = nil
+  local y = lg.zeros(3)
+  y[{ { -1, 1, -1 } }] = x
+  ;(y * lg.tensor { 1.0, 10.0, 100.0 }):sum():backward()
+  same(list(x.grad), { 100, 10, 1 })
+  for key, part in pairs { [{ { 7, 1, -1 } }] = "{7, 1} is out of range", [{ { 1, 3, 0 } }] = "a step must not be 0" } do
+    local went, message = pcall(function() return line[key] end)
+    assert(not went and message:find(part, 1, true), message)
+  end
+end
+
+-- take and put count negative indices from the end of the flattened tensor.
+do
+  local x = lg.tensor({ { 1.0, 2.0 }, { 3.0, 4.0 } }, { requires_grad = true })
+  local y = x:take(lg.tensor { { -1, 0 }, { -4, 1 } })
+  same(list(y), { { 4, 1 }, { 1, 2 } })
+  y:sum():backward()
+  same(list(x.grad), { { 2, 1 }, { 0, 1 } })
+  same(list(lg.take(x:detach(), lg.tensor({ -2 }, { dtype = "i32" }))), { 3 })
+  same(list(lg.zeros(4):put(lg.tensor { -1, 1 }, lg.tensor { 5.0, 6.0 })), { 0, 6, 0, 5 })
+  for _, index in ipairs { 4, -5 } do
+    local went, message = pcall(lg.take, x, lg.tensor { 0, index })
+    assert(not went and message:find(("take: index %d at position 2 is out of range for 4 elements"):format(index), 1, true), message)
+  end
+end
+
+-- A list with a length of its own is refused.
+do
+  local fake = setmetatable({ 2, 3 }, { __len = function() return 1 end })
+  for name, f in pairs { zeros = function() lg.zeros(fake) end, reshape = function() lg.arange(6):reshape(fake) end,
+    sum = function() lg.zeros(2, 3):sum(setmetatable({ 1 }, getmetatable(fake))) end, tensor = function() lg.tensor(fake) end,
+    nested = function() lg.tensor { fake } end, cat = function() lg.cat(setmetatable({ lg.ones(2) }, getmetatable(fake))) end,
+    split = function() lg.arange(5):split(fake) end, index = function() return lg.arange(6)[{ fake }] end,
+    entries = function() return lg.zeros(4, 4)[fake] end, expand = function() lg.zeros(1, 1):expand(fake) end,
+    pool = function() lg.avg_pool2d(lg.zeros(1, 1, 4, 4), fake) end, randn = function() lg.randn(fake) end } do
+    local went, message = pcall(f)
+    assert(not went and message:find("__len", 1, true), name .. ": " .. tostring(message))
+  end
+  same(lg.zeros(lg.zeros(2, 3).shape):size(), { 2, 3 })
+end

@@ -156,3 +156,13 @@ expect.equal(lg.matmul_precision(), "high")
 lg.set_matmul_precision("highest")
 expect.raises("bad argument #1 to 'set_matmul_precision' (one of 'highest', 'high', 'medium' expected, got 'low')",
   function() lg.set_matmul_precision("low") end)
+
+-- A list with a length of its own is refused by functions that are written in Lua, too.
+do
+  local fake = setmetatable({2, 3}, {__len = function() return 1 end})
+  for _, f in ipairs {function() lg.broadcast_shapes(fake, {2, 1}) end, function() lg.zeros(1):new_zeros(fake) end,
+    function() lg.zeros(2, 3):sum_to_size(fake) end, function() lg.empty_strided(fake, {3, 1}) end,
+    function() lg.unravel_index(lg.tensor {1}, fake) end, function() lg.nn.MaxPool2d(fake) end} do
+    expect.raises("plain table expected", f)
+  end
+end

@@ -15,7 +15,7 @@ local function common_shape(owner, sizes)
   for i, size in ipairs(sizes) do
     if math.type(size) == "integer" then size = {size} end
     if type(size) ~= "table" then fail(("%s: argument %d must be a size (got %s)"):format(owner, i, type(size))) end
-    dims = math.max(dims, #size)
+    dims = math.max(dims, #arguments.list(owner, size))
     for back = 1, #size do
       local here, before = size[#size - back + 1], common[back] or 1
       if math.type(here) ~= "integer" or here < 0 then
@@ -49,7 +49,7 @@ end
 -- sum_to_size(2, 1) or sum_to_size{2, 1}: what broadcasting had added is summed up again.
 function methods.sum_to_size(x, ...)
   local wanted = {...}
-  if type(wanted[1]) == "table" then wanted = wanted[1] end
+  if type(wanted[1]) == "table" then wanted = arguments.list("sum_to_size", wanted[1]) end
   local size, summed = x:size(), {}
   local more = #size - #wanted
   for d = 1, #size do
@@ -67,6 +67,7 @@ end
 -- --- memory by strides ---
 
 local function strided(owner, size, stride, options)
+  size, stride = arguments.list(owner, size), arguments.list(owner, stride)
   if type(size) ~= "table" or type(stride) ~= "table" or #size ~= #stride then
     fail(owner .. ": size and stride are lists of equal length")
   end
@@ -91,6 +92,7 @@ end
 
 -- physical_layout: the dims from the outermost in memory to the innermost.
 function functions.empty_permuted(size, physical_layout, options)
+  size, physical_layout = arguments.list("empty_permuted", size), arguments.list("empty_permuted", physical_layout)
   if type(size) ~= "table" or type(physical_layout) ~= "table" or #size ~= #physical_layout then
     fail "empty_permuted: size and physical_layout are lists of equal length"
   end
@@ -113,6 +115,7 @@ function functions.unravel_index(indices, shape)
     fail(("unravel_index: indices must be a tensor of integers (got %s)"):format(core.is_tensor(indices) and indices:dtype() or type(indices)))
   end
   if type(shape) == "number" then shape = {shape} end
+  shape = arguments.list("unravel_index", shape)
   local count = 1
   for _, n in ipairs(shape) do count = count * n end
   if indices:numel() > 0 and (indices:min():item() < 0 or indices:max():item() >= count) then

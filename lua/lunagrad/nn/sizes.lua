@@ -1,8 +1,10 @@
 -- Sizes along several dims: one number for all of them, or a list with one for each.
+local arguments = require "lunagrad.arguments"
+
 local sizes = {}
 
 function sizes.expand(value, dims)
-  if type(value) == "table" then return value end
+  if type(value) == "table" then return arguments.list("size", value) end
   local list = {}
   for i = 1, dims do list[i] = value end
   return list
