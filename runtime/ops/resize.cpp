@@ -21,9 +21,8 @@ void with_type(const Call& call, F&& f) {
 
 enum InterpolateParam { kSize, kScaleFactor, kMode, kAlignCorners, kInputSize };
 
-// Nearest: the element at floor(i * scale), computed in single precision as in PyTorch, so that both select
-// the same element. Linear: the two elements around (i + 0.5) * scale - 0.5, or around i * scale with aligned
-// corners. An image of unchanged size is copied, for any factor.
+// Nearest: the element of nearest_element(). Linear: the two elements around (i + 0.5) * scale - 0.5, or
+// around i * scale with aligned corners. An image of unchanged size is copied, for any factor.
 std::vector<ResizeTap> taps_of(int64_t in, int64_t out, const Value& factor, bool nearest,
                                bool align_corners) {
   std::vector<ResizeTap> taps;
@@ -31,8 +30,7 @@ std::vector<ResizeTap> taps_of(int64_t in, int64_t out, const Value& factor, boo
   if (!nearest && align_corners) scale = out > 1 ? double(in - 1) / double(out - 1) : 0;
   for (int64_t i = 0; i < out; ++i) {
     if (nearest) {
-      const float step = factor.present() ? float(scale) : float(in) / float(out);
-      const int64_t at = std::min(int64_t(std::floor(float(i) * step)), in - 1);
+      const int64_t at = nearest_element(i, in, out, factor, false);
       taps.push_back({at, at, 0});
     } else if (in == out) {
       taps.push_back({i, i, 0});

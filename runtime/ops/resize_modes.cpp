@@ -19,6 +19,7 @@ struct Axis {
   int dim;
   int64_t in, out;
   double step;  // elements of the input for one of the result
+  Value factor;
 };
 
 Axis axis_of(const Call& call, const Tensor& x, int i) {
@@ -34,7 +35,8 @@ Axis axis_of(const Call& call, const Tensor& x, int i) {
   }
   if (in < 1 || !(out >= 1) || out > 0x1p40)
     fail("interpolate: dim ", dim + 1, " would go from ", in, " elements to ", out);
-  return {dim, in, int64_t(out), sized ? double(in) / out : 1 / call.real(kScaleFactor)};
+  return {dim, in, int64_t(out), sized ? double(in) / out : 1 / call.real(kScaleFactor),
+          call.params[kScaleFactor]};
 }
 
 // What one element of the result blends: elements of the input, and their weights.
@@ -48,7 +50,6 @@ double cubic(double d) {
   return d <= 1 ? ((a + 2) * d - (a + 3)) * d * d + 1 : ((a * d - 5 * a) * d + 8 * a) * d - 4 * a;
 }
 
-// As the kernels of interpolate (resize.cpp): nearest positions are computed in single precision.
 Taps taps_of(const Axis& axis, int64_t mode, bool align_corners) {
   const bool nearest = mode == int64_t(Interpolation::nearest), exact = mode == kNearestExact;
   const int count = nearest || exact ? 1 : mode == kBicubic ? 4 : 2;
@@ -63,10 +64,8 @@ Taps taps_of(const Axis& axis, int64_t mode, bool align_corners) {
     if (count > 1) taps.weights[size_t(i)].data<double>()[at] = weight;
   };
   for (int64_t i = 0; i < axis.out; ++i) {
-    if (nearest) {
-      set(0, i, int64_t(std::floor(float(i) * float(axis.step))), 1);
-    } else if (exact) {
-      set(0, i, int64_t(std::floor(float((double(i) + 0.5) * double(float(axis.step))))), 1);
+    if (nearest || exact) {
+      set(0, i, nearest_element(i, axis.in, axis.out, axis.factor, exact), 1);
     } else {
       const double at = align_corners ? double(i) * aligned : (double(i) + 0.5) * axis.step - 0.5;
       const double low = std::floor(count == 2 ? std::max(at, 0.0) : at);
@@ -81,13 +80,21 @@ Taps taps_of(const Axis& axis, int64_t mode, bool align_corners) {
   return taps;
 }
 
+bool has_zero(const Tensor& weights) {
+  const double* const first = weights.data<double>();
+  return std::find(first, first + weights.numel(), 0.0) != first + weights.numel();
+}
+
 Tensor resize(const Tensor& x, const Axis& axis, const Taps& taps) {
   Shape along(x.ndim() - axis.dim, 1);
   along[0] = axis.out;
   Tensor y;
   for (size_t i = 0; i < taps.places.size(); ++i) {
     Tensor part = index_select(x, axis.dim, to(taps.places[i], x.device()));
-    if (!taps.weights.empty()) part = part * to(reshape(to(taps.weights[i], x.dtype()), along), x.device());
+    if (!taps.weights.empty()) {
+      const Tensor weights = to(reshape(to(taps.weights[i], x.dtype()), along), x.device());
+      part = has_zero(taps.weights[i]) ? product_unless_zero(part, weights) : part * weights;
+    }
     y = y.defined() ? y + part : part;
   }
   return y;
@@ -100,6 +107,15 @@ std::array<Tensor, 4> cubic_weights(const Tensor& t) {
   const auto near = [&](const Tensor& d) { return ((a + 2) * d - (a + 3)) * d * d + 1.0; };     // |d| <= 1
   const auto far = [&](const Tensor& d) { return ((a * d - 5 * a) * d + 8 * a) * d - 4 * a; };  // 1 < |d| < 2
   return {far(t + 1.0), near(t), near(1.0 - t), far(2.0 - t)};
+}
+
+Tensor product_unless_zero(const Tensor& values, const Tensor& weights) {
+  Tensor left_out;
+  {
+    const NoGrad off;
+    left_out = logical_and(eq(weights, Tensor::number(0.0)), logical_not(isfinite(values)));
+  }
+  return where(left_out, Tensor::number(0.0), values) * weights;
 }
 
 bool is_composed_mode(const Call& call) { return call.integer(kMode) >= kBicubic; }

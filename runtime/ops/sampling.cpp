@@ -87,7 +87,7 @@ Tensor sample_linear(const Images& images, const std::vector<Tensor>& given) {
       const Tensor w = high ? share[d] : 1.0 - share[d];
       weight = weight.defined() ? weight * w : w;
     }
-    y = plus(y, images.read(at) * unsqueeze(weight, 1));
+    y = plus(y, product_unless_zero(images.read(at), unsqueeze(weight, 1)));
   }
   return y;
 }
@@ -114,8 +114,9 @@ Tensor sample_cubic(const Images& images, const std::vector<Tensor>& given) {
   for (size_t j = 0; j < 4; ++j) {
     Tensor row;
     for (size_t i = 0; i < 4; ++i)
-      row = plus(row, images.read({places[0][i], places[1][j]}) * unsqueeze(weights[0][i], 1));
-    y = plus(y, row * unsqueeze(weights[1][j], 1));
+      row = plus(row,
+                 product_unless_zero(images.read({places[0][i], places[1][j]}), unsqueeze(weights[0][i], 1)));
+    y = plus(y, product_unless_zero(row, unsqueeze(weights[1][j], 1)));
   }
   return y;
 }
