@@ -345,9 +345,87 @@ void cofactor_cpu(const Call& call) {
     });
   });
 }
+Tensor times_scalars(const Tensor& scalars, const Tensor& matrices) {
+  return unsqueeze(unsqueeze(scalars, -1), -1) * matrices;
+}
+// The cofactors of regular matrices.
+Tensor cofactors_by_inverse(const Tensor& a) {
+  return times_scalars(linalg_det(a), transposed(linalg_inv(a)));
+}
+
+// The cofactors and the determinant by the Faddeev-LeVerrier recurrence, which divides by whole numbers
+// alone: of few rows, since it is not stable for many.
+std::pair<Tensor, Tensor> cofactors_without_division(const Tensor& a) {
+  const int64_t n = a.size(-1);
+  const Tensor unit = expand(eye(n, n, a.dtype(), a.device()), a.shape());
+  const auto trace_of = [](const Tensor& x) { return sum(diagonal_of(x), {-1}); };
+  Tensor adjugate = unit;
+  for (int64_t k = 1; k < n; ++k) {
+    const Tensor product = matmul(a, adjugate);
+    adjugate = times_scalars(trace_of(product) / double(k), unit) - product;
+  }
+  return {transposed(adjugate), trace_of(matmul(a, adjugate)) / double(n)};
+}
+
+// How many singular values all matrices have that are not small beside their largest ones.
+int64_t common_rank(const Tensor& values) {
+  const int64_t n = values.size(-1);
+  const double small = values.dtype() == DType::f64 ? 1e-5 : 1e-2;
+  const std::vector<double> list = values.to_vector<double>();
+  int64_t rank = n;
+  for (size_t first = 0; first < list.size(); first += size_t(n)) {
+    int64_t large = 0;
+    while (large < rank && list[first + size_t(large)] > small * list[first]) ++large;
+    rank = large;
+  }
+  return rank;
+}
+
+// The cofactors as a composition whose derivatives of any order are right for singular matrices, too. With
+// the singular vectors of the values of A as constants, M = U^H A V is a diagonal matrix of their singular
+// values, large ones first, of which the derivatives are those of A. With its blocks, B = M11 regular and
+// C = M22 - M21 B^-1 M12 small,
+//   det M = det B det C,  cof(M)22 = det(B) cof(C),  cof(M)21 = -cof(M)22 (B^-1 M12)^T,
+//   cof(M)12 = -(M21 B^-1)^T cof(M)22,  cof(M)11 = det(C) cof(B) - (M21 B^-1)^T cof(M)21,
+// and cof(A) = det(U) det(V^H) conj(U) cof(M) V^T.
 Operands cofactor_compose(const Call& call) {
   const Tensor& a = call.input(0);
-  return {unsqueeze(unsqueeze(linalg_det(a), -1), -1) * transposed(linalg_inv(a))};
+  const int64_t n = a.size(-1);
+  if (context().values_sealed || a.numel() == 0) return {cofactors_by_inverse(a)};
+  Tensor u, vh, turns;
+  int64_t rank = 0;
+  {
+    const NoGrad off;
+    const Operands parts = linalg_svd(a, true);
+    u = parts[0], vh = parts[2];
+    rank = common_rank(parts[1]);
+    turns = linalg_det(u) * linalg_det(vh);
+  }
+  if (rank == n) return {cofactors_by_inverse(a)};
+  const Tensor m = matmul(matmul(adjoint(u), a), adjoint(vh));
+  const auto block = [&](int64_t row, int64_t column) {
+    const auto part = [&](const Tensor& x, int dim, int64_t at) {
+      return narrow(x, dim, at, at == 0 ? rank : n - rank);
+    };
+    return part(part(m, -2, row), -1, column);
+  };
+  Tensor cofactors;
+  if (rank == 0) {
+    cofactors = cofactors_without_division(m).first;
+  } else {
+    const Tensor b = block(0, 0), inverse = linalg_inv(b);
+    const Tensor right = matmul(inverse, block(0, rank)), below = matmul(block(rank, 0), inverse);
+    const auto [of_rest, det_of_rest] =
+        cofactors_without_division(block(rank, rank) - matmul(block(rank, 0), right));
+    const Tensor det = linalg_det(b), corner = times_scalars(det, of_rest);
+    const Tensor below_left = -matmul(corner, transposed(right));
+    const Tensor above_right = -matmul(transposed(below), corner);
+    const Tensor above_left =
+        times_scalars(det_of_rest * det, transposed(inverse)) - matmul(transposed(below), below_left);
+    cofactors = cat({cat({above_left, above_right}, -1), cat({below_left, corner}, -1)}, -2);
+  }
+  const Tensor back = matmul(matmul(conjugated(u), cofactors), conjugated(vh));
+  return {times_scalars(turns, back)};
 }
 const Op kCofactor{.name = "_cofactor",
                    .doc = "The derivative of the determinant by the elements, also of singular matrices.",
@@ -357,19 +435,18 @@ const Op kCofactor{.name = "_cofactor",
                    .vjp = differentiate_composition,
                    .reads = {{.inputs = 1}},
                    .compose = cofactor_compose,
-                   .composed = [](const Call&) { return false; },  // it fails for singular matrices
+                   .composed = [](const Call&) { return false; },  // the kernel takes less time
                    .complex = true,
                    .family = OpFamily::linear_algebra,
                    .autocast = AutocastPolicy::own,
                    .flops = {lu_flops, "2/3 n^3 for each matrix"}};
 
-// dA = dy cof(A): Jacobi's formula, Giles 2008, section 2.2.4. The cofactors of a singular matrix come from
-// its singular values; the second derivative needs a regular matrix, as PyTorch's does.
+// dA = dy cof(A): Jacobi's formula, Giles 2008, section 2.2.4.
 void det_vjp(Backward& b) {
   b.set(0, unsqueeze(unsqueeze(b.grad(), -1), -1) * apply1(kCofactor, {b.input(0)}));
 }
 const Op kDet{.name = "linalg.det",
-              .doc = "The determinant of square matrices; its gradient is also right for singular ones.",
+              .doc = "The determinant of square matrices; its derivatives are also right for singular ones.",
               .inputs = {{"A"}},
               .shape = det_shape,
               .cpu = det_cpu,

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "runtime/ops/linalg.h"
+#include "runtime/ops/plus_scaled.h"
 
 namespace lunagrad {
 namespace {
@@ -293,11 +294,9 @@ const Op kInner{.name = "inner",
                 .examples = {{.inputs = {{{4}}, {{4}}}, .types = OpExample::Types::number},
                              {.inputs = {{{2, 3}}, {{2, 2, 3}}}, .types = OpExample::Types::number}}};
 
-// beta input + alpha y; with beta 0 the values of input do not count, NaN included.
 Tensor scaled_sum(const Tensor& input, const Tensor& y, double beta, double alpha) {
-  const Tensor scaled = alpha == 1 ? y : y * alpha;
-  if (beta == 0) return expand(scaled, broadcast_shapes("addmv", input.shape(), y.shape()));
-  return (beta == 1 ? input : input * beta) + scaled;
+  const Tensor sum = plus_scaled(input, beta, alpha == 1 ? y : y * alpha);
+  return expand(sum, broadcast_shapes("addmv", input.shape(), y.shape()));
 }
 const ParamSpec kBeta{"beta", ParamKind::real, 1.0}, kAlpha{"alpha", ParamKind::real, 1.0};
 

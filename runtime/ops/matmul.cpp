@@ -8,6 +8,7 @@
 #include "runtime/ops/families.h"
 #include "runtime/ops/flops.h"
 #include "runtime/ops/half_ops.h"
+#include "runtime/ops/plus_scaled.h"
 
 namespace lunagrad {
 namespace {
@@ -429,8 +430,7 @@ Operands addmm_compose(const Call& call) {
     fail("addmm: input of shape ", call.input(0).shape(), " does not broadcast to the product's ",
          product.shape());
   if (alpha != 1) product = product * alpha;
-  if (beta == 0) return {product};
-  return {add(beta == 1 ? call.input(0) : call.input(0) * beta, product)};
+  return {plus_scaled(call.input(0), beta, product)};
 }
 const Op kAddmm{.name = "addmm",
                 .doc = "beta input + alpha (mat1 @ mat2).",
@@ -451,8 +451,7 @@ Operands baddbmm_compose(const Call& call) {
   if (!broadcasts_to(input.shape(), product.shape()))
     fail("baddbmm: input of shape ", input.shape(), " does not broadcast to the product's ", product.shape());
   if (alpha != 1) product = product * alpha;
-  if (beta == 0) return {product};
-  return {add(beta == 1 ? input : input * beta, product)};
+  return {plus_scaled(input, beta, product)};
 }
 const Op kBaddbmm{.name = "baddbmm",
                   .doc = "beta input + alpha (batch1 @ batch2).",
@@ -471,7 +470,7 @@ Operands addbmm_compose(const Call& call) {
   const Tensor total = sum(matmul(a, b), {0}) * call.real(1);
   if (!broadcasts_to(input.shape(), total.shape()))
     fail("addbmm: input of shape ", input.shape(), " does not broadcast to the sum's ", total.shape());
-  return {call.real(0) == 0 ? total : add(input * call.real(0), total)};
+  return {plus_scaled(input, call.real(0), total)};
 }
 const Op kAddbmm{.name = "addbmm",
                  .doc = "beta input + alpha times the sum of the products of batch1 and batch2.",
@@ -558,6 +557,13 @@ bool is_bf16_product(const Call& call) { return call.op == &kMatmul || call.op =
 
 Tensor outer(const Tensor& a, const Tensor& b) { return apply1(kOuter, {a, b}); }
 Tensor trace(const Tensor& x) { return apply1(kTrace, {x}); }
+Tensor plus_scaled(const Tensor& input, double beta, const Tensor& product) {
+  if (beta != 0) return add(beta == 1 ? input : input * beta, product);
+  if (!input.requires_grad()) return product;
+  const Tensor never = full({}, false, DType::boolean, input.device());
+  return add(where(never, input, Tensor::number(0.0)), product);
+}
+
 Tensor baddbmm(const Tensor& input, const Tensor& a, const Tensor& b, double beta, double alpha) {
   return apply1(kBaddbmm, {input, a, b}, {beta, alpha});
 }

@@ -279,6 +279,57 @@ end
 local singular = lg.tensor({{1, 2}, {2, 4}}, {dtype = "f64", requires_grad = true})
 near(lg.grad(la.det(singular), singular), lg.tensor({{4, -2}, {-2, 1}}, f64))
 
+-- The determinant is a polynomial: all its derivatives are right for any matrix. They are compared with those of its
+-- expansion along the first row.
+do
+  local function expanded(x)
+    local n = x:size(1)
+    if n == 1 then return x[{1, 1}] end
+    local sum = 0
+    for j = 1, n do
+      local rest = {}
+      for k = 1, n do if k ~= j then rest[#rest + 1] = x[{{2, n}, {k}}] end end
+      sum = sum + (j % 2 == 1 and 1 or -1) * x[{1, j}] * expanded(lg.cat(rest, 2))
+    end
+    return sum
+  end
+  local hessian = lg.func.hessian
+  near(hessian(la.det)(lg.zeros(2, 2, f64)):reshape(4, 4),
+    lg.tensor({{0, 0, 0, 1}, {0, 0, -1, 0}, {0, -1, 0, 0}, {1, 0, 0, 0}}, f64))
+  local rank_one = lg.outer(lg.tensor({1, 2, -1}, f64), lg.tensor({2, 0.5, 1}, f64))
+  local rank_two = rank_one + lg.outer(lg.tensor({0, 1, 1}, f64), lg.tensor({1, 0, -3}, f64))
+  for _, x in ipairs {lg.zeros(3, 3, f64), rank_one, rank_two, lg.randn(3, 3, f64), lg.ones(4, 4, f64), lg.eye(3, f64) * 1e-9,
+    lg.tensor({{0}}, f64)} do
+    near(hessian(la.det)(x), hessian(expanded)(x))
+    -- The third derivative, in some directions.
+    local function slope(f)
+      return function(y)
+        local g = lg.grad(f(y), y, {create_graph = true})
+        return (g * g:detach():add(1) * lg.arange(g:numel(), f64):reshape(g:size())):sum()
+      end
+    end
+    local function third(f)
+      local y = x:clone():requires_grad_()
+      local g = lg.grad(slope(f)(y), y, {create_graph = true})
+      return lg.grad((g * g:detach():add(1)):sum(), y)
+    end
+    if x:size(1) > 2 then near(third(la.det), third(expanded), 1e-8) end
+  end
+  -- A batch of regular and singular matrices, complex ones, and one of many rows whose rank is one too small.
+  local batch = lg.stack {rank_one, lg.randn(3, 3, f64), lg.zeros(3, 3, f64)}:requires_grad_()
+  local g = lg.grad(la.det(batch):sum(), batch, {create_graph = true})
+  local second = lg.grad((g * g:detach():cos()):sum(), batch)
+  for i = 1, 3 do
+    local x = batch[i]:detach():requires_grad_()
+    local own = lg.grad(expanded(x), x, {create_graph = true})
+    near(second[i], lg.grad((own * own:detach():cos()):sum(), x))
+  end
+  local z = complex_randn {3, 1}
+  assert(lg.grad.checkgrad2(la.det, {z:matmul(complex_randn {1, 3}):requires_grad_()}))
+  local wide = lg.randn(30, 29, f64):matmul(lg.randn(29, 30, f64)) / 30
+  assert(lg.grad.checkgrad2(function(x) return la.det(wide + x * lg.eye(30, f64)) end, {lg.tensor(0, {dtype = "f64", requires_grad = true})}))
+end
+
 -- LU factors of matrices that are factored panel by panel: wide, tall, singular, with NaN; the same bits for any
 -- number of threads.
 for _, dtype in ipairs {"f32", "f64", "c64", "c128"} do
