@@ -165,7 +165,11 @@ void FiniteSentry::read_device_roots() {
     for (const auto& [device, there] : places) {
       device->sync();  // what it found wrong with the script's calls is the script's error
       TensorList parts;
-      for (const size_t i : there) parts.push_back(to(reshape(roots[i].value, {1}), DType::f32));
+      for (const size_t i : there) {
+        const Tensor& value = roots[i].value;
+        // Half of a complex number: its magnitude may be infinite where its parts are not.
+        parts.push_back(to(reshape(is_complex(value.dtype()) ? abs(value * 0.5) : value, {1}), DType::f32));
+      }
       try {
         const std::vector<double> read = cat(parts).to_vector<double>();
         for (size_t k = 0; k < there.size(); ++k) values[there[k]] = read[k];

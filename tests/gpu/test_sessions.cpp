@@ -81,6 +81,18 @@ end)",
   CHECK(recorder.error() == "");
 }
 
+TEST_CASE("a backward pass may begin at a complex number") {
+  Recorder recorder;
+  const std::string code = R"(for step in lg.run.steps(3) do
+  w.grad = nil
+  local y = lg.complex(w:select(2, 1), w:select(2, 2)):sum()
+  y:backward(lg.ones_like(y:detach()))
+end
+print "done")";
+  CHECK(run(recorder, kHead + code, "vulkan", true) == Outcome::ok);
+  CHECK(recorder.output() == "done\n");
+}
+
 TEST_CASE("the parameters that an optimizer has changed are read with one wait") {
   auto& device = dynamic_cast<gpu::VulkanDevice&>(gpu());
   Recorder recorder;
