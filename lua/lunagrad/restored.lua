@@ -14,47 +14,56 @@ local restored = {}
 
 local entries = {}  -- of the registered states, until the first step: {name, object, marks, again}
 
--- Adds to `list` what tells whether somebody wrote into a value: tensors with their versions, and settings. Numbers of a plain table
--- belong to the script, and other objects to their classes.
-local add
+-- Adds to `list` what tells whether somebody wrote into a value: tensors with their versions, and settings. Numbers of plain tables and
+-- fields of a script's own objects belong to the script, which may change them.
+local add_settings
 
-local function add_sorted(t, list, skip)
+local function add_fields(t, list, skip)
   local keys = {}
   for key in pairs(t) do keys[#keys + 1] = key end
   table.sort(keys, function(a, b) return tostring(a) < tostring(b) end)
   for _, key in ipairs(keys) do
-    if not (skip and skip[key]) then
+    if not skip[key] then
       list[#list + 1] = key
-      add(t[key], list, true)
+      add_settings(t[key], list)
     end
   end
 end
 
-local no_settings = {params = true, param_names = true}
-
-function add(value, list, inside_state)
+function add_settings(value, list)
   if is_tensor(value) then
-    list[#list + 1] = inside_state and "tensor" or value
     list[#list + 1] = value:version()
-  elseif tree.is_module(value) then
-    for _, entry in ipairs(tree.collect(value, "any")) do add(entry.tensor, list) end
-  elseif trackers.is(value) and rawget(value, "param_groups") then
-    for _, group in ipairs(value.param_groups) do add_sorted(group, list, no_settings) end
-  elseif trackers.is(value) then
-    add_sorted(shards.by_rank(value.state_dict, value), list)
   elseif is_plain(value) then
-    if inside_state then return add_sorted(value, list) end
-    for _, item in pairs(value) do
-      if type(item) ~= "number" then add(item, list) end
-    end
-  elseif inside_state then
+    add_fields(value, list, {})
+  else
     list[#list + 1] = value
+  end
+end
+
+local not_settings = {params = true, param_names = true}
+local longest = 1000  -- a longer list of a script's own object holds data
+
+local function add(value, list, seen)
+  if is_tensor(value) then
+    list[#list + 1] = value
+    list[#list + 1] = value:version()
+  elseif type(value) ~= "table" or seen[value] then
+    return
+  elseif tree.is_module(value) then
+    for _, entry in ipairs(tree.collect(value, "any")) do add(entry.tensor, list, seen) end
+  elseif trackers.is(value) and rawget(value, "param_groups") then
+    for _, group in ipairs(value.param_groups) do add_fields(group, list, not_settings) end
+  elseif trackers.is(value) then
+    add_settings(shards.by_rank(value.state_dict, value), list)
+  elseif rawlen(value) <= longest then
+    seen[value] = true
+    for _, item in next, value do add(item, list, seen) end
   end
 end
 
 local function marks(object)
   local list = {}
-  add(object, list)
+  add(object, list, {})
   return list
 end
 

@@ -4,6 +4,7 @@
 local checkpoints = require "lunagrad.distributed.checkpoints"
 local core = require "lunagrad.core"
 local hand_over = require "lunagrad.hand_over"
+local has = require("lunagrad.fields").has
 local live = require "lunagrad.live"
 local is_plain = require("lunagrad.arguments").is_plain
 local missing_states = require "lunagrad.missing_states"
@@ -29,18 +30,35 @@ local function has_state(object)
   return kind == "table" and not is_plain(object) or kind == "userdata" and not is_tensor(object)
 end
 
--- The part of an object that a checkpoint stores: its state_dict, or the values of a plain table.
-local function state_of(object, where)
-  if has_state(object) then
-    if not object.state_dict then fail(("run.state: %s has no state_dict"):format(where)) end
-    return object:state_dict()
+-- The part of an object that a checkpoint stores: its state_dict, or the values of a plain table. `within` are the tables around it.
+local function state_of(object, where, within)
+  if type(object) == "table" and rawget(object, "__index") and rawget(object, "__name") then
+    fail(("run.state: %s is the class %s; an object of it is made by calling it"):format(where, object.__name))
+  elseif type(object) == "userdata" and not is_tensor(object) and not has(object, "state_dict") then
+    fail(("run.state: %s is no value that a checkpoint can hold; those of lg.run.param and lg.run.live are in it already"):format(where))
+  elseif has_state(object) then
+    for _, method in ipairs {"state_dict", "load_state_dict"} do
+      if not object[method] then fail(("run.state: %s has no %s"):format(where, method)) end
+    end
+    local state = object:state_dict()
+    if state == nil then fail(("run.state: the state_dict of %s returned nothing"):format(where)) end
+    return state
   elseif type(object) == "table" then
-    local values = {}
-    for key, value in pairs(object) do values[key] = state_of(value, ("%s.%s"):format(where, key)) end
+    local values, inner = {}, {[object] = where}
+    for around, place in pairs(within or {}) do inner[around] = place end
+    for key, value in pairs(object) do
+      local place = ("%s.%s"):format(where, tostring(key))
+      if type(key) ~= "string" and type(key) ~= "number" and type(key) ~= "boolean" then
+        fail(("run.state: %s has a %s as a key; strings, numbers and booleans can be stored"):format(where,
+          is_tensor(key) and "Tensor" or type(key)))
+      end
+      if inner[value] then fail(("run.state: %s is %s itself, which no checkpoint can hold"):format(place, inner[value])) end
+      values[key] = state_of(value, place, inner)
+    end
     return values
   elseif is_tensor(object) then
     return shards.of(object) and shards.state(object, object) or object:detach()
-  elseif type(object) == "function" or type(object) == "thread" or type(object) == "userdata" then
+  elseif type(object) == "function" or type(object) == "thread" then
     fail(("run.state: %s is a %s, which no checkpoint can hold"):format(where, type(object)))
   end
   return object
@@ -53,7 +71,11 @@ local function without_place(message) return (tostring(message):gsub("^[^%s:]+:%
 local function put_back(object, kept, where)
   if has_state(object) then
     local ok, message = pcall(object.load_state_dict, object, kept)
-    if not ok then fail(("run.state: '%s' does not fit the checkpoint: %s"):format(where, without_place(message))) end
+    if not ok then
+      local later = resumed.content.set_up and resumed.content.set_up[where]
+      fail(("run.state: '%s' does not fit the checkpoint: %s%s"):format(where, without_place(message),
+        later and "\nThe script changes it after lg.run.state: that belongs into the function which builds it" or ""))
+    end
   elseif is_tensor(object) and is_tensor(kept) then
     local mine, theirs = object:size(), kept:size()
     if #mine ~= #theirs or table.concat(mine, " ") ~= table.concat(theirs, " ") then
@@ -330,6 +352,9 @@ function run.steps(...)
     if resumed then given = checkpoints.read(given, resumed.path, from.shards) end
     pending.put_back(given, objects, reload)
   end
+  -- Nothing will ask for the states any more.
+  if resumed and not next(resumed.waiting) then resumed.content = {states = {}} end
+  if reload and not next(reload.waiting) then reload.content.states, reload.loads = {}, {} end
   return begin_steps(...)
 end
 

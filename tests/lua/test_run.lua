@@ -23,6 +23,25 @@ assert(lg.is_tensor(model.weight))
 expect.raises("run.state: 'model' is registered already", function() run.state("model", function() return 1 end) end)
 expect.raises("run.state: the function for 'none' returned nothing", function() run.state("none", function() end) end)
 
+-- What no checkpoint could hold is an error at once.
+do
+  local function refused(part, made)
+    expect.raises("run.state: " .. part, function() run.state("wrong", function() return made end) end)
+  end
+  local around = {inner = {}}
+  around.inner.again = around
+  refused("wrong.inner.again is wrong itself", around)
+  refused("wrong is the class Linear; an object of it is made by calling it", lg.nn.Linear)
+  refused("wrong.lr is no value that a checkpoint can hold; those of lg.run.param and lg.run.live are in it already", {lr = momentum})
+  refused("wrong has a Tensor as a key; strings, numbers and booleans can be stored", {[lg.zeros(1)] = 1})
+  refused("wrong has no state_dict", setmetatable({}, {}))
+  refused("wrong has no load_state_dict", setmetatable({}, {__index = {state_dict = function() return {} end}}))
+  refused("the state_dict of wrong returned nothing",
+    setmetatable({}, {__index = {state_dict = function() end, load_state_dict = function() end}}))
+  refused("wrong.f is a function, which no checkpoint can hold", {f = print})
+  expect.raises("run.state: 'wrong' needs the function that builds it", function() run.state("wrong", lg.nn.Linear(1, 1)) end)
+end
+
 -- Images and histograms.
 run.image("sample", lg.zeros(2, 2))
 run.image("batch", lg.rand(3, 1, 4, 5):gt(0.5), {normalize = true})

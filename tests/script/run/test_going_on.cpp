@@ -179,3 +179,141 @@ TEST_CASE("a disturbed run has the bits of an undisturbed one, in whatever order
     for (const std::string with : kWith) check_all({{"optimizer", "Adam"}, {"with", with}, {"order", order}});
   check_all({{"optimizer", "SGD"}, {"live", "true"}});
 }
+
+namespace {
+
+// A training with the lines `made`, which make `optimizer` and `step_more`, stopped after 4 of 8 steps and
+// resumed.
+struct Halves {
+  std::string whole, parts, warnings, problem;
+};
+
+Halves halves(const std::string& made, const std::string& added_later = "") {
+  const std::string before = R"(
+    local lg = require "lunagrad"
+    local nn, S = lg.nn, lg.optim.lr_scheduler
+    local net = lg.run.state("net", function() return nn.Linear(2, 2) end)
+    local optimizer, step_more
+  )";
+  const std::string after = R"(
+    for step in lg.run.steps(8) do
+      optimizer:zero_grad() net(lg.ones(3, 2)):square():sum():backward() optimizer:step()
+      if step_more then step_more() end
+      print(step, optimizer.param_groups[1].lr, ("%a"):format(net.weight:detach():double():sum():item()))
+      if step == 4 then lg.run.checkpoint() end
+    end
+  )";
+  const Folder folder;
+  const auto run = [&](const std::string& code, const std::string& name, int64_t steps, Halves& found) {
+    Recorder recorder;
+    RunOptions options;
+    options.run_directory = folder.path() + "/" + name;
+    options.steps = steps;
+    recorder.session.run_text(code, "test", options);
+    recorder.session.wait();
+    found.warnings += recorder.texts(Event::Kind::warning);
+    found.problem += recorder.error();
+    return recorder.output();
+  };
+  Halves found;
+  Halves undisturbed;
+  found.whole = run(before + made + after, "whole", 8, undisturbed);
+  found.parts = run(before + made + after, "parts", 4, found);
+  RunOptions options;
+  options.resume = folder.path() + "/parts";
+  Recorder recorder;
+  recorder.finish(before + made + added_later + after, options);
+  found.parts += recorder.output();
+  found.warnings += recorder.texts(Event::Kind::warning);
+  found.problem += recorder.error();
+  return found;
+}
+
+const std::string kSgd =
+    "optimizer = lg.run.state('optimizer', function() return lg.optim.SGD(net:parameters(), {lr = 0.1, "
+    "momentum = 0.9}) "
+    "end)\n";
+
+}  // namespace
+
+TEST_CASE("what the script does between its states and the first step is done in the first run alone") {
+  for (const std::string& made : {
+           kSgd + "nn.init.ones_(net.weight) optimizer.param_groups[1].lr = 0.05",
+           kSgd + "local schedule = S.LinearLR(optimizer, 0.1, 1, 6) lg.run.state('s', function() return "
+                  "schedule end) "
+                  "step_more = function() schedule:step() end",
+           kSgd + "local a = lg.run.state('a', function() return S.LinearLR(optimizer, 0.1, 1, 3) end) "
+                  "local b = lg.run.state('b', function() return S.ExponentialLR(optimizer, 0.5) end) "
+                  "local c = lg.run.state('c', function() return S.SequentialLR(optimizer, {a, b}, {3}) end) "
+                  "step_more = function() c:step() end",
+           // An object of the script's own holds the optimizer.
+           std::string("local T = {} T.__index = T function T:state_dict() return self.o:state_dict() end "
+                       "function T:load_state_dict(s) self.o:load_state_dict(s) end "
+                       "local t = lg.run.state('t', function() return setmetatable({o = "
+                       "lg.optim.Adam(net:parameters())}, T) end) "
+                       "optimizer = t.o "
+                       "local s = lg.run.state('s', function() return S.LinearLR(t.o, 0.1, 1, 6) end) "
+                       "step_more = function() s:step() end"),
+           // A constructor that initializes a weight which it shares.
+           kSgd + "lg.run.state('tied', function() nn.init.zeros_(net.weight) return {1} end)",
+       }) {
+    CAPTURE(made);
+    const Halves found = halves(made);
+    CHECK(found.problem == "");
+    CHECK(found.warnings == "");
+    CHECK(found.parts == found.whole);
+  }
+}
+
+TEST_CASE("a change that only the resumed run makes is kept, and a schedule that is new there begins") {
+  const Halves slower = halves(kSgd, "optimizer.param_groups[1].lr = 0.01");
+  CHECK(slower.problem == "");
+  CHECK(slower.parts.find("\n5\t0.01\t") != std::string::npos);
+  CHECK(slower.parts.find("\n8\t0.01\t") != std::string::npos);
+  const Halves warmed =
+      halves(kSgd,
+             "local s = lg.run.state('s', function() return S.ConstantLR(optimizer, 0.5, 2) end) "
+             "step_more = function() s:step() end");
+  CHECK(warmed.warnings == "run.state: 's' is new, the checkpoint has none\n");
+  CHECK(warmed.parts.find("\n5\t0.05\t") != std::string::npos);
+  CHECK(warmed.parts.find("\n6\t0.1\t") != std::string::npos);
+  CHECK(warmed.problem == "");
+}
+
+TEST_CASE("what is in use and not registered is named when a checkpoint is written and when it is resumed") {
+  const auto named = [](const std::string& made, const std::string& what) {
+    CAPTURE(made);
+    const Halves found = halves(made);
+    CHECK(found.problem == "");
+    CHECK(found.warnings.find("run.checkpoint: " + what + " not registered, so a resumed run begins ") !=
+          std::string::npos);
+    CHECK(found.warnings.find("run.resume: this checkpoint does not hold " +
+                              what.substr(0, what.rfind(' '))) != std::string::npos);
+  };
+  const std::string rate = "step_more = function() s:step() end";
+  named(kSgd + "local s = S.LinearLR(optimizer, 0.1, 1, 6) " + rate, "LinearLR is");
+  named(
+      "optimizer = lg.optim.SGD(net:parameters(), {lr = 0.1}) "
+      "local s = lg.run.state('s', function() return S.LinearLR(optimizer, 0.1, 1, 6) end) " +
+          rate,
+      "SGD is");
+  named(
+      "optimizer = lg.optim.Adam(net:parameters()) local e = lg.optim.EMA(net) step_more = function() "
+      "e:update() end",
+      "Adam, EMA are");
+  named(kSgd +
+            "local m = lg.optim.swa_utils.AveragedModel(net) step_more = function() m:update_parameters(net) "
+            "end",
+        "AveragedModel is");
+  // Nothing is lost without a rule that remembers, nor with optimizers of other parameters.
+  for (const std::string& made :
+       {std::string("optimizer = lg.optim.SGD(net:parameters(), {lr = 0.1})"),
+        kSgd + "local q = lg.zeros(2):requires_grad_() local o = lg.optim.Adam {q} "
+               "step_more = function() o:zero_grad() q:square():sum():backward() o:step() end",
+        kSgd + "step_more = function() if not lg.schedule then S.LinearLR(optimizer, 0.1, 1, 6):step() end "
+               "optimizer.param_groups[1].lr = 0.1 end"}) {
+    const Halves found = halves(made);
+    CHECK(found.warnings == "");
+    CHECK(found.parts == found.whole);
+  }
+}
