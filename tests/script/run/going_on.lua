@@ -166,7 +166,7 @@ local data = lg.distributed
 for step in lg.run.steps(10) do
   local x, y = lg.randn(8, 3), lg.randn(8, 2)
   if ranks then
-    local each = 8 // data.world_size()
+    local each = 8 // data.size()
     x, y = x:narrow(1, data.rank() * each + 1, each), y:narrow(1, data.rank() * each + 1, each)
   end
   for _, t in ipairs(trainings) do
