@@ -124,14 +124,42 @@ void navigate(const PlotFrame& frame, PlotAxis& axis, PlotState& state, bool hov
   }
 }
 
-// A click that neither drags nor opens a box. A double click, which shows everything, begins with one.
-std::optional<double> click(const PlotFrame& frame, PlotState& state, bool released) {
+// The point of a raw curve under the mouse, which hits the peak of a step that is a pixel wide.
+struct PointUnderMouse {
+  double x;
+  ImVec2 at;
+  ImU32 color;
+};
+std::optional<PointUnderMouse> point_under_mouse(const std::vector<PlotLine>& lines, const PlotFrame& frame) {
+  const ImVec2 mouse = ImGui::GetIO().MousePos;
+  const float radius = em(0.9f);
+  const double from = frame.x_at(mouse.x - radius), to = frame.x_at(mouse.x + radius);
+  std::optional<PointUnderMouse> nearest;
+  float least = radius;
+  for (const PlotLine& line : lines) {
+    const Curve& curve = *line.raw;
+    // A merged entry stands for many steps: there the place of the mouse is nearer to one of them.
+    for (size_t i = std::max(curve.lower_bound(from), curve.merged()); i < curve.size() && curve.x(i) <= to;
+         ++i) {
+      if (!frame.shows(curve.x(i), curve.y(i))) continue;
+      const ImVec2 at{frame.px(curve.x(i)), frame.py(curve.y(i))};
+      const float distance = std::hypot(at.x - mouse.x, at.y - mouse.y);
+      if (distance >= least) continue;
+      least = distance;
+      nearest = PointUnderMouse{curve.x(i), at, line.color};
+    }
+  }
+  return nearest;
+}
+
+// A click at `x` that neither drags nor opens a box. A double click, which shows everything, begins with one.
+std::optional<double> click(double x, PlotState& state, bool released) {
   const ImGuiIO& io = ImGui::GetIO();
   const float moved = io.MouseDragMaxDistanceSqr[ImGuiMouseButton_Left];
   if (io.MouseClickedLastCount[ImGuiMouseButton_Left] > 1) {
     state.clicked.reset();
   } else if (released && moved < 16 && !io.KeyShift) {
-    state.clicked = frame.x_at(io.MousePos.x);
+    state.clicked = x;
     state.clicked_at = ImGui::GetTime();
   }
   if (!state.clicked) return std::nullopt;
@@ -476,8 +504,10 @@ PlotShown draw_plot(const char* id, const char* title, const std::vector<PlotLin
   const bool hovered = ImGui::IsItemHovered(), active = ImGui::IsItemActive();
   const bool released = ImGui::IsItemDeactivated() && hovered;
   navigate(frame, axis, state, hovered, active);
-  shown.clicked = click(frame, state, released);
-  const double mouse_x = frame.x_at(ImGui::GetIO().MousePos.x);
+  const std::optional<PointUnderMouse> point =
+      hovered ? point_under_mouse(visible, frame) : std::optional<PointUnderMouse>();
+  const double mouse_x = point ? point->x : frame.x_at(ImGui::GetIO().MousePos.x);
+  shown.clicked = click(mouse_x, state, released);
   if (hovered) {
     axis.hovering_next = true;
     axis.hover = mouse_x;
@@ -499,6 +529,7 @@ PlotShown draw_plot(const char* id, const char* title, const std::vector<PlotLin
   for (const PlotLine& line : visible) draw_not_finite(list, *line.raw, frame, colors.alarm);
   if ((hovered || axis.hovering) && axis.hover >= frame.x0 && axis.hover <= frame.x1)
     draw_crosshair(list, visible, frame, axis.hover, colors);
+  if (point) list->AddCircle(point->at, em(0.35f), point->color, 16, thin);
   if (state.boxing) {
     const ImVec2 mouse = ImGui::GetIO().MousePos;
     list->AddRectFilled(state.box_from, mouse, with_alpha(colors.accent, 0.2f));
