@@ -97,11 +97,10 @@ void Heartbeat::beat() {
 Watcher::Watcher(std::string sweep, double patience)
     : sweep_(std::move(sweep)), patience_(seconds(patience)) {}
 
-Watcher::Sight Watcher::look(const std::string& worker) {
+Watcher::Sight Watcher::look(const std::string& worker, Clock::time_point now) {
   const std::string content = content_of(sweep_ + "/workers/" + worker);
   const Process process = process_of(content);
   if (process == Process::ended) return Sight::dead;
-  const Clock::time_point now = Clock::now();
   const auto [found, is_new] = seen_.try_emplace(worker, Seen{content, now});
   Seen& seen = found->second;
   if (!is_new && seen.content != content) seen = {content, now, true};

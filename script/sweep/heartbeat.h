@@ -34,11 +34,11 @@ class Watcher {
  public:
   Watcher(std::string sweep, double patience);
   enum class Sight { alive, unknown, dead };
+  using Clock = std::chrono::steady_clock;
   // `unknown`: it has not been watched for long enough.
-  Sight look(const std::string& worker);
+  Sight look(const std::string& worker, Clock::time_point now = Clock::now());
 
  private:
-  using Clock = std::chrono::steady_clock;
   struct Seen {
     std::string content;
     Clock::time_point since;

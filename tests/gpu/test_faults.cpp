@@ -56,7 +56,9 @@ TEST_CASE("whichever Vulkan call fails, a training step raises an error in time 
       CHECK_MESSAGE(got == expected, "call " << at);
     } catch (const Error& error) {
       const std::string message = error.what();
-      CHECK_MESSAGE(in_time(seconds_since_failure(), 2), "call " << at << ": " << message);
+      INFO("call " << at << ": " << message);
+      CHECK(seconds_since_failure() < kHangSeconds);
+      CHECK_TIME(in_time(seconds_since_failure(), 2));
       CHECK_MESSAGE((error.kind() == ErrorKind::device || error.kind() == ErrorKind::memory), message);
       CHECK_MESSAGE(message.find("vulkan: ") != std::string::npos, message);
     }

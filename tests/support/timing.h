@@ -1,7 +1,7 @@
 #pragma once
-// Time in tests, which must pass on a busy machine. Costs are judged by processor time; a wait for an event
-// has a limit that only a hang reaches; a wall-clock limit grows with the machine's load. What needs a quiet
-// machine is judged in long runs alone.
+// Time in tests, which must pass on a busy machine. A wait for an event has a limit that only a hang reaches.
+// How long something takes, in wall-clock or processor time, is judged in long runs alone, which have the
+// machine for themselves: other programs take the caches and the other half of a core.
 #include <sys/resource.h>
 #include <time.h>
 
@@ -9,6 +9,8 @@
 #include <chrono>
 #include <cstdlib>
 #include <thread>
+
+#include "tests/support/sanitizers.h"
 
 namespace lunagrad::tests {
 
@@ -60,8 +62,14 @@ inline double slowdown() {
   return std::max(1.0, (seconds_of(CLOCK_MONOTONIC) - wall) / (thread_seconds() - begin));
 }
 
-// Whether something took at most `limit` seconds of wall-clock time, or what that limit becomes at the
-// present load.
+// Judges a time or a share of time where the machine is quiet: in long runs, without a sanitizer.
+#define CHECK_TIME(...)                                                                  \
+  do {                                                                                   \
+    if (lunagrad::tests::long_run() && !lunagrad::tests::kSanitized) CHECK(__VA_ARGS__); \
+  } while (false)
+
+// Whether something took at most `limit` seconds of wall-clock time, or at most the limit times the
+// slowdown at the present load.
 inline bool in_time(double seconds, double limit) {
   return seconds <= limit || seconds <= limit * slowdown();
 }

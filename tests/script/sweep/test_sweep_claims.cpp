@@ -220,20 +220,20 @@ TEST_CASE("sweep: halving promotes the best of each rung, of equal ones the firs
 TEST_CASE("sweep: a heartbeat of another machine counts while it changes, by the observer's clock") {
   const test::Folder folder;
   const std::string sweep = new_sweep(folder, 1);
-  constexpr double kPatience = 0.5;
-  Watcher watcher(sweep, kPatience);
+  Watcher watcher(sweep, 60);
+  const Watcher::Clock::time_point began = Watcher::Clock::now();
+  const auto look = [&](int seconds) { return watcher.look("far", began + std::chrono::seconds(seconds)); };
   const auto beat = [&](int count) {
     std::ofstream(sweep + "/workers/far") << count << " another-machine 1 1 far\n";
   };
   beat(1);
-  CHECK(watcher.look("far") == Watcher::Sight::unknown);
+  CHECK(look(0) == Watcher::Sight::unknown);
   beat(2);
-  CHECK(watcher.look("far") == Watcher::Sight::alive);
-  CHECK(watcher.look("far") == Watcher::Sight::alive);
-  std::this_thread::sleep_for(std::chrono::duration<double>(kPatience * 1.1));
-  CHECK(watcher.look("far") == Watcher::Sight::dead);
+  CHECK(look(1) == Watcher::Sight::alive);
+  CHECK(look(60) == Watcher::Sight::alive);
+  CHECK(look(61) == Watcher::Sight::dead);
   beat(3);
-  CHECK(watcher.look("far") == Watcher::Sight::alive);
+  CHECK(look(62) == Watcher::Sight::alive);
   // One of this machine is looked up: this process is alive, one that has ended is not.
   const Heartbeat own(sweep, 60);
   CHECK(watcher.look(own.worker()) == Watcher::Sight::alive);
