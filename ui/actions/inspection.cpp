@@ -105,7 +105,8 @@ TapePtr Inspection::watch() {
   const TensorPlace asked_place = twin ? place_of(*next, *twin) : shown_place;
   const int place = (tape_.selected() * 64 + index_) * 2 + input_;
   const bool asked = probe_.watch(shown_.session(), place, asked_place, running);
-  if (asked && running) session_.capture_values();
+  // The next capture while these values are read. The values of a pause have been read when the run goes on.
+  if (running && (asked || (!other && probe_.has_all(asked_place)))) session_.capture_values();
   if (!twin) return next;
   // The picture and the values change together, unless the values take long.
   const auto since = waited ? waited->since : Clock::now();

@@ -198,6 +198,7 @@ void RunActions::take_run(const std::string& folder) {
 
 void RunActions::open_sweep(const std::string& folder) {
   curves_.open_sweep(folder);
+  shell_.show_panel("Runs");  // nothing else has anything to show
   try {
     script_ = sweep::read_plan(folder).script;
     if (!std::filesystem::exists(script_)) script_ = folder + "/script.lua";
@@ -292,7 +293,8 @@ void RunActions::begin_run() {
   texts_.remember_run_lines();
   shown_.follow_run();
   cleared_();
-  shell_.write(ConsoleLine::Kind::note, "run " + short_path(script_) + "\n");
+  shell_.write(ConsoleLine::Kind::note,
+               "run " + short_path(script_) + (paused ? ", to the end of its first step\n" : "\n"));
   options_of_run_ = once ? once->options : options_;
   options_of_run_.keyframe_sink = shown_.begin_run(options_of_run_.start);
   if (once && once->not_finite_from > 0) {

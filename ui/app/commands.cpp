@@ -55,7 +55,8 @@ void App::add_run_commands() {
   commands.add({"Pause", "F6", "Pauses the run, or continues it.",
                 [this] { bench_.control().pause_or_resume(); },
                 [state] { return state() == SessionState::running || state() == SessionState::paused; }});
-  commands.add({"Step one iteration", "F8", "Runs one step of lg.run.steps, then pauses.",
+  commands.add({"Step one iteration", "F8",
+                "Runs one step of lg.run.steps, then pauses. After the end of a run it begins a new one.",
                 [this] { bench_.control().step(); }, [state] { return state() != SessionState::stopping; }});
   commands.add({"Step one operation", "F11", "Runs one operation, then pauses again.",
                 [this] { bench_.control().step_op(); }, [state] { return state() == SessionState::paused; }});

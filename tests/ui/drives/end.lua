@@ -8,6 +8,7 @@ local last = real.look("linear [64, 256]")
 assert(last == real.step_in("step"), "the tape is not that of the last step but of step " .. tostring(last))
 ui.picture(arg[1] .. "/end.png")
 real.key("F8")
+ui.wait("console.line", "to the end of its first step")
 local from = os.time()
 while real.step_in("step") ~= 1 or real.step_in("tape.summary") ~= 1 or ui.texts("state")[1] ~= "paused" do
   assert(#ui.texts("tape.node") > 0, "the tape is blank")

@@ -10,6 +10,7 @@ if name == "near" then
   ui.click("runs.sweep.choice", "sweep near")
   ui.wait("runs.count", "24 of 25 runs")
 else
+  ui.wait("panel", "Runs in front")  -- nothing was clicked yet
   ui.click("panel", "Runs")
   ui.key("Ctrl+M")
   ui.wait("runs.count", "64 of 89 runs", 60)
