@@ -17,6 +17,7 @@
 #include "runtime/error.h"
 #include "runtime/io/atomic_file.h"
 #include "script/run/folder.h"
+#include "script/sweep/plan.h"
 #include "ui/base/redraw.h"
 #include "ui/window/input.h"
 #include "ui/window/theme.h"
@@ -126,7 +127,7 @@ void App::open_at_start(const Start& start) {
       bench_.shell().settings().remember(whole.lexically_normal().string());
   }
   if (!start.options.opened_run.empty())
-    bench_.control().open_run(start.options.opened_run);
+    open_folder(start.options.opened_run);
   else if (!start.options.script.empty())
     bench_.control().run();
   else if (!script.empty())
@@ -140,6 +141,12 @@ App::~App() {
   bench_.control().interrupt();
   keep_everything();
   Window::on_lost_display({});
+}
+
+// Curves show a run; of a sweep there is nothing to see before a trial is chosen in Runs.
+void App::open_folder(const std::string& folder) {
+  bench_.control().open_run(folder);
+  if (sweep::is_sweep(folder)) bench_.shell().show_panel("Runs");
 }
 
 // The seconds that pass between the last frame and the next one, while nothing more happens.

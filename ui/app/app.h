@@ -57,6 +57,7 @@ class App {
   static Start prepare(Options);
   explicit App(Start);
   void open_at_start(const Start&);
+  void open_folder(const std::string&);
 
   double frame_interval(bool dirty) const;
   void draw_frame();

@@ -90,11 +90,9 @@ function takes.profile()
 end
 
 function takes.ranks()
-  ui.wait("state", "paused")
   ui.wait("tape.node", "4.weight")
   ui.click("tape.node", "4.weight")
   ui.wait("inspector.op", "leaf")
-  ui.key("F5")
   show("Profiler")
   ui.wait("profiler.view", "Ranks")
   ui.click("profiler.view", "Ranks")
@@ -103,7 +101,7 @@ function takes.ranks()
   ui.click("profiler.freeze")
   steps.pause()
   steps.capture()
-  ui.wait("inspector.gradient", "[4, 64]")
+  ui.wait("inspector.gradient", "[4, 256]")
   picture("ranks")
 end
 
@@ -193,9 +191,11 @@ function takes.peak()
 end
 
 function takes.wrong()
-  ui.wait("tape.node", "standardize")
+  ui.wait("curves.curve", "loss")
+  while tonumber(ui.texts("step")[1]:match("%d+")) < 120 do ui.frames(1) end
   steps.pause()
-  steps.select("standardize [64, 64]", "standardize")
+  ui.select_node {op = "standardize", nth = 4}
+  ui.wait("inspector.op", "standardize")
   steps.capture()
   ui.wait("inspector.gradient", "[64, 64]")
   ui.click("inspector.check_gradient")

@@ -1,0 +1,10 @@
+-- docs/guide.md: the window shows the training with sliders, for some minutes.
+local steps = dofile(arg[0]:match(".*/") .. "../steps.lua")
+ui.wait("state", "running")
+ui.wait("curves.curve", "test_accuracy")
+ui.click("panel", "Parameters")
+ui.wait("params.value.lr")
+ui.wait("params.value.epochs")
+ui.seconds(20)
+steps.pause()
+ui.quit()
