@@ -1,4 +1,5 @@
 // LU factors, and determinants, which are products of their pivots.
+#include "runtime/batching/batched.h"
 #include "runtime/ops/linalg.h"
 
 namespace lunagrad {
@@ -498,6 +499,14 @@ void slogdet_cpu(const Call& call) {
   });
 }
 
+// A^-T; of singular matrices, whose determinant has the sign 0, infinities by the signs of the cofactors, as
+// in PyTorch.
+Tensor inverse_transposed(const Tensor& a, const Tensor& sign) {
+  const bool readable = !is_batched(a) && !context().values_sealed && a.numel() > 0;
+  if (!readable || any(eq(sign.detach(), Tensor::number(0.0))).item() == 0) return transposed(linalg_inv(a));
+  return apply1(kCofactor, {a}) / unsqueeze(unsqueeze(linalg_det(a), -1), -1);
+}
+
 // d log|det| = Re tr(A^-1 dA) and d sign = i sign Im tr(A^-1 dA). With the conjugate gradient h of the sign
 // and c = Im(h sign) the gradient is (dlog + i c) A^-T.
 void slogdet_vjp(Backward& b) {
@@ -507,7 +516,7 @@ void slogdet_vjp(Backward& b) {
     const Tensor c = imag(b.grad(0) * b.output(0));
     factor = factor + complex(zeros_like(c.detach()), c);
   }
-  b.set(0, unsqueeze(unsqueeze(factor, -1), -1) * transposed(linalg_inv(b.input(0))));
+  b.set(0, times_scalars(factor, inverse_transposed(b.input(0), b.output(0))));
 }
 const Op kSlogdet{.name = "linalg.slogdet",
                   .doc = "The sign of the determinant (of complex numbers det / |det|) and log|det|.",

@@ -330,6 +330,18 @@ do
   assert(lg.grad.checkgrad2(function(x) return la.det(wide + x * lg.eye(30, f64)) end, {lg.tensor(0, {dtype = "f64", requires_grad = true})}))
 end
 
+-- The gradient of log|det| is infinite there, by the signs of the cofactors; of regular matrices beside it, it is not.
+do
+  local both = lg.tensor({{{1, 2}, {2, 4}}, {{2, 0}, {0, 4}}}, {dtype = "f64", requires_grad = true})
+  local sign, size = la.slogdet(both)
+  expect.equal(sign:abs():tolist(), {0.0, 1.0})
+  expect.equal(size[1]:item(), -math.huge)
+  size:sum():backward()
+  expect.equal(both.grad[1]:abs():tolist(), {{math.huge, math.huge}, {math.huge, math.huge}})
+  expect.equal((both.grad[1]:sign() * both.grad[1][{1, 1}]:sign()):tolist(), {{1.0, -1.0}, {-1.0, 1.0}})
+  near(both.grad[2], lg.tensor({{0.5, 0}, {0, 0.25}}, f64))
+end
+
 -- LU factors of matrices that are factored panel by panel: wide, tall, singular, with NaN; the same bits for any
 -- number of threads.
 for _, dtype in ipairs {"f32", "f64", "c64", "c128"} do
