@@ -71,14 +71,6 @@ function hand_over.parameters(objects)
   return lists
 end
 
--- A state without its tensors.
-function hand_over.settings(state)
-  if type(state) ~= "table" then return not is_tensor(state) and state or nil end
-  local settings = {}
-  for key, value in pairs(state) do settings[key] = hand_over.settings(value) end
-  return settings
-end
-
 local function equal(a, b)
   if type(a) ~= "table" or type(b) ~= "table" then return a == b end
   for key, value in pairs(a) do

@@ -67,8 +67,12 @@ end
 -- missing_states(objects) -> the objects that no state holds, sorted by name: {name =, loader =}. What nobody uses any more does not
 -- count.
 return function(objects)
-  local any = false
-  for object in pairs(trackers.all()) do any = any or object:_in_use() end
+  local registered, any = {}, false
+  for _, object in pairs(objects) do registered[object] = true end
+  for object in pairs(trackers.all()) do
+    local optimizer = rawget(object, "optimizer")
+    any = any or not (registered[object] and (not optimizer or registered[optimizer])) and object:_in_use()
+  end
   if not any then return {} end
   local held = held_by(objects)
   if #lacking(held) == 0 then return {} end

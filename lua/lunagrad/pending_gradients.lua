@@ -27,11 +27,11 @@ local function gradients_of(optimizer)
     local used = known and core._used_gradients(known.all) or {}
     for i, parameter in ipairs(group.params) do
       number = number + 1
-      local gradient = parameter.grad and parameter.grad:detach()
-      if gradient and (used[i] or gradient:count_nonzero():item() == 0) then
+      local gradient = not used[i] and parameter.grad
+      if used[i] or gradient and gradient:detach():count_nonzero():item() == 0 then
         list[number] = 0
       elseif gradient then
-        list[number] = shards.state(parameter, gradient, "gradient")
+        list[number] = shards.state(parameter, gradient:detach(), "gradient")
       end
     end
   end

@@ -3,12 +3,9 @@
 -- memory. The session provides the rest of lg.run. A sharded run writes its checkpoints with all ranks.
 local checkpoints = require "lunagrad.distributed.checkpoints"
 local core = require "lunagrad.core"
-local hand_over = require "lunagrad.hand_over"
 local has = require("lunagrad.fields").has
 local live = require "lunagrad.live"
 local is_plain = require("lunagrad.arguments").is_plain
-local missing_states = require "lunagrad.missing_states"
-local pending = require "lunagrad.pending_gradients"
 local restored = require "lunagrad.restored"
 local shards = require "lunagrad.distributed.shards"
 
@@ -62,6 +59,14 @@ local function state_of(object, where, within)
     fail(("run.state: %s is a %s, which no checkpoint can hold"):format(where, type(object)))
   end
   return object
+end
+
+-- A state without its tensors.
+local function settings_of(state)
+  if type(state) ~= "table" then return not is_tensor(state) and state or nil end
+  local settings = {}
+  for key, value in pairs(state) do settings[key] = settings_of(value) end
+  return settings
 end
 
 -- A message without the line of the library or the script that it begins with, and without a traceback.
@@ -155,7 +160,7 @@ function run.state(name, build)
   -- A state that is new, or starts anew, does to the others what it does in a run from the beginning.
   if again then undo() end
   names[#names + 1], objects[name] = name, object
-  built[name] = hand_over.settings(state)
+  built[name] = settings_of(state)
   restored.add(name, object, again)
   return object
 end
@@ -167,7 +172,7 @@ local told, told_of_gradients = false, false  -- once a run
 
 -- What the checkpoint lacks: missing_states. `quiet`: without a warning.
 local function lacks(quiet)
-  local list = missing_states(objects)
+  local list = require "lunagrad.missing_states"(objects)
   if #list == 0 or quiet or told then return list end
   told = true
   local loader = list[1].loader and #list == 1
@@ -206,7 +211,7 @@ end
 -- lacks; "quiet": without a warning.
 local function content(to_file)
   local step, seconds, params = run._progress()
-  local gradients, differ = shards.by_rank(pending.gradients, objects)
+  local gradients, differ = shards.by_rank(require("lunagrad.pending_gradients").gradients, objects)
   if differ and to_file == true and not told_of_gradients then
     told_of_gradients = true
     run._warn("run.checkpoint: each rank has gradients of its own, which model:no_sync has added, and a checkpoint holds those of none; "
@@ -290,7 +295,7 @@ end
 local function take(path)
   if #names == 0 then return nil end
   local kept = path and core.io.load(path) or content()
-  kept.built, kept.parameters = built, hand_over.parameters(objects)
+  kept.built, kept.parameters = built, require("lunagrad.hand_over").parameters(objects)
   return kept
 end
 
@@ -350,7 +355,7 @@ function run.steps(...)
   if from and from.gradients then
     local given = from.gradients
     if resumed then given = checkpoints.read(given, resumed.path, from.shards) end
-    pending.put_back(given, objects, reload)
+    require("lunagrad.pending_gradients").put_back(given, objects, reload)
   end
   -- Nothing will ask for the states any more.
   if resumed and not next(resumed.waiting) then resumed.content = {states = {}} end
@@ -374,7 +379,7 @@ function run.watch(...) return require "lunagrad.watch"(...) end
 
 local handed = run._handed_over()
 if handed then
-  reload = hand_over.new(handed)
+  reload = require("lunagrad.hand_over").new(handed)
   core._loader_positions = handed.loaders  -- of a keyframe
   run._go_on(handed.step, handed.rng)
 else

@@ -11,7 +11,6 @@ local follow = require "lunagrad.optim.follow"
 local holders = require "lunagrad.optim.holders"
 local live = require "lunagrad.live"
 local shards = require "lunagrad.distributed.shards"
-local strict = require "lunagrad.optim.strict"
 local trackers = require "lunagrad.trackers"
 local tree = require "lunagrad.nn.tree"
 
@@ -91,7 +90,7 @@ local function check_state(saved)
   if not arguments.is_plain(saved) then
     fail(("load_state_dict: the state of EMA expected, as ema:state_dict() gives (got %s)"):format(type(saved)))
   end
-  local report = {}
+  local strict, report = require "lunagrad.optim.strict", {}
   strict.keys(saved, keys, keys, {}, report, "")
   for name, kind in pairs {decay = "number", num_updates = "number", shadow_params = "table"} do
     if saved[name] ~= nil and type(saved[name]) ~= kind then

@@ -9,7 +9,6 @@
 local core = require "lunagrad.core"
 local reader = require("lunagrad.arguments").reader
 local shards = require "lunagrad.distributed.shards"
-local strict = require "lunagrad.optim.strict"
 local trackers = require "lunagrad.trackers"
 
 local fail = core._fail
@@ -142,7 +141,7 @@ function GradScaler:load_state_dict(state)
   elseif next(state) == nil then
     fail("load_state_dict: the state is empty, as a GradScaler gives that is not enabled")
   end
-  local report = {}
+  local strict, report = require "lunagrad.optim.strict", {}
   strict.keys(state, keys, keys, {}, report, "")
   for _, name in ipairs(strict.sorted(keys)) do
     if state[name] ~= nil and type(state[name]) ~= "number" then

@@ -10,7 +10,6 @@ local Module = require "lunagrad.nn.module"
 local nearest = require "lunagrad.nearest"
 local replacement_of = require("lunagrad.nn.tree").replacement_of
 local shards = require "lunagrad.distributed.shards"
-local states = require "lunagrad.optim.states"
 local trackers = require "lunagrad.trackers"
 local zero_grad = require "lunagrad.nn.zero_grad"
 
@@ -422,12 +421,10 @@ local function state_of(state, parameter)
   return copy
 end
 
--- Makes the states that the settings ask for since the last step, as the next step would: a state dict lacks none.
-local function complete(self, settings, parameter)
-  if not self.rule then return end
-  local state = self.state[parameter]
-  for _, name in ipairs((core._rule_states(self.rule, settings))) do
-    state[name] = state[name] or core.full_like(parameter:detach(), 0)
+-- Makes the states with these names, which the settings ask for since the last step, as the next step would: a state dict lacks none.
+local function complete(state, names, parameter)
+  for _, name in ipairs(names) do
+    if not state[name] then state[name] = core.full_like(parameter:detach(), 0) end
   end
 end
 
@@ -440,10 +437,11 @@ function Optimizer:state_dict()
   for g, group in ipairs(self.param_groups) do
     groups[g] = {params = {}}
     for name in pairs(self.defaults) do groups[g][name] = current(group[name], name, self) end
+    local names = self.rule and core._rule_states(self.rule, groups[g]) or {}
     groups[g].initial_lr, groups[g].name, groups[g].param_names = group.initial_lr, group.name, group.param_names
     for i, parameter in ipairs(group.params) do
       if self.state[parameter].step > 0 then
-        complete(self, groups[g], parameter)
+        complete(self.state[parameter], names, parameter)
         found[number] = state_of(self.state[parameter], parameter)
       end
       groups[g].params[i] = number
@@ -462,7 +460,7 @@ function Optimizer:load_state_dict(saved)
     fail(("load_state_dict: the state of %s expected, as optimizer:state_dict() gives"):format(self.__name))
   end
   self:_run_hooks("load_state_dict_pre", saved)
-  local loaded = states.read(self, saved, ignored, extras)
+  local loaded = require("lunagrad.optim.states").read(self, saved, ignored, extras)
   self.lists = {}
   for g, group in ipairs(self.param_groups) do
     for _, parameter in ipairs(group.params) do self.state[parameter] = loaded[parameter] or {step = 0} end

@@ -5,7 +5,6 @@ local core = require "lunagrad.core"
 local arguments = require "lunagrad.arguments"
 local closed = require "lunagrad.closed"
 local live = require "lunagrad.live"
-local strict = require "lunagrad.optim.strict"
 local trackers = require "lunagrad.trackers"
 
 local fail = core._fail
@@ -196,6 +195,7 @@ function Schedule:_check_state(state, report, where)
       core.is_tensor(state) and "a tensor" or type(state))
     return
   end
+  local strict = require "lunagrad.optim.strict"
   local own, needed, known = self:state_dict(), {}, {_scaled = true}
   for name in pairs(own) do
     known[name] = true
@@ -233,7 +233,7 @@ function Schedule:load_state_dict(state)
   end
   local report = {}
   self:_check_state(state, report, "")
-  strict.refuse(self.__name, report)
+  require("lunagrad.optim.strict").refuse(self.__name, report)
   self:_load(state)
 end
 
