@@ -320,6 +320,7 @@ run._on_states(function(verb, path)
   elseif verb == "automatic" then
     if #names == 0 then return end
     local ok, message = pcall(save_automatic)
+    if not ok then run._lose_checkpoint() end
     if not ok and not failed_before then
       failed_before = true
       run._warn(("no automatic checkpoint was written, the run goes on: %s"):format(message))
@@ -331,7 +332,10 @@ run._on_states(function(verb, path)
   elseif verb == "checkpoint" then
     local kept = content(true)
     local ok, message = pcall(save, kept)
-    if not ok then run._warn(("no checkpoint was written, the run goes on: %s"):format(message)) end
+    if not ok then
+      run._lose_checkpoint()
+      run._warn(("no checkpoint was written, the run goes on: %s"):format(message))
+    end
   elseif #names == 0 then
     run._warn("no checkpoint was written: nothing is registered with lg.run.state")
   elseif core._world.leads() and checkpoints.is_sharded(content()) then
@@ -339,7 +343,10 @@ run._on_states(function(verb, path)
   else
     -- The run ends here in any case, so the script must not be able to catch an error.
     local ok, message = pcall(write)
-    if not ok then run._warn("no checkpoint was written: " .. tostring(message)) end
+    if not ok then
+      run._lose_checkpoint()
+      run._warn("no checkpoint was written: " .. tostring(message))
+    end
   end
 end, objects)
 

@@ -1,15 +1,23 @@
 #pragma once
-// A file that is replaced atomically: written to a temporary file in the same folder, synced, renamed. Owns
-// the temporary file until commit(); the destructor removes it if there was no commit. One thread at a time.
+// The one writer of files. A regular file is replaced as a whole: what is written goes to a temporary file in
+// the same folder, is synced and renamed, and the file keeps its permissions, owner and group. Links are
+// followed. A pipe, a device or a descriptor of this process (/dev/stdout, /dev/fd/63) is written through at
+// once. A file with several hard links, with an owner whom this user cannot give it, that is mounted by
+// itself or whose folder is not writable stays the same file: commit() copies into it. Owns the temporary
+// file until commit(); the destructor removes it if there was no commit. One thread at a time; waiting for
+// the reader of a pipe ends when the thread's context is asked to stop.
 #include <cstddef>
 #include <string>
 #include <string_view>
+
+#include "runtime/io/write_target.h"
 
 namespace lunagrad {
 
 class AtomicFile {
  public:
-  explicit AtomicFile(std::string path);  // Error of kind file when the folder is not writable
+  // Error of kind file when the file or its folder is not writable.
+  explicit AtomicFile(std::string path);
   ~AtomicFile();
   AtomicFile(const AtomicFile&) = delete;
 
@@ -19,15 +27,34 @@ class AtomicFile {
 
   // For a library that writes files by name: it replaces the file of this name; then take_up() opens the new
   // file.
-  const std::string& temporary_name() const { return temporary_; }
+  const std::string& temporary_name();
   void take_up();
+
+  // Gives `path` a file of its own, with the same content, when other names are hard links to it.
+  static void part_from_links(const std::string& path);
 
  private:
   [[noreturn]] void give_up(const char* what) const;
-  std::string path_;
+  void open_through();
+  void make_temporary_beside();
+  void make_temporary_elsewhere();
+  bool take_over_owner();
+  void copy();
+
+  std::string path_;  // as it was given, for errors
+  WriteTarget target_;
   std::string temporary_;
-  int descriptor_ = -1;
+  bool elsewhere_ = false;  // the temporary file is not in the target's folder
+  int descriptor_ = -1;     // of the temporary file
+  int through_ = -1;        // of the file or device that is written through
+  bool streams_ = false;    // which takes only as much as somebody reads
 };
+
+// Whether writing to `path` replaces what a file holds: false for pipes, devices and this process's streams.
+// Error of kind file for what cannot be written.
+bool replaces_file(const std::string& path);
+// Whether it is the name of a temporary file of an AtomicFile, which a killed program may leave.
+bool is_temporary(const std::string& path);
 
 // The content of a file. Error of kind file that names it.
 std::string read_file(const std::string& path);

@@ -280,6 +280,12 @@ int checkpoint_written(lua_State* L) {
   return 0;
 }
 
+// _lose_checkpoint(): it could not be written, and the run goes on
+int lose_checkpoint(lua_State* L) {
+  session(L).run().lose_checkpoint();
+  return 0;
+}
+
 // The folder beside a checkpoint with the parts that the ranks of a sharded run wrote: step-00000040.shards.
 std::filesystem::path shard_folder(const std::filesystem::path& checkpoint) {
   return std::filesystem::path(checkpoint).replace_extension(".shards");
@@ -464,6 +470,7 @@ constexpr luaL_Reg kFunctions[] = {{"param", guard<param>},
                                    {"_progress", guard<progress>},
                                    {"_checkpoint_path", guard<checkpoint_path>},
                                    {"_checkpoint_written", guard<checkpoint_written>},
+                                   {"_lose_checkpoint", guard<lose_checkpoint>},
                                    {"_remove_checkpoint", guard<remove_checkpoint>},
                                    {"_shard_folder", guard<checkpoint_shards>},
                                    {"_keep_shards", guard<keep_shards>},

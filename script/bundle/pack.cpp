@@ -131,7 +131,7 @@ class Packer {
     for (const fs::path& file : files_below(folder_)) {
       const std::string part = file.lexically_relative(folder_).string();
       const bool checkpoint = part.starts_with(kCheckpoints);
-      if (!stays_inside(part) || part.ends_with(".tmp") || (checkpoint && !options_.checkpoints)) continue;
+      if (!stays_inside(part) || is_temporary(part) || (checkpoint && !options_.checkpoints)) continue;
       std::error_code error;
       const uint64_t bytes = fs::file_size(file, error);
       if (error) fail_as(ErrorKind::file, file.string(), ": ", error.message());
@@ -157,8 +157,7 @@ class Packer {
 Bundle pack_run(const std::string& run_folder, const std::string& path, const BundleOptions& options,
                 std::vector<std::string>& warnings) {
   if (!is_run(run_folder)) fail_as(ErrorKind::file, run_folder, ": not a run's folder");
-  std::error_code ignored;
-  if (fs::exists(path, ignored) && !is_bundle(path))
+  if (replaces_file(path) && !is_bundle(path))
     fail_as(ErrorKind::file, path, ": is there already and no bundle; give another name with -o");
   Packer packer(fs::path(run_folder).lexically_normal().string(), options, warnings);
   Bundle bundle = packer.collect();

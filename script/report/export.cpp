@@ -1,8 +1,8 @@
 #include "script/report/export.h"
 
+#include "runtime/io/atomic_file.h"
 #include "script/report/page.h"
 #include "script/report/run_report.h"
-#include "script/run/folder.h"
 #include "script/run/json.h"
 
 namespace lunagrad {
@@ -25,7 +25,7 @@ std::string report_html(const std::vector<std::string>& folders) {
 }  // namespace
 
 void export_report(const std::vector<std::string>& folders, const std::string& path) {
-  write_file_atomically(path, report_html(folders));
+  write_file(path, report_html(folders));
 }
 
 }  // namespace lunagrad

@@ -84,7 +84,7 @@ EventFile::EventFile(const std::string& folder, std::function<void(const std::st
   path_ = lunagrad::text(folder, "/", kName, unused_time(folder, now), ".", host, ".", int64_t(::getpid()));
   file_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   if (file_ < 0) {
-    warn_(lunagrad::text(path_, ": ", std::strerror(errno), "; the run goes on without it"));
+    warn_(lunagrad::text(path_, ": ", std::strerror(errno)));
     return;
   }
   event(text_field(3, "brain.Event:2"), 0, double(now));
@@ -143,8 +143,7 @@ void EventFile::event(const std::string& body, int64_t step, double time) {
     written = ::write(file_, data.data(), data.size());
   } while (written < 0 && errno == EINTR);
   if (written == ssize_t(data.size())) return;
-  warn_(lunagrad::text(path_, ": ", written < 0 ? std::strerror(errno) : "the disk is full",
-                       "; the run goes on without it"));
+  warn_(lunagrad::text(path_, ": ", written < 0 ? std::strerror(errno) : "the disk is full"));
   ::close(file_);
   file_ = -1;
 }

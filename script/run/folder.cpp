@@ -4,6 +4,8 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <cinttypes>
 #include <cstring>
@@ -15,12 +17,37 @@
 #include <utility>
 
 #include "runtime/error.h"
+#include "runtime/io/atomic_file.h"
 
 namespace lunagrad {
 namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* kCheckpoints = "checkpoints";
+
+// Bytes of a script's, module's or image's name in the name of a file, which ends at 255 with what is added
+// to it: times, steps, hashes, the endings of bundles and of temporary files.
+constexpr size_t kLongestStem = 100;
+
+// How many bytes of `text` are one printable character of UTF-8; 0: none.
+size_t printable_character(std::string_view text) {
+  const auto byte = [&](size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
+  const unsigned first = byte(0);
+  if (first < 0x80) return first >= 0x20 && first != 0x7f;
+  const size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+  if (first < 0xc2 || first > 0xf4) return 0;
+  for (size_t i = 1; i < length; ++i)
+    if ((byte(i) & 0xc0) != 0x80) return 0;
+  const bool overlong = (first == 0xe0 && byte(1) < 0xa0) || (first == 0xf0 && byte(1) < 0x90);
+  const bool no_character = (first == 0xed && byte(1) > 0x9f) || (first == 0xf4 && byte(1) > 0x8f);
+  return overlong || no_character ? 0 : length;
+}
+
+std::string hash_of(std::string_view text) {
+  char digits[24];
+  std::snprintf(digits, sizeof digits, "%016zx", std::hash<std::string_view>()(text));
+  return digits;
+}
 
 // Writes everything or returns errno.
 int write_all(int file, std::string_view data) {
@@ -47,6 +74,18 @@ bool drop_torn_line(int file) {
 
 }  // namespace
 
+std::string plain_name(std::string_view name, size_t longest) {
+  std::string plain;
+  while (!name.empty()) {
+    const size_t length = printable_character(name);
+    const std::string_view piece = length ? name.substr(0, length) : "_";
+    if (plain.size() + piece.size() > longest) break;
+    plain += piece;
+    name.remove_prefix(std::max<size_t>(length, 1));
+  }
+  return plain;
+}
+
 std::string default_run_directory(const std::string& script) {
   const std::time_t now = std::time(nullptr);
   std::tm utc{};
@@ -55,23 +94,9 @@ std::string default_run_directory(const std::string& script) {
   std::strftime(stamp, sizeof stamp, "%Y%m%d-%H%M%S", &utc);
   char id[8];
   std::snprintf(id, sizeof id, "%06x", unsigned(std::random_device{}() & 0xffffff));
-  std::string stem = fs::path(script).stem().string();
+  std::string stem = plain_name(fs::path(script).stem().string(), kLongestStem);
   if (stem.empty()) stem = "script";
   return text("runs/", stamp, "-", stem, "-", id);
-}
-
-void write_file_atomically(const std::string& path, std::string_view content) {
-  const std::string temporary = path + ".tmp";
-  const int file = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (file < 0) fail_as(ErrorKind::file, path, ": ", std::strerror(errno));
-  int error = write_all(file, content);
-  if (!error && ::fsync(file) != 0 && errno != EINVAL) error = errno;
-  if (::close(file) != 0 && !error) error = errno;
-  if (!error && ::rename(temporary.c_str(), path.c_str()) != 0) error = errno;
-  if (error) {
-    ::unlink(temporary.c_str());
-    fail_as(ErrorKind::file, path, ": ", std::strerror(error));
-  }
 }
 
 std::string unused_run_directory(const std::string& wanted) {
@@ -144,32 +169,37 @@ RunFolder::~RunFolder() {
     if (file->descriptor >= 0) ::close(file->descriptor);
 }
 
-void RunFolder::write_config(std::string_view json) {
-  try {
-    write_file_atomically(path_ + "/config.json", json);
-  } catch (const Error& error) {
-    warn_(error.what());
-  }
+void RunFolder::lose(const std::string& name, const std::string& why) {
+  if (std::find(lost_.begin(), lost_.end(), name) != lost_.end()) return;
+  lost_.push_back(name);
+  if (!why.empty()) warn_(why + "; the run goes on without it");
 }
 
-void RunFolder::write_script(const char* name, std::string_view source) {
+void RunFolder::regain(const std::string& name) { std::erase(lost_, name); }
+
+void RunFolder::write_config(std::string_view json) { write("config.json", json); }
+
+void RunFolder::write_script(const char* name, std::string_view source) { write(name, source); }
+
+void RunFolder::write(const std::string& name, std::string_view content) {
   try {
-    write_file_atomically(path_ + "/" + name, source);
+    write_file(path_ + "/" + name, content);
+    regain(name);
   } catch (const Error& error) {
-    warn_(error.what());
+    lose(name, error.what());
   }
 }
 
 std::string RunFolder::write_module(const std::string& file, std::string_view text) {
-  char hash[24];
-  std::snprintf(hash, sizeof hash, "%016zx", std::hash<std::string_view>()(text));
-  const std::string name = std::string("modules/") + hash + "-" + fs::path(file).filename().string();
+  const fs::path own = fs::path(file).filename();
+  const std::string name = "modules/" + hash_of(text) + "-" + plain_name(own.stem().string(), kLongestStem) +
+                           plain_name(own.extension().string(), kLongestStem);
   std::error_code error;
   fs::create_directories(path_ + "/modules", error);
   if (error)
-    warn_(path_ + "/modules: " + error.message());
+    lose("modules", path_ + "/modules: " + error.message());
   else if (!fs::exists(path_ + "/" + name, error))
-    write_script(name.c_str(), text);
+    write(name, text);
   return name;
 }
 
@@ -180,6 +210,7 @@ std::string RunFolder::checkpoint_path(int64_t step) const {
   if (error) fail_as(ErrorKind::file, folder, ": ", error.message());
   char name[48];
   std::snprintf(name, sizeof name, "/step-%08" PRId64 ".safetensors", step);
+  AtomicFile::part_from_links(folder + name);
   return folder + name;
 }
 
@@ -187,17 +218,26 @@ std::string RunFolder::image_name(std::string_view name, int64_t step) const {
   std::error_code error;
   fs::create_directories(path_ + "/images", error);
   if (error) fail_as(ErrorKind::file, path_, "/images: ", error.message());
-  std::string file = "images/";
+  std::string file;
   char piece[32];
-  for (const char c : name) {
-    const auto byte = static_cast<unsigned char>(c);
-    const bool plain = std::isalnum(byte) || byte >= 0x80 || c == '_' || c == '-' || c == ' ' ||
-                       (c == '.' && file.back() != '/');
-    std::snprintf(piece, sizeof piece, plain ? "%c" : "%%%02x", plain ? c : byte);
-    file += piece;
+  for (std::string_view rest = name; !rest.empty();) {
+    const size_t length = printable_character(rest);
+    const char c = rest[0];
+    const bool plain = length > 1 || std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '-' ||
+                       c == ' ' || (c == '.' && !file.empty());
+    std::snprintf(piece, sizeof piece, "%%%02x", static_cast<unsigned char>(c));
+    const std::string_view next = plain ? rest.substr(0, length) : piece;
+    if (file.size() + next.size() > kLongestStem) {
+      file += "-" + hash_of(name);
+      break;
+    }
+    file += next;
+    rest.remove_prefix(plain ? length : 1);
   }
   std::snprintf(piece, sizeof piece, "-%08" PRId64 ".png", step);
-  return file + piece;
+  file = "images/" + file + piece;
+  AtomicFile::part_from_links(path_ + "/" + file);
+  return file;
 }
 
 void RunFolder::append_metrics(std::string line) { append(metrics_, "metrics.jsonl", line += '\n'); }
@@ -209,7 +249,7 @@ void RunFolder::append(LateFile& file, const char* name, std::string line) {
   if (!std::exchange(file.begun, true)) {
     const std::string path = path_ + "/" + name;
     file.descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-    if (file.descriptor < 0) warn_(text(path, ": ", std::strerror(errno), "; the run goes on without it"));
+    if (file.descriptor < 0) return lose(name, text(path, ": ", std::strerror(errno)));
     drop_torn_line(file.descriptor);  // if that fails, readers skip the line
   }
   append(file.descriptor, name, line += '\n');
@@ -223,7 +263,7 @@ void RunFolder::append(int& file, const char* name, std::string_view data) {
     if (&file != &log_) drop_torn_line(file);  // if that fails, readers skip the line
     ::close(file);
     file = -1;
-    warn_(text(path_, "/", name, ": ", std::strerror(error), "; the run goes on without it"));
+    lose(name, text(path_, "/", name, ": ", std::strerror(error)));
   }
 }
 

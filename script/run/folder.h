@@ -3,20 +3,22 @@
 // that only the last line can be incomplete), tape.jsonl (the tapes of a few steps, one a line), files.jsonl
 // (the files that the script read) and log.txt.
 // Belongs to the session's thread. A failed write (disk full) is reported once per file and does not end the
-// run; an incomplete line of a .jsonl is removed again.
+// run, whose exit code says it in the end; an incomplete line of a .jsonl is removed again.
 #include <cstdio>
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace lunagrad {
 
-// runs/<UTC time>-<script's stem>-<six hex digits>
+// The beginning of a name, of at most so many bytes, cut between characters; what is no printable UTF-8 in it
+// becomes '_'.
+std::string plain_name(std::string_view name, size_t longest);
+// runs/<UTC time>-<script's stem>-<six hex digits>; of the stem the plain_name.
 std::string default_run_directory(const std::string& script);
 // The name, or the first of name-2, name-3, … that holds no run.
 std::string unused_run_directory(const std::string& wanted);
-// Writes to a temporary name, then renames: `path` never names a partial file. Error of kind file.
-void write_file_atomically(const std::string& path, std::string_view content);
 
 // The newest checkpoint in a run's folder, "" when it has none.
 std::string latest_checkpoint(const std::string& folder);
@@ -32,6 +34,12 @@ class RunFolder {
   RunFolder(const RunFolder&) = delete;
 
   const std::string& path() const { return path_; }
+  // A file of the folder, or a part of it, could not be written. Warns at the first time; "": no warning.
+  void lose(const std::string& name, const std::string& why);
+  void regain(const std::string& name);  // it is there as a whole after all
+  // The names of what could not be written, in the order in which it was lost.
+  const std::vector<std::string>& lost() const { return lost_; }
+
   void write_config(std::string_view json);
   void write_script(const char* name, std::string_view source);
   // Copies the text of a module to modules/, under a name that follows from the text, and returns that name.
@@ -42,7 +50,7 @@ class RunFolder {
   void append_file(std::string line);               // of files.jsonl, the same
   std::string checkpoint_path(int64_t step) const;  // creates its folder
   // "images/<name>-<step>.png" within path(), with characters that a file name should not hold escaped, such
-  // as %2f. Makes images/.
+  // as %2f, and the end of a long name replaced by its hash. Makes images/.
   std::string image_name(std::string_view name, int64_t step) const;
 
  private:
@@ -50,11 +58,13 @@ class RunFolder {
     int descriptor = -1;
     bool begun = false;
   };
+  void write(const std::string& name, std::string_view content);
   void append(int& file, const char* name, std::string_view text);
   void append(LateFile&, const char* name, std::string line);
 
   std::string path_;
   std::function<void(const std::string&)> warn_;
+  std::vector<std::string> lost_;
   int metrics_ = -1;
   int log_ = -1;
   LateFile tape_, files_;

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
+#include <utility>
 
 namespace lunagrad {
 namespace fs = std::filesystem;
@@ -82,11 +83,17 @@ GitDiff::GitDiff(const std::string& path, std::string target) : target_(std::mov
   posix_spawn_file_actions_destroy(&files);
 }
 
-GitDiff::~GitDiff() {
-  while (child_ > 0 && ::waitpid(child_, nullptr, 0) < 0 && errno == EINTR) {
+GitDiff::~GitDiff() { wait(); }
+
+bool GitDiff::wait() {
+  int status = 0;
+  while (child_ > 0 && ::waitpid(child_, &status, 0) < 0 && errno == EINTR) {
   }
+  const bool failed = std::exchange(child_, -1) > 0 && status != 0;
   std::error_code ignored;
-  if (fs::file_size(target_, ignored) == 0) fs::remove(target_, ignored);
+  const bool empty = fs::file_size(target_, ignored) == 0;
+  if (empty || failed) fs::remove(target_, ignored);
+  return empty || !failed;
 }
 
 }  // namespace lunagrad

@@ -15,7 +15,8 @@ std::string git_commit(const std::string& path);
 class GitDiff {
  public:
   GitDiff(const std::string& path, std::string target);
-  ~GitDiff();  // waits for it
+  ~GitDiff();   // waits for it
+  bool wait();  // false: git began the file and could not write all of it
   GitDiff(const GitDiff&) = delete;
 
  private:

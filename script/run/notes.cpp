@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include "runtime/error.h"
-#include "script/run/folder.h"
+#include "runtime/io/atomic_file.h"
 #include "script/run/record.h"
 
 namespace lunagrad {
@@ -35,7 +35,7 @@ RunNotes read_notes(const std::string& folder) {
 
 void set_star(const std::string& folder, bool starred) {
   if (starred)
-    write_file_atomically(folder + "/star", "");
+    write_file(folder + "/star", "");
   else
     remove_file(folder + "/star");
 }
@@ -44,7 +44,7 @@ void set_note(const std::string& folder, std::string_view note) {
   if (note.empty())
     remove_file(folder + "/note.txt");
   else
-    write_file_atomically(folder + "/note.txt", std::string(note) + "\n");
+    write_file(folder + "/note.txt", std::string(note) + "\n");
 }
 
 void remove_run(const std::string& folder) {

@@ -138,6 +138,7 @@ std::string Run::checkpoint_path() {
 }
 
 void Run::checkpoint_written(const std::string& path, bool automatic) {
+  if (folder_) folder_->regain("the last checkpoint");
   if (automatic) return;
   if (folder_) folder_->append_metrics(JsonLine(done_, seconds()).field("checkpoint", path).finish());
   Event event = this->event(Event::Kind::checkpoint);
@@ -317,12 +318,14 @@ void Run::open_folder() {
       options_.run_directory.empty() ? default_run_directory(path_) : options_.run_directory,
       resumed_ && options_.run_directory == folder_of_checkpoint(resumed_->path), warn);
   folder_failed_ = false;
+  RunFolder* const folder = folder_.get();
   // Earlier lines with later steps belong to an abandoned continuation.
   if (resumed_) {
     folder_->append_metrics(JsonLine(done_, seconds()).field("resume", resumed_->path).finish());
   }
   if (options_.tensorboard) {
-    events_ = std::make_unique<EventFile>(folder_->path(), warn);
+    events_ = std::make_unique<EventFile>(
+        folder_->path(), [folder](const std::string& why) { folder->lose("the event file", why); });
     if (resumed_) events_->go_on(done_ + 1);
   }
   folder_->write_script("script.lua", source_);
@@ -422,11 +425,26 @@ void Run::remember_output(const std::string& output) {
   }
 }
 
-void Run::finish(Outcome outcome, int exit_code) {
+std::string Run::finish(Outcome outcome, int exit_code) {
   ended_ = seconds();
   in_steps_ = false;
+  if (diff_ && !diff_->wait())
+    folder_->lose("git.diff", folder_->path() + "/git.diff: git could not write it");
   diff_.reset();
-  if (!folder_) return;
+  if (!folder_) return {};
+  write_end(outcome, exit_code);
+  if (folder_->lost().empty()) return {};
+  if (exit_code == 0) write_end(Outcome::file, int(Outcome::file));
+  std::string names;
+  for (const std::string& name : folder_->lost()) names += (names.empty() ? "" : ", ") + name;
+  return text("run folder ", folder_->path(), ": incomplete: not written as a whole: ", names);
+}
+
+void Run::lose_checkpoint() {
+  if (folder_) folder_->lose("the last checkpoint", "");
+}
+
+void Run::write_end(Outcome outcome, int exit_code) {
   const char* name = "error";
   switch (outcome) {
     case Outcome::ok:

@@ -73,6 +73,7 @@ class Run {
   // The path of a checkpoint after the completed steps, in the run's folder, which is created if needed.
   std::string checkpoint_path();
   void checkpoint_written(const std::string& path, bool automatic);  // an automatic one is no event
+  void lose_checkpoint();  // it could not be written, of which the caller warns
   // The newest checkpoint in a run folder, or the given file; "" when the folder has none. Error of kind
   // file.
   std::string find_checkpoint(const std::string& path) const;
@@ -117,8 +118,9 @@ class Run {
   const Param& declare(ParamInfo, ParamValue fallback);
   void remember_output(const std::string& text);  // appended to log.txt once there is a folder
   void flush();                                   // reads and writes the rows whose values are on a device
-  // Records how the run ended.
-  void finish(Outcome, int exit_code);
+  // Records how the run ended. Returns "", or a sentence that says which files of the run's folder could not
+  // be written: then a run that has otherwise ended well is recorded with the outcome `file`.
+  std::string finish(Outcome, int exit_code);
   const RunFolder* folder() const { return folder_.get(); }
 
  private:
@@ -136,6 +138,7 @@ class Run {
   void warn(const std::string& message);
   double date(double time) const;  // in seconds since 1970
   void write_config(const char* outcome, int exit_code);
+  void write_end(Outcome, int exit_code);
   void write_module(const std::string& file, const std::string& source);
   Event event(Event::Kind) const;
 

@@ -145,7 +145,7 @@ void Run::log_image(const std::string& name, const Tensor& x, bool normalize) {
     }
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::file) throw;
-    warn(text("run.image: ", error.what(), "; the run goes on without it"));
+    folder_->lose("images of " + name, text("run.image: ", error.what()));
   }
   show(Event::Kind::image, std::move(media));
 }

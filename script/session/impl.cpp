@@ -227,7 +227,7 @@ void Session::Impl::end_script(Outcome outcome, const ScriptError& error) {
       told += text("\nthe state of step ", handover_.step(), " is kept; a reload goes on from it");
     events_.fail(std::move(told), std::move(place), outcome);
   }
-  const int code = exit_code.value_or(int(outcome));
+  int code = exit_code.value_or(int(outcome));
   try {
     if (code == 0 && outcome != Outcome::ok) dist::end_run();  // os.exit(0)
   } catch (const std::exception& failure) {
@@ -235,9 +235,15 @@ void Session::Impl::end_script(Outcome outcome, const ScriptError& error) {
     dist::fail_run(failure.what());
   }
   if (code != 0) dist::fail_run(message);
-  if (run_) run_->finish(outcome, code);
+  const std::string incomplete = run_ ? run_->finish(outcome, code) : std::string();
+  if (!incomplete.empty() && code == 0) {
+    outcome = Outcome::file;
+    code = int(outcome);
+    events_.fail(incomplete, {}, outcome);
+  }
   Event event{};
   event.kind = Event::Kind::ended;
+  event.text = incomplete;
   event.outcome = outcome;
   event.exit_code = code;
   emit(std::move(event));

@@ -10,7 +10,7 @@
 #include <sstream>
 
 #include "runtime/error.h"
-#include "script/run/folder.h"
+#include "runtime/io/atomic_file.h"
 #include "script/run/json.h"
 #include "script/sweep/legs.h"
 
@@ -169,7 +169,7 @@ void make_sweep(const std::string& wanted, const Plan& plan) {
   fs::path whole = folder;
   if (!whole.has_filename()) whole = whole.parent_path();
   // Made beside its place and then renamed, so that no worker sees a part of it.
-  const fs::path draft = text(whole.string(), ".new-", std::random_device{}());
+  const fs::path draft = whole.parent_path() / text(".new-", std::random_device{}());
   try {
     for (const char* part : {"trials", "results", "workers"}) fs::create_directories(draft / part);
     for (const char* part : {kWaiting, kRunning, kDone}) fs::create_directories(draft / part);
@@ -177,8 +177,8 @@ void make_sweep(const std::string& wanted, const Plan& plan) {
       for (int leg = 0; leg < plan.legs; ++leg)
         if (!std::ofstream(draft / kWaiting / Leg{int64_t(trial) + 1, leg, 0, "new"}.name()))
           fail("a file of trial ", trial + 1, " cannot be written");
-    fs::copy_file(plan.script, draft / "script.lua");
-    write_file_atomically((draft / "sweep.json").string(), json_text(to_json(plan), 1) + "\n");
+    write_file((draft / "script.lua").string(), read_file(plan.script));
+    write_file((draft / "sweep.json").string(), json_text(to_json(plan), 1) + "\n");
     fs::rename(draft, whole);
   } catch (const std::exception& failure) {
     fs::remove_all(draft, error);

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/error.h"
-#include "script/run/folder.h"
+#include "runtime/io/atomic_file.h"
 #include "script/run/json.h"
 
 namespace lunagrad::sweep {
@@ -32,7 +32,7 @@ void write_result(const std::string& sweep, const Leg& leg, const Result& result
     json["error"] = result.error;
     json["exit_code"] = result.exit_code;
   }
-  write_file_atomically(path_of(sweep, leg), json_text(json) + "\n");
+  write_file(path_of(sweep, leg), json_text(json) + "\n");
 }
 
 Result read_result(const std::string& sweep, const Leg& leg) {

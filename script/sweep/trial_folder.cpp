@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "runtime/error.h"
+#include "runtime/io/atomic_file.h"
 #include "script/run/folder.h"
 #include "script/run/record.h"
 #include "script/sweep/board.h"
@@ -48,7 +49,8 @@ std::vector<Earlier> earlier_folders(const std::string& sweep, const Leg& claim)
   return found;
 }
 
-// Files of a run that are written once and then only replaced by renames may be shared by two folders.
+// Files that are written once may be shared by two folders: a run that writes one of them again parts it from
+// its links first (run/folder.h).
 void link_or_copy(const fs::path& from, const fs::path& to) {
   std::error_code error;
   fs::create_hard_link(from, to, error);
@@ -67,12 +69,12 @@ void copy_run(const Earlier& from, const fs::path& to) {
     fs::create_directories(to / part);
     for (const fs::directory_entry& entry : fs::directory_iterator(source / part)) {
       const fs::path target = to / part / entry.path().filename();
-      if (entry.is_regular_file() && entry.path().extension() != ".tmp" && !fs::exists(target))
+      if (entry.is_regular_file() && !is_temporary(entry.path().string()) && !fs::exists(target))
         link_or_copy(entry.path(), target);
     }
   }
   for (const fs::directory_entry& entry : fs::directory_iterator(source))
-    if (entry.is_regular_file() && entry.path().extension() != ".tmp")
+    if (entry.is_regular_file() && !is_temporary(entry.path().string()))
       fs::copy_file(entry.path(), to / entry.path().filename());
 }
 

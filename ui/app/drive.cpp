@@ -9,6 +9,7 @@
 #include <set>
 
 #include "runtime/error.h"
+#include "runtime/io/atomic_file.h"
 #include "ui/app/drive_actions.h"
 #include "ui/app/drive_keys.h"
 #include "ui/window/input.h"
@@ -301,7 +302,7 @@ void Drive::add_window(Functions& all) {
   };
   all["picture"] = [this](const Values& values) {
     const std::string& path = text_argument(values, 0);
-    if (!std::ofstream(path)) fail("picture: cannot write ", path);
+    write_file(path, "");  // an error now, and not in the next frame
     window_.presenter().capture(path);
     next_frame();
     return played();

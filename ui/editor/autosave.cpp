@@ -10,6 +10,9 @@
 #include <fstream>
 #include <sstream>
 
+#include "runtime/error.h"
+#include "runtime/io/atomic_file.h"
+
 namespace lunagrad {
 namespace {
 
@@ -93,20 +96,14 @@ bool Autosave::open() {
 bool Autosave::keep(int id, const std::string& path, std::string_view content) {
   if (!open()) return false;
   const std::string name = own_ + "/" + std::to_string(id) + ".text";
-  {
-    std::ofstream out(name + ".new", std::ios::binary);
-    out << path << '\0';
-    out.write(content.data(), std::streamsize(content.size()));
-    out.flush();
-    if (!out) {
-      trouble_ = name + ": " + std::strerror(errno ? errno : EIO);
-      return false;
-    }
+  try {
+    write_file(name, path + '\0' + std::string(content));
+  } catch (const Error& error) {
+    trouble_ = error.what();
+    return false;
   }
-  std::error_code error;
-  fs::rename(name + ".new", name, error);
-  trouble_ = error ? name + ": " + error.message() : std::string();
-  return !error;
+  trouble_.clear();
+  return true;
 }
 
 void Autosave::drop(int id) {

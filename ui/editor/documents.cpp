@@ -44,15 +44,10 @@ std::string real_path(const std::string& path) {
   return error ? path : real.string();
 }
 
-// Keeps the file's permissions. Returns an error text, or "".
+// Returns an error text, or "".
 std::string write_text(const std::string& path, const std::string& content) {
-  struct stat status {};
-  const bool exists = ::stat(path.c_str(), &status) == 0;
   try {
-    AtomicFile file(path);
-    file.write(content);
-    if (exists) ::chmod(file.temporary_name().c_str(), status.st_mode & 07777);
-    file.commit();
+    write_file(path, content);
   } catch (const Error& error) {
     return error.what();
   }

@@ -150,6 +150,7 @@ std::string json_line(const Event& event) {
               {"time", event.time},
               {"outcome", outcome_name(event)},
               {"exit_code", event.exit_code}};
+      if (!event.text.empty()) json["incomplete"] = event.text;
       break;
     case Event::Kind::output:
     case Event::Kind::state:
@@ -305,7 +306,8 @@ class Runner {
     if (request_.options.leaks > 0 && !request_.json && dist::launched_rank() <= 0)  // ranks run one script
       say(leak_table(session_.leaks().get()));
     if (request_.kernels) say(kernel_table());
-    if (!folder_.empty() && !request_.json && request_.announce_folder) say("run saved in " + folder_ + "\n");
+    if (!folder_.empty() && !incomplete_ && !request_.json && request_.announce_folder)
+      say("run saved in " + folder_ + "\n");
   }
 
   // Before the script's end is told: its exit code depends on them.
@@ -381,6 +383,7 @@ class Runner {
       case Event::Kind::ended:
         outcome_ = event.outcome;
         exit_code_ = event.exit_code;
+        incomplete_ = !event.text.empty();
         ended_.store(true);
         signals_.wake();
         break;
@@ -413,8 +416,9 @@ class Runner {
   Progress progress_;
   RankWarnings warnings_{[this](const std::string& line) { say(line + "\n"); }};
   Watch watch_;
-  // folder_, outcome_ and exit_code_: the session's thread writes them before it sets ended_.
+  // folder_, incomplete_, outcome_ and exit_code_: the session's thread writes them before it sets ended_.
   std::string folder_;
+  bool incomplete_ = false;  // some of its files could not be written
   std::atomic<bool> ended_{false}, end_told_{false}, stepping_{false};
   bool at_limit_ = false;
   int checkpoints_ = 0;  // asked for by SIGUSR1, so far

@@ -10,12 +10,12 @@
 #include "runtime/cpu/parallel.h"
 #include "runtime/device.h"
 #include "runtime/error.h"
+#include "runtime/io/atomic_file.h"
 #include "runtime/ops.h"
 #include "script/cli/command/all.h"
 #include "script/cli/command/open.h"
 #include "script/lua/state.h"
 #include "script/meta/library.h"
-#include "script/run/folder.h"
 
 extern char** environ;
 
@@ -101,7 +101,7 @@ void look_at_library(Report& report) {
 void look_at_runs(Report& report) {
   const std::string probe = text(".lunagrad-doctor-", getpid());
   try {
-    write_file_atomically(probe, "probe");
+    write_file(probe, "probe");
     std::error_code ignored;
     fs::remove(probe, ignored);
     const fs::space_info space = fs::space(".", ignored);

@@ -6,11 +6,11 @@
 #include <sstream>
 
 #include "runtime/error.h"
+#include "runtime/io/atomic_file.h"
 #include "script/cli/base/carry_out.h"
 #include "script/cli/command/all.h"
 #include "script/meta/annotations.h"
 #include "script/meta/library.h"
-#include "script/run/folder.h"
 #include "script/session.h"
 
 namespace lunagrad {
@@ -100,7 +100,7 @@ int init(const std::string& directory) {
       {"workspace.library", {".lunagrad", library_directory() + "/meta", library_directory()}},
       {"diagnostics.globals", {"describe", "it", "before_each", "after_each", "expect"}}};
   const auto write = [&](const char* name, const std::string& content) {
-    write_file_atomically(directory + "/" + name, content);
+    write_file(directory + "/" + name, content);
   };
   write("train.lua", kTrain);
   write("model.lua", kModel);

@@ -8,11 +8,11 @@
 #include <sstream>
 
 #include "runtime/error.h"
+#include "runtime/io/atomic_file.h"
 #include "script/cli/base/carry_out.h"
 #include "script/cli/base/runner.h"
 #include "script/cli/base/signals.h"
 #include "script/cli/command/all.h"
-#include "script/run/folder.h"
 
 namespace lunagrad {
 namespace fs = std::filesystem;
@@ -204,7 +204,7 @@ int run(const Request& request) {
     std::cout << line;
   }
   std::cout << std::flush;
-  if (!request.junit.empty()) write_file_atomically(request.junit, junit(files));
+  if (!request.junit.empty()) write_file(request.junit, junit(files));
   if (interrupted) return int(Outcome::stopped);
   return failed ? kExitTestFailed : 0;
 }

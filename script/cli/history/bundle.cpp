@@ -6,14 +6,18 @@
 #include <memory>
 
 #include "runtime/figures.h"
+#include "runtime/io/atomic_file.h"
 #include "runtime/io/input_file.h"
 #include "script/cli/base/carry_out.h"
 #include "script/cli/base/progress.h"
 #include "script/cli/command/all.h"
+#include "script/run/folder.h"
 #include "script/run/record.h"
 
 namespace lunagrad {
 namespace {
+
+constexpr size_t kLongestName = 200;  // of a file, in bytes, with room for endings
 
 struct Request {
   std::string run, output;
@@ -23,7 +27,9 @@ struct Request {
 
 int bundle(const Request& request) {
   const std::string run = find_named(request.run);
-  const std::string output = request.output.empty() ? name_of_folder(run) + ".run" : request.output;
+  const std::string output = request.output.empty()
+                                 ? plain_name(name_of_folder(run), kLongestName) + ".run"
+                                 : request.output;
   std::vector<std::string> warnings;
   const Bundle made =
       pack_run(run, output,
@@ -37,12 +43,15 @@ int bundle(const Request& request) {
     ++known;
     packed += !file.entry.empty();
   }
-  std::cout << output << ": " << bytes_figure(double(InputFile(output).size())) << ", " << made.parts.size()
-            << " files of the run, " << packed << " of " << known << " files that it read";
+  const bool file = replaces_file(output);  // what is written through may be the standard output
+  std::ostream& out = file ? std::cout : std::cerr;
+  out << output << ": ";
+  if (file) out << bytes_figure(double(InputFile(output).size())) << ", ";
+  out << made.parts.size() << " files of the run, " << packed << " of " << known << " files that it read";
   if (packed < known)
-    std::cout << "; of the others it has the SHA-256: they take more than "
-              << bytes_figure(double(request.data)) << " (--data)";
-  std::cout << "\n";
+    out << "; of the others it has the SHA-256: they take more than " << bytes_figure(double(request.data))
+        << " (--data)";
+  out << "\n";
   return 0;
 }
 

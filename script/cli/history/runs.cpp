@@ -16,6 +16,7 @@
 
 #include "runtime/error.h"
 #include "runtime/figures.h"
+#include "runtime/io/atomic_file.h"
 #include "runtime/io/temporary_folder.h"
 #include "script/bundle/bundle.h"
 #include "script/cli/base/carry_out.h"
@@ -332,8 +333,7 @@ bool on_terminal() { return isatty(STDIN_FILENO) && isatty(STDERR_FILENO); }
 int export_page(const Request& request) {
   std::vector<std::string> folders;
   for (const std::string& asked : request.runs) folders.push_back(find_run(asked, request.folder));
-  std::error_code ignored;
-  if (!request.force && fs::exists(request.output, ignored)) {
+  if (!request.force && replaces_file(request.output)) {
     if (!on_terminal()) fail_as(ErrorKind::file, request.output, ": exists; --force replaces it");
     if (!asks_yes("replace " + request.output + "?")) {
       std::cerr << "nothing was written\n";
@@ -362,18 +362,16 @@ int export_run(const Request& request) {
     for (const auto& [name, items] : run.images)
       for (const LoggedItem& item : items) {
         const fs::path file = fs::path("images") / fs::path(item.what).filename();
-        if (!error)
-          fs::copy_file(run.folder / file, request.output / file, fs::copy_options::overwrite_existing,
-                        error);
+        if (!error) write_file((request.output / file).string(), read_file((run.folder / file).string()));
       }
     if (error) fail_as(ErrorKind::file, request.output, ": ", error.message());
-    write_file_atomically(fs::path(request.output) / "metrics.csv", csv);
+    write_file(fs::path(request.output) / "metrics.csv", csv);
     return 0;
   }
   if (request.output.empty() || request.output == "-") {
     std::cout << csv;
   } else {
-    write_file_atomically(request.output, csv);
+    write_file(request.output, csv);
   }
   if (!run.images.empty()) std::cerr << "lunagrad runs: images are left out; -o FOLDER/ takes them along\n";
   return 0;

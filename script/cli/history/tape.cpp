@@ -10,13 +10,13 @@
 
 #include "runtime/error.h"
 #include "runtime/figures.h"
+#include "runtime/io/atomic_file.h"
 #include "script/cli/base/carry_out.h"
 #include "script/cli/base/progress.h"
 #include "script/cli/base/replaying.h"
 #include "script/cli/base/table.h"
 #include "script/cli/command/all.h"
 #include "script/report/tape_diff_page.h"
-#include "script/run/folder.h"
 #include "script/run/json.h"
 #include "script/tape_diff/compare.h"
 #include "script/tape_diff/json.h"
@@ -163,14 +163,13 @@ std::string repeat(const std::string& folder, int64_t step) try {
 }
 
 int compare(const Request& request) {
-  std::error_code ignored;
-  if (!request.page.empty() && !request.force && std::filesystem::exists(request.page, ignored))
+  if (!request.page.empty() && !request.force && replaces_file(request.page))
     fail_as(ErrorKind::file, request.page, ": exists; --force replaces it");
   const TapeDiff diff = [&] {
     const ShownWork shown;
     return compare_tapes(request.a, request.b, request.runs, request.options, repeat);
   }();
-  if (!request.page.empty()) write_file_atomically(request.page, tape_diff_page(diff));
+  if (!request.page.empty()) write_file(request.page, tape_diff_page(diff));
   if (request.json)
     std::cout << json_text(difference_json(diff), 2) << "\n";
   else

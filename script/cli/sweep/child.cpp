@@ -159,6 +159,8 @@ void Child::take_line(const std::string& line) {
     if ((*metrics)[metric_].is_number()) latest_ = (*metrics)[metric_].get<double>();
   } else if (event == "error" && error_.empty()) {
     error_ = first_line(json.value("message", ""));
+  } else if (event == "end") {
+    incomplete_ = json.contains("incomplete");
   }
 }
 

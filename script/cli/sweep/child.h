@@ -31,6 +31,7 @@ class Child {
   std::optional<double> latest() const { return latest_; }  // value of the metric
   int64_t rows() const { return rows_; }                    // that hold the metric
   const std::string& error() const { return error_; }       // the first line of its error
+  bool incomplete() const { return incomplete_; }           // files of its folder could not be written
   // Once it has ended.
   int exit_code() const { return exit_code_; }  // -1 when a signal ended it
   int signal() const { return signal_; }        // 0 when none did
@@ -47,6 +48,7 @@ class Child {
   int64_t step_ = 0, total_ = 0, rows_ = 0;
   std::optional<double> latest_;
   std::string error_;
+  bool incomplete_ = false;
   int exit_code_ = -1, signal_ = 0;
 };
 

@@ -253,6 +253,7 @@ class Worker {
       throw Error(error + "; make a new sweep");
     // Of this machine: a worker without the device must not fail the trials of others.
     if (child.exit_code() == int(Outcome::device)) throw Error(error, ErrorKind::device);
+    if (child.incomplete()) throw Error(error, ErrorKind::file);  // such as a full disk
     Result result;
     result.ending = Ending::failed;
     result.error = error.empty() ? text("exit code ", child.exit_code()) : error;

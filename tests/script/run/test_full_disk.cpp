@@ -81,7 +81,9 @@ lg.run.image("noise", lg.rand(3, 200, 200))
 )");
   const Finished run = run_limited(folder, 16, "run long.lua --run-dir r --tensorboard");
   INFO(run.err);
-  CHECK(run.code == 0);
+  CHECK(run.code == 6);
+  CHECK(run.err.find("run folder r: incomplete: not written as a whole: ") != std::string::npos);
+  CHECK(run.err.find("run saved") == std::string::npos);
   CHECK(times(run.out, "step ") == 2000);
   CHECK(times(run.err, "metrics.jsonl: File too large; the run goes on without it") == 1);
   CHECK(times(run.err, "log.txt: File too large; the run goes on without it") == 1);
@@ -91,7 +93,7 @@ lg.run.image("noise", lg.rand(3, 200, 200))
   CHECK(metrics.back() == '\n');
   CHECK(metrics.size() <= 16384);
   const RunRecord record = read_run(folder.path() + "/r");
-  CHECK(record.outcome == "ok");
+  CHECK(record.outcome == "file");
   CHECK(record.metrics.at("loss").size() == size_t(std::count(metrics.begin(), metrics.end(), '\n')));
 }
 
@@ -109,9 +111,88 @@ end
 )");
   const Finished run = run_limited(folder, 4, "run deep.lua --run-dir r");
   INFO(run.err);
-  CHECK(run.code == 0);
+  CHECK(run.code == 6);
+  CHECK(run.err.find("incomplete: not written as a whole: tape.jsonl\n") != std::string::npos);
   CHECK(times(run.err, "tape.jsonl: File too large; the run goes on without it") == 1);
   CHECK(read_file(folder.path() + "/r/tape.jsonl").empty());
+}
+
+TEST_CASE("a disk that is full from the first byte is exit code 6, whatever the script does") {
+  const char* const kLogs =
+      "local lg = require 'lunagrad' lg.run.state('w', function() return lg.zeros(1) end) "
+      "for step in lg.run.steps(3) do lg.run.log{loss = step} end ";
+  struct Case {
+    std::string code;
+    int exit_code;
+  };
+  for (const Case& one : {Case{kLogs, 6},
+                          {kLogs + std::string("os.exit(0)"), 6},
+                          {"local lg = require 'lunagrad' lg.run.text('t', 'x')", 6},
+                          {"local lg = require 'lunagrad' lg.run.image('t', lg.zeros(2, 2))", 6},
+                          {"local lg = require 'lunagrad' lg.run.histogram('t', lg.zeros(2, 2))", 6},
+                          {kLogs + std::string("os.exit(3)"), 3},
+                          {kLogs + std::string("error('wrong')"), 1},
+                          {"print('no run')", 0}}) {
+    CAPTURE(one.code);
+    const Folder folder;
+    folder.write("a.lua", one.code);
+    const Finished run = run_limited(folder, 0, "run a.lua --run-dir r --json --progress none 2>&1");
+    INFO(run.out);
+    CHECK(run.code == one.exit_code);
+    CHECK(times(run.out, "\nwarning: r/metrics.jsonl: File too large; the run goes on without it\n") <= 1);
+    if (one.exit_code == 0) continue;
+    CHECK(run.out.find("config.json: cannot write: File too large; the run goes on without it") !=
+          std::string::npos);
+    CHECK(run.out.find("\"exit_code\":" + std::to_string(one.exit_code)) != std::string::npos);
+    CHECK(run.out.find("\"incomplete\":\"run folder r: incomplete: not written as a whole: ") !=
+          std::string::npos);
+  }
+}
+
+TEST_CASE("a small file system that fills up is exit code 6, with what fitted in it") {
+  const Folder folder;
+  fs::create_directory(folder.path() + "/small");
+  folder.write("a.lua", R"(
+local lg = require "lunagrad"
+lg.run.state("w", function() return lg.zeros(1) end)
+for step in lg.run.steps(2000) do lg.run.log{loss = step} end
+)");
+  // A name space of its own, so that nothing stays mounted.
+  const std::string mount = "mount -t tmpfs -o size=64k none small && ",
+                    end = "; code=$?; " + kProgram + " runs show small/r; exit $code";
+  const auto in_small = [&](const std::string& line) {
+    return Program({"unshare", "--user", "--map-root-user", "--mount", "bash", "-c", mount + line + end}, "",
+                   {}, folder.path())
+        .finish();
+  };
+  if (in_small("true").code != 0) return;  // this user may not mount
+  const Finished grown = in_small(kProgram + " run a.lua --run-dir small/r --progress none");
+  INFO(grown.err);
+  CHECK(grown.code == 6);
+  CHECK(times(grown.err, "metrics.jsonl: No space left on device; the run goes on without it") == 1);
+  CHECK(grown.err.find("incomplete: not written as a whole: ") != std::string::npos);
+  CHECK(grown.out.find("loss") != std::string::npos);
+  const Finished full = in_small("dd if=/dev/zero of=small/all status=none; mkdir small/r; " + kProgram +
+                                 " run a.lua --run-dir small/r --progress none");
+  CHECK_MESSAGE(full.code == 6, full.err);
+}
+
+TEST_CASE("the last checkpoint that could not be written is exit code 6") {
+  const Folder folder;
+  folder.write("grow.lua", R"(
+local lg = require "lunagrad"
+local kept = lg.run.state("kept", function() return {w = lg.zeros(100)} end)
+for step in lg.run.steps(3) do
+  if step == 3 then kept.w = lg.ones(200000) end
+  lg.run.checkpoint()
+end
+)");
+  const Finished run = run_limited(folder, 64, "run grow.lua --run-dir r");
+  INFO(run.err);
+  CHECK(run.code == 6);
+  CHECK(run.err.find("incomplete: not written as a whole: the last checkpoint\n") != std::string::npos);
+  const Finished rest = run_limited(folder, 64000, "run grow.lua --resume r --steps 4");
+  CHECK_MESSAGE(rest.code == 0, rest.err);
 }
 
 TEST_CASE("a crashed run continues after its last complete line") {
