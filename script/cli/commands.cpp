@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <iostream>
 
+#include "runtime/error.h"
+#include "script/cli/base/ranks.h"
 #include "script/cli/base/run_flags.h"
 #include "script/cli/command/all.h"
 #include "script/cli/command/repl.h"
@@ -38,32 +40,81 @@ std::string command_of(CLI::App& app, int argc, char** argv) {
   return name;
 }
 
-bool begins_line(const std::string& argument) {
-  return argument == "-e" || argument == "--sandbox" || argument.starts_with("--memory") ||
-         argument.starts_with("--timeout");
-}
+// The flags of `lunagrad run` around -e CODE.
+class LineFlags {
+ public:
+  LineFlags() {
+    app_.set_help_flag();  // after the code it belongs to the script
+    add_run_flags(app_, flags_);
+    add_flag(app_, "--watch", watch_, "");
+    add_option(app_, "--ranks", ranks_, "");
+  }
+  LineFlags(const LineFlags&) = delete;
 
-// lunagrad [--sandbox] [--memory MiB] [--timeout S] -e CODE [ARGS]
+  // Returns the words that are no flags; an error unless `others`.
+  std::vector<std::string> parse(std::vector<std::string> words, bool others) {
+    app_.allow_extras(others);
+    std::reverse(words.begin(), words.end());  // as CLI11 wants them
+    app_.parse(std::move(words));
+    return app_.remaining();
+  }
+  // An error message, or "".
+  std::string wrong() {
+    if (watch_ || ranks_)
+      return text(watch_ ? "--watch" : "--ranks", " goes with a file: lunagrad run SCRIPT");
+    return flags_.take_settings();
+  }
+  RunRequest& request() { return flags_.request; }
+  // A line leaves no run's folder behind unless a flag is about what is in it.
+  bool asks_for_folder() const {
+    const RunOptions& options = flags_.request.options;
+    return !options.run_directory.empty() || !options.resume.empty() || options.tensorboard ||
+           options.checkpoint_every > 0 || options.keyframes > 0 || flags_.request.stop_at;
+  }
+
+ private:
+  CLI::App app_;
+  RunFlags flags_;
+  bool watch_ = false;
+  std::optional<int64_t> ranks_;
+};
+
+// lunagrad [FLAGS] -e CODE [FLAGS] [ARGS] [-- ARGS]
 int run_line(int argc, char** argv) {
-  const auto is_e = [](const char* argument) { return std::strcmp(argument, "-e") == 0; };
-  const int at = int(std::find_if(argv, argv + argc, is_e) - argv);
-  RunRequest request;
-  CLI::App limits;
-  add_limits(limits, request);
+  const std::vector<std::string> words(argv + 1, argv + argc);
+  const auto at = std::find(words.begin(), words.end(), "-e");
+  LineFlags flags;
+  std::vector<std::string> arguments;
   try {
-    limits.parse(at, argv);
+    LineFlags().parse({words.begin(), at}, false);
+    if (words.end() - at >= 2) {
+      const auto last = std::find(at + 2, words.end(), "--");
+      std::vector<std::string> around(words.begin(), at);
+      around.insert(around.end(), at + 2, last);
+      arguments = flags.parse(std::move(around), true);
+      if (last != words.end()) arguments.insert(arguments.end(), last + 1, words.end());
+    }
   } catch (const CLI::ParseError& error) {
     std::cerr << "lunagrad: " << error.what() << "; see lunagrad --help\n";
     return kExitUsage;
   }
-  if (argc < at + 2) {
-    std::cerr << "lunagrad: "
-              << (at == argc ? "-e CODE expected after the limits; for a file: lunagrad run SCRIPT"
-                             : "-e needs code")
-              << "\n";
+  std::string wrong = flags.wrong();
+  if (at == words.end())
+    wrong = "-e CODE expected after the flags; for a file: lunagrad run SCRIPT";
+  else if (at + 1 == words.end())
+    wrong = "-e needs code";
+  if (!wrong.empty()) {
+    std::cerr << "lunagrad: " << wrong << "\n";
     return kExitUsage;
   }
-  return run_code(argv[at + 1], {argv + at + 2, argv + argc}, request);
+  RunRequest& request = flags.request();
+  request.code = at[1];
+  request.options.arguments = std::move(arguments);
+  request.options.command_line = joined(argc, argv);
+  request.options.preload = true;
+  request.options.write_run = flags.asks_for_folder();
+  take_rank(request);
+  return run_and_wait(request);
 }
 
 // lunagrad SCRIPT [ARGS]
@@ -91,8 +142,9 @@ std::string command_name(std::string name) {
 int run_command_line(int argc, char** argv) {
   CLI::App app{"Trains and inspects neural networks from Lua scripts.", "lunagrad"};
   app.footer(
-      "`lunagrad SCRIPT.lua [ARGS]` runs a script; `lunagrad -e CODE [ARGS]` runs a line, with --sandbox, "
-      "--memory and --timeout before it.");
+      "`lunagrad SCRIPT.lua [ARGS]` runs a script; `lunagrad -e CODE [FLAGS] [-- ARGS]` runs a line, with "
+      "the "
+      "flags of `lunagrad run`.");
   app.require_subcommand(0, 1);
   app.set_help_flag("-h,--help", "show this page");
   app.set_version_flag("--version", std::string("lunagrad ") + LUNAGRAD_VERSION);
@@ -102,8 +154,10 @@ int run_command_line(int argc, char** argv) {
   LUNAGRAD_COMMANDS(LUNAGRAD_ADD)
 #undef LUNAGRAD_ADD
 
-  // A file, or -e: what follows belongs to the script, flags included.
-  if (argc > 1 && begins_line(argv[1])) return run_line(argc, argv);
+  // Flags, or -e: a line of code. A file: what follows belongs to the script, flags included.
+  const std::string first = argc > 1 ? argv[1] : "";
+  const bool asks = first == "-h" || first == "--help" || first == "--version";
+  if (first.starts_with('-') && !asks) return run_line(argc, argv);
   if (argc > 1 && argv[1][0] != '-' && !find_command(app, argv[1])) return run_file(argc, argv);
   if (argc == 1) return run_repl({});
 

@@ -2,6 +2,7 @@
 
 #include "script/lua/convert.h"
 #include "script/lua/edge.h"
+#include "script/lua/memory_error.h"
 
 namespace lunagrad {
 namespace {
@@ -45,7 +46,8 @@ void LuaFunction::protect(const char* what, const std::function<void(lua_State*)
   if (status == LUA_OK) return lua_settop(L, top);
   size_t length = 0;
   const char* const message = luaL_tolstring(L, -1, &length);
-  const std::string text = (*what ? std::string(what) + ": " : std::string()) + std::string(message, length);
+  const std::string text = (*what ? std::string(what) + ": " : std::string()) +
+                           (status == LUA_ERRMEM ? memory_error(L) : std::string(message, length));
   const char* const last = state->last_error.message;
   ErrorKind kind = ErrorKind::value;
   if (status == LUA_ERRMEM)

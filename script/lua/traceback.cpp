@@ -3,8 +3,10 @@
 #include <cstdio>
 #include <string_view>
 
+#include "runtime/memory_limit.h"
 #include "script/lua/edge.h"
 #include "script/lua/hint.h"
+#include "script/lua/memory_error.h"
 #include "script/meta/library.h"
 
 namespace lunagrad {
@@ -145,7 +147,36 @@ int describe_error(lua_State* L) {
   return 1;
 }
 
+// The line where the last call_noting_line failed.
+thread_local SourceLine failed_line;
+
+// Calls the first argument with the others, and notes the script's line when that fails: for a lack of memory
+// Lua calls no message handler.
+int call_noting_line(lua_State* L) {
+  try {
+    lua_call(L, lua_gettop(L) - 1, LUA_MULTRET);
+  } catch (...) {  // Lua's own exception, whose stack the protected call outside of this one unwinds
+    const MemoryLimit limit = memory_limit();
+    set_memory_limit({});  // the name of a file is small
+    try {
+      failed_line = script_line(L);
+    } catch (const std::exception&) {
+      failed_line = {};
+    }
+    set_memory_limit(limit);
+    throw;
+  }
+  return lua_gettop(L);
+}
+
 }  // namespace
+
+std::string memory_error(lua_State* L) {
+  std::string message = "not enough memory";
+  if (const size_t limit = edge(L).memory_limit)
+    message += text(" within the limit of ", limit >> 20, " MiB (--memory)");
+  return message;
+}
 
 const Chunk& Edge::chunk(const lua_Debug& frame) {
   Chunk& cached = chunks[(reinterpret_cast<uintptr_t>(frame.source) >> 4) % chunks.size()];
@@ -212,16 +243,24 @@ void raise(lua_State* L, const CaughtError& caught) {
 
 int traceback_call(lua_State* L, int arguments, int results, ScriptError& error) {
   error = {};
+  failed_line = {};
   Edge& state = edge(L);
   state.last_error.message[0] = '\0';
   const int function = lua_gettop(L) - arguments;
   lua_pushlightuserdata(L, &error);
   lua_pushcclosure(L, guard<describe_error>, 1);
   lua_insert(L, function);
-  const int status = lua_pcall(L, arguments, results, function);
+  lua_pushcfunction(L, call_noting_line);
+  lua_insert(L, function + 1);
+  const int status = lua_pcall(L, arguments + 1, results, function);
   lua_remove(L, function);
   if (status == LUA_OK) return status;
-  if (error.message.empty()) {  // out of memory, or an error in the handler itself
+  if (status == LUA_ERRMEM) {
+    const std::string place = to_string(failed_line);
+    error.message = place + (place.empty() ? "" : ": ") + memory_error(L);
+    error.file = interned(failed_line.file);
+    error.line = failed_line.line;
+  } else if (error.message.empty()) {  // an error in the handler itself
     const char* text = lua_tostring(L, -1);
     error.message = text ? text : "unknown error";
   }

@@ -3,6 +3,7 @@
 #include <iostream>
 
 #include "script/lua/edge.h"
+#include "script/lua/memory_error.h"
 #include "script/lua/source.h"
 #include "script/meta/python.h"
 #include "script/run/folder.h"
@@ -97,6 +98,7 @@ Outcome ScriptState::load(const Script& script, ScriptError& error) {
     size_t length = 0;
     const char* message = lua_tolstring(L, -1, &length);
     error.message.assign(message, length);
+    if (status == LUA_ERRMEM) error.message = text(script.name.substr(1), ": ", memory_error(L));
     error.message += python_syntax(code, error.message);
     lua_pop(L, 1);
     return status == LUA_ERRMEM ? Outcome::memory : Outcome::error;

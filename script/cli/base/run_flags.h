@@ -1,5 +1,5 @@
 #pragma once
-// The flags of `lunagrad run`, some of which `lunagrad -e` also takes. For the main thread.
+// The flags of `lunagrad run`, which `lunagrad -e` also takes. For the main thread.
 #include <string>
 #include <vector>
 
