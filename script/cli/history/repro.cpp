@@ -84,13 +84,16 @@ int repeat(const RunRecord& was, RunRequest request, const std::string& again) {
   request.options.files_aside = true;
   request.announce_folder = false;
   Numbers numbers;
+  bool only_incomplete = false;  // all that the run lacks are files of that folder
   request.also = [&](const Event& event) {
+    if (event.kind == Event::Kind::ended)
+      only_incomplete = !event.text.empty() && event.exit_code == int(Outcome::file);
     if (event.kind == Event::Kind::metrics)
       for (const auto& [name, value] : event.metrics)
         numbers[name].push_back({event.step, event.time, value});
   };
   const int code = run_and_wait(request);
-  if (code != 0 && was.outcome == "ok") {
+  if (code != 0 && !only_incomplete && was.outcome == "ok") {
     std::cerr << "lunagrad repro: the script ended with exit code " << code << "; it had ended well\n";
     return code;
   }
