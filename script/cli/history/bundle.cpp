@@ -27,9 +27,8 @@ struct Request {
 
 int bundle(const Request& request) {
   const std::string run = find_named(request.run);
-  const std::string output = request.output.empty()
-                                 ? plain_name(name_of_folder(run), kLongestName) + ".run"
-                                 : request.output;
+  const std::string output =
+      request.output.empty() ? plain_name(name_of_folder(run), kLongestName) + ".run" : request.output;
   std::vector<std::string> warnings;
   const Bundle made =
       pack_run(run, output,

@@ -293,7 +293,7 @@ for step in lg.run.steps(2000) do lg.run.log {loss = x + 1 / step} end
       Program({"sh", "-c", "ulimit -f 64; exec \"$0\" sweep join s", kProgram}, "", {}, folder.path())
           .finish();
   CHECK(full.code == 6);
-  CHECK(full.err.find("values of loss: is the disk full?") != std::string::npos);
+  CHECK(full.err.find("incomplete: not written as a whole: ") != std::string::npos);
   CHECK(lines_of(folder.run({"sweep", "ls", "s", "--json"}).out)[0]["state"] == "waiting");
   CHECK(folder.run({"sweep", "join", "s"}).code == 0);
   for (const auto& row : lines_of(folder.run({"sweep", "ls", "s", "--json"}).out))
