@@ -243,7 +243,10 @@ void linspace_cpu(const Call& call) {
   const Tensor& out = call.output();
   const double start = call.real(0), end = call.real(1);
   const int64_t n = out.numel();
-  const double step = n > 1 ? (end - start) / double(n - 1) : 0;
+  const double gaps = double(n - 1);
+  const double step = n <= 1                       ? 0
+                      : std::isfinite(end - start) ? (end - start) / gaps
+                                                   : end / gaps - start / gaps;
   visit_dtype(out.dtype(), [&]<class T>() {
     T* to = out.data<T>();
     const int64_t half = n == 1 ? 1 : n / 2;

@@ -8,6 +8,7 @@
 //   times the size of a window, to the power 1 / p.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <optional>
 
 #include "runtime/ops/families.h"
@@ -339,7 +340,10 @@ Operands lp_pool_compose(const Call& call) {
   const Tensor wide = is_half(x.dtype()) ? to(x, DType::f32) : x;
   const double count = double(axes[0].kernel) * double(axes[1].kernel) * double(axes[2].kernel);
   const Tensor sums = apply1(pool, {pow(wide, Tensor::number(p))}, params) * count;
-  return {to(pow(sums, Tensor::number(1 / p)), x.dtype())};
+  // The root of 0 has an infinite slope, and the powers below it the slope 0: such a window gets no gradient.
+  const Tensor zero = Tensor::number(0.0), root = Tensor::number(1 / p), empty = eq(sums, zero);
+  const Tensor roots = pow(where(empty, Tensor::number(1.0), sums), root);
+  return {to(where(empty, Tensor::number(std::pow(0.0, 1 / p)), roots), x.dtype())};
 }
 std::vector<ParamSpec> lp_params() {
   return {{"norm_type", ParamKind::real, {}},
