@@ -5,6 +5,7 @@
 #   ./setup.sh tests     also for the tests: validation layers, a virtual display, clang-format
 #   ./setup.sh browser   also Chromium, in which the tests open the pages of `lunagrad runs export` and `serve`, and ip
 #   ./setup.sh bench     also PyTorch, for the comparison of speed
+#   ./setup.sh references  also PyTorch and mpmath, which make the values that the tests read (tests/reference)
 #   ./setup.sh debian13  also for building a Debian 13 chroot
 #   ./setup.sh device    also for packing a bundle for a machine with a GPU
 #   ./setup.sh neon      also for cross-compiling the engine for 64-bit ARM and running its tests in an emulator
@@ -17,6 +18,7 @@ build=(g++ cmake ninja-build pkg-config ccache mold git
   libglfw3-dev libimgui-dev libstb-dev libfontconfig-dev libfreetype-dev fonts-dejavu-core)
 tests=(doctest-dev clang-format mesa-vulkan-drivers vulkan-validationlayers xvfb xauth xdotool spirv-tools python3 python3-onnx)
 bench=(python3-torch libopenblas0-openmp)
+references=(python3-torch python3-mpmath python3-numpy)
 neon=(g++-aarch64-linux-gnu qemu-user libhwy-dev:arm64 libopenblas-dev:arm64 libsleef-dev:arm64 zlib1g-dev:arm64
   libzip-dev:arm64 libpng-dev:arm64)
 
@@ -26,10 +28,11 @@ case "${1:-}" in
   tests) wanted+=("${tests[@]}") ;;
   browser) wanted+=("${tests[@]}" chromium iproute2) ;;
   bench) wanted+=("${tests[@]}" "${bench[@]}") ;;
+  references) wanted+=("${tests[@]}" "${references[@]}") ;;
   debian13) wanted+=("${tests[@]}" debootstrap) ;;
   device) wanted+=(patchelf) ;;
   neon) wanted+=("${tests[@]}" "${neon[@]}") ;;
-  *) echo "usage: ./setup.sh [tests|browser|bench|debian13|device|neon]" >&2; exit 2 ;;
+  *) echo "usage: ./setup.sh [tests|browser|bench|references|debian13|device|neon]" >&2; exit 2 ;;
 esac
 
 if ! command -v apt-get >/dev/null; then

@@ -7,7 +7,7 @@ file(GLOB_RECURSE TEST_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/runti
      ${CMAKE_SOURCE_DIR}/tests/script/*.cpp ${CMAKE_SOURCE_DIR}/tests/support/*.cpp)
 list(APPEND TEST_SOURCES ${CMAKE_SOURCE_DIR}/tests/main.cpp)
 add_library(lunagrad-samples OBJECT ${SAMPLE_SOURCES})
-target_link_libraries(lunagrad-samples PRIVATE lunagrad-runtime doctest::doctest)
+target_link_libraries(lunagrad-samples PRIVATE lunagrad-runtime doctest::doctest nlohmann_json::nlohmann_json)
 target_compile_options(lunagrad-samples PRIVATE ${LUNAGRAD_OPTIMIZE_TESTS})
 precompile_headers(lunagrad-samples <doctest/doctest.h>)
 add_executable(lunagrad-tests ${TEST_SOURCES} $<TARGET_OBJECTS:lunagrad-samples>)

@@ -7,15 +7,14 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "runtime/dtype_names.h"
-#include "runtime/io/safetensors.h"
+#include "runtime/numbers.h"
 #include "runtime/ops.h"
 #include "runtime/tape/tape.h"
-#include "tests/samples/samples.h"
+#include "tests/samples/reference_file.h"
 
 namespace lunagrad::tests {
 namespace {
@@ -26,103 +25,6 @@ using nlohmann::json;
 const std::set<std::string> kWithoutValues = {"rand",        "randn",      "randint",   "randperm",
                                               "rand_like",   "randn_like", "bernoulli", "dropout",
                                               "multinomial", "empty",      "poisson"};
-
-// One file: its cases, and the arrays that they refer to.
-struct Family {
-  json cases;
-  std::map<std::string, std::vector<double>> numbers;
-
-  explicit Family(const std::filesystem::path& path) {
-    std::ifstream(path) >> cases;
-    std::filesystem::path data = path;
-    for (const auto& [name, tensor] : load_safetensors(data.replace_extension("safetensors")).tensors)
-      numbers[name] = tensor.to_vector<double>();
-  }
-
-  // [dtype, shape, array, offset]; dtype "*" is the dtype of the run, "part" that of its real and imaginary
-  // part, "complex" the complex type of a real run.
-  Tensor tensor(const json& entry, DType run) const {
-    const NoGrad off;
-    Shape shape;
-    for (const int64_t size : entry[1]) shape.push_back(size);
-    const double* first = numbers.at(entry[2]).data() + entry[3].get<int64_t>();
-    const std::string name = entry[0];
-    const DType type = name == "*"         ? run
-                       : name == "part"    ? part_type(run)
-                       : name == "complex" ? complex_type(run)
-                                           : *dtype_from_name(name);
-    const DType wide = is_complex(type) ? DType::c128 : DType::f64;
-    return to(Tensor::from_bytes(first, size_t(numel(shape)) * item_size(wide), shape, wide), type);
-  }
-};
-
-Value read_param(const ParamSpec& spec, const json& given) {
-  if (given.is_null()) return {};
-  if (given.is_array()) {
-    Dims list;
-    for (const int64_t item : given) list.push_back(item);
-    return list;
-  }
-  if (given == "inf" || given == "-inf") return given == "inf" ? INFINITY : -INFINITY;
-  switch (given.is_string() && !spec.choices.empty() ? ParamKind::choice : spec.kind) {
-    case ParamKind::dtype:
-      return *dtype_from_name(given.get<std::string>());
-    case ParamKind::choice:
-      for (size_t i = 0; i < spec.choices.size(); ++i)
-        if (given == spec.choices[i]) return int64_t(i);
-      FAIL(spec.name << ": no choice " << given);
-      return {};
-    case ParamKind::text:
-      return int64_t(intern(given.get<std::string>()));
-    case ParamKind::real:
-      return given.get<double>();
-    case ParamKind::dims:
-    case ParamKind::integers:
-      return Dims{given.get<int64_t>()};
-    default:
-      break;
-  }
-  if (given.is_boolean()) return given.get<bool>();
-  return given.is_number_float() ? Value(given.get<double>()) : Value(given.get<int64_t>());
-}
-
-Values read_params(const Op& op, const json& given) {
-  Values values;
-  values.resize(op.params.size());
-  for (const auto& [name, value] : given.items()) {
-    const auto spec = std::find_if(op.params.begin(), op.params.end(),
-                                   [&, &wanted = name](const ParamSpec& s) { return wanted == s.name; });
-    REQUIRE_MESSAGE(spec != op.params.end(), op.name << " has no parameter " << name);
-    values[size_t(spec - op.params.begin())] = read_param(*spec, value);
-  }
-  return complete(op, values);
-}
-
-// The op's input for the case's operand i: by name if the case names its operands.
-size_t place_of(const Op& op, const json& row, size_t i) {
-  if (!row.contains("names")) return i;
-  for (size_t place = 0; place < op.inputs.size(); ++place)
-    if (row["names"][i] == op.inputs[place].name) return place;
-  FAIL(op.name << " has no input " << row["names"][i]);
-  return 0;
-}
-
-TensorList read_operands(const Family& family, const Op& op, const json& row, DType run) {
-  const bool list = !op.inputs.empty() && op.inputs.back().list;
-  TensorList operands(list ? 0 : op.inputs.size());
-  for (size_t i = 0; i < row["in"].size(); ++i) {
-    const json& entry = row["in"][i];
-    const size_t place = place_of(op, row, i);
-    operands.resize(std::max(operands.size(), place + 1));
-    Tensor& x = operands[place];
-    if (entry.is_array()) x = family.tensor(entry, run);
-    if (entry.is_number())
-      x = entry.is_number_float() ? Tensor::number(entry.get<double>())
-                                  : Tensor::number(entry.get<int64_t>());
-    if (row.contains("grad") && !row["grad"][i].is_null()) x.requires_grad_();
-  }
-  return operands;
-}
 
 double bound(DType t) {
   return part_type(t) == DType::f64   ? 1e-9
@@ -148,20 +50,11 @@ std::string compare(const Tensor& got, const Tensor& expected, double tolerance)
   return {};
 }
 
-// Odd multiples of 1/64, like upstream() of the generator.
-Tensor upstream(const Tensor& y) {
-  const bool complex = is_complex(y.dtype());
-  std::vector<double> values(size_t(y.numel()) * (complex ? 2 : 1));
-  for (size_t i = 0; i < values.size(); ++i) values[i] = (2.0 * double((i * 37 + 11) % 64) - 63) / 64;
-  const DType wide = complex ? DType::c128 : DType::f64;
-  return to(Tensor::from_bytes(values.data(), values.size() * sizeof(double), y.shape(), wide), y.dtype());
-}
-
 // Describes the failure of the case in that dtype; "" if there is none.
-std::string run_case(const Family& family, const Op& op, const json& row, DType run) {
+std::string run_case(const ReferenceFile& family, const Op& op, const json& row, DType run) {
   const double tolerance = row.value("tolerance", 1.0);
-  const TensorList operands = read_operands(family, op, row, run);
-  const Operands outputs = apply(op, operands, read_params(op, row.value("params", json::object())));
+  const TensorList operands = family.operands(op, row, run, cpu_device());
+  const Operands outputs = apply(op, operands, read_params(op, row));
   if (outputs.size() != row["out"].size())
     return text(outputs.size(), " outputs, expected ", row["out"].size());
   TensorList roots, seeds;
@@ -211,7 +104,8 @@ TEST_CASE("every op gives PyTorch's values and gradients") {
   std::set<std::string> covered;
   size_t passed = 0, all = 0;
   for (const auto& path : family_files()) {
-    const Family family(path);
+    std::filesystem::path data = path;
+    const ReferenceFile family(path, data.replace_extension("safetensors"));
     for (const json& row : family.cases) {
       const std::string name = row["op"];
       const Op* op = find_op(name);
