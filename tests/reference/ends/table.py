@@ -6,11 +6,10 @@
     tests/reference/ends/table.py /tmp/cpu.json /tmp/vulkan.json
 
 A row names the call, what of it, the elements with their operands, the engine's values, the exact ones, and those of Debian's
-PyTorch 1.13 ("none": it has no such function, or fails). The reason of a call is in reasons.json, unless
-PyTorch has the same values; a row without one is an error.
+PyTorch 1.13 ("none": it has no such function, or fails). The reason of a call is in reasons.json, or that PyTorch has the
+same value; a row without one is an error.
 """
 import json
-import math
 import os
 import re
 import struct
