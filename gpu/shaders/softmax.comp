@@ -1,6 +1,7 @@
 #version 460
 // softmax:      y = exp(x - max) / sum exp(x - max)     gradient: y (g - sum g y)
 // log_softmax:  y = x - max - log sum exp(x - max)      gradient: g - exp(y) sum g
+// A row whose g is 0 everywhere gets the gradient 0 even if its y are NaN, as they are where all x are -inf.
 #extension GL_GOOGLE_include_directive : require
 #include "rows.glsl"
 
@@ -16,6 +17,16 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arg
 layout(push_constant, scalar) uniform Push {
   Arguments arguments;
 };
+
+float product_of_used(float g, float y) {
+  return g == 0.0 ? 0.0 : g * y;
+}
+// `sum` is of g y or of g.
+float gradient(float g, float y, float sum) {
+  if (MODE == kLogSoftmaxGrad) return g == 0.0 && sum == 0.0 ? g : g - exp_of_negative(y) * sum;
+  const float apart = g - sum;
+  return apart == 0.0 ? apart : y * apart;
+}
 
 void held_row(uint64_t result, uint64_t first, uint64_t second, uint fours) {
   vec4 x[kHeld];
@@ -40,11 +51,15 @@ void held_row(uint64_t result, uint64_t first, uint64_t second, uint fours) {
     hold(x, first, fours, 0.0, TYPE);
     hold(y, second, fours, 0.0, TYPE);
     float sum = 0.0;
-    [[unroll]] for (uint h = 0; h < kHeld; ++h) sum += in_all(MODE == kSoftmaxGrad ? x[h] * y[h] : x[h]);
+    [[unroll]] for (uint h = 0; h < kHeld; ++h) {
+      vec4 terms = x[h];
+      if (MODE == kSoftmaxGrad)
+        [[unroll]] for (uint j = 0; j < 4; ++j) terms[j] = product_of_used(x[h][j], y[h][j]);
+      sum += in_all(terms);
+    }
     sum = row_sum(sum);
     [[unroll]] for (uint h = 0; h < kHeld; ++h)
-      [[unroll]] for (uint j = 0; j < 4; ++j)
-        x[h][j] = MODE == kSoftmaxGrad ? y[h][j] * (x[h][j] - sum) : x[h][j] - exp_of_negative(y[h][j]) * sum;
+      [[unroll]] for (uint j = 0; j < 4; ++j) x[h][j] = gradient(x[h][j], y[h][j], sum);
   }
   put(x, result, fours, TYPE);
 }
@@ -88,14 +103,13 @@ void main() {
       for (uint i = along(); i < end; i += ALONG) {
         const float g = load_float(arguments.operand[0], at[1] + int64_t(i) * arguments.rows.step[1], TYPE);
         const float y = load_float(arguments.operand[1], at[2] + int64_t(i) * arguments.rows.step[2], TYPE);
-        sum += MODE == kSoftmaxGrad ? g * y : g;
+        sum += MODE == kSoftmaxGrad ? product_of_used(g, y) : g;
       }
       sum = row_sum(sum);
       for (uint i = along(); i < end; i += ALONG) {
         const float g = load_float(arguments.operand[0], at[1] + int64_t(i) * arguments.rows.step[1], TYPE);
         const float y = load_float(arguments.operand[1], at[2] + int64_t(i) * arguments.rows.step[2], TYPE);
-        store_float(arguments.result, at[0] + int64_t(i) * arguments.rows.step[0], TYPE,
-                  MODE == kSoftmaxGrad ? y * (g - sum) : g - exp_of_negative(y) * sum);
+        store_float(arguments.result, at[0] + int64_t(i) * arguments.rows.step[0], TYPE, gradient(g, y, sum));
       }
     }
   }

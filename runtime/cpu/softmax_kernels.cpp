@@ -126,10 +126,20 @@ double logsumexp(const T* x, int64_t n) {
   return double(m) + std::log(sum_of_exps<false>(x, m, n, static_cast<T*>(nullptr)));
 }
 
+// Whether nobody uses the results of a row: their gradients are 0. Then its own is 0 even if it is NaN, as a
+// row is whose elements are all masked with -inf.
+template <class T>
+bool is_unused(const T* g, int64_t n, int64_t step) {
+  for (int64_t i = 0; i < n; ++i)
+    if (!(g[i * step] == 0)) return false;
+  return true;
+}
+
 template <class T>
 void softmax_grad(const T* g, const T* y, int64_t n, T* out) {
   const T dot =
       T(map_row<false, true>(g, y, n, out, [](auto, auto vg, auto vy) HWY_ATTR { return hn::Mul(vg, vy); }));
+  if (std::isnan(dot) && is_unused(g, n, 1)) return void(std::fill_n(out, n, T(0)));
   map_row<true, false>(g, y, n, out, [=](auto d, auto vg, auto vy) HWY_ATTR {
     return hn::Mul(vy, hn::Sub(vg, hn::Set(d, dot)));
   });
@@ -138,6 +148,7 @@ void softmax_grad(const T* g, const T* y, int64_t n, T* out) {
 template <class T>
 void log_softmax_grad(const T* g, const T* y, int64_t n, T* out) {
   const T sum = T(map_row<false, true>(g, g, n, out, [](auto, auto vg, auto) HWY_ATTR { return vg; }));
+  if (sum == 0 && is_unused(g, n, 1)) return void(std::copy_n(g, n, out));
   map_row<true, false>(g, y, n, out, [=](auto d, auto vg, auto vy) HWY_ATTR {
     return hn::Sub(vg, hn::Mul(math::exp(d, vy), hn::Set(d, sum)));
   });
@@ -263,6 +274,9 @@ void softmax_grad_of_columns(const T* g, const T* y, int64_t n, int64_t stride, 
       const auto vg = load(g + r * stride + c), vy = load(y + r * stride + c);
       store(hn::Mul(vy, hn::Sub(vg, load(dots + c))), out + r * stride + c);
     });
+  for (int64_t c = 0; c < columns; ++c)
+    if (std::isnan(dots[c]) && is_unused(g + c, n, stride))
+      for (int64_t r = 0; r < n; ++r) out[r * stride + c] = 0;
 }
 
 template <class T>
@@ -275,6 +289,9 @@ void log_softmax_grad_of_columns(const T* g, const T* y, int64_t n, int64_t stri
       const auto share = hn::Mul(math::exp(d, load(y + r * stride + c)), load(sums + c));
       store(hn::Sub(load(g + r * stride + c), share), out + r * stride + c);
     });
+  for (int64_t c = 0; c < columns; ++c)
+    if (sums[c] == 0 && std::isnan(y[c]) && is_unused(g + c, n, stride))
+      for (int64_t r = 0; r < n; ++r) out[r * stride + c] = g[r * stride + c];
 }
 
 void SoftmaxF32(const float* x, int64_t n, float* out) { softmax(x, n, out); }

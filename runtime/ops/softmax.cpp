@@ -88,9 +88,14 @@ const Op kSoftmaxGrad{
     .family = OpFamily::normalization,
     .flops = {for_results<4>,
               "4 for each element of the result: a product and its sum, a difference, a product"}};
+// y without the NaN of elements that nobody uses, as the gradient's kernels leave it out.
+Tensor used(const Tensor& y, const Tensor& g, double otherwise) {
+  return where(logical_and(isnan(y), eq(g, Tensor::number(0.0))), Tensor::number(otherwise), y);
+}
 void softmax_vjp(Backward& b) {
-  const Tensor g = b.grad(), y = b.output();
-  if (!b.create_graph()) return b.set(0, apply1(kSoftmaxGrad, {g, y}, {b.integer(0)}));
+  const Tensor g = b.grad();
+  if (!b.create_graph()) return b.set(0, apply1(kSoftmaxGrad, {g, b.output()}, {b.integer(0)}));
+  const Tensor y = used(b.output(), g, 0);
   b.set(0, y * (g - sum(g * y, {b.integer(0)}, true)));
 }
 const Op kSoftmax{
@@ -126,9 +131,9 @@ const Op kLogSoftmaxGrad{
     .family = OpFamily::normalization,
     .flops = {for_results<4>, "4 for each element of the result: exp, sum, product, difference"}};
 void log_softmax_vjp(Backward& b) {
-  const Tensor g = b.grad(), y = b.output();
-  if (!b.create_graph()) return b.set(0, apply1(kLogSoftmaxGrad, {g, y}, {b.integer(0)}));
-  b.set(0, g - exp(y) * sum(g, {b.integer(0)}, true));
+  const Tensor g = b.grad();
+  if (!b.create_graph()) return b.set(0, apply1(kLogSoftmaxGrad, {g, b.output()}, {b.integer(0)}));
+  b.set(0, g - exp(used(b.output(), g, -INFINITY)) * sum(g, {b.integer(0)}, true));
 }
 const Op kLogSoftmax{
     .name = "log_softmax",
@@ -168,7 +173,7 @@ const Op kLogSoftmaxDtype{.name = "_log_softmax_dtype",
                           .family = OpFamily::normalization,
                           .short_form = "log_softmax"};
 
-// --- log-sum-exp along one dim: y = log sum exp(x), dx = g exp(x - y) ---
+// --- log-sum-exp along one dim: y = log sum exp(x), dx = g exp(x - y), 0 where all x are -inf ---
 
 void lse_shape(Call& call) {
   const Tensor& x = call.input(0);
@@ -198,15 +203,21 @@ void lse_cpu(const Call& call) {
 }
 void lse_vjp(Backward& b) {
   const int dim = normalize_dim("logsumexp", b.integer(0), b.shape(0));
-  b.set(0, unsqueeze(b.grad(), dim) * exp(b.input(0) - unsqueeze(b.output(), dim)));
+  const Tensor y = b.output(), none = Tensor::number(-INFINITY);
+  const Tensor from = where(eq(y, none), Tensor::number(0.0), y);
+  b.set(0, unsqueeze(b.grad(), dim) * exp(b.input(0) - unsqueeze(from, dim)));
 }
 // m + log sum exp(x - m) with the largest element m: m cancels, so it gets no gradient.
 Operands lse_compose(const Call& call) {
   const Tensor& x = call.input(0);
   const int dim = dim_of(call);
   Tensor largest = amax(x.detach(), {dim}, true);
-  largest = where(isfinite(largest), largest, Tensor::number(0.0));
-  return {log(sum(exp(x - largest), {dim})) + squeeze(largest, dim)};
+  const Tensor zero = Tensor::number(0.0), one = Tensor::number(1.0), none = Tensor::number(-INFINITY);
+  largest = where(isfinite(largest), largest, zero);
+  const Tensor total = sum(exp(x - largest), {dim});
+  // The logarithm of 0 would have an infinite gradient.
+  const Tensor empty = eq(total, zero);
+  return {where(empty, none, log(where(empty, one, total)) + squeeze(largest, dim))};
 }
 const Op kLogSumExp{
     .name = "_logsumexp",

@@ -115,7 +115,13 @@ function MultiheadAttention:append(k, v, mask)
   return k, v, mask
 end
 
--- Attention composed of ops, which also returns the weights.
+-- Which queries see a key at all: [.., .., L or 1, 1].
+local function seeing(mask)
+  if mask:dtype() == "bool" then return mask:any(-1, true) end
+  return mask:detach():amax(-1, true):gt(-math.huge)
+end
+
+-- Attention composed of ops, which also returns the weights. A query that sees no key gets 0.
 local function with_weights(q, k, v, mask, causal, dropout)
   local scores = (q * (1 / math.sqrt(q:size(-1)))):matmul(k:transpose(-2, -1))
   if mask and mask:dtype() == "bool" then
@@ -127,6 +133,9 @@ local function with_weights(q, k, v, mask, causal, dropout)
     scores = core.where(causal_mask(q, k), scores, -math.huge)
   end
   local weights = scores:softmax(-1)
+  if mask then
+    weights = core.where(seeing(causal and join_masks(mask, causal_mask(q, k)) or mask), weights, 0)
+  end
   if dropout > 0 then weights = core.dropout(weights, dropout, true) end
   return weights:matmul(v), weights
 end
