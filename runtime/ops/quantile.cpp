@@ -60,9 +60,11 @@ Operands nanmean_compose(const Call& call) {
   const Tensor& given = call.input(0);
   const Tensor x = call.params[2].present() ? to(given, DType(call.integer(2))) : given;
   static const Op& op = *find_op("sum");
-  const Tensor total = apply1(op, {without_nan(x)}, {call.params[0], call.params[1]});
+  const Tensor average = apply1(*find_op("mean"), {without_nan(x)}, {call.params[0], call.params[1]});
   const Tensor count = apply1(op, {logical_not(isnan(x.detach()))}, {call.params[0], call.params[1]});
-  return {total / to(count, total.dtype())};
+  // The sum of all numbers may overflow where their mean does not.
+  const double all = double(reduced_count(x.shape(), mask_of(call)));
+  return {average * (all / to(count, average.dtype()))};
 }
 const std::vector<ParamSpec> kReduceParams = {kDims, kKeepdim, kDType};
 const Op kNansum{
@@ -298,14 +300,17 @@ Operands quantile_of(const Call& call, bool ignore_nan) {
   const Tensor values = sorted(rows, rows.ndim() - 1)[0];
   const int last = rows.ndim() - 1;
   const int64_t count = given.ndim() == 0 ? 1 : given.size(0);
-  Tensor q = given.is_number() ? full({1}, given.item(), x.dtype(), x.device()) : reshape(given, {count});
+  // Not every place in a longer row is an f32.
+  const DType exact = n > (int64_t(1) << 24) ? DType::f64 : x.dtype();
+  const Tensor q =
+      given.is_number() ? full({1}, given.item(), exact, x.device()) : to(reshape(given, {count}), exact);
   Shape kept = rows.shape();
   kept[last] = count;
   Tensor places;  // q (n - 1) for each row
   {
     Tensor filled = sum(logical_not(isnan(rows.detach())), {last}, true);
     if (!ignore_nan) filled = where(lt(filled, number(n)), number(int64_t(-1)), filled);
-    const Tensor length = to(filled - number(int64_t(1)), x.dtype());
+    const Tensor length = to(filled - number(int64_t(1)), exact);
     const Tensor poisoned = where(lt(length, number(-1.0)), number(double(n - 1)), q * length);
     places = expand(clamp(poisoned, 0.0), kept);
   }
@@ -317,9 +322,13 @@ Operands quantile_of(const Call& call, bool ignore_nan) {
   Tensor result = gather(values, last, to(below, DType::i64));
   if (between == Between::linear || between == Between::midpoint) {
     const Tensor above = gather(values, last, to(ceil(places.detach()), DType::i64));
-    Tensor weight = places - below;
+    Tensor weight = to(places - below, x.dtype());
     if (between == Between::midpoint) weight = to(gt(weight, number(0.0)), x.dtype()) * 0.5;
-    result = where(eq(above, result), result, lerp(result, above, weight));
+    // lerp's difference of the two may be infinite.
+    const Tensor near = isfinite(above.detach() - result.detach());
+    const Tensor part = where(near, lerp(result, where(near, above, result), weight),
+                              result * (1.0 - weight) + above * weight);
+    result = where(eq(above, result), result, part);
   }
   // Back to the place of dim, with the probabilities first.
   if (whole || x.ndim() == 0) {
