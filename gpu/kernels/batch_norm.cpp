@@ -44,7 +44,7 @@ BatchNormPasses::BatchNormPasses(const Tensor& x, const Tensor& grad, double eps
   constants_.type = uint32_t(x.dtype());
   constants_.aligned = x.offset() % 4 == 0 && (!grad.defined() || grad.offset() % 4 == 0);
   constants_.whole = a_.size % 4 == 0;
-  static_assert(offsetof(Arguments, channels) == 88 && sizeof(Arguments) == 144);
+  static_assert(offsetof(Arguments, channels) == 96 && sizeof(Arguments) == 152);
   divide_sums();
 }
 
@@ -56,7 +56,7 @@ void BatchNormPasses::use(const Tensor& weight, const Tensor& bias) {
 template <class F>
 void BatchNormPasses::sum(uint32_t mode, uint32_t merging_mode, F&& results) {
   const bool divided = a_.part_count > 1;
-  const Scratch parts(recorder_, divided ? size_t(a_.part_count) * 2 * a_.channels * 4 : 8);
+  const Scratch parts(recorder_, divided ? size_t(a_.part_count) * 3 * a_.channels * 4 : 8);
   {
     Launch launch(recorder_);
     Arguments a = a_;
@@ -75,38 +75,41 @@ void BatchNormPasses::sum(uint32_t mode, uint32_t merging_mode, F&& results) {
   run(launch, a, merging_mode, kAcross, 1);
 }
 
-void BatchNormPasses::moments(const Tensor& mean, const Tensor& var) {
+void BatchNormPasses::find(const Moments& moments) {
   sum(BatchNorm::kMoments, BatchNorm::kMergeMoments, [&](Launch& launch, Arguments& a) {
-    a.mean = launch.writes(mean);
-    a.var = launch.writes(var);
+    a.mean = launch.writes(moments.mean);
+    a.var = launch.writes(moments.var);
+    a.rstd = launch.writes(moments.rstd);
   });
 }
 
-void BatchNormPasses::normalize(const Tensor& mean, const Tensor& var, const Tensor& result) {
+void BatchNormPasses::normalize(const Moments& moments, const Tensor& result) {
   Launch launch(recorder_);
   Arguments a = a_;
   a.x = launch.reads(x_);
-  read_channels(launch, a, mean, var);
+  read_channels(launch, a, moments);
   if (bias_.defined()) a.bias = launch.reads(bias_);
   visit(launch, a, BatchNorm::kNormalize, result);
 }
 
-void BatchNormPasses::sums(const Tensor& mean, const Tensor& var, const Tensor& dweight, const Tensor& dbias,
+void BatchNormPasses::sums(const Moments& moments, const Tensor& dweight, const Tensor& dbias,
                            const Scratch* slopes) {
   sum(BatchNorm::kSums, BatchNorm::kMergeSums, [&](Launch& launch, Arguments& a) {
-    read_channels(launch, a, mean, var);
+    read_channels(launch, a, moments);
     a.dweight = launch.writes(dweight);
     a.dbias = launch.writes(dbias);
     if (slopes) a.slopes = launch.writes(*slopes);
   });
 }
 
-void BatchNormPasses::input_gradient(const Tensor& mean, const Scratch& slopes, const Tensor& result) {
+void BatchNormPasses::input_gradient(const Moments& moments, const Scratch& slopes, const Tensor& result) {
   Launch launch(recorder_);
   Arguments a = a_;
-  if (constants_.training) a.x = launch.reads(x_);
+  if (constants_.training) {
+    a.x = launch.reads(x_);
+    read_moments(launch, a, moments);
+  }
   a.grad = launch.reads(grad_);
-  a.mean = launch.reads(mean);
   a.slopes = launch.reads(slopes);
   visit(launch, a, BatchNorm::kInputGradient, result);
 }
@@ -127,10 +130,16 @@ void BatchNormPasses::divide_sums() {
   a_.part_count = (a_.units + a_.each - 1) / a_.each;
 }
 
-void BatchNormPasses::read_channels(Launch& launch, Arguments& a, const Tensor& mean,
-                                    const Tensor& var) const {
-  a.mean = launch.reads(mean);
-  a.var = launch.reads(var);
+void BatchNormPasses::read_moments(Launch& launch, Arguments& a, const Moments& moments) {
+  a.mean = launch.reads(moments.mean);
+  if (moments.rstd.defined())
+    a.rstd = launch.reads(moments.rstd);
+  else
+    a.var = launch.reads(moments.var);
+}
+
+void BatchNormPasses::read_channels(Launch& launch, Arguments& a, const Moments& moments) const {
+  read_moments(launch, a, moments);
   if (weight_.defined()) a.weight = launch.reads(weight_);
 }
 
@@ -161,28 +170,29 @@ void run_train(const Call& call, Recorder& recorder) {
   const NoGrad off;
   BatchNormPasses passes(in_order(call, 0), {}, call.real(kEpsAt), recorder);
   passes.use(in_order(call, 1), in_order(call, 2));
-  passes.moments(call.output(1), call.output(2));
-  passes.normalize(call.output(1), call.output(2), call.output());
+  const BatchNormPasses::Moments moments{call.output(1), call.output(2), call.output(3)};
+  passes.find(moments);
+  passes.normalize(moments, call.output());
 }
 
 void run_eval(const Call& call, Recorder& recorder) {
   const NoGrad off;
   BatchNormPasses passes(in_order(call, 0), {}, call.real(kEpsAt), recorder);
   passes.use(in_order(call, 3), in_order(call, 4));
-  passes.normalize(in_order(call, 1), in_order(call, 2), call.output());
+  passes.normalize({in_order(call, 1), in_order(call, 2), {}}, call.output());
 }
 
 // Outputs: the gradients of input, weight and bias; that of the input is empty if it is not wanted.
 void run_backward(const Call& call, Recorder& recorder) {
   const NoGrad off;
-  const Tensor mean = in_order(call, 2), var = in_order(call, 3);
+  const BatchNormPasses::Moments moments{in_order(call, 2), in_order(call, 3), in_order(call, 5)};
   const bool wanted = call.flag(kInputWantedAt);
   BatchNormPasses passes(in_order(call, 1), in_order(call, 0), call.real(kEpsAt), recorder);
   passes.use(in_order(call, 4), {});
   passes.be_training(call.flag(kTrainingAt));
-  const Scratch slopes(recorder, size_t(3) * size_t(mean.numel()) * 4);
-  passes.sums(mean, var, call.output(1), call.output(2), wanted ? &slopes : nullptr);
-  if (wanted) passes.input_gradient(mean, slopes, call.output(0));
+  const Scratch slopes(recorder, size_t(3) * size_t(moments.mean.numel()) * 4);
+  passes.sums(moments, call.output(1), call.output(2), wanted ? &slopes : nullptr);
+  if (wanted) passes.input_gradient(moments, slopes, call.output(0));
 }
 
 }  // namespace

@@ -15,15 +15,19 @@ class BatchNormPasses {
   void use(const Tensor& weight, const Tensor& bias);
   void be_training(bool training) { constants_.training = training; }
 
-  // Mean and variance (without correction) of each channel.
-  void moments(const Tensor& mean, const Tensor& var);
-  void normalize(const Tensor& mean, const Tensor& var, const Tensor& result);
+  // Of each channel the mean, the variance without correction, and 1 / sqrt(variance + eps), which those who
+  // have it read instead of the variance: it may be undefined.
+  struct Moments {
+    Tensor mean, var, rstd;
+  };
+  void find(const Moments&);
+  void normalize(const Moments&, const Tensor& result);
   // For each channel the sum of g / sqrt(var + eps) (x - mean), and the sum of g. slopes: those that
   // input_gradient() reads; null if it is not wanted.
-  void sums(const Tensor& mean, const Tensor& var, const Tensor& dweight, const Tensor& dbias,
-            const Scratch* slopes);
-  // slopes[0] g + slopes[1] (x - mean) + slopes[2], with slopes f32 [3, channels].
-  void input_gradient(const Tensor& mean, const Scratch& slopes, const Tensor& result);
+  void sums(const Moments&, const Tensor& dweight, const Tensor& dbias, const Scratch* slopes);
+  // slopes[0] g + slopes[1] (x - mean) + slopes[2], with slopes f32 [3, channels]. Where 1 / sqrt(var + eps)
+  // is extreme, x - mean is scaled (shaders/square_levels.glsl).
+  void input_gradient(const Moments&, const Scratch& slopes, const Tensor& result);
 
  private:
   struct Arguments {
@@ -31,6 +35,7 @@ class BatchNormPasses {
     uint64_t mean, var, weight, bias;
     uint64_t parts, slopes;
     uint64_t dweight, dbias;
+    uint64_t rstd;
     uint32_t channels, size, elements;
     uint32_t units, each;
     uint32_t part_count;
@@ -40,7 +45,8 @@ class BatchNormPasses {
 
   bool in_vectors() const { return constants_.aligned && constants_.whole; }
   void divide_sums();
-  void read_channels(Launch&, Arguments&, const Tensor& mean, const Tensor& var) const;
+  static void read_moments(Launch&, Arguments&, const Moments&);
+  void read_channels(Launch&, Arguments&, const Moments&) const;
   template <class F>
   void sum(uint32_t mode, uint32_t merging_mode, F&& results);
   void run(Launch&, const Arguments&, uint32_t mode, uint32_t across, uint32_t parts);

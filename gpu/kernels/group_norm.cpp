@@ -10,12 +10,12 @@ using shaders::GroupNorm;
 enum { kGroupsAt, kEpsAt, kWantedAt };  // parameters of runtime/ops/group_norm.cpp
 
 struct Arguments {
-  uint64_t mean, var, weight, bias, spread_weight, spread_bias, dweight, dbias, slopes;
+  uint64_t mean, var, rstd, weight, bias, spread_weight, spread_bias, dweight, dbias, slopes;
   uint64_t weight_result, bias_result;
   uint32_t groups, group_channels, channels, samples;
   float elements, eps;
 };
-static_assert(offsetof(Arguments, groups) == 88);
+static_assert(offsetof(Arguments, groups) == 96);
 
 // A work group adds up a channel of a sample: smaller ones would leave most of its invocations idle.
 constexpr int64_t kLeastElements = 256;
@@ -38,8 +38,7 @@ class Normalization {
         samples_(x.size(0)),
         channels_(x.size(1)),
         weight_(weight),
-        mean_(made()),
-        var_(made()),
+        moments_{made(), made(), made()},
         passes_(seen(x), grad.defined() ? seen(grad) : grad, call.real(kEpsAt), recorder) {
     a_.groups = uint32_t(call.integer(kGroupsAt));
     a_.channels = uint32_t(channels_);
@@ -51,30 +50,30 @@ class Normalization {
 
   void forward(const Tensor& bias, const Tensor& result) {
     const Tensor weights = weight_.defined() ? made() : Tensor(), biases = bias.defined() ? made() : Tensor();
-    passes_.moments(mean_, var_);
+    passes_.find(moments_);
     meet(bias, weights, biases);
     passes_.use(weights, biases);
-    passes_.normalize(mean_, var_, seen(result));
+    passes_.normalize(moments_, seen(result));
   }
 
   // Results that are not wanted are undefined.
   void backward(const Tensor& dx, const Tensor& dweight, const Tensor& dbias) {
     const Tensor weight_sums = made(), bias_sums = made();
-    passes_.moments(mean_, var_);
+    passes_.find(moments_);
     meet({}, {}, {});
-    passes_.sums(mean_, var_, weight_sums, bias_sums, nullptr);
+    passes_.sums(moments_, weight_sums, bias_sums, nullptr);
     if (dx.defined()) {
       const Scratch slopes(recorder_, size_t(3) * size_t(samples_ * channels_) * 4);
       {
         Launch launch(recorder_);
         Arguments a = a_;
-        a.var = launch.reads(var_);
+        a.rstd = launch.reads(moments_.rstd);
         read_sums(launch, a, weight_sums, bias_sums);
         if (weight_.defined()) a.weight = launch.reads(weight_);
         a.slopes = launch.writes(slopes);
         run(launch, GroupNorm::kSlopes, a, samples_ * a.groups);
       }
-      passes_.input_gradient(mean_, slopes, seen(dx));
+      passes_.input_gradient(moments_, slopes, seen(dx));
     }
     if (!dweight.defined() && !dbias.defined()) return;
     Launch launch(recorder_);
@@ -94,10 +93,11 @@ class Normalization {
   void meet(const Tensor& bias, const Tensor& weights, const Tensor& biases) {
     Launch launch(recorder_);
     Arguments a = a_;
-    launch.reads(mean_);
-    launch.reads(var_);
-    a.mean = launch.writes(mean_);
-    a.var = launch.writes(var_);
+    a.var = launch.reads(moments_.var);
+    launch.reads(moments_.mean);
+    launch.reads(moments_.rstd);
+    a.mean = launch.writes(moments_.mean);
+    a.rstd = launch.writes(moments_.rstd);
     if (weights.defined()) {
       a.weight = launch.reads(weight_);
       a.spread_weight = launch.writes(weights);
@@ -122,7 +122,8 @@ class Normalization {
   Recorder& recorder_;
   Device& device_;
   int64_t samples_, channels_;
-  Tensor weight_, mean_, var_;
+  Tensor weight_;
+  BatchNormPasses::Moments moments_;
   BatchNormPasses passes_;
   Arguments a_{};
 };

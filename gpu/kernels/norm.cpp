@@ -105,7 +105,7 @@ void run_backward(const Call& call, Recorder& recorder) {
   hot.blocks = uint32_t(at_once ? std::clamp<uint64_t>(groups / 4, 1, recorder.rates.busy_groups(2))
                                 : std::clamp<uint64_t>(recorder.rates.busy_groups(4) / wide, 1,
                                                        std::max<uint64_t>(1, hot.count / 16)));
-  const Scratch moments(recorder, sums && !at_once ? size_t(hot.count) * 8 : 8);
+  const Scratch moments(recorder, sums && !at_once ? size_t(hot.count) * 12 : 8);
   const Scratch parts(recorder, sums ? size_t(hot.blocks) * 2 * hot.size * 4 : 8);
   {
     Launch launch(recorder);

@@ -5,10 +5,12 @@
 // Passes over sums: a work group adds a part of one channel, or of ACROSS adjacent ones; the parts of a channel are merged in
 // order. Means and squares of a block of elements, then of threads and parts, are merged as in Chan, Golub, LeVeque, "Updating
 // formulae and a pairwise algorithm for computing sample variances", 1979. They are those of x less the channel's first
-// element: equal elements have exactly their mean and the variance 0.
+// element: equal elements have exactly their mean and the variance 0. Differences whose squares would leave the range of floats
+// are multiplied by a power of two (square_levels.glsl): r is right where the variance is infinite or 0.
 #extension GL_GOOGLE_include_directive : require
 #include "rows.glsl"
 #include "divisor.glsl"
+#include "square_levels.glsl"
 
 layout(constant_id = 2) const uint TYPE = 6;           // of x, g and the result
 layout(constant_id = 3) const bool ALIGNED = false;    // they begin at multiples of four elements
@@ -23,9 +25,10 @@ const uint kMoments = 0, kMergeMoments = 1, kNormalize = 2, kSums = 3, kMergeSum
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
   uint64_t x, grad, result;
   uint64_t mean, var, weight, bias;
-  uint64_t parts;          // [parts, 2, channels]: mean and squares, or the sums of g and of g (x - mean)
+  uint64_t parts;          // [parts, 3, channels]: mean, squares and their level, or the sums of g and of g (x - mean)
   uint64_t slopes;         // of dx: those of g, of x - mean, and the rest: [3, channels]
   uint64_t dweight, dbias;
+  uint64_t rstd;           // 0: found from the variance
   uint channels, size, elements;
   uint units, each;        // vectors or elements of a channel; of a part
   uint part_count;
@@ -61,6 +64,16 @@ float column_sum(float value) {
   return value;
 }
 
+// All threads of a channel get the largest of their values.
+float column_max(float value) {
+  if (ACROSS == 1) return row_max(value);
+  barrier();
+  meeting[thread()] = value;
+  barrier();
+  for (uint i = 0; i < kSlices; ++i) value = max(value, meeting[i * ACROSS + column()]);
+  return value;
+}
+
 // Vector b of a thread's block that begins with unit `first` of a channel: adjacent elements, or units that are kSlices apart.
 // 0 where there is none, and `present` tells.
 vec4 four_of(uint64_t address, uint channel, uint first, uint b, uint end, out vec4 present) {
@@ -89,26 +102,31 @@ float first_of(uint channel) {
 float elements_of_part(uint part) {
   return float((min(a.units, (part + 1) * a.each) - part * a.each) * kUnit);
 }
-void store_moments(uint channel, float mean, float squares) {
-  store_f32(a.mean, int64_t(channel), first_of(channel) + mean);
-  store_f32(a.var, int64_t(channel), squares / float(a.units * kUnit));
+void store_moments(uint channel, float mean, float squares, uint level) {
+  const float back = to_plain(level), factor = factor_of(level);
+  const float scaled = squares / float(a.units * kUnit), variance = scaled * back * back;
+  const bool plain = level == kPlainLevel || level == kSmallLevel && variance + a.eps >= kLeastSquare;
+  store_f32(a.mean, int64_t(channel), first_of(channel) + mean * back);
+  store_f32(a.var, int64_t(channel), variance);
+  store_f32(a.rstd, int64_t(channel),
+            plain ? 1.0 / sqrt(variance + a.eps) : factor / sqrt(scaled + a.eps * factor * factor));
 }
 
 float weight_of(uint channel) {
   return HAS_WEIGHT ? load_f32(a.weight, int64_t(channel)) : 1.0;
 }
-float scale_of(uint channel) {
-  return 1.0 / sqrt(load_f32(a.var, int64_t(channel)) + a.eps);
+float rstd_of(uint channel) {
+  return a.rstd != 0 ? load_f32(a.rstd, int64_t(channel)) : 1.0 / sqrt(load_f32(a.var, int64_t(channel)) + a.eps);
 }
-// From the sums of g and of g (x - mean).
+// From the sums of g and of g (x - mean) at the level of r.
 void store_gradients(uint channel, float g, float dot) {
-  const float r = scale_of(channel), w = weight_of(channel);
+  const float r = rstd_of(channel), w = weight_of(channel), own = r * to_plain(level_of_rstd(r));
   store_f32(a.dbias, int64_t(channel), g);
-  store_f32(a.dweight, int64_t(channel), r * dot);
+  store_f32(a.dweight, int64_t(channel), own * dot);
   if (a.slopes == 0) return;
   const float share = TRAINING ? w * r / float(a.units * kUnit) : 0.0;
   store_f32(a.slopes, int64_t(channel), w * r);
-  store_f32(a.slopes, int64_t(a.channels + channel), -share * (r * dot) * r);
+  store_f32(a.slopes, int64_t(a.channels + channel), -share * (own * dot) * own);
   store_f32(a.slopes, int64_t(2 * a.channels + channel), -share * g);
 }
 
@@ -116,15 +134,28 @@ void sum_part(uint channel, uint part) {
   const bool exists = channel < a.channels;
   const uint begin = part * a.each + in_column(), end = exists ? min(a.units, (part + 1) * a.each) : 0;
   float first, second;
+  uint level = kSmallLevel;
   if (MODE == kMoments) {
     const float shift = first_of(channel);
     float count = 0.0, mean = 0.0, squares = 0.0;
     for (uint at = begin; at < end; at += kSlices * kUnits) {
       vec4 block[kBlock], present[kBlock];
-      float here = 0.0, sum = 0.0, block_squares = 0.0;
+      float here = 0.0, sum = 0.0, block_squares = 0.0, largest = 0.0;
       [[unroll]] for (uint b = 0; b < kBlock; ++b) block[b] = four_of(a.x, channel, at, b, end, present[b]);
       [[unroll]] for (uint b = 0; b < kBlock; ++b) {
-        block[b] = (block[b] - shift - mean) * present[b];
+        const vec4 sizes = abs(block[b] - shift) * present[b];
+        largest = max(largest, max(max(sizes.x, sizes.y), max(sizes.z, sizes.w)));
+      }
+      const uint block_level = max(level, level_of(largest));
+      if (block_level != level) {
+        const float factor = between_levels(level, block_level);
+        mean *= factor;
+        squares = squares * factor * factor;
+        level = block_level;
+      }
+      [[unroll]] for (uint b = 0; b < kBlock; ++b) {
+        // Where there is no element, the difference may be infinite.
+        block[b] = mix(vec4(0.0), at_level(block[b], shift, level) - mean, greaterThan(present[b], vec4(0.0)));
         sum += in_all(block[b]);
         here += in_all(present[b]);
       }
@@ -137,11 +168,17 @@ void sum_part(uint channel, uint part) {
       squares += block_squares + apart * apart * (count * share);
       count += here;
     }
+    const uint together = uint(column_max(float(level)));
+    const float factor = between_levels(level, together);
+    level = together;
+    mean *= factor;
+    squares = squares * factor * factor;
     first = column_sum(count * mean) / elements_of_part(part);
     const float apart = mean - first;
     second = column_sum(squares + count * (apart * apart));
   } else {
     const float mean = exists ? load_f32(a.mean, int64_t(channel)) : 0.0;
+    const float factor = exists ? factor_of(level_of_rstd(rstd_of(channel))) : 1.0;
     vec4 sums = vec4(0.0), dots = vec4(0.0);
     for (uint at = begin; at < end; at += kSlices * kUnits) {
       vec4 g[kBlock], x[kBlock], present;
@@ -151,7 +188,7 @@ void sum_part(uint channel, uint part) {
       }
       [[unroll]] for (uint b = 0; b < kBlock; ++b) {
         sums += g[b];
-        dots += g[b] * (x[b] - mean);
+        dots += g[b] * ((x[b] - mean) * factor);
       }
     }
     first = column_sum(in_all(sums));
@@ -159,36 +196,48 @@ void sum_part(uint channel, uint part) {
   }
   if (!exists || in_column() != 0) return;
   if (a.part_count > 1) {
-    store_f32(a.parts, int64_t(2 * part * a.channels + channel), first);
-    store_f32(a.parts, int64_t((2 * part + 1) * a.channels + channel), second);
+    store_f32(a.parts, int64_t(3 * part * a.channels + channel), first);
+    store_f32(a.parts, int64_t((3 * part + 1) * a.channels + channel), second);
+    store_f32(a.parts, int64_t((3 * part + 2) * a.channels + channel), float(level));
   } else if (MODE == kMoments) {
-    store_moments(channel, first, second);
+    store_moments(channel, first, second, level);
   } else {
     store_gradients(channel, first, second);
   }
 }
 
 float part_at(uint channel, uint part, uint which) {
-  return load_f32(a.parts, int64_t((2 * part + which) * a.channels + channel));
+  return load_f32(a.parts, int64_t((3 * part + which) * a.channels + channel));
+}
+// By what the moments of a part are multiplied to be at that level.
+float factor_of_part(uint channel, uint part, uint level) {
+  return MODE == kMergeMoments ? between_levels(uint(part_at(channel, part, 2)), level) : 1.0;
 }
 void merge_parts(uint channel) {
   const uint end = channel < a.channels ? a.part_count : 0;
+  uint level = kSmallLevel;
+  if (MODE == kMergeMoments) {
+    for (uint part = in_column(); part < end; part += kSlices) level = max(level, uint(part_at(channel, part, 2)));
+    level = uint(column_max(float(level)));
+  }
   float first = 0.0, second = 0.0;
   for (uint part = in_column(); part < end; part += kSlices)
-    first += (MODE == kMergeMoments ? elements_of_part(part) : 1.0) * part_at(channel, part, 0);
+    first += (MODE == kMergeMoments ? elements_of_part(part) : 1.0) *
+             (part_at(channel, part, 0) * factor_of_part(channel, part, level));
   first = column_sum(first);
   if (MODE == kMergeMoments) first /= float(a.units * kUnit);
   for (uint part = in_column(); part < end; part += kSlices) {
-    second += part_at(channel, part, 1);
+    const float factor = factor_of_part(channel, part, level);
+    second += part_at(channel, part, 1) * factor * factor;
     if (MODE == kMergeMoments) {
-      const float apart = part_at(channel, part, 0) - first;
+      const float apart = part_at(channel, part, 0) * factor - first;
       second += elements_of_part(part) * (apart * apart);
     }
   }
   second = column_sum(second);
   if (channel >= a.channels || in_column() != 0) return;
   if (MODE == kMergeMoments)
-    store_moments(channel, first, second);
+    store_moments(channel, first, second, level);
   else
     store_gradients(channel, first, second);
 }
@@ -208,22 +257,25 @@ void put_four(uint four, vec4 values) {
     store_float(a.result, int64_t(four * 4 + j), TYPE, values[j]);
 }
 
-// The results of a channel are of_g g + of_x (x - mean) + rest.
+// The results of a channel are of_g g + of_x ((x - mean) factor) + rest.
 struct Line {
-  float of_g, of_x, mean, rest;
+  float of_g, of_x, mean, factor, rest;
 };
 Line line_of(uint channel) {
   const float mean = MODE == kNormalize || TRAINING ? load_f32(a.mean, int64_t(channel)) : 0.0;
+  const float r = MODE == kNormalize || TRAINING ? rstd_of(channel) : 1.0;
+  const uint level = level_of_rstd(r);
   if (MODE == kNormalize)
-    return Line(0.0, scale_of(channel) * weight_of(channel), mean, HAS_BIAS ? load_f32(a.bias, int64_t(channel)) : 0.0);
+    return Line(0.0, r * to_plain(level) * weight_of(channel), mean, factor_of(level),
+                HAS_BIAS ? load_f32(a.bias, int64_t(channel)) : 0.0);
   const float of_g = load_f32(a.slopes, int64_t(channel));
-  if (!TRAINING) return Line(of_g, 0.0, 0.0, 0.0);
-  return Line(of_g, load_f32(a.slopes, int64_t(a.channels + channel)), mean,
+  if (!TRAINING) return Line(of_g, 0.0, 0.0, 1.0, 0.0);
+  return Line(of_g, load_f32(a.slopes, int64_t(a.channels + channel)), mean, factor_of(level),
               load_f32(a.slopes, int64_t(2 * a.channels + channel)));
 }
 vec4 on_line(Line line, vec4 x, vec4 g) {
-  if (MODE == kNormalize) return (x - line.mean) * line.of_x + line.rest;
-  return TRAINING ? line.of_g * g + line.of_x * (x - line.mean) + line.rest : line.of_g * g;
+  if (MODE == kNormalize) return (x - line.mean) * line.factor * line.of_x + line.rest;
+  return TRAINING ? line.of_g * g + line.of_x * ((x - line.mean) * line.factor) + line.rest : line.of_g * g;
 }
 vec4 values_of(uint four, vec4 x, vec4 g) {
   uint image = quotient(four * 4, a.by_size), within = four * 4 - image * a.size;

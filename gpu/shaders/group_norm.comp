@@ -2,10 +2,12 @@
 // What group_norm does between the passes of batch_norm.comp, which take each channel of each sample as a channel of its own.
 // With the moments of n channels of m elements each, of a group: mean = sum mean_c / n,
 // var = sum (var_c + (mean_c - mean)^2) / n (Chan, Golub, LeVeque, 1979). With r = 1 / sqrt(var + eps), the sums A = sum w g and
-// B = sum w g r (x - mean) of the group:  dx = w r g - r^2 B / (n m) (x - mean) - r A / (n m).
+// B = sum w g r (x - mean) of the group:  dx = w r g - r^2 B / (n m) (x - mean) - r A / (n m). Where the variances leave the range
+// of floats, they are found again from the channels' r, times a power of two.
 // A work group of kMeet and kSlopes processes a group of channels; of kTotals an invocation adds up a channel over the samples.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
+#include "square_levels.glsl"
 
 layout(local_size_x = 64) in;
 layout(constant_id = 0) const uint MODE = 0;
@@ -16,7 +18,7 @@ const uint kTotals = 2;  // the gradients of weight and bias
 const uint kThreads = 64;
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
-  uint64_t mean, var;                  // f32 [samples, channels]: of channels, then of groups
+  uint64_t mean, var, rstd;            // f32 [samples, channels]: of channels, then of groups
   uint64_t weight, bias;               // [channels]; 0: none
   uint64_t spread_weight, spread_bias;  // kMeet: [samples, channels]
   uint64_t dweight, dbias;             // [samples, channels]: sums of g r (x - mean), and of g
@@ -49,24 +51,43 @@ float weight_of(uint channel) {
   return HAS_WEIGHT ? load_f32(a.weight, channel) : 1.0;
 }
 
-void meet(uint group) {
+// The mean and r of a group, from those of its channels times `factor`. Deviations that have no variance are 1 / r.
+vec2 moments_of(uint group, float factor) {
   const uint first = group * a.group_channels, id = gl_LocalInvocationID.x;
   float sum = 0.0;
-  for (uint c = id; c < a.group_channels; c += kThreads) sum += load_f32(a.mean, first + c);
+  for (uint c = id; c < a.group_channels; c += kThreads) sum += load_f32(a.mean, first + c) * factor;
   float mean = total_of(vec2(sum, 0)).x / a.group_channels;
   vec2 sums = vec2(0);
   for (uint c = id; c < a.group_channels; c += kThreads) {
-    const float away = load_f32(a.mean, first + c) - mean;
-    sums += vec2(load_f32(a.var, first + c) + away * away, away);
+    float var = load_f32(a.var, first + c);
+    if (factor != 1.0) {
+      const float deviation = (var >= kLeastSquare && var < infinity() ? sqrt(var) : 1.0 / load_f32(a.rstd, first + c)) * factor;
+      var = deviation * deviation;
+    }
+    const float away = load_f32(a.mean, first + c) * factor - mean;
+    sums += vec2(var + away * away, away);
   }
   // The mean is off by the mean of the differences: equal numbers get exactly their mean.
   sums = total_of(sums) / a.group_channels;
   mean += sums.y;
-  const float var = max(sums.x - sums.y * sums.y, 0.0);
+  return vec2(mean, sums.x < infinity() ? max(sums.x - sums.y * sums.y, 0.0) + a.eps * factor * factor : infinity());
+}
+
+void meet(uint group) {
+  const uint first = group * a.group_channels, id = gl_LocalInvocationID.x;
+  vec2 moments = moments_of(group, 1.0);
+  float factor = 1.0, back = 1.0;
+  if (!(moments.y >= kLeastSquare && moments.y < infinity())) {
+    const uint level = moments.y < kLeastSquare ? kSmallLevel : kLargeLevel;
+    factor = factor_of(level);
+    back = to_plain(level);
+    moments = moments_of(group, factor);
+  }
+  const float r = 1.0 / sqrt(moments.y) * factor;
   for (uint c = id; c < a.group_channels; c += kThreads) {
     const uint channel = (first + c) % a.channels;
-    store_f32(a.mean, first + c, mean);
-    store_f32(a.var, first + c, var);
+    store_f32(a.mean, first + c, moments.x * back);
+    store_f32(a.rstd, first + c, r);
     if (a.spread_weight != 0) store_f32(a.spread_weight, first + c, weight_of(channel));
     if (a.spread_bias != 0) store_f32(a.spread_bias, first + c, load_f32(a.bias, channel));
   }
@@ -78,10 +99,11 @@ void find_slopes(uint group) {
   for (uint c = id; c < a.group_channels; c += kThreads)
     sums += weight_of((first + c) % a.channels) * vec2(load_f32(a.dbias, first + c), load_f32(a.dweight, first + c));
   sums = total_of(sums) / (a.elements * a.group_channels);
-  const float r = 1.0 / sqrt(load_f32(a.var, first) + a.eps);
+  const float r = load_f32(a.rstd, first);
+  const uint level = level_of_rstd(r);
   for (uint c = id; c < a.group_channels; c += kThreads) {
     store_f32(a.slopes, first + c, weight_of((first + c) % a.channels) * r);
-    store_f32(a.slopes, all + first + c, -r * r * sums.y);
+    store_f32(a.slopes, all + first + c, -r * (r * to_plain(level)) * sums.y);
     store_f32(a.slopes, 2 * all + first + c, -r * sums.x);
   }
 }

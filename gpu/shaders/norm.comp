@@ -5,6 +5,7 @@
 //   dw = sum over rows of g n,  db = sum over rows of g, for which the rows' mean and r are stored.
 #extension GL_GOOGLE_include_directive : require
 #include "rows.glsl"
+#include "square_levels.glsl"
 
 layout(constant_id = 2) const bool CENTRED = true;
 layout(constant_id = 3) const bool HAS_WEIGHT = false;
@@ -20,7 +21,7 @@ layout(push_constant, scalar) uniform Push {
   // bias: in kBackward and kColumns the gradient g. weight and bias: in kTotals the results, or 0.
   uint64_t x, weight, bias;
   uint64_t result;            // in kBackward 0 if not wanted
-  uint64_t moments;           // mean and r of each row
+  uint64_t moments;           // the Moments of each row
   uint64_t parts;             // sums of g n and of g over blocks of rows: [blocks, 2, size]
   float eps;
   uint count, size;           // rows, and elements of a row
@@ -35,10 +36,18 @@ float weight_at(uint i) {
   return HAS_WEIGHT ? load_float(weight, int64_t(i), TYPE) : 1.0;
 }
 
-void keep_moments(uint row, float mean, float r) {
+// Of a row times `factor`, which is 1 unless squares of its elements would leave the range of floats.
+struct Moments {
+  float factor, mean, r;
+};
+void keep_moments(uint row, Moments m) {
   if (moments == 0 || along() != 0 || row >= count) return;
-  store_f32(moments, int64_t(row) * 2, mean);
-  store_f32(moments, int64_t(row) * 2 + 1, r);
+  store_f32(moments, int64_t(row) * 3, m.factor);
+  store_f32(moments, int64_t(row) * 3 + 1, m.mean);
+  store_f32(moments, int64_t(row) * 3 + 2, m.r);
+}
+float apart_of(float x, Moments m) {
+  return x * m.factor - m.mean;
 }
 
 vec4 weights_at(uint i) {
@@ -51,14 +60,44 @@ float mean_of(float sum) {
   return mean + fma(-mean, float(size), sum) / float(size);
 }
 
-// 1 / sqrt(variance + eps) from the sum of squares of differences to a mean that is `off` by the mean of these differences
-// (the corrected two-pass algorithm of Chan, Golub, LeVeque, 1983). So equal numbers have exactly their mean: 1 / sqrt(eps)
-// would magnify the rounding error of their sum.
-float inverse_deviation(float squares, float off) {
-  return 1.0 / sqrt(max(squares / float(size) - off * off, 0.0) + eps);
+// variance + eps from the sum of squares of differences to a mean that is `off` by the mean of these differences (the
+// corrected two-pass algorithm of Chan, Golub, LeVeque, 1983). So equal numbers have exactly their mean: 1 / sqrt(eps) would
+// magnify the rounding error of their sum.
+float square_of(float squares, float off, float epsilon) {
+  return squares < infinity() ? max(squares / float(size) - off * off, 0.0) + epsilon : infinity();
+}
+bool in_range(float square) {
+  return square >= kLeastSquare && square < infinity();
 }
 
-void held_row(int64_t begins, uint fours) {
+// The moments of a scaled row. Where threads of several rows would have to meet, each reads the whole row.
+bool meets() {
+  return ALONG == 256 || SUBGROUP > 0 && kSubgroups == 1;
+}
+float total(float value) {
+  return meets() ? row_sum(value) : value;
+}
+Moments scaled_moments(int64_t at, float square) {
+  const uint first = meets() ? along() : 0, step = meets() ? ALONG : 1;
+  Moments m = Moments(square < kLeastSquare ? kUp : kDown, 0.0, 0.0);
+  float sum = 0.0, squares = 0.0, left = 0.0;
+  if (CENTRED) {
+    for (uint i = first; i < size; i += step) sum += load_float(x, at + i, TYPE) * m.factor;
+    m.mean = mean_of(total(sum));
+  }
+  for (uint i = first; i < size; i += step) {
+    const float apart = load_float(x, at + i, TYPE) * m.factor - m.mean;
+    squares += apart * apart;
+    left += apart;
+  }
+  const float off = CENTRED ? mean_of(total(left)) : 0.0;
+  m.r = 1.0 / sqrt(square_of(total(squares), off, eps * m.factor * m.factor));
+  m.mean += off;
+  return m;
+}
+
+void held_row(int64_t at, uint fours) {
+  const int64_t begins = at * kBytes;
   vec4 n[kHeld];
   hold(n, x + begins, fours, 0.0, TYPE);
   float sum = 0.0, squares = 0.0, left = 0.0;
@@ -72,8 +111,15 @@ void held_row(int64_t begins, uint fours) {
     left += in_all(n[h]);
   }
   const float off = CENTRED ? mean_of(row_sum(left)) : 0.0;
-  const float r = inverse_deviation(row_sum(squares), off);
-  [[unroll]] for (uint h = 0; h < kHeld; ++h) n[h] = (n[h] - off) * r;
+  const float square = square_of(row_sum(squares), off, eps);
+  Moments m = Moments(1.0, mean + off, 1.0 / sqrt(square));
+  if (fours > 0 && !in_range(square)) {
+    m = scaled_moments(at, square);
+    hold(n, x + begins, fours, 0.0, TYPE);
+    [[unroll]] for (uint h = 0; h < kHeld; ++h) n[h] = (n[h] * m.factor - m.mean) * m.r;
+  } else {
+    [[unroll]] for (uint h = 0; h < kHeld; ++h) n[h] = (n[h] - off) * m.r;
+  }
   if (MODE == kForward) {
     [[unroll]] for (uint h = 0; h < kHeld; ++h) {
       const uint i = along() + h * ALONG;
@@ -103,7 +149,7 @@ void held_row(int64_t begins, uint fours) {
   }
   const float g_mean = CENTRED ? row_sum(g_sum) / float(size) : 0.0;
   const float gn_mean = row_sum(gn_sum) / float(size);
-  [[unroll]] for (uint h = 0; h < kHeld; ++h) g[h] = r * (g[h] - g_mean - n[h] * gn_mean);
+  [[unroll]] for (uint h = 0; h < kHeld; ++h) g[h] = m.r * (g[h] - g_mean - n[h] * gn_mean) * m.factor;
   put(g, result + begins, fours, TYPE);
 }
 
@@ -130,7 +176,7 @@ void along_rows() {
     const uint end = row < count ? size : 0;
     const int64_t at = int64_t(row) * int64_t(size);
     if (HELD > 0) {
-      held_row(at * kBytes, end / 4);
+      held_row(at, end / 4);
       continue;
     }
     float mean = 0.0;
@@ -146,28 +192,29 @@ void along_rows() {
       left += apart;
     }
     const float off = CENTRED ? mean_of(row_sum(left)) : 0.0;
-    const float r = inverse_deviation(row_sum(squares), off);
-    mean += off;
+    const float square = square_of(row_sum(squares), off, eps);
+    Moments m = Moments(1.0, mean + off, 1.0 / sqrt(square));
+    if (end > 0 && !in_range(square)) m = scaled_moments(at, square);
     if (MODE == kForward) {
       for (uint i = along(); i < end; i += ALONG) {
-        const float y = (load_float(x, at + i, TYPE) - mean) * r * weight_at(i);
+        const float y = apart_of(load_float(x, at + i, TYPE), m) * m.r * weight_at(i);
         store_float(result, at + i, TYPE, HAS_BIAS ? y + load_float(bias, int64_t(i), TYPE) : y);
       }
       continue;
     }
-    keep_moments(row, mean, r);
+    keep_moments(row, m);
     if (result == 0) continue;
     float h_sum = 0.0, hn_sum = 0.0;
     for (uint i = along(); i < end; i += ALONG) {
       const float h = load_float(bias, at + i, TYPE) * weight_at(i);
       h_sum += h;
-      hn_sum += h * (load_float(x, at + i, TYPE) - mean) * r;
+      hn_sum += h * apart_of(load_float(x, at + i, TYPE), m) * m.r;
     }
     const float h_mean = CENTRED ? row_sum(h_sum) / float(size) : 0.0;
     const float hn_mean = row_sum(hn_sum) / float(size);
     for (uint i = along(); i < end; i += ALONG) {
-      const float h = load_float(bias, at + i, TYPE) * weight_at(i), n = (load_float(x, at + i, TYPE) - mean) * r;
-      store_float(result, at + i, TYPE, r * (h - h_mean - n * hn_mean));
+      const float h = load_float(bias, at + i, TYPE) * weight_at(i), n = apart_of(load_float(x, at + i, TYPE), m) * m.r;
+      store_float(result, at + i, TYPE, m.r * (h - h_mean - n * hn_mean) * m.factor);
     }
   }
   if (SUMS) store_sums();
@@ -184,7 +231,9 @@ void along_columns() {
     for (uint row = block * each; row < min(count, (block + 1) * each); ++row) {
       const int64_t at = int64_t(row) * int64_t(size) + column;
       const float g = load_float(bias, at, TYPE);
-      gn += g * (load_float(x, at, TYPE) - load_f32(moments, int64_t(row) * 2)) * load_f32(moments, int64_t(row) * 2 + 1);
+      const Moments m = Moments(load_f32(moments, int64_t(row) * 3), load_f32(moments, int64_t(row) * 3 + 1),
+                                load_f32(moments, int64_t(row) * 3 + 2));
+      gn += g * apart_of(load_float(x, at, TYPE), m) * m.r;
       g_sum += g;
     }
     store_f32(parts, int64_t(block) * 2 * int64_t(size) + column, gn);

@@ -9,6 +9,7 @@
 #include "hwy/highway.h"
 #include "runtime/cpu/loops.h"
 #include "runtime/cpu/norm.h"
+#include "runtime/cpu/range.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace lunagrad {
@@ -37,59 +38,89 @@ HWY_INLINE T sum_over(int64_t n, F&& f) {
   return hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(s0, s1), hn::Add(s2, s3)))) + hn::GetLane(rest);
 }
 
+// A row as the loops read it: as it lies, or times a power of two (range.h).
+template <bool scaled, class T>
+struct Row {
+  const T* x;
+  T factor;
+  template <class D>
+  HWY_INLINE hn::Vec<D> at(D d, int64_t i) const {
+    const auto v = hn::LoadU(d, x + i);
+    if constexpr (scaled)
+      return hn::Mul(v, hn::Set(d, factor));
+    else
+      return v;
+  }
+};
+
 template <class T>
 struct Moments {
-  T mean, rstd;
+  T mean;
+  double square;  // the variance, or the mean square, plus eps
+  T rstd() const { return T(1 / std::sqrt(square)); }
 };
 
 // `centred`: relative to the mean (layer_norm), else to 0 (rms_norm).
-template <bool centred, class T>
-Moments<T> moments(int64_t n, const T* x, double eps) {
+template <bool centred, bool scaled, class T>
+Moments<T> moments(int64_t n, const Row<scaled, T>& row, double eps) {
   T mean = 0;
   if constexpr (centred) {
     // Relative to the first element: the mean of equal numbers is exact. 1 / sqrt(eps) would magnify its
     // rounding error. The mean of what is left takes back the rounding where the first element is far away.
     const auto mean_above = [&](T from) HWY_ATTR {
-      return sum_over<T>(
-                 n, [&](auto d, int64_t i, auto s)
-                        HWY_ATTR { return hn::Add(s, hn::Sub(hn::LoadU(d, x + i), hn::Set(d, from))); }) /
+      return sum_over<T>(n, [&](auto d, int64_t i, auto s)
+                                HWY_ATTR { return hn::Add(s, hn::Sub(row.at(d, i), hn::Set(d, from))); }) /
              T(n);
     };
-    const T first = n > 0 && std::isfinite(x[0]) ? x[0] : 0;
+    const T first = n > 0 && std::isfinite(row.x[0]) ? row.x[0] * row.factor : 0;
     mean = first + mean_above(first);
     if (std::isfinite(mean)) mean += mean_above(mean);
   }
   const T squares = sum_over<T>(n, [&](auto d, int64_t i, auto s) HWY_ATTR {
-    auto c = hn::LoadU(d, x + i);
+    auto c = row.at(d, i);
     if constexpr (centred) c = hn::Sub(c, hn::Set(d, mean));
     return hn::MulAdd(c, c, s);
   });
-  return {mean, T(1 / std::sqrt(double(squares / T(n)) + eps))};
+  return {mean, double(squares / T(n)) + eps};
+}
+
+// Calls f(row, its moments), with the row scaled if its squares are out of range.
+template <bool centred, class T, class F>
+HWY_INLINE void with_moments(int64_t n, const T* x, double eps, F&& f) {
+  const Row<false, T> row{x, 1};
+  const Moments<T> m = moments<centred>(n, row, eps);
+  if (HWY_LIKELY(SquareRange<T>::holds(m.square))) return f(row, m);
+  const T factor = SquareRange<T>::factor(m.square);
+  const Row<true, T> scaled{x, factor};
+  f(scaled, moments<centred>(n, scaled, eps * double(factor) * double(factor)));
 }
 
 template <bool centred, class T>
 void forward(int64_t n, const T* x, const T* weight, const T* bias, double eps, T* y) {
-  const Moments<T> m = moments<centred>(n, x, eps);
-  for_vectors<T>(n, [&](auto d, int64_t i) HWY_ATTR {
-    auto v = hn::LoadU(d, x + i);
-    if constexpr (centred) v = hn::Sub(v, hn::Set(d, m.mean));
-    v = hn::Mul(v, hn::Set(d, m.rstd));
-    if (weight) v = hn::Mul(v, hn::LoadU(d, weight + i));
-    if (bias) v = hn::Add(v, hn::LoadU(d, bias + i));
-    hn::StoreU(v, d, y + i);
+  with_moments<centred>(n, x, eps, [&](const auto& row, const Moments<T>& m) HWY_ATTR {
+    const T rstd = m.rstd();
+    for_vectors<T>(n, [&](auto d, int64_t i) HWY_ATTR {
+      auto v = row.at(d, i);
+      if constexpr (centred) v = hn::Sub(v, hn::Set(d, m.mean));
+      v = hn::Mul(v, hn::Set(d, rstd));
+      if (weight) v = hn::Mul(v, hn::LoadU(d, weight + i));
+      if (bias) v = hn::Add(v, hn::LoadU(d, bias + i));
+      hn::StoreU(v, d, y + i);
+    });
   });
 }
 
 // With xhat = (x - mean) rstd and h = g weight:
 //   dx = rstd (h - mean(h) - xhat mean(h xhat)),  dweight += g xhat,  dbias += g
-// Without mean(h) when x is not centred.
-template <bool centred, class T>
-void backward(int64_t n, const T* g, const T* x, const T* weight, double eps, T* dx, T* dweight, T* dbias) {
-  const Moments<T> m = moments<centred>(n, x, eps);
+// Without mean(h) when x is not centred. The rstd of x is that of the scaled row times the factor.
+template <bool centred, bool scaled, class T>
+void row_backward(int64_t n, const T* g, const Row<scaled, T>& row, const Moments<T>& m, const T* weight,
+                  T* dx, T* dweight, T* dbias) {
+  const T rstd = m.rstd();
   const auto xhat = [&](auto d, int64_t i) HWY_ATTR {
-    auto v = hn::LoadU(d, x + i);
+    auto v = row.at(d, i);
     if constexpr (centred) v = hn::Sub(v, hn::Set(d, m.mean));
-    return hn::Mul(v, hn::Set(d, m.rstd));
+    return hn::Mul(v, hn::Set(d, rstd));
   };
   const auto h = [&](auto d, int64_t i) HWY_ATTR {
     const auto v = hn::LoadU(d, g + i);
@@ -104,8 +135,9 @@ void backward(int64_t n, const T* g, const T* x, const T* weight, double eps, T*
                       T(n);
     for_vectors<T>(n, [&](auto d, int64_t i) HWY_ATTR {
       const auto rest = hn::Sub(h(d, i), hn::Set(d, mean_h));
-      hn::StoreU(hn::Mul(hn::Set(d, m.rstd), hn::NegMulAdd(xhat(d, i), hn::Set(d, mean_hx), rest)), d,
-                 dx + i);
+      auto v = hn::Mul(hn::Set(d, rstd), hn::NegMulAdd(xhat(d, i), hn::Set(d, mean_hx), rest));
+      if constexpr (scaled) v = hn::Mul(v, hn::Set(d, row.factor));
+      hn::StoreU(v, d, dx + i);
     });
   }
   if (dweight)
@@ -116,6 +148,13 @@ void backward(int64_t n, const T* g, const T* x, const T* weight, double eps, T*
     for_vectors<T>(n, [&](auto d, int64_t i) HWY_ATTR {
       hn::StoreU(hn::Add(hn::LoadU(d, g + i), hn::LoadU(d, dbias + i)), d, dbias + i);
     });
+}
+
+template <bool centred, class T>
+void backward(int64_t n, const T* g, const T* x, const T* weight, double eps, T* dx, T* dweight, T* dbias) {
+  with_moments<centred>(n, x, eps, [&](const auto& row, const Moments<T>& m) HWY_ATTR {
+    row_backward<centred>(n, g, row, m, weight, dx, dweight, dbias);
+  });
 }
 
 #define LUNAGRAD_NAMES(T, name)                                                                          \

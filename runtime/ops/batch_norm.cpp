@@ -2,14 +2,17 @@
 // mean and variance, which also update the running statistics; otherwise by the running statistics. The
 // result has the input's type. Inputs of 16 bits are computed in f32 and have f32 statistics and weights.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
 #include "runtime/cpu/channel_norm.h"
 #include "runtime/cpu/parallel.h"
+#include "runtime/cpu/range.h"
 #include "runtime/ops/dense.h"
 #include "runtime/ops/families.h"
 #include "runtime/ops/flops.h"
+#include "runtime/ops/into_range.h"
 
 namespace lunagrad {
 namespace {
@@ -84,12 +87,42 @@ void write_normalized(const Channels& c, int64_t first, int64_t end, const T* x,
   }
 }
 
-// Outputs: y, and the mean and the biased variance of each channel.
+// Outputs: y, and the mean, the biased variance and 1 / sqrt(variance + eps) of each channel, for the
+// variance may be infinite, or 0, where its root is not.
 void train_shape(Call& call) {
   const Tensor& x = call.input(0);
   call.emit(x.shape(), x.dtype());
-  for (int i = 0; i < 2; ++i) call.emit({x.size(1)}, wide_type(x.dtype()));
+  for (int i = 0; i < 3; ++i) call.emit({x.size(1)}, wide_type(x.dtype()));
 }
+
+// A channel whose squares are out of range (cpu/range.h).
+template <class T>
+struct ScaledChannel {
+  const Channels& c;
+  int64_t channel;
+  double factor;
+
+  // Calls f(index of an element) for all of the channel.
+  template <class F>
+  void for_elements(F&& f) const {
+    for (int64_t item = 0; item < c.batch; ++item)
+      for (int64_t i = 0; i < c.size; ++i) f(c.at(item, channel) + i);
+  }
+  // The mean, the variance, and 1 / sqrt(variance + eps).
+  std::array<double, 3> moments(const T* x, double eps) const {
+    const double n = double(c.of_each());
+    double sum = 0, squares = 0;
+    for_elements([&](int64_t i) { sum += double(x[i]) * factor; });
+    const double mean = sum / n;
+    for_elements([&](int64_t i) {
+      const double away = double(x[i]) * factor - mean;
+      squares += away * away;
+    });
+    const double variance = squares / n;
+    return {mean / factor, variance / factor / factor,
+            1 / std::sqrt(variance + eps * factor * factor) * factor};
+  }
+};
 
 void train_cpu(const Call& call) {
   if (is_half(call.input(0).dtype())) return in_f32(call, train_cpu);
@@ -101,6 +134,7 @@ void train_cpu(const Call& call) {
     const T* const in = x.data<T>();
     T* const mean = call.output(1).data<T>();
     T* const var = call.output(2).data<T>();
+    T* const rstd = call.output(3).data<T>();
     c.for_channels([&](int64_t first, int64_t end) {
       const int64_t n = end - first;
       std::vector<double> sums(size_t(2 * n), 0.0);
@@ -115,9 +149,17 @@ void train_cpu(const Call& call) {
       for (int64_t k = 0; k < n; ++k) {
         for (int64_t item = 0; c.size > 1 && item < c.batch; ++item)
           squares[k] += squares_stretch(c.size, in + c.at(item, first + k), mean[first + k]);
-        const double variance = squares[k] / double(c.of_each());
+        const double variance = squares[k] / double(c.of_each()), square = variance + call.real(0);
         var[first + k] = T(variance);
-        scale[size_t(first + k)] *= T(1 / std::sqrt(variance + call.real(0)));
+        rstd[first + k] = T(1 / std::sqrt(square));
+        if (!SquareRange<T>::holds(square)) {
+          const ScaledChannel<T> scaled{c, first + k, double(SquareRange<T>::factor(square))};
+          const std::array<double, 3> moments = scaled.moments(in, call.real(0));
+          mean[first + k] = T(moments[0]);
+          var[first + k] = T(moments[1]);
+          rstd[first + k] = T(moments[2]);
+        }
+        scale[size_t(first + k)] *= rstd[first + k];
       }
       write_normalized(c, first, end, in, mean, scale.data(), shift.data(), call.output().data<T>());
     });
@@ -149,6 +191,25 @@ void eval_cpu(const Call& call) {
 
 enum GradParam { kEps, kTraining, kInputWanted };
 
+// Of a channel whose squares are out of range, with x^ = (x - mean) r, so that no step leaves it:
+//   db = sum g,  dw = sum g x^,  dx = w r (g - (db + x^ dw) / m) in training
+template <class T>
+void scaled_gradient(const ScaledChannel<T>& channel, const T* g, const T* x, T mean, double r, double w,
+                     bool training, T* dweight, T* dbias, T* dx) {
+  const double count = training ? double(channel.c.of_each()) : INFINITY;
+  const auto normalized = [&](int64_t i) { return (double(x[i]) - double(mean)) * r; };
+  double db = 0, dw = 0;
+  channel.for_elements([&](int64_t i) {
+    db += double(g[i]);
+    dw += double(g[i]) * normalized(i);
+  });
+  *dbias = T(db);
+  *dweight = T(dw);
+  if (!dx) return;
+  channel.for_elements(
+      [&](int64_t i) { dx[i] = T(w * r * (double(g[i]) - (db + normalized(i) * dw) / count)); });
+}
+
 void grad_shape(Call& call) {
   const Tensor& x = call.input(1);
   call.emit(call.flag(kInputWanted) ? x.shape() : Shape{0}, x.dtype());
@@ -162,8 +223,9 @@ void grad_cpu(const Call& call) {
   with_type(x, [&]<class T>() {
     const std::vector<T> mean = values_of<T>(call.input(2), c.count, 0);
     const std::vector<T> var = values_of<T>(call.input(3), c.count, 0);
-    std::vector<T> a = values_of<T>(call.has(4) ? call.input(4) : Tensor(), c.count, 1);
-    std::vector<T> b(a.size()), rest(a.size());
+    const std::vector<T> rstd = values_of<T>(call.has(5) ? call.input(5) : Tensor(), c.count, 0);
+    const std::vector<T> weight = values_of<T>(call.has(4) ? call.input(4) : Tensor(), c.count, 1);
+    std::vector<T> a(weight.size()), b(a.size()), rest(a.size());
     const T *const in = x.data<T>(), *const from = g.data<T>();
     T* const dx = call.flag(kInputWanted) ? call.output(0).data<T>() : nullptr;
     T* const dweight = call.output(1).data<T>();
@@ -178,7 +240,8 @@ void grad_cpu(const Call& call) {
         double dots[2] = {sums[size_t(k - first)], sums[size_t(n + k - first)]};
         for (int64_t item = 0; c.size > 1 && item < c.batch; ++item)
           dot_stretch(c.size, from + c.at(item, k), in + c.at(item, k), mean[size_t(k)], dots);
-        const double r = 1 / std::sqrt(double(var[size_t(k)]) + call.real(kEps)), w = double(a[size_t(k)]);
+        const double r = 1 / std::sqrt(double(var[size_t(k)]) + call.real(kEps)),
+                     w = double(weight[size_t(k)]);
         const double share = call.flag(kTraining) ? w * r / double(c.of_each()) : 0;
         dweight[k] = T(r * dots[1]);
         dbias[k] = T(dots[0]);
@@ -195,6 +258,13 @@ void grad_cpu(const Call& call) {
         if (c.size == 1) write(true, first, n);
         for (int64_t k = first; c.size > 1 && k < end; ++k) write(false, k, c.size);
       }
+      for (int64_t k = first; k < end; ++k) {
+        const double square = double(var[size_t(k)]) + call.real(kEps);
+        if (SquareRange<T>::holds(square)) continue;
+        const double r = call.has(5) ? double(rstd[size_t(k)]) : 1 / std::sqrt(square);
+        scaled_gradient<T>({c, k, 1}, from, in, mean[size_t(k)], r, double(weight[size_t(k)]),
+                           call.flag(kTraining), dweight + k, dbias + k, dx);
+      }
     });
   });
 }
@@ -206,7 +276,7 @@ double grad_flops(const Call& call) {
 const Op kGrad{
     .name = "_batch_norm_grad",
     .doc = "The gradients of batch_norm's input, weight and bias from that of its result.",
-    .inputs = {{"grad"}, {"input"}, {"mean"}, {"var"}, {"weight", true}},
+    .inputs = {{"grad"}, {"input"}, {"mean"}, {"var"}, {"weight", true}, {"rstd", true}},
     .params = {{"eps", ParamKind::real, {}},
                {"training", ParamKind::boolean, {}},
                {"input_wanted", ParamKind::boolean, true}},
@@ -220,7 +290,8 @@ void train_vjp(Backward& b) {
   if (b.create_graph()) return differentiate_composition(b);
   const Tensor weight = b.has(1) ? b.input(1) : Tensor();
   const Operands gradients =
-      apply(kGrad, {b.grad(), b.input(0), b.output(1), b.output(2), weight}, {b.real(0), true, b.needs(0)});
+      apply(kGrad, {b.grad(), b.input(0), b.output(1), b.output(2), weight, b.output(3)},
+            {b.real(0), true, b.needs(0)});
   for (int i = 0; i < 3; ++i)
     if (b.needs(i)) b.set(i, gradients[size_t(i)]);
 }
@@ -259,11 +330,14 @@ Operands train_compose(const Call& call) {
   const Tensor x = to(call.input(0), wide_type(type));
   Dims dims{0};
   for (int d = 2; d < x.ndim(); ++d) dims.push_back(d);
-  const Tensor average = mean(x, dims, true), centred = x - average;
+  const double eps = call.real(0);
+  const Tensor factor = factor_into_range(x, dims, eps);
+  const Tensor near = x * factor, average = mean(near, dims, true), centred = near - average;
   const Tensor variance = mean(centred * centred, dims, true);
+  const Tensor rstd = rsqrt(variance + factor * eps * factor);
   const Shape channels{x.size(1)};
-  return {to(scaled(centred, rsqrt(variance + call.real(0)), call, 1, 2), type), reshape(average, channels),
-          reshape(variance, channels)};
+  return {to(scaled(centred, rstd, call, 1, 2), type), reshape(average / factor, channels),
+          reshape(variance / factor / factor, channels), reshape(rstd * factor, channels)};
 }
 
 Operands eval_compose(const Call& call) {
@@ -276,19 +350,20 @@ Operands eval_compose(const Call& call) {
 double train_flops(const Call& call) { return (5 + call.has(1) + call.has(2)) * elements(call.in[0]); }
 double eval_flops(const Call& call) { return (2 + call.has(3) + call.has(4)) * elements(call.in[0]); }
 
-const Op kTrain{.name = "_batch_norm_train",
-                .doc = "batch_norm by the statistics of the batch, and these: mean and biased variance.",
-                .inputs = {{"input"}, {"weight", true}, {"bias", true}},
-                .params = {{"eps", ParamKind::real, 1e-5}},
-                .shape = train_shape,
-                .cpu = train_cpu,
-                .vjp = train_vjp,
-                .reads = {{.inputs = 7, .outputs = 6}},
-                .compose = train_compose,
-                .family = OpFamily::normalization,
-                .flops = {train_flops,
-                          "5 for each element of the result (mean, difference, square and its sum, product), "
-                          "and 1 each for weight and bias"}};
+const Op kTrain{
+    .name = "_batch_norm_train",
+    .doc = "batch_norm by the statistics of the batch, and these: mean, biased variance, 1 / deviation.",
+    .inputs = {{"input"}, {"weight", true}, {"bias", true}},
+    .params = {{"eps", ParamKind::real, 1e-5}},
+    .shape = train_shape,
+    .cpu = train_cpu,
+    .vjp = train_vjp,
+    .reads = {{.inputs = 7, .outputs = 14}},
+    .compose = train_compose,
+    .family = OpFamily::normalization,
+    .flops = {train_flops,
+              "5 for each element of the result (mean, difference, square and its sum, product), "
+              "and 1 each for weight and bias"}};
 const Op kEval{
     .name = "_batch_norm_eval",
     .doc = "batch_norm by given statistics.",

@@ -6,6 +6,7 @@
 
 #include "runtime/cpu/channel_norm.h"
 #include "runtime/cpu/norm.h"
+#include "runtime/cpu/range.h"
 #include "runtime/ops/by_rows.h"
 #include "runtime/ops/dense.h"
 #include "runtime/ops/families.h"
@@ -30,12 +31,25 @@ struct Groups {
 template <class T>
 struct Moments {
   T mean;
-  double rstd;
+  double square;  // variance + eps
   Moments(int64_t n, const T* x, double eps) {
     mean = T(sum_stretch(n, x) / double(n));
-    rstd = 1 / std::sqrt(squares_stretch(n, x, mean) / double(n) + eps);
+    square = squares_stretch(n, x, mean) / double(n) + eps;
   }
+  double rstd() const { return 1 / std::sqrt(square); }
 };
+
+// Calls f(row, its moments, 1). If the squares of the row are out of range (cpu/range.h), `row` is a copy of
+// it times the power of two that is the last argument.
+template <class T, class F>
+void with_moments(int64_t n, const T* x, double eps, F&& f) {
+  const Moments<T> plain(n, x, eps);
+  if (SquareRange<T>::holds(plain.square)) return f(x, plain, T(1));
+  const T factor = SquareRange<T>::factor(plain.square);
+  std::vector<T> scaled(x, x + n);
+  for (T& v : scaled) v *= factor;
+  f(scaled.data(), Moments<T>(n, scaled.data(), eps * double(factor) * double(factor)), factor);
+}
 
 void group_norm_shape(Call& call) {
   const Tensor& x = call.input(0);
@@ -62,12 +76,14 @@ class GroupNorm final : public RowKernel {
     const int64_t channel = row % groups_.count * groups_.channels;
     const T *const w = weight_ ? weight_ + channel : nullptr, *const b = bias_ ? bias_ + channel : nullptr;
     if (groups_.size == 1) return layer_norm_row(groups_.channels, x, w, b, eps_, y);
-    const Moments<T> m(columns(), x, eps_);
-    for (int64_t c = 0; c < groups_.channels; ++c) {
-      const T scale = T(m.rstd * (w ? double(w[c]) : 1)), shift = b ? b[c] : T(0);
-      const int64_t at = c * groups_.size;
-      normalize_stretch(false, groups_.size, x + at, &m.mean, &scale, &shift, y + at);
-    }
+    with_moments(columns(), x, eps_, [&](const T* from, const Moments<T>& m, T) {
+      const double r = m.rstd();
+      for (int64_t c = 0; c < groups_.channels; ++c) {
+        const T scale = T(r * (w ? double(w[c]) : 1)), shift = b ? b[c] : T(0);
+        const int64_t at = c * groups_.size;
+        normalize_stretch(false, groups_.size, from + at, &m.mean, &scale, &shift, y + at);
+      }
+    });
   }
 
  private:
@@ -105,24 +121,11 @@ class GroupNormGrad final : public RowKernel {
     const T* const w = weight_ ? weight_ + row % groups_.count * groups_.channels : nullptr;
     T *const dweight = sums(1) + row * groups_.channels, *const dbias = sums(2) + row * groups_.channels;
     if (groups_.size == 1) return layer_norm_grad_row(groups_.channels, g, x, w, eps_, dx, dweight, dbias);
-    const int64_t m = columns(), size = groups_.size;
-    const Moments<T> moments(m, x, eps_);
-    const double r = moments.rstd;
-    double a = 0, b = 0;
-    for (int64_t c = 0; c < groups_.channels; ++c) {
-      double dots[2] = {};
-      dot_stretch(size, g + c * size, x + c * size, moments.mean, dots);
-      dweight[c] = T(r * dots[1]);
-      dbias[c] = T(dots[0]);
-      a += (w ? double(w[c]) : 1) * dots[0];
-      b += (w ? double(w[c]) : 1) * dots[1];
-    }
-    const T slope = T(-r * r * r * b / double(m)), rest = T(-r * a / double(m));
-    for (int64_t c = 0; dx && c < groups_.channels; ++c) {
-      const T scale = T(r * (w ? double(w[c]) : 1));
-      const int64_t at = c * size;
-      normalize_grad_stretch(false, size, g + at, x + at, &moments.mean, &scale, &slope, &rest, dx + at);
-    }
+    with_moments(columns(), x, eps_, [&](const T* from, const Moments<T>& moments, T factor) {
+      run_row(g, from, moments, w, dx, dweight, dbias);
+      // The gradient of the row itself is that of the scaled row times the factor.
+      for (int64_t i = 0; dx && factor != 1 && i < columns(); ++i) dx[i] *= factor;
+    });
   }
 
   void finish() const override {
@@ -144,6 +147,27 @@ class GroupNormGrad final : public RowKernel {
         eps_(call.real(kEps)),
         sums_(Tensor::empty({2, groups.rows(), groups.channels}, call.input(1).dtype())) {
     std::fill_n(sums_.data<T>(), sums_.numel(), T(0));
+  }
+
+  void run_row(const T* g, const T* x, const Moments<T>& moments, const T* w, T* dx, T* dweight,
+               T* dbias) const {
+    const int64_t m = columns(), size = groups_.size;
+    const double r = moments.rstd();
+    double a = 0, b = 0;
+    for (int64_t c = 0; c < groups_.channels; ++c) {
+      double dots[2] = {};
+      dot_stretch(size, g + c * size, x + c * size, moments.mean, dots);
+      dweight[c] = T(r * dots[1]);
+      dbias[c] = T(dots[0]);
+      a += (w ? double(w[c]) : 1) * dots[0];
+      b += (w ? double(w[c]) : 1) * dots[1];
+    }
+    const T slope = T(-r * r * r * b / double(m)), rest = T(-r * a / double(m));
+    for (int64_t c = 0; dx && c < groups_.channels; ++c) {
+      const T scale = T(r * (w ? double(w[c]) : 1));
+      const int64_t at = c * size;
+      normalize_grad_stretch(false, size, g + at, x + at, &moments.mean, &scale, &slope, &rest, dx + at);
+    }
   }
 
   // Of each item, the sums for that result, so that the totals do not depend on the number of threads.

@@ -25,7 +25,8 @@ local function statistics(x, dims)
   local own = core.zeros({1, 2 * channels + 1}, {dtype = "f64", device = x:device()})
   if count > 0 then
     own:narrow(2, 1, channels):copy_(x:mean(dims))
-    own:narrow(2, channels + 1, channels):copy_(x:var(dims, {correction = 0}))
+    -- The variance may leave the range of f32 where the deviation does not.
+    own:narrow(2, channels + 1, channels):copy_(x:std(dims, {correction = 0}):to("f64"):square())
     own:narrow(2, 2 * channels + 1, 1):fill_(count)
   end
   local all = world.wait(world.all_gather(own, "statistics of a batch norm"))
