@@ -185,7 +185,7 @@ if(TARGET lunagrad-gpu)
   set_tests_properties(gpu-kernel-names PROPERTIES PASS_REGULAR_EXPRESSION "dispatches  kernel\n +[0-9]+  [a-z]")
   # Scripts that run on the CPU run with a GPU as the default device.
   foreach(NAME ends functions module_core packed recurrent attention_halves parametrize datasets transforms optim_options long_rows sealed
-          surgery)
+          surgery range)
     add_test(NAME gpu-lua-${NAME} WORKING_DIRECTORY ${CMAKE_BINARY_DIR}
              COMMAND lunagrad test ${PROJECT_SOURCE_DIR}/tests/lua/test_${NAME}.lua --device vulkan)
     set_tests_properties(gpu-lua-${NAME} PROPERTIES

@@ -22,8 +22,7 @@ class RowsText {
   std::string write() const {
     std::string whole = fused_beginning(shape_);
     whole +=
-        "shared T meeting[256];\n"
-        "T fold_sum(T a, T b) { return a + b; }\n"
+        "shared vec2 meeting[256];\n"
         "T fold_product(T a, T b) { return a * b; }\n"
         "T fold_largest(T a, T b) { return lg_max(a, b); }\n"
         "T fold_smallest(T a, T b) { return lg_min(a, b); }\n";
@@ -117,7 +116,9 @@ class RowsText {
         loaded += load(i, k);
       }
       if (is_fold(i)) {
-        declared += text("    T s", i, " = sealed(", identity(member.fold), ");\n");
+        declared += member.fold == RowFold::Kind::sum
+                        ? text("    vec2 s", i, " = vec2(sealed(0.0), 0.0);\n")
+                        : text("    T s", i, " = sealed(", identity(member.fold), ");\n");
         folds += fold_piece(i);
         continue;
       }
@@ -148,24 +149,24 @@ class RowsText {
   }
 
   static const char* identity(RowFold::Kind fold) {
-    return fold == RowFold::Kind::sum       ? "0.0"
-           : fold == RowFold::Kind::product ? "1.0"
+    return fold == RowFold::Kind::product   ? "1.0"
            : fold == RowFold::Kind::largest ? "-infinity()"
                                             : "infinity()";
   }
   static std::string both(RowFold::Kind fold, const std::string& a, const std::string& b) {
-    const char* const name = fold == RowFold::Kind::sum       ? "sum"
-                             : fold == RowFold::Kind::product ? "product"
+    const char* const name = fold == RowFold::Kind::product   ? "product"
                              : fold == RowFold::Kind::largest ? "largest"
                                                               : "smallest";
     return text("fold_", name, "(", a, ", ", b, ")");
   }
 
-  // As with() and with_vector() of reduce_f32.comp.
+  // As with() and with_vector() of reduce_f32.comp; sums have a second part for what leaves the range.
   std::string fold_piece(size_t i) const {
     const FusedMember& member = shape_.members[i];
     const FusedOperand& x = member.operands[0];
     const std::string v = x.kind == Kind::member ? text("h", int(x.index), "[k]") : name_of(i, 0) + "[k]";
+    if (member.fold == RowFold::Kind::sum)
+      return text("      s", i, " = ", shape_.vector ? "with_four" : "with_one", "(s", i, ", ", v, ");\n");
     const auto of_two = [&](const std::string& a, const std::string& b) { return both(member.fold, a, b); };
     const std::string whole =
         shape_.vector ? of_two(of_two(v + ".x", v + ".y"), of_two(v + ".z", v + ".w")) : v;
@@ -180,8 +181,11 @@ class RowsText {
       if (!member.row || member.stage != stage) continue;
       if (is_fold(i)) {
         if (shape_.along > 1) lines += meet(i);
-        lines += text("    const T r", i, " = ",
-                      sealed(text("s", i, " * n", int(member.first_param)), member.result), ";\n");
+        const std::string factor = text("n", int(member.first_param));
+        const std::string value = member.fold == RowFold::Kind::sum
+                                      ? text("end_of_sum(s", i, ", ", factor, ")")
+                                      : text("s", i, " * ", factor);
+        lines += text("    const T r", i, " = ", sealed(value, member.result), ";\n");
       } else {
         lines += text("    const T r", i, " = ",
                       member_value(member, i, [&](size_t k) { return operand(i, k); }), ";\n");
@@ -196,12 +200,15 @@ class RowsText {
   // As the end of main() in reduce.glsl.
   std::string meet(size_t i) const {
     const RowFold::Kind fold = shape_.members[i].fold;
-    const std::string own = "meeting[gl_LocalInvocationID.x]";
+    const bool sum = fold == RowFold::Kind::sum;
+    const std::string part = sum ? "" : ".x";
+    const std::string own = "meeting[gl_LocalInvocationID.x]" + part;
+    const std::string other = "meeting[gl_LocalInvocationID.x + apart]" + part;
     return text("    barrier();\n    ", own, " = s", i,
                 ";\n    [[unroll]] for (uint apart = kAlong / 2; apart > 0; ",
                 "apart /= 2) {\n      barrier();\n      if (along < apart) ", own, " = ",
-                both(fold, own, "meeting[gl_LocalInvocationID.x + apart]"), ";\n    }\n    barrier();\n    s",
-                i, " = meeting[beside * kAlong];\n");
+                sum ? "added_sums(" + own + ", " + other + ")" : both(fold, own, other),
+                ";\n    }\n    barrier();\n    s", i, " = meeting[beside * kAlong]", part, ";\n");
   }
 
   const FusedShape& shape_;

@@ -206,7 +206,7 @@ uint64_t busy_with_folds(const Recorder& recorder) { return recorder.rates.busy_
 
 Fold fold_of_floats(const Reduce& form, const Tensor& x, uint32_t mask, const Tensor& out) {
   static const ShaderCode& code = find_shader("reduce_f32");
-  return {code, form, sizeof(float), kFoldedFloats, x, mask, out};
+  return {code, form, 2 * sizeof(float), kFoldedFloats, x, mask, out};
 }
 
 Tensor largest_magnitude(const Tensor& x, Recorder& recorder) {
@@ -251,14 +251,19 @@ void run_nansum(const Call& call, Recorder& recorder) {
             recorder);
 }
 
-// (sum |x|^p)^(1/p). Parameters as in runtime/ops/reduce.cpp.
+// (sum |x|^p)^(1/p) of x, or of x - other.
+Fold norm_fold(uint32_t map, const Tensor& x, uint32_t mask, const Tensor& out) {
+  static const ShaderCode& code = find_shader("reduce_norm");
+  return {code, {.map = map}, 3 * sizeof(float), kFoldedFloats, x, mask, out};
+}
+// Parameters as in runtime/ops/vector_norm.cpp.
 void run_norm(const Call& call, Recorder& recorder) {
   constexpr int kPowerAt = 0, kNormDimsAt = 1;
   const double p = call.real(kPowerAt);
-  const Reduce form = p == 1   ? Reduce{.map = Reduce::kMagnitude}
-                      : p == 2 ? Reduce{.map = Reduce::kSquare, .end = Reduce::kRoot}
-                               : Reduce{.map = Reduce::kPower, .end = Reduce::kRootOfPower};
-  Fold work = fold_of_floats(form, call.input(0), mask_of(call, kNormDimsAt), call.output());
+  const Tensor& x = call.input(0);
+  const uint32_t mask = mask_of(call, kNormDimsAt);
+  if (p == 1) return fold_dims(fold_of_floats({.map = Reduce::kMagnitude}, x, mask, call.output()), recorder);
+  Fold work = norm_fold(p == 2 ? Reduce::kSquare : Reduce::kPower, x, mask, call.output());
   work.exponent = float(p);
   fold_dims(work, recorder);
 }
@@ -266,8 +271,7 @@ void run_norm(const Call& call, Recorder& recorder) {
 // The 2-norm of the difference of two tensors.
 void run_distance(const Call& call, Recorder& recorder) {
   const Tensor& x = call.input(0);
-  Fold work = fold_of_floats({.map = Reduce::kSquaredError, .end = Reduce::kRoot}, x,
-                             dim_mask(call.op->name, {}, x.shape()), call.output());
+  Fold work = norm_fold(Reduce::kSquare, x, dim_mask(call.op->name, {}, x.shape()), call.output());
   work.other = &call.input(1);
   fold_dims(work, recorder);
 }
@@ -282,7 +286,7 @@ void run_var(const Call& call, Recorder& recorder) {
   const int64_t count = reduced_count(call.input(0).shape(), mask_of(call));
   Fold work{code,
             {.end = root ? Reduce::kRoot : Reduce::kScaled},
-            16,
+            6 * sizeof(float),
             kFoldedFloats,
             call.input(0),
             mask_of(call),

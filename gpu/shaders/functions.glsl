@@ -548,3 +548,23 @@ float lg_sigmoid(float x) {
   const float e = exp_of_negative(-abs(x));
   return (x < 0.0 ? e : 1.0) / (1.0 + e);
 }
+
+// A sum of floats that may leave their range before its end: x + 2^32 y. y is 0 unless it did.
+const float kSumUnit = 4294967296.0, kSumPart = 2.32830644e-10;
+vec2 added_sums(vec2 a, vec2 b) {
+  const float near = a.x + b.x;
+  const bool left = lg_isinf(near) && !lg_isinf(a.x) && !lg_isinf(b.x);
+  return left ? vec2(0.0, a.y + b.y + (a.x * kSumPart + b.x * kSumPart)) : vec2(near, a.y + b.y);
+}
+vec2 with_one(vec2 sum, float x) {
+  return added_sums(sum, vec2(x, 0.0));
+}
+vec2 with_four(vec2 sum, vec4 v) {
+  const float near = sum.x + ((v.x + v.y) + (v.z + v.w));
+  if (lg_isfinite(near)) return vec2(near, sum.y);
+  const vec2 first = with_one(vec2(v.x, 0.0), v.y), second = with_one(vec2(v.z, 0.0), v.w);
+  return added_sums(sum, added_sums(first, second));
+}
+float end_of_sum(vec2 sum, float factor) {
+  return sum.y == 0.0 ? sum.x * factor : (sum.x * kSumPart + sum.y) * factor * kSumUnit;
+}

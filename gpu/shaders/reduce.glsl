@@ -29,7 +29,7 @@ layout(constant_id = 9) const uint MAP = 0;          // what is folded, of each 
 const uint kPlain = 0, kMagnitude = 1, kSquare = 2, kPower = 3, kWithoutNan = 4, kFiniteMagnitude = 5;
 const uint kTimes = 6, kSquaredError = 7, kHuber = 8, kCrossEntropy = 9, kDivergence = 10, kLogDivergence = 11;
 layout(constant_id = 10) const uint END = 0;         // what becomes of a folded value
-const uint kScaled = 0, kRoot = 1, kRootOfPower = 2;
+const uint kScaled = 0, kRoot = 1;
 layout(constant_id = 11) const bool SECOND = false;  // there is a second result
 layout(constant_id = 12) const bool WORDS = false;   // reduce_truth.comp: results are four at a time
 

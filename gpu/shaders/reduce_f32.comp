@@ -3,19 +3,21 @@
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 #include "functions.glsl"
-#define State float
+#define State vec2  // only a sum uses both (functions.glsl)
 #define Element float
 #define Vector vec4
 const uint kWide = 4;
 #include "reduce.glsl"
 
 State none() {
-  return FOLD == kSum ? 0.0 : FOLD == kProduct ? 1.0 : FOLD == kLargest ? -infinity() : infinity();
+  return vec2(FOLD == kSum ? 0.0 : FOLD == kProduct ? 1.0 : FOLD == kLargest ? -infinity() : infinity(), 0.0);
 }
-State both(State a, State b) {
-  if (FOLD == kSum) return a + b;
+float folded(float a, float b) {
   if (FOLD == kProduct) return a * b;
   return FOLD == kLargest ? lg_max(a, b) : lg_min(a, b);
+}
+State both(State a, State b) {
+  return FOLD == kSum ? added_sums(a, b) : vec2(folded(a.x, b.x), 0.0);
 }
 void begin(int64_t base) {}
 
@@ -24,8 +26,6 @@ float mapped(float x, float t) {
   switch (MAP) {
     case kMagnitude: return abs(x);
     case kFiniteMagnitude: return abs(x) < infinity() ? abs(x) : 0.0;
-    case kSquare: return x * x;
-    case kPower: return lg_pow(abs(x), arguments.exponent);
     case kWithoutNan: return lg_isnan(x) ? 0.0 : x;
     case kTimes: return x * t;
     case kSquaredError: return (x - t) * (x - t);
@@ -50,20 +50,20 @@ Vector vector_at(int64_t at, int64_t other) {
   return vec4(mapped(x.x, t.x), mapped(x.y, t.y), mapped(x.z, t.z), mapped(x.w, t.w));
 }
 State with(State state, Element x, uint i) {
-  return both(state, x);
+  return both(state, vec2(x, 0.0));
 }
 State with_vector(State state, Vector v, uint i) {
-  return both(state, both(both(v.x, v.y), both(v.z, v.w)));
+  if (FOLD == kSum) return with_four(state, v);
+  return vec2(folded(state.x, folded(folded(v.x, v.y), folded(v.z, v.w))), 0.0);
 }
 
 void keep(uint64_t i, State state) {
-  store_f32(arguments.parts, int64_t(i), state);
+  C64Element(arguments.parts + i * 8).at = state;
 }
 State kept(uint64_t i) {
-  return load_f32(arguments.parts, int64_t(i));
+  return C64Element(arguments.parts + i * 8).at;
 }
 void finish(uint index, State state) {
-  if (END == kRoot) state = sqrt(state);
-  if (END == kRootOfPower) state = lg_pow(state, 1.0 / arguments.exponent);
-  store_float(arguments.result, int64_t(index), RESULT_TYPE, state * arguments.factor);
+  const float value = FOLD == kSum ? end_of_sum(state, arguments.factor) : state.x * arguments.factor;
+  store_float(arguments.result, int64_t(index), RESULT_TYPE, value);
 }

@@ -9,6 +9,7 @@
 #include "runtime/cpu/fused_operand.h"
 #include "runtime/cpu/parallel.h"
 #include "runtime/cpu/reduce.h"
+#include "runtime/cpu/refold.h"
 #include "runtime/cpu/row_kernel.h"
 #include "runtime/cpu/workspace.h"
 #include "runtime/row_fold.h"
@@ -295,7 +296,27 @@ class Fused {
     char* const result = result_of(member, part.begin / columns_, part, memory);
     folder.fold(in, part.count / columns_, [&](int64_t first, int64_t n, const double* states) {
       store_values(member, result + first * member.item, n, states);
+      if (member.work.type == DType::f64)
+        fold_rows_again(member, reinterpret_cast<const double*>(in) + first * columns_, n, states,
+                        reinterpret_cast<double*>(result) + first);
     });
+  }
+
+  // As the calls alone do it (ops/reduction.h): rows whose state left the range of f64.
+  void fold_rows_again(const Member& member, const double* rows, int64_t n, const double* states,
+                       double* results) const {
+    using Kind = RowFold::Kind;
+    const Kind kind = member.fold.kind;
+    const bool moments = kind == Kind::moments;
+    if (kind != Kind::sum && kind != Kind::squares && !moments) return;
+    for (int64_t k = 0; k < n; ++k) {
+      const double state = states[moments ? 2 * n + k : k];
+      if (kind == Kind::sum ? std::isfinite(state) : power_in_range(state)) continue;
+      const auto row = [&](const auto& f) { f(rows + k * columns_, columns_); };
+      results[k] = kind == Kind::sum ? sum_again(row, member.fold.divisor)
+                   : moments         ? variance_again(row, member.fold.divisor, member.fold.root)
+                                     : norm_again(row, 2);
+    }
   }
 
   // The values of n rows, from the planes of their states.

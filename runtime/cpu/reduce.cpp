@@ -392,6 +392,12 @@ void fold_floats(Fold fold, double p, const Tensor& x, uint32_t mask, const Fold
     fold_source(fold, p, source_of<float>(x), plan, store);
 }
 
+void for_elements_of(const Tensor& x, const ReducePlan& plan, int64_t output,
+                     const std::function<void(const double* x, int64_t n)>& f) {
+  const Odometer at(plan.kept_sizes, plan.kept_strides, output);
+  for_pieces(source_of<double>(x), plan, at.offset(), 0, plan.count, f);
+}
+
 RowFolder::RowFolder(Fold fold, DType type, int64_t all, int64_t columns)
     : fold_(fold), type_(type), plan_({all, columns}, {columns, 1}, 2, true) {}
 

@@ -42,6 +42,9 @@ void fold_floats(Fold, double p, const Tensor& x, uint32_t mask, const FoldStore
 void fold_integers(Fold, const Tensor& x, uint32_t mask, const FoldStore<int64_t>&);
 void fold_complex(Fold, const Tensor& x, uint32_t mask,
                   const FoldStore<std::complex<double>>&);  // sum, product
+// Calls f with the elements of result `output`, as f64, piece by piece.
+void for_elements_of(const Tensor& x, const ReducePlan&, int64_t output,
+                     const std::function<void(const double* x, int64_t n)>& f);
 // Whether all elements (any element) of a result are not zero: the stored state is not zero if so.
 void fold_truth(bool all, const Tensor& x, uint32_t mask, const FoldStore<uint8_t>&);
 

@@ -1,7 +1,9 @@
 // Distances between all pairs of rows of two matrices.
+#include <algorithm>
 #include <cmath>
 
 #include "runtime/cpu/blas.h"
+#include "runtime/cpu/refold.h"
 #include "runtime/ops/linalg.h"
 
 namespace lunagrad {
@@ -35,12 +37,29 @@ T fold_pair(const T* x, const T* y, int64_t n, Term&& term, Join&& join) {
   for (; i < n; ++i) parts[0] = join(parts[0], term(std::abs(x[i] - y[i])));
   return join(join(parts[0], parts[1]), join(parts[2], parts[3]));
 }
+// (sum |x - y|^p)^(1/p) where that sum leaves the range of T.
+template <class T>
+T scaled_distance(const T* x, const T* y, int64_t n, double p) {
+  if (std::equal(x, x + n, y)) return 0;
+  return T(norm_again(
+      [&](const auto& f) {
+        for (int64_t i = 0; i < n; ++i) {
+          const double apart = double(x[i]) - double(y[i]);
+          f(&apart, 1);
+        }
+      },
+      p));
+}
 template <class T>
 T distance(const T* x, const T* y, int64_t n, double p) {
   const auto plus = [](T a, T b) { return a + b; };
+  const auto raised = [&](T sum, auto&& root) {
+    return SquareRange<T>::holds(double(sum)) ? root(sum) : scaled_distance(x, y, n, p);
+  };
   if (p == 2)
-    return std::sqrt(fold_pair(
-        x, y, n, [](T d) { return d * d; }, plus));
+    return raised(fold_pair(
+                      x, y, n, [](T d) { return d * d; }, plus),
+                  [](T sum) { return std::sqrt(sum); });
   if (p == 1)
     return fold_pair(
         x, y, n, [](T d) { return d; }, plus);
@@ -51,9 +70,9 @@ T distance(const T* x, const T* y, int64_t n, double p) {
     return fold_pair(
         x, y, n, [](T d) { return d; }, [](T a, T b) { return b > a || std::isnan(b) ? b : a; });
   const T power = T(p);
-  return std::pow(fold_pair(
-                      x, y, n, [&](T d) { return std::pow(d, power); }, plus),
-                  1 / power);
+  return raised(fold_pair(
+                    x, y, n, [&](T d) { return std::pow(d, power); }, plus),
+                [&](T sum) { return std::pow(sum, 1 / power); });
 }
 
 // |x - y|^2 = |x|^2 + |y|^2 - 2 x y from one matrix product. Where the terms cancel, so that equal rows would
@@ -89,7 +108,7 @@ void distances_by_product(int64_t items, int64_t m, int64_t n, int64_t k, const 
       const int64_t item = row / m;
       for (int64_t j = 0; j < n; ++j) {
         const T both = left[row] + right[item * n + j], squared = both - 2 * out[row * n + j];
-        out[row * n + j] = squared > kCancelled * both
+        out[row * n + j] = squared > kCancelled * both && SquareRange<T>::holds(double(both))
                                ? std::sqrt(squared)
                                : distance(x + row * k, y + (item * n + j) * k, k, 2.0);
       }

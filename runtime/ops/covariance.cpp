@@ -2,6 +2,7 @@
 #include "runtime/default_dtype.h"
 #include "runtime/ops/families.h"
 #include "runtime/ops/flops.h"
+#include "runtime/ops/into_range.h"
 
 namespace lunagrad {
 namespace {
@@ -39,7 +40,7 @@ Tensor covariance(const Tensor& input, double correction, const Tensor& counts, 
   if (x.ndim() < 2) x = reshape(x, {1, x.numel()});
   const int64_t observations = x.size(1);
   if (!counts.defined() && !importance.defined()) {
-    const Tensor away = x - sum(x, {1}, true) / double(observations);
+    const Tensor away = x - mean(x, {1}, true);
     const double degrees = std::max(0.0, double(observations) - correction);
     return squeeze(matmul(away, conj(transpose(away, 0, 1))) / degrees);
   }
@@ -93,7 +94,11 @@ const Op kCov{
 
 Operands corrcoef_compose(const Call& call) {
   need_rows("corrcoef", call.input(0));
-  const Tensor c = covariance(call.input(0), 1, {}, {});
+  // The coefficients of multiples of the rows are the same, and no product overflows or vanishes.
+  const Tensor given = call.input(0).ndim() ? widened(call.input(0)) : call.input(0);
+  const bool scaled = given.numel() > 0 && given.ndim() > 0;
+  const Tensor c =
+      covariance(scaled ? given * factor_into_range(given, {given.ndim() - 1}) : given, 1, {}, {});
   if (c.ndim() == 0) return {narrowed(c / c, call.input(0))};
   const Tensor deviation = sqrt(real(diagonal(c)));
   const Tensor r = c / unsqueeze(deviation, 1) / unsqueeze(deviation, 0);

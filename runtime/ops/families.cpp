@@ -25,6 +25,7 @@ std::span<const Op* const> all_ops() {
                               arrange_ops,
                               pad_ops,
                               reduce_ops,
+                              vector_norm_ops,
                               covariance_ops,
                               scan_ops,
                               running_ops,

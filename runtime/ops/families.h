@@ -22,6 +22,7 @@ std::span<const Op* const> arrange_ops();
 std::span<const Op* const> unfold_ops();
 std::span<const Op* const> pad_ops();
 std::span<const Op* const> reduce_ops();
+std::span<const Op* const> vector_norm_ops();
 std::span<const Op* const> covariance_ops();
 std::span<const Op* const> scan_ops();
 std::span<const Op* const> running_ops();

@@ -6,6 +6,7 @@
 #include "runtime/ops/blank.h"
 #include "runtime/ops/families.h"
 #include "runtime/ops/loss.h"
+#include "runtime/ops/unit.h"
 
 namespace lunagrad {
 namespace {
@@ -20,15 +21,14 @@ Tensor narrowed(const Tensor& result, const Tensor& a, const Tensor& b) {
   return is_half(dtype) ? to(result, dtype) : result;
 }
 
-// Each norm is at least eps. The limit is inside the root, so that a vector of zeros has a gradient.
+// Each vector is divided by its norm, at least eps, before they are multiplied: their product may overflow.
 Operands cosine_similarity_compose(const Call& call) {
   const Tensor &a = call.input(0), &b = call.input(1);
   const Shape shape = broadcast_shapes("cosine_similarity", a.shape(), b.shape());
   const int dim = normalize_dim("cosine_similarity", call.integer(0), shape);
   const double eps = call.real(1);
   const Tensor x = expand(widened(a), shape), y = expand(widened(b), shape);
-  const auto norm_of = [&](const Tensor& v) { return sqrt(at_least(sum(square(v), {dim}), eps * eps)); };
-  return {narrowed(sum(x * y, {dim}) / (norm_of(x) * norm_of(y)), a, b)};
+  return {narrowed(sum(unit(x, dim, eps) * unit(y, dim, eps), {dim}), a, b)};
 }
 const Op kCosineSimilarity{.name = "cosine_similarity",
                            .doc = "x1 x2 / (|x1| |x2|) along dim, each norm at least eps.",
@@ -104,8 +104,10 @@ Operands cosine_embedding_compose(const Call& call) {
   if (!(target.shape() == (a.ndim() == 2 ? Shape{a.size(0)} : Shape{})))
     fail("cosine_embedding_loss: inputs of shape ", a.shape(), " need a target of shape ",
          a.ndim() == 2 ? Shape{a.size(0)} : Shape{}, " (got ", target.shape(), ")");
-  const auto square_of = [&](const Tensor& v) { return sum(square(v), {-1}) + kEps; };
-  const Tensor cosine = sum(a * b, {-1}) / sqrt(square_of(a) * square_of(b));
+  // sqrt(D) v / sqrt(|v|^2 + eps): no square of a sum overflows.
+  const double size = double(a.size(-1));
+  const auto direction = [&](const Tensor& v) { return rms_norm(v, {v.size(-1)}, {}, kEps / size); };
+  const Tensor cosine = sum(direction(a) * direction(b), {-1}) / size;
   const Tensor zero = Tensor::number(0.0);
   const Tensor apart =
       where(eq(target, Tensor::number(int64_t(-1))), at_least(cosine - call.real(0), 0), zero);

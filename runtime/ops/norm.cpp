@@ -4,13 +4,20 @@
 #include "runtime/cpu/norm.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <limits>
 
 #include "runtime/cpu/parallel.h"
+#include "runtime/cpu/reduce.h"
+#include "runtime/cpu/refold.h"
+#include "runtime/cpu/rows.h"
 #include "runtime/ops/by_rows.h"
 #include "runtime/ops/dense.h"
 #include "runtime/ops/families.h"
 #include "runtime/ops/flops.h"
+#include "runtime/ops/into_range.h"
+#include "runtime/ops/unit.h"
 
 namespace lunagrad {
 namespace {
@@ -193,8 +200,10 @@ void layer_norm_vjp(Backward& b) { norm_vjp(b, kLayerNormGrad); }
 Operands layer_norm_compose(const Call& call) {
   const Tensor& x = call.input(0);
   const Dims dims = last_dims(call);
-  const Tensor centred = x - mean(x, dims, true);
-  Tensor y = centred * rsqrt(mean(centred * centred, dims, true) + call.real(kEpsAt));
+  const double eps = call.real(kEpsAt);
+  const Tensor factor = factor_into_range(x, dims, eps), near = x * factor;
+  const Tensor centred = near - mean(near, dims, true);
+  Tensor y = centred * rsqrt(mean(centred * centred, dims, true) + factor * eps * factor);
   if (call.has(1)) y = y * call.input(1);
   if (call.has(2)) y = y + call.input(2);
   return {y};
@@ -240,8 +249,10 @@ const Op kRmsNormGrad{.name = "_rms_norm_grad",
 void rms_norm_vjp(Backward& b) { norm_vjp(b, kRmsNormGrad); }
 
 Operands rms_norm_compose(const Call& call) {
-  const Tensor& x = call.input(0);
-  const Tensor y = x * rsqrt(mean(x * x, last_dims(call), true) + eps_of(call.params[kEpsAt], x.dtype()));
+  const Dims dims = last_dims(call);
+  const double eps = eps_of(call.params[kEpsAt], call.input(0).dtype());
+  const Tensor factor = factor_into_range(call.input(0), dims, eps), x = call.input(0) * factor;
+  const Tensor y = x * rsqrt(mean(x * x, dims, true) + factor * eps * factor);
   return {call.has(1) ? y * call.input(1) : y};
 }
 
@@ -320,10 +331,78 @@ const Op kLocalResponseNorm{
 
 // --- normalize ---
 
+// u = x / n with n = max(|x|, eps), both results. With a gradient of each:
+//   dx = du / n + u (dn - sum(du u) / n), the second term 0 where n is eps
+// No step divides twice by n, as the gradients of norm and quotient do, one after the other: n^2 may be out
+// of range. A device without the kernel computes these.
+constexpr int kUnitDimAt = 0, kUnitEpsAt = 1;
+
+void unit_shape(Call& call) {
+  const Tensor& x = call.input(0);
+  require_floating(call);
+  call.emit(x.shape(), x.dtype());
+  Shape lengths = x.shape();
+  if (!lengths.empty()) lengths[normalize_dim(call.op->name, call.integer(kUnitDimAt), lengths)] = 1;
+  call.emit(lengths, x.dtype());
+}
+Operands unit_compose(const Call& call) {
+  const Tensor& x = call.input(0);
+  const Tensor length = clamp(norm(x, 2, {call.integer(kUnitDimAt)}, true), call.real(kUnitEpsAt));
+  return {x / length, length};
+}
+void unit_cpu(const Call& call) {
+  const Tensor x = in_order(call.input(0));
+  const Split split(with_one_dim(x.shape()),
+                    normalize_dim(call.op->name, call.integer(kUnitDimAt), x.shape()));
+  const auto run = [&]<class T>() {
+    const T eps = T(call.real(kUnitEpsAt));
+    T* const lengths = call.output(1).data<T>();
+    for_rows(split, std::array{static_cast<const T*>(x.data<T>())}, call.output(0).data<T>(),
+             [&](int64_t row, const auto& in, T* to) {
+               double squares = 0;
+               fold_row(Fold::sum_squares, 0, in[0], split.size, &squares);
+               const auto elements = [&](const auto& f) {
+                 for (int64_t i = 0; i < split.size; ++i) {
+                   const double element = double(in[0][i]);
+                   f(&element, 1);
+                 }
+               };
+               const bool plain = sizeof(T) == 4 || power_in_range(squares);
+               const T length = T(plain ? std::sqrt(squares) : norm_again(elements, 2));
+               const T divisor = length < eps ? eps : length;
+               for (int64_t i = 0; i < split.size; ++i) to[i] = in[0][i] / divisor;
+               lengths[row] = divisor;
+             });
+  };
+  x.dtype() == DType::f64 ? run.template operator()<double>() : run.template operator()<float>();
+}
+void unit_vjp(Backward& b) {
+  const Tensor u = b.output(0), n = b.output(1), zero = Tensor::number(0.0);
+  const Tensor own = b.has_grad(0) ? sum(b.grad(0) * u, {b.integer(kUnitDimAt)}, true) / n : Tensor();
+  Tensor along = b.has_grad(1) ? b.grad(1) : Tensor();
+  if (own.defined()) along = along.defined() ? along - own : -own;
+  const Tensor turned = u * where(gt(n, Tensor::number(b.real(kUnitEpsAt))), along, zero);
+  b.set(0, own.defined() ? b.grad(0) / n + turned : turned);
+}
+const Op kUnit{
+    .name = "_unit",
+    .doc = "input / max(its 2-norm along dim, eps), and the divisor.",
+    .inputs = {{"input"}},
+    .params = {{"dim", ParamKind::dim, {}}, {"eps", ParamKind::real, {}}},
+    .shape = unit_shape,
+    .cpu = unit_cpu,
+    .vjp = unit_vjp,
+    .reads = {{.outputs = 3}},
+    .compose = unit_compose,
+    .half_through_f32 = true,
+    .family = OpFamily::normalization,
+    .flops = {for_input<3>, "3 for each element of the input: its square and their sum, a quotient"}};
+
 Operands normalize_compose(const Call& call) {
   const Tensor& x = call.input(0);
   if (!is_floating(x.dtype())) fail("normalize: a floating type is needed (got ", x.dtype(), ")");
   const int dim = normalize_dim("normalize", call.integer(1), x.shape());
+  if (call.real(0) == 2) return {unit(x, dim, call.real(2))};
   return {x / clamp(norm(x, call.real(0), {dim}, true), call.real(2))};
 }
 
@@ -337,6 +416,8 @@ const Op kNormalize{
     .autocast = AutocastPolicy::wide};
 
 }  // namespace
+
+Tensor unit(const Tensor& x, int dim, double eps) { return apply(kUnit, {x}, {dim, eps})[0]; }
 
 Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight, const Tensor& bias,
                   double eps) {
@@ -372,8 +453,8 @@ std::span<const RowKernelMaker> norm_row_kernels() {
 }
 
 std::span<const Op* const> norm_ops() {
-  static const Op* const ops[] = {&kLayerNorm,   &kLayerNormGrad,     &kRmsNorm,  &kRmsNormGrad,
-                                  &kRmsNormBias, &kLocalResponseNorm, &kNormalize};
+  static const Op* const ops[] = {&kLayerNorm,   &kLayerNormGrad,     &kRmsNorm, &kRmsNormGrad,
+                                  &kRmsNormBias, &kLocalResponseNorm, &kUnit,    &kNormalize};
   return ops;
 }
 

@@ -1,4 +1,4 @@
-// Reductions: sum, mean, prod, var, std, max, min, amax, amin, argmax, argmin, norm, logsumexp, all, any.
+// Reductions: sum, mean, prod, var, std, max, min, amax, amin, argmax, argmin, logsumexp, all, any.
 // The kernels are in cpu/reduce.h; gradients are tensor expressions, so each can be differentiated again.
 #include <bit>
 #include <cmath>
@@ -45,13 +45,25 @@ void fold_any_type(const Call& call, Fold fold) {
 
 // --- sum, mean, prod ---
 
+// The sum / divisor of floats. Sums of f32 and shorter types stay within the range of f64.
+void fold_sum(const Call& call, double divisor) {
+  const auto finish = [divisor](const double* s, int64_t i, int64_t) { return s[i] / divisor; };
+  if (call.input(0).dtype() != DType::f64) return fold_into(call, Fold::sum, 0, kDimsAt, finish);
+  fold_checked(
+      call, Fold::sum, 0, kDimsAt, finish,
+      [](const double* s, int64_t i, int64_t) { return std::isfinite(s[i]); },
+      [divisor](const auto& elements) { return sum_again(elements, divisor); });
+}
+
 // Integers and bool add up in i64.
 void total_shape(Call& call) {
   const DType dtype = call.input(0).dtype();
   emit_reduced(call, is_differentiable(dtype) ? dtype : DType::i64);
 }
 
-void sum_cpu(const Call& call) { fold_any_type(call, Fold::sum); }
+void sum_cpu(const Call& call) {
+  is_floating(call.input(0).dtype()) ? fold_sum(call, 1) : fold_any_type(call, Fold::sum);
+}
 void sum_vjp(Backward& b) { b.set(0, spread(b.grad(), b.shape(0), mask_of(b))); }
 const Op kSum{.name = "sum",
               .doc = "The sum over dim, or over all elements; integers add up in i64.",
@@ -72,8 +84,7 @@ void mean_shape(Call& call) {
 void mean_cpu(const Call& call) {
   const double count = double(reduced_count(call.input(0).shape(), mask_of(call)));
   if (is_complex(call.input(0).dtype())) return fold_complex_into(call, Fold::sum, count);
-  fold_into(call, Fold::sum, 0, kDimsAt,
-            [count](const double* s, int64_t i, int64_t) { return s[i] / count; });
+  fold_sum(call, count);
 }
 void mean_vjp(Backward& b) {
   const uint32_t mask = mask_of(b);
@@ -90,16 +101,6 @@ const Op kMean{.name = "mean",
                .complex = true,
                .family = OpFamily::reduction,
                .flops = kOnePerOperand};
-
-// A composition for 16-bit numbers computes in f32, as the CPU's kernels do, so that no step overflows.
-template <Operands (*compose)(const Call&)>
-Operands compose_wide(const Call& call) {
-  const DType type = call.input(0).dtype();
-  if (!is_half(type)) return compose(call);
-  Call wide = call;
-  wide.in[0] = to(wide.in[0], DType::f32);
-  return {to(compose(wide)[0], type)};
-}
 
 // The order of dims in which the reduced ones come last, and the shape in which they are merged into one.
 struct ReducedLast {
@@ -184,10 +185,18 @@ void var_shape(Call& call) {
   need_floating(call);
   emit_reduced(call, call.input(0).dtype(), kDimsAt, kVarKeepdimAt);
 }
+template <bool root>
 void var_cpu(const Call& call) {
   const double degrees = degrees_of_freedom(call.params, call.input(0).shape(), mask_of(call));
-  fold_into(call, Fold::moments, 0, kDimsAt,
-            [=](const double* s, int64_t i, int64_t n) { return s[2 * n + i] / degrees; });
+  const auto finish = [degrees](const double* s, int64_t i, int64_t n) {
+    const double variance = s[2 * n + i] / degrees;
+    return root ? std::sqrt(variance) : variance;
+  };
+  if (call.input(0).dtype() != DType::f64) return fold_into(call, Fold::moments, 0, kDimsAt, finish);
+  fold_checked(
+      call, Fold::moments, 0, kDimsAt, finish,
+      [](const double* s, int64_t i, int64_t n) { return power_in_range(s[2 * n + i]); },
+      [degrees](const auto& elements) { return variance_again(elements, degrees, root); });
 }
 // d var / d x = 2 (x - mean) / (n - correction).
 void set_var_gradient(Backward& b, const Tensor& g) {
@@ -206,18 +215,13 @@ const Op kVar{
     .inputs = {{"input"}},
     .params = kVarParams,
     .shape = var_shape,
-    .cpu = var_cpu,
+    .cpu = var_cpu<false>,
     .vjp = var_vjp,
     .reads = {{.inputs = 1}},
     .family = OpFamily::reduction,
     .flops = {for_input<4>,
               "4 for each element of the operand: the mean, then the sum of squared deviations"}};
 
-void std_cpu(const Call& call) {
-  const double degrees = degrees_of_freedom(call.params, call.input(0).shape(), mask_of(call));
-  fold_into(call, Fold::moments, 0, kDimsAt,
-            [=](const double* s, int64_t i, int64_t n) { return std::sqrt(s[2 * n + i] / degrees); });
-}
 // The gradient is 0 where the deviation is 0.
 void std_vjp(Backward& b) {
   const Tensor y = b.output();
@@ -229,7 +233,7 @@ const Op kStd{.name = "std",
               .inputs = {{"input"}},
               .params = kVarParams,
               .shape = var_shape,
-              .cpu = std_cpu,
+              .cpu = var_cpu<true>,
               .vjp = std_vjp,
               .reads = {{.inputs = 1, .outputs = 1}},
               .family = OpFamily::reduction,
@@ -238,12 +242,6 @@ const Op kStd{.name = "std",
 
 // --- max, min ---
 
-void need_elements(const Call& call, uint32_t mask) {
-  const Shape& shape = call.input(0).shape();
-  if (reduced_count(shape, mask) == 0)
-    fail(call.op->name[0] == '_' ? call.op->name + 1 : call.op->name,
-         ": cannot reduce an empty tensor without an identity (shape ", shape, ")");
-}
 void extreme_shape(Call& call) {
   need_elements(call, mask_of(call));
   emit_reduced(call, call.input(0).dtype());
@@ -363,117 +361,6 @@ const Op kArgmin = arg_extreme_op(
     "argmin", "The index (from 0) of the smallest element along dim, or in the flattened input.",
     arg_extreme_cpu<false>);
 
-// --- norm ---
-
-constexpr int kPowerAt = 0, kNormDimsAt = 1, kNormKeepdimAt = 2;
-
-void norm_shape(Call& call) { emit_reduced(call, call.input(0).dtype(), kNormDimsAt, kNormKeepdimAt); }
-// x^p for x >= 0, with the gradient 0 where x is 0.
-Tensor power_apart_from_zero(const Tensor& x, double p) {
-  const Tensor none = eq(x, Tensor::number(0.0));
-  return where(none, Tensor::number(std::pow(0.0, p)),
-               pow(where(none, Tensor::number(1.0), x), Tensor::number(p)));
-}
-// (sum |x|^p)^(1/p); p = 0 counts the nonzero elements; p = ±inf is the largest or smallest |x|.
-Operands norm_compose(const Call& call) {
-  const Tensor& x = call.input(0);
-  const double p = call.real(kPowerAt);
-  const Value &dims = call.params[kNormDimsAt], &keepdim = call.params[kNormKeepdimAt];
-  if (std::isinf(p)) return apply(p > 0 ? kAmax : kAmin, {abs(x)}, {dims, keepdim});
-  if (p == 0) {
-    const Tensor zero = Tensor::number(0.0), one = Tensor::number(1.0);
-    // The sign makes the gradient 0; NaN counts as 1.
-    return apply(kSum, {sign(where(eq(x, zero), x, one))}, {dims, keepdim});
-  }
-  // Zeros are put in as constants, for a power's gradient at 0 may be infinite: theirs is 0, as in norm_vjp.
-  const Tensor size = abs(x);
-  const Tensor powers = p == 1 ? size : p == 2 ? square(x) : power_apart_from_zero(size, p);
-  const Tensor total = apply1(kSum, {powers}, {dims, keepdim});
-  return {p == 1 ? total : power_apart_from_zero(total, 1 / p)};
-}
-void norm_cpu(const Call& call) {
-  const double p = call.real(kPowerAt);
-  if (p == 1) return fold_into(call, Fold::sum_abs, 0, kNormDimsAt, first_state);
-  if (p == 2)
-    return fold_into(call, Fold::sum_squares, 0, kNormDimsAt,
-                     [](const double* s, int64_t i, int64_t) { return std::sqrt(s[i]); });
-  return fold_into(call, Fold::sum_powers, p, kNormDimsAt,
-                   [p](const double* s, int64_t i, int64_t) { return std::pow(s[i], 1 / p); });
-}
-// d y / d x = sign(x) |x|^(p-1) / y^(p-1), taken as 0 where y is 0.
-void norm_vjp(Backward& b) {
-  const double p = b.real(kPowerAt);
-  const uint32_t mask = mask_of(b, kNormDimsAt);
-  const Tensor x = b.input(0), g = with_kept_dims(b.grad(), b.shape(0), mask);
-  const Tensor zero = Tensor::number(0.0);
-  if (p == 1) return b.set(0, g * sign(x));
-  const Tensor y = with_kept_dims(b.output(), b.shape(0), mask);
-  if (p == 2) return b.set(0, x * where(eq(y, zero), zero, g / y));
-  const Tensor power = Tensor::number(p - 1);
-  const Tensor magnitude = abs(x);
-  const Tensor slope = where(eq(x, zero), zero, sign(x) * pow(magnitude, power));
-  b.set(0, slope * where(eq(y, zero), zero, g / pow(y, power)));
-}
-double norm_flops(const Call& call) {
-  const double p = call.real(kPowerAt);
-  return (p == 1 || p == 2 ? 2 : 3) * elements(call.in[0]);
-}
-const Op kPNorm{.name = "_norm",
-                .doc = "The p-norm for finite p other than 0.",
-                .inputs = {{"input"}},
-                .params = {{"p", ParamKind::real, 2.0}, kDims, kKeepdim},
-                .shape = norm_shape,
-                .cpu = norm_cpu,
-                .vjp = norm_vjp,
-                .reads = {{.inputs = 1, .outputs = 1}},
-                .compose = compose_wide<norm_compose>,
-                .family = OpFamily::reduction,
-                .flops = {norm_flops, "2 for each element of the operand, 3 if p is neither 1 nor 2"}};
-// Norms of complex numbers: the 2-norm is that of the parts, all others are those of the magnitudes.
-Operands complex_norm(const Call& call) {
-  const Tensor& x = call.input(0);
-  const Value &dims = call.params[kNormDimsAt], &keepdim = call.params[kNormKeepdimAt];
-  if (call.real(kPowerAt) != 2) return apply(*call.op, {abs(x)}, call.params);
-  const uint32_t mask = mask_of(call.op->name, dims, x.shape());
-  Dims all;
-  for (int i = 0; i < x.ndim(); ++i)
-    if (mask >> i & 1) all.push_back(i);
-  all.push_back(x.ndim());
-  const Tensor y = norm(view_as_real(x), 2, all, keepdim.b);
-  return {keepdim.b ? squeeze(y, -1) : y};
-}
-Operands any_norm_compose(const Call& call) {
-  const double p = call.real(kPowerAt);
-  if (is_complex(call.input(0).dtype())) return complex_norm(call);
-  need_floating(call);
-  if (std::isinf(p)) need_elements(call, mask_of(call, kNormDimsAt));
-  return std::isinf(p) || p == 0 ? norm_compose(call) : apply(kPNorm, call.in, call.params);
-}
-const Op kNorm{.name = "norm",
-               .doc = "The p-norm over dim, or of all elements; p may be 0, inf and -inf.",
-               .inputs = {{"input"}},
-               .params = {{"p", ParamKind::real, 2.0}, kDims, kKeepdim},
-               .compose = any_norm_compose,
-               .family = OpFamily::reduction,
-               .autocast = AutocastPolicy::wide};
-
-// The norm under PyTorch's newer name; it is computed in dtype.
-Operands vector_norm_compose(const Call& call) {
-  const Tensor& x = call.input(0);
-  return apply(kNorm, {call.params[3].present() ? to(x, DType(call.integer(3))) : x},
-               {call.params[0], call.params[1], call.params[2]});
-}
-const Op kVectorNorm{.name = "vector_norm",
-                     .doc = "The ord-norm over dim, or of all elements; ord may be 0, inf and -inf.",
-                     .inputs = {{"input"}},
-                     .params = {{"ord", ParamKind::real, 2.0},
-                                kDims,
-                                kKeepdim,
-                                {.name = "dtype", .kind = ParamKind::dtype, .optional = true}},
-                     .compose = vector_norm_compose,
-                     .family = OpFamily::reduction,
-                     .autocast = AutocastPolicy::wide};
-
 // --- logsumexp ---
 
 // Several dims are moved to the end and merged.
@@ -522,8 +409,6 @@ Op truth_op(const char* name, const char* doc, void (*cpu)(const Call&)) {
 const Op kAll = truth_op("all", "Whether every element over dim, or of all, is not zero.", all_cpu);
 const Op kAny = truth_op("any", "Whether any element over dim, or of all, is not zero.", any_cpu);
 
-Value dims_value(const Dims& dims) { return dims.empty() ? Value() : Value(dims); }
-
 }  // namespace
 
 Tensor sum(const Tensor& x, const Dims& dims, bool keepdim) {
@@ -563,9 +448,6 @@ Tensor argmax(const Tensor& x, std::optional<int> dim, bool keepdim) {
 Tensor argmin(const Tensor& x, std::optional<int> dim, bool keepdim) {
   return apply1(kArgmin, {x}, {dim ? Value(*dim) : Value(), keepdim});
 }
-Tensor norm(const Tensor& x, double p, const Dims& dims, bool keepdim) {
-  return apply1(kNorm, {x}, {p, dims_value(dims), keepdim});
-}
 Tensor logsumexp(const Tensor& x, const Dims& dims, bool keepdim) {
   return apply1(kLogsumexp, {x}, {dims_value(dims), keepdim});
 }
@@ -577,9 +459,8 @@ Tensor any(const Tensor& x, const Dims& dims, bool keepdim) {
 }
 
 std::span<const Op* const> reduce_ops() {
-  static const Op* const ops[] = {&kSum,   &kMean,       &kProd,      &kVar,    &kStd,    &kAmax,   &kAmin,
-                                  &kMax,   &kMin,        &kMaxDim,    &kMinDim, &kArgmax, &kArgmin, &kNorm,
-                                  &kPNorm, &kVectorNorm, &kLogsumexp, &kAll,    &kAny};
+  static const Op* const ops[] = {&kSum, &kMean,   &kProd,   &kVar,    &kStd,    &kAmax,      &kAmin, &kMax,
+                                  &kMin, &kMaxDim, &kMinDim, &kArgmax, &kArgmin, &kLogsumexp, &kAll,  &kAny};
   return ops;
 }
 

@@ -2,6 +2,7 @@
 // What the records of reductions share: their parameters dim and keepdim, and shapes. A mask has bit i set if
 // dim i is reduced. Pure; any thread.
 #include "runtime/cpu/reduce.h"
+#include "runtime/cpu/refold.h"
 #include "runtime/ops/families.h"
 
 namespace lunagrad {
@@ -56,6 +57,16 @@ inline void need_floating(const Call& call) {
          "); convert it with :float() first");
 }
 
+inline void need_elements(const Call& call, uint32_t mask) {
+  const Shape& shape = call.input(0).shape();
+  if (reduced_count(shape, mask) == 0)
+    fail(call.op->name[0] == '_' ? call.op->name + 1 : call.op->name,
+         ": cannot reduce an empty tensor without an identity (shape ", shape, ")");
+}
+
+// A list without dims stands for all of them.
+inline Value dims_value(const Dims& dims) { return dims.empty() ? Value() : Value(dims); }
+
 // Expands a result or its gradient to the shape of the input: the reduced dims get size 1 and are then
 // repeated.
 inline Tensor with_kept_dims(const Tensor& y, const Shape& shape, uint32_t mask) {
@@ -64,6 +75,16 @@ inline Tensor with_kept_dims(const Tensor& y, const Shape& shape, uint32_t mask)
 }
 inline Tensor spread(const Tensor& y, const Shape& shape, uint32_t mask) {
   return expand(with_kept_dims(y, shape, mask), shape);
+}
+
+// A composition for 16-bit numbers computes in f32, as the CPU's kernels do, so that no step overflows.
+template <Operands (*compose)(const Call&)>
+Operands compose_wide(const Call& call) {
+  const DType type = call.input(0).dtype();
+  if (!is_half(type)) return compose(call);
+  Call wide = call;
+  wide.in[0] = to(wide.in[0], DType::f32);
+  return {to(compose(wide)[0], type)};
 }
 
 // Runs a fold and writes finish(states of one result) to output 0, converted to its type.
@@ -76,6 +97,24 @@ void fold_into(const Call& call, Fold fold, double p, int dims_at, Finish&& fini
                 [&](int64_t first, int64_t n, const double* s) {
                   for (int64_t i = 0; i < n; ++i) to[first + i] = convert<Out>(finish(s, i, n));
                 });
+  });
+}
+// The same for folds whose states may leave the range of f64 while the result does not: where `ordinary` is
+// false of a state, the result is again(the elements).
+template <class Finish, class Ordinary, class Again>
+void fold_checked(const Call& call, Fold fold, double p, int dims_at, Finish&& finish, Ordinary&& ordinary,
+                  Again&& again) {
+  const Tensor &x = call.input(0), &out = call.output();
+  const uint32_t mask = mask_of(call, dims_at);
+  const ReducePlan plan(x.shape(), x.strides(), mask, true);
+  visit_dtype(out.dtype(), [&]<class Out>() {
+    Out* to = out.data<Out>();
+    fold_floats(fold, p, x, mask, [&](int64_t first, int64_t n, const double* s) {
+      for (int64_t i = 0; i < n; ++i) {
+        const auto elements = [&](const auto& f) { for_elements_of(x, plan, first + i, f); };
+        to[first + i] = convert<Out>(ordinary(s, i, n) ? finish(s, i, n) : again(elements));
+      }
+    });
   });
 }
 // A function object, so that calls of it are inlined.

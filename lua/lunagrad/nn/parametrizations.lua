@@ -40,7 +40,7 @@ function SpectralNorm:init(weight, count, dim, eps)
 end
 
 function SpectralNorm:forward(weight)
-  if self.flat then return weight / (weight * weight):sum():sqrt():clamp(self.eps) end
+  if self.flat then return weight / weight:norm():clamp(self.eps) end
   local matrix = spectral.matrix(weight, self.dim)
   if self.training then
     local _ <close> = core.no_grad()
@@ -93,7 +93,7 @@ local function orthonormal(matrix)
     local v = matrix:select(2, i)
     for _ = 1, 2 do
       for _, q in ipairs(columns) do v = v - q * (q * v):sum() end
-      v = v / (v * v):sum():sqrt():clamp(1e-30)
+      v = v / v:norm():clamp(1e-30)
     end
     columns[i] = v
   end

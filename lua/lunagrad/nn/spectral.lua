@@ -9,7 +9,7 @@ function spectral.matrix(weight, dim)
   return weight:reshape(weight:size(1), -1)
 end
 
-local function normalized(x, eps) return x / (x * x):sum():sqrt():clamp(eps) end
+local function normalized(x, eps) return x / x:norm():clamp(eps) end
 
 -- Power iterations: new estimates u, v of the first singular vectors.
 function spectral.iterate(matrix, u, v, count, eps)
@@ -37,7 +37,7 @@ function spectral.slice_norms(weight, dim)
     if d ~= dim then dims[#dims + 1] = d end
   end
   if #dims == 0 then return weight:abs() end
-  return (weight * weight):sum(dims, true):sqrt()
+  return weight:norm(2, dims, true)
 end
 
 -- Checks a dim of a weight; nil gives the default, -1 and false all elements.

@@ -26,7 +26,7 @@ local function orthogonal(update, s)
   local a, b, c = table.unpack(s.ns_coefficients, 1, 3)
   local tall = update:size(1) > update:size(2)
   local x = tall and update:t() or update
-  x = x / (x * x):sum():sqrt():clamp(s.eps)
+  x = x / x:norm():clamp(s.eps)
   for _ = 1, s.ns_steps do
     local gram = x:matmul(x:t())
     x = x * a + (gram * b + gram:matmul(gram) * c):matmul(x)
