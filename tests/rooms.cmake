@@ -94,5 +94,5 @@ room(ui/panels/tape         runtime runtime/io script/view ui/base ui/graph ui/t
 room(ui/panels             runtime runtime/io script/lua script/meta script/report script/run ui/base ui/curves
                           ui/editor ui/inspect ui/panels/profile ui/panels/runs ui/panels/tape ui/panels/time ui/runs ui/tape
                           ui/text ui/widgets ui/window ui/workbench)
-room(ui/app               runtime runtime/io script/lua script/run script/sweep script/view ui/base ui/panels ui/window
+room(ui/app               runtime runtime/io script/lua script/run script/view ui/base ui/panels ui/window
                           ui/workbench)

@@ -102,6 +102,30 @@ std::string missing_line(const std::vector<std::string>& shown, const std::strin
   return "";
 }
 
+std::vector<std::string> numbers_in(const std::vector<std::string>& prose) {
+  static const std::regex code("`[^`]*`"), number("(^|[^\\w.])(\\d+\\.\\d+|\\d+(?= %))(?![\\w.]*\\d)");
+  std::vector<std::string> numbers;
+  for (const std::string& line : prose) {
+    if (line.starts_with("![")) continue;
+    const std::string text = std::regex_replace(line, code, "");
+    for (std::sregex_iterator it(text.begin(), text.end(), number), end; it != end; ++it)
+      numbers.push_back((*it)[2]);
+  }
+  return numbers;
+}
+
+bool is_printed(const std::string& number, const std::string& output) {
+  static const std::regex any("\\d+(\\.\\d+)?(e[+-]?\\d+)?");
+  const size_t dot = number.find('.');
+  const double wanted = std::stod(number),
+               last = std::pow(10.0, dot == number.npos ? 0 : -double(number.size() - dot - 1));
+  for (std::sregex_iterator it(output.begin(), output.end(), any), end; it != end; ++it)
+    if (const double found = std::strtod(it->str().c_str(), nullptr);
+        found > wanted - last && found < wanted + last)
+      return true;
+  return false;
+}
+
 std::string change_text(std::string& text, const std::vector<std::string>& change) {
   size_t at = 0;
   for (const std::string& line : change) {

@@ -42,6 +42,12 @@ bool same_line(const std::string& shown, const std::string& printed);
 // The first shown line that is not printed behind those before it; "" when all are.
 std::string missing_line(const std::vector<std::string>& shown, const std::string& printed);
 
+// The numbers with a decimal point and the percentages in prose, as they are written; not those in code and
+// of pictures.
+std::vector<std::string> numbers_in(const std::vector<std::string>& prose);
+// Whether a number in some output, rounded or cut to as many digits, is the given one.
+bool is_printed(const std::string& number, const std::string& output);
+
 // Makes a change of a file's text: "-" removes a line, "+" adds one, " " is there. The first line that is not
 // in the text as it is said; "" when all are.
 std::string change_text(std::string& text, const std::vector<std::string>& change);

@@ -17,7 +17,6 @@
 #include "runtime/error.h"
 #include "runtime/io/atomic_file.h"
 #include "script/run/folder.h"
-#include "script/sweep/plan.h"
 #include "ui/base/redraw.h"
 #include "ui/window/input.h"
 #include "ui/window/theme.h"
@@ -127,7 +126,7 @@ void App::open_at_start(const Start& start) {
       bench_.shell().settings().remember(whole.lexically_normal().string());
   }
   if (!start.options.opened_run.empty())
-    open_folder(start.options.opened_run);
+    bench_.control().open_run(start.options.opened_run);
   else if (!start.options.script.empty())
     bench_.control().run();
   else if (!script.empty())
@@ -141,12 +140,6 @@ App::~App() {
   bench_.control().interrupt();
   keep_everything();
   Window::on_lost_display({});
-}
-
-// Curves show a run; of a sweep there is nothing to see before a trial is chosen in Runs.
-void App::open_folder(const std::string& folder) {
-  bench_.control().open_run(folder);
-  if (sweep::is_sweep(folder)) bench_.shell().show_panel("Runs");
 }
 
 // The seconds that pass between the last frame and the next one, while nothing more happens.

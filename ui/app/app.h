@@ -57,7 +57,6 @@ class App {
   static Start prepare(Options);
   explicit App(Start);
   void open_at_start(const Start&);
-  void open_folder(const std::string&);
 
   double frame_interval(bool dirty) const;
   void draw_frame();

@@ -26,6 +26,7 @@ constexpr const char* kNotTyped[][2] = {
     {"./setup.sh", "it installs packages"},
     {"cmake --build build", "what is tested is built"},
     {"sudo ", "it changes the machine"},
+    {"lunagrad run --watch ", "it waits for changes of the script; the tests of reloads start it"},
     {"ssh ", "it wants another machine"},
     {"sbatch ", "it wants Slurm"},
     {"srun ", "it wants Slurm"},
@@ -68,6 +69,8 @@ class Desk {
     for (const char* name : {"lunagrad", "lunagrad-workbench"})
       fs::create_symlink(std::string(LUNAGRAD_BINARY_DIR "/") + name, home_ + "/.local/bin/" + name);
   }
+
+  const std::string& printed() const { return printed_; }
 
   void follow(const PageStep& step) {
     CAPTURE(page_);
@@ -114,6 +117,7 @@ class Desk {
     const Finished done = shell("{ " + step.text + "\n} 2>&1; code=$?; pwd >'" + place + "'; exit $code");
     std::string now = read_file(place);
     if (!now.empty()) where_ = now.substr(0, now.find('\n'));
+    printed_ += done.out;
     INFO(done.out, done.err);
     CHECK(done.code == shown_exit_code(step.text));
     CHECK(missing_line(step.lines, done.out) == "");
@@ -156,12 +160,13 @@ class Desk {
   }
 
   const Folder folder_;
-  std::string page_, home_, where_;
+  std::string page_, home_, where_, printed_;
 };
 
 enum class Installed { yes, no };
 
-void follow(const std::string& name, Installed installed, size_t least) {
+// Types a page, and gives back all that was printed.
+std::string follow(const std::string& name, Installed installed, size_t least) {
   const Page page = read_page(read_file(LUNAGRAD_SOURCE_DIR "/" + name));
   Desk desk(name);
   if (installed == Installed::yes) desk.put_on_path();
@@ -172,13 +177,26 @@ void follow(const std::string& name, Installed installed, size_t least) {
     ++count;
   }
   CHECK(count >= least);
+  return desk.printed();
+}
+
+// What the prose of a page says in numbers was printed.
+void check_numbers(const std::string& name, const std::string& printed, size_t least) {
+  const std::vector<std::string> numbers =
+      numbers_in(read_page(read_file(LUNAGRAD_SOURCE_DIR "/" + name)).prose);
+  CHECK(numbers.size() >= least);
+  for (const std::string& number : numbers) CHECK_MESSAGE(is_printed(number, printed), name, ": ", number);
 }
 
 }  // namespace
 
 TEST_CASE("README is true") { follow("README.md", Installed::no, 5); }
-TEST_CASE("the tutorial is true") { follow("docs/tutorial.md", Installed::no, 14); }
-TEST_CASE("the page on finding bugs is true") { follow("docs/find-the-bug.md", Installed::no, 24); }
+TEST_CASE("the tutorial is true") {
+  check_numbers("docs/tutorial.md", follow("docs/tutorial.md", Installed::no, 14), 4);
+}
+TEST_CASE("the page on finding bugs is true") {
+  check_numbers("docs/find-the-bug.md", follow("docs/find-the-bug.md", Installed::no, 24), 2);
+}
 TEST_CASE("the guide is true") { follow("docs/guide.md", Installed::no, 40); }
 TEST_CASE("the page on sweeps is true") { follow("docs/sweeps.md", Installed::yes, 8); }
 TEST_CASE("the page on several processes is true") { follow("docs/distributed.md", Installed::yes, 8); }
@@ -242,6 +260,11 @@ TEST_CASE("what a page shows is compared with what is printed") {
   CHECK(page.steps[1].lines == std::vector<std::string>{"b"});
   CHECK(page.steps[3].text == "");
   CHECK(page.other == std::vector<std::string>{"    d"});
+  CHECK(numbers_in({"from 0.6 to 5.3, 97 % of 12, `0.7`, x1.5 and 1.2.3", "![0.8](a.png)"}) ==
+        std::vector<std::string>{"0.6", "5.3", "97"});
+  CHECK(is_printed("97", "accuracy 97.8 %"));
+  CHECK(is_printed("5.3", "loss 5.287"));
+  CHECK_FALSE(is_printed("5.3", "loss 5.4 and 53"));
   std::string text = "a\nb\n";
   CHECK(change_text(text, {" a", "-b", "+c"}) == "");
   CHECK(text == "a\nc\n");
