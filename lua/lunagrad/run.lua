@@ -120,19 +120,47 @@ local function warn_of_missing(list)
   end
 end
 
-local function load(path)
+-- The contents of a checkpoint. Error when it is damaged, or something else.
+local function read(path)
   local content = core.io.load(path)
-  if type(content) ~= "table" or content.format ~= "lunagrad checkpoint" then
+  if type(content) ~= "table" or content.format ~= "lunagrad checkpoint" or math.type(content.version) ~= "integer" then
     fail(("%s: not a checkpoint"):format(path), "file")
   elseif content.version > version then
     fail(("%s: a checkpoint of a later version (%d; this is %d)"):format(path, content.version, version), "file")
+  elseif math.type(content.step) ~= "integer" or type(content.states) ~= "table" then
+    fail(("%s: a damaged checkpoint"):format(path), "file")
   end
+  return content
+end
+
+-- Calls f(...), which reads the checkpoint at `path`. Its error also says how to go on from the one before that is whole.
+local function reading(path, f, ...)
+  local ok, result = pcall(f, ...)
+  if ok then return result end
+  local message = tostring(result):gsub("\n.*", ""):gsub("^%S+:%d+: ", "")  -- without the line of the script
+  local stem = path:match "^(.*)%." or path  -- of the file and of its shards
+  if not message:find(stem, 1, true) then error(result, 0) end
+  local before = run._checkpoints_before(path)
+  for _, earlier in ipairs(before) do
+    local whole, content = pcall(read, earlier)
+    if whole and pcall(checkpoints.read, content.states, earlier, content.shards) then
+      fail(("%s; --resume %s goes on from the checkpoint before it, of step %d"):format(message, earlier, content.step), "file")
+    end
+  end
+  fail(message .. (#before > 0 and "; the checkpoints before it are damaged, too" or ""), "file")
+end
+
+local function load(path)
+  local content = reading(path, read, path)
   resumed = {content = content, path = path, waiting = {}}
   for name in pairs(content.states) do resumed.waiting[name] = true end
   run._resume_at(path, content.step, content.seconds, content.params, content.rng)
   written = content.kept or {}
   written[#written + 1] = {path = path, step = content.step, value = content.value}
   warn_of_missing(content.unregistered or {})
+  if not run._has_checksums(path) then
+    run._warn(("run.resume: %s has no checksums, since an earlier version wrote it: damage of it is not noticed"):format(path))
+  end
   return content.step
 end
 
@@ -152,7 +180,7 @@ function run.state(name, build)
   elseif resumed and resumed.content.states[name] == nil then
     run._warn(("run.state: '%s' is new, the checkpoint has none"):format(name))
   elseif resumed then
-    local kept = checkpoints.read(resumed.content.states[name], resumed.path, resumed.content.shards)
+    local kept = reading(resumed.path, checkpoints.read, resumed.content.states[name], resumed.path, resumed.content.shards)
     object = put_back(object, kept, name)
     again = function() put_back(object, kept, name) end
     resumed.waiting[name] = nil
@@ -361,7 +389,7 @@ function run.steps(...)
   set_up = restored.begin(from and from.set_up)
   if from and from.gradients then
     local given = from.gradients
-    if resumed then given = checkpoints.read(given, resumed.path, from.shards) end
+    if resumed then given = reading(resumed.path, checkpoints.read, given, resumed.path, from.shards) end
     require("lunagrad.pending_gradients").put_back(given, objects, reload)
   end
   -- Nothing will ask for the states any more.

@@ -9,7 +9,7 @@
 local io = {}
 
 ---Saves a table of tensors, numbers, strings, booleans and tables of these: safetensors, with the rest as JSON in its
----metadata. The file appears whole or not at all.
+---metadata. The file appears whole or not at all. It has checksums: loading a damaged file is an error.
 ---@param path string
 ---@param value table
 function io.save(path, value) end

@@ -20,6 +20,7 @@ struct FileInfo {
   std::string format;
   std::vector<ArrayInfo> arrays;
   std::map<std::string, std::string> metadata;
+  bool has_checksums = false;  // of its arrays, which are compared when they are read
 };
 
 // `item` times the product of the sizes. Empty when it, or the product of the nonzero sizes (a possible

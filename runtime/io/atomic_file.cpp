@@ -235,6 +235,18 @@ void AtomicFile::write(const void* bytes, size_t count) {
   if (!whole) give_up("write");
 }
 
+bool AtomicFile::has_positions() const { return ::lseek(descriptor_, 0, SEEK_CUR) >= 0; }
+
+void AtomicFile::rewrite(size_t offset, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::pwrite(descriptor_, text.data(), text.size(), off_t(offset));
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) give_up("write");
+    text.remove_prefix(size_t(written));
+    offset += size_t(written);
+  }
+}
+
 void AtomicFile::commit() {
   if (through_ >= 0 || elsewhere_ || target_.status.st_nlink > 1 || !take_over_owner()) return copy();
   if (!sync(descriptor_)) give_up("sync");

@@ -23,6 +23,10 @@ class AtomicFile {
 
   void write(const void* bytes, size_t count);  // Error of kind file, for example on a full disk
   void write(std::string_view text) { write(text.data(), text.size()); }
+  // Bytes that were written before may be replaced, as a header whose content is known at the end; not in
+  // what has no positions, such as a pipe.
+  bool has_positions() const;
+  void rewrite(size_t offset, std::string_view text);
   void commit();  // after this the file has its name and is on disk
 
   // For a library that writes files by name: it replaces the file of this name; then take_up() opens the new

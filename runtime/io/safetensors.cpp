@@ -6,8 +6,10 @@
 #include <nlohmann/json.hpp>
 #include <unordered_set>
 
+#include "runtime/cpu/parallel.h"
 #include "runtime/error.h"
 #include "runtime/io/atomic_file.h"
+#include "runtime/io/checksum.h"
 #include "runtime/io/format.h"
 #include "runtime/io/input_file.h"
 #include "runtime/ops.h"
@@ -20,6 +22,18 @@ namespace {
 
 constexpr uint64_t kLargestHeader = 100'000'000;
 constexpr const char* kMetadata = "__metadata__";
+
+// The beginning of a header with checksums: their entry of the metadata, up to the sum of the header, which
+// is computed with zeros in its place. The sums of the tensors follow, each after a space.
+constexpr std::string_view kSums = "lunagrad.checksums";
+constexpr std::string_view kSumsStart = "hash64 ";
+constexpr std::string_view kSumsBegin = "{\"__metadata__\": {\"lunagrad.checksums\":\"hash64 ";
+const std::string kNoSum(kChecksumDigits, '0');
+
+std::string sum_of_header(std::string header) {
+  header.replace(kSumsBegin.size(), kChecksumDigits, kNoSum);
+  return checksum_text(hash_of(header.data(), header.size()));
+}
 
 // The header's entry of one tensor.
 struct Entry {
@@ -183,9 +197,18 @@ class Loader {
   FileInfo describe() {
     read_header();
     check_layout();
-    FileInfo out{.format = "safetensors", .metadata = std::move(header_.metadata)};
+    FileInfo out{
+        .format = "safetensors", .metadata = std::move(header_.metadata), .has_checksums = !sums_.empty()};
     for (const Entry& entry : header_.entries)
       out.arrays.push_back({entry.name, entry.dtype, entry.shape, entry.offsets[1] - entry.offsets[0]});
+    return out;
+  }
+
+  FileInfo check() {
+    FileInfo out = describe();
+    for (size_t i = 0; i < header_.entries.size(); ++i)
+      if (const FileType* type = find_file_type(header_.entries[i].dtype))
+        read_tensor(header_.entries[i], *type, i);
     return out;
   }
 
@@ -194,9 +217,11 @@ class Loader {
     check_layout();
     Safetensors out;
     out.metadata = std::move(header_.metadata);
-    for (const Entry& entry : header_.entries) {
+    out.has_checksums = !sums_.empty();
+    for (size_t i = 0; i < header_.entries.size(); ++i) {
+      const Entry& entry = header_.entries[i];
       const FileType* type = find_file_type(entry.dtype);
-      if (type) out.tensors.emplace_back(entry.name, read_tensor(entry, *type));
+      if (type) out.tensors.emplace_back(entry.name, read_tensor(entry, *type, i));
     }
     return out;
   }
@@ -223,8 +248,21 @@ class Loader {
     // The parser takes a zero byte as the end; a file could hide entries after it that other readers see.
     if (const size_t zero = text.find('\0'); zero != std::string::npos)
       complain("the header is not valid JSON at byte ", zero + 1);
+    const bool summed = text.starts_with(kSumsBegin);
+    if (summed && text.compare(kSumsBegin.size(), kChecksumDigits, sum_of_header(text)) != 0)
+      complain("the header is damaged: its checksum is another one");
     if (!nlohmann::json::sax_parse(text, &header_)) complain(header_.problem);
+    take_sums(summed);
     start_ = 8 + length;
+  }
+
+  void take_sums(bool summed) {
+    std::map<std::string, std::string>& metadata = header_.metadata;
+    const auto found = metadata.find(std::string(kSums));
+    if (summed) sums_ = found->second.substr(kSumsStart.size());
+    if (found != metadata.end()) metadata.erase(found);
+    for (const auto& [name, value] : metadata)
+      if (value.starts_with(kSumsStart)) complain("the header is damaged: the name of its checksums is");
   }
 
   void check_layout() {
@@ -247,6 +285,8 @@ class Loader {
     }
     if (end != file_.size() - start_)
       complain("holds ", file_.size() - start_, " bytes of data, ", end, " declared");
+    if (!sums_.empty() && sums_.size() != entries.size() * (kChecksumDigits + 1) + kChecksumDigits)
+      complain("the header is damaged: it has not one checksum for each tensor");
   }
 
   void check_size(const Entry& entry) const {
@@ -266,19 +306,29 @@ class Loader {
                entry.offsets[1] - entry.offsets[0]);
   }
 
-  Tensor read_tensor(const Entry& entry, const FileType& type) const {
+  // Reads the bytes of the tensor of this number.
+  void read_bytes(const Entry& entry, void* to, size_t number) const {
+    const uint64_t count = entry.offsets[1] - entry.offsets[0], offset = start_ + entry.offsets[0];
+    if (sums_.empty()) {
+      if (count > 0) file_.read(to, offset, count);
+      return;
+    }
+    const std::string sum = checksum_text(read_with_checksum(file_, to, offset, count));
+    if (sums_.compare((number + 1) * (kChecksumDigits + 1), kChecksumDigits, sum) != 0)
+      complain("tensor '", entry.name, "' is damaged: its checksum is another one");
+  }
+
+  Tensor read_tensor(const Entry& entry, const FileType& type, size_t number) const {
     Shape shape;
     for (const uint64_t size : entry.shape) shape.push_back(int64_t(size));
-    const uint64_t count = entry.offsets[1] - entry.offsets[0];
-    const uint64_t offset = start_ + entry.offsets[0];
     if (type.size == item_size(type.dtype)) {
       Tensor out = Tensor::empty(shape, type.dtype);
-      if (count > 0) file_.read(out.raw(), offset, count);
+      read_bytes(entry, out.raw(), number);
       if (type.dtype == DType::boolean) check_booleans(entry, out);
       return out;
     }
-    std::vector<char> bytes(size_t(count), '\0');
-    file_.read(bytes.data(), offset, count);
+    std::vector<char> bytes(size_t(entry.offsets[1] - entry.offsets[0]), '\0');
+    read_bytes(entry, bytes.data(), number);
     const std::string_view name = type.name;
     if (name == "I8") return widen<int8_t, int32_t>(bytes, shape);
     if (name == "I16") return widen<int16_t, int32_t>(bytes, shape);
@@ -298,8 +348,26 @@ class Loader {
   const InputFile file_;
   bool skip_;
   HeaderReader header_;
+  std::string sums_;  // of the header, and of each entry in the order of the data; "" without checksums
   uint64_t start_ = 0;
 };
+
+// Writes the bytes of a tensor, and returns their checksum, which another thread computes at the same time.
+uint64_t write_with_checksum(AtomicFile& file, const Tensor& x) {
+  constexpr uint64_t kWorthAThread = uint64_t(1) << 18;
+  uint64_t sum = 0;
+  const auto half = [&](int64_t which) {
+    if (which == 0)
+      file.write(x.raw(), x.nbytes());
+    else
+      sum = checksum_of(x.raw(), x.nbytes());
+  };
+  const int64_t grain = x.nbytes() < kWorthAThread ? 2 : 1;
+  parallel_for(2, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t which = begin; which < end; ++which) half(which);
+  });
+  return sum;
+}
 
 }  // namespace
 
@@ -308,6 +376,7 @@ Safetensors load_safetensors(const std::string& path, bool skip_unsupported) {
 }
 
 FileInfo describe_safetensors(const std::string& path) { return Loader(path, true).describe(); }
+FileInfo check_safetensors(const std::string& path) { return Loader(path, true).check(); }
 
 void save_safetensors(const std::string& path, const NamedTensors& tensors,
                       const std::map<std::string, std::string>& metadata) {
@@ -317,7 +386,6 @@ void save_safetensors(const std::string& path, const NamedTensors& tensors,
     const size_t wide = item_size(a.second.dtype()), wider = item_size(b.second.dtype());
     return wide != wider ? wide > wider : a.first < b.first;
   });
-  std::string head;
   const auto quoted = [&](const std::string& text) {
     try {
       return nlohmann::json(text).dump();
@@ -325,11 +393,13 @@ void save_safetensors(const std::string& path, const NamedTensors& tensors,
       fail("safetensors: a name or metadata text of ", text.size(), " bytes is not valid UTF-8");
     }
   };
-  if (!metadata.empty()) {
-    for (const auto& [key, value] : metadata)
-      head += (head.empty() ? "" : ",") + quoted(key) + ":" + quoted(value);
-    head = quoted(kMetadata) + ":{" + head + "}";
-  }
+  std::string head = std::string(kSumsBegin) + kNoSum;
+  const size_t first_sum = head.size() + 1;
+  for (size_t i = 0; i < sorted.size(); ++i) head += " " + kNoSum;
+  head += "\"";
+  for (const auto& [key, value] : metadata)
+    if (key != kSums) head += "," + quoted(key) + ":" + quoted(value);
+  head += "}";
   uint64_t end = 0;
   std::unordered_set<std::string> names;
   for (const auto& [name, tensor] : sorted) {
@@ -338,23 +408,41 @@ void save_safetensors(const std::string& path, const NamedTensors& tensors,
     std::string shape;
     for (const int64_t size : tensor.shape()) shape += (shape.empty() ? "" : ",") + std::to_string(size);
     const uint64_t begin = std::exchange(end, end + tensor.nbytes());
-    head += (head.empty() ? "" : ",") + quoted(name) + ":{\"dtype\":\"" + file_type_name(tensor.dtype()) +
-            "\",\"shape\":[" + shape + "],\"data_offsets\":[" + std::to_string(begin) + "," +
-            std::to_string(end) + "]}";
+    head += "," + quoted(name) + ":{\"dtype\":\"" + file_type_name(tensor.dtype()) + "\",\"shape\":[" +
+            shape + "],\"data_offsets\":[" + std::to_string(begin) + "," + std::to_string(end) + "]}";
   }
-  head = "{" + head + "}";
+  head += "}";
   head.resize((head.size() + 7) / 8 * 8, ' ');
   if (head.size() > kLargestHeader)
     fail("safetensors: the header of ", head.size(), " bytes is over the limit");
 
   NoGrad off;
+  const auto on_host = [](const Tensor& x) { return contiguous(to(x.detach(), cpu_device())); };
+  const auto set_sum = [&](size_t i, uint64_t sum) {
+    head.replace(first_sum + i * (kChecksumDigits + 1), kChecksumDigits, checksum_text(sum));
+  };
+  const auto set_header_sum = [&] { head.replace(kSumsBegin.size(), kChecksumDigits, sum_of_header(head)); };
   AtomicFile file(path);
+  // The sums stand before the data, and are computed while the data are written. A pipe cannot go back.
+  const bool at_once = !file.has_positions();
+  for (size_t i = 0; at_once && i < sorted.size(); ++i) {
+    const Tensor host = on_host(sorted[i].second);
+    set_sum(i, checksum_of(host.raw(), host.nbytes()));
+  }
+  if (at_once) set_header_sum();
   const uint64_t length = head.size();
   file.write(&length, 8);
   file.write(head);
-  for (const auto& [name, tensor] : sorted) {
-    const Tensor host = contiguous(to(tensor.detach(), cpu_device()));
-    if (host.numel() > 0) file.write(host.raw(), host.nbytes());
+  for (size_t i = 0; i < sorted.size(); ++i) {
+    const Tensor host = on_host(sorted[i].second);
+    if (at_once)
+      file.write(host.raw(), host.nbytes());
+    else
+      set_sum(i, write_with_checksum(file, host));
+  }
+  if (!at_once) {
+    set_header_sum();
+    file.rewrite(8, head);
   }
   file.commit();
 }

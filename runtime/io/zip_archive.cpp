@@ -59,6 +59,69 @@ zip_int64_t serve(void* source, void* data, zip_uint64_t count, zip_source_cmd_t
 
 }  // namespace
 
+// --- which entry is damaged ---
+
+namespace {
+
+// The header before the data of an entry.
+struct LocalHeader {
+  std::string name;
+  uint32_t crc = 0, packed = 0;
+  bool whole = false;  // the file has all of its data
+};
+
+// The headers from the beginning of an archive, up to the first that is none or is not whole.
+std::vector<LocalHeader> local_headers(const std::string& path) {
+  constexpr size_t kFixed = 30;
+  constexpr uint16_t kSizesFollow = 8;
+  std::vector<LocalHeader> found;
+  const InputFile file(path);
+  for (uint64_t at = 0; at + kFixed <= file.size();) {
+    char fixed[kFixed];
+    file.read(fixed, at, kFixed);
+    const auto number = [&]<class T>(size_t place, T value) {
+      std::memcpy(&value, fixed + place, sizeof value);
+      return value;
+    };
+    if (std::memcmp(fixed, "PK\3\4", 4) != 0 || (number(6, uint16_t()) & kSizesFollow)) break;
+    LocalHeader header{"", number(14, uint32_t()), number(18, uint32_t())};
+    const uint64_t length = number(26, uint16_t()), data = at + kFixed + length + number(28, uint16_t());
+    if (at + kFixed + length > file.size()) break;
+    header.name.resize(size_t(length));
+    file.read(header.name.data(), at + kFixed, length);
+    at = data + header.packed;
+    header.whole = at <= file.size();
+    found.push_back(std::move(header));
+  }
+  return found;
+}
+
+// What is damaged in an archive that libzip refuses.
+std::string damage_of(const std::string& path) {
+  const std::vector<LocalHeader> headers = local_headers(path);
+  int code = 0;
+  zip_t* const zip = zip_open(path.c_str(), ZIP_RDONLY, &code);
+  if (!zip && headers.empty()) return {};
+  std::string damage = "; its list of entries is damaged or cut off";
+  const auto quoted = [](const std::string& name) { return "'" + name.substr(0, 100) + "'"; };
+  if (!headers.empty() && !headers.back().whole) damage = "; it is cut within " + quoted(headers.back().name);
+  if (!zip) return damage;
+  const zip_int64_t count = zip_get_num_entries(zip, 0);
+  for (zip_uint64_t i = 0; i < zip_uint64_t(count); ++i) {
+    zip_stat_t listed;
+    if (zip_stat_index(zip, i, 0, &listed) != 0) break;
+    const bool same = i < headers.size() && headers[i].name == listed.name && headers[i].crc == listed.crc &&
+                      headers[i].packed == listed.comp_size;
+    if (same) continue;
+    damage = "; " + quoted(listed.name) + " is damaged: its header is not as the list of entries says";
+    break;
+  }
+  zip_discard(zip);
+  return damage;
+}
+
+}  // namespace
+
 // --- reading ---
 
 ZipStream::~ZipStream() { zip_fclose(file_); }
@@ -90,7 +153,7 @@ ZipArchive::ZipArchive(std::string path, const char* kind)
     zip_error_init_with_code(&error, code);
     const std::string why = zip_error_strerror(&error);
     zip_error_fini(&error);
-    fail_as(ErrorKind::file, path_, ": not a ", kind, ": ", why);
+    fail_as(ErrorKind::file, path_, ": not a ", kind, ": ", why, damage_of(path_));
   }
   try {
     read_directory();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "runtime/io/safetensors.h"
 #include "script/lua/convert.h"
 #include "script/lua/edge.h"
 #include "script/lua/guard.h"
@@ -239,6 +240,26 @@ int find_checkpoint(lua_State* L) {
   return 1;
 }
 
+// _has_checksums(path): whether damage of a checkpoint is noticed.
+int has_checksums(lua_State* L) {
+  const std::string path(check_string(L, 1, "resume"));
+  edge(L).files.check(path, FileUse::read, "run.resume");
+  lua_pushboolean(L, describe_safetensors(path).has_checksums);
+  return 1;
+}
+
+// _checkpoints_before(path) -> list of the checkpoints of the same run before this one, the newest first
+int list_checkpoints_before(lua_State* L) {
+  const std::string path(check_string(L, 1, "resume"));
+  const std::vector<std::string> before = session(L).run().checkpoints_before(path);
+  lua_createtable(L, int(before.size()), 0);
+  for (size_t i = 0; i < before.size(); ++i) {
+    push_string(L, before[i]);
+    lua_rawseti(L, -2, lua_Integer(i) + 1);
+  }
+  return 1;
+}
+
 // _resume_at(path, step, seconds, params, rng): continues the run after `step` of the checkpoint.
 int resume_at(lua_State* L) {
   Run::Checkpoint checkpoint;
@@ -466,6 +487,8 @@ constexpr luaL_Reg kFunctions[] = {{"param", guard<param>},
                                    {"_count_step", guard<count_step>},
                                    {"_scale_overflowed", guard<scale_overflowed>},
                                    {"_find_checkpoint", guard<find_checkpoint>},
+                                   {"_has_checksums", guard<has_checksums>},
+                                   {"_checkpoints_before", guard<list_checkpoints_before>},
                                    {"_resume_at", guard<resume_at>},
                                    {"_progress", guard<progress>},
                                    {"_checkpoint_path", guard<checkpoint_path>},

@@ -18,6 +18,7 @@
 
 #include "runtime/error.h"
 #include "runtime/io/atomic_file.h"
+#include "script/run/json.h"
 
 namespace lunagrad {
 namespace fs = std::filesystem;
@@ -108,20 +109,35 @@ std::string unused_run_directory(const std::string& wanted) {
   return free;
 }
 
-std::string latest_checkpoint(const std::string& folder) {
-  std::string latest;
-  int64_t latest_step = -1;
+std::map<int64_t, std::string> checkpoints_in(const std::string& folder) {
+  std::map<int64_t, std::string> found;
   std::error_code error;
   for (const fs::directory_entry& entry : fs::directory_iterator(fs::path(folder) / kCheckpoints, error)) {
     const std::string name = entry.path().filename().string();
     int64_t step = 0;
     int end = 0;
     if (std::sscanf(name.c_str(), "step-%" SCNd64 ".safetensors%n", &step, &end) != 1) continue;
-    if (size_t(end) != name.size() || step <= latest_step) continue;
-    latest_step = step;
-    latest = entry.path().string();
+    if (size_t(end) == name.size() && step >= 0) found[step] = entry.path().string();
   }
-  return latest;
+  return found;
+}
+
+std::string latest_checkpoint(const std::string& folder) {
+  const std::map<int64_t, std::string> found = checkpoints_in(folder);
+  return found.empty() ? "" : found.rbegin()->second;
+}
+
+std::vector<std::string> checkpoints_before(const std::string& path) {
+  const std::string folder = folder_of_checkpoint(path);
+  if (folder.empty()) return {};
+  const std::map<int64_t, std::string> all = checkpoints_in(folder);
+  const auto same = [&](const auto& one) {
+    return fs::path(one.second).filename() == fs::path(path).filename();
+  };
+  std::vector<std::string> before;
+  for (auto it = std::find_if(all.begin(), all.end(), same); it != all.end() && it != all.begin();)
+    before.push_back((--it)->second);
+  return before;
 }
 
 std::string folder_of_checkpoint(const std::string& path) {
@@ -252,7 +268,7 @@ void RunFolder::append(LateFile& file, const char* name, std::string line) {
     if (file.descriptor < 0) return lose(name, text(path, ": ", std::strerror(errno)));
     drop_torn_line(file.descriptor);  // if that fails, readers skip the line
   }
-  append(file.descriptor, name, line += '\n');
+  append(file.descriptor, name, with_checksum(std::move(line)) + '\n');
 }
 
 void RunFolder::append_log(std::string_view text) { append(log_, "log.txt", text); }

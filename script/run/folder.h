@@ -6,6 +6,7 @@
 // run, whose exit code says it in the end; an incomplete line of a .jsonl is removed again.
 #include <cstdio>
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,8 +21,12 @@ std::string default_run_directory(const std::string& script);
 // The name, or the first of name-2, name-3, … that holds no run.
 std::string unused_run_directory(const std::string& wanted);
 
-// The newest checkpoint in a run's folder, "" when it has none.
+// The checkpoints in a run's folder by their steps.
+std::map<int64_t, std::string> checkpoints_in(const std::string& folder);
+// The newest of them, "" when there is none.
 std::string latest_checkpoint(const std::string& folder);
+// Those before it in the folder that holds a checkpoint, the newest first; none when it is not in a run's.
+std::vector<std::string> checkpoints_before(const std::string& path);
 // The run folder that contains a checkpoint, "" when there is none.
 std::string folder_of_checkpoint(const std::string& path);
 

@@ -2,6 +2,7 @@
 // What the JSON of a run's folder, of its page and of `run --json` have in common. Pure; any thread.
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 
 #include "script/view/run.h"
 
@@ -11,6 +12,12 @@ namespace lunagrad {
 nlohmann::ordered_json json_number(double value);
 // In one line, or with an indent. Lua strings are bytes; invalid UTF-8 becomes U+FFFD.
 std::string json_text(const nlohmann::ordered_json&, int indent = -1);
+// With the checksum of its text as the last entry of the object, so that damage of the file is noticed.
+std::string checked_text(const nlohmann::ordered_json& object, int indent = -1);
+std::string with_checksum(std::string object);  // the same for the text of an object in one line
+// Whether a text has a checksum that is not its own, or contains a zero byte. A text of an earlier version
+// has no checksum.
+bool is_damaged(std::string_view text);
 // Arguments, parameters, device, seed and steps. options_in throws an exception of nlohmann::json when one is
 // damaged.
 void put_options(nlohmann::ordered_json&, const RunOptions&);

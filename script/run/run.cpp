@@ -131,6 +131,10 @@ std::string Run::find_checkpoint(const std::string& path) const {
   return std::filesystem::is_directory(path, ignored) ? latest_checkpoint(path) : path;
 }
 
+std::vector<std::string> Run::checkpoints_before(const std::string& path) const {
+  return lunagrad::checkpoints_before(path);
+}
+
 std::string Run::checkpoint_path() {
   open_folder();
   if (!folder_) fail("run.checkpoint: this run has no folder to write to");
@@ -383,7 +387,7 @@ void Run::write_config(const char* outcome, int exit_code) {
     config["last_step"] = step_;
     config["seconds"] = seconds();
   }
-  folder_->write_config(json_text(config, 2) + "\n");
+  folder_->write_config(checked_text(config, 2) + "\n");
 }
 
 void Run::remember_module(const std::string& file) {

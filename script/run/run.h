@@ -77,6 +77,8 @@ class Run {
   // The newest checkpoint in a run folder, or the given file; "" when the folder has none. Error of kind
   // file.
   std::string find_checkpoint(const std::string& path) const;
+  // Those of its run before a checkpoint, the newest first.
+  std::vector<std::string> checkpoints_before(const std::string& path) const;
   // Continues after a checkpoint's step, with its parameters (--set takes precedence) and random number
   // generator.
   struct Checkpoint {

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "runtime/error.h"
+#include "runtime/io/checksum.h"
 
 namespace lunagrad {
 namespace {

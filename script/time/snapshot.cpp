@@ -5,6 +5,7 @@
 
 #include "runtime/context.h"
 #include "runtime/error.h"
+#include "runtime/io/checksum.h"
 #include "runtime/ops.h"
 #include "script/lua/kept.h"
 
@@ -119,32 +120,6 @@ void remove_entry(Snapshot& table, const std::string& name) {
     const auto* const word = std::get_if<std::string>(&item.first.value);
     return word && *word == name;
   });
-}
-
-// Four independent sums, so that the multiplications of one do not wait for those of another. Both halves of
-// a product count, so that a changed bit reaches many bits of the sum.
-uint64_t hash_of(const void* bytes, size_t count, uint64_t seed) {
-  constexpr uint64_t kOdd = 0x9e3779b97f4a7c15;
-  const auto mix = [](uint64_t sum, uint64_t word) {
-    const auto product = static_cast<unsigned __int128>(sum ^ word) * kOdd;
-    return (uint64_t(product) ^ uint64_t(product >> 64)) + kOdd;
-  };
-  uint64_t sums[4] = {seed ^ 1, seed ^ 2, seed ^ 3, seed ^ 4};
-  const char* at = static_cast<const char*>(bytes);
-  size_t left = count;
-  for (uint64_t words[4]; left >= sizeof words; left -= sizeof words, at += sizeof words) {
-    std::memcpy(words, at, sizeof words);
-    for (int i = 0; i < 4; ++i) sums[i] = mix(sums[i], words[i]);
-  }
-  uint64_t result = mix(seed, count);
-  for (const uint64_t sum : sums) result = mix(result, sum);
-  for (; left > 0; left -= std::min<size_t>(left, 8), at += 8) {
-    uint64_t word = 0;
-    std::memcpy(&word, at, std::min<size_t>(left, 8));
-    result = mix(result, word);
-  }
-  result ^= result >> 32;
-  return result * kOdd;
 }
 
 Hashes hashes_of(const Snapshot& snapshot) {

@@ -39,8 +39,6 @@ size_t bytes_of(const Snapshot&);  // of its tensors and strings
 const Snapshot* entry(const Snapshot& table, const std::string& name);
 void remove_entry(Snapshot& table, const std::string& name);
 
-// A 64-bit hash of bytes: equal bytes have equal hashes, on every machine of one byte order.
-uint64_t hash_of(const void* bytes, size_t count, uint64_t seed = 0);
 // The hash of each value that is no table, by its path: "model.fc1.weight".
 using Hashes = std::map<std::string, uint64_t>;
 Hashes hashes_of(const Snapshot&);

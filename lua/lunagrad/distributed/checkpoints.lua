@@ -93,7 +93,8 @@ function checkpoints.write(path, content)
   local parts = {}
   local states, gradients = without(content.states, "states", parts), without(content.gradients, "gradients", parts)
   local own = file_name(run._shard_folder(path), number, rank, ranks)
-  local written, message = pcall(core.io.save, own, {format = format, tensors = parts})
+  local written, message = pcall(core.io.save, own,
+    {format = format, step = content.step, number = number, rank = rank, ranks = ranks, tensors = parts})
   agree(written, message, function()
     if rank == 0 then run._keep_shards(path, number - 1 .. "-") end
   end)
@@ -101,7 +102,8 @@ function checkpoints.write(path, content)
     if rank ~= 0 then return end
     local marker = {}
     for key, value in pairs(content) do marker[key] = value end
-    marker.states, marker.gradients, marker.shards = states, gradients, {number = number, ranks = ranks}
+    marker.states, marker.gradients = states, gradients
+    marker.shards = {number = number, ranks = ranks, step = content.step}
     core.io.save(path, marker)
     run._keep_shards(path, number .. "-")
   end))
@@ -138,7 +140,14 @@ function checkpoints.read(state, path, about)
   for writer = 0, about.ranks - 1 do
     local name = file_name(run._shard_folder(path), about.number, writer, about.ranks)
     local parts = core.io.load(name)
-    if type(parts) ~= "table" or parts.format ~= format then fail(("%s: not a part of a checkpoint"):format(name), "file") end
+    if type(parts) ~= "table" or parts.format ~= format or type(parts.tensors) ~= "table" then
+      fail(("%s: not a part of a checkpoint"):format(name), "file")
+    end
+    for key, value in pairs {step = about.step, number = about.number, rank = writer, ranks = about.ranks} do
+      if parts[key] ~= nil and parts[key] ~= value then
+        fail(("%s: the part of another checkpoint or rank (%s %s, not %s)"):format(name, key, parts[key], value), "file")
+      end
+    end
     for _, place in ipairs(places) do
       local part = parts.tensors[place.name]
       if not part then fail(("%s: %s is missing"):format(name, place.name), "file") end

@@ -4,10 +4,13 @@
 #include <filesystem>
 
 #include "runtime/error.h"
+#include "runtime/io/checksum.h"
 #include "script/time/keyframe.h"
 #include "script/time/memory_keyframes.h"
 #include "script/time/spacing.h"
+#include "tests/support/damage.h"
 #include "tests/support/message_of.h"
+#include "tests/support/timing.h"
 
 using namespace lunagrad;
 using namespace lunagrad::tests;
@@ -45,6 +48,12 @@ TEST_CASE("a keyframe is read as it was written, and any damage is noticed") {
     damaged[i] ^= 4;
     CHECK(message_of([&] { decode(damaged, "f"); }) == "f: a damaged keyframe");
     CHECK(message_of([&] { decode(bytes.substr(0, i), "f"); }) == "f: a damaged keyframe");
+  }
+  std::mt19937_64 random(1);
+  for (int i = 0; i < (long_run() ? 20000 : 1000); ++i) {
+    const Damaged bad = damaged(bytes, random);
+    CAPTURE(bad.what);
+    CHECK(message_of([&] { decode(bad.content, "f"); }) == "f: a damaged keyframe");
   }
 }
 

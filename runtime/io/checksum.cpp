@@ -1,0 +1,78 @@
+#include "runtime/io/checksum.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <vector>
+
+#include "runtime/cpu/parallel.h"
+
+namespace lunagrad {
+namespace {
+
+// Larger data have the hash of the hashes of such pieces. It is part of the format of files.
+constexpr uint64_t kPiece = uint64_t(1) << 20;
+
+// `hash` gives the hash of a piece: hash(begin, count).
+template <class F>
+uint64_t sum_of_pieces(uint64_t count, const F& hash) {
+  if (count <= kPiece) return hash(0, count);
+  std::vector<uint64_t> sums((count + kPiece - 1) / kPiece);
+  parallel_for(int64_t(sums.size()), 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const uint64_t from = uint64_t(i) * kPiece;
+      sums[size_t(i)] = hash(from, std::min(kPiece, count - from));
+    }
+  });
+  return hash_of(sums.data(), sums.size() * sizeof sums[0], count);
+}
+
+}  // namespace
+
+// Four independent sums, so that the multiplications of one do not wait for those of another. Both halves of
+// a product count, so that a changed bit reaches many bits of the sum.
+uint64_t hash_of(const void* bytes, size_t count, uint64_t seed) {
+  constexpr uint64_t kOdd = 0x9e3779b97f4a7c15;
+  const auto mix = [](uint64_t sum, uint64_t word) {
+    const auto product = static_cast<unsigned __int128>(sum ^ word) * kOdd;
+    return (uint64_t(product) ^ uint64_t(product >> 64)) + kOdd;
+  };
+  uint64_t sums[4] = {seed ^ 1, seed ^ 2, seed ^ 3, seed ^ 4};
+  const char* at = static_cast<const char*>(bytes);
+  size_t left = count;
+  for (uint64_t words[4]; left >= sizeof words; left -= sizeof words, at += sizeof words) {
+    std::memcpy(words, at, sizeof words);
+    for (int i = 0; i < 4; ++i) sums[i] = mix(sums[i], words[i]);
+  }
+  uint64_t result = mix(seed, count);
+  for (const uint64_t sum : sums) result = mix(result, sum);
+  for (; left > 0; left -= std::min<size_t>(left, 8), at += 8) {
+    uint64_t word = 0;
+    std::memcpy(&word, at, std::min<size_t>(left, 8));
+    result = mix(result, word);
+  }
+  result ^= result >> 32;
+  return result * kOdd;
+}
+
+uint64_t checksum_of(const void* bytes, uint64_t count) {
+  return sum_of_pieces(count, [bytes](uint64_t begin, uint64_t size) {
+    return hash_of(static_cast<const char*>(bytes) + begin, size_t(size));
+  });
+}
+
+uint64_t read_with_checksum(const InputFile& file, void* to, uint64_t offset, uint64_t count) {
+  return sum_of_pieces(count, [&](uint64_t begin, uint64_t size) {
+    char* const piece = static_cast<char*>(to) + begin;
+    file.read(piece, offset + begin, size);
+    return hash_of(piece, size_t(size));
+  });
+}
+
+std::string checksum_text(uint64_t checksum) {
+  char digits[kChecksumDigits + 1];
+  std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(checksum));
+  return digits;
+}
+
+}  // namespace lunagrad
