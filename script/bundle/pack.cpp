@@ -47,10 +47,15 @@ class Packer {
 
   Bundle collect() {
     const RunRecord run = read_run_config(folder_);
+    if (run.config_damaged) fail_as(ErrorKind::file, folder_, "/config.json: is damaged");
     if (run.script.empty()) fail_as(ErrorKind::file, folder_, ": config.json does not say what was run");
     bundle_.script = run.script;
     bundle_.version = LUNAGRAD_VERSION;
-    for (const UsedFile& used : used_files(folder_)) add_used(used);
+    const UsedFileList used = used_files(folder_);
+    if (used.damaged > 0)
+      warnings_.push_back(skipped_text(used.damaged, folder_ + "/files.jsonl") +
+                          ": files that the run read may be missing in the bundle");
+    for (const UsedFile& file : used.files) add_used(file);
     uint64_t data = 0;
     for (const BundleFile& file : bundle_.files)
       if (file.kind == UsedFile::Kind::data) data += file.bytes;

@@ -100,6 +100,7 @@ Json RunReport::facts() const {
   Json config;
   if (const auto file = read_run_file(folder_, "config.json", kConfigBytes))
     config = Json::parse(file->text, nullptr, false);
+  if (config.is_object()) config.erase("checksum");
   json["config"] = config.is_object() ? std::move(config) : Json::object();
   json["changes"] = Json::array();
   for (const ParamChange& change : run.changes)
@@ -166,13 +167,18 @@ Json RunReport::tapes(int64_t& since, LeftOut& left_out) const {
   if (file->offset + int64_t(file->text.size()) < file->size)
     left_out.push_back("the tapes behind the first " + bytes_figure(double(limits_.tape_bytes)) + " of " +
                        bytes_figure(double(file->size)));
-  size_t begin = 0;
+  size_t begin = 0, damaged = 0;
   for (size_t end; (end = file->text.find('\n', begin)) != file->text.npos; begin = end + 1) {
-    Json tape = Json::parse(file->text.begin() + std::ptrdiff_t(begin),
-                            file->text.begin() + std::ptrdiff_t(end), nullptr, false);
-    if (tape.is_object() && tape.contains("step") && tape["step"].is_number_integer())
+    const std::string_view line = std::string_view(file->text).substr(begin, end - begin);
+    Json tape = is_damaged(line) ? Json() : Json::parse(line, nullptr, false);
+    if (tape.is_object() && tape.contains("step") && tape["step"].is_number_integer()) {
+      tape.erase("checksum");
       list.push_back(std::move(tape));
+    } else {
+      ++damaged;
+    }
   }
+  if (damaged > 0) left_out.push_back(counted(damaged, "damaged record") + " of tape.jsonl");
   since = file->offset + int64_t(begin);
   return list;
 }
@@ -215,6 +221,9 @@ Json RunReport::json(ReportCursor since) const {
   json["log"] = log(since.log, left_out);
   json["tapes"] = tapes(since.tapes, left_out);
   if (since.rows == 0) json["scripts"] = script(left_out);
+  if (record().damaged > 0)
+    left_out.push_back(counted(size_t(record().damaged), "damaged record") + " of metrics.jsonl");
+  if (record().config_damaged) left_out.push_back("config.json is damaged: what it says may be wrong");
   json["left_out"] = left_out;
   json["cursor"] = {{"rows", offset_}, {"log", since.log}, {"tapes", since.tapes}};
   return json;

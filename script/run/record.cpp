@@ -11,6 +11,7 @@
 
 #include "runtime/error.h"
 #include "runtime/figures.h"
+#include "script/run/json.h"
 
 namespace lunagrad {
 namespace fs = std::filesystem;
@@ -33,9 +34,11 @@ std::string text_of(const json& object, const char* key) {
 
 void read_config(RunRecord& run) {
   const std::string path = run.folder + "/config.json";
-  std::ifstream in(path);
-  const json config = json::parse(in, nullptr, false);
-  // Killed before config.json was written: the metrics may exist.
+  std::ifstream in(path, std::ios::binary);
+  if (!in) return;  // killed before config.json was written: the metrics may exist
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  const json config = json::parse(text, nullptr, false);
+  run.config_damaged = !config.is_object() || is_damaged(text);
   if (!config.is_object()) return;
   run.script = text_of(config, "script");
   run.started = text_of(config, "started");
@@ -87,10 +90,17 @@ std::string describe_histogram(const json& values) {
   return out;
 }
 
+// The row of a line; null when it is none. The parser takes a zero byte as the end.
+json row_of(std::string_view line) {
+  if (line.find('\0') != line.npos) return {};
+  json row = json::parse(line, nullptr, false);
+  const bool is_row = row.is_object() && row.contains("step") && row["step"].is_number_integer();
+  return is_row ? row : json();
+}
+
 // `line`: where it stands; its step is that of the row.
 void read_row(RunRecord& run, const json& row, RowPlace line) {
   const auto step_at = row.find("step"), time_at = row.find("time");
-  if (step_at == row.end() || !step_at->is_number_integer()) return;
   const int64_t step = line.step = step_at->get<int64_t>();
   const double time = time_at == row.end() ? NAN : number_of(*time_at);
   const bool goes_on = row.count("resume") || row.count("reload");
@@ -173,7 +183,8 @@ class MetricsLine {
   bool take_name(std::string_view& name) {
     if (!take("\"")) return false;
     const char* const begin = at_;
-    while (at_ != end_ && *at_ != '"' && *at_ != '\\' && static_cast<unsigned char>(*at_) >= 0x20) ++at_;
+    const auto plain = [](char c) { return c >= 0x20 && c < 0x7f && c != '"' && c != '\\'; };
+    while (at_ != end_ && plain(*at_)) ++at_;
     name = std::string_view(begin, size_t(at_ - begin));
     return take("\"");
   }
@@ -197,7 +208,7 @@ bool read_metrics(RunRecord& run, std::string_view text) {
 // False: the line is not a row, or incomplete.
 bool read_line(RunRecord& run, std::string_view line, int64_t place) {
   if (read_metrics(run, line)) return true;
-  const json row = json::parse(line, nullptr, false);
+  const json row = row_of(line);
   if (row.is_object()) read_row(run, row, {.row = place, .length = int64_t(line.size())});
   return row.is_object();
 }
@@ -205,10 +216,6 @@ bool read_line(RunRecord& run, std::string_view line, int64_t place) {
 void keep_last(RunRecord& run) {
   for (auto& [name, points] : run.metrics)
     if (points.size() > 1) points = std::vector<MetricPoint>(points.end() - 1, points.end());
-}
-
-[[noreturn]] void fail_line(const RunRecord& run, int64_t number) {
-  fail_as(ErrorKind::file, run.folder, "/metrics.jsonl:", number, ": not a JSON object");
 }
 
 }  // namespace
@@ -268,12 +275,26 @@ RunRecord read_run(const std::string& folder) {
   RunRecord run = read_run_config(folder);
   std::ifstream in(folder + "/metrics.jsonl");
   if (!in) fail_as(ErrorKind::file, folder, "/metrics.jsonl: cannot be read");
-  int64_t number = 0, place = 0;
-  for (std::string line; std::getline(in, line); place += int64_t(line.size()) + 1) {
-    ++number;
-    if (!read_line(run, line, place) && !in.eof()) fail_line(run, number);
-  }
+  int64_t place = 0;
+  for (std::string line; std::getline(in, line); place += int64_t(line.size()) + 1)
+    run.damaged += !read_line(run, line, place) && !in.eof();
   return run;
+}
+
+std::string skipped_text(int64_t count, const std::string& path) {
+  return text("skipped ", count, count == 1 ? " damaged record of " : " damaged records of ", path);
+}
+
+std::string damage_of(const RunRecord& run) {
+  std::string sentence;
+  if (run.damaged > 0) sentence = skipped_text(run.damaged, run.folder + "/metrics.jsonl");
+  if (run.config_damaged) sentence += (sentence.empty() ? "" : "; ") + run.folder + "/config.json is damaged";
+  return sentence;
+}
+
+bool is_row(std::string_view line) {
+  RunRecord none;
+  return read_line(none, line, 0);
 }
 
 RunRecord read_run_end(const std::string& folder) {
@@ -285,7 +306,8 @@ RunRecord read_run_end(const std::string& folder) {
   in.seekg(place);
   std::string line;
   if (place > 0 && std::getline(in, line)) place += int64_t(line.size()) + 1;  // its beginning is missing
-  for (; std::getline(in, line); place += int64_t(line.size()) + 1) read_line(run, line, place);
+  for (; std::getline(in, line); place += int64_t(line.size()) + 1)
+    run.damaged += !read_line(run, line, place) && !in.eof();
   keep_last(run);
   return run;
 }
@@ -301,7 +323,6 @@ bool RunFollower::more() {
   if (error || size < offset_ || offset_ == 0) {
     run_ = read_run_config(folder);
     offset_ = 0;
-    lines_ = 0;
   }
   std::ifstream in(path, std::ios::binary);
   if (!in || !in.seekg(std::streamoff(offset_))) fail_as(ErrorKind::file, path, ": cannot be read");
@@ -312,9 +333,8 @@ bool RunFollower::more() {
     text.append(block, 0, size_t(in.gcount()));
     size_t begin = 0;
     for (size_t end; (end = text.find('\n', begin)) != text.npos; begin = end + 1) {
-      ++lines_;
-      if (!read_line(run_, std::string_view(text).substr(begin, end - begin), int64_t(offset_ + begin)))
-        fail_line(run_, lines_);
+      const std::string_view line = std::string_view(text).substr(begin, end - begin);
+      run_.damaged += !read_line(run_, line, int64_t(offset_ + begin));
     }
     offset_ += begin;
     text.erase(0, begin);

@@ -1,10 +1,12 @@
 #pragma once
 // Reads what a run wrote into its folder: config.json and metrics.jsonl. Leaves out rows that a resume made
-// void, and an incomplete last line. No Lua; any thread. Errors are of kind file.
+// void, and an incomplete last line; skips and counts damaged ones. No Lua; any thread. Errors are of kind
+// file.
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace lunagrad {
@@ -34,7 +36,9 @@ struct LoggedItem : RowPlace {
 
 struct RunRecord {
   std::string folder;
-  std::string name;  // of the folder
+  std::string name;             // of the folder
+  int64_t damaged = 0;          // lines of metrics.jsonl that are no rows, and were skipped
+  bool config_damaged = false;  // the fields of config.json are missing, or may be wrong
   // From config.json; missing fields are empty.
   std::string script, started, outcome, device, git_commit, command_line;  // outcome "" while it runs
   std::vector<std::string> arguments;
@@ -72,6 +76,12 @@ std::string find_run(const std::string& asked, const std::string& folder);
 // The same for a command that takes files, too: a path that exists, or the name of a run in runs/.
 std::string find_named(const std::string& asked);
 RunRecord read_run(const std::string& folder);
+// "skipped 3 damaged records of runs/x/metrics.jsonl": what of the run could not be read; "" when all could.
+std::string damage_of(const RunRecord&);
+// The beginning of such a sentence: "skipped 1 damaged record of PATH".
+std::string skipped_text(int64_t count, const std::string& path);
+// Whether a line of metrics.jsonl is a row.
+bool is_row(std::string_view line);
 // The last part of its path, also of "." and of a path that ends with a slash.
 std::string name_of_folder(const std::string& folder);
 // Reads config.json only, not the metrics: fast for runs of any length.
@@ -95,7 +105,6 @@ class RunFollower {
  private:
   RunRecord run_;
   uint64_t offset_ = 0;
-  int64_t lines_ = 0;
 };
 
 }  // namespace lunagrad

@@ -43,14 +43,18 @@ std::optional<std::string> UsedFiles::read(const std::string& path, const std::s
   return json_text(line);
 }
 
-std::vector<UsedFile> used_files(const std::string& run_folder) {
+UsedFileList used_files(const std::string& run_folder) {
   const std::string path = run_folder + "/files.jsonl";
-  std::vector<UsedFile> files;
+  UsedFileList list;
   std::ifstream in(path, std::ios::binary);
   std::string line;
   while (std::getline(in, line)) {
     if (in.eof()) break;  // a crash tore the last line
     try {
+      if (is_damaged(line)) {
+        ++list.damaged;
+        continue;
+      }
       const Json json = Json::parse(line);
       UsedFile file;
       const std::string kind = json.at("kind");
@@ -61,12 +65,12 @@ std::vector<UsedFile> used_files(const std::string& run_folder) {
       file.bytes = json.value("bytes", uint64_t(0));
       file.changed = json.value("changed", int64_t(0));
       file.copy = json.value("copy", "");
-      files.push_back(std::move(file));
+      list.files.push_back(std::move(file));
     } catch (const Json::exception&) {
-      fail_as(ErrorKind::file, path, ": line ", files.size() + 1, " is damaged");
+      ++list.damaged;
     }
   }
-  return files;
+  return list;
 }
 
 std::vector<std::string> changed_data(const std::vector<UsedFile>& files) {

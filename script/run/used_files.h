@@ -32,9 +32,12 @@ class UsedFiles {
 
 // Now; false when there is no such file or folder.
 bool look_at_file(UsedFile&);
-// The lines of files.jsonl in a run's folder; none in a run that read nothing. Error of kind file when one is
-// damaged.
-std::vector<UsedFile> used_files(const std::string& run_folder);
+// The lines of files.jsonl in a run's folder; none in a run that read nothing.
+struct UsedFileList {
+  std::vector<UsedFile> files;
+  int64_t damaged = 0;  // lines that were skipped
+};
+UsedFileList used_files(const std::string& run_folder);
 // Of these the data, as the script named them, that are gone or have another size or time of change.
 std::vector<std::string> changed_data(const std::vector<UsedFile>&);
 

@@ -1,8 +1,10 @@
 #include "script/sweep/board.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <filesystem>
+#include <thread>
 #include <utility>
 
 #include "runtime/error.h"
@@ -18,17 +20,62 @@ const char* name_of(State state) {
 Board::Board(std::string folder) : folder_(std::move(folder)), plan_(read_plan(folder_)) { refresh(); }
 
 void Board::refresh() {
-  legs_ = read_legs(folder_, int64_t(plan_.trials.size()) * plan_.legs);
-  const auto unknown = [&](const Leg& leg) {
-    return leg.trial < 1 || leg.trial > int64_t(plan_.trials.size()) || leg.leg >= plan_.legs;
-  };
-  for (std::vector<Leg>* legs : {&legs_.waiting, &legs_.running, &legs_.done}) std::erase_if(*legs, unknown);
+  find_missing();
+  read_results();
+}
+
+// A leg whose file is lost is done when its result is there: the result is written before the leg moves to
+// done/. A file that is only being renamed is found by another look.
+void Board::find_missing() {
+  constexpr int kLooks = 3;
+  constexpr std::chrono::milliseconds kPause{5};
+  for (int look = 0; look < kLooks; ++look) {
+    if (look > 0) std::this_thread::sleep_for(kPause);
+    legs_ = read_legs(folder_, int64_t(plan_.trials.size()), plan_.legs);
+    if (legs_.missing.empty()) return;
+  }
+  for (const Leg& found : legs_with_results(folder_)) {
+    const auto same = [&](const Leg& leg) { return leg.trial == found.trial && leg.leg == found.leg; };
+    if (std::erase_if(legs_.missing, same) > 0) {
+      legs_.done.push_back(found);
+    } else if (const auto done = std::find_if(legs_.done.begin(), legs_.done.end(), same);
+               done != legs_.done.end() && done->attempt < found.attempt && !has_file(*done)) {
+      *done = found;  // the latest claim
+    }
+  }
+}
+
+bool Board::has_file(const Leg& done) const {
+  std::error_code ignored;
+  return fs::exists(fs::path(folder_) / kDone / done.name(), ignored);
+}
+
+// A damaged result is that of a failed trial, which --retry-failed repeats.
+void Board::read_results() {
   std::map<std::string, Result> results;
+  std::vector<Leg> damaged;
   for (const Leg& leg : legs_.done) {
     const auto known = results_.find(leg.name());
-    results[leg.name()] = known == results_.end() ? read_result(folder_, leg) : known->second;
+    const bool was_read =
+        known != results_.end() && std::find(damaged_.begin(), damaged_.end(), leg) == damaged_.end();
+    try {
+      results[leg.name()] = was_read ? known->second : read_result(folder_, leg);
+    } catch (const Error& error) {
+      damaged.push_back(leg);
+      results[leg.name()] = {.ending = Ending::failed, .error = error.what()};
+    }
   }
   results_ = std::move(results);
+  damaged_ = std::move(damaged);
+}
+
+std::string Board::damage() const {
+  if (damaged_.empty()) return {};
+  std::string trials;
+  for (const Leg& leg : damaged_) trials += text(trials.empty() ? "" : ", ", leg.trial);
+  return text("skipped ", damaged_.size(),
+              damaged_.size() == 1 ? " damaged result of " : " damaged results of ", folder_, " (trial ",
+              trials, "); runs check --repair ", folder_, " repairs it");
 }
 
 // Those of the rung below whose value is among the best 1/eta there, and that were not promoted yet.
@@ -66,7 +113,7 @@ std::vector<Leg> Board::claimable() const {
   return legs;
 }
 
-bool Board::over() const { return legs_.running.empty() && legs_.moving == 0 && claimable().empty(); }
+bool Board::over() const { return legs_.running.empty() && legs_.missing.empty() && claimable().empty(); }
 
 // A claim's folder is renamed once its trial is finished.
 std::string Board::folder_of(const Leg& leg) const {

@@ -42,6 +42,8 @@ class Board {
   // the best, and then trials that were not begun.
   std::vector<Leg> claimable() const;
   bool over() const;  // nothing runs, and nothing may be claimed
+  // What could not be read: "skipped 1 damaged result of SWEEP (trial 7)"; "" when all could.
+  std::string damage() const;
   // All trials; those that run, or were given back, with what their run has logged.
   std::vector<Trial> trials() const;
 
@@ -52,7 +54,12 @@ class Board {
   std::string folder_;
   Plan plan_;
   Legs legs_;
+  void find_missing();
+  bool has_file(const Leg& done) const;
+  void read_results();
+
   std::map<std::string, Result> results_;  // of done legs, by the names of their claims
+  std::vector<Leg> damaged_;               // done legs whose results could not be read
 };
 
 // The trial of the best value; null when none has one.

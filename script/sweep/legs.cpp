@@ -49,13 +49,14 @@ std::optional<Leg> parse_leg(const std::string& name) {
   return found;
 }
 
-Legs read_legs(const std::string& sweep, int64_t count) {
+Legs read_legs(const std::string& sweep, int64_t trials, int legs_of_trial) {
   // A leg that is renamed meanwhile may be seen twice, of which the later one counts, or not at all.
   std::map<std::pair<int64_t, int>, std::pair<const char*, Leg>> found;
   for (const char* place : {kWaiting, kRunning, kDone}) {
     std::error_code error;
     for (const fs::directory_entry& entry : fs::directory_iterator(fs::path(sweep) / place, error))
-      if (const auto leg = parse_leg(entry.path().filename().string()))
+      if (const auto leg = parse_leg(entry.path().filename().string());
+          leg && leg->trial >= 1 && leg->trial <= trials && leg->leg < legs_of_trial)
         found[{leg->trial, leg->leg}] = {place, *leg};
     if (error) fail_as(ErrorKind::file, sweep, "/", place, ": ", error.message());
   }
@@ -67,7 +68,9 @@ Legs read_legs(const std::string& sweep, int64_t count) {
                          : legs.done)
         .push_back(std::move(leg));
   }
-  legs.moving = count - int64_t(found.size());
+  for (int64_t trial = 1; trial <= trials; ++trial)
+    for (int leg = 0; leg < legs_of_trial; ++leg)
+      if (!found.contains({trial, leg})) legs.missing.push_back({trial, leg, 0, ""});
   return legs;
 }
 

@@ -35,9 +35,11 @@ std::string settled_name(int64_t trial);
 // All legs at about one time.
 struct Legs {
   std::vector<Leg> waiting, running, done;
-  int64_t moving = 0;  // were being renamed while the folders were read
+  // Those whose files were not found, with neither claim nor worker: they were being renamed while the
+  // folders were read, or are lost.
+  std::vector<Leg> missing;
 };
-Legs read_legs(const std::string& sweep, int64_t count);
+Legs read_legs(const std::string& sweep, int64_t trials, int legs);
 
 // Renames the leg's file. False: another process did it before.
 bool move_leg(const std::string& sweep, const char* from, const Leg& leg, const char* to, const Leg& renamed);

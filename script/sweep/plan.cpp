@@ -178,7 +178,7 @@ void make_sweep(const std::string& wanted, const Plan& plan) {
         if (!std::ofstream(draft / kWaiting / Leg{int64_t(trial) + 1, leg, 0, "new"}.name()))
           fail("a file of trial ", trial + 1, " cannot be written");
     write_file((draft / "script.lua").string(), read_file(plan.script));
-    write_file((draft / "sweep.json").string(), json_text(to_json(plan), 1) + "\n");
+    write_file((draft / "sweep.json").string(), checked_text(to_json(plan), 1) + "\n");
     fs::rename(draft, whole);
   } catch (const std::exception& failure) {
     fs::remove_all(draft, error);
@@ -197,7 +197,9 @@ Plan read_plan(const std::string& folder) {
             ": not the folder of a sweep, it has no sweep.json; sweep new makes one");
   const std::string path = folder + "/sweep.json";
   try {
-    return from_json(Json::parse(read_text(path)));
+    const std::string text = read_text(path);
+    if (is_damaged(text)) fail("it is damaged: its checksum is another one");
+    return from_json(Json::parse(text));
   } catch (const std::exception& failure) {
     fail_as(ErrorKind::file, path, ": cannot be used: ", failure.what());
   }

@@ -1,6 +1,7 @@
 #include "script/sweep/result.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -14,11 +15,24 @@ namespace {
 
 constexpr const char* kEndings[] = {"finished", "rung", "failed"};
 
-std::string path_of(const std::string& sweep, const Leg& leg) {
-  return sweep + "/results/" + leg.name() + ".json";
-}
+constexpr const char* kEnd = ".json";
 
 }  // namespace
+
+std::string path_of_result(const std::string& sweep, const Leg& leg) {
+  return sweep + "/results/" + leg.name() + kEnd;
+}
+
+std::vector<Leg> legs_with_results(const std::string& sweep) {
+  std::vector<Leg> legs;
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(sweep + "/results", ignored)) {
+    const std::filesystem::path name = entry.path().filename();
+    if (name.extension() != kEnd) continue;
+    if (std::optional<Leg> leg = parse_leg(name.stem().string())) legs.push_back(std::move(*leg));
+  }
+  return legs;
+}
 
 void write_result(const std::string& sweep, const Leg& leg, const Result& result) {
   nlohmann::ordered_json json = {
@@ -32,14 +46,18 @@ void write_result(const std::string& sweep, const Leg& leg, const Result& result
     json["error"] = result.error;
     json["exit_code"] = result.exit_code;
   }
-  write_file(path_of(sweep, leg), json_text(json) + "\n");
+  write_file(path_of_result(sweep, leg), checked_text(json) + "\n");
 }
 
 Result read_result(const std::string& sweep, const Leg& leg) {
-  const std::string path = path_of(sweep, leg);
-  std::ifstream in(path);
+  const std::string path = path_of_result(sweep, leg);
+  std::ifstream in(path, std::ios::binary);
   try {
-    const auto json = nlohmann::json::parse(in);
+    const std::string text{std::istreambuf_iterator<char>(in), {}};
+    if (!in) fail("it cannot be read");
+    if (is_damaged(text)) fail("its checksum is another one");
+    const auto json = nlohmann::json::parse(text);
+    if (json.at("trial") != leg.trial || json.at("leg") != leg.leg) fail("it is the result of another leg");
     Result result;
     const auto found =
         std::find(std::begin(kEndings), std::end(kEndings), json.at("ending").get<std::string>());

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "script/sweep/legs.h"
 
@@ -20,6 +21,9 @@ struct Result {
   int exit_code = 0;
 };
 
+// The legs of which results/ has files, whether they are damaged or not.
+std::vector<Leg> legs_with_results(const std::string& sweep);
+std::string path_of_result(const std::string& sweep, const Leg&);
 void write_result(const std::string& sweep, const Leg&, const Result&);
 Result read_result(const std::string& sweep, const Leg&);
 

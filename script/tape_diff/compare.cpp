@@ -4,6 +4,7 @@
 #include <charconv>
 #include <filesystem>
 #include <optional>
+#include <set>
 
 #include "runtime/error.h"
 #include "script/run/record.h"
@@ -55,7 +56,7 @@ Named find_tape(const std::string& asked, const std::string& runs) {
   return named;
 }
 
-TapeDiff compare_runs(Named& a, Named& b, const TapeDiffOptions& options, const RepeatTape& repeat) {
+TapeDiff compare_open_runs(Named& a, Named& b, const TapeDiffOptions& options, const RepeatTape& repeat) {
   const std::vector<int64_t> left = a.run->steps(), right = b.run->steps();
   std::vector<int64_t> common;
   std::set_intersection(left.begin(), left.end(), right.begin(), right.end(), std::back_inserter(common));
@@ -77,12 +78,8 @@ TapeDiff compare_runs(Named& a, Named& b, const TapeDiffOptions& options, const 
   return {};  // not reached: the last step returns
 }
 
-}  // namespace
-
-TapeDiff compare_tapes(const std::string& first, const std::string& second, const std::string& runs,
-                       const TapeDiffOptions& options, const RepeatTape& repeat) {
-  Named a = find_tape(first, runs), b = find_tape(second, runs);
-  if (a.is_open() && b.is_open()) return compare_runs(a, b, options, repeat);
+TapeDiff compare(Named& a, Named& b, const TapeDiffOptions& options, const RepeatTape& repeat) {
+  if (a.is_open() && b.is_open()) return compare_open_runs(a, b, options, repeat);
   for (Named* const named : {&a, &b}) {
     if (!named->is_open()) continue;
     const std::optional<int64_t> wanted = named == &a ? b.step : a.step;
@@ -90,6 +87,20 @@ TapeDiff compare_tapes(const std::string& first, const std::string& second, cons
   }
   TapeGraph left = a.read(repeat);
   return compare_tapes(std::move(left), b.read(repeat), options);
+}
+
+}  // namespace
+
+TapeDiff compare_tapes(const std::string& first, const std::string& second, const std::string& runs,
+                       const TapeDiffOptions& options, const RepeatTape& repeat) {
+  Named a = find_tape(first, runs), b = find_tape(second, runs);
+  TapeDiff diff = compare(a, b, options, repeat);
+  std::set<std::string> damage;
+  for (const Named* const named : {&a, &b})
+    if (named->run) damage.insert(named->run->damage());
+  for (const std::string& sentence : damage)
+    if (!sentence.empty()) diff.notes.push_back(sentence);
+  return diff;
 }
 
 }  // namespace lunagrad

@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "runtime/error.h"
+#include "script/run/json.h"
 #include "script/run/record.h"
 
 namespace lunagrad {
@@ -269,23 +270,29 @@ RunTapes::RunTapes(std::string folder) : folder_(std::move(folder)) {
     const size_t end = content.find('\n', begin);
     // A line without its end was torn by a crash, or is being written.
     if (end == content.npos) break;
-    read_line(content.substr(begin, end - begin), text(path, ":", number));
+    damaged_ += !read_line(content.substr(begin, end - begin), text(path, ":", number));
     begin = end + 1;
   }
-  if (kept_.empty()) damaged(path, "it holds no complete tape");
+  if (kept_.empty())
+    damaged(path, "it holds no complete tape", damaged_ > 0 ? text(", and ", damaged_, " damaged") : "");
 }
 
-// Lines of later steps above a line are void: the run went back.
-void RunTapes::read_line(const std::string& line, const std::string& where) {
+std::string RunTapes::damage() const {
+  return damaged_ > 0 ? skipped_text(damaged_, folder_ + "/tape.jsonl") : "";
+}
+
+// Lines of later steps above a line are void: the run went back. A line whose nodes are those of a damaged
+// one is damaged, too.
+bool RunTapes::read_line(const std::string& line, const std::string& where) {
+  if (is_damaged(line)) return false;
   Json json = Json::parse(line, nullptr, false);
-  if (!json.is_object() || step_in(json) < 0) damaged(where, "not a JSON object with a step");
+  if (!json.is_object() || step_in(json) < 0) return false;
   const int64_t step = step_in(json);
   Kept kept;
   kept.where = where;
   if (const auto like = json.find("like"); like != json.end()) {
     const auto found = like->is_number_integer() ? kept_.find(like->get<int64_t>()) : kept_.end();
-    if (found == kept_.end())
-      damaged(where, "its nodes are those of step ", like->dump(), ", which is not above");
+    if (found == kept_.end()) return false;
     kept.line = std::move(json);
     kept.line["nodes"] = found->second.line["nodes"];
   } else {
@@ -293,6 +300,7 @@ void RunTapes::read_line(const std::string& line, const std::string& where) {
   }
   kept_.erase(kept_.lower_bound(step), kept_.end());
   kept_.emplace(step, std::move(kept));
+  return true;
 }
 
 std::vector<int64_t> RunTapes::steps() const {

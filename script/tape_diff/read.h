@@ -23,12 +23,14 @@ class RunTapes {
   std::string steps_text() const;      // "1, 10, 25"
   bool keeps(int64_t step) const { return kept_.count(step) > 0; }
   TapeGraph tape(int64_t step) const;  // of a kept step
+  // "skipped 2 damaged records of runs/a/tape.jsonl"; "" when all could be read
+  std::string damage() const;
   // Of a step of the run that was repeated: its line, as tape.jsonl would have it.
   TapeGraph repeated_tape(int64_t step, const std::string& line) const;
 
  private:
   using Json = nlohmann::json;
-  void read_line(const std::string& line, const std::string& where);
+  bool read_line(const std::string& line, const std::string& where);  // false: it is damaged
   void add_script(TapeGraph&) const;
 
   struct Kept {
@@ -38,6 +40,7 @@ class RunTapes {
   TapeGraph graph_of(int64_t step, const Kept&) const;
   std::string folder_;
   std::map<int64_t, Kept> kept_;
+  int64_t damaged_ = 0;
 };
 
 }  // namespace lunagrad

@@ -32,7 +32,7 @@ void append_probe(const std::string& run_folder, const ProbeRows& rows) {
   for (const auto& [step, value] : rows.values) line["rows"].push_back({step, json_number(value)});
   const std::string path = file_in(run_folder);
   std::ofstream out(path, std::ios::binary | std::ios::app);
-  out << json_text(line) + "\n" << std::flush;
+  out << checked_text(line) + "\n" << std::flush;
   if (!out) fail_as(ErrorKind::file, path, ": ", std::strerror(errno ? errno : EIO));
 }
 
@@ -40,6 +40,7 @@ std::vector<ProbeRows> read_probes(const std::string& run_folder) {
   std::vector<ProbeRows> probes;
   std::ifstream in(file_in(run_folder), std::ios::binary);
   for (std::string text; std::getline(in, text);) {
+    if (is_damaged(text)) continue;
     const Json line = Json::parse(text, nullptr, false);
     try {
       ProbeRows rows{line.at("name"), line.at("expression"), {line.at("file"), line.at("line")}, {}};

@@ -12,6 +12,7 @@ namespace lunagrad {
 Replay::Replay(const std::string& folder, ReplayOptions options)
     : timeline_(read_timeline(folder)), options_(std::move(options)) {
   timeline_.steps = std::max(timeline_.steps, options_.steps);
+  if (const std::string damage = damage_of(run()); !damage.empty()) tell(damage);
   if (!options_.keyframes)
     options_.keyframes =
         std::make_shared<KeyframeReader>(folder, [this](const std::string& why) { tell(why); });
@@ -26,7 +27,7 @@ void Replay::tell(const std::string& fact) {
 // Why a replay may differ: data that the run read and that has changed, else what a run does not record.
 std::string Replay::cause() const {
   std::string names;
-  const std::vector<std::string> changed = changed_data(used_files(run().folder));
+  const std::vector<std::string> changed = changed_data(used_files(run().folder).files);
   for (const std::string& name : changed) names += (names.empty() ? "" : ", ") + name;
   if (!names.empty())
     return names + (changed.size() == 1 ? " has" : " have") + " changed since the run read " +

@@ -81,6 +81,7 @@ KeyframePtr without_loaders(const Keyframe& keyframe) {
 json config_of(const RunRecord& record) {
   const std::string path = record.folder + "/config.json";
   json config = json::parse(read_file(path), nullptr, false);
+  if (record.config_damaged) fail_as(ErrorKind::file, path, ": is damaged: it does not say what was run");
   if (!config.is_object() || record.script.empty())
     fail_as(ErrorKind::file, path, ": does not say what was run");
   return config;
@@ -107,7 +108,7 @@ Timeline read_timeline(const std::string& folder) {
   line.eras.push_back({line.record.parent_step, "script.lua", "", {}});
   std::ifstream in(folder + "/metrics.jsonl");
   for (std::string row; std::getline(in, row);)
-    if (decides(row))
+    if (decides(row) && is_row(row))
       if (const json parsed = json::parse(row, nullptr, false); parsed.is_object()) read_row(line, parsed);
   return line;
 }

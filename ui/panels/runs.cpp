@@ -417,9 +417,10 @@ class RunsPanel final : public Panel {
     bench.description().add("runs.run",
                             run.name + " " +
                                 (run.problem.empty() ? run.outcome + " " + run.note : run.problem) +
-                                (selected ? " selected" : ""),
+                                (run.damage.empty() ? "" : " " + run.damage) + (selected ? " selected" : ""),
                             cell, {cell.x + em(3), cell.y + ImGui::GetFrameHeight()});
-    explain(run.problem.empty() ? (run.folder + "\nscript " + run.script + fork_text(run)).c_str()
+    const std::string damage = run.damage.empty() ? "" : "\n" + run.damage;
+    explain(run.problem.empty() ? (run.folder + "\nscript " + run.script + fork_text(run) + damage).c_str()
                                 : run.problem.c_str());
     if (!run.problem.empty()) {
       // The error text uses the space of all cells to the right, which are empty.

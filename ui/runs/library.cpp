@@ -281,6 +281,7 @@ class RunLibrary::Reader {
     }
     summary.folder = folder;
     summary.name = printable(summary.name);
+    summary.damage = printable(summary.damage);
     return summary;
   }
 

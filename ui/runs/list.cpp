@@ -58,6 +58,7 @@ RunSummary summarize(const RunRecord& run, bool alive) {
   RunSummary summary;
   summary.folder = run.folder;
   summary.name = run.name;
+  summary.damage = damage_of(run);
   summary.script = run.script;
   summary.started = run.started;
   summary.outcome = !run.outcome.empty() ? run.outcome : alive ? "running" : "unfinished";

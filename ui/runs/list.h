@@ -13,6 +13,7 @@ namespace lunagrad {
 struct RunSummary {
   std::string folder, name;
   std::string problem;  // why it cannot be read, or ""
+  std::string damage;   // what of it was skipped, or ""
   std::string script, started, outcome, seed, device, note;
   std::map<std::string, std::string> config;  // what was set: parameters, arguments, seed, device
   std::string group;                          // equal for runs whose config differs only in the seed

@@ -95,8 +95,14 @@ std::vector<std::string> row_of(const sweep::Trial& trial) {
   return row;
 }
 
+void warn_of_damage(const sweep::Board& board) {
+  if (const std::string damage = board.damage(); !damage.empty())
+    std::cerr << "lunagrad sweep: " << damage << "\n";
+}
+
 int list(Request& request) {
   const sweep::Board board(request.folder);
+  warn_of_damage(board);
   const sweep::Plan& plan = board.plan();
   const std::vector<sweep::Trial> trials = board.trials();
   if (request.json) {
@@ -138,6 +144,7 @@ std::string again(const sweep::Plan& plan, const sweep::Trial& trial) {
 
 int best(Request& request) {
   const sweep::Board board(request.folder);
+  warn_of_damage(board);
   const sweep::Plan& plan = board.plan();
   const std::vector<sweep::Trial> trials = board.trials();
   const sweep::Trial* const best = sweep::best_of(plan, trials);

@@ -54,6 +54,9 @@ std::string first_mismatch(const Numbers& was, const Numbers& is) {
 // The run that was, unless it is one that cannot be run again.
 RunRecord read_repeatable(const std::string& folder, const std::string& shown) {
   RunRecord was = read_run(folder);
+  if (was.config_damaged) fail_as(ErrorKind::file, shown, ": config.json is damaged");
+  if (const std::string damage = damage_of(was); !damage.empty())
+    std::cerr << "lunagrad repro: " << damage << "\n";
   if (was.resumed)
     fail_as(ErrorKind::file, shown,
             ": was resumed from a checkpoint; only a run from its first step can be run again");

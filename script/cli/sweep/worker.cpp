@@ -1,8 +1,11 @@
 #include "script/cli/sweep/worker.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
+#include <utility>
+#include <vector>
 
 #include "runtime/error.h"
 #include "runtime/io/own_file.h"
@@ -46,6 +49,8 @@ class Worker {
     while (!stopping()) {
       heart_.beat();
       board_.refresh();
+      if (const std::string damage = board_.damage(); damage != std::exchange(damage_, damage))
+        if (!damage.empty()) report_.warn(damage);
       report_.know(board_);
       std::optional<Leg> rest;
       if (const std::optional<Leg> claim = claim_one(rest)) {
@@ -101,11 +106,33 @@ class Worker {
   // Whether to look again although nothing can be claimed now.
   bool goes_on() {
     if (board_.over()) return false;
-    if (options_.wait || board_.legs().moving > 0) return true;
+    const bool lost = missing_for_long();
+    if (lost && board_.legs().running.empty()) fail_lost();
+    if (options_.wait || (!board_.legs().missing.empty() && !lost)) return true;
     // A worker that has not been watched for long enough may be dead.
     for (const Leg& leg : board_.legs().running)
       if (watcher_.look(leg.worker) != Watcher::Sight::alive) return true;
     return false;
+  }
+
+  // Whether the same legs have had no file for as long as a worker may stand still.
+  bool missing_for_long() {
+    const auto now = std::chrono::steady_clock::now();
+    if (board_.legs().missing != missing_) {
+      missing_ = board_.legs().missing;
+      missing_since_ = now;
+    }
+    return !missing_.empty() &&
+           std::chrono::duration<double>(now - missing_since_).count() > options_.patience;
+  }
+
+  [[noreturn]] void fail_lost() const {
+    std::string trials;
+    for (const Leg& leg : missing_) trials += text(trials.empty() ? "" : ", ", leg.trial);
+    fail_as(ErrorKind::file, sweep_, ": the files of ", missing_.size(),
+            missing_.size() == 1 ? " leg" : " legs", " are lost (trial ", trials,
+            "), so no worker can run them; lunagrad runs check --repair ", options_.sweep,
+            " makes them again");
   }
 
   void give_back(const Leg& claim) { move_leg(sweep_, kRunning, claim, kWaiting, claim); }
@@ -230,7 +257,7 @@ class Worker {
     if (const int64_t count = rows == run.metrics.end() ? 0 : int64_t(rows->second.size());
         count != kept + child.rows())
       fail_as(ErrorKind::file, folder, "/metrics.jsonl: holds ", count, " of ", kept + child.rows(),
-              " values of ", plan().metric, ": is the disk full?");
+              " values of ", plan().metric, run.damaged > 0 ? ": it is damaged" : ": is the disk full?");
     Result result;
     result.ending = ending;
     result.steps = run.steps;
@@ -288,6 +315,9 @@ class Worker {
   Signals signals_;
   Report report_;
   bool failed_ = false;
+  std::string damage_;        // of the sweep, that was told
+  std::vector<Leg> missing_;  // and since when
+  std::chrono::steady_clock::time_point missing_since_;
 };
 
 }  // namespace

@@ -331,7 +331,11 @@ TEST_CASE("a replay that cannot be made says why") {
         }).find("step 6: the run " + made.folder + " has the steps 1 to 5") == 0);
   CHECK(message_of([&] { replay.go_to(0); }).find("has the steps 1 to 5") != std::string::npos);
   const std::string config = test::read_file(made.folder + "/config.json");
-  std::ofstream(made.folder + "/config.json") << replaced(config, "{", "{\"ranks\": 2,");
+  const std::string with_ranks = replaced(config, "{", "{\"ranks\": 2,");
+  std::ofstream(made.folder + "/config.json") << with_ranks;
+  CHECK(message_of([&] { Replay(made.folder); }).find("config.json: is damaged") != std::string::npos);
+  std::ofstream(made.folder + "/config.json")
+      << with_ranks.substr(0, with_ranks.find(",\n  \"checksum\"")) << "}";
   CHECK(message_of([&] { Replay(made.folder); }).find("a run of 2 ranks") != std::string::npos);
   std::ofstream(made.folder + "/config.json") << "{";
   CHECK(message_of([&] { Replay(made.folder); }).find("does not say what was run") != std::string::npos);
