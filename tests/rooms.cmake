@@ -45,6 +45,7 @@ room(script/tape_diff     runtime runtime/statistics script/run)
 room(script/report        runtime runtime/io script/run script/tape_diff)
 room(script/serve         runtime script/report script/run)
 room(script/time          runtime runtime/io script script/lua script/run script/view)
+room(script/check         runtime runtime/io script/bundle script/run script/sweep script/time)
 room(script/cli/ranks      runtime runtime/dist script script/run)
 room(script/cli/base       runtime runtime/cpu runtime/dist runtime/io script script/cli/ranks script/run script/time
                            script/view)
@@ -65,8 +66,8 @@ room(script/bind          runtime runtime/batching runtime/cpu runtime/io runtim
                           script/files script/lua script/meta script/onnx script/replay script/session script/surgery)
 room(script/cli/command   runtime runtime/cpu runtime/io script script/bundle script/chunk script/cli/base script/cli/bench
                           script/cli/sweep script/lua script/meta script/run script/serve script/sweep)
-room(script/cli/history   runtime runtime/io script script/bundle script/cli/base script/cli/command script/report script/run
-                          script/tape_diff script/time)
+room(script/cli/history   runtime runtime/io script script/bundle script/check script/cli/base script/cli/command script/report
+                          script/run script/sweep script/tape_diff script/time)
 room(script/cli           runtime script/cli/base script/cli/command)
 room(ui/base              runtime)
 room(ui/record            runtime script/lua)

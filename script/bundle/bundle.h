@@ -46,6 +46,8 @@ Bundle pack_run(const std::string& run_folder, const std::string& bundle, const 
 
 bool is_bundle(const std::string& path);  // by its first bytes
 Bundle read_bundle(const std::string& path);
+// Reads everything and writes nothing. Error that names the member that is damaged.
+void verify_bundle(const std::string& path);
 
 // A bundle that was unpacked into a folder.
 struct UnpackedBundle {

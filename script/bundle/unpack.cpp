@@ -65,11 +65,19 @@ class Reader {
     for (const auto& [part, bytes] : bundle_.parts) write(std::string(kRunPart) + part, folder + "/" + part);
   }
 
+  void verify() const {
+    for (const ZipEntry& entry : archive_.entries()) read(entry, [](std::string_view) {});
+    for (const BundleFile& file : bundle_.files) {
+      if (file.entry.empty()) continue;
+      Sha256 sum;
+      read(entry(file.entry), [&](std::string_view piece) { sum.add(piece.data(), piece.size()); });
+      check_sum(file, sum.finish());
+    }
+  }
+
   void write_file_of(const BundleFile& file, const std::string& to) const {
     write(file.entry, to);
-    if (sha256_of_file(to) != file.sha256)
-      fail_as(ErrorKind::file, archive_.path(), ": ", file.path, " is damaged: its SHA-256 is not ",
-              file.sha256);
+    check_sum(file, sha256_of_file(to));
   }
 
  private:
@@ -78,20 +86,31 @@ class Reader {
                          [&](const ZipEntry& one) { return one.name == name; });
   }
 
-  void write(const std::string& name, const std::string& to) const {
+  void check_sum(const BundleFile& file, const std::string& sha256) const {
+    if (sha256 != file.sha256)
+      fail_as(ErrorKind::file, archive_.path(), ": ", file.path, " is damaged: its SHA-256 is not ",
+              file.sha256);
+  }
+
+  // Gives the content of an entry to `take`, piece by piece, and compares its CRC at the end.
+  template <class F>
+  void read(const ZipEntry& from, const F& take) const {
     constexpr uint64_t kPiece = uint64_t(1) << 20;
-    const ZipEntry& from = entry(name);
-    make_folder(fs::path(to).parent_path());
-    const ZipStream stream = archive_.open(from, "'" + name + "'");
-    AtomicFile file(to);
+    const ZipStream stream = archive_.open(from, "'" + from.name + "'");
     std::string piece(size_t(std::min(from.size, kPiece)), '\0');
     for (uint64_t left = from.size; left > 0;) {
       const uint64_t count = std::min(left, kPiece);
       stream.read(piece.data(), count);
-      file.write(piece.data(), size_t(count));
+      take(std::string_view(piece).substr(0, size_t(count)));
       left -= count;
     }
     stream.check_end();
+  }
+
+  void write(const std::string& name, const std::string& to) const {
+    make_folder(fs::path(to).parent_path());
+    AtomicFile file(to);
+    read(entry(name), [&](std::string_view piece) { file.write(piece); });
     file.commit();
   }
 
@@ -141,6 +160,8 @@ bool is_bundle(const std::string& path) {
 }
 
 Bundle read_bundle(const std::string& path) { return Reader(path).bundle(); }
+
+void verify_bundle(const std::string& path) { Reader(path).verify(); }
 
 Bundle unpack_run(const std::string& path, const std::string& folder) {
   const Reader reader(path);

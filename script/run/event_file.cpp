@@ -76,6 +76,26 @@ int64_t unused_time(const std::string& folder, int64_t now) {
 
 }  // namespace
 
+std::string damage_of_event_file(const std::string& content) {
+  constexpr size_t kSum = sizeof(uint32_t), kHead = sizeof(uint64_t) + kSum;
+  std::string_view left = content;
+  for (int64_t number = 1; left.size() >= kHead; ++number) {
+    const auto differs = [](std::string_view data, std::string_view sum) {
+      return bytes_of(masked_checksum(data)) != sum;
+    };
+    if (differs(left.substr(0, sizeof(uint64_t)), left.substr(sizeof(uint64_t), kSum)))
+      return lunagrad::text("the length of record ", number, " is damaged");
+    uint64_t length = 0;
+    std::memcpy(&length, left.data(), sizeof length);
+    left.remove_prefix(kHead);
+    if (length > left.size() || left.size() - length < kSum) return {};
+    if (differs(left.substr(0, length), left.substr(length, kSum)))
+      return lunagrad::text("record ", number, " is damaged");
+    left.remove_prefix(length + kSum);
+  }
+  return {};
+}
+
 EventFile::EventFile(const std::string& folder, std::function<void(const std::string&)> warn)
     : warn_(std::move(warn)) {
   char host[256] = "localhost";

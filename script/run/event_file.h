@@ -11,6 +11,10 @@
 
 namespace lunagrad {
 
+// What is damaged in a file of events, "" when nothing is. A crash may cut the last record, which is no
+// damage.
+std::string damage_of_event_file(const std::string& content);
+
 class EventFile {
  public:
   // A new file events.out.tfevents.<seconds>.<host>.<process> in the folder, whose name comes behind those

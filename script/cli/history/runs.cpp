@@ -22,6 +22,7 @@
 #include "script/cli/base/carry_out.h"
 #include "script/cli/base/table.h"
 #include "script/cli/command/all.h"
+#include "script/cli/history/check_runs.h"
 #include "script/report/export.h"
 #include "script/run/diff.h"
 #include "script/run/folder.h"
@@ -40,6 +41,7 @@ struct Request {
   std::vector<std::string> runs;
   std::string output;
   bool json = false;
+  bool repair = false;                // check
   bool yes = false;                   // rm, prune: do not ask
   bool force = false;                 // export: over an existing report
   bool failed = false;                // prune: runs that failed
@@ -100,13 +102,25 @@ std::string parent_of(const RunRecord& run) {
                             : text("of ", name_of_folder(run.parent), ", step ", run.parent_step);
 }
 
+// Says on stderr what of a run could not be read.
+void warn_of_damage(const RunRecord& run) {
+  if (const std::string damage = damage_of(run); !damage.empty())
+    std::cerr << "lunagrad runs: " << damage << "; runs check says what is damaged\n";
+}
+
+RunRecord read_or_warn(const std::string& folder) {
+  RunRecord run = read_run(folder);
+  warn_of_damage(run);
+  return run;
+}
+
 // Calls `with` for each run below the folder that can be read, one at a time in memory; the others are named
 // on stderr.
 void for_each_run(const std::string& folder, const std::function<void(const RunRecord&)>& with) {
   for (const std::string& found : find_runs(folder)) {
     RunRecord run;
     try {
-      run = read_run(found);
+      run = read_or_warn(found);
     } catch (const Error& error) {
       std::cerr << "lunagrad runs: " << error.what() << "\n";
       continue;
@@ -172,7 +186,7 @@ int show(const Request& request) {
   const std::string& asked = request.runs[0];
   std::optional<TemporaryFolder> unpacked;
   if (is_bundle(asked)) unpack_run(asked, unpacked.emplace().path());
-  RunRecord run = read_run(unpacked ? unpacked->path() + "/run" : find_run(asked, request.folder));
+  RunRecord run = read_or_warn(unpacked ? unpacked->path() + "/run" : find_run(asked, request.folder));
   if (unpacked) run.name = asked;
   if (request.json) {
     std::cout << summary(run).dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
@@ -230,8 +244,8 @@ std::string read_all(const std::string& path) {
 }
 
 int diff(const Request& request) {
-  const RunRecord a = read_run(find_run(request.runs[0], request.folder)),
-                  b = read_run(find_run(request.runs[1], request.folder));
+  const RunRecord a = read_or_warn(find_run(request.runs[0], request.folder)),
+                  b = read_or_warn(find_run(request.runs[1], request.folder));
   std::vector<std::vector<std::string>> rows{{"", a.name, b.name}};
   bool differs = false;
   const auto compare = [&](const std::string& what, const std::string& left, const std::string& right) {
@@ -352,7 +366,7 @@ int export_run(const Request& request) {
     std::cerr << "lunagrad runs export: several runs go into one page, -o NAME.html\n";
     return int(Outcome::usage);
   }
-  const RunRecord run = read_run(find_run(request.runs[0], request.folder));
+  const RunRecord run = read_or_warn(find_run(request.runs[0], request.folder));
   const std::string csv = as_csv(run);
   const bool folder =
       request.output.ends_with('/') || (!request.output.empty() && fs::is_directory(request.output));
@@ -440,11 +454,13 @@ int prune(const Request& request) {
   return remove_all(request, gone);
 }
 
+int check(const Request& request) { return check_runs(request.runs, request.folder, request.repair); }
+
 }  // namespace
 
 Action add_runs(Program& program) {
   const auto request = std::make_shared<Request>();
-  CLI::App& runs = add_command(program, "runs", "list, show, compare, export and remove runs");
+  CLI::App& runs = add_command(program, "runs", "list, show, compare, export, check and remove runs");
   add_option(runs, "--in", request->folder, "the folder of runs");
   struct Command {
     CLI::App* app;
@@ -458,6 +474,7 @@ Action add_runs(Program& program) {
                 compared = add("diff", "compare two runs", diff),
                 exported = add("export", "runs as an HTML page, or a run's metrics as CSV", export_run),
                 removed = add("rm", "remove runs with all their files", remove),
+                checked = add("check", "read every file of runs, sweeps and bundles", check),
                 pruned = add("prune", "remove the runs that meet all given rules; starred ones stay", prune);
   add_flag(*ls.app, "--json", request->json, "one JSON object per line");
   add_flag(*shown.app, "--json", request->json, "one JSON object");
@@ -470,6 +487,9 @@ Action add_runs(Program& program) {
   add_flag(*pruned.app, "--failed", request->failed, "runs that ended with an error, or never ended");
   add_option(*pruned.app, "--keep", request->keep, "all but the newest N");
   add_option(*pruned.app, "--older-than", request->older_than, "days since the run last wrote");
+  add_flag(*checked.app, "--repair", request->repair,
+           "move damaged lines and files into the folder damaged/ beside them, so that the rest can be used");
+  set_footer(*checked.app, "Exit code 6 when something is damaged and not repaired.");
   set_footer(*compared.app, "Exit code 1 when the runs differ.");
   const auto take_runs = [&](const Command& command, int count) {
     add_required_arguments(*command.app, "RUN", request->runs,
@@ -479,7 +499,9 @@ Action add_runs(Program& program) {
   take_runs(compared, 2);
   take_runs(exported, 0);
   take_runs(removed, 0);
-  return [=, commands = std::array{ls, shown, compared, exported, removed, pruned}] {
+  add_arguments(*checked.app, "RUN", request->runs,
+                "runs, sweeps, bundles or folders of runs (default: all runs, and the sweeps beside them)");
+  return [=, commands = std::array{ls, shown, compared, exported, removed, checked, pruned}] {
     for (const Command& command : commands) {
       if (is_chosen(*command.app)) return carry_out("runs", [&] { return command.run(*request); });
     }

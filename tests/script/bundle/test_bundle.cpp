@@ -10,7 +10,9 @@
 #include "runtime/error.h"
 #include "runtime/io/zip_archive.h"
 #include "script/bundle/manifest.h"
+#include "tests/support/damage.h"
 #include "tests/support/program.h"
+#include "tests/support/timing.h"
 
 using namespace lunagrad;
 using namespace lunagrad::test;
@@ -84,7 +86,7 @@ std::string assembled(const Folder& folder, const std::string& manifest,
 
 TEST_CASE("a run's folder lists the files that its script read, and keeps its modules") {
   const Origin origin;
-  const std::vector<UsedFile> files = used_files(origin.folder.path() + "/r");
+  const std::vector<UsedFile> files = used_files(origin.folder.path() + "/r").files;
   REQUIRE(files.size() == 3);
   CHECK(files[0].kind == UsedFile::Kind::module);
   CHECK(read_file(origin.folder.path() + "/r/" + files[0].copy) == "return 2\n");
@@ -253,6 +255,52 @@ TEST_CASE("a bundle that is cut off anywhere ends with 6") {
   std::string damaged = whole;
   for (size_t at = 100; at < damaged.size() / 2; at += 97) damaged[at] = char(damaged[at] ^ 0x55);
   CHECK(repeated(origin.folder.write("damaged.run", damaged)).code == 6);
+}
+
+TEST_CASE("a damaged bundle is unpacked as it was packed, or is an error that names the member") {
+  const Origin origin;
+  const std::string path = origin.pack(), good = read_file(path);
+  const auto content = [](const std::string& bundle) {
+    const Folder to;
+    std::map<std::string, std::string> files;
+    unpack_bundle(bundle, to.path(), {});
+    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(to.path()))
+      if (entry.is_regular_file())
+        files[entry.path().lexically_relative(to.path()).string()] = read_file(entry.path().string());
+    return files;
+  };
+  const auto wanted = content(path);
+  verify_bundle(path);
+  std::mt19937_64 random(4);
+  const int count = tests::long_run() ? 1000 : 200;
+  int errors = 0, named = 0;
+  for (int i = 0; i < count; ++i) {
+    const tests::Damaged bad = tests::damaged(good, random);
+    CAPTURE(bad.what);
+    const std::string other = origin.folder.write("bad.run", bad.content);
+    try {
+      verify_bundle(other);
+    } catch (const Error& error) {
+      CHECK(error.kind() == ErrorKind::file);
+      ++errors;
+      named += std::string(error.what()).find("'") != std::string::npos;
+      continue;
+    }
+    CHECK(content(other) == wanted);  // what differs is read by nobody, such as a date
+  }
+  CHECK(errors > count / 2);
+  CHECK(named > errors / 3);
+
+  // Of a cut one, the member that it is cut within.
+  const size_t script = good.find("run/script.lua");
+  CHECK_THROWS_WITH(verify_bundle(origin.folder.write("bad.run", good.substr(0, script + 40))),
+                    doctest::Contains("it is cut within 'run/script.lua'"));
+  std::string bad = good;
+  bad[script + 20] = char(bad[script + 20] ^ 1);
+  const Finished checked = origin.folder.run({"runs", "check", origin.folder.write("bad.run", bad)});
+  CAPTURE(checked.out);
+  CHECK(checked.code == 6);
+  CHECK(checked.out.find("'run/script.lua'") != std::string::npos);
 }
 
 TEST_CASE("a full disk is an error while a bundle is unpacked, and none of the numbers' when it runs") {

@@ -1,0 +1,12 @@
+#pragma once
+// `lunagrad runs check`.
+#include <string>
+#include <vector>
+
+namespace lunagrad {
+
+// Checks the named runs, sweeps, bundles and folders of runs; without names the runs in `folder` and the
+// sweeps there and beside it. Prints what is damaged and returns the exit code.
+int check_runs(const std::vector<std::string>& names, const std::string& folder, bool repair);
+
+}  // namespace lunagrad
