@@ -29,7 +29,7 @@ std::string with_checksum(std::string object) {
 std::string checked_text(const Json& object, int indent) {
   std::string text = json_text(object, indent);
   if (indent < 0) return with_checksum(std::move(text));
-  text.resize(text.find_last_not_of("}\n") + 1);
+  text.resize(text.size() - 2);  // without its last line, "}"
   const std::string sum = checksum_text(hash_of(text.data(), text.size()));
   return text + ",\n" + std::string(size_t(indent), ' ') + "\"checksum\": \"" + sum + "\"\n}";
 }

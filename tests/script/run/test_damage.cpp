@@ -369,4 +369,11 @@ TEST_CASE("the text of a file is read with its checksum, without one, but not wi
     CHECK(!is_damaged(json_text(object, indent)));
   }
   CHECK(with_checksum(json_text(object)) == checked_text(object));
+  for (const auto& last : {nlohmann::ordered_json::object(), nlohmann::ordered_json{{"a", {{"b", 1}}}}})
+    for (const int indent : {-1, 2}) {
+      object["params"] = last;
+      const std::string text = checked_text(object, indent);
+      CHECK(!is_damaged(text));
+      CHECK(nlohmann::ordered_json::parse(text)["params"] == last);
+    }
 }
