@@ -17,6 +17,9 @@ function arguments.is_options(value)
   return is_plain(value) and type((next(value))) == "string"
 end
 
+-- Whether an argument that is no list holds options: an empty table holds none of them.
+function arguments.holds_options(value) return is_plain(value) and (next(value) == nil or arguments.is_options(value)) end
+
 -- A list as it is given; error for one whose metatable has a length of its own, which may differ from its entries.
 function arguments.list(owner, value)
   local metatable = type(value) == "table" and getmetatable(value)
@@ -50,9 +53,8 @@ function arguments.reader(owner, ...)
     local count = select("#", ...)
     local values, options = {...}, nil
     local last, spec = values[count], specs[count]
-    -- An empty table is a list where the last argument is a list, otherwise an empty table of options.
-    local empty = is_plain(last) and next(last) == nil
-      and not (spec and (spec.required or type(spec.default) == "table"))
+    -- An empty table in the place of a required argument is a list.
+    local empty = is_plain(last) and next(last) == nil and not (spec and spec.required)
     if count > 0 and (empty or arguments.is_options(last)) then
       options = values[count]
       values[count] = nil

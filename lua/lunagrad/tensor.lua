@@ -19,7 +19,8 @@ end
 local function read_size(...)
   local given = {...}
   local options
-  if arguments.is_options(given[#given]) then options = table.remove(given) end
+  local last = given[#given]
+  if arguments.is_options(last) or #given > 1 and arguments.holds_options(last) then options = table.remove(given) end
   if #given == 1 and type(given[1]) == "table" then given = given[1] end
   return given, options
 end
@@ -61,10 +62,10 @@ methods.is_floating_point, methods.is_complex = functions.is_floating_point, fun
 
 -- normal(mean, std) of tensors or of one tensor and one number; normal(mean, std, size) of two numbers.
 function functions.normal(mean, std, size, options)
-  if arguments.is_options(mean) then
+  if arguments.holds_options(mean) then
     mean, std, size, options = mean.mean, mean.std, mean.size, mean
     options = {dtype = options.dtype, device = options.device, requires_grad = options.requires_grad}
-  elseif arguments.is_options(std) then
+  elseif arguments.holds_options(std) then
     std, size, options = std.std or 1, std.size, {dtype = std.dtype, device = std.device, requires_grad = std.requires_grad}
   end
   mean, std = mean or 0, std or 1
@@ -159,7 +160,7 @@ end
 
 function methods.bernoulli_(x, p)
   p = p or 0.5
-  if arguments.is_options(p) then p = p.p or 0.5 end
+  if arguments.holds_options(p) then p = p.p or 0.5 end
   if type(p) == "number" and not (p >= 0 and p <= 1) then
     core._fail(("bernoulli_: a probability must lie in [0, 1] (got %s)"):format(p))
   end
@@ -239,7 +240,7 @@ function functions.interpolate(x, ...)
     if options.size then core._fail "interpolate: give either size or scale_factor" end
     return resize_each(x, options.scale_factor, options.mode or "nearest", options.align_corners)
   elseif size == nil and type(factors) == "table" and not arguments.is_options(factors) then
-    if arguments.is_options(mode) then mode, align_corners = mode.mode, mode.align_corners end
+    if arguments.holds_options(mode) then mode, align_corners = mode.mode, mode.align_corners end
     return resize_each(x, factors, mode or "nearest", align_corners)
   end
   return interpolate(x, ...)

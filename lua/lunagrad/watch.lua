@@ -3,7 +3,7 @@
 -- output of each layer, and the ReLU units whose output is always 0. It writes a line {"watch": …} to metrics.jsonl, and
 -- histograms. It warns of dead units and exploding norms. Without a run folder it does nothing.
 local core = require "lunagrad.core"
-local is_options = require("lunagrad.arguments").is_options
+local holds_options = require("lunagrad.arguments").holds_options
 
 local run, fail = core.run, core._fail
 
@@ -209,7 +209,7 @@ local function check(model, options)
   if type(model) ~= "table" or not getmetatable(model) or not getmetatable(model)._is_module then
     fail(("run.watch: a module expected (got %s)"):format(core.is_tensor(model) and "Tensor" or type(model)))
   end
-  if options ~= nil and not (type(options) == "table" and (next(options) == nil or is_options(options))) then
+  if options ~= nil and not holds_options(options) then
     fail("run.watch: options expected: lg.run.watch(model, {every = 100})")
   end
   local read = {every = 100, histograms = true, activations = true, name = ""}

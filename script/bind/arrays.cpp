@@ -42,7 +42,7 @@ int save_npz_file(lua_State* L) {
   NamedTensors tensors = check_named_tensors(L, kName);
   bool compress = false;
   if (!lua_isnoneornil(L, 3)) {
-    if (!is_options(L, 3)) wrong_type(L, 3, kName, "table of options");
+    if (!lua_istable(L, 3)) wrong_type(L, 3, kName, "table of options");
     each_option(L, 3, kName, "compress", [&](std::string_view name, int value, Callee callee) {
       if (name != "compress") return false;
       compress = check_boolean(L, value, callee);
@@ -59,7 +59,7 @@ int load_png_file(lua_State* L) {
   const std::string path = check_path(L, kName, FileUse::read);
   int64_t channels = 0;
   if (!lua_isnoneornil(L, 2)) {
-    if (!is_options(L, 2)) wrong_type(L, 2, kName, "table of options");
+    if (!lua_istable(L, 2)) wrong_type(L, 2, kName, "table of options");
     each_option(L, 2, kName, "channels", [&](std::string_view name, int value, Callee callee) {
       if (name != "channels") return false;
       channels = check_integer(L, value, callee);

@@ -57,7 +57,7 @@ int load_csv_file(lua_State* L) {
   const std::string path = check_path(L, kName, FileUse::read);
   CsvOptions options;
   if (!lua_isnoneornil(L, 2)) {
-    if (!is_options(L, 2)) wrong_type(L, 2, kName, "table of options");
+    if (!lua_istable(L, 2)) wrong_type(L, 2, kName, "table of options");
     each_option(L, 2, kName, "header, delimiter, dtype",
                 [&](std::string_view name, int value, Callee callee) {
                   if (name == "header")
@@ -90,7 +90,7 @@ int save_csv_file(lua_State* L) {
   std::vector<std::string> columns;
   char delimiter = ',';
   if (!lua_isnoneornil(L, 3)) {
-    if (!is_options(L, 3)) wrong_type(L, 3, kName, "table of options");
+    if (!lua_istable(L, 3)) wrong_type(L, 3, kName, "table of options");
     each_option(L, 3, kName, "columns, delimiter", [&](std::string_view name, int value, Callee callee) {
       if (name == "delimiter") {
         delimiter = check_delimiter(L, value, callee);
@@ -117,7 +117,7 @@ int load_safetensors_file(lua_State* L) {
   const std::string path = check_path(L, kName, FileUse::read);
   bool skip = false;
   if (!lua_isnoneornil(L, 2)) {
-    if (!is_options(L, 2)) wrong_type(L, 2, kName, "table of options");
+    if (!lua_istable(L, 2)) wrong_type(L, 2, kName, "table of options");
     each_option(L, 2, kName, "skip_unsupported", [&](std::string_view name, int value, Callee callee) {
       if (name != "skip_unsupported") return false;
       skip = check_boolean(L, value, callee);
@@ -170,7 +170,7 @@ int save_safetensors_file(lua_State* L) {
   const NamedTensors tensors = check_named_tensors(L, kName);
   std::map<std::string, std::string> metadata;
   if (!lua_isnoneornil(L, 3)) {
-    if (!is_options(L, 3)) wrong_type(L, 3, kName, "table of options");
+    if (!lua_istable(L, 3)) wrong_type(L, 3, kName, "table of options");
     each_option(L, 3, kName, "metadata", [&](std::string_view name, int value, Callee callee) {
       if (name != "metadata") return false;
       if (!lua_istable(L, value)) wrong_type(L, value, callee, "table of texts");

@@ -28,7 +28,7 @@ std::vector<std::string> check_names(lua_State* L, int index, Callee callee) {
 onnx_export::Options check_options(lua_State* L, int index) {
   onnx_export::Options options;
   if (lua_isnoneornil(L, index)) return options;
-  if (!is_options(L, index)) wrong_type(L, index, kName, "table of options");
+  if (!lua_istable(L, index)) wrong_type(L, index, kName, "table of options");
   each_option(L, index, kName, "input_names, output_names, dynamic_batch",
               [&](std::string_view name, int value, Callee callee) {
                 if (name == "input_names") {

@@ -53,7 +53,7 @@ local Tensors = dataset.class("TensorDataset")
 function dataset.TensorDataset(...)
   local tensors, options = {...}, {}
   local last = tensors[#tensors]
-  if arguments.is_plain(last) and (next(last) == nil or arguments.is_options(last)) then
+  if arguments.holds_options(last) then
     options = table.remove(tensors)
   end
   for name in pairs(options) do

@@ -10,10 +10,10 @@ local functions = {}
 -- randint_like(x, high) or randint_like(x, low, high), and options.
 function functions.randint_like(x, low, high, options)
   if not core.is_tensor(x) then fail(("randint_like: a Tensor is needed (got %s)"):format(type(x))) end
-  if arguments.is_options(low) then
+  if arguments.holds_options(low) then
     options = low
     low, high = options.low or 0, options.high
-  elseif high == nil or arguments.is_options(high) then
+  elseif high == nil or arguments.holds_options(high) then
     low, high, options = 0, low, high
   end
   options = options or {}

@@ -3,7 +3,7 @@
 -- before; the first input makes them, on its device, and the object becomes one of the plain class. Call the model once
 -- before the optimizer is built.
 local core = require "lunagrad.core"
-local class = require "lunagrad.nn.class"
+local class = require("lunagrad.nn.class").of_library
 local Linear = require "lunagrad.nn.linear"
 local arguments = require "lunagrad.arguments"
 
@@ -26,7 +26,7 @@ local function define(Plain, dim)
     local given = self._given
     local list, options = table.move(given, 1, given.n, 1, {}), {device = x:device()}
     local count = given.n
-    if arguments.is_options(list[count]) then
+    if arguments.holds_options(list[count]) then
       for key, value in pairs(list[count]) do options[key] = value end
       list[count] = nil
       count = count - 1

@@ -83,7 +83,8 @@ function move.add_to(Module)
 
   -- Moves to a device without copying the values: they are undefined until they are set.
   function Module:to_empty(options)
-    local device = type(options) == "table" and options.device or options
+    local device = options
+    if type(options) == "table" then device = options.device end
     return move.change(self, function(tensor)
       return core.empty(tensor:size(), {dtype = tensor:dtype(), device = device})
     end)
