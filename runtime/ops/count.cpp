@@ -89,7 +89,7 @@ Operands bincount_compose(const Call& call) {
   const Tensor& x = call.input(0);
   const int64_t least = call.integer(0);
   if (is_differentiable(x.dtype()) || x.dtype() == DType::boolean)
-    fail("bincount: integers are needed (got ", x.dtype(), ")");
+    fail("bincount: integers are needed (got ", x.dtype(), "); x:long() converts them");
   if (x.ndim() != 1) fail("bincount: one dim is needed (got shape ", x.shape(), ")");
   if (least < 0) fail("bincount: minlength must not be negative (got ", least, ")");
   const Tensor weights = call.has(1) ? call.input(1).detach() : Tensor();

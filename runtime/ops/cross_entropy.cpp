@@ -269,6 +269,13 @@ const Op kFused{.name = "_cross_entropy",
                 .family = OpFamily::loss,
                 .flops = {for_input<4>, "4 for each logit: maximum, difference, exp, sum"}};
 
+// What makes class ids of a target that holds one number for each row: "; target:long() makes class ids".
+std::string class_id_advice(const Tensor& target, const Shape& rows) {
+  const bool fits = target.shape() == rows, reals = is_floating(target.dtype());
+  if (fits ? !reals : rows.size() != 1 || target.numel() != rows[0]) return {};
+  return text("; target", fits ? "" : ":flatten()", reals ? ":long()" : "", " makes class ids");
+}
+
 void check_cross_entropy(const Call& call) {
   const Tensor &input = call.input(0), &target = call.input(1);
   if (!is_floating(input.dtype()))
@@ -279,8 +286,9 @@ void check_cross_entropy(const Call& call) {
   if (!(target.shape() == (probabilities ? input.shape() : rows)))
     fail("cross_entropy: an input of shape ", input.shape(), " needs class ids of shape ", rows,
          " or probabilities of shape ", input.shape(), " (got ", target.dtype(), " of shape ", target.shape(),
-         ")");
-  if (target.dtype() == DType::boolean) fail("cross_entropy: class ids must be i64, i32 or u8 (got bool)");
+         ")", class_id_advice(target, rows));
+  if (target.dtype() == DType::boolean)
+    fail("cross_entropy: class ids must be i64, i32 or u8 (got bool); target:long() makes class ids");
   const int64_t classes = input.size(class_dim(input.shape()));
   if (call.has(2) && !(call.input(2).shape() == Shape{classes}))
     fail("cross_entropy: the weight must have shape [", classes, "] (got ", call.input(2).shape(), ")");
@@ -385,7 +393,8 @@ Operands nll_compose(const Call& call) {
   const Tensor &log_p = call.input(0), &target = call.input(1);
   if (log_p.ndim() == 0 || !(target.shape() == rows_of(log_p.shape())) || is_floating(target.dtype()))
     fail("nll_loss: log-probabilities of shape ", log_p.shape(), " need class ids of that shape without dim ",
-         log_p.ndim() > 1 ? 2 : 1, " (got ", target.dtype(), " of shape ", target.shape(), ")");
+         log_p.ndim() > 1 ? 2 : 1, " (got ", target.dtype(), " of shape ", target.shape(), ")",
+         log_p.ndim() > 0 ? class_id_advice(target, rows_of(log_p.shape())) : "");
   const int64_t classes = log_p.size(class_dim(log_p.shape()));
   if (call.has(2) && !(call.input(2).shape() == Shape{classes}))
     fail("nll_loss: the weight must have shape [", classes, "] (got ", call.input(2).shape(), ")");

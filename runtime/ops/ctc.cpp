@@ -226,7 +226,8 @@ const Op kCtc{
 void need_integers(const Call& call, int operand) {
   const DType dtype = call.input(operand).dtype();
   if (dtype != DType::i64 && dtype != DType::i32 && dtype != DType::u8)
-    fail("ctc_loss: ", call.op->inputs[size_t(operand)].name, " must be i64, i32 or u8 (got ", dtype, ")");
+    fail("ctc_loss: ", call.op->inputs[size_t(operand)].name, " must be i64, i32 or u8 (got ", dtype, "); ",
+         call.op->inputs[size_t(operand)].name, ":long() converts them");
 }
 
 // Error unless all labels and lengths fit the log-probabilities [T, N, C].

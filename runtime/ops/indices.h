@@ -17,7 +17,7 @@ inline constexpr int64_t kIndexGrain = 1 << 15;  // elements moved in about 20 Â
 inline void need_index_type(const char* op, const Tensor& index) {
   const DType t = index.dtype();
   if (t != DType::i64 && t != DType::i32 && t != DType::u8)
-    fail(op, ": indices must be i64, i32 or u8 (got ", t, ")");
+    fail(op, ": indices must be i64, i32 or u8 (got ", t, "); index:long() converts them");
 }
 
 // The indices as contiguous i64, each checked to be below `size`.

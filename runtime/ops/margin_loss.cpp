@@ -204,7 +204,8 @@ Classes classes_of(const Call& call, bool several) {
   const Tensor &x = call.input(0), &target = call.input(1);
   if (x.ndim() != 1 && x.ndim() != 2) fail(name, ": input must be [N, C] or [C] (got shape ", x.shape(), ")");
   if (!is_floating(x.dtype())) fail(name, ": a floating type is needed (got ", x.dtype(), ")");
-  if (target.dtype() != DType::i64) fail(name, ": target must be i64 (got ", target.dtype(), ")");
+  if (target.dtype() != DType::i64)
+    fail(name, ": target must be i64 (got ", target.dtype(), "); target:long() converts it");
   const int64_t count = x.size(-1), items = x.ndim() == 2 ? x.size(0) : 1;
   const Shape wanted = several ? x.shape() : x.ndim() == 2 ? Shape{items} : Shape{};
   if (!(target.shape() == wanted) && !(!several && x.ndim() == 1 && target.shape() == Shape{1}))
