@@ -8,6 +8,7 @@
 #include "runtime/tape/autocast.h"
 #include "runtime/tape/finite.h"
 #include "runtime/tape/grad_store.h"
+#include "runtime/tape/used_gradients.h"
 
 namespace lunagrad {
 namespace {
@@ -42,7 +43,10 @@ void accumulate_leaf(Node& leaf, Tensor more) {
          "); run the forward pass again after model:to()");
   if (!leaf.grad.defined()) {
     leaf.grad = context().grad_enabled || is_sole_owner(more) ? std::move(more) : clone(more);
-  } else if (context().grad_enabled || leaf.grad.body()->node) {
+    return;
+  }
+  const Summing summing(leaf);
+  if (context().grad_enabled || leaf.grad.body()->node) {
     leaf.grad = add(leaf.grad, more);
   } else {
     add_in_place(leaf.grad, more);
@@ -366,8 +370,10 @@ thread_local Walk* Walk::current_ = nullptr;
 Tensor checked_seed(const Tensor& root, const Tensor& seed, bool recording) {
   if (!root.requires_grad())
     fail("backward: the tensor does not require grad and was not made from one that does",
-         recording ? ""
-                   : "; gradients are off here: lg.no_grad() without a function lasts until it is closed");
+         recording
+             ? "; a leaf requires it by {requires_grad = true} or x:requires_grad_(), the parameters of "
+               "modules do from the start, and lg.no_grad, detach() and item() end it"
+             : "; gradients are off here: lg.no_grad() without a function lasts until it is closed");
   if (!seed.defined()) {
     if (root.numel() != 1)
       fail("backward() requires a scalar tensor (got shape ", root.shape(),
@@ -556,7 +562,8 @@ TensorList grad(const TensorList& outputs, const TensorList& inputs, const Tenso
     fail("grad: ", outputs.size(), " outputs and ", seeds.size(), " grad_outputs");
   std::vector<Target> targets;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    if (!inputs[i].requires_grad()) fail("grad: input ", i + 1, " does not require grad");
+    if (!inputs[i].requires_grad())
+      fail("grad: input ", i + 1, " does not require grad; write x:requires_grad_() before it is used");
     if (is_batched(inputs[i])) return grad_of_batched(outputs, inputs, seeds, options);
     targets.push_back({inputs[i].node().get(), inputs[i].body()->output});
   }

@@ -1,10 +1,12 @@
 // The functions of lunagrad.core that lg.optim calls: a StepList collects the tensors of a parameter group
 // once, and the fused steps run over it. Lua refers to a rule of runtime/optimizer/optimizers.def, its
 // numbers and its states by name.
+#include <algorithm>
 #include <string_view>
 
 #include "runtime/ops.h"
 #include "runtime/optimizer/rules.h"
+#include "runtime/tape/used_gradients.h"
 #include "script/lua/convert.h"
 #include "script/lua/edge.h"
 #include "script/session/impl.h"
@@ -159,6 +161,13 @@ int stepped(lua_State* L) {
   StepList& list = check_step_list(L, 1);
   if (!list.params.empty()) list.last_id = list.params.front().detach().id();
   if (!edge(L).safe_point_data) return 0;
+  const auto first = std::find_if(list.params.begin(), list.params.end(),
+                                  [](const Tensor& x) { return x.grad().defined(); });
+  if (first != list.params.end() && use_gradient(*first))
+    Session::Impl::of(L).warn_once(L,
+                                   "the gradients hold those of an earlier step, too, which were not "
+                                   "cleared; write optimizer:zero_grad() "
+                                   "before loss:backward()");
   FiniteSentry& sentry = Session::Impl::of(L).viewers().sentry();
   TensorList changed;
   if (sentry.looks_at_gradients()) {
@@ -182,6 +191,16 @@ int used_gradients(lua_State* L) {
     lua_rawseti(L, -2, lua_Integer(i) + 1);
   }
   return 1;
+}
+
+// stepped_in_vain(): an optimizer has made its step, and no parameter had a gradient.
+int stepped_in_vain(lua_State* L) {
+  if (edge(L).safe_point_data)
+    Session::Impl::of(L).warn_once(
+        L,
+        "no parameter has a gradient, so the step changed nothing; loss:backward() makes them, after "
+        "zero_grad() and before step()");
+  return 0;
 }
 
 // ema_step(averages, values, decay)
@@ -210,6 +229,7 @@ constexpr luaL_Reg kFunctions[] = {{"_step_list", guard<step_list>},
                                    {"_rule_states", guard<rule_states_by_name>},
                                    {"_stepped", guard<stepped>},
                                    {"_used_gradients", guard<used_gradients>},
+                                   {"_stepped_in_vain", guard<stepped_in_vain>},
                                    {"_ema_step", guard<ema_step>},
                                    {"_clip_grad_norm_", guard<clip_gradients>},
                                    {nullptr, nullptr}};

@@ -9,6 +9,7 @@
 #include "script/bind/print.h"
 #include "script/lua/convert.h"
 #include "script/lua/edge.h"
+#include "script/session/impl.h"
 
 namespace lunagrad {
 namespace {
@@ -165,9 +166,24 @@ int length(lua_State* L) {
   return 1;
 }
 
+// One warning a run where a script compares two tensors by ==, which probably means their elements.
+void warn_of_identity(lua_State* L) {
+  Edge& state = edge(L);
+  lua_Debug caller;
+  if (!state.safe_point_data || !lua_getstack(L, 1, &caller)) return;
+  lua_getinfo(L, "S", &caller);
+  if (state.chunk(caller).library) return;
+  Session::Impl::of(L).warn_once(
+      L,
+      "== asks whether two tensors are the same one, and these are not; x:eq(y) compares their elements, "
+      "x:equal(y) the whole, and rawequal(x, y) says that the same one is meant");
+}
+
 int equal_identity(lua_State* L) {
   const Tensor *const a = to_tensor(L, 1), *const b = to_tensor(L, 2);
-  lua_pushboolean(L, a && b && a->same(*b));
+  const bool same = a && b && a->same(*b);
+  if (a && b && !same) warn_of_identity(L);
+  lua_pushboolean(L, same);
   return 1;
 }
 

@@ -45,21 +45,14 @@ class Reader {
     skip(length - 1);
     return bytes_.substr(start, length - 1);
   }
-  std::string constant() {
-    switch (byte()) {
-      case LUA_TNUMBER:  // integer
-        skip(sizeof(lua_Integer));
-        break;
-      case LUA_TNUMBER | (1 << 4):
-        skip(sizeof(lua_Number));
-        break;
-      case LUA_TSTRING:
-      case LUA_TSTRING | (1 << 4):
-        return string();
-      default:  // nil, false and true have only a tag
-        break;
-    }
-    return {};
+  void constant(CompiledFunction& made) {
+    const uint8_t tag = byte();
+    const bool is_float = tag == (LUA_TNUMBER | (1 << 4));
+    const bool is_text = tag == LUA_TSTRING || tag == (LUA_TSTRING | (1 << 4));
+    const bool is_number = tag == LUA_TNUMBER || is_float;  // nil, false and true have only a tag
+    if (is_number) skip(is_float ? sizeof(lua_Number) : sizeof(lua_Integer));
+    made.constants.push_back(is_text ? string() : std::string());
+    made.numbers.push_back(is_number);
   }
 
   CompiledFunction function() {
@@ -75,7 +68,7 @@ class Reader {
       at_ += sizeof instruction.bits;
       made.code.push_back(instruction);
     }
-    for (size_t count = size(); count > 0; --count) made.constants.push_back(constant());
+    for (size_t count = size(); count > 0; --count) constant(made);
     for (size_t count = size(); count > 0; --count) {
       const bool in_stack = byte() != 0;
       made.upvalues.push_back({in_stack, byte()});
@@ -119,6 +112,35 @@ int append(lua_State*, const void* data, size_t size, void* to) {
 }
 
 }  // namespace
+
+Registers written(const Instruction op) {
+  constexpr uint32_t kAll = 256;
+  const uint32_t a = op.a(), code = op.opcode();
+  if (code == kSetUpvalue || (code >= kSetTabUp && code <= kSetField) ||
+      (code >= kMmBin && code <= kMmBinK) || (code >= kClose && code <= kTest) ||
+      (code >= kReturn && code <= kReturn1) || code == kSetList || code == kVarargPrep || code == kExtraArg)
+    return {a, a};
+  switch (code) {
+    case kLoadNil:
+      return {a, a + op.b() + 1};
+    case kSelf:
+      return {a, a + 2};
+    case kCall:
+    case kTailCall:
+    case kVararg:
+      return {a, kAll};
+    case kForLoop:
+    case kForPrep:
+    case kTForPrep:
+      return {a, a + 4};
+    case kTForCall:
+      return {a + 4, kAll};
+    case kTForLoop:
+      return {a + 2, a + 3};
+    default:
+      return {a, a + 1};
+  }
+}
 
 CompiledFunction read_chunk(lua_State* L) {
   std::string bytes;

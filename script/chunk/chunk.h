@@ -19,11 +19,14 @@ struct Instruction {
   uint32_t b() const { return (bits >> 16) & 0xff; }
   uint32_t c() const { return bits >> 24; }
   uint32_t bx() const { return bits >> 15; }
+  bool k() const { return bits >> 15 & 1; }
 };
 
 // Opcodes of Lua 5.4 (lopcodes.h).
 enum Opcode : uint32_t {
   kMove = 0,
+  kLoadI = 1,
+  kLoadF = 2,
   kLoadK = 3,
   kLoadFalseSkip = 6,
   kLoadNil = 8,
@@ -36,11 +39,20 @@ enum Opcode : uint32_t {
   kSetTable = 16,
   kSetField = 18,
   kSelf = 20,
+  kAddI = 21,
+  kShiftLeftI = 33,
+  kAdd = 34,
+  kShiftRight = 45,
   kMmBin = 46,
   kMmBinK = 48,
+  kMinus = 49,
+  kNot = 51,
+  kLength = 52,
   kClose = 54,
   kJump = 56,
   kEq = 57,
+  kEqK = 60,
+  kEqI = 61,
   kTest = 66,
   kTestSet = 67,
   kCall = 68,
@@ -71,10 +83,17 @@ struct CompiledFunction {
   std::vector<Instruction> code;
   std::vector<int> lines;              // of the instructions
   std::vector<std::string> constants;  // "" for those that are no strings
+  std::vector<bool> numbers;           // whether a constant is a number
   std::vector<Upvalue> upvalues;
   std::vector<CompiledFunction> functions;
   std::vector<Local> locals;
 };
+
+struct Registers {
+  uint32_t first, end;  // [first, end)
+};
+// The registers that an instruction writes.
+Registers written(Instruction);
 
 // The function at the top of the stack.
 CompiledFunction read_chunk(lua_State*);

@@ -1,11 +1,10 @@
 #pragma once
 // Finds the fields of the library that a compiled Lua chunk reads, such as nn.Linear after `local nn =
-// lg.nn`, without running it. Follows locals, upvalues and globals that are assigned once; a variable that
-// may hold something else is left out. Any thread.
+// lg.nn`, without running it. Any thread.
 #include <string>
 #include <vector>
 
-#include "script/chunk/chunk.h"
+#include "script/chunk/follow.h"
 
 namespace lunagrad {
 
@@ -17,7 +16,15 @@ struct FieldUse {
   std::string path() const { return table + "." + name; }
 };
 
-// In order of their lines.
-std::vector<FieldUse> field_uses(const CompiledFunction& chunk);
+class FieldUses : public ChunkObserver {
+ public:
+  std::vector<FieldUse> take();  // in order of their lines
+
+  void reads(const Known& holder, const std::string& field, int line, bool method) override;
+  void assigns(const Known& holder, const std::string& field, int line) override;
+
+ private:
+  std::vector<FieldUse> uses_;
+};
 
 }  // namespace lunagrad

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "script/chunk/mistakes.h"
 #include "script/lua/convert.h"
 #include "script/lua/guard.h"
 #include "script/lua/source.h"
@@ -115,6 +116,22 @@ int search_texts(lua_State* L) {
   return lua_gettop(L);
 }
 
+// package.searchers[3], which finds the modules of the script: warns of their mistakes. Upvalue: Lua's own.
+int search_and_warn(lua_State* L) {
+  lua_settop(L, 1);
+  lua_pushvalue(L, lua_upvalueindex(1));
+  lua_insert(L, 1);
+  lua_call(L, 1, LUA_MULTRET);
+  if (lua_isfunction(L, 1) && lua_isstring(L, 2)) {
+    const std::string file = lua_tostring(L, 2);
+    lua_pushvalue(L, 1);
+    for (std::string& warning : mistake_warnings(L, read_script(file), file, true))
+      Session::Impl::of(L).warn(std::move(warning));
+    lua_pop(L, 1);
+  }
+  return lua_gettop(L);
+}
+
 // _report(name, message or nil, seconds)
 int report_test(lua_State* L) {
   TestResult result{std::string(check_string(L, 1, "it")), "", luaL_checknumber(L, 3)};
@@ -168,7 +185,12 @@ void open_globals(lua_State* L, bool preload) {
     lua_getglobal(L, "os");
     lua_pushcfunction(L, guard<exit>);
     lua_setfield(L, -2, "exit");
-    lua_pop(L, 1);
+    lua_getglobal(L, LUA_LOADLIBNAME);
+    lua_getfield(L, -1, "searchers");
+    lua_rawgeti(L, -1, 3);
+    lua_pushcclosure(L, guard<search_and_warn>, 1);
+    lua_rawseti(L, -2, 3);
+    lua_pop(L, 3);
   }
   lua_pop(L, 1);
   open_run(L);

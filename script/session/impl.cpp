@@ -6,10 +6,9 @@
 
 #include "runtime/dist/world.h"
 #include "runtime/tape/autocast.h"
-#include "script/chunk/lost_nils.h"
+#include "script/chunk/mistakes.h"
 #include "script/lua/edge.h"
 #include "script/lua/source.h"
-#include "script/meta/python.h"
 #include "script/run/order.h"
 #include "script/session/console.h"
 #include "script/session/globals.h"
@@ -111,6 +110,7 @@ std::optional<Script> Session::Impl::run_script(Script script) {
   context_.module = 0;
   const bool goes_on = bool(handover_);
   const std::shared_ptr<const Keyframe> start = std::exchange(script.options.start, nullptr);
+  if (!goes_on) told_.clear();
   if (!goes_on) lines_.assign(script.options.console.begin(), script.options.console.end());
   viewers_.begin_script(goes_on, Guard(int(script.options.guard)));
   script_.begin_script();
@@ -154,8 +154,9 @@ std::optional<Script> Session::Impl::run_script(Script script) {
     begin_step();
     outcome = script_.load(script, error);
     if (outcome == Outcome::ok) {
-      warn_of_lost_nils(script.name);
-      warn_of_tuples(script);
+      for (std::string& warning : mistake_warnings(script_.lua(), script.source,
+                                                   chunk_name(script.name.c_str()), !script.path.empty()))
+        events_.warn(std::move(warning));
       outcome = script_.call(script, error);
     }
     if (outcome == Outcome::ok) {
@@ -180,15 +181,8 @@ std::optional<Script> Session::Impl::run_script(Script script) {
   return std::nullopt;
 }
 
-// A tuple of Python that an index takes apart.
-void Session::Impl::warn_of_tuples(const Script& script) {
-  for (const auto& [line, advice] : python_tuples(script.source))
-    events_.warn(text(chunk_name(script.name.c_str()), ":", line, ": ", advice));
-}
-
-void Session::Impl::warn_of_lost_nils(const std::string& chunk) {
-  for (const int line : lost_nils(read_chunk(script_.lua())))
-    events_.warn(text(chunk_name(chunk.c_str()), ":", line, ": ", kLostNil));
+void Session::Impl::warn_once(lua_State* L, const char* message) {
+  if (told_.insert(message).second) warn(position(L) + message);
 }
 
 // What viewers still read from a device at the end of a script. Faults of its calls, of which it has not

@@ -16,6 +16,7 @@
 #include <chrono>
 #include <deque>
 #include <lua.hpp>
+#include <set>
 #include <thread>
 
 #include "runtime/context.h"
@@ -54,6 +55,9 @@ class Session::Impl {
   static Impl& of(lua_State*);
   Run& run() { return *run_; }  // there is one for as long as there is a Lua state
   void emit(Event);
+  void warn(std::string message) { events_.warn(std::move(message)); }
+  // A warning with the line of the script, the first time that this run gives it.
+  void warn_once(lua_State*, const char* message);
   // Carries out requests, waits while paused, raises a Lua error to end the script. Without a Lua state
   // (inside backward) that is an Error of kind cancelled.
   void safe_point(lua_State*, SafePlace);
@@ -92,8 +96,6 @@ class Session::Impl {
 
   void serve();                              // the thread
   std::optional<Script> run_script(Script);  // its successor, when it was reloaded
-  void warn_of_tuples(const Script&);
-  void warn_of_lost_nils(const std::string& chunk);
   void read_for_viewers();
   void end_script(Outcome, const ScriptError&);
   void open_state(const std::string& directory, const RunOptions&);
@@ -127,6 +129,7 @@ class Session::Impl {
   int64_t next_line_ops_ = INT64_MAX;
   std::optional<SafePlace> place_;  // of the safe point whose tasks run; nothing inside a backward pass
   std::deque<TypedLine> lines_;
+  std::set<const char*> told_;       // by warn_once
   bool holds_ = false;               // the other ranks wait for this one, which is paused
   std::optional<Script> successor_;  // the script that runs ends for this one
   std::thread thread_;

@@ -350,8 +350,10 @@ function Optimizer:step(closure)
     loss = closure()
   end
   self:about_to_update()
+  local idle = true
   for _, group in ipairs(self.param_groups) do
     local settings, lists = self:settings_of(group), due(self, group)
+    idle = idle and #lists == 0
     for i = 1, #lists do
       local list = lists[i]
       local states = list.states
@@ -361,6 +363,7 @@ function Optimizer:step(closure)
     end
     core._stepped(lists.all)
   end
+  if idle then core._stepped_in_vain() end
   if core.run then core.run._count_step() end
   self:_run_hooks("step_post", closure)
   return loss

@@ -83,13 +83,42 @@ describe("Model", function()
 end)
 )lua";
 
-constexpr const char* kIgnore = "runs/\n";
+constexpr const char* kIgnore = "runs/\nresults.xml\n";
 
-int init(const std::string& directory) {
+// For servers that read GitHub's workflows. Each step ends with the exit code of its command.
+constexpr const char* kWorkflow = R"yaml(name: lunagrad
+
+on: [push, pull_request]
+
+jobs:
+  project:
+    # A runner that has lunagrad on its PATH, as `cmake --install build --prefix /usr/local` puts it there.
+    runs-on: self-hosted
+    timeout-minutes: 30
+    steps:
+      - uses: actions/checkout@v4
+      - name: Find mistakes without running
+        run: lunagrad check .
+      - name: Test
+        run: lunagrad test --junit results.xml
+      - name: Train a few steps
+        run: lunagrad run train.lua --steps 20 --seed 1 --timeout 600
+      - name: Keep the results of the tests
+        if: always()
+        uses: actions/upload-artifact@v4
+        with:
+          name: results
+          path: results.xml
+)yaml";
+constexpr const char* kWorkflows = ".github/workflows";
+
+int init(const std::string& directory, bool ci) {
   std::error_code error;
   if (fs::exists(directory, error) && !fs::is_empty(directory, error))
     fail_as(ErrorKind::file, directory, ": exists and is not empty");
-  for (const char* folder : {"tests", ".lunagrad"}) {
+  std::vector<const char*> folders{"tests", ".lunagrad"};
+  if (ci) folders.push_back(kWorkflows);
+  for (const char* folder : folders) {
     fs::create_directories(fs::path(directory) / folder, error);
     if (error) fail_as(ErrorKind::file, directory, ": ", error.message());
   }
@@ -108,7 +137,10 @@ int init(const std::string& directory) {
   write(".gitignore", kIgnore);
   write(".luarc.json", settings.dump(2) + "\n");
   write(".lunagrad/ops.gen.lua", meta.str());
-  std::cout << "made " << directory << ": train.lua, model.lua, tests/test_model.lua, .luarc.json\n"
+  const std::string workflow = std::string(kWorkflows) + "/lunagrad.yml";
+  if (ci) write(workflow.c_str(), kWorkflow);
+  std::cout << "made " << directory << ": train.lua, model.lua, tests/test_model.lua, .luarc.json"
+            << (ci ? ", " + workflow : "") << "\n"
             << "  cd " << directory << " && lunagrad run train.lua && lunagrad test\n";
   return 0;
 }
@@ -119,8 +151,10 @@ int init(const std::string& directory) {
 Action add_init(Program& program) {
   const auto directory = std::make_shared<std::string>();
   CLI::App& command = add_command(program, "init", "create a project: a script, a test, editor settings");
+  const auto ci = std::make_shared<bool>(false);
   add_argument(command, "DIR", *directory, "a new or empty folder");
-  return [=] { return carry_out("init", [&] { return init(*directory); }); };
+  add_flag(command, "--ci", *ci, "also write a workflow for CI: check, test, and a short run");
+  return [=] { return carry_out("init", [&] { return init(*directory, *ci); }); };
 }
 
 }  // namespace lunagrad

@@ -1,5 +1,7 @@
 // `lunagrad test`: runs Lua files, each in its own Lua state, and counts their tests: those of it(), or the
 // file itself when it has none.
+#include "script/cli/command/test.h"
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -41,8 +43,7 @@ std::vector<std::string> find_tests() {
   for (const char* folder : {".", "tests", "test"}) {
     std::error_code ignored;
     for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
-      const std::string name = entry.path().filename().string();
-      if (name.ends_with("_test.lua") || (name.starts_with("test_") && name.ends_with(".lua")))
+      if (is_test_file(entry.path().filename().string()))
         found.push_back(entry.path().lexically_normal().string());
     }
   }

@@ -1,5 +1,8 @@
-// `lunagrad check` finds unknown fields of lg without running the script.
+// `lunagrad check` finds unknown fields of lg and of classes without running the script, in files and
+// folders.
 #include <doctest/doctest.h>
+
+#include <filesystem>
 
 #include "tests/support/program.h"
 
@@ -65,13 +68,96 @@ TEST_CASE("check finds the nil at the end of an index, which no run can see") {
   CHECK(checked.err.find("nil.lua:4:") == std::string::npos);
 }
 
-TEST_CASE("the bundled examples have no unknown field") {
+TEST_CASE("check finds fields of the script's own classes that nothing assigns") {
   const Folder folder;
-  const std::string root = std::string(LUNAGRAD_SOURCE_DIR) + "/examples/";
-  for (const char* name :
-       {"01_tensors.lua", "05_mnist_cnn.lua", "09_vae.lua", "12_resume.lua", "13_sweep.lua"}) {
-    const Finished checked = folder.run({"check", root + name});
-    INFO(checked.err);
-    CHECK(checked.code == 0);
+  folder.write("net.lua", R"(local lg = require "lunagrad"
+local nn = lg.nn
+local Block = nn.class("Block")
+function Block:init(stride)
+  self.conv = nn.Conv2d(3, 3, 1)
+  if stride ~= 1 then self.down = nn.Conv2d(3, 3, 1) end
+  self:register_buffer("mask", lg.ones(3))
+end
+function Block:body(x) return self.conv(x) end
+function Block:forward(x)
+  if self.dwon then x = self.down(x) end
+  local function inner() return self:boddy(x), self.mask, self.training, self:parameters() end
+  return inner()
+end
+local Wide = nn.class("Wide", Block)
+function Wide:forward(x) return self.conv(x) + self.cnov(x), Wide.super.forward(self, x) end
+local net = Block(1)
+net.tag = 1
+print(net.tag, net.dow, Wide(2).wide)
+)");
+  const Finished found = folder.run({"check", "net.lua"});
+  INFO(found.err);
+  CHECK(found.code == 1);
+  for (const char* part :
+       {"net.lua:11: Block has no field 'dwon': nothing here assigns it; is 'down' meant?",
+        "net.lua:12: Block has no field 'boddy': nothing here assigns it; is 'body' meant?",
+        "net.lua:16: Wide has no field 'cnov': nothing here assigns it; is 'conv' meant?",
+        "net.lua:19: Block has no field 'dow': nothing here assigns it; is 'down' meant?",
+        "net.lua:19: Wide has no field 'wide': nothing here assigns it\n"})
+    CHECK_MESSAGE(found.err.find(part) != std::string::npos, part);
+  CHECK(found.out == "checked 1 file: 5 mistakes\n");
+  // What may be assigned elsewhere is not known.
+  folder.write("open.lua", R"(local lg = require "lunagrad"
+local A, B, C = lg.nn.class("A"), lg.nn.class("B", lg.nn.Linear), lg.nn.class("C", ...)
+function A:init(names) for _, name in ipairs(names) do self[name] = 1 end end
+function A:forward() return self.anything end
+function B:forward(x) return x:matmul(self.weight), self.in_features end
+function C:forward() return self.other end
+local D = lg.nn.class("D")
+local function fill(object) object.filled = 1 end
+function D:init() fill(self) end
+function D:forward() return self.filled, self.name_of and self._hidden end
+function D:name_of() end
+)");
+  const Finished open = folder.run({"check", "open.lua"});
+  CHECK_MESSAGE(open.code == 0, open.err);
+}
+
+TEST_CASE("check walks folders, and counts files and mistakes") {
+  const Folder folder;
+  folder.write("train.lua", "print(1)\n");
+  for (const char* path : {"lib/.hidden", "lib/runs", "lib/lua_modules", "lib/deep", ".git"}) {
+    std::filesystem::create_directories(folder.path() + "/" + path);
+    folder.write(std::string(path) + "/part.lua", "total = 1\n");
   }
+  folder.write("lib/notes.txt", "total = 1\n");
+  folder.write("lib/test_part.lua", "it('is', function() expect.equal(1, 1) end)\n");
+  const Finished found = folder.run({"check", "."});
+  CHECK(found.code == 1);
+  CHECK(found.err ==
+        "lib/deep/part.lua:1: assigns the global 'total'; write `local`, or _G.total where one is meant\n");
+  CHECK(found.out == "checked 3 files: 1 mistake\n");
+  const Finished several = folder.run({"check", "train.lua", "lib/test_part.lua", "lib/deep"});
+  CHECK(several.code == 1);
+  CHECK(several.out == "checked 3 files: 1 mistake\n");
+  CHECK(folder.run({"check", "train.lua"}).out == "checked 1 file: no mistakes\n");
+  std::filesystem::create_directories(folder.path() + "/empty");
+  const Finished empty = folder.run({"check", "empty"});
+  CHECK(empty.code == 6);
+  CHECK(empty.err == "lunagrad check: empty: no file in it ends with .lua\n");
+  CHECK(folder.run({"check", "train.lua", "missing"}).code == 6);
+}
+
+TEST_CASE("the bundled examples are free of mistakes") {
+  const Folder folder;
+  const Finished checked = folder.run({"check", std::string(LUNAGRAD_SOURCE_DIR) + "/examples"});
+  CHECK_MESSAGE(checked.code == 0, checked.err);
+}
+
+TEST_CASE("check says which local a global may be, also in a script of many names") {
+  const Folder folder;
+  std::string many = "local lg = require 'lunagrad'\nlocal t = {}\n";
+  for (int i = 0; i < 300; ++i) many += "t.name" + std::to_string(i) + " = 1\n";
+  folder.write("many.lua",
+               many + "totals = 1\nprint(lg.zeross, late)\nif t then local late = 2 print(late) end\n");
+  const Finished found = folder.run({"check", "many.lua"});
+  for (const char* part :
+       {"many.lua:303: assigns the global 'totals'", "many.lua:304: lg.zeross does not exist",
+        "many.lua:304: nothing defines 'late'; the local of line 305 is not known here"})
+    CHECK_MESSAGE(found.err.find(part) != std::string::npos, found.err);
 }
