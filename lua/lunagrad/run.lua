@@ -381,6 +381,10 @@ end, objects)
 -- Warns of states in the checkpoint that the script does not register: they are lost.
 local begin_steps = run.steps
 function run.steps(...)
+  -- A loop that names the function without calling it passes its state and its variable.
+  if select("#", ...) == 2 and (...) == nil then
+    fail "run.steps: the number of steps is missing: for step in lg.run.steps(n) do … end"
+  end
   for name in pairs(resumed and resumed.waiting or {}) do
     run._warn(("run.state: the checkpoint's '%s' is not registered any more"):format(name))
   end

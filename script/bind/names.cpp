@@ -1,6 +1,7 @@
 // Functions of lunagrad.core that look for the name that was meant. Only the Lua library calls them.
 #include "script/lua/convert.h"
 #include "script/lua/edge.h"
+#include "script/lua/hint.h"
 #include "script/meta/explain.h"
 #include "script/meta/pytorch.h"
 
@@ -25,7 +26,14 @@ int instead_of_pytorch(lua_State* L) {
   return 1;
 }
 
-constexpr luaL_Reg kFunctions[] = {{"_edits", guard<count_edits>},
+// _advised(message) -> the message of an error with advice, for a message handler
+int advise(lua_State* L) {
+  push_string(L, advised_message(L));
+  return 1;
+}
+
+constexpr luaL_Reg kFunctions[] = {{"_advised", guard<advise>},
+                                   {"_edits", guard<count_edits>},
                                    {"_suggest", guard<suggest_name>},
                                    {"_pytorch", guard<instead_of_pytorch>},
                                    {nullptr, nullptr}};

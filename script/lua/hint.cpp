@@ -263,6 +263,7 @@ std::string hint(const std::string& message) {
   if (message.find(std::string(kIndexed) + "field 'grad')") != std::string::npos)
     return "; a tensor has a gradient after loss:backward(), if it requires one";
   constexpr std::pair<std::string_view, std::string_view> kSaid[] = {
+      {"attempt to call a number value (for iterator", "; numbers: for i = 1, n do … end"},
       {"attempt to call a Tensor value (for iterator", "; rows: for i = 1, #x do local row = x[i] … end"},
       {"attempt to call a table value (for iterator", "; a list: for i, value in ipairs(list) do … end"},
       {"Dataset value (for iterator",
@@ -279,8 +280,12 @@ std::string hint(const std::string& message) {
       {"'to' (string expected, got nil)", "; x:to(\"vulkan\"), x:to(lg.device()), x:to(lg.float32)"},
       {"(options table expected, got string)", "; options go by name: {dtype = lg.float32}"},
       {"'log' (Tensor or number expected, got string)", "; a run logs by lg.run.log{loss = loss}"},
+      {"'log' (table expected, got ", "; a run logs by lg.run.log{loss = loss}"},
       {": log: unknown option '", "; a run logs by lg.run.log{loss = loss}"},
       {"'no_grad' (function expected", "; lg.no_grad(function() … end)"},
+      {"'tensor' (options table expected, got number)",
+       "; several numbers go into a table: lg.tensor{1, 2, 3}"},
+      {": a floating type is needed (got ", "; x:float() converts"},
       {"attempt to mod a 'string'", "; (\"loss %.4f\"):format(loss)"},
       {"attempt to add a 'string'", "; text is joined by .."},
       {"(Tensor expected, got table)", kParts},
@@ -302,8 +307,6 @@ std::string hint(const std::string& message) {
   if (std::string method = field_or_method(message); !method.empty()) return method;
   if (message.find("a lunagrad.Live value") != std::string::npos)
     return "; what lg.run.live gives is called for its value, as lr()";
-  if (message.ends_with("(global 'self')"))
-    return "; a function that uses self is defined and called with a colon";
   return {};
 }
 

@@ -123,9 +123,8 @@ std::string joined(const Frames& frames) {
   return text + (frames.library.size() > kShownAtEachEnd ? ", …)\n" : ")\n");
 }
 
-// The message handler of traceback_call; its upvalue is the ScriptError to fill.
-int describe_error(lua_State* L) {
-  ScriptError& error = *static_cast<ScriptError*>(lua_touserdata(L, lua_upvalueindex(1)));
+// Fills `error` from the message at the top of the stack.
+void describe(lua_State* L, ScriptError& error) {
   error.message = error_text(L);
   const Frames frames = read_frames(L);
   error.traceback = joined(frames);
@@ -140,10 +139,20 @@ int describe_error(lua_State* L) {
   if (!frames.user.empty() && (in_library || !wrong_call.empty()))
     error.message = frames.first_as_lua + ":" + std::to_string(frames.first.line) + ": " +
                     (wrong_call.empty() ? error.message.substr(place.length) : wrong_call);
+  const CaughtError& raised = edge(L).last_error;  // by the engine or the library
+  if (const size_t at = error.message.rfind(raised.message);
+      *raised.message && raised.kind == ErrorKind::value && at != std::string::npos)
+    error.message.insert(at, module_path(L));
+  if (explain_missing(L, frames.first_level, frames.first.line, in_user_code, error.message)) return;
   std::string advice = missing_method(L, frames.first_level, error.message);
   if (advice.empty()) advice = dotted_method(L, frames.first_level, error.message);
   if (advice.empty()) advice = compared_tensors(L, frames.first_level, error.message);
   error.message += advice.empty() ? hint(error.message) : advice;
+}
+
+// The message handler of traceback_call; its upvalue is the ScriptError to fill.
+int describe_error(lua_State* L) {
+  describe(L, *static_cast<ScriptError*>(lua_touserdata(L, lua_upvalueindex(1))));
   return 1;
 }
 
@@ -176,6 +185,12 @@ std::string memory_error(lua_State* L) {
   if (const size_t limit = edge(L).memory_limit)
     message += text(" within the limit of ", limit >> 20, " MiB (--memory)");
   return message;
+}
+
+std::string advised_message(lua_State* L) {
+  ScriptError error;
+  describe(L, error);
+  return std::move(error.message);
 }
 
 const Chunk& Edge::chunk(const lua_Debug& frame) {

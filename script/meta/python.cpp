@@ -71,6 +71,7 @@ constexpr Advice kMethods[] = {
     {"insert", "table.insert(list, i, x)"},
     {"items", "for name, value in pairs(t) do … end"},
     {"join", "table.concat(list, \", \")"},
+    {"len", "the length is #x"},
     {"keys", "for name in pairs(t) do … end"},
     {"pop", "table.remove(list); of a table by name t[name] = nil"},
     {"replace", "text:gsub(old, new)"},

@@ -5,7 +5,7 @@
 --   RowParallelLinear: each rank has its columns of the weight and computes its part of the sum, from its part of the inputs.
 -- Behind the last two all ranks compute the same loss: gradients are those of one process, and no averages.
 local core = require "lunagrad.core"
-local class = require "lunagrad.nn.class"
+local class = require("lunagrad.nn.class").of_library
 local fully_shard = require "lunagrad.distributed.fully_shard"
 local Linear = require "lunagrad.nn.linear"
 local reader = require("lunagrad.arguments").reader

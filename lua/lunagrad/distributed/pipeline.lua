@@ -4,7 +4,7 @@
 -- own to the last. Gradients are added in the order of the micro batches, as one process adds them.
 local core = require "lunagrad.core"
 local arguments = require "lunagrad.arguments"
-local class = require "lunagrad.nn.class"
+local class = require("lunagrad.nn.class").of_library
 local Module = require "lunagrad.nn.module"
 local ModuleList = require("lunagrad.nn.containers").ModuleList
 local passes = require "lunagrad.distributed.passes"

@@ -5,7 +5,7 @@
 --   dx = w / std (dy - sum dy / n - y sum(dy y) / n),  y = (x - mean) / std
 -- The gradients of weight and bias are those of this rank's samples. In evaluation, and in a world of one rank, it is nn's.
 local core = require "lunagrad.core"
-local class = require "lunagrad.nn.class"
+local class = require("lunagrad.nn.class").of_library
 local norms = require "lunagrad.nn.norm"
 local slots = require "lunagrad.distributed.slots"
 local tree = require "lunagrad.nn.tree"

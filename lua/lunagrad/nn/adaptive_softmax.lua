@@ -2,7 +2,7 @@
 -- in clusters, the frequent ones first, the rarer ones with fewer features (Grave and others, ICML 2017). cutoffs are the
 -- first classes of the clusters. loss_module(input, target) gives the log-probabilities of the targets and the mean loss.
 local core = require "lunagrad.core"
-local class = require "lunagrad.nn.class"
+local class = require("lunagrad.nn.class").of_library
 local Linear = require "lunagrad.nn.linear"
 local containers = require "lunagrad.nn.containers"
 local reader = require("lunagrad.arguments").reader

@@ -1,6 +1,6 @@
 -- Attention: MultiheadAttention and RotaryEmbedding.
 local core = require "lunagrad.core"
-local class = require "lunagrad.nn.class"
+local class = require("lunagrad.nn.class").of_library
 local init = require "lunagrad.nn.initialize"
 local Linear = require "lunagrad.nn.linear"
 local reader = require("lunagrad.arguments").reader

@@ -1,6 +1,6 @@
 -- Bilinear(in1_features, in2_features, out_features, {bias = true}): y_o = x1 W_o x2 + b_o on the last dims.
 local core = require "lunagrad.core"
-local class = require "lunagrad.nn.class"
+local class = require("lunagrad.nn.class").of_library
 local init = require "lunagrad.nn.initialize"
 local reader = require("lunagrad.arguments").reader
 

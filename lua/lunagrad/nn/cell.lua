@@ -2,7 +2,7 @@
 --   h = cell(x, h)      h, c = lstm_cell(x, h, c), also lstm_cell(x, {h, c})
 -- States default to zeros.
 local core = require "lunagrad.core"
-local class = require "lunagrad.nn.class"
+local class = require("lunagrad.nn.class").of_library
 local init = require "lunagrad.nn.initialize"
 local reader = require("lunagrad.arguments").reader
 local states = require "lunagrad.nn.lstm_states"

@@ -4,8 +4,9 @@
 --   function Net:init(width) self.fc = nn.Linear(width, 10) end
 --   function Net:forward(x) return self.fc(x) end
 --   local net = Net(64)
--- A field that an object never had is an error with the nearest name; assigning nil in init makes a name known. rawget and
--- lg.has ask.
+-- A field that an object of a script's class lacks is nil, as in any table of Lua; calling or indexing that nil ends the run
+-- with the nearest name (script/lua/missing.cpp). In objects of the library's classes such a field is an error where it is
+-- read, unless nil was assigned to it.
 local core = require "lunagrad.core"
 local Module = require "lunagrad.nn.module"
 local nearest = require "lunagrad.nearest"
@@ -48,14 +49,24 @@ local function refuse(self, class, name)
     or "; rawget(object, name) and lg.has(object, name) ask for one that may be missing"))
 end
 
--- What reading a field of an object does that is not in its table.
-local function index_of(class)
+-- What reading a field of an object does that is not in its table: for the library's classes.
+local function strict_index(class)
   return function(self, name)
     local value = class[name]
     if value ~= nil then return value end
     if type(name) ~= "string" then return class._at and class._at(self, name) end
     if name:byte() == 95 then return nil end  -- internal
     if self._kinds[name] == nil and not class._optional[name] then refuse(self, class, name) end
+  end
+end
+
+-- The same for the classes of scripts. A container finds its modules at negative positions.
+local function lenient_index(class, parent)
+  if not parent._at then return class end
+  return function(self, name)
+    local value = class[name]
+    if value ~= nil or type(name) == "string" then return value end
+    return class._at(self, name)
   end
 end
 
@@ -69,8 +80,7 @@ local function set(class, name, value)
   rawset(class, name, value)
 end
 
--- A class derived from `parent` (default nn.Module). Class.super is the parent.
-return function(name, parent)
+local function derive(name, parent, index_of)
   if type(name) ~= "string" then
     core._fail(("nn.class: a name expected (got %s)"):format(type(name)))
   end
@@ -80,8 +90,18 @@ return function(name, parent)
   for key, value in pairs(parent) do
     if type(key) == "string" and key:sub(1, 2) == "__" and key ~= "__name" then class[key] = value end
   end
-  class.__index = index_of(class)
+  class.__index = index_of(class, parent)
   -- Names that may be nil in some objects of the class.
   class._optional = setmetatable({}, {__index = parent._optional})
   return setmetatable(class, {__index = parent, __newindex = set, __call = construct, __tostring = describe})
 end
+
+-- A class derived from `parent` (default nn.Module). Class.super is the parent.
+local classes = {}
+function classes.of_library(name, parent) return derive(name, parent, strict_index) end
+function classes.of_scripts(name, parent)
+  local class = derive(name, parent, lenient_index)
+  rawset(class, "_of_script", true)  -- for error messages (script/lua/missing.cpp)
+  return class
+end
+return classes

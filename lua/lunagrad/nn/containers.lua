@@ -1,7 +1,7 @@
 -- Containers of modules. list[1] is the first module of a ModuleList; its name in a state dict is "0", as in PyTorch. The
 -- modules of a ModuleDict have names.
 local core = require "lunagrad.core"
-local class = require "lunagrad.nn.class"
+local class = require("lunagrad.nn.class").of_library
 local named = require "lunagrad.nn.named"
 local is_plain = require("lunagrad.arguments").is_plain
 

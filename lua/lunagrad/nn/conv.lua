@@ -5,7 +5,7 @@
 -- The padding of a convolution may be "same" or "valid", its padding_mode "zeros", "reflect", "replicate" or "circular". Its
 -- activation, "relu", "tanh" or "sigmoid", is applied in the same pass over memory.
 local core = require "lunagrad.core"
-local class = require "lunagrad.nn.class"
+local class = require("lunagrad.nn.class").of_library
 local init = require "lunagrad.nn.initialize"
 local sizes = require "lunagrad.nn.sizes"
 local within = require "lunagrad.nn.within"

@@ -3,7 +3,7 @@
 -- networks with SELU. p is a number, or a function or handle of lg.run.live that is called each time. PyTorch's `inplace` is taken
 -- and changes nothing.
 local core = require "lunagrad.core"
-local class = require "lunagrad.nn.class"
+local class = require("lunagrad.nn.class").of_library
 local reader = require("lunagrad.arguments").reader
 
 local modules = {}

@@ -4,7 +4,7 @@
 -- per_sample_weights). Ids count from 0; a negative padding_idx counts from the end.
 --   nn.Embedding.from_pretrained(weight, {freeze = true, …})
 local core = require "lunagrad.core"
-local class = require "lunagrad.nn.class"
+local class = require("lunagrad.nn.class").of_library
 local init = require "lunagrad.nn.initialize"
 local reader = require("lunagrad.arguments").reader
 

@@ -2,7 +2,7 @@
 local core = require "lunagrad.core"
 local nn = {
   Module = require "lunagrad.nn.module",
-  class = require "lunagrad.nn.class",
+  class = require("lunagrad.nn.class").of_scripts,
   Parameter = require "lunagrad.nn.parameter",
   functional = require "lunagrad.nn.functional",
   init = require "lunagrad.nn.initialize",

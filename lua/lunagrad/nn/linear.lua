@@ -1,7 +1,7 @@
 -- Linear(in_features, out_features, {bias = true, activation = "none"}): y = activation(x W^T + b) on the last dim. The
 -- activation is "relu", "tanh", "sigmoid" or "none", and is applied in the same pass over memory.
 local core = require "lunagrad.core"
-local class = require "lunagrad.nn.class"
+local class = require("lunagrad.nn.class").of_library
 local init = require "lunagrad.nn.initialize"
 local within = require "lunagrad.nn.within"
 local reader = require("lunagrad.arguments").reader

@@ -1,7 +1,7 @@
 -- One module for each loss: a row names the class, its function, and the function's options in PyTorch's order with their
 -- defaults. The function is an op, or is defined here. Options that are tensors are buffers.
 local core = require "lunagrad.core"
-local class = require "lunagrad.nn.class"
+local class = require("lunagrad.nn.class").of_library
 local functional = require "lunagrad.nn.functional"
 local reader = require("lunagrad.arguments").reader
 

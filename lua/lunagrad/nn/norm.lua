@@ -1,7 +1,7 @@
 -- Normalization: LayerNorm and RMSNorm over the last dims; BatchNormNd, SyncBatchNorm, GroupNorm, InstanceNormNd and
 -- LocalResponseNorm over channels (dim 2).
 local core = require "lunagrad.core"
-local class = require "lunagrad.nn.class"
+local class = require("lunagrad.nn.class").of_library
 local init = require "lunagrad.nn.initialize"
 local reader = require("lunagrad.arguments").reader
 

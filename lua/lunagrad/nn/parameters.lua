@@ -1,7 +1,7 @@
 -- Containers of parameters. list[1] is the first of a ParameterList; its name in a state dict is "0", as in PyTorch. Those of
 -- a ParameterDict have names. Tensors that are no parameters yet become leaf tensors that require gradients.
 local core = require "lunagrad.core"
-local class = require "lunagrad.nn.class"
+local class = require("lunagrad.nn.class").of_library
 local named = require "lunagrad.nn.named"
 local Parameter = require "lunagrad.nn.parameter"
 local is_plain = require("lunagrad.arguments").is_plain

@@ -1,6 +1,6 @@
 -- nn.utils.parametrizations: weight_norm, spectral_norm and orthogonal.
 local core = require "lunagrad.core"
-local class = require "lunagrad.nn.class"
+local class = require("lunagrad.nn.class").of_library
 local parametrize = require "lunagrad.nn.parametrize"
 local spectral = require "lunagrad.nn.spectral"
 local reader = require("lunagrad.arguments").reader

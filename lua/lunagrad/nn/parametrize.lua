@@ -5,7 +5,7 @@
 --   layer.weight                                     -- Symmetric()(original)
 --   layer.parametrizations.weight.original           -- what is trained and stored
 local core = require "lunagrad.core"
-local class = require "lunagrad.nn.class"
+local class = require("lunagrad.nn.class").of_library
 local containers = require "lunagrad.nn.containers"
 local tree = require "lunagrad.nn.tree"
 

@@ -6,7 +6,7 @@
 --   FractionalMaxPool2d, FractionalMaxPool3d(kernel_size, {output_size, output_ratio, return_indices})
 -- With return_indices the second result holds positions (from 0) in the flattened spatial dims.
 local core = require "lunagrad.core"
-local class = require "lunagrad.nn.class"
+local class = require("lunagrad.nn.class").of_library
 local functional = require "lunagrad.nn.functional"
 local sizes = require "lunagrad.nn.sizes"
 local reader = require("lunagrad.arguments").reader

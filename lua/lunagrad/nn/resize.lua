@@ -2,7 +2,7 @@
 -- UpsamplingNearest2d({size, scale_factor}) and UpsamplingBilinear2d, which aligns corners, are its old forms. Unfold(kernel_size,
 -- {dilation, padding, stride}) and Fold(output_size, kernel_size, {dilation, padding, stride}): im2col and col2im.
 local core = require "lunagrad.core"
-local class = require "lunagrad.nn.class"
+local class = require("lunagrad.nn.class").of_library
 local functional = require "lunagrad.nn.functional"
 local sizes = require "lunagrad.nn.sizes"
 local reader = require("lunagrad.arguments").reader

@@ -2,7 +2,7 @@
 --   local out, h = gru(x, h0)      local out, h, c = lstm(x, h0, c0), also lstm(x, {h0, c0})
 -- h0 and c0 are [num_layers * directions, N, hidden_size] and default to zeros. x may be a PackedSequence (nn.utils.rnn).
 local core = require "lunagrad.core"
-local class = require "lunagrad.nn.class"
+local class = require("lunagrad.nn.class").of_library
 local init = require "lunagrad.nn.initialize"
 local packed = require "lunagrad.nn.packed"
 local reader = require("lunagrad.arguments").reader

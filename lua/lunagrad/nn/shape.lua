@@ -2,7 +2,7 @@
 -- PixelShuffle(upscale_factor), PixelUnshuffle(downscale_factor), ChannelShuffle(groups). Dims count from 1, so Flatten()
 -- keeps the batch dim.
 local core = require "lunagrad.core"
-local class = require "lunagrad.nn.class"
+local class = require("lunagrad.nn.class").of_library
 local reader = require("lunagrad.arguments").reader
 
 local Flatten = class("Flatten")

@@ -1,6 +1,6 @@
 -- Transformers and their layers, with PyTorch's names, parameters and order of operations.
 local core = require "lunagrad.core"
-local class = require "lunagrad.nn.class"
+local class = require("lunagrad.nn.class").of_library
 local containers = require "lunagrad.nn.containers"
 local Dropout = require("lunagrad.nn.dropout").Dropout
 local init = require "lunagrad.nn.initialize"

@@ -2,7 +2,7 @@
 -- and better generalization", UAI 2018.
 local core = require "lunagrad.core"
 local arguments = require "lunagrad.arguments"
-local class = require "lunagrad.nn.class"
+local class = require("lunagrad.nn.class").of_library
 local copy = require "lunagrad.nn.copy"
 local forget_statistics = require "lunagrad.nn.running_stats"
 local holders = require "lunagrad.optim.holders"

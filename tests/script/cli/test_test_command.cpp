@@ -84,3 +84,29 @@ TEST_CASE("a thousand small tests") {
   CHECK(many.code == 0);
   CHECK(many.out.find("1000 of 1000 tests passed") != std::string::npos);
 }
+
+TEST_CASE("the message of a failed test names a misspelt name and the module") {
+  const Folder folder;
+  folder.write("test_names.lua", R"lua(local lg = require "lunagrad"
+it("calls", function() pritn(1) end)
+it("reads", function()
+  local Net = lg.nn.class("Net")
+  function Net:init() self.fc1 = lg.nn.Linear(2, 2) end
+  function Net:forward(x) return self.fc2(x) end
+  Net()(lg.ones(1, 2))
+end)
+it("fits", function()
+  local net = lg.nn.Sequential(lg.nn.Linear(2, 2))
+  net(lg.ones(1, 3))
+end)
+it("raises", function() expect.raises(function() pritn(1) end, "(global 'pritn')") end)
+)lua");
+  const Finished finished = folder.run({"test", "test_names.lua"});
+  CHECK(finished.code == 3);
+  for (const char* part :
+       {"test_names.lua:2: attempt to call a nil value (global 'pritn'); did you mean 'print'?",
+        "test_names.lua:6: Net has no field 'fc2'; did you mean 'fc1'?",
+        "test_names.lua:11: in net.0 (Linear): linear: "})
+    CHECK_MESSAGE(finished.out.find(part) != std::string::npos, finished.out);
+  CHECK(finished.out.find("1 passed, 3 failed") != std::string::npos);
+}
