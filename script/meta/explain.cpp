@@ -105,18 +105,15 @@ std::string answer(const std::string& asked) {
 }
 
 std::string explain_topic(const std::string& topic) {
-  const std::string explained = explain(topic);
+  const std::string explained = explain(topic), document = document_text(topic);
+  if (!document.empty()) return document + (explained.empty() ? "" : "\n") + explained;
   std::vector<const Topic*> similar;
   for (const Topic& known : topic_list()) {
     if (known.name == topic) return explained + (explained.empty() ? "" : "\n") + known.text;
     if (known.name.find(topic) != std::string::npos) similar.push_back(&known);
   }
   if (!explained.empty()) return explained;
-  if (similar.size() == 1) return similar[0]->text;
-  std::string document;
-  for (const Topic& known : topic_list())
-    if (known.document == topic && !known.nested) document += known.text;
-  return document;
+  return similar.size() == 1 ? similar[0]->text : std::string();
 }
 
 std::string suggest(std::string_view misspelt, std::string_view among) {

@@ -11,8 +11,8 @@ namespace lunagrad {
 std::string explain(const std::string& asked);
 // The answer of a prompt to `?asked`: the help, a suggestion for a misspelt name, or an overview for "".
 std::string answer(const std::string& asked);
-// explain(), and the section of the documents whose name is `topic` ("exit-codes") or, if only one does,
-// contains it; else the whole document of that name ("tutorial").
+// The document of that name ("tutorial") and explain(); else explain() and the section whose name is `topic`
+// ("exit-codes") or, if only one does, contains it.
 std::string explain_topic(const std::string& topic);
 // Optimal string alignment distance: changed, deleted, inserted and swapped adjacent letters.
 size_t edits(std::string_view, std::string_view);

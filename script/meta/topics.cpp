@@ -74,8 +74,7 @@ void read_topics(const std::string& document, std::vector<Topic>& topics) {
       if (topic && (topic != open[0] || !open[1]))
         topics[*topic].text += (fenced ? "    " : "") + line + "\n";
   }
-  if (topics.size() > before + 1)
-    topics.erase(topics.begin() + long(before));  // the introduction of a document with sections
+  if (topics.size() > before) topics[before].name = document;
 }
 
 // A line for each file format, from its record.
@@ -100,6 +99,13 @@ const std::vector<Topic>& topic_list() {
     return found;
   }();
   return topics;
+}
+
+std::string document_text(const std::string& document) {
+  std::string text;
+  for (const Topic& topic : topic_list())
+    if (topic.document == document && !topic.nested) text += topic.text;
+  return text;
 }
 
 std::string explain_name(const std::string& name) {
@@ -149,7 +155,7 @@ std::string list_topics() {
     if (topic.document != document || line.size() + topic.name.size() > kWidth) end_line();
     if (topic.document != document) line.replace(2, topic.document.size(), topic.document);
     document = topic.document.c_str();
-    line += topic.name + "  ";
+    if (topic.name != topic.document) line += topic.name + "  ";
   }
   end_line();
   return text + "  NAME" + std::string(indent - 6, ' ') +

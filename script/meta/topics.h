@@ -5,14 +5,17 @@
 
 namespace lunagrad {
 
-// A section of a document as plain text. Its name is the title in lower case with hyphens: "exit-codes".
+// A section of a document as plain text. Its name is the title in lower case with hyphens: "exit-codes". The
+// introduction of a document has the document's name.
 struct Topic {
   std::string document, name, text;
   bool nested;  // within another section, whose text includes it
 };
 
-// All sections, in the order of the documents. Read from disk once.
+// All introductions and sections, in the order of the documents. Read from disk once.
 const std::vector<Topic>& topic_list();
+// The text of a document: its introduction and all sections; "" when there is none of that name.
+std::string document_text(const std::string& document);
 
 // The help on an op: call, sentence, parameters with defaults and choices. "" if there is no such op.
 std::string explain_name(const std::string& name);

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <memory>
 #include <optional>
+#include <sstream>
 
 namespace lunagrad {
 namespace {
@@ -175,10 +176,17 @@ void add_flag(CLI::App& command, const char* name, bool& value, const char* abou
 }
 
 std::string help_of(const CLI::App& program, const std::string& command) {
-  if (command.empty()) return program.help();
-  for (const CLI::App* known : program.get_subcommands([](const CLI::App*) { return true; }))
-    if (known->get_name() == command) return known->help(program.get_name());
-  return {};
+  const CLI::App* found = &program;
+  std::string above;
+  std::istringstream words(command);
+  for (std::string word; words >> word;) {
+    const auto inner =
+        found->get_subcommands([&](const CLI::App* known) { return known->get_name() == word; });
+    if (inner.empty()) return {};
+    above += (above.empty() ? "" : " ") + found->get_name();
+    found = inner.front();
+  }
+  return found->help(above);
 }
 
 CommandText describe(const CLI::App& command) {

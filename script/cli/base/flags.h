@@ -71,7 +71,7 @@ void add_choice(CLI::App& command, const char* name, std::vector<std::string> wo
 void add_need(CLI::App& command, const char* name, const char* needed);
 void add_exclusion(CLI::App& command, const char* name, const char* excluded);
 
-// The help of a command, or of the program for ""; "" when there is no such command.
+// The help of a command, as "runs show", or of the program for ""; "" when there is no such command.
 std::string help_of(const CLI::App& program, const std::string& command = "");
 
 // The help texts of a command, of its flags and of its subcommands.

@@ -22,7 +22,10 @@ std::string found_by(const std::string& words) {
   for (const HelpEntry* entry : search_help(words)) {
     if (++count > kMost) continue;
     const bool section = entry->kind == HelpEntry::Kind::section;
-    std::string line = "  " + (section ? "lunagrad help " + entry->name : entry->call);
+    const std::string& document = entry->call;
+    std::string line =
+        "  " + (section ? "lunagrad help " + (entry->name == document ? "" : document + " ") + entry->name
+                        : entry->call);
     const std::string first = entry->text.substr(0, entry->text.find('\n'));
     if (!section && !first.empty()) line += "  " + first;
     if (line.size() > kWidth) {
@@ -46,19 +49,48 @@ int search(const std::string& words) {
   return 0;
 }
 
-int show_help(const CLI::App& program, const std::string& topic) {
-  if (topic.empty()) {
+std::string joined(const std::vector<std::string>& words, const char* separator) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : separator) + word;
+  return text;
+}
+
+// The section of a document: {"window", "tape"}.
+std::string section_text(const std::vector<std::string>& words) {
+  for (const Topic& topic : topic_list())
+    if (words.size() == 2 && topic.document == words[0] && topic.name == words[1]) return topic.text;
+  return {};
+}
+
+// "See also: lunagrad help window tape": sections of that name that the text, which is shown, does not hold.
+std::string see_also(const std::string& topic, const std::string& text, bool command) {
+  std::string also;
+  const auto add = [&](const std::string& name) {
+    also += (also.empty() ? "\nSee also: lunagrad help " : ", lunagrad help ") + name;
+  };
+  if (command && !explain("lg." + topic).empty()) add("lg." + topic);
+  for (const Topic& known : topic_list()) {
+    if (known.name != topic || text.find(known.text) != std::string::npos) continue;
+    add(known.name == known.document ? known.name : known.document + " " + known.name);
+  }
+  return also.empty() ? also : also + "\n";
+}
+
+int show_help(const CLI::App& program, const std::vector<std::string>& words) {
+  if (words.empty()) {
     std::cout << help_of(program) << "\nTopics of `lunagrad help TOPIC`:\n" << list_topics();
     return 0;
   }
+  const std::string topic = joined(words, " ");
   std::string text = help_of(program, topic);
-  if (!text.empty() && !explain("lg." + topic).empty())
-    text += "\nThe library has one, too: lunagrad help lg." + topic + "\n";
+  const bool command = !text.empty();
+  if (text.empty()) text = section_text(words);
   // torch.save is what PyTorch calls so; nn.Linear may be either, and ours says more.
   if (text.empty() && topic.starts_with("torch.")) text = explain_pytorch(topic);
-  if (text.empty()) text = explain_topic(topic);
+  if (text.empty()) text = explain_topic(joined(words, "-"));
   if (text.empty()) text = explain_pytorch(topic);
   if (text.empty()) text = found_by(topic);
+  if (!text.empty()) text += see_also(topic, text, command);
   if (text.empty()) {
     const std::string near = suggest(topic, "");
     std::cerr << "lunagrad help: nothing on '" << topic << "'"
@@ -72,10 +104,11 @@ int show_help(const CLI::App& program, const std::string& topic) {
 }  // namespace
 
 Action add_help(Program& program) {
-  const auto topic = std::make_shared<std::string>();
+  const auto topic = std::make_shared<std::vector<std::string>>();
   CLI::App& command = add_command(program, "help", "explain a command, an operation, a function or a topic");
   const auto words = std::make_shared<std::string>();
-  add_optional_argument(command, "topic", *topic, "a name, a topic, or a name of PyTorch: torch.save");
+  add_arguments(command, "topic", *topic,
+                "a name, a topic, a command (runs show), a section (window tape), or torch.save");
   add_option(command, "--search", *words, "list everything whose name or text contains these words", "WORDS");
   return
       [topic, words, &app = program.app] { return words->empty() ? show_help(app, *topic) : search(*words); };

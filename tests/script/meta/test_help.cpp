@@ -8,6 +8,7 @@
 #include "script/meta/explain.h"
 #include "script/meta/help.h"
 #include "script/meta/signature.h"
+#include "script/meta/topics.h"
 #include "tests/support/program.h"
 
 using namespace lunagrad;
@@ -157,4 +158,38 @@ TEST_CASE("help lists each file format with its sentence") {
   const test::Folder folder;
   const std::string formats = folder.run({"help", "formats"}).out;
   for (const FileFormat* format : file_formats()) CHECK(formats.find(format->about) != std::string::npos);
+}
+
+TEST_CASE(
+    "help shows what its own list offers: pages with their introduction, sections, commands and theirs") {
+  const test::Folder folder;
+  // Pages, each with its introduction and all sections.
+  for (const Topic& topic : topic_list()) {
+    CAPTURE(topic.document);
+    CAPTURE(topic.name);
+    CHECK(!topic.text.empty());
+    CHECK(list_topics().find(topic.name) != std::string::npos);
+    const std::string page = explain_topic(topic.document), section = explain_topic(topic.name);
+    if (topic.name == topic.document) CHECK(page.starts_with(topic.text));
+    CHECK(page.find(topic.text) != std::string::npos);
+    CHECK(!section.empty());
+  }
+  CHECK(explain_topic("window").starts_with("The window\n"));
+  CHECK(explain_topic("distributed").starts_with("Several processes, one script\n"));
+  CHECK(explain_topic("distributed").find("lg.distributed.rank()") != std::string::npos);
+  // A section whose name a page, a command or another section has, too, is shown behind its page's name.
+  const test::Finished window = folder.run({"help", "window"});
+  CHECK(window.out.find("\nThe top row controls the run") != std::string::npos);
+  CHECK(window.out.ends_with("\nSee also: lunagrad help troubleshooting window\n"));
+  CHECK(folder.run({"help", "tape"}).out.find("lunagrad help window tape") != std::string::npos);
+  for (const Topic& topic : topic_list()) {
+    if (topic.name == topic.document) continue;
+    const std::string shown = folder.run({"help", topic.document, topic.name}).out;
+    CHECK_MESSAGE(shown.starts_with(topic.text), topic.document << " " << topic.name);
+  }
+  CHECK(folder.run({"help", "exit", "codes"}).out == folder.run({"help", "exit-codes"}).out);
+  // Commands and their subcommands.
+  CHECK(folder.run({"help", "runs", "show"}).out == folder.run({"runs", "show", "--help"}).out);
+  CHECK(folder.run({"help", "sweep", "new"}).out == folder.run({"sweep", "new", "--help"}).out);
+  CHECK(folder.run({"help", "runs", "nothing"}).code == 2);
 }
