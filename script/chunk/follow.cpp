@@ -226,10 +226,11 @@ class Follower {
         return local.reg == reg && local.begin <= at && at < local.end;
       });
     };
-    // A value that a branch has made is not the only one: `local net = given or Net()`.
+    // A value that a branch has made is not the only one: `local net = given or Net()`. A loop leads back.
     const auto outlasts = [&](size_t at, uint32_t reg) {
+      const bool loop = targets.at(at) >= at;
       return std::any_of(constants.begin(), constants.end(), [&](const Constant& local) {
-        return local.reg == reg && (local.begin == 0 || local.begin < at) && at < local.end;
+        return local.reg == reg && (local.begin == 0 || local.begin < at + loop) && at < local.end;
       });
     };
     // In `condition and x or y` the x is not asked: a condition before it leads behind it.

@@ -33,7 +33,7 @@ TEST_CASE("a misspelt global is told with the nearest name that is known there")
        "attempt to index a nil value (global 'modle'); did you mean 'model'?"},
       {"local learning_rate = 0.1 local function f() return lerning_rate * 2, learning_rate end f()",
        "attempt to perform arithmetic on a nil value (global 'lerning_rate'); did you mean 'learning_rate'?"},
-      {"loss = 1 print('loss ' .. lsos)",
+      {"_G.loss = 1 print('loss ' .. lsos)",
        "attempt to concatenate a nil value (global 'lsos'); did you mean 'loss'?"},
       {"train()\nlocal function train() end",
        "attempt to call a nil value (global 'train'); the local 'train' of line 3 is not declared yet here"},
@@ -118,7 +118,7 @@ TEST_CASE("a field that an object of a script's class lacks is nil, and what use
       {"Block(1):deepcopy()", "Block has no method 'deepcopy'; a copy is lg.nn.utils.deepcopy(net)"},
       {"local net = lg.nn.class('Net')() net.block = Block(2) print(net.block.dwon.weight)",
        "Block has no field 'dwon'; did you mean 'down'?"},
-      {"local Wide = lg.nn.class('Wide', Block) print(Wide(2).dwon.weight)",
+      {"local Wide = lg.nn.class('Wide', Block) local wide = Wide(2) print(wide.dwon.weight)",
        "Wide has no field 'dwon'; did you mean 'down'?"},
   };
   for (Mistake mistake : mistakes) {
@@ -151,7 +151,7 @@ TEST_CASE("an error inside a module names its path and class") {
        "in model.fc2 (Linear): linear: input of shape [1, 5] does not fit weight of shape [2, 6]: the last "
        "dim of "
        "the input must be 6",
-       4},
+       5},
       {"local net = lg.nn.Sequential(lg.nn.ReLU(), lg.nn.Sequential(lg.nn.Linear(5, 2)))\nnet(lg.ones(1, 3))",
        "in net.1.0 (Linear): linear: input of shape [1, 3] does not fit weight of shape [2, 5]: the last dim "
        "of the "
