@@ -19,7 +19,7 @@ void ClassFields::makes_class(const Known& type, const Known& parent) {
 }
 
 void ClassFields::reads(const Known& holder, const std::string& field, int line, bool) {
-  if (is_ours(holder) && !field.starts_with('_')) reads_.push_back({holder.type, field, line});
+  if (holder.is(Kind::object) && !field.starts_with('_')) reads_.push_back({holder.type, field, line});
 }
 
 void ClassFields::assigns(const Known& holder, const std::string& field, int) {

@@ -150,7 +150,7 @@ print(meant, lg, ...)
           lines += "t[" + std::to_string(i) + "] = 'name" + std::to_string(i) + "'\n\n";
         return lines;
       }() + "print(late)\n");
-  CHECK(folder.run({"check", "many.lua"}).err == "many.lua:601: nothing defines 'late'\n");
+  CHECK(folder.run({"check", "many.lua"}).err.ends_with(": nothing defines 'late'\n"));
   folder.write("tests.lua", "it('is', function() expect.equal(1, 1) end)");
   CHECK(folder.run({"check", "tests.lua"}).code == 1);
   CHECK(folder.run({"check", "--tests", "tests.lua"}).code == 0);

@@ -205,7 +205,7 @@ for step in lg.run.steps(50) do
   adam:step()
 end
 )");
-  const Finished finished = folder.run({"run", "fine.lua", "--progress", "off"});
+  const Finished finished = folder.run({"run", "fine.lua", "--progress", "none"});
   CHECK_MESSAGE(finished.code == 0, finished.err);
   CHECK_MESSAGE(finished.err.find("warning") == std::string::npos, finished.err);
 }

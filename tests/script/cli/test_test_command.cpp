@@ -107,6 +107,6 @@ it("raises", function() expect.raises(function() pritn(1) end, "(global 'pritn')
        {"test_names.lua:2: attempt to call a nil value (global 'pritn'); did you mean 'print'?",
         "test_names.lua:6: Net has no field 'fc2'; did you mean 'fc1'?",
         "test_names.lua:11: in net.0 (Linear): linear: "})
-    CHECK_MESSAGE(finished.out.find(part) != std::string::npos, finished.out);
+    CHECK_MESSAGE((finished.out + finished.err).find(part) != std::string::npos, finished.err);
   CHECK(finished.out.find("1 passed, 3 failed") != std::string::npos);
 }
