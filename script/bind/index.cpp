@@ -63,8 +63,7 @@ Tensor without_leading_ones(Tensor value, int ndim) {
 
 void need_index(const Tensor& index) {
   if (is_floating(index.dtype()))
-    fail("index: an index tensor holds integers (from 0) or booleans, got ", index.dtype(),
-         "; index:long() converts it");
+    fail("index: an index tensor holds integers (from 0) or booleans, got ", index.dtype());
 }
 
 // x[indices] for an integer tensor, on one dim.
@@ -389,14 +388,11 @@ int optional_dim(lua_State* L, int argument, const char* function, const Tensor&
              : normalize_dim(function, check_position(L, argument, function), x.shape());
 }
 
-// Moves options to their positions: x:split(2, {dim = 1}) is x:split(2, 1). `names`: of arguments 2, 3, … An
-// empty table is a list where it is the first argument of several.
+// Moves options to their positions: x:split(2, {dim = 1}) is x:split(2, 1). `names`: of arguments 2, 3, …
 void place_options(lua_State* L, const char* function, std::initializer_list<const char*> names) {
   const int last = lua_gettop(L);
-  if (last < 2) return;
-  if (lua_istable(L, last) && lua_rawlen(L, last) == 0 && last > int(names.size()) && !is_options(L, last))
-    return lua_settop(L, last - 1);
-  if (!is_options(L, last)) return;
+  const bool may_be_empty = last > int(names.size()) && lua_istable(L, last) && !lua_rawlen(L, last);
+  if (last < 2 || (!may_be_empty && !is_options(L, last))) return;
   lua_pushvalue(L, last);
   lua_pushnil(L);
   lua_replace(L, last);

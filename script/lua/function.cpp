@@ -2,7 +2,7 @@
 
 #include "script/lua/convert.h"
 #include "script/lua/edge.h"
-#include "script/lua/memory_error.h"
+#include "script/lua/hint.h"
 
 namespace lunagrad {
 namespace {

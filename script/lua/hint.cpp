@@ -285,6 +285,7 @@ std::string hint(const std::string& message) {
       {"'no_grad' (function expected", "; lg.no_grad(function() … end)"},
       {"'tensor' (options table expected, got number)",
        "; several numbers go into a table: lg.tensor{1, 2, 3}"},
+      {"an index tensor holds integers (from 0) or booleans", "; index:long() converts it"},
       {": a floating type is needed (got ", "; x:float() converts"},
       {"attempt to mod a 'string'", "; (\"loss %.4f\"):format(loss)"},
       {"attempt to add a 'string'", "; text is joined by .."},

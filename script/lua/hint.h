@@ -6,6 +6,7 @@
 
 namespace lunagrad {
 
+std::string memory_error(lua_State*);  // "not enough memory within the limit of 32 MiB (--memory)"
 // The message at the top of the stack with all that follows, as traceback_call gives it.
 std::string advised_message(lua_State*);
 

@@ -6,7 +6,6 @@
 #include "runtime/memory_limit.h"
 #include "script/lua/edge.h"
 #include "script/lua/hint.h"
-#include "script/lua/memory_error.h"
 #include "script/meta/library.h"
 
 namespace lunagrad {

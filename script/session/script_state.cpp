@@ -3,7 +3,7 @@
 #include <iostream>
 
 #include "script/lua/edge.h"
-#include "script/lua/memory_error.h"
+#include "script/lua/hint.h"
 #include "script/lua/source.h"
 #include "script/meta/python.h"
 #include "script/run/folder.h"
