@@ -198,7 +198,7 @@ void RunActions::take_run(const std::string& folder) {
 
 void RunActions::open_sweep(const std::string& folder) {
   curves_.open_sweep(folder);
-  shell_.show_panel("Runs");  // nothing else has anything to show
+  shell_.show_panel("Runs");  // Curves are empty until a trial is chosen there
   try {
     script_ = sweep::read_plan(folder).script;
     if (!std::filesystem::exists(script_)) script_ = folder + "/script.lua";
