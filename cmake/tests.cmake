@@ -23,9 +23,13 @@ if(LUNAGRAD_SANITIZE MATCHES undefined)
   target_compile_options(lunagrad-tests PRIVATE -fno-sanitize=undefined)  # only the tested libraries are checked
 endif()
 add_dependencies(lunagrad-tests lunagrad)  # test_cli.cpp runs it
-target_compile_definitions(lunagrad-tests PRIVATE LUNAGRAD_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
-                           LUNAGRAD_BINARY_DIR="${CMAKE_BINARY_DIR}"
-                           LUNAGRAD_FAILING_MALLOC="$<TARGET_FILE:lunagrad-failing-malloc>")
+# Folders of this clone, for the files that name them: ccache shares the objects of all others between clones.
+file(GENERATE OUTPUT ${CMAKE_BINARY_DIR}/folders/folders.h CONTENT "\
+#define LUNAGRAD_SOURCE_DIR \"${CMAKE_SOURCE_DIR}\"
+#define LUNAGRAD_BINARY_DIR \"${CMAKE_BINARY_DIR}\"
+#define LUNAGRAD_FAILING_MALLOC \"$<TARGET_FILE:lunagrad-failing-malloc>\"
+")
+target_include_directories(lunagrad-tests PRIVATE ${CMAKE_BINARY_DIR}/folders)
 # Preloaded into the program, to make allocations fail. The sanitizers' allocator would not let it.
 add_library(lunagrad-failing-malloc MODULE ${CMAKE_SOURCE_DIR}/tests/preload/failing_malloc.cpp)
 set_target_properties(lunagrad-failing-malloc PROPERTIES PREFIX "")
@@ -158,8 +162,7 @@ if(TARGET lunagrad-gpu)
   add_executable(lunagrad-gpu-tests ${GPU_TEST_SOURCES} $<TARGET_OBJECTS:lunagrad-samples>
                  $<TARGET_OBJECTS:lunagrad-shaders>)
   target_link_libraries(lunagrad-gpu-tests PRIVATE lunagrad-gpu-objects lunagrad-script lunagrad-runtime doctest::doctest)
-  target_include_directories(lunagrad-gpu-tests PRIVATE ${CMAKE_BINARY_DIR})
-  target_compile_definitions(lunagrad-gpu-tests PRIVATE LUNAGRAD_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+  target_include_directories(lunagrad-gpu-tests PRIVATE ${CMAKE_BINARY_DIR} ${CMAKE_BINARY_DIR}/folders)
   target_compile_options(lunagrad-gpu-tests PRIVATE ${LUNAGRAD_OPTIMIZE_TESTS})
   precompile_headers(lunagrad-gpu-tests <volk.h> <doctest/doctest.h>)
   set(GPU_CACHE "XDG_CACHE_HOME=${CMAKE_BINARY_DIR}/gpu-cache")

@@ -43,9 +43,7 @@ if(LUNAGRAD_TESTS)
   target_compile_options(lunagrad-ui-tests PRIVATE ${LUNAGRAD_OPTIMIZE_TESTS})
   precompile_headers(lunagrad-ui-tests <imgui.h> <doctest/doctest.h>)
   set_source_files_properties(${CMAKE_SOURCE_DIR}/tests/ui/main.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON)  # doctest's own code
-  set_source_files_properties(${CMAKE_SOURCE_DIR}/tests/ui/app/test_frame.cpp
-                              ${CMAKE_SOURCE_DIR}/tests/ui/inspect/test_alarms.cpp PROPERTIES COMPILE_DEFINITIONS
-                              LUNAGRAD_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+  target_include_directories(lunagrad-ui-tests PRIVATE ${CMAKE_BINARY_DIR}/folders)
   if(LUNAGRAD_SANITIZE)  # without single-threaded tests that take seconds when they are not optimised
     add_test(NAME ui COMMAND lunagrad-ui-tests "-sfe=*test_code_editor*,*test_graph_speed*,*test_graph_layout*,*test_plot*,*ui/text/test_search*"
              "-tce=an invalid regular expression*")

@@ -9,6 +9,7 @@
 #include <map>
 #include <string>
 
+#include "folders.h"
 #include "gpu/gpu.h"
 #include "runtime/ops.h"
 #include "runtime/tape/tape.h"

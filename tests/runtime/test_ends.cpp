@@ -3,6 +3,7 @@
 
 #include <cstdio>
 
+#include "folders.h"
 #include "tests/samples/ends.h"
 
 namespace lunagrad::tests {

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <limits>
 
+#include "folders.h"
 #include "runtime/io/npy.h"
 #include "runtime/io/npz.h"
 #include "runtime/ops.h"

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "folders.h"
 #include "runtime/dtype_names.h"
 #include "runtime/numbers.h"
 #include "runtime/ops.h"

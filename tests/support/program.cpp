@@ -12,6 +12,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "folders.h"
 #include "tests/support/timing.h"
 
 namespace lunagrad::test {

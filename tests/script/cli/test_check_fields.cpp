@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "folders.h"
 #include "tests/support/program.h"
 
 using namespace lunagrad::test;

@@ -1,6 +1,7 @@
 // Allocations that fail, one or all from some point on: a run ends with 0 and whole results, or with 8.
 #include <doctest/doctest.h>
 
+#include "folders.h"
 #include "tests/support/program.h"
 #include "tests/support/sanitizers.h"
 #include "tests/support/timing.h"

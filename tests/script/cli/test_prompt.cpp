@@ -1,6 +1,7 @@
 // The prompt of `lunagrad repl` on a terminal: hints for new users.
 #include <doctest/doctest.h>
 
+#include "folders.h"
 #include "tests/support/program.h"
 
 using namespace lunagrad::test;

@@ -9,6 +9,7 @@
 #include <map>
 #include <sstream>
 
+#include "folders.h"
 #include "tests/support/files.h"
 #include "tests/support/recorder.h"
 

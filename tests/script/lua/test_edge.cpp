@@ -8,6 +8,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "folders.h"
 #include "runtime/context.h"
 #include "runtime/device.h"
 #include "runtime/ops.h"

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "folders.h"
 #include "runtime/context.h"
 #include "script/lua/state.h"
 

@@ -9,6 +9,7 @@
 #include <regex>
 #include <sstream>
 
+#include "folders.h"
 #include "script/meta/signature.h"
 #include "script/meta/topics.h"
 #include "tests/support/program.h"

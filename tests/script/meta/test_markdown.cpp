@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "folders.h"
 #include "tests/support/program.h"
 
 using namespace lunagrad::test;

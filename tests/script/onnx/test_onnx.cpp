@@ -5,6 +5,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "folders.h"
 #include "onnx.pb.h"
 #include "runtime/ops.h"
 #include "script/onnx/export.h"

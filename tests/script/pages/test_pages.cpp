@@ -12,6 +12,7 @@
 #include <set>
 #include <sstream>
 
+#include "folders.h"
 #include "tests/support/page.h"
 #include "tests/support/program.h"
 

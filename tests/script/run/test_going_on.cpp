@@ -7,6 +7,7 @@
 #include <map>
 #include <sstream>
 
+#include "folders.h"
 #include "script/run/record.h"
 #include "script/time/fork.h"
 #include "tests/support/program.h"

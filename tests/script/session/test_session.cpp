@@ -5,6 +5,7 @@
 #include <fstream>
 #include <future>
 
+#include "folders.h"
 #include "tests/support/program.h"
 #include "tests/support/recorder.h"
 

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "folders.h"
 #include "tests/support/program.h"
 #include "tests/support/timing.h"
 

@@ -8,6 +8,7 @@
 #include <random>
 #include <utility>
 
+#include "folders.h"
 #include "script/time/keyframe_folder.h"
 #include "script/time/memory_keyframes.h"
 #include "tests/script/time/trainings.h"

@@ -12,6 +12,7 @@
 #include <set>
 #include <string>
 
+#include "folders.h"
 #include "runtime/io/atomic_file.h"
 #include "ui/actions/commands.h"
 #include "ui/actions/layout.h"

@@ -9,6 +9,7 @@
 #include <optional>
 #include <thread>
 
+#include "folders.h"
 #include "script/session.h"
 #include "tests/support/files.h"
 #include "tests/support/timing.h"
