@@ -11,7 +11,7 @@ Tensor factor_for(const Tensor& largest, double eps) {
   const auto number = [](double x) { return Tensor::number(x); };
   // The squares of numbers between these stay in range, also when many are added.
   constexpr double kLarge = Range::kSingle ? 0x1p40 : 0x1p400, kSmall = 1 / kLarge;
-  const Tensor one = ones_like(largest);
+  const Tensor one = ones({}, largest.dtype(), largest.device());
   const Tensor small =
       eps >= Range::kLeast ? one : where(lt(largest, number(kSmall)), number(double(Range::kUp)), one);
   return where(gt(largest, number(kLarge)), number(double(Range::kDown)), small);

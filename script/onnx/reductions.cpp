@@ -1,4 +1,6 @@
 // Sums and extremes over dims, softmax, norms, running sums, and sorting.
+#include <limits>
+
 #include "runtime/ops.h"
 #include "script/onnx/rule.h"
 
@@ -131,6 +133,18 @@ void write_layer_norm(const Site& site) {
                         {{"axis", int64_t(-normalized.size())}, {"epsilon", site.real(1)}}));
 }
 
+// Opset 17 has no RMSNormalization. The composition also scales rows whose squares leave the range.
+void write_rms_norm(const Site& site) {
+  List dims;
+  for (int64_t d = -int64_t(site.call.list(0).size()); d < 0; ++d) dims.push_back(d);
+  const double eps = site.call.params[1].present() ? site.real(1) : std::numeric_limits<float>::epsilon();
+  const std::string x = site.in(0), squares = site.add("Mul", {x, x});
+  const std::string mean =
+      site.add("Add", {reduce(site, "ReduceMean", squares, dims, true), site.number(eps)});
+  const std::string y = site.add("Div", {x, site.add("Sqrt", {mean})});
+  site.give(0, site.call.has(1) ? site.add("Mul", {y, site.in(1)}) : y);
+}
+
 // In the type of the statistics, which is f32 for 16-bit inputs: few runtimes take several types.
 void write_batch_norm(const Site& site) {
   const DType type = site.call.input(1).dtype();
@@ -196,6 +210,7 @@ std::span<const Rule> reduction_rules() {
                                    {"softmax", write_softmax},
                                    {"log_softmax", write_log_softmax},
                                    {"layer_norm", write_layer_norm},
+                                   {"rms_norm", write_rms_norm},
                                    {"_batch_norm_eval", write_batch_norm},
                                    {"group_norm", write_group_norm},
                                    {"_cumsum", write_cumsum},
