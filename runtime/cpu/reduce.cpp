@@ -99,6 +99,7 @@ Tensor ready_for_columns(const Tensor& x, uint32_t mask, DType computed) {
 // Calls f(elements, n) with contiguous pieces of elements begin … end-1 of the result at `base`.
 template <class T, class F>
 void for_pieces(const Source<T>& x, const ReducePlan& plan, int64_t base, int64_t begin, int64_t end, F&& f) {
+  if (begin >= end) return;  // a position in a dim of size 0 has no row
   Odometer at(plan.reduced_sizes, plan.reduced_strides, begin);
   const int64_t stride = plan.reduced_strides.empty() ? 1 : plan.reduced_strides.back();
   const int64_t row = plan.reduced_sizes.empty() ? 1 : plan.reduced_sizes.back();
