@@ -51,7 +51,7 @@ float weight_of(uint channel) {
   return HAS_WEIGHT ? load_f32(a.weight, channel) : 1.0;
 }
 
-// The mean and r of a group, from those of its channels times `factor`. Deviations that have no variance are 1 / r.
+// The mean and r of a group, from mean and r of its channels times `factor`. Deviations without variance are 1 / r.
 vec2 moments_of(uint group, float factor) {
   const uint first = group * a.group_channels, id = gl_LocalInvocationID.x;
   float sum = 0.0;

@@ -16,9 +16,9 @@ local zero_grad = require "lunagrad.nn.zero_grad"
 local fail = core._fail
 local is_tensor = core.is_tensor
 
--- `texts` names the settings of a class that are strings, `own_shapes` the states that have not the shape of the parameter. `rule` is
--- that of runtime/optimizer/optimizers.def whose states it keeps, and further_states(parameter) names more, or those of an
--- optimizer without a rule.
+-- `texts` names the settings of a class that are strings, `own_shapes` the states that have not the shape of the parameter. `rule`
+-- names the row of runtime/optimizer/optimizers.def whose states it keeps; further_states(parameter) names more states, or all states
+-- of an optimizer without a rule.
 local Optimizer = {__name = "Optimizer", free_state = false, texts = {}, own_shapes = {}, rule = false, further_states = false}
 Optimizer.__index = Optimizer
 

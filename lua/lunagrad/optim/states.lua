@@ -12,7 +12,7 @@ local states = {}
 -- Settings that PyTorch added later: in a state of an earlier version they are not set.
 local later = {maximize = true, decoupled_weight_decay = true}
 
--- What PyTorch's optimizers store of a parameter beside ours, all of which follows from the number of the step.
+-- Values that PyTorch's optimizers also store for a parameter. All of them follow from the number of the step.
 local further = {eta = true, mu = true}
 
 -- Whether a group was saved by PyTorch, whose optimizers have options of implementation.
