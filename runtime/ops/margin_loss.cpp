@@ -3,6 +3,7 @@
 // multi_margin_loss, multilabel_margin_loss.
 #include <cmath>
 
+#include "runtime/default_dtype.h"
 #include "runtime/ops/blank.h"
 #include "runtime/ops/families.h"
 #include "runtime/ops/loss.h"
@@ -27,7 +28,10 @@ Operands cosine_similarity_compose(const Call& call) {
   const Shape shape = broadcast_shapes("cosine_similarity", a.shape(), b.shape());
   const int dim = normalize_dim("cosine_similarity", call.integer(0), shape);
   const double eps = call.real(1);
-  const Tensor x = expand(widened(a), shape), y = expand(widened(b), shape);
+  const DType type = promote(a.dtype(), b.dtype());
+  if (!is_floating(type)) fail("cosine_similarity: a floating type is needed (got ", type, ")");
+  const DType wide = is_half(type) ? DType::f32 : type;
+  const Tensor x = expand(to(a, wide), shape), y = expand(to(b, wide), shape);
   return {narrowed(sum(unit(x, dim, eps) * unit(y, dim, eps), {dim}), a, b)};
 }
 const Op kCosineSimilarity{.name = "cosine_similarity",
@@ -97,7 +101,10 @@ const Op kPdist{
 // 1 - cos where the target is 1, max(0, cos - margin) where it is -1.
 Operands cosine_embedding_compose(const Call& call) {
   constexpr double kEps = 1e-12;
-  const Tensor a = widened(call.input(0)), b = widened(call.input(1)), &target = call.input(2);
+  const auto real = [](const Tensor& x) {
+    return is_floating(x.dtype()) ? widened(x) : to(x, default_dtype());
+  };
+  const Tensor a = real(call.input(0)), b = real(call.input(1)), &target = call.input(2);
   need_same_shape("cosine_embedding_loss", a, b);
   if (a.ndim() != 1 && a.ndim() != 2)
     fail("cosine_embedding_loss: inputs must be [N, D] or [D] (got shape ", a.shape(), ")");

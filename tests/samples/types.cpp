@@ -17,8 +17,8 @@ std::set<std::string> words(const char* text) {
 // Ops of floating types alone.
 const std::set<std::string> kFloating = words(
     "adaptive_avg_pool1d adaptive_avg_pool2d adaptive_max_pool2d avg_pool1d avg_pool2d batch_norm "
-    "bernoulli col2im conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d cross_entropy "
-    "ctc_loss "
+    "bernoulli col2im conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d "
+    "cosine_similarity cross_entropy ctc_loss "
     "dropout group_norm gru gru_cell im2col instance_norm interpolate l1_loss layer_norm linear "
     "log_softmax logsumexp lstm lstm_cell max_pool1d max_pool2d mean mse_loss multinomial norm "
     "normalize poisson prelu rms_norm rnn_relu rnn_relu_cell rnn_tanh rnn_tanh_cell rope "
@@ -26,7 +26,7 @@ const std::set<std::string> kFloating = words(
 
 // Ops of numbers: they refuse bool.
 const std::set<std::string> kNumbers = words(
-    "_clamp_bounds addmm baddbmm bmm cosine_embedding_loss cosine_similarity dot "
+    "_clamp_bounds addmm baddbmm bmm dot "
     "gaussian_nll_loss huber_loss margin_ranking_loss matmul mm mv smooth_l1_loss "
     "triplet_margin_loss");
 
