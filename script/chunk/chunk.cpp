@@ -60,7 +60,8 @@ class Reader {
     string();  // source
     const int first_line = int(size());
     size();
-    skip(3);  // parameters, vararg, stack
+    skip(2);  // parameters, vararg
+    made.registers = byte();
     for (size_t count = size(); count > 0; --count) {
       Instruction instruction;
       if (bytes_.size() - at_ < sizeof instruction.bits) fail("check: a compiled chunk ends too early");

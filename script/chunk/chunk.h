@@ -84,6 +84,7 @@ struct CompiledFunction {
   std::vector<int> lines;              // of the instructions
   std::vector<std::string> constants;  // "" for those that are no strings
   std::vector<bool> numbers;           // whether a constant is a number
+  size_t registers = 0;
   std::vector<Upvalue> upvalues;
   std::vector<CompiledFunction> functions;
   std::vector<Local> locals;

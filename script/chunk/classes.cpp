@@ -18,21 +18,22 @@ void ClassFields::makes_class(const Known& type, const Known& parent) {
     made.open = true;
 }
 
-void ClassFields::reads(const Known& holder, const std::string& field, int line, bool) {
-  if (holder.is(Kind::object) && !field.starts_with('_')) reads_.push_back({holder.type, field, line});
+void ClassFields::reads(const Known& holder, std::string_view field, int line, bool) {
+  if (holder.is(Kind::object) && !field.starts_with('_'))
+    reads_.push_back({holder.type, std::string(field), line});
 }
 
-void ClassFields::assigns(const Known& holder, const std::string& field, int) {
+void ClassFields::assigns(const Known& holder, std::string_view field, int) {
   if (!is_ours(holder))
-    elsewhere_.insert(field);
+    elsewhere_.emplace(field);
   else if (field.empty())
     classes_[holder.type].open = true;
   else
-    classes_[holder.type].fields.insert(field);
+    classes_[holder.type].fields.emplace(field);
 }
 
 // self:register_buffer("mask", x) adds a field; rawset(self, name, x) one that is not known.
-void ClassFields::calls(const Known& function, const std::vector<Known>& arguments, int) {
+void ClassFields::calls(const Known& function, std::span<const Known> arguments, int) {
   if (arguments.empty() || !is_ours(arguments[0])) return;
   Class& owner = classes_[arguments[0].type];
   if (function.is(Kind::function)) owner.open |= function.name == "rawset" || function.name == "setmetatable";
@@ -42,7 +43,7 @@ void ClassFields::calls(const Known& function, const std::vector<Known>& argumen
       std::find(std::begin(kAdding), std::end(kAdding), function.name) == std::end(kAdding))
     return;
   if (arguments.size() > 1 && arguments[1].is(Kind::text))
-    owner.fields.insert(arguments[1].name);
+    owner.fields.emplace(arguments[1].name);
   else
     owner.open = true;
 }

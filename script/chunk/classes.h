@@ -22,9 +22,9 @@ class ClassFields : public ChunkObserver {
   // their lines. `of_library`: whether an object of nn.Module has the field.
   std::vector<Missing> missing(const std::function<bool(const std::string& field)>& of_library) const;
 
-  void reads(const Known& holder, const std::string& field, int line, bool method) override;
-  void assigns(const Known& holder, const std::string& field, int line) override;
-  void calls(const Known& function, const std::vector<Known>& arguments, int line) override;
+  void reads(const Known& holder, std::string_view field, int line, bool method) override;
+  void assigns(const Known& holder, std::string_view field, int line) override;
+  void calls(const Known& function, std::span<const Known> arguments, int line) override;
   void makes_class(const Known& type, const Known& parent) override;
 
  private:

@@ -5,12 +5,13 @@
 
 namespace lunagrad {
 
-void FieldUses::reads(const Known& holder, const std::string& field, int line, bool) {
-  if (holder.is(Known::Kind::library)) uses_.push_back({holder.name, field, line});
+void FieldUses::reads(const Known& holder, std::string_view field, int line, bool) {
+  if (holder.is(Known::Kind::library)) uses_.push_back({std::string(holder.name), std::string(field), line});
 }
 
-void FieldUses::assigns(const Known& holder, const std::string& field, int line) {
-  if (holder.is(Known::Kind::library) && !field.empty()) uses_.push_back({holder.name, field, line, true});
+void FieldUses::assigns(const Known& holder, std::string_view field, int line) {
+  if (holder.is(Known::Kind::library) && !field.empty())
+    uses_.push_back({std::string(holder.name), std::string(field), line, true});
 }
 
 std::vector<FieldUse> FieldUses::take() {

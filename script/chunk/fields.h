@@ -20,8 +20,8 @@ class FieldUses : public ChunkObserver {
  public:
   std::vector<FieldUse> take();  // in order of their lines
 
-  void reads(const Known& holder, const std::string& field, int line, bool method) override;
-  void assigns(const Known& holder, const std::string& field, int line) override;
+  void reads(const Known& holder, std::string_view field, int line, bool method) override;
+  void assigns(const Known& holder, std::string_view field, int line) override;
 
  private:
   std::vector<FieldUse> uses_;

@@ -1,9 +1,9 @@
 #include "script/chunk/follow.h"
 
 #include <algorithm>
+#include <deque>
 #include <map>
-#include <set>
-#include <string_view>
+#include <string>
 #include <utility>
 
 #include "script/meta/signature.h"
@@ -43,15 +43,35 @@ bool is_op(std::string_view name) {
   return signature && !signature->op->hidden();
 }
 
-// Whether the function, or one inside it, assigns its upvalue.
-bool assigns_upvalue(const CompiledFunction& function, size_t upvalue) {
+// The upvalues that the function, or one inside it, assigns.
+std::vector<bool> assigned_upvalues(const CompiledFunction& function) {
+  std::vector<bool> assigned(function.upvalues.size());
   for (const Instruction op : function.code)
-    if (op.opcode() == kSetUpvalue && op.b() == upvalue) return true;
-  for (const CompiledFunction& inner : function.functions)
-    for (size_t i = 0; i < inner.upvalues.size(); ++i)
-      if (!inner.upvalues[i].in_stack && inner.upvalues[i].index == upvalue && assigns_upvalue(inner, i))
-        return true;
-  return false;
+    if (op.opcode() == kSetUpvalue && op.b() < assigned.size()) assigned[op.b()] = true;
+  for (const CompiledFunction& inner : function.functions) {
+    const std::vector<bool> inside = assigned_upvalues(inner);
+    for (size_t i = 0; i < inside.size(); ++i)
+      if (const CompiledFunction::Upvalue& from = inner.upvalues[i];
+          inside[i] && !from.in_stack && from.index < assigned.size())
+        assigned[from.index] = true;
+  }
+  return assigned;
+}
+
+// Whether the chunk may assign a global: by its name, as a field of _G, or as one of _ENV. `environment`:
+// the upvalue that holds _ENV.
+bool may_assign_globals(const CompiledFunction& function, size_t environment) {
+  for (const Instruction op : function.code)
+    if (op.opcode() == kSetTabUp || (op.opcode() == kGetUpvalue && op.b() == environment)) return true;
+  if (std::find(function.constants.begin(), function.constants.end(), "_G") != function.constants.end())
+    return true;
+  return std::any_of(function.functions.begin(), function.functions.end(),
+                     [&](const CompiledFunction& inner) {
+                       for (size_t i = 0; i < inner.upvalues.size(); ++i)
+                         if (!inner.upvalues[i].in_stack && inner.upvalues[i].index == environment)
+                           return may_assign_globals(inner, i);
+                       return may_assign_globals(inner, inner.upvalues.size());
+                     });
 }
 
 // A local variable that keeps the value of its declaration.
@@ -61,57 +81,70 @@ struct Constant {
 };
 
 std::vector<Constant> constants_of(const CompiledFunction& function) {
-  std::vector<Constant> found;
-  for (size_t i = 0; i < function.locals.size(); ++i) {
-    const CompiledFunction::Local& local = function.locals[i];
-    uint32_t reg = 0;
-    for (size_t j = 0; j < i; ++j)
-      reg += function.locals[j].begin <= local.begin && local.begin < function.locals[j].end;
-    bool constant = true;
-    for (size_t at = local.begin; at < local.end && at < function.code.size() && constant; ++at) {
-      const Instruction op = function.code[at];
-      const Registers changed = written(op);
-      // A call leaves the registers below its own alone, and those of locals are below.
-      constant = !(changed.first <= reg && reg < changed.end);
-      if (op.opcode() != kClosure || op.bx() >= function.functions.size()) continue;
-      const CompiledFunction& inner = function.functions[op.bx()];
-      for (size_t k = 0; k < inner.upvalues.size(); ++k)
-        if (inner.upvalues[k].in_stack && inner.upvalues[k].index == reg && assigns_upvalue(inner, k))
-          constant = false;
+  const std::vector<CompiledFunction::Local>& locals = function.locals;
+  std::vector<bool> changes(locals.size());
+  std::vector<uint32_t> registers(locals.size());
+  // The locals that are alive, by their registers: a block ends before those around it.
+  std::vector<size_t> alive;
+  size_t next = 0;
+  for (size_t at = 0; at < function.code.size(); ++at) {
+    while (!alive.empty() && locals[alive.back()].end <= at) alive.pop_back();
+    for (; next < locals.size() && locals[next].begin <= at; ++next) {
+      registers[next] = uint32_t(alive.size());
+      if (at < locals[next].end) alive.push_back(next);
     }
-    if (constant) found.push_back({local.begin, local.end, reg});
+    const Instruction op = function.code[at];
+    // A call leaves the registers below its own alone, and those of locals are below.
+    const Registers changed = written(op);
+    for (uint32_t reg = changed.first; reg < changed.end && reg < alive.size(); ++reg)
+      changes[alive[reg]] = true;
+    if (op.opcode() != kClosure || op.bx() >= function.functions.size()) continue;
+    const CompiledFunction& inner = function.functions[op.bx()];
+    const std::vector<bool> assigned = assigned_upvalues(inner);
+    for (size_t i = 0; i < assigned.size(); ++i)
+      if (const CompiledFunction::Upvalue& from = inner.upvalues[i];
+          assigned[i] && from.in_stack && from.index < alive.size())
+        changes[alive[from.index]] = true;
   }
+  std::vector<Constant> found;
+  for (size_t i = 0; i < next; ++i)
+    if (!changes[i]) found.push_back({locals[i].begin, locals[i].end, registers[i]});
   return found;
 }
 
-// The instructions that a jump leads to, with the first that leads there. The upper 25 bits of a jump, less
-// 2^24 - 1, are its distance.
-std::map<size_t, size_t> jump_targets(const CompiledFunction& function) {
-  std::map<size_t, size_t> targets;
+constexpr size_t kNowhere = SIZE_MAX;
+
+// For each instruction the first that jumps there, or kNowhere. The upper 25 bits of a jump, less 2^24 - 1,
+// are its distance.
+std::vector<size_t> jumps_to(const CompiledFunction& function) {
+  std::vector<size_t> jumps(function.code.size() + 3, kNowhere);
   for (size_t at = 0; at < function.code.size(); ++at) {
     const Instruction op = function.code[at];
     const int64_t next = int64_t(at) + 1;
+    const auto note = [&](int64_t target) {
+      if (target >= 0 && size_t(target) < jumps.size() && jumps[size_t(target)] == kNowhere)
+        jumps[size_t(target)] = at;
+    };
     constexpr int64_t kZero = (1 << 24) - 1;
     switch (op.opcode()) {
       case kJump:
-        targets.emplace(size_t(next + int64_t(op.bits >> 7) - kZero), at);
+        note(next + int64_t(op.bits >> 7) - kZero);
         break;
       case kForLoop:
       case kTForLoop:
-        targets.emplace(size_t(next - int64_t(op.bx())), at);
+        note(next - int64_t(op.bx()));
         break;
       case kForPrep:
       case kTForPrep:
-        targets.emplace(size_t(next + int64_t(op.bx()) + 1), at);
-        targets.emplace(size_t(next + int64_t(op.bx())), at);
+        note(next + int64_t(op.bx()) + 1);
+        note(next + int64_t(op.bx()));
         break;
       default:
-        if ((op.opcode() >= kEq && op.opcode() <= kTestSet) || op.opcode() == kLoadFalseSkip)
-          targets.emplace(size_t(next + 1), at);
+        if ((op.opcode() >= kEq && op.opcode() <= kTestSet) || op.opcode() == kLoadFalseSkip) note(next + 1);
         break;
     }
   }
-  return targets;
+  return jumps;
 }
 
 class Follower {
@@ -119,11 +152,11 @@ class Follower {
   explicit Follower(const std::vector<ChunkObserver*>& observers) : observers_(observers) {}
 
   void follow_all(const CompiledFunction& chunk) {
-    // The first pass finds the globals, the second reads them in functions that precede the assignment.
-    for (const bool last : {false, true}) {
-      heard_ = last;
-      follow(chunk, {Known{Kind::globals, ""}}, {});
-    }
+    const std::vector<Known> upvalues{{Kind::globals, ""}};
+    // The globals come first, as functions that precede the assignment read them, too.
+    if (may_assign_globals(chunk, 0)) follow(chunk, upvalues, {});
+    heard_ = true;
+    follow(chunk, upvalues, {});
   }
 
  private:
@@ -134,7 +167,7 @@ class Follower {
   }
 
   // The value of table[key], which the script reads.
-  Known read(const Known& table, const std::string& key, int line, bool method) {
+  Known read(const Known& table, std::string_view key, int line, bool method) {
     if (!table.is(Kind::nothing) && !key.empty())
       tell([&](ChunkObserver& observer) { observer.reads(table, key, line, method); });
     if (table.is(Kind::globals)) {
@@ -147,11 +180,11 @@ class Follower {
           global != globals_.end() && (global->second.is(Kind::library) || global->second.is(Kind::type));
       return known ? global->second : Known();
     }
-    if (table.is(Kind::library) && !key.empty()) return {Kind::library, table.name + "." + key};
+    if (table.is(Kind::library) && !key.empty()) return {Kind::library, kept(table.name, ".", key)};
     return {};
   }
 
-  void assign(const Known& table, const std::string& key, const Known& value, int line) {
+  void assign(const Known& table, std::string_view key, const Known& value, int line) {
     tell([&](ChunkObserver& observer) { observer.assigns(table, key, line); });
     if (!table.is(Kind::globals)) return;
     const auto [global, added] = globals_.emplace(key, value);
@@ -159,20 +192,20 @@ class Follower {
   }
 
   // Whether what the library has there gives a tensor: "lg.gt", "lg.nn.functional.relu".
-  static bool makes_tensor(const std::string& path) {
+  static bool makes_tensor(std::string_view path) {
     constexpr std::string_view kFunctional = "lg.nn.functional.", kRoot = "lg.";
     if (path.starts_with(kFunctional)) return is_op(path.substr(kFunctional.size()));
     return path == "lg.tensor" || (path.starts_with(kRoot) && is_op(path.substr(kRoot.size())));
   }
 
   static bool makes_tensor(const Known& method) {
-    return is_op(method.name) &&
-           (method.of_tensor || std::find(std::begin(kComparisons), std::end(kComparisons), method.name) !=
-                                    std::end(kComparisons));
+    return (method.of_tensor || std::find(std::begin(kComparisons), std::end(kComparisons), method.name) !=
+                                    std::end(kComparisons)) &&
+           is_op(method.name);
   }
 
   // The first result of a call.
-  Known call(const Known& function, const std::vector<Known>& arguments, std::pair<const void*, size_t> place,
+  Known call(const Known& function, std::span<const Known> arguments, std::pair<const void*, size_t> place,
              int line) {
     tell([&](ChunkObserver& observer) { observer.calls(function, arguments, line); });
     const Known first = arguments.empty() ? Known() : arguments[0];
@@ -180,24 +213,24 @@ class Follower {
       constexpr std::string_view kRoot = "lunagrad";
       if (first.name == kRoot) return {Kind::library, "lg"};
       if (first.name.starts_with("lunagrad.") && first.name != "lunagrad.core")
-        return {Kind::library, "lg" + first.name.substr(kRoot.size())};
+        return {Kind::library, kept("lg", "", first.name.substr(kRoot.size()))};
     }
     if (function.is(Kind::method) && makes_tensor(function))
-      return {Kind::tensor, "x:" + function.name + "(…)"};
+      return {Kind::tensor, kept("x:", function.name, "(…)")};
     if (function.is(Kind::function) && function.name == "loss") return {Kind::tensor, "the loss"};
     if (function.is(Kind::type)) return {Kind::object, function.name, function.type};
     if (!function.is(Kind::library)) return {};
     if (function.name == "lg.nn.class") return make_class(arguments, place);
-    if (makes_tensor(function.name)) return {Kind::tensor, function.name + "(…)"};
+    if (makes_tensor(function.name)) return {Kind::tensor, kept(function.name, "", "(…)")};
     // nn.MSELoss() is an object whose calls give a tensor.
     if (function.name.starts_with("lg.nn.") && function.name.ends_with("Loss"))
       return {Kind::function, "loss"};
     return {};
   }
 
-  Known make_class(const std::vector<Known>& arguments, std::pair<const void*, size_t> place) {
+  Known make_class(std::span<const Known> arguments, std::pair<const void*, size_t> place) {
     const int number = classes_.emplace(place, int(classes_.size())).first->second;
-    Known made{Kind::type, arguments.empty() ? "" : arguments[0].name, number};
+    Known made{Kind::type, arguments.empty() ? std::string_view() : arguments[0].name, number};
     const Known parent = arguments.size() > 1 ? arguments[1] : Known{Kind::library, "lg.nn.Module"};
     tell([&](ChunkObserver& observer) { observer.makes_class(made, parent); });
     return made;
@@ -215,11 +248,14 @@ class Follower {
 
   // self: what the first parameter of a method holds.
   void follow(const CompiledFunction& function, const std::vector<Known>& upvalues, const Known& self_value) {
-    std::vector<Known> registers(512);
+    constexpr uint32_t kOpen = 8;  // arguments of a call whose last one gives several values
+    std::vector<Known> registers(function.registers + kOpen);
     if (!function.locals.empty() && function.locals[0].name == "self") registers[0] = self_value;
     const std::vector<Constant> constants = constants_of(function);
-    const std::map<size_t, size_t> targets = jump_targets(function);
-    const auto text = [&](size_t k) { return k < function.constants.size() ? function.constants[k] : ""; };
+    const std::vector<size_t> jumps = jumps_to(function);
+    const auto text = [&](size_t k) {
+      return k < function.constants.size() ? std::string_view(function.constants[k]) : std::string_view();
+    };
     const auto is_number = [&](size_t k) { return k < function.numbers.size() && function.numbers[k]; };
     const auto is_constant = [&](size_t at, uint32_t reg) {
       return std::any_of(constants.begin(), constants.end(), [&](const Constant& local) {
@@ -228,18 +264,15 @@ class Follower {
     };
     // A value that a branch has made is not the only one: `local net = given or Net()`. A loop leads back.
     const auto outlasts = [&](size_t at, uint32_t reg) {
-      const bool loop = targets.at(at) >= at;
+      const bool loop = jumps[at] >= at;
       return std::any_of(constants.begin(), constants.end(), [&](const Constant& local) {
         return local.reg == reg && (local.begin == 0 || local.begin < at + loop) && at < local.end;
       });
     };
     // In `condition and x or y` the x is not asked: a condition before it leads behind it.
-    const auto chooses = [&](size_t at, const Instruction op) {
-      const auto behind = targets.find(at + 2);
-      return op.k() && behind != targets.end() && behind->second < at;
-    };
+    const auto chooses = [&](size_t at, const Instruction op) { return op.k() && jumps[at + 2] < at; };
     for (size_t at = 0; at < function.code.size(); ++at) {
-      if (targets.count(at))
+      if (jumps[at] != kNowhere)
         for (uint32_t reg = 0; reg < registers.size(); ++reg)
           if (!registers[reg].is(Kind::nothing) && !outlasts(at, reg)) registers[reg] = {};
       const Instruction op = function.code[at];
@@ -272,7 +305,7 @@ class Follower {
           break;
         case kSelf: {
           self = registers[op.b()];
-          const std::string name = op.k() ? text(op.c()) : key_in(registers[op.c()]);
+          const std::string_view name = op.k() ? text(op.c()) : key_in(registers[op.c()]);
           result = read(self, name, line, true);
           if (!result.is(Kind::library)) result = {Kind::method, name, 0, self.is(Kind::tensor)};
           break;
@@ -288,10 +321,8 @@ class Follower {
           break;
         case kCall:
         case kTailCall: {
-          constexpr uint32_t kOpen = 8;  // arguments of a call whose last one gives several values
-          std::vector<Known> arguments;
-          for (uint32_t i = 1; i < (op.b() ? op.b() : kOpen); ++i) arguments.push_back(registers[op.a() + i]);
-          result = call(registers[op.a()], arguments, {&function, at}, line);
+          const std::span<const Known> called(&registers[op.a()], op.b() ? op.b() : kOpen);
+          result = call(called[0], called.subspan(1), {&function, at}, line);
           break;
         }
         case kMinus:
@@ -342,7 +373,7 @@ class Follower {
           break;
       }
       const Registers changed = written(op);
-      for (uint32_t reg = changed.first; reg < std::min<uint32_t>(changed.end, 512); ++reg)
+      for (uint32_t reg = changed.first; reg < std::min<size_t>(changed.end, registers.size()); ++reg)
         registers[reg] = {};
       if (changed.first < changed.end) registers[changed.first] = result;
       if (op.opcode() == kSelf) registers[op.a() + 1] = self;
@@ -350,7 +381,9 @@ class Follower {
   }
 
   // The name by which a table is asked; "" when it is not known.
-  static std::string key_in(const Known& value) { return value.is(Kind::text) ? value.name : std::string(); }
+  static std::string_view key_in(const Known& value) {
+    return value.is(Kind::text) ? value.name : std::string_view();
+  }
 
   // What self is in a closure that the next instruction makes a field of a class: function Net:forward(x).
   static Known object_of_method(const CompiledFunction& function, size_t at,
@@ -362,9 +395,16 @@ class Follower {
     return holder.is(Kind::type) ? Known{Kind::object, holder.name, holder.type} : Known();
   }
 
+  // A name that no constant of the chunk holds.
+  std::string_view kept(std::string_view first, std::string_view second, std::string_view third) {
+    std::string& name = names_.emplace_back(first);
+    return name.append(second).append(third);
+  }
+
   const std::vector<ChunkObserver*>& observers_;
   bool heard_ = false;
-  std::map<std::string, Known> globals_;
+  std::deque<std::string> names_;
+  std::map<std::string_view, Known> globals_;
   std::map<std::pair<const void*, size_t>, int> classes_;  // by the function and instruction that makes them
 };
 

@@ -2,7 +2,8 @@
 // Follows what the registers, upvalues and globals of a compiled Lua chunk hold, without running it: tables
 // of the library, such as nn after `local nn = lg.nn`, tensors, and the script's classes and their objects.
 // What a variable holds that is assigned twice, or in a branch, is not known. Any thread.
-#include <string>
+#include <span>
+#include <string_view>
 #include <vector>
 
 #include "script/chunk/chunk.h"
@@ -24,8 +25,9 @@ struct Known {
   };
   Kind kind = Kind::nothing;
   // Of the globals "_G" where a script says so; of a global function "require"; the text; of the library
-  // "lg.nn"; of a method, a type and an object its name; of a tensor its call "x:gt(…)", or "".
-  std::string name;
+  // "lg.nn"; of a method, a type and an object its name; of a tensor its call "x:gt(…)", or "". It lives
+  // while the chunk is followed.
+  std::string_view name;
   int type = 0;            // of a type and an object: the number of the class, from 0
   bool of_tensor = false;  // of a method: the object is a tensor
 
@@ -37,10 +39,10 @@ struct Known {
 class ChunkObserver {
  public:
   virtual ~ChunkObserver() = default;
-  virtual void reads(const Known& /*holder*/, const std::string& /*field*/, int /*line*/, bool /*method*/) {}
+  virtual void reads(const Known& /*holder*/, std::string_view /*field*/, int /*line*/, bool /*method*/) {}
   // field "": a key that is not known
-  virtual void assigns(const Known& /*holder*/, const std::string& /*field*/, int /*line*/) {}
-  virtual void calls(const Known& /*function*/, const std::vector<Known>& /*arguments*/, int /*line*/) {}
+  virtual void assigns(const Known& /*holder*/, std::string_view /*field*/, int /*line*/) {}
+  virtual void calls(const Known& /*function*/, std::span<const Known> /*arguments*/, int /*line*/) {}
   // parent: of kind nothing when it is not known, a table of the library when none is given.
   virtual void makes_class(const Known& /*type*/, const Known& /*parent*/) {}
   virtual void tests(const Known& /*value*/, int /*line*/) {}  // as a condition

@@ -1,35 +1,25 @@
 #include "script/chunk/globals.h"
 
 #include <algorithm>
-
-#include "script/chunk/follow.h"
+#include <utility>
 
 namespace lunagrad {
-namespace {
 
-class Uses : public ChunkObserver {
- public:
-  void reads(const Known& holder, const std::string& field, int line, bool) override {
-    if (holder.is(Known::Kind::globals) && holder.name.empty())
-      found.push_back({field, line, GlobalUse::Kind::read});
-  }
-  void assigns(const Known& holder, const std::string& field, int line) override {
-    if (holder.is(Known::Kind::globals) && !field.empty())
-      found.push_back(
-          {field, line, holder.name.empty() ? GlobalUse::Kind::assigned : GlobalUse::Kind::declared});
-  }
+void GlobalUses::reads(const Known& holder, std::string_view field, int line, bool) {
+  if (holder.is(Known::Kind::globals) && holder.name.empty())
+    uses_.push_back({std::string(field), line, GlobalUse::Kind::read});
+}
 
-  std::vector<GlobalUse> found;
-};
+void GlobalUses::assigns(const Known& holder, std::string_view field, int line) {
+  if (holder.is(Known::Kind::globals) && !field.empty())
+    uses_.push_back({std::string(field), line,
+                     holder.name.empty() ? GlobalUse::Kind::assigned : GlobalUse::Kind::declared});
+}
 
-}  // namespace
-
-std::vector<GlobalUse> global_uses(const CompiledFunction& chunk) {
-  Uses uses;
-  follow(chunk, {&uses});
-  std::stable_sort(uses.found.begin(), uses.found.end(),
+std::vector<GlobalUse> GlobalUses::take() {
+  std::stable_sort(uses_.begin(), uses_.end(),
                    [](const GlobalUse& a, const GlobalUse& b) { return a.line < b.line; });
-  return std::move(uses.found);
+  return std::move(uses_);
 }
 
 }  // namespace lunagrad

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "script/chunk/chunk.h"
+#include "script/chunk/follow.h"
 
 namespace lunagrad {
 
@@ -14,7 +14,15 @@ struct GlobalUse {
   Kind kind = Kind::read;
 };
 
-// The uses in the function and its inner functions, in order of their lines.
-std::vector<GlobalUse> global_uses(const CompiledFunction& chunk);
+class GlobalUses : public ChunkObserver {
+ public:
+  std::vector<GlobalUse> take();  // in order of their lines
+
+  void reads(const Known& holder, std::string_view field, int line, bool method) override;
+  void assigns(const Known& holder, std::string_view field, int line) override;
+
+ private:
+  std::vector<GlobalUse> uses_;
+};
 
 }  // namespace lunagrad

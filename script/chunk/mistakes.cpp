@@ -13,7 +13,9 @@ namespace {
 
 using Kind = Known::Kind;
 
-std::string named(const Known& tensor) { return tensor.name.empty() ? "this value" : tensor.name; }
+std::string named(const Known& tensor) {
+  return std::string(tensor.name.empty() ? "this value" : tensor.name);
+}
 
 class Comparisons : public ChunkObserver {
  public:
@@ -30,7 +32,7 @@ class Comparisons : public ChunkObserver {
                         "a number is always true as a condition, also 0; compare it, as in n ~= 0"});
   }
 
-  void calls(const Known& function, const std::vector<Known>& arguments, int line) override {
+  void calls(const Known& function, std::span<const Known> arguments, int line) override {
     if (function.is(Kind::function) && function.name == "assert" && !arguments.empty())
       tests(arguments[0], line);
   }
@@ -56,11 +58,13 @@ class Comparisons : public ChunkObserver {
 
 }  // namespace
 
-std::vector<Mistake> silent_mistakes(const CompiledFunction& chunk, std::string_view source) {
+std::vector<Mistake> silent_mistakes(const CompiledFunction& chunk, std::string_view source,
+                                     std::vector<ChunkObserver*> observers) {
   std::vector<Mistake> found;
   for (const int line : lost_nils(chunk)) found.push_back({Mistake::Kind::lost_nil, line, kLostNil});
   Comparisons comparisons(found);
-  follow(chunk, {&comparisons});
+  observers.push_back(&comparisons);
+  follow(chunk, observers);
   for (auto& [line, text] : python_tuples(source))
     found.push_back({Mistake::Kind::tuple, line, std::move(text)});
   for (const int line : continued_lines(source))
@@ -82,16 +86,18 @@ std::string assigned_global(const std::string& name) {
 std::vector<std::string> mistake_warnings(lua_State* L, std::string_view source, const std::string& file,
                                           bool globals) {
   const CompiledFunction chunk = read_chunk(L);
-  std::vector<Mistake> found = silent_mistakes(chunk, source);
-  if (globals)
-    for (const GlobalUse& use : global_uses(chunk)) {
-      if (use.kind != GlobalUse::Kind::assigned) continue;
-      lua_pushglobaltable(L);
-      lua_pushlstring(L, use.name.data(), use.name.size());
-      const bool exists = lua_rawget(L, -2) != LUA_TNIL;
-      lua_pop(L, 2);
-      if (!exists) found.push_back({Mistake::Kind::global, use.line, assigned_global(use.name)});
-    }
+  GlobalUses uses;
+  std::vector<ChunkObserver*> observers;
+  if (globals) observers.push_back(&uses);
+  std::vector<Mistake> found = silent_mistakes(chunk, source, observers);
+  for (const GlobalUse& use : uses.take()) {
+    if (use.kind != GlobalUse::Kind::assigned) continue;
+    lua_pushglobaltable(L);
+    lua_pushlstring(L, use.name.data(), use.name.size());
+    const bool exists = lua_rawget(L, -2) != LUA_TNIL;
+    lua_pop(L, 2);
+    if (!exists) found.push_back({Mistake::Kind::global, use.line, assigned_global(use.name)});
+  }
   std::vector<std::string> warnings;
   std::set<Mistake::Kind> told{Mistake::Kind::same_tensor};
   for (const Mistake& mistake : found)

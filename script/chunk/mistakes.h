@@ -23,9 +23,10 @@ struct Mistake {
   std::string text;
 };
 
-// In order of their lines, at most one of a kind at each; without globals, of which global_uses (globals.h)
-// knows.
-std::vector<Mistake> silent_mistakes(const CompiledFunction& chunk, std::string_view source);
+// In order of their lines, at most one of a kind at each; without globals, of which GlobalUses (globals.h)
+// knows. The observers hear what the chunk does, which is followed once.
+std::vector<Mistake> silent_mistakes(const CompiledFunction& chunk, std::string_view source,
+                                     std::vector<ChunkObserver*> observers = {});
 
 // The lines that begin with a parenthesis which Lua takes for the arguments of what the line before ends
 // with.

@@ -9,9 +9,12 @@ namespace lunagrad {
 void ScriptPlaces::read(lua_State* L, uint32_t file, bool main) {
   file_ = file;
   latest_ = read_chunk(L);
-  if (main)
-    for (const GlobalUse& use : global_uses(latest_))
+  if (main) {
+    GlobalUses uses;
+    follow(latest_, {&uses});
+    for (const GlobalUse& use : uses.take())
       if (use.kind != GlobalUse::Kind::read) globals_.try_emplace(use.name, SourceLine{file, use.line});
+  }
   read_fields(latest_);
 }
 

@@ -140,10 +140,10 @@ class Checker {
     complaints_.clear();
     FieldUses fields;
     ClassFields classes;
-    follow(chunk, {&fields, &classes});
-    check_globals(chunk, tests_ || is_test_file(fs::path(path).filename().string()));
-    for (Mistake& mistake : silent_mistakes(chunk, read_script(path)))
-      complaints_.emplace_back(mistake.line, std::move(mistake.text));
+    GlobalUses globals;
+    std::vector<Mistake> mistakes = silent_mistakes(chunk, read_script(path), {&fields, &classes, &globals});
+    check_globals(chunk, globals.take(), tests_ || is_test_file(fs::path(path).filename().string()));
+    for (Mistake& mistake : mistakes) complaints_.emplace_back(mistake.line, std::move(mistake.text));
     check_fields(fields.take());
     for (const ClassFields::Missing& read :
          classes.missing([this](const std::string& name) { return library_.is_of_modules(name); }))
@@ -171,11 +171,10 @@ class Checker {
     mistakes_ += mistakes;
   }
 
-  void check_globals(const CompiledFunction& chunk, bool tests) {
+  void check_globals(const CompiledFunction& chunk, const std::vector<GlobalUse>& uses, bool tests) {
     using Kind = GlobalUse::Kind;
     std::set<std::string> known = standard_;
     if (tests) known.insert({"describe", "it", "before_each", "after_each", "expect"});
-    const std::vector<GlobalUse> uses = global_uses(chunk);
     std::set<std::string> defined = known;
     for (const GlobalUse& use : uses)
       if (use.kind != Kind::read) defined.insert(use.name);
