@@ -1,6 +1,7 @@
 #include "script/leaks/heap_walk.h"
 
 #include <algorithm>
+#include <optional>
 #include <string_view>
 
 #include "script/lua/convert.h"
@@ -111,14 +112,20 @@ int HeapWalk::new_vertex(int parent, HeapStep step) {
 }
 
 void HeapWalk::add(int parent, HeapStep step) {
+  add_by(parent, [&]() -> HeapStep&& { return std::move(step); });
+}
+
+template <class F>
+void HeapWalk::add_by(int parent, const F& step) {
   if (const Tensor* const x = to_tensor(lua_, -1)) {
     seen_.insert(lua_topointer(lua_, -1));
+    HeapStep made = step();
     const Tensor gradient = x->node() && x->is_leaf() ? x->grad() : Tensor();
     if (gradient.defined())
-      tensors_.push_back({gradient, new_vertex(parent, step), {Kind::gradient, "", {}}});
-    tensors_.push_back({*x, parent, std::move(step)});
+      tensors_.push_back({gradient, new_vertex(parent, made), {Kind::gradient, "", {}}});
+    tensors_.push_back({*x, parent, std::move(made)});
   } else if (is_object(-1) && queued_.size() < most_ && seen_.insert(lua_topointer(lua_, -1)).second) {
-    queued_.push_back(new_vertex(parent, std::move(step)));
+    queued_.push_back(new_vertex(parent, step()));
     lua_rawseti(lua_, queue_, lua_Integer(queued_.size()));
     return;
   }
@@ -241,11 +248,11 @@ void HeapWalk::visit_table(int vertex, int table, size_t place) {
       lua_pushvalue(lua_, key);
       add(vertex, {Kind::key, "", {}});
     } else if (key_is_object) {
-      late = true;
+      late = late || !weak_keys || is_object(value);
     }
     const bool held = !weak_values && !(weak_keys && key_is_object);
     if (held && is_object(value))
-      add(vertex, step_of_key(key));
+      add_by(vertex, [&] { return step_of_key(key); });
     else
       lua_pop(lua_, 1);
   }
@@ -267,19 +274,26 @@ void HeapWalk::visit_late(int vertex, int table, bool weak_keys) {
 }
 
 void HeapWalk::visit_function(int vertex, int function) {
-  lua_Debug frame;
-  lua_pushvalue(lua_, function);
-  lua_getinfo(lua_, ">S", &frame);
-  const bool of_lua = *frame.what != 'C';
-  const SourceLine line =
-      of_lua ? SourceLine{edge(lua_).chunk(frame).file, std::max(frame.linedefined, 1)} : SourceLine();
+  const bool of_lua = !lua_iscfunction(lua_, function);
+  std::optional<SourceLine> line;
+  const auto defined = [&] {
+    lua_Debug frame;
+    lua_pushvalue(lua_, function);
+    lua_getinfo(lua_, ">S", &frame);
+    return SourceLine{edge(lua_).chunk(frame).file, std::max(frame.linedefined, 1)};
+  };
   for (int i = 1;; ++i) {
     const char* const name = lua_getupvalue(lua_, function, i);
     if (!name) return;
-    if (!is_object(-1) || std::string_view(name) == "_ENV")
+    if (!is_object(-1) || std::string_view(name) == "_ENV") {
       lua_pop(lua_, 1);
-    else
-      add(vertex, {Kind::upvalue, of_lua ? name : "(of a C function)", line});
+      continue;
+    }
+    add_by(vertex, [&] {
+      if (!of_lua) return HeapStep{Kind::upvalue, "(of a C function)", {}};
+      if (!line) line = defined();
+      return HeapStep{Kind::upvalue, name, *line};
+    });
   }
 }
 

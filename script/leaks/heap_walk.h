@@ -50,6 +50,8 @@ class HeapWalk {
   void walk();
   // The value at the top of the stack, which it pops, is held by `parent`; -1: it is a root.
   void add(int parent, HeapStep step);
+  template <class F>
+  void add_by(int parent, const F& step);  // step() makes the step, if it is needed
   void add_stack(int parent, lua_State* thread, bool of_library);
   void add_frame(int parent, lua_State* thread, lua_Debug& frame);
   void add_entries(HeapStep::Kind kind);  // of the table at the top of the stack, which it pops, as roots
