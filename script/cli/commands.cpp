@@ -43,20 +43,21 @@ std::string command_of(CLI::App& app, int argc, char** argv) {
 // The flags of `lunagrad run` around -e CODE.
 class LineFlags {
  public:
-  LineFlags() {
-    app_.set_help_flag();  // after the code it belongs to the script
-    add_run_flags(app_, flags_);
-    add_flag(app_, "--watch", watch_, "");
-    add_option(app_, "--ranks", ranks_, "");
-  }
+  LineFlags() = default;
   LineFlags(const LineFlags&) = delete;
 
   // Returns the words that are no flags; an error unless `others`.
   std::vector<std::string> parse(std::vector<std::string> words, bool others) {
-    app_.allow_extras(others);
+    if (words.empty()) return {};
+    CLI::App app;
+    app.set_help_flag();  // after the code it belongs to the script
+    add_run_flags(app, flags_);
+    add_flag(app, "--watch", watch_, "");
+    add_option(app, "--ranks", ranks_, "");
+    app.allow_extras(others);
     std::reverse(words.begin(), words.end());  // as CLI11 wants them
-    app_.parse(std::move(words));
-    return app_.remaining();
+    app.parse(std::move(words));
+    return app.remaining();
   }
   // An error message, or "".
   std::string wrong() {
@@ -73,7 +74,6 @@ class LineFlags {
   }
 
  private:
-  CLI::App app_;
   RunFlags flags_;
   bool watch_ = false;
   std::optional<int64_t> ranks_;
