@@ -30,6 +30,15 @@ constexpr std::string_view kSumsStart = "hash64 ";
 constexpr std::string_view kSumsBegin = "{\"__metadata__\": {\"lunagrad.checksums\":\"hash64 ";
 const std::string kNoSum(kChecksumDigits, '0');
 
+// Whether a header began like that before it was damaged. Headers that other programs write differ in more
+// places, by their spaces.
+bool began_with_sums(std::string_view header) {
+  constexpr size_t kMost = 5;
+  size_t others = 0;
+  for (size_t i = 0; i < kSumsBegin.size(); ++i) others += i >= header.size() || header[i] != kSumsBegin[i];
+  return others <= kMost;
+}
+
 std::string sum_of_header(std::string header) {
   header.replace(kSumsBegin.size(), kChecksumDigits, kNoSum);
   return checksum_text(hash_of(header.data(), header.size()));
@@ -251,6 +260,7 @@ class Loader {
     const bool summed = text.starts_with(kSumsBegin);
     if (summed && text.compare(kSumsBegin.size(), kChecksumDigits, sum_of_header(text)) != 0)
       complain("the header is damaged: its checksum is another one");
+    if (!summed && began_with_sums(text)) complain("the header is damaged: the entry of its checksums is");
     if (!nlohmann::json::sax_parse(text, &header_)) complain(header_.problem);
     take_sums(summed);
     start_ = 8 + length;

@@ -100,7 +100,7 @@ Json RunReport::facts() const {
   Json config;
   if (const auto file = read_run_file(folder_, "config.json", kConfigBytes))
     config = Json::parse(file->text, nullptr, false);
-  if (config.is_object()) config.erase("checksum");
+  if (config.is_object()) erase_checksum(config);
   json["config"] = config.is_object() ? std::move(config) : Json::object();
   json["changes"] = Json::array();
   for (const ParamChange& change : run.changes)
@@ -172,7 +172,7 @@ Json RunReport::tapes(int64_t& since, LeftOut& left_out) const {
     const std::string_view line = std::string_view(file->text).substr(begin, end - begin);
     Json tape = is_damaged(line) ? Json() : Json::parse(line, nullptr, false);
     if (tape.is_object() && tape.contains("step") && tape["step"].is_number_integer()) {
-      tape.erase("checksum");
+      erase_checksum(tape);
       list.push_back(std::move(tape));
     } else {
       ++damaged;

@@ -10,6 +10,26 @@ namespace lunagrad {
 
 using Json = nlohmann::ordered_json;
 
+namespace {
+
+// The first and the last entry of a text with a checksum: damage of one leaves the other, which tells the
+// text from one of an earlier version.
+constexpr std::string_view kMark = "\"checksummed\"", kSum = "\"checksum\"";
+constexpr size_t kEnds = 64;  // either entry, with what stands around it
+
+// Whether a text has the word at some place, but for three bytes.
+bool resembles(std::string_view text, std::string_view word) {
+  constexpr int kMost = 3;
+  for (size_t at = 0; at + word.size() <= text.size(); ++at) {
+    int others = 0;
+    for (size_t i = 0; i < word.size() && others <= kMost; ++i) others += text[at + i] != word[i];
+    if (others <= kMost) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 Json json_number(double value) {
   if (std::isnan(value)) return "NaN";
   if (std::isinf(value)) return value > 0 ? "Infinity" : "-Infinity";
@@ -21,23 +41,29 @@ std::string json_text(const Json& json, int indent) {
 }
 
 std::string with_checksum(std::string object) {
+  const bool empty = object.find_first_not_of(' ', 1) == object.rfind('}');
+  object.insert(1, std::string(kMark) + ":true" + (empty ? "" : ","));
   const size_t end = object.rfind('}');
   const std::string sum = checksum_text(hash_of(object.data(), end));
-  return object.replace(end, 1, ",\"checksum\":\"" + sum + "\"}");
+  return object.replace(end, 1, "," + std::string(kSum) + ":\"" + sum + "\"}");
 }
 
 std::string checked_text(const Json& object, int indent) {
-  std::string text = json_text(object, indent);
-  if (indent < 0) return with_checksum(std::move(text));
+  if (indent < 0) return with_checksum(json_text(object));
+  Json marked{{"checksummed", true}};
+  marked.update(object);
+  std::string text = json_text(marked, indent);
   text.resize(text.size() - 2);  // without its last line, "}"
   const std::string sum = checksum_text(hash_of(text.data(), text.size()));
-  return text + ",\n" + std::string(size_t(indent), ' ') + "\"checksum\": \"" + sum + "\"\n}";
+  return text + ",\n" + std::string(size_t(indent), ' ') + std::string(kSum) + ": \"" + sum + "\"\n}";
 }
 
 bool is_damaged(std::string_view text) {
-  constexpr size_t kLongest = 64;  // of the entry with the checksum, with what stands around it
-  if (text.find('\0') != text.npos) return true;
-  const std::string_view end = text.substr(text.size() - std::min(text.size(), kLongest));
+  const size_t begin = text.find('"');
+  if (begin == text.npos || text.find('\0') != text.npos) return true;
+  const bool marked = text.substr(begin).starts_with(kMark);
+  const std::string_view head = text.substr(0, std::min(text.size(), kEnds));
+  const std::string_view tail = text.substr(text.size() - head.size());
   const auto drop = [&text](std::string_view last) {
     const bool there = text.ends_with(last);
     if (there) text.remove_suffix(last.size());
@@ -45,21 +71,27 @@ bool is_damaged(std::string_view text) {
   };
   const auto drop_space = [&text] { text = text.substr(0, text.find_last_not_of(" \n") + 1); };
   drop_space();
-  const bool closed = drop("}");
+  bool whole = drop("}");
   drop_space();
-  std::string_view sum;
-  if (closed && drop("\"") && text.size() >= kChecksumDigits) {
-    sum = text.substr(text.size() - kChecksumDigits);
+  whole = whole && drop("\"") && text.size() >= kChecksumDigits;
+  bool ends_with_sum = false;
+  if (whole) {
+    const std::string_view sum = text.substr(text.size() - kChecksumDigits);
     text.remove_suffix(kChecksumDigits);
+    drop("\"");
+    drop(" ");
+    if (drop(":") && drop(kSum)) {
+      drop_space();
+      return !drop(",") || sum != checksum_text(hash_of(text.data(), text.size()));
+    }
+    ends_with_sum = sum.find_first_not_of("0123456789abcdef") == sum.npos;
   }
-  if (!sum.empty() && (drop("\"checksum\":\"") || drop("\"checksum\": \""))) {
-    drop_space();
-    return !drop(",") || sum != checksum_text(hash_of(text.data(), text.size()));
-  }
-  // The entry itself may be damaged: its form, or its name.
-  const bool is_sum = !sum.empty() && sum.find_first_not_of("0123456789abcdef") == sum.npos;
-  return end.find("\"checksum\":") != end.npos ||
-         (is_sum && (text.ends_with("\":\"") || text.ends_with("\": \"")));
+  return marked || ends_with_sum || resembles(head, kMark) || resembles(tail, kSum);
+}
+
+void erase_checksum(Json& object) {
+  object.erase("checksummed");
+  object.erase("checksum");
 }
 
 void put_options(Json& json, const RunOptions& options) {

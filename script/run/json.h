@@ -12,12 +12,14 @@ namespace lunagrad {
 nlohmann::ordered_json json_number(double value);
 // In one line, or with an indent. Lua strings are bytes; invalid UTF-8 becomes U+FFFD.
 std::string json_text(const nlohmann::ordered_json&, int indent = -1);
-// With the checksum of its text as the last entry of the object, so that damage of the file is noticed.
+// With a first entry "checksummed", and the checksum of the text as the last entry of the object, so that
+// damage of the file is noticed.
 std::string checked_text(const nlohmann::ordered_json& object, int indent = -1);
 std::string with_checksum(std::string object);  // the same for the text of an object in one line
-// Whether a text has a checksum that is not its own, or contains a zero byte. A text of an earlier version
-// has no checksum.
+// Whether a text has a checksum that is not its own or is damaged itself, contains a zero byte, or holds no
+// entry. A text of an earlier version has no checksum.
 bool is_damaged(std::string_view text);
+void erase_checksum(nlohmann::ordered_json& object);  // both entries
 // Arguments, parameters, device, seed and steps. options_in throws an exception of nlohmann::json when one is
 // damaged.
 void put_options(nlohmann::ordered_json&, const RunOptions&);

@@ -118,9 +118,10 @@ TEST_CASE("files without checksums, and those that another program changed, are 
   const std::string path = folder.file("m.safetensors");
   save_safetensors(path, {{"x", Tensor::from<float>(std::vector<float>{1, 2}, {2})}}, {{"note", "n"}});
   std::string bytes = read_file(path);
-  // Another program keeps the metadata and writes them without spaces.
-  const size_t space = bytes.find("\": {");
-  bytes.replace(space, 4, "\":{ ");
+  // Another program keeps the metadata and writes them without spaces, and pads the header.
+  const size_t space = bytes.find("\": {"), end = bytes.find("}}");
+  bytes.insert(end + 2, 1, ' ');
+  bytes.erase(space + 2, 1);
   bytes[bytes.size() - 1] = 0x41;
   const Safetensors changed = load_safetensors(folder.with("x", bytes));
   CHECK(!changed.has_checksums);
@@ -136,7 +137,12 @@ TEST_CASE("files without checksums, and those that another program changed, are 
   bytes = read_file(path);
   bytes[bytes.find("lunagrad.checksums")] = 'm';
   CHECK(refusal([&] { load_safetensors(folder.with("x", bytes)); }) ==
-        "x: the header is damaged: the name of its checksums is");
+        "x: the header is damaged: the entry of its checksums is");
+  // So are its name and its value, and a number.
+  bytes[bytes.find("hash64")] = 'H';
+  bytes[bytes.size() - 1] = 0x41;
+  CHECK(refusal([&] { load_safetensors(folder.with("x", bytes)); }) ==
+        "x: the header is damaged: the entry of its checksums is");
 }
 
 TEST_CASE("large tensors, summed while they are written, are read back") {
