@@ -9,6 +9,7 @@
 #include "gpu/kernels/product.h"
 #include "gpu/kernels/user.h"
 #include "gpu/measure_rates.h"
+#include "runtime/called.h"
 #include "runtime/error.h"
 
 namespace lunagrad::gpu {
@@ -214,7 +215,7 @@ void VulkanDevice::run(const Call& call) {
   if (!kernel) fail_as(ErrorKind::device, call.op->name, ": ", name_, " has no kernel for this op");
   const std::lock_guard guard(lock_);
   Recorder& recorder = machine().recorder;
-  const Faults::Caller caller(recorder.stream.faults(), call.op->name, context().line);
+  const Faults::Caller caller(recorder.stream.faults(), call.op->name, called_op(), context().line);
   kernel->run(call, recorder);
 }
 
@@ -222,7 +223,7 @@ bool VulkanDevice::fuses(const Call& call) const { return can_fuse(call); }
 
 void VulkanDevice::run_group(const CallGroup& group) {
   const std::lock_guard guard(lock_);
-  const Faults::Caller caller(machine().recorder.stream.faults(), "group", context().line);
+  const Faults::Caller caller(machine().recorder.stream.faults(), "group", called_op(), context().line);
   Recorder& recorder = machine().recorder;
   if (run_casts(group, recorder)) return;
   FusedRun outcome = run_fused(group, recorder);

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <set>
 
+#include "runtime/called.h"
 #include "runtime/error.h"
 
 namespace lunagrad::gpu {
@@ -18,7 +19,7 @@ VkDeviceAddress Faults::address() {
   assert(caller_);
   Caller& caller = *caller_;
   if (caller.record_ < first_) {
-    records_.push_back({caller.op_ + (*caller.op_ == '_'), caller.line_, 0});
+    records_.push_back({caller.op_ + (*caller.op_ == '_'), caller.called_, caller.line_, 0});
     caller.record_ = first_ + int64_t(records_.size()) - 1;
   }
   return memory_.address + uint64_t(caller.record_) % kRecords * sizeof(Words);
@@ -54,7 +55,9 @@ void Faults::collect(uint64_t reached) {
   while (!records_.empty() && !in_progress(first_) && records_.front().batch <= reached) {
     Words& noted = *words(first_);
     if (noted.kind != FaultKind::none) {
-      const std::string why = describe(noted, records_.front());
+      const Record& record = records_.front();
+      std::string why = describe(noted, record);
+      if (record.called) why = with_name(record.called, why);
       const ErrorKind kind = kind_of(noted);
       std::memset(static_cast<void*>(&noted), 0, sizeof noted);
       spoil(first_, why);
@@ -90,7 +93,7 @@ void Faults::spoil(int64_t record, const std::string& why) {
 }
 
 void Faults::raise() {
-  if (!found_.empty()) fail_as(found_kind_, std::exchange(found_, {}));
+  if (!found_.empty()) throw FoundLater(std::exchange(found_, {}), found_kind_);
 }
 
 ErrorKind Faults::kind_of(const Words& fault) {
@@ -159,7 +162,7 @@ std::string Faults::describe(const Words& fault, const Record& record) {
 
 void Faults::refuse(const Range& range) {
   raise();  // the fault itself comes first
-  fail("a tensor has no right values, since it came of a call that failed: ", *range.spoiled);
+  throw FoundLater("a tensor has no right values, since it came of a call that failed: " + *range.spoiled);
 }
 
 }  // namespace lunagrad::gpu

@@ -46,6 +46,12 @@ enum class FaultKind : uint32_t {
   scatter_reduce
 };
 
+// What a kernel found wrong, raised by a later call that waits for the device.
+class FoundLater : public Error {
+ public:
+  using Error::Error;
+};
+
 class Faults final : public FreedRanges {
  public:
   explicit Faults(VulkanContext&);
@@ -53,14 +59,19 @@ class Faults final : public FreedRanges {
   // The call whose work is recorded while the object lives. Calls nest.
   class Caller {
    public:
-    Caller(Faults& faults, const char* op, SourceLine line)
-        : op_(op), line_(line), faults_(faults), outer_(std::exchange(faults.caller_, this)) {}
+    // called: the composed op that the call is part of, null: none.
+    Caller(Faults& faults, const char* op, const char* called, SourceLine line)
+        : op_(op),
+          called_(called),
+          line_(line),
+          faults_(faults),
+          outer_(std::exchange(faults.caller_, this)) {}
     ~Caller() { faults_.caller_ = outer_; }
     Caller(const Caller&) = delete;
 
    private:
     friend class Faults;
-    const char* const op_;
+    const char *const op_, *const called_;
     const SourceLine line_;
     Faults& faults_;
     Caller* const outer_;
@@ -99,6 +110,7 @@ class Faults final : public FreedRanges {
   };
   struct Record {
     std::string op;
+    const char* called;  // null: no composed op
     SourceLine line;
     uint64_t batch = 0;  // the last one with work of the call
   };
@@ -113,7 +125,7 @@ class Faults final : public FreedRanges {
   }
   [[noreturn]] void refuse(const Range&);
   bool in_progress(int64_t record) const;
-  static std::string describe(const Words&, const Record&);
+  static std::string describe(const Words&, const Record&);  // without the composed op
   static ErrorKind kind_of(const Words&);
   void spoil(int64_t record, const std::string& why);
 

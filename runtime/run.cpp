@@ -4,6 +4,7 @@
 #include <string>
 
 #include "runtime/batching/batched.h"
+#include "runtime/called.h"
 #include "runtime/deferral/call_queue.h"
 #include "runtime/deferral/in_kernel.h"
 #include "runtime/device_types.h"
@@ -111,7 +112,7 @@ void settle(const Call& call) {
 bool execute(Call& call) {
   Device& device = call.device();
   if (call.op->compose && !call.op->composed && !device.supports(call)) {
-    call.out = call.op->compose(call);
+    call.out = compose(call);
     return false;
   }
   const bool supported = device.supports(call);
@@ -212,7 +213,7 @@ void run(Call& call) {
   const Op& op = *call.op;
   assert(call.params.size() == op.params.size());
   if (op.is_composition() || (op.composed && op.composed(call))) {
-    call.out = op.compose(call);
+    call.out = compose(call);
     return;
   }
   if (wants_f32(call) && !computes_halves(call)) return run_through_f32(call);

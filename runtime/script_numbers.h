@@ -13,7 +13,7 @@ void check_converts(const char* op, DType, const Value&);
 Value value_of(const Tensor& number);
 
 // The indices with negative ones, which count from the end of `size` elements, replaced. What is out of range
-// may stay as it is, for the message of the op that reads the indices (ops/scatter.cpp).
+// stays as it is, for the message of the op that reads the indices (ops/scatter.cpp).
 Tensor indices_from_front(const Tensor& indices, int64_t size);
 
 }  // namespace lunagrad

@@ -9,7 +9,7 @@
 # declare functions that a higher one implements: make_cpu_device() of device.h (cpu/), the members of Tensor that need nodes
 # (tape/) or ops (ops/to_vector.cpp), run() of op.h (run.cpp), all_ops() of op.h, elementwise.h, primitives.h and
 # row_kernel() of cpu/row_kernel.h (ops/).
-files(runtime/op          runtime/op runtime/primitives runtime/product_planner runtime/user_kernel runtime/in_place
+files(runtime/op          runtime/op runtime/called runtime/primitives runtime/product_planner runtime/user_kernel runtime/in_place
                           runtime/row_fold runtime/script_numbers)
 files(runtime/run         runtime/run)
 files(runtime/ops         runtime/ops)
@@ -24,7 +24,7 @@ room(runtime/deferral     runtime runtime/op runtime/tape)
 room(runtime/run          runtime runtime/batching runtime/deferral runtime/op runtime/tape)
 room(runtime/ops          runtime runtime/batching runtime/cpu runtime/elementwise runtime/op runtime/optimizer
                           runtime/tape)
-room(runtime/vmap         runtime/batching runtime/elementwise runtime/ops runtime/tape)
+room(runtime/vmap         runtime/batching runtime/elementwise runtime/op runtime/ops runtime/tape)
 room(runtime/statistics   runtime runtime/cpu runtime/op runtime/ops)
 room(runtime/io           runtime runtime/cpu runtime/ops runtime/tape)
 room(runtime/dist         runtime runtime/batching runtime/cpu runtime/ops runtime/tape)

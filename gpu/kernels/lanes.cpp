@@ -9,7 +9,7 @@ namespace {
 
 struct Arguments {
   uint64_t target, source, index, fault;
-  uint32_t lanes, dims, first, last, kind, padding;
+  uint32_t lanes, dims, first, last, kind, wraps;
   int64_t size;
   int64_t target_step, source_step, index_step;
   uint32_t lane_size[8];
@@ -52,6 +52,7 @@ void run_lanes(LaneMode mode, const Lanes& lanes, const LaneView& target, const 
   a.dims = uint32_t(across.size());
   if (a.lanes == 0) return;
   a.kind = uint32_t(kind);
+  a.wraps = kind == FaultKind::index_fill;
   a.size = lanes.size;
   a.target_step = target.step;
   a.source_step = source.step;

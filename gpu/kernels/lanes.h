@@ -31,7 +31,8 @@ struct Lanes {
   int64_t size;
 };
 // take copies from target to source, put from source to target; add and those after it combine source and
-// target (f32 or integers) in the target. A fault of this kind is noted where an index is out of range.
+// target (f32 or integers) in the target. A fault of this kind is noted where an index is out of range;
+// negative indices of index_fill count from the end.
 void run_lanes(LaneMode, const Lanes&, const LaneView& target, const LaneView& source, const LaneView& index,
                FaultKind, Recorder&);
 

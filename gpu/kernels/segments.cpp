@@ -18,7 +18,7 @@ using shaders::Segments;
 
 struct KeyArguments {
   uint64_t index, fault, keys;
-  uint32_t count, dims, dim, size, kind, nowhere;
+  uint32_t count, dims, dim, size, kind, nowhere, wraps;
   uint32_t extent[8], stride[8];
 };
 
@@ -50,6 +50,7 @@ void write_keys(const IndexedPlaces& places, uint64_t nowhere, const Scratch& ke
   a.size = uint32_t(places.choices);
   a.kind = uint32_t(places.fault);
   a.nowhere = uint32_t(nowhere);
+  a.wraps = places.fault == FaultKind::index_fill;
   for (int d = 0; d < shape.size(); ++d) a.extent[d] = uint32_t(shape[d]);
   for (int d = 0; d < places.strides.size(); ++d) a.stride[d] = uint32_t(places.strides[d]);
   launch.run(shaders::IndexKeys{.index_type = uint32_t(places.index.dtype())},

@@ -7,7 +7,7 @@ namespace lunagrad::gpu {
 
 // Where indices lead: in a contiguous target with these strides along dim `dim`, which has `choices`
 // positions; along the other dims to their own positions. A fault of this kind is noted where an index is out
-// of range.
+// of range; negative indices of index_fill count from the end.
 struct IndexedPlaces {
   Tensor index;  // contiguous
   int dim;

@@ -17,6 +17,7 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arg
   uint size;         // of the target along that dim
   uint kind;         // of a fault
   uint nowhere;
+  uint wraps;        // 1: negative indices count from the end
   uint extent[8];    // of the index
   uint stride[8];    // of the target
 };
@@ -26,9 +27,10 @@ layout(push_constant, scalar) uniform Push {
 
 void main() {
   for (uint i = gl_GlobalInvocationID.x; i < arguments.count; i += gl_NumWorkGroups.x * gl_WorkGroupSize.x) {
-    const int64_t chosen = load_integer(arguments.index, int64_t(i), INDEX_TYPE);
+    const int64_t given = load_integer(arguments.index, int64_t(i), INDEX_TYPE);
+    const int64_t chosen = arguments.wraps != 0 && given < 0 ? given + int64_t(arguments.size) : given;
     if (chosen < 0 || chosen >= int64_t(arguments.size)) {
-      note_index(arguments.fault, arguments.kind, i, chosen, arguments.size);
+      note_index(arguments.fault, arguments.kind, i, given, arguments.size);
       arguments.keys.at[i] = arguments.nowhere;
       continue;
     }

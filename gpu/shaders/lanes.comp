@@ -20,7 +20,8 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arg
   uint64_t fault;
   uint lanes, dims;
   uint first, last;          // indices of a lane that this dispatch processes
-  uint kind, padding;        // kind: of a fault
+  uint kind;                 // of a fault
+  uint wraps;                // 1: negative indices count from the end
   int64_t size;              // indices must be less
   int64_t target_step, source_step, index_step;  // along the dim
   uint lane_size[8];
@@ -53,9 +54,10 @@ void main() {
       index += place * arguments.index_stride[d];
     }
     for (uint k = arguments.first; k < arguments.last; ++k) {
-      const int64_t at = load_integer(arguments.index, index + int64_t(k) * arguments.index_step, INDEX_TYPE);
+      const int64_t given = load_integer(arguments.index, index + int64_t(k) * arguments.index_step, INDEX_TYPE);
+      const int64_t at = arguments.wraps != 0 && given < 0 ? given + arguments.size : given;
       if (at < 0 || at >= arguments.size) {
-        note_index(arguments.fault, arguments.kind, uint(index + int64_t(k) * arguments.index_step), at,
+        note_index(arguments.fault, arguments.kind, uint(index + int64_t(k) * arguments.index_step), given,
                    uint(arguments.size));
         continue;
       }

@@ -88,6 +88,7 @@ void CallQueue::put(const Call& call, Device& device) {
   QueuedCall& queued = calls_.emplace_back();
   queued.device = &device;
   queued.line = ctx.line;
+  queued.called = called_op();
   queued.module = ctx.module;
   queued.precision = ctx.matmul_precision;
   queued.backward = ctx.differentiating;

@@ -9,6 +9,7 @@ struct QueuedCall {
   Call call;
   Device* device = nullptr;  // also of a call without operands
   SourceLine line;
+  const char* called = nullptr;  // the composed op that made it (runtime/called.h); null: none
   uint32_t module = 0;
   MatmulPrecision precision = MatmulPrecision::highest;
   uint64_t result = 0;  // id of the tensor that the caller got first; 0: none

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "runtime/called.h"
 #include "runtime/deferral/groups.h"
 #include "runtime/deferral/in_kernel.h"
 #include "runtime/tape/node.h"
@@ -213,6 +214,7 @@ void Recording::ran(const Call& call, uint64_t elapsed) {
                         computes ? &call.device() : nullptr,
                         ctx.line,
                         ctx.module,
+                        called_op(),
                         ctx.differentiating != nullptr,
                         ctx.matmul_precision};
   if (computes && !may_run_again(call, in_place))

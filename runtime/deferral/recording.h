@@ -48,7 +48,8 @@ struct RecordedCall {
   Device* device;
   SourceLine line;
   uint32_t module;
-  bool backward;  // made by a backward pass
+  const char* called;  // the composed op that made it (runtime/called.h); null: none
+  bool backward;       // made by a backward pass
   MatmulPrecision precision;
   int draw = -1;             // which of the step's random draws `args` holds
   std::vector<int> written;  // slots that it wrote in place

@@ -11,7 +11,8 @@ AsCalled::AsCalled()
       device_(context_.device),
       line_(context_.line),
       module_(context_.module),
-      precision_(context_.matmul_precision) {}
+      precision_(context_.matmul_precision),
+      called_(called_op()) {}
 
 AsCalled::~AsCalled() {
   context_.device = device_;

@@ -1,5 +1,6 @@
 #pragma once
 // Runs calls later than they were made: with the context that they were made in.
+#include "runtime/called.h"
 #include "runtime/context.h"
 #include "runtime/deferral/queued_call.h"
 
@@ -16,6 +17,7 @@ class AsCalled {
     context_.line = queued.line;
     context_.module = queued.module;
     context_.matmul_precision = queued.precision;
+    called_.become(queued.called);
   }
 
  private:
@@ -24,6 +26,7 @@ class AsCalled {
   SourceLine line_;
   uint32_t module_;
   MatmulPrecision precision_;
+  Called called_;
 };
 
 // Runs one call that is no member of a group. Error of its op: what it writes in place is torn.

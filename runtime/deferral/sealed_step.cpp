@@ -44,6 +44,7 @@ SealedStep::SealedStep(const Recording& recording, const std::vector<Use>& kept)
     QueuedCall& queued = calls_.emplace_back();
     queued.device = recorded.device;
     queued.line = recorded.line;
+    queued.called = recorded.called;
     queued.module = recorded.module;
     queued.precision = recorded.precision;
     queued.backward = recorded.backward;

@@ -20,10 +20,11 @@ inline void need_index_type(const char* op, const Tensor& index) {
     fail(op, ": indices must be i64, i32 or u8 (got ", t, "); index:long() converts them");
 }
 
-// The indices as contiguous i64, each checked to be below `size`.
+// The indices as contiguous i64, each checked to be below `size`. With `wraps` negative ones count from the
+// end.
 class Indices {
  public:
-  Indices(const char* op, const Tensor& index, int dim, int64_t size) : memory_(index) {
+  Indices(const char* op, const Tensor& index, int dim, int64_t size, bool wraps = false) : memory_(index) {
     if (!index.is_contiguous() || index.dtype() != DType::i64) {
       memory_ = Tensor::empty(index.shape(), DType::i64);
       copy_strided(memory_.raw(), DType::i64, memory_.strides(), index.raw(), index.dtype(), index.strides(),
@@ -36,10 +37,18 @@ class Indices {
       for (int64_t i = begin; i < end; ++i) all &= uint64_t(values_[i]) < uint64_t(size);
       if (!all) good = false;
     });
-    for (int64_t i = 0; !good && i < this->size(); ++i)
-      if (values_[i] < 0 || values_[i] >= size)
+    if (good) return;
+    const int64_t least = wraps ? -size : 0;
+    for (int64_t i = 0; i < this->size(); ++i)
+      if (values_[i] < least || values_[i] >= size)
         fail(op, ": index ", values_[i], " at position ", i + 1, " is out of range for dim ", dim + 1,
              " of size ", size, " (indices count from 0)");
+    if (!wraps) return;
+    const Tensor wrapped = Tensor::empty(index.shape(), DType::i64);
+    std::transform(values_, values_ + this->size(), wrapped.data<int64_t>(),
+                   [size](int64_t i) { return i < 0 ? i + size : i; });
+    memory_ = wrapped;
+    values_ = memory_.data<int64_t>();
   }
   int64_t size() const { return memory_.numel(); }
   int64_t operator[](int64_t i) const { return values_[i]; }

@@ -1,6 +1,6 @@
 // Ops that write at indices held in a tensor without adding: scatter, index_copy, index_fill; and take and
-// take_along_dim, which read. Indices count from 0. Of equal indices the last one counts, for any number of
-// threads, and only it gets the gradient.
+// take_along_dim, which read. Indices count from 0; negative ones of index_fill and take from the end. Of
+// equal indices the last one counts, for any number of threads, and only it gets the gradient.
 #include <cstdint>
 #include <cstring>
 
@@ -183,7 +183,7 @@ void index_fill_cpu(const Call& call) {
   const Tensor& out = call.output();
   const int dim = dim_of(call);
   const Split into(with_one_dim(out.shape()), dim);
-  const Indices index("index_fill", call.input(1), dim, into.size);
+  const Indices index("index_fill", call.input(1), dim, into.size, true);
   copy_whole(out, call.input(0));
   visit_word(out.dtype(), [&]<class Word>(Word*) {
     Word element{};
@@ -203,21 +203,22 @@ void index_fill_vjp(Backward& b) {
       index_fill(blank(g.shape(), g.dtype(), g.device()), dim, index, Tensor::number(int64_t(1)));
   b.set(2, sum(g * written));
 }
-const Op kIndexFill{.name = "index_fill",
-                    .doc = "input with value at the positions of dim that index (from 0) names.",
-                    .inputs = {{"input"}, {"index"}, {"value"}},
-                    .params = {{"dim", ParamKind::dim, {}}},
-                    .shape = index_fill_shape,
-                    .cpu = index_fill_cpu,
-                    .vjp = index_fill_vjp,
-                    .reads = {{.inputs = 2}, {}, {.inputs = 2}},
-                    .integer_inputs = 2,
-                    .complex = true,
-                    .in_place = InPlaceForm::writes,
-                    .family = OpFamily::view,
-                    .flops = kMovesData,
-                    .order = {"input", "dim", "index", "value"},
-                    .number_inputs = 0b100};
+const Op kIndexFill{
+    .name = "index_fill",
+    .doc = "input with value at the positions of dim that index (from 0, negative from the end) names.",
+    .inputs = {{"input"}, {"index"}, {"value"}},
+    .params = {{"dim", ParamKind::dim, {}}},
+    .shape = index_fill_shape,
+    .cpu = index_fill_cpu,
+    .vjp = index_fill_vjp,
+    .reads = {{.inputs = 2}, {}, {.inputs = 2}},
+    .integer_inputs = 2,
+    .complex = true,
+    .in_place = InPlaceForm::writes,
+    .family = OpFamily::view,
+    .flops = kMovesData,
+    .order = {"input", "dim", "index", "value"},
+    .number_inputs = 0b100};
 
 // --- take, take_along_dim ---
 
@@ -303,8 +304,9 @@ Tensor indices_from_front(const Tensor& indices, int64_t size) {
   const NoGrad off;
   if (at_hand(indices))
     if (const int64_t low = extremes_of(indices).first; low >= 0 || low < -size) return indices;
-  const Tensor zero = Tensor::number(int64_t(0));
-  return where(lt(indices, zero), indices + Tensor::number(size), indices);
+  const Tensor zero = Tensor::number(int64_t(0)), least = Tensor::number(-size);
+  const Tensor counts = logical_and(lt(indices, zero), ge(indices, least));
+  return where(counts, indices + Tensor::number(size), indices);
 }
 Tensor take(const Tensor& x, const Tensor& index) { return apply1(kTake, {x, index}); }
 Tensor take_along_dim(const Tensor& x, const Tensor& indices, std::optional<int> dim) {

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "runtime/called.h"
 #include "runtime/primitives.h"
 #include "runtime/tape/finite.h"
 
@@ -45,7 +46,7 @@ void Autocast::run(Call& call) {
   using Policy = AutocastPolicy;
   const Policy policy = policy_of(*call.op);
   if (policy == Policy::own && call.op->is_composition()) {
-    call.out = call.op->compose(call);
+    call.out = compose(call);
     return;
   }
   const std::shared_ptr<Autocast> self = context().autocast;

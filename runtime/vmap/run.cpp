@@ -4,6 +4,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "runtime/called.h"
 #include "runtime/elementwise/elementwise.h"
 #include "runtime/tape/autocast.h"
 #include "runtime/tape/tape.h"
@@ -89,7 +90,7 @@ Operands run_each(const BatchedCall& batched) {
 // Returns false for a composition that reads elements: it must run sample by sample.
 bool compose(Call& call) {
   try {
-    call.out = call.op->compose(call);
+    call.out = lunagrad::compose(call);
     return true;
   } catch (const BatchedRead&) {
     return false;

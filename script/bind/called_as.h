@@ -3,17 +3,20 @@
 // (_copy_). Private to script/; for the state's thread.
 #include <cctype>
 #include <string>
+#include <typeinfo>
 
 #include "runtime/error.h"
 
 namespace lunagrad {
 
-// Runs f; in an Error "op: fact" the op becomes `name`.
+// Runs f; in an Error "op: fact" the op becomes `name`. An error of a derived class is not of these calls:
+// what a device found wrong with an earlier one.
 template <class F>
 void called_as(const char* name, F&& f) {
   try {
     f();
   } catch (const Error& error) {
+    if (typeid(error) != typeid(Error)) throw;
     const std::string message = error.what();
     size_t end = 0;
     while (end < message.size() &&

@@ -4,6 +4,7 @@
 // index tensor are data and count from 0.
 #include <algorithm>
 
+#include "runtime/called.h"
 #include "runtime/in_place.h"
 #include "runtime/memory_limit.h"
 #include "runtime/ops.h"
@@ -66,24 +67,22 @@ void need_index(const Tensor& index) {
     fail("index: an index tensor holds integers (from 0) or booleans, got ", index.dtype());
 }
 
-// x[indices] for an integer tensor, on one dim.
+// x[indices] for an integer tensor, on one dim: its shape takes the place of the dim.
 Tensor select_by_numbers(const Tensor& x, int dim, const Tensor& given) {
   const Tensor indices = x.ndim() == 0 ? given : indices_from_front(given, x.size(dim));
-  if (indices.ndim() == 1 || x.ndim() == 0) return apply1(require_op("index_select"), {x, indices}, {dim});
-  // Indices of any shape: that shape takes the place of the dim.
-  Shape shape;
-  for (int d = 0; d < x.ndim(); ++d) {
-    if (d != dim) {
-      shape.push_back(x.size(d));
-      continue;
-    }
-    if (x.ndim() - 1 + indices.ndim() > kMaxDims)
-      fail("index: more than ", kMaxDims, " dims (shape ", x.shape(), " at indices of shape ",
-           indices.shape(), ")");
-    for (const int64_t size : indices.shape()) shape.push_back(size);
-  }
-  const Tensor flat = reshape(indices, {indices.numel()});
-  return reshape(apply1(require_op("index_select"), {x, flat}, {dim}), shape);
+  const bool plain = indices.ndim() == 1 || x.ndim() == 0;
+  if (!plain && x.ndim() - 1 + indices.ndim() > kMaxDims)
+    fail("index: more than ", kMaxDims, " dims (shape ", x.shape(), " at indices of shape ", indices.shape(),
+         ")");
+  const Tensor flat = plain ? indices : reshape(indices, {indices.numel()});
+  const Tensor rows = run_called("index", [&] {
+    return apply1(require_op("index_select"), {x, flat}, {dim});
+  });
+  if (plain) return rows;
+  Shape shape = x.shape();
+  shape.erase(dim);
+  for (int d = 0; d < indices.ndim(); ++d) shape.insert(dim + d, indices.size(d));
+  return reshape(rows, shape);
 }
 
 // What x[{…}] selects: a view of x, and the index tensors that act on some of its dims.

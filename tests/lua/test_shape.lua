@@ -62,6 +62,31 @@ expect.equal(lg.zeros(2, 3):scatter(2, lg.tensor {{2}, {0}}, 1), lg.tensor {{0.,
 expect.equal(lg.zeros(3):scatter(1, lg.tensor {2, 0}, lg.tensor {5., 6.}), lg.tensor {6., 0., 5.})
 expect.equal(x:index_copy(1, lg.tensor {0}, lg.tensor {{7, 8, 9}}), lg.tensor {{7, 8, 9}, {3, 4, 5}})
 expect.equal(x:index_fill(2, lg.tensor {0, 2}, -1), lg.tensor {{-1, 1, -1}, {-1, 4, -1}})
+-- Negative indices count from the end where PyTorch counts them.
+expect.equal(x:index_fill(2, lg.tensor {-1, 0}, -1), lg.tensor {{-1, 1, -1}, {-1, 4, -1}})
+expect.equal(x:index_fill(2, lg.tensor {-2}:expand(100), -1), lg.tensor {{0, -1, 2}, {3, -1, 5}})
+expect.equal(lg.tensor(3):index_fill(1, lg.tensor {-1}, 7), lg.tensor(7))
+do
+  local leaf, value = lg.ones(2, 3):requires_grad_(), lg.tensor(2.):requires_grad_()
+  leaf:index_fill(2, lg.tensor {-1}, value):sum():backward()
+  expect.equal(leaf.grad, lg.tensor {{1., 1., 0.}, {1., 1., 0.}})
+  expect.equal(value.grad:item(), 2.0)
+end
+for _, i in ipairs {-4, 3} do
+  expect.raises(("index_fill: index %d at position 2 is out of range"):format(i), function()
+    return x:index_fill(2, lg.tensor {0, i}, 1):tolist()
+  end)
+end
+for name, f in pairs {
+  take = function(i) return x:take(i) end, put = function(i) return x:put(i, lg.tensor {1, 2}) end,
+  take_along_dim = function(i) return x:take_along_dim(i:reshape(1, 2), 2) end,
+  index_select = function(i) return x:index_select(2, i) end, index = function(i) return x[i] end,
+  index_add = function(i) return x:index_add(1, i, x) end, gather = function(i) return x:gather(1, i:reshape(1, 2)) end,
+  embedding_bag = function(i) return lg.nn.functional.embedding_bag(i:reshape(1, 2), x:float()) end,
+} do
+  -- A fault that a device finds is an error of the call that made it, not of the one that waits for it.
+  expect.raises(name .. ":", function() return f(lg.tensor {0, 9}):to("cpu"):tolist() end)
+end
 expect.equal(x:take(lg.tensor {{5, 0}}), lg.tensor {{5, 0}})
 expect.equal(x:take_along_dim(lg.tensor {{1}, {0}}, 2), lg.tensor {{1}, {3}})
 expect.equal(x:take_along_dim(x:argsort(2, true), 2), lg.tensor {{2, 1, 0}, {5, 4, 3}})
