@@ -1,4 +1,4 @@
-// The sums of the rows that bags of ids name, f32.
+// The sums or means of the rows that bags of ids name, f32.
 #include "gpu/kernels.h"
 #include "gpu/kernels/iteration.h"
 #include "runtime/ops.h"
@@ -40,7 +40,8 @@ void run(const Call& call, Recorder& recorder) {
   a.kind = uint32_t(FaultKind::embedding);
   launch.run(EmbeddingBag{.id_type = uint32_t(ids.dtype()),
                           .scaled = scale.defined(),
-                          .in_fours = a.width % 4 == 0 && moves_in_fours(DType::f32, a.table)},
+                          .in_fours = a.width % 4 == 0 && moves_in_fours(DType::f32, a.table),
+                          .mean = call.flag(0)},
              {groups_for(uint64_t(a.bags) * ((a.width + 3) / 4), recorder)}, bytes_of(a));
 }
 

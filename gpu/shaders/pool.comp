@@ -98,17 +98,18 @@ ivec3 place_of_window(uint i) {
                   arguments.axes[1].by_out);
 }
 
-// What a thread or several have found in a window: a sum, or the element that the window takes and its position in the plane,
-// -1 if there is none.
+// What a thread or several have found in a window: a sum and the sum of the elements times kDown, or the element that the
+// window takes and its position in the plane, -1 if there is none.
+const float kDown = 5.42101086242752217e-20;  // 2^-64
 struct Found {
-  float value;
+  float value, small;
   int place;
 };
 shared Found meeting[LANES > 1 ? 256 : 1];
 
 // Of two parts of a window.
 Found merged(Found a, Found b) {
-  if (MODE == kAverage) return Found(a.value + b.value, 0);
+  if (MODE == kAverage) return Found(a.value + b.value, a.small + b.small, 0);
   if (a.place < 0) return b;
   if (b.place < 0) return a;
   if (lg_isnan(a.value) || lg_isnan(b.value))
@@ -118,16 +119,18 @@ Found merged(Found a, Found b) {
 
 // What this thread, number `lane` of those of the window, finds.
 Found look(int plane, Window rows, Window columns, uint lane) {
-  Found found = Found(0.0, MODE == kAverage ? 0 : -1);
+  Found found = Found(0.0, 0.0, MODE == kAverage ? 0 : -1);
   for (int r = int(lane / LANES_ACROSS); r < rows.count; r += int(LANES / LANES_ACROSS)) {
     const int line = (rows.start + r * arguments.axes[0].dilation) * arguments.axes[1].size + columns.start;
     for (int c = int(lane % LANES_ACROSS); c < columns.count; c += int(LANES_ACROSS)) {
       const int at = line + c * arguments.axes[1].dilation;
       const float x = image_at(plane + at);
-      if (MODE == kAverage)
+      if (MODE == kAverage) {
         found.value += x;
-      else if (found.place < 0 || x > found.value || lg_isnan(x))
-        found = Found(x, at);
+        found.small += x * kDown;
+      } else if (found.place < 0 || x > found.value || lg_isnan(x)) {
+        found = Found(x, 0.0, at);
+      }
     }
   }
   return found;
@@ -139,7 +142,10 @@ void put_window(uint i, int plane, Window rows, Window columns, Found found) {
     return;
   }
   float value = found.value;
-  if (MODE == kAverage) value /= divisor(rows, columns);
+  if (MODE == kAverage) {
+    const bool too_large = lg_isnan(value) || abs(value) == infinity();
+    value = (too_large ? found.small : value) / divisor(rows, columns) * (too_large ? 1.0 / kDown : 1.0);
+  }
   if (MODE == kMax && found.place < 0) value = -infinity();
   if (MODE == kMaxPick)
     value = found.place < 0 ? 0.0 : load_float(arguments.values, int64_t(plane + found.place), TYPE);

@@ -35,7 +35,7 @@ float mapped(float x, float t) {
     }
     case kCrossEntropy: return -(t * lg_max(lg_log(x), -100.0) + (1.0 - t) * lg_max(lg_log(1.0 - x), -100.0));
     case kDivergence: return t == 0.0 ? 0.0 : t * (lg_log(t) - x);
-    case kLogDivergence: return lg_exp(t) * (t - x);
+    case kLogDivergence: return t == -infinity() ? 0.0 : lg_exp(t) * (t - x);
   }
   return x;
 }

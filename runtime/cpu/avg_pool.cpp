@@ -1,6 +1,9 @@
 // Average pooling, one axis after the other: first sums the rows of a window over the full width, then the
-// columns of that sum. Each pass reads memory sequentially.
+// columns of that sum. Each pass reads memory sequentially. Where a sum overflowed, which the processor
+// notes, the mean is computed again.
 #include <algorithm>
+#include <cfenv>
+#include <cmath>
 
 #include "runtime/cpu/parallel.h"
 #include "runtime/cpu/pool.h"
@@ -30,12 +33,41 @@ void divisors(const PoolGeometry& p, const PoolWindow& window, T* out) {
     out[w] = T(p.divisor ? p.divisor : window.divisor * p.columns.windows[size_t(w)].divisor);
 }
 
+// Tells whether a number became too large since it was made, on this thread. Costs no instruction of a loop.
+class Overflow {
+ public:
+  Overflow() {
+    if (std::fetestexcept(FE_OVERFLOW)) std::feclearexcept(FE_OVERFLOW);
+  }
+  bool happened() const { return std::fetestexcept(FE_OVERFLOW); }
+};
+
+// The means that are not finite, of elements times a power of two: beside a sum that is too large none is so
+// small that it counts and loses digits.
+template <class T>
+void correct_means(const PoolGeometry& p, const T* x, T* y, int64_t begin, int64_t end) {
+  constexpr double kDown = 0x1p-64;
+  const int64_t columns = p.columns.out();
+  for (int64_t i = begin * p.out_size(); i < end * p.out_size(); ++i) {
+    if (std::isfinite(y[i])) continue;
+    const PoolWindow& down = p.rows.windows[size_t(i / columns % p.rows.out())];
+    const PoolWindow& across = p.columns.windows[size_t(i % columns)];
+    const T* const plane = x + i / p.out_size() * p.in_size();
+    double sum = 0;
+    for (int64_t h = down.start; h < down.start + down.count; ++h)
+      for (int64_t w = across.start; w < across.start + across.count; ++w)
+        sum += double(plane[h * p.columns.size + w]) * kDown;
+    y[i] = T(sum / double(p.divisor ? p.divisor : down.divisor * across.divisor) / kDown);
+  }
+}
+
 }  // namespace
 
 template <class T>
 void avg_pool(const PoolGeometry& p, const T* x, T* y) {
   const int64_t width = p.columns.size, out = p.columns.out();
   for_planes(p, [&](int64_t begin, int64_t end) {
+    const Overflow overflow;
     std::vector<T> sums(size_t(width), T(0)), divide(size_t(out), T(0));
     for (int64_t plane = begin; plane < end; ++plane)
       for (int64_t h = 0; h < p.rows.out(); ++h) {
@@ -62,6 +94,7 @@ void avg_pool(const PoolGeometry& p, const T* x, T* y) {
         }
         for (int64_t w = 0; w < out; ++w) to[w] /= divide[size_t(w)];
       }
+    if (overflow.happened()) correct_means(p, x, y, begin, end);
   });
 }
 

@@ -70,6 +70,9 @@ struct Member {
 struct Part {
   int64_t begin, count;
   double* states = nullptr;  // of the folds of a divided row
+  // Instead of all folds: called with the elements that this member folds.
+  const std::function<void(const double*, int64_t)>* visit = nullptr;
+  int visited = -1;
 };
 
 // Members of a stage (RowGroup), by their order.
@@ -128,9 +131,23 @@ class Fused {
       for (int64_t row = 0; row < rows && members_[i].fold && !members_[i].rows; ++row) {
         double* const whole = &states[size_t(row * parts * each) + i * kMaxFoldState];
         for (int64_t part = 1; part < parts; ++part) folders_[i]->combine(whole, whole + part * each);
-        store_values(members_[i], members_[i].out + row * members_[i].item, 1, whole);
+        char* const result = members_[i].out + row * members_[i].item;
+        store_values(members_[i], result, 1, whole);
+        if (members_[i].work.type == DType::f64) fold_divided_row_again(int(i), row, whole, result);
       }
     finish();
+  }
+
+  // Computes the elements of the row again, part by part.
+  void fold_divided_row_again(int i, int64_t row, const double* states, char* result) const {
+    const Workspace<char> memory(buffer_bytes_and_conversions());
+    const ElementPieces elements = [&](const auto& f) {
+      const std::function<void(const double*, int64_t)> visit = f;
+      for (int64_t first = 0; first < columns_; first += kLongestRow)
+        run_part({row * columns_ + first, std::min(kLongestRow, columns_ - first), nullptr, &visit, i},
+                 memory.data());
+    };
+    fold_again(members_[size_t(i)], states, 0, 1, elements, reinterpret_cast<double*>(result));
   }
 
   Fused(const CallGroup& group, const RowGroup& rows)
@@ -255,9 +272,9 @@ class Fused {
           compute(members_[size_t(i)], at, std::min(kBlock, end - at), part, memory);
       for (const int i : stage.rows) {
         const Member& member = members_[size_t(i)];
-        if (member.rows)
-          run_rows(member, part, memory);
-        else if (member.fold)
+        if (member.rows) {
+          if (!part.visit) run_rows(member, part, memory);
+        } else if (member.fold)
           fold(i, part, memory);
         else
           compute(member, part.begin / columns_, part.count / columns_, part, memory);
@@ -291,6 +308,10 @@ class Fused {
   void fold(int i, const Part& part, char* memory) const {
     const Member& member = members_[size_t(i)];
     const char* const in = find_rows(member.in[0], part, memory);
+    if (part.visit) {
+      if (part.visited == i) (*part.visit)(reinterpret_cast<const double*>(in), part.count);
+      return;
+    }
     const RowFolder& folder = *folders_[size_t(i)];
     if (part.states) return folder.fold_part(in, part.count, part.states + i * kMaxFoldState);
     char* const result = result_of(member, part.begin / columns_, part, memory);
@@ -305,18 +326,23 @@ class Fused {
   // As the calls alone do it (ops/reduction.h): rows whose state left the range of f64.
   void fold_rows_again(const Member& member, const double* rows, int64_t n, const double* states,
                        double* results) const {
+    for (int64_t k = 0; k < n; ++k)
+      fold_again(
+          member, states, k, n, [&](const auto& f) { f(rows + k * columns_, columns_); }, results);
+  }
+  // Of row k among n, whose states lie in planes.
+  template <class Elements>
+  static void fold_again(const Member& member, const double* states, int64_t k, int64_t n,
+                         const Elements& elements, double* results) {
     using Kind = RowFold::Kind;
     const Kind kind = member.fold.kind;
     const bool moments = kind == Kind::moments;
     if (kind != Kind::sum && kind != Kind::squares && !moments) return;
-    for (int64_t k = 0; k < n; ++k) {
-      const double state = states[moments ? 2 * n + k : k];
-      if (kind == Kind::sum ? std::isfinite(state) : power_in_range(state)) continue;
-      const auto row = [&](const auto& f) { f(rows + k * columns_, columns_); };
-      results[k] = kind == Kind::sum ? sum_again(row, member.fold.divisor)
-                   : moments         ? variance_again(row, member.fold.divisor, member.fold.root)
-                                     : norm_again(row, 2);
-    }
+    const double state = states[moments ? 2 * n + k : k];
+    if (kind == Kind::sum ? std::isfinite(state) : power_in_range(state)) return;
+    results[k] = kind == Kind::sum ? sum_again(elements, member.fold.divisor)
+                 : moments         ? variance_again(elements, member.fold.divisor, member.fold.root)
+                                   : norm_again(elements, 2);
   }
 
   // The values of n rows, from the planes of their states.

@@ -1,6 +1,7 @@
 // Embedding with all options of PyTorch, and embedding_bag, which sums, averages or takes the largest of the
 // rows of each bag of ids. Sums have a kernel; the rest are compositions of embedding and index_add.
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <optional>
 
@@ -9,6 +10,7 @@
 #include "runtime/ops/families.h"
 #include "runtime/ops/flops.h"
 #include "runtime/ops/indices.h"
+#include "runtime/ops/large_means.h"
 #include "runtime/ops/sum_by_index.h"
 
 namespace lunagrad {
@@ -93,14 +95,20 @@ enum BagParam { kBagMaxNorm, kBagNormType, kBagScaleGrad, kMode, kBagSparse, kLa
 enum Mode : int64_t { kMean, kSum, kMax };
 
 enum SumInput { kSumIds, kSumWeight, kSumStarts, kSumScale };
+constexpr int kSumMean = 0;
 
 // The bag of each id, from 0: the number of offsets up to its position, less 1.
 Tensor bags_of(const Tensor& offsets, int64_t ids) {
   const Tensor places = arange(0, double(ids), 1, DType::i64, offsets.device());
   return apply1(*find_op("_searchsorted"), {offsets, places}, {true}) - whole(1);
 }
+// How many ids each bag has, at least 1, as [bags, 1]. `each` counts an id, 0 or 1.
+Tensor sizes_of(const Tensor& bag, const Tensor& each, int64_t bags) {
+  const Tensor sizes = index_add(blank({bags}, each.dtype(), each.device()), 0, bag, each);
+  return unsqueeze(clamp(sizes, 1.0, std::numeric_limits<double>::infinity()), 1);
+}
 
-// --- the sums of bags, for f32 and f64: no rows are copied ---
+// --- the sums or means of bags, for f32 and f64: no rows are copied ---
 
 int64_t bag_count(const Call& call) { return call.input(kSumStarts).numel(); }
 
@@ -116,6 +124,15 @@ void bag_sum_cpu(const Call& call) {
   const auto run = [&]<class T>() {
     const T *const rows = weight.data<T>(), *const factors = scale.defined() ? scale.data<T>() : nullptr;
     T* const out = call.output().data<T>();
+    // The mean of element d, from elements times a power of two if their sum is too large.
+    const auto mean_of = [&](T sum, int64_t begin, int64_t end, int64_t d) {
+      constexpr double kDown = 0x1p-64;
+      const T mean = sum / T(std::max<int64_t>(1, end - begin));
+      if (std::isfinite(mean)) return mean;
+      double small = 0;
+      for (int64_t i = begin; i < end; ++i) small += double(rows[ids[i] * width + d]) * kDown;
+      return T(small / double(std::max<int64_t>(1, end - begin)) / kDown);
+    };
     const int64_t each = std::max<int64_t>(1, count * width / std::max<int64_t>(1, bags));
     parallel_for(bags, iterations_in(kIndexGrain, each), [&](int64_t first, int64_t last) {
       for (int64_t bag = first; bag < last; ++bag) {
@@ -127,6 +144,8 @@ void bag_sum_cpu(const Call& call) {
           const T factor = factors ? factors[i] : T(1);
           for (int64_t d = 0; d < width; ++d) sum[d] += factor * row[d];
         }
+        if (call.flag(kSumMean))
+          for (int64_t d = 0; d < width; ++d) sum[d] = mean_of(sum[d], begin_of[bag], end, d);
       }
     });
   };
@@ -137,12 +156,21 @@ Operands bag_sum_compose(const Call& call) {
   if (call.has(kSumScale)) rows = rows * unsqueeze(call.input(kSumScale), 1);
   const Tensor bag = bags_of(call.input(kSumStarts), rows.size(0));
   const Shape shape{bag_count(call), rows.size(1)};
-  return {index_add(blank(shape, rows.dtype(), rows.device()), 0, bag, rows)};
+  const auto total = [&](const Scaling& scaling) {
+    const Tensor added = scaling(rows);
+    return index_add(blank(shape, added.dtype(), added.device()), 0, bag, added);
+  };
+  if (!call.flag(kSumMean)) return {total([](const Tensor& x) { return x; })};
+  return {mean_of_sums(total, sizes_of(bag, ones({rows.size(0)}, rows.dtype(), rows.device()), shape[0]))};
 }
-// Each row gets the gradient of its bag.
+// Each row gets the gradient of its bag, or its share of it.
 void bag_sum_vjp(Backward& b) {
-  const Tensor ids = b.input(kSumIds);
-  const Tensor g = index_select(b.grad(), 0, bags_of(b.input(kSumStarts), ids.numel()));
+  const Tensor ids = b.input(kSumIds), starts = b.input(kSumStarts);
+  const Tensor bag = bags_of(starts, ids.numel());
+  Tensor of_bag = b.grad();
+  if (b.flag(kSumMean))
+    of_bag = of_bag / sizes_of(bag, ones({ids.numel()}, of_bag.dtype(), of_bag.device()), starts.numel());
+  const Tensor g = index_select(of_bag, 0, bag);
   if (b.needs(kSumWeight)) {
     const Tensor scale = b.input(kSumScale);
     b.set(kSumWeight,
@@ -161,9 +189,10 @@ double bag_sum_bytes(const Call& call) {
 const Op kBagSum{
     .name = "_embedding_bag_sum",
     .doc =
-        "The sums of the rows of weight that ids name between one of starts and the next, each times "
-        "its scale.",
+        "The sums, or means, of the rows of weight that ids name between one of starts and the next, each "
+        "times its scale.",
     .inputs = {{"ids"}, {"weight"}, {"starts"}, {"scale", true}},
+    .params = {{"mean", ParamKind::boolean, false}},
     .shape = bag_sum_shape,
     .cpu = bag_sum_cpu,
     .vjp = bag_sum_vjp,
@@ -255,20 +284,13 @@ Operands embedding_bag_compose(const Call& call) {
   const int64_t bags = starts.size(0);
   limit_rows("embedding_bag", ids, weight, call.params[kBagMaxNorm], call.real(kBagNormType));
   const Shape result{bags, weight.size(1)};
-  const auto by_size = [&](const Tensor& sums, const Tensor& each) {
-    if (mode == kSum) return sums;
-    const Tensor sizes = index_add(zeros({bags}, sums.dtype(), sums.device()), 0, bags_of(starts, count),
-                                   to(each, sums.dtype()));
-    return sums / unsqueeze(clamp(sizes, 1.0, std::numeric_limits<double>::infinity()), 1);
-  };
   const bool plain = !padding.present() && !call.flag(kBagScaleGrad) && mode != kMax && count > 0 && bags > 0;
   if (plain && !is_half(weight.dtype()) && !is_complex(weight.dtype())) {
     const Tensor scale = call.has(kWeights) ? reshape(call.input(kWeights), {count}) : Tensor();
     if (scale.defined() && scale.dtype() != weight.dtype())
       fail("embedding_bag: weight and per_sample_weights must have one type (got ", weight.dtype(), " and ",
            scale.dtype(), ")");
-    const Tensor sums = apply1(kBagSum, {ids, weight, starts, scale});
-    return {by_size(sums, mode == kMean ? ones({count}, sums.dtype(), sums.device()) : Tensor())};
+    return {apply1(kBagSum, {ids, weight, starts, scale}, {mode == kMean})};
   }
   Tensor rows = embedding(ids, weight, padding.present() ? std::optional<int64_t>(padding.i) : std::nullopt);
   if (count == 0 || bags == 0) return {sum(rows, {0}, true) + zeros(result, rows.dtype(), rows.device())};
@@ -278,8 +300,14 @@ Operands embedding_bag_compose(const Call& call) {
   if (call.has(kWeights)) rows = rows * unsqueeze(reshape(call.input(kWeights), {count}), 1);
   if (counted.defined()) rows = where(unsqueeze(counted, 1), rows, Tensor::number(0.0));
   const Tensor bag = bags_of(starts, count);
-  const Tensor sums = index_add(zeros(result, rows.dtype(), rows.device()), 0, bag, rows);
-  return {by_size(sums, counted.defined() ? counted : ones({count}, rows.dtype(), rows.device()))};
+  const auto total = [&](const Scaling& scaling) {
+    const Tensor added = scaling(rows);
+    return index_add(zeros(result, added.dtype(), added.device()), 0, bag, added);
+  };
+  if (mode == kSum) return {total([](const Tensor& x) { return x; })};
+  const Tensor each =
+      counted.defined() ? to(counted, rows.dtype()) : ones({count}, rows.dtype(), rows.device());
+  return {mean_of_sums(total, sizes_of(bag, each, bags))};
 }
 
 OpExample bag(const Shape& ids, const Value& mode, const Value& padding = {}, bool weights = false) {

@@ -1,6 +1,7 @@
 // The mean or sum of a loss of each two elements, in one pass where the device has the kernel: no tensor of
 // the operands' size is made.
 #include <algorithm>
+#include <cmath>
 
 #include "runtime/cpu/elementwise_kernels.h"
 #include "runtime/cpu/reduce.h"
@@ -9,6 +10,7 @@
 #include "runtime/ops/dense.h"
 #include "runtime/ops/families.h"
 #include "runtime/ops/flops.h"
+#include "runtime/ops/large_means.h"
 #include "runtime/ops/loss.h"
 
 namespace lunagrad {
@@ -26,8 +28,12 @@ Tensor term_of(LossTerm term, const Tensor& x, const Tensor& target, double para
       return _bce(x, target);
     case LossTerm::divergence:
       return where(eq(target, zero), zero, target * (log(target) - x));
-    case LossTerm::log_divergence:
-      return exp(target) * (target - x);
+    case LossTerm::log_divergence: {
+      const Tensor y = exp(target) * (target - x);
+      if (surely_finite(y)) return y;
+      const Tensor absent = eq(target, Tensor::number(-INFINITY)), present = where(absent, zero, target);
+      return where(absent, zero, exp(present) * (present - x));
+    }
   }
   return {};
 }
@@ -74,6 +80,11 @@ double sum_of_terms(LossTerm term, double parameter, const T* x, const T* t, int
     }
   }
   double sum = 0;
+  fold_row(Fold::sum, 0, room, n, &sum);
+  if (term != LossTerm::log_divergence || !std::isnan(sum)) return sum;
+  for (int64_t i = 0; i < n; ++i)
+    if (t[i] == -INFINITY) room[i] = 0;
+  sum = 0;
   fold_row(Fold::sum, 0, room, n, &sum);
   return sum;
 }
@@ -129,7 +140,7 @@ void folded_vjp(Backward& b) {
       return;
     case LossTerm::log_divergence:
       if (b.needs(0)) b.set(0, exp(t) * -g);
-      if (b.needs(1)) b.set(1, exp(t) * (t - x + 1.0) * g);
+      if (b.needs(1)) b.set(1, where(eq(t, Tensor::number(-INFINITY)), zero, exp(t) * (t - x + 1.0) * g));
   }
 }
 const Op kFoldedLoss{.name = "_folded_loss",

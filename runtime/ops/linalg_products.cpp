@@ -1,4 +1,5 @@
 // Products of matrices and vectors in other arrangements, and functions of matrices that products give.
+#include <algorithm>
 #include <cmath>
 
 #include "runtime/ops/linalg.h"
@@ -128,19 +129,9 @@ const Op kPlainMatrixPower{.name = "matrix_power",
 // 1.09 in double precision: Bader, Blanes, Casas, "Computing the matrix exponential with an optimized Taylor
 // polynomial approximation", 2019. The polynomial is evaluated in powers of A^4 (Paterson, Stockmeyer, "On
 // the number of nonscalar multiplications necessary to evaluate polynomials", 1973).
-Operands matrix_exp_compose(const Call& call) {
+Tensor matrix_exp_of(const Tensor& a, double norm) {
   constexpr double kLargestNorm = 1.09;
   constexpr int kDegree = 18, kStep = 4;
-  require_square(call);
-  const Tensor& a = call.input(0);
-  if (a.numel() == 0) return {a * 1.0};
-  if (is_half(a.dtype())) return {to(apply1(*call.op, {to(a, DType::f32)}), a.dtype())};
-  double norm = 0;
-  {
-    const NoGrad off;
-    const DType type = part_type(a.dtype()) == DType::f64 ? DType::f64 : DType::f32;
-    norm = amax(sum(to(abs(a.detach()), type), {-2}), {}).item();
-  }
   // With NaN or infinities the result is NaN for any s.
   const int squarings =
       std::isfinite(norm) && norm > kLargestNorm ? int(std::ceil(std::log2(norm / kLargestNorm))) : 0;
@@ -161,7 +152,107 @@ Operands matrix_exp_compose(const Call& call) {
     y = y.defined() ? matmul(y, powers[kStep]) + part : part;
   }
   for (int i = 0; i < squarings; ++i) y = matmul(y, y);
-  return {y};
+  return y;
+}
+
+// Exponents e for which the matrix of the elements a[i][j] 2^(e[j] - e[i]) is balanced: Parlett, Reinsch,
+// "Balancing a matrix for calculation of eigenvalues and eigenvectors", 1969. A row without elements in its
+// column, or the reverse, as in a triangular matrix, gets a sum of at most 1. `a` holds magnitudes and
+// becomes that matrix.
+std::vector<int> balance(std::span<double> a, int64_t n) {
+  constexpr int kSweeps = 200;
+  std::vector<int> e(size_t(n), 0);
+  bool changed = true;
+  for (int sweep = 0; changed && sweep < kSweeps; ++sweep) {
+    changed = false;
+    context().check_stop();
+    for (int64_t i = 0; i < n; ++i) {
+      double row = 0, column = 0;
+      for (int64_t j = 0; j < n; ++j)
+        if (j != i) row += a[size_t(i * n + j)], column += a[size_t(j * n + i)];
+      int by = 0;
+      if (row > 0 && column > 0)
+        by = int(std::lround((std::log2(row) - std::log2(column)) / 2));
+      else if (row > 1 || column > 1)
+        by = int(row > 1 ? std::ceil(std::log2(row)) : -std::ceil(std::log2(column)));
+      if (std::ldexp(column, by) + std::ldexp(row, -by) >= 0.95 * (row + column)) continue;
+      changed = true;
+      e[size_t(i)] += by;
+      for (int64_t j = 0; j < n; ++j) {
+        if (j == i) continue;
+        a[size_t(i * n + j)] = std::ldexp(a[size_t(i * n + j)], -by);
+        a[size_t(j * n + i)] = std::ldexp(a[size_t(j * n + i)], by);
+      }
+    }
+  }
+  return e;
+}
+
+// Of a batch: for each matrix the powers of two with these exponents and their reciprocals, [..., n], and the
+// largest 1-norm of the balanced matrices. Matrices of ordinary size stay as they are.
+struct Balanced {
+  Tensor up, down;
+  double norm = 0;
+};
+Balanced balanced(const Tensor& a, const std::vector<double>& given, double least) {
+  const int64_t n = a.size(-1), items = a.numel() / (n * n);
+  const int limit = part_type(a.dtype()) == DType::f64 ? 900 : 100;  // powers of two that the type holds
+  std::vector<double> up, down, all = given;
+  Balanced result;
+  for (int64_t item = 0; item < items; ++item) {
+    const std::span<double> matrix(all.data() + item * n * n, size_t(n * n));
+    const auto norm_of = [&] {
+      double norm = 0;
+      for (int64_t j = 0; j < n; ++j) {
+        double sum = 0;
+        for (int64_t i = 0; i < n; ++i) sum += matrix[size_t(i * n + j)];
+        norm = std::max(norm, sum);
+      }
+      return norm;
+    };
+    const std::vector<int> e = norm_of() > least ? balance(matrix, n) : std::vector<int>(size_t(n), 0);
+    const auto [low, high] = std::minmax_element(e.begin(), e.end());
+    const int middle = (*low + *high) / 2;
+    for (const int x : e) {
+      const int exponent = std::clamp(x - middle, -limit, limit);
+      up.push_back(std::ldexp(1.0, exponent)), down.push_back(std::ldexp(1.0, -exponent));
+    }
+    result.norm = std::max(result.norm, norm_of());
+  }
+  Shape shape = a.shape();
+  shape.erase(shape.size() - 1);
+  result.up = to(to(Tensor::from<double>(up, shape), a.dtype()), a.device());
+  result.down = to(to(Tensor::from<double>(down, shape), a.dtype()), a.device());
+  return result;
+}
+
+// exp(A) = D exp(inv(D) A D) inv(D): with the right powers of two in the diagonal matrix D, a large element
+// off the diagonal does not scale the matrix so far down that the others are lost. Exact, as the elements
+// keep their digits.
+Operands matrix_exp_compose(const Call& call) {
+  constexpr double kOrdinary = 0x1p20, kMuchSmaller = 0x1p-10;
+  require_square(call);
+  const Tensor& a = call.input(0);
+  if (a.numel() == 0) return {a * 1.0};
+  if (is_half(a.dtype())) return {to(apply1(*call.op, {to(a, DType::f32)}), a.dtype())};
+  const DType type = part_type(a.dtype()) == DType::f64 ? DType::f64 : DType::f32;
+  double norm = 0;
+  Balanced found;
+  {
+    const NoGrad off;
+    const Tensor sizes = to(abs(a.detach()), type);
+    norm = amax(sum(sizes, {-2}), {}).item();
+    if (norm > kOrdinary) {
+      const std::vector<double> elements = sizes.to_vector<double>();
+      if (std::all_of(elements.begin(), elements.end(), [](double x) { return std::isfinite(x); }))
+        found = balanced(a, elements, kOrdinary);
+    }
+  }
+  if (!found.up.defined() || found.norm > norm * kMuchSmaller) return {matrix_exp_of(a, norm)};
+  const auto scaled = [](const Tensor& x, const Tensor& rows, const Tensor& columns) {
+    return x * unsqueeze(columns, -2) * unsqueeze(rows, -1);
+  };
+  return {scaled(matrix_exp_of(scaled(a, found.down, found.up), found.norm), found.up, found.down)};
 }
 std::vector<OpExample> exp_examples() {
   return {{.inputs = {{{3, 3}}}, .second_order = false, .types = OpExample::Types::floating},

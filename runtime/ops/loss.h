@@ -32,7 +32,7 @@ enum class LossTerm : uint8_t {
   huber,           // _huber(x - t), with the parameter delta
   cross_entropy,   // _bce(x, t)
   divergence,      // t (log t - x), 0 where t is 0
-  log_divergence,  // exp(t) (t - x)
+  log_divergence,  // exp(t) (t - x), 0 where t is -inf
 };
 Tensor folded_loss(LossTerm, const Tensor& x, const Tensor& target, double parameter, Reduction);
 const Op& folded_loss_op();

@@ -17,6 +17,7 @@
 #include "runtime/ops/families.h"
 #include "runtime/ops/flops.h"
 #include "runtime/ops/into_range.h"
+#include "runtime/ops/large_means.h"
 #include "runtime/ops/unit.h"
 
 namespace lunagrad {
@@ -298,15 +299,28 @@ Operands local_response_compose(const Call& call) {
     fail("local_response_norm: size must be 1 to 2147483648 (got ", size, ")");
   if (x.numel() == 0) return {x};
   const Tensor wide = is_half(x.dtype()) ? to(x, DType::f32) : x;
-  const Tensor squares = reshape(square(wide), {x.size(0), x.size(1), x.numel() / x.size(0) / x.size(1)});
+  const double alpha = call.real(1), beta = call.real(2), k = call.real(3);
   // A window reaches over no more channels than there are.
   const int64_t before = size / 2, after = (size - 1) / 2, most = x.size(1) - 1;
   const int64_t head = std::min(before, most), tail = std::min(after, most);
-  const Tensor means = avg_pool2d(pad(squares, {0, 0, head, tail}), {head + tail + 1, 1}, {1, 1}, {0}, false,
-                                  true, std::optional<int64_t>(size));
-  const Tensor scale =
-      pow(reshape(means, x.shape()) * call.real(1) + call.real(3), Tensor::number(call.real(2)));
-  return {to(wide / scale, x.dtype())};
+  // alpha m + k.
+  const auto base = [&](const Tensor& elements, double added) {
+    const Tensor squares =
+        reshape(square(elements), {x.size(0), x.size(1), x.numel() / x.size(0) / x.size(1)});
+    const Tensor means = avg_pool2d(pad(squares, {0, 0, head, tail}), {head + tail + 1, 1}, {1, 1}, {0},
+                                    false, true, std::optional<int64_t>(size));
+    return reshape(means, x.shape()) * alpha + added;
+  };
+  const Tensor power = Tensor::number(beta), plain = base(wide, k);
+  if (surely_finite(plain)) return {to(wide / pow(plain, power), x.dtype())};
+  // Where the squares are too large, the same of elements times 2^-e: (x 2^-e) / (base 2^-2e)^beta, times
+  // 2^(e - 2 e beta).
+  const int e = wide.dtype() == DType::f64 ? 520 : 70;
+  const Tensor small = wide * std::ldexp(1.0, -e), again = base(small, k * std::ldexp(1.0, -2 * e));
+  const Tensor finite = isfinite(plain), one = Tensor::number(1.0);
+  const Tensor ordinary = wide / pow(where(finite, plain, one), power);
+  const Tensor large = small / pow(where(finite, one, again), power) * std::exp2(e - 2 * e * beta);
+  return {to(where(finite, ordinary, large), x.dtype())};
 }
 const Op kLocalResponseNorm{
     .name = "local_response_norm",

@@ -8,6 +8,7 @@
 #include "runtime/ops/dense.h"
 #include "runtime/ops/flops.h"
 #include "runtime/ops/indices.h"
+#include "runtime/ops/large_means.h"
 #include "runtime/script_numbers.h"
 
 namespace lunagrad {
@@ -141,13 +142,17 @@ Tensor scatter_reduced(const char* op, const Tensor& x, int dim, const Tensor& i
   if (word == kSum || word == kMean) {
     const Tensor base =
         include_self ? x : scatter(x, dim, index, blank(index.shape(), x.dtype(), x.device()));
-    const Tensor total = summed(base, dim, index, source);
-    if (word == kSum) return total;
+    const auto total = [&](const Scaling& scaling) {
+      return summed(scaling(base), dim, index, scaling(source));
+    };
+    const Scaling same = [](const Tensor& elements) { return elements; };
+    if (word == kSum) return total(same);
     Tensor count = ones(x.shape(), DType::i64, x.device());
     if (!include_self)
       count = scatter(count, dim, index, blank(index.shape(), count.dtype(), count.device()));
     count = clamp(summed(count, dim, index, ones(index.shape(), DType::i64, x.device())), 1.0);
-    return is_floating(x.dtype()) ? total / to(count, x.dtype()) : to(floor_divide(total, count), x.dtype());
+    return is_floating(x.dtype()) ? mean_of_sums(total, count)
+                                  : to(floor_divide(total(same), count), x.dtype());
   }
   const Meet meet = word == kProd ? Meet::product : word == kAmax ? Meet::largest : Meet::smallest;
   const Tensor base =
@@ -279,7 +284,7 @@ Operands segment_reduce_compose(const Call& call) {
   if (total != data.size(axis))
     fail("segment_reduce: the lengths add up to ", total, " where dim ", axis + 1, " of shape ", data.shape(),
          " has ", data.size(axis));
-  constexpr int64_t kOfWord[] = {kSum, kSum, kAmax, kAmin, kProd};  // sum, mean, max, min, prod
+  constexpr int64_t kOfWord[] = {kSum, kMean, kAmax, kAmin, kProd};  // sum, mean, max, min, prod
   constexpr double kEmpty[] = {0, 0, -INFINITY, INFINITY, 1};
   const double initial = call.params[2].present() ? call.real(2) : kEmpty[word];
   Shape shape = data.shape();
@@ -287,16 +292,17 @@ Operands segment_reduce_compose(const Call& call) {
   const Tensor numbers =
       repeat_interleave(arange(0, double(segments), 1, DType::i64, data.device()), lengths);
   const Tensor start = full(shape, initial, data.dtype(), data.device());
-  Tensor y = scatter_reduced("segment_reduce", start, axis,
-                             spread_index("segment_reduce", numbers, data, axis), data, kOfWord[word], true);
-  if (word == 1) {
-    Shape column;
-    for (int d = 0; d < data.ndim(); ++d) column.push_back(d == axis ? segments : 1);
-    // An empty part has no mean: NaN, or initial.
-    const Tensor counts = call.params[2].present() ? clamp(lengths, 1.0) : lengths;
-    y = y / reshape(to(counts, data.dtype()), column);
-  }
-  return {y};
+  const Tensor index = spread_index("segment_reduce", numbers, data, axis);
+  if (kOfWord[word] != kMean)
+    return {scatter_reduced("segment_reduce", start, axis, index, data, kOfWord[word], true)};
+  Shape column;
+  for (int d = 0; d < data.ndim(); ++d) column.push_back(d == axis ? segments : 1);
+  // An empty part has no mean: NaN, or initial.
+  const Tensor counts = call.params[2].present() ? clamp(lengths, 1.0) : lengths;
+  const auto added = [&](const Scaling& scaling) {
+    return summed(scaling(start), axis, index, scaling(data));
+  };
+  return {mean_of_sums(added, reshape(counts, column))};
 }
 const Op kSegmentReduce{
     .name = "segment_reduce",

@@ -472,6 +472,7 @@ std::span<const Op* const> pool_ops() {
     std::vector<const Op*> list;
     for (const Member& member : members()) list.push_back(member.op);
     for (const Op* op : pool_forms()) list.push_back(op);
+    for (const Op* op : lp_pool_forms()) list.push_back(op);
     return list;
   }();
   return ops;

@@ -4,10 +4,11 @@
 //   mean of
 //                   their means: a pool over H and W of each slice, then one over D.
 //   indices         The positions of the elements that max pooling takes are what it takes of a tensor of
-//   positions. unpooling       scatters the elements to such positions. lp_pool         the mean of powers,
-//   times the size of a window, to the power 1 / p.
+//   positions.
+//   unpooling       scatters the elements to such positions.
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <optional>
 
@@ -186,16 +187,21 @@ Operands avg_pool3d_compose(const Call& call) {
       window_axes(call, 3, x.shape(), {call.list(0), call.params[1], call.list(2), Dims{1}, ceil, padded});
   const Value& divisor = call.params[5];
   if (divisor.present() && divisor.i == 0) fail("avg_pool3d: divisor_override may not be 0");
+  // The divisor of the slices, a power of two near the whole one: no sum is much larger than the result.
   const std::optional<int64_t> none, one = divisor.present() ? std::optional<int64_t>(1) : none;
+  constexpr uint64_t kMost = 1 << 20;
+  const uint64_t size = divisor.i < 0 ? 0 - uint64_t(divisor.i) : uint64_t(divisor.i);
+  const std::optional<int64_t> part =
+      divisor.present() ? std::optional(int64_t(std::bit_floor(std::min(size, kMost)))) : none;
   const Tensor wide = is_half(x.dtype()) ? to(x, DType::f32) : x;
   const Tensor slice =
       avg_pool2d(slices(wide), of_slice(axes, &WindowAxis::kernel), of_slice(axes, &WindowAxis::stride),
-                 of_slice(axes, &WindowAxis::padding), ceil, padded, one);
+                 of_slice(axes, &WindowAxis::padding), ceil, padded, part);
   const Tensor rows = avg_pool2d(as_rows(slice, x.shape()), of_depth(axes, &WindowAxis::kernel, 1),
                                  of_depth(axes, &WindowAxis::stride, 1),
                                  of_depth(axes, &WindowAxis::padding, 0), ceil, padded, one);
   const Tensor y = as_volume(rows, x.shape(), slice);
-  return {to(divisor.present() ? y / double(divisor.i) : y, x.dtype())};
+  return {to(part ? y / (double(divisor.i) / double(*part)) : y, x.dtype())};
 }
 const Op kAvgPool3d{
     .name = "avg_pool3d",
@@ -324,68 +330,6 @@ const Op kAdaptiveAvgPool3d{
         {.inputs = {{.shape = {2, 3, 3, 4}}}, .params = {Dims{4}}, .types = OpExample::Types::floating},
         {.inputs = {{.shape = {2, 3, 3, 4}}}, .params = {Dims{-1}}, .error = "must be at least 0"}}};
 
-// --- lp_pool ---
-
-template <int dims>
-Operands lp_pool_compose(const Call& call) {
-  need_floating(call);
-  const Tensor& x = call.input(0);
-  const double p = call.real(0);
-  if (p == 0) fail(call.op->name, ": norm_type may not be 0");
-  const Axes axes = window_axes(call, dims, x.shape(),
-                                {call.list(1), call.params[2], Dims{0}, Dims{1}, call.flag(3), true});
-  static const Op& pool = *find_op(dims == 1 ? "avg_pool1d" : dims == 2 ? "avg_pool2d" : "avg_pool3d");
-  Values params{call.list(1), call.params[2], Dims{0}, call.flag(3), true};
-  if (dims > 1) params.push_back(Value());
-  const Tensor wide = is_half(x.dtype()) ? to(x, DType::f32) : x;
-  const double count = double(axes[0].kernel) * double(axes[1].kernel) * double(axes[2].kernel);
-  const Tensor sums = apply1(pool, {pow(wide, Tensor::number(p))}, params) * count;
-  // The root of 0 has an infinite slope, and the powers below it the slope 0: such a window gets no gradient.
-  const Tensor zero = Tensor::number(0.0), root = Tensor::number(1 / p), empty = eq(sums, zero);
-  const Tensor roots = pow(where(empty, Tensor::number(1.0), sums), root);
-  return {to(where(empty, Tensor::number(std::pow(0.0, 1 / p)), roots), x.dtype())};
-}
-std::vector<ParamSpec> lp_params() {
-  return {{"norm_type", ParamKind::real, {}},
-          {"kernel_size", ParamKind::integers, {}},
-          kStride,
-          {"ceil_mode", ParamKind::boolean, false}};
-}
-constexpr const char* kLpDoc =
-    "The norm_type-th root of the sum of each window's elements to the power norm_type.";
-const Op kLpPool1d{
-    .name = "lp_pool1d",
-    .doc = kLpDoc,
-    .inputs = {{"input"}},
-    .params = lp_params(),
-    .compose = lp_pool_compose<1>,
-    .family = OpFamily::reduction,
-    .examples = {{.inputs = {{.shape = {2, 3, 7}, .low = 0.25}},
-                  .params = {2.0, Dims{3}, Dims{2}, true},
-                  .types = OpExample::Types::floating},
-                 {.inputs = {{.shape = {3, 7}}}, .params = {2.0, Dims{9}}, .error = "no window fits"}}};
-const Op kLpPool2d{
-    .name = "lp_pool2d",
-    .doc = kLpDoc,
-    .inputs = {{"input"}},
-    .params = lp_params(),
-    .compose = lp_pool_compose<2>,
-    .family = OpFamily::reduction,
-    .examples = {
-        {.inputs = {{.shape = {2, 2, 5, 6}, .low = 0.25}},
-         .params = {3.0, Dims{2, 3}},
-         .types = OpExample::Types::floating},
-        {.inputs = {{.shape = {2, 5, 5}}}, .params = {0.0, Dims{2}}, .error = "norm_type may not be 0"}}};
-const Op kLpPool3d{.name = "lp_pool3d",
-                   .doc = kLpDoc,
-                   .inputs = {{"input"}},
-                   .params = lp_params(),
-                   .compose = lp_pool_compose<3>,
-                   .family = OpFamily::reduction,
-                   .examples = {{.inputs = {{.shape = {1, 2, 4, 3, 4}, .low = 0.25}},
-                                 .params = {2.0, Dims{2}},
-                                 .types = OpExample::Types::floating}}};
-
 // --- unpooling ---
 
 constexpr int kUnpoolStride = 1, kUnpoolPadding = 2, kUnpoolSize = 3;
@@ -502,8 +446,7 @@ const Op kMaxUnpool3d{
 std::span<const Op* const> pool_forms() {
   static const Op* const ops[] = {&kMaxPool1dIndices,  &kMaxPool2dIndices,  &kMaxPool3d,
                                   &kAvgPool3d,         &kAdaptiveMaxPool1d, &kAdaptiveMaxPool2dIndices,
-                                  &kAdaptiveMaxPool3d, &kAdaptiveAvgPool3d, &kLpPool1d,
-                                  &kLpPool2d,          &kLpPool3d,          &kMaxUnpool1d,
+                                  &kAdaptiveMaxPool3d, &kAdaptiveAvgPool3d, &kMaxUnpool1d,
                                   &kMaxUnpool2d,       &kMaxUnpool3d};
   return ops;
 }

@@ -26,7 +26,8 @@ struct WindowAxis {
 // The windows along D, H and W. Error if the arguments do not fit x, or no window does.
 std::array<WindowAxis, 3> window_axes(const Call&, int dims, const Shape& x, const WindowOptions&);
 
-// The records of pool_forms.cpp.
+// The records of pool_forms.cpp and lp_pool.cpp.
 std::span<const Op* const> pool_forms();
+std::span<const Op* const> lp_pool_forms();
 
 }  // namespace lunagrad

@@ -1,7 +1,9 @@
 // Norms of vectors: (sum |x|^p)^(1/p) over any dims. The kernel is in cpu/reduce.h.
+#include <algorithm>
 #include <cmath>
 
 #include "runtime/ops/flops.h"
+#include "runtime/ops/large_means.h"
 #include "runtime/ops/reduction.h"
 
 namespace lunagrad {
@@ -16,6 +18,23 @@ Tensor power_apart_from_zero(const Tensor& x, double p) {
   return where(none, Tensor::number(std::pow(0.0, p)),
                pow(where(none, Tensor::number(1.0), x), Tensor::number(p)));
 }
+// The magnitudes whose powers, and those of the quotients in higher derivatives, stay in range: from
+// 1 / limit to limit.
+double ordinary_limit(DType type, double p) {
+  return std::exp2((type == DType::f64 ? 200 : 20) / std::max(1.0, std::abs(p) / 2));
+}
+// For each row a factor that counts as a constant: 1, or what brings its largest element near 1.
+Tensor factor_for_powers(const Tensor& x, double p, const Value& dims) {
+  const NoGrad off;
+  static const Op& amax_op = *find_op("amax");
+  const double limit = ordinary_limit(x.dtype(), p);
+  const Tensor largest = apply1(amax_op, {abs(x.detach())}, {dims, true}), zero = Tensor::number(0.0);
+  const Tensor far = logical_or(gt(largest, Tensor::number(limit)), lt(largest, Tensor::number(1 / limit)));
+  const Tensor scaled = logical_and(far, logical_and(isfinite(largest), gt(largest, zero)));
+  // The reciprocal of a subnormal number may be infinite.
+  const double least = x.dtype() == DType::f64 ? 0x1p-1000 : 0x1p-120;
+  return where(scaled, 1.0 / clamp(largest, least), Tensor::number(1.0));
+}
 // (sum |x|^p)^(1/p); p = 0 counts the nonzero elements; p = ±inf is the largest or smallest |x|.
 Operands norm_compose(const Call& call) {
   const Tensor& x = call.input(0);
@@ -29,10 +48,13 @@ Operands norm_compose(const Call& call) {
     return apply(sum_op, {sign(where(eq(x, zero), x, one))}, {dims, keepdim});
   }
   // Zeros are put in as constants, for a power's gradient at 0 may be infinite: theirs is 0, as in norm_vjp.
-  const Tensor size = abs(x);
-  const Tensor powers = p == 1 ? size : p == 2 ? square(x) : power_apart_from_zero(size, p);
+  if (p == 1) return apply(sum_op, {abs(x)}, {dims, keepdim});
+  const Tensor factor = x.numel() == 0 ? ones_like(x) : factor_for_powers(x, p, dims);
+  const Tensor scaled = x * factor;
+  const Tensor powers = p == 2 ? square(scaled) : power_apart_from_zero(abs(scaled), p);
   const Tensor total = apply1(sum_op, {powers}, {dims, keepdim});
-  return {p == 1 ? total : power_apart_from_zero(total, 1 / p)};
+  const Tensor y = power_apart_from_zero(total, 1 / p);
+  return {x.numel() == 0 ? y : y / reshape(factor, y.shape())};
 }
 void norm_cpu(const Call& call) {
   const double p = call.real(kPowerAt);
@@ -55,6 +77,13 @@ void norm_vjp(Backward& b) {
   const Tensor x = b.input(0), g = with_kept_dims(b.grad(), b.shape(0), mask);
   const Tensor zero = Tensor::number(0.0), one = Tensor::number(1.0);
   if (p == 1) return b.set(0, g * sign(x));
+  if (b.create_graph()) {
+    // Derivatives of the quotients below divide by y^2.
+    const Magnitudes sizes = magnitudes_of(b.output());
+    const double limit = ordinary_limit(x.dtype(), p);
+    const bool ordinary = sizes.known && sizes.least >= 1 / limit && sizes.largest <= limit;
+    if (!ordinary) return differentiate_composition(b);
+  }
   const Tensor y = with_kept_dims(b.output(), b.shape(0), mask);
   if (p == 2) return b.set(0, x * where(eq(y, zero), zero, g / y));
   const Tensor power = Tensor::number(p - 1), none = eq(x, zero);

@@ -252,3 +252,89 @@ if on_cpu then
   expect.equal(lg.nanquantile(line, 0.5):item(), 0.0)
   expect.equal(lg.quantile(line, 1 - 0.25 / (count - 1)):item(), 0.75)
 end
+
+-- Means over windows, bags and parts whose sums are too large for the type, of all ways to divide.
+local huge = {f32 = {2.0 ^ 126, 2.0 ^ -100}, f64 = {2.0 ^ 1022, 2.0 ^ -900}}
+local box = (lg.rand({1, 2, 4, 4, 4}, cpu) + 0.75)
+local parts, bags = lg.tensor {3, 1, 124}, lg.tensor {{0, 1, 3}, {2, 2, 1}}
+local targets = lg.arange(128) % 3
+for name, f in pairs {
+  avg_pool1d = function(x) return F.avg_pool1d(x[1][1], 3, 1, 1) end,
+  avg_pool2d = function(x) return F.avg_pool2d(x[1], {4, 3}, 2, 1, true, false) end,
+  ["avg_pool2d of long rows"] = function(x) return F.avg_pool2d(x:reshape(1, 2, 64), {1, 40}) end,
+  avg_pool3d = function(x) return F.avg_pool3d(x, 3, 1, 1) end,
+  ["avg_pool3d with a divisor"] = function(x) return F.avg_pool3d(x, {kernel_size = 3, divisor_override = 26}) end,
+  adaptive_avg_pool1d = function(x) return F.adaptive_avg_pool1d(x[1][1], 3) end,
+  adaptive_avg_pool2d = function(x) return F.adaptive_avg_pool2d(x[1], 1) end,
+  adaptive_avg_pool3d = function(x) return F.adaptive_avg_pool3d(x, {2, 1, 3}) end,
+  ["interpolate by area"] = function(x) return F.interpolate(x, {size = {2, 2, 3}, mode = "area"}) end,
+  embedding_bag = function(x) return F.embedding_bag(bags:to(x:device()), x[1][1][1]) end,
+  ["embedding_bag with padding"] = function(x)
+    return F.embedding_bag(bags:to(x:device()), x[1][1][1], {padding_idx = 1})
+  end,
+  segment_reduce = function(x) return lg.segment_reduce(x:flatten(), "mean", {lengths = parts:to(x:device())}) end,
+  scatter_reduce = function(x)
+    return x:flatten():narrow(1, 1, 3):scatter_reduce(1, targets:to(x:device()), x:flatten(), "mean")
+  end,
+  index_reduce = function(x)
+    return x:flatten():narrow(1, 1, 3):index_reduce(1, targets:to(x:device()), x:flatten(), "mean", {include_self = false})
+  end,
+  nanmean = function(x) return lg.nanmean(x) end,
+} do
+  check(name, 1, f, box, false, huge)
+end
+
+-- Powers of windows, each of which is of another size than its neighbours, and normalization over channels.
+for _, p in ipairs {1.5, 2, 3, 7} do
+  check("lp_pool1d of " .. p, 1, function(x) return F.lp_pool1d(x[1][1], p, 3, 2, true) end, box)
+  check("lp_pool2d of " .. p, 1, function(x) return F.lp_pool2d(x[1], p, {2, 3}) end, box)
+  check("lp_pool3d of " .. p, 1, function(x) return F.lp_pool3d(x, p, 2) end, box)
+end
+local mixed = lg.tensor {{3e30, 4e30, 3, 4, 3e-30, 4e-30, 0, 0, 4e37, 3e37}}
+expect.close((F.lp_pool1d(mixed, 2, 2) / lg.tensor {{1e30, 1, 1e-30, 1, 1e37}}), {{5, 5, 5, 0, 5}}, 1e-5)
+for _, beta in ipairs {0.5, 0.75} do
+  check("local_response_norm of " .. beta, 1 - 2 * beta, function(x)
+    return F.local_response_norm(x[1], 3, {alpha = 0.5, beta = beta, k = 0})
+  end, box, true)
+end
+
+-- A large element off the diagonal does not scale the rest of the matrix away.
+for dtype, far in pairs(on_cpu and {f32 = 1e20, f64 = 1e200} or {f32 = 1e20}) do
+  local o = {dtype = dtype}
+  expect.equal(lg.linalg.matrix_exp(lg.tensor({{0, far}, {0, 0}}, o)), lg.tensor({{1, far}, {0, 1}}, o))
+  local leaf = lg.tensor({{{1, far}, {0, 1}}, {{0, 1}, {1, 0}}}, o):requires_grad_()
+  local y = lg.linalg.matrix_exp(leaf)
+  local e, c, s = math.exp(1), (math.exp(1) + math.exp(-1)) / 2, (math.exp(1) - math.exp(-1)) / 2
+  local tolerance = dtype == "f32" and 1e-5 or 1e-13
+  expect.close((y / lg.tensor({{{1, far}, {1, 1}}, {{1, 1}, {1, 1}}}, o)), {{{e, e}, {0, e}}, {{c, s}, {s, c}}}, tolerance)
+  y[1][1][2]:backward()
+  expect.close((leaf.grad[1] / lg.tensor({{far, 1}, {1, far}}, o))[{1}], {e / 2, e}, tolerance)
+end
+
+-- What is masked in both distributions adds nothing to their divergence.
+for _, reduction in ipairs {"none", "sum"} do
+  local t, x = lg.tensor {-inf, -0.5, -inf}:requires_grad_(), lg.tensor {-inf, -0.75, -1.}:requires_grad_()
+  local y = F.kl_div(x, t, {log_target = true, reduction = reduction}):sum()
+  expect.close(y:item(), math.exp(-0.5) * 0.25)
+  expect.close(lg.grad(y, t, {create_graph = true}), {0, math.exp(-0.5) * 1.25, 0})
+  y:backward()
+  expect.close(t.grad, {0, math.exp(-0.5) * 1.25, 0})
+  expect.close(x.grad, {0, -math.exp(-0.5), 0})
+end
+
+-- Second derivatives of norms are finite and right at every size: those of f(x s) times s are the same for all s.
+for dtype, all in pairs {f32 = {1e30, 1e-25}, f64 = {2.0 ^ 600, 2.0 ^ -600}} do
+  for _, p in ipairs {1.5, 2, 3} do
+    local function curve(scale)
+      local leaf = (rows * scale):to(dtype):to(lg.device()):requires_grad_()
+      local slope = lg.grad(leaf:norm(p, 2):sum(), leaf, {create_graph = true})
+      local weights = lg.arange(1, 16, {dtype = dtype}):reshape(3, 5)
+      return lg.grad((slope * weights):sum(), leaf):to("cpu"):double() * scale
+    end
+    if dtype == "f32" or on_cpu then
+      for _, scale in ipairs(all) do
+        near(curve(scale), curve(1), dtype == "f32" and 1e-4 or 1e-11, ("second derivative of norm %g in %s"):format(p, dtype))
+      end
+    end
+  end
+end

@@ -1,6 +1,8 @@
 // Groups with folds of rows have the bits of calls that run at once.
 #include <doctest/doctest.h>
 
+#include <cmath>
+
 #include "runtime/cpu/parallel.h"
 #include "runtime/row_fold.h"
 #include "tests/support/deferred.h"
@@ -109,4 +111,21 @@ TEST_CASE("a fold of all elements ends a chain: the same bits, and the chain get
   const auto [got, report] = deferred(program);
   check_equal(got, expected, report);
   CHECK(folds_in_groups(report) == 2);
+}
+
+TEST_CASE("divided rows whose squares or sums leave the range of f64 are right in a group, too") {
+  for (const double size : {1.0, 1e160, 1e-170, 1e304}) {
+    INFO("size ", size);
+    context().generator.seed(3);
+    const Tensor x = randn({17 * kLongestRow + 345}, DType::f64);
+    const auto program = [&] {
+      const Tensor scaled = x * size;
+      return TensorList{norm(scaled, 2), stddev(scaled * 0.5), mean(abs(scaled) * 1e3)};
+    };
+    const TensorList expected = program();
+    for (const Tensor& y : expected) CHECK(std::isfinite(y.item()));
+    const auto [got, report] = deferred(program);
+    check_equal(got, expected, report);
+    CHECK(folds_in_groups(report) == 3);
+  }
 }
