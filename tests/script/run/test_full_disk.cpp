@@ -214,5 +214,6 @@ end
   REQUIRE(folder.run({"run", "run.lua", "--resume", "r"}).code == 0);
   CHECK(read_file(path).rfind(whole + "{\"step\":2,", 0) == 0);
   CHECK(read_run(folder.path() + "/r").metrics.at("loss").size() == 4);
-  CHECK(read_file(folder.path() + "/r/tape.jsonl").rfind(tapes + "{\"checksummed\":true,\"step\":3,\"nodes\":", 0) == 0);
+  CHECK(read_file(folder.path() + "/r/tape.jsonl")
+            .rfind(tapes + "{\"checksummed\":true,\"step\":3,\"nodes\":", 0) == 0);
 }
