@@ -98,11 +98,6 @@ drive(forks forks.lua ${PROJECT_SOURCE_DIR}/tests/ui/drives/probes_script.lua --
 drive(slider slider.lua ${LASTING} --size 1280x800)
 drive(wide-tape wide_tape.lua ${PROJECT_SOURCE_DIR}/tests/ui/drives/cnn_script.lua --size 1280x800)
 drive(histograms histograms.lua ${PROJECT_SOURCE_DIR}/tests/ui/drives/histograms_script.lua --size 1280x800)
-# The processor time that an open window costs the training. It is measured, so no other test runs at the same time.
-if(NOT LUNAGRAD_SANITIZE)
-  add_test(NAME window-watch-cost COMMAND lunagrad-ui-tests -ns "-tc=watch cost")
-  set_tests_properties(window-watch-cost PROPERTIES LABELS drives RUN_SERIAL ON)
-endif()
 drive(first-nan first_nan.lua ${PROJECT_SOURCE_DIR}/tests/ui/drives/first_nan_script.lua --size 1280x800)
 drive(alarms alarms.lua ${PROJECT_SOURCE_DIR}/tests/ui/drives/alarms_script.lua --size 1280x800)
 drive(go-on go_on.lua --size 1280x800)

@@ -1,5 +1,5 @@
 -- A script fails in step 40, then makes NaN there: with real input the error is seen while a panel fills the window, and
--- after the line was fixed the run goes on from its last good step to the very end of a run without the fault.
+-- after the line was fixed the run goes on from the last good step that was kept to the very end of a run without the fault.
 -- arg[1]: a folder for the script and pictures.
 local real = dofile(arg[0]:match(".*/") .. "real.lua")
 local path = arg[1] .. "/go_on_script.lua"
@@ -69,7 +69,7 @@ for _, planted in ipairs {" + (step == 40 and missing.part or 0)", " * (step < 4
       ui.wait("not_finite.go_on")
       real.click("not_finite.go_on")
     end
-    ui.wait("console.line", "goes on after step 3")
+    ui.wait("console.line", "the last good one that was kept")
   end)
   assert(got == want, ("after %q the run ends with %s instead of %s"):format(planted, got, want))
   ui.absent("failure")
