@@ -28,12 +28,14 @@ file(GENERATE OUTPUT ${CMAKE_BINARY_DIR}/folders/folders.h CONTENT "\
 #define LUNAGRAD_SOURCE_DIR \"${CMAKE_SOURCE_DIR}\"
 #define LUNAGRAD_BINARY_DIR \"${CMAKE_BINARY_DIR}\"
 #define LUNAGRAD_FAILING_MALLOC \"$<TARGET_FILE:lunagrad-failing-malloc>\"
+#define LUNAGRAD_NOTED_SYNCS \"$<TARGET_FILE:lunagrad-noted-syncs>\"
 ")
 target_include_directories(lunagrad-tests PRIVATE ${CMAKE_BINARY_DIR}/folders)
-# Preloaded into the program, to make allocations fail. The sanitizers' allocator would not let it.
+# Preloaded into the program, to make allocations fail and to note syncs. The sanitizers would not let them.
 add_library(lunagrad-failing-malloc MODULE ${CMAKE_SOURCE_DIR}/tests/preload/failing_malloc.cpp)
-set_target_properties(lunagrad-failing-malloc PROPERTIES PREFIX "")
-add_dependencies(lunagrad-tests lunagrad-failing-malloc)
+add_library(lunagrad-noted-syncs MODULE ${CMAKE_SOURCE_DIR}/tests/preload/noted_syncs.cpp)
+set_target_properties(lunagrad-failing-malloc lunagrad-noted-syncs PROPERTIES PREFIX "")
+add_dependencies(lunagrad-tests lunagrad-failing-malloc lunagrad-noted-syncs)
 
 add_test(NAME format COMMAND ${PROJECT_SOURCE_DIR}/tests/format)
 set_tests_properties(format PROPERTIES SKIP_RETURN_CODE 77)

@@ -122,7 +122,9 @@ int open_for_writing(const std::string& path, int flags) {
 }
 
 // A file system that cannot sync keeps its files as well as it can.
-bool sync(int file) { return ::fsync(file) == 0 || errno == EINVAL || errno == ENOTSUP || errno == ENOSYS; }
+bool is_synced(int file) {
+  return ::fsync(file) == 0 || errno == EINVAL || errno == ENOTSUP || errno == ENOSYS;
+}
 
 struct Closed {  // at the end of its life
   int file;
@@ -247,16 +249,17 @@ void AtomicFile::rewrite(size_t offset, std::string_view text) {
   }
 }
 
-void AtomicFile::commit() {
-  if (through_ >= 0 || elsewhere_ || target_.status.st_nlink > 1 || !take_over_owner()) return copy();
-  if (!sync(descriptor_)) give_up("sync");
+void AtomicFile::commit(Sync sync) {
+  if (through_ >= 0 || elsewhere_ || target_.status.st_nlink > 1 || !take_over_owner()) return copy(sync);
+  if (sync != Sync::none && !is_synced(descriptor_)) give_up("sync");
   if (::rename(temporary_.c_str(), target_.path.c_str()) != 0) {
     // A file that is mounted by itself is never replaced.
-    if (target_.exists && (errno == EBUSY || errno == EXDEV || errno == EPERM)) return copy();
+    if (target_.exists && (errno == EBUSY || errno == EXDEV || errno == EPERM)) return copy(sync);
     give_up("write");
   }
   temporary_.clear();
   if (::close(std::exchange(descriptor_, -1)) != 0) give_up("write");
+  if (sync != Sync::name) return;
   // The new name is durable after a sync of the folder. Some file systems do not support that: ignore the
   // error.
   const int folder = ::open(folder_of(target_.path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -278,7 +281,7 @@ bool AtomicFile::take_over_owner() {
 }
 
 // Writes what the temporary file holds, if there is one, into the file or device that is there.
-void AtomicFile::copy() {
+void AtomicFile::copy(Sync sync) {
   const bool in_place = through_ < 0;
   if (in_place) through_ = open_for_writing(target_.path, 0);
   if (through_ < 0) give_up("write");
@@ -302,7 +305,7 @@ void AtomicFile::copy() {
     }
     if (in_place && ::ftruncate(through_, status.st_size) != 0) give_up("write");
   }
-  if (!streams_ && !sync(through_)) give_up("sync");
+  if (!streams_ && sync != Sync::none && !is_synced(through_)) give_up("sync");
   if (::close(std::exchange(through_, -1)) != 0) give_up("write");
 }
 
@@ -353,10 +356,10 @@ std::string read_file(const std::string& path) {
   }
 }
 
-void write_file(const std::string& path, std::string_view content) {
+void write_file(const std::string& path, std::string_view content, Sync sync) {
   AtomicFile file(path);
   file.write(content);
-  file.commit();
+  file.commit(sync);
 }
 
 }  // namespace lunagrad

@@ -14,6 +14,13 @@
 
 namespace lunagrad {
 
+// What a failure of the power leaves of a file that was written.
+enum class Sync {
+  none,     // perhaps an empty one, for half a minute
+  content,  // the old or the new content
+  name,     // the new content, once commit() has returned
+};
+
 class AtomicFile {
  public:
   // Error of kind file when the file or its folder is not writable.
@@ -27,7 +34,7 @@ class AtomicFile {
   // what has no positions, such as a pipe.
   bool has_positions() const;
   void rewrite(size_t offset, std::string_view text);
-  void commit();  // after this the file has its name and is on disk
+  void commit(Sync = Sync::name);  // after this the file has its name
 
   // For a library that writes files by name: it replaces the file of this name; then take_up() opens the new
   // file.
@@ -43,7 +50,7 @@ class AtomicFile {
   void make_temporary_beside();
   void make_temporary_elsewhere();
   bool take_over_owner();
-  void copy();
+  void copy(Sync);
 
   std::string path_;  // as it was given, for errors
   WriteTarget target_;
@@ -63,6 +70,6 @@ bool is_temporary(const std::string& path);
 // The content of a file. Error of kind file that names it.
 std::string read_file(const std::string& path);
 // Writes the content through an AtomicFile.
-void write_file(const std::string& path, std::string_view content);
+void write_file(const std::string& path, std::string_view content, Sync = Sync::name);
 
 }  // namespace lunagrad

@@ -193,13 +193,19 @@ void RunFolder::lose(const std::string& name, const std::string& why) {
 
 void RunFolder::regain(const std::string& name) { std::erase(lost_, name); }
 
-void RunFolder::write_config(std::string_view json) { write("config.json", json); }
+// What a run says of itself is written again at its end; its source is written once, and keyframes and
+// checkpoints need it.
+void RunFolder::write_config(std::string_view json, bool last) {
+  write("config.json", json, last ? Sync::name : Sync::none);
+}
 
-void RunFolder::write_script(const char* name, std::string_view source) { write(name, source); }
+void RunFolder::write_script(const char* name, std::string_view source) {
+  write(name, source, Sync::content);
+}
 
-void RunFolder::write(const std::string& name, std::string_view content) {
+void RunFolder::write(const std::string& name, std::string_view content, Sync sync) {
   try {
-    write_file(path_ + "/" + name, content);
+    write_file(path_ + "/" + name, content, sync);
     regain(name);
   } catch (const Error& error) {
     lose(name, error.what());
@@ -215,7 +221,7 @@ std::string RunFolder::write_module(const std::string& file, std::string_view te
   if (error)
     lose("modules", path_ + "/modules: " + error.message());
   else if (!fs::exists(path_ + "/" + name, error))
-    write(name, text);
+    write(name, text, Sync::content);
   return name;
 }
 

@@ -13,6 +13,8 @@
 
 namespace lunagrad {
 
+enum class Sync;  // runtime/io/atomic_file.h
+
 // The beginning of a name, of at most so many bytes, cut between characters; what is no printable UTF-8 in it
 // becomes '_'.
 std::string plain_name(std::string_view name, size_t longest);
@@ -45,7 +47,7 @@ class RunFolder {
   // The names of what could not be written, in the order in which it was lost.
   const std::vector<std::string>& lost() const { return lost_; }
 
-  void write_config(std::string_view json);
+  void write_config(std::string_view json, bool last);
   void write_script(const char* name, std::string_view source);
   // Copies the text of a module to modules/, under a name that follows from the text, and returns that name.
   std::string write_module(const std::string& file, std::string_view text);
@@ -63,7 +65,7 @@ class RunFolder {
     int descriptor = -1;
     bool begun = false;
   };
-  void write(const std::string& name, std::string_view content);
+  void write(const std::string& name, std::string_view content, Sync);
   void append(int& file, const char* name, std::string_view text);
   void append(LateFile&, const char* name, std::string line);
 

@@ -387,7 +387,7 @@ void Run::write_config(const char* outcome, int exit_code) {
     config["last_step"] = step_;
     config["seconds"] = seconds();
   }
-  folder_->write_config(checked_text(config, 2) + "\n");
+  folder_->write_config(checked_text(config, 2) + "\n", outcome != nullptr);
 }
 
 void Run::remember_module(const std::string& file) {
