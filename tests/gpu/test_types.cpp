@@ -210,6 +210,9 @@ TEST_CASE("every op sample runs on the device in every type that it takes") {
       if (!takes(sample, type)) {
         ++refusals;
         const std::string message = error_of([&] { run_on(cpu_device()); });
+        // The message names what was called; of a hidden record only its users are known.
+        const char* const called = op.hidden() ? op.short_form : op.name;
+        CHECK_MESSAGE(message.starts_with(called ? called + std::string(":") : ""), message);
         CHECK(message != "");
         CHECK(error_of([&] { run_on(gpu()); }) == message);
         continue;

@@ -136,7 +136,8 @@ TEST_CASE("linear of complex numbers has the same activations as the separate op
   const Tensor x = lunagrad::complex(operand({3, 4}, DType::f32, 1), operand({3, 4}, DType::f32, 2)),
                w = lunagrad::complex(operand({2, 4}, DType::f32, 3), operand({2, 4}, DType::f32, 4));
   CHECK(tests::same_bits(view_as_real(linear(x, w, {}, Activation::tanh)), view_as_real(tanh(linear(x, w)))));
-  CHECK_THROWS_WITH(linear(x, w, {}, Activation::relu), "relu: complex numbers are not supported (got c64)");
+  CHECK_THROWS_WITH(linear(x, w, {}, Activation::relu),
+                    "linear: relu: complex numbers are not supported (got c64)");
 }
 
 }  // namespace
