@@ -30,7 +30,7 @@ Tensor term_of(LossTerm term, const Tensor& x, const Tensor& target, double para
       return where(eq(target, zero), zero, target * (log(target) - x));
     case LossTerm::log_divergence: {
       const Tensor y = exp(target) * (target - x);
-      if (surely_finite(y)) return y;
+      if (!is_floating(target.dtype()) || surely_finite(y)) return y;
       const Tensor absent = eq(target, Tensor::number(-INFINITY)), present = where(absent, zero, target);
       return where(absent, zero, exp(present) * (present - x));
     }

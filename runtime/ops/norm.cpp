@@ -384,8 +384,22 @@ void unit_cpu(const Call& call) {
                const bool plain = sizeof(T) == 4 || power_in_range(squares);
                const T length = T(plain ? std::sqrt(squares) : norm_again(elements, 2));
                const T divisor = length < eps ? eps : length;
-               for (int64_t i = 0; i < split.size; ++i) to[i] = in[0][i] / divisor;
                lengths[row] = divisor;
+               if (!std::isinf(length)) {
+                 for (int64_t i = 0; i < split.size; ++i) to[i] = in[0][i] / divisor;
+                 return;
+               }
+               // The norm is too large for T, but not beside elements times a power of two.
+               constexpr double kDown = 0x1p-64;
+               const double small = norm_again(
+                   [&](const auto& f) {
+                     elements([&](const double* x, int64_t n) {
+                       const double scaled = *x * kDown;
+                       f(&scaled, n);
+                     });
+                   },
+                   2);
+               for (int64_t i = 0; i < split.size; ++i) to[i] = T(double(in[0][i]) * kDown / small);
              });
   };
   x.dtype() == DType::f64 ? run.template operator()<double>() : run.template operator()<float>();

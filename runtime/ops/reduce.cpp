@@ -1,10 +1,13 @@
 // Reductions: sum, mean, prod, var, std, max, min, amax, amin, argmax, argmin, logsumexp, all, any.
 // The kernels are in cpu/reduce.h; gradients are tensor expressions, so each can be differentiated again.
+#include <algorithm>
 #include <bit>
 #include <cmath>
+#include <complex>
 #include <limits>
 
 #include "runtime/ops/blank.h"
+#include "runtime/ops/dense.h"
 #include "runtime/ops/flops.h"
 #include "runtime/ops/reduction.h"
 
@@ -81,10 +84,29 @@ void mean_shape(Call& call) {
   if (!is_complex(call.input(0).dtype())) need_floating(call);
   total_shape(call);
 }
+// Of c128 the means whose sum is too large, from elements times a power of two.
+void correct_complex_means(const Call& call, double count) {
+  using Number = std::complex<double>;
+  constexpr double kDown = 0x1p-64;
+  Number* const to = call.output().data<Number>();
+  const auto finite = [](Number z) { return std::isfinite(z.real()) && std::isfinite(z.imag()); };
+  if (std::all_of(to, to + call.output().numel(), finite)) return;
+  const Tensor x = in_order(call.input(0));
+  Call again = call;
+  again.in[0] = Tensor::empty(x.shape(), x.dtype());
+  again.out[0] = Tensor::empty(call.output().shape(), x.dtype());
+  std::transform(x.data<Number>(), x.data<Number>() + x.numel(), again.in[0].data<Number>(),
+                 [&](Number z) { return z * kDown; });
+  fold_complex_into(again, Fold::sum, count);
+  const Number* const from = again.out[0].data<Number>();
+  for (int64_t i = 0; i < call.output().numel(); ++i)
+    if (!finite(to[i])) to[i] = from[i] / kDown;
+}
 void mean_cpu(const Call& call) {
   const double count = double(reduced_count(call.input(0).shape(), mask_of(call)));
-  if (is_complex(call.input(0).dtype())) return fold_complex_into(call, Fold::sum, count);
-  fold_sum(call, count);
+  if (!is_complex(call.input(0).dtype())) return fold_sum(call, count);
+  fold_complex_into(call, Fold::sum, count);
+  if (call.output().dtype() == DType::c128) correct_complex_means(call, count);
 }
 void mean_vjp(Backward& b) {
   const uint32_t mask = mask_of(b);

@@ -284,6 +284,17 @@ for name, f in pairs {
   check(name, 1, f, box, false, huge)
 end
 
+if on_cpu then
+  for dtype, size in pairs {f32 = 3e38, f64 = 1.5e308} do
+    local long = lg.full({1, 4}, size, {dtype = dtype})
+    expect.close(F.normalize(long), {{0.5, 0.5, 0.5, 0.5}}, 1e-7)
+    expect.close(F.cosine_similarity(long, -long), {-1}, 1e-7)
+    local mean = lg.complex(long, long / -2):mean()
+    expect.close(mean:real():item() / size, 1, 1e-7)
+    expect.close(mean:imag():item() / size, -0.5, 1e-7)
+  end
+end
+
 -- Powers of windows, each of which is of another size than its neighbours, and normalization over channels.
 for _, p in ipairs {1.5, 2, 3, 7} do
   check("lp_pool1d of " .. p, 1, function(x) return F.lp_pool1d(x[1][1], p, 3, 2, true) end, box)

@@ -23,12 +23,12 @@ sum(Re(conj(upstream(y)) y)). Complex numbers are stored as two real ones each.
 import importlib
 import json
 import os
-import struct
 import subprocess
 import sys
 import warnings
 import zlib
 
+import flat_numbers
 import numpy as np
 import torch
 import torch.nn.functional as F
@@ -152,16 +152,7 @@ class Store:
         return [dtype, list(tensor.shape), name, self.seen[name, data]]
 
     def save(self, path):
-        header, body = {}, b""
-        for name, parts in sorted(self.arrays.items(), reverse=True):  # f64 first: aligned
-            data = b"".join(parts)
-            header[name] = {"dtype": name.upper(), "shape": [self.sizes[name]],
-                            "data_offsets": [len(body), len(body) + len(data)]}
-            body += data
-        text = json.dumps(header).encode()
-        text += b" " * (-len(text) % 8)
-        with open(path, "wb") as out:
-            out.write(struct.pack("<Q", len(text)) + text + body)
+        flat_numbers.save(path, self.arrays, self.sizes)
 
 
 class Family:

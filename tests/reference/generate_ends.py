@@ -18,13 +18,13 @@ with "error" is a call that must fail with a message that contains it.
 import importlib
 import json
 import os
-import struct
 import sys
 
 import numpy as np
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
+import flat_numbers  # noqa: E402
 from mpmath import mpf  # noqa: E402
 from ends.number import BITS, NAN, backward, floats, lift, lifted, parts  # noqa: E402
 
@@ -53,16 +53,7 @@ class Store:
         return ([] if dtype == "*" else [dtype]) + [place, *(np.shape(array) if shape is None else shape)]
 
     def save(self, path):
-        header, body = {}, b""
-        for name, parts in sorted(self.arrays.items(), reverse=True):  # f64 first: aligned
-            data = b"".join(parts)
-            header[name] = {"dtype": name.upper(), "shape": [self.sizes[name]],
-                "data_offsets": [len(body), len(body) + len(data)]}
-            body += data
-        text = json.dumps(header).encode()
-        text += b" " * (-len(text) % 8)
-        with open(path, "wb") as out:
-            out.write(struct.pack("<Q", len(text)) + text + body)
+        flat_numbers.save(path, self.arrays, self.sizes)
 
 
 class Operand:

@@ -13,12 +13,26 @@ struct Mistake {
   int line = 2;
 };
 
-void check(const Folder& folder, const Mistake& mistake) {
-  CAPTURE(mistake.code);
-  folder.write("bad.lua", "local lg = require 'lunagrad'\n" + std::string(mistake.code) + "\n");
+struct Hint {
+  const char* code;
+  const char* part;  // of the error
+};
+
+// The first line of what a script with this code says, which must fail.
+std::string error_of(const Folder& folder, const char* code) {
+  folder.write("bad.lua", "local lg = require 'lunagrad'\n" + std::string(code) + "\n");
   const Finished finished = folder.run({"run", "bad.lua"});
   CHECK(finished.code == 1);
-  const std::string first = finished.err.substr(0, finished.err.find('\n'));
+  return finished.err.substr(0, finished.err.find('\n'));
+}
+void check(const Folder& folder, const Hint& hint) {
+  CAPTURE(hint.code);
+  const std::string first = error_of(folder, hint.code);
+  CHECK_MESSAGE(first.find(hint.part) != std::string::npos, first);
+}
+void check(const Folder& folder, const Mistake& mistake) {
+  CAPTURE(mistake.code);
+  const std::string first = error_of(folder, mistake.code);
   CHECK_MESSAGE(first == "bad.lua:" + std::to_string(mistake.line) + ": " + mistake.message, first);
 }
 
@@ -69,7 +83,7 @@ TEST_CASE("a misspelt global is told with the nearest name that is known there")
 
 TEST_CASE("a nil that goes into a call is told by what the line names") {
   const Folder folder;
-  const std::pair<const char*, const char*> mistakes[] = {
+  const Hint hints[] = {
       {"local input = lg.ones(1, 1) lg.nn.Linear(1, 1)(inptu)",
        "; 'inptu' is nil here; did you mean 'input'?"},
       {"local config = {width = 3} lg.zeros(config.widht)",
@@ -81,14 +95,7 @@ TEST_CASE("a nil that goes into a call is told by what the line names") {
       {"local N = lg.nn.class 'N'\nfunction N:forward(x) return x * self.other end N()(lg.ones(1))",
        "; N has no field 'other'"},
   };
-  for (const auto& [code, message] : mistakes) {
-    CAPTURE(code);
-    folder.write("bad.lua", "local lg = require 'lunagrad'\n" + std::string(code) + "\n");
-    const Finished finished = folder.run({"run", "bad.lua"});
-    CHECK(finished.code == 1);
-    CHECK_MESSAGE(finished.err.substr(0, finished.err.find('\n')).find(message) != std::string::npos,
-                  finished.err);
-  }
+  for (const Hint& hint : hints) check(folder, hint);
 }
 
 TEST_CASE("a field that an object of a script's class lacks is nil, and what uses it names the class") {
@@ -170,7 +177,7 @@ TEST_CASE("an error inside a module names its path and class") {
 
 TEST_CASE("labels that are no integers, and tensors without a gradient, are told with what to write") {
   const Folder folder;
-  const std::pair<const char*, const char*> mistakes[] = {
+  const Hint hints[] = {
       {"lg.nn.functional.cross_entropy(lg.randn(4, 3), lg.zeros(4))", "; target:long() makes class ids"},
       {"lg.nn.CrossEntropyLoss()(lg.randn(4, 3), lg.zeros(4, 1))",
        "; target:flatten():long() makes class ids"},
@@ -193,12 +200,5 @@ TEST_CASE("labels that are no integers, and tensors without a gradient, are told
       {"lg.nn.Linear(2, 2)(lg.ones(1, 2)):detach():sum():backward()", "detach() and item() end it"},
       {"lg.grad(lg.ones(3):sum(), lg.ones(3))", "; write x:requires_grad_() before it is used"},
   };
-  for (const auto& [code, message] : mistakes) {
-    CAPTURE(code);
-    folder.write("bad.lua", "local lg = require 'lunagrad'\n" + std::string(code) + "\n");
-    const Finished finished = folder.run({"run", "bad.lua"});
-    CHECK(finished.code == 1);
-    CHECK_MESSAGE(finished.err.substr(0, finished.err.find('\n')).find(message) != std::string::npos,
-                  finished.err);
-  }
+  for (const Hint& hint : hints) check(folder, hint);
 }
