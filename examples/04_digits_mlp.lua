@@ -13,11 +13,11 @@ local folder = arg[0]:match("^(.*)/") or "."
 local digits = data.csv(folder .. "/../assets/data/digits.csv")
 local set = data.TensorDataset(digits:narrow(2, 1, 64) / 16, digits:select(2, 65):long())
 local train, test = data.random_split(set, {0.8, 0.2}, {seed = 0})
-local loader = data.DataLoader(train, {batch_size = batch_size, shuffle = true, drop_last = true})
-local test_loader = data.DataLoader(test, {batch_size = #test})
+local loader = lg.run.state("loader", function()
+  return data.DataLoader(train, {batch_size = batch_size, shuffle = true, drop_last = true})
+end)
 
 local Net = nn.class("Net")
-
 function Net:init(width)
   self.fc1 = nn.Linear(64, width)
   self.dropout = nn.Dropout(dropout)
@@ -35,6 +35,7 @@ end)
 local loss_of = nn.CrossEntropyLoss()
 print(model)
 
+local test_loader = data.DataLoader(test, {batch_size = #test})
 local function accuracy(samples)
   model:eval()
   local right, total = 0, 0

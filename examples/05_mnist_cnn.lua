@@ -34,7 +34,9 @@ local function moved(x)
 end
 
 local train, test = dataset("train"), dataset("t10k")
-local loader = data.DataLoader(train, {batch_size = batch_size, shuffle = true, drop_last = true})
+local loader = lg.run.state("loader", function()
+  return data.DataLoader(train, {batch_size = batch_size, shuffle = true, drop_last = true})
+end)
 print(("%d images to learn from, %d for the test"):format(#train, #test))
 
 local networks = {}

@@ -14,7 +14,9 @@ local lr = lg.run.live("lr", 4e-3, {min = 1e-5, max = 1, log = true})
 
 -- A window starts at every byte; the order is shuffled in each pass. y is x shifted by one byte.
 local set = data.text(path, length, {stride = 1})
-local loader = data.DataLoader(set, {batch_size = batch_size, shuffle = true, drop_last = true})
+local loader = lg.run.state("loader", function()
+  return data.DataLoader(set, {batch_size = batch_size, shuffle = true, drop_last = true})
+end)
 
 local CharLM = nn.class("CharLM")
 

@@ -10,7 +10,9 @@ local lr = lg.run.live("lr", 3e-3, {min = 1e-5, max = 1, log = true})
 local folder = arg[0]:match("^(.*)/") or "."
 local pixels = data.csv(folder .. "/../assets/data/digits.csv"):narrow(2, 1, 64) / 16
 local train, test = data.random_split(data.TensorDataset(pixels), {0.8, 0.2}, {seed = 0})
-local loader = data.DataLoader(train, {batch_size = 64, shuffle = true, drop_last = true})
+local loader = lg.run.state("loader", function()
+  return data.DataLoader(train, {batch_size = 64, shuffle = true, drop_last = true})
+end)
 local held_back = data.DataLoader(test, {batch_size = #test})
 
 local Autoencoder = nn.class("Autoencoder")

@@ -9,7 +9,9 @@ local lr = lg.run.live("lr", 2e-3, {min = 1e-5, max = 1, log = true})
 
 local folder = arg[0]:match("^(.*)/") or "."
 local pixels = data.csv(folder .. "/../assets/data/digits.csv"):narrow(2, 1, 64) / 16
-local loader = data.DataLoader(data.TensorDataset(pixels), {batch_size = 64, shuffle = true, drop_last = true})
+local loader = lg.run.state("loader", function()
+  return data.DataLoader(data.TensorDataset(pixels), {batch_size = 64, shuffle = true, drop_last = true})
+end)
 
 local Vae = nn.class("Vae")
 

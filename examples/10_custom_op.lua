@@ -38,7 +38,9 @@ local folder = arg[0]:match("^(.*)/") or "."
 local digits = data.csv(folder .. "/../assets/data/digits.csv")
 local set = data.TensorDataset(digits:narrow(2, 1, 64) / 8 - 1, digits:select(2, 65):long())
 local train, test = data.random_split(set, {0.8, 0.2}, {seed = 0})
-local loader = data.DataLoader(train, {batch_size = 64, shuffle = true, drop_last = true})
+local loader = lg.run.state("loader", function()
+  return data.DataLoader(train, {batch_size = 64, shuffle = true, drop_last = true})
+end)
 
 local Net = nn.class("Net")
 

@@ -318,3 +318,41 @@ TEST_CASE("what is in use and not registered is named when a checkpoint is writt
     CHECK(found.parts == found.whole);
   }
 }
+
+TEST_CASE("the examples go on with the numbers of a run that nobody stopped") {
+  const std::string text = LUNAGRAD_SOURCE_DIR "/README.md";
+  const std::vector<std::vector<std::string>> examples = {
+      {"04_digits_mlp"},
+      {"06_char_lm", "--set", "written=0", "--set", "width=16", "--", text},
+      {"07_transformer", "--set", "written=0", "--set", "width=16", "--", text},
+      {"08_autoencoder"},
+      {"09_vae"},
+      {"10_custom_op"},
+      {"12_resume"}};
+  const Folder folder;
+  for (const std::vector<std::string>& example : examples) {
+    CAPTURE(example[0]);
+    const auto run = [&](int code, std::vector<std::string> options) {
+      std::vector<std::string> line = {"run", LUNAGRAD_SOURCE_DIR "/examples/" + example[0] + ".lua"};
+      line.insert(line.end(), {"--steps", "12"});
+      line.insert(line.end(), options.begin(), options.end());
+      line.insert(line.end(), example.begin() + 1, example.end());
+      const test::Finished ended = folder.run(line);
+      CHECK(ended.code == code);
+      CHECK(ended.err.find("warning:") == std::string::npos);
+    };
+    const std::string whole = example[0] + "-whole", stopped = example[0] + "-stopped";
+    run(0, {"--run-dir", whole});
+    run(130, {"--run-dir", stopped, "--stop-at", "5"});
+    run(0, {"--resume", stopped});
+    const RunRecord a = read_run(folder.path() + "/" + whole), b = read_run(folder.path() + "/" + stopped);
+    CHECK(!a.metrics.empty());
+    for (const auto& [name, points] : a.metrics) {
+      CAPTURE(name);
+      const auto found = b.metrics.find(name);
+      REQUIRE(found != b.metrics.end());
+      REQUIRE(found->second.size() == points.size());
+      for (size_t i = 0; i < points.size(); ++i) CHECK(found->second[i].value == points[i].value);
+    }
+  }
+}
