@@ -49,7 +49,9 @@ class Session {
   ~Session();  // stops what runs and waits for its end
   Session(const Session&) = delete;
 
-  // Each starts a run in a fresh Lua state. A running script is stopped first.
+  // Each starts a run in a fresh Lua state. A running script is stopped first; one that has not begun is
+  // replaced, and sends no events. A stop before the first line ends the run, too, with its event of kind
+  // ended.
   void run_file(const std::string& path, RunOptions = {});
   void run_text(const std::string& code, const std::string& chunk_name, RunOptions = {});
   // Evaluates code in the current Lua state (a new one if there is none), at the next safe point of a run, or

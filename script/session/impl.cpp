@@ -149,6 +149,7 @@ std::optional<Script> Session::Impl::run_script(Script script) {
     }
     run_.set_device(context_.device);
     if (start) begin_at(*start, script.options.start_changed);
+    if (control_.ending()) fail_as(ErrorKind::cancelled, "stopped before the first line");
     keyframes_.begin_run(script.options);
     open_state(std::filesystem::path(script.path).parent_path().string(), script.options);
     begin_step();
@@ -157,7 +158,7 @@ std::optional<Script> Session::Impl::run_script(Script script) {
       for (std::string& warning : mistake_warnings(script_.lua(), script.source,
                                                    chunk_name(script.name.c_str()), !script.path.empty()))
         events_.warn(std::move(warning));
-      outcome = script_.call(script, error);
+      outcome = control_.ending() ? Outcome::stopped : script_.call(script, error);
     }
     if (outcome == Outcome::ok) {
       context_.device->sync();  // reports late errors, such as an index out of range

@@ -19,6 +19,7 @@ void RunControl::start(Script script) {
     const std::lock_guard lock(mutex_);
     begin_to_wait();
     next_ = std::move(script);
+    next_stopped_ = false;
     has_run_ = true;
     if (running_) {
       interrupt_ = true;
@@ -79,13 +80,14 @@ void RunControl::go_on(StepTo to) {
 void RunControl::stop() {
   {
     const std::lock_guard lock(mutex_);
-    if (!running_ && !next_) return;
     begin_to_wait();
-    next_.reset();
-    if (!stop_) stop_since_ = Clock::now();
-    stop_ = running_;
-    if (running_ && !in_steps_.load()) stop_requested_.store(true);
-    raise_attention();
+    stop_what_waits();
+    if (running_) {
+      if (!stop_) stop_since_ = Clock::now();
+      stop_ = true;
+      if (!in_steps_.load()) stop_requested_.store(true);
+      raise_attention();
+    }
   }
   changed_.notify_all();
 }
@@ -94,7 +96,7 @@ void RunControl::interrupt() {
   {
     const std::lock_guard lock(mutex_);
     begin_to_wait();
-    next_.reset();
+    stop_what_waits();
     if (task_running_) {
       interrupt_task_ = true;
     } else if (running_) {
@@ -126,6 +128,11 @@ bool RunControl::awaited() const {
   if (task_running_) return interrupt_task_;
   return running_ && (stop_ || interrupt_ || pausing_.asked() || next_) &&
          state_.load() != SessionState::paused;
+}
+
+void RunControl::stop_what_waits() {
+  if (next_) next_stopped_ = true;
+  forget_reloads();
 }
 
 void RunControl::begin_to_wait() {
@@ -163,7 +170,10 @@ RunControl::Work RunControl::await_work(std::optional<Script>& script) {
   if (!tasks_.empty()) return Work::task;
   script = std::exchange(next_, std::nullopt);
   running_ = true;
-  interrupt_ = stop_ = false;
+  // What was asked between the end of the script before and here was meant for that one.
+  interrupt_ = std::exchange(next_stopped_, false);
+  stop_ = false;
+  stop_requested_.store(false);
   if (script) forget_reloads();
   return Work::script;
 }

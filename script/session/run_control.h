@@ -116,6 +116,8 @@ class RunControl {
   bool wants_unwinding(const Place&) const;
   bool awaited() const;  // a request waits for a script that runs
   void begin_to_wait();  // called before a request is set
+  // A stop of what has not begun. A started script still begins, so that its end is told, and runs no line.
+  void stop_what_waits();
   void forget_reloads();
   void raise_attention() { attention_.store(true); }
 
@@ -127,6 +129,7 @@ class RunControl {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::optional<Script> next_;       // waits to run
+  bool next_stopped_ = false;        // it runs no line
   std::optional<Reload> reload_;     // asked for, not read yet
   std::optional<Script> successor_;  // read and compiled, waits for the end of the step
   std::deque<std::function<void()>> tasks_;

@@ -201,6 +201,7 @@ class Runner {
     const auto limit = start + std::chrono::duration_cast<Clock::duration>(
                                    std::chrono::duration<double>(limited ? request_.timeout : 0));
     int seen = 0;
+    bool between_runs = false;  // the first signal came while --watch waited for a change
     Clock::time_point terminate_at = Clock::time_point::max();
     while (!ended_.load() || goes_on(seen)) {
       Clock::time_point wake_at = !limited    ? Clock::time_point::max()
@@ -230,17 +231,20 @@ class Runner {
       if (Clock::now() >= terminate_at) return give_up(128 + SIGTERM, "terminated");
       if (watching_ && signals_.count() == 0 && watch_.changed(session_.files())) session_.reload();
       for (; seen < signals_.count(); ++seen) {
-        if (ended_.load()) {
-          outcome_ = Outcome::stopped;
-          exit_code_ = int(Outcome::stopped);
-        } else if (seen == 0) {
-          session_.stop();
-          say("lunagrad: stopping at the end of the step; once more to stop now\n");
-          if (signals_.last() == SIGTERM) terminate_at = Clock::now() + kTerminateGrace;
-        } else {
+        if (seen > 0) {
           session_.interrupt();
+          continue;
         }
+        between_runs = ended_.load();
+        session_.stop();  // between two runs: of one that a change is about to start
+        if (!between_runs) say("lunagrad: stopping at the end of the step; once more to stop now\n");
+        if (signals_.last() == SIGTERM) terminate_at = Clock::now() + kTerminateGrace;
       }
+    }
+    if (between_runs) {
+      session_.wait();  // for one that had begun, and has run no line
+      outcome_ = Outcome::stopped;
+      exit_code_ = int(Outcome::stopped);
     }
     tell_end();
     // Closing the Lua state runs finalizers, which cannot be interrupted: they get the rest of the time

@@ -1,5 +1,6 @@
 // The program `lunagrad`: exit codes, standard streams, signals, the prompt on a terminal.
 #include <doctest/doctest.h>
+#include <sys/stat.h>
 
 #include <csignal>
 #include <cstring>
@@ -494,6 +495,29 @@ end)");
     REQUIRE(program.wrote("go"));
     program.signal(SIGTERM);
     CHECK(program.finish().code == 143);
+  }
+}
+
+TEST_CASE("Ctrl-C before the first line of a script runs nothing") {
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"run"}, {"run", "--watch"}, {"run", "--json"}, {"test"}}) {
+    CAPTURE(command.back());
+    const Folder folder;
+    const std::string pipe = folder.path() + "/pipe.lua";
+    REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+    std::vector<std::string> argv{kProgram};
+    argv.insert(argv.end(), command.begin(), command.end());
+    argv.push_back(pipe);
+    Program program(argv, "", {}, folder.path());
+    std::ofstream script(pipe);  // returns when the program reads
+    REQUIRE(script);
+    program.signal(SIGINT);
+    script << "print('first')\n";
+    script.close();
+    const Finished finished = program.finish();
+    CHECK(finished.code == 130);
+    CHECK(finished.out.find("first") == std::string::npos);
+    CHECK(finished.err.find("first") == std::string::npos);
   }
 }
 

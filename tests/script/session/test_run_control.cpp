@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
+#include <future>
 #include <thread>
 
 #include "tests/support/recorder.h"
@@ -32,6 +33,24 @@ std::string shown(Recorder& recorder, const std::string& expression) {
   const std::string output = recorder.output();
   return output.substr(before, output.size() - before - 1);
 }
+
+// Keeps the session's thread in a task, so that what is asked meanwhile waits.
+class Held {
+ public:
+  explicit Held(Recorder& recorder) {
+    std::promise<void> begun;
+    recorder.session.find_leaks([&begun, released = release_.get_future().share()] {
+      begun.set_value();
+      released.wait();
+    });
+    begun.get_future().wait();
+  }
+  ~Held() { release_.set_value(); }
+  Held(const Held&) = delete;
+
+ private:
+  std::promise<void> release_;
+};
 
 // A session that is paused before the first op.
 void stand_before_ops(Recorder& recorder) {
@@ -157,6 +176,122 @@ TEST_CASE("commands in the wrong state do nothing") {
   recorder.session.stop();
   CHECK(recorder.finish("print('two')") == Outcome::ok);
   CHECK(recorder.output() == "one\ntwo\n");
+}
+
+TEST_CASE("a run that is stopped before its first line runs nothing and sends its end") {
+  Recorder recorder;
+  const auto ends_stopped = [&](size_t count) {
+    CHECK(recorder.session.wait() == Outcome::stopped);
+    const std::vector<Event> ended = recorder.events(Kind::ended);
+    REQUIRE(ended.size() == count);
+    CHECK(ended.back().outcome == Outcome::stopped);
+    CHECK(ended.back().exit_code == int(Outcome::stopped));
+    CHECK(recorder.events(Kind::state).size() == 2 * count);  // running, idle
+    CHECK(recorder.output() == "");
+    CHECK(recorder.error() == "");
+  };
+  SUBCASE("while it waits, by a stop or an interrupt") {
+    {
+      const Held held(recorder);
+      recorder.run("print('one')");
+      recorder.session.stop();
+      recorder.session.stop();
+    }
+    ends_stopped(1);
+    {
+      const Held held(recorder);
+      recorder.run("print('two')");
+      recorder.session.interrupt();
+    }
+    ends_stopped(2);
+    {
+      const Held held(recorder);
+      recorder.run("print('three')");
+      recorder.session.pause();
+      recorder.session.stop();
+    }
+    ends_stopped(3);
+  }
+  SUBCASE("when it has begun") {
+    recorder.also = [&](const Event& event) {
+      if (event.kind == Kind::state && event.state == SessionState::running) recorder.session.stop();
+    };
+    recorder.run("print('one')");
+    ends_stopped(1);
+    recorder.also = nullptr;
+  }
+  CHECK(recorder.finish("print('after')") == Outcome::ok);
+  CHECK(recorder.output() == "after\n");
+}
+
+TEST_CASE("a start takes the place of one that waits, also of a stopped one") {
+  Recorder recorder;
+  {
+    const Held held(recorder);
+    recorder.run("print('one')");
+    recorder.run("print('two')");
+    recorder.session.stop();
+    recorder.run("print('three')");
+  }
+  CHECK(recorder.session.wait() == Outcome::ok);
+  CHECK(recorder.output() == "three\n");
+  CHECK(recorder.events(Kind::ended).size() == 1);
+}
+
+TEST_CASE("a stop ends the script that runs and the one that waits for its end") {
+  Recorder recorder;
+  recorder.run("print('one') while true do end");
+  REQUIRE(recorder.printed("one"));
+  SUBCASE("together") {
+    recorder.run("print('two')");
+    SUBCASE("stop") { recorder.session.stop(); }
+    SUBCASE("interrupt") { recorder.session.interrupt(); }
+  }
+  SUBCASE("at the end of the one that runs, before the other begins") {
+    recorder.also = [&](const Event& event) {
+      if (event.kind != Kind::ended || recorder.events(Kind::ended).size() > 1) return;
+      recorder.run("print('two')");
+      recorder.session.stop();
+    };
+    recorder.session.stop();
+  }
+  REQUIRE(recorder.saw(Kind::ended, 2));
+  CHECK(recorder.session.wait() == Outcome::stopped);
+  CHECK(recorder.output() == "one\n");
+  CHECK(recorder.finish("print('after')") == Outcome::ok);
+}
+
+TEST_CASE("a start at the end of a script is not stopped by what stopped that one") {
+  Recorder recorder;
+  recorder.also = [&](const Event& event) {
+    if (event.kind == Kind::ended && recorder.events(Kind::ended).size() == 1)
+      recorder.run(
+          "local lg = require 'lunagrad.core' print(lg.ones(64, 64):matmul(lg.ones(64, 64)):sum():item())");
+  };
+  recorder.run("print('one') while true do end");
+  REQUIRE(recorder.printed("one"));
+  recorder.session.stop();
+  REQUIRE(recorder.saw(Kind::ended, 2));
+  CHECK(recorder.session.wait() == Outcome::ok);
+  CHECK(recorder.output() == "one\n262144.0\n");
+}
+
+TEST_CASE("a stop drops a reload that has not begun") {
+  Recorder recorder;
+  REQUIRE(recorder.finish("print('one')") == Outcome::ok);
+  for (const bool now : {false, true}) {
+    {
+      const Held held(recorder);
+      recorder.session.reload("print('two')");
+      if (now)
+        recorder.session.interrupt();
+      else
+        recorder.session.stop();
+    }
+    CHECK(recorder.session.wait() == Outcome::ok);
+    CHECK(recorder.output() == "one\n");
+    CHECK(recorder.events(Kind::ended).size() == 1);
+  }
 }
 
 TEST_CASE("each command works in each state of a run") {
