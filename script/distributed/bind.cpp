@@ -12,6 +12,7 @@
 #include "script/lua/convert.h"
 #include "script/lua/edge.h"
 #include "script/lua/function.h"
+#include "script/lua/list_length.h"
 
 namespace lunagrad {
 namespace {
@@ -36,7 +37,7 @@ dist::Pending& check_pending(lua_State* L) {
 
 // The list of notes of note_leaves at argument 2, or nothing, gets the time that a collective took.
 void note_seconds(lua_State* L, const dist::Pending& pending) {
-  for (lua_Integer i = 1, n = lua_istable(L, 2) ? luaL_len(L, 2) : 0; i <= n; ++i) {
+  for (lua_Integer i = 1, n = lua_istable(L, 2) ? lua_Integer(lua_rawlen(L, 2)) : 0; i <= n; ++i) {
     lua_rawgeti(L, 2, i);
     if (void* const note = luaL_testudata(L, -1, kNote))
       (*static_cast<std::shared_ptr<LeafNote>*>(note))->seconds = pending.seconds();
@@ -92,7 +93,7 @@ std::vector<int64_t> sizes_at(lua_State* L, int argument, const char* name) {
   if (lua_isnoneornil(L, argument)) return {};
   if (!lua_istable(L, argument)) wrong_type(L, argument, name, "list of sizes");
   std::vector<int64_t> sizes;  // a world may have more ranks than a tensor has dims
-  for (lua_Integer i = 1, n = luaL_len(L, argument); i <= n; ++i) {
+  for (lua_Integer i = 1, n = list_length(L, argument, argument, name); i <= n; ++i) {
     lua_rawgeti(L, argument, i);
     if (!lua_isinteger(L, -1)) fail(name, ": size ", i, " is no integer");
     sizes.push_back(lua_tointeger(L, -1));
@@ -143,7 +144,7 @@ dist::RowsOfRanks rows_at(lua_State* L, int argument, const char* name) {
   luaL_checktype(L, argument, LUA_TTABLE);
   luaL_checktype(L, argument + 1, LUA_TTABLE);
   dist::RowsOfRanks rows;
-  for (lua_Integer i = 1, n = luaL_len(L, argument); i <= n; ++i) {
+  for (lua_Integer i = 1, n = list_length(L, argument, argument, name); i <= n; ++i) {
     lua_rawgeti(L, argument + 1, i);
     rows.push_back(sizes_at(L, lua_gettop(L), name));
     lua_pop(L, 1);
@@ -166,7 +167,7 @@ int reduce_scatter_list(lua_State* L) {
   mark_line(L);
   const dist::RowsOfRanks rows = rows_at(L, 1, kName);
   std::vector<const Tensor*> list;  // the table keeps them
-  for (lua_Integer i = 1, n = luaL_len(L, 1); i <= n; ++i) {
+  for (lua_Integer i = 1, n = list_length(L, 1, 1, kName); i <= n; ++i) {
     lua_rawgeti(L, 1, i);
     list.push_back(&check_tensor(L, -1, kName));
     lua_pop(L, 1);
@@ -321,7 +322,7 @@ int take_back(lua_State* L) {
 // found yet. From the last to the first, since a view refers to the tensor that it was made of.
 int free_handles(lua_State* L) {
   luaL_checktype(L, 1, LUA_TTABLE);
-  for (lua_Integer i = luaL_len(L, 1); i >= 1; --i) {
+  for (lua_Integer i = lua_Integer(lua_rawlen(L, 1)); i >= 1; --i) {
     lua_rawgeti(L, 1, i);
     if (const Tensor& x = check_tensor(L, -1, "free"); x.use_count() == 1) take_back_memory(x);
     lua_pop(L, 1);

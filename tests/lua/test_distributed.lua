@@ -38,6 +38,12 @@ expect.call_raises("broadcast: there is no rank 1 among 1 (they count from 0)", 
 expect.call_raises("reduce_scatter: 2 sizes for 1 ranks", dist.reduce_scatter, x, {sizes = {1, 1}})
 expect.call_raises("reduce_scatter: the sizes sum to 3, dim 1 has 2", dist.reduce_scatter, x, {sizes = {3}})
 expect.call_raises("all_to_all: a tensor with dim 1 is needed", dist.all_to_all, lg.tensor(1))
+for _, length in ipairs {-1, 0, 1, 1 << 40} do
+  local sizes = setmetatable({2}, {__len = function() return length end})
+  local text = "plain table expected, got one with a metatable that has __len"
+  expect.call_raises(text, dist.reduce_scatter, x, {sizes = sizes})
+  expect.call_raises(text, dist.all_to_all, x, {sizes = sizes})
+end
 expect.call_raises("a gradient needs the result at once", dist.all_gather, w, {async = true})
 expect.call_raises("'max' has no gradient here", dist.all_reduce_, w * 1, "max")
 expect.call_raises("send: there is no rank 1 among 1", dist.send, x, 1)
