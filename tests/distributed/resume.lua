@@ -17,6 +17,9 @@ local net = lg.run.state("net", function()
   if not deterministic then model:double() end
   return dist.fully_shard(model, {groups = {first}, deterministic = deterministic})
 end)
+-- A tensor that every rank has some rows of, by itself.
+local weight = lg.run.state("weight", function() return net:parameters()[1] end)
+assert(weight == net:parameters()[1])
 local optimizer = lg.run.state("optimizer", function() return lg.optim.AdamW(net:parameters(), 1e-2) end)
 local ema = lg.run.state("ema", function() return lg.optim.EMA(net, {decay = 0.9}) end)
 local batches = loader:cycle()

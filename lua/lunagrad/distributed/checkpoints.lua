@@ -133,7 +133,8 @@ end
 -- Puts the tensors of a state in place of what stands for them: whole, or this rank's rows where a model of this process is
 -- sharded. `path` is that of the checkpoint, `about` its `shards`.
 function checkpoints.read(state, path, about)
-  local places = is_plain(state) and collect(state, {}) or {}
+  local read = {state}  -- the state may be one tensor
+  local places = collect(read, {})
   if #places == 0 then return state end
   local size, rank = world.size(), world.rank()
   if not shards.any() then size, rank = 1, 0 end
@@ -159,7 +160,7 @@ function checkpoints.read(state, path, about)
     if not shards.any() then value = value:reshape(place.shape) end
     place.owner[place.key] = value
   end
-  return state
+  return read[1]
 end
 
 return checkpoints
