@@ -8,12 +8,21 @@
 namespace lunagrad {
 namespace {
 
-constexpr std::string_view kMagic = "lunagrad keyframe 1\n";
+// The file: this line, step, parameters, states, an index with the checksum of each tensor, and at the end
+// the place of the index and the checksum of everything before. The index tells which tensor is damaged.
+constexpr std::string_view kMagic = "lunagrad keyframe 2\n";
 constexpr int kDeepest = 100;  // tables within each other, as in kept.cpp
+
+// Where the value of a tensor stands in the file.
+struct Part {
+  std::string path;  // "states.model.weight"
+  uint64_t at = 0, size = 0, hash = 0;
+};
 
 class Writer {
  public:
   std::string bytes{kMagic};
+  std::vector<Part> parts;
 
   template <class T>
   void put(T number) {
@@ -23,9 +32,33 @@ class Writer {
     put(uint64_t(words.size()));
     bytes += words;
   }
-  void put_value(const Snapshot& snapshot) {
+  void put_value(const Snapshot& snapshot, const std::string& path) {
+    const size_t at = bytes.size();
     put(uint8_t(snapshot.value.index()));
+    if (const auto* const table = std::get_if<Snapshot::Table>(&snapshot.value)) {
+      put(uint64_t(table->size()));
+      for (const auto& [key, value] : *table) {
+        put_value(key, "");
+        put_value(value, path.empty() ? key_text(key) : path + "." + key_text(key));
+      }
+      return;
+    }
     std::visit([this](const auto& value) { put_kind(value); }, snapshot.value);
+    if (!std::holds_alternative<Snapshot::Array>(snapshot.value)) return;
+    const uint64_t size = bytes.size() - at;
+    parts.push_back({path, at, size, hash_of(bytes.data() + at, size)});
+  }
+  void put_index() {
+    const uint64_t at = bytes.size();
+    put(uint64_t(parts.size()));
+    for (const Part& part : parts) {
+      put_text(part.path);
+      put(part.at);
+      put(part.size);
+      put(part.hash);
+    }
+    put(hash_of(bytes.data() + at, bytes.size() - at));
+    put(at);
   }
 
  private:
@@ -41,13 +74,7 @@ class Writer {
     for (const int64_t size : array.shape) put(size);
     put_text(array.bytes);
   }
-  void put_kind(const Snapshot::Table& table) {
-    put(uint64_t(table.size()));
-    for (const auto& [key, value] : table) {
-      put_value(key);
-      put_value(value);
-    }
-  }
+  void put_kind(const Snapshot::Table&) {}  // put_value walks it
 };
 
 class Reader {
@@ -83,7 +110,9 @@ class Reader {
     }
   }
   bool at_end() const { return left_.empty(); }
-  [[noreturn]] void complain() const { fail_as(ErrorKind::file, path_, ": a damaged keyframe"); }
+  [[noreturn]] void complain() const {
+    fail_as(ErrorKind::file, path_, ": a damaged keyframe: its index, or what is no tensor");
+  }
 
  private:
   std::string_view take(uint64_t count) {
@@ -117,6 +146,30 @@ class Reader {
   const std::string& path_;
 };
 
+constexpr size_t kSum = sizeof(uint64_t);
+
+uint64_t number_at(std::string_view bytes, size_t at) {
+  uint64_t number;
+  std::memcpy(&number, bytes.data() + at, sizeof number);
+  return number;
+}
+
+// The first tensor whose checksum is another one; "" when the damage lies elsewhere.
+std::string damaged_tensor(std::string_view bytes, const std::string& path) {
+  const size_t end = bytes.size() - 2 * kSum;
+  const uint64_t at = number_at(bytes, end);
+  if (at > end || end - at < kSum ||
+      number_at(bytes, end - kSum) != hash_of(bytes.data() + at, end - kSum - at))
+    return {};
+  Reader index(bytes.substr(at, end - kSum - at), path);
+  for (auto count = index.get<uint64_t>(); count > 0; --count) {
+    const std::string tensor = index.get_text();
+    const auto from = index.get<uint64_t>(), size = index.get<uint64_t>(), hash = index.get<uint64_t>();
+    if (from > at || size > at - from || hash != hash_of(bytes.data() + from, size)) return tensor;
+  }
+  return {};
+}
+
 }  // namespace
 
 Hashes state_hashes(const Snapshot& content) {
@@ -138,18 +191,24 @@ std::string encode(const Keyframe& keyframe) {
     writer.put_text(param.fallback);
     writer.put(uint8_t(param.edited));
   }
-  writer.put_value(keyframe.content);
+  writer.put_value(keyframe.content, "");
+  writer.put_index();
   writer.put(hash_of(writer.bytes.data(), writer.bytes.size()));
   return std::move(writer.bytes);
 }
 
 Keyframe decode(std::string_view bytes, const std::string& path) {
-  uint64_t hash = 0;
-  const bool whole = bytes.starts_with(kMagic) && bytes.size() >= kMagic.size() + sizeof hash;
-  if (whole) std::memcpy(&hash, bytes.data() + bytes.size() - sizeof hash, sizeof hash);
-  const std::string_view body = bytes.substr(0, bytes.size() - (whole ? sizeof hash : 0));
-  Reader reader(body.substr(whole ? kMagic.size() : 0), path);
-  if (!whole || hash != hash_of(body.data(), body.size())) reader.complain();
+  if (!bytes.starts_with(kMagic) || bytes.size() < kMagic.size() + 3 * kSum)
+    fail_as(ErrorKind::file, path, ": a damaged keyframe: it is cut off, or of another version");
+  const size_t end = bytes.size() - kSum;
+  const bool whole = number_at(bytes, end) == hash_of(bytes.data(), end);
+  const std::string damaged = whole ? std::string() : damaged_tensor(bytes, path);
+  if (!damaged.empty())
+    fail_as(ErrorKind::file, path, ": a damaged keyframe: tensor '", damaged,
+            "' is damaged: its checksum is another one");
+  const uint64_t index = number_at(bytes, end - kSum);
+  Reader reader(bytes.substr(kMagic.size(), whole ? index - kMagic.size() : 0), path);
+  if (!whole) reader.complain();
   Keyframe keyframe;
   keyframe.step = reader.get<int64_t>();
   for (auto count = reader.get<uint64_t>(); count > 0; --count) {

@@ -54,14 +54,6 @@ struct Restorer {
   }
 };
 
-std::string key_text(const Snapshot& key) {
-  if (const auto* const name = std::get_if<std::string>(&key.value)) return *name;
-  if (const auto* const number = std::get_if<int64_t>(&key.value)) return std::to_string(*number);
-  if (const auto* const number = std::get_if<double>(&key.value)) return text(*number);
-  if (const auto* const truth = std::get_if<bool>(&key.value)) return *truth ? "true" : "false";
-  return "?";
-}
-
 uint64_t hash_of_leaf(const Snapshot& leaf) {
   const uint64_t kind = leaf.value.index();
   if (const auto* const array = std::get_if<Snapshot::Array>(&leaf.value)) {
@@ -90,6 +82,14 @@ void add_hashes(const Snapshot& value, const std::string& path, Hashes& hashes) 
 }
 
 }  // namespace
+
+std::string key_text(const Snapshot& key) {
+  if (const auto* const name = std::get_if<std::string>(&key.value)) return *name;
+  if (const auto* const number = std::get_if<int64_t>(&key.value)) return std::to_string(*number);
+  if (const auto* const number = std::get_if<double>(&key.value)) return text(*number);
+  if (const auto* const truth = std::get_if<bool>(&key.value)) return *truth ? "true" : "false";
+  return "?";
+}
 
 Snapshot snapshot_of(const Kept& kept) { return std::visit(Copier(), kept.value); }
 Kept kept_of(const Snapshot& snapshot) { return std::visit(Restorer(), snapshot.value); }

@@ -39,6 +39,8 @@ size_t bytes_of(const Snapshot&);  // of its tensors and strings
 const Snapshot* entry(const Snapshot& table, const std::string& name);
 void remove_entry(Snapshot& table, const std::string& name);
 
+// A table's key in the path of a value.
+std::string key_text(const Snapshot& key);
 // The hash of each value that is no table, by its path: "model.fc1.weight".
 using Hashes = std::map<std::string, uint64_t>;
 Hashes hashes_of(const Snapshot&);
