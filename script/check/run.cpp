@@ -72,6 +72,7 @@ class RunCheck {
 
   void check() {
     check_config();
+    check_scripts();
     check_lines("metrics.jsonl",
                 [this](const std::string& line) { return is_row(line) && has_images(line); });
     check_lines("tape.jsonl", [this](const std::string& line) { return is_tape(line); });
@@ -158,6 +159,17 @@ class RunCheck {
       if (!Json::parse(content, nullptr, false).is_object())
         fail_as(ErrorKind::file, path, ": not a JSON object");
     });
+  }
+
+  // A run that begins writes them before config.json, which has their checksums.
+  void check_scripts() {
+    if (!lock_.held() || !is_run(folder_)) return;
+    const RunRecord run = read_run_config(folder_);
+    for (const auto& [name, sum] : run.scripts) {
+      std::error_code ignored;
+      const std::string path = folder_ + "/" + name;
+      if (fs::exists(path, ignored)) attempt(path, {}, [&, &name = name] { read_script_copy(run, name); });
+    }
   }
 
   // A file of lines. A last line without its end is being written, or was cut by a crash.

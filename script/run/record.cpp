@@ -11,6 +11,8 @@
 
 #include "runtime/error.h"
 #include "runtime/figures.h"
+#include "runtime/io/atomic_file.h"
+#include "runtime/io/checksum.h"
 #include "script/run/json.h"
 
 namespace lunagrad {
@@ -58,6 +60,9 @@ void read_config(RunRecord& run) {
       if (argument.is_string()) run.arguments.push_back(argument.get<std::string>());
   if (const auto set = config.find("set"); set != config.end() && set->is_object())
     for (const auto& [name, value] : set->items()) run.set[name] = text_of(*set, name.c_str());
+  if (const auto scripts = config.find("scripts");
+      !run.config_damaged && scripts != config.end() && scripts->is_object())
+    for (const auto& [name, sum] : scripts->items()) run.scripts[name] = text_of(*scripts, name.c_str());
   if (const auto asked = config.find("steps_option"); asked != config.end() && asked->is_number_integer())
     run.steps_option = asked->get<int64_t>();
   if (const auto parent = config.find("parent"); parent != config.end() && parent->is_object()) {
@@ -252,6 +257,15 @@ std::string find_run(const std::string& asked, const std::string& folder) {
 std::string find_named(const std::string& asked) {
   std::error_code ignored;
   return fs::exists(asked, ignored) ? asked : find_run(asked, "runs");
+}
+
+std::string read_script_copy(const RunRecord& run, const std::string& name) {
+  const std::string path = run.folder + "/" + name;
+  std::string source = read_file(path);
+  const auto sum = run.scripts.find(name);
+  if (sum != run.scripts.end() && sum->second != checksum_text(hash_of(source.data(), source.size())))
+    fail_as(ErrorKind::file, path, ": is damaged, or was changed: its checksum is another one");
+  return source;
 }
 
 std::string name_of_folder(const std::string& folder) {

@@ -42,7 +42,8 @@ struct RunRecord {
   // From config.json; missing fields are empty.
   std::string script, started, outcome, device, git_commit, command_line;  // outcome "" while it runs
   std::vector<std::string> arguments;
-  std::map<std::string, std::string> set;  // from --set
+  std::map<std::string, std::string> set;      // from --set
+  std::map<std::string, std::string> scripts;  // the checksums of the copies of scripts, by their names
   bool resumed = false, sandbox = false;
   std::string parent;            // the folder of the run that this one was forked from; "": none
   int64_t parent_step = 0;       // and the step after which it went on
@@ -65,6 +66,9 @@ struct RunRecord {
   // The latest results of lg.run.watch: part of a model -> name -> number.
   std::map<std::string, std::map<std::string, double>> watched;
 };
+
+// A copy of a script in the folder: "script.lua". Error of kind file when it is not what the run wrote.
+std::string read_script_copy(const RunRecord&, const std::string& name);
 
 // A folder is a run's when it holds metrics.jsonl.
 bool is_run(const std::string& folder);

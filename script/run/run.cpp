@@ -12,6 +12,7 @@
 #include "runtime/cpu/parallel.h"
 #include "runtime/dist/world.h"
 #include "runtime/io/atomic_file.h"
+#include "runtime/io/checksum.h"
 #include "runtime/ops.h"
 #include "script/run/json.h"
 #include "script/run/json_line.h"
@@ -178,6 +179,7 @@ void Run::take_over(Run& before, int64_t step) {
   diff_ = std::move(before.diff_);
   events_ = std::move(before.events_);
   reloads_ = std::move(before.reloads_);
+  script_sums_ = std::move(before.script_sums_);
   step_ = done_ = step;
   resumed_ = before.resumed_;
   earlier_ = before.seconds();
@@ -188,7 +190,7 @@ void Run::take_over(Run& before, int64_t step) {
   reloads_.push_back({step, name});
   if (!folder_) return;
   if (events_) events_->go_on(step + 1);
-  folder_->write_script(name, source_);
+  write_script(name);
   // As with a resume, earlier lines with later steps are void.
   folder_->append_metrics(JsonLine(step, seconds()).field("reload", std::string_view(name)).finish());
   write_config(nullptr, 0);
@@ -332,7 +334,7 @@ void Run::open_folder() {
         folder_->path(), [folder](const std::string& why) { folder->lose("the event file", why); });
     if (resumed_) events_->go_on(done_ + 1);
   }
-  folder_->write_script("script.lua", source_);
+  write_script("script.lua");
   // The settings of a foreign repository can make git run programs.
   if (!options_.sandbox)
     diff_ = std::make_unique<GitDiff>(path_.empty() ? "./script" : path_, folder_->path() + "/git.diff");
@@ -377,6 +379,8 @@ void Run::write_config(const char* outcome, int exit_code) {
   if (resumed_) config["resumed"] = {{"checkpoint", resumed_->path}, {"step", resumed_->step}};
   for (const Reload& reload : reloads_)
     config["reloads"].push_back({{"step", reload.step}, {"script", reload.script}});
+  config["scripts"] = Json::object();
+  for (const auto& [name, sum] : script_sums_) config["scripts"][name] = sum;
   config["set"] = Json::object();
   for (const auto& [name, value] : options_.set) config["set"][name] = value;
   config["params"] = Json::object();
@@ -402,6 +406,11 @@ void Run::remember_module(const std::string& file) {
     write_module(file, source);
   else
     early_modules_[file] = std::move(source);
+}
+
+void Run::write_script(const char* name) {
+  folder_->write_script(name, source_);
+  script_sums_[name] = checksum_text(hash_of(source_.data(), source_.size()));
 }
 
 void Run::write_module(const std::string& file, const std::string& source) {

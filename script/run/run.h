@@ -141,6 +141,7 @@ class Run {
   double date(double time) const;  // in seconds since 1970
   void write_config(const char* outcome, int exit_code);
   void write_end(Outcome, int exit_code);
+  void write_script(const char* name);  // a copy of source_
   void write_module(const std::string& file, const std::string& source);
   Event event(Event::Kind) const;
 
@@ -165,6 +166,7 @@ class Run {
     std::string script;  // its name in the folder
   };
   std::vector<Reload> reloads_;
+  std::map<std::string, std::string> script_sums_;  // the checksums of the copies in the folder
   SourcePlace steps_place_;
   bool assert_finite_ = false;
   std::vector<Pending> pending_;

@@ -95,7 +95,7 @@ const Era& Timeline::era_of(int64_t step) const {
   return eras.front();
 }
 
-std::string Timeline::script_of(const Era& era) const { return read_file(record.folder + "/" + era.copy); }
+std::string Timeline::script_of(const Era& era) const { return read_script_copy(record, era.copy); }
 
 Timeline read_timeline(const std::string& folder) {
   Timeline line;

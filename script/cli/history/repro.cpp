@@ -119,7 +119,7 @@ int reproduce_folder(const std::string& folder, bool sandbox) {
   const RunRecord was = read_repeatable(folder, folder);
   RunRequest request;
   request.script = was.script;
-  request.options.source = read_file(folder + "/script.lua");
+  request.options.source = read_script_copy(was, "script.lua");
   request.options.sandbox = sandbox;
   const TemporaryFolder temporary;
   return repeat(was, std::move(request), temporary.path() + "/run");

@@ -316,7 +316,7 @@ TEST_CASE("runs check names what is damaged, and --repair moves it aside") {
        {"runs/a/config.json: its checksum is another one",
         "runs/a/metrics.jsonl: 3 damaged records, lines 1, 2, ",
         "runs/a/images/x-00000001.png: ", "runs/a/tape.jsonl: ", "step-00000004.safetensors: tensor 'states.",
-        ": a damaged keyframe", "checked 1 run, 0 sweeps: 6 damaged\n"})
+        ": a damaged keyframe: ", "checked 1 run, 0 sweeps: 6 damaged\n"})
     CHECK(has(found.out, part));
   CHECK(read_file(run + "metrics.jsonl").size() > metrics.size());  // nothing was changed
 
@@ -330,6 +330,35 @@ TEST_CASE("runs check names what is damaged, and --repair moves it aside") {
   CHECK(has(read_file(run + "damaged/metrics.jsonl"), "{\"step\":7,\"ti\n"));
   CHECK(folder.run({"runs", "check"}).code == 0);
   CHECK(folder.run({"runs", "show", "a"}).code == 0);
+}
+
+TEST_CASE("a copy of a script that is damaged is not repeated, and runs check finds it") {
+  const Folder folder;
+  folder.write("train.lua", kTraining);
+  REQUIRE(folder.run({"run", "train.lua", "--run-dir", "runs/a", "--keyframes", "8MiB"}).code == 0);
+  const std::string copy = folder.path() + "/runs/a/script.lua", text = read_file(copy);
+  for (const std::string& changed :
+       {flipped(text, text.find("0.1")), text + " ", text.substr(1), std::string()}) {
+    std::ofstream(copy, std::ios::binary) << changed;
+    for (const std::vector<std::string>& command : {std::vector<std::string>{"repro", "a"},
+                                                    {"probe", "a", "seen.loss"},
+                                                    {"fork", "a", "--step", "4"}}) {
+      CAPTURE(command[0]);
+      const Finished finished = folder.run(command);
+      CHECK(finished.code == 6);
+      CHECK(has(finished.err, "runs/a/script.lua: is damaged, or was changed: its checksum is another one"));
+    }
+    const Finished found = folder.run({"runs", "check", "a"});
+    CHECK(found.code == 6);
+    CHECK(has(found.out, "runs/a/script.lua: is damaged, or was changed"));
+    CHECK(has(found.out, "1 damaged"));
+  }
+  CHECK(folder.run({"runs", "check", "a", "--repair"}).code == 0);
+  CHECK(fs::exists(folder.path() + "/runs/a/damaged/script.lua"));
+  CHECK(folder.run({"runs", "check", "a"}).code == 0);
+  CHECK(folder.run({"runs", "show", "a"}).code == 0);
+  std::ofstream(copy, std::ios::binary) << text;
+  CHECK(folder.run({"repro", "a"}).code == 0);
 }
 
 TEST_CASE("a run that is being written is checked, but not repaired") {

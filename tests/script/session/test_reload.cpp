@@ -342,6 +342,7 @@ TEST_CASE("a reloaded run keeps its folder and records the reload; repro refuses
   CHECK(lunagrad::test::read_file(run + "/script-00000013.lua") == kTraining + "-- changed");
   const json config = json::parse(lunagrad::test::read_file(run + "/config.json"));
   CHECK(config["outcome"] == "ok");
+  for (const char* copy : {"script.lua", "script-00000013.lua"}) CHECK(config["scripts"].contains(copy));
   CHECK(config["reloads"] == json::parse(R"([{"step": 13, "script": "script-00000013.lua"}])"));
   std::istringstream metrics(lunagrad::test::read_file(run + "/metrics.jsonl"));
   int rows = 0, notes = 0;
