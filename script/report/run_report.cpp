@@ -110,7 +110,7 @@ Json RunReport::facts() const {
   for (const LoggedItem& item : run.checkpoints) json["checkpoints"].push_back(item.step);
   json["watched"] = Json::object();
   for (const auto& [part, numbers] : run.watched)
-    for (const auto& [name, value] : numbers) json["watched"][part][name] = json_number(value);
+    for (const auto& [name, latest] : numbers) json["watched"][part][name] = json_number(latest.value);
   return json;
 }
 

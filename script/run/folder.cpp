@@ -19,6 +19,7 @@
 #include "runtime/error.h"
 #include "runtime/io/atomic_file.h"
 #include "script/run/json.h"
+#include "script/run/record.h"
 
 namespace lunagrad {
 namespace fs = std::filesystem;
@@ -73,6 +74,14 @@ bool drop_torn_line(int file) {
   return end == whole || ::ftruncate(file, end) == 0;
 }
 
+// Those that no resume or reload left behind.
+std::map<int64_t, std::string> valid_checkpoints(const std::string& folder) {
+  std::map<int64_t, std::string> found = checkpoints_in(folder);
+  if (found.empty()) return found;
+  for (const int64_t step : abandoned_checkpoints(folder)) found.erase(step);
+  return found;
+}
+
 }  // namespace
 
 std::string plain_name(std::string_view name, size_t longest) {
@@ -123,14 +132,16 @@ std::map<int64_t, std::string> checkpoints_in(const std::string& folder) {
 }
 
 std::string latest_checkpoint(const std::string& folder) {
-  const std::map<int64_t, std::string> found = checkpoints_in(folder);
+  const std::map<int64_t, std::string> found = valid_checkpoints(folder);
   return found.empty() ? "" : found.rbegin()->second;
 }
 
 std::vector<std::string> checkpoints_before(const std::string& path) {
   const std::string folder = folder_of_checkpoint(path);
   if (folder.empty()) return {};
-  const std::map<int64_t, std::string> all = checkpoints_in(folder);
+  std::map<int64_t, std::string> all = valid_checkpoints(folder);
+  for (const auto& [step, checkpoint] : checkpoints_in(folder))
+    if (fs::path(checkpoint).filename() == fs::path(path).filename()) all[step] = checkpoint;
   const auto same = [&](const auto& one) {
     return fs::path(one.second).filename() == fs::path(path).filename();
   };

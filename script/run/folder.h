@@ -25,9 +25,11 @@ std::string unused_run_directory(const std::string& wanted);
 
 // The checkpoints in a run's folder by their steps.
 std::map<int64_t, std::string> checkpoints_in(const std::string& folder);
-// The newest of them, "" when there is none.
+// The newest of them, "" when there is none: that of the highest step, of those that no resume or reload left
+// behind.
 std::string latest_checkpoint(const std::string& folder);
-// Those before it in the folder that holds a checkpoint, the newest first; none when it is not in a run's.
+// Those before it in the folder that holds a checkpoint, the newest first, without those that a resume or
+// reload left behind; none when it is not in a run's.
 std::vector<std::string> checkpoints_before(const std::string& path);
 // The run folder that contains a checkpoint, "" when there is none.
 std::string folder_of_checkpoint(const std::string& path);

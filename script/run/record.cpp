@@ -78,12 +78,6 @@ void read_config(RunRecord& run) {
     for (const auto& [name, value] : params->items()) run.params[name] = text_of(*params, name.c_str());
 }
 
-template <class Rows>
-void drop_after(Rows& rows, int64_t step) {
-  for (auto& [name, points] : rows)
-    std::erase_if(points, [&](const auto& point) { return point.step > step; });
-}
-
 std::string describe_histogram(const json& values) {
   const auto number = [&](const char* key) {
     return number_figure(values.contains(key) ? number_of(values[key]) : NAN, 3);
@@ -103,18 +97,22 @@ json row_of(std::string_view line) {
   return is_row ? row : json();
 }
 
+void note_checkpoint(RunRecord& run, const RowPlace& line) {
+  RunRecord::Written& written = run.written[line.step] = {.row = line.row};
+  for (const auto& [name, points] : run.metrics) {
+    const auto earlier = std::find_if(points.rbegin(), points.rend(),
+                                      [&](const MetricPoint& point) { return point.step != line.step; });
+    if (earlier != points.rbegin()) written.rows[name] = earlier - points.rbegin();
+  }
+}
+
 // `line`: where it stands; its step is that of the row.
 void read_row(RunRecord& run, const json& row, RowPlace line) {
   const auto step_at = row.find("step"), time_at = row.find("time");
   const int64_t step = line.step = step_at->get<int64_t>();
   const double time = time_at == row.end() ? NAN : number_of(*time_at);
   const bool goes_on = row.count("resume") || row.count("reload");
-  if (goes_on) {
-    drop_after(run.metrics, step);
-    drop_after(run.images, step);
-    drop_after(run.histograms, step);
-    drop_after(run.text_rows, step);
-  }
+  if (goes_on) go_back(run, step);
   run.voided += goes_on;
   if (row.count("reload")) run.reloads.push_back(step);
   if (const auto metrics = row.find("metrics"); metrics != row.end() && metrics->is_object())
@@ -123,7 +121,11 @@ void read_row(RunRecord& run, const json& row, RowPlace line) {
   if (const auto param = row.find("param"); param != row.end() && param->is_object())
     for (const auto& [name, value] : param->items())
       run.changes.push_back({step, name, text_of(*param, name.c_str())});
-  if (row.count("checkpoint")) run.checkpoints.push_back({line, text_of(row, "checkpoint")});
+  if (row.count("checkpoint")) {
+    std::erase_if(run.checkpoints, [&](const LoggedItem& item) { return item.step == step; });
+    run.checkpoints.push_back({line, text_of(row, "checkpoint")});
+  }
+  if (row.count("checkpoint") || row.count("automatic")) note_checkpoint(run, line);
   const auto each = [&](const char* kind, auto visit) {
     if (const auto found = row.find(kind); found != row.end() && found->is_object())
       for (const auto& [name, value] : found->items()) visit(name, value);
@@ -136,13 +138,11 @@ void read_row(RunRecord& run, const json& row, RowPlace line) {
   });
   each("watch", [&](const std::string& part, const json& numbers) {
     if (numbers.is_object())
-      for (const auto& [name, value] : numbers.items()) run.watched[part][name] = number_of(value);
+      for (const auto& [name, value] : numbers.items())
+        run.watched[part][name] = {step, time, number_of(value)};
   });
   if (const auto texts = row.find("text"); texts != row.end() && texts->is_object())
-    for (const auto& [name, value] : texts->items()) {
-      run.texts[name] = text_of(*texts, name.c_str());
-      run.text_rows[name].push_back(line);
-    }
+    for (const auto& [name, value] : texts->items()) run.text_rows[name].push_back(line);
   run.steps = goes_on ? step : std::max(run.steps, step);
   if (run.outcome.empty() && !std::isnan(time)) run.seconds = time;
 }
@@ -259,6 +259,57 @@ std::string find_named(const std::string& asked) {
   return fs::exists(asked, ignored) ? asked : find_run(asked, "runs");
 }
 
+void go_back(RunRecord& run, int64_t step) {
+  const auto written = run.written.find(step);
+  const bool known = written != run.written.end();
+  const int64_t row = known ? written->second.row : INT64_MAX;
+  for (auto& [name, points] : run.metrics) {
+    int64_t kept = INT64_MAX;  // rows of the step
+    if (known) {
+      const auto found = written->second.rows.find(name);
+      kept = found == written->second.rows.end() ? 0 : found->second;
+    }
+    std::erase_if(points, [&](const MetricPoint& point) {
+      return point.step > step || (point.step == step && kept-- <= 0);
+    });
+  }
+  const auto is_void = [&](const RowPlace& place) {
+    return place.step > step || (place.step == step && place.row > row);
+  };
+  for (auto* const items : {&run.images, &run.histograms})
+    for (auto& [name, places] : *items) std::erase_if(places, is_void);
+  for (auto& [name, places] : run.text_rows) std::erase_if(places, is_void);
+  std::erase_if(run.text_rows, [](const auto& text) { return text.second.empty(); });
+  std::erase_if(run.checkpoints, [&](const LoggedItem& item) { return item.step > step; });
+  std::erase_if(run.changes, [&](const ParamChange& change) { return change.step > step; });
+  for (auto& [part, numbers] : run.watched)
+    std::erase_if(numbers, [&](const auto& number) { return number.second.step > step; });
+  std::erase_if(run.watched, [](const auto& part) { return part.second.empty(); });
+  run.written.erase(run.written.upper_bound(step), run.written.end());
+}
+
+std::set<int64_t> abandoned_checkpoints(const std::string& folder) {
+  std::set<int64_t> written, abandoned;
+  std::ifstream in(folder + "/metrics.jsonl");
+  for (std::string line; std::getline(in, line);) {
+    if (line.find("\"metrics\":") != line.npos) continue;  // most lines; none of them says so
+    const json row = row_of(line);
+    if (!row.is_object()) continue;
+    const int64_t step = row["step"].get<int64_t>();
+    if (row.count("checkpoint") || row.count("automatic")) {
+      written.insert(step);
+      abandoned.erase(step);
+    }
+    if (!row.count("resume") && !row.count("reload")) continue;
+    abandoned.insert(written.upper_bound(step), written.end());
+    if (const auto left = row.find("abandons"); left != row.end() && left->is_array())
+      for (const json& one : *left)
+        if (one.is_number_integer()) abandoned.insert(one.get<int64_t>());
+    if (row.count("resume")) abandoned.erase(step);
+  }
+  return abandoned;
+}
+
 std::string read_script_copy(const RunRecord& run, const std::string& name) {
   const std::string path = run.folder + "/" + name;
   std::string source = read_file(path);
@@ -266,6 +317,18 @@ std::string read_script_copy(const RunRecord& run, const std::string& name) {
   if (sum != run.scripts.end() && sum->second != checksum_text(hash_of(source.data(), source.size())))
     fail_as(ErrorKind::file, path, ": is damaged, or was changed: its checksum is another one");
   return source;
+}
+
+std::string latest_text(const RunRecord& run, const std::string& name) {
+  const auto rows = run.text_rows.find(name);
+  if (rows == run.text_rows.end() || rows->second.empty()) return {};
+  const RowPlace& place = rows->second.back();
+  std::ifstream in(run.folder + "/metrics.jsonl", std::ios::binary);
+  std::string line(size_t(place.length), '\0');
+  if (!in.seekg(place.row) || !in.read(line.data(), place.length)) return {};
+  const json row = row_of(line);
+  const auto texts = row.find("text");
+  return row.is_object() && texts != row.end() && texts->is_object() ? text_of(*texts, name.c_str()) : "";
 }
 
 std::string name_of_folder(const std::string& folder) {

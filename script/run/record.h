@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -50,7 +51,14 @@ struct RunRecord {
   bool parent_changed = false;   // with another script, or another text of it
   std::vector<int64_t> reloads;  // the steps after which a changed script took over
   std::vector<ParamChange> changes;
-  std::vector<LoggedItem> checkpoints;        // their paths
+  std::vector<LoggedItem> checkpoints;  // their paths; without automatic ones
+  // Of each step with a checkpoint, also an automatic one: where its row stands, and how many rows the step
+  // had in each metric when it was written.
+  struct Written {
+    int64_t row = 0;
+    std::map<std::string, int64_t> rows;
+  };
+  std::map<int64_t, Written> written;
   int64_t voided = 0;                         // how often a resume or reload made earlier rows void
   std::string seed;                           // as text
   int64_t threads = 0;                        // of the CPU; 0: unknown
@@ -60,15 +68,22 @@ struct RunRecord {
   int64_t steps_total = 0;                                               // 0: unknown
   std::optional<int64_t> steps_option;                                   // of --steps
   std::map<std::string, std::vector<MetricPoint>, std::less<>> metrics;  // in order of step
-  std::map<std::string, std::string> texts;                              // the latest of each name
   std::map<std::string, std::vector<RowPlace>> text_rows;                // all of each name
   std::map<std::string, std::vector<LoggedItem>> images, histograms;
   // The latest results of lg.run.watch: part of a model -> name -> number.
-  std::map<std::string, std::map<std::string, double>> watched;
+  std::map<std::string, std::map<std::string, MetricPoint>> watched;
 };
 
+// Leaves out what a run that goes on after a step makes void: rows of later steps, and those of this step
+// that were written after its checkpoint.
+void go_back(RunRecord&, int64_t step);
+// The steps of a run whose checkpoints a resume or reload left behind, since it went on before them; not
+// those that were written again.
+std::set<int64_t> abandoned_checkpoints(const std::string& folder);
 // A copy of a script in the folder: "script.lua". Error of kind file when it is not what the run wrote.
 std::string read_script_copy(const RunRecord&, const std::string& name);
+// The text of a name in `run.text_rows` that was logged last; "" when it cannot be read.
+std::string latest_text(const RunRecord& run, const std::string& name);
 
 // A folder is a run's when it holds metrics.jsonl.
 bool is_run(const std::string& folder);

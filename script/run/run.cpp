@@ -36,6 +36,16 @@ Json json_value(const ParamValue& value) {
 
 constexpr size_t kEarlyOutput = 1 << 20;
 
+// The run goes on after a step: adds the checkpoints of later steps, which stay, but are none of it.
+void add_abandoned(JsonLine& line, const std::string& folder, int64_t step) {
+  const std::map<int64_t, std::string> all = checkpoints_in(folder);
+  auto later = all.upper_bound(step);
+  if (later == all.end()) return;
+  line.key("abandons").open('[');
+  for (; later != all.end(); ++later) line.value(later->first);
+  line.close(']');
+}
+
 }  // namespace
 
 const char* name_of(SafePlace place) {
@@ -143,9 +153,13 @@ std::string Run::checkpoint_path() {
 }
 
 void Run::checkpoint_written(const std::string& path, bool automatic) {
-  if (folder_) folder_->regain("the last checkpoint");
+  if (folder_) {
+    folder_->regain("the last checkpoint");
+    flush();  // what was logged before it stands above it
+    folder_->append_metrics(
+        JsonLine(done_, seconds()).field(automatic ? "automatic" : "checkpoint", path).finish());
+  }
   if (automatic) return;
-  if (folder_) folder_->append_metrics(JsonLine(done_, seconds()).field("checkpoint", path).finish());
   Event event = this->event(Event::Kind::checkpoint);
   event.step = done_;
   event.text = path;
@@ -192,7 +206,10 @@ void Run::take_over(Run& before, int64_t step) {
   if (events_) events_->go_on(step + 1);
   write_script(name);
   // As with a resume, earlier lines with later steps are void.
-  folder_->append_metrics(JsonLine(step, seconds()).field("reload", std::string_view(name)).finish());
+  JsonLine line(step, seconds());
+  line.field("reload", std::string_view(name));
+  add_abandoned(line, folder_->path(), step);
+  folder_->append_metrics(line.finish());
   write_config(nullptr, 0);
 }
 
@@ -327,7 +344,10 @@ void Run::open_folder() {
   RunFolder* const folder = folder_.get();
   // Earlier lines with later steps belong to an abandoned continuation.
   if (resumed_) {
-    folder_->append_metrics(JsonLine(done_, seconds()).field("resume", resumed_->path).finish());
+    JsonLine line(done_, seconds());
+    line.field("resume", resumed_->path);
+    add_abandoned(line, folder_->path(), done_);
+    folder_->append_metrics(line.finish());
   }
   if (options_.tensorboard) {
     events_ = std::make_unique<EventFile>(

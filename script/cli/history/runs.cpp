@@ -175,7 +175,7 @@ void print_watched(const RunRecord& run) {
     rows.push_back({part});
     for (const std::string& name : names) {
       const auto found = numbers.find(name);
-      rows.back().push_back(found == numbers.end() ? "" : number_figure(found->second));
+      rows.back().push_back(found == numbers.end() ? "" : number_figure(found->second.value));
     }
   }
   std::cout << "\n";
@@ -203,7 +203,7 @@ int show(const Request& request) {
   if (!run.git_commit.empty()) facts.push_back({"commit", run.git_commit});
   if (!run.parent.empty()) facts.push_back({"fork", text("of ", run.parent, ", step ", run.parent_step)});
   for (const auto& [name, value] : run.params) facts.push_back({"param " + name, value});
-  for (const auto& [name, value] : run.texts) facts.push_back({"text " + name, value});
+  for (const auto& [name, rows] : run.text_rows) facts.push_back({"text " + name, latest_text(run, name)});
   const RunNotes notes = read_notes(run.folder);
   if (notes.starred) facts.push_back({"starred", "yes"});
   if (!notes.note.empty()) facts.push_back({"note", notes.note});

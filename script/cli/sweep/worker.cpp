@@ -240,14 +240,13 @@ class Worker {
     return true;
   }
 
-  // The rows of the metric in the folder's file, up to a step.
+  // The rows of the metric that stay when a run goes on after a step.
   int64_t rows_until(const std::string& folder, int64_t step) const {
     if (!is_run(folder) || latest_checkpoint(folder).empty()) return 0;
-    const RunRecord run = read_run(folder);
+    RunRecord run = read_run(folder);
+    go_back(run, step);
     const auto found = run.metrics.find(plan().metric);
-    if (found == run.metrics.end()) return 0;
-    return std::count_if(found->second.begin(), found->second.end(),
-                         [&](const MetricPoint& point) { return point.step <= step; });
+    return found == run.metrics.end() ? 0 : int64_t(found->second.size());
   }
 
   Result finished(const std::string& folder, const Child& child, int64_t kept, Ending ending) const {

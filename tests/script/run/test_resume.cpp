@@ -13,9 +13,11 @@
 #include <sstream>
 #include <thread>
 
+#include "runtime/error.h"
 #include "tests/support/program.h"
 
 using namespace lunagrad::test;
+using lunagrad::text;
 using nlohmann::json;
 namespace fs = std::filesystem;
 
@@ -178,6 +180,132 @@ TEST_CASE("each step is shown once when a run goes on from before its last step"
   for (std::string line; std::getline(lines, line);)
     if (std::isdigit(static_cast<unsigned char>(line[0]))) exported.push_back(std::stoll(line));
   CHECK(exported == all);
+}
+
+namespace {
+
+// Adds 1 at each step; prints the first one, and writes a checkpoint at every tenth.
+const char* const kCounting = R"(
+local lg = require "lunagrad"
+local w = lg.run.state("w", function() return {count = 0} end)
+local first
+for step in lg.run.steps(60) do
+  if not first then print("first " .. step) end
+  first, w.count = true, w.count + 1
+  lg.run.log{count = w.count}
+  if (...) ~= "slow" and step % 10 == 0 then lg.run.checkpoint() end
+  local from = os.clock()
+  while (...) == "slow" and os.clock() - from < 0.002 do end
+end
+)";
+
+// The steps of the rows that `runs export` writes.
+std::vector<int64_t> exported_steps(const Folder& folder, const std::string& run) {
+  std::istringstream lines(folder.run({"runs", "export", run}).out);
+  std::vector<int64_t> steps;
+  for (std::string line; std::getline(lines, line);)
+    if (std::isdigit(static_cast<unsigned char>(line[0]))) steps.push_back(std::stoll(line));
+  return steps;
+}
+
+std::vector<int64_t> up_to(int64_t last) {
+  std::vector<int64_t> steps(size_t(last), 0);
+  std::iota(steps.begin(), steps.end(), 1);
+  return steps;
+}
+
+}  // namespace
+
+TEST_CASE("a run goes on from the newest branch, not from the highest step of one that was left") {
+  const Folder folder;
+  folder.write("count.lua", kCounting);
+  const std::string twenty = "runs/a/checkpoints/step-00000020.safetensors";
+  const auto goes_on = [&](const std::string& from, int64_t stop, const std::string& first,
+                           std::vector<std::string> more = {}) {
+    more.insert(more.begin(), {"run", "count.lua", "--resume", from, "--stop-at", std::to_string(stop)});
+    const Finished run = folder.run(more);
+    CHECK(run.out == "first " + first + "\n");
+    CHECK(run.code == 130);
+    CHECK(exported_steps(folder, "a") == up_to(stop));
+  };
+  REQUIRE(folder.run({"run", "count.lua", "--run-dir", "runs/a", "--stop-at", "50"}).code == 130);
+  goes_on(twenty, 30, "21");
+  CHECK(folder.run({"runs", "show", "a"}).out.find("step-00000030.safetensors") != std::string::npos);
+  goes_on("runs/a", 35, "31");
+  goes_on(twenty, 25, "21");  // leaves 30 and 35
+  goes_on("a", 30, "26");     // writes 30 again
+  goes_on("a", 33, "31");
+  // An automatic checkpoint counts, too, and one that was left is there for whoever names it.
+  goes_on(twenty, 29, "21", {"--checkpoint-every", "0.001", "--", "slow"});
+  fs::remove(folder.path() + "/runs/a/checkpoints/step-00000029.safetensors");  // of the stop
+  int first = 0;
+  const Finished automatic =
+      folder.run({"run", "count.lua", "--resume", "a", "--stop-at", "30", "--", "slow"});
+  REQUIRE(std::sscanf(automatic.out.c_str(), "first %d\n", &first) == 1);
+  CHECK(first > 21);
+  CHECK(first <= 29);
+  const std::string fifty = "runs/a/checkpoints/step-00000050.safetensors";
+  for (const auto& [from, step] : {std::pair{fifty, 51}, {std::string("a"), 52}})
+    CHECK(folder.run({"run", "count.lua", "--resume", from, "--stop-at", std::to_string(step), "--", "slow"})
+              .out == text("first ", step, "\n"));
+}
+
+TEST_CASE("rows that a script without a loop of steps logged after a checkpoint are void in a resumed run") {
+  const Folder folder;
+  folder.write("train.lua", R"(
+local lg = require "lunagrad"
+local w = lg.run.state("w", function() return lg.nn.Linear(2, 1) end)
+local sgd = lg.run.state("sgd", function() return lg.optim.SGD(w:parameters(), {lr = 0.01}) end)
+local at = lg.run.state("at", function() return {step = 0} end)
+for step = at.step + 1, 9 do
+  local loss = w(lg.ones(1, 2)):sum()
+  lg.run.log{loss = loss}
+  lg.run.text("said", "step " .. step)
+  sgd:zero_grad() loss:backward() sgd:step()
+  at.step = step
+  if step % 3 == 0 then lg.run.checkpoint() end
+  if step == tonumber((...)) then os.exit(3) end
+end
+)");
+  REQUIRE(folder.run({"run", "train.lua", "--run-dir", "runs/whole"}).code == 0);
+  REQUIRE(folder.run({"run", "train.lua", "--run-dir", "runs/a", "--", "8"}).code == 3);
+  for (const char* stop : {"8", "7", "none"}) folder.run({"run", "train.lua", "--resume", "a", "--", stop});
+  CHECK(folder.run({"runs", "export", "a"}).code == 0);
+  std::istringstream rows(folder.run({"runs", "show", "a"}).out);
+  std::string shown;
+  for (std::string line; std::getline(rows, line);)
+    if (line.starts_with("loss")) shown = line;
+  CHECK(shown.find(" 9 ") != std::string::npos);  // rows: steps 0 to 8
+  CHECK(folder.run({"runs", "diff", "whole", "a"}).out.find("the same for 8 rows") != std::string::npos);
+}
+
+TEST_CASE("a name of a run resumes it, as the other commands take it") {
+  const Folder folder;
+  folder.write("count.lua", kCounting);
+  const auto resumes = [&](const std::string& named, const std::string& out, int code = 130) {
+    CAPTURE(named);
+    const Finished run = folder.run({"run", "count.lua", "--resume", named, "--stop-at", "12"});
+    CHECK(run.out == out);
+    CHECK(run.code == code);
+    return run.err;
+  };
+  for (const char* name : {"first-try", "other-try"})
+    REQUIRE(folder.run({"run", "count.lua", "--run-dir", text("runs/", name), "--stop-at", "11"}).code ==
+            130);
+  resumes("first", "first 12\n");
+  resumes("other-try", "first 12\n");
+  CHECK(resumes("try", "", 6).find("try: 2 runs are called so, runs/first-try first") != std::string::npos);
+  CHECK(resumes("third", "", 6).find("--resume third: no such file or folder, and no run in runs/") !=
+        std::string::npos);
+  // A path comes first.
+  fs::create_directory(folder.path() + "/other");
+  CHECK(resumes("other", "", 6).find("there is no checkpoint in this folder") != std::string::npos);
+  fs::remove(folder.path() + "/other");
+  // In a sandbox as well, and from the script.
+  CHECK(folder.run({"run", "count.lua", "--sandbox", "--resume", "other", "--stop-at", "13"}).out ==
+        "first 13\n");
+  folder.write("own.lua", "require('lunagrad').run.resume('first') " + std::string(kCounting));
+  CHECK(folder.run({"run", "own.lua", "--stop-at", "13"}).out == "first 13\n");
 }
 
 TEST_CASE("--checkpoint-every keeps one automatic checkpoint") {

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "script/run/folder.h"
 #include "script/run/record.h"
 #include "script/session.h"
 #include "tests/support/program.h"
@@ -101,6 +102,77 @@ TEST_CASE("an incomplete last line is left out, a broken one is counted, void ro
   const RunRecord damaged = read_run(folder.path());
   CHECK(damaged.damaged == 1);
   CHECK(damaged.steps == 4);
+}
+
+TEST_CASE("what a run went back behind is left out: texts, edits, checkpoints, what was watched") {
+  const Folder folder;
+  folder.write("metrics.jsonl", R"({"step":1,"time":0.1,"text":{"note":"one","gone":"x"}}
+{"step":2,"time":0.2,"metrics":{"loss":2.0}}
+{"step":2,"time":0.2,"param":{"lr":0.5}}
+{"step":2,"time":0.2,"watch":{"net":{"norm":1.0}}}
+{"step":2,"time":0.3,"checkpoint":"a/checkpoints/step-00000002.safetensors"}
+{"step":2,"time":0.3,"metrics":{"loss":9.0,"late":1.0}}
+{"step":2,"time":0.3,"text":{"note":"two"}}
+{"step":2,"time":0.3,"histogram":{"h":{"count":1}}}
+{"step":3,"time":0.4,"text":{"note":"three","later":"y"}}
+{"step":3,"time":0.4,"param":{"lr":0.7}}
+{"step":3,"time":0.4,"watch":{"net":{"norm":5.0},"other":{"norm":5.0}}}
+{"step":4,"time":0.5,"checkpoint":"a/checkpoints/step-00000004.safetensors"}
+{"step":4,"time":0.5,"checkpoint":"a/checkpoints/step-00000004.safetensors"}
+)");
+  const RunRecord before = read_run(folder.path());
+  CHECK(before.checkpoints.size() == 2);
+  CHECK(latest_text(before, "note") == "three");
+  std::ofstream(folder.path() + "/metrics.jsonl", std::ios::app)
+      << "{\"step\":2,\"time\":0.2,\"resume\":\"a/checkpoints/step-00000002.safetensors\"}\n";
+  RunFollower follower(folder.path());
+  follower.more();
+  for (const RunRecord& run : {read_run(folder.path()), follower.record()}) {
+    CHECK(run.steps == 2);
+    REQUIRE(run.metrics.at("loss").size() == 1);
+    CHECK(run.metrics.at("loss")[0].value == 2);
+    CHECK(run.metrics.at("late").empty());
+    CHECK(run.histograms.at("h").empty());
+    CHECK(latest_text(run, "note") == "one");
+    CHECK(latest_text(run, "later") == "");
+    REQUIRE(run.changes.size() == 1);
+    CHECK(run.changes[0].value == "0.5");
+    REQUIRE(run.checkpoints.size() == 1);
+    CHECK(run.checkpoints[0].step == 2);
+    CHECK(!run.watched.contains("other"));
+  }
+}
+
+TEST_CASE("the newest checkpoint is of the newest branch of a run") {
+  const Folder folder;
+  std::filesystem::create_directory(folder.path() + "/checkpoints");
+  for (const char* step : {"02", "03", "05"})
+    folder.write("checkpoints/step-000000" + std::string(step) + ".safetensors", "");
+  const auto latest = [&](const std::string& rows) {
+    folder.write("metrics.jsonl", rows);
+    const std::string path = latest_checkpoint(folder.path());
+    return path.empty() ? 0 : std::stoi(path.substr(path.find("step-") + 5));
+  };
+  const std::string back = R"({"step":2,"time":0,"resume":"c/step-00000002.safetensors","abandons":[3,5]})"
+                           "\n";
+  const auto row = [](int step, const char* key) {
+    return "{\"step\":" + std::to_string(step) + ",\"time\":0,\"" + key + "\":\"c\"}\n";
+  };
+  CHECK(latest("") == 5);
+  CHECK(latest(back) == 2);
+  CHECK(latest(back + "{\"step\":3,\"ti") == 2);
+  CHECK(latest(back + row(3, "checkpoint")) == 3);
+  CHECK(latest(back + row(5, "automatic")) == 5);
+  CHECK(latest(back + row(5, "automatic") + back) == 2);
+  CHECK(latest(back + row(5, "resume")) == 5);  // somebody named it
+  CHECK(latest(back + row(5, "reload")) == 2);
+  // Rows of an earlier version say nothing of what is left.
+  CHECK(latest(row(5, "checkpoint") + row(2, "resume")) == 3);
+  CHECK(latest(row(5, "checkpoint") + row(3, "checkpoint") + row(2, "reload")) == 2);
+  folder.write("metrics.jsonl", back);
+  const std::string path = folder.path() + "/checkpoints/step-00000005.safetensors";
+  REQUIRE(checkpoints_before(path).size() == 1);
+  CHECK(checkpoints_before(path)[0].ends_with("step-00000002.safetensors"));
 }
 
 TEST_CASE("repro compares every number, with the changes of parameters") {
