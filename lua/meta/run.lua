@@ -71,8 +71,8 @@ function run.state(name, build) end
 ---@param options? {keep_last: integer?, keep_best: string?, mode: "min"|"max"?}
 function run.checkpoint(options) end
 
----Resumes from a checkpoint, or from the newest one of a run's folder, as --resume does. Call it before the first
----run.state.
+---Resumes from a checkpoint, or from the newest one of a run's folder, which may be named by its name in runs/, as --resume does.
+---Call it before the first run.state.
 ---@param path string
 ---@return integer? step nil: the folder has no checkpoint
 function run.resume(path) end

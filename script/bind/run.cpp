@@ -234,7 +234,8 @@ int find_checkpoint(lua_State* L) {
   if (asked && !place.empty() && found.empty())
     fail_as(ErrorKind::file, "--resume ", place, ": there is no checkpoint in this folder");
   if (asked && !place.empty() && !std::filesystem::exists(found))
-    fail_as(ErrorKind::file, "--resume ", place, ": no such file or folder");
+    fail_as(ErrorKind::file, "--resume ", place,
+            ": no such file or folder, and no run in runs/ whose name begins or ends so");
   if (found.empty()) return 0;
   push_string(L, found);
   return 1;

@@ -239,24 +239,37 @@ std::vector<std::string> find_runs(const std::string& folder) {
   return runs;
 }
 
-std::string find_run(const std::string& asked, const std::string& folder) {
-  if (is_run(asked)) return asked;
+// The runs in a folder that are called so: the one of this name, or those that begin or end with it.
+static std::vector<std::string> runs_called(const std::string& asked, const std::string& folder) {
   std::vector<std::string> found;
   for (const std::string& run : find_runs(folder)) {
     const std::string name = fs::path(run).filename().string();
-    if (name == asked) return run;
+    if (name == asked) return {run};
     if (name.starts_with(asked) || name.ends_with(asked)) found.push_back(run);
   }
-  if (found.empty())
-    fail_as(ErrorKind::file, asked, ": neither a run's folder nor a part of one's name in ", folder, "/");
   if (found.size() > 1)
     fail_as(ErrorKind::file, asked, ": ", found.size(), " runs are called so, ", found[0], " first");
+  return found;
+}
+
+std::string find_run(const std::string& asked, const std::string& folder) {
+  if (is_run(asked)) return asked;
+  const std::vector<std::string> found = runs_called(asked, folder);
+  if (found.empty())
+    fail_as(ErrorKind::file, asked, ": neither a run's folder nor a part of one's name in ", folder, "/");
   return found[0];
 }
 
 std::string find_named(const std::string& asked) {
   std::error_code ignored;
   return fs::exists(asked, ignored) ? asked : find_run(asked, "runs");
+}
+
+std::string find_if_named(const std::string& asked) {
+  std::error_code ignored;
+  if (asked.empty() || fs::exists(asked, ignored)) return asked;
+  const std::vector<std::string> found = runs_called(asked, "runs");
+  return found.empty() ? asked : found[0];
 }
 
 void go_back(RunRecord& run, int64_t step) {

@@ -94,6 +94,8 @@ std::vector<std::string> find_runs(const std::string& folder);
 std::string find_run(const std::string& asked, const std::string& folder);
 // The same for a command that takes files, too: a path that exists, or the name of a run in runs/.
 std::string find_named(const std::string& asked);
+// The same, but what is neither stays as it is: a file that is to be made, or an error of whoever reads it.
+std::string find_if_named(const std::string& asked);
 RunRecord read_run(const std::string& folder);
 // "skipped 3 damaged records of runs/x/metrics.jsonl": what of the run could not be read; "" when all could.
 std::string damage_of(const RunRecord&);

@@ -16,6 +16,7 @@
 #include "runtime/ops.h"
 #include "script/run/json.h"
 #include "script/run/json_line.h"
+#include "script/run/record.h"
 
 namespace lunagrad {
 namespace {
@@ -138,8 +139,9 @@ bool Run::count_step() {
 }
 
 std::string Run::find_checkpoint(const std::string& path) const {
+  const std::string found = find_if_named(path);
   std::error_code ignored;
-  return std::filesystem::is_directory(path, ignored) ? latest_checkpoint(path) : path;
+  return std::filesystem::is_directory(found, ignored) ? latest_checkpoint(found) : found;
 }
 
 std::vector<std::string> Run::checkpoints_before(const std::string& path) const {

@@ -74,8 +74,8 @@ class Run {
   std::string checkpoint_path();
   void checkpoint_written(const std::string& path, bool automatic);  // an automatic one is no event
   void lose_checkpoint();  // it could not be written, of which the caller warns
-  // The newest checkpoint in a run folder, or the given file; "" when the folder has none. Error of kind
-  // file.
+  // The newest checkpoint in a run folder, which may be named as find_if_named does, or the given file; ""
+  // when the folder has none. Error of kind file.
   std::string find_checkpoint(const std::string& path) const;
   // Those of its run before a checkpoint, the newest first.
   std::vector<std::string> checkpoints_before(const std::string& path) const;

@@ -7,6 +7,7 @@
 #include "script/lua/source.h"
 #include "script/meta/python.h"
 #include "script/run/folder.h"
+#include "script/run/record.h"
 #include "script/session/globals.h"
 
 namespace lunagrad {
@@ -58,7 +59,7 @@ void ScriptState::open(const std::string& directory, const RunOptions& run, Curr
   };
   if (run.sandbox) {
     files.readable = {directory.empty() ? "." : directory};
-    if (!run.resume.empty()) files.readable.push_back(run.resume);
+    if (!run.resume.empty()) files.readable.push_back(find_if_named(run.resume));
     for (const auto& [path, stand_in] : run.stand_ins) files.readable.push_back(stand_in);
     files.run_folder = [&current] { return current->folder() ? current->folder()->path() : std::string(); };
   }

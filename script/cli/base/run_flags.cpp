@@ -47,7 +47,7 @@ void add_run_flags(CLI::App& command, RunFlags& flags) {
   add_list(command, "--set", flags.set, "NAME=VALUE: set a parameter of lg.run.param; may be repeated");
   add_option(command, "--steps", options.steps, "replaces the number of steps in lg.run.steps");
   add_option(command, "--resume", options.resume,
-             "resume from a run's folder, or from one of its checkpoints");
+             "resume from a run's folder, its name in runs/ or a part of that, or one of its checkpoints");
   add_option(command, "--run-dir", options.run_directory,
              "folder for the run's files (default runs/<time>-<script>-<id>)");
   add_option(

@@ -15,6 +15,7 @@
 #include "runtime/error.h"
 #include "runtime/io/own_file.h"
 #include "script/cli/command/all.h"
+#include "script/run/record.h"
 #include "script/session.h"
 
 namespace lunagrad {
@@ -113,7 +114,9 @@ Action add_open(Program& program) {
   const auto flags = std::make_shared<OpenFlags>();
   CLI::App& command =
       add_command(program, "open", "open the workbench window: [SCRIPT | RUN | SWEEP] [flags] [-- ARGS]");
-  add_optional_argument(command, "script", flags->script, "a Lua file, or the folder of a run or of a sweep");
+  add_optional_argument(
+      command, "script", flags->script,
+      "a Lua file, the folder of a run or of a sweep, or a run's name in runs/ or a part of it");
   add_arguments(command, "arguments", flags->arguments, "given to the script, after --");
   add_list(command, "--set", flags->set, "NAME=VALUE: set a parameter of lg.run.param; may be repeated");
   add_option(command, "--seed", flags->seed, "seed of the random numbers (default 0)");
@@ -132,6 +135,12 @@ Action add_open(Program& program) {
         std::cerr << "lunagrad open: --set " << setting << ": expected name=value\n";
         return int(Outcome::usage);
       }
+    try {
+      flags->script = find_if_named(flags->script);
+    } catch (const Error& error) {  // several are called so
+      std::cerr << "lunagrad open: " << error.what() << "\n";
+      return int(Outcome::file);
+    }
     return open_workbench(words_for_workbench(*flags));
   };
 }

@@ -24,6 +24,10 @@ class Opener {
     arguments.insert(arguments.begin(), {folder_.path() + "/lunagrad", "open"});
     return Program(arguments, "", {"DISPLAY=:0"}, folder_.path()).finish();
   }
+  void add_run(const std::string& name) const {
+    fs::create_directories(folder_.path() + "/runs/" + name);
+    folder_.write("runs/" + name + "/metrics.jsonl", "");
+  }
 
  private:
   Folder folder_;
@@ -47,6 +51,19 @@ TEST_CASE("open hands the flags of run to the workbench, and the script its argu
   CHECK(opener.open({"train.lua", "--seed", "7", "--", "--set", "x=1", "file"}).out ==
         "<--seed><7><train.lua><--><--set><x=1><file>");
   CHECK(opener.open({"train.lua", "file"}).out == "<train.lua><--><file>");
+}
+
+TEST_CASE("open finds a run by its name in runs/, or by a part of it") {
+  const Opener opener;
+  for (const char* name : {"first-try", "second-try"}) opener.add_run(name);
+  CHECK(opener.open({"first-try"}).out == "<runs/first-try>");
+  CHECK(opener.open({"second"}).out == "<runs/second-try>");
+  CHECK(opener.open({"runs/first-try"}).out == "<runs/first-try>");
+  CHECK(opener.open({"runs"}).out == "<runs>");  // a path comes first
+  CHECK(opener.open({"third"}).out == "<third>");
+  const Finished several = opener.open({"try"});
+  CHECK(several.code == 6);
+  CHECK(several.err == "lunagrad open: try: 2 runs are called so, runs/first-try first\n");
 }
 
 TEST_CASE("open refuses what run refuses") {
