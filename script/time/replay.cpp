@@ -174,7 +174,8 @@ void Replay::attempt(int64_t from, const std::function<void(const Start&)>& make
   try {
     make(begin);
   } catch (const Error& error) {
-    if (!may_retry || error.kind() == ErrorKind::cancelled) throw;
+    // Without a check nothing was started: the script cannot be read.
+    if (!may_retry || !check_ || error.kind() == ErrorKind::cancelled) throw;
     problem = error.what();
   }
   if (const std::optional<Difference> differs = check_->first())
