@@ -111,7 +111,7 @@ class Reader {
   }
   bool at_end() const { return left_.empty(); }
   [[noreturn]] void complain() const {
-    fail_as(ErrorKind::file, path_, ": a damaged keyframe: its index, or what is no tensor");
+    fail_as(ErrorKind::file, path_, ": a damaged keyframe: its checksum is another one");
   }
 
  private:
