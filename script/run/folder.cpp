@@ -74,7 +74,7 @@ bool drop_torn_line(int file) {
   return end == whole || ::ftruncate(file, end) == 0;
 }
 
-// Those that no resume or reload left behind.
+// The checkpoints that no resume or reload left behind.
 std::map<int64_t, std::string> valid_checkpoints(const std::string& folder) {
   std::map<int64_t, std::string> found = checkpoints_in(folder);
   if (found.empty()) return found;

@@ -25,11 +25,11 @@ std::string unused_run_directory(const std::string& wanted);
 
 // The checkpoints in a run's folder by their steps.
 std::map<int64_t, std::string> checkpoints_in(const std::string& folder);
-// The newest of them, "" when there is none: that of the highest step, of those that no resume or reload left
-// behind.
+// The newest checkpoint, "" when there is none: it has the highest step of the checkpoints that no resume or
+// reload left behind.
 std::string latest_checkpoint(const std::string& folder);
-// Those before it in the folder that holds a checkpoint, the newest first, without those that a resume or
-// reload left behind; none when it is not in a run's.
+// The earlier checkpoints in the folder of a checkpoint, the newest first, without checkpoints that a resume
+// or reload left behind; none when the folder is not a run's.
 std::vector<std::string> checkpoints_before(const std::string& path);
 // The run folder that contains a checkpoint, "" when there is none.
 std::string folder_of_checkpoint(const std::string& path);

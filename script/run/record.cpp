@@ -239,7 +239,7 @@ std::vector<std::string> find_runs(const std::string& folder) {
   return runs;
 }
 
-// The runs in a folder that are called so: the one of this name, or those that begin or end with it.
+// The runs in a folder that are called so: the run of this name, or all runs that begin or end with it.
 static std::vector<std::string> runs_called(const std::string& asked, const std::string& folder) {
   std::vector<std::string> found;
   for (const std::string& run : find_runs(folder)) {

@@ -74,11 +74,11 @@ struct RunRecord {
   std::map<std::string, std::map<std::string, MetricPoint>> watched;
 };
 
-// Leaves out what a run that goes on after a step makes void: rows of later steps, and those of this step
+// Leaves out what a run that goes on after a step makes void: rows of later steps, and rows of this step
 // that were written after its checkpoint.
 void go_back(RunRecord&, int64_t step);
-// The steps of a run whose checkpoints a resume or reload left behind, since it went on before them; not
-// those that were written again.
+// The steps of a run whose checkpoints a resume or reload left behind, since it went on before them. A step
+// whose checkpoint was written again is not among them.
 std::set<int64_t> abandoned_checkpoints(const std::string& folder);
 // A copy of a script in the folder: "script.lua". Error of kind file when it is not what the run wrote.
 std::string read_script_copy(const RunRecord&, const std::string& name);
@@ -94,7 +94,7 @@ std::vector<std::string> find_runs(const std::string& folder);
 std::string find_run(const std::string& asked, const std::string& folder);
 // The same for a command that takes files, too: a path that exists, or the name of a run in runs/.
 std::string find_named(const std::string& asked);
-// The same, but what is neither stays as it is: a file that is to be made, or an error of whoever reads it.
+// The same, but another name stays as it is: the name of a new file, or an error of the reader.
 std::string find_if_named(const std::string& asked);
 RunRecord read_run(const std::string& folder);
 // "skipped 3 damaged records of runs/x/metrics.jsonl": what of the run could not be read; "" when all could.

@@ -235,7 +235,7 @@ TEST_CASE("a run goes on from the newest branch, not from the highest step of on
   goes_on(twenty, 25, "21");  // leaves 30 and 35
   goes_on("a", 30, "26");     // writes 30 again
   goes_on("a", 33, "31");
-  // An automatic checkpoint counts, too, and one that was left is there for whoever names it.
+  // An automatic checkpoint counts, too. A checkpoint that was left is resumed when it is named.
   goes_on(twenty, 29, "21", {"--checkpoint-every", "0.001", "--", "slow"});
   fs::remove(folder.path() + "/runs/a/checkpoints/step-00000029.safetensors");  // of the stop
   int first = 0;

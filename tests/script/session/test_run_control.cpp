@@ -238,7 +238,7 @@ TEST_CASE("a start takes the place of one that waits, also of a stopped one") {
   CHECK(recorder.events(Kind::ended).size() == 1);
 }
 
-TEST_CASE("a stop ends the script that runs and the one that waits for its end") {
+TEST_CASE("a stop ends the running script and the script that waits for its end") {
   Recorder recorder;
   recorder.run("print('one') while true do end");
   REQUIRE(recorder.printed("one"));
@@ -247,7 +247,7 @@ TEST_CASE("a stop ends the script that runs and the one that waits for its end")
     SUBCASE("stop") { recorder.session.stop(); }
     SUBCASE("interrupt") { recorder.session.interrupt(); }
   }
-  SUBCASE("at the end of the one that runs, before the other begins") {
+  SUBCASE("at the end of the running script, before the other begins") {
     recorder.also = [&](const Event& event) {
       if (event.kind != Kind::ended || recorder.events(Kind::ended).size() > 1) return;
       recorder.run("print('two')");
