@@ -5,24 +5,37 @@
 #include <cstring>
 #include <vector>
 
+#include "runtime/cpu/checksum_kernels.h"
 #include "runtime/cpu/parallel.h"
 
 namespace lunagrad {
 namespace {
 
-// Larger data have the hash of the hashes of such pieces. It is part of the format of files.
-constexpr uint64_t kPiece = uint64_t(1) << 20;
+// Larger data have the hash of the sums of such pieces. It is part of the format of files.
+constexpr uint64_t kPiece = uint64_t(1) << 17;
 
-// `hash` gives the hash of a piece: hash(begin, count).
+uint64_t sum_of_piece(const char* bytes, size_t count) {
+  uint32_t state[kSumLanes];
+  for (size_t i = 0; i < kSumLanes; ++i) state[i] = uint32_t(i);
+  const size_t blocks = count / kSumBytes, rest = count % kSumBytes;
+  mix_blocks(state, bytes, blocks);
+  if (rest > 0) {
+    char last[kSumBytes] = {};
+    std::memcpy(last, bytes + blocks * kSumBytes, rest);
+    mix_blocks(state, last, 1);
+  }
+  return hash_of(state, sizeof state, count);
+}
+
+// `sum` gives the sum of a piece, sum(begin, count): in any order, or one after another.
 template <class F>
-uint64_t sum_of_pieces(uint64_t count, const F& hash) {
-  if (count <= kPiece) return hash(0, count);
+uint64_t sum_of_pieces(uint64_t count, bool parallel, const F& sum) {
+  const auto piece = [&](uint64_t i) { return sum(i * kPiece, std::min(kPiece, count - i * kPiece)); };
+  if (count <= kPiece) return piece(0);
   std::vector<uint64_t> sums((count + kPiece - 1) / kPiece);
-  parallel_for(int64_t(sums.size()), 1, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      const uint64_t from = uint64_t(i) * kPiece;
-      sums[size_t(i)] = hash(from, std::min(kPiece, count - from));
-    }
+  const int64_t pieces = int64_t(sums.size());
+  parallel_for(pieces, parallel ? 1 : pieces, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) sums[size_t(i)] = piece(uint64_t(i));
   });
   return hash_of(sums.data(), sums.size() * sizeof sums[0], count);
 }
@@ -56,16 +69,24 @@ uint64_t hash_of(const void* bytes, size_t count, uint64_t seed) {
 }
 
 uint64_t checksum_of(const void* bytes, uint64_t count) {
-  return sum_of_pieces(count, [bytes](uint64_t begin, uint64_t size) {
-    return hash_of(static_cast<const char*>(bytes) + begin, size_t(size));
+  return sum_of_pieces(count, true, [bytes](uint64_t begin, uint64_t size) {
+    return sum_of_piece(static_cast<const char*>(bytes) + begin, size_t(size));
   });
 }
 
 uint64_t read_with_checksum(const InputFile& file, void* to, uint64_t offset, uint64_t count) {
-  return sum_of_pieces(count, [&](uint64_t begin, uint64_t size) {
+  return sum_of_pieces(count, true, [&](uint64_t begin, uint64_t size) {
     char* const piece = static_cast<char*>(to) + begin;
-    file.read(piece, offset + begin, size);
-    return hash_of(piece, size_t(size));
+    if (size > 0) file.read(piece, offset + begin, size);
+    return sum_of_piece(piece, size_t(size));
+  });
+}
+
+uint64_t write_with_checksum(AtomicFile& file, const void* bytes, uint64_t count) {
+  return sum_of_pieces(count, false, [&](uint64_t begin, uint64_t size) {
+    const char* const piece = static_cast<const char*>(bytes) + begin;
+    file.write(piece, size_t(size));
+    return sum_of_piece(piece, size_t(size));
   });
 }
 

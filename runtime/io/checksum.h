@@ -6,17 +6,20 @@
 #include <cstdint>
 #include <string>
 
+#include "runtime/io/atomic_file.h"
 #include "runtime/io/input_file.h"
 
 namespace lunagrad {
 
-// Of bytes that are at hand as a whole. About 15 GB/s.
+// Of few bytes.
 uint64_t hash_of(const void* bytes, size_t count, uint64_t seed = 0);
 
 // Of large data, in pieces that the thread pool shares.
 uint64_t checksum_of(const void* bytes, uint64_t count);
-// Reads a part of a file, and returns its checksum: each piece is summed while it is in the cache.
+// Reads a part of a file, or writes to the end of one, and returns the checksum of the bytes: each piece is
+// summed while it is in the cache.
 uint64_t read_with_checksum(const InputFile& file, void* to, uint64_t offset, uint64_t count);
+uint64_t write_with_checksum(AtomicFile& file, const void* bytes, uint64_t count);
 
 inline constexpr size_t kChecksumDigits = 16;
 std::string checksum_text(uint64_t checksum);  // hexadecimal

@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 #include <unordered_set>
 
-#include "runtime/cpu/parallel.h"
 #include "runtime/error.h"
 #include "runtime/io/atomic_file.h"
 #include "runtime/io/checksum.h"
@@ -362,23 +361,6 @@ class Loader {
   uint64_t start_ = 0;
 };
 
-// Writes the bytes of a tensor, and returns their checksum, which another thread computes at the same time.
-uint64_t write_with_checksum(AtomicFile& file, const Tensor& x) {
-  constexpr uint64_t kWorthAThread = uint64_t(1) << 18;
-  uint64_t sum = 0;
-  const auto half = [&](int64_t which) {
-    if (which == 0)
-      file.write(x.raw(), x.nbytes());
-    else
-      sum = checksum_of(x.raw(), x.nbytes());
-  };
-  const int64_t grain = x.nbytes() < kWorthAThread ? 2 : 1;
-  parallel_for(2, grain, [&](int64_t begin, int64_t end) {
-    for (int64_t which = begin; which < end; ++which) half(which);
-  });
-  return sum;
-}
-
 }  // namespace
 
 Safetensors load_safetensors(const std::string& path, bool skip_unsupported) {
@@ -433,7 +415,7 @@ void save_safetensors(const std::string& path, const NamedTensors& tensors,
   };
   const auto set_header_sum = [&] { head.replace(kSumsBegin.size(), kChecksumDigits, sum_of_header(head)); };
   AtomicFile file(path);
-  // The sums stand before the data, and are computed while the data are written. A pipe cannot go back.
+  // The sums stand before the data, and are computed as the data are written. A pipe cannot go back.
   const bool at_once = !file.has_positions();
   for (size_t i = 0; at_once && i < sorted.size(); ++i) {
     const Tensor host = on_host(sorted[i].second);
@@ -448,7 +430,7 @@ void save_safetensors(const std::string& path, const NamedTensors& tensors,
     if (at_once)
       file.write(host.raw(), host.nbytes());
     else
-      set_sum(i, write_with_checksum(file, host));
+      set_sum(i, write_with_checksum(file, host.raw(), host.nbytes()));
   }
   if (!at_once) {
     set_header_sum();
