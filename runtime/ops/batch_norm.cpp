@@ -146,20 +146,30 @@ void train_cpu(const Call& call) {
         mean[first + k] = T(sums[size_t(k)] / double(c.of_each()));
       }
       if (c.size == 1) squares_columns(c.batch, n, c.count, in + first, mean + first, squares);
+      const double count = double(c.of_each()), eps = call.real(0);
+      bool in_range = true;
       for (int64_t k = 0; k < n; ++k) {
         for (int64_t item = 0; c.size > 1 && item < c.batch; ++item)
           squares[k] += squares_stretch(c.size, in + c.at(item, first + k), mean[first + k]);
-        const double variance = squares[k] / double(c.of_each()), square = variance + call.real(0);
+        const double variance = squares[k] / count, square = variance + eps;
+        const T r = T(1 / std::sqrt(square));
         var[first + k] = T(variance);
-        rstd[first + k] = T(1 / std::sqrt(square));
-        if (!SquareRange<T>::holds(square)) {
+        rstd[first + k] = r;
+        scale[size_t(first + k)] *= r;
+        in_range = in_range & SquareRange<T>::holds(square);
+      }
+      if (!in_range) {
+        const std::vector<T> weight = values_of<T>(call.has(1) ? call.input(1) : Tensor(), c.count, 1);
+        for (int64_t k = 0; k < n; ++k) {
+          const double square = squares[k] / count + eps;
+          if (SquareRange<T>::holds(square)) continue;
           const ScaledChannel<T> scaled{c, first + k, double(SquareRange<T>::factor(square))};
-          const std::array<double, 3> moments = scaled.moments(in, call.real(0));
+          const std::array<double, 3> moments = scaled.moments(in, eps);
           mean[first + k] = T(moments[0]);
           var[first + k] = T(moments[1]);
           rstd[first + k] = T(moments[2]);
+          scale[size_t(first + k)] = weight[size_t(first + k)] * rstd[first + k];
         }
-        scale[size_t(first + k)] *= rstd[first + k];
       }
       write_normalized(c, first, end, in, mean, scale.data(), shift.data(), call.output().data<T>());
     });

@@ -1,6 +1,7 @@
 // Distances between all pairs of rows of two matrices.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "runtime/cpu/blas.h"
 #include "runtime/cpu/refold.h"
@@ -54,7 +55,8 @@ template <class T>
 T distance(const T* x, const T* y, int64_t n, double p) {
   const auto plus = [](T a, T b) { return a + b; };
   const auto raised = [&](T sum, auto&& root) {
-    return SquareRange<T>::holds(double(sum)) ? root(sum) : scaled_distance(x, y, n, p);
+    const bool ordinary = sum >= T(SquareRange<T>::kLeast) && sum <= std::numeric_limits<T>::max();
+    return ordinary ? root(sum) : scaled_distance(x, y, n, p);
   };
   if (p == 2)
     return raised(fold_pair(
@@ -106,12 +108,20 @@ void distances_by_product(int64_t items, int64_t m, int64_t n, int64_t k, const 
   parallel_for(items * m, std::max<int64_t>(1, 40000 / n), [&](int64_t begin, int64_t end) {
     for (int64_t row = begin; row < end; ++row) {
       const int64_t item = row / m;
-      for (int64_t j = 0; j < n; ++j) {
-        const T both = left[row] + right[item * n + j], squared = both - 2 * out[row * n + j];
-        out[row * n + j] = squared > kCancelled * both && SquareRange<T>::holds(double(both))
-                               ? std::sqrt(squared)
-                               : distance(x + row * k, y + (item * n + j) * k, k, 2.0);
-      }
+      const auto fill = [&](auto&& is_ordinary) {
+        for (int64_t j = 0; j < n; ++j) {
+          const T both = left[row] + right[item * n + j], squared = both - 2 * out[row * n + j];
+          // An infinite sum is not less than itself.
+          out[row * n + j] = squared > kCancelled * both && is_ordinary(both)
+                                 ? std::sqrt(squared)
+                                 : distance(x + row * k, y + (item * n + j) * k, k, 2.0);
+        }
+      };
+      constexpr T kLeast = T(SquareRange<T>::kLeast);
+      if (left[row] >= kLeast)
+        fill([](T) { return true; });
+      else
+        fill([&](T both) { return both >= kLeast; });
     }
   });
 }
