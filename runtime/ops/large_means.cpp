@@ -44,6 +44,18 @@ bool surely_finite(const Tensor& x) {
   return read && std::isfinite(sum);
 }
 
+bool surely_within(const Tensor& x, double least, double most) {
+  bool within = true;
+  const bool read = read_at_once(x, [&](const auto* first, int64_t n) {
+    if (n == 0) return;
+    double low = double(*first), high = low;
+    fold_row(Fold::min, 0, first, n, &low);
+    fold_row(Fold::max, 0, first, n, &high);
+    within = low >= least && high <= most;
+  });
+  return read && within;
+}
+
 Tensor mean_of_sums(const std::function<Tensor(const Scaling&)>& sum, const Tensor& count) {
   constexpr double kDown = 0x1p-64;
   const auto mean = [&](const Scaling& scaling) {

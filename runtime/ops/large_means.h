@@ -15,8 +15,9 @@ struct Magnitudes {
   double least = std::numeric_limits<double>::infinity(), largest = 0;
 };
 Magnitudes magnitudes_of(const Tensor&);
-// Whether all elements are known to be finite.
+// Whether all elements are known to be finite, or to lie from `least` to `most`. Faster than magnitudes_of().
 bool surely_finite(const Tensor&);
+bool surely_within(const Tensor&, double least, double most);
 
 // What becomes of the elements before they are added.
 using Scaling = std::function<Tensor(const Tensor&)>;

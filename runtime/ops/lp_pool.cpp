@@ -3,6 +3,7 @@
 // multiplied first, so that no sum of powers overflows or vanishes. Level 0 multiplies by 1.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "runtime/ops/families.h"
 #include "runtime/ops/large_means.h"
@@ -98,10 +99,10 @@ Operands lp_pool_compose(const Call& call) {
   const auto plain = [&]() -> Operands { return {to(pool.roots(sums), given.dtype())}; };
   if (!(p > 0) || !std::isfinite(p)) return plain();
 
-  const Magnitudes of_sums = magnitudes_of(sums);
-  const double least = std::ldexp(1.0, x.dtype() == DType::f32 ? kLeastF32 : kLeastF64);
-  if (of_sums.known && !of_sums.zero && of_sums.least >= least && std::isfinite(of_sums.largest))
-    return plain();
+  const bool single = x.dtype() == DType::f32;
+  const double least = std::ldexp(1.0, single ? kLeastF32 : kLeastF64);
+  const double most = single ? double(std::numeric_limits<float>::max()) : std::numeric_limits<double>::max();
+  if (surely_within(sums, least, most)) return plain();
   const Levels levels = levels_for(x.dtype(), p, pool.count);
   Tensor sizes, largest;
   {
