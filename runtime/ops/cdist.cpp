@@ -107,18 +107,21 @@ void distances_by_product(int64_t items, int64_t m, int64_t n, int64_t k, const 
                      .b_strides = {n * k}});
   parallel_for(items * m, std::max<int64_t>(1, 40000 / n), [&](int64_t begin, int64_t end) {
     for (int64_t row = begin; row < end; ++row) {
-      const int64_t item = row / m;
-      const auto fill = [&](auto&& is_ordinary) {
-        for (int64_t j = 0; j < n; ++j) {
-          const T both = left[row] + right[item * n + j], squared = both - 2 * out[row * n + j];
+      const int64_t first = row / m * n, columns = n, length = k;
+      const T *const own = x + row * k, *const others = y + first * k, *const squares = right + first;
+      const T own_square = left[row];
+      T* const to = out + row * n;
+      const auto fill = [=](auto&& is_ordinary) {
+        for (int64_t j = 0; j < columns; ++j) {
+          const T both = own_square + squares[j], squared = both - 2 * to[j];
           // An infinite sum is not less than itself.
-          out[row * n + j] = squared > kCancelled * both && is_ordinary(both)
-                                 ? std::sqrt(squared)
-                                 : distance(x + row * k, y + (item * n + j) * k, k, 2.0);
+          to[j] = squared > kCancelled * both && is_ordinary(both)
+                      ? std::sqrt(squared)
+                      : distance(own, others + j * length, length, 2.0);
         }
       };
       constexpr T kLeast = T(SquareRange<T>::kLeast);
-      if (left[row] >= kLeast)
+      if (own_square >= kLeast)
         fill([](T) { return true; });
       else
         fill([&](T both) { return both >= kLeast; });
@@ -155,10 +158,14 @@ void cdist_cpu(const Call& call) {
       const bool plain = p == 0 || p == 1 || p == 2 || std::isinf(p);
       const int64_t work = k * (plain ? 1 : kPowerWork);
       parallel_for(items * m * n, iterations_in(40000, work), [&](int64_t begin, int64_t end) {
-        int64_t row = begin / n, j = begin % n;
-        for (int64_t i = begin; i < end; ++i) {
-          to[i] = distance(x + row * k, y + (row / m * n + j) * k, k, p);
-          if (++j == n) j = 0, ++row;
+        const int64_t length = k;
+        const double power = p;
+        for (int64_t i = begin; i < end;) {
+          const int64_t row = i / n, last = std::min(end, (row + 1) * n);
+          const T* const own = x + row * k;
+          const T* other = y + (row / m * n + i % n) * k;
+          T* const distances = to;
+          for (; i < last; ++i, other += length) distances[i] = distance(own, other, length, power);
         }
       });
     }
