@@ -1,11 +1,11 @@
 // The steps that a session keeps for a viewer: their tapes, their values as they were, and the budget.
 #include <doctest/doctest.h>
 
-#include <filesystem>
 #include <future>
 
 #include "runtime/io/npy.h"
 #include "runtime/ops.h"
+#include "tests/support/program.h"
 #include "tests/support/recorder.h"
 
 using namespace lunagrad;
@@ -355,8 +355,8 @@ TEST_CASE("a tensor is saved as a NumPy file and printed; failures are reported"
   pause_and_step(recorder, kSteps, 1);
   const auto tape = recorder.session.tape();
   const TensorPlace place{tape->step, find(*tape, "mul")->id};
-  const std::string folder = std::filesystem::temp_directory_path() / "lunagrad-history";
-  std::filesystem::create_directories(folder);
+  const test::Folder temporary;
+  const std::string folder = temporary.path();
   const auto save = [&](const std::string& path) {
     return ask<std::string>([&](auto done) { recorder.session.save_tensor(place, path, done); });
   };
@@ -372,7 +372,6 @@ TEST_CASE("a tensor is saved as a NumPy file and printed; failures are reported"
   CHECK(printed == std::to_string(tape->step * tape->step) + "," +
                        std::to_string((tape->step + 1) * tape->step) + "," +
                        std::to_string((tape->step + 2) * tape->step) + "\n");
-  std::filesystem::remove_all(folder);
 }
 
 TEST_CASE("a new run starts with an empty history") {

@@ -499,8 +499,8 @@ TEST_CASE("two sessions do not see each other") {
 }
 
 TEST_CASE("Lua: a run's parameters, steps, metrics and state") {
-  const std::string folder = (std::filesystem::temp_directory_path() / "lunagrad-test-run").string();
-  std::filesystem::remove_all(folder);
+  const test::Folder temporary;
+  const std::string folder = temporary.path() + "/run";
   Recorder recorder;
   RunOptions options;
   options.run_directory = folder;
@@ -527,5 +527,4 @@ TEST_CASE("Lua: a run's parameters, steps, metrics and state") {
   // Steps 1 and 3 are watched.
   CHECK(count("\"watch\":{\"0\":{\"activation_norm\":") == 2);
   CHECK(count("\"histogram\":{\"gradient/0.weight\"") == 2);
-  std::filesystem::remove_all(folder);
 }
