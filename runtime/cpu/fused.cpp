@@ -70,7 +70,7 @@ struct Member {
 struct Part {
   int64_t begin, count;
   double* states = nullptr;  // of the folds of a divided row
-  // Instead of all folds: called with the elements that this member folds.
+  // If set, it gets the elements that the member `visited` would reduce, and no reduction runs.
   const std::function<void(const double*, int64_t)>* visit = nullptr;
   int visited = -1;
 };

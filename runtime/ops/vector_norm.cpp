@@ -18,8 +18,8 @@ Tensor power_apart_from_zero(const Tensor& x, double p) {
   return where(none, Tensor::number(std::pow(0.0, p)),
                pow(where(none, Tensor::number(1.0), x), Tensor::number(p)));
 }
-// The magnitudes whose powers, and those of the quotients in higher derivatives, stay in range: from
-// 1 / limit to limit.
+// Powers of magnitudes from 1 / limit to limit stay in range, and so do the powers of the quotients in higher
+// derivatives.
 double ordinary_limit(DType type, double p) {
   return std::exp2((type == DType::f64 ? 200 : 20) / std::max(1.0, std::abs(p) / 2));
 }

@@ -94,7 +94,7 @@ std::vector<Constant> constants_of(const CompiledFunction& function) {
       if (at < locals[next].end) alive.push_back(next);
     }
     const Instruction op = function.code[at];
-    // A call leaves the registers below its own alone, and those of locals are below.
+    // A call changes no register below its own, and locals have lower registers.
     const Registers changed = written(op);
     for (uint32_t reg = changed.first; reg < changed.end && reg < alive.size(); ++reg)
       changes[alive[reg]] = true;

@@ -23,8 +23,8 @@ struct Mistake {
   std::string text;
 };
 
-// In order of their lines, at most one of a kind at each; without globals, of which GlobalUses (globals.h)
-// knows. The observers hear what the chunk does, which is followed once.
+// The mistakes in order of their lines, at most one of each kind for a line. GlobalUses (globals.h) finds
+// assigned globals. One walk over the chunk also calls the observers.
 std::vector<Mistake> silent_mistakes(const CompiledFunction& chunk, std::string_view source,
                                      std::vector<ChunkObserver*> observers = {});
 

@@ -295,7 +295,7 @@ if on_cpu then
   end
 end
 
--- Powers of windows, each of which is of another size than its neighbours, and normalization over channels.
+-- Powers of windows whose magnitudes differ from window to window, and normalization over channels.
 for _, p in ipairs {1.5, 2, 3, 7} do
   check("lp_pool1d of " .. p, 1, function(x) return F.lp_pool1d(x[1][1], p, 3, 2, true) end, box)
   check("lp_pool2d of " .. p, 1, function(x) return F.lp_pool2d(x[1], p, {2, 3}) end, box)
@@ -333,7 +333,7 @@ for _, reduction in ipairs {"none", "sum"} do
   expect.close(x.grad, {0, -math.exp(-0.5), 0})
 end
 
--- Second derivatives of norms are finite and right at every size: those of f(x s) times s are the same for all s.
+-- Second derivatives of norms are finite and right at every size: s times the second derivative at s x is the same for all s.
 for dtype, all in pairs {f32 = {1e30, 1e-25}, f64 = {2.0 ^ 600, 2.0 ^ -600}} do
   for _, p in ipairs {1.5, 2, 3} do
     local function curve(scale)

@@ -84,7 +84,7 @@ for name, f in pairs {
   index_add = function(i) return x:index_add(1, i, x) end, gather = function(i) return x:gather(1, i:reshape(1, 2)) end,
   embedding_bag = function(i) return lg.nn.functional.embedding_bag(i:reshape(1, 2), x:float()) end,
 } do
-  -- A fault that a device finds is an error of the call that made it, not of the one that waits for it.
+  -- When a device finds a fault, the error names the call that made the fault, not the call that waits for the device.
   expect.raises(name .. ":", function() return f(lg.tensor {0, 9}):to("cpu"):tolist() end)
 end
 expect.equal(x:take(lg.tensor {{5, 0}}), lg.tensor {{5, 0}})
