@@ -12,7 +12,8 @@ target_compile_options(lunagrad-samples PRIVATE ${LUNAGRAD_OPTIMIZE_TESTS})
 precompile_headers(lunagrad-samples <doctest/doctest.h>)
 add_executable(lunagrad-tests ${TEST_SOURCES} $<TARGET_OBJECTS:lunagrad-samples>)
 target_link_libraries(lunagrad-tests PRIVATE lunagrad-script lunagrad-runtime doctest::doctest
-                      PkgConfig::HIGHWAY PkgConfig::LUA nlohmann_json::nlohmann_json ZLIB::ZLIB PkgConfig::PROTOBUF)
+                      PkgConfig::HIGHWAY PkgConfig::LUA nlohmann_json::nlohmann_json ZLIB::ZLIB PkgConfig::PROTOBUF
+                      PkgConfig::SECCOMP)
 # It reads the ONNX files that it wrote.
 set_source_files_properties(tests/script/onnx/test_onnx.cpp PROPERTIES COMPILE_OPTIONS "-isystem;${ONNX_DIR}"
                             OBJECT_DEPENDS ${ONNX_DIR}/onnx.pb.h)

@@ -31,6 +31,7 @@ room(runtime/dist         runtime runtime/batching runtime/cpu runtime/ops runti
 room(runtime/dist/mpi     runtime runtime/dist)
 
 room(script/meta          runtime runtime/io)
+room(script/guard         runtime runtime/io script/meta)
 room(script/onnx          runtime runtime/elementwise runtime/io runtime/ops)
 room(script/view          runtime runtime/statistics)
 room(script               runtime script/view)

@@ -1,0 +1,241 @@
+#include "script/guard/system_calls.h"
+
+#include <sched.h>
+#include <seccomp.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <memory>
+
+namespace lunagrad {
+namespace {
+
+// The drivers of GPUs need calls that nobody lists, so calls are refused by name and all others are let
+// through. Numbers from 424 on are the same on every processor; libseccomp may be older than the call.
+struct Call {
+  const char* name;
+  int number = __NR_SCMP_ERROR;
+};
+
+constexpr Call kRefused[] = {
+    // Programs and processes. clone() of a thread is let through below.
+    {"execve"},
+    {"execveat"},
+    {"fork"},
+    {"vfork"},
+    {"uselib"},
+    // Other processes.
+    {"ptrace"},
+    {"process_vm_readv"},
+    {"process_vm_writev"},
+    {"process_madvise", 440},
+    {"process_mrelease", 448},
+    {"kcmp"},
+    {"pidfd_open", 434},
+    {"pidfd_getfd", 438},
+    {"pidfd_send_signal", 424},
+    {"rt_sigqueueinfo"},
+    {"rt_tgsigqueueinfo"},
+    {"tkill"},
+    {"setpgid"},
+    {"setsid"},
+    {"migrate_pages"},
+    {"move_pages"},
+    // Sockets, and memory and messages that processes share by name.
+    {"socket"},
+    {"socketpair"},
+    {"socketcall"},
+    {"connect"},
+    {"bind"},
+    {"listen"},
+    {"accept"},
+    {"accept4"},
+    {"shmget"},
+    {"shmat"},
+    {"shmctl"},
+    {"semget"},
+    {"semop"},
+    {"semtimedop"},
+    {"semctl"},
+    {"msgget"},
+    {"msgsnd"},
+    {"msgrcv"},
+    {"msgctl"},
+    {"ipc"},
+    {"mq_open"},
+    {"mq_unlink"},
+    // Mounts, name spaces and roots.
+    {"mount"},
+    {"umount"},
+    {"umount2"},
+    {"pivot_root"},
+    {"chroot"},
+    {"setns"},
+    {"unshare"},
+    {"fsopen", 430},
+    {"fsconfig", 431},
+    {"fsmount", 432},
+    {"fspick", 433},
+    {"open_tree", 428},
+    {"move_mount", 429},
+    {"mount_setattr", 442},
+    {"open_tree_attr", 467},
+    {"statmount", 457},
+    {"listmount", 458},
+    // Interfaces through which programs of a user got the kernel's rights before.
+    {"bpf"},
+    {"io_uring_setup", 425},
+    {"io_uring_enter", 426},
+    {"io_uring_register", 427},
+    {"keyctl"},
+    {"add_key"},
+    {"request_key"},
+    {"perf_event_open"},
+    {"userfaultfd"},
+    {"personality"},
+    {"modify_ldt"},
+    {"vmsplice"},
+    {"lookup_dcookie"},
+    {"remap_file_pages"},
+    // Files that are reached without their path, and watching all of them.
+    {"open_by_handle_at"},
+    {"name_to_handle_at"},
+    {"fanotify_init"},
+    {"fanotify_mark"},
+    {"quotactl"},
+    {"quotactl_fd", 443},
+    // Permissions, owners and times of files, which Landlock does not limit. Those of open files stay.
+    {"chmod"},
+    {"fchmodat"},
+    {"fchmodat2", 452},
+    {"chown"},
+    {"chown32"},
+    {"lchown"},
+    {"lchown32"},
+    {"fchownat"},
+    {"utime"},
+    {"utimes"},
+    {"futimesat"},
+    {"utimensat"},
+    {"utimensat_time64"},
+    {"setxattr"},
+    {"lsetxattr"},
+    {"removexattr"},
+    {"lremovexattr"},
+    {"setxattrat", 463},
+    {"removexattrat", 466},
+    {"mknod"},
+    {"mknodat"},
+    // Users and limits.
+    {"setuid"},
+    {"setgid"},
+    {"setreuid"},
+    {"setregid"},
+    {"setresuid"},
+    {"setresgid"},
+    {"setfsuid"},
+    {"setfsgid"},
+    {"setgroups"},
+    {"capset"},
+    {"setrlimit"},
+    {"setpriority"},
+    // The machine.
+    {"init_module"},
+    {"finit_module"},
+    {"create_module"},
+    {"delete_module"},
+    {"kexec_load"},
+    {"kexec_file_load"},
+    {"reboot"},
+    {"swapon"},
+    {"swapoff"},
+    {"acct"},
+    {"settimeofday"},
+    {"clock_settime"},
+    {"clock_settime64"},
+    {"clock_adjtime"},
+    {"clock_adjtime64"},
+    {"adjtimex"},
+    {"stime"},
+    {"sethostname"},
+    {"setdomainname"},
+    {"iopl"},
+    {"ioperm"},
+    {"vhangup"},
+    {"syslog"},
+    {"nfsservctl"},
+    {"sysfs"},
+    {"_sysctl"}};
+
+// ioctl() that types into the terminal of another program.
+constexpr unsigned long kTerminalInput[] = {TIOCSTI, TIOCLINUX};
+
+struct Release {
+  void operator()(void* filter) const { seccomp_release(filter); }
+};
+
+// The address sanitizer looks for leaks at the end, in a process of its own that stops the threads of this
+// one.
+#ifdef __SANITIZE_ADDRESS__
+constexpr bool kLooksForLeaks = true;
+#else
+constexpr bool kLooksForLeaks = false;
+#endif
+
+// A processor lacks some of the calls (EINVAL, EDOM); those cannot be made, either.
+bool taken(int result) { return result == 0 || result == -EINVAL || result == -EDOM || result == -EEXIST; }
+
+bool refuse_each(scmp_filter_ctx filter) {
+  for (const Call& call : kRefused) {
+    const int known = seccomp_syscall_resolve_name(call.name);
+    const int number = known == __NR_SCMP_ERROR ? call.number : known;
+    if (number < 0) continue;  // another processor's
+    if (kLooksForLeaks && call.name == std::string_view("ptrace")) continue;
+    if (!taken(seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), number, 0))) return false;
+  }
+  return true;
+}
+
+bool refuse_by_argument(scmp_filter_ctx filter) {
+  const scmp_datum_t own = scmp_datum_t(getpid());
+  const uint32_t refuse = SCMP_ACT_ERRNO(EPERM);
+  constexpr scmp_datum_t kLow = 0xffffffff;  // the kernel reads 32 bits of these
+  bool good = true;
+  const auto add = [&](uint32_t action, int call, std::initializer_list<scmp_arg_cmp> arguments) {
+    good = good &&
+           taken(seccomp_rule_add_array(filter, action, call, unsigned(arguments.size()), arguments.begin()));
+  };
+  if (!kLooksForLeaks) add(refuse, SCMP_SYS(clone), {SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0)});
+  // Its flags are in memory, which a filter cannot read. The C library then calls clone().
+  add(SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), {});
+  add(refuse, SCMP_SYS(kill), {SCMP_A0(SCMP_CMP_NE, own)});
+  add(refuse, SCMP_SYS(tgkill), {SCMP_A0(SCMP_CMP_NE, own)});
+  add(refuse, SCMP_SYS(prlimit64), {SCMP_A2(SCMP_CMP_NE, 0)});
+  add(refuse, SCMP_SYS(prctl), {SCMP_A0(SCMP_CMP_MASKED_EQ, kLow, PR_SET_DUMPABLE)});
+  add(refuse, SCMP_SYS(prctl), {SCMP_A0(SCMP_CMP_MASKED_EQ, kLow, PR_SET_PTRACER)});
+  for (const unsigned long request : kTerminalInput)
+    add(refuse, SCMP_SYS(ioctl), {SCMP_A1(SCMP_CMP_MASKED_EQ, kLow, request)});
+  return good;
+}
+
+}  // namespace
+
+std::string limit_system_calls(bool all_threads) {
+  const std::unique_ptr<void, Release> filter(seccomp_init(SCMP_ACT_ALLOW));
+  if (!filter) return "no memory";
+  // Calls by the numbers of another processor, such as those of 32 bits.
+  int failed = seccomp_attr_set(filter.get(), SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_ERRNO(EPERM));
+  if (failed == 0) failed = seccomp_attr_set(filter.get(), SCMP_FLTATR_CTL_TSYNC, all_threads);
+  // Some kernels switch the speculation of a filtered program off, which slows all its loops down. Nothing in
+  // it shares its memory with what it must not read.
+  if (failed == 0) seccomp_attr_set(filter.get(), SCMP_FLTATR_CTL_SSB, 1);
+  if (failed == 0) seccomp_attr_set(filter.get(), SCMP_FLTATR_CTL_OPTIMIZE, 2);
+  if (failed == 0 && (!refuse_each(filter.get()) || !refuse_by_argument(filter.get()))) failed = -EINVAL;
+  if (failed == 0) failed = seccomp_load(filter.get());
+  return failed == 0 ? "" : std::strerror(failed == -ECANCELED ? errno : -failed);
+}
+
+}  // namespace lunagrad
