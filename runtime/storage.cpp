@@ -12,16 +12,23 @@ namespace lunagrad {
 namespace {
 
 thread_local MemoryLimit limit;
+thread_local size_t held = 0;  // bytes of HeldMemory
 
-// Returns `bytes`. Error when they exceed the memory limit.
-size_t admitted(size_t bytes) {
+size_t machine_memory() {
+  static const size_t bytes = size_t(sysconf(_SC_PHYS_PAGES)) * size_t(sysconf(_SC_PAGESIZE));
+  return bytes;
+}
+
+// Returns `bytes`. Error when they exceed the memory limit; `what` needs them.
+size_t admitted(size_t bytes, std::string_view what = {}) {
   if (limit.bytes == 0) [[likely]]
     return bytes;
   // An eighth is reserved for the script, which needs memory to report the error.
   const size_t used = memory_in_use(), most = limit.bytes - limit.bytes / 8;
   if (used > most || bytes > most - used)
-    fail_as(ErrorKind::memory, "out of memory: ", bytes, " bytes more do not fit beside ", used,
-            " in use within the limit of ", limit.bytes >> 20, " MiB, an eighth of which is the script's");
+    fail_as(ErrorKind::memory, "out of memory: ", what, what.empty() ? "" : ": ", bytes,
+            " bytes more do not fit beside ", used, " in use within the limit of ", limit.bytes >> 20,
+            " MiB, an eighth of which is the script's");
   return bytes;
 }
 
@@ -32,18 +39,28 @@ const MemoryLimit& memory_limit() { return limit; }
 
 void check_room(size_t count, size_t bytes) {
   if (count == 0) return;
-  static const size_t machine = size_t(sysconf(_SC_PHYS_PAGES)) * size_t(sysconf(_SC_PAGESIZE));
   size_t needed;
-  if (__builtin_mul_overflow(count, bytes, &needed) || needed > machine)
+  if (__builtin_mul_overflow(count, bytes, &needed) || needed > machine_memory())
     fail_as(ErrorKind::memory, "out of memory: a table of ", count, " entries of ", bytes,
-            " bytes does not fit this machine's ", machine >> 20, " MiB");
+            " bytes does not fit this machine's ", machine_memory() >> 20, " MiB");
   admitted(needed);
+}
+
+HeldMemory::~HeldMemory() { held -= bytes_; }
+
+void HeldMemory::add(size_t bytes, std::string_view what) {
+  if (bytes > machine_memory())
+    fail_as(ErrorKind::memory, "out of memory: ", what, ": ", bytes, " bytes do not fit this machine's ",
+            machine_memory() >> 20, " MiB");
+  admitted(bytes, what);
+  bytes_ += bytes;
+  held += bytes;
 }
 
 size_t memory_in_use() {
   const Device& other = *context().device;
   return cpu_device().memory().in_use + (other.is_cpu() ? 0 : other.memory().in_use) + pool_bytes() +
-         interned_bytes() + (limit.heap ? *limit.heap : 0);
+         interned_bytes() + held + (limit.heap ? *limit.heap : 0);
 }
 
 Storage::Storage(Device& device_in, size_t bytes_in)

@@ -19,6 +19,7 @@
 
 #include "runtime/context.h"
 #include "runtime/error.h"
+#include "runtime/memory_limit.h"
 
 namespace lunagrad {
 
@@ -341,8 +342,14 @@ std::string read_file(const std::string& path) {
   if (descriptor < 0) fail_as(ErrorKind::file, path, ": cannot open: ", std::strerror(errno));
   std::string content;
   struct stat status;
-  if (::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode))
-    content.reserve(size_t(status.st_size) + 1);
+  const bool is_regular = ::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);
+  try {
+    if (is_regular) HeldMemory().add(size_t(status.st_size), path);
+    if (is_regular) content.reserve(size_t(status.st_size) + 1);
+  } catch (...) {
+    ::close(descriptor);
+    throw;
+  }
   for (;;) {
     const size_t have = content.size();
     content.resize(std::max(content.capacity(), have + 65536));

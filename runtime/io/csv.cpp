@@ -7,6 +7,7 @@
 #include "runtime/io/atomic_file.h"
 #include "runtime/io/format.h"
 #include "runtime/io/input_file.h"
+#include "runtime/io/read_budget.h"
 #include "runtime/ops.h"
 
 namespace lunagrad {
@@ -29,8 +30,9 @@ std::string shown(std::string_view field) {
 
 class Reader {
  public:
-  Reader(const std::string& path, const CsvOptions& options) : path_(path), options_(options) {
+  Reader(const std::string& path, const CsvOptions& options) : path_(path), options_(options), budget_(path) {
     content_ = read_file(path);
+    budget_.take(content_.size());
     rest_ = content_;
     if (rest_.substr(0, 3) == "\xef\xbb\xbf") rest_.remove_prefix(3);
     while (!rest_.empty() && (blank(rest_.back()) || rest_.back() == '\n' || rest_.back() == '\r'))
@@ -42,7 +44,11 @@ class Reader {
     CsvTable table;
     if (options_.header) {
       std::string_view line = next_line();
-      for (bool more = true; more;) table.columns.emplace_back(next_field(line, more));
+      budget_.take(line.size());
+      for (bool more = true; more;) {
+        budget_.take(2 * sizeof(std::string));
+        table.columns.emplace_back(next_field(line, more));
+      }
       columns_ = int64_t(table.columns.size());
       if (rest_.empty()) complain("no row follows the header");
     }
@@ -124,17 +130,24 @@ class Reader {
         ++count;
         // In a row that is both too long and not numeric, the length is the likelier mistake: keep counting.
         if (columns_ && count > columns_) continue;
+        if (values.size() == values.capacity())
+          budget_.take(std::max<size_t>(values.capacity(), 1) * sizeof(T));  // it doubles
         values.push_back(parse<T>(field, count));
       }
       if (!columns_) columns_ = count;
       if (count != columns_) complain(columns_, " columns expected, ", count, " found");
-      if (++rows == 1) values.reserve(size_t(columns_) * (rest_.size() / (line.size() + 1) + 2));
+      if (++rows == 1) {
+        const size_t likely = size_t(columns_) * (rest_.size() / (line.size() + 1) + 2);
+        budget_.take(likely * sizeof(T));
+        values.reserve(likely);
+      }
     }
     return Tensor::from<T>(values, {rows, columns_});
   }
 
   std::string path_;
   const CsvOptions& options_;
+  ReadBudget budget_;
   std::string content_;
   std::string_view rest_;
   int64_t line_ = 0;

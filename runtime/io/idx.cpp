@@ -11,6 +11,7 @@
 #include "runtime/io/atomic_file.h"
 #include "runtime/io/format.h"
 #include "runtime/io/input_file.h"
+#include "runtime/io/read_budget.h"
 #include "runtime/ops.h"
 
 namespace lunagrad {
@@ -122,7 +123,8 @@ void feed(z_stream& stream, const std::string& input, size_t& fed) {
 
 // The first `limit` decompressed bytes of a gzip file, which has one or more members. The limit protects
 // memory from a small file that decompresses to more than it declares.
-std::string inflate_some(const std::string& path, const std::string& packed, uint64_t limit) {
+std::string inflate_some(const std::string& path, const std::string& packed, uint64_t limit,
+                         ReadBudget& budget) {
   z_stream stream{};
   if (inflateInit2(&stream, 15 + 16) != Z_OK) fail_as(ErrorKind::memory, path, ": out of memory");
   const std::unique_ptr<z_stream, int (*)(z_stream*)> closer(&stream, inflateEnd);
@@ -135,6 +137,8 @@ std::string inflate_some(const std::string& path, const std::string& packed, uin
     stream.avail_out = uInt(std::min<uint64_t>(piece.size(), limit - out.size()));
     const uInt room = stream.avail_out;
     const int status = inflate(&stream, Z_NO_FLUSH);
+    if (const size_t more = room - stream.avail_out; out.capacity() - out.size() < more)
+      budget.take(std::max(out.capacity(), more));  // it doubles
     out.append(piece, 0, room - stream.avail_out);
     const bool all_read = stream.avail_in == 0 && fed == packed.size();
     if (status == Z_STREAM_END) {
@@ -177,11 +181,13 @@ void append_big_endian(std::string& out, uint64_t bits, size_t bytes) {
 
 Tensor load_idx(const std::string& path) {
   std::string content = read_file(path);
+  ReadBudget budget(path);
+  budget.take(content.size());
   Header header;
   if (is_gzip(content)) {
-    header = parse_header(path, inflate_some(path, content, kLargestHeader));
+    header = parse_header(path, inflate_some(path, content, kLargestHeader, budget));
     // One byte more than declared shows that there is too much data.
-    content = inflate_some(path, content, header.start + header.bytes + 1);
+    content = inflate_some(path, content, header.start + header.bytes + 1, budget);
   } else {
     header = parse_header(path, content);
   }
@@ -215,7 +221,9 @@ FileInfo describe_idx(const std::string& path) {
   std::string start(size_t(std::min<uint64_t>(file.size(), 1 << 16)), '\0');
   file.read(start.data(), 0, start.size());
   const bool packed = is_gzip(start);
-  const Header header = parse_header(path, packed ? inflate_some(path, start, kLargestHeader) : start);
+  ReadBudget budget(path);
+  const Header header =
+      parse_header(path, packed ? inflate_some(path, start, kLargestHeader, budget) : start);
   if (!packed && file.size() - header.start != header.bytes)
     fail_as(ErrorKind::file, path, ": ", header.sizes, " elements need ", header.bytes, " bytes of data, ",
             file.size() - header.start, " found");

@@ -11,12 +11,15 @@ namespace {
 
 using Kind = PickleValue::Kind;
 
-constexpr size_t kMostValues = size_t(1) << 22;
+constexpr uint64_t kSlot = 2 * sizeof(Pickled);  // of a vector, which doubles
+constexpr size_t kLongestName = 1000;            // of a function, with its module
+constexpr uint64_t kMemo = 64;                   // an entry of the memo
 
 // The stack machine of a pickle.
 class Reader {
  public:
-  Reader(std::string_view bytes, const std::string& where) : bytes_(bytes), where_(where) {}
+  Reader(std::string_view bytes, const std::string& where, ReadBudget& budget)
+      : bytes_(bytes), where_(where), budget_(budget), out_(&budget) {}
 
   Pickle read() {
     for (;;) {
@@ -26,7 +29,6 @@ class Reader {
         return std::move(out_);
       }
       step(code);
-      if (out_.count() > kMostValues) complain("the pickle has more than ", kMostValues, " values");
     }
   }
 
@@ -78,7 +80,10 @@ class Reader {
     return values;
   }
 
-  void push(Pickled value) { stack_.push_back(value); }
+  void push(Pickled value) {
+    budget_.take(kSlot);
+    stack_.push_back(value);
+  }
   void push_tuple(size_t count) {
     std::vector<Pickled> items(count);
     for (size_t i = count; i-- > 0;) items[i] = pop();
@@ -87,6 +92,7 @@ class Reader {
 
   void remember(uint64_t key) {
     top();  // Error when there is none
+    budget_.take(kMemo);
     memo_[key] = stack_.back();
   }
   void recall(uint64_t key) {
@@ -98,6 +104,7 @@ class Reader {
   void append(const std::vector<Pickled>& values) {
     PickleValue& list = top();
     if (list.kind != Kind::list) complain("the pickle is damaged: it appends to no list");
+    budget_.take(values.size() * kSlot);
     list.items.insert(list.items.end(), values.begin(), values.end());
   }
   void set_items(const std::vector<Pickled>& values) {
@@ -105,6 +112,7 @@ class Reader {
     if (dict.kind != Kind::dict && dict.kind != Kind::call)
       complain("the pickle is damaged: it sets items of no dict");
     if (values.size() % 2) complain("the pickle is damaged: a key has no value");
+    budget_.take(values.size() * kSlot);
     for (size_t i = 0; i < values.size(); i += 2) dict.pairs.emplace_back(values[i], values[i + 1]);
   }
   void build() {
@@ -120,6 +128,12 @@ class Reader {
     uint64_t value = count > 0 && (digits[size_t(count) - 1] & 0x80) ? ~uint64_t(0) : 0;
     for (size_t i = size_t(count); i-- > 0;) value = value << 8 | uint8_t(digits[i]);
     push(out_.integer(int64_t(value)));
+  }
+
+  void push_global(std::string_view module, std::string_view name) {
+    if (module.size() + name.size() > kLongestName)
+      complain("the pickle is damaged: the name of a function has ", module.size() + name.size(), " bytes");
+    push(out_.global(module, name));
   }
 
   void step(char code) {
@@ -144,7 +158,7 @@ class Reader {
         return push(stack_.back());
       }
       case 'N':
-        return push(out_.make(Kind::none));
+        return push(out_.none());
       case '\x88':
       case '\x89':
         return push(out_.boolean(code == '\x88'));
@@ -207,13 +221,13 @@ class Reader {
         return set_items(pop_to_mark());
       case 'c': {
         const std::string_view module = take_line();
-        return push(out_.global(module, take_line()));
+        return push_global(module, take_line());
       }
       case '\x93': {
         const Pickled name = pop(), module = pop();
         if (name->kind != Kind::text || module->kind != Kind::text)
           complain("the pickle is damaged: a name is no text");
-        return push(out_.global(module->text, name->text));
+        return push_global(module->text, name->text);
       }
       case 'R':
       case '\x81': {
@@ -244,6 +258,7 @@ class Reader {
 
   std::string_view bytes_;
   const std::string& where_;
+  ReadBudget& budget_;
   size_t at_ = 0;
   Pickle out_;
   std::vector<Pickled> stack_;
@@ -327,11 +342,17 @@ class Writer {
 }  // namespace
 
 Pickled Pickle::make(Kind kind) {
+  if (budget_) budget_->take(sizeof(PickleValue));
   values_.emplace_back().kind = kind;
   return &values_.back();
 }
+Pickled Pickle::constant(size_t which, Kind kind) {
+  if (!constants_[which]) constants_[which] = make(kind);
+  return constants_[which];
+}
+Pickled Pickle::none() { return constant(2, Kind::none); }
 Pickled Pickle::boolean(bool flag) {
-  const Pickled value = make(Kind::boolean);
+  const Pickled value = constant(flag, Kind::boolean);
   value->boolean = flag;
   return value;
 }
@@ -347,26 +368,32 @@ Pickled Pickle::real(double number) {
 }
 Pickled Pickle::text(std::string_view characters) {
   const Pickled value = make(Kind::text);
+  if (budget_) budget_->take(characters.size());
   value->text = characters;
   return value;
 }
 Pickled Pickle::list(std::vector<Pickled> items) {
   const Pickled value = make(Kind::list);
+  if (budget_) budget_->take(items.size() * kSlot);
   value->items = std::move(items);
   return value;
 }
 Pickled Pickle::global(std::string_view module, std::string_view name) {
   const Pickled value = make(Kind::global);
+  if (budget_) budget_->take(module.size() + name.size());
   value->text = std::string(module) + " " + std::string(name);
   return value;
 }
 Pickled Pickle::call(Pickled function, Pickled arguments) {
   const Pickled value = make(Kind::call);
+  if (budget_) budget_->take(4 * kSlot);
   value->items = {function, arguments};
   return value;
 }
 
-Pickle read_pickle(std::string_view bytes, const std::string& where) { return Reader(bytes, where).read(); }
+Pickle read_pickle(std::string_view bytes, const std::string& where, ReadBudget& budget) {
+  return Reader(bytes, where, budget).read();
+}
 std::string write_pickle(const Pickle& pickle) { return Writer().write(*pickle.root); }
 
 }  // namespace lunagrad

@@ -2,12 +2,15 @@
 // Python's pickles, protocols 2 to 5 (docs.python.org/3/library/pickle.html, the opcodes in
 // Lib/pickletools.py), as plain values. Nothing is executed: a call of a Python function becomes a value that
 // names the function, and the reader of a file format decides which functions it knows. Any thread.
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "runtime/io/read_budget.h"
 
 namespace lunagrad {
 
@@ -37,12 +40,14 @@ struct PickleValue {
 };
 
 // Owns its values. One value may be part of several others, and a damaged file may hold a list that contains
-// itself.
+// itself. None, true and false are one value each.
 class Pickle {
  public:
   Pickled root = nullptr;
 
+  explicit Pickle(ReadBudget* budget = nullptr) : budget_(budget) {}  // which pays for the values
   Pickled make(PickleValue::Kind);
+  Pickled none();
   Pickled boolean(bool);
   Pickled integer(int64_t);
   Pickled real(double);
@@ -50,15 +55,17 @@ class Pickle {
   Pickled list(std::vector<Pickled> items);
   Pickled global(std::string_view module, std::string_view name);
   Pickled call(Pickled function, Pickled arguments);
-  size_t count() const { return values_.size(); }
 
  private:
+  Pickled constant(size_t which, PickleValue::Kind);
+  ReadBudget* budget_;
   std::deque<PickleValue> values_;
+  std::array<Pickled, 3> constants_{};  // false, true, None
 };
 
-// Error of kind file that begins with `where` for bytes that are no pickle, an unknown opcode, or more than
-// 2^22 values.
-Pickle read_pickle(std::string_view bytes, const std::string& where);
+// Error of kind file that begins with `where` for bytes that are no pickle or an unknown opcode, and of the
+// budget, which must live as long as the pickle.
+Pickle read_pickle(std::string_view bytes, const std::string& where, ReadBudget&);
 
 // The root as a pickle of protocol 2, for values of the kinds none to persistent. Lists are written as lists,
 // arguments of calls and ids of persistent objects as tuples. A value that is part of several others is

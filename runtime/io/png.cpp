@@ -12,6 +12,7 @@
 #include "runtime/io/atomic_file.h"
 #include "runtime/io/format.h"
 #include "runtime/io/input_file.h"
+#include "runtime/io/read_budget.h"
 #include "runtime/ops.h"
 
 namespace lunagrad {
@@ -72,8 +73,9 @@ struct Reading {
 
 class Decoder {
  public:
-  explicit Decoder(const std::string& path) : path_(path) {
+  explicit Decoder(const std::string& path) : path_(path), budget_(path) {
     const InputFile file(path);
+    budget_.take(file.size());
     bytes_.resize(size_t(file.size()));
     file.read(bytes_.data(), 0, file.size());
     channel_.from = bytes_.data();
@@ -138,6 +140,7 @@ class Decoder {
   }
 
   const std::string& path_;
+  ReadBudget budget_;
   std::string bytes_;
   Channel channel_;
   Reading reading_;
@@ -183,6 +186,7 @@ uint8_t to_byte(float value) { return value > 0 ? uint8_t(std::min(value, 1.0f) 
 
 Image::Image(int channels_in, int64_t height_in, int64_t width_in)
     : channels(channels_in), height(height_in), width(width_in) {
+  check_room(bytes(), 1);
   pixels = static_cast<uint8_t*>(cpu_device().alloc(bytes()));
 }
 Image& Image::operator=(Image&& other) noexcept {

@@ -10,6 +10,7 @@
 #include "runtime/io/atomic_file.h"
 #include "runtime/io/format.h"
 #include "runtime/io/input_file.h"
+#include "runtime/memory_limit.h"
 #include "runtime/ops.h"
 
 namespace lunagrad {
@@ -106,6 +107,8 @@ Tensor load_pnm(const std::string& path, const ReadOptions&) {
   if (header.sample_bytes() == 1) {
     file.read(pixels.data<uint8_t>(), header.start, header.bytes());
   } else {
+    HeldMemory held;
+    held.add(size_t(header.bytes()), path);
     std::string bytes(size_t(header.bytes()), '\0');
     file.read(bytes.data(), header.start, header.bytes());
     int32_t* const out = pixels.data<int32_t>();

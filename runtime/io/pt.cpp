@@ -3,13 +3,16 @@
 #include <cstring>
 #include <deque>
 #include <map>
+#include <optional>
 #include <unordered_map>
 
 #include "runtime/context.h"
 #include "runtime/error.h"
 #include "runtime/io/atomic_file.h"
 #include "runtime/io/format.h"
+#include "runtime/io/input_file.h"
 #include "runtime/io/pickle.h"
+#include "runtime/io/read_budget.h"
 #include "runtime/io/zip_archive.h"
 #include "runtime/ops.h"
 
@@ -18,8 +21,10 @@ namespace {
 
 using Kind = PickleValue::Kind;
 
-constexpr int kDeepest = 100;                           // nesting of lists and dicts
 constexpr uint64_t kLongestPickle = uint64_t(1) << 28;  // bytes
+constexpr uint64_t kRatio = 256;     // bytes of values for a byte of the pickle: "]" makes a list
+constexpr uint64_t kTextRatio = 16;  // bytes of texts: one that is recalled is copied
+constexpr uint64_t kTensor = 256;    // bytes of a tensor's own objects
 
 // The types of storages. `widened`: of 8 and 16 bits, which become i32.
 struct StorageType {
@@ -66,8 +71,7 @@ class Loader {
     const ZipEntry* pickled = nullptr;
     for (const ZipEntry& entry : archive_.entries()) {
       if (entry.name.ends_with("/data.pkl")) pickled = &entry;
-      if (entry.name.ends_with("/byteorder") && archive_.content(entry, "byteorder").starts_with("big"))
-        complain("its numbers are big-endian");
+      if (entry.name.ends_with("/byteorder") && is_big_endian(entry)) complain("its numbers are big-endian");
     }
     if (!pickled) complain("not a .pt file: it has no data.pkl");
     root_ = pickled->name.substr(0, pickled->name.size() - std::string_view("data.pkl").size());
@@ -76,7 +80,9 @@ class Loader {
     for (const ZipEntry& entry : archive_.entries())
       if (entry.name.starts_with(root_ + "data/"))
         storages_[entry.name.substr(root_.size() + 5)] = {&entry, {}};
-    pickle_ = read_pickle(archive_.content(*pickled, "data.pkl"), path);
+    budget_.emplace(path + ": data.pkl", pickled->packed, kRatio);
+    texts_.emplace(path + ": data.pkl: its texts", pickled->packed, kTextRatio);
+    pickle_ = read_pickle(archive_.content(*pickled, "data.pkl", *budget_), path, *budget_);
   }
 
   PtValue load() { return convert(pickle_.root, 0); }
@@ -92,8 +98,16 @@ class Loader {
     fail_as(ErrorKind::file, path_, ": ", parts...);
   }
 
+  bool is_big_endian(const ZipEntry& entry) const {
+    char start[3];
+    if (entry.size < sizeof start) return false;
+    archive_.open(entry, "byteorder").read(start, sizeof start);
+    return std::string_view(start, sizeof start) == "big";
+  }
+
   PtValue convert(Pickled from, int depth) {
-    if (depth > kDeepest) complain("more than ", kDeepest, " lists within each other");
+    if (depth > kDeepestNesting) complain("more than ", kDeepestNesting, " lists within each other");
+    texts_->take(from->text.size());  // again for each place where a value is recalled
     switch (from->kind) {
       case Kind::none:
         return {};
@@ -122,25 +136,21 @@ class Loader {
   }
 
   PtValue::List list(const std::vector<Pickled>& items, int depth) {
-    count(items.size());
     PtValue::List out;
+    budget_->take(items.size() * sizeof(PtValue));
+    out.reserve(items.size());
     for (const Pickled item : items) out.push_back(convert(item, depth + 1));
     return out;
   }
   PtValue::Dict dict(const std::vector<std::pair<Pickled, Pickled>>& pairs, int depth) {
-    count(pairs.size());
     PtValue::Dict out;
+    budget_->take(pairs.size() * sizeof out[0]);
+    out.reserve(pairs.size());
     for (const auto& [key, item] : pairs) {
       PtValue name = convert(key, depth + 1);
       out.emplace_back(std::move(name), convert(item, depth + 1));
     }
     return out;
-  }
-
-  // A list that is part of itself many times would grow without bound.
-  void count(size_t items) {
-    if ((converted_ += items) > 4 * pickle_.count() + 1000)
-      complain("the pickle is damaged: its lists repeat each other");
   }
 
   [[noreturn]] void refuse(std::string function) const {
@@ -170,7 +180,7 @@ class Loader {
       PickleValue inner;
       inner.kind = Kind::call;
       inner.items = {given[0], given[2]};
-      if (depth > kDeepest) complain("more than ", kDeepest, " calls within each other");
+      if (depth > kDeepestNesting) complain("more than ", kDeepestNesting, " calls within each other");
       return call(inner, depth + 1);
     }
     if (function == "collections OrderedDict" || function == "builtins dict" ||
@@ -196,6 +206,7 @@ class Loader {
       for (const Pickled pair : given->items) {
         if (pair->kind != Kind::list || pair->items.size() != 2)
           complain("the pickle is damaged: a dict is given no pairs");
+        budget_->take(2 * sizeof out[0]);  // vectors double
         out.push_back({convert(pair->items[0], depth + 1), convert(pair->items[1], depth + 1)});
       }
     }
@@ -205,8 +216,9 @@ class Loader {
   }
 
   // Bytes that Python 2's protocol holds as text: each character is one byte.
-  std::string latin1(const PickleValue& text) const {
+  std::string latin1(const PickleValue& text) {
     if (text.kind != Kind::text) complain("the pickle is damaged: it encodes no text");
+    texts_->take(2 * text.text.size());
     std::string bytes;
     for (size_t i = 0; i < text.text.size(); ++i) {
       const uint8_t first = uint8_t(text.text[i]);
@@ -221,9 +233,9 @@ class Loader {
     return bytes;
   }
 
-  Dims sizes(const PickleValue& value) const {
-    if (value.kind == Kind::call && value.items[0]->text == "torch Size")
-      return sizes(*arguments(value, 1)[0]);
+  Dims sizes(const PickleValue& given) const {
+    const bool is_size = given.kind == Kind::call && given.items[0]->text == "torch Size";
+    const PickleValue& value = is_size ? *arguments(given, 1)[0] : given;
     if (value.kind != Kind::list) complain("the pickle is damaged: a shape is no list");
     if (value.items.size() > size_t(kMaxDims))
       complain("a tensor has ", value.items.size(), " dims; at most ", kMaxDims, " are supported");
@@ -251,6 +263,7 @@ class Loader {
     const Strides strides = sizes(*given[3]);
     if (shape.size() != strides.size())
       complain("the pickle is damaged: ", shape.size(), " sizes and ", strides.size(), " strides");
+    budget_->take(kTensor);
     const Tensor elements = storage(id[2]->text, *type);
     const int64_t offset = given[1]->integer;
     check_within(shape, strides, offset, elements.numel(), id[2]->text);
@@ -284,7 +297,8 @@ class Loader {
     const uint64_t count = stored.entry->size / item;
     Tensor elements = Tensor::empty({int64_t(count)}, type.dtype);
     if (type.widened) {
-      const std::string bytes = archive_.content(*stored.entry, what);
+      ReadBudget packed(path_ + ": " + what);
+      const std::string bytes = archive_.content(*stored.entry, what, packed);
       (type.widened == 1 ? widen<int8_t> : widen<int16_t>)(bytes, elements.data<int32_t>());
     } else {
       const ZipStream stream = archive_.open(*stored.entry, what);
@@ -305,8 +319,8 @@ class Loader {
   ZipArchive archive_;
   std::string root_;  // the folder of the archive, with '/'
   std::unordered_map<std::string, Stored> storages_;
+  std::optional<ReadBudget> budget_, texts_;
   Pickle pickle_;
-  size_t converted_ = 0;
 };
 
 // --- writing ---
@@ -315,7 +329,7 @@ class Saver {
  public:
   Pickled convert(const PtValue& from) { return std::visit(*this, from.value); }
 
-  Pickled operator()(std::monostate) { return pickle_.make(Kind::none); }
+  Pickled operator()(std::monostate) { return pickle_.none(); }
   Pickled operator()(bool value) { return pickle_.boolean(value); }
   Pickled operator()(int64_t value) { return pickle_.integer(value); }
   Pickled operator()(double value) { return pickle_.real(value); }
@@ -375,17 +389,19 @@ class Saver {
 // --- as a format of named arrays ---
 
 // Names of nested dicts and lists are joined by points.
-void flatten(const PtValue& from, const std::string& name, Safetensors& out) {
+void flatten(const PtValue& from, const std::string& name, Safetensors& out, ReadBudget& budget) {
+  budget.take(name.size());
   const std::string prefix = name.empty() ? "" : name + ".";
   if (const auto* tensor = std::get_if<Tensor>(&from.value)) {
     out.tensors.emplace_back(name, *tensor);
   } else if (const auto* list = std::get_if<PtValue::List>(&from.value)) {
-    for (size_t i = 0; i < list->size(); ++i) flatten((*list)[i], prefix + std::to_string(i), out);
+    for (size_t i = 0; i < list->size(); ++i) flatten((*list)[i], prefix + std::to_string(i), out, budget);
   } else if (const auto* dict = std::get_if<PtValue::Dict>(&from.value)) {
     for (const auto& [key, item] : *dict) {
       const auto* text_key = std::get_if<std::string>(&key.value);
       const auto* number_key = std::get_if<int64_t>(&key.value);
-      flatten(item, prefix + (text_key ? *text_key : number_key ? std::to_string(*number_key) : "?"), out);
+      const std::string key_name = text_key ? *text_key : number_key ? std::to_string(*number_key) : "?";
+      flatten(item, prefix + key_name, out, budget);
     }
   } else if (const auto* word = std::get_if<std::string>(&from.value)) {
     out.metadata[name] = *word;
@@ -400,7 +416,8 @@ void flatten(const PtValue& from, const std::string& name, Safetensors& out) {
 
 Safetensors load_flat(const std::string& path) {
   Safetensors out;
-  flatten(load_pt(path), "", out);
+  ReadBudget budget(path + ": its names", InputFile(path).size(), kTextRatio);
+  flatten(load_pt(path), "", out, budget);
   if (out.tensors.size() == 1 && out.tensors[0].first.empty()) out.tensors[0].first = "tensor";
   return out;
 }

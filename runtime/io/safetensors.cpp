@@ -11,6 +11,7 @@
 #include "runtime/io/checksum.h"
 #include "runtime/io/format.h"
 #include "runtime/io/input_file.h"
+#include "runtime/io/read_budget.h"
 #include "runtime/ops.h"
 
 namespace lunagrad {
@@ -86,6 +87,8 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
   std::map<std::string, std::string> metadata;
   std::string problem;
 
+  explicit HeaderReader(ReadBudget& budget) : budget_(budget) {}
+
   bool null() override { return refuse("null"); }
   bool boolean(bool) override { return refuse("a boolean"); }
   bool number_integer(number_integer_t) override { return refuse("a negative number"); }
@@ -102,10 +105,12 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
 
   bool string(string_t& value) override {
     if (depth_ == 2 && in_metadata_) {
+      budget_.take(kNode + 2 * (field_.size() + value.size()));
       metadata[field_] = std::move(value);
       return true;
     }
     if (depth_ != 2 || field_ != "dtype") return refuse("a string");
+    budget_.take(value.size());
     entries.back().dtype = std::move(value);
     return true;
   }
@@ -118,6 +123,7 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
 
   bool key(string_t& name) override {
     if (depth_ == 1) {
+      budget_.take(2 * sizeof(Entry) + kNode + 3 * name.size());  // vectors double
       if (!names_.insert(name).second) return stop("'" + name + "' appears twice");
       in_metadata_ = name == kMetadata;
       if (!in_metadata_) entries.push_back({.name = name});
@@ -178,6 +184,8 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
     return stop(where + ": '" + field_ + "' holds " + what);
   }
 
+  static constexpr uint64_t kNode = 128;  // of a map or set
+  ReadBudget& budget_;
   std::unordered_set<std::string> names_;
   std::string field_;
   int depth_ = 0;
@@ -200,7 +208,7 @@ Tensor widen(const std::vector<char>& bytes, const Shape& shape) {
 class Loader {
  public:
   Loader(const std::string& path, bool skip_unsupported)
-      : path_(path), file_(path), skip_(skip_unsupported) {}
+      : path_(path), file_(path), budget_(path + ": its header"), skip_(skip_unsupported) {}
 
   FileInfo describe() {
     read_header();
@@ -249,6 +257,7 @@ class Loader {
                kLargestHeader);
     if (length > file_.size() - 8)
       complain("ends within its header: ", length, " bytes declared, ", file_.size() - 8, " found");
+    budget_.take(length);
     std::string text(size_t(length), '\0');
     file_.read(text.data(), 8, length);
     if (text.empty() || text[0] != '{')
@@ -336,6 +345,8 @@ class Loader {
       if (type.dtype == DType::boolean) check_booleans(entry, out);
       return out;
     }
+    HeldMemory held;
+    held.add(size_t(entry.offsets[1] - entry.offsets[0]), path_);
     std::vector<char> bytes(size_t(entry.offsets[1] - entry.offsets[0]), '\0');
     read_bytes(entry, bytes.data(), number);
     const std::string_view name = type.name;
@@ -355,8 +366,9 @@ class Loader {
 
   const std::string& path_;
   const InputFile file_;
+  ReadBudget budget_;
   bool skip_;
-  HeaderReader header_;
+  HeaderReader header_{budget_};
   std::string sums_;  // of the header, and of each entry in the order of the data; "" without checksums
   uint64_t start_ = 0;
 };

@@ -124,6 +124,35 @@ std::string damage_of(const std::string& path) {
 
 // --- reading ---
 
+namespace {
+
+// The bytes of the list of entries, as the end of the archive declares them. libzip reads the whole list into
+// memory when it opens an archive. When several places look like the end, the largest list counts.
+uint64_t directory_bytes(const InputFile& file) {
+  constexpr size_t kEnd = 22, kLocator = 20, kLongestComment = 65535;
+  std::string tail(size_t(std::min<uint64_t>(file.size(), kEnd + kLongestComment + kLocator)), '\0');
+  file.read(tail.data(), file.size() - tail.size(), tail.size());
+  const auto number = [](const std::string& bytes, size_t place, auto value) {
+    std::memcpy(&value, bytes.data() + place, sizeof value);
+    return uint64_t(value);
+  };
+  uint64_t most = 0;
+  for (size_t at = tail.rfind("PK\5\6"); at != tail.npos;
+       at = at ? tail.rfind("PK\5\6", at - 1) : tail.npos) {
+    if (tail.size() - at < kEnd) continue;
+    most = std::max(most, number(tail, at + 12, uint32_t()));
+    if (at < kLocator || tail.compare(at - kLocator, 4, "PK\6\7") != 0) continue;
+    std::string zip64(48, '\0');
+    const uint64_t place = number(tail, at - kLocator + 8, uint64_t());
+    if (file.size() < zip64.size() || place > file.size() - zip64.size()) continue;
+    file.read(zip64.data(), place, zip64.size());
+    most = std::max(most, number(zip64, 40, uint64_t()));
+  }
+  return std::min(most, file.size());
+}
+
+}  // namespace
+
 ZipStream::~ZipStream() { zip_fclose(file_); }
 
 void ZipStream::read(void* to, uint64_t count) const {
@@ -144,8 +173,13 @@ void ZipStream::check_end() const {
   if (got > 0) fail_as(ErrorKind::file, where_, " unpacks to more than it declares");
 }
 
-ZipArchive::ZipArchive(std::string path, const char* kind)
-    : path_(std::move(path)), size_(InputFile(path_).size()) {
+ZipArchive::ZipArchive(std::string path, const char* kind) : path_(std::move(path)), budget_(path_) {
+  constexpr uint64_t kListed = 10;  // bytes in memory for a byte of the list: an entry has at least 46 there
+  {
+    const InputFile file(path_);
+    size_ = file.size();
+    budget_.take(kListed * directory_bytes(file));
+  }
   int code = 0;
   zip_ = zip_open(path_.c_str(), ZIP_RDONLY | ZIP_CHECKCONS, &code);
   if (!zip_) {
@@ -186,7 +220,7 @@ void ZipArchive::read_directory() {
                " packed bytes cannot hold");
     if (__builtin_add_overflow(packed, stat.comp_size, &packed) || packed > size_)
       complain("its entries declare more packed bytes than the ", size_, " of the file");
-    entries_.push_back({name, i, stat.size});
+    entries_.push_back({name, i, stat.size, stat.comp_size});
   }
 }
 
@@ -196,8 +230,9 @@ ZipStream ZipArchive::open(const ZipEntry& entry, const std::string& what) const
   return ZipStream(path_ + ": " + what, file);
 }
 
-std::string ZipArchive::content(const ZipEntry& entry, const std::string& what) const {
+std::string ZipArchive::content(const ZipEntry& entry, const std::string& what, ReadBudget& budget) const {
   const ZipStream stream = open(entry, what);
+  budget.take(entry.size);
   std::string bytes(size_t(entry.size), '\0');
   stream.read(bytes.data(), bytes.size());
   stream.check_end();

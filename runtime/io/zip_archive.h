@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/io/read_budget.h"
 #include "runtime/tensor.h"
 
 struct zip;
@@ -17,7 +18,8 @@ namespace lunagrad {
 struct ZipEntry {
   std::string name;
   uint64_t index = 0;
-  uint64_t size = 0;  // bytes, unpacked
+  uint64_t size = 0;    // bytes, unpacked
+  uint64_t packed = 0;  // bytes in the file
 };
 
 // One entry that is being read.
@@ -46,12 +48,13 @@ class ZipArchive {
   const std::vector<ZipEntry>& entries() const { return entries_; }  // in the order of the directory
   // `what` names the entry in errors: "array 'a'".
   ZipStream open(const ZipEntry&, const std::string& what) const;
-  std::string content(const ZipEntry&, const std::string& what) const;
+  std::string content(const ZipEntry&, const std::string& what, ReadBudget&) const;
 
  private:
   void read_directory();
   std::string path_;
   uint64_t size_ = 0;  // bytes of the file
+  ReadBudget budget_;  // of the list of entries
   zip* zip_ = nullptr;
   std::vector<ZipEntry> entries_;
 };

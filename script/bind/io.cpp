@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/io/csv.h"
+#include "runtime/io/json_text.h"
 #include "runtime/io/safetensors.h"
 #include "runtime/ops.h"
 #include "script/bind/files.h"
@@ -40,7 +41,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int kDeepest = 100;  // nesting of tables
 constexpr const char* kTableKey = "lunagrad";
 
 char check_delimiter(lua_State* L, int index, Callee callee) {
@@ -272,7 +272,8 @@ class TableWriter {
     const void* const identity = lua_topointer(L_, index);
     if (std::find(above_.begin(), above_.end(), identity) != above_.end())
       fail("io.save: ", shown, " contains itself");
-    if (above_.size() >= size_t(kDeepest)) fail("io.save: more than ", kDeepest, " tables within each other");
+    if (above_.size() >= size_t(kDeepestNesting))
+      fail("io.save: more than ", kDeepestNesting, " tables within each other");
     luaL_checkstack(L_, 8, "io.save");
     above_.push_back(identity);
     index = lua_absindex(L_, index);
@@ -315,10 +316,7 @@ class TableReader {
   void push(const std::string& description) {
     json value;
     try {
-      value = json::parse(description, [&](int depth, json::parse_event_t, json&) {
-        if (depth > 4 * kDeepest) complain("tables are nested too deeply");
-        return true;
-      });
+      value = parse_json<json>(description, path_ + ": the description of its table");
     } catch (const json::exception&) {
       complain("the description of its table is not valid JSON");
     }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <fstream>
 
+#include "runtime/nesting.h"
 #include "runtime/ops.h"
 #include "script/bind/files.h"
 #include "script/lua/convert.h"
@@ -11,8 +12,6 @@
 
 namespace lunagrad {
 namespace {
-
-constexpr int kDeepest = 100;  // nesting of tables
 
 // Pushes a value. None is nil, but false in a list, which would end there.
 struct Pusher {
@@ -57,7 +56,7 @@ PtValue read_value(lua_State* L, int index, int depth);
 
 // A table with the keys 1 to n is a list, any other a dict. Equal tables give equal files: keys are sorted.
 PtValue read_table(lua_State* L, int index, int depth) {
-  if (depth == kDeepest) fail("pt.save: more than ", kDeepest, " tables within each other");
+  if (depth == kDeepestNesting) fail("pt.save: more than ", kDeepestNesting, " tables within each other");
   luaL_checkstack(L, 4, "pt.save");
   const lua_Unsigned length = lua_rawlen(L, index);
   PtValue::Dict dict;

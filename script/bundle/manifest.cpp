@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/error.h"
+#include "runtime/io/json_text.h"
 #include "script/run/json.h"
 
 namespace lunagrad {
@@ -58,7 +59,7 @@ std::string manifest_text(const Bundle& bundle) {
 
 Bundle manifest_in(const std::string& text, const std::string& where) {
   try {
-    const Json json = Json::parse(text);
+    const Json json = parse_json<Json>(text, where + ": " + std::string(kManifest));
     if (json.at("format") != kFormat) fail_as(ErrorKind::file, where, ": not a bundle of a run");
     if (const int version = json.at("version"); version > kVersion)
       fail_as(ErrorKind::file, where, ": a bundle of a later version (", version, "; this is ", kVersion,

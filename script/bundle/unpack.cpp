@@ -15,6 +15,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr uint64_t kLargestManifest = uint64_t(64) << 20;
+constexpr uint64_t kManifestRatio = 32;  // of deflate: paths and SHA-256 sums, most of them other ones
 
 void make_folder(const fs::path& path) {
   std::error_code error;
@@ -29,7 +30,8 @@ class Reader {
     const std::vector<ZipEntry>& entries = archive_.entries();
     if (entries.empty() || entries[0].name != kManifest || entries[0].size > kLargestManifest)
       fail_as(ErrorKind::file, path, ": not a bundle of a run: ", kManifest, " is not its first entry");
-    bundle_ = manifest_in(archive_.content(entries[0], std::string(kManifest)), path);
+    ReadBudget budget(path + ": " + std::string(kManifest), entries[0].packed, kManifestRatio);
+    bundle_ = manifest_in(archive_.content(entries[0], std::string(kManifest), budget), path);
     std::set<std::string> expected;
     for (const BundleFile& file : bundle_.files)
       if (!file.entry.empty() && !expected.insert(file.entry).second)

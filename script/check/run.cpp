@@ -13,6 +13,7 @@
 
 #include "runtime/error.h"
 #include "runtime/io/atomic_file.h"
+#include "runtime/io/json_text.h"
 #include "runtime/io/png.h"
 #include "runtime/io/safetensors.h"
 #include "script/check/aside.h"
@@ -78,7 +79,7 @@ class RunCheck {
     check_lines("tape.jsonl", [this](const std::string& line) { return is_tape(line); });
     for (const char* name : {"files.jsonl", "probes.jsonl"})
       check_lines(name, [](const std::string& line) {
-        return !is_damaged(line) && Json::parse(line, nullptr, false).is_object();
+        return !is_damaged(line) && read_json<Json>(line).is_object();
       });
     check_checkpoints();
     check_files("keyframes", ".keyframe", [](const std::string& path) {
@@ -156,8 +157,7 @@ class RunCheck {
     attempt(path, {}, [&] {
       const std::string content = read_file(path);
       if (is_damaged(content)) fail_as(ErrorKind::file, path, ": its checksum is another one");
-      if (!Json::parse(content, nullptr, false).is_object())
-        fail_as(ErrorKind::file, path, ": not a JSON object");
+      if (!read_json<Json>(content).is_object()) fail_as(ErrorKind::file, path, ": not a JSON object");
     });
   }
 
@@ -214,7 +214,7 @@ class RunCheck {
   // Whether the images that a row of metrics names are there and whole. Each is read once.
   bool has_images(const std::string& line) {
     if (line.find("\"image\":") == line.npos) return true;
-    const Json row = Json::parse(line, nullptr, false);
+    const Json row = read_json<Json>(line);
     const auto images = row.find("image");
     if (images == row.end() || !images->is_object()) return true;
     bool whole = true;
@@ -232,7 +232,7 @@ class RunCheck {
   // A line may have the nodes of a line above. Lines of later steps above it are void.
   bool is_tape(const std::string& line) {
     if (is_damaged(line)) return false;
-    const Json tape = Json::parse(line, nullptr, false);
+    const Json tape = read_json<Json>(line);
     if (!tape.is_object() || !tape.contains("step") || !tape["step"].is_number_integer()) return false;
     const auto like = tape.find("like");
     if (like != tape.end() && (!like->is_number_integer() || !tapes_.contains(like->get<int64_t>())))
@@ -251,7 +251,7 @@ class RunCheck {
         const FileInfo info = check_safetensors(path);
         without += !info.has_checksums;
         const auto about = info.metadata.find("lunagrad");
-        const Json table = about == info.metadata.end() ? Json() : Json::parse(about->second, nullptr, false);
+        const Json table = about == info.metadata.end() ? Json() : read_json<Json>(about->second);
         const Json* const format = entry_of(table, "format");
         if (!format || *format != "lunagrad checkpoint") fail_as(ErrorKind::file, path, ": not a checkpoint");
         if (const Json* const parts = entry_of(table, "shards")) check_shards(shards, *parts);

@@ -1,11 +1,10 @@
 #include "script/lua/kept.h"
 
+#include "runtime/nesting.h"
 #include "script/lua/convert.h"
 
 namespace lunagrad {
 namespace {
-
-constexpr int kDeepest = 100;
 
 Kept keep_at(lua_State* L, int index, int depth) {
   switch (lua_type(L, index)) {
@@ -31,7 +30,7 @@ Kept keep_at(lua_State* L, int index, int depth) {
   if (lua_type(L, index) != LUA_TTABLE)
     fail("run.state: a reload cannot keep a ", type_name(L, index),
          "; tensors, numbers, strings, booleans and tables are kept");
-  if (depth == kDeepest) fail("run.state: more than ", kDeepest, " tables within each other");
+  if (depth == kDeepestNesting) fail("run.state: more than ", kDeepestNesting, " tables within each other");
   luaL_checkstack(L, 4, "run.state");
   index = lua_absindex(L, index);
   Kept::Table table;

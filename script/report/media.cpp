@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "runtime/figures.h"
+#include "runtime/io/json_text.h"
 #include "script/report/run_file.h"
 #include "script/report/run_report.h"
 
@@ -82,7 +83,7 @@ Json checked_histogram(const Json& values) {
 Json RunReport::row_at(const RowPlace& place) const {
   const auto part = read_run_file(folder_, "metrics.jsonl", place.length, place.row);
   if (!part) return {};
-  Json row = Json::parse(part->text, nullptr, false);
+  Json row = read_json<Json>(part->text);
   return row.is_object() ? row : Json();
 }
 

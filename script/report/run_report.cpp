@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "runtime/figures.h"
+#include "runtime/io/json_text.h"
 #include "script/report/run_file.h"
 #include "script/run/json.h"
 #include "script/run/notes.h"
@@ -99,7 +100,7 @@ Json RunReport::facts() const {
   json["note"] = notes.note;
   Json config;
   if (const auto file = read_run_file(folder_, "config.json", kConfigBytes))
-    config = Json::parse(file->text, nullptr, false);
+    config = read_json<Json>(file->text);
   if (config.is_object()) erase_checksum(config);
   json["config"] = config.is_object() ? std::move(config) : Json::object();
   json["changes"] = Json::array();
@@ -170,7 +171,7 @@ Json RunReport::tapes(int64_t& since, LeftOut& left_out) const {
   size_t begin = 0, damaged = 0;
   for (size_t end; (end = file->text.find('\n', begin)) != file->text.npos; begin = end + 1) {
     const std::string_view line = std::string_view(file->text).substr(begin, end - begin);
-    Json tape = is_damaged(line) ? Json() : Json::parse(line, nullptr, false);
+    Json tape = is_damaged(line) ? Json() : read_json<Json>(line);
     if (tape.is_object() && tape.contains("step") && tape["step"].is_number_integer()) {
       erase_checksum(tape);
       list.push_back(std::move(tape));
@@ -194,7 +195,7 @@ Json RunReport::script(LeftOut& left_out) const {
   };
   add("script.lua", record().script, limits_.script_bytes);
   if (const auto config = read_run_file(folder_, "config.json", kConfigBytes)) {
-    const Json parsed = Json::parse(config->text, nullptr, false);
+    const Json parsed = read_json<Json>(config->text);
     constexpr size_t kMostReloads = 20;
     if (parsed.is_object() && parsed.contains("reloads") && parsed["reloads"].is_array())
       for (const Json& reload : parsed["reloads"]) {

@@ -13,6 +13,7 @@
 #include "runtime/figures.h"
 #include "runtime/io/atomic_file.h"
 #include "runtime/io/checksum.h"
+#include "runtime/io/json_text.h"
 #include "script/run/json.h"
 
 namespace lunagrad {
@@ -39,7 +40,7 @@ void read_config(RunRecord& run) {
   std::ifstream in(path, std::ios::binary);
   if (!in) return;  // killed before config.json was written: the metrics may exist
   const std::string text{std::istreambuf_iterator<char>(in), {}};
-  const json config = json::parse(text, nullptr, false);
+  const json config = read_json<json>(text);
   run.config_damaged = !config.is_object() || is_damaged(text);
   if (!config.is_object()) return;
   run.script = text_of(config, "script");
@@ -92,7 +93,7 @@ std::string describe_histogram(const json& values) {
 // The row of a line; null when it is none. The parser takes a zero byte as the end.
 json row_of(std::string_view line) {
   if (line.find('\0') != line.npos) return {};
-  json row = json::parse(line, nullptr, false);
+  json row = read_json<json>(line);
   const bool is_row = row.is_object() && row.contains("step") && row["step"].is_number_integer();
   return is_row ? row : json();
 }

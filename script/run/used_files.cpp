@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "runtime/error.h"
+#include "runtime/io/json_text.h"
 #include "script/run/json.h"
 
 namespace lunagrad {
@@ -51,11 +52,11 @@ UsedFileList used_files(const std::string& run_folder) {
   while (std::getline(in, line)) {
     if (in.eof()) break;  // a crash tore the last line
     try {
-      if (is_damaged(line)) {
+      const Json json = is_damaged(line) ? Json() : read_json<Json>(line);
+      if (!json.is_object()) {
         ++list.damaged;
         continue;
       }
-      const Json json = Json::parse(line);
       UsedFile file;
       const std::string kind = json.at("kind");
       for (size_t i = 0; i < std::size(kKinds); ++i)

@@ -11,6 +11,7 @@
 
 #include "runtime/error.h"
 #include "runtime/io/atomic_file.h"
+#include "runtime/io/json_text.h"
 #include "script/run/json.h"
 #include "script/sweep/legs.h"
 
@@ -199,7 +200,7 @@ Plan read_plan(const std::string& folder) {
   try {
     const std::string text = read_text(path);
     if (is_damaged(text)) fail("it is damaged: its checksum is another one");
-    return from_json(Json::parse(text));
+    return from_json(parse_json<Json>(text, "its text"));
   } catch (const std::exception& failure) {
     fail_as(ErrorKind::file, path, ": cannot be used: ", failure.what());
   }

@@ -8,6 +8,7 @@
 
 #include "runtime/error.h"
 #include "runtime/io/atomic_file.h"
+#include "runtime/io/json_text.h"
 #include "script/run/json.h"
 
 namespace lunagrad::sweep {
@@ -56,7 +57,7 @@ Result read_result(const std::string& sweep, const Leg& leg) {
     const std::string text{std::istreambuf_iterator<char>(in), {}};
     if (!in) fail("it cannot be read");
     if (is_damaged(text)) fail("its checksum is another one");
-    const auto json = nlohmann::json::parse(text);
+    const auto json = parse_json<nlohmann::json>(text, "its text");
     if (json.at("trial") != leg.trial || json.at("leg") != leg.leg) fail("it is the result of another leg");
     Result result;
     const auto found =

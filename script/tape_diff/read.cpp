@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "runtime/error.h"
+#include "runtime/io/json_text.h"
 #include "script/run/json.h"
 #include "script/run/record.h"
 
@@ -236,7 +237,7 @@ TapeGraph read_tape_text(const std::string& content, const std::string& path) {
   if (content.empty()) damaged(path, "the file is empty; lg.tape(loss):json() gives the text of a tape");
   Json json;
   try {
-    json = Json::parse(content);
+    json = parse_json<Json>(content, path);
   } catch (const Json::exception& error) {
     damaged(path, "not JSON, or cut off (", content.size(), " bytes): ", error.what());
   }
@@ -285,7 +286,7 @@ std::string RunTapes::damage() const {
 // one is damaged, too.
 bool RunTapes::read_line(const std::string& line, const std::string& where) {
   if (is_damaged(line)) return false;
-  Json json = Json::parse(line, nullptr, false);
+  Json json = read_json<Json>(line);
   if (!json.is_object() || step_in(json) < 0) return false;
   const int64_t step = step_in(json);
   Kept kept;
@@ -318,7 +319,7 @@ std::string RunTapes::steps_text() const {
 TapeGraph RunTapes::tape(int64_t step) const { return graph_of(step, kept_.at(step)); }
 
 TapeGraph RunTapes::repeated_tape(int64_t step, const std::string& line) const {
-  return graph_of(step, {folder_, Json::parse(line)});
+  return graph_of(step, {folder_, parse_json<Json>(line, folder_)});
 }
 
 TapeGraph RunTapes::graph_of(int64_t step, const Kept& kept) const {

@@ -3,7 +3,9 @@
 #include <cstring>
 
 #include "runtime/error.h"
+#include "runtime/io/array_info.h"
 #include "runtime/io/checksum.h"
+#include "runtime/io/read_budget.h"
 
 namespace lunagrad {
 namespace {
@@ -11,7 +13,7 @@ namespace {
 // The file: this line, step, parameters, states, an index with the checksum of each tensor, and at the end
 // the place of the index and the checksum of everything before. The index tells which tensor is damaged.
 constexpr std::string_view kMagic = "lunagrad keyframe 2\n";
-constexpr int kDeepest = 100;  // tables within each other, as in kept.cpp
+constexpr uint64_t kRatio = 256;  // bytes of values for a byte of the file: nil has one
 
 // Where the value of a tensor stands in the file.
 struct Part {
@@ -79,7 +81,8 @@ class Writer {
 
 class Reader {
  public:
-  Reader(std::string_view bytes, const std::string& path) : left_(bytes), path_(path) {}
+  Reader(std::string_view bytes, const std::string& path)
+      : left_(bytes), path_(path), budget_(path, bytes.size(), kRatio) {}
 
   template <class T>
   T get() {
@@ -87,9 +90,15 @@ class Reader {
     std::memcpy(&number, take(sizeof number).data(), sizeof number);
     return number;
   }
-  std::string get_text() { return std::string(take(get<uint64_t>())); }
-  Snapshot get_value(int depth = 0) {
-    if (depth > kDeepest) complain();
+  std::string get_text() {
+    const std::string_view text = take(get<uint64_t>());
+    budget_.take(text.size());
+    return std::string(text);
+  }
+  // `name`: bytes of the names of the tables around it, by which its hash is called.
+  Snapshot get_value(int depth = 0, size_t name = 0) {
+    if (depth > kDeepestNesting) complain(": more than ", kDeepestNesting, " tables within each other");
+    budget_.take(2 * sizeof(Snapshot) + name);  // vectors double
     switch (get<uint8_t>()) {
       case 0:
         return {};
@@ -104,19 +113,20 @@ class Reader {
       case 5:
         return {get_array()};
       case 6:
-        return {get_table(depth)};
+        return {get_table(depth, name)};
       default:
-        complain();
+        complain(": a value is of an unknown kind");
     }
   }
   bool at_end() const { return left_.empty(); }
-  [[noreturn]] void complain() const {
-    fail_as(ErrorKind::file, path_, ": a damaged keyframe: its checksum is another one");
+  template <class... Parts>
+  [[noreturn]] void complain(const Parts&... parts) const {
+    fail_as(ErrorKind::file, path_, ": a damaged keyframe", parts...);
   }
 
  private:
   std::string_view take(uint64_t count) {
-    if (count > left_.size()) complain();
+    if (count > left_.size()) complain(": it ends early");
     const std::string_view taken = left_.substr(0, count);
     left_.remove_prefix(count);
     return taken;
@@ -124,26 +134,37 @@ class Reader {
   Snapshot::Array get_array() {
     Snapshot::Array array;
     const auto type = get<uint8_t>();
-    if (type >= kDTypeCount) complain();
+    if (type >= kDTypeCount) complain(": a tensor has the type ", int(type));
     array.dtype = DType(type);
     array.on_device = get<uint8_t>() != 0;
     const auto dims = get<uint8_t>();
-    if (dims > kMaxDims) complain();
-    for (int i = 0; i < dims; ++i) array.shape.push_back(get<int64_t>());
+    if (dims > kMaxDims) complain(": a tensor has ", int(dims), " dims");
+    std::vector<uint64_t> sizes;
+    for (int i = 0; i < dims; ++i) {
+      array.shape.push_back(get<int64_t>());
+      sizes.push_back(uint64_t(array.shape[i]));
+    }
     array.bytes = get_text();
+    if (array_bytes(sizes, item_size(array.dtype)) != array.bytes.size())
+      complain(": a tensor of shape ", array.shape, " has ", array.bytes.size(), " bytes");
+    if (array.dtype == DType::boolean)
+      for (const char byte : array.bytes)
+        if (uint8_t(byte) > 1) complain(": a boolean holds ", int(uint8_t(byte)), ", not 0 or 1");
     return array;
   }
-  Snapshot::Table get_table(int depth) {
+  Snapshot::Table get_table(int depth, size_t name) {
     Snapshot::Table table;
     for (auto count = get<uint64_t>(); count > 0; --count) {
       Snapshot key = get_value(depth + 1);
-      table.emplace_back(std::move(key), get_value(depth + 1));
+      const size_t longer = name + 1 + key_text(key).size();
+      table.emplace_back(std::move(key), get_value(depth + 1, longer));
     }
     return table;
   }
 
   std::string_view left_;
   const std::string& path_;
+  ReadBudget budget_;
 };
 
 constexpr size_t kSum = sizeof(uint64_t);
@@ -208,7 +229,7 @@ Keyframe decode(std::string_view bytes, const std::string& path) {
             "' is damaged: its checksum is another one");
   const uint64_t index = number_at(bytes, end - kSum);
   Reader reader(bytes.substr(kMagic.size(), whole ? index - kMagic.size() : 0), path);
-  if (!whole) reader.complain();
+  if (!whole) reader.complain(": its checksum is another one");
   Keyframe keyframe;
   keyframe.step = reader.get<int64_t>();
   for (auto count = reader.get<uint64_t>(); count > 0; --count) {
@@ -221,7 +242,7 @@ Keyframe decode(std::string_view bytes, const std::string& path) {
     keyframe.params.push_back(std::move(param));
   }
   keyframe.content = reader.get_value();
-  if (!reader.at_end()) reader.complain();
+  if (!reader.at_end()) reader.complain(": values follow its last");
   keyframe.hashes = state_hashes(keyframe.content);
   return keyframe;
 }

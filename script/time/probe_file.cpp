@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/error.h"
+#include "runtime/io/json_text.h"
 #include "script/run/json.h"
 
 namespace lunagrad {
@@ -41,7 +42,7 @@ std::vector<ProbeRows> read_probes(const std::string& run_folder) {
   std::ifstream in(file_in(run_folder), std::ios::binary);
   for (std::string text; std::getline(in, text);) {
     if (is_damaged(text)) continue;
-    const Json line = Json::parse(text, nullptr, false);
+    const Json line = read_json<Json>(text);
     try {
       ProbeRows rows{line.at("name"), line.at("expression"), {line.at("file"), line.at("line")}, {}};
       for (const Json& row : line.at("rows")) rows.values.emplace_back(row.at(0), number_in(row.at(1)));

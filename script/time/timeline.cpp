@@ -7,6 +7,7 @@
 
 #include "runtime/error.h"
 #include "runtime/io/atomic_file.h"
+#include "runtime/io/json_text.h"
 #include "script/run/run.h"
 #include "script/time/keyframe.h"
 
@@ -80,7 +81,7 @@ KeyframePtr without_loaders(const Keyframe& keyframe) {
 
 json config_of(const RunRecord& record) {
   const std::string path = record.folder + "/config.json";
-  json config = json::parse(read_file(path), nullptr, false);
+  json config = read_json<json>(read_file(path));
   if (record.config_damaged) fail_as(ErrorKind::file, path, ": is damaged: it does not say what was run");
   if (!config.is_object() || record.script.empty())
     fail_as(ErrorKind::file, path, ": does not say what was run");
@@ -109,7 +110,7 @@ Timeline read_timeline(const std::string& folder) {
   std::ifstream in(folder + "/metrics.jsonl");
   for (std::string row; std::getline(in, row);)
     if (decides(row) && is_row(row))
-      if (const json parsed = json::parse(row, nullptr, false); parsed.is_object()) read_row(line, parsed);
+      if (const json parsed = read_json<json>(row); parsed.is_object()) read_row(line, parsed);
   return line;
 }
 

@@ -115,7 +115,7 @@ refused("pickle opcode 36 is not known", "\x80\x02$.")
 refused("pickle protocol 9 is not known", "\x80\x09N.")
 refused("more than 100 lists within each other", "\x80\x02" .. ("]"):rep(200) .. ("a"):rep(199) .. ".")
 refused("more than 100 lists within each other", "\x80\x02]q\0h\0a.")  -- a list that contains itself
-refused("its lists repeat each other", "\x80\x02]q\0" ..
+refused("its size does not justify: they repeat each other", "\x80\x02]q\0" ..
   (function()  -- each list holds the one before twice
     local text = ""
     for i = 1, 60 do text = text .. "]q" .. string.char(i) .. "(h" .. string.char(i - 1) .. "h" .. string.char(i - 1) .. "e" end

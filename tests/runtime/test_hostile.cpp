@@ -2,7 +2,6 @@
 // each byte. Each file must be an error with a reason, quickly, and without allocating the memory that it
 // declares.
 #include <doctest/doctest.h>
-#include <zlib.h>
 
 #include <algorithm>
 #include <ctime>
@@ -18,7 +17,9 @@
 #include "runtime/io/safetensors.h"
 #include "runtime/ops.h"
 #include "tests/support/png_bytes.h"
+#include "tests/support/resident.h"
 #include "tests/support/sanitizers.h"
+#include "tests/support/zip_bytes.h"
 
 using namespace lunagrad;
 using namespace lunagrad::tests;
@@ -33,20 +34,11 @@ struct Hostile {
 };
 using Corpus = std::vector<Hostile>;
 
-// A value of /proc/self/status in KiB.
-size_t status_kib(const std::string& name) {
-  std::ifstream status("/proc/self/status");
-  for (std::string line; std::getline(status, line);)
-    if (line.starts_with(name + ":")) return size_t(std::stoull(line.substr(name.size() + 1)));
-  return 0;
-}
-
 // Loads each file, checks its error, and returns the number of files.
 size_t refuse_all(const Corpus& corpus, const std::string& name,
                   const std::function<void(const std::string&)>& load) {
   Folder folder;
-  std::ofstream("/proc/self/clear_refs") << 5;  // resets the peak
-  const size_t before = status_kib("VmRSS");
+  const ResidentPeak resident;
   size_t largest = 0;
   const size_t in_use = cpu_device().memory().in_use;
   for (const Hostile& file : corpus) {
@@ -70,7 +62,7 @@ size_t refuse_all(const Corpus& corpus, const std::string& name,
     }
   }
   CHECK(cpu_device().memory().in_use == in_use);
-  if (!kSanitized) CHECK(status_kib("VmHWM") < before + (64 << 10) + 4 * (largest >> 10));
+  if (!kSanitized) CHECK(resident.grown() < (size_t(64) << 20) + 4 * largest);
   return corpus.size();
 }
 
@@ -83,56 +75,6 @@ void add_cuts(Corpus& corpus, const std::string& good, size_t step = 1) {
 std::string npy_dict(const std::string& shape, const std::string& descr = "<f4",
                      const std::string& order = "False") {
   return "{'descr': '" + descr + "', 'fortran_order': " + order + ", 'shape': " + shape + ", }\n";
-}
-
-// --- zip archives assembled by hand (PKWARE's APPNOTE.TXT, 4.3) ---
-
-struct ZipEntry {
-  std::string name, packed;
-  uint16_t method = 0;
-  uint32_t size = 0, crc = 0;  // as declared
-  uint32_t packed_size = 0;    // as declared; 0: the real one
-  uint16_t flags = 0;
-  uint32_t offset = UINT32_MAX;  // of the local header, as declared; UINT32_MAX: the real one
-};
-
-uint32_t crc_of(const std::string& data) {
-  return uint32_t(crc32(0, reinterpret_cast<const Bytef*>(data.data()), uInt(data.size())));
-}
-
-ZipEntry stored(const std::string& name, const std::string& data) {
-  return {.name = name, .packed = data, .size = uint32_t(data.size()), .crc = crc_of(data)};
-}
-
-ZipEntry deflated(const std::string& name, const std::string& data) {
-  const std::string packed = zlib_packed(data);
-  return {.name = name,
-          .packed = packed.substr(2, packed.size() - 6),
-          .method = 8,
-          .size = uint32_t(data.size()),
-          .crc = crc_of(data)};
-}
-
-std::string zip_common(const ZipEntry& entry) {
-  const uint32_t packed = entry.packed_size ? entry.packed_size : uint32_t(entry.packed.size());
-  return little_endian(uint16_t(20)) + little_endian(entry.flags) + little_endian(entry.method) +
-         little_endian(uint16_t(0)) + little_endian(uint16_t(33)) + little_endian(entry.crc) +
-         little_endian(packed) + little_endian(entry.size) + little_endian(uint16_t(entry.name.size())) +
-         little_endian(uint16_t(0));
-}
-
-std::string zip_bytes(const std::vector<ZipEntry>& entries, int declared = -1) {
-  std::string out, directory;
-  for (const ZipEntry& entry : entries) {
-    const uint32_t offset = entry.offset == UINT32_MAX ? uint32_t(out.size()) : entry.offset;
-    out += "PK\3\4" + zip_common(entry) + entry.name + entry.packed;
-    directory += "PK\1\2" + little_endian(uint16_t(20)) + zip_common(entry) + std::string(10, '\0') +
-                 little_endian(offset) + entry.name;
-  }
-  const uint16_t count = uint16_t(declared < 0 ? int(entries.size()) : declared);
-  return out + directory + "PK\5\6" + std::string(4, '\0') + little_endian(count) + little_endian(count) +
-         little_endian(uint32_t(directory.size())) + little_endian(uint32_t(out.size())) +
-         std::string(2, '\0');
 }
 
 }  // namespace
@@ -211,18 +153,18 @@ TEST_CASE("hostile npz archives are refused") {
     REQUIRE(load_npz(folder.with("x", good)).size() == 2);
   }
   const auto changed = [&](auto change) {
-    ZipEntry entry = stored("a.npy", array);
+    HandMadeEntry entry = stored("a.npy", array);
     change(entry);
     return zip_bytes({entry});
   };
   const auto changed_packed = [&](auto change) {
-    ZipEntry entry = deflated("a.npy", array);
+    HandMadeEntry entry = deflated("a.npy", array);
     change(entry);
     return zip_bytes({entry});
   };
   std::string wrong_byte = good;
   wrong_byte[good.find("xxxx")] = 'y';
-  std::vector<ZipEntry> overlapping(
+  std::vector<HandMadeEntry> overlapping(
       1000, deflated("", npy_bytes(npy_dict("(250000,)"), std::string(1000000, '\0'))));
   for (size_t i = 0; i < overlapping.size(); ++i) {
     overlapping[i].name = std::to_string(i) + ".npy";
@@ -238,25 +180,26 @@ TEST_CASE("hostile npz archives are refused") {
       {"an entry that is no array", zip_bytes({stored("a.txt", array)}), "does not end in .npy"},
       {"an entry without a name", zip_bytes({stored(".npy", array)}), "does not end in .npy"},
       {"one name twice", zip_bytes({stored("a.npy", array), stored("a.npy", array)}), "already exists"},
-      {"an encrypted entry", changed([](ZipEntry& e) { e.flags = 1; }), ""},
-      {"a method unknown here", changed([](ZipEntry& e) { e.method = 99; }), ""},
-      {"bzip2", changed([](ZipEntry& e) { e.method = 12; }), "packed by method 12"},
-      {"a wrong CRC", changed([](ZipEntry& e) { e.crc ^= 1; }), "CRC"},
-      {"a wrong CRC of packed bytes", changed_packed([](ZipEntry& e) { e.crc ^= 1; }), "CRC"},
+      {"an encrypted entry", changed([](HandMadeEntry& e) { e.flags = 1; }), ""},
+      {"a method unknown here", changed([](HandMadeEntry& e) { e.method = 99; }), ""},
+      {"bzip2", changed([](HandMadeEntry& e) { e.method = 12; }), "packed by method 12"},
+      {"a wrong CRC", changed([](HandMadeEntry& e) { e.crc ^= 1; }), "CRC"},
+      {"a wrong CRC of packed bytes", changed_packed([](HandMadeEntry& e) { e.crc ^= 1; }), "CRC"},
       {"a changed byte", wrong_byte, "CRC"},
-      {"a size that is too small", changed([](ZipEntry& e) { e.size -= 4; }), "cannot hold"},
-      {"a size that is too large", changed([](ZipEntry& e) { e.size += 4; }), "cannot hold"},
-      {"packed, a size that is too small", changed_packed([](ZipEntry& e) { e.size -= 4; }), ""},
-      {"packed, a size that is too large", changed_packed([](ZipEntry& e) { e.size += 4; }), ""},
-      {"4 GiB from a few bytes", changed_packed([](ZipEntry& e) { e.size = 0xfffffff0; }), "cannot hold"},
-      {"packed bytes past the file", changed([](ZipEntry& e) { e.packed_size = 1 << 30, e.size = 1 << 30; }),
-       ""},
-      {"an offset past the file", changed([](ZipEntry& e) { e.offset = 1 << 30; }), ""},
-      {"an offset into the middle", changed([](ZipEntry& e) { e.offset = 7; }), ""},
+      {"a size that is too small", changed([](HandMadeEntry& e) { e.size -= 4; }), "cannot hold"},
+      {"a size that is too large", changed([](HandMadeEntry& e) { e.size += 4; }), "cannot hold"},
+      {"packed, a size that is too small", changed_packed([](HandMadeEntry& e) { e.size -= 4; }), ""},
+      {"packed, a size that is too large", changed_packed([](HandMadeEntry& e) { e.size += 4; }), ""},
+      {"4 GiB from a few bytes", changed_packed([](HandMadeEntry& e) { e.size = 0xfffffff0; }),
+       "cannot hold"},
+      {"packed bytes past the file",
+       changed([](HandMadeEntry& e) { e.packed_size = 1 << 30, e.size = 1 << 30; }), ""},
+      {"an offset past the file", changed([](HandMadeEntry& e) { e.offset = 1 << 30; }), ""},
+      {"an offset into the middle", changed([](HandMadeEntry& e) { e.offset = 7; }), ""},
       {"a thousand entries of the same bytes", zip_bytes(overlapping), ""},
-      {"damaged deflate", changed_packed([](ZipEntry& e) { e.packed[0] = '\x07'; }), ""},
-      {"deflate that ends early", changed_packed([](ZipEntry& e) { e.packed.resize(e.packed.size() / 2); }),
-       ""},
+      {"damaged deflate", changed_packed([](HandMadeEntry& e) { e.packed[0] = '\x07'; }), ""},
+      {"deflate that ends early",
+       changed_packed([](HandMadeEntry& e) { e.packed.resize(e.packed.size() / 2); }), ""},
       {"an array that declares more",
        zip_bytes({deflated("a.npy", npy_bytes(npy_dict("(1000000000000000000,)"), "abcd"))}), "ends early"},
       {"an array that declares less", zip_bytes({stored("a.npy", npy_bytes(npy_dict("(1,)"), "abcdefgh"))}),

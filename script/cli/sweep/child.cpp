@@ -15,6 +15,7 @@
 
 #include "runtime/dist/world.h"
 #include "runtime/error.h"
+#include "runtime/io/json_text.h"
 
 namespace lunagrad::sweep {
 namespace {
@@ -146,7 +147,7 @@ void Child::read_some(int& file, std::string& text) {
 }
 
 void Child::take_line(const std::string& line) {
-  const auto json = nlohmann::json::parse(line, nullptr, false);
+  const auto json = read_json<nlohmann::json>(line);
   if (!json.is_object()) return;  // the script wrote to the stream
   const std::string event = json.value("event", "");
   if (event == "step") {
