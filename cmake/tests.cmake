@@ -139,6 +139,9 @@ set_tests_properties(onnx-check onnx-import PROPERTIES FIXTURES_REQUIRED onnx-mo
 # ONNX's own test cases of each operator.
 add_test(NAME onnx-nodes COMMAND sh -ec "${DEBIAN_PYTHON} ${PROJECT_SOURCE_DIR}/tests/onnx/node_cases.py ${CMAKE_BINARY_DIR}/onnx-nodes 2>&1 && \
 $<TARGET_FILE:lunagrad> run ${PROJECT_SOURCE_DIR}/tests/onnx/import.lua -- ${CMAKE_BINARY_DIR}/onnx-nodes refused")
+# Nodes whose attributes and operands are wrong: more of them with LUNAGRAD_TEST_ALL.
+add_test(NAME onnx-wrong-nodes WORKING_DIRECTORY ${CMAKE_BINARY_DIR}
+         COMMAND lunagrad run --memory 256 ${PROJECT_SOURCE_DIR}/tests/fuzz/onnx_nodes.lua)
 # What tests/lua/test_pt.lua saves, read by PyTorch where it is installed.
 add_test(NAME pt-torch COMMAND sh -ec "$<TARGET_FILE:lunagrad> run ${PROJECT_SOURCE_DIR}/tests/lua/test_pt.lua -- ${CMAKE_BINARY_DIR}/saved.pt && \
 ${DEBIAN_PYTHON} ${PROJECT_SOURCE_DIR}/tests/reference/checkpoint.py check ${CMAKE_BINARY_DIR}/saved.pt")

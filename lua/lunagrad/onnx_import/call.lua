@@ -22,6 +22,14 @@ function Call.new(model, graph, node, value_of)
   return call
 end
 
+-- A name of a file in an error: short, on one line.
+function Call.printable(name)
+  local short = (#name > 60 and name:sub(1, 60) .. "…" or name):gsub("%c", "?")
+  return short
+end
+
+function Call.named(node) return ("node '%s' (%s)"):format(Call.printable(node.name), Call.printable(node.op)) end
+
 -- The value of a Constant node, on the CPU.
 function Call.constant(attributes)
   if attributes.value then return attributes.value end
@@ -48,19 +56,51 @@ function Call.dims(axes)
   return out
 end
 
--- The integers of operand i as a list, nil if it is absent.
+-- An error about the operands of this node.
+function Call.refuse(message, ...) core._fail(message:format(...)) end
+
+function Call:operand(i) return ("input %d ('%s')"):format(i, Call.printable(self.node.inputs[i])) end
+
+-- The integers of operand i as a list, nil if it is absent. Some operators also take them as floating numbers.
 function Call:integers(i)
   local name = self.node.inputs[i]
   if not name or name == "" then return nil end
-  local values = (self.graph.numbers[name] or self[i]):tolist()
+  local x = self.graph.numbers[name] or self[i]
+  local values = x:dim() <= 1 and x:tolist() or {x}
   if type(values) ~= "table" then values = {values} end
-  for k, value in ipairs(values) do values[k] = math.tointeger(value) or value end
+  for k, value in ipairs(values) do
+    values[k] = math.tointeger(value)
+    if not values[k] then
+      Call.refuse("%s is %s of shape [%s]; a list of integers is expected", self:operand(i), x:dtype(), table.concat(x:size(), ", "))
+    end
+  end
   return values
 end
 
 function Call:integer(i)
   local list = self:integers(i)
+  if list and #list ~= 1 then Call.refuse("%s has %d numbers; one is expected", self:operand(i), #list) end
   return list and list[1]
+end
+
+-- The number in operand i, which has one element.
+function Call:number(i)
+  if self[i]:numel() ~= 1 or self[i]:dtype() == "c64" or self[i]:dtype() == "c128" then
+    Call.refuse("%s has %d elements of %s; one number is expected", self:operand(i), self[i]:numel(), self[i]:dtype())
+  end
+  local value = self[i]:item()
+  if value == true then return 1 end
+  return value or 0
+end
+
+-- Error unless operand i is there and has such a rank.
+function Call:expect_rank(i, least, most)
+  if not self[i] then Call.refuse("input %d is missing", i) end
+  local rank = self[i]:dim()
+  if rank < least or rank > (most or rank) then
+    Call.refuse("%s has %d dims; %s are expected", self:operand(i), rank, least == most and least or
+      most and ("%d to %d"):format(least, most) or ("%d or more"):format(least))
+  end
 end
 
 -- Axes that are an attribute before an opset and an operand from it on; nil if absent.
@@ -69,10 +109,23 @@ function Call:axes(i, since)
   return self:integers(i)
 end
 
+-- An axis that counts from 0. It may be `rank` itself with `end_too`.
+function Call.axis_within(axis, rank, end_too)
+  if axis < -rank or axis > rank or axis == rank and not end_too then
+    Call.refuse("axis %s is out of range for %d dims", axis, rank)
+  end
+  return axis < 0 and axis + rank or axis
+end
+
+-- The attribute `axis` as a dim of x, from 1 on.
+function Call:axis(x, default)
+  return Call.axis_within(self:get("axis", default), x:dim()) + 1
+end
+
 -- The dims before an axis, as one; and those from it on. Axis may be the rank.
 function Call.sizes_around(x, axis)
   local sizes, before, behind = x:size(), 1, 1
-  if axis < 0 then axis = axis + #sizes end
+  axis = Call.axis_within(axis, #sizes, true)
   for d, size in ipairs(sizes) do
     if d <= axis then before = before * size else behind = behind * size end
   end

@@ -55,9 +55,7 @@ end
 function M.Where(call) return core.where(call[1], call[2], call[3]) end
 function M.Identity(call) return call[1] end
 function M.Cast(call)
-  local dtype = Call.dtypes[call:get "to"]
-  if not dtype then core._fail(("element type %s is not known"):format(call:get "to")) end
-  return call[1]:to(dtype)
+  return call[1]:to(Call.dtypes[call:get "to"])
 end
 function M.CastLike(call) return call[1]:to(call[2]:dtype()) end
 
@@ -89,9 +87,9 @@ function M.Shrink(call)
 end
 
 function M.Dropout(call)
-  local ratio = call[2] and call[2]:item() or call:get("ratio", 0.5)
+  local ratio = call[2] and call:number(2) or call:get("ratio", 0.5)
   local mask = core.ones_like(call[1], {dtype = "bool"})
-  local training = call.model.training or call[3] and call[3]:item() ~= 0
+  local training = call.model.training or call[3] and call:number(3) ~= 0
   if not training or ratio == 0 then return call[1], mask end
   if #call.node.outputs > 1 then
     mask = core.bernoulli(core.full_like(call[1], 1 - ratio)):to "bool"

@@ -3,7 +3,7 @@ local core = require "lunagrad.core"
 local Call = require "lunagrad.onnx_import.call"
 
 local M = {}
-local dim = Call.dim
+local refuse = Call.refuse
 
 local function positive(index, size)
   index = index:long()
@@ -11,8 +11,8 @@ local function positive(index, size)
 end
 
 function M.Gather(call)
-  local x, axis = call[1], dim(call:get("axis", 0))
-  if axis < 0 then axis = axis + x:dim() + 1 end
+  local x = call[1]
+  local axis = call:axis(x, 0)
   local index = positive(call[2], x:size(axis))
   local shape = {}
   for d, size in ipairs(x:size()) do
@@ -26,17 +26,18 @@ function M.Gather(call)
 end
 
 function M.GatherElements(call)
-  local axis = dim(call:get("axis", 0))
+  local axis = call:axis(call[1], 0)
   return core.gather(call[1], axis, positive(call[2], call[1]:size(axis)))
 end
 
 function M.ScatterElements(call)
-  local x, axis = call[1], dim(call:get("axis", 0))
+  local x = call[1]
+  local axis = call:axis(x, 0)
   local index = positive(call[2], x:size(axis))
   local how = call:get("reduction", "none")
   if how == "none" then return core.scatter(x, axis, index, call[3]) end
   if how == "add" then return core.scatter_add(x, axis, index, call[3]) end
-  core._fail(("reduction %q is not read"):format(how))
+  refuse("reduction '%s' is not read", Call.printable(how))
 end
 M.Scatter = M.ScatterElements
 
@@ -57,8 +58,19 @@ local function product(sizes, first, last)
   return out
 end
 
+-- Error unless the last dim of the index fits the dims of x from `first` on.
+local function check_depth(call, first)
+  call:expect_rank(2, 1)
+  local depth, rank = call[2]:size(-1), call[1]:dim()
+  if depth < 1 or first + depth > rank then
+    refuse("its indices name %d dims from dim %d on, and its first input has %d", depth, first + 1, rank)
+  end
+end
+
 function M.GatherND(call)
   local x, index, batch = call[1], call[2], call:get("batch_dims", 0)
+  check_depth(call, batch)
+  if batch >= index:dim() then refuse("batch_dims is %d, and its indices have %d dims", batch, index:dim()) end
   local sizes, depth = x:size(), call[2]:size(-1)
   local shape = index:size()
   table.remove(shape)
@@ -72,6 +84,7 @@ end
 
 function M.ScatterND(call)
   local x, index = call[1], call[2]
+  check_depth(call, 0)
   local sizes, depth = x:size(), index:size(-1)
   local rows, rest = product(sizes, 1, depth), product(sizes, depth + 1, #sizes)
   local position = flat_positions(index, sizes, 1):reshape(-1)
@@ -79,22 +92,25 @@ function M.ScatterND(call)
   local how = call:get("reduction", "none")
   if how == "none" then return core.index_copy(flat, 1, position, updates):reshape(sizes) end
   if how == "add" then return core.index_add(flat, 1, position, updates):reshape(sizes) end
-  core._fail(("reduction %q is not read"):format(how))
+  refuse("reduction '%s' is not read", Call.printable(how))
 end
 
 function M.NonZero(call) return core.nonzero(call[1]):t() end
 
 function M.OneHot(call)
   local depth, values, axis = call:integer(2), call[3], call:get("axis", -1)
+  if values:dim() ~= 1 or values:size(1) ~= 2 then refuse("%s has the shape [%s], not [2]", call:operand(3), table.concat(values:size(), ", ")) end
+  if depth < 1 then refuse("its depth is %d", depth) end
+  axis = Call.axis_within(axis, call[1]:dim() + 1)
   local index = positive(call[1], depth)
   local hot = core.one_hot(index, depth):to "bool"
-  if axis ~= -1 then hot = hot:movedim(-1, dim(axis)) end
+  if axis ~= call[1]:dim() then hot = hot:movedim(-1, axis + 1) end
   return core.where(hot, values[2], values[1])
 end
 
 function M.Compress(call)
   local x, condition = call[1], core.nonzero(call[2]):reshape(-1)
-  if call.attributes.axis then return core.index_select(x, dim(call:get "axis"), condition) end
+  if call.attributes.axis then return core.index_select(x, call:axis(x), condition) end
   return core.index_select(x:reshape(-1), 1, condition)
 end
 

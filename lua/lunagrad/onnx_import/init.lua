@@ -5,6 +5,7 @@ local core = require "lunagrad.core"
 local nn = require "lunagrad.nn"
 local tree = require "lunagrad.nn.tree"
 local Call = require "lunagrad.onnx_import.call"
+local rules = require "lunagrad.onnx_import.rules"
 
 local fail = core._fail
 
@@ -16,19 +17,25 @@ end
 local Part = nn.class "Part"
 local Model = nn.class "OnnxModel"
 
--- The module and the key in it for an initializer named "encoder.0.weight". Other characters become "_".
+local deepest = 32  -- modules within each other, made of the points of a name
+
+-- Fields of modules that are set when they are needed.
+local own_fields = {_graph = true, _hooks = true, _label = true, _placed = true}
+
+-- The module and the key in it for an initializer named "encoder.0.weight", nil if the name fits none. Other characters become "_".
 local function place_of(model, name)
   local holder, keys = model, {}
   for key in name:gsub("[^%w_.]", "_"):gmatch "[^.]+" do
-    keys[#keys + 1] = key:find "^%d+$" and math.tointeger(tonumber(key) + 1) or key
+    keys[#keys + 1] = key:find "^%d+$" and #key < 10 and tonumber(key) + 1 or key
+    if own_fields[key] or #keys > deepest then return nil end
   end
   for i = 1, #keys - 1 do
     local inner = rawget(holder, keys[i])
-    if inner == nil then
+    if inner == nil and not tree.has(holder, keys[i]) then
       inner = Part()
       holder[keys[i]] = inner
     end
-    if type(inner) ~= "table" then return nil end
+    if not tree.is_module(inner) then return nil end
     holder = inner
   end
   local last = keys[#keys]
@@ -44,25 +51,33 @@ function Model:init(graph)
       unknown[#unknown + 1] = node.op
     end
     if node.attributes.broadcast then
-      fail(("io.onnx_import: node '%s' (%s) broadcasts as before opset 7, which is not read"):format(node.name, node.op))
+      fail(("io.onnx_import: %s broadcasts as before opset 7, which is not read"):format(Call.named(node)))
     end
-    if node.op == "BatchNormalization" then statistics[node.inputs[4]], statistics[node.inputs[5]] = true, true end
   end
   if #unknown > 0 then
     table.sort(unknown)
+    for i, op in ipairs(unknown) do unknown[i] = Call.printable(op) end
     fail(("io.onnx_import: the model uses %s, which %s not read"):format(table.concat(unknown, ", "), #unknown == 1 and "is" or "are"))
+  end
+  rules.check(graph)
+  for _, node in ipairs(graph.nodes) do
+    if node.op == "BatchNormalization" then statistics[node.inputs[4]], statistics[node.inputs[5]] = true, true end
   end
   local places, numbers = {}, {}
   for i, initializer in ipairs(graph.initializers) do
     local name, value = initializer[1], initializer[2]
     local holder, key = place_of(self, name)
-    if not holder then holder, key = self, "initializer_" .. i end
+    if not holder then
+      holder, key = self, "initializer_" .. i
+      while tree.has(self, key) do key = key .. "_" end
+    end
     if not Call.is_floating(value) and value:numel() <= 4096 then numbers[name] = value end
     value = value:to(core.device())
     if Call.is_floating(value) and not statistics[name] then
       holder[key] = nn.Parameter(value)
     else
-      holder:register_buffer(key, value)
+      holder[key] = value
+      holder._kinds[key] = "buffer"  -- register_buffer takes no positions
     end
     places[name] = {holder, key}
   end
@@ -87,12 +102,24 @@ function Model:_plan(graph)
   for name, node in pairs(last) do table.insert(node.free, name) end
 end
 
+-- The error of an operator, which names its node. One of memory, and a stop, stay what they are.
+local function fail_at(node, message)
+  if message:find "out of memory" or message:find "interrupted" then error(message, 0) end
+  message = message:gsub("^[^\n:]*%.lua:%d+: ", "")
+  fail(("%s of the ONNX model: %s"):format(Call.named(node), message))
+end
+
 function Model:forward(...)
   local graph, values, given = self._graph, {}, {...}
   if #given ~= #graph.inputs then
     fail(("the ONNX model takes %d inputs (%s), got %d"):format(#graph.inputs, table.concat(graph.inputs, ", "), #given))
   end
-  for i, name in ipairs(graph.inputs) do values[name] = given[i] end
+  for i, name in ipairs(graph.inputs) do
+    if not core.is_tensor(given[i]) then
+      fail(("input %d ('%s') of the ONNX model is a %s, not a tensor"):format(i, Call.printable(name), type(given[i])))
+    end
+    values[name] = given[i]
+  end
   local function value_of(name)
     local value = values[name]
     if value ~= nil then return value end
@@ -103,10 +130,9 @@ function Model:forward(...)
   for _, node in ipairs(graph.nodes) do
     local call = Call.new(self, graph, node, value_of)
     local results = table.pack(pcall(operators[node.op], call))
-    if not results[1] then
-      fail(("node '%s' (%s) of the ONNX model: %s"):format(node.name, node.op, tostring(results[2])))
-    end
+    if not results[1] then fail_at(node, tostring(results[2])) end
     for i, name in ipairs(node.outputs) do
+      if name ~= "" and results[i + 1] == nil then fail_at(node, ("its output %d is not computed"):format(i)) end
       if name ~= "" then values[name] = results[i + 1] end
     end
     for _, name in ipairs(node.free) do values[name] = nil end

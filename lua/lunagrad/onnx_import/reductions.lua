@@ -43,7 +43,8 @@ M.ReduceLogSumExp = reduction(18, core.logsumexp)
 
 local function arg(name)
   return function(call)
-    local x, axis = call[1], dim(call:get("axis", 0))
+    local x = call[1]
+    local axis = call:axis(x, 0)
     local keep = call:get("keepdims", 1) == 1
     if call:get("select_last_index", 0) == 0 then return core[name](x, axis, keep) end
     return x:size(axis) - 1 - core[name](x:flip(axis), axis, keep)
@@ -62,12 +63,14 @@ local function softmax(name)
 end
 M.Softmax, M.LogSoftmax = softmax "softmax", softmax "log_softmax"
 function M.Hardmax(call)
-  local x, axis = call[1], dim(call:get("axis", call.opset >= 13 and -1 or 1))
+  local x = call[1]
+  local axis = call:axis(x, call.opset >= 13 and -1 or 1)
   return core.zeros_like(x):scatter(axis, core.argmax(x, axis, true), 1.0)
 end
 
 function M.CumSum(call)
-  local x, axis = call[1], dim(call:integer(2))
+  local x = call[1]
+  local axis = Call.axis_within(call:integer(2), x:dim()) + 1
   local backwards, exclusive = call:get("reverse", 0) == 1, call:get("exclusive", 0) == 1
   if backwards then x = x:flip(axis) end
   x = core.cumsum(x, axis, {exclusive = exclusive, dtype = x:dtype()})
@@ -90,8 +93,8 @@ function M.MeanVarianceNormalization(call)
 end
 
 function M.LayerNormalization(call)
-  local x, axis = call[1], call:get("axis", -1)
-  if axis < 0 then axis = axis + x:dim() end
+  local x = call[1]
+  local axis = Call.axis_within(call:get("axis", -1), x:dim())
   local shape, dims = {}, {}
   for d = axis + 1, x:dim() do
     shape[#shape + 1] = x:size(d)

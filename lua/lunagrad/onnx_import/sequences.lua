@@ -1,6 +1,7 @@
 -- RNN, GRU and LSTM. ONNX orders the gates i o f c (LSTM) and z r h (GRU), PyTorch and we i f g o and r z n; all directions of one
 -- layer are stacked.
 local core = require "lunagrad.core"
+local Call = require "lunagrad.onnx_import.call"
 
 local M = {}
 
@@ -25,7 +26,28 @@ local function parameters(call, order)
   return out
 end
 
-local function check(call, activations)
+local function check_shape(call, i, ...)
+  if not call[i] then return end
+  local sizes, wanted = call[i]:size(), {...}
+  local same = #sizes == #wanted
+  for d, size in ipairs(wanted) do same = same and sizes[d] == size end
+  if not same then
+    Call.refuse("%s has the shape [%s]; [%s] is expected", call:operand(i), table.concat(sizes, ", "), table.concat(wanted, ", "))
+  end
+end
+
+-- `gates`: the number of blocks in the weights.
+local function check(call, activations, gates)
+  for i = 1, 3 do call:expect_rank(i, 3, 3) end
+  local directions, hidden = call:get("direction", "forward") == "bidirectional" and 2 or 1, call[3]:size(3)
+  local batch_first = call:get("layout", 0) == 1
+  local batch = call[1]:size(batch_first and 1 or 2)
+  check_shape(call, 2, directions, gates * hidden, call[1]:size(3))
+  check_shape(call, 3, directions, gates * hidden, hidden)
+  check_shape(call, 4, directions, 2 * gates * hidden)
+  for i = 6, gates == 4 and 7 or 6 do
+    if batch_first then check_shape(call, i, batch, directions, hidden) else check_shape(call, i, directions, batch, hidden) end
+  end
   if call:get "clip" then core._fail "clip is not read" end
   if call[5] then
     local lengths = call:integers(5)
@@ -35,7 +57,7 @@ local function check(call, activations)
   end
   for i, name in ipairs(call:get("activations", {})) do
     local wanted = activations[(i - 1) % #activations + 1]
-    if name:lower() ~= wanted then core._fail(("activation %q is not read"):format(name)) end
+    if name:lower() ~= wanted then Call.refuse("activation '%s' is not read", Call.printable(name)) end
   end
 end
 
@@ -72,7 +94,7 @@ local function run(call, order, states, layer)
 end
 
 function M.LSTM(call)
-  check(call, {"sigmoid", "tanh", "tanh"})
+  check(call, {"sigmoid", "tanh", "tanh"}, 4)
   if call[8] then core._fail "peepholes are not read" end
   if call:get("input_forget", 0) == 1 then core._fail "input_forget is not read" end
   return run(call, {1, 3, 4, 2}, {6, 7}, function(x, states, list)
@@ -82,8 +104,8 @@ end
 
 function M.RNN(call)
   local name = (call:get("activations", {"Tanh"})[1] or "Tanh"):lower()
-  if name ~= "tanh" and name ~= "relu" then core._fail(("activation %q is not read"):format(name)) end
-  check(call, {name})
+  if name ~= "tanh" and name ~= "relu" then Call.refuse("activation '%s' is not read", Call.printable(name)) end
+  check(call, {name}, 1)
   return run(call, {1}, {6}, function(x, states, list) return core["rnn_" .. name](x, states[1], list, #list == 4) end)
 end
 
@@ -110,7 +132,7 @@ local function gru_steps(x, h, list)
 end
 
 function M.GRU(call)
-  check(call, {"sigmoid", "tanh"})
+  check(call, {"sigmoid", "tanh"}, 3)
   local behind = call:get("linear_before_reset", 0) == 1
   return run(call, {2, 1, 3}, {6}, function(x, states, list)
     if not behind then return gru_steps(x, states[1], list) end

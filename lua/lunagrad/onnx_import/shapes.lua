@@ -3,7 +3,7 @@ local core = require "lunagrad.core"
 local Call = require "lunagrad.onnx_import.call"
 
 local M = {}
-local dim = Call.dim
+local refuse, axis_within = Call.refuse, Call.axis_within
 
 -- Shapes are computed on the CPU.
 function M.Shape(call)
@@ -42,13 +42,17 @@ end
 -- Axes in the order in which they can be inserted or dropped one by one.
 local function ordered(axes, rank)
   local out = {}
-  for i, axis in ipairs(axes) do out[i] = axis < 0 and axis + rank or axis end
+  for i, axis in ipairs(axes) do out[i] = axis_within(axis, rank) end
   table.sort(out)
+  for i = 2, #out do
+    if out[i] == out[i - 1] then refuse("axis %d is given twice", out[i]) end
+  end
   return out
 end
 
 function M.Unsqueeze(call)
   local axes, x = call:axes(2, 13), call[1]
+  if not axes then refuse "the axes are missing" end
   for _, axis in ipairs(ordered(axes, x:dim() + #axes)) do x = x:unsqueeze(axis + 1) end
   return x
 end
@@ -79,17 +83,21 @@ function M.Tile(call) return call[1]:tile(call:integers(2)) end
 function M.Concat(call)
   local parts = {}
   for i = 1, #call.node.inputs do parts[i] = call[i] end
-  return core.cat(parts, dim(call:get "axis"))
+  return core.cat(parts, call:axis(call[1]))
 end
 
 function M.Split(call)
-  local axis, x = dim(call:get("axis", 0)), call[1]
+  local x, count = call[1], #call.node.outputs
+  local axis = call:axis(x, 0)
   local sizes = call.opset < 13 and call.attributes.split or call:integers(2)
+  if call:get("num_outputs", count) ~= count or sizes and #sizes ~= count then
+    refuse("its %d outputs are not as many as its %s", count, sizes and "sizes" or "num_outputs")
+  end
   if not sizes then
-    local count, total = call:get("num_outputs", #call.node.outputs), x:size(axis)
+    local total = x:size(axis)
     local each = (total + count - 1) // count
     sizes = {}
-    for i = 1, count do sizes[i] = math.min(each, total - each * (i - 1)) end
+    for i = 1, count do sizes[i] = math.max(0, math.min(each, total - each * (i - 1))) end
   end
   return table.unpack(core.split(x, sizes, axis))
 end
@@ -103,9 +111,15 @@ function M.Slice(call)
   else
     starts, ends, axes, steps = call:integers(2), call:integers(3), call:integers(4), call:integers(5)
   end
+  if not starts or not ends then refuse "its starts or ends are missing" end
+  for name, list in pairs {ends = ends, axes = axes or starts, steps = steps or starts} do
+    if #list ~= #starts then refuse("it has %d starts and %d %s", #starts, #list, name) end
+  end
   for i, start in ipairs(starts) do
-    local d = dim(axes and axes[i] or i - 1)
+    local d = axis_within(axes and axes[i] or i - 1, x:dim()) + 1
     local size, step, stop = x:size(d), steps and steps[i] or 1, ends[i]
+    if step == 0 then refuse("step %d is 0", i) end
+    step = math.max(-math.maxinteger, step)
     local function clamped(position, low, high)
       if position < 0 then position = position + size end
       return math.max(low, math.min(position, high))
@@ -115,7 +129,7 @@ function M.Slice(call)
       x = last > first and x:slice(d, first + 1, last, step) or x:narrow(d, 1, 0)
     else
       local first, last = clamped(start, -1, size - 1), stop < -size and -1 or clamped(stop, -1, size - 1)
-      local count = math.max(0, (first - last + -step - 1) // -step)
+      local count = first > last and (first - last - 1) // -step + 1 or 0
       if count == 0 then
         x = x:narrow(d, 1, 0)
       else
@@ -131,13 +145,13 @@ end
 function M.Pad(call)
   local x = call[1]
   local widths = call.opset < 11 and call.attributes.pads or call:integers(2)
-  local value = call.opset < 11 and call:get("value", 0.0) or call[3] and call[3]:item() or 0
+  local value = call.opset < 11 and call:get("value", 0.0) or call[3] and call:number(3) or 0
   local axes = call:integers(4)
   local rank, before, behind = x:dim(), {}, {}
-  local count = #widths // 2
+  local count = axes and #axes or rank
+  if not widths or #widths ~= 2 * count then refuse("%d pads are given for %d dims; two for each are expected", #(widths or {}), count) end
   for i = 1, count do
-    local d = axes and axes[i] or i - 1
-    if d < 0 then d = d + rank end
+    local d = axis_within(axes and axes[i] or i - 1, rank)
     before[d], behind[d] = widths[i], widths[count + i]
   end
   for d = 0, rank - 1 do  -- negative widths crop
@@ -159,12 +173,13 @@ end
 function M.ConstantOfShape(call)
   local value = call:get "value"
   local shape = call:integers(1)
+  if value and value:numel() ~= 1 then refuse("its value has %d elements, not 1", value:numel()) end
   if not value then return core.full(shape, 0.0, {dtype = "f32", device = "cpu"}) end
   return core.full(shape, value:reshape(-1)[1]:item(), {dtype = value:dtype(), device = "cpu"})
 end
 
 function M.Range(call)
-  local start, limit, step = call[1]:item(), call[2]:item(), call[3]:item()
+  local start, limit, step = call:number(1), call:number(2), call:number(3)
   return core.arange(start, limit, step, {dtype = call[1]:dtype(), device = "cpu"})
 end
 
@@ -182,8 +197,10 @@ function M.Trilu(call)
 end
 
 function M.DepthToSpace(call)
+  call:expect_rank(1, 4, 4)
   local n, c, h, w = table.unpack(call[1]:size())
   local b = call:get "blocksize"
+  if c % (b * b) ~= 0 then refuse("its %d channels are no multiple of the square of blocksize %d", c, b) end
   local x
   if call:get("mode", "DCR") == "DCR" then
     x = call[1]:reshape(n, b, b, c // (b * b), h, w):permute(1, 4, 5, 2, 6, 3)
@@ -194,8 +211,10 @@ function M.DepthToSpace(call)
 end
 
 function M.SpaceToDepth(call)
+  call:expect_rank(1, 4, 4)
   local n, c, h, w = table.unpack(call[1]:size())
   local b = call:get "blocksize"
+  if h % b ~= 0 or w % b ~= 0 then refuse("its %d rows and %d columns are no multiples of blocksize %d", h, w, b) end
   return call[1]:reshape(n, c, h // b, b, w // b, b):permute(1, 4, 6, 2, 3, 5):reshape(n, c * b * b, h // b, w // b)
 end
 

@@ -3,6 +3,7 @@ local core = require "lunagrad.core"
 local Call = require "lunagrad.onnx_import.call"
 
 local M = {}
+local refuse = Call.refuse
 
 local function filled(count, value)
   local out = {}
@@ -30,8 +31,24 @@ local function paddings(call, sizes, kernel, stride, dilation)
   return before, behind
 end
 
+-- Error unless x has 1 to 3 spatial dims, and the attributes of its windows a number for each.
+local function check_windows(call, kernel)
+  call:expect_rank(1, 3, 5)
+  local count = call[1]:dim() - 2
+  if #kernel ~= count then refuse("its windows have %d dims, and its input has %d spatial ones", #kernel, count) end
+  for name, wanted in pairs {kernel_shape = count, strides = count, dilations = count, pads = 2 * count, output_padding = count} do
+    local list = call.attributes[name]
+    if list and #list ~= wanted then refuse("attribute '%s' has %d numbers; %d are expected", name, #list, wanted) end
+  end
+  local given = call.attributes.kernel_shape
+  for i = 1, count do
+    if given and given[i] ~= kernel[i] then refuse("attribute 'kernel_shape' has %d where its weight has %d", given[i], kernel[i]) end
+  end
+end
+
 -- The spatial sizes of x, and the attributes of its windows.
 local function geometry(call, kernel)
+  check_windows(call, kernel)
   local sizes = {table.unpack(call[1]:size(), 3)}
   local count = #sizes
   local stride, dilation = call:get("strides", filled(count, 1)), call:get("dilations", filled(count, 1))
@@ -65,12 +82,14 @@ end
 function M.ConvTranspose(call)
   local x, weight, groups = call[1], call[2], call:get("group", 1)
   local kernel = {table.unpack(weight:size(), 3)}
+  check_windows(call, kernel)
   local sizes = {table.unpack(x:size(), 3)}
   local count = #kernel
   local stride, dilation = call:get("strides", filled(count, 1)), call:get("dilations", filled(count, 1))
   local extra = {table.unpack(call:get("output_padding", filled(count, 0)))}
   local pads = call:get("pads", filled(2 * count, 0))
   local shape, auto = call:get "output_shape", call:get("auto_pad", "NOTSET")
+  if shape and #shape < count then refuse("attribute 'output_shape' has %d numbers; %d are expected", #shape, count) end
   local before, behind = {}, {}
   for i = 1, count do
     local full = (sizes[i] - 1) * stride[i] + (kernel[i] - 1) * dilation[i] + 1 + extra[i]
@@ -176,8 +195,14 @@ local function spatial(x)
   for d = 3, x:dim() do dims[#dims + 1] = d end
   return dims
 end
-function M.GlobalAveragePool(call) return core.mean(call[1], spatial(call[1]), true) end
-function M.GlobalMaxPool(call) return core.amax(call[1], spatial(call[1]), true) end
+function M.GlobalAveragePool(call)
+  call:expect_rank(1, 3)
+  return core.mean(call[1], spatial(call[1]), true)
+end
+function M.GlobalMaxPool(call)
+  call:expect_rank(1, 3)
+  return core.amax(call[1], spatial(call[1]), true)
+end
 
 -- With training_mode the node also gives the running statistics; the variance in them divides by n.
 function M.BatchNormalization(call)
@@ -195,7 +220,9 @@ function M.InstanceNormalization(call)
   return core.instance_norm(call[1], nil, nil, call[2], call[3], true, 0.1, call:get("epsilon", 1e-5))
 end
 function M.GroupNormalization(call)
+  call:expect_rank(1, 2)
   local groups, channels = call:get "num_groups", call[1]:size(2)
+  if channels % groups ~= 0 then refuse("its %d channels do not make %d groups", channels, groups) end
   local function each_channel(v)  -- before opset 21, one number for each group
     if not v or v:numel() == channels then return v end
     return v:repeat_interleave(channels // groups)
@@ -204,6 +231,7 @@ function M.GroupNormalization(call)
 end
 
 function M.LRN(call)
+  call:expect_rank(1, 3)
   local x, size = call[1], call:get "size"
   local before = (size - 1) // 2
   local pads = filled(2 * (x:dim() - 2), 0)
@@ -219,7 +247,7 @@ local function positions(mode, out, size, scale, device)
   if mode == "align_corners" then return out == 1 and at * 0 or at * ((size - 1) / (out - 1)) end
   if mode == "pytorch_half_pixel" and out == 1 then return at * 0 end
   if mode == "half_pixel" or mode == "pytorch_half_pixel" then return (at + 0.5) / scale - 0.5 end
-  core._fail(("coordinate mode %q is not read"):format(mode))
+  refuse("coordinate mode '%s' is not read", Call.printable(mode))
 end
 
 local roundings = {
@@ -240,17 +268,26 @@ function M.Resize(call)
   if call.node.op == "Resize" then
     scales = call[old and 2 or 3] and call[old and 2 or 3]:numel() > 0 and call[old and 2 or 3]:tolist() or nil
     sizes = call[4] and call:integers(4)
-  elseif not scales then
+  elseif not scales and call[2] then
     scales = call[2]:tolist()
   end
   if call:get("antialias", 0) == 1 then core._fail "antialias is not read" end
   local axes = call:get "axes"
+  local given, rank = scales or sizes, x:dim()
+  if type(given) ~= "table" or #given ~= (axes and #axes or rank) then
+    refuse("%s numbers are given for %d dims; one scale or size for each is expected", type(given) == "table" and #given or "no", axes and #axes or rank)
+  end
+  for i, value in ipairs(given) do
+    if type(value) ~= "number" or not (value > 0 and value < 1e9) then
+      refuse("%s %d is %s; a number above 0 is expected", sizes and "size" or "scale", i, type(value) == "table" and "a list" or value)
+    end
+  end
   local mode, rule = call:get("mode", "nearest"), call:get("coordinate_transformation_mode", old and "asymmetric" or "half_pixel")
   local rounding = roundings[call:get("nearest_mode", old and "floor" or "round_prefer_floor")]
   local a = call:get("cubic_coeff_a", -0.75)
   local dtype = x:dtype()
   for i = 1, #(scales or sizes) do
-    local d = (axes and axes[i] or i - 1) + 1
+    local d = Call.axis_within(axes and axes[i] or i - 1, rank) + 1
     local size = x:size(d)
     local out = sizes and sizes[i] or math.floor(size * scales[i])
     local scale = sizes and out / size or scales[i]
