@@ -79,8 +79,8 @@ const char* file_type_name(DType dtype) {
 }
 
 // Reads the header event by event: {"name": {"dtype": s, "shape": [n…], "data_offsets": [n, n]},
-// "__metadata__": {s: s}}. Anything else ends the parse, so a hostile header cannot build large or deeply
-// nested structures.
+// "__metadata__": {s: s} or null}. Other fields of a tensor are skipped. Anything else ends the parse, so a
+// hostile header cannot build large or deeply nested structures.
 class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
  public:
   std::vector<Entry> entries;
@@ -89,13 +89,14 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
 
   explicit HeaderReader(ReadBudget& budget) : budget_(budget) {}
 
-  bool null() override { return refuse("null"); }
-  bool boolean(bool) override { return refuse("a boolean"); }
-  bool number_integer(number_integer_t) override { return refuse("a negative number"); }
-  bool number_float(number_float_t, const string_t&) override { return refuse("a fraction"); }
+  bool null() override { return skipped() || (depth_ == 1 && in_metadata_) || refuse("null"); }
+  bool boolean(bool) override { return skipped() || refuse("a boolean"); }
+  bool number_integer(number_integer_t) override { return skipped() || refuse("a negative number"); }
+  bool number_float(number_float_t, const string_t&) override { return skipped() || refuse("a fraction"); }
   bool binary(binary_t&) override { return refuse("binary data"); }
 
   bool number_unsigned(number_unsigned_t value) override {
+    if (skipped()) return true;
     if (!in_array_) return refuse("a number");
     std::vector<uint64_t>& list = field_ == "shape" ? entries.back().shape : entries.back().offsets;
     if (list.size() >= 64) return stop("tensor '" + entries.back().name + "': '" + field_ + "' is too long");
@@ -104,6 +105,7 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
   }
 
   bool string(string_t& value) override {
+    if (skipped()) return true;
     if (depth_ == 2 && in_metadata_) {
       budget_.take(kNode + 2 * (field_.size() + value.size()));
       metadata[field_] = std::move(value);
@@ -116,12 +118,14 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
   }
 
   bool start_object(std::size_t) override {
+    if (skipping_) return skip_deeper();
     if (in_array_ || depth_ >= 2) return refuse("an object");
     ++depth_;
     return true;
   }
 
   bool key(string_t& name) override {
+    if (skipping_) return true;
     if (depth_ == 1) {
       budget_.take(2 * sizeof(Entry) + kNode + 3 * name.size());  // vectors double
       if (!names_.insert(name).second) return stop("'" + name + "' appears twice");
@@ -137,13 +141,15 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
                  : name == "shape"        ? &entry.has_shape
                  : name == "data_offsets" ? &entry.has_offsets
                                           : nullptr;
-    if (!seen) return stop("tensor '" + entry.name + "': unknown field '" + name + "'");
+    skipping_ = !seen;
+    if (!seen) return true;
     if (*seen) return stop("tensor '" + entry.name + "': '" + name + "' appears twice");
     *seen = true;
     return true;
   }
 
   bool end_object() override {
+    if (skipping_) return skip_out();
     if (--depth_ == 1 && !in_metadata_) {
       const Entry& entry = entries.back();
       const char* missing = !entry.has_dtype     ? "dtype"
@@ -156,12 +162,14 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
   }
 
   bool start_array(std::size_t) override {
+    if (skipping_) return skip_deeper();
     if (depth_ != 2 || in_metadata_ || in_array_ || (field_ != "shape" && field_ != "data_offsets"))
       return refuse("a list");
     in_array_ = true;
     return true;
   }
   bool end_array() override {
+    if (skipping_) return skip_out();
     in_array_ = false;
     return true;
   }
@@ -172,12 +180,30 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
   }
 
  private:
+  // Whether a value is part of a field that is skipped.
+  bool skipped() {
+    if (!skipping_) return false;
+    skipping_ = skipped_depth_ > 0;
+    return true;
+  }
+  bool skip_deeper() {
+    if (++skipped_depth_ <= kDeepestNesting) return true;
+    return stop("tensor '" + entries.back().name + "': more than " + std::to_string(kDeepestNesting) +
+                " lists within each other");
+  }
+  bool skip_out() {
+    skipping_ = --skipped_depth_ > 0;
+    return true;
+  }
+
   bool stop(std::string why) {
     problem = std::move(why);
     return false;
   }
   bool refuse(const char* what) {
     if (depth_ == 0) return stop(std::string("the header is ") + what + ", not an object");
+    if (in_metadata_ && depth_ == 1)
+      return stop(std::string("'__metadata__' is ") + what + ", not an object");
     if (in_metadata_) return stop("metadata '" + field_ + "' is " + what + ", not a string");
     const std::string where = entries.empty() ? std::string() : "tensor '" + entries.back().name + "'";
     if (depth_ == 1) return stop(where + " is " + what + ", not an object");
@@ -190,6 +216,8 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
   std::string field_;
   int depth_ = 0;
   bool in_array_ = false, in_metadata_ = false;
+  bool skipping_ = false;  // a field of a tensor that the format does not have
+  int skipped_depth_ = 0;  // lists and objects in it
 };
 
 template <class File, class Element>
