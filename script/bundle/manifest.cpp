@@ -6,6 +6,7 @@
 
 #include "runtime/error.h"
 #include "runtime/io/json_text.h"
+#include "runtime/path_text.h"
 #include "script/run/json.h"
 
 namespace lunagrad {
@@ -28,8 +29,8 @@ BundleFile file_in(const Json& json, const std::string& where) {
   const auto known = std::find(std::begin(kKinds), std::end(kKinds), kind);
   if (known == std::end(kKinds)) fail_as(ErrorKind::file, where, ": a file of unknown kind '", kind, "'");
   file.kind = UsedFile::Kind(known - std::begin(kKinds));
-  file.path = json.at("path");
-  file.origin = json.at("origin");
+  file.path = path_of_text(json.at("path").get<std::string>());
+  file.origin = path_of_text(json.at("origin").get<std::string>());
   if (file.path.empty() || file.path.find('\0') != file.path.npos ||
       file.origin.find('\0') != file.origin.npos)
     fail_as(ErrorKind::file, where, ": a file without a path");
@@ -44,16 +45,20 @@ BundleFile file_in(const Json& json, const std::string& where) {
 }  // namespace
 
 std::string manifest_text(const Bundle& bundle) {
-  Json json{
-      {"format", kFormat}, {"version", kVersion}, {"lunagrad", bundle.version}, {"script", bundle.script}};
+  Json json{{"format", kFormat},
+            {"version", kVersion},
+            {"lunagrad", bundle.version},
+            {"script", path_text(bundle.script)}};
   json["files"] = Json::array();
   for (const BundleFile& file : bundle.files) {
-    Json one{{"kind", kKinds[size_t(file.kind)]}, {"path", file.path}, {"origin", file.origin}};
+    Json one{{"kind", kKinds[size_t(file.kind)]},
+             {"path", path_text(file.path)},
+             {"origin", path_text(file.origin)}};
     if (file.kind != UsedFile::Kind::folder) one.update({{"bytes", file.bytes}, {"sha256", file.sha256}});
     if (!file.entry.empty()) one["entry"] = file.entry;
     json["files"].push_back(std::move(one));
   }
-  json["left_out"] = bundle.left_out;
+  json["left_out"] = path_texts(bundle.left_out);
   return json_text(json, 2) + "\n";
 }
 
@@ -66,9 +71,10 @@ Bundle manifest_in(const std::string& text, const std::string& where) {
               ")");
     Bundle bundle;
     bundle.version = json.at("lunagrad");
-    bundle.script = json.at("script");
+    bundle.script = path_of_text(json.at("script").get<std::string>());
     for (const Json& file : json.at("files")) bundle.files.push_back(file_in(file, where));
-    for (const Json& part : json.at("left_out")) bundle.left_out.push_back(part);
+    for (const Json& part : json.at("left_out"))
+      bundle.left_out.push_back(path_of_text(part.get<std::string>()));
     return bundle;
   } catch (const Json::exception& error) {
     fail_as(ErrorKind::file, where, ": ", kManifest, " is damaged: ", error.what());

@@ -7,6 +7,7 @@
 #include "runtime/io/atomic_file.h"
 #include "runtime/io/sha256.h"
 #include "runtime/io/zip_archive.h"
+#include "runtime/path_text.h"
 #include "script/bundle/manifest.h"
 #include "script/run/record.h"
 
@@ -145,7 +146,7 @@ class Packer {
         continue;
       }
       bundle_.parts[part] = bytes;
-      packed_.push_back({std::string(kRunPart) + part, file.string()});
+      packed_.push_back({std::string(kRunPart) + path_text(part), file.string()});
     }
   }
 

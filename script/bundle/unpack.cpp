@@ -7,6 +7,7 @@
 #include "runtime/io/input_file.h"
 #include "runtime/io/sha256.h"
 #include "runtime/io/zip_archive.h"
+#include "runtime/path_text.h"
 #include "script/bundle/manifest.h"
 #include "script/run/record.h"
 
@@ -39,10 +40,11 @@ class Reader {
     std::set<std::string> seen;
     for (size_t i = 1; i < entries.size(); ++i) {
       const std::string& name = entries[i].name;
-      const bool part = name.starts_with(kRunPart) && stays_inside(name);
+      const std::string place = path_of_text(name);
+      const bool part = name.starts_with(kRunPart) && stays_inside(place) && path_text(place) == name;
       if ((!part && !expected.contains(name)) || !seen.insert(name).second)
         fail_as(ErrorKind::file, path, ": entry '", name, "' does not belong into a bundle");
-      if (part) bundle_.parts[name.substr(kRunPart.size())] = entries[i].size;
+      if (part) bundle_.parts[place.substr(kRunPart.size())] = entries[i].size;
     }
     for (const BundleFile& file : bundle_.files)
       if (!file.entry.empty() && (!seen.contains(file.entry) || entry(file.entry).size != file.bytes))
@@ -64,7 +66,8 @@ class Reader {
   }
 
   void write_parts(const std::string& folder) const {
-    for (const auto& [part, bytes] : bundle_.parts) write(std::string(kRunPart) + part, folder + "/" + part);
+    for (const auto& [part, bytes] : bundle_.parts)
+      write(std::string(kRunPart) + path_text(part), folder + "/" + part);
   }
 
   void verify() const {

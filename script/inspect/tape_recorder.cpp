@@ -8,6 +8,7 @@
 #include "runtime/context.h"
 #include "runtime/figures.h"
 #include "runtime/ops.h"
+#include "runtime/path_text.h"
 #include "runtime/tape/autocast.h"
 #include "script/inspect/aside.h"
 #include "script/inspect/kept_pass.h"
@@ -62,7 +63,7 @@ Json node_json(const NodeInfo& node, const std::unordered_map<uint64_t, size_t>&
   if (node.op == "leaf" && !node.outputs.empty() && !node.outputs[0].name.empty())
     json["name"] = node.outputs[0].name;
   if (node.place.line > 0) {
-    json["file"] = node.place.file;
+    json["file"] = path_text(node.place.file);
     json["line"] = node.place.line;
   }
   if (!node.outputs.empty()) {

@@ -5,6 +5,7 @@
 
 #include "runtime/figures.h"
 #include "runtime/io/json_text.h"
+#include "runtime/path_text.h"
 #include "script/report/run_file.h"
 #include "script/run/json.h"
 #include "script/run/notes.h"
@@ -81,8 +82,8 @@ bool RunReport::more() {
 
 Json RunReport::facts() const {
   const RunRecord& run = record();
-  Json json{{"name", run.name},
-            {"script", run.script},
+  Json json{{"name", path_text(run.name)},
+            {"script", path_text(run.script)},
             {"started", run.started},
             {"outcome", run.outcome},
             {"steps", run.steps},
@@ -90,8 +91,8 @@ Json RunReport::facts() const {
             {"seconds", json_number(run.seconds)},
             {"seed", run.seed},
             {"device", run.device},
-            {"command_line", run.command_line},
-            {"arguments", run.arguments},
+            {"command_line", path_text(run.command_line)},
+            {"arguments", path_texts(run.arguments)},
             {"git_commit", run.git_commit},
             {"params", run.params},
             {"set", run.set}};

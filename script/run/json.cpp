@@ -5,6 +5,7 @@
 #include <ctime>
 
 #include "runtime/io/checksum.h"
+#include "runtime/path_text.h"
 
 namespace lunagrad {
 
@@ -95,8 +96,9 @@ void erase_checksum(Json& object) {
 }
 
 void put_options(Json& json, const RunOptions& options) {
-  json["arguments"] = options.arguments;
-  json["set"] = options.set;
+  json["arguments"] = path_texts(options.arguments);
+  json["set"] = Json::object();
+  for (const auto& [name, value] : options.set) json["set"][name] = path_text(value);
   json["device"] = options.device;
   if (options.seed) json["seed"] = *options.seed;
   if (options.steps) json["steps"] = *options.steps;
@@ -104,8 +106,10 @@ void put_options(Json& json, const RunOptions& options) {
 
 RunOptions options_in(const Json& json) {
   RunOptions options;
-  options.arguments = json.at("arguments").get<std::vector<std::string>>();
-  options.set = json.at("set").get<std::map<std::string, std::string>>();
+  for (const Json& argument : json.at("arguments"))
+    options.arguments.push_back(path_of_text(argument.get<std::string>()));
+  for (const auto& [name, value] : json.at("set").items())
+    options.set[name] = path_of_text(value.get<std::string>());
   options.device = json.at("device");
   if (json.contains("seed")) options.seed = json["seed"].get<uint64_t>();
   if (json.contains("steps")) options.steps = json["steps"].get<int64_t>();

@@ -14,6 +14,7 @@
 #include "runtime/io/atomic_file.h"
 #include "runtime/io/checksum.h"
 #include "runtime/io/json_text.h"
+#include "runtime/path_text.h"
 #include "script/run/json.h"
 
 namespace lunagrad {
@@ -43,12 +44,12 @@ void read_config(RunRecord& run) {
   const json config = read_json<json>(text);
   run.config_damaged = !config.is_object() || is_damaged(text);
   if (!config.is_object()) return;
-  run.script = text_of(config, "script");
+  run.script = path_of_text(text_of(config, "script"));
   run.started = text_of(config, "started");
   run.outcome = text_of(config, "outcome");
   run.device = text_of(config, "device");
   run.git_commit = text_of(config, "git_commit");
-  run.command_line = text_of(config, "command_line");
+  run.command_line = path_of_text(text_of(config, "command_line"));
   run.seed = text_of(config, "seed");
   if (const auto seconds = config.find("seconds"); seconds != config.end()) run.seconds = number_of(*seconds);
   if (const auto steps = config.find("steps"); steps != config.end() && steps->is_number_integer())
@@ -58,16 +59,16 @@ void read_config(RunRecord& run) {
   run.arguments.clear();  // a follower reads the file again and again
   if (const auto arguments = config.find("arguments"); arguments != config.end() && arguments->is_array())
     for (const json& argument : *arguments)
-      if (argument.is_string()) run.arguments.push_back(argument.get<std::string>());
+      if (argument.is_string()) run.arguments.push_back(path_of_text(argument.get<std::string>()));
   if (const auto set = config.find("set"); set != config.end() && set->is_object())
-    for (const auto& [name, value] : set->items()) run.set[name] = text_of(*set, name.c_str());
+    for (const auto& [name, value] : set->items()) run.set[name] = path_of_text(text_of(*set, name.c_str()));
   if (const auto scripts = config.find("scripts");
       !run.config_damaged && scripts != config.end() && scripts->is_object())
     for (const auto& [name, sum] : scripts->items()) run.scripts[name] = text_of(*scripts, name.c_str());
   if (const auto asked = config.find("steps_option"); asked != config.end() && asked->is_number_integer())
     run.steps_option = asked->get<int64_t>();
   if (const auto parent = config.find("parent"); parent != config.end() && parent->is_object()) {
-    run.parent = text_of(*parent, "run");
+    run.parent = path_of_text(text_of(*parent, "run"));
     if (const auto step = parent->find("step"); step != parent->end() && step->is_number_integer())
       run.parent_step = step->get<int64_t>();
     if (const auto changed = parent->find("changed"); changed != parent->end())
@@ -124,7 +125,7 @@ void read_row(RunRecord& run, const json& row, RowPlace line) {
       run.changes.push_back({step, name, text_of(*param, name.c_str())});
   if (row.count("checkpoint")) {
     std::erase_if(run.checkpoints, [&](const LoggedItem& item) { return item.step == step; });
-    run.checkpoints.push_back({line, text_of(row, "checkpoint")});
+    run.checkpoints.push_back({line, path_of_text(text_of(row, "checkpoint"))});
   }
   if (row.count("checkpoint") || row.count("automatic")) note_checkpoint(run, line);
   const auto each = [&](const char* kind, auto visit) {

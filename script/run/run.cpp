@@ -14,6 +14,7 @@
 #include "runtime/io/atomic_file.h"
 #include "runtime/io/checksum.h"
 #include "runtime/ops.h"
+#include "runtime/path_text.h"
 #include "script/run/json.h"
 #include "script/run/json_line.h"
 #include "script/run/record.h"
@@ -159,7 +160,7 @@ void Run::checkpoint_written(const std::string& path, bool automatic) {
     folder_->regain("the last checkpoint");
     flush();  // what was logged before it stands above it
     folder_->append_metrics(
-        JsonLine(done_, seconds()).field(automatic ? "automatic" : "checkpoint", path).finish());
+        JsonLine(done_, seconds()).field(automatic ? "automatic" : "checkpoint", path_text(path)).finish());
   }
   if (automatic) return;
   Event event = this->event(Event::Kind::checkpoint);
@@ -347,7 +348,7 @@ void Run::open_folder() {
   // Earlier lines with later steps belong to an abandoned continuation.
   if (resumed_) {
     JsonLine line(done_, seconds());
-    line.field("resume", resumed_->path);
+    line.field("resume", path_text(resumed_->path));
     add_abandoned(line, folder_->path(), done_);
     folder_->append_metrics(line.finish());
   }
@@ -377,9 +378,9 @@ void Run::warn(const std::string& message) {
 
 void Run::write_config(const char* outcome, int exit_code) {
   Json config;
-  config["script"] = path_.empty() ? name_.substr(1) : path_;
-  config["arguments"] = options_.arguments;
-  config["command_line"] = options_.command_line;
+  config["script"] = path_text(path_.empty() ? name_.substr(1) : path_);
+  config["arguments"] = path_texts(options_.arguments);
+  config["command_line"] = path_text(options_.command_line);
   config["started"] = started_;
   config["versions"] = {{"lunagrad", LUNAGRAD_VERSION}, {"lua", LUA_RELEASE}};
   if (!options_.sandbox) config["git_commit"] = git_commit(path_.empty() ? "./script" : path_);
@@ -396,15 +397,16 @@ void Run::write_config(const char* outcome, int exit_code) {
   if (options_.steps) config["steps_option"] = *options_.steps;
   if (dist::size() > 1) config["ranks"] = dist::size();
   if (!options_.parent.empty())
-    config["parent"] = {
-        {"run", options_.parent}, {"step", options_.parent_step}, {"changed", options_.start_changed}};
-  if (resumed_) config["resumed"] = {{"checkpoint", resumed_->path}, {"step", resumed_->step}};
+    config["parent"] = {{"run", path_text(options_.parent)},
+                        {"step", options_.parent_step},
+                        {"changed", options_.start_changed}};
+  if (resumed_) config["resumed"] = {{"checkpoint", path_text(resumed_->path)}, {"step", resumed_->step}};
   for (const Reload& reload : reloads_)
     config["reloads"].push_back({{"step", reload.step}, {"script", reload.script}});
   config["scripts"] = Json::object();
   for (const auto& [name, sum] : script_sums_) config["scripts"][name] = sum;
   config["set"] = Json::object();
-  for (const auto& [name, value] : options_.set) config["set"][name] = value;
+  for (const auto& [name, value] : options_.set) config["set"][name] = path_text(value);
   config["params"] = Json::object();
   for (const Param& param : params_.all()) config["params"][param.info.name] = json_value(param.value);
   if (outcome) {
@@ -438,8 +440,8 @@ void Run::write_script(const char* name) {
 void Run::write_module(const std::string& file, const std::string& source) {
   const std::string copy = folder_->write_module(file, source);
   JsonLine line(done_, seconds());
-  line.key("module").open('{').field("file", std::string_view(file));
-  folder_->append_metrics(line.field("copy", std::string_view(copy)).close('}').finish());
+  line.key("module").open('{').field("file", std::string_view(path_text(file)));
+  folder_->append_metrics(line.field("copy", std::string_view(path_text(copy))).close('}').finish());
   if (const auto used = used_files_.read(file, copy)) folder_->append_file(*used);
 }
 

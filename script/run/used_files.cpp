@@ -6,6 +6,7 @@
 
 #include "runtime/error.h"
 #include "runtime/io/json_text.h"
+#include "runtime/path_text.h"
 #include "script/run/json.h"
 
 namespace lunagrad {
@@ -38,9 +39,9 @@ std::optional<std::string> UsedFiles::read(const std::string& path, const std::s
   UsedFile file{copy.empty() ? UsedFile::Kind::data : UsedFile::Kind::module, path, "", 0, 0, copy};
   if (written_.contains(path) || read_.contains(path) || !look_at_file(file)) return {};
   read_.insert(path);
-  Json line{{"file", path}, {"kind", kKinds[size_t(file.kind)]}, {"at", file.absolute}};
+  Json line{{"file", path_text(path)}, {"kind", kKinds[size_t(file.kind)]}, {"at", path_text(file.absolute)}};
   if (file.kind != UsedFile::Kind::folder) line.update({{"bytes", file.bytes}, {"changed", file.changed}});
-  if (!copy.empty()) line["copy"] = copy;
+  if (!copy.empty()) line["copy"] = path_text(copy);
   return json_text(line);
 }
 
@@ -61,11 +62,11 @@ UsedFileList used_files(const std::string& run_folder) {
       const std::string kind = json.at("kind");
       for (size_t i = 0; i < std::size(kKinds); ++i)
         if (kind == kKinds[i]) file.kind = UsedFile::Kind(i);
-      file.path = json.at("file");
-      file.absolute = json.at("at");
+      file.path = path_of_text(json.at("file").get<std::string>());
+      file.absolute = path_of_text(json.at("at").get<std::string>());
       file.bytes = json.value("bytes", uint64_t(0));
       file.changed = json.value("changed", int64_t(0));
-      file.copy = json.value("copy", "");
+      file.copy = path_of_text(json.value("copy", ""));
       list.files.push_back(std::move(file));
     } catch (const Json::exception&) {
       ++list.damaged;

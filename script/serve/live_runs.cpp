@@ -7,6 +7,7 @@
 #include <random>
 
 #include "runtime/error.h"
+#include "runtime/path_text.h"
 #include "script/report/run_file.h"
 #include "script/run/json.h"
 #include "script/run/notes.h"
@@ -45,11 +46,11 @@ Written written(const std::string& folder) {
 }
 
 Json row_of(const std::string& folder) {
-  Json row{{"name", name_of_folder(folder)}};
+  Json row{{"name", path_text(name_of_folder(folder))}};
   try {
     refuse_links(folder);
     const RunRecord run = read_run_end(folder);
-    row.update(Json{{"script", run.script},
+    row.update(Json{{"script", path_text(run.script)},
                     {"started", run.started},
                     {"outcome", run.outcome},
                     {"device", run.device},
@@ -79,7 +80,8 @@ LiveRuns::LiveRuns(std::string folder)
       single_(is_run(folder_)),
       process_(std::to_string(std::random_device{}())) {}
 
-std::string LiveRuns::find(const std::string& name) const {
+std::string LiveRuns::find(const std::string& text) const {
+  const std::string name = path_of_text(text);
   if (single_) return name == name_of_folder(folder_) ? folder_ : "";
   if (name.empty() || name == "." || name == ".." || name.find('/') != name.npos ||
       name.find('\0') != name.npos)
@@ -97,9 +99,9 @@ std::string LiveRuns::list() {
     folders.push_back(folder_);
   } else {
     for (const std::string& folder : find_runs(folder_))
-      if (!find(fs::path(folder).filename().string()).empty()) folders.push_back(folder);
+      if (!find(path_text(fs::path(folder).filename().string())).empty()) folders.push_back(folder);
   }
-  Json json{{"folder", name_of_folder(folder_)}, {"runs", Json::array()}};
+  Json json{{"folder", path_text(name_of_folder(folder_))}, {"runs", Json::array()}};
   const std::lock_guard lock(rows_mutex_);
   std::map<std::string, Row> rows;
   for (const std::string& folder : folders) {

@@ -12,6 +12,7 @@
 #include "runtime/error.h"
 #include "runtime/io/atomic_file.h"
 #include "runtime/io/json_text.h"
+#include "runtime/path_text.h"
 #include "script/run/json.h"
 #include "script/sweep/legs.h"
 
@@ -34,10 +35,10 @@ std::string read_text(const std::string& path) {
 
 Json to_json(const Plan& plan) {
   Json json = {{"lunagrad_sweep", kVersion},
-               {"script", plan.script},
+               {"script", path_text(plan.script)},
                {"script_hash", plan.script_hash},
-               {"directory", plan.directory},
-               {"arguments", plan.arguments},
+               {"directory", path_text(plan.directory)},
+               {"arguments", path_texts(plan.arguments)},
                {"seed", plan.seed},
                {"metric", plan.metric},
                {"maximize", plan.maximize},
@@ -47,7 +48,8 @@ Json to_json(const Plan& plan) {
                {"checkpoint_every", plan.checkpoint_every}};
   if (plan.steps) json["steps"] = *plan.steps;
   if (plan.asha) json["asha"] = {{"eta", plan.eta}, {"smallest", plan.smallest}, {"legs", plan.legs}};
-  json["set"] = plan.set;
+  json["set"] = Json::object();
+  for (const auto& [name, value] : plan.set) json["set"][name] = path_text(value);
   json["axes"] = Json::array();
   for (const Axis& axis : plan.axes)
     json["axes"].push_back({{"name", axis.name}, {axis.grid ? "grid" : "random", axis.given}});
@@ -58,10 +60,11 @@ Json to_json(const Plan& plan) {
 Plan from_json(const Json& json) {
   Plan plan;
   if (json.at("lunagrad_sweep") != kVersion) fail("it is of another version");
-  plan.script = json.at("script");
+  plan.script = path_of_text(json.at("script").get<std::string>());
   plan.script_hash = json.at("script_hash");
-  plan.directory = json.at("directory");
-  plan.arguments = json.at("arguments");
+  plan.directory = path_of_text(json.at("directory").get<std::string>());
+  for (const Json& argument : json.at("arguments"))
+    plan.arguments.push_back(path_of_text(argument.get<std::string>()));
   plan.seed = json.at("seed");
   plan.metric = json.at("metric");
   plan.maximize = json.at("maximize");
@@ -78,7 +81,8 @@ Plan from_json(const Json& json) {
     if (plan.eta < 2 || plan.smallest < 1 || plan.legs < 2 || plan.legs > 62)
       fail("its halving is impossible");
   }
-  plan.set = json.at("set");
+  for (const auto& [name, value] : json.at("set").items())
+    plan.set[name] = path_of_text(value.get<std::string>());
   for (const Json& axis : json.at("axes")) {
     const std::string name = axis.at("name");
     plan.axes.push_back(axis.contains("grid")

@@ -1,5 +1,6 @@
 #include "script/tape_diff/json.h"
 
+#include "runtime/path_text.h"
 #include "script/run/json.h"
 
 namespace lunagrad {
@@ -37,7 +38,7 @@ Json node_json(const TapeNode& node) {
   Json json{{"op", node.op}, {"label", label_of(node)}};
   if (!node.name.empty()) json["name"] = node.name;
   if (!node.module.empty()) json["module"] = node.module;
-  if (node.line > 0) json["file"] = node.file, json["line"] = node.line;
+  if (node.line > 0) json["file"] = path_text(node.file), json["line"] = node.line;
   json["shape"] = node.shape;
   json["dtype"] = node.dtype;
   return json;

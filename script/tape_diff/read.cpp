@@ -9,6 +9,7 @@
 
 #include "runtime/error.h"
 #include "runtime/io/json_text.h"
+#include "runtime/path_text.h"
 #include "script/run/json.h"
 #include "script/run/record.h"
 
@@ -89,7 +90,7 @@ TapeNode node_of(const Json& json, const std::string& where) {
   node.name = text_at(json, "name");
   node.module = text_at(json, "module");
   node.device = text_at(json, "device");
-  node.file = text_at(json, "file");
+  node.file = path_of_text(text_at(json, "file"));
   const double line = number_at(json, "line");
   if (line > 0 && line < double(std::numeric_limits<int>::max())) node.line = int(line);
   if (const auto shape = json.find("shape"); shape != json.end()) node.shape = shape_of(*shape, where);

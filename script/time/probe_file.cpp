@@ -8,6 +8,7 @@
 
 #include "runtime/error.h"
 #include "runtime/io/json_text.h"
+#include "runtime/path_text.h"
 #include "script/run/json.h"
 
 namespace lunagrad {
@@ -27,7 +28,7 @@ double number_in(const Json& value) {
 
 void append_probe(const std::string& run_folder, const ProbeRows& rows) {
   Json line = {{"name", rows.name}, {"expression", rows.expression}};
-  line["file"] = rows.place.file;
+  line["file"] = path_text(rows.place.file);
   line["line"] = rows.place.line;
   line["rows"] = Json::array();
   for (const auto& [step, value] : rows.values) line["rows"].push_back({step, json_number(value)});
@@ -44,7 +45,10 @@ std::vector<ProbeRows> read_probes(const std::string& run_folder) {
     if (is_damaged(text)) continue;
     const Json line = read_json<Json>(text);
     try {
-      ProbeRows rows{line.at("name"), line.at("expression"), {line.at("file"), line.at("line")}, {}};
+      ProbeRows rows{line.at("name"),
+                     line.at("expression"),
+                     {path_of_text(line.at("file").get<std::string>()), line.at("line")},
+                     {}};
       for (const Json& row : line.at("rows")) rows.values.emplace_back(row.at(0), number_in(row.at(1)));
       probes.push_back(std::move(rows));
     } catch (const Json::exception&) {

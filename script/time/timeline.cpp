@@ -8,6 +8,7 @@
 #include "runtime/error.h"
 #include "runtime/io/atomic_file.h"
 #include "runtime/io/json_text.h"
+#include "runtime/path_text.h"
 #include "script/run/run.h"
 #include "script/time/keyframe.h"
 
@@ -44,15 +45,15 @@ std::string value_text(const json& value) {
 }
 
 void read_module(Timeline& line, const json& row) {
-  const std::string folder = line.record.folder + "/", copy = text_at(row, "copy");
-  line.eras.back().modules[text_at(row, "file")] = read_file(folder + copy);
+  const std::string folder = line.record.folder + "/", copy = path_of_text(text_at(row, "copy"));
+  line.eras.back().modules[path_of_text(text_at(row, "file"))] = read_file(folder + copy);
 }
 
 void read_row(Timeline& line, const json& row) {
   const int64_t step = integer_at(row, "step");
   if (row.contains("resume")) {
     drop_after(line, step);
-    line.eras.push_back({step, "script.lua", text_at(row, "resume"), {}});
+    line.eras.push_back({step, "script.lua", path_of_text(text_at(row, "resume")), {}});
   } else if (row.contains("reload")) {
     drop_after(line, step);
     line.eras.push_back({step, text_at(row, "reload"), "", {}});

@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "runtime/path_text.h"
+
 namespace lunagrad {
 namespace {
 
@@ -47,7 +49,7 @@ std::string tape_json(const TapeSnapshot& tape) {
     }
     entry["device"] = node.device;
     if (node.place.line > 0) {
-      entry["file"] = node.place.file;
+      entry["file"] = path_text(node.place.file);
       entry["line"] = node.place.line;
     }
     if (!node.module.empty()) entry["module"] = node.module;

@@ -1,5 +1,6 @@
 #include "ui/app/open_run.h"
 
+#include "runtime/path_text.h"
 #include "script/run/json.h"
 
 namespace lunagrad {
@@ -7,7 +8,7 @@ namespace lunagrad {
 using Json = nlohmann::ordered_json;
 
 std::string text_of(const OpenRun& run) {
-  Json json = {{"script", run.script}, {"folder", run.folder}};
+  Json json = {{"script", path_text(run.script)}, {"folder", path_text(run.folder)}};
   put_options(json, run.options);
   return json_text(json);
 }
@@ -15,7 +16,8 @@ std::string text_of(const OpenRun& run) {
 OpenRun open_run_from(const std::string& text) {
   try {
     const Json json = Json::parse(text);
-    return {json.at("script"), json.at("folder"), options_in(json)};
+    return {path_of_text(json.at("script").get<std::string>()),
+            path_of_text(json.at("folder").get<std::string>()), options_in(json)};
   } catch (const Json::exception&) {
     return {};
   }

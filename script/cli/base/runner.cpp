@@ -14,6 +14,7 @@
 #include "runtime/dist/world.h"
 #include "runtime/error.h"
 #include "runtime/io/atomic_file.h"
+#include "runtime/path_text.h"
 #include "runtime/work_times.h"
 #include "script/cli/base/leak_table.h"
 #include "script/cli/base/signals.h"
@@ -62,7 +63,7 @@ const char* outcome_name(const Event& event) {
 
 void add_place(Json& json, const SourcePlace& place) {
   if (place.file.empty()) return;
-  json["file"] = place.file;
+  json["file"] = path_text(place.file);
   json["line"] = place.line;
 }
 
@@ -85,10 +86,13 @@ std::string json_line(const Event& event) {
           {"event", "param"}, {"time", event.time}, {"name", event.metrics[0].first}, {"value", event.text}};
       break;
     case Event::Kind::run_folder:
-      json = {{"event", "run"}, {"time", event.time}, {"path", event.text}};
+      json = {{"event", "run"}, {"time", event.time}, {"path", path_text(event.text)}};
       break;
     case Event::Kind::checkpoint:
-      json = {{"event", "checkpoint"}, {"time", event.time}, {"step", event.step}, {"path", event.text}};
+      json = {{"event", "checkpoint"},
+              {"time", event.time},
+              {"step", event.step},
+              {"path", path_text(event.text)}};
       break;
     case Event::Kind::reload:
       json = {{"event", "reload"}, {"time", event.time}, {"step", event.step}, {"message", event.text}};
@@ -99,7 +103,7 @@ std::string json_line(const Event& event) {
     case Event::Kind::image:
       json = {{"event", "image"},   {"time", event.time},          {"step", event.step},
               {"name", event.text}, {"width", event.media->width}, {"height", event.media->height}};
-      if (!event.media->file.empty()) json["file"] = event.media->file;
+      if (!event.media->file.empty()) json["file"] = path_text(event.media->file);
       break;
     case Event::Kind::histogram: {
       const Media& media = *event.media;
@@ -265,8 +269,9 @@ class Runner {
 
  private:
   void announce() {
-    Json json = {{"event", "start"}, {"script", request_.script.empty() ? request_.chunk : request_.script}};
-    json["arguments"] = request_.options.arguments;
+    Json json = {{"event", "start"},
+                 {"script", path_text(request_.script.empty() ? request_.chunk : request_.script)}};
+    json["arguments"] = path_texts(request_.options.arguments);
     json["seed"] = request_.options.seed.value_or(0);
     json["device"] = request_.options.device.empty() ? "cpu" : request_.options.device;
     const std::string line = json_text(json) + "\n";

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/error.h"
+#include "runtime/path_text.h"
 #include "script/cli/base/run_flags.h"
 #include "script/cli/base/table.h"
 #include "script/cli/command/all.h"
@@ -101,7 +102,7 @@ Json node_json(const ComparedNode& node) {
   if (!node.name.empty()) json["name"] = node.name;
   if (!node.module.empty()) json["module"] = node.module;
   if (node.place.line > 0) {
-    json["file"] = node.place.file;
+    json["file"] = path_text(node.place.file);
     json["line"] = node.place.line;
   }
   json["verdict"] = verdict_name(node);

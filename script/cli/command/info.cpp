@@ -8,6 +8,7 @@
 #include "runtime/error.h"
 #include "runtime/io/format.h"
 #include "runtime/io/input_file.h"
+#include "runtime/path_text.h"
 #include "script/bundle/bundle.h"
 #include "script/cli/base/carry_out.h"
 #include "script/cli/base/table.h"
@@ -53,7 +54,7 @@ void print_json(const std::string& path, uint64_t size, const FileInfo& info) {
   for (const ArrayInfo& array : info.arrays)
     tensors.push_back(
         {{"name", array.name}, {"dtype", array.type}, {"shape", array.shape}, {"bytes", array.bytes}});
-  const nlohmann::ordered_json object{{"file", path},
+  const nlohmann::ordered_json object{{"file", path_text(path)},
                                       {"format", info.format},
                                       {"bytes", size},
                                       {"tensors", tensors},
@@ -73,17 +74,19 @@ int show_bundle(const std::string& path, bool as_json) {
     using Json = nlohmann::ordered_json;
     Json files = Json::array();
     for (const BundleFile& file : bundle.files)
-      files.push_back({{"path", file.path},
+      files.push_back({{"path", path_text(file.path)},
                        {"bytes", file.bytes},
                        {"sha256", file.sha256},
                        {"packed", !file.entry.empty()}});
-    const Json object{{"file", path},
+    Json parts = Json::object();
+    for (const auto& [part, bytes] : bundle.parts) parts[path_text(part)] = bytes;
+    const Json object{{"file", path_text(path)},
                       {"format", "bundle"},
                       {"bytes", size},
-                      {"script", bundle.script},
+                      {"script", path_text(bundle.script)},
                       {"lunagrad", bundle.version},
                       {"files", files},
-                      {"run", bundle.parts}};
+                      {"run", parts}};
     std::cout << object.dump(-1, ' ', false, Json::error_handler_t::replace) << "\n";
     return 0;
   }

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "runtime/figures.h"
+#include "runtime/path_text.h"
 #include "script/cli/base/carry_out.h"
 #include "script/cli/base/run_flags.h"
 #include "script/cli/base/table.h"
@@ -81,7 +82,7 @@ Json as_json(const sweep::Plan& plan, const sweep::Trial& trial) {
   json["best"] = trial.value ? Json(*trial.value) : Json();
   json["best_step"] = trial.value ? Json(trial.value_step) : Json();
   json["step"] = trial.steps;
-  json["folder"] = trial.folder.empty() ? Json() : Json(trial.folder);
+  json["folder"] = trial.folder.empty() ? Json() : Json(path_text(trial.folder));
   if (!trial.error.empty()) json["error"] = trial.error;
   return json;
 }

@@ -11,6 +11,7 @@
 
 #include "runtime/error.h"
 #include "runtime/io/atomic_file.h"
+#include "runtime/path_text.h"
 #include "script/cli/base/carry_out.h"
 #include "script/cli/base/runner.h"
 #include "script/cli/base/signals.h"
@@ -94,9 +95,9 @@ FileResult run_tests_of(const std::string& path, const Request& request) {
   return result;
 }
 
-std::string xml(const std::string& text) {
+std::string xml(const std::string& bytes) {
   std::string out;
-  for (const char c : text) {
+  for (const char c : path_text(bytes)) {
     switch (c) {
       case '&':
         out += "&amp;";

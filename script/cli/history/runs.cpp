@@ -18,6 +18,7 @@
 #include "runtime/figures.h"
 #include "runtime/io/atomic_file.h"
 #include "runtime/io/temporary_folder.h"
+#include "runtime/path_text.h"
 #include "script/bundle/bundle.h"
 #include "script/cli/base/carry_out.h"
 #include "script/cli/base/table.h"
@@ -85,12 +86,19 @@ Json summary(const RunRecord& run) {
   }
   Json params = Json::object();
   for (const auto& [name, value] : run.params) params[name] = value;
-  Json facts = {{"name", run.name},       {"folder", run.folder},       {"script", run.script},
-                {"started", run.started}, {"outcome", outcome_of(run)}, {"steps", run.steps},
-                {"seconds", run.seconds}, {"seed", run.seed},           {"device", run.device},
-                {"params", params},       {"metrics", metrics}};
+  Json facts = {{"name", path_text(run.name)},
+                {"folder", path_text(run.folder)},
+                {"script", path_text(run.script)},
+                {"started", run.started},
+                {"outcome", outcome_of(run)},
+                {"steps", run.steps},
+                {"seconds", run.seconds},
+                {"seed", run.seed},
+                {"device", run.device},
+                {"params", params},
+                {"metrics", metrics}};
   if (!run.parent.empty()) {
-    facts["parent"] = run.parent;
+    facts["parent"] = path_text(run.parent);
     facts["parent_step"] = run.parent_step;
   }
   return facts;
