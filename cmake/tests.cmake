@@ -13,7 +13,7 @@ precompile_headers(lunagrad-samples <doctest/doctest.h>)
 add_executable(lunagrad-tests ${TEST_SOURCES} $<TARGET_OBJECTS:lunagrad-samples>)
 target_link_libraries(lunagrad-tests PRIVATE lunagrad-script lunagrad-runtime doctest::doctest
                       PkgConfig::HIGHWAY PkgConfig::LUA nlohmann_json::nlohmann_json ZLIB::ZLIB PkgConfig::PROTOBUF
-                      PkgConfig::SECCOMP)
+                      ${SECCOMP})
 # It reads the ONNX files that it wrote.
 set_source_files_properties(tests/script/onnx/test_onnx.cpp PROPERTIES COMPILE_OPTIONS "-isystem;${ONNX_DIR}"
                             OBJECT_DEPENDS ${ONNX_DIR}/onnx.pb.h)
@@ -30,13 +30,16 @@ file(GENERATE OUTPUT ${CMAKE_BINARY_DIR}/folders/folders.h CONTENT "\
 #define LUNAGRAD_BINARY_DIR \"${CMAKE_BINARY_DIR}\"
 #define LUNAGRAD_FAILING_MALLOC \"$<TARGET_FILE:lunagrad-failing-malloc>\"
 #define LUNAGRAD_NOTED_SYNCS \"$<TARGET_FILE:lunagrad-noted-syncs>\"
+#define LUNAGRAD_BROKEN_WALLS \"$<TARGET_FILE:lunagrad-broken-walls>\"
 ")
 target_include_directories(lunagrad-tests PRIVATE ${CMAKE_BINARY_DIR}/folders)
-# Preloaded into the program, to make allocations fail and to note syncs. The sanitizers would not let them.
+# Preloaded into the program, to make allocations fail, to note syncs and to break
+# the walls of a sandbox. The sanitizers would not let them.
 add_library(lunagrad-failing-malloc MODULE ${CMAKE_SOURCE_DIR}/tests/preload/failing_malloc.cpp)
 add_library(lunagrad-noted-syncs MODULE ${CMAKE_SOURCE_DIR}/tests/preload/noted_syncs.cpp)
-set_target_properties(lunagrad-failing-malloc lunagrad-noted-syncs PROPERTIES PREFIX "")
-add_dependencies(lunagrad-tests lunagrad-failing-malloc lunagrad-noted-syncs)
+add_library(lunagrad-broken-walls MODULE ${CMAKE_SOURCE_DIR}/tests/preload/broken_walls.cpp)
+set_target_properties(lunagrad-failing-malloc lunagrad-noted-syncs lunagrad-broken-walls PROPERTIES PREFIX "")
+add_dependencies(lunagrad-tests lunagrad-failing-malloc lunagrad-noted-syncs lunagrad-broken-walls)
 
 add_test(NAME format COMMAND ${PROJECT_SOURCE_DIR}/tests/format)
 set_tests_properties(format PROPERTIES SKIP_RETURN_CODE 77)

@@ -31,7 +31,6 @@ room(runtime/dist         runtime runtime/batching runtime/cpu runtime/ops runti
 room(runtime/dist/mpi     runtime runtime/dist)
 
 room(script/meta          runtime runtime/io)
-room(script/guard         runtime runtime/io script/meta)
 room(script/onnx          runtime runtime/elementwise runtime/io runtime/ops)
 room(script/view          runtime runtime/statistics)
 room(script               runtime script/view)
@@ -40,6 +39,7 @@ room(script/chunk         runtime script/meta)
 room(script/lua           runtime script/chunk script/files script/meta script/view)
 room(script/profile       runtime runtime/dist runtime/tape script/view)
 room(script/run           runtime runtime/cpu runtime/dist runtime/io runtime/statistics script/view)
+room(script/guard         runtime runtime/cpu runtime/io script/meta script/run script/view)
 room(script/bundle        runtime runtime/io script/run)
 room(script/sweep         runtime runtime/io script/run)
 room(script/tape_diff     runtime runtime/io runtime/statistics script/run)
@@ -48,8 +48,8 @@ room(script/serve         runtime script/report script/run)
 room(script/time          runtime runtime/io script script/lua script/run script/view)
 room(script/check         runtime runtime/io script/bundle script/run script/sweep script/time)
 room(script/cli/ranks      runtime runtime/dist script script/run)
-room(script/cli/base       runtime runtime/cpu runtime/dist runtime/io script script/cli/ranks script/run script/time
-                           script/view)
+room(script/cli/base       runtime runtime/cpu runtime/dist runtime/io script script/cli/ranks script/guard script/run
+                           script/time script/view)
 room(script/cli/sweep     runtime runtime/dist runtime/io script script/cli/base script/run script/sweep)
 room(script/plan          runtime runtime/deferral script/view)
 room(script/inspect       runtime runtime/statistics runtime/tape script/lua script/meta script/plan script/view)
@@ -57,7 +57,7 @@ room(script/leaks         runtime runtime/tape script/chunk script/lua script/vi
 room(script/cli/bench     runtime runtime/cpu runtime/elementwise runtime/optimizer script/cli/base)
 room(script/compare       runtime script/inspect script/view)
 room(script/host          runtime script/meta)
-room(script/session       runtime runtime/dist runtime/io runtime/tape script script/chunk script/compare script/host
+room(script/session       runtime runtime/dist runtime/io runtime/tape script script/chunk script/compare script/guard script/host
                           script/inspect script/leaks script/lua script/meta script/profile script/run script/time
                           script/view)
 room(script/distributed   runtime/dist runtime/tape script/lua)
@@ -66,7 +66,7 @@ room(script/surgery       runtime script/lua)
 room(script/bind          runtime runtime/batching runtime/cpu runtime/io runtime/optimizer runtime/tape runtime/vmap
                           script/files script/lua script/meta script/onnx script/replay script/session script/surgery)
 room(script/cli/command   runtime runtime/cpu runtime/io script script/bundle script/chunk script/cli/base script/cli/bench
-                          script/cli/sweep script/lua script/meta script/run script/serve script/sweep)
+                          script/cli/sweep script/guard script/lua script/meta script/run script/serve script/sweep)
 room(script/cli/history   runtime runtime/io script script/bundle script/check script/cli/base script/cli/command script/report
                           script/run script/sweep script/tape_diff script/time)
 room(script/cli           runtime script/cli/base script/cli/command)

@@ -19,6 +19,7 @@
 
 #include "runtime/context.h"
 #include "runtime/error.h"
+#include "runtime/io/disk_limit.h"
 #include "runtime/memory_limit.h"
 
 namespace lunagrad {
@@ -195,7 +196,9 @@ void AtomicFile::make_temporary_beside() {
 AtomicFile::~AtomicFile() {
   if (through_ >= 0) ::close(through_);
   if (descriptor_ >= 0) ::close(descriptor_);
-  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+  if (temporary_.empty()) return;
+  ::unlink(temporary_.c_str());
+  freed_on_disk(counted_);
 }
 
 void AtomicFile::give_up(const char* what) const {
@@ -231,6 +234,16 @@ const std::string& AtomicFile::temporary_name() {
 }
 
 void AtomicFile::write(const void* bytes, size_t count) {
+  if (!streams_) count_on_disk(count);
+  put_bytes(bytes, count);
+}
+
+void AtomicFile::count_on_disk(size_t bytes) {
+  if (!may_write(bytes)) fail_as(ErrorKind::file, path_, ": cannot write: ", disk_limit_sentence());
+  counted_ += bytes;
+}
+
+void AtomicFile::put_bytes(const void* bytes, size_t count) {
   const char* const from = static_cast<const char*>(bytes);
   const bool whole = descriptor_ >= 0 ? put(descriptor_, from, count)
                      : streams_       ? stream(through_, from, count)
@@ -251,6 +264,8 @@ void AtomicFile::rewrite(size_t offset, std::string_view text) {
 }
 
 void AtomicFile::commit(Sync sync) {
+  if (target_.exists && S_ISREG(target_.status.st_mode)) freed_on_disk(size_t(target_.status.st_size));
+  counted_ = 0;
   if (through_ >= 0 || elsewhere_ || target_.status.st_nlink > 1 || !take_over_owner()) return copy(sync);
   if (sync != Sync::none && !is_synced(descriptor_)) give_up("sync");
   if (::rename(temporary_.c_str(), target_.path.c_str()) != 0) {
@@ -301,7 +316,7 @@ void AtomicFile::copy(Sync sync) {
       const ssize_t got = ::pread(from, piece.data(), piece.size(), at);
       if (got < 0 && errno == EINTR) continue;
       if (got <= 0) give_up("write");
-      write(piece.data(), size_t(got));
+      put_bytes(piece.data(), size_t(got));
       at += got;
     }
     if (in_place && ::ftruncate(through_, status.st_size) != 0) give_up("write");
@@ -315,6 +330,8 @@ void AtomicFile::take_up() {
   descriptor_ = ::open(temporary_.c_str(), O_RDWR | O_APPEND | O_CLOEXEC);
   if (descriptor_ < 0) give_up("write");
   ::flock(descriptor_, LOCK_EX | LOCK_NB);
+  struct stat status;
+  if (::fstat(descriptor_, &status) == 0) count_on_disk(size_t(status.st_size));
 }
 
 bool replaces_file(const std::string& path) {

@@ -46,6 +46,8 @@ class AtomicFile {
 
  private:
   [[noreturn]] void give_up(const char* what) const;
+  void count_on_disk(size_t bytes);  // Error of kind file beyond the thread's limit
+  void put_bytes(const void* bytes, size_t count);
   void open_through();
   void make_temporary_beside();
   void make_temporary_elsewhere();
@@ -58,6 +60,7 @@ class AtomicFile {
   bool elsewhere_ = false;  // the temporary file is not in the target's folder
   int descriptor_ = -1;     // of the temporary file
   int through_ = -1;        // of the file or device that is written through
+  size_t counted_ = 0;      // bytes of the temporary file, by disk_limit.h
   bool streams_ = false;    // which takes only as much as somebody reads
 };
 

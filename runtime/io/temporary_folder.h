@@ -2,6 +2,7 @@
 // A folder for files that nobody else needs, removed with its content at the end of its scope. One thread at
 // a time.
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <string>
@@ -20,6 +21,7 @@ class TemporaryFolder {
   ~TemporaryFolder() {
     std::error_code ignored;
     std::filesystem::remove_all(path_, ignored);
+    ::rmdir(path_.c_str());  // in a sandbox that cannot remove files beside it, where remove_all fails
   }
   TemporaryFolder(const TemporaryFolder&) = delete;
 

@@ -3,10 +3,12 @@
 #include <zip.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 
 #include "runtime/context.h"
 #include "runtime/error.h"
+#include "runtime/io/disk_limit.h"
 #include "runtime/io/input_file.h"
 
 namespace lunagrad {
@@ -274,6 +276,9 @@ void ZipWriter::close() {
   zip_ = nullptr;
 }
 
-void ZipWriter::complain() const { fail_as(ErrorKind::file, path_, ": cannot write: ", zip_strerror(zip_)); }
+void ZipWriter::complain() const {
+  const bool too_long = zip_error_code_system(zip_get_error(zip_)) == EFBIG;
+  fail_as(ErrorKind::file, path_, ": cannot write: ", too_long ? why_not_written(EFBIG) : zip_strerror(zip_));
+}
 
 }  // namespace lunagrad

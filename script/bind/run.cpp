@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "runtime/io/disk_limit.h"
 #include "runtime/io/safetensors.h"
 #include "script/lua/convert.h"
 #include "script/lua/edge.h"
@@ -252,6 +253,7 @@ int has_checksums(lua_State* L) {
 // _checkpoints_before(path) -> list of the checkpoints of the same run before this one, the newest first
 int list_checkpoints_before(lua_State* L) {
   const std::string path(check_string(L, 1, "resume"));
+  edge(L).files.check(path, FileUse::read, "run.resume");
   const std::vector<std::string> before = session(L).run().checkpoints_before(path);
   lua_createtable(L, int(before.size()), 0);
   for (size_t i = 0; i < before.size(); ++i) {
@@ -320,16 +322,26 @@ int remove_checkpoint(lua_State* L) {
   const std::filesystem::path own = std::filesystem::path(session(L).run().checkpoint_path()).parent_path();
   std::error_code ignored;
   if (path.parent_path() != own) return 0;
+  frees_on_disk(path.string());
   std::filesystem::remove(path, ignored);
   std::filesystem::remove_all(shard_folder(path), ignored);
   return 0;
+}
+
+// Error when a sandboxed script may not change the folder, which it named.
+void check_folder(lua_State* L, const std::filesystem::path& folder) {
+  const FileLimits& files = edge(L).files;
+  if (files.limited && !files.aside) files.check(folder.string(), FileUse::write, "checkpoint");
 }
 
 // _shard_folder(path, create) -> the folder for the parts of a checkpoint
 int checkpoint_shards(lua_State* L) {
   const std::filesystem::path folder = shard_folder(check_string(L, 1, "checkpoint"));
   std::error_code error;
-  if (lua_toboolean(L, 2)) std::filesystem::create_directories(folder, error);
+  if (lua_toboolean(L, 2)) {
+    check_folder(L, folder);
+    std::filesystem::create_directories(folder, error);
+  }
   if (error) fail_as(ErrorKind::file, folder.string(), ": ", error.message());
   push_string(L, folder.string());
   return 1;
@@ -340,6 +352,7 @@ int checkpoint_shards(lua_State* L) {
 int keep_shards(lua_State* L) {
   const std::filesystem::path folder = shard_folder(check_string(L, 1, "checkpoint"));
   const std::string start(check_string(L, 2, "checkpoint"));
+  check_folder(L, folder);
   std::error_code error;
   std::vector<std::filesystem::path> others;
   for (const auto& entry : std::filesystem::directory_iterator(folder, error))

@@ -25,9 +25,9 @@ std::string FilesAside::use(const std::string& path, FileUse use) {
   const auto found = copies_.find(key);
   if (found != copies_.end()) return found->second;
   if (use == FileUse::read) return path;
-  if (!folder_) folder_.emplace();
+  if (place_.empty()) place_ = folder_.emplace().path();
   // The name stays, since its ending decides the format.
-  const fs::path folder = fs::path(folder_->path()) / std::to_string(copies_.size());
+  const fs::path folder = fs::path(place_) / std::to_string(copies_.size());
   const fs::path copy = folder / fs::path(key).filename();
   std::error_code error, none;
   fs::create_directory(folder, error);

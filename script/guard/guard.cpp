@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "runtime/cpu/parallel.h"
 #include "runtime/error.h"
 #include "script/guard/landlock.h"
 #include "script/guard/system_calls.h"
@@ -22,9 +23,10 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr rlim_t kDescriptors = 1024;
-// Of the process on top of what the script may use: stacks and buffers of a thread of the pool and of BLAS,
-// and what the program and drivers allocate once.
-constexpr size_t kThreadMemory = size_t(80) << 20, kOwnMemory = size_t(256) << 20;
+// Of the process on top of what the script may use. OpenBLAS reserves 128 MiB in each thread that calls it,
+// and waits for ever when it cannot. Drivers start a thread for each core. The rest is what the program,
+// drivers and kernels take.
+constexpr size_t kBlasBuffer = size_t(128) << 20, kStack = size_t(8) << 20, kOwnMemory = size_t(256) << 20;
 
 // The sanitizers map terabytes, and want to be traced.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -78,8 +80,10 @@ class Guarding {
     if (!limits.memory) return;
     const size_t used = data_in_use();
     if (used == 0) return note("memory", "/proc/self/status cannot be read");
-    const size_t threads = size_t(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
-    note("memory", set_limit(RLIMIT_DATA, used + limits.memory + kOwnMemory + threads * kThreadMemory));
+    const size_t threads = size_t(thread_count()),
+                 cores = size_t(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
+    const size_t own = kOwnMemory + threads * (kBlasBuffer + kStack) + cores * kStack;
+    note("memory", set_limit(RLIMIT_DATA, used + limits.memory + own));
   }
 
   void limit_paths(const GuardLimits& limits) {

@@ -12,7 +12,7 @@ namespace lunagrad {
 struct GuardLimits {
   std::vector<std::string> readable;  // files, and folders with everything inside; missing ones are left out
   std::vector<std::string> writable;  // folders with everything inside, also readable
-  // Folders of `writable` that are removed at the end. An empty folder beside them can be removed, too.
+  // Writable folders that are removed at the end. An empty folder beside them can be removed, too.
   std::vector<std::string> temporary;
   size_t memory = 0;  // bytes on top of what the process uses; 0: no limit
   size_t disk = 0;    // bytes of a file; 0: no limit

@@ -120,7 +120,8 @@ std::string limit_files(int version, const GuardLimits& limits) {
     whole = whole && rules.allow(place, place.starts_with("/dev/") ? kDevice : kReading);
   for (const std::string& folder : limits.writable) whole = whole && rules.allow(folder, kWriting);
   for (const std::string& folder : limits.temporary)
-    whole = whole && rules.allow(std::filesystem::absolute(folder).parent_path().string(), kRemoveFolder);
+    whole = whole && rules.allow(folder, kWriting) &&
+            rules.allow(std::filesystem::absolute(folder).parent_path().string(), kRemoveFolder);
   if (whole && rules.enforce()) return {};
   return std::strerror(errno);
 }

@@ -13,6 +13,7 @@
 #include <filesystem>
 
 #include "runtime/error.h"
+#include "runtime/io/disk_limit.h"
 
 namespace lunagrad {
 namespace {
@@ -158,12 +159,18 @@ void EventFile::image(std::string_view tag, int64_t channels, int64_t height, in
 void EventFile::event(const std::string& body, int64_t step, double time) {
   if (file_ < 0) return;
   const std::string data = record(fixed(1, time) + (step ? whole(2, step) : "") + body);
-  ssize_t written = 0;
-  do {
-    written = ::write(file_, data.data(), data.size());
-  } while (written < 0 && errno == EINTR);
-  if (written == ssize_t(data.size())) return;
-  warn_(lunagrad::text(path_, ": ", written < 0 ? std::strerror(errno) : "the disk is full"));
+  std::string why;
+  if (may_write(data.size())) {
+    ssize_t written = 0;
+    do {
+      written = ::write(file_, data.data(), data.size());
+    } while (written < 0 && errno == EINTR);
+    if (written == ssize_t(data.size())) return;
+    why = written < 0 ? std::strerror(errno) : "the disk is full";
+  } else {
+    why = disk_limit_sentence();
+  }
+  warn_(lunagrad::text(path_, ": ", why));
   ::close(file_);
   file_ = -1;
 }

@@ -18,6 +18,7 @@
 
 #include "runtime/error.h"
 #include "runtime/io/atomic_file.h"
+#include "runtime/io/disk_limit.h"
 #include "script/run/json.h"
 #include "script/run/record.h"
 
@@ -292,11 +293,12 @@ void RunFolder::append_log(std::string_view text) { append(log_, "log.txt", text
 
 void RunFolder::append(int& file, const char* name, std::string_view data) {
   if (file < 0) return;
-  if (const int error = write_all(file, data)) {
+  const bool room = may_write(data.size());
+  if (const int error = room ? write_all(file, data) : EDQUOT) {
     if (&file != &log_) drop_torn_line(file);  // if that fails, readers skip the line
     ::close(file);
     file = -1;
-    lose(name, text(path_, "/", name, ": ", std::strerror(error)));
+    lose(name, text(path_, "/", name, ": ", room ? std::strerror(error) : disk_limit_sentence()));
   }
 }
 

@@ -76,6 +76,9 @@ void read_config(RunRecord& run) {
   }
   run.resumed = config.count("resumed") != 0;
   run.sandbox = config.count("sandbox") != 0;
+  if (const auto walls = config.find("unguarded"); walls != config.end() && walls->is_array())
+    for (const json& wall : *walls)
+      if (wall.is_string()) run.unguarded.push_back(wall.get<std::string>());
   if (const auto params = config.find("params"); params != config.end() && params->is_object())
     for (const auto& [name, value] : params->items()) run.params[name] = text_of(*params, name.c_str());
 }

@@ -46,10 +46,11 @@ struct RunRecord {
   std::map<std::string, std::string> set;      // from --set
   std::map<std::string, std::string> scripts;  // the checksums of the copies of scripts, by their names
   bool resumed = false, sandbox = false;
-  std::string parent;            // the folder of the run that this one was forked from; "": none
-  int64_t parent_step = 0;       // and the step after which it went on
-  bool parent_changed = false;   // with another script, or another text of it
-  std::vector<int64_t> reloads;  // the steps after which a changed script took over
+  std::vector<std::string> unguarded;  // what the kernel did not limit in that sandbox, and why
+  std::string parent;                  // the folder of the run that this one was forked from; "": none
+  int64_t parent_step = 0;             // and the step after which it went on
+  bool parent_changed = false;         // with another script, or another text of it
+  std::vector<int64_t> reloads;        // the steps after which a changed script took over
   std::vector<ParamChange> changes;
   std::vector<LoggedItem> checkpoints;  // their paths; without automatic ones
   // Of each step with a checkpoint, also an automatic one: where its row stands, and how many rows the step

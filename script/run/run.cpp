@@ -13,6 +13,7 @@
 #include "runtime/dist/world.h"
 #include "runtime/io/atomic_file.h"
 #include "runtime/io/checksum.h"
+#include "runtime/io/disk_limit.h"
 #include "runtime/ops.h"
 #include "runtime/path_text.h"
 #include "script/run/json.h"
@@ -385,6 +386,7 @@ void Run::write_config(const char* outcome, int exit_code) {
   config["versions"] = {{"lunagrad", LUNAGRAD_VERSION}, {"lua", LUA_RELEASE}};
   if (!options_.sandbox) config["git_commit"] = git_commit(path_.empty() ? "./script" : path_);
   if (options_.sandbox) config["sandbox"] = true;
+  if (!options_.unguarded.empty()) config["unguarded"] = options_.unguarded;
   if (options_.deterministic) config["deterministic"] = true;
   if (options_.no_replay) config["replay"] = false;
   config["seed"] = options_.seed.value_or(0);
@@ -469,6 +471,7 @@ std::string Run::finish(Outcome outcome, int exit_code) {
     folder_->lose("git.diff", folder_->path() + "/git.diff: git could not write it");
   diff_.reset();
   if (!folder_) return {};
+  const NoDiskLimit how_it_ended;
   write_end(outcome, exit_code);
   if (folder_->lost().empty()) return {};
   if (exit_code == 0) write_end(Outcome::file, int(Outcome::file));

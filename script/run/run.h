@@ -124,6 +124,9 @@ class Run {
   // be written: then a run that has otherwise ended well is recorded with the outcome `file`.
   std::string finish(Outcome, int exit_code);
   const RunFolder* folder() const { return folder_.get(); }
+  // Makes it, unless there is one or none is wanted. It comes with the first value that is logged, and in a
+  // sandbox at once: the kernel limits folders that exist. Error of kind file.
+  void open_folder();
 
  private:
   struct Pending {
@@ -135,7 +138,6 @@ class Run {
   void boundary();
   void tell(const Param&);
   void write_row(Pending);
-  void open_folder();
   void show(Event::Kind, Media);
   void warn(const std::string& message);
   double date(double time) const;  // in seconds since 1970

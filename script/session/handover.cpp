@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runtime/dist/world.h"
 #include "runtime/ops.h"
 #include "runtime/tape/finite.h"
 #include "script/inspect/aside.h"
@@ -10,6 +11,7 @@
 #include "script/lua/state.h"
 #include "script/run/folder.h"
 #include "script/session/globals.h"
+#include "script/session/impl.h"
 
 namespace lunagrad {
 namespace {
@@ -225,6 +227,69 @@ void start_anew(Script& script, const std::string& why, Events& events) {
   event.text = "starts anew";
   if (!why.empty()) event.text += ": " + why;
   events.emit(std::move(event));
+}
+
+// ---- A reload: the changed script takes the place of the one that runs. That one ends as if stopped, at the
+// end of a step; the next begins with line 1 in a fresh Lua state and gets what lg.run.state registered.
+
+// At a safe point. A script that does not compile leaves the successor that waits, if any.
+void Session::Impl::read_reload() {
+  const std::optional<RunControl::Reload> asked = control_.take_reload();
+  if (!asked || refuses_reload()) return;
+  if (std::optional<Script> next = read_successor(run_, *asked, true, events_))
+    control_.set_successor(std::move(next));
+}
+
+// The other ranks have no states for the new script.
+bool Session::Impl::refuses_reload() {
+  if (!dist::leads()) return false;
+  events_.warn(
+      "not reloaded: the ranks run the text that they began with; start the run again for the new one");
+  return true;
+}
+
+bool Session::Impl::hand_over() {
+  std::optional<Script> next = control_.take_successor();
+  bool failed = true;
+  tasks_.run_own([&] {
+    try {
+      if (run_->done() > 0 && viewers_.sentry().found() && handover_.kept_step()) {
+        handover_.take_kept_step();
+      } else if (run_->done() > 0) {
+        handover_.take(script_.lua(), "");
+      } else {
+        handover_.drop();
+      }
+      failed = false;
+    } catch (const Error& error) {
+      fail("not reloaded, the states cannot be taken: ", error.what());
+    }
+  });
+  if (failed) return false;
+  if (!handover_) {
+    start_anew(*next, run_->done() > 0 ? "nothing is registered with lg.run.state" : "", events_);
+    run_->finish(Outcome::stopped, int(Outcome::stopped));
+  }
+  successor_ = std::move(next);
+  return true;
+}
+
+// The script to run after one that ended by itself; none when it does not compile.
+std::optional<Script> Session::Impl::successor_when_idle() {
+  std::optional<Script> next = control_.take_successor();
+  if (const std::optional<RunControl::Reload> asked = control_.take_reload(); asked && !refuses_reload()) {
+    std::optional<Script> newer = read_successor(run_, *asked, false, events_);
+    if (newer || !next) next = std::move(newer);
+  }
+  if (!next) return next;
+  // A run that went on with NaN to its end has not ended well.
+  const Outcome outcome = viewers_.sentry().found() ? Outcome::numeric : control_.outcome();
+  if (outcome == Outcome::ok) handover_.drop();
+  std::string why;
+  if (outcome != Outcome::ok && !handover_ && script_.lua() && run_->done() > 0)
+    why = handover_.take_after_failure(script_.lua(), *run_, outcome, events_);
+  if (!handover_) start_anew(*next, why, events_);
+  return next;
 }
 
 }  // namespace lunagrad

@@ -1,12 +1,16 @@
 #include "script/session/impl.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 
 #include "runtime/dist/world.h"
+#include "runtime/io/disk_limit.h"
 #include "runtime/tape/autocast.h"
 #include "script/chunk/mistakes.h"
+#include "script/guard/run_limits.h"
 #include "script/lua/edge.h"
 #include "script/lua/source.h"
 #include "script/run/order.h"
@@ -24,6 +28,8 @@ SourcePlace place_in(const std::string& reason) {
   if (colon == reason.npos || end == colon + 1 || end == reason.npos || reason[end] != ':') return {};
   return {reason.substr(begin, colon - begin), std::atoi(reason.c_str() + colon + 1)};
 }
+
+bool needs_thread(const RunOptions& options) { return options.sandbox && !options.guarded; }
 
 }  // namespace
 
@@ -72,30 +78,69 @@ std::optional<Silence> Session::Impl::silence() const {
 
 // ---- the session's thread
 
+// The kernel's limits on a thread are never lifted: a script in a sandbox, and what is asked about it later,
+// has a thread of its own.
 void Session::Impl::serve() {
+  std::optional<Script> next;
+  for (bool goes_on = true; goes_on;) {
+    if (next && needs_thread(next->options))
+      std::thread([&] {
+        limit_thread(*next);
+        goes_on = serve_on_thread(next, true);
+      }).join();
+    else
+      goes_on = serve_on_thread(next, false);
+  }
+  host_.drop();
+}
+
+bool Session::Impl::serve_on_thread(std::optional<Script>& next, bool limited) {
   const UseContext use(context_);
+  bool goes_on = true;
   for (;;) {
-    std::optional<Script> script;
-    const RunControl::Work work = control_.await_work(script);
-    if (work == RunControl::Work::close) break;
-    if (work == RunControl::Work::task) {
-      tasks_.run_next();
-      continue;
-    }
-    if (script) {
-      handover_.drop();
-    } else {
-      script = successor_when_idle();
+    std::optional<Script> script = std::exchange(next, std::nullopt);
+    if (!script) {
+      const RunControl::Work work = control_.await_work(script);
+      goes_on = work != RunControl::Work::close;
+      if (!goes_on) break;
+      if (work == RunControl::Work::task) {
+        tasks_.run_next();
+        continue;
+      }
+      if (script) {
+        handover_.drop();
+        if (limited || needs_thread(script->options)) {
+          next = std::move(script);
+          break;
+        }
+      } else {
+        script = successor_when_idle();
+      }
     }
     while (script) script = run_script(std::move(*script));
     control_.scripts_ended();
   }
-  control_.drop_tasks();
+  if (!goes_on) control_.drop_tasks();
   handover_.drop();
   handover_.forget_kept_step();
   close_state();
-  host_.drop();
   viewers_.tape().clear();
+  return goes_on;
+}
+
+void Session::Impl::limit_thread(Script& script) {
+  RunOptions& options = script.options;
+  GuardLimits limits;
+  aside_.reset();
+  if (options.files_aside) {
+    try {
+      options.aside_folder = aside_.emplace().path();
+      limits.temporary.push_back(options.aside_folder);
+    } catch (const Error&) {  // the script's first write fails
+    }
+  }
+  add_run_limits(limits, script.path, options, options.interactive);
+  options.unguarded = guard_thread(limits).missing;
 }
 
 std::optional<Script> Session::Impl::run_script(Script script) {
@@ -111,6 +156,7 @@ std::optional<Script> Session::Impl::run_script(Script script) {
   const bool goes_on = bool(handover_);
   const std::shared_ptr<const Keyframe> start = std::exchange(script.options.start, nullptr);
   if (!goes_on) told_.clear();
+  if (!goes_on) set_disk_limit(disk_of(script.options));
   if (!goes_on) lines_.assign(script.options.console.begin(), script.options.console.end());
   viewers_.begin_script(goes_on, Guard(int(script.options.guard)));
   script_.begin_script();
@@ -122,6 +168,8 @@ std::optional<Script> Session::Impl::run_script(Script script) {
     run_.set_script(script);
     begin_run(script);
     set_state(SessionState::running);
+    if (needs_thread(script.options) && !script.options.unguarded.empty() && !goes_on)
+      events_.warn(unguarded_sentence(script.options.unguarded));
     if (script.options.source) {
       script.source = *script.options.source;
     } else if (!script.path.empty()) {
@@ -148,6 +196,7 @@ std::optional<Script> Session::Impl::run_script(Script script) {
       context_.device = &require_device(dist::device_of_rank(asked, dist::launched_local_rank(), names));
     }
     run_.set_device(context_.device);
+    if (script.options.sandbox && script.options.resume.empty() && !goes_on) open_limited_folder();
     if (start) begin_at(*start, script.options.start_changed);
     if (control_.ending()) fail_as(ErrorKind::cancelled, "stopped before the first line");
     keyframes_.begin_run(script.options);
@@ -251,6 +300,14 @@ void Session::Impl::open_state(const std::string& directory, const RunOptions& o
     static_cast<Impl*>(self)->look_up(L, SafePlace::op);
   };
   script_.open(directory, options, run_, safe_point, this);
+}
+
+// The folder of a sandboxed run was made before it, if that was possible: it must not stay empty.
+void Session::Impl::open_limited_folder() {
+  std::error_code none;
+  std::filesystem::path made = run_->options().run_directory;
+  while (!made.empty() && !std::filesystem::exists(made, none)) made = made.parent_path();
+  if (!made.empty() && ::access(made.c_str(), W_OK) == 0) run_->open_folder();
 }
 
 void Session::Impl::close_state() {
@@ -498,69 +555,6 @@ void Session::Impl::exit(lua_State* L, int code) {
   script_.set_exit_code(code);
   if (control_.task_running()) control_.interrupt_script();
   unwind(L);
-}
-
-// ---- A reload: the changed script takes the place of the one that runs. That one ends as if stopped, at the
-// end of a step; the next begins with line 1 in a fresh Lua state and gets what lg.run.state registered.
-
-// At a safe point. A script that does not compile leaves the successor that waits, if any.
-void Session::Impl::read_reload() {
-  const std::optional<RunControl::Reload> asked = control_.take_reload();
-  if (!asked || refuses_reload()) return;
-  if (std::optional<Script> next = read_successor(run_, *asked, true, events_))
-    control_.set_successor(std::move(next));
-}
-
-// The other ranks have no states for the new script.
-bool Session::Impl::refuses_reload() {
-  if (!dist::leads()) return false;
-  events_.warn(
-      "not reloaded: the ranks run the text that they began with; start the run again for the new one");
-  return true;
-}
-
-bool Session::Impl::hand_over() {
-  std::optional<Script> next = control_.take_successor();
-  bool failed = true;
-  tasks_.run_own([&] {
-    try {
-      if (run_->done() > 0 && viewers_.sentry().found() && handover_.kept_step()) {
-        handover_.take_kept_step();
-      } else if (run_->done() > 0) {
-        handover_.take(script_.lua(), "");
-      } else {
-        handover_.drop();
-      }
-      failed = false;
-    } catch (const Error& error) {
-      fail("not reloaded, the states cannot be taken: ", error.what());
-    }
-  });
-  if (failed) return false;
-  if (!handover_) {
-    start_anew(*next, run_->done() > 0 ? "nothing is registered with lg.run.state" : "", events_);
-    run_->finish(Outcome::stopped, int(Outcome::stopped));
-  }
-  successor_ = std::move(next);
-  return true;
-}
-
-// The script to run after one that ended by itself; none when it does not compile.
-std::optional<Script> Session::Impl::successor_when_idle() {
-  std::optional<Script> next = control_.take_successor();
-  if (const std::optional<RunControl::Reload> asked = control_.take_reload(); asked && !refuses_reload()) {
-    std::optional<Script> newer = read_successor(run_, *asked, false, events_);
-    if (newer || !next) next = std::move(newer);
-  }
-  if (!next) return next;
-  // A run that went on with NaN to its end has not ended well.
-  const Outcome outcome = viewers_.sentry().found() ? Outcome::numeric : control_.outcome();
-  if (outcome == Outcome::ok) handover_.drop();
-  std::string why;
-  if (outcome != Outcome::ok && !handover_ && script_.lua() && run_->done() > 0)
-    why = handover_.take_after_failure(script_.lua(), *run_, outcome, events_);
-  if (!handover_) start_anew(*next, why, events_);
-  return next;
 }
 
 // ---- tasks

@@ -20,6 +20,7 @@
 #include <thread>
 
 #include "runtime/context.h"
+#include "runtime/io/temporary_folder.h"
 #include "script/host/host_values.h"
 #include "script/session.h"
 #include "script/session/breakpoint_pauses.h"
@@ -94,7 +95,12 @@ class Session::Impl {
   void tell_not_finite(const FiniteSentry::Found&);
   void tell_growth(const GrowthWatch::Found&);
 
-  void serve();                              // the thread
+  void serve();  // the thread
+  // Serves until the session ends, or until a script comes that has to run on another thread: then true, and
+  // `next` is that script. Runs `next` first. `limited`: the kernel limits this thread.
+  bool serve_on_thread(std::optional<Script>& next, bool limited);
+  void limit_thread(Script&);
+  void open_limited_folder();
   std::optional<Script> run_script(Script);  // its successor, when it was reloaded
   void read_for_viewers();
   void end_script(Outcome, const ScriptError&);
@@ -129,9 +135,10 @@ class Session::Impl {
   int64_t next_line_ops_ = INT64_MAX;
   std::optional<SafePlace> place_;  // of the safe point whose tasks run; nothing inside a backward pass
   std::deque<TypedLine> lines_;
-  std::set<const char*> told_;       // by warn_once
-  bool holds_ = false;               // the other ranks wait for this one, which is paused
-  std::optional<Script> successor_;  // the script that runs ends for this one
+  std::set<const char*> told_;            // by warn_once
+  bool holds_ = false;                    // the other ranks wait for this one, which is paused
+  std::optional<Script> successor_;       // the script that runs ends for this one
+  std::optional<TemporaryFolder> aside_;  // of a script in a sandbox, whose limits name it
   std::thread thread_;
 };
 

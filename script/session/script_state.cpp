@@ -2,6 +2,7 @@
 
 #include <iostream>
 
+#include "script/guard/run_limits.h"
 #include "script/lua/edge.h"
 #include "script/lua/hint.h"
 #include "script/lua/source.h"
@@ -13,7 +14,6 @@
 namespace lunagrad {
 namespace {
 
-constexpr size_t kSandboxMemory = size_t(256) << 20;
 constexpr int kHookCount = 1000;  // instructions between safe points
 
 }  // namespace
@@ -41,7 +41,7 @@ void ScriptState::open(const std::string& directory, const RunOptions& run, Curr
   StateOptions options;
   options.script_directory = directory;
   options.sandbox = run.sandbox;
-  options.memory_limit = run.sandbox && run.memory == 0 ? kSandboxMemory : run.memory;
+  options.memory_limit = memory_of(run);
   options.on_module = [&current](const std::string& file) {
     current.add_file(file);
     if (current) current->remember_module(file);
@@ -49,7 +49,7 @@ void ScriptState::open(const std::string& directory, const RunOptions& run, Curr
   lua_ = new_state(options);
   FileLimits& files = edge(lua_).files;
   files.stand_ins = run.stand_ins;
-  if (run.files_aside) files.aside = std::make_shared<FilesAside>();
+  if (run.files_aside) files.aside = std::make_shared<FilesAside>(run.aside_folder);
   files.on_use = [&current](const std::string& path, FileUse use) {
     if (!current) return;
     if (use == FileUse::read)

@@ -7,6 +7,7 @@
 
 #include "runtime/error.h"
 #include "runtime/io/atomic_file.h"
+#include "runtime/io/disk_limit.h"
 #include "runtime/trace.h"
 
 namespace lunagrad {
@@ -70,8 +71,11 @@ void KeyframeWriter::take(KeyframePtr keyframe, uint64_t cost) {
   }
   const uint64_t now = ticks();
   spacing_.taken(keyframe->step, bytes.size(), now, cost + (now - start));
-  while (const std::optional<int64_t> dropped = spacing_.next_to_drop())
-    fs::remove(file_of(folder_, *dropped), error);
+  while (const std::optional<int64_t> dropped = spacing_.next_to_drop()) {
+    const std::string file = file_of(folder_, *dropped);
+    frees_on_disk(file);
+    fs::remove(file, error);
+  }
 }
 
 void write_keyframe(const std::string& run_folder, const Keyframe& keyframe) {

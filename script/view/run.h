@@ -85,14 +85,20 @@ struct RunOptions {
   bool deterministic = false;
   bool sandbox = false;  // the script is not trusted: sandbox.h
   size_t memory = 0;     // limit of Lua's heap and the tensors in bytes, 0 = none (in a sandbox 256 MiB)
+  size_t disk = 0;       // limit of the files that it writes in bytes, 0 = none (in a sandbox 1 GiB)
+  // Of a sandbox: whether the kernel limits the whole process already, else it limits the thread of the
+  // script; and what it does not limit, for config.json.
+  bool guarded = false;
+  std::vector<std::string> unguarded;
   GuardLevel guard = GuardLevel::off;
   // Files and folders that are read in place of those that the script names: a bundle's.
   std::map<std::string, std::string> stand_ins;
   // What the script writes, changes or removes are copies of files, and the commands that it gives to the
   // system are not run: it runs again only to be looked at.
   bool files_aside = false;
-  size_t leaks = 0;      // looks for what outlives its step; bytes from which on a tensor counts, 0 = off
-  bool preload = false;  // `lg` is a global, as for -e and the REPL
+  std::string aside_folder;  // where the copies are; "": in a temporary folder of their own
+  size_t leaks = 0;          // looks for what outlives its step; bytes from which on a tensor counts, 0 = off
+  bool preload = false;      // `lg` is a global, as for -e and the REPL
   // A user can resume the run: lg.run.breakpoint pauses it, and the states of lg.run.state are kept, so that
   // it can go on from its last good step.
   bool interactive = false;

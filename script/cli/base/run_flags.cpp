@@ -36,6 +36,9 @@ void add_limits(CLI::App& command, RunRequest& request) {
   add_mebibytes(
       command, "--memory", request.options.memory,
       "MiB limit for the script and its tensors, exit code 8 beyond it (default with --sandbox: 256)");
+  add_mebibytes(
+      command, "--disk", request.options.disk,
+      "MiB limit for the files that the run writes, exit code 6 beyond it (default with --sandbox: 1024)");
 }
 
 void add_run_flags(CLI::App& command, RunFlags& flags) {

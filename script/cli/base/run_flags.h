@@ -17,7 +17,7 @@ struct RunFlags {
   std::string take_settings();
 };
 void add_run_flags(CLI::App& command, RunFlags&);
-// --timeout, --sandbox, --memory.
+// --timeout, --sandbox, --memory, --disk.
 void add_limits(CLI::App& command, RunRequest&);
 
 }  // namespace lunagrad

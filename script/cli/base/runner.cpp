@@ -1,5 +1,6 @@
 #include "script/cli/base/runner.h"
 
+#include <fcntl.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -7,6 +8,7 @@
 #include <atomic>
 #include <cmath>
 #include <filesystem>
+#include <iostream>
 #include <nlohmann/json.hpp>
 
 #include "runtime/cpu/parallel.h"
@@ -14,12 +16,14 @@
 #include "runtime/dist/world.h"
 #include "runtime/error.h"
 #include "runtime/io/atomic_file.h"
+#include "runtime/io/temporary_folder.h"
 #include "runtime/path_text.h"
 #include "runtime/work_times.h"
 #include "script/cli/base/leak_table.h"
 #include "script/cli/base/signals.h"
 #include "script/cli/base/watch.h"
 #include "script/cli/ranks/rank_warnings.h"
+#include "script/guard/run_limits.h"
 #include "script/run/json.h"
 
 namespace lunagrad {
@@ -335,7 +339,8 @@ class Runner {
     if (ranks) say(text("ranks in ", ranks->measured, " steps:\n", rank_table(*ranks)));
     if (!profile) return say("lunagrad: nothing was measured: no profile\n");
     try {
-      write_file(request_.profile, trace_json(*profile, ranks.get()));
+      write_file(request_.profile_target.empty() ? request_.profile : request_.profile_target,
+                 trace_json(*profile, ranks.get()));
       say(text("profile of ", profile->steps.size(), " steps saved in ", request_.profile, " (",
                profile->measured, " of ", profile->measured + profile->passed_over, " were measured)\n"));
     } catch (const Error& error) {
@@ -436,11 +441,35 @@ class Runner {
   Session session_;  // the last member, because its thread uses the others
 };
 
+// The profile is written at the end, into a file that was opened before. The name of what the limits let it
+// write.
+std::string opened_before(const std::string& path) {
+  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  return file < 0 ? path : text("/dev/fd/", file);
+}
+
+// Runs a sandboxed script, with the kernel's limits on the whole process.
+int run_guarded(RunRequest request) {
+  GuardLimits limits = request.guard;
+  std::optional<TemporaryFolder> aside;
+  if (request.options.files_aside) {
+    request.options.aside_folder = aside.emplace().path();
+    limits.temporary.push_back(aside->path());
+  }
+  if (!request.profile.empty()) request.profile_target = opened_before(request.profile);
+  add_run_limits(limits, request.script, request.options, request.watch);
+  request.options.guarded = true;
+  request.options.unguarded = guard_process(limits).missing;
+  if (const std::string& sentence = unguarded_sentence(request.options.unguarded); !sentence.empty())
+    std::cerr << "lunagrad: " << sentence << "\n";
+  return Runner(request).run();
+}
+
 }  // namespace
 
 int run_and_wait(const RunRequest& request) {
   if (request.threads) set_thread_count(int(*request.threads));
-  return Runner(request).run();
+  return request.options.sandbox ? run_guarded(request) : Runner(request).run();
 }
 
 int run_code(const std::string& code, std::vector<std::string> arguments, RunRequest request) {

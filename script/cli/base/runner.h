@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "script/cli/base/progress.h"
+#include "script/guard/guard.h"
 #include "script/session.h"
 
 namespace lunagrad {
@@ -28,6 +29,8 @@ struct RunRequest {
   ProgressStyle progress = ProgressStyle::automatic;
   bool announce_folder = true;     // print the run folder at the end
   std::string profile;             // file for a profile of the run, "" = none
+  std::string profile_target;      // the file that is written under its name, "" = itself
+  GuardLimits guard;               // of a sandbox: places besides those that the options name
   bool kernels = false;            // at the end, list the kernels that the devices ran
   std::optional<int64_t> threads;  // of the CPU
   std::optional<int64_t> stop_at;  // a stop, as by Ctrl-C, at the end of this step

@@ -14,6 +14,7 @@
 #include "runtime/ops.h"
 #include "script/cli/command/all.h"
 #include "script/cli/command/open.h"
+#include "script/guard/guard.h"
 #include "script/lua/state.h"
 #include "script/meta/library.h"
 
@@ -115,6 +116,16 @@ void look_at_runs(Report& report) {
   }
 }
 
+void look_at_guards(Report& report) {
+  for (const GuardSupport& wall : guard_support()) {
+    if (wall.why.empty())
+      report.good("sandbox: ", wall.name, ": ", wall.found);
+    else
+      report.note("sandbox: no ", wall.name, " (", wall.why,
+                  "): the program's own checks alone limit a sandboxed script there");
+  }
+}
+
 int examine() {
   Report report;
   report.good("threads: ", thread_count());
@@ -127,6 +138,7 @@ int examine() {
   look_at_library(report);
   look_at_display(report);
   look_at_runs(report);
+  look_at_guards(report);
   return report.faults() ? 1 : 0;
 }
 

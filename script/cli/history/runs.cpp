@@ -209,6 +209,9 @@ int show(const Request& request) {
                                               {"seed", run.seed},
                                               {"device", run.device}};
   if (!run.git_commit.empty()) facts.push_back({"commit", run.git_commit});
+  if (run.sandbox)
+    facts.push_back({"sandbox", run.unguarded.empty() ? "yes" : "without all limits of the kernel"});
+  for (const std::string& wall : run.unguarded) facts.push_back({"not limited", wall});
   if (!run.parent.empty()) facts.push_back({"fork", text("of ", run.parent, ", step ", run.parent_step)});
   for (const auto& [name, value] : run.params) facts.push_back({"param " + name, value});
   for (const auto& [name, rows] : run.text_rows) facts.push_back({"text " + name, latest_text(run, name)});

@@ -40,6 +40,7 @@ function drawConfiguration(run) {
     ['outcome', stateOf(run)[0]], ['exit code', config.exit_code], ['commit', run.git_commit],
     ['versions', Object.entries(versions).map(([name, version]) => `${name} ${version}`).join(', ')],
     ['deterministic', config.deterministic ? 'yes' : ''], ['sandbox', config.sandbox ? 'yes' : ''],
+    ['not limited by the kernel', (config.unguarded || []).join('; ')],
     ['resumed from', config.resumed && config.resumed.checkpoint], ['checkpoints', (run.checkpoints || []).length ? `at steps ${run.checkpoints.join(', ')}` : '']];
   const changes = (run.changes || []).map(change => `${change.name} = ${change.value} from step ${change.step}`);
   const parts = [];

@@ -1,0 +1,61 @@
+#include "script/guard/run_limits.h"
+
+#include <filesystem>
+
+#include "runtime/error.h"
+#include "script/run/folder.h"
+#include "script/run/record.h"
+
+namespace lunagrad {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kSandboxMemory = size_t(256) << 20, kSandboxDisk = size_t(1) << 30;
+
+// The folder of the run that --resume goes on with, which may be named by one of its checkpoints; "": none.
+std::string folder_of_resumed(const std::string& found) {
+  std::error_code none;
+  return folder_of_checkpoint(fs::is_directory(found, none) ? latest_checkpoint(found) : found);
+}
+
+}  // namespace
+
+size_t memory_of(const RunOptions& run) {
+  return run.sandbox && run.memory == 0 ? kSandboxMemory : run.memory;
+}
+size_t disk_of(const RunOptions& run) { return run.sandbox && run.disk == 0 ? kSandboxDisk : run.disk; }
+
+void add_run_limits(GuardLimits& limits, const std::string& script, RunOptions& options, bool many) {
+  std::error_code none;
+  const std::string folder = fs::path(script).parent_path().string();
+  limits.readable.push_back(folder.empty() ? "." : folder);
+  if (!script.empty()) limits.readable.push_back(script);  // which may be a link
+  for (const auto& [path, stand_in] : options.stand_ins) limits.readable.push_back(stand_in);
+  std::string resumed;
+  if (!options.resume.empty()) {
+    const std::string found = find_if_named(options.resume);
+    limits.readable.push_back(found);
+    resumed = folder_of_resumed(found);
+    if (!resumed.empty()) limits.readable.push_back(resumed);
+  }
+  if (options.write_run && options.run_directory.empty() && !resumed.empty()) {
+    limits.writable.push_back(resumed);
+  } else if (options.write_run) {
+    if (options.run_directory.empty()) options.run_directory = default_run_directory(script);
+    limits.writable.push_back(options.run_directory);
+    fs::create_directories(options.run_directory, none);  // the run says why it cannot be made
+    if (many) options.run_directory += "/run";
+  }
+  for (const std::string& place : places_of_every_run()) limits.readable.push_back(place);
+  limits.memory = memory_of(options);
+  limits.disk = disk_of(options);
+}
+
+std::string unguarded_sentence(const std::vector<std::string>& missing) {
+  std::string list;
+  for (const std::string& wall : missing) list += (list.empty() ? "" : "; ") + wall;
+  return list.empty() ? list : "in this sandbox the kernel does not limit " + list;
+}
+
+}  // namespace lunagrad
