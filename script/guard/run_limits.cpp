@@ -1,5 +1,6 @@
 #include "script/guard/run_limits.h"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "runtime/error.h"
@@ -12,6 +13,27 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kSandboxMemory = size_t(256) << 20, kSandboxDisk = size_t(1) << 30;
+
+// Folders of the system, whose files nobody keeps a script beside; and folders that hold those of all users.
+// A configuration may name a script there.
+constexpr const char* kSystem[] = {"/etc", "/proc", "/sys", "/dev", "/boot"};
+constexpr const char* kOfAll[] = {"/", "/home", "/media", "/mnt", "/run", "/srv", "/var"};
+
+bool may_be_given(const std::string& place) {
+  std::error_code error;
+  const fs::path found = fs::weakly_canonical(fs::absolute(place, error), error);
+  if (error) return false;
+  for (const char* const folder : kOfAll)
+    if (found == folder) return false;
+  for (const fs::path folder : kSystem)
+    if (std::mismatch(folder.begin(), folder.end(), found.begin(), found.end()).first == folder.end())
+      return false;
+  return true;
+}
+
+void add_given(std::vector<std::string>& places, const std::string& place) {
+  if (may_be_given(place)) places.push_back(place);
+}
 
 // The folder of the run that --resume goes on with, which may be named by one of its checkpoints; "": none.
 std::string folder_of_resumed(const std::string& found) {
@@ -29,9 +51,9 @@ size_t disk_of(const RunOptions& run) { return run.sandbox && run.disk == 0 ? kS
 void add_run_limits(GuardLimits& limits, const std::string& script, RunOptions& options, bool many) {
   std::error_code none;
   const std::string folder = fs::path(script).parent_path().string();
-  limits.readable.push_back(folder.empty() ? "." : folder);
-  if (!script.empty()) limits.readable.push_back(script);  // which may be a link
-  for (const auto& [path, stand_in] : options.stand_ins) limits.readable.push_back(stand_in);
+  add_given(limits.readable, folder.empty() ? "." : folder);
+  if (!script.empty()) add_given(limits.readable, script);  // which may be a link
+  for (const auto& [path, stand_in] : options.stand_ins) add_given(limits.readable, stand_in);
   std::string resumed;
   if (!options.resume.empty()) {
     const std::string found = find_if_named(options.resume);

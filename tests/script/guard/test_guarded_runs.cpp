@@ -204,4 +204,12 @@ TEST_CASE("guard: a session limits the thread of a sandboxed script, and of no o
     CHECK(found == (sandbox ? EACCES : 0));
   }
   CHECK(error_of_reading("/etc/passwd") == 0);
+  // Wherever the script claims to be.
+  for (const char* path : {"/etc/claimed.lua", "/claimed.lua", "/proc/self/claimed.lua"}) {
+    options.sandbox = true;
+    options.source = "require('lunagrad').host.look()";
+    session.run_file(path, options);
+    CHECK(session.wait() == Outcome::ok);
+    CHECK(found == EACCES);
+  }
 }
