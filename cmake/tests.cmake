@@ -33,6 +33,16 @@ file(GENERATE OUTPUT ${CMAKE_BINARY_DIR}/folders/folders.h CONTENT "\
 #define LUNAGRAD_BROKEN_WALLS \"$<TARGET_FILE:lunagrad-broken-walls>\"
 ")
 target_include_directories(lunagrad-tests PRIVATE ${CMAKE_BINARY_DIR}/folders)
+# Mutated files of every format, in a program of its own, which a build with sanitizers makes in minutes.
+file(GLOB READER_TESTS CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/fuzz/*.cpp)
+add_executable(lunagrad-reader-tests ${READER_TESTS} ${CMAKE_SOURCE_DIR}/tests/main.cpp)
+target_link_libraries(lunagrad-reader-tests PRIVATE lunagrad-script lunagrad-runtime doctest::doctest PkgConfig::HIGHWAY PkgConfig::LUA
+                      nlohmann_json::nlohmann_json ZLIB::ZLIB)
+target_compile_options(lunagrad-reader-tests PRIVATE ${LUNAGRAD_OPTIMIZE_TESTS})
+target_include_directories(lunagrad-reader-tests PRIVATE ${CMAKE_BINARY_DIR}/folders)
+if(NOT LUNAGRAD_SANITIZE MATCHES thread)
+  add_test(NAME mutated-files WORKING_DIRECTORY ${CMAKE_BINARY_DIR} COMMAND lunagrad-reader-tests)
+endif()
 # Preloaded into the program, to make allocations fail, to note syncs and to break
 # the walls of a sandbox. The sanitizers would not let them.
 add_library(lunagrad-failing-malloc MODULE ${CMAKE_SOURCE_DIR}/tests/preload/failing_malloc.cpp)
