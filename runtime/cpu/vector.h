@@ -123,21 +123,30 @@ template <class T>
 HWY_INLINE Vector<T> min(Vector<T> a, Vector<T> b) {
   return sel(a > b || isnan(b), b, a);
 }
+// With the sign of x, which targets lose that lack an instruction and round through integers.
+template <class T, class V>
+HWY_INLINE Vector<T> with_sign_of(Vector<T> x, V rounded) {
+#if HWY_TARGET == HWY_SSE2 || HWY_TARGET == HWY_SSSE3 || HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
+  return hn::CopySign(rounded, x.v);
+#else
+  return rounded;
+#endif
+}
 template <class T>
 HWY_INLINE Vector<T> floor(Vector<T> x) {
-  return hn::Floor(x.v);
+  return with_sign_of(x, hn::Floor(x.v));
 }
 template <class T>
 HWY_INLINE Vector<T> ceil(Vector<T> x) {
-  return hn::Ceil(x.v);
+  return with_sign_of(x, hn::Ceil(x.v));
 }
 template <class T>
 HWY_INLINE Vector<T> round_even(Vector<T> x) {
-  return hn::Round(x.v);
+  return with_sign_of(x, hn::Round(x.v));
 }
 template <class T>
 HWY_INLINE Vector<T> trunc(Vector<T> x) {
-  return hn::Trunc(x.v);
+  return with_sign_of(x, hn::Trunc(x.v));
 }
 template <class T>
 HWY_INLINE Vector<T> sqrt(Vector<T> x) {
