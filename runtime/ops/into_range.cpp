@@ -21,7 +21,8 @@ Tensor factor_for(const Tensor& largest, double eps) {
 
 Tensor factor_into_range(const Tensor& x, const Dims& dims, double eps) {
   const NoGrad off;
-  const Tensor largest = amax(abs(x.detach()), dims, true);
+  const Tensor sizes = abs(x.detach());
+  const Tensor largest = x.numel() == 0 ? sum(sizes, dims, true) : amax(sizes, dims, true);
   return largest.dtype() == DType::f64 ? factor_for<double>(largest, eps) : factor_for<float>(largest, eps);
 }
 
