@@ -161,7 +161,7 @@ void main() {
       const float share = smoothing / float(classes);
       const float at_label = label < 0 ? 0.0 : k * (1.0 - smoothing) * weight_of(uint(label));
       for (uint c = along() * 4; c < classes; c += ALONG * 4) {
-        vec4 slope = vec4(0.0);
+        precise vec4 slope = vec4(0.0);  // the same bits for every type of the logits, before they are rounded
         if (label >= 0) {
           const vec4 x = logits_at(at, c);
           [[unroll]] for (uint v = 0; v < 4; ++v) {
