@@ -43,12 +43,13 @@ target_include_directories(lunagrad-reader-tests PRIVATE ${CMAKE_BINARY_DIR}/fol
 if(NOT LUNAGRAD_SANITIZE MATCHES thread)
   add_test(NAME mutated-files WORKING_DIRECTORY ${CMAKE_BINARY_DIR} COMMAND lunagrad-reader-tests)
 endif()
-# Preloaded into the program, to make allocations fail, to note syncs and to break
-# the walls of a sandbox. The sanitizers would not let them.
-add_library(lunagrad-failing-malloc MODULE ${CMAKE_SOURCE_DIR}/tests/preload/failing_malloc.cpp)
-add_library(lunagrad-noted-syncs MODULE ${CMAKE_SOURCE_DIR}/tests/preload/noted_syncs.cpp)
-add_library(lunagrad-broken-walls MODULE ${CMAKE_SOURCE_DIR}/tests/preload/broken_walls.cpp)
-set_target_properties(lunagrad-failing-malloc lunagrad-noted-syncs lunagrad-broken-walls PROPERTIES PREFIX "")
+# Preloaded into the program, to make allocations fail, to note syncs, to break the walls of a sandbox, and for a device that
+# flushes subnormal numbers. The sanitizers would not let them.
+foreach(NAME failing-malloc noted-syncs broken-walls flushing-device)
+  string(REPLACE - _ FILE ${NAME})
+  add_library(lunagrad-${NAME} MODULE ${CMAKE_SOURCE_DIR}/tests/preload/${FILE}.cpp)
+  set_target_properties(lunagrad-${NAME} PROPERTIES PREFIX "")
+endforeach()
 add_dependencies(lunagrad-tests lunagrad-failing-malloc lunagrad-noted-syncs lunagrad-broken-walls)
 
 add_test(NAME format COMMAND ${PROJECT_SOURCE_DIR}/tests/format)
@@ -184,6 +185,7 @@ if(TARGET lunagrad-gpu)
   target_include_directories(lunagrad-gpu-tests PRIVATE ${CMAKE_BINARY_DIR} ${CMAKE_BINARY_DIR}/folders)
   target_compile_options(lunagrad-gpu-tests PRIVATE ${LUNAGRAD_OPTIMIZE_TESTS})
   precompile_headers(lunagrad-gpu-tests <volk.h> <doctest/doctest.h>)
+  add_dependencies(lunagrad-gpu-tests lunagrad-flushing-device)
   set(GPU_CACHE "XDG_CACHE_HOME=${CMAKE_BINARY_DIR}/gpu-cache")
   if(LUNAGRAD_SANITIZE)
     # Tests of host memory and threads: streams, ring buffers, uploads, pipelines, files, failures of every call, training.
@@ -216,6 +218,12 @@ if(TARGET lunagrad-gpu)
                          ENVIRONMENT "LUNAGRAD_VALIDATION=1;${GPU_CACHE};ASAN_OPTIONS=detect_leaks=0"
                          FAIL_REGULAR_EXPRESSION "vulkan validation")
   endforeach()
+  # As on devices without subnormal numbers (tests/preload/flushing_device.cpp).
+  if(NOT LUNAGRAD_SANITIZE)
+    add_test(NAME gpu-flushing WORKING_DIRECTORY ${CMAKE_BINARY_DIR} COMMAND sh -ec "$<TARGET_FILE:lunagrad-gpu-tests> '-tc=*ends of f32' && \
+$<TARGET_FILE:lunagrad> test ${PROJECT_SOURCE_DIR}/tests/lua/test_ends.lua ${PROJECT_SOURCE_DIR}/tests/lua/test_range.lua --device vulkan")
+    set_tests_properties(gpu-flushing PROPERTIES ENVIRONMENT "LD_PRELOAD=$<TARGET_FILE:lunagrad-flushing-device>;${GPU_CACHE}")
+  endif()
   # Random programs on both devices, for five seconds of processor time; any seed and number by hand.
   add_test(NAME fuzz-devices WORKING_DIRECTORY ${CMAKE_BINARY_DIR}
            COMMAND lunagrad run ${PROJECT_SOURCE_DIR}/tests/fuzz/devices.lua -- 100000 1 vulkan 5)

@@ -123,12 +123,12 @@ void moments_vjp(Backward& b) {
   if (b.has_grad(0)) {
     const Value& unbiased = param(b, kUnbiasedAt);
     const double correction = unbiased.present() ? double(unbiased.b) : double(param(b, kCorrectionAt).i);
-    Tensor slope = kept(b.grad(0)) * (2 / std::max(0.0, count - correction));
-    if (root) {
+    Tensor apart = b.input(0) - kept(b.output(1));
+    if (root) {  // a gradient over a large deviation could be subnormal
       const Tensor y = kept(b.output(0));
-      slope = where(eq(y, number(0.0)), number(0.0), slope / (2.0 * y));
+      apart = apart / where(eq(y, number(0.0)), number(1.0), y);
     }
-    sum = slope * (b.input(0) - kept(b.output(1)));
+    sum = kept(b.grad(0)) * ((root ? 1 : 2) / std::max(0.0, count - correction)) * apart;
   }
   if (b.has_grad(1)) {
     const Tensor part = spread(b.grad(1) / count, b.shape(0), mask);

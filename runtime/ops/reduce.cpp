@@ -220,17 +220,23 @@ void var_cpu(const Call& call) {
       [](const double* s, int64_t i, int64_t n) { return power_in_range(s[2 * n + i]); },
       [degrees](const auto& elements) { return variance_again(elements, degrees, root); });
 }
-// d var / d x = 2 (x - mean) / (n - correction).
-void set_var_gradient(Backward& b, const Tensor& g) {
+// d var / d x = 2 (x - mean) / (n - correction); of its root, the deviation, (x - mean) / deviation / (n -
+// correction), which is 0 where the deviation is 0. A gradient over a large deviation could be subnormal.
+template <bool root>
+void var_vjp(Backward& b) {
   const uint32_t mask = mask_of(b);
-  const Tensor x = b.input(0);
-  const double scale = 2 / degrees_of_freedom(b.node().attributes->params, b.shape(0), mask);
+  const Tensor x = b.input(0), g = with_kept_dims(b.grad(), b.shape(0), mask);
   Dims dims;
   for (int i = 0; i < x.ndim(); ++i)
     if (mask >> i & 1) dims.push_back(i);
-  b.set(0, with_kept_dims(g, b.shape(0), mask) * scale * (x - mean(x, dims, true)));
+  Tensor apart = x - mean(x, dims, true);
+  if (root) {
+    const Tensor y = with_kept_dims(b.output(), b.shape(0), mask);
+    apart = apart / where(eq(y, Tensor::number(0.0)), Tensor::number(1.0), y);
+  }
+  const double degrees = degrees_of_freedom(b.node().attributes->params, b.shape(0), mask);
+  b.set(0, g * ((root ? 1 : 2) / degrees) * apart);
 }
-void var_vjp(Backward& b) { set_var_gradient(b, b.grad()); }
 const Op kVar{
     .name = "var",
     .doc = "The variance over dim, or of all elements: the sum of squared deviations / (n - correction).",
@@ -238,25 +244,19 @@ const Op kVar{
     .params = kVarParams,
     .shape = var_shape,
     .cpu = var_cpu<false>,
-    .vjp = var_vjp,
+    .vjp = var_vjp<false>,
     .reads = {{.inputs = 1}},
     .family = OpFamily::reduction,
     .flops = {for_input<4>,
               "4 for each element of the operand: the mean, then the sum of squared deviations"}};
 
-// The gradient is 0 where the deviation is 0.
-void std_vjp(Backward& b) {
-  const Tensor y = b.output();
-  const Tensor zero = Tensor::number(0.0);
-  set_var_gradient(b, where(eq(y, zero), zero, b.grad() / (2.0 * y)));
-}
 const Op kStd{.name = "std",
               .doc = "The standard deviation over dim, or of all elements: the square root of var.",
               .inputs = {{"input"}},
               .params = kVarParams,
               .shape = var_shape,
               .cpu = var_cpu<true>,
-              .vjp = std_vjp,
+              .vjp = var_vjp<true>,
               .reads = {{.inputs = 1, .outputs = 1}},
               .family = OpFamily::reduction,
               .flops = {for_input<4>,

@@ -85,7 +85,11 @@ void norm_vjp(Backward& b) {
     if (!ordinary) return differentiate_composition(b);
   }
   const Tensor y = with_kept_dims(b.output(), b.shape(0), mask);
-  if (p == 2) return b.set(0, x * where(eq(y, zero), zero, g / y));
+  if (p == 2) {
+    // Devices may take the subnormal number g / y for 0, and divide while they wait for memory.
+    if (!x.device().is_cpu()) return b.set(0, x / where(eq(y, zero), one, y) * g);
+    return b.set(0, x * where(eq(y, zero), zero, g / y));
+  }
   const Tensor power = Tensor::number(p - 1), none = eq(x, zero);
   if (std::abs(p - 1) <= 1)
     return b.set(

@@ -27,10 +27,10 @@ struct EndsReport {
       unused;  // rows of the table that do not differ any more on that device, or have no reason
 };
 
-// Every `apart`-th case of each file on the device. A device without f64 skips these cases; on one without
-// subnormal numbers they may be 0. With LUNAGRAD_TEST_ALL=1 rows of the table that do not differ any more are
-// reported. With LUNAGRAD_ENDS_TABLE=FILE all differences are written there, for
-// tests/reference/ends/table.py.
+// Every `apart`-th case of each file on the device. A device without f64 skips these cases; one without
+// subnormal numbers skips elements that have such an operand or result, or one near them. With
+// LUNAGRAD_TEST_ALL=1 rows of the table that do not differ any more are reported. With
+// LUNAGRAD_ENDS_TABLE=FILE all differences are written there, for tests/reference/ends/table.py.
 EndsReport compare_ends(const std::string& source, Device&, size_t apart, bool has_f64, bool has_subnormals);
 
 // Describes the report's differences: one line each, which can be copied to the table.
