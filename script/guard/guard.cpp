@@ -15,6 +15,7 @@
 #include "runtime/cpu/parallel.h"
 #include "runtime/error.h"
 #include "script/guard/landlock.h"
+#include "script/guard/sanitizers.h"
 #include "script/guard/system_calls.h"
 
 namespace lunagrad {
@@ -27,13 +28,6 @@ constexpr rlim_t kDescriptors = 1024;
 // and waits for ever when it cannot. Drivers start a thread for each core. The rest is what the program,
 // drivers and kernels take.
 constexpr size_t kBlasBuffer = size_t(128) << 20, kStack = size_t(8) << 20, kOwnMemory = size_t(256) << 20;
-
-// The sanitizers map terabytes, and want to be traced.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kSanitized = true;
-#else
-constexpr bool kSanitized = false;
-#endif
 
 int threads_of_process() {
   std::error_code none;
@@ -75,7 +69,7 @@ class Guarding {
     note("core dumps", set_limit(RLIMIT_CORE, 0));
     note("open files", set_limit(RLIMIT_NOFILE, kDescriptors));
     if (limits.disk) note("sizes of files", set_limit(RLIMIT_FSIZE, limits.disk));
-    if (kSanitized) return;
+    if (kSanitizedBuild) return;
     prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);  // other programs of this user cannot trace it
     if (!limits.memory) return;
     const size_t used = data_in_use();

@@ -5,6 +5,7 @@
 
 #include "runtime/io/own_file.h"
 #include "script/guard/guard.h"
+#include "script/guard/sanitizers.h"
 #include "script/meta/library.h"
 
 namespace lunagrad {
@@ -78,6 +79,7 @@ std::vector<std::string> places_of_every_run() {
   add_of_user(places, "XDG_CONFIG_HOME", "/.config", "/vulkan");
   // Pipelines and rates that earlier runs kept. A sandboxed run adds none: drivers trust them.
   add_of_user(places, "XDG_CACHE_HOME", "/.cache", "/lunagrad");
+  if (kLooksForLeaks) places.push_back("/proc/self");
   places.push_back(library_directory());
   places.push_back(library_directory() + "/../docs");
   places.push_back(own_program());

@@ -9,6 +9,9 @@
 #include <cerrno>
 #include <cstring>
 #include <memory>
+#include <string_view>
+
+#include "script/guard/sanitizers.h"
 
 namespace lunagrad {
 namespace {
@@ -176,14 +179,6 @@ constexpr unsigned long kTerminalInput[] = {TIOCSTI, TIOCLINUX};
 struct Release {
   void operator()(void* filter) const { seccomp_release(filter); }
 };
-
-// The address sanitizer looks for leaks at the end, in a process of its own that stops the threads of this
-// one.
-#ifdef __SANITIZE_ADDRESS__
-constexpr bool kLooksForLeaks = true;
-#else
-constexpr bool kLooksForLeaks = false;
-#endif
 
 // A processor lacks some of the calls (EINVAL, EDOM); those cannot be made, either.
 bool taken(int result) { return result == 0 || result == -EINVAL || result == -EDOM || result == -EEXIST; }

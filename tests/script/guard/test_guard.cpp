@@ -152,9 +152,6 @@ const std::vector<Attack>& attacks() {
       {"read through a link", works, [](const Place& p) { return read_some(p.own + "/link.txt"); }},
       {"read through /proc/self/root", depends,
        [](const Place& p) { return read_some("/proc/self/root" + p.secret); }},
-      {"read the environment", works, [](const Place&) { return read_some("/proc/self/environ"); }},
-      {"read the environment of a thread", works,
-       [](const Place&) { return read_some("/proc/thread-self/environ"); }},
       {"read the parent's command line", works,
        [](const Place&) { return read_some("/proc/" + std::to_string(getppid()) + "/cmdline"); }},
       {"list processes", works, [](const Place&) { return read_some("/proc"); }},
@@ -225,24 +222,11 @@ const std::vector<Attack>& attacks() {
          execl("/bin/true", "true", nullptr);
          return errno;
        }},
-      {"start a shell", works, [](const Place&) { return result_of(system("true") == 0 ? 0 : -1); }},
       {"become a program of an open file", works,
        [](const Place&) {
          char* const argv[] = {const_cast<char*>("true"), nullptr};
          fexecve(open("/bin/true", O_RDONLY), argv, environ);
          return errno;
-       }},
-      {"fork", works,
-       [](const Place&) {
-         const pid_t child = fork();
-         if (child == 0) _exit(0);
-         return wait_for(child);
-       }},
-      {"clone a process", works,
-       [](const Place&) {
-         const pid_t child = pid_t(syscall(SYS_clone, SIGCHLD, nullptr, nullptr, nullptr, 0));
-         if (child == 0) _exit(0);
-         return wait_for(child);
        }},
       {"clone a process with arguments in memory", works,
        [](const Place&) {
@@ -259,10 +243,6 @@ const std::vector<Attack>& attacks() {
       {"signal the parent by tgkill", works,
        [](const Place&) { return result_of(syscall(SYS_tgkill, getppid(), getppid(), 0)); }},
       {"open the parent", works, [](const Place&) { return result_of(syscall(434, getppid(), 0)); }},
-      {"trace the parent", depends,
-       [](const Place&) { return result_of(ptrace(PTRACE_SEIZE, getppid(), 0, 0)); }},
-      {"let the parent trace", works,
-       [](const Place&) { return result_of(ptrace(PTRACE_TRACEME, 0, 0, 0)); }},
       {"read the parent's memory", depends,
        [](const Place&) {
          char byte;
@@ -317,11 +297,32 @@ const std::vector<Attack>& attacks() {
   return all;
 }
 
-const std::vector<Attack>& attacks_on_memory() {
+// The sanitizers need these.
+const std::vector<Attack>& attacks_on_the_process() {
+  using enum Without;
   static const std::vector<Attack> all{
-      {"take 7 GiB", Without::works, [](const Place&) { return take_memory(size_t(7) << 30); }},
-      {"become traceable", Without::works,
-       [](const Place&) { return result_of(prctl(PR_SET_DUMPABLE, 1, 0, 0, 0)); }},
+      {"read the environment", works, [](const Place&) { return read_some("/proc/self/environ"); }},
+      {"read the environment of a thread", works,
+       [](const Place&) { return read_some("/proc/thread-self/environ"); }},
+      {"fork", works,
+       [](const Place&) {
+         const pid_t child = fork();
+         if (child == 0) _exit(0);
+         return wait_for(child);
+       }},
+      {"clone a process", works,
+       [](const Place&) {
+         const pid_t child = pid_t(syscall(SYS_clone, SIGCHLD, nullptr, nullptr, nullptr, 0));
+         if (child == 0) _exit(0);
+         return wait_for(child);
+       }},
+      {"start a shell", works, [](const Place&) { return result_of(system("true") == 0 ? 0 : -1); }},
+      {"trace the parent", depends,
+       [](const Place&) { return result_of(ptrace(PTRACE_SEIZE, getppid(), 0, 0)); }},
+      {"let the parent trace", works,
+       [](const Place&) { return result_of(ptrace(PTRACE_TRACEME, 0, 0, 0)); }},
+      {"take 7 GiB", works, [](const Place&) { return take_memory(size_t(7) << 30); }},
+      {"become traceable", works, [](const Place&) { return result_of(prctl(PR_SET_DUMPABLE, 1, 0, 0, 0)); }},
   };
   return all;
 }
@@ -408,7 +409,7 @@ TEST_CASE("guard: the kernel refuses what a broken check would allow") {
   for (const bool plain_user : {false, true}) {
     if (plain_user && getuid() != 0) continue;
     try_each(attacks(), plain_user);
-    if (!tests::kSanitized) try_each(attacks_on_memory(), plain_user);
+    if (!tests::kSanitized) try_each(attacks_on_the_process(), plain_user);
   }
   for (const char* made : {"/tmp/lunagrad-guard-test", "/dev/shm/lunagrad-guard-test"}) fs::remove(made);
 }
