@@ -124,6 +124,9 @@ add_test(NAME lua WORKING_DIRECTORY ${CMAKE_BINARY_DIR} COMMAND lunagrad test ${
 # the Vulkan device, too.
 add_test(NAME scripts WORKING_DIRECTORY ${CMAKE_BINARY_DIR}
          COMMAND ${PROJECT_SOURCE_DIR}/tests/scripts/all $<TARGET_FILE:lunagrad>)
+# Random calls of every function that a script can reach; `./test --all` makes more, on the Vulkan device and in the sandbox, too.
+add_test(NAME hostile-calls COMMAND ${PROJECT_SOURCE_DIR}/tests/fuzz/hostile_calls $<TARGET_FILE:lunagrad>
+         ${CMAKE_BINARY_DIR}/hostile-calls)
 # Several ranks over MPI, where it is installed. MPI keeps memory, so leaks are not looked for. Not under TSan, which does not
 # see how MPI's own threads wait for each other.
 if(NOT LUNAGRAD_SANITIZE MATCHES thread)

@@ -54,7 +54,7 @@ size_t interned_bytes() { return names().bytes; }
 const std::string& interned(uint32_t id) {
   Names& all = names();
   std::lock_guard lock(all.mutex);
-  return all.by_id[id];
+  return id < all.by_id.size() ? all.by_id[id] : all.by_id[0];
 }
 
 std::string to_string(SourceLine place) {

@@ -20,7 +20,7 @@ struct SourceLine {
 
 // The id of a string (a script's name, a module's path): equal strings have equal ids. Thread-safe.
 uint32_t intern(std::string_view);
-const std::string& interned(uint32_t id);  // id 0 is ""
+const std::string& interned(uint32_t id);  // id 0 is "", as is an id that was never given
 
 std::string to_string(SourceLine);  // "train.lua:12", or "" when unknown
 

@@ -5,11 +5,10 @@
 #include "runtime/tape/finite.h"
 #include "script/lua/convert.h"
 #include "script/lua/edge.h"
+#include "script/lua/user_type.h"
 
 namespace lunagrad {
 namespace {
-
-constexpr const char* kRegionType = "lunagrad.Autocast";
 
 // The userdata that autocast(dtype) returns: the region to restore when the value is closed.
 struct OpenRegion {
@@ -17,15 +16,12 @@ struct OpenRegion {
   bool open = true;
 };
 
-int close_region(lua_State* L) {
-  auto& region = *static_cast<OpenRegion*>(luaL_checkudata(L, 1, kRegionType));
-  if (region.open) context().autocast = std::move(region.previous);
-  region.open = false;
-  return 0;
-}
+constexpr UserType<OpenRegion> kRegion("lunagrad.Autocast", "region of autocast");
 
-int collect_region(lua_State* L) {
-  static_cast<OpenRegion*>(luaL_checkudata(L, 1, kRegionType))->previous.reset();
+int close_region(lua_State* L) {
+  const std::shared_ptr<OpenRegion> region = kRegion.check(L, 1, "close");
+  if (region->open) context().autocast = std::move(region->previous);
+  region->open = false;
   return 0;
 }
 
@@ -42,8 +38,8 @@ int autocast(lua_State* L) {
         "tensors");
   if (!lua_isboolean(L, 1) || lua_toboolean(L, 1)) region = make_autocast(check_dtype(L, 1, "autocast"));
   if (lua_isnoneornil(L, 2)) {
-    auto* const open = new (lua_newuserdatauv(L, sizeof(OpenRegion), 0)) OpenRegion;
-    luaL_setmetatable(L, kRegionType);
+    const auto open = std::make_shared<OpenRegion>();
+    kRegion.push(L, open);
     open->previous = std::exchange(context().autocast, std::move(region));
     return 1;
   }
@@ -104,11 +100,9 @@ void bind_autocast(lua_State* L, int core, int) {
   lua_pushvalue(L, core);
   luaL_setfuncs(L, kFunctions, 0);
   lua_pop(L, 1);
-  luaL_newmetatable(L, kRegionType);
+  kRegion.define(L);
   lua_pushcfunction(L, guard<close_region>);
   lua_setfield(L, -2, "__close");
-  lua_pushcfunction(L, guard<collect_region>);
-  lua_setfield(L, -2, "__gc");
   lua_pop(L, 1);
 }
 

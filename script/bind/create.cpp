@@ -12,7 +12,6 @@
 #include "runtime/script_numbers.h"
 #include "script/lua/convert.h"
 #include "script/lua/edge.h"
-#include "script/lua/list_length.h"
 
 namespace lunagrad {
 namespace {

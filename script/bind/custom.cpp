@@ -18,15 +18,15 @@ namespace {
 // --- custom ops ---
 
 constexpr const char* kContextType = "lunagrad.CustomContext";
-constexpr const char* kSaved = "_saved";  // context field: saved tensors, while forward or backward runs
+// The user values of a context: the fields that the script set, and the saved tensors, while forward or
+// backward runs.
+constexpr int kFields = 1, kSaved = 2;
 
 // ctx:save(…): saves tensors for backward. An argument may be nil.
 int context_save(lua_State* L) {
   luaL_checkudata(L, 1, kContextType);
-  lua_getiuservalue(L, 1, 1);
-  lua_getfield(L, -1, kSaved);
-  if (lua_isnil(L, -1)) fail("ctx:save: only a forward function saves");
-  const int list = lua_gettop(L), last = list - 2;
+  if (lua_getiuservalue(L, 1, kSaved) != LUA_TTABLE) fail("ctx:save: only a forward function saves");
+  const int list = lua_gettop(L), last = list - 1;
   auto count = lua_Integer(lua_rawlen(L, list));
   for (int i = 2; i <= last; ++i) {
     if (!lua_isnil(L, i)) check_tensor(L, i, "save");
@@ -39,9 +39,8 @@ int context_save(lua_State* L) {
 // local x, y = ctx:saved()
 int context_saved(lua_State* L) {
   luaL_checkudata(L, 1, kContextType);
-  lua_getiuservalue(L, 1, 1);
-  lua_getfield(L, -1, kSaved);
-  if (lua_isnil(L, -1)) fail("ctx:saved: the values are there in forward and backward alone");
+  if (lua_getiuservalue(L, 1, kSaved) != LUA_TTABLE)
+    fail("ctx:saved: the values are there in forward and backward alone");
   const int list = lua_gettop(L), count = int(lua_rawlen(L, list));
   luaL_checkstack(L, count, "saved");
   for (int i = 1; i <= count; ++i)
@@ -51,6 +50,7 @@ int context_saved(lua_State* L) {
 
 // ctx.name: a method, a value that the script stored, or ctx.saved_tensors, a list of what ctx:saved() gives.
 int context_index(lua_State* L) {
+  luaL_checkudata(L, 1, kContextType);
   if (lua_type(L, 2) == LUA_TSTRING && std::string_view(lua_tostring(L, 2)) == "saved_tensors") {
     lua_settop(L, 1);
     const int count = context_saved(L), first = lua_gettop(L) - count + 1;
@@ -59,16 +59,19 @@ int context_index(lua_State* L) {
     for (int i = count; i >= 1; --i) lua_rawseti(L, first, i);
     return 1;
   }
-  luaL_getmetafield(L, 1, "methods");
-  lua_pushvalue(L, 2);
-  if (lua_rawget(L, -2) != LUA_TNIL) return 1;
-  lua_getiuservalue(L, 1, 1);
+  if (luaL_getmetafield(L, 1, "methods") == LUA_TTABLE) {
+    lua_pushvalue(L, 2);
+    if (lua_rawget(L, -2) != LUA_TNIL) return 1;
+  }
+  lua_getiuservalue(L, 1, kFields);
   lua_pushvalue(L, 2);
   lua_rawget(L, -2);
   return 1;
 }
 int context_assign(lua_State* L) {
-  lua_getiuservalue(L, 1, 1);
+  luaL_checkudata(L, 1, kContextType);
+  luaL_checkany(L, 3);
+  lua_getiuservalue(L, 1, kFields);
   lua_pushvalue(L, 2);
   lua_pushvalue(L, 3);
   lua_rawset(L, -3);
@@ -84,22 +87,19 @@ constexpr luaL_Reg kContextMethods[] = {{"save", guard<context_save>},
 
 // Sets the list of saved tensors of the context at the top of the stack. false stands for nil.
 void set_saved(lua_State* L, const TensorList& saved) {
-  lua_getiuservalue(L, -1, 1);
   lua_createtable(L, int(saved.size()), 0);
   for (size_t i = 0; i < saved.size(); ++i) {
     saved[i].defined() ? push_tensor(L, saved[i]) : lua_pushboolean(L, false);
     lua_rawseti(L, -2, lua_Integer(i) + 1);
   }
-  lua_setfield(L, -2, kSaved);
-  lua_pop(L, 1);
+  lua_setiuservalue(L, -2, kSaved);
 }
 
 // Removes the list of saved tensors from the context at the top of the stack and returns it. The node holds
 // the context, so a saved output in the context would make a reference cycle.
 TensorList take_saved(lua_State* L) {
   TensorList saved;
-  lua_getiuservalue(L, -1, 1);
-  lua_getfield(L, -1, kSaved);
+  if (lua_getiuservalue(L, -1, kSaved) != LUA_TTABLE) return lua_pop(L, 1), saved;
   for (lua_Integer i = 1; i <= lua_Integer(lua_rawlen(L, -1)); ++i) {
     lua_rawgeti(L, -1, i);
     const Tensor* const x = to_tensor(L, -1);
@@ -108,8 +108,7 @@ TensorList take_saved(lua_State* L) {
   }
   lua_pop(L, 1);
   lua_pushnil(L);
-  lua_setfield(L, -2, kSaved);
-  lua_pop(L, 1);
+  lua_setiuservalue(L, -2, kSaved);
   return saved;
 }
 
@@ -171,7 +170,7 @@ TensorList run_backward(const LuaFunction& function, const LuaFunction& shared, 
 
 // Pushes a new context.
 void push_context(lua_State* L, const Given& arguments) {
-  lua_newuserdatauv(L, 0, 1);
+  lua_newuserdatauv(L, 0, 2);
   lua_newtable(L);
   lua_createtable(L, int(arguments.input.size()), 0);
   for (size_t i = 0; i < arguments.input.size(); ++i) {
@@ -181,7 +180,7 @@ void push_context(lua_State* L, const Given& arguments) {
     lua_rawseti(L, -2, lua_Integer(i) + 1);
   }
   lua_setfield(L, -2, "needs_input_grad");
-  lua_setiuservalue(L, -2, 1);
+  lua_setiuservalue(L, -2, kFields);
   luaL_setmetatable(L, kContextType);
   set_saved(L, {});
 }
@@ -257,6 +256,7 @@ int call_for_each_sample(lua_State* L) {
     lua_settop(L, count);
     return results;
   });
+  luaL_checkstack(L, int(stacked.size()), "too many results");
   for (Tensor& y : stacked) push_result(L, std::move(y));
   after_op(L);
   return int(stacked.size());

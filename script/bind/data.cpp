@@ -10,13 +10,13 @@
 #include "runtime/ops.h"
 #include "script/lua/convert.h"
 #include "script/lua/edge.h"
+#include "script/lua/user_type.h"
 
 namespace lunagrad {
 namespace {
 
-constexpr const char* kPlanType = "lunagrad.BatchPlan";
-constexpr const char* kPrefetchType = "lunagrad.Prefetch";
-using Plan = std::shared_ptr<const BatchPlan>;
+constexpr UserType<const BatchPlan> kPlan("lunagrad.BatchPlan", "plan of batches");
+constexpr UserType<Prefetch> kPrefetch("lunagrad.Prefetch", "pass of batches");
 
 std::string readable_path(lua_State* L, int index) {
   return edge(L).files.check(std::string(check_string(L, index, "data")), FileUse::read, "data");
@@ -128,12 +128,6 @@ void require_samples(const BatchColumn& column, int64_t samples) {
   if (samples < 0 || samples > held) fail("data: ", samples, " samples, and a column holds ", held);
 }
 
-template <class T>
-void push_object(lua_State* L, const char* type, T object) {
-  new (lua_newuserdatauv(L, sizeof(T), 0)) T(std::move(object));
-  luaL_setmetatable(L, type);
-}
-
 // data_plan(samples, columns, steps) -> plan
 int data_plan(lua_State* L) {
   lua_settop(L, 3);
@@ -155,12 +149,8 @@ int data_plan(lua_State* L) {
     first.shape = transformed(plan->steps, first.shape);
     first.dtype = DType::f32;
   }
-  push_object<Plan>(L, kPlanType, std::move(plan));
+  kPlan.push(L, std::move(plan));
   return 1;
-}
-
-const Plan& check_plan(lua_State* L, int index) {
-  return *static_cast<Plan*>(luaL_checkudata(L, index, kPlanType));
 }
 
 // Reads a 1-d tensor of sample indices, from 0. Error for an index outside of the plan's samples.
@@ -191,7 +181,7 @@ int push_batch(lua_State* L, const BatchPlan& plan, TensorList batch) {
 
 // plan_batch(plan, indices, seed, pass) -> a tensor for each column
 int plan_batch(lua_State* L) {
-  const Plan& plan = check_plan(L, 1);
+  const std::shared_ptr<const BatchPlan> plan = kPlan.check(L, 1, "data");
   const std::vector<int64_t> indices = check_order(L, 2, *plan);
   const BatchDraw draw = check_draw(L, 3);
   TensorList batch = empty_batch(*plan, int64_t(indices.size()));
@@ -206,7 +196,7 @@ int plan_batch(lua_State* L) {
 
 // prefetch(plan, order, seed, pass, batch_size, first, batches, workers, ahead) -> pass
 int start_prefetch(lua_State* L) {
-  const Plan& plan = check_plan(L, 1);
+  const std::shared_ptr<const BatchPlan> plan = kPlan.check(L, 1, "data");
   std::vector<int64_t> order = check_order(L, 2, *plan);
   const PrefetchOptions options{.batch_size = check_integer(L, 5, "data"),
                                 .first = check_integer(L, 6, "data"),
@@ -218,22 +208,14 @@ int start_prefetch(lua_State* L) {
       options.workers > 1024 || options.ahead < 1 || options.ahead > 1 << 20 ||
       options.batches > (order.empty() ? 0 : (int64_t(order.size()) - 1) / options.batch_size + 1))
     fail("data: no such batches");
-  push_object(L, kPrefetchType,
-              std::make_unique<Prefetch>(plan, std::move(order), options, check_draw(L, 3)));
+  kPrefetch.push(L, std::make_shared<Prefetch>(plan, std::move(order), options, check_draw(L, 3)));
   return 1;
 }
 
 // prefetch_next(pass) -> a tensor for each column, nothing at the end
 int prefetch_next(lua_State* L) {
-  auto& pass = *static_cast<std::unique_ptr<Prefetch>*>(luaL_checkudata(L, 1, kPrefetchType));
-  if (!pass) fail("data: the pass is over");
+  const std::shared_ptr<Prefetch> pass = kPrefetch.check(L, 1, "data");
   return push_batch(L, pass->plan(), pass->next());
-}
-
-template <class T>
-int collect(lua_State* L) {
-  *static_cast<T*>(lua_touserdata(L, 1)) = nullptr;  // a finalizer may run twice
-  return 0;
 }
 
 // --- files ---
@@ -288,10 +270,8 @@ constexpr luaL_Reg kFunctions[] = {
     {"_read_bytes", guard<read_bytes>},   {nullptr, nullptr}};
 
 template <class T>
-void define(lua_State* L, const char* type) {
-  luaL_newmetatable(L, type);
-  lua_pushcfunction(L, guard<collect<T>>);
-  lua_setfield(L, -2, "__gc");
+void define(lua_State* L, const UserType<T>& type) {
+  type.define(L);
   lua_pushboolean(L, false);
   lua_setfield(L, -2, "__metatable");
   lua_pop(L, 1);
@@ -300,8 +280,8 @@ void define(lua_State* L, const char* type) {
 }  // namespace
 
 void bind_data(lua_State* L, int core, int) {
-  define<Plan>(L, kPlanType);
-  define<std::unique_ptr<Prefetch>>(L, kPrefetchType);
+  define(L, kPlan);
+  define(L, kPrefetch);
   lua_pushvalue(L, core);
   luaL_setfuncs(L, kFunctions, 0);
   lua_pop(L, 1);

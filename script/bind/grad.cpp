@@ -7,6 +7,7 @@
 #include "script/lua/convert.h"
 #include "script/lua/edge.h"
 #include "script/lua/function.h"
+#include "script/lua/user_type.h"
 
 namespace lunagrad {
 namespace {
@@ -53,26 +54,17 @@ int backward_from(lua_State* L) {
 
 // --- gradients as a value ---
 
-constexpr const char* kStoreType = "lunagrad.GradStore";
+constexpr UserType<GradStore> kStore("lunagrad.GradStore", "GradStore");
 
-GradStore& check_store(lua_State* L, int index, const char* name) {
-  auto* const store = static_cast<GradStore*>(luaL_testudata(L, index, kStoreType));
-  if (!store) wrong_type(L, index, name, "GradStore");
-  return *store;
-}
-
-// Pushes an empty store.
-GradStore& push_store(lua_State* L) {
-  auto* const store = new (lua_newuserdatauv(L, sizeof(GradStore), 0)) GradStore();
-  luaL_setmetatable(L, kStoreType);
-  return *store;
+void push_store(lua_State* L, GradStore store) {
+  kStore.push(L, std::make_shared<GradStore>(std::move(store)));
 }
 
 // x:gradients(…) -> GradStore: the gradients of every recorded tensor. Does not change .grad.
 int gradients_of(lua_State* L) {
   const BackwardArguments read = read_backward(L, "gradients");
   mark_line(L);
-  push_store(L) = gradients(read.root, read.seed, read.options);
+  push_store(L, gradients(read.root, read.seed, read.options));
   add_pressure(L, 0);
   after_op(L);
   return 1;
@@ -80,59 +72,58 @@ int gradients_of(lua_State* L) {
 
 // g:get(x) -> gradient, or nil if no gradient reached x
 int store_get(lua_State* L) {
-  push_result(L, check_store(L, 1, "get").get(check_tensor(L, 2, "get")));
+  push_result(L, kStore.check(L, 1, "get")->get(check_tensor(L, 2, "get")));
   return 1;
 }
 
 // g:accumulate(x, gradient) and g:merge(other) add to g and return g.
 int store_accumulate(lua_State* L) {
-  GradStore& store = check_store(L, 1, "accumulate");
+  const std::shared_ptr<GradStore> store = kStore.check(L, 1, "accumulate");
   mark_line(L);
-  store.accumulate(check_tensor(L, 2, "accumulate"), check_tensor(L, 3, "accumulate"));
+  store->accumulate(check_tensor(L, 2, "accumulate"), check_tensor(L, 3, "accumulate"));
   lua_settop(L, 1);
   return 1;
 }
 int store_merge(lua_State* L) {
-  GradStore& store = check_store(L, 1, "merge");
+  const std::shared_ptr<GradStore> store = kStore.check(L, 1, "merge");
   mark_line(L);
-  store.merge(check_store(L, 2, "merge"));
+  store->merge(*kStore.check(L, 2, "merge"));
   lua_settop(L, 1);
   return 1;
 }
 
 // g:replace(x, gradient) -> g
 int store_replace(lua_State* L) {
-  GradStore& store = check_store(L, 1, "replace");
-  store.replace(check_tensor(L, 2, "replace"), check_tensor(L, 3, "replace"));
+  kStore.check(L, 1, "replace")->replace(check_tensor(L, 2, "replace"), check_tensor(L, 3, "replace"));
   lua_settop(L, 1);
   return 1;
 }
 // g:remove(x) -> the gradient, which is no longer in g, or nil
 int store_remove(lua_State* L) {
-  push_result(L, check_store(L, 1, "remove").remove(check_tensor(L, 2, "remove")));
+  push_result(L, kStore.check(L, 1, "remove")->remove(check_tensor(L, 2, "remove")));
   return 1;
 }
 // g:clone() -> a store with copies of the gradients
 int store_clone(lua_State* L) {
-  const GradStore& store = check_store(L, 1, "clone");
+  const std::shared_ptr<GradStore> store = kStore.check(L, 1, "clone");
   mark_line(L);
-  push_store(L) = store.clone();
+  push_store(L, store->clone());
   add_pressure(L, 0);
   after_op(L);
   return 1;
 }
 // lg.GradStore.new() -> an empty store
 int store_new(lua_State* L) {
-  push_store(L);
+  push_store(L, GradStore());
   return 1;
 }
 
 // for node, gradient, output in pairs(g): the id of the node (as in lg.tape), the gradient, and which result
 // of the node it belongs to. Gradients may be removed on the way. Upvalue: the key that was given last.
 int store_next(lua_State* L) {
-  const GradStore& store = check_store(L, 1, "pairs");
+  const std::shared_ptr<GradStore> store = kStore.check(L, 1, "pairs");
   auto* const last = static_cast<GradStore::Key*>(lua_touserdata(L, lua_upvalueindex(1)));
-  const auto* const found = store.after(*last);
+  const auto* const found = store->after(*last);
   if (!found) return 0;
   *last = found->first;
   lua_pushinteger(L, lua_Integer(found->first.first));
@@ -141,7 +132,7 @@ int store_next(lua_State* L) {
   return 3;
 }
 int store_pairs(lua_State* L) {
-  check_store(L, 1, "pairs");
+  kStore.check(L, 1, "pairs");
   new (lua_newuserdatauv(L, sizeof(GradStore::Key), 0)) GradStore::Key(0, 0);
   lua_pushcclosure(L, guard<store_next>, 1);
   lua_pushvalue(L, 1);
@@ -150,32 +141,30 @@ int store_pairs(lua_State* L) {
 
 // g[x], g.get, …
 int store_index(lua_State* L) {
+  kStore.check(L, 1, "index");
   if (to_tensor(L, 2)) return store_get(L);
-  luaL_getmetafield(L, 1, "methods");
+  const bool has_methods = luaL_getmetafield(L, 1, "methods") == LUA_TTABLE;
   lua_pushvalue(L, 2);
-  if (lua_rawget(L, -2) == LUA_TNIL)
+  if (!has_methods || lua_rawget(L, -2) == LUA_TNIL)
     fail("GradStore: it is indexed with a tensor, g[x]; got a ", type_name(L, 2));
   return 1;
 }
 
 int store_length(lua_State* L) {
-  lua_pushinteger(L, lua_Integer(check_store(L, 1, "#").size()));
+  lua_pushinteger(L, lua_Integer(kStore.check(L, 1, "#")->size()));
   return 1;
-}
-
-int store_collect(lua_State* L) {
-  if (auto* const store = static_cast<GradStore*>(luaL_testudata(L, 1, kStoreType))) *store = GradStore();
-  return 0;
 }
 
 int store_text(lua_State* L) {
-  push_string(L, text("GradStore(gradients of ", check_store(L, 1, "tostring").size(), " tensors)"));
+  push_string(L, text("GradStore(gradients of ", kStore.check(L, 1, "tostring")->size(), " tensors)"));
   return 1;
 }
 
-constexpr luaL_Reg kStoreEvents[] = {{"__index", guard<store_index>},   {"__len", guard<store_length>},
-                                     {"__pairs", guard<store_pairs>},   {"__gc", guard<store_collect>},
-                                     {"__tostring", guard<store_text>}, {nullptr, nullptr}};
+constexpr luaL_Reg kStoreEvents[] = {{"__index", guard<store_index>},
+                                     {"__len", guard<store_length>},
+                                     {"__pairs", guard<store_pairs>},
+                                     {"__tostring", guard<store_text>},
+                                     {nullptr, nullptr}};
 constexpr luaL_Reg kStoreMethods[] = {{"get", guard<store_get>},
                                       {"accumulate", guard<store_accumulate>},
                                       {"merge", guard<store_merge>},
@@ -274,7 +263,8 @@ int retain_gradient(lua_State* L) {
 constexpr const char* kHandleType = "lunagrad.Hook";
 
 int hook_remove(lua_State* L) {
-  luaL_checktype(L, 1, LUA_TTABLE);
+  check_table(L, 1, "remove");
+  lua_settop(L, 1);
   lua_getfield(L, 1, "tensor");
   lua_getfield(L, 1, "id");
   remove_hook(check_tensor(L, 2, "remove"), uint64_t(check_integer(L, 3, "remove")));
@@ -425,7 +415,7 @@ void bind_grad(lua_State* L, int core, int methods) {
   lua_pop(L, 2);
   make_type(L, kHandleType, "remove", guard<hook_remove>, true);
   make_type(L, kModeType, "__close", guard<end_mode>, false);
-  luaL_newmetatable(L, kStoreType);
+  kStore.define(L);
   luaL_setfuncs(L, kStoreEvents, 0);
   luaL_newlib(L, kStoreMethods);
   lua_setfield(L, -2, "methods");

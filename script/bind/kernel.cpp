@@ -6,29 +6,27 @@
 #include "runtime/user_kernel.h"
 #include "script/lua/convert.h"
 #include "script/lua/edge.h"
+#include "script/lua/user_type.h"
 
 namespace lunagrad {
 namespace {
-
-constexpr const char* kKernelType = "lunagrad.Kernel";
 
 struct Kernel {
   KernelSource source;
   std::map<std::pair<const Device*, std::vector<DType>>, int64_t> compiled;
 };
 
+constexpr UserType<Kernel> kKernelType("lunagrad.Kernel", "kernel");
+
 template <class F>
-void each_item(lua_State* L, int table, F&& visit) {
-  for (lua_Integer i = 1; i <= lua_Integer(lua_rawlen(L, table)); ++i) {
+void each_item(lua_State* L, int table, const char* name, F&& visit) {
+  check_table(L, table, name);
+  const int64_t count = list_length(L, table, table, name);
+  for (int64_t i = 1; i <= count; ++i) {
     lua_rawgeti(L, table, i);
     visit(lua_gettop(L));
     lua_pop(L, 1);
   }
-}
-
-int collect(lua_State* L) {
-  static_cast<Kernel*>(luaL_checkudata(L, 1, kKernelType))->~Kernel();
-  return 0;
 }
 
 // _kernel(name, glsl, inputs, outputs, params, {x, y, z})
@@ -39,17 +37,16 @@ int new_kernel(lua_State* L) {
   KernelSource source;
   source.name = check_string(L, 1, kName);
   source.glsl = check_string(L, 2, kName);
-  each_item(L, 3, [&](int at) {
+  each_item(L, 3, kName, [&](int at) {
     source.inputs.push_back({std::string(check_string(L, at, kName)), DType::f32});
   });
-  each_item(L, 4, [&](int at) {
+  each_item(L, 4, kName, [&](int at) {
     source.outputs.push_back({std::string(check_string(L, at, kName)), DType::f32});
   });
-  each_item(L, 5, [&](int at) { source.params.emplace_back(check_string(L, at, kName)); });
+  each_item(L, 5, kName, [&](int at) { source.params.emplace_back(check_string(L, at, kName)); });
   const Dims threads = check_integers(L, 6, 6, kName);
   for (int d = 0; d < 3; ++d) source.threads[size_t(d)] = d < threads.size() ? threads[d] : 1;
-  new (lua_newuserdatauv(L, sizeof(Kernel), 0)) Kernel{std::move(source), {}};
-  luaL_setmetatable(L, kKernelType);
+  kKernelType.push(L, std::make_shared<Kernel>(Kernel{std::move(source), {}}));
   return 1;
 }
 
@@ -69,16 +66,17 @@ int64_t compiled(Kernel& kernel, Device& device, const TensorList& inputs, const
 
 // _run_kernel(kernel, tensors, numbers, groups, types, shapes) -> outputs
 int run_kernel(lua_State* L) {
-  Kernel& kernel = *static_cast<Kernel*>(luaL_checkudata(L, 1, kKernelType));
+  const std::shared_ptr<Kernel> held = kKernelType.check(L, 1, "kernel");
+  Kernel& kernel = *held;
   const char* const name = kernel.source.name.c_str();
   const TensorList inputs = check_tensors(L, 2, name);
   std::vector<double> numbers;
-  each_item(L, 3, [&](int at) { numbers.push_back(check_number(L, at, name)); });
+  each_item(L, 3, name, [&](int at) { numbers.push_back(check_number(L, at, name)); });
   const Dims groups = check_integers(L, 4, 4, name);
   std::vector<DType> types;
-  each_item(L, 5, [&](int at) { types.push_back(check_dtype(L, at, name)); });
+  each_item(L, 5, name, [&](int at) { types.push_back(check_dtype(L, at, name)); });
   std::vector<Shape> shapes;
-  each_item(L, 6, [&](int at) { shapes.push_back(check_integers(L, at, at, name)); });
+  each_item(L, 6, name, [&](int at) { shapes.push_back(check_integers(L, at, at, name)); });
   for (const Tensor& x : inputs)
     if (&x.device() != &inputs[0].device())
       fail(name, ": operands are on different devices: ", inputs[0].device().name(), " and ",
@@ -88,6 +86,7 @@ int run_kernel(lua_State* L) {
   with_memory_retry(L, [&] {
     TensorList outputs = launch_kernel(number, inputs, numbers, groups, types, shapes);
     count = int(outputs.size());
+    luaL_checkstack(L, count, "too many outputs");
     for (Tensor& y : outputs) push_tensor(L, std::move(y));
   });
   return count;
@@ -99,9 +98,7 @@ constexpr luaL_Reg kFunctions[] = {
 }  // namespace
 
 void bind_kernel(lua_State* L, int core, int) {
-  luaL_newmetatable(L, kKernelType);
-  lua_pushcfunction(L, guard<collect>);
-  lua_setfield(L, -2, "__gc");
+  kKernelType.define(L);
   lua_pop(L, 1);
   lua_pushvalue(L, core);
   luaL_setfuncs(L, kFunctions, 0);

@@ -38,18 +38,20 @@ class EnterModule {
 // call_module(label, f, module, …) -> the results of f(module, …). Ops that run inside record the module's
 // path; the previous path is restored, also after an error. The module keeps the shapes of the call.
 int call_module(lua_State* L) {
-  constexpr int kModule = 1, kCalled = 3;  // the module replaces the label, so that it stays on the stack
+  constexpr int kModule = 1, kSeen = 2;  // in place of the label, so that they stay on the stack
+  constexpr int kCalled = 3;             // the module, until they are there
   const EnterModule entered(uint32_t(lua_tointeger(L, 1)));
   if (edge(L).called_modules != LUA_NOREF) [[unlikely]]
     remember_module(L, kCalled);
   luaL_checktype(L, kCalled, LUA_TTABLE);
   lua_pushvalue(L, kCalled);
   lua_replace(L, kModule);
-  SeenCall& seen = SeenCall::of(L, kModule);  // lives as long as the module
-  const uint32_t number = seen.begin(L, kCalled + 1);
-  lua_call(L, lua_gettop(L) - 2, LUA_MULTRET);
-  seen.end(L, number, kModule + 1);
-  return lua_gettop(L) - 1;
+  SeenCall& seen = SeenCall::push(L, kModule);
+  lua_insert(L, kSeen);
+  const uint32_t number = seen.begin(L, kCalled + 2);
+  lua_call(L, lua_gettop(L) - 3, LUA_MULTRET);
+  seen.end(L, number, kSeen + 1);
+  return lua_gettop(L) - kSeen;
 }
 
 // module_label(name) -> the interned id of the name

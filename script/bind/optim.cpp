@@ -2,6 +2,7 @@
 // once, and the fused steps run over it. Lua refers to a rule of runtime/optimizer/optimizers.def, its
 // numbers and its states by name.
 #include <algorithm>
+#include <bit>
 #include <string_view>
 
 #include "runtime/ops.h"
@@ -9,12 +10,11 @@
 #include "runtime/tape/used_gradients.h"
 #include "script/lua/convert.h"
 #include "script/lua/edge.h"
+#include "script/lua/user_type.h"
 #include "script/session/impl.h"
 
 namespace lunagrad {
 namespace {
-
-constexpr const char* kStepList = "lunagrad.StepList";
 
 // Parameters and their states: a column for each state, one after the other, with a tensor for each
 // parameter. Gradients are read from the parameters at each step.
@@ -32,36 +32,32 @@ struct StepList {
   uint64_t last_id = 0;  // of the tensors that existed when the optimizer made its last step
 };
 
-StepList& check_step_list(lua_State* L, int argument) {
-  void* const memory = luaL_testudata(L, argument, kStepList);
-  if (!memory) wrong_type(L, argument, "optim", "StepList");
-  return *static_cast<StepList*>(memory);
-}
-
-int collect(lua_State* L) {
-  check_step_list(L, 1).~StepList();
-  return 0;
-}
+constexpr UserType<StepList> kStepList("lunagrad.StepList", "StepList");
 
 // step_list(params, mask, column, …) -> StepList. fused_step returns the mask. A list that is only passed to
 // same_grads needs no mask and no columns.
 int step_list(lua_State* L) {
-  StepList list{check_tensors(L, 1, "optim"), {}, uint32_t(luaL_optinteger(L, 2, 0)), {}};
+  const int64_t mask = lua_isnoneornil(L, 2) ? 0 : check_integer(L, 2, "optim");
+  if (mask < 0 || mask >= int64_t(1) << kMostStates) bad_argument(L, 2, "optim", "not a mask of states");
+  StepList list{check_tensors(L, 1, "optim"), {}, uint32_t(mask), {}};
   for (int i = 3; i <= lua_gettop(L); ++i) {
     const TensorList column = check_tensors(L, i, "optim");
     if (column.size() != list.params.size())
       fail("optim: ", list.params.size(), " parameters but ", column.size(), " states");
     list.states.insert(list.states.end(), column.begin(), column.end());
   }
-  new (lua_newuserdatauv(L, sizeof(StepList), 0)) StepList(std::move(list));
-  luaL_setmetatable(L, kStepList);
+  const size_t columns = size_t(std::popcount(list.mask));
+  if (list.states.size() != columns * list.params.size())
+    fail("optim: the mask needs ", columns, " columns of states");
+  kStepList.push(L, std::make_shared<StepList>(std::move(list)));
   return 1;
 }
 
 // same_grads(list) -> whether the same parameters have a gradient as at the previous call, and none has moved
 // or changed its type. The first call returns false.
 int same_grads(lua_State* L) {
-  StepList& list = check_step_list(L, 1);
+  const std::shared_ptr<StepList> held = kStepList.check(L, 1, "optim");
+  StepList& list = *held;
   bool same = list.had_grad.size() == list.params.size();
   list.had_grad.resize(list.params.size());
   list.places.resize(list.params.size());
@@ -117,7 +113,7 @@ int fused_step(lua_State* L) {
   const Rule rule = check_rule(L, 2);
   const Arguments arguments = check_numbers(L, 3, rule);
   const uint32_t mask = rule_states(rule, arguments);
-  const StepList* const list = lua_isnil(L, 1) ? nullptr : &check_step_list(L, 1);
+  const std::shared_ptr<StepList> list = lua_isnil(L, 1) ? nullptr : kStepList.check(L, 1, "optim");
   if (!list || list->mask != mask) {
     push_states(L, rule, mask);
     lua_pushinteger(L, lua_Integer(mask));
@@ -158,7 +154,8 @@ int rule_states_by_name(lua_State* L) {
 
 // stepped(list): an optimizer has made its step over the parameters of the list, those that have a gradient.
 int stepped(lua_State* L) {
-  StepList& list = check_step_list(L, 1);
+  const std::shared_ptr<StepList> held = kStepList.check(L, 1, "optim");
+  StepList& list = *held;
   if (!list.params.empty()) list.last_id = list.params.front().detach().id();
   if (!edge(L).safe_point_data) return 0;
   const auto first = std::find_if(list.params.begin(), list.params.end(),
@@ -183,7 +180,8 @@ int stepped(lua_State* L) {
 // used_gradients(list) -> for each parameter, whether the last step of the optimizer has used its gradient. A
 // pass that adds to a gradient makes a new tensor.
 int used_gradients(lua_State* L) {
-  const StepList& list = check_step_list(L, 1);
+  const std::shared_ptr<StepList> held = kStepList.check(L, 1, "optim");
+  const StepList& list = *held;
   lua_createtable(L, int(list.params.size()), 0);
   for (size_t i = 0; i < list.params.size(); ++i) {
     const Tensor gradient = list.params[i].grad();
@@ -206,7 +204,9 @@ int stepped_in_vain(lua_State* L) {
 // ema_step(averages, values, decay)
 int ema_step(lua_State* L) {
   Operands tensors(check_tensors(L, 1, "EMA"));
+  const size_t count = tensors.size();
   for (const Tensor& x : check_tensors(L, 2, "EMA")) tensors.push_back(x);
+  if (tensors.size() != 2 * count) fail("EMA: ", count, " averages but ", tensors.size() - count, " values");
   const NamedNumber numbers[] = {{"decay", check_number(L, 3, "EMA")}};
   mark_line(L);
   optimizer_step(Rule::ema, std::move(tensors), rule_arguments(Rule::ema, numbers));
@@ -237,9 +237,7 @@ constexpr luaL_Reg kFunctions[] = {{"_step_list", guard<step_list>},
 }  // namespace
 
 void bind_optim(lua_State* L, int core, int) {
-  luaL_newmetatable(L, kStepList);
-  lua_pushcfunction(L, guard<collect>);
-  lua_setfield(L, -2, "__gc");
+  kStepList.define(L);
   lua_pop(L, 1);
   lua_pushvalue(L, core);
   luaL_setfuncs(L, kFunctions, 0);

@@ -122,7 +122,10 @@ int live(lua_State* L) {
 const Param& handle_param(lua_State* L) {
   luaL_checkudata(L, 1, kHandle);
   lua_getiuservalue(L, 1, 1);
-  return *Session::Impl::of(L).run().params().find(lua_tostring(L, -1));
+  const Param* const param =
+      Session::Impl::of(L).run().params().find(std::string(check_string(L, -1, "live")));
+  if (!param) fail("run.live: there is no such parameter");
+  return *param;
 }
 
 // An evaluation that may only look, such as a probe, is not the script that makes use of an edited value.
@@ -269,7 +272,9 @@ int resume_at(lua_State* L) {
   checkpoint.path = check_string(L, 1, "resume");
   edge(L).files.check(checkpoint.path, FileUse::read, "run.resume");
   checkpoint.step = check_integer(L, 2, "resume");
-  checkpoint.seconds = luaL_checknumber(L, 3);
+  checkpoint.seconds = check_number(L, 3, "resume");
+  check_table(L, 4, "resume");
+  check_table(L, 5, "resume");
   for (lua_pushnil(L); lua_next(L, 4); lua_pop(L, 1))
     checkpoint.params[std::string(check_string(L, -2, "resume"))] = check_string(L, -1, "resume");
   lua_getfield(L, 5, "seed");
@@ -397,6 +402,7 @@ int handed_over(lua_State* L) {
 
 // _go_on(step, rng): continues after `step`, after a reload.
 int go_on(lua_State* L) {
+  check_table(L, 2, "reload");
   lua_getfield(L, 2, "seed");
   lua_getfield(L, 2, "stream");
   session(L).run().go_on_at(check_integer(L, 1, "reload"), uint64_t(check_integer(L, -2, "reload")),
@@ -412,6 +418,7 @@ int tell_reloaded(lua_State* L) {
 // _tell_surgery(text, {{title =, line =, step =, bytes =, undone =}, …}, bytes, budget): the history of
 // lg.surgery after `text` was done.
 int tell_surgery(lua_State* L) {
+  check_table(L, 2, "surgery");
   auto history = std::make_shared<SurgeryHistory>();
   for (lua_Integer i = 1; lua_rawgeti(L, 2, i) == LUA_TTABLE; lua_pop(L, 1), ++i) {
     const int its = lua_gettop(L);

@@ -129,8 +129,10 @@ int tape_to_dot(lua_State* L) {
   return 1;
 }
 
-// Converts a value of these tables to JSON. The keys of a table are strings, or 1 … n.
-nlohmann::ordered_json to_json(lua_State* L, int index) {
+// Converts a value of these tables, which a script may have changed, to JSON. The keys of a table are
+// strings, or 1 … n.
+nlohmann::ordered_json to_json(lua_State* L, int index, int depth = 0) {
+  constexpr int kDeepest = 16;  // four are needed
   index = lua_absindex(L, index);
   switch (lua_type(L, index)) {
     case LUA_TBOOLEAN:
@@ -140,21 +142,24 @@ nlohmann::ordered_json to_json(lua_State* L, int index) {
       return double(lua_tonumber(L, index));
     case LUA_TSTRING:
       return std::string(check_string(L, index, "json"));
-    default:
+    case LUA_TTABLE:
       break;
+    default:
+      fail("json: a tape holds no ", type_name(L, index));
   }
+  if (depth == kDeepest) fail("json: more than ", kDeepest, " tables within each other");
   luaL_checkstack(L, 4, "json");
   if (is_options(L, index)) {
     std::map<std::string, nlohmann::ordered_json> sorted;
     for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1))
-      sorted.emplace(lua_tostring(L, -2), to_json(L, -1));
+      sorted.emplace(check_string(L, -2, "json"), to_json(L, -1, depth + 1));
     return nlohmann::ordered_json(sorted);
   }
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   const auto count = lua_Integer(lua_rawlen(L, index));
   for (lua_Integer i = 1; i <= count; ++i) {
     lua_rawgeti(L, index, i);
-    list.push_back(to_json(L, -1));
+    list.push_back(to_json(L, -1, depth + 1));
     lua_pop(L, 1);
   }
   return list;

@@ -206,8 +206,10 @@ int is_tensor(lua_State* L) {
 // argument of the function, where there is no such dtype.
 int dtype_named(lua_State* L) {
   const std::string function(check_string(L, 2, "_dtype"));
-  const int argument = int(check_integer(L, 3, "_dtype"));
+  const int64_t place = check_integer(L, 3, "_dtype");
   lua_pushvalue(L, 1);
+  if (place < 1 || place > lua_gettop(L)) bad_argument(L, 3, "_dtype", "no number of an argument");
+  const int argument = int(place);
   lua_insert(L, argument);
   lua_pushstring(L, dtype_name(check_dtype(L, argument, function.c_str())));
   return 1;

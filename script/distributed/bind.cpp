@@ -12,44 +12,36 @@
 #include "script/lua/convert.h"
 #include "script/lua/edge.h"
 #include "script/lua/function.h"
-#include "script/lua/list_length.h"
+#include "script/lua/user_type.h"
 
 namespace lunagrad {
 namespace {
 
-constexpr const char* kPending = "lunagrad.Pending";
+constexpr UserType<dist::Pending> kPending("lunagrad.Pending", "handle of a collective");
 constexpr const char* kWatch = "lunagrad.Whereabouts";
-constexpr const char* kNote = "lunagrad.LeafNote";
+constexpr UserType<LeafNote> kNote("lunagrad.LeafNote", "note of leaves");
 
 // ---- collectives
 
 int push_pending(lua_State* L, dist::Pending pending) {
-  new (lua_newuserdatauv(L, sizeof(dist::Pending), 0)) dist::Pending(std::move(pending));
-  luaL_setmetatable(L, kPending);
+  kPending.push(L, std::make_shared<dist::Pending>(std::move(pending)));
   return 1;
-}
-
-dist::Pending& check_pending(lua_State* L) {
-  void* const memory = luaL_testudata(L, 1, kPending);
-  if (!memory) wrong_type(L, 1, "wait", "handle of a collective");
-  return *static_cast<dist::Pending*>(memory);
 }
 
 // The list of notes of note_leaves at argument 2, or nothing, gets the time that a collective took.
 void note_seconds(lua_State* L, const dist::Pending& pending) {
   for (lua_Integer i = 1, n = lua_istable(L, 2) ? lua_Integer(lua_rawlen(L, 2)) : 0; i <= n; ++i) {
     lua_rawgeti(L, 2, i);
-    if (void* const note = luaL_testudata(L, -1, kNote))
-      (*static_cast<std::shared_ptr<LeafNote>*>(note))->seconds = pending.seconds();
+    if (const std::shared_ptr<LeafNote> note = kNote.find(L, -1)) note->seconds = pending.seconds();
     lua_pop(L, 1);
   }
 }
 
 // wait(handle, notes) -> result, rows of each rank (all_gather, all_to_all)
 int wait_for(lua_State* L) {
-  dist::Pending& pending = check_pending(L);
-  push_result(L, pending.wait());
-  note_seconds(L, pending);
+  const std::shared_ptr<dist::Pending> pending = kPending.check(L, 1, "wait");
+  push_result(L, pending->wait());
+  note_seconds(L, *pending);
   lua_newtable(L);
   const std::vector<int64_t>& rows = dist::rows_from_ranks();
   for (size_t i = 0; i < rows.size(); ++i) {
@@ -62,9 +54,9 @@ int wait_for(lua_State* L) {
 
 // wait_list(handle, notes) -> {results}
 int wait_for_list(lua_State* L) {
-  dist::Pending& pending = check_pending(L);
-  const TensorList results = pending.wait_list();
-  note_seconds(L, pending);
+  const std::shared_ptr<dist::Pending> pending = kPending.check(L, 1, "wait");
+  const TensorList results = pending->wait_list();
+  note_seconds(L, *pending);
   lua_createtable(L, int(results.size()), 0);
   for (size_t i = 0; i < results.size(); ++i) {
     push_result(L, results[i]);
@@ -75,14 +67,8 @@ int wait_for_list(lua_State* L) {
 }
 
 int is_done(lua_State* L) {
-  lua_pushboolean(L, check_pending(L).done());
+  lua_pushboolean(L, kPending.check(L, 1, "is_done")->done());
   return 1;
-}
-
-int collect_pending(lua_State* L) {
-  using dist::Pending;
-  check_pending(L).~Pending();
-  return 0;
 }
 
 std::string label_at(lua_State* L, int argument) {
@@ -293,15 +279,8 @@ int note(lua_State* L) {
   made->op = check_string(L, 4, kName);
   made->rest = label_at(L, 5);
   note_leaves(leaves, made);
-  new (lua_newuserdatauv(L, sizeof made, 0)) std::shared_ptr<LeafNote>(std::move(made));
-  luaL_setmetatable(L, kNote);
+  kNote.push(L, std::move(made));
   return 1;
-}
-
-int collect_note(lua_State* L) {
-  using Held = std::shared_ptr<LeafNote>;
-  static_cast<Held*>(luaL_checkudata(L, 1, kNote))->~Held();
-  return 0;
 }
 
 // ---- memory of parameters that are whole for a while
@@ -374,19 +353,15 @@ constexpr luaL_Reg kFunctions[] = {{"init", guard<init>},
                                    {"run_lent", guard<run_with_lent>},
                                    {nullptr, nullptr}};
 
-void make_collected(lua_State* L, const char* type, lua_CFunction collect) {
-  luaL_newmetatable(L, type);
-  lua_pushcfunction(L, collect);
-  lua_setfield(L, -2, "__gc");
-  lua_pop(L, 1);
-}
-
 }  // namespace
 
 void bind_distributed(lua_State* L, int core, int) {
-  make_collected(L, kPending, guard<collect_pending>);
-  make_collected(L, kWatch, guard<forget>);
-  make_collected(L, kNote, guard<collect_note>);
+  kPending.define(L);
+  kNote.define(L);
+  luaL_newmetatable(L, kWatch);
+  lua_pushcfunction(L, guard<forget>);
+  lua_setfield(L, -2, "__gc");
+  lua_pop(L, 3);
   luaL_newlib(L, kFunctions);
   lua_setfield(L, core, "_world");
 }

@@ -4,7 +4,6 @@
 
 #include "runtime/dtype_names.h"
 #include "script/lua/edge.h"
-#include "script/lua/list_length.h"
 
 namespace lunagrad {
 namespace {
@@ -116,6 +115,10 @@ TensorList check_tensors(lua_State* L, int argument, Callee callee) {
     lua_pop(L, 1);
   }
   return list;
+}
+
+void check_table(lua_State* L, int argument, Callee callee) {
+  if (!lua_istable(L, argument)) wrong_type(L, argument, callee, "table");
 }
 
 bool check_boolean(lua_State* L, int argument, Callee callee) {

@@ -34,8 +34,12 @@ Tensor check_operand(lua_State*, int argument, Callee);
 // A table of tensors, or one tensor.
 TensorList check_tensors(lua_State*, int argument, Callee);
 
+void check_table(lua_State*, int argument, Callee);
 bool check_boolean(lua_State*, int argument, Callee);
 int64_t check_integer(lua_State*, int argument, Callee);
+// The number of entries of the table at `index`, which is `argument` or lies in it. Error when the table has
+// a length of its own (__len), which may differ from its entries.
+int64_t list_length(lua_State*, int index, int argument, Callee);
 double check_number(lua_State*, int argument, Callee);
 std::string_view check_string(lua_State*, int argument, Callee);
 DType check_dtype(lua_State*, int argument, Callee);

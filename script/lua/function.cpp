@@ -7,11 +7,29 @@
 namespace lunagrad {
 namespace {
 
+using Body = const std::function<void(lua_State*)>;
+
 int run_body(lua_State* L) {
-  const auto& body = *static_cast<const std::function<void(lua_State*)>*>(lua_touserdata(L, 1));
+  Body& body = Passed<Body>::take();
   lua_settop(L, 0);
   body(L);
   return 0;
+}
+
+int to_text(lua_State* L) {
+  luaL_tolstring(L, 1, nullptr);
+  return 1;
+}
+
+// The error at the top of the stack, which may be an object whose __tostring fails, too.
+std::string error_text(lua_State* L) {
+  const char* const type = luaL_typename(L, -1);
+  lua_pushcfunction(L, guard<to_text>);
+  lua_pushvalue(L, -2);
+  if (lua_pcall(L, 1, 1, 0) != LUA_OK) return text("an error of type ", type);
+  size_t length = 0;
+  const char* const message = lua_tolstring(L, -1, &length);
+  return {message, length};
 }
 
 }  // namespace
@@ -39,15 +57,13 @@ void LuaFunction::protect(const char* what, const std::function<void(lua_State*)
   if (!lua_checkstack(L, 4)) fail(what, ": too many calls inside one another");
   const SourceLine line = context().line;
   lua_pushcfunction(L, guard<run_body>);
-  lua_pushlightuserdata(L, const_cast<void*>(static_cast<const void*>(&body)));
+  const Passed<Body> passed(body);
   state->last_error.message[0] = '\0';
-  const int status = lua_pcall(L, 1, 0, 0);
+  const int status = lua_pcall(L, 0, 0, 0);
   context().line = line;
   if (status == LUA_OK) return lua_settop(L, top);
-  size_t length = 0;
-  const char* const message = luaL_tolstring(L, -1, &length);
   const std::string text = (*what ? std::string(what) + ": " : std::string()) +
-                           (status == LUA_ERRMEM ? memory_error(L) : std::string(message, length));
+                           (status == LUA_ERRMEM ? memory_error(L) : error_text(L));
   const char* const last = state->last_error.message;
   ErrorKind kind = ErrorKind::value;
   if (status == LUA_ERRMEM)

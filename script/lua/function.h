@@ -6,7 +6,9 @@
 #include <functional>
 #include <lua.hpp>
 #include <memory>
+#include <utility>
 
+#include "runtime/error.h"
 #include "runtime/tensor.h"
 
 namespace lunagrad {
@@ -31,6 +33,32 @@ class LuaFunction {
  private:
   std::shared_ptr<Edge*> state_;
   int reference_;
+};
+
+// A C++ object for a C function that its caller runs in protected mode. It is no Lua value: a script can
+// reach the functions that run (debug.getinfo), keep them, and call them later with values of its own.
+template <class T>
+class Passed {
+ public:
+  explicit Passed(T& object) : outer_(std::exchange(current_, &object)) {}
+  ~Passed() { current_ = outer_; }
+  Passed(const Passed&) = delete;
+
+  // Of the innermost call; an Error outside of every one.
+  static T& get() {
+    if (!current_) fail("this function of the engine cannot be called by a script");
+    return *current_;
+  }
+  // The same, for the first call alone.
+  static T& take() {
+    T& object = get();
+    current_ = nullptr;
+    return object;
+  }
+
+ private:
+  static thread_local inline T* current_ = nullptr;
+  T* const outer_;
 };
 
 }  // namespace lunagrad

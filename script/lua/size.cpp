@@ -24,6 +24,7 @@ bool equal_element(lua_State* L, lua_Integer i) {
 
 // __eq; the other one may be any list.
 int equal(lua_State* L) {
+  for (const int i : {1, 2}) luaL_checktype(L, i, LUA_TTABLE);
   const auto length = lua_Integer(lua_rawlen(L, 1));
   bool equal = length == lua_Integer(lua_rawlen(L, 2));
   for (lua_Integer i = 1; equal && i <= length; ++i) equal = equal_element(L, i);
@@ -42,6 +43,7 @@ std::string written(lua_State* L, int index) {
 }
 
 int tostring(lua_State* L) {
+  luaL_checktype(L, 1, LUA_TTABLE);
   push_string(L, written(L, 1));
   return 1;
 }
@@ -62,13 +64,14 @@ int concat(lua_State* L) {
 }
 
 int numel(lua_State* L) {
-  lua_Integer product = 1;
+  luaL_checktype(L, 1, LUA_TTABLE);
+  uint64_t product = 1;  // a script may change the list: it wraps around
   for (lua_Integer i = 1; i <= lua_Integer(lua_rawlen(L, 1)); ++i) {
     lua_rawgeti(L, 1, i);
-    product *= lua_tointeger(L, -1);
+    product *= uint64_t(lua_tointeger(L, -1));
     lua_pop(L, 1);
   }
-  lua_pushinteger(L, product);
+  lua_pushinteger(L, lua_Integer(product));
   return 1;
 }
 
@@ -96,6 +99,7 @@ int part(lua_State* L, lua_Integer length) {
 // __index of what is no position from 1 to the length. A position behind the end is nil, which ends a loop of
 // ipairs.
 int index(lua_State* L) {
+  luaL_checktype(L, 1, LUA_TTABLE);
   const auto length = lua_Integer(lua_rawlen(L, 1));
   if (lua_istable(L, 2)) return part(L, length);
   if (lua_type(L, 2) == LUA_TSTRING && std::string_view(lua_tostring(L, 2)) == "numel") {

@@ -8,6 +8,7 @@
 #include "runtime/memory_limit.h"
 #include "runtime/ref.h"
 #include "script/lua/edge.h"
+#include "script/lua/function.h"
 #include "script/lua/sandbox.h"
 #include "script/meta/library.h"
 
@@ -146,7 +147,7 @@ void set_search_path(lua_State* L, const StateOptions& options) {
 
 template <class F>
 int call_body(lua_State* L) {
-  (*static_cast<F*>(lua_touserdata(L, 1)))(L);
+  Passed<F>::take()(L);
   return 0;
 }
 
@@ -181,8 +182,8 @@ void bound_nested_closes(lua_State* L) {
 template <class F>
 void protect(lua_State* L, F body) {
   lua_pushcfunction(L, guard<call_body<F>>);
-  lua_pushlightuserdata(L, &body);
-  const int status = lua_pcall(L, 1, 0, 0);
+  const Passed<F> passed(body);
+  const int status = lua_pcall(L, 0, 0, 0);
   if (status == LUA_OK) return;
   const std::string message = lua_tostring(L, -1) ? lua_tostring(L, -1) : "unknown error";
   lua_pop(L, 1);

@@ -5,6 +5,7 @@
 
 #include "runtime/memory_limit.h"
 #include "script/lua/edge.h"
+#include "script/lua/function.h"
 #include "script/lua/hint.h"
 #include "script/meta/library.h"
 
@@ -149,9 +150,10 @@ void describe(lua_State* L, ScriptError& error) {
   error.message += advice.empty() ? hint(error.message) : advice;
 }
 
-// The message handler of traceback_call; its upvalue is the ScriptError to fill.
+// The message handler of traceback_call, which passes the ScriptError to fill.
 int describe_error(lua_State* L) {
-  describe(L, *static_cast<ScriptError*>(lua_touserdata(L, lua_upvalueindex(1))));
+  luaL_checkany(L, 1);
+  describe(L, Passed<ScriptError>::get());
   return 1;
 }
 
@@ -161,6 +163,7 @@ thread_local SourceLine failed_line;
 // Calls the first argument with the others, and notes the script's line when that fails: for a lack of memory
 // Lua calls no message handler.
 int call_noting_line(lua_State* L) {
+  luaL_checkany(L, 1);
   try {
     lua_call(L, lua_gettop(L) - 1, LUA_MULTRET);
   } catch (...) {  // Lua's own exception, whose stack the protected call outside of this one unwinds
@@ -261,8 +264,8 @@ int traceback_call(lua_State* L, int arguments, int results, ScriptError& error)
   Edge& state = edge(L);
   state.last_error.message[0] = '\0';
   const int function = lua_gettop(L) - arguments;
-  lua_pushlightuserdata(L, &error);
-  lua_pushcclosure(L, guard<describe_error>, 1);
+  const Passed<ScriptError> passed(error);
+  lua_pushcfunction(L, guard<describe_error>);
   lua_insert(L, function);
   lua_pushcfunction(L, call_noting_line);
   lua_insert(L, function + 1);

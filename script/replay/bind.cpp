@@ -4,13 +4,12 @@
 #include "runtime/deferral/explain.h"
 #include "script/lua/convert.h"
 #include "script/lua/edge.h"
+#include "script/lua/user_type.h"
 #include "script/replay/queue.h"
 #include "script/replay/sealed.h"
 
 namespace lunagrad {
 namespace {
-
-constexpr const char* kType = "lunagrad.Compiled";
 
 // What is known of a function of lg.compile.
 struct Compiled {
@@ -19,17 +18,11 @@ struct Compiled {
   Trials trials{0};
 };
 
-Compiled& check_compiled(lua_State* L) { return *static_cast<Compiled*>(luaL_checkudata(L, 1, kType)); }
-
-int free_compiled(lua_State* L) {
-  check_compiled(L).~Compiled();
-  return 0;
-}
+constexpr UserType<Compiled> kCompiled("lunagrad.Compiled", "compiled function");
 
 // _compiled() -> what _defer needs of a function.
 int make_compiled(lua_State* L) {
-  new (lua_newuserdatauv(L, sizeof(Compiled), 0)) Compiled();
-  luaL_setmetatable(L, kType);
+  kCompiled.push(L, std::make_shared<Compiled>());
   return 1;
 }
 
@@ -37,7 +30,8 @@ int make_compiled(lua_State* L) {
 // of another such function they belong to its plan. A function that did not gain by it runs as it is, until
 // the next trial.
 int defer(lua_State* L) {
-  Compiled& compiled = check_compiled(L);
+  const std::shared_ptr<Compiled> held = kCompiled.check(L, 1, "compile");
+  Compiled& compiled = *held;
   check_callable(L, 2, "compile");
   Edge& state = edge(L);
   const bool outside = state.replay == Replay::off || context().queue;
@@ -58,7 +52,8 @@ int defer(lua_State* L) {
 
 // _explain(compiled) -> text
 int explain_plan(lua_State* L) {
-  const Compiled& compiled = check_compiled(L);
+  const std::shared_ptr<Compiled> held = kCompiled.check(L, 1, "compile");
+  const Compiled& compiled = *held;
   if (compiled.planned_outside) {
     push_string(L, "Its calls belong to the plan around it, or nothing is put off.\n");
   } else if (!compiled.report) {
@@ -98,9 +93,7 @@ constexpr luaL_Reg kFunctions[] = {{"_compiled", guard<make_compiled>},   {"_def
 void bind_replay(lua_State* L, int core) {
   lua_pushvalue(L, core);
   luaL_setfuncs(L, kFunctions, 0);
-  luaL_newmetatable(L, kType);
-  lua_pushcfunction(L, guard<free_compiled>);
-  lua_setfield(L, -2, "__gc");
+  kCompiled.define(L);
   lua_pop(L, 2);
   bind_sealed(L, core);
 }

@@ -9,13 +9,13 @@
 #include "runtime/figures.h"
 #include "script/lua/convert.h"
 #include "script/lua/edge.h"
+#include "script/lua/user_type.h"
 #include "script/replay/queue.h"
 #include "script/replay/values.h"
 
 namespace lunagrad {
 namespace {
 
-constexpr const char* kType = "lunagrad.Sealed";
 constexpr int kMostRecordings = 6;  // until two in a row are the same
 constexpr size_t kMostPlans = 8;    // for arguments of other shapes
 constexpr int kMostSealings = 64;   // of a function whose arguments keep changing
@@ -57,24 +57,20 @@ struct Sealed {
   int sealings = 0;
   std::string refused;  // why it runs as a script; "" if it does not
   bool stale = false;   // its plans and recordings are of a model that has been changed
+  bool running = false;
 };
 
-Sealed& check_sealed(lua_State* L, int index) {
-  return *static_cast<Sealed*>(luaL_checkudata(L, index, kType));
-}
+constexpr UserType<Sealed> kSealed("lunagrad.Sealed", "sealed function");
 
 void forget(lua_State* L, std::unique_ptr<Recorded>& recorded) {
   if (recorded) luaL_unref(L, LUA_REGISTRYINDEX, recorded->references);
   recorded.reset();
 }
 
-int free_sealed(lua_State* L) {
-  Sealed& sealed = check_sealed(L, 1);
+void forget_all(lua_State* L, Sealed& sealed) {
   for (auto& plan : sealed.plans) forget(L, plan);
   forget(L, sealed.last);
   luaL_unref(L, LUA_REGISTRYINDEX, sealed.function);
-  sealed.~Sealed();
-  return 0;
 }
 
 // Whether calls may run without their script now, or be recorded: nobody looks at them one by one.
@@ -151,6 +147,7 @@ namespace {
 
 // _live(fn, ...): fn(...), which stays with the script when the call around it is sealed.
 int live(lua_State* L) {
+  check_callable(L, 1, "compile");
   StepRecorder* const recorder = edge(L).recorder;
   const int count = lua_gettop(L) - 1;
   if (!recorder) {
@@ -249,6 +246,7 @@ int run_plan(lua_State* L, Recorded& plan, int first) {
     plan.step->run(segment);
     if (segment == plan.live.size()) break;
     const LiveCall& call = plan.live[segment];
+    luaL_checkstack(L, int(call.arguments.size()) + 1, "compile");
     kept.push(call.function);
     for (const Pattern& argument : call.arguments) push_pattern(L, argument, kept, *plan.step);
     lua_call(L, int(call.arguments.size()), 0);
@@ -460,10 +458,24 @@ int run_script(lua_State* L, const Sealed& sealed) {
   return lua_gettop(L);
 }
 
+class Running {
+ public:
+  explicit Running(Sealed& sealed) : sealed_(sealed) { sealed.running = true; }
+  ~Running() { sealed_.running = false; }
+  Running(const Running&) = delete;
+
+ private:
+  Sealed& sealed_;
+};
+
 // _run_sealed(sealed, ...): the results of its function.
 int run_sealed(lua_State* L) {
-  Sealed& sealed = check_sealed(L, 1);
+  const std::shared_ptr<Sealed> held = kSealed.check(L, 1, "compile");
+  Sealed& sealed = *held;
   constexpr int kFirst = 2;
+  // A call that stays with the script may call the function again, which must not change the plan that runs.
+  if (sealed.running) return run_script(L, sealed);
+  const Running running(sealed);
   if (std::exchange(sealed.stale, false)) {
     give_up(L, sealed, "");
     sealed.recordings = sealed.sealings = 0;
@@ -499,15 +511,18 @@ int seal(lua_State* L) {
   check_callable(L, 1, "compile");
   lua_pushvalue(L, 1);
   const int function = luaL_ref(L, LUA_REGISTRYINDEX);
-  auto* const sealed = new (lua_newuserdatauv(L, sizeof(Sealed), 0)) Sealed();
-  sealed->function = function;
-  luaL_setmetatable(L, kType);
+  const auto free = [alive = edge(L).alive](Sealed* sealed) {
+    if (const Edge* const state = *alive) forget_all(state->main, *sealed);
+    delete sealed;
+  };
+  kSealed.push(L, std::shared_ptr<Sealed>(new Sealed{.function = function}, free));
   return 1;
 }
 
 // _explain_sealed(sealed) -> text
 int explain_sealed(lua_State* L) {
-  const Sealed& sealed = check_sealed(L, 1);
+  const std::shared_ptr<Sealed> held = kSealed.check(L, 1, "compile");
+  const Sealed& sealed = *held;
   std::string text;
   if (!sealed.refused.empty()) {
     text = "Not sealed: " + sealed.refused + ".\n";
@@ -527,7 +542,7 @@ int explain_sealed(lua_State* L) {
 
 // _unseal(sealed): forgets its plans, and why it had none, at the next call. It may be running now.
 int unseal(lua_State* L) {
-  check_sealed(L, 1).stale = true;
+  kSealed.check(L, 1, "compile")->stale = true;
   return 0;
 }
 
@@ -545,9 +560,7 @@ constexpr luaL_Reg kFunctions[] = {{"_seal", guard<seal>},
 void bind_sealed(lua_State* L, int core) {
   lua_pushvalue(L, core);
   luaL_setfuncs(L, kFunctions, 0);
-  luaL_newmetatable(L, kType);
-  lua_pushcfunction(L, guard<free_sealed>);
-  lua_setfield(L, -2, "__gc");
+  kSealed.define(L);
   lua_pop(L, 2);
 }
 

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cstring>
 
+#include "runtime/terminal_text.h"
 #include "script/lua/console_scope.h"
 #include "script/lua/convert.h"
+#include "script/lua/function.h"
 #include "script/lua/guard.h"
 #include "script/session/impl.h"
 
@@ -119,7 +121,7 @@ int show_results(lua_State* L, bool muted) {
   for (int i = 1; i <= count && !muted; ++i) {
     Event event{};
     event.kind = Event::Kind::output;
-    event.text = show(L, i) + "\n";
+    event.text = terminal_text(show(L, i)) + "\n";
     Session::Impl::of(L).emit(std::move(event));
   }
   return 0;
@@ -245,16 +247,16 @@ void add_members(lua_State* L, Names& names) {
   lua_pop(L, 1);
 }
 
-// Upvalues: Names, the script's state. Argument: the line.
+// Upvalue: the script's state. Argument: the line.
 int find_names(lua_State* L) {
-  Names& names = *static_cast<Names*>(lua_touserdata(L, lua_upvalueindex(1)));
-  const std::string line = lua_tostring(L, 1);
+  Names& names = Passed<Names>::get();
+  const std::string line = luaL_checkstring(L, 1);
   // The path before the cursor: a.b.c or x:name.
   size_t start = line.size();
   while (start > 0 &&
          (std::isalnum(static_cast<unsigned char>(line[start - 1])) || std::strchr("_.:", line[start - 1])))
     --start;
-  see_locals(L, static_cast<lua_State*>(lua_touserdata(L, lua_upvalueindex(2))));
+  see_locals(L, static_cast<lua_State*>(lua_touserdata(L, lua_upvalueindex(1))));
   push_console(L);
   size_t position = start;
   for (size_t end; (end = line.find_first_of(".:", position)) != std::string::npos; position = end + 1)
@@ -273,6 +275,8 @@ int find_names(lua_State* L) {
 
 // Arguments: a name, a value.
 int set_console_name(lua_State* L) {
+  luaL_checkstring(L, 1);
+  lua_settop(L, 2);
   push_console(L);
   lua_insert(L, 1);
   lua_rawset(L, 1);
@@ -308,9 +312,9 @@ bool evaluate_console(lua_State* L, const std::string& code, ScriptError& error)
 std::vector<std::string> complete_console(lua_State* L, const std::string& line) {
   Names names;
   lua_State* thread = lua_newthread(L);
-  lua_pushlightuserdata(thread, &names);
+  const Passed<Names> passed(names);
   lua_pushlightuserdata(thread, L);
-  lua_pushcclosure(thread, guard<find_names>, 2);
+  lua_pushcclosure(thread, guard<find_names>, 1);
   lua_pushlstring(thread, line.data(), line.size());
   ScriptError ignored;  // a line that leads nowhere has no completions
   traceback_call(thread, 1, 0, ignored);

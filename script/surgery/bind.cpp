@@ -120,11 +120,21 @@ constexpr luaL_Reg kFunctions[] = {{"_seen", guard<seen>},
 
 }  // namespace
 
-SeenCall& SeenCall::of(lua_State* L, int module) {
+SeenCall* SeenCall::at_top(lua_State* L) {
+  auto* const found = static_cast<SeenCall*>(lua_touserdata(L, -1));
+  const bool is_one = found && lua_rawlen(L, -1) == sizeof(SeenCall) && found->mark_ == &kMark;
+  return is_one ? found : nullptr;
+}
+
+SeenCall& SeenCall::push(lua_State* L, int module) {
   static_assert(std::is_trivially_destructible_v<SeenCall>);  // Lua frees it without a word
-  if (SeenCall* const known = in(L, module)) return *known;
   lua_pushstring(L, kField);
+  lua_rawget(L, module);
+  if (SeenCall* const known = at_top(L)) return *known;
+  lua_pop(L, 1);
   auto* const made = new (lua_newuserdatauv(L, sizeof(SeenCall), 0)) SeenCall(&kMark);
+  lua_pushstring(L, kField);
+  lua_pushvalue(L, -2);
   lua_rawset(L, module);
   return *made;
 }
@@ -132,10 +142,9 @@ SeenCall& SeenCall::of(lua_State* L, int module) {
 SeenCall* SeenCall::in(lua_State* L, int module) {
   lua_pushstring(L, kField);
   lua_rawget(L, module);
-  auto* const found = static_cast<SeenCall*>(lua_touserdata(L, -1));
-  const bool is_one = found && lua_rawlen(L, -1) == sizeof(SeenCall) && found->mark_ == &kMark;
+  SeenCall* const found = at_top(L);
   lua_pop(L, 1);
-  return is_one ? found : nullptr;
+  return found;
 }
 
 uint32_t SeenCall::begin(lua_State* L, int first) {

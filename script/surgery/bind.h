@@ -24,8 +24,9 @@ class SeenCall {
     int count = 0;
   };
 
-  // That of the module at stack index `module`, a table; made when it has none.
-  static SeenCall& of(lua_State*, int module);
+  // Pushes the userdata that holds it, which the module at stack index `module`, a table, may lose during a
+  // call; made when it has none.
+  static SeenCall& push(lua_State*, int module);
   static SeenCall* in(lua_State*, int module);  // null when it has none
   // A call begins with the arguments from stack index `first` up to the top. Returns its number.
   uint32_t begin(lua_State*, int first);
@@ -44,6 +45,7 @@ class SeenCall {
   Operands outputs_;
 
   explicit SeenCall(const void* mark) : mark_(mark) {}
+  static SeenCall* at_top(lua_State*);  // null for any other value
 };
 
 void bind_surgery(lua_State*, int core);

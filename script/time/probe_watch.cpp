@@ -6,6 +6,7 @@
 #include "runtime/context.h"
 #include "script/lua/console_scope.h"
 #include "script/lua/convert.h"
+#include "script/lua/function.h"
 #include "script/lua/guard.h"
 #include "script/lua/source.h"
 #include "script/lua/state.h"
@@ -47,9 +48,9 @@ double number_at(lua_State* L, int index, int results) {
   return logged_number(tensor->detach());
 }
 
-// Argument: a Request. What was written is told even if the evaluation failed for another reason.
+// What was written is told even if the evaluation failed for another reason.
 int evaluate(lua_State* L) {
-  Request& request = *static_cast<Request*>(lua_touserdata(L, 1));
+  Request& request = Passed<Request>::take();
   lua_settop(L, 0);
   push_footprint(L, request.script);
   see_locals(L, request.script);
@@ -169,9 +170,9 @@ void ProbeWatch::read(lua_State* L, const Probe& probe, const Told& told) {
     busy_ = true;
     lua_State* const thread = lua_newthread(L);
     lua_pushcfunction(thread, guard<evaluate>);
-    lua_pushlightuserdata(thread, &request);
+    const Passed<Request> passed(request);
     ScriptError error;
-    if (traceback_call(thread, 1, 0, error) != LUA_OK) reading.error = error.message;
+    if (traceback_call(thread, 0, 0, error) != LUA_OK) reading.error = error.message;
     lua_pop(L, 1);
     busy_ = false;
     if (reading.error.empty() && !(own.generator == generator))

@@ -23,9 +23,11 @@ local function stack(values, where)
   return core.stack(values)
 end
 
+local DEEPEST = 100  -- tables within each other; a table may hold itself
 local join
 
-local function columns(samples, keys, where)
+local function columns(samples, keys, where, depth)
+  if depth == DEEPEST then fail(("DataLoader: a sample has more than %d tables within each other"):format(DEEPEST)) end
   local result = {}
   for _, key in ipairs(keys) do
     local column = {}
@@ -35,13 +37,13 @@ local function columns(samples, keys, where)
       end
       column[i] = sample[key]
     end
-    result[key] = join(column, ("%s.%s"):format(where, tostring(key)))
+    result[key] = join(column, ("%s.%s"):format(where, tostring(key)), depth + 1)
   end
   return result
 end
 
 -- The batch of a list of values.
-function join(values, where)
+function join(values, where, depth)
   local first = values[1]
   local kind = kind_of(first)
   for i, value in ipairs(values) do
@@ -61,17 +63,17 @@ function join(values, where)
   for key in pairs(first) do keys[#keys + 1] = key end
   if #keys == 0 then fail(("DataLoader: %s is an empty table"):format(where)) end
   table.sort(keys, function(a, b) return tostring(a) < tostring(b) end)
-  return columns(values, keys, where)
+  return columns(values, keys, where, depth)
 end
 
 local function is_list(value) return is_plain(value) and value[1] ~= nil end
 
 -- The batch of samples as several values, if each sample is a list; else as one.
 function collate.default(samples)
-  if not is_list(samples[1]) then return join(samples, "the sample") end
+  if not is_list(samples[1]) then return join(samples, "the sample", 0) end
   local keys = {}
   for k in ipairs(samples[1]) do keys[k] = k end
-  local batch = columns(samples, keys, "the sample")
+  local batch = columns(samples, keys, "the sample", 0)
   return table.unpack(batch, 1, #keys)
 end
 
