@@ -13,7 +13,7 @@ set -euo pipefail
 
 build=(g++ cmake ninja-build pkg-config ccache mold git
   liblua5.4-dev libopenblas-dev libhwy-dev libsleef-dev zlib1g-dev libzip-dev libpng-dev nlohmann-json3-dev libcli11-dev
-  libopenmpi-dev openmpi-bin libedit-dev libcpp-httplib-dev libseccomp-dev libprotobuf-dev protobuf-compiler libonnx-dev
+  libopenmpi-dev openmpi-bin libedit-dev libseccomp-dev libprotobuf-dev protobuf-compiler libonnx-dev
   libvulkan-dev libvulkan-volk-dev glslang-tools glslang-dev spirv-tools
   libglfw3-dev libimgui-dev libstb-dev libfontconfig-dev libfreetype-dev fonts-dejavu-core)
 tests=(doctest-dev clang-format mesa-vulkan-drivers vulkan-validationlayers xvfb xauth xdotool spirv-tools python3 python3-onnx)

@@ -14,11 +14,6 @@ find_package(CLI11 REQUIRED)
 # The static library: one more shared library makes each start 2 % longer, and only a sandbox needs it.
 find_library(SECCOMP libseccomp.a REQUIRED)
 pkg_check_modules(EDIT REQUIRED IMPORTED_TARGET libedit)
-pkg_check_modules(HTTP REQUIRED IMPORTED_TARGET cpp-httplib)
-if("${HTTP_CFLAGS}" MATCHES OPENSSL)  # its header calls the library itself
-  pkg_check_modules(CRYPTO REQUIRED IMPORTED_TARGET libcrypto)
-  target_link_libraries(PkgConfig::HTTP INTERFACE PkgConfig::CRYPTO)
-endif()
 
 # The library has everything but the command line, which belongs to the program.
 file(GLOB_RECURSE SCRIPT_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/script/*.cpp)
@@ -85,7 +80,7 @@ target_compile_options(lunagrad PRIVATE ${LUNAGRAD_OPTIMIZE_CLI})
 precompile_headers(lunagrad <iostream>)
 target_compile_definitions(lunagrad PRIVATE LUNAGRAD_VERSION="${PROJECT_VERSION}")
 target_link_libraries(lunagrad PRIVATE lunagrad-script lunagrad-runtime PkgConfig::LUA CLI11::CLI11 PkgConfig::EDIT
-                      PkgConfig::HTTP nlohmann_json::nlohmann_json Threads::Threads)
+                      nlohmann_json::nlohmann_json Threads::Threads)
 if(LUNAGRAD_GPU)
   target_compile_definitions(lunagrad PRIVATE LUNAGRAD_HAS_GPU)
   target_link_libraries(lunagrad PRIVATE lunagrad-gpu)

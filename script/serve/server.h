@@ -1,14 +1,15 @@
 #pragma once
-// The HTTP server of `lunagrad serve`: the page of reports, and the runs of one folder as JSON, read-only. No
-// other file includes the HTTP library.
+// The HTTP server of `lunagrad serve`: the page of reports, and the runs of one folder as JSON, read-only.
 #include <memory>
 #include <string>
+
+#include "script/serve/connections.h"
 
 namespace lunagrad {
 
 class RunServer {
  public:
-  RunServer(std::string folder, std::string host);
+  RunServer(std::string folder, std::string host, ConnectionLimits = {});
   ~RunServer();  // waits for requests that are being answered
   RunServer(const RunServer&) = delete;
 

@@ -1,6 +1,7 @@
 // `lunagrad serve`: shows a folder of runs in a browser while they are written.
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <iostream>
 #include <memory>
@@ -18,6 +19,8 @@ struct Request {
   std::string folder = "runs";
   std::string host = "127.0.0.1";
   int64_t port = 8642;
+  int64_t connections = int64_t(ConnectionLimits().connections);
+  double timeout = ConnectionLimits().head_seconds;
 };
 
 int serve(const Request& request) {
@@ -25,7 +28,11 @@ int serve(const Request& request) {
   if (!std::filesystem::is_directory(request.folder, ignored))
     fail_as(ErrorKind::file, request.folder, ": there is no such folder");
   Signals signals;
-  RunServer server(request.folder, request.host);
+  ConnectionLimits limits;
+  limits.connections = size_t(request.connections);
+  limits.of_one_client = std::min(limits.of_one_client, limits.connections);
+  limits.head_seconds = limits.stall_seconds = request.timeout;
+  RunServer server(request.folder, request.host, limits);
   server.start(int(request.port));
   std::cout << server.address() << std::endl;
   std::cerr << "shows the runs in " << request.folder << ", read-only; Ctrl-C ends it\n";
@@ -46,6 +53,10 @@ Action add_serve(Program& program) {
   add_option(command, "--port", request->port, {0, 65535}, "0: a free one");
   add_option(command, "--host", request->host, "an address of this machine; others can then reach it",
              "ADDR");
+  add_option(command, "--connections", request->connections, {1, 10000},
+             "at most so many at a time; one that has sent no request yet makes room for a new one");
+  add_seconds(command, "--client-timeout", request->timeout,
+              "for a request, and for each 64 KiB that a client takes of the answer (default 10)");
   set_footer(command,
              "Prints the address to open, which holds a token. From another machine: ssh -t -L "
              "8642:127.0.0.1:8642 HOST, then open the same address there.");

@@ -28,8 +28,9 @@ struct Answer {
 
 class Server {
  public:
-  explicit Server(const Folder& folder, const std::string& runs = "runs", const std::string& directory = "")
-      : program_({kProgram, "serve", runs, "--port", "0"}, "", {}, folder.path() + "/" + directory) {
+  explicit Server(const Folder& folder, const std::string& runs = "runs", const std::string& directory = "",
+                  const std::vector<std::string>& flags = {})
+      : program_(command(runs, flags), "", {}, folder.path() + "/" + directory) {
     REQUIRE(program_.wrote("Ctrl-C ends it"));
     const std::string address = program_.out();
     const size_t port = address.rfind(':') + 1, token = address.find("token=") + 6;
@@ -41,10 +42,7 @@ class Server {
   Answer send(const std::string& request) const {
     const int connection = dial();
     REQUIRE(::send(connection, request.data(), request.size(), MSG_NOSIGNAL) == ssize_t(request.size()));
-    std::string text;
-    char block[65536];
-    for (ssize_t got; (got = read(connection, block, sizeof block)) > 0;) text.append(block, size_t(got));
-    close(connection);
+    const std::string text = read_all(connection);
     Answer answer;
     const size_t end = text.find("\r\n\r\n");
     if (end == text.npos) return answer;
@@ -52,6 +50,14 @@ class Server {
     answer.body = text.substr(end + 4);
     answer.status = std::stoi(text.substr(text.find(' ') + 1));
     return answer;
+  }
+  // What comes until the server ends the connection.
+  static std::string read_all(int connection) {
+    std::string text;
+    char block[65536];
+    for (ssize_t got; (got = read(connection, block, sizeof block)) > 0;) text.append(block, size_t(got));
+    close(connection);
+    return text;
   }
   int dial() const {
     const int connection = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -83,6 +89,12 @@ class Server {
   const std::string& token() const { return token_; }
 
  private:
+  static std::vector<std::string> command(const std::string& runs, const std::vector<std::string>& flags) {
+    std::vector<std::string> all{kProgram, "serve", runs, "--port", "0"};
+    all.insert(all.end(), flags.begin(), flags.end());
+    return all;
+  }
+
   Program program_;
   int port_ = 0;
   std::string token_;
@@ -306,6 +318,76 @@ TEST_CASE("sixteen clients at once, idle and slow connections beside them") {
   server.program().signal(SIGINT);
   CHECK(server.program().finish().code == 130);
   for (const int connection : idle) close(connection);
+}
+
+TEST_CASE("clients that send a byte at a time, and others that take none, keep nobody waiting") {
+  Folder folder;
+  with_run(folder);
+  folder.write("runs/a/images/large.png", "\x89PNG\r\n\x1a\n" + std::string(24 << 20, 'x'));
+  Server server(folder);
+  std::vector<int> slow, greedy;
+  for (int i = 0; i < 40; ++i) slow.push_back(server.dial());
+  std::atomic<bool> ended{false};
+  std::thread sender([&] {
+    const std::string request =
+        "GET /api/runs?token=" + server.token() + " HTTP/1.1\r\nX: " + std::string(9000, 'x');
+    for (size_t i = 0; i < request.size() && !ended; ++i) {
+      for (const int connection : slow) ::send(connection, &request[i], 1, MSG_NOSIGNAL);
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+  });
+  const std::string picture =
+      "GET /api/picture/a/large.png?token=" + server.token() + " HTTP/1.1\r\nHost: localhost\r\n\r\n";
+  for (int i = 0; i < 8; ++i) {
+    greedy.push_back(server.dial());
+    CHECK(::send(greedy.back(), picture.data(), picture.size(), MSG_NOSIGNAL) == ssize_t(picture.size()));
+  }
+  for (int i = 0; i < 20; ++i) CHECK(server.get("/api/run/a").status == 200);
+  CHECK(server.get("/api/picture/a/large.png").body.size() == (24 << 20) + 8);
+  // 512 connections that send nothing: each newcomer takes the place of the oldest of them.
+  for (int i = 0; i < 512; ++i) slow.push_back(server.dial());
+  CHECK(server.get("/api/run/a").status == 200);
+  ended = true;
+  sender.join();
+  for (const int connection : greedy) close(connection);
+  for (const int connection : slow) close(connection);
+}
+
+TEST_CASE("a connection ends at its deadline, and at the limits of a request and of connections") {
+  Folder folder;
+  with_run(folder);
+  folder.write("runs/a/images/large.png", "\x89PNG\r\n\x1a\n" + std::string(24 << 20, 'x'));
+  Server server(folder, "runs", "", {"--client-timeout", "0.3", "--connections", "4"});
+  CHECK(Server::read_all(server.dial()).empty());
+  const auto send_part = [&](const std::string& text) {
+    const int connection = server.dial();
+    CHECK(::send(connection, text.data(), text.size(), MSG_NOSIGNAL) == ssize_t(text.size()));
+    return connection;
+  };
+  CHECK(Server::read_all(send_part("GET /api")).starts_with("HTTP/1.1 408 "));
+  const std::string start = "GET /api/runs?token=" + server.token() + " HTTP/1.1\r\nHost: localhost\r\n";
+  CHECK(server.send(start + "X: " + std::string(20000, 'x') + "\r\n\r\n").status == 431);
+  std::string many = start;
+  for (int i = 0; i < 100; ++i) many += "X: y\r\n";
+  CHECK(server.send(many + "\r\n").status == 400);
+  CHECK(server.send(start + "Host: localhost\r\n\r\n").status == 400);
+  CHECK(server.send(start + "\r\n").status == 200);
+  // A body is not read, and loses nobody the answer.
+  CHECK(server
+            .send("POST /api/runs?token=" + server.token() +
+                  " HTTP/1.1\r\nHost: localhost\r\nContent-Length: 30000\r\n\r\n" + std::string(30000, 'x'))
+            .status == 405);
+  // A client that stops taking the answer loses it.
+  const int stalled = send_part("GET /api/picture/a/large.png?token=" + server.token() +
+                                " HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  const int oldest = server.dial();
+  std::vector<int> idle;
+  for (int i = 0; i < 4; ++i) idle.push_back(server.dial());
+  CHECK(server.get("/api/run/a").status == 200);
+  CHECK(Server::read_all(oldest).empty());
+  for (const int connection : idle)
+    CHECK(Server::read_all(connection).empty());  // their deadline is over, so is its
+  CHECK(Server::read_all(stalled).size() < (24 << 20));
 }
 
 TEST_CASE("the server serves one run, and says why it cannot start") {
