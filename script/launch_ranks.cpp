@@ -8,6 +8,8 @@
 #include <cstring>
 #include <fstream>
 
+#include "runtime/terminal_text.h"
+
 namespace lunagrad {
 
 std::vector<std::string> arguments_without_ranks() {
@@ -40,7 +42,7 @@ void launch_ranks(const std::string& who, std::vector<std::string> words) {
   std::fprintf(stderr,
                "%s: --ranks needs mpirun, which cannot be started (%s); on Debian: apt-get install "
                "openmpi-bin\n",
-               who.c_str(), std::strerror(errno));
+               terminal_line(who).c_str(), std::strerror(errno));
 }
 
 }  // namespace lunagrad

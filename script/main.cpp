@@ -16,6 +16,7 @@
 
 int main(int argc, char** argv) {
   lunagrad::fill_closed_streams();
+  const lunagrad::TerminalStreams streams;
   // A reader that went away ends the program quietly, as it ends others, also when a parent ignored the
   // signal.
   signal(SIGPIPE, SIG_DFL);

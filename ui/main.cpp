@@ -18,6 +18,7 @@
 #include "runtime/dist/world.h"
 #include "runtime/error.h"
 #include "runtime/io/own_file.h"
+#include "runtime/terminal_text.h"
 #include "script/launch_ranks.h"
 #include "script/meta/library.h"
 #include "script/run/record.h"
@@ -182,7 +183,7 @@ int main(int argc, char** argv) {
       return 0;
     }
   } catch (const Usage& usage) {
-    std::fprintf(stderr, "lunagrad-workbench: %s\n%s", usage.message.c_str(), kUsage);
+    std::fprintf(stderr, "lunagrad-workbench: %s\n%s", terminal_text(usage.message).c_str(), kUsage);
     return 2;
   }
   if (ranks > 1) {
@@ -213,12 +214,12 @@ int main(int argc, char** argv) {
 #endif
     return code;
   } catch (const lunagrad::Error& error) {
-    std::fprintf(stderr, "lunagrad-workbench: %s\n", error.what());
+    std::fprintf(stderr, "lunagrad-workbench: %s\n", terminal_text(error.what()).c_str());
     return error.kind() == lunagrad::ErrorKind::file     ? 6
            : error.kind() == lunagrad::ErrorKind::device ? 5
                                                          : 1;
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "lunagrad-workbench: %s\n", error.what());
+    std::fprintf(stderr, "lunagrad-workbench: %s\n", terminal_text(error.what()).c_str());
     return 1;
   }
 }

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "runtime/terminal_text.h"
 #include "script/chunk/mistakes.h"
 #include "script/lua/convert.h"
+#include "script/lua/edge.h"
 #include "script/lua/guard.h"
 #include "script/lua/source.h"
 #include "script/session/impl.h"
@@ -15,7 +17,8 @@ namespace {
 void emit_output(lua_State* L, std::string text) {
   Event event{};
   event.kind = Event::Kind::output;
-  event.text = std::move(text);
+  // A sandboxed script does not drive the terminal; any other may print colours.
+  event.text = edge(L).files.limited ? terminal_text(text) : std::move(text);
   Session::Impl::of(L).emit(std::move(event));
 }
 

@@ -16,6 +16,7 @@
 
 #include "runtime/error.h"
 #include "runtime/io/atomic_file.h"
+#include "runtime/terminal_text.h"
 #include "script/run/folder.h"
 #include "ui/base/redraw.h"
 #include "ui/window/input.h"
@@ -226,7 +227,7 @@ void App::keep_everything() {
   bench_.texts().documents().settle();
   keep_settings();
   if (const std::string failed = keeper_.finish(bench_.settings()); !failed.empty())
-    std::fprintf(stderr, "lunagrad-workbench: %s\n", failed.c_str());
+    std::fprintf(stderr, "lunagrad-workbench: %s\n", terminal_text(failed).c_str());
 }
 
 // Keeps unsaved text, and the current run writes its checkpoint, as after a Ctrl-C. The marker stays, so that

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "runtime/figures.h"
+#include "runtime/terminal_text.h"
 
 namespace lunagrad {
 namespace {
@@ -28,7 +29,7 @@ std::string metrics_text(const ProgressState& state) {
   std::string text;
   // printf may write NaN with a sign.
   for (const auto& [name, value] : state.metrics)
-    text += "  " + name + (std::isnan(value) ? " nan" : " " + number_figure(value));
+    text += "  " + terminal_line(name) + (std::isnan(value) ? " nan" : " " + number_figure(value));
   return text;
 }
 
@@ -109,7 +110,7 @@ void show_count(size_t done, size_t all, std::string_view name) {
   static const bool on_terminal = isatty(STDERR_FILENO);
   if (!on_terminal) return;
   std::fputs("\r\x1b[K", stderr);
-  if (done < all) std::fprintf(stderr, "[%zu/%zu] %.*s", done + 1, all, int(name.size()), name.data());
+  if (done < all) std::fprintf(stderr, "[%zu/%zu] %s", done + 1, all, terminal_line(name).c_str());
   std::fflush(stderr);
 }
 

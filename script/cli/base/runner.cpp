@@ -18,6 +18,7 @@
 #include "runtime/io/atomic_file.h"
 #include "runtime/io/temporary_folder.h"
 #include "runtime/path_text.h"
+#include "runtime/terminal_text.h"
 #include "runtime/work_times.h"
 #include "script/cli/base/leak_table.h"
 #include "script/cli/base/signals.h"
@@ -278,8 +279,7 @@ class Runner {
     json["arguments"] = path_texts(request_.options.arguments);
     json["seed"] = request_.options.seed.value_or(0);
     json["device"] = request_.options.device.empty() ? "cpu" : request_.options.device;
-    const std::string line = json_text(json) + "\n";
-    std::fwrite(line.data(), 1, line.size(), stdout);
+    print_json(json_text(json) + "\n");
   }
 
   // What the script is in when it reaches no safe point after `seen` signals, as "string.find (a.lua:3)"; ""
@@ -328,8 +328,7 @@ class Runner {
     const std::shared_ptr<const LeakReport> report = session_.leaks();
     if (event.exit_code == 0 && report && !report->leaks.empty()) event.exit_code = kExitLeak;
     if (!request_.json || dist::launched_rank() > 0) return;
-    const std::string lines = leak_lines(report.get());
-    std::fwrite(lines.data(), 1, lines.size(), stdout);
+    print_json(leak_lines(report.get()));
   }
 
   void write_profile() {
@@ -354,10 +353,7 @@ class Runner {
     warnings_.look();
     if (request_.also) request_.also(event);
     if (event.kind == Event::Kind::ended && request_.options.leaks > 0) judge_leaks(event);
-    if (request_.json) {
-      const std::string line = json_line(event);
-      std::fwrite(line.data(), 1, line.size(), stdout);
-    }
+    if (request_.json) print_json(json_line(event));
     switch (event.kind) {
       case Event::Kind::output:
         progress_.write(request_.json || request_.after ? stderr : stdout, event.text);
@@ -406,7 +402,12 @@ class Runner {
     }
   }
 
-  void say(const std::string& text) { progress_.write(stderr, text); }
+  void say(const std::string& text) { progress_.write(stderr, terminal_text(text)); }
+
+  static void print_json(const std::string& text) {
+    const std::string lines = terminal_text(text);  // as JSON escapes
+    std::fwrite(lines.data(), 1, lines.size(), stdout);
+  }
 
   static void end_at(Clock::time_point limit) {
     signal(SIGALRM, [](int) { _exit(kExitTimeout); });

@@ -1,12 +1,18 @@
 #include "script/cli/base/table.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <iostream>
+
+#include "runtime/terminal_text.h"
 
 namespace lunagrad {
 
-std::string table_text(const std::vector<std::vector<std::string>>& rows,
+std::string table_text(const std::vector<std::vector<std::string>>& given,
                        const std::vector<std::string>& styles) {
+  std::vector<std::vector<std::string>> rows = given;  // names come from others
+  for (auto& row : rows)
+    for (std::string& cell : row) cell = terminal_line(cell);
   const auto width = [](const std::string& text) {
     return size_t(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
   };
@@ -32,7 +38,9 @@ std::string table_text(const std::vector<std::vector<std::string>>& rows,
 }
 
 void print_table(const std::vector<std::vector<std::string>>& rows, const std::vector<std::string>& styles) {
-  std::cout << table_text(rows, styles);
+  const std::string lines = table_text(rows, styles);
+  std::cout.flush();
+  std::fwrite(lines.data(), 1, lines.size(), stdout);  // std::cout would show the styles as text
 }
 
 }  // namespace lunagrad

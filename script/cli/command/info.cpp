@@ -9,6 +9,7 @@
 #include "runtime/io/format.h"
 #include "runtime/io/input_file.h"
 #include "runtime/path_text.h"
+#include "runtime/terminal_text.h"
 #include "script/bundle/bundle.h"
 #include "script/cli/base/carry_out.h"
 #include "script/cli/base/table.h"
@@ -17,12 +18,11 @@
 namespace lunagrad {
 namespace {
 
-// Names and metadata come from the file: control characters are shown as '?'.
-std::string printable(const std::string& text, size_t longest) {
-  std::string out;
-  for (const char c : text.substr(0, longest))
-    out += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
-  return out + (text.size() > longest ? "…" : "");
+// Of names and metadata, which come from the file.
+std::string shortened(std::string_view text, size_t longest) {
+  std::string_view start = text.substr(0, longest);
+  start.remove_suffix(begun_character(start));
+  return terminal_line(start) + (text.size() > longest ? "…" : "");
 }
 
 std::string shape_text(const std::vector<uint64_t>& shape) {
@@ -41,12 +41,12 @@ void print_table(const std::string& path, uint64_t size, const FileInfo& info) {
   char line[400];
   for (const ArrayInfo& array : info.arrays) {
     std::snprintf(line, sizeof line, "  %-*s  %-7s  %-20s  %llu bytes\n", int(width),
-                  printable(array.name, 200).c_str(), printable(array.type, 20).c_str(),
+                  shortened(array.name, 200).c_str(), shortened(array.type, 20).c_str(),
                   shape_text(array.shape).c_str(), static_cast<unsigned long long>(array.bytes));
     std::cout << line + (width ? 0 : 2);
   }
   for (const auto& [key, value] : info.metadata)
-    std::cout << "  " << printable(key, 60) << " = " << printable(value, 200) << "\n";
+    std::cout << "  " << shortened(key, 60) << " = " << shortened(value, 200) << "\n";
 }
 
 void print_json(const std::string& path, uint64_t size, const FileInfo& info) {
@@ -90,14 +90,14 @@ int show_bundle(const std::string& path, bool as_json) {
     std::cout << object.dump(-1, ' ', false, Json::error_handler_t::replace) << "\n";
     return 0;
   }
-  std::cout << path << ": bundle of a run of " << printable(bundle.script, 200) << ", lunagrad "
-            << printable(bundle.version, 40) << ", " << size << " bytes\n";
+  std::cout << path << ": bundle of a run of " << shortened(bundle.script, 200) << ", lunagrad "
+            << shortened(bundle.version, 40) << ", " << size << " bytes\n";
   std::vector<std::vector<std::string>> rows;
   for (const BundleFile& file : bundle.files)
-    rows.push_back({"  " + printable(file.path, 200), content_of(file), text(file.bytes, " bytes"),
+    rows.push_back({"  " + shortened(file.path, 200), content_of(file), text(file.bytes, " bytes"),
                     file.sha256.substr(0, 16)});
   for (const auto& [part, bytes] : bundle.parts)
-    rows.push_back({"  run: " + printable(part, 200), "packed", text(bytes, " bytes"), ""});
+    rows.push_back({"  run: " + shortened(part, 200), "packed", text(bytes, " bytes"), ""});
   std::cout << table_text(rows);
   return 0;
 }

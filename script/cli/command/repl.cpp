@@ -12,6 +12,7 @@
 #include <mutex>
 #include <optional>
 
+#include "runtime/terminal_text.h"
 #include "script/cli/base/line_editor.h"
 #include "script/cli/base/signals.h"
 #include "script/cli/command/all.h"
@@ -168,11 +169,11 @@ class Repl {
       case Event::Kind::warning:
       case Event::Kind::not_finite:
       case Event::Kind::growth:
-        std::fprintf(stderr, "warning: %s\n", event.text.c_str());
+        std::fprintf(stderr, "warning: %s\n", terminal_text(event.text).c_str());
         break;
       case Event::Kind::error:
         std::fflush(stdout);
-        std::fprintf(stderr, "%s\n", event.text.c_str());
+        std::fprintf(stderr, "%s\n", terminal_text(event.text).c_str());
         break;
       case Event::Kind::ended:
         exit_code_ = event.exit_code;

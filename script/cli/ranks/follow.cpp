@@ -9,6 +9,7 @@
 
 #include "runtime/dist/world.h"
 #include "runtime/error.h"
+#include "runtime/terminal_text.h"
 #include "script/cli/ranks/rank_warnings.h"
 #include "script/run/order.h"
 #include "script/session.h"
@@ -50,7 +51,7 @@ class FollowedRun {
  private:
   // To the terminal and to the window's console.
   void tell(const std::string& words) const {
-    std::fputs(words.c_str(), stderr);
+    std::fputs(terminal_text(words).c_str(), stderr);
     dist::tell_window(words);
   }
 
@@ -68,7 +69,7 @@ class FollowedRun {
       case Event::Kind::error:
         // The window gets it as the reason why the run has ended.
         if (event.outcome != Outcome::stopped && !dist::is_called_off())
-          std::fputs(text("rank ", rank_, ": ", event.text, "\n").c_str(), stderr);
+          std::fputs(terminal_text(text("rank ", rank_, ": ", event.text, "\n")).c_str(), stderr);
         break;
       case Event::Kind::ended:
         ended_.store(true);

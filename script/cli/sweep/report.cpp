@@ -5,6 +5,7 @@
 
 #include "runtime/error.h"
 #include "runtime/figures.h"
+#include "runtime/terminal_text.h"
 #include "script/cli/base/progress.h"
 
 namespace lunagrad::sweep {
@@ -26,12 +27,12 @@ Report::~Report() { clear(); }
 
 void Report::say(const std::string& line) {
   clear();
-  std::printf("%s\n", line.c_str());
+  std::printf("%s\n", terminal_line(line).c_str());
 }
 
 void Report::warn(const std::string& line) {
   clear();
-  std::fprintf(stderr, "lunagrad sweep join: %s\n", line.c_str());
+  std::fprintf(stderr, "lunagrad sweep join: %s\n", terminal_text(line).c_str());
 }
 
 void Report::ended(const Plan& plan, const Leg& leg, const Result& result) {
@@ -76,7 +77,7 @@ void Report::draw(const std::string& doing) {
   if (!terminal_ || (drawn_ && now - last_ < kRedraw)) return;
   last_ = now;
   drawn_ = true;
-  const std::string line = cut_to_columns(known_ + " | " + doing, terminal_width() - 1);
+  const std::string line = cut_to_columns(terminal_line(known_ + " | " + doing), terminal_width() - 1);
   std::fprintf(stderr, "\r%s\x1b[K", line.c_str());
   std::fflush(stderr);
 }

@@ -1,6 +1,12 @@
 // Elements and texts. Everything that comes from a run becomes a text node or an attribute, never HTML.
 const SVG = 'http://www.w3.org/2000/svg';
 
+// Control characters and the marks that turn the direction of text, as the program shows them on a terminal: \u202e.
+function visible(text) {
+  return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,
+    mark => `\\u${mark.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
 // make('a.back', {href: '#'}, 'text', child …): an element; `svg:` in front makes one of a drawing.
 function make(what, attributes, ...children) {
   const drawing = what.startsWith('svg:');
@@ -13,7 +19,8 @@ function make(what, attributes, ...children) {
     else if (name === 'style') element.style.cssText = value;
     else element.setAttribute(name, value === true ? '' : value);
   }
-  element.append(...children.filter(child => child !== undefined && child !== null && child !== false));
+  element.append(...children.filter(child => child !== undefined && child !== null && child !== false)
+    .map(child => (typeof child === 'string' ? visible(child) : child)));
   return element;
 }
 

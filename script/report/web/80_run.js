@@ -18,7 +18,7 @@ class Console {
   update() {
     const text = consoleText(this.run.log);
     const atEnd = this.box.scrollHeight - this.box.scrollTop - this.box.clientHeight < 20;
-    if (text !== this.shown) this.text.textContent = text;
+    if (text !== this.shown) this.text.textContent = visible(text);
     if (atEnd && this.shown !== undefined) this.box.scrollTop = this.box.scrollHeight;
     this.shown = text;
     this.element.classList.toggle('hide', !text.trim());
