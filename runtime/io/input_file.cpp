@@ -10,6 +10,7 @@
 
 #include "runtime/cpu/parallel.h"
 #include "runtime/error.h"
+#include "runtime/memory_limit.h"
 
 namespace lunagrad {
 
@@ -36,6 +37,14 @@ void InputFile::read(void* to, uint64_t offset, uint64_t count) const {
   parallel_for(int64_t(count), int64_t(1) << 17, [&](int64_t begin, int64_t end) {
     read_piece(start + begin, offset + uint64_t(begin), uint64_t(end - begin));
   });
+}
+
+std::string read_regular_file(const std::string& path) {
+  const InputFile file(path);
+  HeldMemory().add(size_t(file.size()), path);
+  std::string content(size_t(file.size()), '\0');
+  file.read(content.data(), 0, file.size());
+  return content;
 }
 
 void InputFile::read_piece(char* to, uint64_t offset, uint64_t count) const {

@@ -26,4 +26,7 @@ class InputFile {
   uint64_t size_ = 0;
 };
 
+// The content of a regular file. Any other is an Error: opening a pipe would wait, and a device does not end.
+std::string read_regular_file(const std::string& path);
+
 }  // namespace lunagrad

@@ -13,6 +13,7 @@
 
 #include "runtime/error.h"
 #include "runtime/io/atomic_file.h"
+#include "runtime/io/input_file.h"
 #include "runtime/io/json_text.h"
 #include "runtime/io/png.h"
 #include "runtime/io/safetensors.h"
@@ -83,7 +84,7 @@ class RunCheck {
       });
     check_checkpoints();
     check_files("keyframes", ".keyframe", [](const std::string& path) {
-      const Keyframe keyframe = decode(read_file(path), path);
+      const Keyframe keyframe = decode(read_regular_file(path), path);
       int64_t step = -1;
       std::sscanf(fs::path(path).filename().c_str(), "step-%" SCNd64, &step);
       if (step != keyframe.step)
@@ -91,14 +92,14 @@ class RunCheck {
     });
     check_files("modules", "", [](const std::string& path) {
       char hash[24];
-      std::snprintf(hash, sizeof hash, "%016zx-", std::hash<std::string_view>()(read_file(path)));
+      std::snprintf(hash, sizeof hash, "%016zx-", std::hash<std::string_view>()(read_regular_file(path)));
       if (!fs::path(path).filename().string().starts_with(hash))
         fail_as(ErrorKind::file, path, ": its content is not the one that its name says");
     });
     for (const std::string& path : files_in(""))
       if (fs::path(path).filename().string().starts_with("events.out.tfevents."))
         attempt(path, {}, [&] {
-          const std::string damage = damage_of_event_file(read_file(path));
+          const std::string damage = damage_of_event_file(read_regular_file(path));
           if (!damage.empty()) fail_as(ErrorKind::file, path, ": ", damage);
         });
   }
@@ -155,7 +156,7 @@ class RunCheck {
       return;
     }
     attempt(path, {}, [&] {
-      const std::string content = read_file(path);
+      const std::string content = read_regular_file(path);
       if (is_damaged(content)) fail_as(ErrorKind::file, path, ": its checksum is another one");
       if (!read_json<Json>(content).is_object()) fail_as(ErrorKind::file, path, ": not a JSON object");
     });
@@ -180,7 +181,7 @@ class RunCheck {
     std::string good, bad, numbers;
     size_t count = 0;
     try {
-      const std::string content = read_file(path);
+      const std::string content = read_regular_file(path);
       size_t begin = 0;
       for (int64_t number = 1; begin < content.size(); ++number) {
         const size_t end = content.find('\n', begin);

@@ -25,7 +25,9 @@ void remove_file(const std::string& path) {
 RunNotes read_notes(const std::string& folder) {
   std::error_code ignored;
   RunNotes notes{fs::exists(folder + "/star", ignored), {}};
-  std::ifstream in(folder + "/note.txt", std::ios::binary);
+  const std::string path = folder + "/note.txt";
+  if (!fs::is_regular_file(path, ignored)) return notes;
+  std::ifstream in(path, std::ios::binary);
   notes.note.resize(kLongestNote);
   in.read(notes.note.data(), std::streamsize(kLongestNote));
   notes.note.resize(in.is_open() ? size_t(in.gcount()) : 0);

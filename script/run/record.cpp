@@ -13,6 +13,7 @@
 #include "runtime/figures.h"
 #include "runtime/io/atomic_file.h"
 #include "runtime/io/checksum.h"
+#include "runtime/io/input_file.h"
 #include "runtime/io/json_text.h"
 #include "runtime/path_text.h"
 #include "script/run/json.h"
@@ -38,9 +39,14 @@ std::string text_of(const json& object, const char* key) {
 
 void read_config(RunRecord& run) {
   const std::string path = run.folder + "/config.json";
-  std::ifstream in(path, std::ios::binary);
-  if (!in) return;  // killed before config.json was written: the metrics may exist
-  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  std::error_code ignored;
+  if (!fs::exists(path, ignored)) return;  // killed before config.json was written: the metrics may exist
+  std::string text;
+  try {
+    text = read_regular_file(path);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::file) throw;
+  }
   const json config = read_json<json>(text);
   run.config_damaged = !config.is_object() || is_damaged(text);
   if (!config.is_object()) return;
@@ -330,7 +336,7 @@ std::set<int64_t> abandoned_checkpoints(const std::string& folder) {
 
 std::string read_script_copy(const RunRecord& run, const std::string& name) {
   const std::string path = run.folder + "/" + name;
-  std::string source = read_file(path);
+  std::string source = read_regular_file(path);
   const auto sum = run.scripts.find(name);
   if (sum != run.scripts.end() && sum->second != checksum_text(hash_of(source.data(), source.size())))
     fail_as(ErrorKind::file, path, ": is damaged, or was changed: its checksum is another one");

@@ -2,9 +2,10 @@
 
 #include <chrono>
 #include <filesystem>
-#include <fstream>
+#include <sstream>
 
 #include "runtime/error.h"
+#include "runtime/io/input_file.h"
 #include "runtime/io/json_text.h"
 #include "runtime/path_text.h"
 #include "script/run/json.h"
@@ -48,7 +49,9 @@ std::optional<std::string> UsedFiles::read(const std::string& path, const std::s
 UsedFileList used_files(const std::string& run_folder) {
   const std::string path = run_folder + "/files.jsonl";
   UsedFileList list;
-  std::ifstream in(path, std::ios::binary);
+  std::error_code ignored;
+  if (!fs::exists(path, ignored)) return list;
+  std::istringstream in(read_regular_file(path));
   std::string line;
   while (std::getline(in, line)) {
     if (in.eof()) break;  // a crash tore the last line

@@ -2,12 +2,11 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "runtime/error.h"
 #include "runtime/io/atomic_file.h"
+#include "runtime/io/input_file.h"
 #include "runtime/io/json_text.h"
 #include "script/run/json.h"
 
@@ -52,10 +51,8 @@ void write_result(const std::string& sweep, const Leg& leg, const Result& result
 
 Result read_result(const std::string& sweep, const Leg& leg) {
   const std::string path = path_of_result(sweep, leg);
-  std::ifstream in(path, std::ios::binary);
   try {
-    const std::string text{std::istreambuf_iterator<char>(in), {}};
-    if (!in) fail("it cannot be read");
+    const std::string text = read_regular_file(path);
     if (is_damaged(text)) fail("its checksum is another one");
     const auto json = parse_json<nlohmann::json>(text, "its text");
     if (json.at("trial") != leg.trial || json.at("leg") != leg.leg) fail("it is the result of another leg");

@@ -8,6 +8,7 @@
 #include "runtime/error.h"
 #include "runtime/io/atomic_file.h"
 #include "runtime/io/disk_limit.h"
+#include "runtime/io/input_file.h"
 #include "runtime/trace.h"
 
 namespace lunagrad {
@@ -95,7 +96,7 @@ KeyframePtr KeyframeReader::latest(int64_t first, int64_t last) {
     if (after == steps_.begin() || *std::prev(after) < first) return nullptr;
     const std::string path = file_of(folder_, *std::prev(after));
     try {
-      auto keyframe = std::make_shared<Keyframe>(decode(read_file(path), path));
+      auto keyframe = std::make_shared<Keyframe>(decode(read_regular_file(path), path));
       if (keyframe->step != *std::prev(after))
         fail_as(ErrorKind::file, path, ": the keyframe of another step, ", keyframe->step);
       return keyframe;

@@ -3,10 +3,13 @@
 #include <cerrno>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "runtime/error.h"
+#include "runtime/io/input_file.h"
 #include "runtime/io/json_text.h"
 #include "runtime/path_text.h"
 #include "script/run/json.h"
@@ -40,7 +43,9 @@ void append_probe(const std::string& run_folder, const ProbeRows& rows) {
 
 std::vector<ProbeRows> read_probes(const std::string& run_folder) {
   std::vector<ProbeRows> probes;
-  std::ifstream in(file_in(run_folder), std::ios::binary);
+  std::error_code ignored;
+  if (!std::filesystem::exists(file_in(run_folder), ignored)) return probes;
+  std::istringstream in(read_regular_file(file_in(run_folder)));
   for (std::string text; std::getline(in, text);) {
     if (is_damaged(text)) continue;
     const Json line = read_json<Json>(text);

@@ -7,6 +7,7 @@
 
 #include "runtime/error.h"
 #include "runtime/io/atomic_file.h"
+#include "runtime/io/input_file.h"
 #include "runtime/io/json_text.h"
 #include "runtime/path_text.h"
 #include "script/run/run.h"
@@ -46,7 +47,7 @@ std::string value_text(const json& value) {
 
 void read_module(Timeline& line, const json& row) {
   const std::string folder = line.record.folder + "/", copy = path_of_text(text_at(row, "copy"));
-  line.eras.back().modules[path_of_text(text_at(row, "file"))] = read_file(folder + copy);
+  line.eras.back().modules[path_of_text(text_at(row, "file"))] = read_regular_file(folder + copy);
 }
 
 void read_row(Timeline& line, const json& row) {
@@ -82,7 +83,7 @@ KeyframePtr without_loaders(const Keyframe& keyframe) {
 
 json config_of(const RunRecord& record) {
   const std::string path = record.folder + "/config.json";
-  json config = read_json<json>(read_file(path));
+  json config = read_json<json>(read_regular_file(path));
   if (record.config_damaged) fail_as(ErrorKind::file, path, ": is damaged: it does not say what was run");
   if (!config.is_object() || record.script.empty())
     fail_as(ErrorKind::file, path, ": does not say what was run");

@@ -20,6 +20,7 @@
 #include "script/time/timeline.h"
 #include "tests/fuzz/protobuf.h"
 #include "tests/fuzz/reading.h"
+#include "tests/support/png_bytes.h"
 #include "tests/support/zip_bytes.h"
 
 using namespace lunagrad;
@@ -88,11 +89,14 @@ std::string summed_lines(const std::string& lines) {
   return out;
 }
 
+const std::string kScript = "return 1\n";
 const std::string kConfig =
     R"({"script":"train.lua","arguments":["a",""],"command_line":"lunagrad train.lua","started":"2026-01-31T23:59:59Z","seed":3,)"
     R"("device":"cpu","threads":2,"steps":9,"steps_option":9,"parent":{"run":"runs/a","step":2,"changed":true},)"
     R"("resumed":{"checkpoint":"c","step":2},"reloads":[{"step":2,"script":"script-00000002.lua"}],)"
-    R"("scripts":{"script.lua":"0123456789abcdef"},"set":{"rate":"0.1"},"params":{"rate":0.1,"name":"x"},"outcome":"finished",)"
+    R"("scripts":{"script.lua":")" +
+    checksum_text(hash_of(kScript.data(), kScript.size())) +
+    R"("},"set":{"rate":"0.1"},"params":{"rate":0.1,"name":"x"},"outcome":"finished",)"
     R"("exit_code":0,"last_step":9,"seconds":1.5})";
 const std::string kMetrics =
     R"({"step":1,"time":0.1,"metrics":{"loss":0.5,"acc":"NaN"}})"
@@ -115,7 +119,7 @@ const std::string kMetrics =
     "\n"
     R"({"step":1,"time":0.5,"console":{"code":"x = 1","place":"op","ops":3,"line":4}})"
     "\n"
-    R"({"step":0,"time":0,"module":{"file":"m.lua","copy":"modules/m.lua"}})"
+    R"({"step":0,"time":0,"module":{"file":"m.lua","copy":"modules/COPY"}})"
     "\n";
 const std::string kTapes =
     R"({"step":1,"nodes":[{"op":"mul","module":"m","file":"train.lua","line":3,"shape":[2],"dtype":"f32","device":"cpu","attrs":{"dim":"1"},)"
@@ -123,14 +127,19 @@ const std::string kTapes =
     R"("values":[[[2,0,0,0,1,2,1.5,2.2],[2,0,0,0,1,1,1,1.4]],[[1,0,0,0,3,3,3,3],null]],"sources":[[2,0,0,0,1,"Infinity",1,1.4]],"times":[[10,20],[30,40]]})"
     "\n"
     R"({"step":4,"like":1,"values":[],"times":[]})"
-    "\n"
-    R"({"step":5,"left_out":70000})"
     "\n";
 const std::string kFiles =
-    R"({"file":"m.lua","kind":"module","at":"/tmp/m.lua","bytes":9,"changed":1,"copy":"modules/m.lua"})"
+    R"({"file":"m.lua","kind":"module","at":"/tmp/m.lua","bytes":9,"changed":1,"copy":"modules/COPY"})"
     "\n"
     R"({"file":"x\\xff.csv","kind":"data","at":"/tmp/x.csv","bytes":8,"changed":2})"
     "\n";
+// The copy of a module is named after its content.
+std::string with_copy(std::string lines) {
+  char name[24];
+  std::snprintf(name, sizeof name, "%016zx-m.lua", std::hash<std::string_view>()(kScript));
+  for (size_t at; (at = lines.find("COPY")) != lines.npos;) lines.replace(at, 4, name);
+  return lines;
+}
 const std::string kProbes =
     R"({"name":"p","expression":"x","file":"train.lua","line":3,"rows":[[1,0.5],[2,"NaN"]]})"
     "\n";
@@ -174,7 +183,12 @@ void read_run_folder(const std::string& folder) {
 TEST_CASE("mutated folders of runs") {
   const Folder folder;
   fs::create_directories(folder.file("run"));
-  folder.with("run/script.lua", "return 1\n");
+  fs::create_directories(folder.file("run/images"));
+  fs::create_directories(folder.file("run/modules"));
+  folder.with("run/" + with_copy("modules/COPY"), kScript);
+  for (const char* name : {"run/script.lua", "run/script-00000001.lua", "run/script-00000002.lua"})
+    folder.with(name, kScript);
+  folder.with("run/images/x-1.png", png_bytes({1, 1, 8, 0}, std::string(2, '\0')));
   const std::vector<std::string> names = {"config.json", "metrics.jsonl", "tape.jsonl", "files.jsonl",
                                           "probes.jsonl"};
   // The content of all files in one, each behind its length.
@@ -186,25 +200,25 @@ TEST_CASE("mutated folders of runs") {
     }
     return out;
   };
-  read_mutated({.file = "run.parts",
-                .good = {{{"", kConfig}, {"", kMetrics}, {"", kTapes}, {"", kFiles}, {"", kProbes}}},
-                .words = kJsonWords,
-                .nests = kJsonNests,
-                .assemble = assemble,
-                .read =
-                    [&](const std::string& path) {
-                      const std::string all = read_file(path);
-                      size_t at = 0;
-                      for (const std::string& name : names) {
-                        uint32_t size = 0;
-                        if (all.size() - at >= 4) std::memcpy(&size, all.data() + at, 4);
-                        at = std::min(all.size(), at + 4);
-                        folder.with("run/" + name, all.substr(at, size));
-                        at = std::min(all.size(), at + size);
-                      }
-                      read_run_folder(folder.file("run"));
-                    },
-                .reads_good = false});
+  read_mutated(
+      {.file = "run.parts",
+       .good =
+           {{{"", kConfig}, {"", with_copy(kMetrics)}, {"", kTapes}, {"", with_copy(kFiles)}, {"", kProbes}}},
+       .words = kJsonWords,
+       .nests = kJsonNests,
+       .assemble = assemble,
+       .read = [&](const std::string& path) {
+         const std::string all = read_file(path);
+         size_t at = 0;
+         for (const std::string& name : names) {
+           uint32_t size = 0;
+           if (all.size() - at >= 4) std::memcpy(&size, all.data() + at, 4);
+           at = std::min(all.size(), at + 4);
+           folder.with("run/" + name, all.substr(at, size));
+           at = std::min(all.size(), at + size);
+         }
+         read_run_folder(folder.file("run"));
+       }});
 }
 
 TEST_CASE("mutated tapes") {

@@ -248,6 +248,8 @@ int show(const Request& request) {
 }
 
 std::string read_all(const std::string& path) {
+  std::error_code ignored;
+  if (!fs::is_regular_file(path, ignored)) return {};
   std::ifstream in(path, std::ios::binary);
   std::ostringstream content;
   content << in.rdbuf();

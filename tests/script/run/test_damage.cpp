@@ -1,6 +1,7 @@
 // Damaged files of runs: what goes on with them gives the numbers that were, or an error that names the part;
 // damaged records are skipped with a warning; `runs check` finds and repairs them.
 #include <doctest/doctest.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cstring>
@@ -417,4 +418,54 @@ TEST_CASE("the text of a file is read with its checksum, without one, but not wi
       CHECK(!is_damaged(text));
       CHECK(nlohmann::ordered_json::parse(text)["params"] == last);
     }
+}
+
+TEST_CASE("files of a run that never end, or nest without end, stop no command") {
+  const Folder folder;
+  const std::string run = folder.path() + "/runs/r";
+  fs::create_directories(run);
+  const auto write = [&](const std::string& name, const std::string& content) {
+    fs::remove(run + "/" + name);
+    folder.write("runs/r/" + name, content);
+  };
+  std::string deep(1'000'000, '[');
+  deep += std::string(deep.size(), ']');
+  const std::string rows = "{\"step\":1,\"time\":0.1,\"metrics\":{\"loss\":0.5}}\n";
+  const auto look = [&](const std::string& what) {
+    for (const std::vector<std::string>& command : {std::vector<std::string>{"runs", "ls"},
+                                                    {"runs", "ls", "--json"},
+                                                    {"runs", "show", "r"},
+                                                    {"runs", "diff", "r", "r"},
+                                                    {"runs", "check", "runs/r"},
+                                                    {"runs", "export", "r", "-o", "page.html"},
+                                                    {"repro", "r"},
+                                                    {"tape", "diff", "runs/r", "runs/r"},
+                                                    {"bundle", "r", "-o", "x.run"}}) {
+      const Finished done = folder.run(command);
+      CAPTURE(what);
+      CAPTURE(command[0]);
+      CAPTURE(done.err);
+      CHECK(done.code <= 8);
+      fs::remove(folder.path() + "/page.html");
+      fs::remove(folder.path() + "/x.run");
+    }
+  };
+  write("script.lua", "return 1\n");
+  write("metrics.jsonl", rows + "{\"step\":2,\"time\":0.2,\"param\":{\"a\":" + deep + "}}\n" +
+                             "{\"step\":2,\"time\":0.2,\"text\":{\"a\":" + deep + "}}\n");
+  for (const char* name : {"config.json", "tape.jsonl", "files.jsonl", "probes.jsonl"})
+    write(name, "{\"step\":1,\"script\":\"t.lua\",\"params\":{\"a\":" + deep + "}}\n");
+  look("deep texts");
+  write("metrics.jsonl", rows);
+  for (const bool pipe : {false, true}) {
+    for (const char* name :
+         {"config.json", "tape.jsonl", "files.jsonl", "probes.jsonl", "note.txt", "script.lua", "log.txt"}) {
+      fs::remove(run + "/" + name);
+      if (pipe)
+        REQUIRE(::mkfifo((run + "/" + name).c_str(), 0600) == 0);
+      else
+        fs::create_symlink("/dev/zero", run + "/" + name);
+    }
+    look(pipe ? "pipes" : "devices");
+  }
 }
