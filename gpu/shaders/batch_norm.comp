@@ -104,12 +104,12 @@ float elements_of_part(uint part) {
 }
 void store_moments(uint channel, float mean, float squares, uint level) {
   const float back = to_plain(level), factor = factor_of(level);
-  const float scaled = squares / float(a.units * kUnit), variance = scaled * back * back;
+  const float scaled = squares / float(a.units * kUnit), variance = times_square(scaled, back);
   const bool plain = level == kPlainLevel || level == kSmallLevel && variance + a.eps >= kLeastSquare;
   store_f32(a.mean, int64_t(channel), first_of(channel) + mean * back);
   store_f32(a.var, int64_t(channel), variance);
   store_f32(a.rstd, int64_t(channel),
-            plain ? 1.0 / sqrt(variance + a.eps) : factor / sqrt(scaled + a.eps * factor * factor));
+            plain ? 1.0 / sqrt(variance + a.eps) : factor / sqrt(scaled + times_square(a.eps, factor)));
 }
 
 float weight_of(uint channel) {
@@ -150,7 +150,7 @@ void sum_part(uint channel, uint part) {
       if (block_level != level) {
         const float factor = between_levels(level, block_level);
         mean *= factor;
-        squares = squares * factor * factor;
+        squares = times_square(squares, factor);
         level = block_level;
       }
       [[unroll]] for (uint b = 0; b < kBlock; ++b) {
@@ -172,7 +172,7 @@ void sum_part(uint channel, uint part) {
     const float factor = between_levels(level, together);
     level = together;
     mean *= factor;
-    squares = squares * factor * factor;
+    squares = times_square(squares, factor);
     first = column_sum(count * mean) / elements_of_part(part);
     const float apart = mean - first;
     second = column_sum(squares + count * (apart * apart));
@@ -228,7 +228,7 @@ void merge_parts(uint channel) {
   if (MODE == kMergeMoments) first /= float(a.units * kUnit);
   for (uint part = in_column(); part < end; part += kSlices) {
     const float factor = factor_of_part(channel, part, level);
-    second += part_at(channel, part, 1) * factor * factor;
+    second += times_square(part_at(channel, part, 1), factor);
     if (MODE == kMergeMoments) {
       const float apart = part_at(channel, part, 0) * factor - first;
       second += elements_of_part(part) * (apart * apart);

@@ -70,7 +70,7 @@ vec2 moments_of(uint group, float factor) {
   // The mean is off by the mean of the differences: equal numbers get exactly their mean.
   sums = total_of(sums) / a.group_channels;
   mean += sums.y;
-  return vec2(mean, sums.x < infinity() ? max(sums.x - sums.y * sums.y, 0.0) + a.eps * factor * factor : infinity());
+  return vec2(mean, sums.x < infinity() ? max(sums.x - sums.y * sums.y, 0.0) + times_square(a.eps, factor) : infinity());
 }
 
 void meet(uint group) {

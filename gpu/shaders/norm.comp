@@ -91,7 +91,7 @@ Moments scaled_moments(int64_t at, float square) {
     left += apart;
   }
   const float off = CENTRED ? mean_of(total(left)) : 0.0;
-  m.r = 1.0 / sqrt(square_of(total(squares), off, eps * m.factor * m.factor));
+  m.r = 1.0 / sqrt(square_of(total(squares), off, times_square(eps, m.factor)));
   m.mean += off;
   return m;
 }

@@ -25,7 +25,7 @@ State none() {
 State at_level(State state, uint level) {
   const float factor = between_levels(state.level, level);
   state.mean *= factor;
-  state.squares = state.squares * factor * factor;
+  state.squares = times_square(state.squares, factor);
   state.level = level;
   return state;
 }
@@ -78,7 +78,7 @@ State kept(uint64_t i) {
 void finish(uint index, State state) {
   const float variance = state.squares * arguments.factor, back = to_plain(state.level);
   store_float(arguments.result, int64_t(index), RESULT_TYPE,
-              END == kRoot ? sqrt(variance) * back : variance * back * back);
+              END == kRoot ? sqrt(variance) * back : times_square(variance, back));
   if (!SECOND) return;
   const float count = float(arguments.reduced);
   const float mean = state.sum.y == 0.0 ? state.sum.x / count : (state.sum.x * kSumPart + state.sum.y) / count * kSumUnit;

@@ -13,6 +13,11 @@ uint level_of(float size) {
 float factor_of(uint level) {
   return level == kSmallLevel ? kUp : level == kPlainLevel ? 1.0 : kDown;
 }
+// x factor^2. A compiler must not square the factor first: 2^160 and 2^-180 are no floats.
+float times_square(float x, float factor) {
+  precise const float once = x * factor, twice = once * factor;
+  return twice;
+}
 // The level at which x - mean is multiplied by r = 1 / deviation.
 uint level_of_rstd(float r) {
   return r > 1.0 / kSmallSize ? kSmallLevel : r >= 1.0 / kLargeSize ? kPlainLevel : kLargeLevel;
