@@ -183,7 +183,8 @@ int main(int argc, char** argv) {
       return 0;
     }
   } catch (const Usage& usage) {
-    std::fprintf(stderr, "lunagrad-workbench: %s\n%s", terminal_text(usage.message).c_str(), kUsage);
+    std::fprintf(stderr, "lunagrad-workbench: %s\n%s", lunagrad::terminal_text(usage.message).c_str(),
+                 kUsage);
     return 2;
   }
   if (ranks > 1) {
@@ -214,12 +215,12 @@ int main(int argc, char** argv) {
 #endif
     return code;
   } catch (const lunagrad::Error& error) {
-    std::fprintf(stderr, "lunagrad-workbench: %s\n", terminal_text(error.what()).c_str());
+    std::fprintf(stderr, "lunagrad-workbench: %s\n", lunagrad::terminal_text(error.what()).c_str());
     return error.kind() == lunagrad::ErrorKind::file     ? 6
            : error.kind() == lunagrad::ErrorKind::device ? 5
                                                          : 1;
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "lunagrad-workbench: %s\n", terminal_text(error.what()).c_str());
+    std::fprintf(stderr, "lunagrad-workbench: %s\n", lunagrad::terminal_text(error.what()).c_str());
     return 1;
   }
 }
