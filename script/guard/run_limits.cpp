@@ -19,15 +19,22 @@ constexpr size_t kSandboxMemory = size_t(256) << 20, kSandboxDisk = size_t(1) <<
 constexpr const char* kSystem[] = {"/etc", "/proc", "/sys", "/dev", "/boot"};
 constexpr const char* kOfAll[] = {"/", "/home", "/media", "/mnt", "/run", "/srv", "/var"};
 
-bool may_be_given(const std::string& place) {
+fs::path resolved(const std::string& place) {
   std::error_code error;
   const fs::path found = fs::weakly_canonical(fs::absolute(place, error), error);
-  if (error) return false;
+  return error ? "/" : found;
+}
+
+bool lies_in(const fs::path& path, const fs::path& folder) {
+  return std::mismatch(folder.begin(), folder.end(), path.begin(), path.end()).first == folder.end();
+}
+
+bool may_be_given(const std::string& place) {
+  const fs::path found = resolved(place);
   for (const char* const folder : kOfAll)
     if (found == folder) return false;
-  for (const fs::path folder : kSystem)
-    if (std::mismatch(folder.begin(), folder.end(), found.begin(), found.end()).first == folder.end())
-      return false;
+  for (const char* const folder : kSystem)
+    if (lies_in(found, folder)) return false;
   return true;
 }
 
@@ -53,7 +60,10 @@ void add_run_limits(GuardLimits& limits, const std::string& script, RunOptions& 
   const std::string folder = fs::path(script).parent_path().string();
   add_given(limits.readable, folder.empty() ? "." : folder);
   if (!script.empty()) add_given(limits.readable, script);  // which may be a link
-  for (const auto& [path, stand_in] : options.stand_ins) add_given(limits.readable, stand_in);
+  // A bundle names them: files by their content too, but folders as it likes.
+  for (const auto& [path, stand_in] : options.stand_ins)
+    if (!fs::is_directory(stand_in, none) || lies_in(resolved(stand_in), resolved(".")))
+      add_given(limits.readable, stand_in);
   std::string resumed;
   if (!options.resume.empty()) {
     const std::string found = find_if_named(options.resume);

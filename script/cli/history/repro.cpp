@@ -122,6 +122,7 @@ int reproduce_folder(const std::string& folder, bool sandbox) {
   request.options.source = read_script_copy(was, "script.lua");
   request.options.sandbox = sandbox;
   const TemporaryFolder temporary;
+  request.guard.temporary.push_back(temporary.path());
   return repeat(was, std::move(request), temporary.path() + "/run");
 }
 
@@ -134,6 +135,7 @@ int reproduce_bundle(const std::string& bundle, bool sandbox) {
   request.script = unpacked.script;
   request.options.stand_ins = unpacked.stand_ins;
   request.options.sandbox = sandbox;
+  request.guard.temporary.push_back(temporary.path());
   const fs::path before = fs::current_path();
   fs::current_path(unpacked.work);
   const int code = repeat(was, std::move(request), temporary.path() + "/again");

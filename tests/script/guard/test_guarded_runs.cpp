@@ -109,6 +109,12 @@ end
       folder.run({"compare-devices", "train.lua", "--sandbox", "--with", "f64"}, "", temporary);
   INFO(compared.err);
   CHECK(compared.code == 0);
+  REQUIRE(folder.run({"bundle", "out", "-o", "out.run"}).code == 0);
+  for (const char* run : {"out", "out.run"}) {
+    const Finished repeated = folder.run({"repro", run, "--sandbox"}, "", temporary);
+    INFO(repeated.err);
+    CHECK(repeated.code == 0);
+  }
   CHECK(fs::is_empty(folder.path() + "/temporary"));
 }
 
