@@ -175,7 +175,8 @@ Field field_named(lua_State* L, int key, int table) {
 
 // __call of every string: x:dtype() and x:device(). Any other call is Lua's own error.
 int call_text(lua_State* L) {
-  if (const Tensor* const x = to_tensor(L, 2)) {
+  const Tensor* const x = to_tensor(L, 2);
+  if (x && lua_type(L, 1) == LUA_TSTRING) {
     const std::string_view text = lua_tostring(L, 1);
     if (text == dtype_name(x->dtype()) || text == x->device().name()) return lua_settop(L, 1), 1;
   }

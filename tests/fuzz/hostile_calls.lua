@@ -24,7 +24,7 @@ local function note(...)
 end
 
 -- splitmix64: draw(n) is a number of 1 … n.
-local state = seed * 0x9E3779B97F4A7C15 + first * 0xD1B54A32D192ED03
+local state = seed * 0xBF58476D1CE4E5B9 ~ first * 0xD1B54A32D192ED03
 local function draw(n)
   state = state + 0x9E3779B97F4A7C15
   local z = state
@@ -59,6 +59,7 @@ end
 for _, value in pairs {walk, make, note, draw} do seen[value] = true end
 if log then seen[log] = true end
 roots[#roots + 1] = {"_G", _G}
+roots[#roots + 1] = {"<text>#", (debug or _G).getmetatable ""}
 if package then roots[#roots + 1] = {"loaded", package.loaded} end
 if debug then roots[#roots + 1] = {"registry", debug.getregistry()} end
 local functions = {}
@@ -146,7 +147,10 @@ for index = first, first + count - 1 do
         local f = getinfo(2, "f").func
         if not seen[f] then
           seen[f] = true
-          if getinfo(f, "S").what == "C" then natives[#natives + 1] = {name = "<running>", f = f, native = true} end
+          if getinfo(f, "S").what == "C" then
+            local name = ("<running %s>"):format(getinfo(2, "n").name or "?")
+            natives[#natives + 1] = {name = name, f = f, native = true}
+          end
         end
       end
     end, watched and "c" or "", 100000)
@@ -168,6 +172,8 @@ for index = first, first + count - 1 do
   else
     tally.raised = tally.raised + 1
   end
+  lg.run.assert_finite "off"  -- ends the run at the next NaN
+  lg.set_detect_anomaly "off"
   if make.running then  -- the functions of C++ that called back
     for i = 1, #make.running do
       if getinfo(make.running[i], "S").what == "C" then keep(make.running[i]) end
@@ -177,6 +183,7 @@ for index = first, first + count - 1 do
   if index % 40 == 39 then collect() end
   if index % 10 == 9 or index == first + count - 1 then
     note "probe"
+    pcall(lg.synchronize)  -- a GPU tells of wrong indices later
     checked, why = pcall(probe)
     if not checked then
       note("broken: ", tostring(why))

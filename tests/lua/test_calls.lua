@@ -46,6 +46,9 @@ local shape = x.shape
 for _, event in ipairs {"__index", "__tostring", "__eq"} do refuses("table expected", events(shape)[event], 5, 5) end
 refuses("table expected", shape.numel, "text")
 
+refuses("attempt to call a string value", events("").__call, {}, x)
+for _, event in ipairs {"__index", "__newindex", "__eq", "__len", "__tostring"} do pcall(events(x)[event], "text", {}, 5) end
+
 -- Finalizers, with other values, twice, and while a function works on the object.
 local plan = core._data_plan(2, {{rows = lg.zeros({2, 3}, {device = "cpu"})}}, {})
 local seal = core._seal(function(y) return y + 1 end)
