@@ -130,7 +130,9 @@ for index = first, first + count - 1 do
       value, text = recent[at], "<result " .. type(recent[at]) .. ">"
     else
       local usual = nearly_right and draw(4) > 1 and make.usual or make.value
-      value, text = usual(draw, lua_own)
+      local made
+      made, value, text = pcall(usual, draw, lua_own)
+      if not made then value, text = nil, "nil" end
     end
     arguments[i], texts[i] = value, text
   end
@@ -172,6 +174,7 @@ for index = first, first + count - 1 do
   else
     tally.raised = tally.raised + 1
   end
+  lg.set_grad_enabled(true)
   lg.run.assert_finite "off"  -- ends the run at the next NaN
   lg.set_detect_anomaly "off"
   if make.running then  -- the functions of C++ that called back
