@@ -33,6 +33,9 @@ local function draw(n)
   return (z ~ z >> 31 >> 1) % n + 1
 end
 
+assert(#table.concat({("x"):rep(9999), ("y"):rep(9999)}, ",") > 0)  -- Lua makes the metatable of its buffers
+local boxes = debug and debug.getregistry()["_UBOX*"]
+
 -- Not called, and why.
 local EXCLUDED = {
   {os.exit, "ends the process"},
@@ -44,6 +47,7 @@ local EXCLUDED = {
   {debug and debug.setlocal, "replaces the library's own variables while it runs"},
   {package and package.loadlib, "runs machine code"},
   {debug and debug.getregistry()._CLIBS, "Lua's own list, whose finalizer trusts its argument"},
+  {boxes and boxes.__gc, "frees the memory of Lua's own buffers, and trusts its argument"},
 }
 
 local roots = {}
