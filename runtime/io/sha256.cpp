@@ -67,7 +67,7 @@ void Sha256::add(const void* bytes, size_t count) {
   }
 }
 
-std::string Sha256::finish() {
+std::array<uint8_t, 32> Sha256::digest() {
   const uint64_t bits = 8 * count_;
   const uint8_t end = 0x80, zero = 0;
   add(&end, 1);
@@ -75,10 +75,51 @@ std::string Sha256::finish() {
   uint8_t length[8];
   for (int i = 0; i < 8; ++i) length[i] = uint8_t(bits >> (56 - 8 * i));
   add(length, sizeof length);
+  std::array<uint8_t, 32> bytes{};
+  for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = uint8_t(state_[i / 4] >> (24 - 8 * (i % 4)));
+  return bytes;
+}
+
+std::string Sha256::finish() {
   std::string digits;
-  for (const uint32_t part : state_)
-    for (int shift = 28; shift >= 0; shift -= 4) digits += "0123456789abcdef"[part >> shift & 15];
+  for (const uint8_t byte : digest()) {
+    digits += "0123456789abcdef"[byte >> 4];
+    digits += "0123456789abcdef"[byte & 15];
+  }
   return digits;
+}
+
+HmacSha256::HmacSha256(std::string_view key) {
+  std::array<uint8_t, 64> block{};
+  if (key.size() > block.size()) {
+    Sha256 shortened;
+    shortened.add(key);
+    const std::array<uint8_t, 32> bytes = shortened.digest();
+    std::copy(bytes.begin(), bytes.end(), block.begin());
+  } else {
+    std::copy(key.begin(), key.end(), block.begin());
+  }
+  const auto begin = [&block](Sha256& hash, uint8_t pad) {
+    std::array<uint8_t, 64> padded = block;
+    for (uint8_t& byte : padded) byte ^= pad;
+    hash.add(padded.data(), padded.size());
+  };
+  begin(inner_, 0x36);
+  begin(outer_, 0x5c);
+}
+
+std::string HmacSha256::mark(std::string_view text) const {
+  Sha256 inner = inner_, outer = outer_;
+  inner.add(text);
+  const std::array<uint8_t, 32> bytes = inner.digest();
+  outer.add(bytes.data(), bytes.size());
+  return outer.finish();
+}
+
+std::string sha256_of(std::string_view text) {
+  Sha256 hash;
+  hash.add(text);
+  return hash.finish();
 }
 
 std::string sha256_of_file(const std::string& path) {

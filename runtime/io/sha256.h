@@ -4,13 +4,17 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace lunagrad {
 
 class Sha256 {
  public:
   void add(const void* bytes, size_t count);
-  std::string finish();  // 64 hexadecimal digits; nothing can be added afterwards
+  void add(std::string_view text) { add(text.data(), text.size()); }
+  // Nothing can be added afterwards.
+  std::array<uint8_t, 32> digest();
+  std::string finish();  // the digest in 64 hexadecimal digits
 
  private:
   void mix(const uint8_t* block);
@@ -22,6 +26,18 @@ class Sha256 {
   uint64_t count_ = 0;  // bytes of all
 };
 
+// HMAC-SHA-256 (RFC 2104): who lacks the key can neither make nor change a text's mark. A value; `mark` may
+// be called from any thread.
+class HmacSha256 {
+ public:
+  explicit HmacSha256(std::string_view key);
+  std::string mark(std::string_view text) const;  // 64 hexadecimal digits
+
+ private:
+  Sha256 inner_, outer_;  // with the key already added
+};
+
+std::string sha256_of(std::string_view text);
 // Of a file's content, which is read in pieces; a stop cancels it. Error of kind file.
 std::string sha256_of_file(const std::string& path);
 

@@ -38,3 +38,12 @@ TEST_CASE("pieces of any length give the same SHA-256, and a file that of its co
     CHECK(sha256_of_file(folder.write("x", text)) == hash(text, 13));
   }
 }
+
+TEST_CASE("HMAC-SHA-256 gives the values of RFC 4231") {
+  CHECK(HmacSha256(std::string(20, '\x0b')).mark("Hi There") ==
+        "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7");
+  CHECK(HmacSha256("Jefe").mark("what do ya want for nothing?") ==
+        "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
+  CHECK(HmacSha256(std::string(131, '\xaa')).mark("Test Using Larger Than Block-Size Key - Hash Key First") ==
+        "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54");
+}
