@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <mutex>
+#include <set>
 #include <string>
 
 #include "runtime/error.h"
@@ -17,18 +19,30 @@ class TemporaryFolder {
     std::string name = (std::filesystem::temp_directory_path() / "lunagrad-XXXXXX").string();
     if (!mkdtemp(name.data())) fail_as(ErrorKind::file, name, ": cannot be made");
     path_ = name;
+    const std::lock_guard lock(mutex_);
+    all_.insert(path_);
   }
   ~TemporaryFolder() {
     std::error_code ignored;
     std::filesystem::remove_all(path_, ignored);
     ::rmdir(path_.c_str());  // in a sandbox that cannot remove files beside it, where remove_all fails
+    const std::lock_guard lock(mutex_);
+    all_.erase(path_);
   }
   TemporaryFolder(const TemporaryFolder&) = delete;
 
   const std::string& path() const { return path_; }
+  // Removes every folder, before the program ends without a return from its scopes. Any thread.
+  static void remove_all() {
+    const std::lock_guard lock(mutex_);
+    std::error_code ignored;
+    for (const std::string& path : all_) std::filesystem::remove_all(path, ignored);
+  }
 
  private:
   std::string path_;
+  static inline std::mutex mutex_;
+  static inline std::set<std::string> all_;
 };
 
 }  // namespace lunagrad

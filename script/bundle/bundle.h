@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "script/run/used_files.h"
+#include "script/trust/marks.h"
 
 namespace lunagrad {
 
@@ -29,6 +30,7 @@ struct Bundle {
   std::vector<BundleFile> files;
   std::map<std::string, uint64_t> parts;  // of the run's folder: their paths in it and sizes
   std::vector<std::string> left_out;      // parts that were too large
+  std::string run_id;                     // of an own run: the manifest gets the user's mark
 };
 
 // Called with how many of `all` files are done, and the next.
@@ -37,6 +39,7 @@ using BundleProgress = std::function<void(size_t done, size_t all, std::string_v
 struct BundleOptions {
   uint64_t data = uint64_t(16) << 20;  // bytes of data files that are packed; more are fingerprinted
   bool checkpoints = false;
+  bool trusted = false;  // the run, which is not the user's own, may name files outside of its folder
   BundleProgress progress = {};
 };
 // Packs the folder of a run. Error when a file that the run read is gone or has changed its size. `warnings`
@@ -60,7 +63,10 @@ struct UnpackedBundle {
 // The run's folder alone: `folder`/run.
 Bundle unpack_run(const std::string& bundle, const std::string& folder);
 // Everything. Data that only have a fingerprint are looked for at their path here and where they were: Error
-// when they are missing or others.
-UnpackedBundle unpack_bundle(const std::string& bundle, const std::string& folder, const BundleProgress&);
+// when they are missing or others. `confined`: at their path inside the working folder alone.
+UnpackedBundle unpack_bundle(const std::string& bundle, const std::string& folder, bool confined,
+                             const BundleProgress&);
+// Whose a bundle is: its manifest and the run in it are marked, the run unpacked into `run_folder`.
+RunOrigin origin_of_bundle(const std::string& bundle, const std::string& run_folder);
 
 }  // namespace lunagrad

@@ -8,6 +8,8 @@
 #include "runtime/io/json_text.h"
 #include "runtime/path_text.h"
 #include "script/run/json.h"
+#include "script/trust/inside.h"
+#include "script/trust/notary.h"
 
 namespace lunagrad {
 namespace fs = std::filesystem;
@@ -59,7 +61,21 @@ std::string manifest_text(const Bundle& bundle) {
     json["files"].push_back(std::move(one));
   }
   json["left_out"] = path_texts(bundle.left_out);
+  if (bundle.run_id.empty()) return json_text(json, 2) + "\n";
+  json["run_id"] = bundle.run_id;
+  if (const auto notary = Notary::make()) json["mark"] = notary->mark("bundle", "", json_text(json));
   return json_text(json, 2) + "\n";
+}
+
+std::string run_marked_in(const std::string& manifest) {
+  Json json = read_json<Json>(manifest);
+  if (!json.is_object() || !json.contains("mark") || !json.contains("run_id")) return {};
+  const Json mark = json["mark"], id = json["run_id"];
+  json.erase("mark");
+  std::string why;
+  const auto notary = Notary::find(why);
+  if (!notary || !id.is_string() || mark != notary->mark("bundle", "", json_text(json))) return {};
+  return id;
 }
 
 Bundle manifest_in(const std::string& text, const std::string& where) {
@@ -72,6 +88,8 @@ Bundle manifest_in(const std::string& text, const std::string& where) {
     Bundle bundle;
     bundle.version = json.at("lunagrad");
     bundle.script = path_of_text(json.at("script").get<std::string>());
+    if (bundle.script.find('\0') != bundle.script.npos)
+      fail_as(ErrorKind::file, where, ": its script has no path");
     for (const Json& file : json.at("files")) bundle.files.push_back(file_in(file, where));
     for (const Json& part : json.at("left_out"))
       bundle.left_out.push_back(path_of_text(part.get<std::string>()));
@@ -79,17 +97,6 @@ Bundle manifest_in(const std::string& text, const std::string& where) {
   } catch (const Json::exception& error) {
     fail_as(ErrorKind::file, where, ": ", kManifest, " is damaged: ", error.what());
   }
-}
-
-bool stays_inside(std::string_view path) {
-  if (path.find('\0') != path.npos || path.find('\\') != path.npos) return false;
-  for (size_t begin = 0; begin <= path.size();) {
-    const size_t end = std::min(path.find('/', begin), path.size());
-    const std::string_view part = path.substr(begin, end - begin);
-    if (part.empty() || part == "." || part == "..") return false;
-    begin = end + 1;
-  }
-  return true;
 }
 
 std::string place_inside(const std::string& path) {

@@ -10,6 +10,7 @@
 #include "runtime/path_text.h"
 #include "script/bundle/manifest.h"
 #include "script/run/record.h"
+#include "script/trust/inside.h"
 
 namespace lunagrad {
 namespace fs = std::filesystem;
@@ -50,13 +51,18 @@ class Packer {
     const RunRecord run = read_run_config(folder_);
     if (run.config_damaged) fail_as(ErrorKind::file, folder_, "/config.json: is damaged");
     if (run.script.empty()) fail_as(ErrorKind::file, folder_, ": config.json does not say what was run");
+    const RunOrigin origin = origin_of_run(folder_);
+    if (origin.own) bundle_.run_id = origin.run_id;
     bundle_.script = run.script;
     bundle_.version = LUNAGRAD_VERSION;
     const UsedFileList used = used_files(folder_);
     if (used.damaged > 0)
       warnings_.push_back(skipped_text(used.damaged, folder_ + "/files.jsonl") +
                           ": files that the run read may be missing in the bundle");
-    for (const UsedFile& file : used.files) add_used(file);
+    for (const UsedFile& file : used.files) {
+      if (!options_.trusted && !is_marked_file(bundle_.run_id, file.line)) require_file_inside(file);
+      add_used(file);
+    }
     uint64_t data = 0;
     for (const BundleFile& file : bundle_.files)
       if (file.kind == UsedFile::Kind::data) data += file.bytes;
@@ -83,6 +89,17 @@ class Packer {
   }
 
  private:
+  // A line of another user would pack any file of this one.
+  void require_file_inside(const UsedFile& used) const {
+    UsedFile copy = used;
+    copy.absolute = folder_ + "/" + used.copy;
+    const bool has_copy = !used.copy.empty() && stays_inside(used.copy) && look_at_file(copy);
+    const std::string& named = has_copy ? copy.absolute : used.absolute;
+    if (!lies_inside(named, folder_))
+      fail_as(ErrorKind::file, folder_, ": files.jsonl names ", named,
+              ", which is outside of the run, and this user's mark is not beside it; --trust packs it");
+  }
+
   void add_used(const UsedFile& used) {
     if (used.kind == UsedFile::Kind::folder) {
       bundle_.files.push_back({used.kind, used.path, used.absolute, 0, "", ""});

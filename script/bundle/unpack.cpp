@@ -10,6 +10,7 @@
 #include "runtime/path_text.h"
 #include "script/bundle/manifest.h"
 #include "script/run/record.h"
+#include "script/trust/inside.h"
 
 namespace lunagrad {
 namespace fs = std::filesystem;
@@ -32,7 +33,8 @@ class Reader {
     if (entries.empty() || entries[0].name != kManifest || entries[0].size > kLargestManifest)
       fail_as(ErrorKind::file, path, ": not a bundle of a run: ", kManifest, " is not its first entry");
     ReadBudget budget(path + ": " + std::string(kManifest), entries[0].packed, kManifestRatio);
-    bundle_ = manifest_in(archive_.content(entries[0], std::string(kManifest), budget), path);
+    manifest_ = archive_.content(entries[0], std::string(kManifest), budget);
+    bundle_ = manifest_in(manifest_, path);
     std::set<std::string> expected;
     for (const BundleFile& file : bundle_.files)
       if (!file.entry.empty() && !expected.insert(file.entry).second)
@@ -52,6 +54,7 @@ class Reader {
   }
 
   const Bundle& bundle() const { return bundle_; }
+  const std::string& manifest() const { return manifest_; }
 
   // Refuses what does not fit into the folder's file system.
   void check_room(const std::string& folder) const {
@@ -120,6 +123,7 @@ class Reader {
   }
 
   ZipArchive archive_;
+  std::string manifest_;
   Bundle bundle_;
 };
 
@@ -127,10 +131,16 @@ std::string with_size(uint64_t bytes, const std::string& sha256) {
   return text(bytes, " bytes with the SHA-256 ", sha256);
 }
 
-// The absolute path of a file of which the bundle has only the fingerprint.
-std::string find_here(const std::string& bundle, const BundleFile& file) {
+// The absolute path of a file of which the bundle has only the fingerprint. Who has made the bundle learns
+// nothing by a file that it names inside the working folder, since its content is known to the bundle.
+std::string find_here(const std::string& bundle, const BundleFile& file, bool confined) {
   std::string others;
-  for (const std::string& candidate : {file.path, file.origin}) {
+  std::vector<std::string> candidates{file.path};
+  if (!confined) candidates.push_back(file.origin);
+  if (confined && (fs::path(file.path).is_absolute() || !lies_inside(file.path, ".")))
+    fail_as(ErrorKind::file, bundle, ": names ", file.path,
+            ", which is outside of the bundle and of the working folder; only a bundle that is trusted may");
+  for (const std::string& candidate : candidates) {
     std::error_code error;
     const fs::path path = fs::absolute(candidate, error);
     if (error || !fs::is_regular_file(path, error)) continue;
@@ -144,11 +154,12 @@ std::string find_here(const std::string& bundle, const BundleFile& file) {
           ", or make the bundle with a larger --data");
 }
 
-std::string folder_here(const BundleFile& folder) {
-  std::error_code error;
-  for (const std::string& candidate : {folder.path, folder.origin})
-    if (fs::is_directory(candidate, error)) return fs::absolute(candidate, error).string();
-  return {};  // an empty folder; a missing file of it is an error of its own
+// Error when two entries would become one file.
+void check_places(const std::string& bundle, const std::vector<BundleFile>& files) {
+  std::set<std::string> places;
+  for (const BundleFile& file : files)
+    if (file.kind != UsedFile::Kind::folder && !places.insert(place_inside(file.path)).second)
+      fail_as(ErrorKind::file, bundle, ": names two files ", place_inside(file.path));
 }
 
 }  // namespace
@@ -175,38 +186,54 @@ Bundle unpack_run(const std::string& path, const std::string& folder) {
   return reader.bundle();
 }
 
-UnpackedBundle unpack_bundle(const std::string& path, const std::string& folder,
+UnpackedBundle unpack_bundle(const std::string& path, const std::string& folder, bool confined,
                              const BundleProgress& progress) {
   const Reader reader(path);
   reader.check_room(folder);
   UnpackedBundle made{reader.bundle(), folder + "/run", folder + "/work", "", {}};
   reader.write_parts(made.run);
   const std::vector<BundleFile>& files = made.bundle.files;
-  const bool with_data = std::none_of(files.begin(), files.end(), [](const BundleFile& file) {
-    return file.kind != UsedFile::Kind::folder && file.entry.empty();
-  });
+  check_places(path, files);
+  std::vector<std::pair<std::string, std::string>> links;  // to data that are elsewhere
   for (size_t i = 0; i < files.size(); ++i) {
     const BundleFile& file = files[i];
     if (progress) progress(i, files.size(), file.path);
     const std::string inside = made.work + "/" + place_inside(file.path);
     if (file.kind == UsedFile::Kind::folder) {
-      if (with_data) make_folder(inside);
-      made.stand_ins[file.path] = with_data ? inside : folder_here(file);
+      make_folder(inside);
+      made.stand_ins[file.path] = inside;
     } else if (file.entry.empty()) {
-      made.stand_ins[file.path] = find_here(path, file);
+      links.emplace_back(made.stand_ins[file.path] = find_here(path, file, confined), inside);
     } else {
       reader.write_file_of(file, inside);
       if (file.kind == UsedFile::Kind::data) made.stand_ins[file.path] = inside;
     }
   }
   if (progress) progress(files.size(), files.size(), "");
-  std::erase_if(made.stand_ins, [](const auto& one) { return one.second.empty(); });
   made.script = place_inside(made.bundle.script);
   if (!made.bundle.parts.contains("script.lua")) fail_as(ErrorKind::file, path, ": has no script.lua");
   const std::string script = made.work + "/" + made.script;
   make_folder(fs::path(script).parent_path());
   write_file(script, read_file(made.run + "/script.lua"));
+  // Last, so that nothing is written through a link: who lists a folder finds its files there, too.
+  for (const auto& [target, link] : links) {
+    make_folder(fs::path(link).parent_path());
+    std::error_code error;
+    fs::create_symlink(target, link, error);
+    if (error) fail_as(ErrorKind::file, link, ": ", error.message());
+  }
   return made;
+}
+
+RunOrigin origin_of_bundle(const std::string& path, const std::string& run_folder) {
+  const std::string manifest = Reader(path).manifest(), marked = run_marked_in(manifest);
+  RunOrigin origin = origin_of_run(run_folder);
+  if (origin.own && (marked.empty() || marked != origin.run_id)) {
+    origin.own = false;
+    origin.why = "its bundle.json has no mark of this user, or was changed";
+  }
+  if (!origin.content.empty()) origin.content = sha256_of(origin.content + manifest);
+  return origin;
 }
 
 }  // namespace lunagrad

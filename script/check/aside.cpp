@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "runtime/error.h"
+#include "script/trust/inside.h"
 
 namespace lunagrad {
 namespace fs = std::filesystem;
@@ -20,6 +21,16 @@ fs::path place_for(const std::string& folder, const std::string& name) {
 }
 
 }  // namespace
+
+bool may_repair(const std::string& folder, CheckReport& report) {
+  try {
+    require_inside(folder);
+    return true;
+  } catch (const Error& error) {
+    report.notes.push_back(text(error.what(), ": ", folder, " is not repaired"));
+    return false;
+  }
+}
 
 std::string move_aside(const std::string& folder, const std::string& name) {
   const fs::path wanted = place_for(folder, name);

@@ -3,7 +3,13 @@
 #include <string>
 #include <string_view>
 
+#include "script/check/check.h"
+
 namespace lunagrad {
+
+// False when something in the folder is a link out of it, which a repair would write through, or no file;
+// then a note says so.
+bool may_repair(const std::string& folder, CheckReport&);
 
 // Moves `folder`/`name`, a file or folder, to `folder`/damaged/`name`, or to another name there if that is
 // taken. Returns what was done: "moved to runs/a/damaged/config.json".

@@ -24,6 +24,7 @@
 #include "script/run/json.h"
 #include "script/run/record.h"
 #include "script/time/keyframe.h"
+#include "script/trust/inside.h"
 
 namespace lunagrad {
 namespace fs = std::filesystem;
@@ -289,6 +290,13 @@ bool CheckReport::has_unrepaired() const {
 void check_run(const std::string& named, bool repair, CheckReport& report) {
   const std::string folder = named.substr(0, named.find_last_not_of('/') + 1);
   ++report.runs;
+  try {
+    refuse_special(folder);
+  } catch (const Error& error) {
+    report.damages.push_back({folder, error.what(), ""});
+    return;
+  }
+  repair = repair && may_repair(folder, report);
   if (!is_run(folder)) {
     Damage damage{folder + "/metrics.jsonl", "is missing", ""};
     if (repair) {

@@ -142,6 +142,7 @@ class SweepCheck {
 void check_sweep(const std::string& named, bool repair, CheckReport& report) {
   const std::string folder = named.substr(0, named.find_last_not_of('/') + 1);
   ++report.sweeps;
+  repair = repair && may_repair(folder, report);
   try {
     SweepCheck(folder, repair, report).check();
   } catch (const Error& error) {

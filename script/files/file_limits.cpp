@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "runtime/error.h"
+#include "script/trust/notary.h"
 
 namespace lunagrad {
 namespace {
@@ -47,6 +48,9 @@ std::string FileLimits::stand_in(const std::string& path) const {
 // Error when the limits forbid that use.
 void FileLimits::refuse(const std::string& path, FileUse use, const char* function) const {
   const fs::path asked = resolved(path);
+  // Wherever the script lies: with the user's key it could mark what it writes.
+  if (const std::string key = trust_folder(); !key.empty() && lies_in(asked, key))
+    fail_as(ErrorKind::file, function, ": ", path, ": no sandboxed script reads the user's key");
   const std::string run = run_folder ? run_folder() : "";
   if (!run.empty() && lies_in(asked, run)) return;
   if (use != FileUse::read)

@@ -6,6 +6,7 @@
 #include "runtime/error.h"
 #include "script/run/folder.h"
 #include "script/run/record.h"
+#include "script/trust/notary.h"
 
 namespace lunagrad {
 namespace {
@@ -57,9 +58,11 @@ size_t disk_of(const RunOptions& run) { return run.sandbox && run.disk == 0 ? kS
 
 void add_run_limits(GuardLimits& limits, const std::string& script, RunOptions& options, bool many) {
   std::error_code none;
-  const std::string folder = fs::path(script).parent_path().string();
+  if (options.write_run) Notary::make();  // is read now, since the script must not
+  const std::string folder =
+      options.folder.empty() ? fs::path(script).parent_path().string() : options.folder;
   add_given(limits.readable, folder.empty() ? "." : folder);
-  if (!script.empty()) add_given(limits.readable, script);  // which may be a link
+  if (!script.empty() && options.folder.empty()) add_given(limits.readable, script);  // which may be a link
   // A bundle names them: files by their content too, but folders as it likes.
   for (const auto& [path, stand_in] : options.stand_ins)
     if (!fs::is_directory(stand_in, none) || lies_in(resolved(stand_in), resolved(".")))

@@ -92,6 +92,7 @@ struct Edge {
   std::array<Chunk, 16> chunks;
   // Points to this Edge while the state is open, then to null. Callbacks that outlive the state check it.
   std::shared_ptr<Edge*> alive;
+  std::map<std::string, std::string> modules;  // of a sandboxed script: read in place of these files
 
   const Chunk& chunk(const lua_Debug&);  // of a frame; cached
 };

@@ -92,6 +92,14 @@ int search_project(lua_State* L) {
     for (const char* ending : {".lua", "/init.lua"}) {
       const std::string file = project + place + path + ending;
       tried += "\n\tno file '" + file + "'";
+      if (const auto text = edge(L).modules.find(file); text != edge(L).modules.end()) {
+        if (edge(L).on_module) edge(L).on_module(file);
+        if (luaL_loadbufferx(L, text->second.data(), text->second.size(), ("@" + file).c_str(), "t") !=
+            LUA_OK)
+          return lua_error(L);
+        push_string(L, file);
+        return 2;
+      }
       if (access(file.c_str(), R_OK) != 0) continue;
       if (edge(L).on_module) edge(L).on_module(file);
       files.check(file, FileUse::read, "require");

@@ -16,9 +16,9 @@ namespace lunagrad {
 namespace {
 
 // Each section of these documents is a topic; a document without sections is one topic.
-constexpr const char* kDocuments[] = {"tutorial", "find-the-bug", "guide",          "distributed",
-                                      "sweeps",   "window",       "reference",      "operations",
-                                      "pytorch",  "sharing",      "troubleshooting"};
+constexpr const char* kDocuments[] = {"tutorial", "find-the-bug", "guide",     "distributed",
+                                      "sweeps",   "window",       "reference", "operations",
+                                      "pytorch",  "sharing",      "trust",     "troubleshooting"};
 
 // "Exit codes" -> "exit-codes"
 std::string name_of(const std::string& title) {

@@ -21,6 +21,7 @@
 #include "runtime/io/disk_limit.h"
 #include "script/run/json.h"
 #include "script/run/record.h"
+#include "script/trust/inside.h"
 
 namespace lunagrad {
 namespace fs = std::filesystem;
@@ -73,6 +74,14 @@ bool drop_torn_line(int file) {
   char last = '\n';
   while (end > 0 && ::pread(file, &last, 1, end - 1) == 1 && last != '\n') --end;
   return end == whole || ::ftruncate(file, end) == 0;
+}
+
+// What the run writes goes into the files of its folder, not where links in it lead. The folder may have been
+// made by anybody.
+void require_own_files(const std::string& folder) {
+  for (const char* name : {"config.json", "script.lua", "metrics.jsonl", "log.txt", "tape.jsonl",
+                           "files.jsonl", "git.diff", "checkpoints", "images", "keyframes", "modules"})
+    require_entry_inside(folder, name);
 }
 
 // The checkpoints that no resume or reload left behind.
@@ -161,10 +170,11 @@ std::string folder_of_checkpoint(const std::string& path) {
 }
 
 RunFolder::RunFolder(std::string path, bool go_on, std::function<void(const std::string&)> warn)
-    : path_(std::move(path)), warn_(std::move(warn)) {
+    : path_(std::move(path)), marks_(path_, go_on), warn_(std::move(warn)) {
   std::error_code error;
   fs::create_directories(path_, error);
   if (error) fail_as(ErrorKind::file, "run folder ", path_, ": ", error.message());
+  if (go_on && !marks_.are_made()) require_own_files(path_);
   if (!go_on && fs::exists(fs::path(path_) / "metrics.jsonl", error)) {
     fail_as(ErrorKind::file, "run folder ", path_, ": holds a run already; --resume ", path_,
             " goes on with it");
@@ -207,11 +217,13 @@ void RunFolder::regain(const std::string& name) { std::erase(lost_, name); }
 
 // What a run says of itself is written again at its end; its source is written once, and keyframes and
 // checkpoints need it.
-void RunFolder::write_config(std::string_view json, bool last) {
-  write("config.json", json, last ? Sync::name : Sync::none);
+void RunFolder::write_config(nlohmann::ordered_json config, bool last) {
+  marks_.mark_config(config);
+  write("config.json", checked_text(config, 2) + "\n", last ? Sync::name : Sync::none);
 }
 
 void RunFolder::write_script(const char* name, std::string_view source) {
+  marks_.know_text(name, source);
   write(name, source, Sync::content);
 }
 
@@ -276,8 +288,12 @@ std::string RunFolder::image_name(std::string_view name, int64_t step) const {
 
 void RunFolder::append_metrics(std::string line) { append(metrics_, "metrics.jsonl", line += '\n'); }
 
+void RunFolder::append_decision(std::string row) { append_metrics(marks_.mark_row(std::move(row))); }
+
 void RunFolder::append_tape(std::string line) { append(tape_, "tape.jsonl", std::move(line)); }
-void RunFolder::append_file(std::string line) { append(files_, "files.jsonl", std::move(line)); }
+void RunFolder::append_file(std::string line) {
+  append(files_, "files.jsonl", marks_.mark_file(std::move(line)));
+}
 
 void RunFolder::append(LateFile& file, const char* name, std::string line) {
   if (!std::exchange(file.begun, true)) {

@@ -7,9 +7,12 @@
 #include <cstdio>
 #include <functional>
 #include <map>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "script/trust/marks.h"
 
 namespace lunagrad {
 
@@ -37,7 +40,8 @@ std::string folder_of_checkpoint(const std::string& path);
 class RunFolder {
  public:
   // Creates the folder, or with `go_on` opens the existing one. Error of kind file if that fails, if the
-  // folder holds a run that is not to be continued, or if another process is writing to it.
+  // folder holds a run that is not to be continued, if another process is writing to it, or if a file of it
+  // that would be written is a link out of it, or none.
   RunFolder(std::string path, bool go_on, std::function<void(const std::string&)> warn);
   ~RunFolder();
   RunFolder(const RunFolder&) = delete;
@@ -49,11 +53,12 @@ class RunFolder {
   // The names of what could not be written, in the order in which it was lost.
   const std::vector<std::string>& lost() const { return lost_; }
 
-  void write_config(std::string_view json, bool last);
+  void write_config(nlohmann::ordered_json config, bool last);  // with its mark
   void write_script(const char* name, std::string_view source);
   // Copies the text of a module to modules/, under a name that follows from the text, and returns that name.
   std::string write_module(const std::string& file, std::string_view text);
   void append_metrics(std::string line);  // without its newline
+  void append_decision(std::string row);  // the same for a row that decides what a replay runs
   void append_log(std::string_view text);
   void append_tape(std::string line);               // of tape.jsonl, without its newline
   void append_file(std::string line);               // of files.jsonl, the same
@@ -72,6 +77,7 @@ class RunFolder {
   void append(LateFile&, const char* name, std::string line);
 
   std::string path_;
+  RunMarks marks_;
   std::function<void(const std::string&)> warn_;
   std::vector<std::string> lost_;
   int metrics_ = -1;

@@ -7,12 +7,14 @@
 #include "runtime/error.h"
 #include "runtime/io/atomic_file.h"
 #include "script/run/record.h"
+#include "script/trust/inside.h"
 
 namespace lunagrad {
 namespace fs = std::filesystem;
 namespace {
 
 constexpr size_t kLongestNote = 64 << 10;
+constexpr const char *kStar = "star", *kNote = "note.txt";
 
 void remove_file(const std::string& path) {
   std::error_code error;
@@ -24,9 +26,9 @@ void remove_file(const std::string& path) {
 
 RunNotes read_notes(const std::string& folder) {
   std::error_code ignored;
-  RunNotes notes{fs::exists(folder + "/star", ignored), {}};
-  const std::string path = folder + "/note.txt";
-  if (!fs::is_regular_file(path, ignored)) return notes;
+  RunNotes notes{fs::exists(folder + "/" + kStar, ignored), {}};
+  const std::string path = folder + "/" + kNote;
+  if (!is_entry_inside(folder, kNote)) return notes;
   std::ifstream in(path, std::ios::binary);
   notes.note.resize(kLongestNote);
   in.read(notes.note.data(), std::streamsize(kLongestNote));
@@ -36,17 +38,15 @@ RunNotes read_notes(const std::string& folder) {
 }
 
 void set_star(const std::string& folder, bool starred) {
-  if (starred)
-    write_file(folder + "/star", "");
-  else
-    remove_file(folder + "/star");
+  if (!starred) return remove_file(folder + "/" + kStar);
+  require_entry_inside(folder, kStar);
+  write_file(folder + "/" + kStar, "");
 }
 
 void set_note(const std::string& folder, std::string_view note) {
-  if (note.empty())
-    remove_file(folder + "/note.txt");
-  else
-    write_file(folder + "/note.txt", std::string(note) + "\n");
+  if (note.empty()) return remove_file(folder + "/" + kNote);
+  require_entry_inside(folder, kNote);
+  write_file(folder + "/" + kNote, std::string(note) + "\n");
 }
 
 void remove_run(const std::string& folder) {

@@ -17,6 +17,7 @@
 #include "runtime/io/json_text.h"
 #include "runtime/path_text.h"
 #include "script/run/json.h"
+#include "script/trust/inside.h"
 
 namespace lunagrad {
 namespace fs = std::filesystem;
@@ -335,7 +336,7 @@ std::set<int64_t> abandoned_checkpoints(const std::string& folder) {
 }
 
 std::string read_script_copy(const RunRecord& run, const std::string& name) {
-  const std::string path = run.folder + "/" + name;
+  const std::string path = file_inside(run.folder, name, run.folder);
   std::string source = read_regular_file(path);
   const auto sum = run.scripts.find(name);
   if (sum != run.scripts.end() && sum->second != checksum_text(hash_of(source.data(), source.size())))

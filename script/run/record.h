@@ -81,7 +81,8 @@ void go_back(RunRecord&, int64_t step);
 // The steps of a run whose checkpoints a resume or reload left behind, since it went on before them. A step
 // whose checkpoint was written again is not among them.
 std::set<int64_t> abandoned_checkpoints(const std::string& folder);
-// A copy of a script in the folder: "script.lua". Error of kind file when it is not what the run wrote.
+// A copy of a script in the folder: "script.lua". Error of kind file when it is not what the run wrote, or
+// not in the folder.
 std::string read_script_copy(const RunRecord&, const std::string& name);
 // The text of a name in `run.text_rows` that was logged last; "" when it cannot be read.
 std::string latest_text(const RunRecord& run, const std::string& name);

@@ -14,6 +14,7 @@
 #include "runtime/io/atomic_file.h"
 #include "runtime/io/checksum.h"
 #include "runtime/io/disk_limit.h"
+#include "runtime/io/sha256.h"
 #include "runtime/ops.h"
 #include "runtime/path_text.h"
 #include "script/run/json.h"
@@ -209,12 +210,12 @@ void Run::take_over(Run& before, int64_t step) {
   if (!folder_) return;
   if (events_) events_->go_on(step + 1);
   write_script(name);
+  write_config(nullptr, 0);  // before the row, whose text it knows
   // As with a resume, earlier lines with later steps are void.
   JsonLine line(step, seconds());
   line.field("reload", std::string_view(name));
   add_abandoned(line, folder_->path(), step);
-  folder_->append_metrics(line.finish());
-  write_config(nullptr, 0);
+  folder_->append_decision(line.finish());
 }
 
 void Run::tell_reloaded(const std::string& what) {
@@ -250,7 +251,7 @@ void Run::boundary() {
       JsonLine line(step_, seconds());
       line.key("param").open('{').key(name);
       std::visit([&](const auto& value) { line.value(value); }, param.value);
-      folder_->append_metrics(line.close('}').finish());
+      folder_->append_decision(line.close('}').finish());
     }
     tell(param);
   }
@@ -351,7 +352,7 @@ void Run::open_folder() {
     JsonLine line(done_, seconds());
     line.field("resume", path_text(resumed_->path));
     add_abandoned(line, folder_->path(), done_);
-    folder_->append_metrics(line.finish());
+    folder_->append_decision(line.finish());
   }
   if (options_.tensorboard) {
     events_ = std::make_unique<EventFile>(
@@ -417,14 +418,15 @@ void Run::write_config(const char* outcome, int exit_code) {
     config["last_step"] = step_;
     config["seconds"] = seconds();
   }
-  folder_->write_config(checked_text(config, 2) + "\n", outcome != nullptr);
+  folder_->write_config(std::move(config), outcome != nullptr);
 }
 
 void Run::remember_module(const std::string& file) {
   if (!options_.write_run || dist::rank() > 0) return;
   std::string source;
+  const auto given = options_.modules.find(file);
   try {
-    source = read_file(file);
+    source = given == options_.modules.end() ? read_file(file) : given->second;
   } catch (const Error&) {
     return;  // `require` says what is wrong with it
   }
@@ -443,7 +445,8 @@ void Run::write_module(const std::string& file, const std::string& source) {
   const std::string copy = folder_->write_module(file, source);
   JsonLine line(done_, seconds());
   line.key("module").open('{').field("file", std::string_view(path_text(file)));
-  folder_->append_metrics(line.field("copy", std::string_view(path_text(copy))).close('}').finish());
+  line.field("copy", std::string_view(path_text(copy)));
+  folder_->append_decision(line.field("sha256", std::string_view(sha256_of(source))).close('}').finish());
   if (const auto used = used_files_.read(file, copy)) folder_->append_file(*used);
 }
 
@@ -453,7 +456,7 @@ void Run::log_console(const TypedLine& console) {
   line.key("console").open('{').field("code", std::string_view(console.code));
   line.field("place", std::string_view(name_of(console.place))).field("ops", console.ops);
   line.field("line", int64_t(console.line)).close('}');
-  folder_->append_metrics(line.finish());
+  folder_->append_decision(line.finish());
 }
 
 void Run::remember_output(const std::string& output) {

@@ -70,6 +70,7 @@ UsedFileList used_files(const std::string& run_folder) {
       file.bytes = json.value("bytes", uint64_t(0));
       file.changed = json.value("changed", int64_t(0));
       file.copy = path_of_text(json.value("copy", ""));
+      file.line = line;
       list.files.push_back(std::move(file));
     } catch (const Json::exception&) {
       ++list.damaged;

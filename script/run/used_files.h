@@ -15,8 +15,9 @@ struct UsedFile {
   std::string path;      // as the script named it
   std::string absolute;  // where it was
   uint64_t bytes = 0;
-  int64_t changed = 0;  // nanoseconds since 1970
-  std::string copy;     // of a module: its copy in the run's folder; "" when there is none
+  int64_t changed = 0;    // nanoseconds since 1970
+  std::string copy;       // of a module: its copy in the run's folder; "" when there is none
+  std::string line = {};  // of files.jsonl
 };
 
 class UsedFiles {

@@ -107,6 +107,7 @@ int search_texts(lua_State* L) {
       const std::string_view code = without_shebang(check_string(L, -1, "require"));
       if (luaL_loadbufferx(L, code.data(), code.size(), ("@" + file).c_str(), "t") != LUA_OK)
         return lua_error(L);
+      if (edge(L).on_module) edge(L).on_module(file);
       push_string(L, file);
       return 2;
     }
@@ -147,6 +148,10 @@ int report_test(lua_State* L) {
 
 void use_modules(lua_State* L, const Modules& modules) {
   if (modules.empty()) return;
+  if (edge(L).files.limited) {  // its search has no package.path
+    edge(L).modules = modules;
+    return;
+  }
   lua_getfield(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
   lua_getfield(L, -1, LUA_LOADLIBNAME);
   lua_getfield(L, -1, "searchers");

@@ -200,7 +200,9 @@ std::optional<Script> Session::Impl::run_script(Script script) {
     if (start) begin_at(*start, script.options.start_changed);
     if (control_.ending()) fail_as(ErrorKind::cancelled, "stopped before the first line");
     keyframes_.begin_run(script.options);
-    open_state(std::filesystem::path(script.path).parent_path().string(), script.options);
+    const std::string& folder = script.options.folder;
+    open_state(folder.empty() ? std::filesystem::path(script.path).parent_path().string() : folder,
+               script.options);
     begin_step();
     outcome = script_.load(script, error);
     if (outcome == Outcome::ok) {

@@ -42,8 +42,8 @@ void ScriptState::open(const std::string& directory, const RunOptions& run, Curr
   options.script_directory = directory;
   options.sandbox = run.sandbox;
   options.memory_limit = memory_of(run);
-  options.on_module = [&current](const std::string& file) {
-    current.add_file(file);
+  options.on_module = [&current, given = run.modules](const std::string& file) {
+    if (!given.contains(file)) current.add_file(file);
     if (current) current->remember_module(file);
   };
   lua_ = new_state(options);

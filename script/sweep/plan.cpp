@@ -15,6 +15,7 @@
 #include "runtime/path_text.h"
 #include "script/run/json.h"
 #include "script/sweep/legs.h"
+#include "script/trust/inside.h"
 
 namespace lunagrad::sweep {
 namespace fs = std::filesystem;
@@ -183,7 +184,9 @@ void make_sweep(const std::string& wanted, const Plan& plan) {
         if (!std::ofstream(draft / kWaiting / Leg{int64_t(trial) + 1, leg, 0, "new"}.name()))
           fail("a file of trial ", trial + 1, " cannot be written");
     write_file((draft / "script.lua").string(), read_file(plan.script));
-    write_file((draft / "sweep.json").string(), checked_text(to_json(plan), 1) + "\n");
+    Json json = to_json(plan);
+    if (const auto notary = Notary::make()) json["mark"] = notary->mark("sweep", "", json_text(json));
+    write_file((draft / "sweep.json").string(), checked_text(json, 1) + "\n");
     fs::rename(draft, whole);
   } catch (const std::exception& failure) {
     fs::remove_all(draft, error);
@@ -210,10 +213,32 @@ Plan read_plan(const std::string& folder) {
   }
 }
 
-void check_script(const Plan& plan) {
-  if (hash_of_file(plan.script) == plan.script_hash) return;
+RunOrigin origin_of_sweep(const std::string& folder) {
+  const std::string content = read_text(file_inside(folder, "sweep.json", folder));
+  Json json = read_json<Json>(content);
+  RunOrigin origin;
+  const Json mark = json.is_object() && json.contains("mark") ? json["mark"] : Json();
+  if (json.is_object()) {
+    erase_checksum(json);
+    json.erase("mark");
+  }
+  const auto notary = Notary::find(origin.why);
+  origin.own = notary && mark == notary->mark("sweep", "", json_text(json));
+  if (!origin.own && origin.why.empty())
+    origin.why = mark.is_string() ? "sweep.json has the mark of another user, or was changed"
+                                  : "it has no mark of this user: another user or machine, or an earlier "
+                                    "version, made it";
+  std::error_code ignored;
+  const Plan plan = read_plan(folder);
+  if (fs::is_regular_file(plan.script, ignored))
+    origin.content = sha256_of(content + sha256_of(read_text(plan.script)));
+  return origin;
+}
+
+void check_script(const Plan& plan, const std::string& script) {
+  if (hash_of_file(script) == plan.script_hash) return;
   fail_as(
-      ErrorKind::file, plan.script,
+      ErrorKind::file, script,
       ": changed since the sweep was made, its trials would not compare; make a new sweep, or put back the "
       "copy in the sweep's folder, script.lua");
 }

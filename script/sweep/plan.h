@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "script/sweep/axis.h"
+#include "script/trust/marks.h"
 
 namespace lunagrad::sweep {
 
@@ -50,7 +51,9 @@ std::string hash_of_file(const std::string& path);
 void make_sweep(const std::string& folder, const Plan&);
 bool is_sweep(const std::string& folder);
 Plan read_plan(const std::string& folder);
-// Error when the script is not the one that the sweep was made with.
-void check_script(const Plan&);
+// Error when a script is not the one that the sweep was made with.
+void check_script(const Plan&, const std::string& script);
+// Whose a sweep is: sweep.json has the mark of the user who made it.
+RunOrigin origin_of_sweep(const std::string& folder);
 
 }  // namespace lunagrad::sweep

@@ -40,6 +40,7 @@ RunOptions options_of_fork(const Timeline& parent, const KeyframePtr& states, co
   if (changes.other_script) {
     options.source.reset();
     options.modules.clear();
+    options.folder.clear();
     options.start_changed = true;
   }
   options.parent = std::filesystem::absolute(parent.record.folder).lexically_normal().string();

@@ -7,10 +7,17 @@
 #include "runtime/error.h"
 #include "script/run/used_files.h"
 #include "script/time/keyframe_folder.h"
+#include "script/trust/marks.h"
 
 namespace lunagrad {
+
+// A sandboxed script may have written into its folder: then it says of itself what somebody else says.
+static bool is_confined(const std::string& folder, const ReplayLimits& limits) {
+  return limits.confined || (limits.sandbox && !origin_of_run(folder).own);
+}
+
 Replay::Replay(const std::string& folder, ReplayOptions options)
-    : timeline_(read_timeline(folder)), options_(std::move(options)) {
+    : timeline_(read_timeline(folder, is_confined(folder, options.limits))), options_(std::move(options)) {
   timeline_.steps = std::max(timeline_.steps, options_.steps);
   if (const std::string damage = damage_of(run()); !damage.empty()) tell(damage);
   if (!options_.keyframes)
@@ -85,6 +92,10 @@ void Replay::start(const Start& start, int64_t pause_at, const std::function<voi
   check_->keep(kept_step_);
   options.keyframe_sink = check_;
   options.files_aside = true;
+  options.sandbox |= options_.limits.sandbox;
+  options.memory = options_.limits.memory;
+  options.disk = options_.limits.disk;
+  options.stand_ins = options_.limits.stand_ins;
   if (tape_step_ > 0) {
     options.tape_step = tape_step_;
     options.on_tape = [this](const std::string& line) { tape_line_ = line; };
@@ -102,7 +113,7 @@ void Replay::start(const Start& start, int64_t pause_at, const std::function<voi
   began_at_ = start.step;
   session_ = std::make_unique<Session>([this](const Event& event) { handle(event); });
   prepare(*session_);
-  session_->run_file(timeline_.record.script, std::move(options));
+  session_->run_file(timeline_.script_to_run(), std::move(options));
 }
 
 // On the session's thread.

@@ -6,6 +6,7 @@
 // goes on while it is replayed must be read again: make another Replay.
 #include <condition_variable>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -17,7 +18,17 @@
 
 namespace lunagrad {
 
+// What a replay may do, whatever the run's folder says.
+struct ReplayLimits {
+  // Somebody else has made the folder: it is replayed in the sandbox, and names nothing outside of itself.
+  bool confined = false;
+  bool sandbox = false;                          // in the sandbox in any case
+  size_t memory = 0, disk = 0;                   // as of RunOptions
+  std::map<std::string, std::string> stand_ins;  // as of RunOptions
+};
+
 struct ReplayOptions {
+  ReplayLimits limits;
   std::shared_ptr<KeyframeSource> keyframes;  // null: those in the run's folder
   int64_t steps = 0;                          // that a live run has ended, which its folder may not tell yet
   std::function<void(const std::string&)> warn;  // once for each fact

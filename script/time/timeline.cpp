@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -12,8 +13,10 @@
 #include "runtime/path_text.h"
 #include "script/run/run.h"
 #include "script/time/keyframe.h"
+#include "script/trust/inside.h"
 
 namespace lunagrad {
+namespace fs = std::filesystem;
 namespace {
 
 using nlohmann::json;
@@ -45,16 +48,48 @@ std::string value_text(const json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
+// Where the search of a confined run finds a module: at its path from the script, in the run's folder. A
+// module that lay elsewhere is found by each end of its path, since nothing says where its name begins.
+std::vector<std::string> confined_places(const RunRecord& record, const std::string& file) {
+  const fs::path script = fs::path(record.script).parent_path(), path = fs::path(file).lexically_normal();
+  const fs::path within = path.lexically_relative(script.empty() ? "." : script.lexically_normal());
+  if (stays_inside(within.string())) return {record.folder + "/" + within.string()};
+  std::vector<std::string> places;
+  fs::path rest;
+  for (fs::path outer = path; outer.has_filename() && outer != outer.parent_path();
+       outer = outer.parent_path()) {
+    rest = rest.empty() ? outer.filename() : outer.filename() / rest;
+    places.push_back(record.folder + "/" + rest.string());
+  }
+  return places;
+}
+
 void read_module(Timeline& line, const json& row) {
-  const std::string folder = line.record.folder + "/", copy = path_of_text(text_at(row, "copy"));
-  line.eras.back().modules[path_of_text(text_at(row, "file"))] = read_regular_file(folder + copy);
+  const std::string file = path_of_text(text_at(row, "file")), copy = path_of_text(text_at(row, "copy"));
+  const std::string source =
+      read_regular_file(file_inside(line.record.folder, copy, line.record.folder + "/metrics.jsonl"));
+  Modules& modules = line.eras.back().modules;
+  if (!line.confined)
+    modules[file] = source;
+  else
+    for (const std::string& place : confined_places(line.record, file)) modules[place] = source;
+}
+
+// The checkpoint that a row of a resume names. One that is gone is no error: a replay begins before it.
+std::string checkpoint_in(const Timeline& line, const json& row) {
+  const std::string path = path_of_text(text_at(row, "resume"));
+  std::error_code ignored;
+  if (line.confined && !path.empty() && fs::exists(path, ignored) && !lies_inside(path, line.record.folder))
+    fail_as(ErrorKind::file, line.record.folder, "/metrics.jsonl: names the checkpoint ", path,
+            ", which is not in the run's folder; only a run that is trusted may");
+  return path;
 }
 
 void read_row(Timeline& line, const json& row) {
   const int64_t step = integer_at(row, "step");
   if (row.contains("resume")) {
     drop_after(line, step);
-    line.eras.push_back({step, "script.lua", path_of_text(text_at(row, "resume")), {}});
+    line.eras.push_back({step, "script.lua", checkpoint_in(line, row), {}});
   } else if (row.contains("reload")) {
     drop_after(line, step);
     line.eras.push_back({step, text_at(row, "reload"), "", {}});
@@ -100,9 +135,11 @@ const Era& Timeline::era_of(int64_t step) const {
 
 std::string Timeline::script_of(const Era& era) const { return read_script_copy(record, era.copy); }
 
-Timeline read_timeline(const std::string& folder) {
+Timeline read_timeline(const std::string& folder, bool confined) {
+  if (confined) require_inside(folder);
   Timeline line;
   line.record = read_run(folder);
+  line.confined = confined;
   const json config = config_of(line.record);
   if (const int64_t ranks = integer_at(config, "ranks"); ranks > 1)
     fail_as(ErrorKind::file, folder, ": a run of ", ranks,
@@ -126,7 +163,8 @@ RunOptions options_behind(const Timeline& line, const Era& era, KeyframePtr keyf
   std::from_chars(record.seed.data(), record.seed.data() + record.seed.size(), seed);
   options.seed = seed;
   options.device = record.device;
-  options.sandbox = record.sandbox;
+  options.sandbox = record.sandbox || line.confined;
+  if (line.confined) options.folder = record.folder;
   options.steps = record.steps_option;
   options.edits = line.edits;
   options.console = line.console;

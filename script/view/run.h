@@ -65,6 +65,9 @@ struct RunOptions {
   std::optional<std::string> source;  // replaces the content of the script's file
   std::vector<TypedLine> console;     // lines of an earlier run, repeated at the same places
   Modules modules;                    // used in place of these files
+  // Where require looks, and what a sandboxed script may read, in place of the script's own folder: of a run
+  // that somebody else made, its folder.
+  std::string folder;
   // The run goes on from there, after its step (script/time/keyframe.h). `start_changed`: what runs is not
   // the script that the keyframe was taken of, or a changed text of it.
   std::shared_ptr<const Keyframe> start;

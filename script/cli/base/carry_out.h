@@ -1,9 +1,10 @@
 #pragma once
 // Runs a command of the program and returns its exit code. An Error is printed on standard error and gives
-// the exit code of its kind. For the main thread.
+// the exit code of its kind, a UsageError that of wrong usage. For the main thread.
 #include <iostream>
 
 #include "runtime/error.h"
+#include "script/run/params.h"
 #include "script/session.h"
 
 namespace lunagrad {
@@ -13,6 +14,9 @@ template <class F>
 int carry_out(const char* command, F&& run, Outcome otherwise = Outcome::error) {
   try {
     return run();
+  } catch (const UsageError& error) {
+    std::cerr << "lunagrad " << command << ": " << error.what() << "\n";
+    return int(Outcome::usage);
   } catch (const Error& error) {
     std::cerr << "lunagrad " << command << ": " << error.what() << "\n";
     switch (error.kind()) {

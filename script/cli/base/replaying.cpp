@@ -6,14 +6,12 @@
 
 namespace lunagrad {
 
-ShownReplay::ShownReplay(const std::string& command, const std::string& folder, EventSink events)
+ShownReplay::ShownReplay(const std::string& command, const std::string& folder, ReplayOptions options)
     : progress_(resolve(ProgressStyle::automatic, false)) {
-  ReplayOptions options;
   options.warn = [this, command](const std::string& fact) {
     progress_.write(stderr, "lunagrad " + command + ": " + fact + "\n");
   };
   options.progress = [this](int64_t step) { progress_.step(step, last_); };
-  options.events = std::move(events);
   replay_ = std::make_unique<Replay>(folder, std::move(options));
   if (const int threads = replay_->run().threads; threads > 0) set_thread_count(threads);
 }

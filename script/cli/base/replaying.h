@@ -11,8 +11,9 @@ namespace lunagrad {
 
 class ShownReplay {
  public:
-  // `events` sees the events of the replay, on its session's thread. Error as of Replay.
-  ShownReplay(const std::string& command, const std::string& folder, EventSink events = {});
+  // Of `options` what limits the replay, and who sees its events, on its session's thread. Error as of
+  // Replay.
+  ShownReplay(const std::string& command, const std::string& folder, ReplayOptions options);
 
   Replay& operator*() { return *replay_; }
   Replay* operator->() { return replay_.get(); }

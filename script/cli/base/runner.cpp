@@ -422,6 +422,9 @@ class Runner {
     session_.interrupt();
     const Clock::time_point limit = Clock::now() + kUnwindGrace;
     while (!ended_.load() && Clock::now() < limit) signals_.wait(0.05);
+    TemporaryFolder::remove_all();
+    // In a sandbox, where nothing beside them can be removed, they are empty now.
+    for (const std::string& folder : request_.guard.temporary) ::rmdir(folder.c_str());
     _exit(code);
   }
 
@@ -459,6 +462,7 @@ int run_guarded(RunRequest request) {
   }
   if (!request.profile.empty()) request.profile_target = opened_before(request.profile);
   add_run_limits(limits, request.script, request.options, request.watch);
+  request.guard = limits;
   request.options.guarded = true;
   request.options.unguarded = guard_process(limits).missing;
   if (const std::string& sentence = unguarded_sentence(request.options.unguarded); !sentence.empty())

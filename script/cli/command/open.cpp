@@ -116,7 +116,7 @@ Action add_open(Program& program) {
       add_command(program, "open", "open the workbench window: [SCRIPT | RUN | SWEEP] [flags] [-- ARGS]");
   add_optional_argument(
       command, "script", flags->script,
-      "a Lua file, the folder of a run or of a sweep, or a run's name in runs/ or a part of it");
+      "a Lua file, a bundle, the folder of a run or of a sweep, or a run's name in runs/ or a part of it");
   add_arguments(command, "arguments", flags->arguments, "given to the script, after --");
   add_list(command, "--set", flags->set, "NAME=VALUE: set a parameter of lg.run.param; may be repeated");
   add_option(command, "--seed", flags->seed, "seed of the random numbers (default 0)");

@@ -12,6 +12,7 @@
 #include "script/cli/base/table.h"
 #include "script/cli/command/all.h"
 #include "script/cli/sweep/worker.h"
+#include "script/cli/trust/permission.h"
 #include "script/run/json.h"
 #include "script/sweep/board.h"
 
@@ -29,6 +30,7 @@ struct Request {
   RunFlags run;  // only what `sweep new` declares of it
   sweep::Plan plan;
   sweep::WorkerOptions worker;
+  TrustFlags trust;  // of join
   bool json = false;
 };
 
@@ -70,8 +72,20 @@ int make(Request& request) {
 }
 
 int join(Request& request) {
-  request.worker.sweep = request.folder;
-  return sweep::work(request.worker);
+  sweep::WorkerOptions& worker = request.worker;
+  worker.sweep = request.folder;
+  const sweep::Plan plan = sweep::read_plan(request.folder);
+  const Permission allowed = permission_for("sweep join",
+                                            {.name = request.folder,
+                                             .origin = sweep::origin_of_sweep(request.folder),
+                                             .script = plan.script,
+                                             .source = text_of(request.folder, "script.lua")},
+                                            request.trust);
+  worker.sandbox = request.trust.limits.options.sandbox;
+  worker.memory = request.trust.limits.options.memory;
+  worker.disk = request.trust.limits.options.disk;
+  worker.confined = allowed.confined;
+  return sweep::work(worker);
 }
 
 Json as_json(const sweep::Plan& plan, const sweep::Trial& trial) {
@@ -136,8 +150,8 @@ std::string again(const sweep::Plan& plan, const sweep::Trial& trial) {
   for (const auto& [name, value] : plan.set) command += " --set " + quoted(name + "=" + value);
   command += text(" --seed ", plan.seed, " --threads ", plan.threads);
   if (plan.steps) command += text(" --steps ", *plan.steps);
-  if (!plan.device.empty()) command += " --device " + plan.device;
-  if (plan.guard != "off") command += " --guard " + plan.guard;
+  if (!plan.device.empty()) command += " --device " + quoted(plan.device);
+  if (plan.guard != "off") command += " --guard " + quoted(plan.guard);
   if (!plan.arguments.empty()) command += " --";
   for (const std::string& argument : plan.arguments) command += " " + quoted(argument);
   return command;
@@ -229,6 +243,16 @@ Action add_sweep(Program& program) {
            "run the trials that failed so far once more");
   add_option(joined, "--patience", request->worker.patience, {1, 86400},
              "seconds until a worker that shows no life counts as dead");
+  add_trust_flag(joined, request->trust,
+                 "run the script of a sweep that somebody else has made with your rights, now and later: "
+                 "lunagrad help trust");
+  add_flag(joined, "--sandbox", request->trust.limits.options.sandbox,
+           "run the trials as untrusted scripts with limits: lunagrad help sandbox");
+  add_mebibytes(joined, "--memory", request->trust.limits.options.memory,
+                "MiB limit for a trial's script and its tensors (default with --sandbox: 256)");
+  add_mebibytes(joined, "--disk", request->trust.limits.options.disk,
+                "MiB limit for the files that a trial writes (default with --sandbox: 1024)");
+  add_exclusion(joined, "--trust", "--sandbox");
   set_footer(
       joined,
       "Exit code 1 when a trial failed here. Ctrl-C, SIGTERM and SIGUSR1 end the worker at the end of the "

@@ -11,8 +11,10 @@
 #include "script/cli/base/carry_out.h"
 #include "script/cli/base/progress.h"
 #include "script/cli/command/all.h"
+#include "script/cli/trust/permission.h"
 #include "script/run/folder.h"
 #include "script/run/record.h"
+#include "script/trust/inside.h"
 
 namespace lunagrad {
 namespace {
@@ -23,16 +25,21 @@ struct Request {
   std::string run, output;
   size_t data = size_t(16) << 20;
   bool checkpoints = false;
+  TrustFlags trust;
 };
 
 int bundle(const Request& request) {
   const std::string run = find_named(request.run);
+  refuse_special(run);
   const std::string output =
       request.output.empty() ? plain_name(name_of_folder(run), kLongestName) + ".run" : request.output;
   std::vector<std::string> warnings;
-  const Bundle made =
-      pack_run(run, output,
-               {.data = request.data, .checkpoints = request.checkpoints, .progress = show_count}, warnings);
+  const Bundle made = pack_run(run, output,
+                               {.data = request.data,
+                                .checkpoints = request.checkpoints,
+                                .trusted = request.trust.trust,
+                                .progress = show_count},
+                               warnings);
   for (const std::string& warning : warnings) std::cerr << "lunagrad bundle: " << warning << "\n";
   for (const std::string& part : made.left_out)
     std::cerr << "lunagrad bundle: " << part << " is left out: it has more than 64 MiB\n";
@@ -67,6 +74,8 @@ Action add_bundle(Program& program) {
            "pack the data files that the script read if they take at most so many bytes together, else only "
            "their sizes and SHA-256 (default 16MiB)");
   add_flag(command, "--checkpoints", request->checkpoints, "pack the checkpoints, too");
+  add_trust_flag(command, request->trust,
+                 "pack the files that a run names although it was not made by you here");
   return [=] { return carry_out("bundle", [&] { return bundle(*request); }); };
 }
 

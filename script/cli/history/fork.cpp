@@ -9,6 +9,8 @@
 #include "script/cli/base/replaying.h"
 #include "script/cli/base/run_flags.h"
 #include "script/cli/command/all.h"
+#include "script/cli/trust/permission.h"
+#include "script/cli/trust/time_limit.h"
 #include "script/run/folder.h"
 #include "script/run/record.h"
 
@@ -19,6 +21,7 @@ struct Fork {
   std::string folder, script;
   std::optional<int64_t> step;
   RunFlags flags;
+  TrustFlags trust;
 };
 
 int fork(const Fork& asked) {
@@ -26,11 +29,21 @@ int fork(const Fork& asked) {
   const RunOptions& given = request.options;
   RunOptions options;
   {
-    ShownReplay replay("fork", find_named(asked.folder));
+    const std::string folder = find_named(asked.folder);
+    const Permission allowed = permission_for("fork", folder, asked.trust);
+    ShownReplay replay("fork", folder, allowed.options(asked.trust));
+    const TimeLimit limit(asked.trust.limits.timeout, [&replay] { replay->cancel(); });
     replay.show_up_to(*asked.step);
-    const KeyframePtr states = states_for_fork(*replay, *asked.step);
+    KeyframePtr states;
+    try {
+      states = states_for_fork(*replay, *asked.step);
+    } catch (const Error&) {
+      if (limit.passed()) return kExitTimeout;
+      throw;
+    }
     replay.finish();
-    request.script = asked.script.empty() ? replay->run().script : asked.script;
+    request.script = asked.script.empty() ? replay->timeline().script_to_run() : asked.script;
+    request.timeout = limit.left();
     options = options_of_fork(replay->timeline(), states,
                               {.step = *asked.step,
                                .set = given.set,
@@ -40,6 +53,9 @@ int fork(const Fork& asked) {
   }
   options.keyframes = given.keyframes;
   options.command_line = given.command_line;
+  options.sandbox |= asked.trust.limits.options.sandbox;
+  options.memory = asked.trust.limits.options.memory;
+  options.disk = asked.trust.limits.options.disk;
   options.run_directory =
       given.run_directory.empty() ? default_run_directory(request.script) : given.run_directory;
   begin_fork(options);
@@ -64,6 +80,7 @@ Action add_fork(Program& program) {
   add_size(command, "--keyframes", request.options.keyframes,
            "keep the states of some steps of the new run, within so many MiB or GiB");
   add_flag(command, "--json", request.json, "one JSON object per line on stdout, everything else on stderr");
+  add_trust_flags(command, asked->trust);
   request.options.command_line = program.command_line;
   return [=] {
     std::string wrong = asked->flags.take_settings();

@@ -11,6 +11,8 @@
 #include "script/cli/base/replaying.h"
 #include "script/cli/base/table.h"
 #include "script/cli/command/all.h"
+#include "script/cli/trust/permission.h"
+#include "script/cli/trust/time_limit.h"
 #include "script/run/json.h"
 #include "script/run/record.h"
 #include "script/time/probe_file.h"
@@ -23,6 +25,7 @@ struct Asked {
   Probe probe;
   std::optional<int64_t> from, to;
   bool json = false, log = false;
+  TrustFlags trust;
 };
 
 // "12" or "FILE:12"; nothing when it is neither.
@@ -65,8 +68,11 @@ int probe(const Asked& asked) {
     }
   };
   const std::string folder = find_named(asked.folder);
-  ShownReplay replay("probe", folder, take);
+  ReplayOptions options = permission_for("probe", folder, asked.trust).options(asked.trust);
+  options.events = take;
+  ShownReplay replay("probe", folder, std::move(options));
   replayed = &*replay;
+  const TimeLimit limit(asked.trust.limits.timeout, [&replay] { replay->cancel(); });
   first = wanted.first = asked.from.value_or(replay->first_step());
   last = asked.to.value_or(replay->steps());
   replay.show_up_to(last);
@@ -78,6 +84,7 @@ int probe(const Asked& asked) {
   try {
     replay->run_through(first, last, prepare);
   } catch (const Error&) {
+    if (limit.passed()) return kExitTimeout;
     if (problem.empty()) throw;
   }
   if (!problem.empty()) fail(problem);
@@ -105,6 +112,7 @@ Action add_probe(Program& program) {
   add_option(command, "--to", asked->to, "the last step (default: the run's last)");
   add_flag(command, "--json", asked->json, "one JSON object per line");
   add_flag(command, "--log", asked->log, "also append the values to the run's probes.jsonl");
+  add_trust_flags(command, asked->trust);
   return [=] {
     const std::optional<SourcePlace> place = asked->at.empty() ? SourcePlace() : place_of(asked->at);
     if (!place) {

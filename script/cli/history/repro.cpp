@@ -13,7 +13,10 @@
 #include "script/cli/base/progress.h"
 #include "script/cli/base/runner.h"
 #include "script/cli/command/all.h"
+#include "script/cli/trust/permission.h"
 #include "script/run/record.h"
+#include "script/time/timeline.h"
+#include "script/trust/inside.h"
 
 namespace lunagrad {
 namespace fs = std::filesystem;
@@ -115,26 +118,38 @@ int repeat(const RunRecord& was, RunRequest request, const std::string& again) {
   return 0;
 }
 
-int reproduce_folder(const std::string& folder, bool sandbox) {
+int reproduce_folder(const std::string& folder, const TrustFlags& flags) {
+  refuse_special(folder);
   const RunRecord was = read_repeatable(folder, folder);
-  RunRequest request;
+  const Permission allowed = permission_for("repro", folder, flags);
+  RunRequest request = flags.limits;
   request.script = was.script;
+  if (allowed.confined) {
+    const Timeline line = read_timeline(folder, true);
+    request.script = line.script_to_run();
+    request.options.sandbox = true;
+    request.options.folder = folder;
+    request.options.modules = line.eras.front().modules;
+  }
   request.options.source = read_script_copy(was, "script.lua");
-  request.options.sandbox = sandbox;
   const TemporaryFolder temporary;
   request.guard.temporary.push_back(temporary.path());
   return repeat(was, std::move(request), temporary.path() + "/run");
 }
 
 // The script finds its modules and data in the folder that the bundle is unpacked into.
-int reproduce_bundle(const std::string& bundle, bool sandbox) {
+int reproduce_bundle(const std::string& bundle, const TrustFlags& flags) {
   const TemporaryFolder temporary;
-  const UnpackedBundle unpacked = unpack_bundle(bundle, temporary.path(), show_count);
-  const RunRecord was = read_repeatable(unpacked.run, bundle);
-  RunRequest request;
+  const std::string run = temporary.path() + "/run";
+  unpack_run(bundle, temporary.path());
+  const RunRecord was = read_repeatable(run, bundle);
+  const Permission allowed =
+      permission_for("repro", code_of_run(bundle, run, origin_of_bundle(bundle, run)), flags);
+  const UnpackedBundle unpacked = unpack_bundle(bundle, temporary.path(), allowed.confined, show_count);
+  RunRequest request = flags.limits;
   request.script = unpacked.script;
   request.options.stand_ins = unpacked.stand_ins;
-  request.options.sandbox = sandbox;
+  request.options.sandbox |= allowed.confined;
   request.guard.temporary.push_back(temporary.path());
   const fs::path before = fs::current_path();
   fs::current_path(unpacked.work);
@@ -148,15 +163,14 @@ int reproduce_bundle(const std::string& bundle, bool sandbox) {
 // Exit code 0 when every number is the same, 7 when one differs, the script's when it fails.
 Action add_repro(Program& program) {
   const auto run = std::make_shared<std::string>();
-  const auto sandbox = std::make_shared<bool>(false);
+  const auto flags = std::make_shared<TrustFlags>();
   CLI::App& command = add_command(program, "repro", "repeat a run and compare every number");
   add_argument(command, "RUN", *run, "a run's folder, the beginning or end of its name, or a bundle");
-  add_flag(command, "--sandbox", *sandbox,
-           "run the script with the limits of an untrusted one: lunagrad help sandbox");
+  add_trust_flags(command, *flags);
   return [=] {
     return carry_out("repro", [&] {
       const std::string named = find_named(*run);
-      return is_bundle(named) ? reproduce_bundle(named, *sandbox) : reproduce_folder(named, *sandbox);
+      return is_bundle(named) ? reproduce_bundle(named, *flags) : reproduce_folder(named, *flags);
     });
   };
 }

@@ -16,6 +16,8 @@
 #include "script/cli/base/replaying.h"
 #include "script/cli/base/table.h"
 #include "script/cli/command/all.h"
+#include "script/cli/trust/permission.h"
+#include "script/cli/trust/time_limit.h"
 #include "script/report/tape_diff_page.h"
 #include "script/run/json.h"
 #include "script/tape_diff/compare.h"
@@ -28,6 +30,7 @@ struct Request {
   std::string a, b, runs = "runs", page;
   TapeDiffOptions options;
   bool json = false, all = false, times = false, force = false;
+  TrustFlags trust;
 };
 
 bool in_colour() {
@@ -151,13 +154,16 @@ struct ShownWork {
 
 // A step that the folder does not keep is repeated. Without its tape there is nothing to compare, which is
 // not a difference: all errors are of kind file.
-std::string repeat(const std::string& folder, int64_t step) try {
-  ShownReplay replay("tape diff", folder);
+std::string repeat(const std::string& folder, int64_t step, const TrustFlags& trust) try {
+  ShownReplay replay("tape diff", folder, permission_for("tape diff", folder, trust).options(trust));
+  const TimeLimit limit(trust.limits.timeout, [&replay] { replay->cancel(); });
   replay.show_up_to(step);
   std::string line = replay->recorded_tape(step);
   replay.finish();
   if (line.empty()) fail(folder, ": step ", step, " has no backward pass, and so no tape");
   return line;
+} catch (const UsageError&) {
+  throw;
 } catch (const Error& error) {
   fail_as(ErrorKind::file, error.what());
 }
@@ -167,7 +173,9 @@ int compare(const Request& request) {
     fail_as(ErrorKind::file, request.page, ": exists; --force replaces it");
   const TapeDiff diff = [&] {
     const ShownWork shown;
-    return compare_tapes(request.a, request.b, request.runs, request.options, repeat);
+    return compare_tapes(
+        request.a, request.b, request.runs, request.options,
+        [&request](const std::string& folder, int64_t step) { return repeat(folder, step, request.trust); });
   }();
   if (!request.page.empty()) write_file(request.page, tape_diff_page(diff));
   if (request.json)
@@ -200,6 +208,7 @@ Action add_tape(Program& program) {
   add_option(diff, "--html", request->page, "also writes one page for a browser, which needs no network",
              "FILE");
   add_flag(diff, "--force", request->force, "replace an existing page");
+  add_trust_flags(diff, request->trust);
   set_footer(diff, "Exit code 1 when the tapes differ, 6 when one is missing or damaged.");
   return [=] { return carry_out("tape diff", [&] { return compare(*request); }); };
 }

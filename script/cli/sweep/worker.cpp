@@ -16,6 +16,7 @@
 #include "script/session.h"
 #include "script/sweep/heartbeat.h"
 #include "script/sweep/trial_folder.h"
+#include "script/trust/inside.h"
 
 namespace lunagrad::sweep {
 namespace fs = std::filesystem;
@@ -40,11 +41,14 @@ class Worker {
       : options_(options),
         sweep_(fs::absolute(options.sweep).lexically_normal().string()),
         board_(sweep_),
+        script_(options.confined ? sweep_ + "/script.lua" : board_.plan().script),
+        directory_(options.confined ? sweep_ : board_.plan().directory),
         heart_(sweep_, options.patience),
         watcher_(sweep_, options.patience) {}
 
   int work() {
-    check_script(board_.plan());
+    if (options_.confined) require_inside(sweep_);
+    check_script(plan(), script_);
     if (options_.retry_failed) retry_failed();
     while (!stopping()) {
       heart_.beat();
@@ -172,7 +176,7 @@ class Worker {
 
   std::vector<std::string> command(const Leg& claim, const std::string& folder) const {
     const std::string checkpoint = latest_checkpoint(folder);
-    std::vector<std::string> argv = {own_program(), "run", plan().script, "--json"};
+    std::vector<std::string> argv = {own_program(), "run", script_, "--json"};
     const auto add = [&](const char* option, const std::string& value) {
       argv.push_back(option);
       argv.push_back(value);
@@ -185,6 +189,9 @@ class Worker {
     add("--threads", std::to_string(plan().threads));
     add("--guard", plan().guard);
     add("--checkpoint-every", text(plan().checkpoint_every));
+    if (options_.sandbox || options_.confined) argv.push_back("--sandbox");
+    if (options_.memory > 0) add("--memory", std::to_string(options_.memory >> 20));
+    if (options_.disk > 0) add("--disk", std::to_string(options_.disk >> 20));
     if (!plan().device.empty()) add("--device", plan().device);
     if (plan().steps) add("--steps", std::to_string(*plan().steps));
     if (const auto last = plan().last_step(claim.leg)) add("--stop-at", std::to_string(*last));
@@ -198,9 +205,9 @@ class Worker {
     int deaths = 0;
     std::string checkpoint = latest_checkpoint(folder);
     while (!stopping() && holds(sweep_, claim)) {
-      check_script(plan());
+      check_script(plan(), script_);
       const int64_t kept = rows_until(folder, step_of(checkpoint));
-      Child child(command(claim, folder), plan().directory, plan().metric);
+      Child child(command(claim, folder), directory_, plan().metric);
       if (!follow(claim, child)) return std::nullopt;
       if (child.exit_code() == 0) return finished(folder, child, kept, Ending::finished);
       const std::optional<int64_t> last = plan().last_step(claim.leg);
@@ -309,6 +316,7 @@ class Worker {
   const WorkerOptions& options_;
   const std::string sweep_;
   Board board_;
+  const std::string script_, directory_;  // what the trials run, and where
   Heartbeat heart_;
   Watcher watcher_;
   Signals signals_;

@@ -10,6 +10,7 @@
 #include "runtime/error.h"
 #include "runtime/io/zip_archive.h"
 #include "script/bundle/manifest.h"
+#include "script/trust/inside.h"
 #include "tests/support/damage.h"
 #include "tests/support/program.h"
 #include "tests/support/timing.h"
@@ -237,9 +238,13 @@ TEST_CASE("a hostile bundle is refused before anything is written") {
                         {"sha256", std::string(64, '0')},
                         {"entry", "files/1"}}};
   refused(assembled(folder, manifest.dump(), {script}), "x.csv is not in it as 3 bytes");
-  const std::string path = assembled(folder, manifest.dump(), {script, {"files/1", "1,2"}});
+  const std::string path = assembled(
+      folder, manifest.dump(),
+      {script, {"run/config.json", "{\"script\":\"a.lua\"}"}, {"run/metrics.jsonl", ""}, {"files/1", "1,2"}});
   CHECK(folder.run({"info", path}).code == 0);
-  const Finished repro = folder.run({"repro", path});
+  const std::vector<std::string> home{"XDG_DATA_HOME=" + folder.path() + "/home"};
+  CHECK(folder.run({"repro", path}, "", home).code == 2);  // it was not made here
+  const Finished repro = folder.run({"repro", path, "--trust"}, "", home);
   CHECK(repro.code == 6);
   CHECK(repro.err.find("x.csv is damaged") != std::string::npos);
 }
@@ -263,7 +268,7 @@ TEST_CASE("a damaged bundle is unpacked as it was packed, or is an error that na
   const auto content = [](const std::string& bundle) {
     const Folder to;
     std::map<std::string, std::string> files;
-    unpack_bundle(bundle, to.path(), {});
+    unpack_bundle(bundle, to.path(), false, {});
     for (const fs::directory_entry& entry : fs::recursive_directory_iterator(to.path()))
       if (entry.is_regular_file())
         files[entry.path().lexically_relative(to.path()).string()] = read_file(entry.path().string());

@@ -147,9 +147,9 @@ TEST_CASE("the flags in the documents exist") {
   const std::regex flag("--[a-z][a-z-]*");
   std::map<std::string, std::string> helps;
   size_t count = 0;
-  for (const char* document :
-       {"README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/guide.md", "docs/tutorial.md", "docs/window.md",
-        "docs/reference.md", "docs/sharing.md", "docs/troubleshooting.md", "docs/pytorch.md"}) {
+  for (const char* document : {"README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/guide.md",
+                               "docs/tutorial.md", "docs/window.md", "docs/reference.md", "docs/sharing.md",
+                               "docs/trust.md", "docs/troubleshooting.md", "docs/pytorch.md"}) {
     std::istringstream page(read_file(std::string(LUNAGRAD_SOURCE_DIR "/") + document));
     for (std::string line; std::getline(page, line);) {
       for (std::sregex_iterator it(line.begin(), line.end(), command), end; it != end; ++it) {

@@ -202,6 +202,7 @@ TEST_CASE("the guide is true") { follow("docs/guide.md", Installed::no, 40); }
 TEST_CASE("the page on sweeps is true") { follow("docs/sweeps.md", Installed::yes, 8); }
 TEST_CASE("the page on several processes is true") { follow("docs/distributed.md", Installed::yes, 8); }
 TEST_CASE("the page on sharing runs is true") { follow("docs/sharing.md", Installed::yes, 6); }
+TEST_CASE("the page on trust is true") { follow("docs/trust.md", Installed::yes, 8); }
 TEST_CASE("the page on PyTorch is true") { follow("docs/pytorch.md", Installed::yes, 1); }
 TEST_CASE("the other pages are true") {
   for (const char* page :
