@@ -19,6 +19,7 @@
 #include "runtime/error.h"
 #include "runtime/io/own_file.h"
 #include "runtime/terminal_text.h"
+#include "script/bundle/bundle.h"
 #include "script/launch_ranks.h"
 #include "script/meta/library.h"
 #include "script/run/record.h"
@@ -33,8 +34,8 @@ namespace {
 
 constexpr const char* kUsage =
     "lunagrad-workbench [SCRIPT | RUN | SWEEP] [flags] [-- ARGUMENTS]\n"
-    "  opens the window and runs SCRIPT in it, or shows the curves of the run in the folder RUN, or the\n"
-    "  trials in the folder SWEEP\n"
+    "  opens the window and runs SCRIPT in it, or shows the curves of the run in the folder or bundle RUN,\n"
+    "  or the trials in the folder SWEEP\n"
     "  --set NAME=VALUE     a parameter of lg.run.param\n"
     "  --seed N  --device D  --steps N  --run-dir DIR\n"
     "                       as for lunagrad run\n"
@@ -141,7 +142,8 @@ bool parse(int argc, char** argv, lunagrad::App::Options& options, std::vector<c
   }
   options.state_folder = state ? *state : options.drive.empty() ? lunagrad::state_directory() : "";
   if (!options.script.empty() &&
-      (lunagrad::is_run(options.script) || lunagrad::sweep::is_sweep(options.script)))
+      (lunagrad::is_run(options.script) || lunagrad::sweep::is_sweep(options.script) ||
+       lunagrad::is_bundle(options.script)))
     options.opened_run = std::exchange(options.script, {});
   return true;
 }

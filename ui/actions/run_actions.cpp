@@ -8,6 +8,7 @@
 
 #include "runtime/error.h"
 #include "runtime/figures.h"
+#include "script/bundle/bundle.h"
 #include "script/run/record.h"
 #include "script/sweep/plan.h"
 #include "ui/runs/list.h"
@@ -38,6 +39,7 @@ RunActions::RunActions(Uses uses, std::string script, RunOptions options, std::f
       script_(std::move(script)),
       options_(std::move(options)),
       cleared_(std::move(cleared)),
+      trust_(shell_.actions(), wake),
       forks_(wake) {
   options_.interactive = true;  // the user can resume: lg.run.breakpoint() pauses
   if (options_.checkpoint_every == 0) options_.checkpoint_every = kCheckpointEvery;
@@ -117,13 +119,22 @@ void RunActions::add_fork_actions() {
                  ForkDesk::Wanted wanted;
                  wanted.folder = own ? journal_.run_folder() : folder;
                  if (own) wanted.steps = shown_.run_now().steps;
+                 if (own) wanted.limits = shown_.run_now().limits;
                  if (own) wanted.keyframes = shown_.replay().keyframe_source();
                  wanted.changes.step = given.whole(1, "step", 1);
                  if (given.has(2))
                    for (const auto& [name, value] : given.fields(2, "parameters"))
                      wanted.changes.set[name] = field_as_text(value);
                  wanted.changes.other_script = given.has(3) && given.flag(3, "edited");
-                 forks_.make(std::move(wanted));
+                 if (own) return forks_.make(std::move(wanted));
+                 trust_.ask(
+                     full_path(folder),
+                     [this, wanted = std::move(wanted)](const CodeLimits& limits) mutable {
+                       wanted.limits.confined = limits.confined;
+                       wanted.limits.stand_ins = limits.stand_ins;
+                       forks_.make(std::move(wanted));
+                     },
+                     [this](const std::string& problem) { complain(problem); });
                },
                [this](const ActionArguments& given) -> std::string {
                  const int64_t step = given.whole(1, "step", 1);
@@ -151,6 +162,7 @@ void RunActions::begin_fork(ForkDesk::Made made) {
 }
 
 void RunActions::update() {
+  trust_.update();
   if (std::optional<ForkDesk::Made> made = forks_.update()) begin_fork(std::move(*made));
   if (nan_breakpoint_ &&
       (journal_.last_hit() == nan_breakpoint_ || (journal_.ended() && !journal_.active()))) {
@@ -184,16 +196,31 @@ void RunActions::open_run(const std::string& folder) { shell_.actions().act("ope
 void RunActions::take_run(const std::string& folder) {
   const std::string path = full_path(folder);
   if (sweep::is_sweep(path)) return open_sweep(path);
+  if (is_bundle(path)) return take_bundle(path);
   curves_.show(path, true);
   try {
+    // What a folder of somebody else names is not started: its own copy asks.
     const RunRecord run = read_run_config(path);
-    script_ = std::filesystem::exists(run.script) ? run.script : path + "/script.lua";
+    const bool may_name = std::filesystem::exists(run.script) && origin_of_run(path).own;
+    script_ = may_name ? run.script : path + "/script.lua";
   } catch (const Error& error) {
-    shell_.write(ConsoleLine::Kind::error, std::string(error.what()) + "\n");
-    return;
+    return complain(error.what());
   }
   shell_.write(ConsoleLine::Kind::note,
                "opened the run " + path + "; Run starts " + script_ + " from the beginning\n");
+}
+
+void RunActions::take_bundle(const std::string& bundle) {
+  trust_.open_bundle(bundle, [this, bundle](const TrustDesk::Opened& opened, const std::string& problem) {
+    if (!problem.empty()) return complain(problem);
+    curves_.show(opened.folder, true);
+    script_ = opened.script;
+    shell_.write(ConsoleLine::Kind::note, "opened the bundle " + bundle + "; Run starts its script\n");
+  });
+}
+
+void RunActions::complain(const std::string& problem) {
+  shell_.write(ConsoleLine::Kind::error, problem + "\n");
 }
 
 void RunActions::open_sweep(const std::string& folder) {
@@ -201,10 +228,10 @@ void RunActions::open_sweep(const std::string& folder) {
   shell_.show_panel("Runs");  // Curves are empty until a trial is chosen there
   try {
     script_ = sweep::read_plan(folder).script;
-    if (!std::filesystem::exists(script_)) script_ = folder + "/script.lua";
+    if (!std::filesystem::exists(script_) || !sweep::origin_of_sweep(folder).own)
+      script_ = folder + "/script.lua";
   } catch (const Error& error) {
-    shell_.write(ConsoleLine::Kind::error, std::string(error.what()) + "\n");
-    return;
+    return complain(error.what());
   }
   shell_.write(ConsoleLine::Kind::note, "opened the sweep " + folder + "; Run starts " + script_ + "\n");
 }
@@ -230,8 +257,22 @@ void RunActions::begin(bool paused) {
                  "workbench with one, as in lunagrad-workbench train.lua\n");
     return;
   }
-  await(paused ? Awaited::paused_run : Awaited::run);
+  limits_ = {};
+  const std::string home = trust_.home_of(script_);
+  if (home.empty()) return begin_trusted(paused);
+  trust_.ask(
+      home,
+      [this, paused](const CodeLimits& limits) {
+        limits_ = limits;
+        begin_trusted(paused);
+      },
+      [this](const std::string& problem) {
+        once_.reset();
+        complain(problem);
+      });
 }
+
+void RunActions::begin_trusted(bool paused) { await(paused ? Awaited::paused_run : Awaited::run); }
 
 // As soon as modified texts are saved.
 void RunActions::await(Awaited what) {
@@ -280,6 +321,10 @@ void RunActions::resume(const std::string& folder, const RunOptions& options) {
   restore_options(options);
   once_ = Once{options_};
   once_->options.resume = folder;
+  try {
+    once_->options.sandbox = read_run_config(folder).sandbox;
+  } catch (const Error&) {  // the run says what is wrong with its folder
+  }
   begin(false);
 }
 
@@ -296,7 +341,8 @@ void RunActions::begin_run() {
   shell_.write(ConsoleLine::Kind::note,
                "run " + short_path(script_) + (paused ? ", to the end of its first step\n" : "\n"));
   options_of_run_ = once ? once->options : options_;
-  options_of_run_.keyframe_sink = shown_.begin_run(options_of_run_.start);
+  limits_.apply_to(options_of_run_);
+  options_of_run_.keyframe_sink = shown_.begin_run(options_of_run_);
   if (once && once->not_finite_from > 0) {
     Breakpoint breakpoint;
     breakpoint.condition = Breakpoint::Condition::not_finite;

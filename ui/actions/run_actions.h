@@ -16,6 +16,7 @@
 #include "ui/runs/journal.h"
 #include "ui/runs/param_desk.h"
 #include "ui/time/fork_desk.h"
+#include "ui/time/trust_desk.h"
 
 namespace lunagrad {
 
@@ -42,8 +43,8 @@ class RunActions {
   // Makes this file, or the untitled text of this title, the script that run() starts, and shows it in the
   // editor. A current run continues.
   void open(const std::string& path);
-  // Shows the curves of the run in this folder, or the trials of the sweep, read only; run() then starts its
-  // script.
+  // Shows the curves of the run in this folder or bundle, or the trials of the sweep, read only; run() then
+  // starts its script, after a question when somebody else has made it.
   void open_run(const std::string& folder);
 
   void run();  // from the start; resumes a paused run
@@ -69,6 +70,7 @@ class RunActions {
   void fork(const std::string& folder, int64_t step, const std::map<std::string, std::string>& values,
             bool edited);
   ForkDesk& forks() { return forks_; }
+  TrustDesk& trust() { return trust_; }
   void pause_or_resume();
   void step();       // to the next step boundary, then pauses; starts a run if there is none
   void step_op();    // when paused: to the end of the next op
@@ -100,6 +102,7 @@ class RunActions {
   void begin_fork(ForkDesk::Made);
   void take_script(const std::string& path);
   void take_run(const std::string& folder);
+  void take_bundle(const std::string& bundle);
   void open_sweep(const std::string& folder);
   enum class Awaited { nothing, run, paused_run, reload };
   // A run that begins with options of its own, such as a repeat of the last one.
@@ -109,6 +112,8 @@ class RunActions {
   };
   void tell_drag_end();
   void begin(bool paused);  // a run, with once_ if that is set
+  void begin_trusted(bool paused);
+  void complain(const std::string& problem);
   void begin_run();
   void begin_awaited();
   void await(Awaited);
@@ -126,7 +131,9 @@ class RunActions {
   bool dragging_ = false;        // while set_param() is called for a part of a drag
   uint64_t nan_breakpoint_ = 0;  // of run_to_not_finite(), until it is met or the run has ended
   std::optional<Once> once_;     // while modified texts are saved
+  CodeLimits limits_;            // of the run that begins
   ParamDesk params_;
+  TrustDesk trust_;
   ForkDesk forks_;
   Awaited awaited_ = Awaited::nothing;         // what begins when modified texts are saved
   std::optional<uint64_t> follows_line_from_;  // the number of pauses when step_line() was called

@@ -53,8 +53,13 @@ bool ShownStep::update() {
   return true;
 }
 
-std::shared_ptr<KeyframeSink> ShownStep::begin_run(const KeyframePtr& start) {
+std::shared_ptr<KeyframeSink> ShownStep::begin_run(const RunOptions& options) {
+  const KeyframePtr& start = options.start;
   first_step_ = start ? start->step + 1 : 1;
+  limits_.sandbox = options.sandbox;
+  limits_.memory = options.memory;
+  limits_.disk = options.disk;
+  limits_.stand_ins = options.stand_ins;
   standing_.reset();
   replayed_ = nullptr;
   return replay_.begin_run(start);
@@ -64,6 +69,7 @@ ReplayDesk::RunNow ShownStep::run_now() const {
   ReplayDesk::RunNow run;
   run.folder = journal_.run_folder();
   run.first = first_step_;
+  run.limits = limits_;
   run.steps = journal_.step();
   run.reloads = size_t(journal_.reloads());
   if (const double rate = journal_.steps_per_second(); rate > 0) run.seconds_per_step = 1 / rate;

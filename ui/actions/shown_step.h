@@ -26,7 +26,7 @@ class ShownStep {
   // replay has arrived. Once a frame. True: a replay has ended.
   bool update();
   // A new run begins, as a fork with the states of its start. What it returns gets the keyframes of that run.
-  std::shared_ptr<KeyframeSink> begin_run(const KeyframePtr& start);
+  std::shared_ptr<KeyframeSink> begin_run(const RunOptions&);
 
   // The step of the tape that is shown; the run's latest step while there is no tape.
   int64_t step() const { return tape_.tape() ? tape_.tape()->step : journal_.step(); }
@@ -78,6 +78,7 @@ class ShownStep {
   ReplayDesk replay_;
   TapePtr replayed_;                 // of the step that a replay repeated, also while it works on another
   std::optional<int64_t> standing_;  // the step that is shown instead of the latest one
+  ReplayLimits limits_;              // of the run
   int64_t first_step_ = 1;
   History history_;
   size_t memory_budget_ = kHistoryBudget;

@@ -387,6 +387,7 @@ void App::draw_content() {
   regions_.draw(bench_, body, {at.x + size.x - gap - body.x, at.y + size.y - gap - body.y});
   palette_.draw(bench_);
   key_sheet_.draw(bench_);
+  trust_question_.draw(bench_);
   if (closing_.draw(bench_)) quit_ = true;
   ImGui::End();
 }

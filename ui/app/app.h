@@ -14,6 +14,7 @@
 #include "ui/app/notices.h"
 #include "ui/app/open_run.h"
 #include "ui/app/regions.h"
+#include "ui/app/trust_question.h"
 #include "ui/panels/toolbar.h"
 #include "ui/window/window.h"
 #include "ui/workbench/key_sheet.h"
@@ -92,6 +93,7 @@ class App {
   KeySheet key_sheet_;
   Notices notices_;
   Closing closing_;
+  TrustQuestion trust_question_;
   SettingsKeeper keeper_;
   std::unique_ptr<Drive> drive_;
   std::string titled_script_, marked_;

@@ -72,6 +72,7 @@ struct BackFill::Work {
     ReplayOptions options;
     options.keyframes = job.keyframes;
     options.steps = job.steps;
+    options.limits = job.limits;
     options.events = [this, &run](const Event& event) { see(event, *run); };
     replay.run(job.folder, std::move(options), [&](Replay& repeated) {
       run = &repeated.run();

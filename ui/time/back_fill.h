@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "script/time/keyframe.h"
+#include "script/time/replay.h"
 #include "script/view/probe.h"
 #include "ui/base/errands.h"
 #include "ui/runs/curves.h"
@@ -34,6 +35,7 @@ class BackFill {
     std::string folder;
     int64_t steps = 0;                          // of the run, that have ended
     std::shared_ptr<KeyframeSource> keyframes;  // null: those in the folder
+    ReplayLimits limits;
     std::vector<Part> parts;
   };
   void start(Job);  // while none is under way

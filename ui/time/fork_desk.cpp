@@ -26,10 +26,13 @@ struct ForkDesk::Work {
     ReplayOptions options;
     options.keyframes = wanted.keyframes;
     options.steps = wanted.steps;
+    options.limits = wanted.limits;
     replay.run(wanted.folder, std::move(options), [this](Replay& parent) {
       const KeyframePtr states = states_for_fork(parent, wanted.changes.step);
-      made.script = wanted.script.empty() ? parent.run().script : wanted.script;
+      made.script = wanted.script.empty() ? parent.timeline().script_to_run() : wanted.script;
       made.options = options_of_fork(parent.timeline(), states, wanted.changes);
+      made.options.sandbox |= wanted.limits.sandbox;
+      made.options.stand_ins = wanted.limits.stand_ins;
       made.options.run_directory = default_run_directory(made.script);
       begin_fork(made.options);
     });

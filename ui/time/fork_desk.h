@@ -33,6 +33,7 @@ class ForkDesk {
     std::shared_ptr<KeyframeSource> keyframes;  // null: those in the folder
     std::string script;                         // to run; "": the parent's
     ForkChanges changes;
+    ReplayLimits limits = {};
   };
   void make(Wanted);  // ends one that is under way
   void cancel();

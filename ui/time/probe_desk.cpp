@@ -179,7 +179,7 @@ ProbeDesk::Gap ProbeDesk::gap_of(const Item& item) const {
 
 void ProbeDesk::start() {
   const ReplayDesk::RunNow run = run_now_();
-  BackFill::Job job{run.folder, run.steps, replay_.keyframe_source(), {}};
+  BackFill::Job job{run.folder, run.steps, replay_.keyframe_source(), run.limits, {}};
   for (Item& item : items_) {
     if (item.stopped || !item.problem.empty()) continue;
     const Gap gap = gap_of(item);

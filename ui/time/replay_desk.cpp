@@ -61,6 +61,7 @@ struct ReplayDesk::Job {
       ReplayOptions options;
       options.keyframes = keyframes;
       options.steps = run.steps;
+      options.limits = run.limits;
       options.warn = [this](const std::string& fact) { tell(fact); };
       options.progress = [this](int64_t step) { note_step(step); };
       auto made = std::make_shared<Replay>(run.folder, std::move(options));

@@ -11,6 +11,7 @@
 
 #include "script/session.h"
 #include "script/time/memory_keyframes.h"
+#include "script/time/replay.h"
 #include "script/time/replay_check.h"
 #include "ui/base/errands.h"
 
@@ -38,6 +39,7 @@ class ReplayDesk {
     int64_t steps = 0;            // that have ended
     size_t reloads = 0;           // each makes what was read of the run void
     double seconds_per_step = 0;  // 0: unknown
+    ReplayLimits limits;          // those of the run: its script may have written into its folder
   };
   // What showing a step takes.
   struct Cost {
