@@ -3,14 +3,13 @@
 #include <doctest/doctest.h>
 
 #include <filesystem>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "runtime/error.h"
-#include "runtime/io/zip_archive.h"
 #include "script/bundle/manifest.h"
 #include "script/trust/inside.h"
+#include "tests/script/trust/folders.h"
 #include "tests/support/damage.h"
 #include "tests/support/program.h"
 #include "tests/support/timing.h"
@@ -64,23 +63,6 @@ Finished repeated(const std::string& bundle, const std::string& limit = "unlimit
   CHECK(fs::is_empty(temporary.path()));
   CHECK(fs::is_empty(here.path()));
   return done;
-}
-
-// A bundle with these entries behind a manifest.
-std::string assembled(const Folder& folder, const std::string& manifest,
-                      const std::vector<std::pair<std::string, std::string>>& entries) {
-  const std::string path = folder.path() + "/made.run";
-  std::vector<std::unique_ptr<ZipContent>> contents;
-  ZipWriter writer(path, path);
-  const auto add = [&](const std::string& name, const std::string& content) {
-    contents.push_back(std::make_unique<ZipContent>());
-    contents.back()->preamble = content;
-    writer.add(name, *contents.back(), true);
-  };
-  add("bundle.json", manifest);
-  for (const auto& [name, content] : entries) add(name, content);
-  writer.close();
-  return path;
 }
 
 }  // namespace
@@ -225,11 +207,12 @@ TEST_CASE("a hostile bundle is refused before anything is written") {
   };
   for (const char* name :
        {"run/../../evil", "../evil", "/tmp/evil", "run//evil", "run/./evil", "run/a\\..\\evil", "evil"})
-    refused(assembled(folder, sound, {script, {name, "x"}}), "does not belong into a bundle");
-  refused(assembled(folder, "{", {script}), "bundle.json is damaged");
-  refused(assembled(folder, "[1]", {script}), "bundle.json is damaged");
+    refused(assemble(folder.path() + "/made.run", sound, {script, {name, "x"}}),
+            "does not belong into a bundle");
+  refused(assemble(folder.path() + "/made.run", "{", {script}), "bundle.json is damaged");
+  refused(assemble(folder.path() + "/made.run", "[1]", {script}), "bundle.json is damaged");
   manifest["version"] = 99;
-  refused(assembled(folder, manifest.dump(), {script}), "a bundle of a later version");
+  refused(assemble(folder.path() + "/made.run", manifest.dump(), {script}), "a bundle of a later version");
   manifest["version"] = 1;
   manifest["files"] = {{{"kind", "data"},
                         {"path", "x.csv"},
@@ -237,9 +220,9 @@ TEST_CASE("a hostile bundle is refused before anything is written") {
                         {"bytes", 3},
                         {"sha256", std::string(64, '0')},
                         {"entry", "files/1"}}};
-  refused(assembled(folder, manifest.dump(), {script}), "x.csv is not in it as 3 bytes");
-  const std::string path = assembled(
-      folder, manifest.dump(),
+  refused(assemble(folder.path() + "/made.run", manifest.dump(), {script}), "x.csv is not in it as 3 bytes");
+  const std::string path = assemble(
+      folder.path() + "/made.run", manifest.dump(),
       {script, {"run/config.json", "{\"script\":\"a.lua\"}"}, {"run/metrics.jsonl", ""}, {"files/1", "1,2"}});
   CHECK(folder.run({"info", path}).code == 0);
   const std::vector<std::string> home{"XDG_DATA_HOME=" + folder.path() + "/home"};
