@@ -19,6 +19,7 @@
 
 #include "runtime/context.h"
 #include "runtime/error.h"
+#include "runtime/io/descriptor.h"
 #include "runtime/io/disk_limit.h"
 #include "runtime/memory_limit.h"
 
@@ -127,11 +128,6 @@ int open_for_writing(const std::string& path, int flags) {
 bool is_synced(int file) {
   return ::fsync(file) == 0 || errno == EINVAL || errno == ENOTSUP || errno == ENOSYS;
 }
-
-struct Closed {  // at the end of its life
-  int file;
-  ~Closed() { ::close(file); }
-};
 
 bool is_regular(int file) {
   struct stat status;
@@ -310,7 +306,7 @@ void AtomicFile::copy(Sync sync) {
         (errno == ENOSPC || errno == EDQUOT || errno == EFBIG))
       give_up("write");
     const int from = std::exchange(descriptor_, -1);
-    const Closed closed{from};
+    const Descriptor closed(from);
     std::string piece(size_t(1) << 20, '\0');
     for (off_t at = 0; at < status.st_size;) {
       const ssize_t got = ::pread(from, piece.data(), piece.size(), at);

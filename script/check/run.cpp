@@ -1,6 +1,5 @@
 #include <fcntl.h>
 #include <sys/file.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cinttypes>
@@ -13,6 +12,7 @@
 
 #include "runtime/error.h"
 #include "runtime/io/atomic_file.h"
+#include "runtime/io/descriptor.h"
 #include "runtime/io/input_file.h"
 #include "runtime/io/json_text.h"
 #include "runtime/io/png.h"
@@ -39,16 +39,12 @@ class RunLock {
  public:
   explicit RunLock(const std::string& folder)
       : file_(::open((folder + "/metrics.jsonl").c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
-    held_ = file_ < 0 || ::flock(file_, LOCK_EX | LOCK_NB) == 0;
+    held_ = !file_ || ::flock(file_.get(), LOCK_EX | LOCK_NB) == 0;
   }
-  ~RunLock() {
-    if (file_ >= 0) ::close(file_);
-  }
-  RunLock(const RunLock&) = delete;
   bool held() const { return held_; }
 
  private:
-  int file_;
+  Descriptor file_;
   bool held_ = false;
 };
 

@@ -4,26 +4,11 @@
 #include <filesystem>
 
 #include "runtime/error.h"
+#include "runtime/io/resolved_path.h"
 #include "script/trust/notary.h"
 
 namespace lunagrad {
-namespace {
-
 namespace fs = std::filesystem;
-
-fs::path resolved(const std::string& path) {
-  std::error_code error;
-  fs::path result = fs::weakly_canonical(fs::absolute(path.empty() ? "." : path), error);
-  if (error) fail_as(ErrorKind::file, path, ": ", error.message());
-  return result;
-}
-
-bool lies_in(const fs::path& path, const std::string& place) {
-  const fs::path outer = resolved(place);
-  return std::mismatch(outer.begin(), outer.end(), path.begin(), path.end()).first == outer.end();
-}
-
-}  // namespace
 
 std::string FileLimits::check(const std::string& path, FileUse use, const char* function) const {
   if (aside && (use != FileUse::read || aside->has(path))) return aside->use(path, use);
@@ -47,18 +32,17 @@ std::string FileLimits::stand_in(const std::string& path) const {
 
 // Error when the limits forbid that use.
 void FileLimits::refuse(const std::string& path, FileUse use, const char* function) const {
-  const fs::path asked = resolved(path);
+  const fs::path asked = resolved_path(path);
+  const auto lies_at = [&](const std::string& place) { return lies_in(asked, resolved_path(place)); };
   // Wherever the script lies: with the user's key it could mark what it writes.
-  if (const std::string key = trust_folder(); !key.empty() && lies_in(asked, key))
+  if (const std::string key = trust_folder(); !key.empty() && lies_at(key))
     fail_as(ErrorKind::file, function, ": ", path, ": no sandboxed script reads the user's key");
   const std::string run = run_folder ? run_folder() : "";
-  if (!run.empty() && lies_in(asked, run)) return;
+  if (!run.empty() && lies_at(run)) return;
   if (use != FileUse::read)
     fail_as(ErrorKind::file, function, ": ", path, ": a sandboxed script writes into its run's folder alone",
             run.empty() ? "" : ", which is " + run);
-  if (std::any_of(readable.begin(), readable.end(),
-                  [&](const std::string& place) { return lies_in(asked, place); }))
-    return;
+  if (std::any_of(readable.begin(), readable.end(), lies_at)) return;
   fail_as(ErrorKind::file, function, ": ", path, ": a sandboxed script reads files of its own folder alone");
 }
 

@@ -12,6 +12,8 @@
 #include <cstring>
 #include <filesystem>
 
+#include "runtime/io/descriptor.h"
+
 namespace lunagrad {
 namespace {
 
@@ -56,20 +58,6 @@ Ruleset handled_by(int version) {
   return handled;
 }
 
-class File {
- public:
-  explicit File(int descriptor) : descriptor_(descriptor) {}
-  ~File() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-  }
-  File(const File&) = delete;
-  operator int() const { return descriptor_; }
-  void keep() { descriptor_ = -1; }
-
- private:
-  int descriptor_;
-};
-
 class Rules {
  public:
   explicit Rules(int version)
@@ -80,30 +68,31 @@ class Rules {
                                             : sizeof(uint64_t),
                              0))) {}
 
-  bool made() const { return ruleset_ >= 0; }
+  bool made() const { return bool(ruleset_); }
 
   // What does not exist needs no rule. False with errno when the kernel does not take it.
   bool allow(const std::string& path, uint64_t rights) {
-    File place(::open(path.empty() ? "." : path.c_str(), O_PATH | O_CLOEXEC));
-    if (place < 0) return errno == ENOENT || errno == ENOTDIR || errno == EACCES || errno == ELOOP;
+    Descriptor place(::open(path.empty() ? "." : path.c_str(), O_PATH | O_CLOEXEC));
+    if (!place) return errno == ENOENT || errno == ENOTDIR || errno == EACCES || errno == ELOOP;
     struct stat status;
-    if (::fstat(place, &status) != 0) return false;
+    if (::fstat(place.get(), &status) != 0) return false;
     if (!S_ISDIR(status.st_mode)) rights &= kOfFiles;
-    const PathRule rule{rights & handled_.files, place};
+    const PathRule rule{rights & handled_.files, place.get()};
     if (rule.allowed == 0) return true;
-    if (syscall(kAddRule, int(ruleset_), kPathBeneath, &rule, 0) != 0) return false;
+    if (syscall(kAddRule, ruleset_.get(), kPathBeneath, &rule, 0) != 0) return false;
     // A rule is about an inode. Those of /proc and /sys are made anew when nothing uses them.
     struct statfs system;
-    if (::fstatfs(place, &system) == 0 && (system.f_type == PROC_SUPER_MAGIC || system.f_type == SYSFS_MAGIC))
-      place.keep();
+    if (::fstatfs(place.get(), &system) == 0 &&
+        (system.f_type == PROC_SUPER_MAGIC || system.f_type == SYSFS_MAGIC))
+      place.release();
     return true;
   }
 
-  bool enforce() { return syscall(kRestrictSelf, int(ruleset_), 0) == 0; }
+  bool enforce() { return syscall(kRestrictSelf, ruleset_.get(), 0) == 0; }
 
  private:
   Ruleset handled_;
-  File ruleset_;
+  Descriptor ruleset_;
 };
 
 }  // namespace

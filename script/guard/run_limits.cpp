@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "runtime/error.h"
+#include "runtime/io/resolved_path.h"
 #include "script/run/folder.h"
 #include "script/run/record.h"
 #include "script/trust/notary.h"
@@ -20,18 +21,10 @@ constexpr size_t kSandboxMemory = size_t(256) << 20, kSandboxDisk = size_t(1) <<
 constexpr const char* kSystem[] = {"/etc", "/proc", "/sys", "/dev", "/boot"};
 constexpr const char* kOfAll[] = {"/", "/home", "/media", "/mnt", "/run", "/srv", "/var"};
 
-fs::path resolved(const std::string& place) {
-  std::error_code error;
-  const fs::path found = fs::weakly_canonical(fs::absolute(place, error), error);
-  return error ? "/" : found;
-}
-
-bool lies_in(const fs::path& path, const fs::path& folder) {
-  return std::mismatch(folder.begin(), folder.end(), path.begin(), path.end()).first == folder.end();
-}
-
 bool may_be_given(const std::string& place) {
-  const fs::path found = resolved(place);
+  std::error_code error;
+  const fs::path found = resolved_path(place, error);
+  if (error) return false;
   for (const char* const folder : kOfAll)
     if (found == folder) return false;
   for (const char* const folder : kSystem)
@@ -65,7 +58,7 @@ void add_run_limits(GuardLimits& limits, const std::string& script, RunOptions& 
   if (!script.empty() && options.folder.empty()) add_given(limits.readable, script);  // which may be a link
   // A bundle names them: files by their content too, but folders as it likes.
   for (const auto& [path, stand_in] : options.stand_ins)
-    if (!fs::is_directory(stand_in, none) || lies_in(resolved(stand_in), resolved(".")))
+    if (!fs::is_directory(stand_in, none) || lies_in(resolved_path(stand_in, none), resolved_path(".", none)))
       add_given(limits.readable, stand_in);
   std::string resumed;
   if (!options.resume.empty()) {

@@ -12,6 +12,7 @@
 #include "runtime/io/atomic_file.h"
 #include "runtime/io/input_file.h"
 #include "runtime/io/read_budget.h"
+#include "runtime/io/resolved_path.h"
 #include "runtime/ops.h"
 
 namespace lunagrad::onnx_import {
@@ -301,14 +302,7 @@ class Reader {
     bool outside = relative.empty() || relative.is_absolute() || location.find('\0') != location.npos;
     for (const auto& part : relative) outside = outside || part == "..";
     const std::string path = (folder / relative).string();
-    std::error_code error;
-    if (!outside) {
-      const fs::path inside = fs::weakly_canonical(folder.empty() ? "." : folder, error),
-                     place = fs::weakly_canonical(path, error);
-      outside = error ||
-                std::mismatch(inside.begin(), inside.end(), place.begin(), place.end()).first != inside.end();
-    }
-    if (outside)
+    if (outside || !lies_in(resolved_path(path), resolved_path(folder.string())))
       complain("tensor ", shown(proto.name()), " is in the file ", shown(location),
                ", outside of the model's folder");
     allow_(path);

@@ -9,23 +9,10 @@
 #include <filesystem>
 
 #include "runtime/error.h"
+#include "runtime/io/descriptor.h"
 
 namespace lunagrad {
 namespace {
-
-class Handle {
- public:
-  explicit Handle(int file) : file_(file) {}
-  ~Handle() {
-    if (file_ >= 0) ::close(file_);
-  }
-  Handle(const Handle&) = delete;
-  int get() const { return file_; }
-  explicit operator bool() const { return file_ >= 0; }
-
- private:
-  int file_;
-};
 
 bool is_plain(const std::string& part) {
   return !part.empty() && part != "." && part != ".." && part.find('/') == part.npos &&
@@ -36,13 +23,13 @@ bool is_plain(const std::string& part) {
 constexpr int kFile = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
 
 int open_file(const std::string& folder, const std::string& name) {
-  const Handle in(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const Descriptor in(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!in) return -1;
   const size_t slash = name.find('/');
   if (slash == name.npos) return is_plain(name) ? ::openat(in.get(), name.c_str(), kFile) : -1;
   const std::string first = name.substr(0, slash), second = name.substr(slash + 1);
   if (!is_plain(first) || !is_plain(second)) return -1;
-  const Handle inner(::openat(in.get(), first.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  const Descriptor inner(::openat(in.get(), first.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   return inner ? ::openat(inner.get(), second.c_str(), kFile) : -1;
 }
 
@@ -50,7 +37,7 @@ int open_file(const std::string& folder, const std::string& name) {
 
 std::optional<FilePart> read_run_file(const std::string& folder, const std::string& name, int64_t most,
                                       int64_t offset) {
-  const Handle file(open_file(folder, name));
+  const Descriptor file(open_file(folder, name));
   struct stat status {};
   if (!file || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
   FilePart part;
@@ -70,7 +57,7 @@ std::optional<FilePart> read_run_file(const std::string& folder, const std::stri
 }
 
 bool is_own_file(const std::string& folder, const std::string& name) {
-  const Handle file(open_file(folder, name));
+  const Descriptor file(open_file(folder, name));
   struct stat status {};
   return file && ::fstat(file.get(), &status) == 0 && S_ISREG(status.st_mode);
 }

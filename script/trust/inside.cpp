@@ -1,20 +1,13 @@
 #include "script/trust/inside.h"
 
-#include <algorithm>
 #include <filesystem>
 
 #include "runtime/error.h"
+#include "runtime/io/resolved_path.h"
 
 namespace lunagrad {
 namespace fs = std::filesystem;
 namespace {
-
-fs::path resolved(const std::string& path) {
-  std::error_code error;
-  fs::path result = fs::weakly_canonical(fs::absolute(path.empty() ? "." : path), error);
-  if (error) fail_as(ErrorKind::file, path, ": ", error.message());
-  return result;
-}
 
 // `root`: the folder, resolved.
 void require(const fs::path& entry, const fs::path& root) {
@@ -23,8 +16,8 @@ void require(const fs::path& entry, const fs::path& root) {
   if (!fs::exists(status) || fs::is_regular_file(status) || fs::is_directory(status)) return;
   if (!fs::is_symlink(status))
     fail_as(ErrorKind::file, entry.string(), ": is a pipe, a socket or a device, not a file of a run");
-  const fs::path target = resolved(entry.string());
-  if (std::mismatch(root.begin(), root.end(), target.begin(), target.end()).first != root.end())
+  const fs::path target = resolved_path(entry.string());
+  if (!lies_in(target, root))
     fail_as(ErrorKind::file, entry.string(), ": is a link out of its folder, to ", target.string());
   const fs::file_status end = fs::status(target, error);
   if (fs::exists(end) && !fs::is_regular_file(end) && !fs::is_directory(end))
@@ -45,8 +38,7 @@ bool stays_inside(std::string_view path) {
 }
 
 bool lies_inside(const std::string& path, const std::string& folder) {
-  const fs::path inner = resolved(path), outer = resolved(folder);
-  return std::mismatch(outer.begin(), outer.end(), inner.begin(), inner.end()).first == outer.end();
+  return lies_in(resolved_path(path), resolved_path(folder));
 }
 
 std::string file_inside(const std::string& folder, const std::string& name, const std::string& whose) {
@@ -61,7 +53,7 @@ std::string file_inside(const std::string& folder, const std::string& name, cons
 }
 
 void require_entry_inside(const std::string& folder, const std::string& entry) {
-  require(fs::path(folder) / entry, resolved(folder));
+  require(fs::path(folder) / entry, resolved_path(folder));
 }
 
 bool is_entry_inside(const std::string& folder, const std::string& entry) {
@@ -84,7 +76,7 @@ void refuse_special(const std::string& folder) {
 }
 
 void require_inside(const std::string& folder) {
-  const fs::path root = resolved(folder);
+  const fs::path root = resolved_path(folder);
   std::error_code error;
   for (fs::recursive_directory_iterator at(root, error), end; !error && at != end; at.increment(error))
     require(at->path(), root);

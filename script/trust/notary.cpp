@@ -14,6 +14,7 @@
 #include <mutex>
 
 #include "runtime/error.h"
+#include "runtime/io/descriptor.h"
 
 namespace lunagrad {
 namespace fs = std::filesystem;
@@ -23,16 +24,15 @@ constexpr size_t kKeyBytes = 32;
 
 // The key in a file; "" with the reason in `why` when there is none that only this user can read.
 std::string key_in(const std::string& path, std::string& why) {
-  const int file = ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-  if (file < 0) {
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (!file) {
     why = errno == ENOENT ? "this user has no key yet, " + path : path + ": " + std::strerror(errno);
     return {};
   }
   struct stat status {};
   std::array<char, kKeyBytes + 1> bytes{};
-  const bool known = ::fstat(file, &status) == 0 && S_ISREG(status.st_mode);
-  const ssize_t count = known ? ::read(file, bytes.data(), bytes.size()) : -1;
-  ::close(file);
+  const bool known = ::fstat(file.get(), &status) == 0 && S_ISREG(status.st_mode);
+  const ssize_t count = known ? ::read(file.get(), bytes.data(), bytes.size()) : -1;
   if (!known || count != ssize_t(kKeyBytes))
     why = path + " is no key";
   else if (status.st_uid != ::geteuid() || (status.st_mode & 077) != 0)
@@ -62,10 +62,10 @@ void make_key(const std::string& folder) {
   std::array<char, kKeyBytes> key{};
   if (::getrandom(key.data(), key.size(), 0) != ssize_t(key.size())) return;
   std::string draft = folder + "/key-XXXXXX";
-  const int file = ::mkstemp(draft.data());
-  if (file < 0) return;
-  const bool whole = ::write(file, key.data(), key.size()) == ssize_t(key.size()) && ::fsync(file) == 0;
-  ::close(file);
+  const Descriptor file(::mkstemp(draft.data()));
+  if (!file) return;
+  const bool whole =
+      ::write(file.get(), key.data(), key.size()) == ssize_t(key.size()) && ::fsync(file.get()) == 0;
   if (whole) [[maybe_unused]]
     const int linked = ::link(draft.c_str(), (folder + "/key").c_str());
   ::unlink(draft.c_str());
@@ -137,12 +137,11 @@ void remember_trust(const std::string& content, const std::string& name) {
   std::string line = content + " " + name;
   for (char& c : line)
     if (static_cast<unsigned char>(c) < ' ') c = '?';
-  const int file =
-      ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
-  if (file < 0) return;
+  const Descriptor file(
+      ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600));
+  if (!file) return;
   line += '\n';
-  [[maybe_unused]] const ssize_t written = ::write(file, line.data(), line.size());
-  ::close(file);
+  [[maybe_unused]] const ssize_t written = ::write(file.get(), line.data(), line.size());
 }
 
 }  // namespace lunagrad
