@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <complex>
 #include <type_traits>
+#include <vector>
 
 #include "runtime/context.h"
 #include "runtime/cpu/blas_kernels.h"
@@ -12,8 +13,12 @@
 #include "runtime/cpu/short_product.h"
 #include "runtime/error.h"
 
-// Builds of OpenBLAS with threads export it; no header declares it.
-extern "C" [[gnu::weak]] int blas_thread_shutdown_();
+// OpenBLAS exports them, the first in builds with threads; no header declares them.
+extern "C" {
+[[gnu::weak]] int blas_thread_shutdown_();
+[[gnu::weak]] void* blas_memory_alloc(int);
+[[gnu::weak]] void blas_memory_free(void*);
+}
 
 namespace lunagrad::blas {
 namespace {
@@ -115,6 +120,14 @@ void run_panel(const Products<T>& p, Matrix<T> a, Matrix<T> b, T* c, int64_t row
 void use_one_thread() {
   openblas_set_num_threads(1);
   if (blas_thread_shutdown_) blas_thread_shutdown_();
+}
+
+bool reserve_buffers(int threads) {
+  if (!blas_memory_alloc || !blas_memory_free) return false;
+  std::vector<void*> buffers;
+  for (int i = 0; i < threads; ++i) buffers.push_back(blas_memory_alloc(0));
+  for (void* const buffer : buffers) blas_memory_free(buffer);
+  return true;
 }
 
 std::string description() { return "OpenBLAS " + kernels_in_use(); }

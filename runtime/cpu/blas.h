@@ -12,7 +12,11 @@
 
 namespace lunagrad::blas {
 
-void use_one_thread();      // once, before the first product
+void use_one_thread();  // once, before the first product
+// OpenBLAS maps a buffer of 128 MiB when a thread calls it, keeps it for the next caller, and waits for ever
+// when it cannot map one. Maps the buffers of that many threads now, so that a later limit of the process's
+// memory does not have to leave room for them. False: this BLAS does not let others do it.
+bool reserve_buffers(int threads);
 std::string description();  // "OpenBLAS Cooperlake"
 
 // C = A B + beta C on the calling thread; A [m, k], B [k, n], C [m, n] with a row stride of ldc elements.

@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "runtime/cpu/blas.h"
 #include "runtime/cpu/parallel.h"
 #include "runtime/error.h"
 #include "script/guard/landlock.h"
@@ -24,9 +25,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr rlim_t kDescriptors = 1024;
-// Of the process on top of what the script may use. OpenBLAS reserves 128 MiB in each thread that calls it,
-// and waits for ever when it cannot. Drivers start a thread for each core. The rest is what the program,
-// drivers and kernels take.
+// Of the process on top of what the script may use: a stack for each thread of the CPU and, since drivers
+// start one, for each core; what the program, drivers and kernels take; and buffers of a BLAS library that
+// cannot reserve them before.
 constexpr size_t kBlasBuffer = size_t(128) << 20, kStack = size_t(8) << 20, kOwnMemory = size_t(256) << 20;
 
 int threads_of_process() {
@@ -72,11 +73,12 @@ class Guarding {
     if (kSanitizedBuild) return;
     prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);  // other programs of this user cannot trace it
     if (!limits.memory) return;
-    const size_t used = data_in_use();
-    if (used == 0) return note("memory", "/proc/self/status cannot be read");
     const size_t threads = size_t(thread_count()),
                  cores = size_t(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
-    const size_t own = kOwnMemory + threads * (kBlasBuffer + kStack) + cores * kStack;
+    const size_t buffers = blas::reserve_buffers(int(threads)) ? 0 : threads * kBlasBuffer;
+    const size_t used = data_in_use();
+    if (used == 0) return note("memory", "/proc/self/status cannot be read");
+    const size_t own = kOwnMemory + (threads + cores) * kStack + buffers;
     note("memory", set_limit(RLIMIT_DATA, used + limits.memory + own));
   }
 

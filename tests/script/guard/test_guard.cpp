@@ -29,6 +29,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "runtime/cpu/parallel.h"
 #include "script/guard/guard.h"
 #include "tests/support/program.h"
 #include "tests/support/sanitizers.h"
@@ -429,6 +430,22 @@ TEST_CASE("guard: the kernel lets through what a run needs") {
       CHECK(in_child(place, true, plain_user, need.act) == 0);
     }
   }
+}
+
+TEST_CASE("guard: threads hardly raise the limit of the memory, and products run in all of them") {
+  if (tests::kSanitized) return;
+  constexpr int kMany = 64;
+  const Place place;
+  const int refused = in_child(place, false, false, [](const Place& p) {
+    set_thread_count(kMany);
+    return guard_process(p.limits()).missing.empty() ? take_memory(size_t(4) << 30) : kChanged;
+  });
+  CHECK(refused == ENOMEM);
+  const Finished multiplied = place.folder.run(
+      {"--sandbox", "--threads", std::to_string(kMany), "-e",
+       "local x = lg.ones(2048, 1024); print(x:matmul(x.T):sum():item() == 2048 * 2048 * 1024)"});
+  CHECK(multiplied.out == "true\n");
+  CHECK(multiplied.err == "");
 }
 
 TEST_CASE("guard: a guarded thread and the threads that it starts are limited, others are not") {
