@@ -89,7 +89,7 @@ struct Edge {
   std::shared_ptr<StepQueue> queue;  // of calls that are put off; made at first use
   StepRecorder* recorder = nullptr;  // of a sealed function's call that is being recorded (replay/sealed.h)
   CaughtError last_error;            // the last engine Error that became a Lua error
-  std::array<Chunk, 16> chunks;
+  std::array<Chunk, 64> chunks;
   // Points to this Edge while the state is open, then to null. Callbacks that outlive the state check it.
   std::shared_ptr<Edge*> alive;
   std::map<std::string, std::string> modules;  // of a sandboxed script: read in place of these files

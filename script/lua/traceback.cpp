@@ -196,8 +196,12 @@ std::string advised_message(lua_State* L) {
 }
 
 const Chunk& Edge::chunk(const lua_Debug& frame) {
-  Chunk& cached = chunks[(reinterpret_cast<uintptr_t>(frame.source) >> 4) % chunks.size()];
-  if (cached.is(frame)) return cached;
+  // Two places for each address: a step runs lines of a dozen files, of which some share their first place.
+  const size_t first = (reinterpret_cast<uintptr_t>(frame.source) >> 4) % chunks.size(), second = first ^ 1;
+  if (chunks[first].is(frame)) return chunks[first];
+  if (chunks[second].is(frame)) return chunks[second];
+  chunks[second] = chunks[first];
+  Chunk& cached = chunks[first];
   cached.source = nullptr;
   cached.file = intern(chunk_name(frame.source));
   cached.library = is_library(frame.source);
