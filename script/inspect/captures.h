@@ -3,15 +3,16 @@
 // sees the next pass. Belongs to the session's thread.
 #include <exception>
 #include <utility>
-#include <vector>
 
+#include "runtime/small.h"
 #include "runtime/tape/tape.h"
 
 namespace lunagrad {
 
 class Captures final : public Capture {
  public:
-  void set(std::vector<Capture*> viewers) { next_ = std::move(viewers); }
+  using Viewers = Small<Capture*, 8>;  // made anew in each step, without an allocation
+  void set(Viewers viewers) { next_ = std::move(viewers); }
   bool empty() const { return next_.empty(); }
 
   void begin(std::span<Node* const> nodes) override {
@@ -37,7 +38,7 @@ class Captures final : public Capture {
   }
 
  private:
-  std::vector<Capture*> now_, next_;
+  Viewers now_, next_;
 };
 
 }  // namespace lunagrad

@@ -36,7 +36,7 @@ struct KeptNode {
   bool reached = false;  // by a gradient
   Values params;
   Arguments args{};
-  Small<KeptOperand, 2> in;
+  Small<KeptOperand, 3> in;  // a linear layer has three
   Small<KeptOperand, 1> out;
   std::unique_ptr<CustomCall> custom;
 

@@ -19,9 +19,9 @@ std::string brief(SourceLine line) {
   return place.substr(place.find_last_of('/') + 1);
 }
 
-// The steps between two measured ones take this many times the cost of measuring: at most 1/51 of the time is
-// spent on it.
-constexpr uint64_t kPause = 50;
+// The steps between two measured ones take this many times the cost of measuring: at most 1/101 of the time
+// is spent on it.
+constexpr uint64_t kPause = 100;
 // Larger tensors: every n-th element enters the histogram.
 constexpr int64_t kMostSampled = 1 << 14;
 // Nanoseconds. A longer step is measured only as far as the time since the last measured one allows: it may

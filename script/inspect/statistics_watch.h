@@ -1,9 +1,9 @@
 #pragma once
 // Collects the StepStatistics of a run: summaries of the outputs and gradients of a step's ops, and for each
 // parameter the histogram of its gradient and the norm of its update. A step is measured only when the steps
-// since the last measured one took 50 times its cost. A measured step keeps a copy of the parameters from its
-// first backward pass to its end. watch(), watching() and steps() may be called from any thread, everything
-// else from the session's thread.
+// since the last measured one took 100 times its cost. A measured step keeps a copy of the parameters from
+// its first backward pass to its end. watch(), watching() and steps() may be called from any thread,
+// everything else from the session's thread.
 #include <atomic>
 #include <deque>
 #include <map>

@@ -1,5 +1,7 @@
 #include "script/inspect/step_values.h"
 
+#include <time.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -48,6 +50,12 @@ uint64_t next_node() {
 }
 
 }  // namespace
+
+double processor_ns() {
+  timespec now;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return 1e9 * double(now.tv_sec) + double(now.tv_nsec);
+}
 
 std::string written_since(const Storage& storage) {
   const char* const writer = storage.last_writer + (storage.last_writer[0] == '_');
@@ -120,7 +128,8 @@ void StepValues::remember(const Tensor& x, uint64_t id, uint32_t version, bool m
 
 void StepValues::ran(const Call& call) {
   // A pass adds to a gradient that nobody else holds in another way, which rounds differently: hold none.
-  if (copying_ || (context().differentiating && !context().grad_enabled)) return;
+  const Context& ctx = context();
+  if (copying_ || (ctx.differentiating && !ctx.grad_enabled)) return;
   if (all_)
     for (size_t i = 0; i < call.out.size(); ++i) {
       const Tensor& out = call.out[i];
@@ -128,13 +137,13 @@ void StepValues::ran(const Call& call) {
       const bool view = call.aliases >> i & 1;
       remember(out, out.id(), out.storage().version, !view || counted_.contains(&out.storage()));
     }
-  if (!context().grad_enabled || !call.op->vjp) return;
+  if (!ctx.grad_enabled || !call.op->vjp) return;
   const auto on_tape = [](const Tensor& in) { return in.defined() && in.requires_grad(); };
   if (std::none_of(call.in.begin(), call.in.end(), on_tape)) return;
   // What no node made cannot be computed again.
   for (const Tensor& in : call.in)
     if (in.defined() && (all_ || !on_tape(in))) remember(in, in.id(), in.storage().version, on_tape(in));
-  if (!call.out.empty() && !context().differentiating) newest_ = call.out[0];
+  if (!call.out.empty() && !ctx.differentiating) newest_ = call.out[0];
   if (values_.size() > most_unused_ && !all_ && !ends_) forget_unused();
 }
 
@@ -201,7 +210,7 @@ std::unique_ptr<KeptPass> StepValues::record(std::span<Node* const> nodes) {
   return pass;
 }
 
-bool StepValues::begin_pass(std::span<Node* const> nodes, bool copy, const StepValues* before) {
+double StepValues::begin_pass(std::span<Node* const> nodes, bool copy, const StepValues* before) {
   passes_.push_back(record(nodes));
   KeptPass& pass = *passes_.back();
   pass.create_graph = context().grad_enabled;
@@ -209,22 +218,21 @@ bool StepValues::begin_pass(std::span<Node* const> nodes, bool copy, const StepV
   newest_ = Tensor();
   cursor_ = 0;
   grads_before_.clear();
+  grads_before_.reserve(nodes.size());
   for (const Node* node : nodes)
     if (node->is_leaf()) grads_before_.push_back(state_of(node->grad));
   return copy_leaves(pass, copy ? budget_.limit / kLeaves : kSmall, before);
 }
 
 // Copies the weights as the pass reads them, before the optimizer writes over them.
-bool StepValues::copy_leaves(KeptPass& pass, size_t most, const StepValues* before) {
+double StepValues::copy_leaves(KeptPass& pass, size_t most, const StepValues* before) {
+  const auto has_value = [](const KeptNode& node) { return node.leaf && node.leaf->out[0].saved; };
   size_t bytes = 0;
-  std::vector<KeptNode*> leaves;
-  for (KeptNode& node : pass.nodes)
-    if (node.leaf && node.leaf->out[0].saved) {
-      leaves.push_back(&node);
-      bytes += node.leaf->out[0].saved->bytes;
-    }
+  for (const KeptNode& node : pass.nodes)
+    if (has_value(node)) bytes += node.leaf->out[0].saved->bytes;
   lacks_leaves_ |= bytes > most;
-  if (bytes > most) return false;
+  if (bytes > most) return 0;
+  const double start = bytes > kSmall ? processor_ns() : 0;
   // The copy that an earlier pass made of a leaf that nobody has written to since.
   const auto copied = [&](const KeptNode& leaf, const Storage& storage) {
     for (const StepValues* values : {static_cast<const StepValues*>(this), before}) {
@@ -243,21 +251,22 @@ bool StepValues::copy_leaves(KeptPass& pass, size_t most, const StepValues* befo
   const Aside aside;  // breakpoints and the profiler see only the script's ops
   const NoGrad off;
   copying_ = true;
-  for (KeptNode* const node : leaves) {
-    const Operand& leaf = node->leaf->out[0];
+  for (KeptNode& node : pass.nodes) {
+    if (!has_value(node)) continue;
+    const Operand& leaf = node.leaf->out[0];
     try {
-      Tensor copy = copied(*node, *leaf.saved);
+      Tensor copy = copied(node, *leaf.saved);
       if (!copy.defined()) copy = copy_of(value_of(leaf));
       if (!hold(copy, true)) break;
-      node->value = std::move(copy);
-      node->value_version = leaf.saved->version;
-      node->copied_from = leaf.saved.get();
+      node.value = std::move(copy);
+      node.value_version = leaf.saved->version;
+      node.copied_from = leaf.saved.get();
     } catch (const Error&) {
       break;  // damaged, or out of memory: the leaf is shown as it is now
     }
   }
   copying_ = false;
-  return bytes > kSmall;
+  return bytes > kSmall ? processor_ns() - start : 0;
 }
 
 void StepValues::gradient(const Node& node, uint32_t output, const Tensor& gradient) {

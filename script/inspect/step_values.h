@@ -31,6 +31,9 @@ class ValueBudget {
   std::atomic<size_t> used_{0};
 };
 
+// Processor time of this thread. Reading it is a system call, which takes longer than to record a node.
+double processor_ns();
+
 // "written to since, by add_ at train.lua:12"
 std::string written_since(const Storage&);
 
@@ -45,8 +48,9 @@ class StepValues {
   void ran(const Call&);
   void keep(const Tensor& x) { remember(x, x.id(), x.storage().version, false); }
   // A backward pass. Leaves are kept as it reads them, many bytes only if `copy_leaves` says so; those that
-  // are unchanged since `before`, an earlier step, share its copy. Whether many bytes were copied.
-  bool begin_pass(std::span<Node* const>, bool copy_leaves, const StepValues* before);
+  // are unchanged since `before`, an earlier step, share its copy. Returns the processor time in nanoseconds
+  // that many bytes took; 0: few were copied.
+  double begin_pass(std::span<Node* const>, bool copy_leaves, const StepValues* before);
   void gradient(const Node&, uint32_t output, const Tensor&);
   void end_pass(std::span<Node* const>);
   void keep_gradient(size_t pass, const Node&, uint32_t output, const Tensor&);
@@ -113,7 +117,7 @@ class StepValues {
   bool hold_storage(const Storage&, bool made_here);
   void remember(const Tensor&, uint64_t id, uint32_t version, bool made_here);
   std::unique_ptr<KeptPass> record(std::span<Node* const>);
-  bool copy_leaves(KeptPass&, size_t most, const StepValues* before);
+  double copy_leaves(KeptPass&, size_t most, const StepValues* before);
   void forget_unused();
   void forget_oldest_pass();
   void release_unheld();

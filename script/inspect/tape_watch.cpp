@@ -1,7 +1,5 @@
 #include "script/inspect/tape_watch.h"
 
-#include <time.h>
-
 #include <algorithm>
 
 #include "runtime/memory_limit.h"
@@ -15,12 +13,6 @@ namespace {
 
 // Without values, snapshots may cost 1 % of the time; more frequent ones are skipped.
 constexpr double kPauseBetween = 100;  // times the cost of the last
-
-double processor_ns() {
-  timespec now;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return 1e9 * double(now.tv_sec) + double(now.tv_nsec);
-}
 
 // A copy of large leaves may cost 1/50 of a step. Where it does not, one in so many steps measures it again.
 constexpr double kLeavesShare = 50;
@@ -270,9 +262,8 @@ void TapeWatch::begin(std::span<Node* const> nodes) {
   measured_ |= statistics_ && statistics_->looking();
   const bool copy = coming_.values || coming_.careful || kLeavesShare * leaves_cost_ <= step_time_ ||
                     ++steps_without_leaves_ >= kMeasureLeaves;
-  const double start = processor_ns();
-  if (!current_->begin_pass(nodes, copy, last_.get())) return;
-  const double cost = processor_ns() - start;
+  const double cost = current_->begin_pass(nodes, copy, last_.get());
+  if (cost == 0) return;
   leaves_cost_ = leaves_cost_ == 0 ? cost : std::min(cost, 1.5 * leaves_cost_);
   steps_without_leaves_ = 0;
 }

@@ -76,7 +76,7 @@ void Viewers::end_script(Run& run) {
 
 void Viewers::listen() {
   BreakpointWatch& breakpoints = breakpoints_.watch();
-  std::vector<Capture*> viewers;
+  Captures::Viewers viewers;
   if (statistics_.watching()) viewers.push_back(&statistics_);  // before the tape, which copies its numbers
   if (tape_.watching()) viewers.push_back(&tape_);
   if (breakpoints.wants_gradients()) viewers.push_back(&breakpoints);
@@ -108,11 +108,12 @@ void Viewers::close_state() {
   batch_.clear();
 }
 
-// An op has run. Tasks are shown on the tape and in the profile alone.
+// An op has run. Tasks are shown on the tape and in the profile alone. In most steps only the tape looks at
+// ops.
 void Viewers::ran(const Call& call, uint64_t length) {
   if (profile_.measuring()) profile_.ran(call, length);
   tape_.ran(call);
-  if (control_.task_running()) return;
+  if (!sees_calls_ || control_.task_running()) return;
   statistics_.ran(call);
   recorder_.ran(call);
   breakpoints_.watch().ran(call);

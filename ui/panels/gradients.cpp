@@ -123,7 +123,7 @@ class GradientsPanel final : public Panel {
     if (found >= 0) bench.tape_actions().select(found);
   }
 
-  // Steps between two measured ones; 0: as often as costs 2 %. The begin of a run is measured more often.
+  // Steps between two measured ones; 0: as often as costs 1 %. The begin of a run is measured more often.
   static int64_t cadence(const Workbench& bench) {
     constexpr int64_t kBegin = 250, kOften = 4;
     if (bench.settings().statistics_every > 0) return bench.settings().statistics_every;
@@ -151,7 +151,7 @@ class GradientsPanel final : public Panel {
     bench.description().add_last("gradients.cadence", shown);
     if (!open) {
       explain((std::string("How often gradients are measured, now ") + text +
-               ". auto: every 4 steps at the start, then as often as costs at most 2 % of the time.")
+               ". auto: every 4 steps at the start, then as often as costs at most 1 % of the time.")
                   .c_str());
       return;
     }
