@@ -83,8 +83,8 @@ room(ui/text              ui/base ui/window)
 room(ui/editor            runtime runtime/io script script/lua script/meta ui/base ui/text ui/widgets
                           ui/window)
 room(ui/runs              runtime runtime/io script script/run script/sweep ui/base ui/text)
-room(ui/time              runtime runtime/io script script/bundle script/run script/sweep script/time script/trust script/view ui/base
-                          ui/record ui/runs)
+room(ui/time              runtime runtime/io script script/bundle script/guard script/run script/sweep script/time script/trust
+                          script/view ui/base ui/record ui/runs)
 room(ui/curves            runtime ui/base ui/runs ui/window)
 room(ui/actions           runtime runtime/io script script/bundle script/lua script/run script/sweep ui/base ui/editor ui/inspect
                           ui/record ui/runs ui/tape ui/time ui/window)
@@ -98,6 +98,6 @@ room(ui/panels/profile     runtime script/view ui/base ui/tape ui/widgets ui/win
 room(ui/panels/tape         runtime runtime/io script/view ui/base ui/graph ui/tape ui/window ui/workbench)
 room(ui/panels             runtime runtime/io script/lua script/meta script/report script/run ui/base ui/curves
                           ui/editor ui/inspect ui/panels/profile ui/panels/runs ui/panels/tape ui/panels/time ui/runs ui/tape
-                          ui/text ui/widgets ui/window ui/workbench)
-room(ui/app               runtime runtime/io script/lua script/run script/view ui/base ui/panels ui/window
+                          ui/text ui/time ui/widgets ui/window ui/workbench)
+room(ui/app               runtime runtime/io script/lua script/run script/view ui/base ui/panels ui/time ui/window
                           ui/workbench)

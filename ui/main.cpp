@@ -39,6 +39,18 @@ constexpr const char* kUsage =
     "  --set NAME=VALUE     a parameter of lg.run.param\n"
     "  --seed N  --device D  --steps N  --run-dir DIR\n"
     "                       as for lunagrad run\n"
+    "  --trust              runs what somebody else has made with your rights, now and later, without a "
+    "question;\n"
+    "                       not what is opened later in the window\n"
+    "  --sandbox            runs every script of this window in the sandbox: lunagrad help sandbox\n"
+    "  --memory MIB         for a script and its tensors, with what the window keeps of its steps; beyond it "
+    "the\n"
+    "                       run fails and the window stays (with --sandbox: 256)\n"
+    "  --disk MIB           for the files that a run writes; beyond it the run fails (with --sandbox: 1024)\n"
+    "  --timeout S          stops a run, or the repetition of its steps, after so many seconds without "
+    "pauses; not\n"
+    "                       a call that Lua cannot interrupt, for which the window offers to restart without "
+    "it\n"
     "  --ranks N            the script runs in N processes, which mpirun starts; the window shows rank 0\n"
     "  --checkpoint-every S seconds between automatic checkpoints, 20; a negative number: none\n"
     "  --light  --dark      the theme\n"
@@ -52,6 +64,8 @@ constexpr const char* kUsage =
     "                       words up to the next flag as arg\n"
     "  --validation         check every Vulkan call; a message makes the exit code 1\n"
     "exit code: 0, 1 drive or validation failed, 2 usage, 5 no display or Vulkan driver, 6 bad file\n";
+
+constexpr uint64_t kLeastMebibytes = 8, kMostMebibytes = uint64_t(1) << 40;  // as of lunagrad run
 
 struct Usage {
   std::string message;
@@ -84,6 +98,12 @@ bool parse(int argc, char** argv, lunagrad::App::Options& options, std::vector<c
         throw Usage{flag + " needs a whole number from 0 on, got \"" + text + "\""};
       return result;
     };
+    const auto mebibytes = [&] {
+      const uint64_t count = whole(uint64_t());
+      if (count < kLeastMebibytes || count > kMostMebibytes)
+        throw Usage{flag + " takes MiB from 8 to 2^40, got " + argv[i]};
+      return size_t(count) << 20;
+    };
     if (flag == "-h" || flag == "--help") {
       return false;
     } else if (flag == "--set") {
@@ -102,6 +122,17 @@ bool parse(int argc, char** argv, lunagrad::App::Options& options, std::vector<c
                     "\""};
     } else if (flag == "--checkpoint-every") {
       options.run.checkpoint_every = number();
+    } else if (flag == "--trust") {
+      options.trust = true;
+    } else if (flag == "--sandbox") {
+      options.run.sandbox = true;
+    } else if (flag == "--timeout") {
+      options.run.timeout = number();
+      if (!(options.run.timeout > 0)) throw Usage{flag + " takes seconds above 0, got " + argv[i]};
+    } else if (flag == "--memory") {
+      options.run.memory = mebibytes();
+    } else if (flag == "--disk") {
+      options.run.disk = mebibytes();
     } else if (flag == "--device") {
       options.run.device = value();
     } else if (flag == "--run-dir") {
@@ -140,6 +171,8 @@ bool parse(int argc, char** argv, lunagrad::App::Options& options, std::vector<c
       throw Usage{"more than one script: " + options.script + " and " + flag};
     }
   }
+  if (options.trust && options.run.sandbox)
+    throw Usage{"--trust runs it with your rights, and --sandbox does not: leave one of them out"};
   options.state_folder = state ? *state : options.drive.empty() ? lunagrad::state_directory() : "";
   if (!options.script.empty() &&
       (lunagrad::is_run(options.script) || lunagrad::sweep::is_sweep(options.script) ||

@@ -15,7 +15,13 @@ std::string order_text(const Script& script) {
                 {"resume", options.resume},
                 {"strict_device", options.strict_device},
                 {"no_replay", options.no_replay},
-                {"guard", int(options.guard)}};
+                {"guard", int(options.guard)},
+                {"sandbox", options.sandbox},
+                {"memory", options.memory},
+                {"disk", options.disk},
+                {"folder", options.folder},
+                {"modules", options.modules},
+                {"stand_ins", options.stand_ins}};
   put_options(order, options);
   Json edits = Json::array();
   for (const ParamEdit& edit : options.edits) edits.push_back({edit.step, edit.name, edit.value});
@@ -37,6 +43,12 @@ Script script_of_order(const std::string& bytes) {
     options.strict_device = order.at("strict_device");
     options.no_replay = order.at("no_replay");
     options.guard = GuardLevel(order.at("guard").get<int>());
+    options.sandbox = order.at("sandbox");
+    options.memory = order.at("memory");
+    options.disk = order.at("disk");
+    options.folder = order.at("folder");
+    options.modules = order.at("modules").get<Modules>();
+    options.stand_ins = order.at("stand_ins").get<std::map<std::string, std::string>>();
     for (const Json& edit : order.at("edits")) options.edits.push_back({edit.at(0), edit.at(1), edit.at(2)});
     options.write_run = false;
     options.source = script.source;

@@ -1,6 +1,7 @@
 #include "script/session/handover.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "runtime/dist/world.h"
 #include "runtime/ops.h"
@@ -10,6 +11,7 @@
 #include "script/lua/source.h"
 #include "script/lua/state.h"
 #include "script/run/folder.h"
+#include "script/run/record.h"
 #include "script/session/globals.h"
 #include "script/session/impl.h"
 
@@ -219,9 +221,18 @@ std::optional<Script> read_successor(const CurrentRun& run, const RunControl::Re
   return std::nullopt;
 }
 
+// Where a run that begins again writes. The kernel lets a sandboxed script of the window write into the
+// folder of its first run alone.
+std::string next_place(const RunOptions& options) {
+  if (!options.sandbox || options.guarded) return options.run_directory;
+  const std::filesystem::path folder = options.run_directory, above = folder.parent_path();
+  return (is_run(above.string()) ? above : folder) / "run";
+}
+
 void start_anew(Script& script, const std::string& why, Events& events) {
   std::string& folder = script.options.run_directory;
-  if (!folder.empty() && script.options.resume.empty()) folder = unused_run_directory(folder);
+  const bool new_folder = !folder.empty() && script.options.resume.empty();
+  if (new_folder) folder = unused_run_directory(next_place(script.options));
   Event event{};
   event.kind = Event::Kind::reload;
   event.text = "starts anew";

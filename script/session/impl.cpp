@@ -139,7 +139,7 @@ void Session::Impl::limit_thread(Script& script) {
     } catch (const Error&) {  // the script's first write fails
     }
   }
-  add_run_limits(limits, script.path, options, options.interactive);
+  add_run_limits(limits, script.path, options, false);
   options.unguarded = guard_thread(limits).missing;
 }
 

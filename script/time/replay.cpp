@@ -154,12 +154,20 @@ void Replay::handle(const Event& event) {
 
 void Replay::wait_for_pause(int64_t step) {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return ended_ || cancelled_ || pauses_ > waited_; });
-  if (std::exchange(cancelled_, false)) {
+  const auto is_over = [this] { return ended_ || cancelled_ || pauses_ > waited_; };
+  bool in_time = true;
+  if (options_.limits.timeout > 0)
+    in_time = changed_.wait_until(lock, time_ends_, is_over);
+  else
+    changed_.wait(lock, is_over);
+  if (std::exchange(cancelled_, false) || !in_time) {
     at_ = -1;
+    const int64_t reached = reached_;
     lock.unlock();
     session_->interrupt();
-    fail_as(ErrorKind::cancelled, "the replay was stopped");
+    if (in_time) fail_as(ErrorKind::cancelled, "the replay was stopped");
+    fail_as(ErrorKind::cancelled, "time limit reached: the replay was stopped after ",
+            options_.limits.timeout, " s, after step ", reached);
   }
   if (pauses_ > waited_) {
     ++waited_;
@@ -207,9 +215,16 @@ void Replay::attempt(int64_t from, const std::function<void(const Start&)>& make
               first_step()));
 }
 
+void Replay::begin_time() {
+  time_ends_ =
+      std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                                             std::chrono::duration<double>(options_.limits.timeout));
+}
+
 void Replay::go_to(int64_t step) {
   check_steps(step, step);
   if (at_ == step) return;
+  begin_time();
   const auto watch = [](Session& session) {
     session.watch_tape(true);
     session.watch_statistics(true, 1);
@@ -253,6 +268,7 @@ void Replay::go_to(int64_t step) {
 
 void Replay::run_through(int64_t first, int64_t last, const std::function<void(Session&)>& prepare) {
   check_steps(first, last);
+  begin_time();
   {
     const std::lock_guard lock(mutex_);
     cross_to_ = last - 1;

@@ -4,6 +4,7 @@
 // and its console lines. Every number is compared with what the run logged, and the states with its
 // keyframes. Owned and used by one thread, which blocks; cancel() may be called from any thread. A run that
 // goes on while it is replayed must be read again: make another Replay.
+#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <map>
@@ -24,6 +25,7 @@ struct ReplayLimits {
   bool confined = false;
   bool sandbox = false;                          // in the sandbox in any case
   size_t memory = 0, disk = 0;                   // as of RunOptions
+  double timeout = 0;                            // seconds of each call that runs steps, 0 = none
   std::map<std::string, std::string> stand_ins;  // as of RunOptions
 };
 
@@ -81,6 +83,7 @@ class Replay {
   // Calls `make`, which goes from a start to where a caller wants to be; twice if the first start was wrong.
   void attempt(int64_t from, const std::function<void(const Start&)>& make);
   void handle(const Event&);
+  void begin_time();
   void wait_for_pause(int64_t step);
   void tell(const std::string&);
 
@@ -94,6 +97,7 @@ class Replay {
   std::string tape_line_;   // written by the session's thread, read when it is paused
   int64_t began_at_ = 0;
   int64_t at_ = -1;  // the step at whose end the session is paused; -1: it is not
+  std::chrono::steady_clock::time_point time_ends_;  // of the present call, when its time is limited
 
   // Shared with the session's thread, under mutex_.
   mutable std::mutex mutex_;

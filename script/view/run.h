@@ -89,6 +89,7 @@ struct RunOptions {
   bool sandbox = false;  // the script is not trusted: sandbox.h
   size_t memory = 0;     // limit of Lua's heap and the tensors in bytes, 0 = none (in a sandbox 256 MiB)
   size_t disk = 0;       // limit of the files that it writes in bytes, 0 = none (in a sandbox 1 GiB)
+  double timeout = 0;    // seconds after which the owner of the session ends the run, 0 = none
   // Of a sandbox: whether the kernel limits the whole process already, else it limits the thread of the
   // script; and what it does not limit, for config.json.
   bool guarded = false;

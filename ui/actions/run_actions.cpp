@@ -2,7 +2,7 @@
 
 #include <charconv>
 #include <cstdlib>
-#include <filesystem>
+#include <memory>
 #include <random>
 #include <utility>
 
@@ -127,11 +127,16 @@ void RunActions::add_fork_actions() {
                      wanted.changes.set[name] = field_as_text(value);
                  wanted.changes.other_script = given.has(3) && given.flag(3, "edited");
                  if (own) return forks_.make(std::move(wanted));
+                 wanted.limits.sandbox = options_.sandbox;
+                 wanted.limits.memory = options_.memory;
+                 wanted.limits.disk = options_.disk;
+                 wanted.limits.timeout = options_.timeout;
                  trust_.ask(
-                     full_path(folder),
+                     full_path(folder), options_.sandbox,
                      [this, wanted = std::move(wanted)](const CodeLimits& limits) mutable {
                        wanted.limits.confined = limits.confined;
                        wanted.limits.stand_ins = limits.stand_ins;
+                       wanted.opens = limits.script;
                        forks_.make(std::move(wanted));
                      },
                      [this](const std::string& problem) { complain(problem); });
@@ -151,18 +156,19 @@ void RunActions::fork(const std::string& folder, int64_t step,
 
 void RunActions::begin_fork(ForkDesk::Made made) {
   const Actions::Quiet quiet(shell_.actions());
-  if (made.script != script_) take_script(made.script);
+  if (made.opens != script_) take_script(made.opens);
   curves_.show(full_path(made.options.parent), true);  // beside those of the fork
   shell_.write(ConsoleLine::Kind::note, "continues after step " + std::to_string(made.options.parent_step) +
                                             " of " + made.options.parent + "\n");
   made.options.interactive = true;
   made.options.checkpoint_every = options_.checkpoint_every;
-  once_ = Once{std::move(made.options)};
+  once_ = Once{std::move(made.options), std::move(made.script)};
   begin(false);
 }
 
 void RunActions::update() {
   trust_.update();
+  watch_time();
   if (std::optional<ForkDesk::Made> made = forks_.update()) begin_fork(std::move(*made));
   if (nan_breakpoint_ &&
       (journal_.last_hit() == nan_breakpoint_ || (journal_.ended() && !journal_.active()))) {
@@ -176,10 +182,23 @@ void RunActions::update() {
   texts_.go_to(journal_.pause_place());
 }
 
+void RunActions::watch_time() {
+  const RunTimer::Due due = timer_.update(journal_, options_of_run_.timeout, options_of_run_.sandbox);
+  if (due == RunTimer::Due::nothing) return;
+  if (due == RunTimer::Due::stop)
+    session_.stop();
+  else
+    session_.interrupt();
+  if (timer_.tell())
+    shell_.notice("Time limit reached: the run was stopped after " + general_number(options_of_run_.timeout) +
+                  " s.");
+}
+
 void RunActions::open(const std::string& path) { shell_.actions().act("open", {path}); }
 
 void RunActions::take_script(const std::string& path) {
   const bool untitled = texts_.documents().with_title(path) != nullptr;
+  opening_ = false;
   if (!untitled) texts_.show(path);
   if (path != script_) {
     script_ = path;
@@ -195,45 +214,29 @@ void RunActions::open_run(const std::string& folder) { shell_.actions().act("ope
 
 void RunActions::take_run(const std::string& folder) {
   const std::string path = full_path(folder);
-  if (sweep::is_sweep(path)) return open_sweep(path);
-  if (is_bundle(path)) return take_bundle(path);
-  curves_.show(path, true);
-  try {
-    // What a folder of somebody else names is not started: its own copy asks.
-    const RunRecord run = read_run_config(path);
-    const bool may_name = std::filesystem::exists(run.script) && origin_of_run(path).own;
-    script_ = may_name ? run.script : path + "/script.lua";
-  } catch (const Error& error) {
-    return complain(error.what());
+  if (sweep::is_sweep(path)) {
+    curves_.open_sweep(path);
+    shell_.show_panel("Runs");  // Curves are empty until a trial is chosen there
+  } else if (!is_bundle(path)) {
+    curves_.show(path, true);
   }
-  shell_.write(ConsoleLine::Kind::note,
-               "opened the run " + path + "; Run starts " + script_ + " from the beginning\n");
-}
-
-void RunActions::take_bundle(const std::string& bundle) {
-  trust_.open_bundle(bundle, [this, bundle](const TrustDesk::Opened& opened, const std::string& problem) {
+  opening_ = true;
+  begins_.reset();
+  trust_.open(path, [this, path, number = ++openings_](const TrustDesk::Opened& opened,
+                                                       const std::string& problem) {
+    const bool awaited = opening_ && number == openings_;
+    if (is_bundle(path) && problem.empty()) curves_.show(opened.folder, true);
+    if (awaited) opening_ = false;
     if (!problem.empty()) return complain(problem);
-    curves_.show(opened.folder, true);
+    if (!awaited) return;  // another script was opened
     script_ = opened.script;
-    shell_.write(ConsoleLine::Kind::note, "opened the bundle " + bundle + "; Run starts its script\n");
+    shell_.write(ConsoleLine::Kind::note, "opened " + path + "; Run starts its script from the beginning\n");
+    if (const std::optional<bool> paused = std::exchange(begins_, std::nullopt)) begin(*paused);
   });
 }
 
 void RunActions::complain(const std::string& problem) {
   shell_.write(ConsoleLine::Kind::error, problem + "\n");
-}
-
-void RunActions::open_sweep(const std::string& folder) {
-  curves_.open_sweep(folder);
-  shell_.show_panel("Runs");  // Curves are empty until a trial is chosen there
-  try {
-    script_ = sweep::read_plan(folder).script;
-    if (!std::filesystem::exists(script_) || !sweep::origin_of_sweep(folder).own)
-      script_ = folder + "/script.lua";
-  } catch (const Error& error) {
-    return complain(error.what());
-  }
-  shell_.write(ConsoleLine::Kind::note, "opened the sweep " + folder + "; Run starts " + script_ + "\n");
 }
 
 void RunActions::run() {
@@ -251,6 +254,10 @@ void RunActions::restart(bool paused) {
 }
 
 void RunActions::begin(bool paused) {
+  if (opening_ && !once_) {
+    begins_ = paused;
+    return;
+  }
   if (script_.empty()) {
     shell_.write(ConsoleLine::Kind::note,
                  "There is no script: open one (Ctrl+P), take one of the examples, or start the "
@@ -261,7 +268,7 @@ void RunActions::begin(bool paused) {
   const std::string home = trust_.home_of(script_);
   if (home.empty()) return begin_trusted(paused);
   trust_.ask(
-      home,
+      home, options_.sandbox,
       [this, paused](const CodeLimits& limits) {
         limits_ = limits;
         begin_trusted(paused);
@@ -299,7 +306,7 @@ void RunActions::run_to_not_finite() {
   const std::optional<NotFiniteNote>& note = journal_.not_finite();
   if (!note || nan_breakpoint_) return;
   // The run as it was: its seed, and what was edited while it ran.
-  once_ = Once{options_of_run_, note->since};
+  once_ = Once{options_of_run_, {}, note->since};
   once_->options.run_directory.clear();
   once_->options.edits = journal_.edits();
   begin(false);
@@ -315,17 +322,30 @@ void RunActions::restore_options(const RunOptions& options) {
   options_.seed = options.seed;
   options_.device = options.device;
   options_.steps = options.steps;
+  options_.sandbox |= options.sandbox;
+  if (options_.memory == 0) options_.memory = options.memory;
+  if (options_.disk == 0) options_.disk = options.disk;
+  if (options_.timeout == 0) options_.timeout = options.timeout;
 }
 
 void RunActions::resume(const std::string& folder, const RunOptions& options) {
   restore_options(options);
-  once_ = Once{options_};
-  once_->options.resume = folder;
-  try {
-    once_->options.sandbox = read_run_config(folder).sandbox;
-  } catch (const Error&) {  // the run says what is wrong with its folder
-  }
-  begin(false);
+  const auto sandbox = std::make_shared<bool>(false);
+  shell_.errands().add([folder, sandbox] { *sandbox = read_run_config(folder).sandbox; },
+                       [this, folder, sandbox](const std::string&) {  // the run says what is wrong
+                         once_ = Once{options_};
+                         once_->options.resume = folder;
+                         once_->options.sandbox |= *sandbox;
+                         begin(false);
+                       });
+}
+
+// What the command line says of every run of this window.
+void RunActions::limit(RunOptions& run) const {
+  run.sandbox |= options_.sandbox;
+  run.memory = options_.memory;
+  run.disk = options_.disk;
+  run.timeout = options_.timeout;
 }
 
 void RunActions::begin_run() {
@@ -341,6 +361,7 @@ void RunActions::begin_run() {
   shell_.write(ConsoleLine::Kind::note,
                "run " + short_path(script_) + (paused ? ", to the end of its first step\n" : "\n"));
   options_of_run_ = once ? once->options : options_;
+  limit(options_of_run_);
   limits_.apply_to(options_of_run_);
   options_of_run_.keyframe_sink = shown_.begin_run(options_of_run_);
   if (once && once->not_finite_from > 0) {
@@ -352,7 +373,7 @@ void RunActions::begin_run() {
   if (const Document* untitled = texts_.documents().with_title(script_))
     session_.run_text(untitled->buffer.content(), script_, options_of_run_);
   else
-    session_.run_file(script_, options_of_run_);
+    session_.run_file(once && !once->script.empty() ? once->script : script_, options_of_run_);
   options_.run_directory.clear();  // it contains a run now: the next one gets its own folder
   options_.resume.clear();
   if (paused) session_.step();  // to the end of step 1, which has values

@@ -16,6 +16,7 @@
 #include "ui/runs/journal.h"
 #include "ui/runs/param_desk.h"
 #include "ui/time/fork_desk.h"
+#include "ui/time/run_timer.h"
 #include "ui/time/trust_desk.h"
 
 namespace lunagrad {
@@ -57,7 +58,8 @@ class RunActions {
   // Saves the texts and goes on with the changed script behind the last good step of the run that has ended.
   void go_on_after_failure();
   void dismiss_failure() { shell_.actions().act("dismiss_failure"); }
-  // Arguments, parameters, device, seed and steps of the next run, as in a window that is gone.
+  // Arguments, parameters, device, seed, steps and limits of the next run, as in a window that is gone;
+  // limits that the command line of this one gives stay.
   void restore_options(const RunOptions&);
   // Goes on with a run whose window is gone, from the newest checkpoint in its folder.
   void resume(const std::string& folder, const RunOptions&);
@@ -69,6 +71,8 @@ class RunActions {
   // now in its file.
   void fork(const std::string& folder, int64_t step, const std::map<std::string, std::string>& values,
             bool edited);
+  // The run that goes on, or the last one, was stopped by the time limit.
+  bool time_is_over() const { return timer_.over(); }
   ForkDesk& forks() { return forks_; }
   TrustDesk& trust() { return trust_; }
   void pause_or_resume();
@@ -102,12 +106,13 @@ class RunActions {
   void begin_fork(ForkDesk::Made);
   void take_script(const std::string& path);
   void take_run(const std::string& folder);
-  void take_bundle(const std::string& bundle);
-  void open_sweep(const std::string& folder);
+  void watch_time();
+  void limit(RunOptions&) const;
   enum class Awaited { nothing, run, paused_run, reload };
   // A run that begins with options of its own, such as a repeat of the last one.
   struct Once {
     RunOptions options;
+    std::string script = {};      // "": the window's
     int64_t not_finite_from = 0;  // pauses at the first NaN or Inf from this step on; 0: does not
   };
   void tell_drag_end();
@@ -132,6 +137,10 @@ class RunActions {
   uint64_t nan_breakpoint_ = 0;  // of run_to_not_finite(), until it is met or the run has ended
   std::optional<Once> once_;     // while modified texts are saved
   CodeLimits limits_;            // of the run that begins
+  bool opening_ = false;         // a run, bundle or sweep, whose script is not known yet
+  uint64_t openings_ = 0;        // so far
+  std::optional<bool> begins_;   // what was to begin meanwhile: paused
+  RunTimer timer_;
   ParamDesk params_;
   TrustDesk trust_;
   ForkDesk forks_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "ui/time/run_limits_text.h"
 #include "ui/window/texture.h"
 
 namespace lunagrad {
@@ -40,7 +41,8 @@ void ShownStep::add_actions() {
 }
 
 bool ShownStep::update() {
-  const size_t left = memory_budget_ - std::min(memory_budget_, Texture::bytes_in_use());
+  const size_t left =
+      std::min(memory_budget_ - std::min(memory_budget_, Texture::bytes_in_use()), most_to_keep_);
   if (left != history_budget_) session_.set_history_budget(history_budget_ = left);
   history_ = session_.history();
   if (!replay_.update() || replay_.progress()) return false;
@@ -59,7 +61,9 @@ std::shared_ptr<KeyframeSink> ShownStep::begin_run(const RunOptions& options) {
   limits_.sandbox = options.sandbox;
   limits_.memory = options.memory;
   limits_.disk = options.disk;
+  limits_.timeout = options.timeout;
   limits_.stand_ins = options.stand_ins;
+  most_to_keep_ = lunagrad::most_to_keep(options);
   standing_.reset();
   replayed_ = nullptr;
   return replay_.begin_run(start);

@@ -64,6 +64,8 @@ class ShownStep {
   size_t memory_budget() const { return memory_budget_; }
   void set_memory_budget(size_t bytes) { actions_.act("set_memory_budget", {double(bytes)}, true); }
   size_t memory_held() const;
+  // Bytes of tensors that kept steps and, beside them, keyframes may take of the run's memory limit.
+  size_t most_to_keep() const { return most_to_keep_; }
 
  private:
   void add_actions();
@@ -81,6 +83,7 @@ class ShownStep {
   ReplayLimits limits_;              // of the run
   int64_t first_step_ = 1;
   History history_;
+  size_t most_to_keep_ = SIZE_MAX;
   size_t memory_budget_ = kHistoryBudget;
   size_t history_budget_ = kHistoryBudget;  // as last given to the session
 };

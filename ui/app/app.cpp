@@ -126,6 +126,11 @@ void App::open_at_start(const Start& start) {
     if (const auto whole = std::filesystem::absolute(script, failed); !failed)
       bench_.shell().settings().remember(whole.lexically_normal().string());
   }
+  if (start.options.trust) {
+    TrustDesk& trust = bench_.control().trust();
+    const std::string& run = start.options.opened_run;
+    trust.trust(run.empty() ? trust.home_of(start.options.script) : run);
+  }
   if (!start.options.opened_run.empty())
     bench_.control().open_run(start.options.opened_run);
   else if (!start.options.script.empty())
@@ -287,7 +292,9 @@ void App::mark_run() {
   };
   now.script = absolute(bench_.script());
   if (bench_.journal().active()) now.folder = absolute(bench_.journal().run_folder());
-  now.options = bench_.journal().active() ? bench_.control().options_of_run() : bench_.control().options();
+  const RunOptions& next = bench_.control().options();
+  now.options = bench_.journal().active() ? bench_.control().options_of_run() : next;
+  now.options.sandbox = next.sandbox;  // a run that is in the sandbox by itself says so in its folder
   const std::string text = text_of(now);
   if (text == marked_) return;
   marked_ = text;

@@ -10,14 +10,23 @@ using Json = nlohmann::ordered_json;
 std::string text_of(const OpenRun& run) {
   Json json = {{"script", path_text(run.script)}, {"folder", path_text(run.folder)}};
   put_options(json, run.options);
+  json["sandbox"] = run.options.sandbox;
+  json["memory"] = run.options.memory;
+  json["disk"] = run.options.disk;
+  json["timeout"] = run.options.timeout;
   return json_text(json);
 }
 
 OpenRun open_run_from(const std::string& text) {
   try {
     const Json json = Json::parse(text);
-    return {path_of_text(json.at("script").get<std::string>()),
-            path_of_text(json.at("folder").get<std::string>()), options_in(json)};
+    OpenRun run{path_of_text(json.at("script").get<std::string>()),
+                path_of_text(json.at("folder").get<std::string>()), options_in(json)};
+    run.options.sandbox = json.at("sandbox");
+    run.options.memory = json.at("memory");
+    run.options.disk = json.at("disk");
+    run.options.timeout = json.at("timeout");
+    return run;
   } catch (const Json::exception&) {
     return {};
   }

@@ -10,7 +10,7 @@ namespace lunagrad {
 struct OpenRun {
   std::string script;  // its absolute path, "" for none
   std::string folder;  // of the run that is going on, "" for none
-  RunOptions options;  // arguments, parameters, device, seed and steps
+  RunOptions options;  // arguments, parameters, device, seed, steps and limits
 };
 
 std::string text_of(const OpenRun&);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "ui/time/run_limits_text.h"
 #include "ui/window/input.h"
 #include "ui/window/theme.h"
 #include "ui/workbench/panel.h"
@@ -65,8 +66,10 @@ void TrustQuestion::draw(Workbench& bench) {
     bench.description().add_last((std::string("trust.") + word).c_str(), label);
     explain(help);
   };
-  choice("Run it in the sandbox", "sandbox",
-         "With the limits of an untrusted script: lunagrad help sandbox.");
+  RunOptions boxed = bench.control().options();
+  boxed.sandbox = true;
+  const std::string run_boxed = "Run it in the " + limits_label(boxed);
+  choice(run_boxed.c_str(), "sandbox", "With the limits of an untrusted script: lunagrad help sandbox.");
   ImGui::SetItemDefaultFocus();
   choice("Trust it, now and later", "trust", "It runs with your rights. A change of its files asks again.");
   choice("Do not run it", "no", "Its curves and numbers stay. Escape.");

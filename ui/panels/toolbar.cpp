@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "runtime/figures.h"
+#include "ui/time/run_limits_text.h"
 #include "ui/widgets/icon.h"
 #include "ui/window/outlined.h"
 #include "ui/window/texture.h"
@@ -32,7 +33,7 @@ struct Status {
   const char* help;
 };
 
-Status status_of(const Workbench& bench) {
+Status status_of(Workbench& bench) {
   const Journal& journal = bench.journal();
   const Theme& t = theme();
   switch (journal.state()) {
@@ -53,6 +54,8 @@ Status status_of(const Workbench& bench) {
                 "The script ran to its end, but its values are no numbers any more."};
       return {"finished", t.good, "The script ran to its end."};
     case Outcome::stopped:
+      if (bench.control().time_is_over())
+        return {"stopped: time limit", t.warning, "The run reached its time limit. The console shows it."};
       return {"stopped", t.warning, "The run was stopped before its end."};
     default: {
       // The progress beside it counts finished steps, and the tape shows the one that failed.
@@ -220,6 +223,23 @@ void draw_progress(Workbench& bench, float width) {
                      " since the run began, pauses included";
   if (const double left = seconds_left(journal); left >= 0) help += ", about " + time_text(left) + " to go";
   explain((help + ".").c_str());
+}
+
+// Of the current run, or the last one; before the first of the next.
+const RunOptions& limited_options(Workbench& bench) {
+  const bool begun = bench.journal().active() || bench.journal().ended();
+  return begun ? bench.control().options_of_run() : bench.control().options();
+}
+
+void draw_limits(Workbench& bench, const std::string& label, float width) {
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float height = ImGui::GetFrameHeight();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  list->AddRect(at, {at.x + width, at.y + height}, with_alpha(theme().accent, 0.6f), em(0.3f));
+  list->AddText({at.x + em(0.6f), at.y + ImGui::GetStyle().FramePadding.y}, theme().text, label.c_str());
+  ImGui::Dummy({width, height});
+  bench.description().add_last("limits", label);
+  explain(printable(limits_sentences(limited_options(bench), bench.script())).c_str());
 }
 
 void draw_figure(Workbench& bench, const char* item, const std::string& text, const char* help) {
@@ -396,6 +416,10 @@ void Toolbar::draw(Workbench& bench) {
       const float whole = ImGui::CalcTextSize(note->headline.c_str()).x + em(1.4f);
       const float wide = std::min({whole, em(26), std::max(room * 0.3f, em(11))});
       pieces.push_back({"", -1, wide, [&bench, wide] { draw_not_finite(bench, wide); }});
+    }
+    if (const std::string limits = limits_label(limited_options(bench)); !limits.empty()) {
+      const float wide = ImGui::CalcTextSize(limits.c_str()).x + em(1.2f);
+      pieces.push_back({"", 4, wide, [&bench, limits, wide] { draw_limits(bench, limits, wide); }});
     }
     pieces.push_back({"", 5, progress, [&bench, progress] { draw_progress(bench, progress); }});
     pieces.push_back({"", 10, em(6), [&bench] { draw_time(bench); }});

@@ -30,6 +30,8 @@ struct ForkDesk::Work {
     replay.run(wanted.folder, std::move(options), [this](Replay& parent) {
       const KeyframePtr states = states_for_fork(parent, wanted.changes.step);
       made.script = wanted.script.empty() ? parent.timeline().script_to_run() : wanted.script;
+      made.opens = wanted.opens.empty() ? made.script : wanted.opens;
+      if (wanted.changes.other_script && wanted.script.empty()) made.script = made.opens;
       made.options = options_of_fork(parent.timeline(), states, wanted.changes);
       made.options.sandbox |= wanted.limits.sandbox;
       made.options.stand_ins = wanted.limits.stand_ins;

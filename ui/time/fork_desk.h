@@ -32,6 +32,7 @@ class ForkDesk {
     int64_t steps = 0;                          // that it has ended, which its folder may not tell yet
     std::shared_ptr<KeyframeSource> keyframes;  // null: those in the folder
     std::string script;                         // to run; "": the parent's
+    std::string opens;  // the script that starts such a run from the beginning; "": the one that runs
     ForkChanges changes;
     ReplayLimits limits = {};
   };
@@ -39,7 +40,7 @@ class ForkDesk {
   void cancel();
 
   struct Made {
-    std::string script;
+    std::string script, opens;
     RunOptions options;  // its folder holds the states
   };
   // Once a frame: the fork that is ready to start.

@@ -7,12 +7,14 @@
 #include "runtime/error.h"
 #include "runtime/io/atomic_file.h"
 #include "runtime/io/temporary_folder.h"
+#include "script/bundle/bundle.h"
 #include "script/bundle/manifest.h"
 #include "script/run/folder.h"
 #include "script/run/record.h"
 #include "script/sweep/plan.h"
 #include "script/time/timeline.h"
 #include "script/trust/inside.h"
+#include "ui/runs/list.h"
 
 namespace lunagrad {
 namespace fs = std::filesystem;
@@ -31,14 +33,19 @@ void take_lines(TrustDesk::Question& question, std::string_view text) {
   }
 }
 
+// What a folder of somebody else names is not started: its own copy asks.
+std::string script_of_run(const std::string& folder, bool own) {
+  const std::string script = read_run_config(folder).script;
+  return own && fs::exists(script) ? script : folder + "/script.lua";
+}
+
 }  // namespace
 
 void CodeLimits::apply_to(RunOptions& options) const {
-  if (confined) {
-    options.sandbox = true;
-    options.folder = folder;
-    if (options.modules.empty()) options.modules = modules;
-  }
+  options.sandbox |= confined;
+  // A trusted run that goes on from states names the files of its modules itself.
+  if (confined || !options.start) options.folder = folder;
+  if (options.modules.empty()) options.modules = modules;
   if (!stand_ins.empty()) options.stand_ins = stand_ins;
 }
 
@@ -63,10 +70,12 @@ struct TrustDesk::Bundle {
 struct TrustDesk::Look {
   std::string folder;
   std::shared_ptr<Bundle> bundle;  // null: a folder
+  bool sandbox = false;
   std::function<void(const CodeLimits&)> go;
   std::function<void(const std::string&)> failed;
   RunOrigin origin;
   bool trusted = false;
+  bool trusts = false;  // the user has just said so
   Question question;
   CodeLimits limits;
 
@@ -85,17 +94,24 @@ struct TrustDesk::Look {
   }
 
   void prepare() {
+    if (trusts) remember_trust(origin.content, question.name);
     if (bundle) {
       bundle->unpack(limits.confined);
       limits.stand_ins = bundle->stand_ins;
+      limits.script = bundle->script;
       return;
     }
-    if (!limits.confined) return;
     limits.folder = folder;
-    if (sweep::is_sweep(folder))
-      require_inside(folder);
-    else
+    if (sweep::is_sweep(folder)) {
+      if (limits.confined) require_inside(folder);
+      return;
+    }
+    limits.script = script_of_run(folder, origin.own);
+    try {
       limits.modules = read_timeline(folder, true).eras.front().modules;
+    } catch (const Error&) {  // it names what lies elsewhere, where a trusted one finds it
+      if (limits.confined) throw;
+    }
   }
 };
 
@@ -109,13 +125,9 @@ TrustDesk::TrustDesk(Actions& actions, const std::function<void()>& wake) : acti
                   question_.reset();
                   const std::shared_ptr<Look> look = look_;
                   if (answer == "no") return look_.reset();
-                  if (answer == "trust") {
-                    remember_trust(look->origin.content, look->question.name);
-                    if (!look->origin.content.empty()) answers_[look->origin.content] = false;
-                  } else {
-                    answers_[look->folder] = true;
-                  }
-                  prepare(look, answer == "sandbox");
+                  if (answer == "trust") return take_trust(look);
+                  answers_[look->folder] = true;
+                  prepare(look, true);
                 },
                 [this](const ActionArguments&) -> std::string {
                   return question_ ? "" : "no question about trust is shown";
@@ -138,11 +150,14 @@ std::string TrustDesk::home_of(const std::string& script) const {
   return !failed && (is_run(folder) || sweep::is_sweep(folder)) ? folder : "";
 }
 
-void TrustDesk::ask(const std::string& folder, std::function<void(const CodeLimits&)> go,
+void TrustDesk::trust(const std::string& opened) { given_ = opened.empty() ? opened : full_path(opened); }
+
+void TrustDesk::ask(const std::string& folder, bool sandbox, std::function<void(const CodeLimits&)> go,
                     std::function<void(const std::string&)> failed) {
   question_.reset();
   const auto look = look_ = std::make_shared<Look>();
   look->folder = folder;
+  look->sandbox = sandbox;
   for (const auto& bundle : bundles_)
     if (bundle.get() == bundle_of(folder)) look->bundle = bundle;
   look->go = std::move(go);
@@ -157,11 +172,24 @@ void TrustDesk::ask(const std::string& folder, std::function<void(const CodeLimi
 }
 
 void TrustDesk::decide(const std::shared_ptr<Look>& look) {
+  if (look->sandbox && !look->origin.own) return prepare(look, true);
   if (look->trusted) return prepare(look, false);
   const auto boxed = answers_.find(look->folder), trusted = answers_.find(look->origin.content);
   if (trusted != answers_.end()) return prepare(look, false);
   if (boxed != answers_.end()) return prepare(look, true);
+  if (is_given(*look) && took_given_.insert(look->folder).second) return take_trust(look);
   question_ = look->question;
+}
+
+bool TrustDesk::is_given(const Look& look) const {
+  const std::string place = full_path(look.question.name);
+  return !given_.empty() && (place == given_ || place.starts_with(given_ + "/"));
+}
+
+void TrustDesk::take_trust(const std::shared_ptr<Look>& look) {
+  if (!look->origin.content.empty()) answers_[look->origin.content] = false;
+  look->trusts = true;
+  prepare(look, false);
 }
 
 void TrustDesk::prepare(const std::shared_ptr<Look>& look, bool confined) {
@@ -178,6 +206,24 @@ void TrustDesk::prepare(const std::shared_ptr<Look>& look, bool confined) {
 }
 
 void TrustDesk::update() { thread_.update(); }
+
+void TrustDesk::open(const std::string& path, std::function<void(const Opened&, const std::string&)> done) {
+  if (is_bundle(path)) return open_bundle(path, std::move(done));
+  const auto opened = std::make_shared<Opened>();
+  opened->folder = path;
+  thread_.add(
+      [opened] {
+        const std::string& folder = opened->folder;
+        if (sweep::is_sweep(folder)) {
+          const std::string script = sweep::read_plan(folder).script;
+          const bool own = fs::exists(script) && sweep::origin_of_sweep(folder).own;
+          opened->script = own ? script : folder + "/script.lua";
+        } else {
+          opened->script = script_of_run(folder, origin_of_run(folder).own);
+        }
+      },
+      [opened, done = std::move(done)](const std::string& problem) { done(*opened, problem); });
+}
 
 void TrustDesk::open_bundle(const std::string& path,
                             std::function<void(const Opened&, const std::string&)> done) {

@@ -1,5 +1,6 @@
 #include "ui/workbench/workbench.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "ui/window/theme.h"
@@ -48,7 +49,7 @@ bool Workbench::update() {
   changed |= curves_.update();
   changed |= shell_.update();
   texts_.update();
-  shown_.replay().set_budget(size_t(settings().keyframe_mebibytes) << 20);
+  shown_.replay().set_budget(std::min(size_t(settings().keyframe_mebibytes) << 20, shown_.most_to_keep()));
   changed |= shown_.update();
   changed |= probes_.update();
   control_.update();

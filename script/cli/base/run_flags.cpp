@@ -29,7 +29,7 @@ std::string RunFlags::take_settings() {
 }
 
 void add_limits(CLI::App& command, RunRequest& request) {
-  add_seconds(command, "--timeout", request.timeout,
+  add_seconds(command, "--timeout", request.options.timeout,
               "end the program after so many seconds, with exit code 124");
   add_flag(command, "--sandbox", request.options.sandbox,
            "run an untrusted script with limits: lunagrad help sandbox");

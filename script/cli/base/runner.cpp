@@ -206,9 +206,9 @@ class Runner {
     } else {
       session_.run_file(request_.script, request_.options);
     }
-    const bool limited = request_.timeout > 0;
+    const bool limited = request_.options.timeout > 0;
     const auto limit = start + std::chrono::duration_cast<Clock::duration>(
-                                   std::chrono::duration<double>(limited ? request_.timeout : 0));
+                                   std::chrono::duration<double>(limited ? request_.options.timeout : 0));
     int seen = 0;
     bool between_runs = false;  // the first signal came while --watch waited for a change
     Clock::time_point terminate_at = Clock::time_point::max();

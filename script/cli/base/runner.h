@@ -24,8 +24,7 @@ struct RunRequest {
   std::string code;                      // the text to run when `script` is empty
   std::string chunk = "(command line)";  // the name of that text
   RunOptions options;
-  double timeout = 0;  // seconds, 0 = none
-  bool json = false;   // events as JSON lines on stdout, everything else on stderr
+  bool json = false;  // events as JSON lines on stdout, everything else on stderr
   ProgressStyle progress = ProgressStyle::automatic;
   bool announce_folder = true;     // print the run folder at the end
   std::string profile;             // file for a profile of the run, "" = none

@@ -13,6 +13,7 @@
 #include <system_error>
 
 #include "runtime/error.h"
+#include "runtime/figures.h"
 #include "runtime/io/own_file.h"
 #include "script/cli/command/all.h"
 #include "script/run/record.h"
@@ -69,6 +70,9 @@ struct OpenFlags {
   std::optional<uint64_t> seed;
   std::optional<int64_t> steps, ranks;
   double checkpoint_every = 0;  // 0: the workbench's own
+  bool trust = false, sandbox = false;
+  double timeout = 0;           // seconds; 0: none
+  size_t memory = 0, disk = 0;  // bytes; 0: the workbench's own
 };
 
 // The command line of the workbench.
@@ -84,6 +88,11 @@ std::vector<std::string> words_for_workbench(const OpenFlags& flags) {
   if (flags.checkpoint_every > 0) add("--checkpoint-every", text(flags.checkpoint_every));
   add("--device", flags.device);
   add("--run-dir", flags.run_directory);
+  if (flags.trust) words.push_back("--trust");
+  if (flags.sandbox) words.push_back("--sandbox");
+  if (flags.timeout > 0) add("--timeout", shortest_number(flags.timeout));
+  if (flags.memory > 0) add("--memory", std::to_string(flags.memory >> 20));
+  if (flags.disk > 0) add("--disk", std::to_string(flags.disk >> 20));
   if (!flags.script.empty()) words.push_back(flags.script);
   if (!flags.arguments.empty()) {
     words.push_back("--");
@@ -128,6 +137,23 @@ Action add_open(Program& program) {
               "seconds between automatic checkpoints (default 20)");
   add_option(command, "--ranks", flags->ranks,
              "run the script in so many processes; the window shows rank 0: lunagrad help what-the-ranks-do");
+  add_flag(
+      command, "--trust", flags->trust,
+      "run what somebody else has made with your rights, now and later, without a question: lunagrad help "
+      "trust");
+  add_flag(command, "--sandbox", flags->sandbox,
+           "run every script of the window in the sandbox: lunagrad help sandbox");
+  add_seconds(command, "--timeout", flags->timeout,
+              "stop a run, or the repetition of its steps, after so many seconds without pauses; a call that "
+              "Lua cannot interrupt goes on, and the window offers to restart without it");
+  add_mebibytes(
+      command, "--memory", flags->memory,
+      "MiB limit for a script, its tensors and what the window keeps of its steps; beyond it the run "
+      "fails and the window stays (default with --sandbox: 256)");
+  add_mebibytes(
+      command, "--disk", flags->disk,
+      "MiB limit for the files that a run writes, beyond it the run fails (default with --sandbox: 1024)");
+  add_exclusion(command, "--trust", "--sandbox");
   set_footer(command, "lunagrad-workbench --help lists what the window takes beside these.");
   return [=] {
     for (const std::string& setting : flags->set)

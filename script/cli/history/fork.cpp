@@ -32,7 +32,7 @@ int fork(const Fork& asked) {
     const std::string folder = find_named(asked.folder);
     const Permission allowed = permission_for("fork", folder, asked.trust);
     ShownReplay replay("fork", folder, allowed.options(asked.trust));
-    const TimeLimit limit(asked.trust.limits.timeout, [&replay] { replay->cancel(); });
+    const TimeLimit limit(asked.trust.limits.options.timeout, [&replay] { replay->cancel(); });
     replay.show_up_to(*asked.step);
     KeyframePtr states;
     try {
@@ -43,13 +43,13 @@ int fork(const Fork& asked) {
     }
     replay.finish();
     request.script = asked.script.empty() ? replay->timeline().script_to_run() : asked.script;
-    request.timeout = limit.left();
     options = options_of_fork(replay->timeline(), states,
                               {.step = *asked.step,
                                .set = given.set,
                                .steps = given.steps,
                                .device = given.device,
                                .other_script = !asked.script.empty()});
+    options.timeout = limit.left();
   }
   options.keyframes = given.keyframes;
   options.command_line = given.command_line;

@@ -72,7 +72,7 @@ int probe(const Asked& asked) {
   options.events = take;
   ShownReplay replay("probe", folder, std::move(options));
   replayed = &*replay;
-  const TimeLimit limit(asked.trust.limits.timeout, [&replay] { replay->cancel(); });
+  const TimeLimit limit(asked.trust.limits.options.timeout, [&replay] { replay->cancel(); });
   first = wanted.first = asked.from.value_or(replay->first_step());
   last = asked.to.value_or(replay->steps());
   replay.show_up_to(last);

@@ -156,7 +156,7 @@ struct ShownWork {
 // not a difference: all errors are of kind file.
 std::string repeat(const std::string& folder, int64_t step, const TrustFlags& trust) try {
   ShownReplay replay("tape diff", folder, permission_for("tape diff", folder, trust).options(trust));
-  const TimeLimit limit(trust.limits.timeout, [&replay] { replay->cancel(); });
+  const TimeLimit limit(trust.limits.options.timeout, [&replay] { replay->cancel(); });
   replay.show_up_to(step);
   std::string line = replay->recorded_tape(step);
   replay.finish();

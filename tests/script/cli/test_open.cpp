@@ -48,6 +48,11 @@ TEST_CASE("open hands the flags of run to the workbench, and the script its argu
         "<--device><vulkan:1><--run-dir><my run><train.lua>");
   CHECK(opener.open({"train.lua", "--ranks", "2", "--checkpoint-every", "0.5"}).out ==
         "<--ranks><2><--checkpoint-every><0.5><train.lua>");
+  CHECK(opener.open({"train.lua", "--sandbox", "--timeout", "2.5", "--memory", "64", "--disk=8"}).out ==
+        "<--sandbox><--timeout><2.5><--memory><64><--disk><8><train.lua>");
+  CHECK(opener.open({"--timeout", "1000000", "--memory", "1099511627776", "train.lua"}).out ==
+        "<--timeout><1e+06><--memory><1099511627776><train.lua>");
+  CHECK(opener.open({"sent.run", "--trust"}).out == "<--trust><sent.run>");
   CHECK(opener.open({"train.lua", "--seed", "7", "--", "--set", "x=1", "file"}).out ==
         "<--seed><7><train.lua><--><--set><x=1><file>");
   CHECK(opener.open({"train.lua", "file"}).out == "<train.lua><--><file>");
@@ -74,6 +79,14 @@ TEST_CASE("open refuses what run refuses") {
                                                 {"--seed", "x"},
                                                 {"--steps", "1.5"},
                                                 {"--checkpoint-every", "0"},
+                                                {"--trust", "--sandbox"},
+                                                {"--timeout", "0"},
+                                                {"--timeout", "-1"},
+                                                {"--timeout"},
+                                                {"--memory", "7"},
+                                                {"--memory", "1.5"},
+                                                {"--memory", "64MiB"},
+                                                {"--disk", "7"},
                                                 {"--set"},
                                                 {"--unknown"}}) {
     std::vector<std::string> arguments{"train.lua"};

@@ -20,6 +20,12 @@ TEST_CASE("order of a window's rank: script and options arrive as they were, wit
   script.options.run_directory = "runs/2";
   script.options.guard = GuardLevel::op;
   script.options.edits = {{3, "lr", "0.2"}};
+  script.options.sandbox = true;
+  script.options.memory = size_t(5) << 30;
+  script.options.disk = 1 << 20;
+  script.options.folder = "theirs";
+  script.options.modules = {{"theirs/m.lua", "return '\xff'"}};
+  script.options.stand_ins = {{"data.csv", "/tmp/data.csv"}};
   const Script came = script_of_order(order_text(script));
   CHECK(came.path == script.path);
   CHECK(came.name == script.name);
@@ -32,6 +38,12 @@ TEST_CASE("order of a window's rank: script and options arrive as they were, wit
   CHECK(came.options.device == "vulkan");
   CHECK(came.options.resume == "runs/1");
   CHECK(came.options.guard == GuardLevel::op);
+  CHECK(came.options.sandbox);
+  CHECK(came.options.memory == script.options.memory);
+  CHECK(came.options.disk == script.options.disk);
+  CHECK(came.options.folder == "theirs");
+  CHECK(came.options.modules == script.options.modules);
+  CHECK(came.options.stand_ins == script.options.stand_ins);
   REQUIRE(came.options.edits.size() == 1);
   CHECK(came.options.edits[0].value == "0.2");
   CHECK_FALSE(came.options.write_run);

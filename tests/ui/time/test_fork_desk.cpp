@@ -66,7 +66,7 @@ std::vector<double> losses(const std::string& folder, int64_t behind) {
 TEST_CASE("a fork without a change equals its parent bit for bit, one with a change does not") {
   Ran ran;
   for (const bool changed : {false, true}) {
-    ForkDesk::Wanted wanted{ran.run, 40, nullptr, "", {.step = 25}};
+    ForkDesk::Wanted wanted{ran.run, 40, nullptr, "", "", {.step = 25}};
     if (changed) wanted.changes.set["lr"] = "0.5";
     const std::optional<ForkDesk::Made> made = ran.make(wanted);
     REQUIRE_MESSAGE(made, ran.desk.problem());
@@ -108,7 +108,7 @@ TEST_CASE("what a run offers for a fork, with the values of its parameters at a 
 TEST_CASE("a fork that is not possible is a problem in words and leaves no folder") {
   SUBCASE("no such step") {
     Ran ran;
-    CHECK(!ran.make({ran.run, 40, nullptr, "", {.step = 41}}));
+    CHECK(!ran.make({ran.run, 40, nullptr, "", "", {.step = 41}}));
     CHECK(ran.desk.problem().find("has the steps 1 to 40") != std::string::npos);
     CHECK(!fs::exists(ran.folder.file("runs")));
   }
@@ -117,13 +117,13 @@ TEST_CASE("a fork that is not possible is a problem in words and leaves no folde
     const std::string state = "lg.run.state(\"model\", function() return lg.nn.Linear(4, 2) end)";
     script.replace(script.find(state), state.size(), "lg.nn.Linear(4, 2)");
     Ran ran(script);
-    CHECK(!ran.make({ran.run, 40, nullptr, "", {.step = 20}}));
+    CHECK(!ran.make({ran.run, 40, nullptr, "", "", {.step = 20}}));
     CHECK(ran.desk.problem().find("registers nothing with lg.run.state") != std::string::npos);
     CHECK(!fs::exists(ran.folder.file("runs")));
   }
   SUBCASE("cancelled") {
     Ran ran;
-    ran.desk.make({ran.run, 40, nullptr, "", {.step = 39}});
+    ran.desk.make({ran.run, 40, nullptr, "", "", {.step = 39}});
     ran.desk.cancel();
     CHECK(!ran.desk.progress());
     CHECK(!ran.desk.update());

@@ -131,3 +131,21 @@ TEST_CASE("what a script does not repeat is named with its step") {
   REQUIRE(stand->difference);
   CHECK(stand->difference->what.find("clock") != std::string::npos);
 }
+
+TEST_CASE("a desk stops a replay at the time limit of the run, says so, and repeats other steps after it") {
+  tests::Folder place;
+  const std::string slow = place.file("slow");
+  std::string script = kScript;
+  script.insert(script.find("  model:zero_grad"),
+                "  if step == 30 and io.open('" + slow + "') then while true do end end\n");
+  Ran ran(script);
+  place.with("slow", "");
+  ran.desk.set_budget(0);  // no keyframe: each replay begins with step 1
+  ran.run.limits.timeout = 0.2;
+  CHECK(!ran.arrive(40));
+  CHECK(ran.desk.problem().find("time limit reached: the replay was stopped after 0.2 s") == 0);
+  ran.run.limits.timeout = 600;
+  const ReplayDesk::Stand* stand = ran.arrive(20);
+  REQUIRE_MESSAGE(stand, ran.desk.problem());
+  CHECK(stand->step == 20);
+}
