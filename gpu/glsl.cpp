@@ -3,6 +3,7 @@
 #include <glslang/Include/glslang_c_interface.h>
 #include <glslang/Public/resource_limits_c.h>
 
+#include <cstdio>
 #include <memory>
 #include <mutex>
 #include <sstream>

@@ -7,6 +7,7 @@
 // carries messages between the ranks, for any thread. In a lasting world, that of a window, a fault ends the
 // run and not the processes: the next one begins with renew() on rank 0.
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <functional>

@@ -1,6 +1,7 @@
 #include "script/lua/source.h"
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>

@@ -1,6 +1,7 @@
 // Source lines of a script: the line of a call, the line in an error's message, and the traceback of a failed
 // protected call.
 #include <cstdio>
+#include <cstdlib>
 #include <string_view>
 
 #include "runtime/memory_limit.h"

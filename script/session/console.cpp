@@ -1,6 +1,7 @@
 #include "script/session/console.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cstring>
 
 #include "runtime/terminal_text.h"

@@ -1,5 +1,6 @@
 #include "script/session/script_state.h"
 
+#include <cstdlib>
 #include <iostream>
 
 #include "script/guard/run_limits.h"

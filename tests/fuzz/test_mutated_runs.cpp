@@ -1,4 +1,5 @@
 // Mutated models, and the files of runs, sweeps and bundles.
+#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "runtime/io/atomic_file.h"

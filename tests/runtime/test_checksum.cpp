@@ -1,6 +1,7 @@
 // Checksums, and files that have them: whatever the damage, a file gives what was saved or an error.
 #include <doctest/doctest.h>
 
+#include <cstring>
 #include <numeric>
 #include <set>
 

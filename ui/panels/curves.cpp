@@ -2,6 +2,7 @@
 // metric, over a common axis of steps, seconds or samples.
 #include <algorithm>
 #include <cctype>
+#include <cstdio>
 #include <cstring>
 #include <map>
 #include <memory>

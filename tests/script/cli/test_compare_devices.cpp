@@ -1,6 +1,7 @@
 // `lunagrad compare-devices`: what it prints, its exit codes, and which step it takes.
 #include <doctest/doctest.h>
 
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "tests/support/program.h"

@@ -25,8 +25,10 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <filesystem>
+#include <functional>
 #include <thread>
 
 #include "runtime/cpu/parallel.h"

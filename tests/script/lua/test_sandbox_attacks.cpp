@@ -2,6 +2,7 @@
 // again with a program whose checks of paths are broken: the kernel holds.
 #include <doctest/doctest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <map>
 

@@ -3,6 +3,8 @@
 // of ten steps. going_on.lua is the training.
 #include <doctest/doctest.h>
 
+#include <cctype>
+#include <cstdio>
 #include <cstdlib>
 #include <map>
 #include <sstream>

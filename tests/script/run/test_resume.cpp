@@ -1,8 +1,11 @@
 // Checkpoints of a run, as a shell sees them: going on gives what an uninterrupted run gives.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cctype>
 #include <chrono>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>

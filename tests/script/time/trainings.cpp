@@ -1,5 +1,6 @@
 #include "tests/script/time/trainings.h"
 
+#include <cctype>
 #include <future>
 #include <nlohmann/json.hpp>
 #include <sstream>
