@@ -120,13 +120,14 @@ float rstd_of(uint channel) {
 }
 // From the sums of g and of g (x - mean) at the level of r.
 void store_gradients(uint channel, float g, float dot) {
-  const float r = rstd_of(channel), w = weight_of(channel), own = r * to_plain(level_of_rstd(r));
+  const float r = rstd_of(channel), w = weight_of(channel), back = to_plain(level_of_rstd(r));
+  const float slope = product_in_order(r, back, dot);
   store_f32(a.dbias, int64_t(channel), g);
-  store_f32(a.dweight, int64_t(channel), own * dot);
+  store_f32(a.dweight, int64_t(channel), slope);
   if (a.slopes == 0) return;
   const float share = TRAINING ? w * r / float(a.units * kUnit) : 0.0;
   store_f32(a.slopes, int64_t(channel), w * r);
-  store_f32(a.slopes, int64_t(a.channels + channel), -share * (own * dot) * own);
+  store_f32(a.slopes, int64_t(a.channels + channel), -share * product_in_order(r, back, slope));
   store_f32(a.slopes, int64_t(2 * a.channels + channel), -share * g);
 }
 
@@ -188,7 +189,7 @@ void sum_part(uint channel, uint part) {
       }
       [[unroll]] for (uint b = 0; b < kBlock; ++b) {
         sums += g[b];
-        dots += g[b] * ((x[b] - mean) * factor);
+        dots += product_in_order(x[b] - mean, factor, g[b]);
       }
     }
     first = column_sum(in_all(sums));
@@ -266,7 +267,7 @@ Line line_of(uint channel) {
   const float r = MODE == kNormalize || TRAINING ? rstd_of(channel) : 1.0;
   const uint level = level_of_rstd(r);
   if (MODE == kNormalize)
-    return Line(0.0, r * to_plain(level) * weight_of(channel), mean, factor_of(level),
+    return Line(0.0, product_in_order(r, to_plain(level), weight_of(channel)), mean, factor_of(level),
                 HAS_BIAS ? load_f32(a.bias, int64_t(channel)) : 0.0);
   const float of_g = load_f32(a.slopes, int64_t(channel));
   if (!TRAINING) return Line(of_g, 0.0, 0.0, 1.0, 0.0);
@@ -274,8 +275,9 @@ Line line_of(uint channel) {
               load_f32(a.slopes, int64_t(2 * a.channels + channel)));
 }
 vec4 on_line(Line line, vec4 x, vec4 g) {
-  if (MODE == kNormalize) return (x - line.mean) * line.factor * line.of_x + line.rest;
-  return TRAINING ? line.of_g * g + line.of_x * ((x - line.mean) * line.factor) + line.rest : line.of_g * g;
+  if (MODE == kNormalize) return product_in_order(x - line.mean, line.factor, line.of_x) + line.rest;
+  if (!TRAINING) return line.of_g * g;
+  return line.of_g * g + product_in_order(x - line.mean, line.factor, line.of_x) + line.rest;
 }
 vec4 values_of(uint four, vec4 x, vec4 g) {
   uint image = quotient(four * 4, a.by_size), within = four * 4 - image * a.size;

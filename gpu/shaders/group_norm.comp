@@ -103,7 +103,7 @@ void find_slopes(uint group) {
   const uint level = level_of_rstd(r);
   for (uint c = id; c < a.group_channels; c += kThreads) {
     store_f32(a.slopes, first + c, weight_of((first + c) % a.channels) * r);
-    store_f32(a.slopes, all + first + c, -r * (r * to_plain(level)) * sums.y);
+    store_f32(a.slopes, all + first + c, -r * product_in_order(r, to_plain(level), sums.y));
     store_f32(a.slopes, 2 * all + first + c, -r * sums.x);
   }
 }

@@ -13,11 +13,20 @@ uint level_of(float size) {
 float factor_of(uint level) {
   return level == kSmallLevel ? kUp : level == kPlainLevel ? 1.0 : kDown;
 }
-// x factor^2. A compiler must not square the factor first: 2^160 and 2^-180 are no floats.
-float times_square(float x, float factor) {
-  precise const float once = x * factor, twice = once * factor;
-  return twice;
+// a b c, in this order. A compiler may begin with b c or a c, which may be no float where the whole product is one.
+float product_in_order(float a, float b, float c) {
+  precise const float first = a * b, both = first * c;
+  return both;
 }
+vec4 product_in_order(vec4 a, float b, float c) {
+  precise const vec4 first = a * b, both = first * c;
+  return both;
+}
+vec4 product_in_order(vec4 a, float b, vec4 c) {
+  precise const vec4 first = a * b, both = first * c;
+  return both;
+}
+float times_square(float x, float factor) { return product_in_order(x, factor, factor); }
 // The level at which x - mean is multiplied by r = 1 / deviation.
 uint level_of_rstd(float r) {
   return r > 1.0 / kSmallSize ? kSmallLevel : r >= 1.0 / kLargeSize ? kPlainLevel : kLargeLevel;
