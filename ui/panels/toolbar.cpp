@@ -239,7 +239,7 @@ void draw_limits(Workbench& bench, const std::string& label, float width) {
   list->AddText({at.x + em(0.6f), at.y + ImGui::GetStyle().FramePadding.y}, theme().text, label.c_str());
   ImGui::Dummy({width, height});
   bench.description().add_last("limits", label);
-  explain(printable(limits_sentences(limited_options(bench), bench.script())).c_str());
+  explain(limits_sentences(limited_options(bench), bench.script()).c_str());
 }
 
 void draw_figure(Workbench& bench, const char* item, const std::string& text, const char* help) {

@@ -5,6 +5,7 @@
 
 #include "runtime/figures.h"
 #include "script/guard/run_limits.h"
+#include "ui/runs/journal.h"
 
 namespace lunagrad {
 namespace {
@@ -35,7 +36,7 @@ std::string limits_sentences(const RunOptions& run, const std::string& script) {
   if (run.sandbox) {
     const std::string folder =
         run.folder.empty() ? std::filesystem::path(script).parent_path().string() : run.folder;
-    add("In the sandbox: the script reads " + (folder.empty() ? "the working folder" : folder) +
+    add("In the sandbox: the script reads " + (folder.empty() ? "the working folder" : printable(folder)) +
         ", writes the folder of its run, and starts no programs.");
   }
   if (memory_of(run))
