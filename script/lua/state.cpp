@@ -306,10 +306,10 @@ struct KeptPlace {
 };
 
 void collect_all(lua_State* L, Pressure& pressure) {
-  const uint64_t start = ticks();
+  const uint64_t start = pressure.clock();
   lua_gc(L, LUA_GCCOLLECT);
   pressure.base = TensorBytes().live;
-  pressure.ended = pressure.full_ended = ticks();
+  pressure.ended = pressure.full_ended = pressure.clock();
   pressure.full_length = pressure.full_ended - start;
 }
 
@@ -331,14 +331,14 @@ void collect_under_pressure(lua_State* L, Edge& state) {
   pressure.base = std::min(pressure.base, before.live);
   size_t growth = before.spare + pressure.base / 4;
   if (state.memory_limit) growth = std::min(growth, state.memory_limit / 8);
-  const uint64_t start = ticks();
+  const uint64_t start = pressure.clock();
   if (before.live - pressure.base > growth) {
     collect_all(L, pressure);
   } else {
     // Enough of a step for Lua to see whether its own heap calls for a full collection.
     lua_gc(L, LUA_GCSTEP, lua_gc(L, LUA_GCCOUNT) + 1);
     const double since = ticks_to_ns(start - pressure.ended);
-    pressure.ended = ticks();
+    pressure.ended = pressure.clock();
     // Much to traverse, as a long table that is being filled: then less often.
     const double cost = ticks_to_ns(pressure.ended - start);
     const bool dear = cost > kShare * since + kHandle * double(handles);
@@ -356,7 +356,7 @@ bool collect_dropped(lua_State* L, Edge& state, size_t promised) {
   const size_t live = TensorBytes().live;
   pressure.base = std::min(pressure.base, live);
   if (live + promised - pressure.base < kWorth) return false;
-  if (ticks() - pressure.full_ended < kOfTime * pressure.full_length) return false;
+  if (pressure.clock() - pressure.full_ended < kOfTime * pressure.full_length) return false;
   const KeptPlace place;
   collect_all(L, pressure);
   return true;
