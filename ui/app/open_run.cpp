@@ -22,10 +22,11 @@ OpenRun open_run_from(const std::string& text) {
     const Json json = Json::parse(text);
     OpenRun run{path_of_text(json.at("script").get<std::string>()),
                 path_of_text(json.at("folder").get<std::string>()), options_in(json)};
-    run.options.sandbox = json.at("sandbox");
-    run.options.memory = json.at("memory");
-    run.options.disk = json.at("disk");
-    run.options.timeout = json.at("timeout");
+    // A window of an earlier version has none.
+    run.options.sandbox = json.value("sandbox", false);
+    run.options.memory = json.value("memory", size_t(0));
+    run.options.disk = json.value("disk", size_t(0));
+    run.options.timeout = json.value("timeout", 0.0);
     return run;
   } catch (const Json::exception&) {
     return {};
