@@ -197,7 +197,8 @@ std::string advised_message(lua_State* L) {
 }
 
 const Chunk& Edge::chunk(const lua_Debug& frame) {
-  // Two places for each address: a step runs lines of a dozen files, of which some share their first place.
+  // Each name has two places. A step runs lines of a dozen files, and two names with the same first place
+  // would replace each other at every call.
   const size_t first = (reinterpret_cast<uintptr_t>(frame.source) >> 4) % chunks.size(), second = first ^ 1;
   if (chunks[first].is(frame)) return chunks[first];
   if (chunks[second].is(frame)) return chunks[second];

@@ -11,6 +11,16 @@
 
 namespace lunagrad {
 
+ReplayLimits limits_of(const RunOptions& run) {
+  ReplayLimits limits;
+  limits.sandbox = run.sandbox;
+  limits.memory = run.memory;
+  limits.disk = run.disk;
+  limits.timeout = run.timeout;
+  limits.stand_ins = run.stand_ins;
+  return limits;
+}
+
 // A sandboxed script may have written into its folder: then it says of itself what somebody else says.
 static bool is_confined(const std::string& folder, const ReplayLimits& limits) {
   return limits.confined || (limits.sandbox && !origin_of_run(folder).own);

@@ -28,6 +28,7 @@ struct ReplayLimits {
   double timeout = 0;                            // seconds of each call that runs steps, 0 = none
   std::map<std::string, std::string> stand_ins;  // as of RunOptions
 };
+ReplayLimits limits_of(const RunOptions&);  // for a replay of a run with these options
 
 struct ReplayOptions {
   ReplayLimits limits;

@@ -127,10 +127,7 @@ void RunActions::add_fork_actions() {
                      wanted.changes.set[name] = field_as_text(value);
                  wanted.changes.other_script = given.has(3) && given.flag(3, "edited");
                  if (own) return forks_.make(std::move(wanted));
-                 wanted.limits.sandbox = options_.sandbox;
-                 wanted.limits.memory = options_.memory;
-                 wanted.limits.disk = options_.disk;
-                 wanted.limits.timeout = options_.timeout;
+                 wanted.limits = limits_of(options_);
                  trust_.ask(
                      full_path(folder), options_.sandbox,
                      [this, wanted = std::move(wanted)](const CodeLimits& limits) mutable {

@@ -58,11 +58,7 @@ bool ShownStep::update() {
 std::shared_ptr<KeyframeSink> ShownStep::begin_run(const RunOptions& options) {
   const KeyframePtr& start = options.start;
   first_step_ = start ? start->step + 1 : 1;
-  limits_.sandbox = options.sandbox;
-  limits_.memory = options.memory;
-  limits_.disk = options.disk;
-  limits_.timeout = options.timeout;
-  limits_.stand_ins = options.stand_ins;
+  limits_ = limits_of(options);
   most_to_keep_ = lunagrad::most_to_keep(options);
   standing_.reset();
   replayed_ = nullptr;

@@ -32,7 +32,7 @@ class ForkDesk {
     int64_t steps = 0;                          // that it has ended, which its folder may not tell yet
     std::shared_ptr<KeyframeSource> keyframes;  // null: those in the folder
     std::string script;                         // to run; "": the parent's
-    std::string opens;  // the script that starts such a run from the beginning; "": the one that runs
+    std::string opens;                          // the script that Run starts after the fork; "": `script`
     ForkChanges changes;
     ReplayLimits limits = {};
   };

@@ -56,10 +56,10 @@ class TrustDesk {
   const Question* question() const { return question_ ? &*question_ : nullptr; }  // null: nothing is asked
   void answer(const std::string& answer) { actions_.act("answer_trust", {answer}); }  // trust, sandbox, no
 
-  // What a run, a bundle or a sweep is opened as.
+  // An opened run, bundle or sweep.
   struct Opened {
-    std::string folder;  // with the numbers; those of a bundle are unpacked
-    std::string script;  // that starts it; of a bundle it is there when the bundle may run
+    std::string folder;  // of its numbers; a bundle is unpacked into a temporary folder
+    std::string script;  // that Run starts; the file of a bundle is written when the bundle may run
   };
   void open(const std::string& path, std::function<void(const Opened&, const std::string& problem)> done);
 

@@ -2,15 +2,7 @@
 -- Runs shows the tree, the track where it branches. arg[1]: a folder for pictures.
 local real = dofile(arg[0]:match(".*/") .. "real.lua")
 
--- The losses of a run by step, as its folder has them.
-local function losses(folder)
-  local found = {}
-  for line in io.lines(folder .. "/metrics.jsonl") do
-    local step, loss = line:match '"step":(%d+).*"loss":([^,}]+)'
-    if step then found[tonumber(step)] = loss end
-  end
-  return found
-end
+local losses = dofile(arg[0]:match(".*/") .. "steps.lua").losses
 
 
 -- The run has kept steps, and ends while the window goes on.

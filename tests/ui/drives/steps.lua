@@ -46,6 +46,16 @@ function steps.fill(field, text)
   ui.type(text)
 end
 
+-- The losses of a run by step, as its folder has them.
+function steps.losses(folder)
+  local found = {}
+  for line in io.lines(folder .. "/metrics.jsonl") do
+    local step, loss = line:match '"step":(%d+).*"loss":([^,}]+)'
+    if step then found[tonumber(step)] = loss end
+  end
+  return found
+end
+
 -- The titles of all panels, visible or hidden.
 function steps.panels()
   local titles, seen = {}, {}

@@ -4,15 +4,7 @@ local real = dofile(arg[0]:match(".*/") .. "real.lua")
 local printed = arg[3] == "sandbox" and "boxed" or "free"
 local name = arg[2]:gsub("%W", "-") .. "-" .. arg[3]
 
--- The losses of a run by step, as its folder has them.
-local function losses(folder)
-  local found = {}
-  for line in io.lines(folder .. "/metrics.jsonl") do
-    local step, loss = line:match '"step":(%d+).*"loss":([^,}]+)'
-    if step then found[tonumber(step)] = loss end
-  end
-  return found
-end
+local losses = dofile(arg[0]:match(".*/") .. "steps.lua").losses
 
 -- From Runs, without a run of the window.
 ui.wait("curves.curve", "loss")

@@ -1,4 +1,4 @@
-// A run is opened while the window goes on: what of it starts is known when its folder has been read.
+// A run is opened while the window goes on: its script is known when its folder has been read.
 #include <doctest/doctest.h>
 
 #include <cstdlib>
@@ -82,7 +82,7 @@ TEST_CASE(
   CHECK(opened.bench->script() == other);
 }
 
-TEST_CASE("the limits of a window are those of each of its runs") {
+TEST_CASE("each run of a window has the limits of the window") {
   Opened opened;
   opened.bench.reset();
   opened.bench = std::make_unique<Workbench>(
