@@ -38,6 +38,7 @@ Tensor copy_of(const Tensor& x) {
   if (!x.device().is_cpu() || !x.is_contiguous()) return clone(x);
   x.storage().check_whole("inspect");
   const Tensor copy = Tensor::empty(x.shape(), x.dtype());
+  if (x.numel() == 0) return copy;
   std::memcpy(copy.raw(), x.raw(), size_t(x.nbytes()));  // small leaves are copied in every step
   return copy;
 }

@@ -270,13 +270,23 @@ const std::vector<Attack>& attacks() {
          return result_of(socketpair(AF_UNIX, SOCK_STREAM, 0, ends));
        }},
       {"share memory by a number", works,
-       [](const Place&) { return result_of(shmget(IPC_PRIVATE, 4096, IPC_CREAT | 0600)); }},
+       [](const Place&) {
+         const int memory = shmget(IPC_PRIVATE, 4096, IPC_CREAT | 0600);
+         const auto result = result_of(memory);
+         if (memory >= 0) shmctl(memory, IPC_RMID, nullptr);  // it would outlive the process
+         return result;
+       }},
       // The kernel.
       {"get a name space", depends, [](const Place&) { return result_of(unshare(CLONE_NEWUSER)); }},
       {"join a name space", depends,
        [](const Place&) { return result_of(setns(open("/dev/null", O_RDONLY), 0)); }},
       {"mount", depends,
-       [](const Place& p) { return result_of(mount("none", p.run.c_str(), "tmpfs", 0, "")); }},
+       [](const Place& p) {
+         const int mounted = mount("none", p.run.c_str(), "tmpfs", 0, "");
+         const auto result = result_of(mounted);
+         if (mounted == 0) umount2(p.run.c_str(), MNT_DETACH);  // it would outlive the process
+         return result;
+       }},
       {"change the root", depends, [](const Place& p) { return result_of(chroot(p.run.c_str())); }},
       {"load a program into the kernel", depends,
        [](const Place&) { return result_of(syscall(SYS_bpf, 0, nullptr, 0)); }},
