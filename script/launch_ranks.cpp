@@ -38,6 +38,9 @@ void launch_ranks(const std::string& who, std::vector<std::string> words) {
                            "OMPI_MCA_rmaps_base_oversubscribe", "OMPI_MCA_orte_execute_quiet"})
     setenv(name, "1", 1);
   setenv("OMPI_MCA_hwloc_base_binding_policy", "none", 1);
+  // hwloc must not look for GPUs in ten X servers: those of other users print errors, and where "localhost"
+  // is a question to a name server that does not answer, each takes five seconds.
+  setenv("HWLOC_COMPONENTS", "-gl", 0);
   execvp(argv[0], argv.data());
   std::fprintf(stderr,
                "%s: --ranks needs mpirun, which cannot be started (%s); on Debian: apt-get install "
