@@ -7,6 +7,7 @@
 
 #include "script/lua/convert.h"
 #include "script/lua/edge.h"
+#include "script/lua/state.h"
 
 namespace lunagrad {
 namespace {
@@ -104,7 +105,7 @@ int search_project(lua_State* L) {
       if (edge(L).on_module) edge(L).on_module(file);
       files.check(file, FileUse::read, "require");
       if (edge(L).on_module) edge(L).on_module(file);
-      if (luaL_loadfilex(L, file.c_str(), "t") != LUA_OK) return lua_error(L);
+      load_file(L, file);
       push_string(L, file);
       return 2;
     }

@@ -2,8 +2,10 @@
 
 #include <unistd.h>
 
+#include <cerrno>
 #include <climits>
 #include <cstdlib>
+#include <new>
 
 #include "runtime/memory_limit.h"
 #include "runtime/ref.h"
@@ -90,7 +92,7 @@ int search_library(lua_State* L) {
   for (const char* ending : {".lua", "/init.lua"}) {
     const std::string file = path + ending;
     if (access(file.c_str(), R_OK) != 0) continue;
-    if (luaL_loadfilex(L, file.c_str(), "t") != LUA_OK) return lua_error(L);
+    load_file(L, file);
     lua_pushlstring(L, file.data(), file.size());
     return 2;
   }
@@ -261,6 +263,12 @@ void open_lunagrad(lua_State* L) {
     lua_setfield(inner, -2, "lunagrad.core");
     if (edge(inner).files.limited) hide_metatables(inner);
   });
+}
+
+void load_file(lua_State* L, const std::string& path) {
+  const int status = luaL_loadfilex(L, path.c_str(), "t");
+  if (status == LUA_ERRFILE && errno == ENOMEM) throw std::bad_alloc();
+  if (status != LUA_OK) lua_error(L);
 }
 
 void add_module(lua_State* L, const char* name, const luaL_Reg* functions, void* owner) {

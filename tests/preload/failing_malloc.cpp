@@ -1,6 +1,7 @@
 // A library for LD_PRELOAD that makes allocations fail: FAIL_AT=n the n-th of the process, FAIL_FROM=n that
 // and all later ones. Replaces malloc, calloc and realloc; operator new calls malloc.
 #include <atomic>
+#include <cerrno>
 #include <cstddef>
 #include <cstdlib>
 
@@ -19,7 +20,9 @@ __attribute__((constructor(101))) static void read_environment() {
 
 static bool fails() {
   const long number = ++done;
-  return number == at || (from >= 0 && number >= from);
+  if (number != at && (from < 0 || number < from)) return false;
+  errno = ENOMEM;
+  return true;
 }
 
 void* malloc(size_t bytes) { return fails() ? nullptr : __libc_malloc(bytes); }
