@@ -38,8 +38,8 @@ void launch_ranks(const std::string& who, std::vector<std::string> words) {
                            "OMPI_MCA_rmaps_base_oversubscribe", "OMPI_MCA_orte_execute_quiet"})
     setenv(name, "1", 1);
   setenv("OMPI_MCA_hwloc_base_binding_policy", "none", 1);
-  // hwloc must not look for GPUs in ten X servers: those of other users print errors, and where "localhost"
-  // is a question to a name server that does not answer, each takes five seconds.
+  // hwloc must not look for GPUs in ten X servers. An X server of another user prints an error, and a name
+  // server that does not answer the question for "localhost" takes five seconds for each of the ten.
   setenv("HWLOC_COMPONENTS", "-gl", 0);
   execvp(argv[0], argv.data());
   std::fprintf(stderr,

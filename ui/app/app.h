@@ -29,7 +29,7 @@ class App {
     std::string script;
     std::string opened_run;  // a run's folder to look at, instead of a script
     RunOptions run;
-    bool trust = false;  // --trust: the opened run may use the user's rights, whoever made it
+    bool trust = false;  // --trust: the opened run has the user's rights, also when another user made it
     Window::Options window;
     bool sized = false, themed = false;  // set by the command line; otherwise as in the last session
     std::string state_folder;            // of settings and layout, "" keeps nothing
