@@ -318,11 +318,11 @@ TEST_CASE("a viewer's pause ends with a step whose large weights were copied") {
   recorder.session.watch_tape(true);
   recorder.run(R"(
 local lg = require "lunagrad"
-local w, v = lg.randn(512, 512):requires_grad_(), lg.randn(1, 512):requires_grad_()
+local w, v = lg.randn(288, 256):requires_grad_(), lg.randn(1, 288):requires_grad_()  -- w has over 256 KiB
 local optimizer = lg.optim.SGD({w, v}, {lr = 1e-6})
 for step in lg.run.steps() do
   optimizer:zero_grad()
-  lg.nn.functional.linear(lg.nn.functional.linear(lg.randn(1, 512), w), v):sum():backward()
+  lg.nn.functional.linear(lg.nn.functional.linear(lg.randn(1, 256), w), v):sum():backward()
   optimizer:step()
   if step == 300 then print("far") end
 end
