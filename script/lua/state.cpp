@@ -100,22 +100,21 @@ int search_library(lua_State* L) {
        " (LUNAGRAD_LUA may name another folder)");
 }
 
-// package.searchers[3]: Lua's own search along package.path. Calls on_module with the file that it will load.
-// Upvalues: Lua's searcher, package.searchpath, package.
+// package.searchers[3]: the search along package.path. Calls on_module with the file before it is loaded.
+// Upvalues: package.searchpath, package.
 int search_files(lua_State* L) {
   lua_settop(L, 1);
-  if (const Edge& state = edge(L); state.on_module) {
-    lua_pushvalue(L, lua_upvalueindex(2));
-    lua_pushvalue(L, 1);
-    lua_getfield(L, lua_upvalueindex(3), "path");
-    lua_call(L, 2, 1);
-    if (lua_isstring(L, -1)) state.on_module(lua_tostring(L, -1));
-    lua_settop(L, 1);
-  }
   lua_pushvalue(L, lua_upvalueindex(1));
   lua_insert(L, 1);
-  lua_call(L, 1, LUA_MULTRET);
-  return lua_gettop(L);
+  lua_getfield(L, lua_upvalueindex(2), "path");
+  lua_call(L, 2, 2);
+  if (lua_isnil(L, 1)) return 1;  // the message: which files there are not
+  lua_settop(L, 1);
+  const std::string file = luaL_checkstring(L, 1);
+  if (const Edge& state = edge(L); state.on_module) state.on_module(file);
+  load_file(L, file, nullptr);
+  lua_insert(L, 1);
+  return 2;
 }
 
 // C modules would load Lua's C build in addition to this one, so remove their searchers.
@@ -135,10 +134,9 @@ void set_search_path(lua_State* L, const StateOptions& options) {
   lua_setfield(L, -2, "cpath");
 
   lua_getfield(L, -1, "searchers");
-  lua_rawgeti(L, -1, 2);
-  lua_getfield(L, -3, "searchpath");
-  lua_pushvalue(L, -4);
-  lua_pushcclosure(L, guard<search_files>, 3);
+  lua_getfield(L, -2, "searchpath");
+  lua_pushvalue(L, -3);
+  lua_pushcclosure(L, guard<search_files>, 2);
   lua_rawseti(L, -2, 3);
   lua_pushcfunction(L, guard<search_library>);
   lua_rawseti(L, -2, 2);
@@ -265,8 +263,8 @@ void open_lunagrad(lua_State* L) {
   });
 }
 
-void load_file(lua_State* L, const std::string& path) {
-  const int status = luaL_loadfilex(L, path.c_str(), "t");
+void load_file(lua_State* L, const std::string& path, const char* mode) {
+  const int status = luaL_loadfilex(L, path.c_str(), mode);
   if (status == LUA_ERRFILE && errno == ENOMEM) throw std::bad_alloc();
   if (status != LUA_OK) lua_error(L);
 }

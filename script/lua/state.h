@@ -33,9 +33,10 @@ void close_state(lua_State*);
 // Makes require "lunagrad", "lunagrad.core" and "lunagrad.*" work. Call once, after new_state.
 void open_lunagrad(lua_State*);
 
-// Pushes the function of a file of Lua text, or raises Lua's error. std::bad_alloc when there is too little
-// memory to open the file, which Lua reports as a fault of the file.
-void load_file(lua_State*, const std::string& path);
+// Pushes the function of a Lua file, or raises Lua's error. `mode` as luaL_loadfilex takes it: nullptr
+// accepts precompiled Lua, too. std::bad_alloc when there is too little memory to open the file, which Lua
+// reports as a fault of the file.
+void load_file(lua_State*, const std::string& path, const char* mode = "t");
 
 // core[name] = a table of `functions`, each with `owner` as its first upvalue.
 void add_module(lua_State*, const char* name, const luaL_Reg* functions, void* owner);
