@@ -82,6 +82,7 @@ local function put_back(object, kept, where)
         later and "\nThe script changes it after lg.run.state: that belongs into the function which builds it" or ""))
     end
   elseif is_tensor(object) and is_tensor(kept) then
+    kept = shards.fit(kept, object)
     local mine, theirs = object:size(), kept:size()
     if #mine ~= #theirs or table.concat(mine, " ") ~= table.concat(theirs, " ") then
       fail(("run.state: %s has shape [%s], in the checkpoint [%s]"):format(where, table.concat(mine, ", "),
