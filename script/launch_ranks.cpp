@@ -32,14 +32,15 @@ void launch_ranks(const std::string& who, std::vector<std::string> words) {
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
-  // As settings of Open MPI, which other launchers do not read: root may start ranks, more of them than there
-  // are cores, each may run on every core, and mpirun does not explain how a rank ended, since the rank has.
+  // Set as settings of Open MPI, which other launchers do not read: root may start ranks, there may be more
+  // ranks than cores, each rank may run on every core, and mpirun does not explain how a rank ended, since
+  // the rank has already.
   for (const char* name : {"OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM",
                            "OMPI_MCA_rmaps_base_oversubscribe", "OMPI_MCA_orte_execute_quiet"})
     setenv(name, "1", 1);
   setenv("OMPI_MCA_hwloc_base_binding_policy", "none", 1);
-  // hwloc must not look for GPUs in ten X servers. An X server of another user prints an error, and a name
-  // server that does not answer the question for "localhost" takes five seconds for each of the ten.
+  // Keeps hwloc from looking for GPUs in ten X servers. Another user's X server prints an error, and a name
+  // server that does not resolve "localhost" takes five seconds for each of the ten.
   setenv("HWLOC_COMPONENTS", "-gl", 0);
   execvp(argv[0], argv.data());
   std::fprintf(stderr,

@@ -1,4 +1,4 @@
-// The program `lunagrad`. A composition root: the only file of the command line that knows the GPU backend.
+// The program `lunagrad`. The composition root: the only file of the command line that knows the GPU backend.
 #include <signal.h>
 
 #include <cstdio>
@@ -17,19 +17,19 @@
 int main(int argc, char** argv) {
   lunagrad::fill_closed_streams();
   const lunagrad::TerminalStreams streams;
-  // A reader that went away ends the program quietly, as it ends others, also when a parent ignored the
-  // signal.
+  // When the reader of the output exits, the program ends quietly, as others do, also when a parent process
+  // ignored the signal.
   signal(SIGPIPE, SIG_DFL);
-  // A file past the size that ulimit -f allows is an error of its writer, as on a full disk, and not the
-  // program's end.
+  // A write past the file size that ulimit -f allows is an error of the write, as on a full disk, and does
+  // not end the program.
   signal(SIGXFSZ, SIG_IGN);
-  // Lines appear when they are written, in a pipe too, and none is lost when the program is ended at once.
+  // Each line appears when it is written, also in a pipe, and none is lost when the program is killed.
   std::setvbuf(stdout, nullptr, _IOLBF, 1 << 16);
   try {
 #ifdef LUNAGRAD_HAS_GPU
     lunagrad::gpu::install();
 #endif
-    // A window with --ranks starts the others so.
+    // A window with --ranks starts its other ranks with `lunagrad follow`.
     const bool follows = argc == 2 && argv[1] == std::string_view("follow") && lunagrad::dist::lasts();
     int code = follows ? lunagrad::follow_window()
                        : lunagrad::code_with_output(lunagrad::run_command_line(argc, argv));

@@ -12,7 +12,7 @@
 namespace lunagrad {
 namespace {
 
-// Writes to a stream of C, which buffers. A character may come in parts.
+// Writes to a buffered C stream. The bytes of a character may come in several writes.
 class TerminalBuffer final : public std::streambuf {
  public:
   explicit TerminalBuffer(std::FILE* stream) : stream_(stream) {}
@@ -43,7 +43,7 @@ class TerminalBuffer final : public std::streambuf {
   }
 
   std::FILE* const stream_;
-  std::string begun_;  // the first bytes of a character
+  std::string begun_;  // the first bytes of an unfinished character
 };
 
 }  // namespace
@@ -63,7 +63,7 @@ TerminalStreams::~TerminalStreams() {
 
 void fill_closed_streams() {
   int opened = 0;
-  // The lowest free number is taken, hence the one that is missing.
+  // open() takes the lowest free number, hence the number of the closed stream.
   do opened = open("/dev/null", O_RDWR);
   while (opened >= 0 && opened <= STDERR_FILENO);
   if (opened >= 0) close(opened);

@@ -10,7 +10,7 @@
 namespace lunagrad {
 namespace {
 
-// The userdata that autocast(dtype) returns: the region to restore when the value is closed.
+// The userdata that autocast(dtype) returns. It holds the region to restore when the value is closed.
 struct OpenRegion {
   std::shared_ptr<Autocast> previous;
   bool open = true;

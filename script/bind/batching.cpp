@@ -1,5 +1,5 @@
-// Binds what lg.func's vmap is made of (lua/lunagrad/func): levels, batched tensors, and which leaves a graph
-// has. The names begin with an underscore, because scripts do not call them.
+// Binds the functions from which lg.func (lua/lunagrad/func) builds vmap: levels, batched tensors, and the
+// leaves of a graph. The names begin with an underscore, because scripts do not call them.
 #include <algorithm>
 
 #include "runtime/ops.h"
@@ -46,7 +46,7 @@ int batch(lua_State* L) {
   return 1;
 }
 
-// _unbatch(y, id) -> the samples along dim 1; one that is not batched is repeated
+// _unbatch(y, id) -> the samples along dim 1; a y that is not batched is repeated
 int unbatch(lua_State* L) {
   const Tensor& y = check_tensor(L, 1, "vmap");
   const BatchLevel level = level_with(check_integer(L, 2, "vmap"));
@@ -55,7 +55,7 @@ int unbatch(lua_State* L) {
   return 1;
 }
 
-// _spread(x) -> x, batched at every level that runs, so that each sample has a gradient of its own
+// _spread(x) -> x, batched at every running level, so that each sample has a gradient of its own
 int spread_over_levels(lua_State* L) {
   const Tensor& x = check_tensor(L, 1, "grad");
   mark_line(L);

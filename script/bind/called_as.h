@@ -1,5 +1,5 @@
 #pragma once
-// Errors of in-place methods name the method that the script called (fill_), not the op that does its work
+// Errors of in-place methods name the method that the script called (fill_), not the op that computes it
 // (_copy_). Private to script/; for the state's thread.
 #include <cctype>
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace lunagrad {
 
-// Runs f; in an Error "op: fact" the op becomes `name`. An error of a derived class is not of these calls:
-// what a device found wrong with an earlier one.
+// Runs f. In the message "op: fact" of an Error, replaces the op by `name`. Errors of derived classes pass
+// unchanged: they report a device's fault in an earlier call.
 template <class F>
 void called_as(const char* name, F&& f) {
   try {

@@ -1,6 +1,6 @@
 // Binds lg.tensor, which makes a tensor from Lua numbers, booleans and nested tables, and the functions for
-// the random generator, the devices, the matmul precision and the clock. Other functions that create
-// tensors, such as lg.zeros, are ops (ops.cpp).
+// the random generator, the devices, the matmul precision and the clock. Other functions that create tensors,
+// such as lg.zeros, are ops (ops.cpp).
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -25,7 +25,7 @@ class TableReader {
     find_type();
   }
   // i64 if all numbers are integers, otherwise the default type; bool for booleans; the default type if there
-  // is no element.
+  // are no elements.
   DType dtype() const { return dtype_; }
   Shape shape() const { return Shape(std::span<const int64_t>(sizes_)); }
 
@@ -179,8 +179,8 @@ int initial_seed(lua_State* L) {
   return 1;
 }
 
-// seed() -> a seed from the system's random numbers, which the generator starts from. 53 bits, so that a
-// run's record shows it exactly.
+// seed() -> a new seed of the generator, from the system's random numbers. It has 53 bits, so that a run's
+// record shows it exactly.
 int random_seed(lua_State* L) {
   std::random_device source;
   const uint64_t seed = (uint64_t(source()) << 32 | source()) >> 11;
@@ -194,7 +194,7 @@ int get_num_threads(lua_State* L) {
   return 1;
 }
 
-// The threads of the process, as `run --threads`.
+// Sets the number of threads of the process, as `run --threads` does.
 int set_num_threads(lua_State* L) {
   constexpr int64_t kMost = 1024;
   const int64_t count = check_integer(L, 1, "set_num_threads");
@@ -227,7 +227,7 @@ Device& device_or_default(lua_State* L, const char* callee) {
   return lua_isnoneornil(L, 1) ? *context().device : check_device(L, 1, callee);
 }
 
-// device() is the name of the default device; device(name) that of another one, or an Error.
+// device() -> the name of the default device; device(name) -> the name of that device, or an Error.
 int get_device(lua_State* L) {
   push_string(L, device_or_default(L, "device").name());
   return 1;
@@ -297,7 +297,7 @@ int reset_peak_memory(lua_State* L) {
   return 0;
 }
 
-// Waits until the default device has finished all submitted work. Call it before you read the clock.
+// Waits until the default device has finished all submitted work. Call it before reading the clock.
 int synchronize(lua_State*) {
   Context& ctx = context();
   const uint64_t begin = ticks();
@@ -337,7 +337,7 @@ constexpr luaL_Reg kFunctions[] = {{"tensor", guard<tensor>},
 }  // namespace
 
 void bind_create(lua_State* L, int core, int) {
-  set_default_dtype(DType::f32);  // each script begins with it
+  set_default_dtype(DType::f32);  // each script starts with f32
   lua_pushvalue(L, core);
   luaL_setfuncs(L, kFunctions, 0);
   lua_pop(L, 1);

@@ -48,7 +48,8 @@ int context_saved(lua_State* L) {
   return count;
 }
 
-// ctx.name: a method, a value that the script stored, or ctx.saved_tensors, a list of what ctx:saved() gives.
+// ctx.name: a method, a value that the script stored, or ctx.saved_tensors, a list of the results of
+// ctx:saved().
 int context_index(lua_State* L) {
   luaL_checkudata(L, 1, kContextType);
   if (lua_type(L, 2) == LUA_TSTRING && std::string_view(lua_tostring(L, 2)) == "saved_tensors") {
@@ -96,7 +97,7 @@ void set_saved(lua_State* L, const TensorList& saved) {
 }
 
 // Removes the list of saved tensors from the context at the top of the stack and returns it. The node holds
-// the context, so a saved output in the context would make a reference cycle.
+// the context, so a saved output left in the context would make a reference cycle.
 TensorList take_saved(lua_State* L) {
   TensorList saved;
   if (lua_getiuservalue(L, -1, kSaved) != LUA_TTABLE) return lua_pop(L, 1), saved;
@@ -119,7 +120,7 @@ struct Given {
 };
 
 // Reads the results of a backward function, from stack index 1 on: a gradient or nil for each argument.
-// Returns one gradient for each tensor, undefined for nil.
+// Returns a gradient for each tensor, undefined for nil.
 TensorList read_gradients(lua_State* L, const Given& arguments) {
   const int given = lua_gettop(L), wanted = int(arguments.input.size());
   int last = 0;  // the last argument that may have a gradient
@@ -185,7 +186,7 @@ void push_context(lua_State* L, const Given& arguments) {
   set_saved(L, {});
 }
 
-// A finished call that can be repeated with other tensors (CustomOp::again). `arguments` is the Lua table of
+// A finished call that can be run again with other tensors (CustomOp::again). `arguments` is the Lua table of
 // its arguments, with false in place of each tensor.
 struct Replay {
   const Op* record;
@@ -232,8 +233,7 @@ CustomOp replay(const std::shared_ptr<const Replay>& call, const TensorList& inp
 
 int call_custom(lua_State* L);
 
-// Inside vmap: calls the op once for each sample of its batched arguments and pushes what it returns,
-// stacked.
+// Inside vmap: calls the op once for each sample of its batched arguments and pushes the results, stacked.
 int call_for_each_sample(lua_State* L) {
   const int count = lua_gettop(L);
   TensorList tensors;
@@ -299,7 +299,7 @@ int call_custom(lua_State* L) {
   op.backward = [shared, backward, places](const CustomContext& ctx, const TensorList& grads) {
     return run_backward(*backward, *shared, *places, ctx.saved(), grads);
   };
-  // Only viewers repeat a call. Without a listener of backward passes there is no viewer.
+  // Only viewers run a call again. Without a listener of backward passes there is no viewer.
   if (context().capture) {
     lua_createtable(L, count, 0);
     for (int i = 1; i <= count; ++i) {
@@ -367,8 +367,8 @@ int custom_op(lua_State* L) {
 
 size_t bytes_in_use() { return context().device->memory().in_use; }
 
-// Collects Lua's garbage if the device's memory in use grew by more than a threshold since `before`. Tensors
-// that the function dropped are most of the memory that a checkpoint saves. The cost of a collection grows
+// Collects Lua's garbage if the device's memory in use grew by more than a threshold since `before`. Most of
+// the memory that a checkpoint saves is in tensors that the function dropped. The cost of a collection grows
 // with Lua's heap, so the threshold is four times the heap, at least 1 MiB.
 void collect_since(lua_State* L, size_t before) {
   const size_t worth = std::max(size_t(1) << 20, size_t(lua_gc(L, LUA_GCCOUNT)) << 12);
@@ -387,7 +387,7 @@ class UseModules {
   int previous_;
 };
 
-// Swaps the training flag of each module with its flag in the table at `index`: module -> flag.
+// Swaps each module's training flag with its flag in the table at `index`: module -> flag.
 void exchange_flags(lua_State* L, int index) {
   std::vector<bool> flags;
   for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) {
@@ -407,8 +407,8 @@ void exchange_flags(lua_State* L, int index) {
   }
 }
 
-// Calls the function of a checkpoint again. `call` is the table {function, arguments …, n = their number},
-// `modules` the table module -> training flag in the first run.
+// Calls the function of a checkpoint again. `call` is the table {function, arguments …, n = their number};
+// `modules` is the table module -> training flag in the first run.
 void run_again(const LuaFunction& call, const LuaFunction& modules) {
   const size_t before = bytes_in_use();
   lua_State* main = nullptr;
@@ -453,7 +453,7 @@ int checkpoint(lua_State* L) {
   lua_setfield(L, -2, "n");
   const auto call = std::make_shared<LuaFunction>(L, -1);
   lua_pop(L, 1);
-  // Nested checkpoints share one table, because an outer one runs the inner ones again.
+  // Nested checkpoints share a table, because recomputing the outer checkpoint runs the inner ones again.
   if (const int outer = edge(L).called_modules; outer != LUA_NOREF)
     lua_rawgeti(L, LUA_REGISTRYINDEX, outer);
   else
@@ -471,7 +471,7 @@ int checkpoint(lua_State* L) {
   return lua_gettop(L);
 }
 
-// is_checkpointing() -> whether a function of lg.checkpoint runs, for the first time or again.
+// is_checkpointing() -> whether a function of lg.checkpoint is running, for the first time or in a recompute.
 int is_checkpointing(lua_State* L) {
   lua_pushboolean(L, context().checkpoint && !is_lent_region(context().checkpoint));
   return 1;

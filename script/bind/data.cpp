@@ -170,7 +170,7 @@ BatchDraw check_draw(lua_State* L, int index) {
 }
 
 // Pushes the tensors of a batch. Windows and images come from files, so they are moved to the default device,
-// as all data from files. Rows of tensors stay on the CPU.
+// like all data from files. Rows of tensors stay on the CPU.
 int push_batch(lua_State* L, const BatchPlan& plan, TensorList batch) {
   luaL_checkstack(L, int(batch.size()), "data");
   const bool from_files = plan.columns[0].kind != BatchColumn::Kind::rows;
@@ -203,7 +203,8 @@ int start_prefetch(lua_State* L) {
                                 .batches = check_integer(L, 7, "data"),
                                 .workers = int(check_integer(L, 8, "data")),
                                 .ahead = int(check_integer(L, 9, "data"))};
-  // DataLoader has checked these values. This protects the engine if a script calls _prefetch directly.
+  // DataLoader has checked these values. This check protects the engine from a script that calls _prefetch
+  // directly.
   if (options.batch_size < 1 || options.first < 0 || options.batches < options.first || options.workers < 1 ||
       options.workers > 1024 || options.ahead < 1 || options.ahead > 1 << 20 ||
       options.batches > (order.empty() ? 0 : (int64_t(order.size()) - 1) / options.batch_size + 1))
@@ -212,7 +213,7 @@ int start_prefetch(lua_State* L) {
   return 1;
 }
 
-// prefetch_next(pass) -> a tensor for each column, nothing at the end
+// prefetch_next(pass) -> a tensor for each column; nothing at the end
 int prefetch_next(lua_State* L) {
   const std::shared_ptr<Prefetch> pass = kPrefetch.check(L, 1, "data");
   return push_batch(L, pass->plan(), pass->next());

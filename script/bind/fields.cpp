@@ -1,5 +1,6 @@
-// The fields of a tensor: `x.name` is a method, or one of the fields. Any other name is an Error, so that a
-// misspelt name is not nil.
+// The fields of a tensor: `x.name` is a method or one of the fields. Any other name is an Error, so that a
+// misspelt name does not read as nil.
+// x.T, x.mT, x.mH and x.H; the last two are conjugated for complex numbers.
 #include "runtime/batching/batched.h"
 #include "runtime/ops.h"
 #include "runtime/tape/replace.h"
@@ -107,7 +108,7 @@ int push_field(lua_State* L, const Tensor& x, Field field) {
     case kShape:
       push_dims(L, x.shape());
       return 1;
-    // Text; x:dtype() and x:device() call it, which gives it again (call_text).
+    // A string. x:dtype() and x:device() call this string; call_text returns it.
     case kDType:
       lua_pushstring(L, dtype_name(x.dtype()));
       return 1;
@@ -141,7 +142,7 @@ int push_field(lua_State* L, const Tensor& x, Field field) {
   return push_made(L, turned(x, lua_tostring(L, 2), field));
 }
 
-// The field whose name is at stack index `key`, 0 if there is none. Upvalue `table` maps names to fields.
+// The field whose name is at stack index `key`; 0 if there is none. Upvalue `table` maps names to fields.
 Field field_named(lua_State* L, int key, int table) {
   lua_pushvalue(L, key);
   lua_rawget(L, lua_upvalueindex(table));
@@ -173,7 +174,7 @@ Field field_named(lua_State* L, int key, int table) {
   fail("Tensor has no field or method '", name, "'", hint.empty() ? suggest(name, "x:") : "; " + hint);
 }
 
-// __call of every string: x:dtype() and x:device(). Any other call is Lua's own error.
+// __call of every string, for x:dtype() and x:device(). Any other call raises the same error as Lua does.
 int call_text(lua_State* L) {
   const Tensor* const x = to_tensor(L, 2);
   if (x && lua_type(L, 1) == LUA_TSTRING) {

@@ -60,7 +60,7 @@ void push_store(lua_State* L, GradStore store) {
   kStore.push(L, std::make_shared<GradStore>(std::move(store)));
 }
 
-// x:gradients(…) -> GradStore: the gradients of every recorded tensor. Does not change .grad.
+// x:gradients(…) -> GradStore with the gradients of every recorded tensor. Does not change .grad.
 int gradients_of(lua_State* L) {
   const BackwardArguments read = read_backward(L, "gradients");
   mark_line(L);
@@ -118,8 +118,8 @@ int store_new(lua_State* L) {
   return 1;
 }
 
-// for node, gradient, output in pairs(g): the id of the node (as in lg.tape), the gradient, and which result
-// of the node it belongs to. Gradients may be removed on the way. Upvalue: the key that was given last.
+// for node, gradient, output in pairs(g): the id of the node (as in lg.tape), the gradient, and which of the
+// node's results it belongs to. Gradients may be removed during the loop. Upvalue: the last key returned.
 int store_next(lua_State* L) {
   const std::shared_ptr<GradStore> store = kStore.check(L, 1, "pairs");
   auto* const last = static_cast<GradStore::Key*>(lua_touserdata(L, lua_upvalueindex(1)));
@@ -173,7 +173,7 @@ constexpr luaL_Reg kStoreMethods[] = {{"get", guard<store_get>},
                                       {"clone", guard<store_clone>},
                                       {nullptr, nullptr}};
 
-// lg.grad{outputs = y, inputs = x, …}: puts the two in their places before the options.
+// lg.grad{outputs = y, inputs = x, …}: puts outputs and inputs in their places before the options.
 void place_by_name(lua_State* L) {
   if (!is_options(L, 2) || !lua_isnoneornil(L, 3)) return;
   lua_settop(L, 2);
@@ -250,7 +250,7 @@ int detach_in_place(lua_State* L) {
   if (x.body()->base) fail("detach_: a view cannot be detached in place; use detach()");
   x.body()->node = nullptr;
   x.body()->output = 0;
-  ++x.body()->generation;  // its views derive their node again
+  ++x.body()->generation;  // its views must derive their node again
   lua_settop(L, 1);
   return 1;
 }
@@ -302,8 +302,8 @@ int end_mode(lua_State* L) {
   return 0;
 }
 
-// Calls the function at the stack index `at` with the arguments behind it, the tape on or off, and returns
-// its results. Without a function the tape stays so until the returned value is closed.
+// Turns the tape on or off, calls the function at stack index `at` with the arguments after it, and returns
+// its results. Without a function, the mode lasts until the returned value is closed.
 int run_in_mode(lua_State* L, bool enabled, const char* name, int at) {
   if (lua_isnoneornil(L, at)) {
     lua_createtable(L, 0, 1);
@@ -370,7 +370,7 @@ int check_gradients(lua_State* L) {
   return 2;
 }
 
-// --- errors of the library ---
+// --- errors of the Lua library ---
 
 // _fail(message, kind): raises an Error at the script line that called the library; kind is "file" or nil.
 int fail_at_user(lua_State* L) {
@@ -395,7 +395,7 @@ constexpr luaL_Reg kGradTable[] = {{"no_grad", guard<with_mode<false>>},
                                    {"checkgrad2", guard<check_gradients<true>>},
                                    {nullptr, nullptr}};
 
-// Makes a metatable with one entry: the method `name` if `method`, otherwise the metamethod `name`.
+// Makes a metatable with one entry `name`: a method if `method`, otherwise a metamethod.
 void make_type(lua_State* L, const char* type, const char* name, lua_CFunction function, bool method) {
   luaL_newmetatable(L, type);
   if (method) lua_newtable(L);

@@ -10,7 +10,7 @@ namespace {
 
 HostValues& host(lua_State* L) { return Session::Impl::of(L).host(); }
 
-// Upvalue 1: the name. Tensors and numbers in, tensors out.
+// Upvalue 1: the name. The arguments are tensors and numbers, the results tensors.
 int call_function(lua_State* L) {
   const char* const name = lua_tostring(L, lua_upvalueindex(1));
   const std::shared_ptr<const HostFunction> function = host(L).function(name);

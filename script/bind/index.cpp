@@ -1,7 +1,7 @@
 // Binds indexing: x[i], x[{i, {first, last, step}, {}}], x[indices], x[mask], x[{i, indices, …}] with index
-// tensors that name elements together, assignment to each, and the methods that split a tensor into a table
-// of views. What a step below 0 selects is a copy in reverse order. Positions count from 1. The numbers in an
-// index tensor are data and count from 0.
+// tensors that select elements together, assignment to each, and the methods that split a tensor into a table
+// of views. A step below 0 selects a copy in reverse order. Positions count from 1. The numbers in an index
+// tensor are data and count from 0.
 #include <algorithm>
 
 #include "runtime/called.h"
@@ -18,13 +18,14 @@ namespace {
 
 constexpr const char* kIndex = "index";
 
-// lg.newaxis is the address of this: an entry of x[{…}] that adds a dim of size 1. A nil would end the table.
+// lg.newaxis is the address of this constant: an entry of x[{…}] that adds a dim of size 1. A nil would end
+// the table.
 constexpr char kNewAxis = 0;
 
 bool is_newaxis(lua_State* L, int index) { return lua_touserdata(L, index) == &kNewAxis; }
 
-// The slice of x at the positions first, first + step, … of `dim`, up to and including last; of a step below
-// 0 in ascending order. Error messages name the dim `of_whole` of the shape `whole`.
+// The slice of x at the positions first, first + step, … of `dim`, up to and including last. With a step
+// below 0 the slice is in ascending order. Error messages name the dim `of_whole` of the shape `whole`.
 Tensor slice_positions(const Tensor& x, int dim, int64_t first, int64_t last, int64_t step, int of_whole,
                        const Shape& whole) {
   const int64_t size = x.size(dim);
@@ -55,7 +56,7 @@ const Op& require_op(const char* name) {
   return *op;
 }
 
-// PyTorch lets a value have more dims than the place where it is written, if they are 1.
+// PyTorch lets an assigned value have more dims than its destination, if the leading ones have size 1.
 Tensor without_leading_ones(Tensor value, int ndim) {
   while (value.ndim() > ndim && value.size(0) == 1) value = select(value, 0, 0);
   return value;
@@ -66,7 +67,7 @@ void need_index(const Tensor& index) {
     fail("index: an index tensor holds integers (from 0) or booleans, got ", index.dtype());
 }
 
-// x[indices] for an integer tensor, on one dim: its shape takes the place of the dim.
+// x[indices] for an integer tensor, on one dim: the shape of the indices takes the place of the dim.
 Tensor select_by_numbers(const Tensor& x, int dim, const Tensor& given) {
   const Tensor indices = x.ndim() == 0 ? given : indices_from_front(given, x.size(dim));
   const bool plain = indices.ndim() == 1 || x.ndim() == 0;
@@ -84,18 +85,18 @@ Tensor select_by_numbers(const Tensor& x, int dim, const Tensor& given) {
   return reshape(rows, shape);
 }
 
-// What x[{…}] selects: a view of x, and the index tensors that act on some of its dims.
+// The selection of x[{…}]: a view of x, and the index tensors that act on some of its dims.
 struct Selection {
   Tensor view;
-  std::vector<std::pair<int, Tensor>> picks;  // a dim of the view, the first one of a mask, and its tensor
+  std::vector<std::pair<int, Tensor>> picks;  // a dim of the view (a mask's first dim), and its index tensor
   Shape whole;                                // of x, for messages
   Dims reversed = {};                         // dims of the view that have a step below 0
 
-  // Lets an index tensor act on the dim; returns how many dims of the view that takes.
+  // Lets an index tensor act on the dim; returns how many dims of the view it covers.
   int pick(int dim, const Tensor& index) {
     const bool mask = index.dtype() == DType::boolean;
     if (mask && index.ndim() == 0) {
-      // As in PyTorch: a mask without dims is one of a new dim of size 1.
+      // As in PyTorch: a mask without dims masks a new dim of size 1.
       view = unsqueeze(view, dim);
       picks.emplace_back(dim, reshape(index, {1}));
       return 1;
@@ -105,17 +106,17 @@ struct Selection {
   }
 };
 
-// The index tensors as the op index takes them: the dims that they act on come first.
+// A selection in the form that the op index takes: the dims on which the index tensors act come first.
 struct Points {
   Tensor view;  // permuted
   TensorList tensors;
-  Dims order, back;  // of the dims of the view, and of the result
+  Dims order, back;  // permutations: of the view's dims, and of the result's dims
 };
 
 Points points_of(const Selection& selection) {
   Points points;
   std::vector<bool> acted(size_t(selection.view.ndim()));
-  int first = -1, picked = 0;  // dims of the index tensors, broadcast
+  int first = -1, picked = 0;  // first dim indexed; number of dims of the broadcast index tensors
   for (const auto& [dim, tensor] : selection.picks) {
     const bool mask = tensor.dtype() == DType::boolean;
     const int dims = mask ? tensor.ndim() : 1;
@@ -127,7 +128,7 @@ Points points_of(const Selection& selection) {
     if (first < 0) first = dim;
     points.tensors.push_back(tensor);
   }
-  // As in PyTorch: dims that lie together are replaced where they are, others move to the front.
+  // As in PyTorch: adjacent indexed dims are replaced where they are, others move to the front.
   const int acts = points.order.size();
   const bool together = points.order[acts - 1] - points.order[0] == acts - 1;
   for (int d = 0; d < selection.view.ndim(); ++d)
@@ -148,7 +149,7 @@ Operands with_tensors(std::initializer_list<Tensor> first, const TensorList& ten
   return operands;
 }
 
-// The selection with its view in the order of the steps: a copy.
+// The selection with its reversed dims flipped: the view becomes a copy.
 Selection in_order(Selection selection) {
   if (!selection.reversed.empty()) selection.view = flip(selection.view, selection.reversed);
   selection.reversed = {};
@@ -178,11 +179,11 @@ void assign_view(const Selection& selection, const Tensor& given) {
   copy_(selection.view, reversed.empty() ? value : flip(value, reversed));
 }
 
-// x[{…}] = v where index tensors are among the entries.
+// x[{…}] = v when some entries are index tensors.
 void assign_picked(const Selection& selection, Tensor value) {
   const Points points = points_of(selection);
   if (!value.is_number()) {
-    // The value broadcasts to what reading gives, whose dims the op index has in another order.
+    // The value broadcasts to the shape that reading returns. The op index has its dims in another order.
     Dims order = points.back;
     for (int d = 0; d < order.size(); ++d) order[points.back[d]] = d;
     value = to(without_leading_ones(value, order.size()), points.view.dtype());
@@ -206,8 +207,8 @@ bool is_empty_table(lua_State* L) {
   return false;
 }
 
-// The number of entries of x[{…}]. A nil at the end cannot be seen in the table; one inside can, since it
-// leaves a hole before later entries.
+// The number of entries of x[{…}]. A nil at the end cannot be seen in the table. A nil inside can, since
+// later entries follow it.
 int count_entries(lua_State* L, int index) {
   int64_t last = 0;
   for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) {
@@ -219,8 +220,8 @@ int count_entries(lua_State* L, int index) {
   return int(std::min<int64_t>(last, 2 * kMaxDims + 1));
 }
 
-// Applies entry `i` of x[{…}], which is on top of the stack, to the dim `dim` of the selection, which is the
-// dim `of_whole` of the tensor. Returns how many dims of the view it passes.
+// Applies entry `i` of x[{…}], which is on top of the stack, to dim `dim` of the selection, which is dim
+// `of_whole` of the tensor. Returns how many dims of the resulting view the entry covers.
 int add_entry(lua_State* L, Selection& selection, int i, int dim, int of_whole) {
   Tensor& view = selection.view;
   if (const Tensor* const index = to_tensor(L, -1)) {
@@ -262,21 +263,21 @@ int add_entry(lua_State* L, Selection& selection, int i, int dim, int of_whole) 
   return 1;
 }
 
-// Whether x[key] is read by ipairs, which ends at the first nil.
+// Whether ipairs is reading x[key]; it ends at the first nil.
 bool asked_by_ipairs(lua_State* L) {
   lua_Debug caller;
   return lua_getstack(L, 1, &caller) && lua_getinfo(L, "Sn", &caller) && *caller.what == 'C' &&
          std::string_view(caller.namewhat) == "for iterator";
 }
 
-// How many dims of the tensor the value at the top of the stack, an entry of x[{…}], names.
+// How many dims of the tensor the value at the top of the stack, an entry of x[{…}], indexes.
 int dims_of_entry(lua_State* L) {
   if (is_newaxis(L, -1)) return 0;
   const Tensor* const index = to_tensor(L, -1);
   return index && index->dtype() == DType::boolean ? index->ndim() : 1;
 }
 
-// How many dims the entries of the table at index 2 name.
+// How many dims the entries of the table at index 2 index.
 int count_dims(lua_State* L, int entries) {
   int dims = 0;
   for (int i = 1; i <= entries; ++i) {
@@ -287,7 +288,7 @@ int count_dims(lua_State* L, int entries) {
   return dims;
 }
 
-// What x[key] selects, with the key at stack index 2.
+// The selection of x[key], with the key at stack index 2.
 Selection selected(lua_State* L, const Tensor& x) {
   Selection selection{x, {}, x.shape()};
   if (const Tensor* const index = to_tensor(L, 2)) {
@@ -353,7 +354,7 @@ void assign_masked(const Tensor& x, const Tensor& mask, const Tensor& value) {
 void assign_rows(const Tensor& x, Tensor indices, Tensor value) {
   if (x.ndim() == 0) fail("index: a scalar tensor cannot be indexed");
   if (indices.ndim() != 1) {
-    // A value with the dims of the indices and of a row: a row for each index.
+    // A value with the dims of the indices and of a row has a row for each index.
     if (value.ndim() == x.ndim() - 1 + indices.ndim()) {
       Shape rows = indices.shape(), flat{indices.numel()};
       for (int d = 1; d < x.ndim(); ++d) rows.push_back(x.size(d)), flat.push_back(x.size(d));
@@ -386,7 +387,8 @@ int optional_dim(lua_State* L, int argument, const char* function, const Tensor&
              : normalize_dim(function, check_position(L, argument, function), x.shape());
 }
 
-// Moves options to their positions: x:split(2, {dim = 1}) is x:split(2, 1). `names`: of arguments 2, 3, …
+// Moves options to their positions: x:split(2, {dim = 1}) is x:split(2, 1). `names`: the names of arguments
+// 2, 3, …
 void place_options(lua_State* L, const char* function, std::initializer_list<const char*> names) {
   const int last = lua_gettop(L);
   const bool may_be_empty = last > int(names.size()) && lua_istable(L, last) && !lua_rawlen(L, last);
@@ -441,7 +443,8 @@ int push_pieces(lua_State* L, const Tensor& x, int dim, std::span<const int64_t>
   return 1;
 }
 
-// Error when there is no room for that many views: of each a length, a tensor, its layout and its userdata.
+// Error when there is no memory for that many views. Each needs a length, a tensor, its layout and its
+// userdata.
 void check_pieces(int64_t count) {
   check_room(size_t(count), sizeof(int64_t) + sizeof(TensorBody) + sizeof(Layout) + 64);
 }
@@ -504,7 +507,7 @@ int chunk(lua_State* L) {
 
 // x:tensor_split(count, dim): exactly `count` pieces; the first ones are longer by one if `count` does not
 // divide the size.
-// x:tensor_split({offsets}, dim): splits before each offset, which counts from 0, a negative one from the
+// x:tensor_split({offsets}, dim): splits before each offset. Offsets count from 0, negative ones from the
 // end.
 int tensor_split(lua_State* L) {
   const Tensor& x = check_tensor(L, 1, "tensor_split");

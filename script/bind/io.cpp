@@ -135,7 +135,7 @@ int load_safetensors_file(lua_State* L) {
   return 2;
 }
 
-// The string at `index`. Error for any other type, also for a number, which Lua would convert.
+// The string at `index`. Error for any other type, including a number, which Lua would convert.
 std::string text_at(lua_State* L, int index, const char* function, const char* what) {
   if (lua_type(L, index) != LUA_TSTRING)
     fail(function, ": ", what, " must be strings (got ", type_name(L, index), ")");
@@ -429,8 +429,8 @@ int save_table(lua_State* L) {
   return 0;
 }
 
-// io.load(path) -> the saved table; name -> tensor for a file that another program wrote; what torch.save
-// wrote
+// io.load(path) -> the saved table; name -> tensor for a safetensors file of another program; the value for a
+// file of torch.save
 int load_table(lua_State* L) {
   const std::string path = check_path(L, "load", FileUse::read);
   if (is_pt(path)) {

@@ -38,8 +38,8 @@ class EnterModule {
 // call_module(label, f, module, …) -> the results of f(module, …). Ops that run inside record the module's
 // path; the previous path is restored, also after an error. The module keeps the shapes of the call.
 int call_module(lua_State* L) {
-  constexpr int kModule = 1, kSeen = 2;  // in place of the label, so that they stay on the stack
-  constexpr int kCalled = 3;             // the module, until they are there
+  constexpr int kModule = 1, kSeen = 2;  // kModule takes the label's place, so that both stay on the stack
+  constexpr int kCalled = 3;             // where the module is before that
   const EnterModule entered(uint32_t(lua_tointeger(L, 1)));
   if (edge(L).called_modules != LUA_NOREF) [[unlikely]]
     remember_module(L, kCalled);

@@ -1,4 +1,4 @@
-// Functions of lunagrad.core that look for the name that was meant. Only the Lua library calls them.
+// Functions of lunagrad.core that suggest the name that was probably meant. Only the Lua library calls them.
 #include "script/lua/convert.h"
 #include "script/lua/edge.h"
 #include "script/lua/hint.h"
@@ -8,7 +8,7 @@
 namespace lunagrad {
 namespace {
 
-// _edits(a, b) -> how many letters differ
+// _edits(a, b) -> the edit distance
 int count_edits(lua_State* L) {
   lua_pushinteger(L, lua_Integer(edits(check_string(L, 1, "_edits"), check_string(L, 2, "_edits"))));
   return 1;
@@ -26,7 +26,7 @@ int instead_of_pytorch(lua_State* L) {
   return 1;
 }
 
-// _advised(message) -> the message of an error with advice, for a message handler
+// _advised(message) -> the error message with advice added, for a message handler
 int advise(lua_State* L) {
   push_string(L, advised_message(L));
   return 1;

@@ -19,7 +19,7 @@ const Signature& called(lua_State* L) {
   return *static_cast<const Signature*>(lua_touserdata(L, lua_upvalueindex(1)));
 }
 
-// The fast path of most calls: the arguments are exactly the operands, in order. Otherwise returns false and
+// The fast path for most calls: the arguments are exactly the operands, in order. Otherwise returns false and
 // leaves `in` empty.
 bool read_plain(lua_State* L, const Signature& signature, Operands& in) {
   const int count = lua_gettop(L);
@@ -94,7 +94,7 @@ bool is_list(const ParamSpec& spec) {
 
 // The options of a call that creates a tensor.
 struct Placement {
-  Device* device = nullptr;  // null: the default device, or the operand's (zeros_like, …)
+  Device* device = nullptr;  // null: the default device, or the operand's device (zeros_like, …)
   bool requires_grad = false;
 };
 
@@ -234,7 +234,8 @@ int push_results(lua_State* L, Operands& out) {
   return count;
 }
 
-// Whether all parameters that only the full form has take their defaults: then the op itself runs.
+// Whether all parameters that only the full form has are at their defaults. Then the op itself runs instead
+// of the full form.
 bool takes_defaults(const Signature& signature, const Values& params) {
   for (size_t i = signature.op->params.size(); i < params.size(); ++i)
     if (!(params[i] == signature.full->params[i].fallback)) return false;
@@ -267,7 +268,7 @@ int run_signature(lua_State* L, const Signature& signature) {
 
 int call_op(lua_State* L) { return run_signature(L, called(L)); }
 
-// Makes `device` the default device for the life of the object; null: no change.
+// Makes `device` the default device during the object's lifetime; null: no change.
 class OnDevice {
  public:
   explicit OnDevice(Device* device) : previous_(context().device) {
@@ -359,8 +360,8 @@ int call_negation(lua_State* L) {
   return call_op(L);
 }
 
-// The positions of the true elements of x: an index tensor for each dim, as several results. A tensor without
-// dims counts as one of one dim, as in PyTorch.
+// The positions of the true elements of x: an index tensor for each dim, as several results. As in PyTorch, a
+// tensor without dims counts as having one.
 int push_positions(lua_State* L, const Tensor& x) {
   mark_line(L);
   Tensor found;
@@ -385,7 +386,7 @@ int call_nonzero(lua_State* L) {
   return several ? push_positions(L, check_tensor(L, 1, "nonzero")) : call_op(L);
 }
 
-// where(cond, a, b), and where(cond), which gives the positions.
+// where(cond, a, b), and where(cond), which returns the positions.
 int call_where(lua_State* L) {
   if (lua_gettop(L) == 1)
     if (const Tensor* const condition = to_tensor(L, 1)) return push_positions(L, *condition);
@@ -421,7 +422,7 @@ int call_polygamma_in_place(lua_State* L) {
   return 1;
 }
 
-// narrow(x, dim, start, length), where start is a position or a tensor of one integer, which counts from 0.
+// narrow(x, dim, start, length). `start` is a position, or a tensor of one integer, which counts from 0.
 int call_narrow(lua_State* L) {
   if (const Tensor* const start = to_tensor(L, 3)) {
     if (is_differentiable(start->dtype()) || start->numel() != 1)
@@ -432,7 +433,7 @@ int call_narrow(lua_State* L) {
   return call_op(L);
 }
 
-// atleast_1d(a, b, …) or of a table of tensors: a result for each.
+// atleast_1d(a, b, …), or the same with a table of tensors: a result for each.
 int call_atleast(lua_State* L) {
   const bool list = lua_type(L, 1) == LUA_TTABLE && lua_rawlen(L, 1) > 0;
   if (!list && lua_gettop(L) == 1) return call_op(L);
@@ -474,7 +475,7 @@ void push_op(lua_State* L, lua_CFunction function, const Signature& signature) {
 }
 
 // Binds the op as a function of lunagrad.core and, if its first operand is a tensor, as a method of Tensor.
-// The in-place form `name_` is a method only. "fft.rfft" is the function rfft of the table fft, no method.
+// The in-place form `name_` is only a method. "fft.rfft" is only the function rfft of the table fft.
 void bind_op(lua_State* L, int core, int methods, const Signature& signature) {
   const Op& op = *signature.op;
   if (const std::string table = table_of(op); !table.empty()) {
@@ -521,7 +522,7 @@ void push_op_function(lua_State* L, const Signature& signature) {
 void bind_ops(lua_State* L, int core, int methods) {
   for (const Signature& signature : signatures())
     if (!signature.op->hidden()) bind_op(L, core, methods, signature);
-  // Ops whose calls differ from what their signatures say, under this name of a function, a method or both.
+  // Ops whose calls differ from their signatures, with the name of the function, the method or both.
   const struct {
     const char *op, *name;
     lua_CFunction function, method;

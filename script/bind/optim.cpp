@@ -1,6 +1,6 @@
 // The functions of lunagrad.core that lg.optim calls: a StepList collects the tensors of a parameter group
-// once, and the fused steps run over it. Lua refers to a rule of runtime/optimizer/optimizers.def, its
-// numbers and its states by name.
+// once, and the fused steps run over it. Lua refers by name to a rule of runtime/optimizer/optimizers.def,
+// its numbers and its states.
 #include <algorithm>
 #include <bit>
 #include <string_view>
@@ -16,25 +16,25 @@
 namespace lunagrad {
 namespace {
 
-// Parameters and their states: a column for each state, one after the other, with a tensor for each
+// Parameters and their states, column after column: a column for each state, with a tensor for each
 // parameter. Gradients are read from the parameters at each step.
 struct StepList {
   TensorList params, states;
   uint32_t mask;  // bit k: state k of the rule has a column
   std::vector<bool> had_grad;
-  // Where the parameters were at the last call of same_grads.
+  // Device and type of a parameter at the last call of same_grads.
   struct Place {
     Device* device;
     DType dtype;
     bool operator==(const Place&) const = default;
   };
   std::vector<Place> places = {};
-  uint64_t last_id = 0;  // of the tensors that existed when the optimizer made its last step
+  uint64_t last_id = 0;  // id of the newest tensor at the optimizer's last step
 };
 
 constexpr UserType<StepList> kStepList("lunagrad.StepList", "StepList");
 
-// step_list(params, mask, column, …) -> StepList. fused_step returns the mask. A list that is only passed to
+// step_list(params, mask, column, …) -> StepList. fused_step returns the mask. A list that is only for
 // same_grads needs no mask and no columns.
 int step_list(lua_State* L) {
   const int64_t mask = lua_isnoneornil(L, 2) ? 0 : check_integer(L, 2, "optim");
@@ -53,8 +53,8 @@ int step_list(lua_State* L) {
   return 1;
 }
 
-// same_grads(list) -> whether the same parameters have a gradient as at the previous call, and none has moved
-// or changed its type. The first call returns false.
+// same_grads(list) -> whether the same parameters have a gradient as at the previous call, and no parameter
+// has changed its device or type. The first call returns false.
 int same_grads(lua_State* L) {
   const std::shared_ptr<StepList> held = kStepList.check(L, 1, "optim");
   StepList& list = *held;
@@ -95,7 +95,7 @@ Arguments check_numbers(lua_State* L, int argument, Rule rule) {
   return arguments;
 }
 
-// Pushes a list of the names of the states in `mask`.
+// Pushes a list with the names of the states in `mask`.
 void push_states(lua_State* L, Rule rule, uint32_t mask) {
   lua_newtable(L);
   const auto states = rule_traits(rule).states;
@@ -107,7 +107,7 @@ void push_states(lua_State* L, Rule rule, uint32_t mask) {
 }
 
 // fused_step(list, rule, numbers): makes a step over the parameters of the list, with their gradients and
-// states. If the list is nil, or its states are not those that these numbers need, it makes no step and
+// states. If the list is nil, or does not have the states that these numbers need, it makes no step and
 // returns the names of the needed states and their mask.
 int fused_step(lua_State* L) {
   const Rule rule = check_rule(L, 2);
@@ -133,8 +133,8 @@ int fused_step(lua_State* L) {
   return 0;
 }
 
-// rule_states(rule, settings) -> the names of the states that a step with these settings needs, and of all
-// that the rule has. A number that is none of the settings does not decide about a state.
+// rule_states(rule, settings) -> the names of the states that a step with these settings needs, and the names
+// of all states of the rule. A number missing from the settings does not rule out a state.
 int rule_states_by_name(lua_State* L) {
   const Rule rule = check_rule(L, 1);
   if (!lua_istable(L, 2)) wrong_type(L, 2, "optim", "table");
@@ -152,7 +152,7 @@ int rule_states_by_name(lua_State* L) {
   return 2;
 }
 
-// stepped(list): an optimizer has made its step over the parameters of the list, those that have a gradient.
+// stepped(list): an optimizer has made its step over those parameters of the list that have a gradient.
 int stepped(lua_State* L) {
   const std::shared_ptr<StepList> held = kStepList.check(L, 1, "optim");
   StepList& list = *held;
@@ -177,8 +177,8 @@ int stepped(lua_State* L) {
   return 0;
 }
 
-// used_gradients(list) -> for each parameter, whether the last step of the optimizer has used its gradient. A
-// pass that adds to a gradient makes a new tensor.
+// used_gradients(list) -> for each parameter, whether the optimizer's last step used its gradient. A pass
+// that adds to a gradient makes a new tensor.
 int used_gradients(lua_State* L) {
   const std::shared_ptr<StepList> held = kStepList.check(L, 1, "optim");
   const StepList& list = *held;
@@ -191,7 +191,7 @@ int used_gradients(lua_State* L) {
   return 1;
 }
 
-// stepped_in_vain(): an optimizer has made its step, and no parameter had a gradient.
+// stepped_in_vain(): an optimizer has made its step although no parameter had a gradient.
 int stepped_in_vain(lua_State* L) {
   if (edge(L).safe_point_data)
     Session::Impl::of(L).warn_once(

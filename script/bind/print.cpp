@@ -24,8 +24,8 @@ std::string not_finite(double value) { return std::isnan(value) ? "nan" : value 
 class FloatFormat {
  public:
   // Chooses the format from the shown values; zeros, NaN and Inf do not count. Scientific if the options say
-  // so, else if the largest magnitude is at least 10^8, or if not all values are whole and the smallest is
-  // below 10^-4 or the largest is more than 1000 times the smallest.
+  // so. Otherwise scientific if the largest magnitude is at least 10^8, or if not all values are whole and
+  // the smallest is below 10^-4 or the largest is more than 1000 times the smallest.
   FloatFormat(const std::vector<double>& values, const PrintOptions& options)
       : precision_(options.precision), scientific_(options.scientific.value_or(false)) {
     double largest = 0, smallest = INFINITY;
@@ -70,7 +70,7 @@ class Printer {
   }
 
  private:
-  // The indices of a dim that are shown; -1 marks the gap in a summarised dim.
+  // The indices of a dim to show; -1 marks the gap in a summarised dim.
   std::vector<int64_t> shown(int dim) const {
     const int64_t size = x_.size(dim), edge = options_.edge_items;
     std::vector<int64_t> positions;
@@ -193,7 +193,7 @@ std::string print_tensor(const Tensor& x, const PrintOptions& options) {
   context().check_may_read();
   x.storage().check_whole("tostring");
   const Tensor values = to(x.detach(), cpu_device());
-  constexpr int kIndent = 7;  // of "tensor("
+  constexpr int kIndent = 7;  // the width of "tensor("
   // A tensor without elements may have any number of empty rows, so it is printed as [].
   std::string text = "tensor(" + (x.numel() == 0 ? "[]" : Printer(values, options).print(kIndent));
   text += lunagrad::text(", shape=", x.shape(), ", dtype=", x.dtype(), ", device=", x.device().name());

@@ -13,7 +13,7 @@
 namespace lunagrad {
 namespace {
 
-// Pushes a value. None is nil, but false in a list, which would end there.
+// Pushes a value. None becomes nil, but false inside a list, which a nil would end.
 struct Pusher {
   lua_State* L;
 
@@ -54,7 +54,8 @@ struct Pusher {
 
 PtValue read_value(lua_State* L, int index, int depth);
 
-// A table with the keys 1 to n is a list, any other a dict. Equal tables give equal files: keys are sorted.
+// A table with the keys 1 to n is a list, any other a dict. Keys are sorted, so that equal tables give equal
+// files.
 PtValue read_table(lua_State* L, int index, int depth) {
   if (depth == kDeepestNesting) fail("pt.save: more than ", kDeepestNesting, " tables within each other");
   luaL_checkstack(L, 4, "pt.save");

@@ -128,7 +128,7 @@ const Param& handle_param(lua_State* L) {
   return *param;
 }
 
-// An evaluation that may only look, such as a probe, is not the script that makes use of an edited value.
+// A read-only evaluation, such as a probe, does not count as the script reading an edited value.
 int handle_call(lua_State* L) {
   const Param& param = handle_param(L);
   if (!context().read_only) session(L).run().params().read(param.info.name);
@@ -147,7 +147,7 @@ int checkpoint_states(lua_State* L) {
   return 0;
 }
 
-// Writes the checkpoint that was asked for, at the end of the step.
+// Writes the requested checkpoint at the end of the step.
 void take_checkpoint(lua_State* L) {
   Session::Impl& owner = session(L);
   if (!owner.run().takes_checkpoint()) return;
@@ -227,8 +227,8 @@ int log(lua_State* L) {
 
 // --- checkpoints: lua/lunagrad/run.lua makes and restores their contents ---
 
-// _find_checkpoint(path) -> path of the checkpoint, or nil. Without an argument: the checkpoint that --resume
-// names, nil if there is no --resume.
+// _find_checkpoint(path) -> path of the checkpoint, or nil. Without an argument: the checkpoint of --resume,
+// or nil without --resume.
 int find_checkpoint(lua_State* L) {
   Run& run = session(L).run();
   const bool asked = lua_isnoneornil(L, 1);
@@ -245,7 +245,7 @@ int find_checkpoint(lua_State* L) {
   return 1;
 }
 
-// _has_checksums(path): whether damage of a checkpoint is noticed.
+// _has_checksums(path): whether the checkpoint has checksums, so that damage is noticed.
 int has_checksums(lua_State* L) {
   const std::string path(check_string(L, 1, "resume"));
   edge(L).files.check(path, FileUse::read, "run.resume");
@@ -253,7 +253,7 @@ int has_checksums(lua_State* L) {
   return 1;
 }
 
-// _checkpoints_before(path) -> list of the checkpoints of the same run before this one, the newest first
+// _checkpoints_before(path) -> list of the checkpoints of the same run before this one, newest first
 int list_checkpoints_before(lua_State* L) {
   const std::string path(check_string(L, 1, "resume"));
   edge(L).files.check(path, FileUse::read, "run.resume");
@@ -309,19 +309,20 @@ int checkpoint_written(lua_State* L) {
   return 0;
 }
 
-// _lose_checkpoint(): it could not be written, and the run goes on
+// _lose_checkpoint(): the checkpoint could not be written, and the run goes on
 int lose_checkpoint(lua_State* L) {
   session(L).run().lose_checkpoint();
   return 0;
 }
 
-// The folder beside a checkpoint with the parts that the ranks of a sharded run wrote: step-00000040.shards.
+// The folder beside a checkpoint that holds the parts written by the ranks of a sharded run:
+// step-00000040.shards.
 std::filesystem::path shard_folder(const std::filesystem::path& checkpoint) {
   return std::filesystem::path(checkpoint).replace_extension(".shards");
 }
 
-// _remove_checkpoint(path): one that this run wrote into its folder, the parts of ranks after it. A file that
-// is gone already is no error.
+// _remove_checkpoint(path): removes a checkpoint that this run wrote into its folder, then the parts of its
+// ranks. A file that is already gone is no error.
 int remove_checkpoint(lua_State* L) {
   const std::filesystem::path path(check_string(L, 1, "checkpoint"));
   const std::filesystem::path own = std::filesystem::path(session(L).run().checkpoint_path()).parent_path();
@@ -333,7 +334,7 @@ int remove_checkpoint(lua_State* L) {
   return 0;
 }
 
-// Error when a sandboxed script may not change the folder, which it named.
+// Error when a sandboxed script named this folder but may not change it.
 void check_folder(lua_State* L, const std::filesystem::path& folder) {
   const FileLimits& files = edge(L).files;
   if (files.limited && !files.aside) files.check(folder.string(), FileUse::write, "checkpoint");
@@ -352,8 +353,8 @@ int checkpoint_shards(lua_State* L) {
   return 1;
 }
 
-// _keep_shards(path, start): removes the parts whose names do not begin with `start`: those of checkpoints
-// that this one replaced, or that were never completed.
+// _keep_shards(path, start): removes the parts whose names do not begin with `start`: parts of checkpoints
+// that this checkpoint replaced, or that were never completed.
 int keep_shards(lua_State* L) {
   const std::filesystem::path folder = shard_folder(check_string(L, 1, "checkpoint"));
   const std::string start(check_string(L, 2, "checkpoint"));
@@ -363,12 +364,13 @@ int keep_shards(lua_State* L) {
   for (const auto& entry : std::filesystem::directory_iterator(folder, error))
     if (entry.path().filename().string().rfind(start, 0) != 0) others.push_back(entry.path());
   for (const std::filesystem::path& path : others) std::filesystem::remove(path, error);
-  std::filesystem::remove(folder, error);  // if it is empty
+  std::filesystem::remove(folder, error);  // only succeeds if it is empty
   return 0;
 }
 
 // _on_states(f, objects): f("checkpoint") and f("stopping") write a checkpoint, f("take", path) returns the
-// states for a reload, f("report") reports which states the new script took over; `objects` has them by name.
+// states for a reload, f("report") reports which states the new script took over. `objects` maps names to
+// states.
 int on_states(lua_State* L) {
   luaL_checktype(L, 1, LUA_TFUNCTION);
   lua_settop(L, 2);
@@ -400,7 +402,7 @@ int handed_over(lua_State* L) {
   return 1;
 }
 
-// _go_on(step, rng): continues after `step`, after a reload.
+// _go_on(step, rng): continues after `step`, in a reload.
 int go_on(lua_State* L) {
   check_table(L, 2, "reload");
   lua_getfield(L, 2, "seed");
@@ -416,7 +418,7 @@ int tell_reloaded(lua_State* L) {
 }
 
 // _tell_surgery(text, {{title =, line =, step =, bytes =, undone =}, …}, bytes, budget): the history of
-// lg.surgery after `text` was done.
+// lg.surgery after the change `text`.
 int tell_surgery(lua_State* L) {
   check_table(L, 2, "surgery");
   auto history = std::make_shared<SurgeryHistory>();
@@ -493,7 +495,7 @@ int count_step(lua_State* L) {
   return 0;
 }
 
-// _scale_overflowed(): a gradient scaler leaves this step out.
+// _scale_overflowed(): a gradient scaler skips this step.
 int scale_overflowed(lua_State* L) {
   session(L).viewers().sentry().skipped();
   return 0;

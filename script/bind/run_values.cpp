@@ -44,7 +44,7 @@ int image(lua_State* L) {
   return 0;
 }
 
-// The absolute values of a complex tensor, as viewers show them; any other tensor itself.
+// The absolute values of a complex tensor, as viewers show them; any other tensor unchanged.
 Tensor real_values(const Tensor& x) {
   const NoGrad off;
   return is_complex(x.dtype()) ? abs(x.detach()) : x;

@@ -129,10 +129,10 @@ int tape_to_dot(lua_State* L) {
   return 1;
 }
 
-// Converts a value of these tables, which a script may have changed, to JSON. The keys of a table are
+// Converts a value of these tables to JSON; a script may have changed the tables. The keys of a table are
 // strings, or 1 … n.
 nlohmann::ordered_json to_json(lua_State* L, int index, int depth = 0) {
-  constexpr int kDeepest = 16;  // four are needed
+  constexpr int kDeepest = 16;  // valid tables need four
   index = lua_absindex(L, index);
   switch (lua_type(L, index)) {
     case LUA_TBOOLEAN:
@@ -168,7 +168,7 @@ nlohmann::ordered_json to_json(lua_State* L, int index, int depth = 0) {
 // t:json() -> a JSON list of the nodes; `attrs` is an object even if it is empty
 int tape_to_json(lua_State* L) {
   luaL_checktype(L, 1, LUA_TTABLE);
-  // The text grows in Lua's heap, whose limit holds; only one node at a time is converted.
+  // The text grows in Lua's heap, so Lua's memory limit covers it. Only one node at a time is converted.
   luaL_checkstack(L, 8, "json");
   luaL_Buffer text;
   luaL_buffinit(L, &text);

@@ -136,7 +136,7 @@ int set_printoptions(lua_State* L) {
       fail("set_printoptions: profile must be 'default', 'short' or 'full' (got '", name, "')");
     }
   };
-  lua_getfield(L, 1, "profile");  // the other options change what it says
+  lua_getfield(L, 1, "profile");  // read first: the other options override the profile
   if (!lua_isnil(L, -1)) choose_profile(check_string(L, -1, {"set_printoptions", "profile"}));
   lua_pop(L, 1);
   const char* const known = "precision, threshold, edgeitems, linewidth, sci_mode, profile";
@@ -166,7 +166,8 @@ int length(lua_State* L) {
   return 1;
 }
 
-// One warning a run where a script compares two tensors by ==, which probably means their elements.
+// Warns once per run when a script compares two tensors with ==, which probably should compare their
+// elements.
 void warn_of_identity(lua_State* L) {
   Edge& state = edge(L);
   lua_Debug caller;
@@ -202,8 +203,8 @@ int is_tensor(lua_State* L) {
 
 // --- casts and moves ---
 
-// _dtype(name, function, argument): the engine's name of a dtype that may have PyTorch's; an Error, for that
-// argument of the function, where there is no such dtype.
+// _dtype(name, function, argument): the engine's name of a dtype, which may be given by PyTorch's name.
+// Throws an Error for that argument of the function when there is no such dtype.
 int dtype_named(lua_State* L) {
   const std::string function(check_string(L, 2, "_dtype"));
   const int64_t place = check_integer(L, 3, "_dtype");
@@ -228,7 +229,7 @@ int push_converted(lua_State* L, std::optional<DType> dtype, Device* device) {
   called_as("to", [&] {
     with_memory_retry(L, [&] {
       made = x;
-      // The narrower type is moved. The wider one may be one that the CPU alone holds.
+      // The narrower of the two types is moved. The wider type may exist only on the CPU.
       if (device && device->is_cpu() && dtype && item_size(*dtype) > item_size(x.dtype())) move();
       if (dtype) made = to(made, *dtype);
       if (device) move();
@@ -243,8 +244,7 @@ int push_converted(lua_State* L, std::optional<DType> dtype, Device* device) {
 }
 
 // x:to(dtype), x:to(device), x:to(device, dtype), x:to{dtype =, device =}, x:to(other). PyTorch's
-// non_blocking, in the table or behind the others, changes nothing; with copy the result has memory of its
-// own.
+// non_blocking, in the table or after the others, has no effect. With copy, the result has its own memory.
 int convert_to(lua_State* L) {
   check_tensor(L, 1, "to");
   if (lua_gettop(L) > 2 && lua_isboolean(L, lua_gettop(L))) lua_settop(L, lua_gettop(L) - 1);
@@ -306,14 +306,14 @@ int cast(lua_State* L) {
   return push_converted(L, type, nullptr);
 }
 
-// _as_strided(x, size, stride, offset, in_place): offset counts from the first element of the storage; nil is
-// that of x.
+// _as_strided(x, size, stride, offset, in_place): offset counts from the first element of the storage; nil
+// means the offset of x.
 int as_strided_view(lua_State* L) {
   const Tensor x = check_tensor(L, 1, "as_strided");
   const Shape size = check_integers(L, 2, 2, "as_strided");
   const Strides stride = check_integers(L, 3, 3, "as_strided");
   const int64_t first = lua_isnil(L, 4) ? x.offset() : check_integer(L, 4, "as_strided");
-  // Its gradient is that of a view of contiguous elements.
+  // Its gradient is computed only as a view of contiguous elements.
   if (x.requires_grad() && context().grad_enabled) {
     int64_t last = first;
     for (int i = 0; i < std::min(size.size(), stride.size()); ++i) last += (size[i] - 1) * stride[i];
@@ -364,7 +364,8 @@ int zero(lua_State* L) {
   return returned_self(L);
 }
 
-// Lua converts the result of a comparison to one boolean, so it cannot compare elements.
+// Lua converts the result of a comparison to one boolean, so a comparison cannot return a value for each
+// element.
 int refuse_order(lua_State*) {
   fail(
       "Tensor: <, <=, > and >= compare numbers, as x:item() of one element; x:lt(y), x:le(y), x:gt(y) and "

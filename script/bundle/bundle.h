@@ -1,8 +1,8 @@
 #pragma once
-// A run in one file: a zip archive with the run's folder, the modules and, when they are small, the data that
-// its script read; of larger data the sizes and SHA-256. bundle.json, its first entry, lists them. A bundle
-// may come from anybody: names, sizes and contents are checked, and nothing is written outside of the folder
-// that it is unpacked into. No Lua; any thread. Errors are of kind file.
+// A run in one file: a zip archive with the run's folder, the modules and, when they are small, the data
+// files that its script read; for larger data only sizes and SHA-256. bundle.json, its first entry, lists
+// them. A bundle is untrusted: names, sizes and contents are checked, and nothing is written outside the
+// folder into which it is unpacked. No Lua; any thread. Errors are of kind file.
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -17,39 +17,40 @@ namespace lunagrad {
 
 struct BundleFile {
   UsedFile::Kind kind = UsedFile::Kind::data;
-  std::string path;    // as the script named it
+  std::string path;    // as written in the script
   std::string origin;  // where it was
   uint64_t bytes = 0;
-  std::string sha256;  // hexadecimal; "" of a folder
-  std::string entry;   // of the archive; "": only its fingerprint is there
+  std::string sha256;  // hexadecimal; "" for a folder
+  std::string entry;   // entry of the archive; "": only the fingerprint is in the bundle
 };
 
 struct Bundle {
   std::string script;   // its path when it ran
   std::string version;  // of the program
   std::vector<BundleFile> files;
-  std::map<std::string, uint64_t> parts;  // of the run's folder: their paths in it and sizes
+  std::map<std::string, uint64_t> parts;  // path in the run's folder -> size
   std::vector<std::string> left_out;      // parts that were too large
-  std::string run_id;                     // of an own run: the manifest gets the user's mark
+  std::string run_id;                     // set for the user's own run: the manifest gets the user's mark
 };
 
-// Called with how many of `all` files are done, and the next.
+// Called before each file with the number of finished files, the total, and the next file's name.
 using BundleProgress = std::function<void(size_t done, size_t all, std::string_view name)>;
 
 struct BundleOptions {
-  uint64_t data = uint64_t(16) << 20;  // bytes of data files that are packed; more are fingerprinted
+  // Data files that together have more bytes than this are not packed, only fingerprinted.
+  uint64_t data = uint64_t(16) << 20;
   bool checkpoints = false;
-  bool trusted = false;  // the run, which is not the user's own, may name files outside of its folder
+  bool trusted = false;  // another user's run may name files outside its folder
   BundleProgress progress = {};
 };
 // Packs the folder of a run. Error when a file that the run read is gone or has changed its size. `warnings`
-// gets a sentence for each that was written to since.
+// gets a sentence for each file that was written to since.
 Bundle pack_run(const std::string& run_folder, const std::string& bundle, const BundleOptions&,
                 std::vector<std::string>& warnings);
 
-bool is_bundle(const std::string& path);  // by its first bytes
+bool is_bundle(const std::string& path);  // looks at the first bytes
 Bundle read_bundle(const std::string& path);
-// Reads everything and writes nothing. Error that names the member that is damaged.
+// Reads everything and writes nothing. The Error names the damaged member.
 void verify_bundle(const std::string& path);
 
 // A bundle that was unpacked into a folder.
@@ -57,16 +58,18 @@ struct UnpackedBundle {
   Bundle bundle;
   std::string run;                               // the run's folder
   std::string work;                              // the folder to run the script in
-  std::string script;                            // its path from there
+  std::string script;                            // its path relative to `work`
   std::map<std::string, std::string> stand_ins;  // path that the script names -> absolute path of its data
 };
-// The run's folder alone: `folder`/run.
+// Unpacks only the run's folder, into `folder`/run.
 Bundle unpack_run(const std::string& bundle, const std::string& folder);
-// Everything. Data that only have a fingerprint are looked for at their path here and where they were: Error
-// when they are missing or others. `confined`: at their path inside the working folder alone.
+// Unpacks everything. Data of which the bundle has only the fingerprint are searched at the path in the
+// script, then at the original path: Error when they are missing or differ. `confined`: only at the path in
+// the script, inside the working folder.
 UnpackedBundle unpack_bundle(const std::string& bundle, const std::string& folder, bool confined,
                              const BundleProgress&);
-// Whose a bundle is: its manifest and the run in it are marked, the run unpacked into `run_folder`.
+// Whose a bundle is. It is the user's own only when its manifest and its run, unpacked into `run_folder`,
+// both have the user's mark.
 RunOrigin origin_of_bundle(const std::string& bundle, const std::string& run_folder);
 
 }  // namespace lunagrad

@@ -101,7 +101,7 @@ Bundle manifest_in(const std::string& text, const std::string& where) {
 
 std::string place_inside(const std::string& path) {
   std::string plain = fs::path(path).lexically_normal().string();
-  if (plain.size() > 1 && plain.ends_with('/')) plain.pop_back();  // of a folder
+  if (plain.size() > 1 && plain.ends_with('/')) plain.pop_back();  // the path of a folder
   if (stays_inside(plain)) return plain;
   fs::path inside = "outside";
   for (const fs::path& part : fs::path(plain)) {

@@ -16,9 +16,9 @@ namespace lunagrad {
 namespace fs = std::filesystem;
 namespace {
 
-// A larger part of a run's folder, such as a file that the script wrote there, is left out.
+// Larger files in a run's folder, such as a file that the script wrote there, are left out.
 constexpr uint64_t kLargestPart = uint64_t(64) << 20;
-constexpr size_t kMostFiles = 100'000;  // of a folder that the script read
+constexpr size_t kMostFiles = 100'000;  // in a folder that the script read
 constexpr const char* kCheckpoints = "checkpoints";
 
 // The regular files below a folder, sorted; links are not followed.
@@ -71,7 +71,7 @@ class Packer {
     return bundle_;
   }
 
-  // In memory, since libzip reads an entry when the archive is closed.
+  // The contents are kept in memory, since libzip reads the entries when the archive is closed.
   void write(const std::string& path) {
     std::vector<std::unique_ptr<ZipContent>> contents;
     AtomicFile file(path);
@@ -89,7 +89,7 @@ class Packer {
   }
 
  private:
-  // A line of another user would pack any file of this one.
+  // Otherwise a line of files.jsonl that another user wrote could pack any file of this user.
   void require_file_inside(const UsedFile& used) const {
     UsedFile copy = used;
     copy.absolute = folder_ + "/" + used.copy;

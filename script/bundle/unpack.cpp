@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr uint64_t kLargestManifest = uint64_t(64) << 20;
-constexpr uint64_t kManifestRatio = 32;  // of deflate: paths and SHA-256 sums, most of them other ones
+constexpr uint64_t kManifestRatio = 32;  // ratio of deflate: paths and SHA-256 sums, most of them different
 
 void make_folder(const fs::path& path) {
   std::error_code error;
@@ -25,7 +25,7 @@ void make_folder(const fs::path& path) {
   if (error) fail_as(ErrorKind::file, path.string(), ": ", error.message());
 }
 
-// An archive whose entries are those of a bundle.
+// An archive that is checked to have exactly the entries of a bundle.
 class Reader {
  public:
   explicit Reader(const std::string& path) : archive_(path, "bundle of a run") {
@@ -56,7 +56,7 @@ class Reader {
   const Bundle& bundle() const { return bundle_; }
   const std::string& manifest() const { return manifest_; }
 
-  // Refuses what does not fit into the folder's file system.
+  // Error when the unpacked bundle does not fit into the folder's file system.
   void check_room(const std::string& folder) const {
     uint64_t bytes = 0;
     for (const ZipEntry& entry : archive_.entries())
@@ -100,7 +100,7 @@ class Reader {
               file.sha256);
   }
 
-  // Gives the content of an entry to `take`, piece by piece, and compares its CRC at the end.
+  // Passes the content of an entry to `take`, piece by piece, and compares its CRC at the end.
   template <class F>
   void read(const ZipEntry& from, const F& take) const {
     constexpr uint64_t kPiece = uint64_t(1) << 20;
@@ -131,8 +131,8 @@ std::string with_size(uint64_t bytes, const std::string& sha256) {
   return text(bytes, " bytes with the SHA-256 ", sha256);
 }
 
-// The absolute path of a file of which the bundle has only the fingerprint. Who has made the bundle learns
-// nothing by a file that it names inside the working folder, since its content is known to the bundle.
+// The absolute path of a file of which the bundle has only the fingerprint. Inside the working folder the
+// maker of the bundle learns nothing by this, since the fingerprint shows that they know the content.
 std::string find_here(const std::string& bundle, const BundleFile& file, bool confined) {
   std::string others;
   std::vector<std::string> candidates{file.path};
@@ -165,7 +165,7 @@ void check_places(const std::string& bundle, const std::vector<BundleFile>& file
 }  // namespace
 
 bool is_bundle(const std::string& path) {
-  constexpr size_t kName = 30;  // of a zip entry, from its beginning
+  constexpr size_t kName = 30;  // offset of the name in a zip entry
   std::error_code ignored;
   if (!fs::is_regular_file(path, ignored)) return false;
   const InputFile file(path);
@@ -194,7 +194,8 @@ UnpackedBundle unpack_bundle(const std::string& path, const std::string& folder,
   reader.write_parts(made.run);
   const std::vector<BundleFile>& files = made.bundle.files;
   check_places(path, files);
-  std::vector<std::pair<std::string, std::string>> links;  // to data that are elsewhere
+  // Target and place of each link to data outside the bundle.
+  std::vector<std::pair<std::string, std::string>> links;
   for (size_t i = 0; i < files.size(); ++i) {
     const BundleFile& file = files[i];
     if (progress) progress(i, files.size(), file.path);
@@ -215,7 +216,8 @@ UnpackedBundle unpack_bundle(const std::string& path, const std::string& folder,
   const std::string script = made.work + "/" + made.script;
   make_folder(fs::path(script).parent_path());
   write_file(script, read_file(made.run + "/script.lua"));
-  // Last, so that nothing is written through a link: who lists a folder finds its files there, too.
+  // Links are made last, so that nothing is written through a link. They let a script that lists a folder
+  // find these files, too.
   for (const auto& [target, link] : links) {
     make_folder(fs::path(link).parent_path());
     std::error_code error;

@@ -32,9 +32,9 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr size_t kListed = 5;  // lines of a file that are named
+constexpr size_t kListed = 5;  // damaged lines of a file that are listed by number
 
-// Holds the lock that a run holds while it writes to its folder.
+// Takes the lock that a run holds while it writes to its folder.
 class RunLock {
  public:
   explicit RunLock(const std::string& folder)
@@ -48,7 +48,7 @@ class RunLock {
   bool held_ = false;
 };
 
-// The entry of a table as lg.io.save describes it: {"table": [[key, value], …]}.
+// The value of a key in a table as lg.io.save describes it: {"table": [[key, value], …]}.
 const Json* entry_of(const Json& table, const char* name) {
   const auto pairs = table.find("table");
   if (!table.is_object() || pairs == table.end() || !pairs->is_array()) return nullptr;
@@ -104,7 +104,7 @@ class RunCheck {
  private:
   std::string name_of(const std::string& path) const { return fs::path(path).lexically_relative(folder_); }
 
-  // The regular files of a part of the folder, in order.
+  // The regular files of a subfolder, sorted.
   std::vector<std::string> files_in(const std::string& part) const {
     std::vector<std::string> files;
     std::error_code error;
@@ -117,8 +117,8 @@ class RunCheck {
     return files;
   }
 
-  // Calls `read`. When it fails, the file is damaged; `others` go aside with it. Returns whether it was
-  // whole.
+  // Calls `read`. When it throws, the file is damaged, and a repair moves the file and `others` aside.
+  // Returns whether the file was whole.
   bool attempt(const std::string& path, const std::vector<std::string>& others,
                const std::function<void()>& read) {
     try {
@@ -159,7 +159,7 @@ class RunCheck {
     });
   }
 
-  // A run that begins writes them before config.json, which has their checksums.
+  // A starting run writes the scripts before config.json, which has their checksums.
   void check_scripts() {
     if (!lock_.held() || !is_run(folder_)) return;
     const RunRecord run = read_run_config(folder_);
@@ -170,7 +170,7 @@ class RunCheck {
     }
   }
 
-  // A file of lines. A last line without its end is being written, or was cut by a crash.
+  // Checks a file of lines. A last line without a newline is being written, or was cut by a crash.
   void check_lines(const std::string& name, const std::function<bool(const std::string&)>& is_good) {
     const std::string path = folder_ + "/" + name;
     std::error_code ignored;
@@ -209,7 +209,7 @@ class RunCheck {
     report_.damages.push_back(std::move(damage));
   }
 
-  // Whether the images that a row of metrics names are there and whole. Each is read once.
+  // Whether the images that a row of metrics names exist and are whole. Each is read once.
   bool has_images(const std::string& line) {
     if (line.find("\"image\":") == line.npos) return true;
     const Json row = read_json<Json>(line);
@@ -227,7 +227,7 @@ class RunCheck {
     return whole;
   }
 
-  // A line may have the nodes of a line above. Lines of later steps above it are void.
+  // A line may refer to the nodes of a line above. It makes lines of later steps above it invalid.
   bool is_tape(const std::string& line) {
     if (is_damaged(line)) return false;
     const Json tape = read_json<Json>(line);

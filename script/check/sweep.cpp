@@ -27,7 +27,7 @@ class SweepCheck {
     const auto is_done = [&](const Leg& leg) {
       return std::find(legs_.done.begin(), legs_.done.end(), leg) != legs_.done.end();
     };
-    for (const Leg& leg : written)  // also of claims that were lost to another worker
+    for (const Leg& leg : written)  // includes claims that were lost to another worker
       if (!is_done(leg)) check_result(leg, false);
     for (const Leg& leg : legs_.done) check_result(leg, true);
     for (const Leg& leg : legs_.missing) check_missing(leg);
@@ -52,7 +52,7 @@ class SweepCheck {
     }
   }
 
-  // The run of the trial says how the leg ended; if it does not, the leg is run again.
+  // The trial's run says how the leg ended. If it does not, the leg is queued to run again.
   std::string make_result(const Leg& leg) {
     if (const std::optional<Result> result = result_of_run(leg)) {
       write_result(folder_, leg, *result);
@@ -86,7 +86,7 @@ class SweepCheck {
     return std::nullopt;
   }
 
-  // Of the latest claim of a trial.
+  // The run folder of a trial's latest claim.
   std::string latest_folder(int64_t trial) const {
     std::string latest;
     int64_t attempt = -1;
@@ -100,7 +100,7 @@ class SweepCheck {
     return latest;
   }
 
-  // A leg without its file. Made again while workers run, it could be there twice.
+  // A leg without its file. While workers run it is not made again, since the leg could then exist twice.
   void check_missing(const Leg& missing) {
     Damage damage{text(folder_, ": leg ", missing.leg + 1, " of trial ", missing.trial),
                   "its file is neither in waiting/ nor in running/ nor in done/", ""};

@@ -8,14 +8,14 @@
 namespace lunagrad {
 namespace {
 
-constexpr int kAbsoluteLine = -0x80;  // the line of this instruction is in the list of absolute lines
+constexpr int kAbsoluteLine = -0x80;  // marks an instruction whose line is in the list of absolute lines
 
 class Reader {
  public:
   explicit Reader(std::string bytes) : bytes_(std::move(bytes)) {}
 
   CompiledFunction read() {
-    at_ = 4 + 1 + 1 + 6 + 3 + sizeof(lua_Integer) + sizeof(lua_Number);  // the header
+    at_ = 4 + 1 + 1 + 6 + 3 + sizeof(lua_Integer) + sizeof(lua_Number);  // skips the header
     byte();                                                              // number of upvalues
     return function();
   }

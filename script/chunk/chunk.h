@@ -1,6 +1,5 @@
 #pragma once
-// A compiled Lua 5.4 chunk, read back from lua_dump: what is known of a script before it runs.
-// Any thread.
+// A compiled Lua 5.4 chunk, read back from lua_dump, to learn about a script before it runs. Any thread.
 #include <cstdint>
 #include <lua.hpp>
 #include <string>
@@ -73,7 +72,7 @@ enum Opcode : uint32_t {
 
 struct CompiledFunction {
   struct Upvalue {
-    bool in_stack;  // of the enclosing function; else one of its upvalues
+    bool in_stack;  // a local of the enclosing function; else one of its upvalues
     size_t index;
   };
   struct Local {
@@ -81,8 +80,8 @@ struct CompiledFunction {
     size_t begin, end;  // instructions
   };
   std::vector<Instruction> code;
-  std::vector<int> lines;              // of the instructions
-  std::vector<std::string> constants;  // "" for those that are no strings
+  std::vector<int> lines;              // line of each instruction
+  std::vector<std::string> constants;  // "" for a constant that is no string
   std::vector<bool> numbers;           // whether a constant is a number
   size_t registers = 0;
   std::vector<Upvalue> upvalues;

@@ -32,7 +32,7 @@ void ClassFields::assigns(const Known& holder, std::string_view field, int) {
     classes_[holder.type].fields.emplace(field);
 }
 
-// self:register_buffer("mask", x) adds a field; rawset(self, name, x) one that is not known.
+// self:register_buffer("mask", x) adds a field; rawset(self, name, x) adds a field with an unknown name.
 void ClassFields::calls(const Known& function, std::span<const Known> arguments, int) {
   if (arguments.empty() || !is_ours(arguments[0])) return;
   Class& owner = classes_[arguments[0].type];

@@ -1,6 +1,6 @@
 #pragma once
-// The classes that a compiled Lua chunk makes with nn.class: which fields of their objects it reads, and
-// which it assigns. Any thread.
+// The classes that a compiled Lua chunk makes with nn.class: which fields of their objects the chunk reads,
+// and which it assigns. Any thread.
 #include <functional>
 #include <map>
 #include <set>
@@ -15,11 +15,11 @@ class ClassFields : public ChunkObserver {
  public:
   struct Missing {
     std::string type, field;         // "Block", "dwon"
-    std::vector<std::string> known;  // the fields and methods of the class, of which one may be meant
+    std::vector<std::string> known;  // fields and methods of the class, to suggest one
     int line = 0;
   };
-  // The reads of fields that nothing in the chunk assigns and that no module of the library has, in order of
-  // their lines. `of_library`: whether an object of nn.Module has the field.
+  // The reads of fields that nothing in the chunk assigns and no library module has, by line. `of_library`:
+  // whether an object of nn.Module has the field.
   std::vector<Missing> missing(const std::function<bool(const std::string& field)>& of_library) const;
 
   void reads(const Known& holder, std::string_view field, int line, bool method) override;
@@ -36,13 +36,13 @@ class ClassFields : public ChunkObserver {
   struct Class {
     std::string name;
     int parent = -1;
-    bool open = false;  // objects may have fields that are not known here
+    bool open = false;  // objects may have fields with unknown names
     std::set<std::string> fields;
   };
   static bool is_ours(const Known&);
   std::map<int, Class> classes_;
   std::vector<Read> reads_;
-  std::set<std::string> elsewhere_;  // assigned in tables that are not known, which may be objects
+  std::set<std::string> elsewhere_;  // assigned in unknown tables, which may be objects
 };
 
 }  // namespace lunagrad

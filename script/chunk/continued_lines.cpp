@@ -1,4 +1,4 @@
-// Reads a script as words and signs, as far as is needed to see what a line ends with.
+// Splits a script into words and signs, as far as is needed to see what a line ends with.
 #include <algorithm>
 #include <cctype>
 
@@ -23,10 +23,10 @@ class Lines {
   }
 
  private:
-  // What the last word or sign was, as far as a parenthesis behind it asks.
+  // The kind of the last word or sign, as far as it matters for a parenthesis after it.
   enum class Before {
     other,
-    value,     // the end of what can be called: a name, f(x), t[i], f{}, f""
+    value,     // the end of a callable expression: a name, f(x), t[i], f{}, f""
     header,    // `function name`, whose parenthesis begins the parameters
     declared,  // `local name`, `goto name`
   };
@@ -88,7 +88,7 @@ class Lines {
   void read_word() {
     const bool number = std::isdigit(static_cast<unsigned char>(next()));
     size_t length = 0;
-    // 1e-3 and 0x1p+4 go on behind their sign.
+    // A number goes on after the sign of its exponent: 1e-3, 0x1p+4.
     while (is_word_char(next(length)) || (number && next(length) == '.') ||
            (number && length > 0 && (next(length) == '-' || next(length) == '+') &&
             std::string_view("eEpP").find(next(length - 1)) != std::string_view::npos))
@@ -131,7 +131,7 @@ class Lines {
         if (!open_.empty()) open_.pop_back();
         break;
       case '.':
-      case ':':  // of a name that goes on: function Net:forward
+      case ':':  // the name goes on: function Net:forward
         if (before_ == Before::header && next() != c) break;
         before_ = Before::other;
         break;
@@ -151,7 +151,7 @@ class Lines {
   size_t at_ = 0;
   int line_ = 1, last_line_ = 0;
   Before before_ = Before::other;
-  std::vector<bool> open_;  // brackets; whether what they close can be called
+  std::vector<bool> open_;  // open brackets: whether the bracketed expression can be called
   std::vector<int> found_;
 };
 

@@ -18,7 +18,7 @@ struct FieldUse {
 
 class FieldUses : public ChunkObserver {
  public:
-  std::vector<FieldUse> take();  // in order of their lines
+  std::vector<FieldUse> take();  // by line
 
   void reads(const Known& holder, std::string_view field, int line, bool method) override;
   void assigns(const Known& holder, std::string_view field, int line) override;

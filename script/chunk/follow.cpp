@@ -13,7 +13,7 @@ namespace {
 
 using Kind = Known::Kind;
 
-// Methods that give a tensor whatever they are called on: no other object has them.
+// Methods whose result is a tensor for every object: only tensors have them.
 constexpr std::string_view kComparisons[] = {"eq",
                                              "ne",
                                              "gt",
@@ -43,7 +43,7 @@ bool is_op(std::string_view name) {
   return signature && !signature->op->hidden();
 }
 
-// The upvalues that the function, or one inside it, assigns.
+// The upvalues that the function, or a function inside it, assigns.
 std::vector<bool> assigned_upvalues(const CompiledFunction& function) {
   std::vector<bool> assigned(function.upvalues.size());
   for (const Instruction op : function.code)
@@ -58,8 +58,8 @@ std::vector<bool> assigned_upvalues(const CompiledFunction& function) {
   return assigned;
 }
 
-// Whether the chunk may assign a global: by its name, as a field of _G, or as one of _ENV. `environment`:
-// the upvalue that holds _ENV.
+// Whether the chunk may assign a global: by its name, or as a field of _G or _ENV. `environment`: the upvalue
+// that holds _ENV.
 bool may_assign_globals(const CompiledFunction& function, size_t environment) {
   for (const Instruction op : function.code)
     if (op.opcode() == kSetTabUp || (op.opcode() == kGetUpvalue && op.b() == environment)) return true;
@@ -74,7 +74,7 @@ bool may_assign_globals(const CompiledFunction& function, size_t environment) {
                      });
 }
 
-// A local variable that keeps the value of its declaration.
+// A local variable that is never assigned after its declaration.
 struct Constant {
   size_t begin, end;
   uint32_t reg;
@@ -84,7 +84,7 @@ std::vector<Constant> constants_of(const CompiledFunction& function) {
   const std::vector<CompiledFunction::Local>& locals = function.locals;
   std::vector<bool> changes(locals.size());
   std::vector<uint32_t> registers(locals.size());
-  // The locals that are alive, by their registers: a block ends before those around it.
+  // The live locals, by register. A block ends before the blocks around it.
   std::vector<size_t> alive;
   size_t next = 0;
   for (size_t at = 0; at < function.code.size(); ++at) {
@@ -114,8 +114,8 @@ std::vector<Constant> constants_of(const CompiledFunction& function) {
 
 constexpr size_t kNowhere = SIZE_MAX;
 
-// For each instruction the first that jumps there, or kNowhere. The upper 25 bits of a jump, less 2^24 - 1,
-// are its distance.
+// For each instruction the first instruction that jumps to it, or kNowhere. The upper 25 bits of a jump, less
+// 2^24 - 1, are its distance.
 std::vector<size_t> jumps_to(const CompiledFunction& function) {
   std::vector<size_t> jumps(function.code.size() + 3, kNowhere);
   for (size_t at = 0; at < function.code.size(); ++at) {
@@ -153,7 +153,7 @@ class Follower {
 
   void follow_all(const CompiledFunction& chunk) {
     const std::vector<Known> upvalues{{Kind::globals, ""}};
-    // The globals come first, as functions that precede the assignment read them, too.
+    // The globals are collected first, since functions that precede an assignment read the global, too.
     if (may_assign_globals(chunk, 0)) follow(chunk, upvalues, {});
     heard_ = true;
     follow(chunk, upvalues, {});
@@ -166,7 +166,7 @@ class Follower {
       for (ChunkObserver* observer : observers_) f(*observer);
   }
 
-  // The value of table[key], which the script reads.
+  // Reads table[key]; returns its value.
   Known read(const Known& table, std::string_view key, int line, bool method) {
     if (!table.is(Kind::nothing) && !key.empty())
       tell([&](ChunkObserver& observer) { observer.reads(table, key, line, method); });
@@ -174,7 +174,7 @@ class Follower {
       if (key == "_G") return {Kind::globals, key};
       if (key == "require" || key == "assert" || key == "rawset" || key == "setmetatable")
         return {Kind::function, key};
-      // Before its assignment a global is nil.
+      // Other kinds are not followed: before its assignment a global is nil.
       const auto global = globals_.find(key);
       const bool known =
           global != globals_.end() && (global->second.is(Kind::library) || global->second.is(Kind::type));
@@ -191,7 +191,7 @@ class Follower {
     if (!added && !(global->second == value)) global->second = {};
   }
 
-  // Whether what the library has there gives a tensor: "lg.gt", "lg.nn.functional.relu".
+  // Whether the library function at this path returns a tensor: "lg.gt", "lg.nn.functional.relu".
   static bool makes_tensor(std::string_view path) {
     constexpr std::string_view kFunctional = "lg.nn.functional.", kRoot = "lg.";
     if (path.starts_with(kFunctional)) return is_op(path.substr(kFunctional.size()));
@@ -222,7 +222,7 @@ class Follower {
     if (!function.is(Kind::library)) return {};
     if (function.name == "lg.nn.class") return make_class(arguments, place);
     if (makes_tensor(function.name)) return {Kind::tensor, kept(function.name, "", "(…)")};
-    // nn.MSELoss() is an object whose calls give a tensor.
+    // nn.MSELoss() is an object that returns a tensor when it is called.
     if (function.name.starts_with("lg.nn.") && function.name.ends_with("Loss"))
       return {Kind::function, "loss"};
     return {};
@@ -240,15 +240,16 @@ class Follower {
     if (!value.is(Kind::nothing)) tell([&](ChunkObserver& observer) { observer.tests(value, line); });
   }
 
-  // Of an operation on numbers or tensors.
+  // The result of an operation on numbers or tensors.
   static Known computed(const Known& left, const Known& right) {
     return left.is(Kind::tensor) || right.is(Kind::tensor) ? Known{Kind::tensor, ""}
                                                            : Known{Kind::number, ""};
   }
 
-  // self: what the first parameter of a method holds.
+  // self_value: the value of a method's first parameter.
   void follow(const CompiledFunction& function, const std::vector<Known>& upvalues, const Known& self_value) {
-    constexpr uint32_t kOpen = 8;  // arguments of a call whose last one gives several values
+    // Room for the arguments of a call whose last argument gives several values.
+    constexpr uint32_t kOpen = 8;
     std::vector<Known> registers(function.registers + kOpen);
     if (!function.locals.empty() && function.locals[0].name == "self") registers[0] = self_value;
     const std::vector<Constant> constants = constants_of(function);
@@ -262,14 +263,15 @@ class Follower {
         return local.reg == reg && local.begin <= at && at < local.end;
       });
     };
-    // A value that a branch has made is not the only one: `local net = given or Net()`. A loop leads back.
+    // After a branch joins, a register may hold another value: `local net = given or Net()`. Only constant
+    // locals stay known. A loop jumps back.
     const auto outlasts = [&](size_t at, uint32_t reg) {
       const bool loop = jumps[at] >= at;
       return std::any_of(constants.begin(), constants.end(), [&](const Constant& local) {
         return local.reg == reg && (local.begin == 0 || local.begin < at + loop) && at < local.end;
       });
     };
-    // In `condition and x or y` the x is not asked: a condition before it leads behind it.
+    // In `condition and x or y` the x is not tested: an earlier condition jumps to the code after it.
     const auto chooses = [&](size_t at, const Instruction op) { return op.k() && jumps[at + 2] < at; };
     for (size_t at = 0; at < function.code.size(); ++at) {
       if (jumps[at] != kNowhere)
@@ -299,7 +301,7 @@ class Follower {
         case kGetField:
           result = read(registers[op.b()], text(op.c()), line, false);
           break;
-        // A chunk of more than 255 constants has its names in registers.
+        // A chunk with more than 255 constants has field names in registers.
         case kGetTable:
           result = read(registers[op.b()], key_in(registers[op.c()]), line, false);
           break;
@@ -380,12 +382,13 @@ class Follower {
     }
   }
 
-  // The name by which a table is asked; "" when it is not known.
+  // The key as text; "" when it is not known.
   static std::string_view key_in(const Known& value) {
     return value.is(Kind::text) ? value.name : std::string_view();
   }
 
-  // What self is in a closure that the next instruction makes a field of a class: function Net:forward(x).
+  // The value of self in a closure that the next instruction stores in a field of a class: function
+  // Net:forward(x).
   static Known object_of_method(const CompiledFunction& function, size_t at,
                                 const std::vector<Known>& registers) {
     if (at + 1 >= function.code.size()) return {};
@@ -395,7 +398,7 @@ class Follower {
     return holder.is(Kind::type) ? Known{Kind::object, holder.name, holder.type} : Known();
   }
 
-  // A name that no constant of the chunk holds.
+  // Stores a joined name, which is no constant of the chunk.
   std::string_view kept(std::string_view first, std::string_view second, std::string_view third) {
     std::string& name = names_.emplace_back(first);
     return name.append(second).append(third);
@@ -405,7 +408,7 @@ class Follower {
   bool heard_ = false;
   std::deque<std::string> names_;
   std::map<std::string_view, Known> globals_;
-  std::map<std::pair<const void*, size_t>, int> classes_;  // by the function and instruction that makes them
+  std::map<std::pair<const void*, size_t>, int> classes_;  // by the function and instruction that make them
 };
 
 }  // namespace

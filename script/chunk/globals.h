@@ -16,7 +16,7 @@ struct GlobalUse {
 
 class GlobalUses : public ChunkObserver {
  public:
-  std::vector<GlobalUse> take();  // in order of their lines
+  std::vector<GlobalUse> take();  // by line
 
   void reads(const Known& holder, std::string_view field, int line, bool method) override;
   void assigns(const Known& holder, std::string_view field, int line) override;

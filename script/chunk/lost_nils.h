@@ -1,6 +1,6 @@
 #pragma once
-// Finds the indices x[{..., nil}] of a compiled Lua chunk: Lua's table does not have a nil at its end, so no
-// index can see it. Any thread.
+// Finds the indices x[{..., nil}] of a compiled Lua chunk. A Lua table cannot hold a nil at its end, so
+// indexing cannot see it. Any thread.
 #include <vector>
 
 #include "script/chunk/chunk.h"
@@ -9,7 +9,7 @@ namespace lunagrad {
 
 constexpr const char* kLostNil = "the nil at the end of this index is lost; a new dim is lg.newaxis";
 
-// Their lines, in order.
+// The lines of these indices, ascending.
 std::vector<int> lost_nils(const CompiledFunction& chunk);
 
 }  // namespace lunagrad

@@ -1,5 +1,5 @@
 #pragma once
-// Mistakes of a script at which no run stops: valid Lua that does something other than it says. Any thread.
+// Mistakes in a script that stop no run: valid Lua that does something other than it seems to. Any thread.
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,26 +10,26 @@ namespace lunagrad {
 
 struct Mistake {
   enum class Kind {
-    global,          // an assigned one, which probably lacks `local`
-    lost_nil,        // at the end of an index
-    tuple,           // of Python, taken apart
-    condition,       // a tensor or a number
-    never_equal,     // a tensor and a number
-    same_tensor,     // == of two tensors, of which a run warns where it happens
-    continued_line,  // the call of the line before goes on
+    global,          // an assigned global, which probably lacks `local`
+    lost_nil,        // a nil at the end of an index
+    tuple,           // unpacked as in Python
+    condition,       // a tensor or a number used as a condition
+    never_equal,     // a tensor compared with a number
+    same_tensor,     // == of two tensors; a run also warns where it happens
+    continued_line,  // a line that continues the call of the line before
   };
   Kind kind;
   int line = 0;
   std::string text;
 };
 
-// The mistakes in order of their lines, at most one of each kind for a line. GlobalUses (globals.h) finds
-// assigned globals. One walk over the chunk also calls the observers.
+// The mistakes by line, at most one of each kind per line. GlobalUses (globals.h) finds assigned globals. One
+// walk over the chunk also calls the observers.
 std::vector<Mistake> silent_mistakes(const CompiledFunction& chunk, std::string_view source,
                                      std::vector<ChunkObserver*> observers = {});
 
-// The lines that begin with a parenthesis which Lua takes for the arguments of what the line before ends
-// with.
+// The lines that begin with a parenthesis which Lua takes as the arguments of a call to the end of the line
+// before.
 std::vector<int> continued_lines(std::string_view source);
 
 // "train.lua:3: …" for the first mistake of each kind in the function at the top of the stack, which was
@@ -37,7 +37,7 @@ std::vector<int> continued_lines(std::string_view source);
 std::vector<std::string> mistake_warnings(lua_State*, std::string_view source, const std::string& file,
                                           bool globals);
 
-// What is told of an assigned global.
+// The message about an assigned global.
 std::string assigned_global(const std::string& name);
 
 }  // namespace lunagrad

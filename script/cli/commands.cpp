@@ -28,7 +28,7 @@ CLI::App* find_command(CLI::App& app, const std::string& name) {
   return commands.empty() ? nullptr : commands.front();
 }
 
-// "lunagrad runs show": the command that the words name, whose --help lists its arguments.
+// The command that the words name, as "lunagrad runs show"; its --help lists its arguments.
 std::string command_of(CLI::App& app, int argc, char** argv) {
   std::string name = app.get_name();
   CLI::App* innermost = &app;
@@ -46,16 +46,16 @@ class LineFlags {
   LineFlags() = default;
   LineFlags(const LineFlags&) = delete;
 
-  // Returns the words that are no flags; an error unless `others`.
+  // Returns the words that are not flags; they are an error unless `others`.
   std::vector<std::string> parse(std::vector<std::string> words, bool others) {
     if (words.empty()) return {};
     CLI::App app;
-    app.set_help_flag();  // after the code it belongs to the script
+    app.set_help_flag();  // a help flag after the code belongs to the script
     add_run_flags(app, flags_);
     add_flag(app, "--watch", watch_, "");
     add_option(app, "--ranks", ranks_, "");
     app.allow_extras(others);
-    std::reverse(words.begin(), words.end());  // as CLI11 wants them
+    std::reverse(words.begin(), words.end());  // CLI11 takes them reversed
     app.parse(std::move(words));
     return app.remaining();
   }
@@ -66,7 +66,7 @@ class LineFlags {
     return flags_.take_settings();
   }
   RunRequest& request() { return flags_.request; }
-  // A line leaves no run's folder behind unless a flag is about what is in it.
+  // A line of code leaves no run folder behind, unless a flag concerns its contents.
   bool asks_for_folder() const {
     const RunOptions& options = flags_.request.options;
     return !options.run_directory.empty() || !options.resume.empty() || options.tensorboard ||
@@ -131,7 +131,7 @@ int run_file(int argc, char** argv) {
   return run_and_wait(request);
 }
 
-// As the user types it: compare-devices of add_compare_devices.
+// The name that the user types: compare-devices for add_compare_devices.
 std::string command_name(std::string name) {
   std::replace(name.begin(), name.end(), '_', '-');
   return name;
@@ -154,7 +154,7 @@ int run_command_line(int argc, char** argv) {
   LUNAGRAD_COMMANDS(LUNAGRAD_ADD)
 #undef LUNAGRAD_ADD
 
-  // Flags, or -e: a line of code. A file: what follows belongs to the script, flags included.
+  // Flags or -e: a line of code. A file name: what follows belongs to the script, including flags.
   const std::string first = argc > 1 ? argv[1] : "";
   const bool asks = first == "-h" || first == "--help" || first == "--version";
   if (first.starts_with('-') && !asks) return run_line(argc, argv);

@@ -3,7 +3,7 @@
 
 namespace lunagrad {
 
-// The exit code of the program.
+// Returns the program's exit code.
 int run_command_line(int argc, char** argv);
 
 }  // namespace lunagrad

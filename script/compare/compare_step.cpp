@@ -13,7 +13,7 @@ namespace {
 struct Sides {
   Side other;
   bool narrows = false;
-  std::string reference, with;  // for people
+  std::string reference, with;  // names to show
 };
 
 std::optional<DType> type_named(const std::string& name) {
@@ -22,7 +22,7 @@ std::optional<DType> type_named(const std::string& name) {
   return std::nullopt;
 }
 
-// The first node with a call, of the passes that are compared.
+// The first node with a call in the passes to compare.
 const KeptNode* first_call(const StepValues& values) {
   for (const auto& pass : values.passes())
     for (const KeptNode& node : pass->nodes)

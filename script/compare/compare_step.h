@@ -11,8 +11,8 @@
 
 namespace lunagrad {
 
-// `progress` gets how many of all computations are done, and the name of the next; what it throws ends the
-// comparison.
+// `progress` gets the number of finished computations, the total, and the name of the next computation. An
+// exception that it throws ends the comparison.
 using ComparisonProgress = std::function<void(size_t done, size_t all, std::string_view name)>;
 StepComparison compare_step(TapeWatch&, int64_t step, const ComparisonQuery&, const std::stop_token&,
                             const ComparisonProgress& progress);

@@ -10,8 +10,8 @@
 namespace lunagrad {
 namespace {
 
-// Such a loss is the logarithm of a sum that is near 1 where the prediction is right: its rounding error is
-// that of the sum, however small the loss. Elementwise rows have functions without that error.
+// Such a loss is the logarithm of a sum that is near 1 where the prediction is right. Its rounding error is
+// the sum's rounding error, however small the loss. Elementwise ops compute it without that error.
 bool is_logarithm_of_sum(const Op& op) {
   const std::string_view name = op.name;
   const auto has = [&](std::string_view part) { return name.find(part) != name.npos; };
@@ -25,7 +25,8 @@ std::optional<int> dim_of(const KeptNode& node, int ndim) {
   return std::nullopt;
 }
 
-// The elements of the first operand that an output of indices names; undefined when it names none.
+// The elements of the first operand that an output of indices selects; undefined when the output is not such
+// indices.
 Tensor selected(const NodeResults& results, const Tensor& indices) {
   const Tensor& from = results.values.inputs.empty() ? Tensor() : results.values.inputs[0];
   if (!from.defined() || !is_differentiable(from.dtype()) || from.ndim() == 0) return {};
@@ -37,7 +38,7 @@ Tensor selected(const NodeResults& results, const Tensor& indices) {
   return gather(to(from, cpu_device()), *dim, index);
 }
 
-// S of every result, or their largest elements where the node cannot be computed in f64.
+// S of every result (rounding.h); where the node cannot be computed in f64, the results' largest elements.
 std::vector<std::vector<double>> sensitivities_of(const NodeResults& results) {
   std::vector<std::vector<double>> found;
   try {

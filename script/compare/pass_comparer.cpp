@@ -9,7 +9,7 @@
 namespace lunagrad {
 namespace {
 
-// Whether the comparison has to end with it, instead of leaving out one node.
+// Whether the error ends the whole comparison instead of leaving out one node.
 bool ends_all(const Error& error) {
   return error.kind() == ErrorKind::cancelled || error.kind() == ErrorKind::memory;
 }
@@ -29,7 +29,7 @@ CallValues parted(const TensorList& all, const CallValues& as) {
   return {at(0, inputs), at(inputs, outputs), at(inputs + outputs, as.gradients.size())};
 }
 
-// Whether the node can be recorded without its forward pass. Custom ops save values of their own.
+// Whether the node can be recorded without its forward pass. Custom ops cannot: they save their own values.
 bool is_recorded(const KeptNode& node) { return !is_custom(*node.op); }
 
 Side in_f64() { return Side(&cpu_device(), DType::f64); }
@@ -77,7 +77,7 @@ ComparedNode PassComparer::begin_row(size_t node, bool backward) const {
   return row;
 }
 
-// A value of the run. Error when it is gone.
+// A value of the run. Error when it no longer exists.
 Tensor PassComparer::value(size_t node, bool input, size_t index) const {
   const KeptOperand& operand = input ? nodes_[node].in[index] : nodes_[node].out[index];
   if (!operand.layout) return {};
@@ -106,7 +106,8 @@ CallValues PassComparer::rounded(const CallValues& values) const {
   return result;
 }
 
-// The operands of a node as the other side has made them, or brought over from where the pass begins.
+// The operands of a node from the other side's own results. Values with which the pass begins are copied from
+// the run.
 TensorList PassComparer::own_inputs(size_t node, const CallValues& values) const {
   TensorList inputs;
   for (size_t i = 0; i < nodes_[node].in.size(); ++i) {
@@ -157,7 +158,7 @@ void PassComparer::forward(size_t i, ComparedNode& row) {
   }
 }
 
-// Whether the gradient that the run recorded for the input's maker is what this node alone gave it.
+// Whether the gradient that the run recorded for the input's maker comes from this node alone.
 bool PassComparer::is_sole_reader(size_t i, size_t input) const {
   const KeptOperand& operand = nodes_[i].in[input];
   const int maker = operand.maker ? pass_.find(operand.maker) : -1;
@@ -166,8 +167,8 @@ bool PassComparer::is_sole_reader(size_t i, size_t input) const {
   return readers_.at(place) == 1 && !given_.contains(place);
 }
 
-// The gradients of the inputs in the run. Where several nodes read an input the run recorded only the sum:
-// the reference computes its part again.
+// The run's gradients of the inputs. When several nodes read an input, the run recorded only the sum, so the
+// reference computes this node's part again.
 TensorList PassComparer::recorded_gradients(size_t i, const CallValues& values) const {
   const KeptNode& node = nodes_[i];
   TensorList gradients(node.in.size()), again;
@@ -182,7 +183,7 @@ TensorList PassComparer::recorded_gradients(size_t i, const CallValues& values) 
   return gradients;
 }
 
-// The sum of what the readers gave; undefined where they gave nothing.
+// The sum of the gradients from the readers; undefined when there are none.
 Tensor PassComparer::own_gradient(Place place) const {
   const NoGrad off;
   Tensor sum;
@@ -191,8 +192,8 @@ Tensor PassComparer::own_gradient(Place place) const {
   return sum;
 }
 
-// The gradients that reached the results of a node on the other side. One that came from outside is that of
-// the run.
+// The gradients of the node's results on the other side. A gradient that came from outside the pass is the
+// run's own.
 TensorList PassComparer::own_seeds(size_t i, const CallValues& values) const {
   TensorList seeds(nodes_[i].out.size());
   for (uint32_t k = 0; k < seeds.size(); ++k) {
@@ -204,7 +205,7 @@ TensorList PassComparer::own_seeds(size_t i, const CallValues& values) const {
   return seeds;
 }
 
-// Gives the nodes that made its inputs the gradients of a node.
+// Passes a node's gradients on to the nodes that made its inputs.
 void PassComparer::pass_on(size_t i, const TensorList& reference, const TensorList& own) {
   for (size_t k = 0; k < nodes_[i].in.size(); ++k) {
     const KeptOperand& operand = nodes_[i].in[k];
@@ -253,7 +254,7 @@ void PassComparer::backward(size_t i, ComparedNode& row) {
   pass_on(i, reference, own);
 }
 
-// What the other side can hold of these values.
+// These values on the other side; undefined where it cannot hold a value.
 TensorList PassComparer::brought(const TensorList& values, size_t node) const {
   TensorList there;
   for (const Tensor& x : values) try {
@@ -265,7 +266,7 @@ TensorList PassComparer::brought(const TensorList& values, size_t node) const {
   return there;
 }
 
-// The run's gradient of an output that several nodes read is a sum, which the other side adds up, too.
+// The run's gradient of an output that several nodes read is a sum; the other side adds up the same parts.
 void PassComparer::compare_sums(size_t i, ComparedNode& row) {
   const NoGrad off;
   for (uint32_t k = 0; k < nodes_[i].out.size(); ++k) {
@@ -294,7 +295,7 @@ void PassComparer::compare_sums(size_t i, ComparedNode& row) {
   }
 }
 
-// A leaf has no call: its own error is that of the sum of its gradients.
+// A leaf has no call: its own error is the error of the sum of its gradients.
 void PassComparer::end_at_leaf(size_t i, ComparedNode& row) {
   const Tensor reference = query_.values.gradient(query_.pass, i, false, 0, query_.check_wanted).value;
   const Tensor own = own_gradient({i, 0});

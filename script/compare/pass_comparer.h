@@ -1,8 +1,8 @@
 #pragma once
 // Compares one backward pass of a kept step, node by node, on two sides: first the calls in the order in
-// which they ran, then the gradients in theirs. Each node is computed on the other side from the reference's
-// values; beside that the other side computes the whole pass from its own values, for the inherited error.
-// For the session's thread, inside an Aside.
+// which they ran, then the gradients in the order of the pass. The other side computes each node from the
+// reference's values. It also computes the whole pass from its own values, for the inherited error. For the
+// session's thread, inside an Aside.
 #include <functional>
 #include <map>
 #include <unordered_set>
@@ -16,24 +16,25 @@ struct PassQuery {
   StepValues& values;
   size_t pass;  // position in values.passes()
   Side other;
-  bool narrows;                        // the other side rounds values: both compute with the rounded ones
-  double factor;                       // of what rounding may do
-  std::function<void()> check_wanted;  // throws when nobody waits any more
-  std::function<void(const ComparedNode&)> begins;  // a node, which has no results yet
+  bool narrows;                        // the other side rounds values: both sides compute with rounded values
+  double factor;                       // factor on the allowed rounding error
+  std::function<void()> check_wanted;  // throws when the result is no longer wanted
+  std::function<void(const ComparedNode&)> begins;  // called before each node; the node has no results yet
 };
 
 class PassComparer {
  public:
   explicit PassComparer(const PassQuery&);
-  // Appends a row for each call that is not in `seen`, to which it adds them, and for each gradient.
+  // Appends a row for each call that is not in `seen`, adds these calls to `seen`, and appends a row for each
+  // gradient.
   void run(std::unordered_set<uint64_t>& seen, std::vector<ComparedNode>& rows);
 
  private:
   using Place = std::pair<size_t, uint32_t>;  // an output of a node
-  // The gradients that the nodes which read an output gave it so far.
+  // The gradients of an output so far, one from each node that reads it.
   struct Parts {
-    TensorList reference;  // kept where there are several
-    TensorList own;        // of the other side, from its own values
+    TensorList reference;  // kept only when there are several readers
+    TensorList own;        // the other side's, from its own values
   };
 
   ComparedNode begin_row(size_t node, bool backward) const;
@@ -57,7 +58,7 @@ class PassComparer {
   const std::vector<KeptNode>& nodes_;
   const Side reference_;
   std::vector<TensorList> own_;  // the results of each node on the other side, from its own values
-  std::vector<char> one_node_;   // what Side::compute said there
+  std::vector<char> one_node_;   // Computed::one_node of these results
   std::map<Place, Parts> parts_;
   std::map<Place, int> readers_;
   std::map<Place, Tensor> given_;

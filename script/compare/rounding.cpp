@@ -11,11 +11,11 @@
 namespace lunagrad {
 namespace {
 
-// A kernel adds in many parts: SIMD lanes, threads, work groups. No part is longer.
+// A kernel adds in many parts: SIMD lanes, threads, workgroups. No part is longer than this.
 constexpr double kLongestSum = 1 << 20;
-// Relative changes of operands, in f64: far below every rounding of f32, far above that of f64.
+// Relative changes of operands, in f64: far below every rounding of f32, far above the rounding of f64.
 const double kChange = std::ldexp(1.0, -40);
-// A change of an output that is larger than this many times its largest element is a jump, as of floor.
+// A larger change of an output, relative to its largest element, is a jump, as of floor.
 const double kJump = std::ldexp(1.0, 24);
 constexpr int kRandomChanges = 4;
 
@@ -59,7 +59,8 @@ double largest_of(const std::vector<double>& values) {
   return largest;
 }
 
-// |a - b|; infinite when only one of them is NaN, or an infinity that the other type can hold.
+// |a - b|. Infinite when only one of them is NaN, or when one is an infinity and the other type could hold
+// the number.
 double difference(double a, double b, const Rounding& rounding) {
   if (a == b || (std::isnan(a) && std::isnan(b))) return 0;
   const bool too_large = std::max(std::abs(a), std::abs(b)) == INFINITY &&
@@ -68,7 +69,7 @@ double difference(double a, double b, const Rounding& rounding) {
   return std::isnan(error) ? INFINITY : error;
 }
 
-// x (1 + u w) for each element; w: 1, or with a stream random numbers of variance 1.
+// x (1 + u w) for each element. w is 1, or with `stream` a random number of variance 1.
 Tensor changed(const Tensor& x, const uint64_t* stream) {
   Tensor factor = Tensor::number(1 + kChange);
   if (stream) {
@@ -129,8 +130,8 @@ std::vector<std::vector<double>> sensitivities(const Evaluation& f, const Tensor
       }
     }
   };
-  // One operand at a time finds the terms of an elementwise op, whose sign a random change may hide; random
-  // changes find those of sums, which cancel when all change alike.
+  // Changing one operand at a time finds the terms of an elementwise op, which a random change may cancel by
+  // its sign. Random changes find the terms of sums, which cancel when all change alike.
   for (size_t i = 0; i < operands.size(); ++i) {
     if (!may_change(operands[i])) continue;
     TensorList at = operands;
@@ -167,7 +168,7 @@ TensorError compare_tensors(const Tensor& reference, const Tensor& other, const 
     if (!sensitivity.empty()) magnitude = std::max({magnitude, sensitivity[i], typical});
     const double error = difference(a[i], b[i], rounding);
     const double allowed = rounding.relative * magnitude + rounding.smallest;
-    // Integers have no rounding: any difference is one.
+    // Integers have no rounding error: any difference counts.
     const double share = error == 0 ? 0 : allowed > 0 ? error / allowed : INFINITY;
     if (share <= worst) continue;
     worst = share;

@@ -9,7 +9,7 @@
 namespace lunagrad {
 namespace {
 
-// Listens for a call that the device leaves to the CPU.
+// Notes when a device leaves a call to the CPU.
 class Fallback final : public Trace {
  public:
   Fallback() : previous_(std::exchange(context().trace, this)) {}
@@ -37,7 +37,7 @@ TensorList leaves_of(const KeptNode& node, const TensorList& inputs) {
   return leaves;
 }
 
-// Whether the results are those of one node, on the leaves themselves.
+// Whether the results come from one node whose inputs are the leaves themselves.
 bool is_one_node(const KeptNode& node, const TensorList& outputs, const TensorList& leaves) {
   for (const Tensor& output : outputs) {
     if (!output.defined() || !output.requires_grad()) continue;
@@ -77,7 +77,8 @@ DType Side::type_of(DType type) const {
 Tensor Side::bring(const Tensor& x, const KeptNode& node) const {
   if (!x.defined() || x.is_number()) return x;
   const NoGrad off;
-  // Cast and laid out where it is: a wrong kernel of this side must not spoil what it gets.
+  // The cast and the layout run on the value's own device: a wrong kernel of this side must not spoil the
+  // operands.
   return moved(laid_out_like(to(x.detach(), type_of(x.dtype())), x), device_of(node));
 }
 
@@ -110,8 +111,8 @@ TensorList Side::results_of(const KeptNode& node, const TensorList& inputs) cons
   return outputs;
 }
 
-// A hidden record relies on its public op for the types that it gets. Where it has no kernel for 16-bit
-// operands, the public op would have cast them to f32 and the results back.
+// An op with a hidden record relies on its public op for the types of its operands. Where it has no kernel
+// for 16-bit operands, the public op would have cast the operands to f32 and the results back.
 bool Side::goes_through_f32(const KeptNode& node, const TensorList& inputs) const {
   const Op& op = *node.op;
   if (!type_ || !is_half(*type_) || !op.hidden() || op.half_through_f32 || !op.cpu) return false;
@@ -169,7 +170,7 @@ TensorList Side::differentiate(const KeptNode& node, const CallValues& values, b
     call.params = params_of(node);
     call.args = node.args;
     node.op->shape(call);
-    // Some results have a type of their own, as the f32 sums of an op of halves.
+    // Some results have a type of their own, such as the f32 sums of an op on 16-bit floats.
     for (size_t i = 0; i < call.out.size(); ++i) {
       const NoGrad off;
       call.out[i] = to(values.outputs[i].detach(), call.out[i].dtype()).detach();

@@ -1,6 +1,6 @@
 #pragma once
-// One way to compute the nodes of a step: on one device or on that of each node, in one floating type or in
-// that of each value. It runs a kept node's call, or its gradient alone, on values that the caller gives. For
+// One way to compute the nodes of a step: on one device or on each node's device, in one floating type or in
+// each value's type. It runs a kept node's call, or only its gradient, on values that the caller passes. For
 // the session's thread, inside an Aside. Errors are those of the ops.
 #include <optional>
 #include <string>
@@ -9,33 +9,33 @@
 
 namespace lunagrad {
 
-// The values of one call: operands, results, and the gradients of the results that arrived. Undefined:
-// absent.
+// The values of one call: operands, results, and the gradients that reached the results. Undefined: absent.
 struct CallValues {
   TensorList inputs, outputs, gradients;
 };
 
 class Side {
  public:
-  // Null: the device of each node. No type: that of each value.
+  // `device` null: each node's device. No `type`: each value's type.
   explicit Side(Device* device = nullptr, std::optional<DType> type = {}) : device_(device), type_(type) {}
 
   Device& device_of(const KeptNode& node) const { return device_ ? *device_ : *node.device; }
   DType type_of(DType) const;
-  // The value on this side, where `node` computes with it. Numbers of the script stay what they are.
+  // The value on this side, on the device where `node` computes. Numbers of the script are unchanged.
   Tensor bring(const Tensor&, const KeptNode& node) const;
   TensorList bring(const TensorList&, const KeptNode& node) const;
-  // The value after a cast to this side's type and back, for another side to compute with the same numbers.
+  // The value after a cast to this side's type and back, so that another side can compute with the same
+  // numbers.
   Tensor rounded(const Tensor&) const;
 
   struct Computed {
     TensorList outputs;
-    bool one_node = true;  // false: this side composes the call of others
-    std::string note;      // "the CPU computed it: …"; "" else
+    bool one_node = true;  // false: this side composes the call of several nodes
+    std::string note;      // "the CPU computed it: …", or ""
   };
   Computed compute(const KeptNode&, const TensorList& inputs) const;
-  // The gradients of the inputs that want one, undefined for the others. `one_node`: what compute() said.
-  // Then the gradient is that of the given outputs; a composed call is computed again first.
+  // The gradients of the inputs that require one, undefined for the others. `one_node`: from compute(). When
+  // true, differentiates the given outputs; a composed call is computed again first.
   TensorList differentiate(const KeptNode&, const CallValues&, bool one_node) const;
 
  private:
@@ -47,10 +47,10 @@ class Side {
   std::optional<DType> type_;
 };
 
-// A tensor with the elements of `dense`, in memory as `like` is, unless elements of that overlap: a view's
-// parameters may refer to strides.
+// A tensor with the elements of `dense` and the memory layout of `like`, since a view's parameters may refer
+// to strides. Contiguous when elements of `like` overlap.
 Tensor laid_out_like(const Tensor& dense, const Tensor& like);
-// The tensor on another device, in memory as it is: its bytes are copied, no kernel runs.
+// The tensor on another device in the same layout: its bytes are copied, no kernel runs.
 Tensor moved(const Tensor&, Device&);
 
 }  // namespace lunagrad

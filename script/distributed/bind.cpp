@@ -1,6 +1,6 @@
 // The functions of lunagrad.core that lg.distributed calls, in the table _world: the world of ranks, its
-// collectives, what happens after gradients have arrived, and memory that parameters have for a while. Ranks
-// count from 0, as in MPI.
+// collectives, calls after gradients have arrived, and the memory of unsharded parameters. Ranks count from
+// 0, as in MPI.
 #include <cmath>
 #include <memory>
 
@@ -28,7 +28,7 @@ int push_pending(lua_State* L, dist::Pending pending) {
   return 1;
 }
 
-// The list of notes of note_leaves at argument 2, or nothing, gets the time that a collective took.
+// Writes the time of the collective into the notes of note_leaves, when argument 2 is a list of them.
 void note_seconds(lua_State* L, const dist::Pending& pending) {
   for (lua_Integer i = 1, n = lua_istable(L, 2) ? lua_Integer(lua_rawlen(L, 2)) : 0; i <= n; ++i) {
     lua_rawgeti(L, 2, i);
@@ -125,7 +125,7 @@ int all_to_all(lua_State* L) {
   return push_pending(L, dist::all_to_all(check_tensor(L, 1, "all_to_all"), sizes_at(L, 2, "all_to_all")));
 }
 
-// The list of tensors and the list of their rows on each rank, at `argument` and behind it.
+// The list of tensors at `argument`, and after it the list of their rows on each rank.
 dist::RowsOfRanks rows_at(lua_State* L, int argument, const char* name) {
   luaL_checktype(L, argument, LUA_TTABLE);
   luaL_checktype(L, argument + 1, LUA_TTABLE);
@@ -146,13 +146,13 @@ int all_gather_list(lua_State* L) {
   return push_pending(L, dist::all_gather(check_tensors(L, 1, kName), rows, label_at(L, 3)));
 }
 
-// reduce_scatter_list(list, rows, reduction, label): takes the memory of tensors that only the list refers
-// to.
+// reduce_scatter_list(list, rows, reduction, label): frees the memory of tensors to which only the list
+// refers.
 int reduce_scatter_list(lua_State* L) {
   constexpr const char* kName = "reduce_scatter";
   mark_line(L);
   const dist::RowsOfRanks rows = rows_at(L, 1, kName);
-  std::vector<const Tensor*> list;  // the table keeps them
+  std::vector<const Tensor*> list;  // the Lua table keeps them alive
   for (lua_Integer i = 1, n = list_length(L, 1, 1, kName); i <= n; ++i) {
     lua_rawgeti(L, 1, i);
     list.push_back(&check_tensor(L, -1, kName));
@@ -190,14 +190,15 @@ int forget(lua_State*) {
   return 0;
 }
 
-// This state has opened the world; `watched`: what it told the world is forgotten when the state is closed.
+// Notes that this state has opened the world. `watched`: the world drops what this state registered when the
+// state is closed.
 void note_opened(lua_State* L, bool watched) {
   lua_newuserdatauv(L, 1, 0);
   if (watched) luaL_setmetatable(L, kWatch);
   lua_setfield(L, LUA_REGISTRYINDEX, "lunagrad.world");
 }
 
-// init(patience, identity). The world of an earlier state of the process stays.
+// init(patience, identity). A world that an earlier Lua state of the process opened stays open.
 int init(lua_State* L) {
   if (dist::is_world_open()) {
     if (lua_getfield(L, LUA_REGISTRYINDEX, "lunagrad.world") == LUA_TNIL) note_opened(L, false);
@@ -208,7 +209,8 @@ int init(lua_State* L) {
   options.patience = check_number(L, 1, "init");
   if (!(options.patience > 0)) fail("init: timeout ", options.patience, " is not above 0 seconds");
   options.identity = check_string(L, 2, "init");
-  // Read by another thread while this one writes it: at worst a report names a line that is one op old.
+  // Another thread reads this while this thread writes it: at worst a report names the line of the previous
+  // op.
   const volatile SourceLine* const line = &context().line;
   options.whereabouts = [line] {
     SourceLine now;
@@ -218,7 +220,7 @@ int init(lua_State* L) {
   };
   mark_line(L);
   dist::open_world(std::move(options));
-  note_opened(L, true);  // the line is gone when the state is closed
+  note_opened(L, true);  // `line` is invalid once the state is closed
   return 0;
 }
 
@@ -241,7 +243,7 @@ int is_open(lua_State* L) {
 
 // ---- gradients
 
-// The function of a call without arguments and results.
+// The Lua function as a function without arguments and results.
 std::function<void()> function_at(lua_State* L, int argument, const char* name) {
   check_callable(L, argument, name);
   const auto function = std::make_shared<LuaFunction>(L, argument);
@@ -283,22 +285,22 @@ int note(lua_State* L) {
   return 1;
 }
 
-// ---- memory of parameters that are whole for a while
+// ---- memory of unsharded parameters
 
-// lend(x, value, source): x has the memory of value, whose elements were copied from source.
+// lend(x, value, source): x gets the memory of value, whose elements were copied from source.
 int lend(lua_State* L) {
   lend_memory(check_tensor(L, 1, "lend"), check_tensor(L, 2, "lend"), check_tensor(L, 3, "lend"));
   return 0;
 }
 
-// take_back(x): x has no memory.
+// take_back(x): removes the memory of x.
 int take_back(lua_State* L) {
   take_back_memory(check_tensor(L, 1, "take_back"));
   return 0;
 }
 
-// free(list): takes the memory of tensors that only their handles refer to, which Lua's collector has not
-// found yet. From the last to the first, since a view refers to the tensor that it was made of.
+// free(list): frees the memory of tensors to which only their Lua handles refer and which Lua's collector has
+// not collected yet. Goes from last to first, since a view refers to its base tensor.
 int free_handles(lua_State* L) {
   luaL_checktype(L, 1, LUA_TTABLE);
   for (lua_Integer i = lua_Integer(lua_rawlen(L, 1)); i >= 1; --i) {

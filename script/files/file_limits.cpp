@@ -18,7 +18,7 @@ std::string FileLimits::check(const std::string& path, FileUse use, const char* 
   return used;
 }
 
-// The stand-in of the path, or of the innermost folder that has one.
+// The stand-in for the path, or for the innermost enclosing folder that has one.
 std::string FileLimits::stand_in(const std::string& path) const {
   for (fs::path outer = path, rest; !outer.empty();) {
     if (const auto found = stand_ins.find(outer.string()); found != stand_ins.end())
@@ -30,11 +30,11 @@ std::string FileLimits::stand_in(const std::string& path) const {
   return path;
 }
 
-// Error when the limits forbid that use.
+// Error when the limits forbid this use.
 void FileLimits::refuse(const std::string& path, FileUse use, const char* function) const {
   const fs::path asked = resolved_path(path);
   const auto lies_at = [&](const std::string& place) { return lies_in(asked, resolved_path(place)); };
-  // Wherever the script lies: with the user's key it could mark what it writes.
+  // Refused wherever the script lies: with the user's key it could sign files that it writes.
   if (const std::string key = trust_folder(); !key.empty() && lies_at(key))
     fail_as(ErrorKind::file, function, ": ", path, ": no sandboxed script reads the user's key");
   const std::string run = run_folder ? run_folder() : "";

@@ -26,7 +26,7 @@ std::string FilesAside::use(const std::string& path, FileUse use) {
   if (found != copies_.end()) return found->second;
   if (use == FileUse::read) return path;
   if (place_.empty()) place_ = folder_.emplace().path();
-  // The name stays, since its ending decides the format.
+  // The copy keeps the file name, since its ending decides the format.
   const fs::path folder = fs::path(place_) / std::to_string(copies_.size());
   const fs::path copy = folder / fs::path(key).filename();
   std::error_code error, none;
@@ -35,7 +35,8 @@ std::string FilesAside::use(const std::string& path, FileUse use) {
   if (was_there && use == FileUse::change) fs::copy(key, copy, fs::copy_options::recursive, error);
   if (error)
     fail_as(ErrorKind::file, copy.string(), ": a copy of ", path, " cannot be made: ", error.message());
-  if (was_there && use == FileUse::remove) std::ofstream(copy).close();  // something to remove
+  // The script will find a file to remove.
+  if (was_there && use == FileUse::remove) std::ofstream(copy).close();
   return copies_[key] = copy.string();
 }
 

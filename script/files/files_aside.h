@@ -1,7 +1,7 @@
 #pragma once
-// Keeps what a script writes away from the user's files: each file that it writes, changes or removes is a
-// copy in a temporary folder, which later reads find. For scripts that run again only to be looked at. Owns
-// its temporary folder and removes it. Belongs to the thread of its Lua state.
+// Redirects a script's writes away from the user's files: each file that it writes, changes or removes is a
+// copy in a temporary folder, and later reads use the copy. For scripts that run again only to be examined.
+// Owns its temporary folder and removes it. Belongs to its Lua state's thread.
 #include <map>
 #include <optional>
 #include <string>
@@ -10,18 +10,18 @@
 
 namespace lunagrad {
 
-// `write` replaces what a file holds, `change` keeps it: to append to it or to move it.
+// `write` replaces a file's content; `change` keeps it, to append to the file or to move it.
 enum class FileUse { read, write, change, remove };
 
 class FilesAside {
  public:
-  // `folder`: one that exists and that its owner removes; "": a temporary one, made when it is needed.
+  // `folder`: an existing folder that its owner removes; "": a temporary folder, made when it is needed.
   explicit FilesAside(std::string folder = "") : place_(std::move(folder)) {}
 
-  // The file to use in place of `path`: a copy from the first use on that is not `read`. Error of kind file
+  // The file to use in place of `path`: a copy, from the first use other than `read` on. Error of kind file
   // when the copy cannot be made.
   std::string use(const std::string& path, FileUse);
-  bool has(const std::string& path) const;  // a copy of it
+  bool has(const std::string& path) const;  // whether there is a copy of it
 
  private:
   std::string place_;

@@ -25,9 +25,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr rlim_t kDescriptors = 1024;
-// Of the process on top of what the script may use: a stack for each thread of the CPU and, since drivers
-// start one, for each core; what the program, drivers and kernels take; and buffers of a BLAS library that
-// cannot reserve them before.
+// Memory that the process needs besides the script's: a stack for each CPU thread and, since drivers start
+// threads, for each core; memory of the program, drivers and kernels; and buffers of a BLAS library that
+// cannot be reserved in advance.
 constexpr size_t kBlasBuffer = size_t(128) << 20, kStack = size_t(8) << 20, kOwnMemory = size_t(256) << 20;
 
 int threads_of_process() {
@@ -37,7 +37,7 @@ int threads_of_process() {
   return count;
 }
 
-// Bytes of private memory that can be written, which RLIMIT_DATA limits.
+// Bytes of private writable memory, which RLIMIT_DATA limits.
 size_t data_in_use() {
   std::ifstream status("/proc/self/status");
   for (std::string key; status >> key; status.ignore(1 << 12, '\n')) {
@@ -61,7 +61,8 @@ class Guarding {
     if (!why.empty()) report.missing.push_back(text(what, ": ", why));
   }
 
-  // Neither the program nor what it starts gets rights of other users. Landlock and seccomp need it.
+  // Keeps the program and programs that it starts from gaining other users' rights. Landlock and seccomp need
+  // this.
   void keep_rights() {
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) note("new rights", std::strerror(errno));
   }

@@ -17,7 +17,7 @@
 namespace lunagrad {
 namespace {
 
-// linux/landlock.h of an older system lacks the newer of these.
+// Older systems' linux/landlock.h lacks the newer of these.
 constexpr long kCreateRuleset = 444, kAddRule = 445, kRestrictSelf = 446;
 constexpr uint32_t kAskVersion = 1, kPathBeneath = 1;
 
@@ -31,11 +31,11 @@ constexpr uint64_t kFirstVersion = kExecute | kWriteFile | kReadFile | kReadFold
 constexpr uint64_t kBindTcp = 1 << 0, kConnectTcp = 1 << 1;
 constexpr uint64_t kAbstractSockets = 1 << 0, kSignals = 1 << 1;
 
-// What a rule about a file, and not a folder, may hold.
+// The rights that a rule about a file, not a folder, may have.
 constexpr uint64_t kOfFiles = kExecute | kWriteFile | kReadFile | kTruncate | kDeviceIoctl;
 
 constexpr uint64_t kReading = kReadFile | kReadFolder;
-// No links: what reads the folder later would follow them.
+// Without the right to make links, which a later reader of the folder would follow.
 constexpr uint64_t kWriting =
     kReading | kWriteFile | kRemoveFolder | kRemoveFile | kMakeFolder | kMakeFile | kMoveBetween | kTruncate;
 constexpr uint64_t kDevice = kReading | kWriteFile | kDeviceIoctl;
@@ -70,7 +70,7 @@ class Rules {
 
   bool made() const { return bool(ruleset_); }
 
-  // What does not exist needs no rule. False with errno when the kernel does not take it.
+  // A place that does not exist needs no rule. Returns false, with errno, when the kernel rejects the rule.
   bool allow(const std::string& path, uint64_t rights) {
     Descriptor place(::open(path.empty() ? "." : path.c_str(), O_PATH | O_CLOEXEC));
     if (!place) return errno == ENOENT || errno == ENOTDIR || errno == EACCES || errno == ELOOP;
@@ -80,7 +80,8 @@ class Rules {
     const PathRule rule{rights & handled_.files, place.get()};
     if (rule.allowed == 0) return true;
     if (syscall(kAddRule, ruleset_.get(), kPathBeneath, &rule, 0) != 0) return false;
-    // A rule is about an inode. Those of /proc and /sys are made anew when nothing uses them.
+    // A rule belongs to an inode. /proc and /sys make new inodes when nothing uses the old ones, so the
+    // descriptor stays open.
     struct statfs system;
     if (::fstatfs(place.get(), &system) == 0 &&
         (system.f_type == PROC_SUPER_MAGIC || system.f_type == SYSFS_MAGIC))

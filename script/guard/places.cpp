@@ -13,26 +13,26 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Not /proc/self: it has the environment of the process, in which keys and passwords are.
+// Without /proc/self, whose environment may hold keys and passwords.
 constexpr const char* kSystem[] = {
-    // Libraries and data of packages; the loader, Vulkan's loader and drivers.
+    // Libraries and data of packages; the program loader; Vulkan's loader and drivers.
     "/usr", "/lib", "/lib64", "/opt/amdgpu", "/opt/amdgpu-pro", "/etc/ld.so.cache", "/etc/vulkan",
     "/etc/glvnd", "/etc/drirc", "/etc/nvidia", "/etc/localtime",
-    // The processor, the memory, the limits of the control group; what drivers ask about GPUs.
+    // The processor, memory, control group limits, and what drivers ask about GPUs.
     "/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/version", "/proc/devices", "/proc/modules",
     "/proc/filesystems", "/proc/driver", "/proc/sys/vm", "/proc/sys/kernel/random/boot_id",
     "/proc/sys/kernel/osrelease", "/proc/self/cgroup", "/proc/self/comm", "/proc/self/stat",
     "/proc/self/statm", "/proc/self/status", "/sys/bus", "/sys/class", "/sys/dev", "/sys/devices",
     "/sys/fs/cgroup", "/sys/kernel/mm/transparent_hugepage", "/sys/module",
-    // Devices that hold nothing.
+    // Devices that hold no data.
     "/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"};
 
-// GPUs: Mesa's render nodes, NVIDIA's, AMD's for computing, those of Windows' Linux and of Arm.
+// GPU devices: Mesa's render nodes, NVIDIA's, AMD's for computing, those of WSL and of Arm.
 constexpr const char* kDevices = "/dev";
 constexpr std::string_view kGpuNames[] = {"nvidia", "kfd", "dxg", "mali", "udmabuf"};
 constexpr const char* kDri = "/dev/dri";
 
-// Lists of files and folders, separated by colons.
+// Environment variables with lists of files and folders, separated by colons.
 constexpr const char* kLists[] = {"LD_LIBRARY_PATH",       "VK_DRIVER_FILES", "VK_ICD_FILENAMES",
                                   "VK_ADD_DRIVER_FILES",   "VK_LAYER_PATH",   "VK_ADD_LAYER_PATH",
                                   "VK_IMPLICIT_LAYER_PATH"};
@@ -46,7 +46,7 @@ void add_list(std::vector<std::string>& places, const char* variable) {
   }
 }
 
-// Files of the user for `program`: in $variable, or in ~/fallback.
+// The user's files for `program`: in $variable, or in ~/fallback.
 void add_of_user(std::vector<std::string>& places, const char* variable, const char* fallback,
                  const char* program) {
   const char* const set = std::getenv(variable);
@@ -77,7 +77,8 @@ std::vector<std::string> places_of_every_run() {
   for (const char* const list : kLists) add_list(places, list);
   add_of_user(places, "XDG_DATA_HOME", "/.local/share", "/vulkan");
   add_of_user(places, "XDG_CONFIG_HOME", "/.config", "/vulkan");
-  // Pipelines and rates that earlier runs kept. A sandboxed run adds none: drivers trust them.
+  // Pipelines and measured rates that earlier runs saved. A sandboxed run adds none, since drivers trust
+  // them.
   add_of_user(places, "XDG_CACHE_HOME", "/.cache", "/lunagrad");
   if (kLooksForLeaks) places.push_back("/proc/self");
   places.push_back(library_directory());

@@ -16,8 +16,8 @@ namespace fs = std::filesystem;
 
 constexpr size_t kSandboxMemory = size_t(256) << 20, kSandboxDisk = size_t(1) << 30;
 
-// Folders of the system, whose files nobody keeps a script beside; and folders that hold those of all users.
-// A configuration may name a script there.
+// kSystem: system folders; no one keeps scripts there. kOfAll: folders that contain the folders of all users.
+// A configuration may name a script in them, so they are not made readable.
 constexpr const char* kSystem[] = {"/etc", "/proc", "/sys", "/dev", "/boot"};
 constexpr const char* kOfAll[] = {"/", "/home", "/media", "/mnt", "/run", "/srv", "/var"};
 
@@ -36,7 +36,7 @@ void add_given(std::vector<std::string>& places, const std::string& place) {
   if (may_be_given(place)) places.push_back(place);
 }
 
-// The folder of the run that --resume goes on with, which may be named by one of its checkpoints; "": none.
+// The folder of the run that --resume continues. `found` may be one of its checkpoints. "": none.
 std::string folder_of_resumed(const std::string& found) {
   std::error_code none;
   return folder_of_checkpoint(fs::is_directory(found, none) ? latest_checkpoint(found) : found);
@@ -51,12 +51,13 @@ size_t disk_of(const RunOptions& run) { return run.sandbox && run.disk == 0 ? kS
 
 void add_run_limits(GuardLimits& limits, const std::string& script, RunOptions& options, bool many) {
   std::error_code none;
-  if (options.write_run) Notary::make();  // is read now, since the script must not
+  if (options.write_run) Notary::make();  // reads the user's key now, since the script must not
   const std::string folder =
       options.folder.empty() ? fs::path(script).parent_path().string() : options.folder;
   add_given(limits.readable, folder.empty() ? "." : folder);
-  if (!script.empty() && options.folder.empty()) add_given(limits.readable, script);  // which may be a link
-  // A bundle names them: files by their content too, but folders as it likes.
+  // The script may be a link.
+  if (!script.empty() && options.folder.empty()) add_given(limits.readable, script);
+  // A bundle names the stand-ins. Files are identified by their content, but a bundle can name any folder.
   for (const auto& [path, stand_in] : options.stand_ins)
     if (!fs::is_directory(stand_in, none) || lies_in(resolved_path(stand_in, none), resolved_path(".", none)))
       add_given(limits.readable, stand_in);
@@ -72,7 +73,7 @@ void add_run_limits(GuardLimits& limits, const std::string& script, RunOptions& 
   } else if (options.write_run) {
     if (options.run_directory.empty()) options.run_directory = default_run_directory(script);
     limits.writable.push_back(options.run_directory);
-    fs::create_directories(options.run_directory, none);  // the run says why it cannot be made
+    fs::create_directories(options.run_directory, none);  // the run reports why it cannot be made
     if (many) options.run_directory += "/run";
   }
   for (const std::string& place : places_of_every_run()) limits.readable.push_back(place);

@@ -1,7 +1,7 @@
 #pragma once
-// The sanitizer that the program is built with, which needs more than a sandbox gives: sanitizers map
-// terabytes and trace the process; the address sanitizer looks for leaks at the end, in a process of its own
-// that reads /proc/self and stops the threads of this one.
+// The sanitizer with which the program is built. Sanitizers need more than a sandbox allows: they map
+// terabytes and trace the process. At the end the address sanitizer looks for leaks in a process of its own,
+// which reads /proc/self and stops this process's threads.
 namespace lunagrad {
 
 #if defined(__SANITIZE_ADDRESS__)

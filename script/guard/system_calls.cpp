@@ -16,15 +16,16 @@
 namespace lunagrad {
 namespace {
 
-// The drivers of GPUs need calls that nobody lists, so calls are refused by name and all others are let
-// through. Numbers from 424 on are the same on every processor; libseccomp may be older than the call.
+// GPU drivers need calls of which there is no list, so calls are refused by name and all others are allowed.
+// Numbers from 424 on are the same on every processor; they are given here because libseccomp may be older
+// than the call.
 struct Call {
   const char* name;
   int number = __NR_SCMP_ERROR;
 };
 
 constexpr Call kRefused[] = {
-    // Programs and processes. clone() of a thread is let through below.
+    // Programs and processes. clone() of a thread is allowed below.
     {"execve"},
     {"execveat"},
     {"fork"},
@@ -47,7 +48,7 @@ constexpr Call kRefused[] = {
     {"setsid"},
     {"migrate_pages"},
     {"move_pages"},
-    // Sockets, and memory and messages that processes share by name.
+    // Sockets, and named memory and messages that processes share.
     {"socket"},
     {"socketpair"},
     {"socketcall"},
@@ -88,7 +89,7 @@ constexpr Call kRefused[] = {
     {"open_tree_attr", 467},
     {"statmount", 457},
     {"listmount", 458},
-    // Interfaces through which programs of a user got the kernel's rights before.
+    // Interfaces through which user programs gained the kernel's rights in the past.
     {"bpf"},
     {"io_uring_setup", 425},
     {"io_uring_enter", 426},
@@ -103,14 +104,15 @@ constexpr Call kRefused[] = {
     {"vmsplice"},
     {"lookup_dcookie"},
     {"remap_file_pages"},
-    // Files that are reached without their path, and watching all of them.
+    // Access to files without their path, and watching all files.
     {"open_by_handle_at"},
     {"name_to_handle_at"},
     {"fanotify_init"},
     {"fanotify_mark"},
     {"quotactl"},
     {"quotactl_fd", 443},
-    // Permissions, owners and times of files, which Landlock does not limit. Those of open files stay.
+    // Permissions, owners and times of files, which Landlock does not limit. The calls on open files stay
+    // allowed.
     {"chmod"},
     {"fchmodat"},
     {"fchmodat2", 452},
@@ -145,7 +147,7 @@ constexpr Call kRefused[] = {
     {"capset"},
     {"setrlimit"},
     {"setpriority"},
-    // The machine.
+    // The whole computer.
     {"init_module"},
     {"finit_module"},
     {"create_module"},
@@ -173,21 +175,21 @@ constexpr Call kRefused[] = {
     {"sysfs"},
     {"_sysctl"}};
 
-// ioctl() that types into the terminal of another program.
+// ioctl() requests that type into another program's terminal.
 constexpr unsigned long kTerminalInput[] = {TIOCSTI, TIOCLINUX};
 
 struct Release {
   void operator()(void* filter) const { seccomp_release(filter); }
 };
 
-// A processor lacks some of the calls (EINVAL, EDOM); those cannot be made, either.
+// A processor may lack a call (EINVAL, EDOM); then nothing can make it, either.
 bool taken(int result) { return result == 0 || result == -EINVAL || result == -EDOM || result == -EEXIST; }
 
 bool refuse_each(scmp_filter_ctx filter) {
   for (const Call& call : kRefused) {
     const int known = seccomp_syscall_resolve_name(call.name);
     const int number = known == __NR_SCMP_ERROR ? call.number : known;
-    if (number < 0) continue;  // another processor's
+    if (number < 0) continue;  // a call of another processor
     if (kLooksForLeaks && call.name == std::string_view("ptrace")) continue;
     if (!taken(seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), number, 0))) return false;
   }
@@ -197,14 +199,15 @@ bool refuse_each(scmp_filter_ctx filter) {
 bool refuse_by_argument(scmp_filter_ctx filter) {
   const scmp_datum_t own = scmp_datum_t(getpid());
   const uint32_t refuse = SCMP_ACT_ERRNO(EPERM);
-  constexpr scmp_datum_t kLow = 0xffffffff;  // the kernel reads 32 bits of these
+  constexpr scmp_datum_t kLow = 0xffffffff;  // the kernel reads only 32 bits of these arguments
   bool good = true;
   const auto add = [&](uint32_t action, int call, std::initializer_list<scmp_arg_cmp> arguments) {
     good = good &&
            taken(seccomp_rule_add_array(filter, action, call, unsigned(arguments.size()), arguments.begin()));
   };
   if (!kLooksForLeaks) add(refuse, SCMP_SYS(clone), {SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0)});
-  // Its flags are in memory, which a filter cannot read. The C library then calls clone().
+  // The flags of clone3() are in memory, which a filter cannot read. On ENOSYS the C library calls clone()
+  // instead.
   add(SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), {});
   add(refuse, SCMP_SYS(kill), {SCMP_A0(SCMP_CMP_NE, own)});
   add(refuse, SCMP_SYS(tgkill), {SCMP_A0(SCMP_CMP_NE, own)});
@@ -221,11 +224,11 @@ bool refuse_by_argument(scmp_filter_ctx filter) {
 std::string limit_system_calls(bool all_threads) {
   const std::unique_ptr<void, Release> filter(seccomp_init(SCMP_ACT_ALLOW));
   if (!filter) return "no memory";
-  // Calls by the numbers of another processor, such as those of 32 bits.
+  // Calls with another processor's numbers, such as 32-bit calls.
   int failed = seccomp_attr_set(filter.get(), SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_ERRNO(EPERM));
   if (failed == 0) failed = seccomp_attr_set(filter.get(), SCMP_FLTATR_CTL_TSYNC, all_threads);
-  // Some kernels switch the speculation of a filtered program off, which slows all its loops down. Nothing in
-  // it shares its memory with what it must not read.
+  // Some kernels switch off speculation in a filtered program, which slows all its loops down. Keep it on:
+  // there is nothing in the process's memory that its own code must not read.
   if (failed == 0) seccomp_attr_set(filter.get(), SCMP_FLTATR_CTL_SSB, 1);
   if (failed == 0) seccomp_attr_set(filter.get(), SCMP_FLTATR_CTL_OPTIMIZE, 2);
   if (failed == 0 && (!refuse_each(filter.get()) || !refuse_by_argument(filter.get()))) failed = -EINVAL;

@@ -1,10 +1,10 @@
 #pragma once
-// seccomp: the system calls that a sandboxed script never needs are refused.
+// seccomp: refuses the system calls that a sandboxed script never needs.
 #include <string>
 
 namespace lunagrad {
 
-// Of the calling thread and of those that it starts, or of all threads. "" or why it failed.
+// Limits the calling thread and the threads that it starts, or all threads. Returns "" or why it failed.
 std::string limit_system_calls(bool all_threads);
 
 }  // namespace lunagrad

@@ -58,7 +58,7 @@ void HostValues::exchange() {
   {
     const std::lock_guard lock(mutex_);
     arrived.swap(arriving_);
-    // What the program set in the meantime is newer than what the script had.
+    // A value that the program set in the meantime is newer than the script's value.
     for (auto& [name, bytes] : leaving)
       if (!arrived.count(name)) published_[name] = std::move(bytes);
   }

@@ -1,9 +1,9 @@
 #pragma once
-// What a script shares with the C++ program around it as lg.host: named tensors in both directions, and
-// functions and ops of the program. Threads: the functions of the first part may be called from any thread;
-// tensors cross threads as bytes, because a tensor belongs to the thread that made it. A value that the
-// program sets is seen by the script from its next step on; one that the script sets is seen by the program
-// after that step.
+// The values that a script shares with the C++ program around it as lg.host: named tensors in both
+// directions, and functions and ops of the program. Threads: the functions of the first part may be called
+// from any thread. Tensors cross threads as bytes, because a tensor belongs to the thread that made it. The
+// script sees a value that the program sets from its next step on; the program sees a value that the script
+// sets after that step.
 #include <functional>
 #include <map>
 #include <memory>

@@ -1,6 +1,6 @@
 #pragma once
-// Aside lets a viewer use the engine on the session's thread without a trace in the run: it restores the
-// Context, random numbers included, when destroyed, and removes listeners until then. Made and destroyed on
+// Aside lets a viewer use the engine on the session's thread without a trace in the run. It removes
+// listeners, and when destroyed restores them and the Context, random numbers included. Made and destroyed on
 // that thread.
 #include <utility>
 
@@ -9,7 +9,7 @@
 
 namespace lunagrad {
 
-// Computes each call at once for the life of an object, whatever is put off around it.
+// While it lives, each call is eager, whatever is deferred around it.
 class AtOnce {
  public:
   AtOnce() = default;
@@ -26,7 +26,7 @@ class Aside {
     Context& own = context();
     own.guard = Guard::off;
     own.strict_device = false;
-    own.read_only = false;  // the work changes only its own tensors
+    own.read_only = false;  // the viewer changes only its own tensors
     own.trace = nullptr;
     own.capture = nullptr;
     own.autocast = nullptr;

@@ -13,7 +13,7 @@ ColumnView view_column(const Tensor& tensor, int64_t limit) {
   column.shape.assign(tensor.shape().begin(), tensor.shape().end());
   column.dtype = dtype_name(tensor.dtype());
   const NoGrad off;
-  // Of complex numbers the absolute values are shown.
+  // Complex numbers are shown by their absolute values.
   const Tensor real = is_complex(tensor.dtype()) ? abs(tensor) : tensor;
   column.statistics = statistics(real);
   // Copies only as many rows of the first dim as are needed.

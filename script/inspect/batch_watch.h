@@ -13,7 +13,7 @@ namespace lunagrad {
 class BatchWatch {
  public:
   void watch(bool on) { watching_.store(on); }
-  // Called at each batch. Releases the previous batch if the answer is no.
+  // Called at each batch. Releases the previous batch if it returns false.
   bool wants() {
     if (watching_.load(std::memory_order_relaxed)) return true;
     if (!columns_.empty()) clear();

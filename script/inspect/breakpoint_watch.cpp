@@ -123,12 +123,12 @@ void BreakpointWatch::take_over() {
     for (const Breakpoint& b : shared_)
       if (b.enabled && b.problem.empty()) active_.push_back(b);
   }
-  predicates_.clear();  // their texts may have changed
+  predicates_.clear();  // the texts of predicates may have changed
   ops_ = gradients_ = finite_ = false;
   for (const Breakpoint& b : active_) {
     if (b.condition == Condition::not_finite) {
       finite_ |= b.step <= step_;
-      gradients_ = true;  // to know the nodes of the pass in which a NaN is found
+      gradients_ = true;  // to have the nodes of the pass in which a NaN is found
     } else if (b.condition != Condition::step) {
       ops_ |= b.pass != Pass::backward;
       gradients_ |= b.pass != Pass::forward;

@@ -1,8 +1,8 @@
 #pragma once
 // Holds the breakpoints of a session and checks them: against each op that the script calls, each gradient
-// that reaches a node, and what Guard::op finds. The run pauses at the next safe point, when the op has its
-// node; until then a Finding keeps the tensors. The list of breakpoints may be read and changed from any
-// thread, under mutex_; everything else belongs to the session's thread.
+// that reaches a node, and each value that Guard::op finds not finite. The run pauses at the next safe point,
+// when the op has its node; until then a Finding keeps the tensors. The list of breakpoints may be read and
+// changed from any thread, under mutex_; everything else belongs to the session's thread.
 #include <functional>
 #include <map>
 #include <memory>
@@ -21,13 +21,13 @@
 
 namespace lunagrad {
 
-// A breakpoint was met; the run has not paused for it yet.
+// A breakpoint that was met; the run has not paused for it yet.
 struct Finding {
   Breakpoint breakpoint;
   BreakHit hit;
   Tensor value;  // the result, or the gradient
   TensorList operands;
-  Ref<Node> node;               // of a gradient
+  Ref<Node> node;               // when the value is a gradient
   std::vector<Ref<Node>> pass;  // the nodes of the current backward pass
 };
 
@@ -36,8 +36,8 @@ class BreakpointWatch final : public Capture, public FiniteWatch {
   struct Owner {
     std::function<void()> changed;      // the list changed: take_over() at the next safe point
     std::function<void()> found;        // a breakpoint was met: pause at the next safe point
-    std::function<void()> pause;        // pause now, because the next thing is an error
-    std::function<lua_State*()> state;  // for predicates
+    std::function<void()> pause;        // pause now, because an error follows
+    std::function<lua_State*()> state;  // returns the Lua state, for predicates
     std::function<bool()> ending;       // the script is being stopped
     std::function<void(const std::string&)> warn;
   };
@@ -53,9 +53,10 @@ class BreakpointWatch final : public Capture, public FiniteWatch {
   void begin_run();  // resets the counts of hits
   void close_state();
   void begin_step(int64_t step);
-  // Takes over the list as other threads changed it. The next three say what has to be reported here.
+  // Copies the list as other threads changed it. The wants_… functions then say which events must be reported
+  // here.
   void take_over();
-  bool any() const { return !active_.empty(); }  // that are enabled
+  bool any() const { return !active_.empty(); }  // whether any breakpoint is enabled
   bool wants_ops() const { return ops_; }
   bool wants_gradients() const { return gradients_; }
   bool wants_finite() const { return finite_; }
@@ -63,8 +64,8 @@ class BreakpointWatch final : public Capture, public FiniteWatch {
 
   void ran(const Call&);
   std::optional<Finding> take_finding() { return std::exchange(finding_, std::nullopt); }
-  bool busy() const { return busy_; }  // inside a check, which may run a predicate: the list must not change
-  void record(const BreakHit&);        // the run has paused for it
+  bool busy() const { return busy_; }  // inside a check, which may run a predicate; the list must not change
+  void record(const BreakHit&);        // notes a hit for which the run has paused
 
   void begin(std::span<Node* const> nodes) override { pass_.assign(nodes.begin(), nodes.end()); }
   void gradient(const Node&, uint32_t output, const Tensor&) override;
@@ -73,7 +74,7 @@ class BreakpointWatch final : public Capture, public FiniteWatch {
   bool raises(const NotFinite&) override;
 
  private:
-  // What a condition is tested on.
+  // The values that a condition is tested on.
   struct Subject {
     const char* op;
     SourceLine line;
@@ -94,17 +95,18 @@ class BreakpointWatch final : public Capture, public FiniteWatch {
   std::vector<BreakHit> hits_;
   uint64_t next_id_ = 1;
 
-  std::vector<Breakpoint> active_;         // those that are enabled
-  std::map<uint64_t, int64_t> last_step_;  // of a condition that counts once a step
+  std::vector<Breakpoint> active_;  // the enabled breakpoints
+  // Last step in which a condition that counts once per step was met, by id.
+  std::map<uint64_t, int64_t> last_step_;
   std::map<uint64_t, std::unique_ptr<LuaFunction>> predicates_;
   std::unordered_map<uint32_t, std::string> files_;  // interned name -> canonical path
   std::optional<Finding> finding_;
-  std::vector<Node*> pass_;  // of the current backward pass, which keeps them alive
+  std::vector<Node*> pass_;  // nodes of the current backward pass, which keeps them alive
   bool ops_ = false, gradients_ = false, finite_ = false, raises_ = false, busy_ = false;
   int64_t step_ = 0;
 };
 
-// While it exists, calls of the engine reach no listener and record no tape.
+// While it exists, engine calls reach no listener and record no tape.
 class BreakpointWatch::Quietly {
  public:
   explicit Quietly(BreakpointWatch&);

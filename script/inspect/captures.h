@@ -11,7 +11,7 @@ namespace lunagrad {
 
 class Captures final : public Capture {
  public:
-  using Viewers = Small<Capture*, 8>;  // made anew in each step, without an allocation
+  using Viewers = Small<Capture*, 8>;  // built again in each step, without an allocation
   void set(Viewers viewers) { next_ = std::move(viewers); }
   bool empty() const { return next_.empty(); }
 

@@ -12,13 +12,13 @@
 namespace lunagrad {
 namespace {
 
-// Smaller tensors are always read; of larger ones both ends, and all of them when it is their turn.
+// Smaller tensors are always read; of larger ones both ends always, and the whole in its turn.
 constexpr int64_t kSmall = 1024, kEnd = 128;
-// The part of the time that reading may take, half of it for large tensors; and what it may take in any case,
-// in nanoseconds.
+// kPart: the share of the time that reading may take, half of it for large tensors. kBeginning: nanoseconds
+// that reading may take in any case.
 constexpr double kPart = 0.006, kBeginning = 4e6;
 constexpr size_t kMostRoots = 128;
-constexpr uint64_t kOverhead = 100;  // ticks of a check beside the reading
+constexpr uint64_t kOverhead = 100;  // ticks of a check apart from the reading
 
 SourcePlace place_of(SourceLine line) { return {interned(line.file), line.line}; }
 
@@ -38,7 +38,7 @@ bool is_read(const Tensor& x) { return x.defined() && is_differentiable(x.dtype(
 
 bool has_nan(const Tensor& x) { return contents_of(x).nans > 0; }
 
-// Its value, which keeps no more memory than it needs: a view would keep all that it looks at.
+// The detached value. A view is copied, since it would keep the memory of its whole storage.
 Tensor alone(const Tensor& x) {
   const Tensor value = x.detach();
   if (value.storage().bytes <= size_t(value.nbytes())) return value;
@@ -87,11 +87,11 @@ void FiniteSentry::end_run() {
   roots_.clear();
 }
 
-// ---- what a backward pass starts from
+// ---- the roots of backward passes
 
 void FiniteSentry::root(const Tensor& root) {
   if (!looks() || context().values_sealed) return;
-  keep_to_the_part();  // a script without steps has backward passes
+  keep_to_the_part();  // a script without steps still has backward passes
   if (pending_ || !is_read(root)) return;
   if (!root.device().is_cpu()) {
     if (root.numel() == 1) roots_.push_back({alone(root), step_, place_of(context().line)});
@@ -101,7 +101,8 @@ void FiniteSentry::root(const Tensor& root) {
   if (root.numel() > kSmall && !whole_) return;
   if (finite(root)) {
     if (bad_gradient_ && bad_gradient_->step < step_) bad_gradient_.reset();
-    good_ = std::max(good_, step_ - 1);  // a loss tells of the parameters that it was computed with
+    // A finite loss shows that the parameters were finite when it was computed.
+    good_ = std::max(good_, step_ - 1);
     return;
   }
   judge_root(root);
@@ -137,7 +138,7 @@ void FiniteSentry::judge_root(const Tensor& root) {
       }
       break;
   }
-  // The scale of a gradient scaler overflows by design.
+  // A gradient scaler's multiplication by its scale overflows by design.
   const bool scaled = origin->kind == Origin::Kind::op && &node == root.node().get() && !found.nan &&
                       std::string_view(node.label()) == "mul";
   if (scaled)
@@ -151,7 +152,7 @@ void FiniteSentry::skipped() {
   bad_gradient_.reset();
 }
 
-// One wait for each device with losses since the last one.
+// Waits once for each device that has new losses.
 void FiniteSentry::read_device_roots() {
   const uint64_t start = ticks();
   const std::deque<DeviceRoot> roots = std::exchange(roots_, {});
@@ -163,17 +164,17 @@ void FiniteSentry::read_device_roots() {
     const Aside aside;
     const NoGrad off;
     for (const auto& [device, there] : places) {
-      device->sync();  // what it found wrong with the script's calls is the script's error
+      device->sync();  // an error here comes from the script's calls and is the script's
       TensorList parts;
       for (const size_t i : there) {
         const Tensor& value = roots[i].value;
-        // Half of a complex number: its magnitude may be infinite where its parts are not.
+        // Complex numbers are halved: the magnitude may be infinite where the parts are not.
         parts.push_back(to(reshape(is_complex(value.dtype()) ? abs(value * 0.5) : value, {1}), DType::f32));
       }
       try {
         const std::vector<double> read = cat(parts).to_vector<double>();
         for (size_t k = 0; k < there.size(); ++k) values[there[k]] = read[k];
-      } catch (const Error&) {  // they came of a faulty call, whose error the script has caught
+      } catch (const Error&) {  // the values come from a faulty call whose error the script has caught
       }
     }
   }
@@ -223,7 +224,7 @@ bool FiniteSentry::finite(const Tensor& x) {
   return finite;
 }
 
-// Reads a small tensor, or the ends of a large one; on a GPU nothing.
+// Reads a small tensor, or the ends of a large one; reads nothing on a GPU.
 bool FiniteSentry::sampled_finite(const Tensor& x) {
   if (!x.device().is_cpu()) return true;
   if (x.numel() <= kSmall || whole_) return finite(x);
@@ -242,7 +243,7 @@ void FiniteSentry::gradient(const Node& node, uint32_t output, const Tensor& gra
   bad.step = step_;
   bad.nan = has_nan(gradient);
   bad.place = place_of(node.line);
-  // What computed it are the nodes that use this output; the pass visited them before.
+  // The nodes that use this output computed the gradient; the pass visited them before.
   std::string users;
   for (const Node* user : pass_) {
     if (user->id <= node.id) break;
@@ -263,7 +264,7 @@ void FiniteSentry::stepped(const TensorList& parameters) {
   stepped_ = true;
   missed_ |= !looking_;
   if (!looking_) return;
-  TensorList there;  // on devices, for one wait
+  TensorList there;  // tensors on devices, read with one wait
   for (const Tensor& x : parameters) {
     if (!is_read(x)) continue;
     const bool small = x.numel() <= kSmall && x.device().is_cpu();
@@ -314,7 +315,7 @@ void FiniteSentry::judge_parameter(const Tensor& x) {
 
 void FiniteSentry::logged(const std::string& name, double value, int64_t step, const SourcePlace& place) {
   if (!looks() || pending_ || std::isfinite(value)) return;
-  // Other metrics may be NaN where there is nothing to measure.
+  // Other metrics may be NaN when there is nothing to measure.
   std::string lower = name;
   std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
   if (lower.find("loss") == lower.npos) return;

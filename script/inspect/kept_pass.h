@@ -1,7 +1,7 @@
 #pragma once
 // The record of one backward pass: its nodes without their values and without the graph, its leaves as the
-// pass read them, and those gradients that came from outside. With the values that no node made, this is
-// enough to compute every value and gradient of the pass again (replay.h). For the session's thread.
+// pass read them, and the gradients that came from outside. Together with the values that no node made, this
+// is enough to recompute every value and gradient of the pass (replay.h). For the session's thread.
 #include <memory>
 #include <span>
 #include <string>
@@ -21,7 +21,7 @@ struct KeptOperand {
   bool saved = false;  // the gradient reads it
   uint32_t version = 0, version_now = 0;
   uint64_t tensor = 0;  // id
-  uint64_t maker = 0;   // of an input that wants a gradient: the node that made it
+  uint64_t maker = 0;   // the node that made an input which requires a gradient
   uint32_t output = 0;  // which output of that node
 };
 
@@ -33,14 +33,14 @@ struct KeptNode {
   uint32_t module = 0, name = 0;
   uint64_t forward_ticks = 0, backward_ticks = 0;
   bool has_params = false;
-  bool reached = false;  // by a gradient
+  bool reached = false;  // a gradient reached it
   Values params;
   Arguments args{};
   Small<KeptOperand, 3> in;  // a linear layer has three
   Small<KeptOperand, 1> out;
   std::unique_ptr<CustomCall> custom;
 
-  // Of a leaf:
+  // For a leaf:
   Ref<Node> leaf;
   Tensor value;  // a copy; undefined: only the live value exists
   uint32_t value_version = 0;
@@ -50,33 +50,33 @@ struct KeptNode {
 };
 
 struct KeptPass {
-  // A gradient that cannot be computed again: that of a root, or one that a hook of the script returned.
+  // A gradient that cannot be recomputed: a root's gradient, or one returned by a hook of the script.
   struct Given {
     size_t node;
     uint32_t output;
     Tensor gradient;
   };
-  uint32_t number = 0;          // in its step, from 1
+  uint32_t number = 0;          // number in its step, from 1
   uint64_t key = 0;             // equal for passes from the same line and op, in any step
   std::vector<KeptNode> nodes;  // newest first
   std::vector<Given> given;
   bool create_graph = false;
   uint64_t made_from = 0,
-           made_to = 0;  // with create_graph: the ids of the nodes that it made lie between these
+           made_to = 0;  // with create_graph: the ids of the nodes that the pass made lie between these
   bool ended = false;
-  bool accumulates = false;   // into the .grad of a leaf
-  bool forward_only = false;  // a part of the graph that no backward pass went through
+  bool accumulates = false;   // adds to the .grad of a leaf
+  bool forward_only = false;  // not a pass: a part of the graph without a backward pass
 
   int find(uint64_t node) const;  // position, -1: not in the pass
 };
 
-// Records the nodes; leaves get no value yet. Their saved values are still there.
+// Records the nodes while their saved values still exist. Leaves get no value yet.
 std::unique_ptr<KeptPass> keep_pass(std::span<Node* const>);
 NodeInfo describe(const KeptPass&, size_t node);
-// The one that a viewer sees first: the pass of the outer loss. The last that no later pass goes through and
-// that adds to gradients of leaves, else the last. -1: no pass has ended.
+// The pass that a viewer shows first, which is the pass of the outer loss: the last pass that no later pass
+// goes through and that adds to gradients of leaves, else the last pass. -1: no pass has ended.
 int outer_pass(std::span<const std::unique_ptr<KeptPass>>);
-// Whether a later pass goes through its graph, as a loss does that is made of gradients.
+// Whether a later pass goes through this pass's graph, as when a loss is computed from gradients.
 bool is_inner(std::span<const std::unique_ptr<KeptPass>>, size_t pass);
 
 }  // namespace lunagrad

@@ -14,11 +14,11 @@
 namespace lunagrad {
 namespace {
 
-// Each checked element costs two evaluations. Of a larger input, check evenly spaced elements and those with
-// the largest gradients.
+// Each checked element costs two evaluations. In a larger input, evenly spaced elements and those with the
+// largest gradients are checked.
 constexpr int64_t kMostChecked = 192, kLargest = 64;
 constexpr double kStep = 1e-5;
-constexpr int64_t kMapSide = 128;  // cells of an error map along each side
+constexpr int64_t kMapSide = 128;  // cells along each side of an error map
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -39,8 +39,8 @@ Tensor laid_out_like(const std::vector<double>& numbers, const Tensor& like) {
   return copy_(view, dense);
 }
 
-// A copy on the CPU in double precision. Keeps the strides of the original unless elements overlap, because a
-// view's parameters may refer to strides.
+// A copy on the CPU in f64. Keeps the strides of the original unless elements overlap, because a view's
+// parameters may refer to strides.
 Tensor widened(const Tensor& x) {
   const NoGrad off;
   const Tensor host = to(x.detach(), cpu_device());
@@ -52,8 +52,8 @@ Tensor widened(const Tensor& x) {
                        Tensor(dense.storage_ref(), LayoutRef(new Layout(x.shape(), x.strides())), 0, wide));
 }
 
-// Sum over the outputs of <output, weights>; for complex outputs over their parts. Of several outputs only
-// those that a gradient reached count: others may be internal results without a gradient.
+// Sum over the outputs of <output, weights>; for complex outputs over their parts. When there are several
+// outputs, only those that a gradient reached count: others may be internal results without a gradient.
 Tensor contract(const TensorList& outputs, const std::vector<bool>& reached) {
   const bool any = std::find(reached.begin(), reached.end(), true) != reached.end();
   Tensor total;
@@ -207,7 +207,7 @@ class GradientChecker {
   double base_ = 0;
 };
 
-// Absolute differences; NaN in one of them alone counts as infinite.
+// The absolute difference; infinite when only one of the two is NaN.
 double error_of(double a, double b) {
   if (a == b || (std::isnan(a) && std::isnan(b))) return 0;
   const double error = std::abs(a - b);

@@ -6,7 +6,7 @@
 namespace lunagrad {
 namespace {
 
-// A scalar whose gradient reaches several roots with the seeds that they had.
+// A scalar whose backward passes the recorded seeds to several roots.
 Tensor joined(const TensorList& roots, const TensorList& seeds) {
   CustomOp op;
   op.record = custom_record("roots");
@@ -28,7 +28,7 @@ class Replaying {
       given_[{given.node, given.output}] = given.gradient;
   }
 
-  // A gradient with a tape refers to the leaf that holds it.
+  // With create_graph, a leaf's gradient refers to the leaf, which holds it: this breaks the cycle.
   ~Replaying() {
     for (const Tensor& leaf : leaves_) leaf.set_grad({});
   }
@@ -94,7 +94,7 @@ class Replaying {
 
   void follow(size_t i, uint32_t output, const Tensor& made) {
     if (const auto given = given_.find({i, output}); given != given_.end()) {
-      if (uses_[i] == 0) return;  // a root: seeded with it
+      if (uses_[i] == 0) return;  // a root is seeded with it instead
       register_hook(made, [gradient = given->second](const Tensor&) { return gradient; });
     }
     if (!replay_.wants_gradient(i, output)) return;
@@ -106,7 +106,7 @@ class Replaying {
     });
   }
 
-  // Values that only later nodes need go when the last of those has run.
+  // Releases the values that no remaining node needs.
   void release_inputs(size_t i) {
     for (const KeptOperand& operand : nodes_[i].in)
       if (const int maker = find(operand); maker >= 0 && --left(size_t(maker)) == 0)
@@ -134,7 +134,7 @@ class Replaying {
     try {
       lunagrad::backward(root, seed, {.create_graph = replay_.pass.create_graph});
     } catch (const Error& error) {
-      // As in the run: the gradients up to there are all there are.
+      // As in the run: only the gradients computed so far exist.
       if (error.kind() == ErrorKind::cancelled) throw;
     }
   }

@@ -19,15 +19,15 @@ std::string brief(SourceLine line) {
   return place.substr(place.find_last_of('/') + 1);
 }
 
-// The steps between two measured ones take this many times the cost of measuring: at most 1/101 of the time
-// is spent on it.
+// The time between two measured steps is at least this many times the cost of measuring, so measuring takes
+// at most 1/101 of the time.
 constexpr uint64_t kPause = 100;
-// Larger tensors: every n-th element enters the histogram.
+// In larger tensors every n-th element enters the histogram.
 constexpr int64_t kMostSampled = 1 << 14;
-// Nanoseconds. A longer step is measured only as far as the time since the last measured one allows: it may
-// be a whole script without steps.
+// Nanoseconds. A longer step is measured only within the budget that the time since the last measured step
+// allows: it may be a whole script without steps.
 constexpr double kLongStep = 2e9;
-// The oldest steps go first. A viewer takes them over far more often than 2000 of them come.
+// The oldest steps are dropped first. A viewer fetches them long before there are 2000 new ones.
 constexpr size_t kMostKept = size_t(48) << 20, kMostSteps = 2000;  // bytes, steps
 
 size_t bytes_of(const StepStatistics& step) {
@@ -37,7 +37,7 @@ size_t bytes_of(const StepStatistics& step) {
   return bytes;
 }
 
-// The elements that enter its histogram.
+// The elements of x that enter the histogram.
 Tensor sample_of(const Tensor& x) {
   const int64_t each = (x.numel() + kMostSampled - 1) / kMostSampled;
   return each > 1 && (x.is_contiguous() || !x.device().is_cpu())
@@ -112,7 +112,7 @@ std::vector<StepStatisticsPtr> StatisticsWatch::steps(uint64_t after) const {
   return {first, kept_.end()};
 }
 
-// Each step since the last measured one counts as long as the shortest of them, so that pauses and other
+// Each step since the last measured step counts with the duration of the shortest, so that pauses and other
 // programs do not count as training time.
 bool StatisticsWatch::is_due() const {
   if (first_) return true;
@@ -186,7 +186,7 @@ void StatisticsWatch::begin(std::span<Node* const> nodes) {
 
 void StatisticsWatch::gradient(const Node& node, uint32_t output, const Tensor& gradient) {
   if (!in_pass_ || busy_ || output > 0) return;
-  // The final gradient of a parameter is read after the pass.
+  // A parameter's final gradient is read after the pass.
   if (node.is_leaf() && node.requires_grad) {
     leaves_.at(node.id).reached = true;
     return;
@@ -217,7 +217,7 @@ void StatisticsWatch::end() {
     if (!leaf.before.defined())
       if (const Tensor now = value_of(*leaf.node); now.defined()) leaf.before = clone(now);
   }
-  const std::vector<Summary> of_gradients = summarize_all(gradients);  // sums over several passes
+  const std::vector<Summary> of_gradients = summarize_all(gradients);  // they may be sums over several passes
   const std::vector<Summary> summaries = summaries_.read();
   for (size_t i = 0; i < nodes_.size(); ++i) {
     if (places_[i].output) nodes_[i].output = summaries[places_[i].output - 1];
@@ -258,12 +258,12 @@ void StatisticsWatch::end_step(int64_t step) {
   auto made = std::make_shared<StepStatistics>();
   {
     const Look look(*this);
-    TensorList weights, differences;  // the updates, in the same order
+    TensorList weights, differences;  // values and updates, in the same order
     std::vector<bool> moved;
     std::map<std::string, int> named;  // two models may use the same parameter names
     for (auto it = leaves_.begin(); it != leaves_.end();) {
       Leaf& leaf = it->second;
-      if (leaf.node->use_count() == 1) {  // nothing else holds it any more
+      if (leaf.node->use_count() == 1) {  // nothing else refers to it any more
         it = leaves_.erase(it);
         continue;
       }

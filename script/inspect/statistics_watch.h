@@ -28,16 +28,16 @@ class StatisticsWatch final : public Capture {
   bool watching() const { return watching_.load(); }
   std::vector<StepStatisticsPtr> steps(uint64_t after) const;
 
-  // Decides whether the coming step is measured: if `wanted`, because its values are captured, or if it is
-  // its turn.
+  // Decides whether the coming step is measured: when `wanted`, because its values are captured, or when it
+  // is due.
   void begin_step(bool wanted);
   void end_step(int64_t step);
-  // An optimizer has made a step with these parameters, with or without gradients.
+  // An optimizer has made a step with these parameters, which may lack gradients.
   void optimized(const TensorList&);
   void measure_next() { first_ = true; }     // whatever it costs
   bool looking() const { return looking_; }  // this step is measured: ran() wants its ops
   void ran(const Call&);
-  // Sets the summaries of a snapshot's nodes if its step was measured. `now`: that step has not ended.
+  // Sets the summaries of a snapshot's nodes if its step was measured. `now`: the step has not ended yet.
   void describe(TapeSnapshot&, bool now) const;
   void clear(bool everything);  // the script's state is closed; `everything`: a new run begins
 
@@ -51,8 +51,8 @@ class StatisticsWatch final : public Capture {
   struct Leaf {
     Ref<Node> node;
     bool has_gradient = false;  // in the measured step
-    bool reached = false;       // by the current pass
-    bool optimized = false;     // likewise
+    bool reached = false;       // the current pass reached it
+    bool optimized = false;     // an optimizer stepped it in this step
     Tensor before;              // its value after the first backward pass of the step
     ParameterStatistics found;
   };
@@ -63,7 +63,7 @@ class StatisticsWatch final : public Capture {
   void read_pass();
   bool is_due() const;
   void looked();
-  void give_up();  // stop measuring this step: it is so long that the rest would cost too much
+  void give_up();  // stops measuring this step, which is so long that the rest would cost too much
   static Tensor value_of(const Node& leaf);
 
   std::atomic<bool> watching_{false};
@@ -76,16 +76,16 @@ class StatisticsWatch final : public Capture {
   bool looking_ = false, in_pass_ = false, busy_ = false, any_pass_ = false;
   bool first_ = true;        // no step was measured yet
   int64_t steps_since_ = 0;  // ended steps since the last measured one
-  uint64_t shortest_ = 0;    // the shortest of them, in ticks, like the next line
+  uint64_t shortest_ = 0;    // length of the shortest of them, in ticks, like the next line
   uint64_t spent_ = 0, last_spent_ = 0, last_end_ = 0, step_began_ = 0;
   int64_t last_step_ = 0;
-  std::map<uint64_t, Leaf> leaves_;  // by id of the node
+  std::map<uint64_t, Leaf> leaves_;  // by node id
   Summaries summaries_;
   std::unordered_map<uint64_t, size_t> outputs_;  // tensor id -> index into summaries_, plus one
-  std::vector<NodeStatistics> nodes_;             // of the current pass, or the last one of the step
+  std::vector<NodeStatistics> nodes_;             // nodes of the current pass, or of the step's last pass
   std::vector<Place> places_;
   std::unordered_map<uint64_t, size_t> positions_;  // node id -> position in nodes_
-  std::vector<NodeStatistics> latest_;              // of the latest measured step
+  std::vector<NodeStatistics> latest_;              // nodes of the latest measured step
   int64_t latest_step_ = 0;
 };
 

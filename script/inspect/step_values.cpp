@@ -13,14 +13,15 @@
 namespace lunagrad {
 namespace {
 
-// A tensor that no node made is needed to compute the others again. A small one is counted, because the run
-// may release it. A large one (a data set, an embedding) is available only while its step is the latest.
+// A tensor that no node made is needed to recompute the others. A small one counts towards the budget,
+// because the run may release it. A large one (a data set, an embedding) is available only while its step is
+// the latest.
 constexpr size_t kBorrowed = 16;              // large: more than 1/16 of the budget
 constexpr size_t kLeaves = 4;                 // copies of a step's leaves may take 1/4 of the budget
-constexpr size_t kSmall = size_t(256) << 10;  // leaves of so few bytes are copied in every step
+constexpr size_t kSmall = size_t(256) << 10;  // leaves of at most this many bytes are copied in every step
 constexpr size_t kMostPasses = 64;
-// Without steps nothing ends what is kept: values that no kept pass reads go when there are so many, or twice
-// as many as the last time left.
+// Without steps nothing ends what is kept. Values that no kept pass reads are dropped when there are this
+// many values, or twice as many as the last time left.
 constexpr size_t kMostUnused = 20000;
 
 std::pair<const void*, uint32_t> state_of(const Tensor& gradient) {
@@ -33,17 +34,17 @@ Tensor value_of(const Operand& operand) {
 }
 
 Tensor copy_of(const Tensor& x) {
-  if (x.storage().writer) return clone(x);  // what was put off stays so: its copy is put off, too
+  if (x.storage().writer) return clone(x);  // a deferred value stays deferred: so does its copy
   const AtOnce at_once;
   if (!x.device().is_cpu() || !x.is_contiguous()) return clone(x);
   x.storage().check_whole("inspect");
   const Tensor copy = Tensor::empty(x.shape(), x.dtype());
   if (x.numel() == 0) return copy;
-  std::memcpy(copy.raw(), x.raw(), size_t(x.nbytes()));  // small leaves are copied in every step
+  std::memcpy(copy.raw(), x.raw(), size_t(x.nbytes()));  // fast, since small leaves are copied in every step
   return copy;
 }
 
-// The id of a new node: those of later nodes are larger.
+// The id of a new node. Nodes made later have larger ids.
 uint64_t next_node() {
   const Aside aside;
   Tensor leaf = Tensor::empty({}, DType::f32);
@@ -109,7 +110,7 @@ bool StepValues::hold_storage(const Storage& storage, bool made_here) {
   }
   while (!budget_.fits(storage)) {
     if (make_room_()) continue;
-    if (!made_here) {  // without it nothing that was made of it can be shown
+    if (!made_here) {  // without it no value computed from it could be shown
       borrowed_.insert(&storage);
       return true;
     }
@@ -128,7 +129,8 @@ void StepValues::remember(const Tensor& x, uint64_t id, uint32_t version, bool m
 }
 
 void StepValues::ran(const Call& call) {
-  // A pass adds to a gradient that nobody else holds in another way, which rounds differently: hold none.
+  // A pass adds in another way to a gradient that only the pass refers to, with other rounding. So no
+  // gradients are held.
   const Context& ctx = context();
   if (copying_ || (ctx.differentiating && !ctx.grad_enabled)) return;
   if (all_)
@@ -141,7 +143,7 @@ void StepValues::ran(const Call& call) {
   if (!ctx.grad_enabled || !call.op->vjp) return;
   const auto on_tape = [](const Tensor& in) { return in.defined() && in.requires_grad(); };
   if (std::none_of(call.in.begin(), call.in.end(), on_tape)) return;
-  // What no node made cannot be computed again.
+  // Values that no node made cannot be recomputed.
   for (const Tensor& in : call.in)
     if (in.defined() && (all_ || !on_tape(in))) remember(in, in.id(), in.storage().version, on_tape(in));
   if (!call.out.empty() && !ctx.differentiating) newest_ = call.out[0];
@@ -160,7 +162,7 @@ void StepValues::forget_unused() {
   refused_.clear();
 }
 
-// Its copies of leaves, and the gradients of it that were kept.
+// Drops the pass with its copies of leaves and its kept gradients.
 void StepValues::forget_oldest_pass() {
   const uint32_t number = passes_.front()->number;
   passes_.erase(passes_.begin());
@@ -168,7 +170,7 @@ void StepValues::forget_oldest_pass() {
   release_unheld();
 }
 
-// What nothing here refers to any more does not count.
+// Storage to which nothing here refers any more does not count.
 void StepValues::release_unheld() {
   std::unordered_set<const Storage*> still;
   for (const auto& [id, kept] : values_) still.insert(&kept.tensor.storage());
@@ -194,7 +196,7 @@ std::unique_ptr<KeptPass> StepValues::record(std::span<Node* const> nodes) {
         if (saved.input >= 0 && saved.value.saved)
           remember(value_of(saved.value), node->in[size_t(saved.input)].tensor_id, saved.value.version,
                    false);
-    // lg.grad() does not go beyond its oldest input: what comes from there is not in the pass.
+    // lg.grad() does not go beyond its oldest input: values made before it are not in the pass.
     for (const Operand& operand : node->in) {
       if (!operand.node || operand.node->id >= nodes.back()->id) continue;
       const Operand& from = operand.node->is_leaf() ? operand.node->out[0] : operand;
@@ -234,7 +236,7 @@ double StepValues::copy_leaves(KeptPass& pass, size_t most, const StepValues* be
   lacks_leaves_ |= bytes > most;
   if (bytes > most) return 0;
   const double start = bytes > kSmall ? processor_ns() : 0;
-  // The copy that an earlier pass made of a leaf that nobody has written to since.
+  // The copy of a leaf that an earlier pass made, if the leaf has not been written to since.
   const auto copied = [&](const KeptNode& leaf, const Storage& storage) {
     for (const StepValues* values : {static_cast<const StepValues*>(this), before}) {
       if (!values) continue;
@@ -273,7 +275,8 @@ double StepValues::copy_leaves(KeptPass& pass, size_t most, const StepValues* be
 void StepValues::gradient(const Node& node, uint32_t output, const Tensor& gradient) {
   if (!in_pass()) return;
   KeptPass& pass = *passes_.back();
-  // Mostly of the same node or of the next one; but a leaf that somebody waits for comes before older nodes.
+  // Mostly the gradient belongs to the same node or to the next one. But a leaf whose gradient is complete
+  // comes before older nodes.
   const auto is_at = [&](size_t i) { return i < pass.nodes.size() && pass.nodes[i].id == node.id; };
   if (!is_at(cursor_) && !is_at(++cursor_)) {
     const int found = pass.find(node.id);
@@ -284,7 +287,7 @@ void StepValues::gradient(const Node& node, uint32_t output, const Tensor& gradi
   const bool hooked = node.extras && !node.extras->hooks.empty();
   const bool given = cursor_ == 0 || hooked || (node.op && gradient.numel() == 1);
   if (!given && !all_) return;
-  // A copy, for the same reason as in ran().
+  // Copied, for the same reason as in ran().
   Tensor kept;
   {
     const Aside aside;
@@ -316,7 +319,7 @@ void StepValues::end_pass(std::span<Node* const> nodes) {
   if (pass.create_graph) pass.made_to = next_node();
 }
 
-// Before a pass that is under way, which stays the last.
+// Inserted before a pass that is under way, which must stay the last.
 size_t StepValues::add_graph(std::span<Node* const> nodes) {
   auto pass = record(nodes);
   pass->forward_only = true;
@@ -344,7 +347,7 @@ void StepValues::retire() {
   beyond_outputs_.clear();
   beyond_gradients_.clear();
   for (const auto& pass : passes_)
-    for (KeptNode& node : pass->nodes) node.leaf = {};  // else a parameter would outlive its model
+    for (KeptNode& node : pass->nodes) node.leaf = {};  // otherwise a parameter would outlive its model
   if (borrowed_.empty()) return;
   std::erase_if(values_,
                 [&](const auto& entry) { return borrowed_.contains(&entry.second.tensor.storage()); });
@@ -357,7 +360,7 @@ void StepValues::end_script() {
     for (KeptNode& node : pass->nodes) node.custom = nullptr;
 }
 
-// ---- what was asked for
+// ---- queries
 
 StepValues::Found StepValues::found(const Kept& kept) const {
   const bool changed = kept.tensor.storage().version != kept.version;
@@ -378,7 +381,7 @@ StepValues::Found StepValues::kept_value(const KeptPass& pass, size_t at, bool i
       if (const auto known = map->find(Key{maker, output, 0}); known != map->end())
         return found(known->second);
   }
-  if (maker && made_by < 0)  // a copy that another pass of the step made
+  if (maker && made_by < 0)  // use the copy that another pass of the step made
     for (const auto& other : passes_)
       if (const int there = other->find(maker); there >= 0) {
         const KeptNode& leaf = other->nodes[size_t(there)];
@@ -387,7 +390,8 @@ StepValues::Found StepValues::kept_value(const KeptPass& pass, size_t at, bool i
       }
   if (const auto known = values_.find(operand.tensor); known != values_.end()) {
     Found kept = found(known->second);
-    // A captured result that was written over is computed again; what no node made is all there is.
+    // A captured result that was written over can be recomputed. For a value that no node made, this is all
+    // there is.
     if (kept.note.empty() || made_by < 0) return kept;
   }
   if (made_by >= 0 && !pass.nodes[size_t(made_by)].op && pass.nodes[size_t(made_by)].leaf) {
@@ -411,7 +415,7 @@ Tensor StepValues::source(const KeptPass& pass, const KeptNode& node, int input)
   return kept.value;
 }
 
-// Neighbours are the makers of its inputs and the nodes that read it.
+// Neighbours are the nodes that made the node's inputs and the nodes that read its outputs.
 void StepValues::compute_again(size_t number, size_t focus, const CheckWanted& check_wanted) {
   const KeptPass& pass = *passes_[number];
   if (!whole_) {
@@ -425,7 +429,7 @@ void StepValues::compute_again(size_t number, size_t focus, const CheckWanted& c
   for (size_t i = 0; i < focus; ++i)
     for (const KeptOperand& operand : pass.nodes[i].in)
       if (operand.maker == pass.nodes[focus].id) near[i] = 1;
-  // The nodes around the one that was asked for get their room before all others.
+  // Reserves room for the node in focus and its neighbours before all others.
   size_t reserved = 0;
   for (size_t i = 0; i < pass.nodes.size(); ++i)
     if (near[i])
@@ -526,7 +530,7 @@ StepValues::Found StepValues::gradient(size_t number, size_t node, bool input, s
     const Found again = kept_gradient(pass, *of, output);
     if (again.value.defined()) return again;
   }
-  if (kept.value.defined()) return kept;  // with the remark that it was written to
+  if (kept.value.defined()) return kept;  // its note says that it was written to
   if (const auto failed = failed_.find(reason); failed != failed_.end()) return {{}, failed->second, {}};
   if (!failed_.empty()) return {{}, failed_.begin()->second, {}};
   return {{}, "no gradient reached it", {}};

@@ -1,9 +1,9 @@
 #pragma once
-// What one step leaves for a viewer: the records of its backward passes and the values that no node made,
-// from which everything else is computed again when somebody asks (replay.h). A captured step also keeps
-// strong references to the operands and results of its ops and to their gradients, as long as they fit the
-// budget. Keeps no graph and no Lua state alive. Leaves are copied, because the optimizer writes over them.
-// The version of a value tells whether it was written to since. For the session's thread, unless stated.
+// The values of one step for a viewer: the records of its backward passes and the values that no node made,
+// from which all others are recomputed on request (replay.h). A captured step also keeps strong references to
+// the operands and results of its ops and to their gradients, as long as they fit the budget. Keeps no graph
+// and no Lua state alive. Leaves are copied, because the optimizer writes over them. The version of a value
+// tells whether it was written to since. For the session's thread, unless stated.
 #include <atomic>
 #include <functional>
 #include <map>
@@ -24,14 +24,14 @@ class ValueBudget {
   size_t used() const { return used_.load(); }
   bool fits(const Storage&) const;
   void add(const Storage&);
-  size_t remove(const Storage*);  // returns its bytes
+  size_t remove(const Storage*);  // returns the storage's bytes
 
  private:
-  std::unordered_map<const Storage*, std::pair<int, size_t>> held_;  // how many steps hold it, bytes
+  std::unordered_map<const Storage*, std::pair<int, size_t>> held_;  // number of steps that hold it, bytes
   std::atomic<size_t> used_{0};
 };
 
-// Processor time of this thread. Reading it is a system call, which takes longer than to record a node.
+// Processor time of this thread. Reading it is a system call, which takes longer than recording a node.
 double processor_ns();
 
 // "written to since, by add_ at train.lua:12"
@@ -39,33 +39,35 @@ std::string written_since(const Storage&);
 
 class StepValues {
  public:
-  // `make_room` frees older steps; false when there are none. `all`: every value is kept. `ends`: with its
-  // step; otherwise what no pass reads is dropped from time to time.
+  // `make_room` frees older steps; returns false when there are none. `all`: every value is kept. `ends`: the
+  // values end with their step; otherwise values that no pass reads are dropped from time to time.
   StepValues(int64_t step, ValueBudget& budget, std::function<bool()> make_room, bool all, bool ends);
   ~StepValues();
   StepValues(const StepValues&) = delete;
 
   void ran(const Call&);
   void keep(const Tensor& x) { remember(x, x.id(), x.storage().version, false); }
-  // A backward pass. Leaves are kept as it reads them, many bytes only if `copy_leaves` says so; those that
-  // are unchanged since `before`, an earlier step, share its copy. Returns the processor time in nanoseconds
-  // that many bytes took; 0: few were copied.
+  // Begins a backward pass. Leaves are kept as the pass reads them; if they have many bytes, only when
+  // `copy_leaves` is set. Leaves that are unchanged since `before`, an earlier step, share its copy. Returns
+  // the processor time in nanoseconds when many bytes were copied, else 0.
   double begin_pass(std::span<Node* const>, bool copy_leaves, const StepValues* before);
   void gradient(const Node&, uint32_t output, const Tensor&);
   void end_pass(std::span<Node* const>);
   void keep_gradient(size_t pass, const Node&, uint32_t output, const Tensor&);
-  // The part of the graph that leads to the last result on the tape, if no pass went through it. False: none.
+  // Adds the part of the graph that leads to the last result on the tape, if no pass went through it. False:
+  // there is none.
   bool add_newest();
-  // A part of the graph, as a pass without gradients. Returns its position.
+  // Adds a part of the graph, as a pass without gradients. Returns its position.
   size_t add_graph(std::span<Node* const>);
-  // Later steps are shown: releases values that belong to the run and are too large for the budget.
+  // Called when later steps are shown: releases values that belong to the run and are too large for the
+  // budget.
   void retire();
-  // The Lua state is about to be closed: releases what holds its functions.
+  // Called before the Lua state is closed: releases everything that refers to its functions.
   void end_script();
 
   int64_t step() const { return step_; }
   const std::vector<std::unique_ptr<KeptPass>>& passes() const { return passes_; }
-  // Its calls, or some of them, were put off: they have no times of their own.
+  // Notes that some calls of the step were deferred: they have no times of their own.
   void note_put_off() { put_off_ = true; }
   bool put_off() const { return put_off_; }
   void forget_newest() { newest_ = Tensor(); }
@@ -73,7 +75,7 @@ class StepValues {
 
   // Any thread.
   bool keeps_all() const { return all_; }
-  bool lacks_leaves() const { return lacks_leaves_; }  // of the session's thread: some were not copied
+  bool lacks_leaves() const { return lacks_leaves_; }  // session's thread only: some leaves were not copied
   bool over_budget() const { return over_budget_.load(); }
   size_t bytes() const { return bytes_.load(); }
 
@@ -82,8 +84,8 @@ class StepValues {
     std::string reason;  // why not
     std::string note;    // written to since
   };
-  // While it lives, all that is computed again stays, beyond the budget: who reads the whole step would
-  // otherwise have it computed once for each value. At most one of a step.
+  // While it lives, all recomputed values stay, beyond the budget. Otherwise a caller that reads the whole
+  // step would have it recomputed for each value. At most one per step.
   class Whole {
    public:
     explicit Whole(StepValues& values) : values_(values) { values_.whole_ = true; }
@@ -97,8 +99,9 @@ class StepValues {
    private:
     StepValues& values_;
   };
-  // What is kept; what is not is computed again if `check_wanted` (which throws to end that) is given. Of the
-  // results those that fit the budget stay: first those of the node and its neighbours.
+  // Returns a kept value. If the value is not kept and `check_wanted` is given, it is recomputed;
+  // `check_wanted` throws to stop that. Recomputed values that fit the budget stay, those of the node and its
+  // neighbours first.
   using CheckWanted = std::function<void()>;
   Found value(size_t pass, size_t node, bool input, size_t index, const CheckWanted& check_wanted);
   Found gradient(size_t pass, size_t node, bool input, size_t index, const CheckWanted& check_wanted);
@@ -108,7 +111,7 @@ class StepValues {
     Tensor tensor;
     uint32_t version;
   };
-  struct Key {  // of an output, or with a pass of its gradient
+  struct Key {  // an output, or with `pass` its gradient
     uint64_t node;
     uint32_t output, pass;
     auto operator<=>(const Key&) const = default;
@@ -131,19 +134,20 @@ class StepValues {
   ValueBudget& budget_;
   const std::function<bool()> make_room_;
   const bool all_, ends_;
-  size_t most_unused_;  // so many values make forget_unused() worth its time
+  size_t most_unused_;  // forget_unused() runs when there are more values than this
   bool copying_ = false, lacks_leaves_ = false, put_off_ = false, whole_ = false;
   std::atomic<bool> over_budget_{false};
   std::atomic<size_t> bytes_{0};
   std::vector<std::unique_ptr<KeptPass>> passes_;
   uint32_t passes_made_ = 0;
-  size_t cursor_ = 0;  // position in the pass of the gradient that came last
-  std::vector<std::pair<const void*, uint32_t>> grads_before_;  // of the leaves of the current pass
+  size_t cursor_ = 0;                                           // position in the pass of the latest gradient
+  std::vector<std::pair<const void*, uint32_t>> grads_before_;  // of the current pass's leaves
   Tensor newest_;                                               // the last result on the tape
-  std::unordered_map<uint64_t, Kept> values_;                   // by the tensor's id
-  std::map<Key, Kept> outputs_, gradients_;  // computed again, or captured; of outputs the pass is 0
-  std::map<Key, std::string> failed_;        // why they cannot be computed again
-  // The results around the node that was asked about last, or all of them, which did not fit the budget.
+  std::unordered_map<uint64_t, Kept> values_;                   // by tensor id
+  std::map<Key, Kept> outputs_, gradients_;  // recomputed or captured; the pass of outputs is 0
+  std::map<Key, std::string> failed_;        // why they cannot be recomputed
+  // Results that did not fit the budget: those around the node of the latest query, or all while a Whole
+  // lives.
   std::map<Key, Kept> beyond_outputs_, beyond_gradients_;
   std::unordered_set<const Storage*> counted_, borrowed_, refused_;
 };

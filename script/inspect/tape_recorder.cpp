@@ -18,12 +18,12 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// A larger pass is not taken down: nobody reads it node by node, and a run's folder stays small.
+// A larger pass is not recorded: it could not be read node by node, and a run's folder should stay small.
 constexpr size_t kMostNodes = 4000;
-// Values whose figures are taken in one step. A step that calls more ops has them in loops.
+// How many values are summarised in one step. A step that calls more ops calls them in loops.
 constexpr size_t kMostFigures = 20000;
 
-// With six digits, which is enough to read.
+// Rounded to six digits, which is enough to read.
 Json number(double value) {
   if (std::isnan(value)) return "NaN";
   if (std::isinf(value)) return value > 0 ? "Infinity" : "-Infinity";
@@ -40,13 +40,13 @@ Json figures_json(const std::vector<ValueFigures>& figures, size_t at) {
   return json;
 }
 
-// The inputs of a tape's nodes that no node made, in the order in which the nodes name them.
+// The inputs of a tape's nodes that no node made, in the order in which the nodes refer to them.
 struct SourceList {
   const std::unordered_map<uint64_t, size_t>& known;  // tensor id -> index into the figures, plus one
   std::unordered_map<uint64_t, size_t> numbers;       // tensor id -> number in the list
-  std::vector<size_t> figures;                        // of each
+  std::vector<size_t> figures;                        // for each input
 
-  // The number of an input; none if nothing is known of it.
+  // The number of an input; none if nothing is known about it.
   std::optional<size_t> number_of(uint64_t tensor) {
     const auto found = known.find(tensor);
     if (found == known.end()) return std::nullopt;
@@ -176,8 +176,9 @@ void TapeRecorder::end() {
   pass_.clear();
 }
 
-// The figures of all values of the step; those of of_pass_ begin at `of_pass`. Values that came of a faulty
-// call, whose error the script has caught, have none. An error that it has not heard of yet is thrown.
+// The figures of all values of the step; those of of_pass_ begin at `of_pass`. Returns none when values come
+// from a faulty call whose error the script has caught. Throws an error that was not reported to the script
+// yet.
 std::vector<ValueFigures> TapeRecorder::read(size_t& of_pass) {
   const Look look(*this);
   of_pass = of_ops_.append(std::move(of_pass_));

@@ -11,13 +11,15 @@
 namespace lunagrad {
 namespace {
 
-// Without values, snapshots may cost 1 % of the time; more frequent ones are skipped.
-constexpr double kPauseBetween = 100;  // times the cost of the last
+// Snapshots without values may cost 1 % of the time; more frequent ones are skipped.
+constexpr double kPauseBetween = 100;  // in units of the last snapshot's cost
 
-// A copy of large leaves may cost 1/50 of a step. Where it does not, one in so many steps measures it again.
+// Large leaves are copied when that costs at most 1/50 of a step. Otherwise their copy is measured again once
+// in kMeasureLeaves steps.
 constexpr double kLeavesShare = 50;
 constexpr int64_t kMeasureLeaves = 256;
-// Snapshots are those of measured steps, whose nodes have figures, unless those are as rare as this.
+// Snapshots are taken of measured steps, whose nodes have figures, unless the last snapshot is older than
+// this.
 constexpr double kRareNs = 1e9;
 
 std::vector<PlanNode> plan_nodes(const KeptPass& pass) {
@@ -28,8 +30,8 @@ std::vector<PlanNode> plan_nodes(const KeptPass& pass) {
   return nodes;
 }
 
-// The tape of a step that was put off: what its nodes took is the time of putting them off. Known are the
-// times of those that were computed alone, from the plan of this step.
+// For a step that was deferred: the times of its nodes only cover deferring the calls, so they are cleared.
+// Nodes that were computed alone get their times from the plan of this step.
 void tell_times(TapeSnapshot& tape) {
   const StepPlan* const plan = tape.plan.plan.get();
   for (size_t i = 0; i < tape.nodes.size(); ++i) {
@@ -38,7 +40,7 @@ void tell_times(TapeSnapshot& tape) {
   }
 }
 
-// Approximate bytes of a record: its strings and lists, and the allocator's overhead.
+// Approximate bytes of a snapshot: its strings and lists, and the allocator's overhead.
 size_t bytes_of(const TapeSnapshot& tape) {
   const auto list = [](const auto& values) { return values.capacity() * sizeof(values[0]); };
   const auto text = [](const std::string& s) { return s.capacity() > 15 ? s.capacity() + 17 : 0; };
@@ -78,7 +80,7 @@ History TapeWatch::history() const {
                              step.values && step.tape->pass >= 0 && !step.values->over_budget()});
     history.bytes += step.tape_bytes;
   }
-  history.bytes += value_budget_.used();  // storage that several steps hold counts once
+  history.bytes += value_budget_.used();  // a storage that several steps hold counts once
   return history;
 }
 
@@ -105,8 +107,8 @@ void TapeWatch::set_budget(size_t bytes) {
   trim();
 }
 
-// Drops at most the values of the latest tape, and only if its step has ended. False if nothing can be
-// dropped.
+// Drops the oldest step. Of the latest tape it drops only the values, and only if its step has ended. False
+// if nothing can be dropped.
 bool TapeWatch::drop_oldest() {
   Step dropped;  // freed without the lock
   const std::lock_guard lock(mutex_);
@@ -149,7 +151,7 @@ void TapeWatch::start(const Coming& coming) {
         coming.step, value_budget_, [this] { return drop_oldest(); }, coming_.values, coming_.in_steps);
 }
 
-// Publishes the step if it is its turn, and keeps it as the latest that can be computed again.
+// Publishes the step if it is due, and keeps it as the latest step that can be recomputed.
 void TapeWatch::end_step() {
   const Values ended = std::exchange(current_, nullptr);
   if (!ended) return;
@@ -179,13 +181,14 @@ void TapeWatch::settle(bool failed) {
   if (!watching() || std::exchange(finding_shown_, false)) return;
   if (failed && current_ && current_->add_newest())
     return publish(current_, current_->passes().size() - 1, true, true);
-  // Inside a step its passes may be the inner ones of a loss that is still to come.
+  // Inside a step its passes may be inner passes of a loss that is still to come.
   const auto has_pass_like = [&](const StepValues& other) {
     const int pass = shown_pass(*current_), as = shown_pass(other);
     return pass >= 0 && (as < 0 || current_->passes()[size_t(pass)]->key == other.passes()[size_t(as)]->key);
   };
   const bool now = current_ && (last_ ? has_pass_like(*last_) : shown_pass(*current_) >= 0);
-  if (!now && current_ && latest_ && latest_->step == current_->step()) return;  // a finding of this step
+  // a finding of this step is shown already
+  if (!now && current_ && latest_ && latest_->step == current_->step()) return;
   const Values& shown = now ? current_ : last_;
   if (shown) publish(shown, size_t(shown_pass(*shown)), true, failed && now);
 }
@@ -276,7 +279,7 @@ void TapeWatch::end() {
   if (visited_.empty()) return;
   if (current_) current_->end_pass(visited_);
   visited_.clear();
-  // Without steps every pass of an outer loss ends what would be one.
+  // Without steps every pass of an outer loss counts as the end of a step.
   if (!current_ || coming_.in_steps || current_->passes().back()->create_graph) return;
   const bool sought = is_sought();
   const Values ended = current_;
@@ -288,7 +291,7 @@ void TapeWatch::end() {
   if (sought) reach(ended);
 }
 
-// The snapshot of a step replaces its earlier ones.
+// The snapshot of a step replaces the step's earlier snapshots.
 void TapeWatch::publish(const Values& values, size_t shown, bool with_values, bool failed) {
   const KeptPass& pass = *values->passes()[shown];
   const double start = processor_ns();
@@ -316,7 +319,8 @@ void TapeWatch::publish(const Values& values, size_t shown, bool with_values, bo
     std::deque<Step> dropped;  // freed without the lock
     const std::lock_guard lock(mutex_);
     const auto later = [&](const Step& step) { return step.step >= kept.step; };
-    // A script that went back to an earlier step drops the later ones; an earlier step is shown again.
+    // When a script goes back to an earlier step, later steps are dropped. `again`: an earlier step is shown
+    // again, and nothing else is dropped.
     const bool again = values != current_ && values != last_;
     const auto first = std::find_if(steps_.begin(), steps_.end(), later);
     if (again && (first == steps_.end() || first->step != kept.step)) return;  // dropped to make room
@@ -336,7 +340,7 @@ void TapeWatch::publish(const Values& values, size_t shown, bool with_values, bo
   snapshot_cost_ = processor_ns() - start;
 }
 
-// Whether the step that runs is the one to be captured.
+// Whether the running step is the one to capture.
 bool TapeWatch::is_sought() const {
   return sought_.load() > 0 && sought_.load() == (coming_.in_steps ? coming_.number : lone_passes_ + 1);
 }
@@ -358,7 +362,7 @@ std::shared_ptr<StepValues> TapeWatch::values(int64_t step) const {
   return kept ? values_of(*kept) : nullptr;
 }
 
-// The values of a step that are kept with it, or because it is the latest.
+// The step's values: kept with the step, or available because it is the latest.
 TapeWatch::Values TapeWatch::values_of(const Step& step) const {
   if (step.values) return step.values;
   for (const Values& values : {current_, last_})

@@ -1,11 +1,11 @@
 #pragma once
 // Copies the tape for a viewer: the nodes of a backward pass as text and numbers, for the latest steps, and
-// on request their values (step_values.h). What is needed to compute the values of the latest step again is
-// kept in every step while a viewer watches; every value only of captured steps: while the session
-// single-steps, or when a viewer asked for the next step. A snapshot is made at the end of a step, or at a
-// pause, and shows one pass of it: that of the outer loss unless the viewer chose another. One budget of
-// bytes covers everything; the oldest steps are dropped first. Functions marked so may be called from any
-// thread, everything else from the session's thread.
+// on request their values (step_values.h). While a viewer watches, every step keeps enough to recompute its
+// values while it is the latest. Only captured steps keep every value: while the session single-steps, or
+// when a viewer asked for the next step. A snapshot is made at the end of a step, or at a pause. It shows one
+// pass of the step: the pass of the outer loss, unless the viewer chose another. One budget of bytes covers
+// everything; the oldest steps are dropped first. Functions marked so may be called from any thread,
+// everything else from the session's thread.
 #include <atomic>
 #include <deque>
 #include <memory>
@@ -30,54 +30,54 @@ class TapeWatch final : public Capture {
   void watch(bool on) { watching_.store(on); }
   bool watching() const { return watching_.load(); }
   void capture_next() { capture_next_.store(true); }  // capture the values of the next step
-  // Captures the values of one step of the coming run, and calls what on_reached() gave when it is over.
-  // Outside of steps, each pass of an outer loss counts as one.
+  // Captures the values of one step of the coming run, and calls the function of on_reached() at the end of
+  // that step. Outside of steps, each pass of an outer loss counts as a step.
   void seek(int64_t number) { sought_.store(number); }
   bool reached() const { return was_reached_.load(); }
   std::shared_ptr<const TapeSnapshot> tape() const;
   std::shared_ptr<const TapeSnapshot> tape(int64_t step) const;
   History history() const;
-  std::shared_ptr<const StepPlan> plan() const { return plans_.plan(); }  // null: nothing was put off
+  std::shared_ptr<const StepPlan> plan() const { return plans_.plan(); }  // null: no calls were deferred
 
   void set_budget(size_t bytes);
-  // Called before the step runs: its number, and whether its values are captured. `in_steps`: it ends with
-  // another call; otherwise a snapshot is made after each pass. `careful`: a pause may follow, so that its
-  // leaves are copied whatever that costs.
+  // Passed before the step runs. `values`: its values are captured. `in_steps`: a call ends the step;
+  // otherwise a snapshot is made after each pass. `careful`: a pause may follow, so its leaves are copied
+  // whatever that costs.
   struct Coming {
     int64_t step = 0;
-    int64_t number = 1;  // which step of the run it is; of a resumed run that of the first
+    int64_t number = 1;  // number of the step in the run; a resumed run counts from its original start
     bool values = false, in_steps = false, careful = false;
   };
   void begin_step(const Coming&);
   bool keeps_step() const { return current_ != nullptr; }
-  // Whether everything of the step that runs, or has just ended, can be shown.
+  // Whether all values of the running step, or of the step that just ended, can be shown.
   bool keeps_whole_step() const { return current_ && !current_->lacks_leaves(); }
   bool captures() const { return current_ && current_->keeps_all(); }
-  // The same for a step whose calls are timed one by one. One that is sought runs as it does without a
-  // viewer.
+  // Whether the step is captured and its calls are timed one by one. The step of seek() runs as it does
+  // without a viewer.
   bool times_calls() const { return captures() && !is_sought(); }
   void ran(const Call&);  // an op ran while the step is kept
-  void step_over();       // the step that runs has come to its end
+  void step_over();       // the running step has come to its end
   void on_reached(std::function<void()> tell) { tell_reached_ = std::move(tell); }
-  // What of the step that ends was computed together; the report of an earlier step if nothing was.
-  // `goes_on`: the coming steps are put off, too.
+  // The groups of the ending step; when nothing was deferred, `report` is an earlier step's. `goes_on`: the
+  // coming steps are deferred, too.
   void computed(std::shared_ptr<const QueueReport>, bool goes_on);
   void clear();       // forgets everything: a new run begins
   void end_script();  // the Lua state is closed; kept steps stay for the script that takes over
-  // The run is paused, or has ended: shows the step that just passed, with its values. `failed`: an error
-  // ended it, so that what the step has made so far is shown.
+  // The run is paused or has ended: shows the step that just passed, with its values. `failed`: an error
+  // ended the run, so the results of the step so far are shown.
   void settle(bool failed);
-  // Shows the part of the graph that leads to a finding as the tape, with the values that still exist. The
+  // Shows as the tape the part of the graph that leads to a finding, with the values that still exist. The
   // run is paused inside a step.
   void show(const Finding&);
-  // Shows the pass with that key where a step has one; 0: that of the outer loss.
+  // Shows the pass with this key where a step has one; 0: the pass of the outer loss.
   void choose_pass(uint64_t key);
   void set_statistics(const StatisticsWatch* statistics) {
     statistics_ = statistics;
   }  // the source of the nodes' summaries
 
   using Found = StepValues::Found;
-  // `check_wanted` throws when the answer is no longer wanted; with it, values are computed again.
+  // `check_wanted` throws when the result is no longer wanted. If it is given, values are recomputed.
   Found find(const TensorPlace&, const StepValues::CheckWanted& check_wanted);
   // The node of a kept step with its inputs, to run it again. Error if an input is missing.
   struct Replay {
@@ -87,7 +87,7 @@ class TapeWatch final : public Capture {
     std::vector<bool> reached;  // which outputs have a gradient
   };
   Replay replay(int64_t step, uint64_t node, const StepValues::CheckWanted& check_wanted);
-  // What a kept step has left; -1: the one that was sought, else the latest. Null: nothing.
+  // The remaining values of a kept step; -1: the step of seek(), else the latest. Null: none.
   std::shared_ptr<StepValues> values(int64_t step) const;
 
   void begin(std::span<Node* const> nodes) override;
@@ -101,7 +101,7 @@ class TapeWatch final : public Capture {
     int64_t step = 0;
     std::shared_ptr<const TapeSnapshot> tape;
     size_t tape_bytes = 0;
-    uint32_t pass = 0;  // its number in the step
+    uint32_t pass = 0;  // the pass's number in the step
     Values values;
   };
   const Step* find_step(int64_t step) const;
@@ -127,29 +127,29 @@ class TapeWatch final : public Capture {
   std::atomic<int64_t> sought_{0};  // 0: none
   std::function<void()> tell_reached_;
   mutable std::mutex mutex_;
-  ValueBudget value_budget_;                    // of the session's thread
+  ValueBudget value_budget_;                    // for the session's thread
   std::deque<Step> steps_;                      // written by the session's thread under mutex_, oldest first
   size_t budget_bytes_ = kHistoryBudget;        // under mutex_
   std::shared_ptr<const TapeSnapshot> latest_;  // under mutex_
 
   const StatisticsWatch* statistics_ = nullptr;
   PlanWatch plans_;
-  std::shared_ptr<const QueueReport> report_, last_report_;  // of the step that ends; that came last
-  bool goes_on_ = true;                                      // after the former
-  Coming coming_;                                            // the step that runs
-  Values current_;                                           // of the step that runs
-  Values last_;                                   // of the latest step before it that had a backward pass
-  Values reached_;                                // of the step that was sought
-  int64_t lone_passes_ = 0;                       // of outer losses, outside of steps
-  uint64_t chosen_ = 0;                           // key of the pass to show, 0: that of the outer loss
-  bool finding_shown_ = false;                    // by the pause that begins
+  std::shared_ptr<const QueueReport> report_, last_report_;  // of the ending step; latest report
+  bool goes_on_ = true;                                      // after the step of report_
+  Coming coming_;                                            // the running step
+  Values current_;                                           // of the running step
+  Values last_;                                   // of the latest earlier step with a backward pass
+  Values reached_;                                // of the step of seek()
+  int64_t lone_passes_ = 0;                       // passes of outer losses outside of steps
+  uint64_t chosen_ = 0;                           // key of the pass to show, 0: the pass of the outer loss
+  bool finding_shown_ = false;                    // the pause that begins shows a finding
   bool measured_ = false;                         // statistics of the step's nodes exist
   uint64_t last_published_ = 0, step_began_ = 0;  // ticks
   // Processor time in nanoseconds, so that other programs do not reduce the number of tapes.
-  double snapshot_cost_ = 0;                // of the last
-  double leaves_cost_ = 0, step_time_ = 0;  // the shortest of the last steps
+  double snapshot_cost_ = 0;                // cost of the last snapshot
+  double leaves_cost_ = 0, step_time_ = 0;  // cost of copying large leaves; shortest recent step
   int64_t steps_without_leaves_ = 0;
-  std::vector<Node*> visited_;  // of the current pass, whose caller keeps them alive
+  std::vector<Node*> visited_;  // nodes of the current pass, whose caller keeps them alive
   size_t tape_bytes_ = 0;       // of all kept tapes
 };
 

@@ -9,7 +9,7 @@
 namespace lunagrad {
 namespace {
 
-constexpr int64_t kMostRead = 1 << 22;  // elements that are read, in a slice or in all pictures together
+constexpr int64_t kMostRead = 1 << 22;  // elements to read, in a slice or in all pictures together
 constexpr int64_t kMostCells = 1 << 20;
 constexpr int64_t kLook = 1 << 14;            // elements between two checks for a requested stop
 constexpr int64_t kMostMagnitudes = 1 << 24;  // complex elements whose magnitudes are copied for statistics
@@ -62,7 +62,7 @@ struct Window {
   Tensor host;  // [rows / row_step, columns / column_step], rounded up
 };
 
-// Strides that leave at least one element in every cell and read about `most` elements.
+// Chooses steps that leave at least one element in every cell and read about `most` elements.
 void choose_steps(Window& window, int64_t cell_rows, int64_t cell_columns, int64_t most) {
   if (window.rows == 0 || window.columns == 0 || window.rows <= most / window.columns) return;
   const auto quotient = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
@@ -81,8 +81,8 @@ Tensor plane_view(const Tensor& x, const Shape& shape, const Strides& strides, i
 void fetch(Window& window, const Tensor& x, const Plane& plane) {
   const NoGrad off;
   int64_t rows = window.rows;
-  // A folded row may end inside the last row; the memory after it is not the tensor's. Readers on the CPU do
-  // not touch it, but a device's copy would.
+  // When a long row is shown as several rows, the tensor may end inside the last of them. Readers on the CPU
+  // do not touch the memory after it, but a device's copy would.
   const bool overhangs = plane.elements < plane.rows * plane.columns && window.first_row + rows == plane.rows;
   if (overhangs && !x.device().is_cpu()) {
     if (plane.elements <= kMostRead) {
@@ -176,7 +176,7 @@ Tensor element(const Tensor& x, const Plane& plane, int64_t row, int64_t column)
   return to(Tensor(x.storage_ref(), Layout::contiguous({}), offset, x.dtype()), cpu_device());
 }
 
-// The real tensor of a complex one's part: a view, or for magnitudes a copy.
+// A part of a complex tensor as a real tensor: a view, or a copy for magnitudes.
 Tensor real_tensor(const Tensor& x, ComplexPart part) {
   const NoGrad off;
   if (!is_complex(x.dtype())) return x;

@@ -9,11 +9,11 @@
 
 namespace lunagrad {
 
-// Errors are the engine's: a damaged tensor, a requested stop.
+// Throws the engine's errors: a damaged tensor, a requested stop.
 SliceView read_slice(const Tensor&, const SliceQuery&, std::stop_token = {});
 TileView read_tiles(const Tensor&, const TileQuery&, std::stop_token = {});
 // Every element of the slice: rows of comma-separated values, or a Lua expression that makes the tensor.
-// Error for more than kMostPrinted.
+// Error for more than kMostPrinted elements.
 std::string print_slice(const Tensor&, const SliceQuery&, SliceFormat);
 
 inline constexpr int64_t kMostPrinted = 1 << 20;

@@ -10,11 +10,11 @@
 namespace lunagrad {
 namespace {
 
-constexpr size_t kSteps = 50;   // to begin with, and how many of the latest count
-constexpr size_t kEnough = 45;  // steps among them, of which a graph must have nodes
+constexpr size_t kSteps = 50;   // steps before the first walk, and number of latest steps to look at
+constexpr size_t kEnough = 45;  // of these steps, how many must have nodes in a graph
 constexpr size_t kMostNodes = 1 << 18, kMostObjects = 1 << 16;
 
-// The steps whose nodes the tensors of an owner keep alive.
+// The number of steps whose nodes an owner's tensors keep alive.
 size_t steps_of(const OwnerGroup& group, const StepClock& clock) {
   HeldGraph graph;
   for (const HeldTensor* const held : group.held) graph.add(held->tensor.node().get(), clock, kMostNodes);
@@ -38,9 +38,9 @@ std::optional<GrowthWatch::Found> GrowthWatch::end_step(lua_State* L) {
   std::optional<Found> found;
   if (steps_ >= next_) {
     next_ = 2 * steps_;
-    if (clock_.size() + 1 >= kSteps) found = look(L);  // the first step has no beginning
+    if (clock_.size() + 1 >= kSteps) found = look(L);  // the first step has no mark
   }
-  // The next step begins here; one without a pass is part of the next one that has one.
+  // The next step begins here. A step without a pass counts as part of the next step that has one.
   if (std::exchange(passed_, false)) clock_.begin_step(steps_ + 1, kSteps);
   told_ = bool(found);
   return found;

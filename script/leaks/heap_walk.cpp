@@ -12,7 +12,7 @@ namespace {
 
 using Kind = HeapStep::Kind;
 
-// No finalizer runs and no weak table changes while a table is being read.
+// Stops the collector: no finalizer runs and no weak table changes while a table is being read.
 class Collector {
  public:
   explicit Collector(lua_State* L) : lua_(L), runs_(lua_gc(L, LUA_GCISRUNNING) == 1) {
@@ -28,7 +28,7 @@ class Collector {
   const bool runs_;
 };
 
-// A deep recursion holds little more in its middle than at its ends.
+// Limit of stack frames. The middle of a deep recursion holds little more than its ends.
 constexpr int kMostFrames = 200;
 
 void move_value(lua_State* from, lua_State* to) {
@@ -140,7 +140,7 @@ void HeapWalk::add_stack(int parent, lua_State* thread, bool of_library) {
   lua_Debug frame;
   int count = 0;
   while (count < kMostFrames && lua_getstack(thread, count, &frame)) ++count;
-  // The outermost first: a function's parameter is another name of a variable outside.
+  // The outermost frame first: a function's parameter is another name for a variable outside.
   for (int level = count - 1; level >= 0; --level) {
     if (!lua_getstack(thread, level, &frame)) continue;
     lua_getinfo(thread, "Sl", &frame);
@@ -156,7 +156,7 @@ void HeapWalk::add_frame(int parent, lua_State* thread, lua_Debug& frame) {
   move_value(thread, lua_);
   const int function = lua_gettop(lua_);
   if (!chunk.library) places_.read(lua_, chunk.file, *frame.what == 'm');
-  // Arguments behind the named parameters have negative numbers.
+  // Arguments after the named parameters have negative numbers.
   for (const int direction : {1, -1}) {
     for (int i = direction;; i += direction) {
       const char* const name = lua_getlocal(thread, &frame, i);
@@ -209,7 +209,7 @@ void HeapWalk::add_registry() {
   lua_pop(lua_, 1);
 }
 
-// ---- what objects hold
+// ---- contents of objects
 
 HeapStep HeapWalk::step_of_key(int key) const {
   switch (lua_type(lua_, key)) {
@@ -259,7 +259,7 @@ void HeapWalk::visit_table(int vertex, int table, size_t place) {
   if (late && !(weak_keys && weak_values)) late_.push_back({place, weak_keys});
 }
 
-// The keys of a table; with weak keys the values of those that something else holds.
+// Visits the keys of a table; with weak keys, the values of keys that something else holds.
 void HeapWalk::visit_late(int vertex, int table, bool weak_keys) {
   const void* const of = lua_topointer(lua_, table);
   for (lua_pushnil(lua_); lua_next(lua_, table); lua_settop(lua_, table + 1)) {

@@ -40,7 +40,7 @@ void PassTimes::pass(const Tensor& root, int64_t step, const StepClock& clock) {
   while (!stack.empty()) {
     const Node* const node = stack.back();
     stack.pop_back();
-    // What is behind a node that a pass went through, it went through as well.
+    // The pass also went through everything behind a node that it went through.
     if (!node || node->is_leaf() || !first_.try_emplace(node->id, step).second) continue;
     if (const int64_t made = clock.step_of_node(node->id); made > 0) reach_ = std::max(reach_, step - made);
     for (const Operand& operand : node->in) stack.push_back(operand.node.get());

@@ -12,23 +12,23 @@
 
 namespace lunagrad {
 
-// Which step made a node or a tensor: their ids grow with time.
+// Tells which step made a node or a tensor: ids grow with time.
 class StepClock {
  public:
   void clear() { marks_.clear(); }
   // Remembers only the latest `most` steps.
   void begin_step(int64_t step, size_t most = SIZE_MAX);
-  // From `most` steps on forgets every second one, whose nodes then count as those of the step before.
+  // When there are `most` steps, forgets every second one; its nodes then count as those of the step before.
   void thin(size_t most);
-  size_t size() const { return marks_.size(); }  // steps
-  // 0: before the first of them.
+  size_t size() const { return marks_.size(); }  // number of steps
+  // Returns 0 for ids before the first known step.
   int64_t step_of_node(uint64_t id) const;
   int64_t step_of_tensor(uint64_t id) const;
 
  private:
   struct Mark {
     int64_t step;
-    uint64_t node, tensor;  // ids before the step
+    uint64_t node, tensor;  // largest ids before the step
   };
   std::vector<Mark> marks_;
 };
@@ -38,9 +38,9 @@ class PassTimes {
  public:
   void clear();
   void pass(const Tensor& root, int64_t step, const StepClock&);
-  // The step of that pass; 0: none has.
+  // The step of that pass; 0: there was none.
   int64_t first(uint64_t node) const;
-  // The most steps that a pass went back for a node that none had gone through.
+  // The largest number of steps that a pass went back to a node which no pass had gone through before.
   int64_t reach() const { return reach_; }
   void forget_all_but(const std::unordered_set<const Node*>& held);
 
@@ -49,15 +49,15 @@ class PassTimes {
   int64_t reach_ = 0;
 };
 
-// What a group of tensors keeps alive of the nodes that steps made.
+// The nodes made in steps that a group of tensors keeps alive.
 struct HeldGraph {
   std::unordered_set<const Node*> nodes;
-  std::unordered_set<const Storage*> storages;  // values that the nodes saved, but no leaf's
-  size_t bytes = 0;                             // of them
+  std::unordered_set<const Storage*> storages;  // values that the nodes saved, except leaves
+  size_t bytes = 0;                             // size of these values
 
   // Adds the nodes behind `root`, up to `most`.
   void add(const Node* root, const StepClock&, size_t most);
-  void add_value(const Storage&, size_t bytes);  // of which so many are used
+  void add_value(const Storage&, size_t bytes);  // `bytes`: how many bytes of the storage are used
 };
 
 }  // namespace lunagrad

@@ -11,12 +11,13 @@
 namespace lunagrad {
 namespace {
 
-constexpr size_t kSteps = 3;              // that a thing outlives, and whose things an owner has
-constexpr int64_t kEveryStep = 12;        // walks after each of the first steps
-constexpr uint64_t kRest = 4;             // then it rests for so many times the length of a walk
-constexpr size_t kMostObjects = 1 << 22;  // of a walk
-constexpr size_t kMostNodes = 1 << 20;    // of an owner
-constexpr size_t kMostMarks = 1 << 14;    // steps whose beginnings are known while the watch is off
+// Steps that a leaked value must outlive, and steps of which an owner must hold values.
+constexpr size_t kSteps = 3;
+constexpr int64_t kEveryStep = 12;        // for this many steps it walks after each step
+constexpr uint64_t kRest = 4;             // after a walk it rests for this many times the walk's length
+constexpr size_t kMostObjects = 1 << 22;  // visited in a walk
+constexpr size_t kMostNodes = 1 << 20;    // visited for an owner
+constexpr size_t kMostMarks = 1 << 14;    // steps whose marks are kept while the watch is off
 
 SourcePlace place_of(SourceLine line) { return {interned(line.file), line.line}; }
 
@@ -90,7 +91,8 @@ std::shared_ptr<const LeakReport> LeakWatch::report() const {
 }
 
 void LeakWatch::look(lua_State* L, const HostTensors& host) {
-  // What the first collection frees may have kept functions in the registry, which the second one frees.
+  // Objects freed by the first collection may have kept functions in the registry; the second collection
+  // frees those.
   for (int i = 0; i < 2; ++i) lua_gc(L, LUA_GCCOLLECT);
   HeapWalk walk(L, kMostObjects);
   for (const auto& [name, x] : host) walk.add_host_value(name, x);
@@ -119,7 +121,7 @@ void LeakWatch::look(lua_State* L, const HostTensors& host) {
   list_held(tapes, others, walk.places());
 }
 
-// What no leak explains: the owners of what outlived the step that made it.
+// Lists what no leak explains: the owners of values that outlived the step that made them.
 void LeakWatch::list_held(std::vector<HeldTensor>& tapes, std::vector<HeldTensor>& others,
                           const ScriptPlaces& places) {
   held_.clear();
@@ -136,7 +138,7 @@ void LeakWatch::list_held(std::vector<HeldTensor>& tapes, std::vector<HeldTensor
   }
 }
 
-// False: all of it is of the latest steps.
+// False: all of it was made in the latest step.
 bool LeakWatch::list(OwnerGroup& group, Leak& leak) const {
   HeldGraph graph;
   std::set<const Storage*> storages;
@@ -169,8 +171,8 @@ bool LeakWatch::list(OwnerGroup& group, Leak& leak) const {
   return true;
 }
 
-// A graph that goes on through steps is held by what carries it from one to the next, not by all that was
-// computed from it.
+// A graph that continues through steps is held by the values that carry it from one step to the next, not by
+// all values computed from it.
 void LeakWatch::note_carried(const HeldGraph& all) {
   carried_.clear();
   const auto is_old = [&](const Node& node) { return clock_.step_of_node(node.id) <= looked_; };
@@ -182,8 +184,8 @@ void LeakWatch::note_carried(const HeldGraph& all) {
   }
 }
 
-// Whether no backward pass will come for it: one went through it some steps ago, or it is older than the
-// passes of this script reach back.
+// Whether no backward pass will come for the node: a pass went through it some steps ago, or it is older than
+// this script's passes reach back.
 bool LeakWatch::is_due(uint64_t node) const {
   if (const int64_t passed = passes_.first(node)) return step_ - passed >= int64_t(kSteps);
   return is_beyond_passes(clock_.step_of_node(node));
@@ -202,12 +204,12 @@ void LeakWatch::judge_tapes(std::vector<HeldTensor>& tapes, const ScriptPlaces& 
   for (auto& [key, group] : rest) judge_tapes(group, true, places);
 }
 
-// `single`: a tape that no other follows counts if it is large.
+// `single`: a single tape counts, too, if it is large.
 void LeakWatch::judge_tapes(OwnerGroup& group, bool single, const ScriptPlaces& places) {
   OwnerPast& past = past_[group.key];
   std::vector<uint64_t> ends;
   HeldGraph graph;
-  const Node *oldest = nullptr, *latest = nullptr;  // the oldest that is due
+  const Node *oldest = nullptr, *latest = nullptr;  // oldest: the oldest node that is due
   for (const HeldTensor* const held : group.held) {
     const Node* const node = held->tensor.node().get();
     if (held->explained) continue;
@@ -260,7 +262,7 @@ void LeakWatch::judge_growth(std::vector<HeldTensor>& others, const ScriptPlaces
 }
 
 void LeakWatch::judge_growth(OwnerGroup& group, const ScriptPlaces& places) {
-  std::map<const Storage*, int64_t> made;  // the step that made it, of views the first
+  std::map<const Storage*, int64_t> made;  // the step that made a storage; for views the earliest
   Found found;
   for (const HeldTensor* const held : group.held) {
     if (held->explained) continue;

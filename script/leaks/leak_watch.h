@@ -1,10 +1,10 @@
 #pragma once
-// Finds what outlives the step in which it was made, and names its owner: graphs that no backward pass comes
-// for any more, and parameters and large tensors of which there are more from step to step. At the end of
-// steps it walks everything that the script keeps alive (heap_walk.h); where that takes long, at the end of
-// fewer steps, so that it takes about a fifth of the time. While it is off, it only notes the ids at which
-// steps begin, so that a walk that somebody asks for knows how old things are. report() and watch() may be
-// called from any thread, everything else from the session's thread.
+// Finds values that outlive the step in which they were made, and names their owner: graphs for which no
+// backward pass will come, and parameters and large tensors whose number grows from step to step. At the end
+// of steps it walks everything that the script keeps alive (heap_walk.h). Where that takes long, it walks at
+// the end of fewer steps, so that it takes about a fifth of the time. While it is off, it only notes the ids
+// at which steps begin, so that a walk on request knows the age of values. report() and watch() may be called
+// from any thread, everything else from the session's thread.
 #include <atomic>
 #include <lua.hpp>
 #include <map>
@@ -28,24 +28,24 @@ class LeakWatch {
  public:
   using HostTensors = std::map<std::string, Tensor>;
 
-  // Bytes from which on a tensor counts; 0: the watch is off, unless a viewer wants it.
+  // `threshold`: bytes from which on a tensor counts; 0: the watch is off, unless a viewer wants it.
   void begin_run(size_t threshold);
   void watch(bool on) { wanted_.store(on); }  // a viewer's wish, from the next step on
-  // Walks at once, whether the watch is on or not.
+  // Walks now, whether the watch is on or not.
   void look_now(lua_State*, const HostTensors& host);
   bool on() const { return threshold_ > 0; }
   void begin_step(int64_t step);
-  void root(const Tensor&);  // a backward pass of the script starts from it
-  // Step `done` has ended. `last`: no other follows. `host`: the tensors of lg.host.
+  void root(const Tensor&);  // the root of one of the script's backward passes
+  // Step `done` has ended. `last`: no step follows. `host`: the tensors of lg.host.
   void end_step(lua_State*, int64_t done, bool last, const HostTensors& host);
-  void end_run();  // a backward pass after the last step may have come for what was held until then
-  std::shared_ptr<const LeakReport> report() const;  // null: the watch is off, or nothing was walked yet
+  void end_run();  // a backward pass after the last step may have come for graphs held until then
+  std::shared_ptr<const LeakReport> report() const;  // null: the watch is off, or there was no walk yet
 
  private:
   struct Found {
     Leak leak;
     bool passed = false;  // a backward pass went through these tapes
-    bool lasts = false;   // it counts even if its owner has dropped it since
+    bool lasts = false;   // counts even if its owner has dropped it since
     int64_t seen = 0;     // the step of the latest walk that found it
   };
   void begin_watch();
@@ -65,17 +65,17 @@ class LeakWatch {
   void publish();
 
   std::atomic<bool> wanted_{false};
-  size_t asked_ = 0;  // by the run's options
+  size_t asked_ = 0;  // threshold in the run's options
   size_t threshold_ = 0;
-  bool once_ = false;  // the walk is a single one: which passes went through a graph is not known
+  bool once_ = false;  // only one walk is made, so it is not known which passes went through a graph
   StepClock clock_;
   PassTimes passes_;
-  int64_t step_ = 0;                         // the last that ended
+  int64_t step_ = 0;                         // the last step that ended
   int64_t looked_ = 0, looks_ = 0;           // the step of the latest walk, the number of walks
-  uint64_t looked_ticks_ = 0, cost_ = 0;     // the end of that walk and its length
-  uint64_t began_ticks_ = 0, all_cost_ = 0;  // the beginning of the first walk, the length of all
+  uint64_t looked_ticks_ = 0, cost_ = 0;     // the end of the latest walk and its length
+  uint64_t began_ticks_ = 0, all_cost_ = 0;  // the beginning of the first walk, the length of all walks
   std::map<std::string, OwnerPast> past_;
-  std::unordered_set<uint64_t> carried_;  // nodes of before the latest walk that later ones go on from
+  std::unordered_set<uint64_t> carried_;  // nodes from before the latest walk that later nodes use
   std::map<std::string, Found> found_;
   std::vector<Leak> held_;
 

@@ -15,21 +15,22 @@ struct HeldTensor {
   Tensor tensor;
   HeapPath path;
   Leak::What what = Leak::What::tapes;
-  bool explained = false;  // a leak has been told for it
+  bool explained = false;  // a leak that was reported explains it
 };
 
-// The tensors of one owner, which keeps them under any key that is no string.
+// The tensors of one owner. Keys that are no strings count as the same owner.
 struct OwnerGroup {
   std::string key;  // stays the same from walk to walk
-  HeapPath path;    // of one of them; a string key that may be any is an entry
-  HeapPath oldest;  // the path of the oldest, once it is known
+  HeapPath path;    // the path of one of the tensors; a string key that may be any is of kind entry
+  HeapPath oldest;  // the path of the oldest tensor, once it is known
   std::vector<HeldTensor*> held;
 };
 using OwnerGroups = std::map<std::string, OwnerGroup>;
 
-// The groups refer to `tensors`; those that are explained are left out.
+// The groups refer to `tensors`; explained tensors are left out.
 OwnerGroups owner_groups(std::vector<HeldTensor>& tensors);
-// Owners that keep them under any string, too: a tensor belongs to one for each string key of its path.
+// Groups in which one string key may be any, too: a tensor belongs to one group for each string key of its
+// path.
 OwnerGroups memo_groups(std::vector<HeldTensor>& tensors);
 std::vector<OwnerGroup*> largest_first(OwnerGroups&);
 

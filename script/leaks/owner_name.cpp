@@ -18,7 +18,7 @@ std::string of_line(const char* what, SourceLine line) {
   return line.known() ? what + to_string(line) : std::string();
 }
 
-// A variable or function with the keys behind it: "upvalue history", "[*]", " of train.lua:12".
+// A variable or function with the keys after it: "upvalue history", "[*]", " of train.lua:12".
 struct Part {
   std::string start, keys, end;
 };
@@ -60,7 +60,8 @@ std::string owner_name(const HeapPath& path, bool star) {
         begin("the function", of_line(" at ", step.line));
         break;
       case Kind::upvalue:
-        if (!parts.empty() && parts.back().start == "the function") parts.pop_back();  // says the same
+        // The upvalue's name says the same.
+        if (!parts.empty() && parts.back().start == "the function") parts.pop_back();
         begin("upvalue " + step.name, of_line(" of ", step.line));
         break;
       case Kind::field:

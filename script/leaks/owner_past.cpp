@@ -8,7 +8,7 @@ void OwnerPast::add(int64_t step, int64_t count, int64_t oldest) {
   constexpr size_t kMost = 128;
   most_ = std::max(most_, count);
   emptied_ |= 2 * count < most_;
-  if (counts_.size() == kMost) {  // every second of them, the first among them
+  if (counts_.size() == kMost) {  // keeps every second count, including the first
     for (size_t i = 1; 2 * i < kMost; ++i) counts_[i] = counts_[2 * i];
     counts_.resize(kMost / 2);
   }

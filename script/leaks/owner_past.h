@@ -1,5 +1,5 @@
 #pragma once
-// What an owner of tensors held at earlier walks of the heap. A plain value of the session's thread.
+// How much an owner of tensors held at earlier walks of the heap. A plain value of the session's thread.
 #include <cstdint>
 #include <unordered_set>
 #include <vector>
@@ -8,16 +8,16 @@ namespace lunagrad {
 
 class OwnerPast {
  public:
-  // After `step` it holds what `count` steps made, the oldest of them `oldest`.
+  // After `step` it holds values of `count` steps or `count` tensors; the oldest comes from step `oldest`.
   void add(int64_t step, int64_t count, int64_t oldest);
-  // It lost most of what it held at once: a buffer that is used up, or begun anew.
+  // It once held less than half of what it held before: a buffer that was used up or begun again.
   bool was_emptied() const { return emptied_; }
-  // It holds more than before, of all that it ever held, and more than in the middle of its life.
+  // It still holds its oldest value of the first walk, and holds more than in the middle of its life.
   bool grows() const;
-  // The step of the walk since which it has never lost any, and holds more than then; 0: it holds no more.
+  // The step of the walk since which its count has never fallen, and has grown; 0: it has not grown.
   int64_t growing_since() const;
 
-  // Whether one of its tensors at the latest walk is among these nodes.
+  // Whether a node of one of its tensors at the latest walk is among these nodes.
   bool carries(const std::unordered_set<uint64_t>& nodes) const;
 
   std::vector<uint64_t> ends;  // the nodes of its tensors at the latest walk

@@ -29,7 +29,7 @@ void ScriptPlaces::read_fields(const CompiledFunction& function) {
   for (const CompiledFunction& inner : function.functions) read_fields(inner);
 }
 
-// A local variable is alive from the instruction behind its initializer on.
+// A local variable is alive from the instruction after its initializer on.
 SourceLine ScriptPlaces::local(const std::string& name, int line) const {
   SourceLine found{file_, 0};
   for (const CompiledFunction::Local& local : latest_.locals) {

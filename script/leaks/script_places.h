@@ -12,13 +12,13 @@ namespace lunagrad {
 
 class ScriptPlaces {
  public:
-  // Reads the function at the top of the stack, which stays there, with the functions inside it. `file`:
-  // interned. `main`: it is a whole file, whose globals are known.
+  // Reads the function at the top of the stack, which stays there, and the functions inside it. `file`:
+  // interned. `main`: the function is a whole file, so its globals are known.
   void read(lua_State*, uint32_t file, bool main);
-  // The line that declares the local variable of the function that was read last, whose current line is
-  // `line`; of several with that name the latest before it.
+  // The line that declares the local variable, in the function that was read last and is now at `line`. Of
+  // several declarations of the name, the latest one before it.
   SourceLine local(const std::string& name, int line) const;
-  // The first line that assigns the global, or a field of that name; unknown when none is seen.
+  // The first line that assigns a global, or a field, of that name; unknown when none is seen.
   SourceLine global(const std::string& name) const { return find(globals_, name); }
   SourceLine field(const std::string& name) const { return find(fields_, name); }
 

@@ -1,6 +1,6 @@
 #pragma once
-// Runs a command of the program and returns its exit code. An Error is printed on standard error and gives
-// the exit code of its kind, a UsageError that of wrong usage. For the main thread.
+// Runs a command of the program and returns its exit code. An Error is printed on standard error and returns
+// the exit code of its kind; a UsageError returns the exit code for wrong usage. For the main thread.
 #include <iostream>
 
 #include "runtime/error.h"
@@ -9,7 +9,7 @@
 
 namespace lunagrad {
 
-// `otherwise`: the exit code of Errors of other kinds than file, memory and device.
+// `otherwise`: the exit code of Errors of kinds other than file, memory and device.
 template <class F>
 int carry_out(const char* command, F&& run, Outcome otherwise = Outcome::error) {
   try {

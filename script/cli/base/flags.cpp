@@ -11,7 +11,7 @@
 namespace lunagrad {
 namespace {
 
-// In place of CLI11's own checks, whose messages print the largest double with 309 digits.
+// Used in place of CLI11's own check, whose message prints the largest double with 309 digits.
 std::string above_zero(const std::string& text) {
   return std::strtod(text.c_str(), nullptr) > 0 ? "" : text + " is not a number above 0";
 }
@@ -23,7 +23,7 @@ std::string from_zero(const std::string& text) {
   return whole ? "" : "a whole number from 0 on expected (got '" + text + "')";
 }
 
-// The bytes that "512MiB", "64k" or "100B" means; nothing when it is no size above 0 with a unit.
+// The number of bytes in "512MiB", "64k" or "100B"; nothing when the text is no size above 0 with a unit.
 std::optional<size_t> size_in(std::string text) {
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   if (text.empty() || !is_digit(text.front()) || is_digit(text.back())) return {};

@@ -16,7 +16,7 @@ class App;
 
 namespace lunagrad {
 
-// The program while its commands are declared.
+// The program while its commands are being declared.
 struct Program {
   CLI::App& app;
   std::string command_line;  // as the user typed it
@@ -26,13 +26,14 @@ using Action = std::function<int()>;
 
 // A command of the program.
 CLI::App& add_command(Program&, const char* name, const char* about);
-// A subcommand of another command, which then requires one. Flags of the outer command may follow it.
+// A subcommand of another command, which then requires a subcommand. Flags of the outer command may follow
+// it.
 CLI::App& add_command(CLI::App& parent, const char* name, const char* about);
 bool is_chosen(const CLI::App& command);
 void set_footer(CLI::App& command, const char* text);  // the last paragraph of its help
 
-// Positional arguments: a required one, an optional one, a required one out of `words`, any number of them,
-// and exactly `count` of them (0: at least one).
+// Positional arguments: required, optional, required and one of `words`, any number, and exactly `count` (0:
+// at least one).
 void add_argument(CLI::App& command, const char* name, std::string& value, const char* about);
 void add_optional_argument(CLI::App& command, const char* name, std::string& value, const char* about);
 void add_argument(CLI::App& command, const char* name, std::string& value,
@@ -54,7 +55,7 @@ void add_option(CLI::App& command, const char* name, int64_t& value, std::pair<i
 void add_option(CLI::App& command, const char* name, double& value, std::pair<double, double> range,
                 const char* about);
 void add_seconds(CLI::App& command, const char* name, double& value, const char* about);  // above 0
-// The user gives MiB, at least 8; `bytes` gets bytes.
+// The user gives MiB, at least 8; `bytes` is set in bytes.
 void add_mebibytes(CLI::App& command, const char* name, size_t& bytes, const char* about);
 // The user gives a number with its unit: 16MiB, 256k, 100B.
 void add_size(CLI::App& command, const char* name, size_t& bytes, const char* about);
@@ -67,11 +68,11 @@ void add_list(CLI::App& command, const char* name, std::vector<int>& values, std
 // The value is one of `words`. `take` gets the index of the word that the user gave.
 void add_choice(CLI::App& command, const char* name, std::vector<std::string> words,
                 std::function<void(size_t)> take, const char* about);
-// Option or argument `name` requires or excludes another one. Add both before.
+// Option or argument `name` requires or excludes another one. Both must have been added.
 void add_need(CLI::App& command, const char* name, const char* needed);
 void add_exclusion(CLI::App& command, const char* name, const char* excluded);
 
-// The help of a command, as "runs show", or of the program for ""; "" when there is no such command.
+// The help of a command such as "runs show", or of the program for ""; "" when there is no such command.
 std::string help_of(const CLI::App& program, const std::string& command = "");
 
 // The help texts of a command, of its flags and of its subcommands.

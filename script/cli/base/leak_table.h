@@ -1,12 +1,13 @@
 #pragma once
-// What `run --leaks` tells at the end of a run. For the main thread.
+// The output of `run --leaks` at the end of a run. For the main thread.
 #include <string>
 
 #include "script/view/leaks.h"
 
 namespace lunagrad {
 
-// A line for each owner with what it holds, then for each what to write instead. Null: no step ended.
+// A line for each owner with what it holds, then advice for each on what to write instead. Null: no step
+// ended.
 std::string leak_table(const LeakReport*);
 // The same as lines of JSON: one for each leak, and one with their number.
 std::string leak_lines(const LeakReport*);

@@ -40,7 +40,7 @@ struct LineEditor::Terminal {
   }
   static char* prompt_of(EditLine* editor) { return const_cast<char*>(of(editor).prompt); }
 
-  // Ctrl-C: drops the line and ends the input with an empty one.
+  // Ctrl-C: drops the line and returns an empty one.
   static unsigned char cancel(EditLine* editor, int) {
     of(editor).cancelled = true;
     const LineInfo* line = el_line(editor);

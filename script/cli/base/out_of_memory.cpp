@@ -24,7 +24,7 @@ int exit_code_of(const std::exception& exception) {
 
 namespace {
 
-// Of an exception that nothing catches.
+// Called for an exception that nothing catches.
 [[noreturn]] void end_program() {
   int code = 1;
   try {
@@ -40,7 +40,7 @@ namespace {
   ::_exit(code);
 }
 
-// Before the constructors of static objects, those of shared libraries too.
+// Runs before the constructors of static objects, including those of shared libraries.
 void install(int, char**, char**) { std::set_terminate(end_program); }
 [[gnu::section(".preinit_array"), gnu::used]] void (*const kInstall)(int, char**, char**) = install;
 

@@ -134,7 +134,7 @@ void Progress::step(int64_t step, int64_t total) {
   if (now - last_draw_ < (bar ? Clock::duration(kRedraw) : Clock::duration(kPlainLines))) return;
   const double seconds = std::chrono::duration<double>(now - rate_time_).count();
   const double rate = double(step - rate_step_) / seconds;
-  // The bar shows the mean with the previous rate: it does not flicker and follows changes within a second.
+  // The bar shows the mean with the previous rate: it does not flicker, and follows changes within a second.
   state_.rate = state_.rate > 0 && bar ? 0.5 * (state_.rate + rate) : rate;
   rate_time_ = last_draw_ = now;
   rate_step_ = step;

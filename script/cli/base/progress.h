@@ -25,8 +25,8 @@ struct ProgressState {
 std::string bar_line(const ProgressState&, int width, bool utf8);
 std::string plain_line(const ProgressState&);
 
-int terminal_width();  // of standard error, in columns; 80 when it is none
-// The first `width` columns of a text; continuation bytes of UTF-8 take none.
+int terminal_width();  // columns of standard error; 80 when it is no terminal
+// The first `width` columns of a text; continuation bytes of UTF-8 take no column.
 std::string cut_to_columns(const std::string& text, int width);
 
 // Shows "[3/20] name" in place when standard error is a terminal. Removes it when all are done.

@@ -13,7 +13,7 @@
 namespace lunagrad {
 namespace {
 
-// Set for the ranks: how many --ranks asked for, and whether the progress of rank 0 is a bar.
+// Set for the ranks: the number given to --ranks, and whether rank 0 shows its progress as a bar.
 constexpr const char* kRanks = "LUNAGRAD_RANKS";
 constexpr const char* kBar = "LUNAGRAD_RANKS_BAR";
 

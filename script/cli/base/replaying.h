@@ -1,6 +1,6 @@
 #pragma once
-// A replay for a command: with the run's number of threads, its progress on a terminal, its warnings on
-// standard error. For the main thread.
+// A replay for a command: with the run's number of threads, progress on a terminal, and warnings on standard
+// error. For the main thread.
 #include <memory>
 #include <string>
 
@@ -11,20 +11,20 @@ namespace lunagrad {
 
 class ShownReplay {
  public:
-  // Of `options` what limits the replay, and who sees its events, on its session's thread. Error as of
-  // Replay.
+  // Uses from `options` the limits of the replay and the sink for its events, which is called on its
+  // session's thread. Errors are those of Replay.
   ShownReplay(const std::string& command, const std::string& folder, ReplayOptions options);
 
   Replay& operator*() { return *replay_; }
   Replay* operator->() { return replay_.get(); }
   void show_up_to(int64_t last) { last_ = last; }
-  // Removes the progress. Error when the replay has met something else than the run.
+  // Removes the progress. Error when the replay met something else than the run did.
   void finish();
 
  private:
   Progress progress_;
   int64_t last_ = 0;
-  std::unique_ptr<Replay> replay_;  // last: its thread uses the others
+  std::unique_ptr<Replay> replay_;  // last, because its thread uses the others
 };
 
 }  // namespace lunagrad

@@ -12,8 +12,8 @@ struct RunFlags {
   RunRequest request;
   std::vector<std::string> set;
 
-  // Splits each --set k=v into request.options.set. Returns an error message for one without '='
-  // or without a name, otherwise "".
+  // Splits each --set k=v into request.options.set. Returns an error message for a value without '=' or
+  // without a name, otherwise "".
   std::string take_settings();
 };
 void add_run_flags(CLI::App& command, RunFlags&);

@@ -36,10 +36,10 @@ using Clock = std::chrono::steady_clock;
 // After SIGTERM the step has kTerminateGrace to end. An interrupted script has kUnwindGrace to unwind.
 constexpr std::chrono::seconds kTerminateGrace{10};
 constexpr std::chrono::seconds kUnwindGrace{1};
-// At the time limit a step of lg.run.steps may end, for its checkpoint.
+// At the time limit a step of lg.run.steps may still end, to write its checkpoint.
 constexpr std::chrono::seconds kLimitGrace{10};
-// A call of Lua's own library, such as string.find, looks at no request. The program ends when a script does
-// nothing else for so many seconds after a stop, or after an interrupt.
+// A call of Lua's own library, such as string.find, does not react to requests. The program ends when a
+// script stays in one for this many seconds after a stop, or after an interrupt.
 constexpr double kStopSilence = 12, kInterruptSilence = 2, kSilencePoll = 0.25;
 // --watch: seconds between two checks of the files.
 constexpr double kWatchSeconds = 0.15;
@@ -72,7 +72,7 @@ void add_place(Json& json, const SourcePlace& place) {
   json["line"] = place.line;
 }
 
-// An event as a line of JSON; "" for the kinds that are not written.
+// An event as a line of JSON; "" for kinds that are not written.
 std::string json_line(const Event& event) {
   Json json;
   switch (event.kind) {
@@ -245,18 +245,18 @@ class Runner {
           continue;
         }
         between_runs = ended_.load();
-        session_.stop();  // between two runs: of one that a change is about to start
+        session_.stop();  // between two runs: stops a run that a change is about to start
         if (!between_runs) say("lunagrad: stopping at the end of the step; once more to stop now\n");
         if (signals_.last() == SIGTERM) terminate_at = Clock::now() + kTerminateGrace;
       }
     }
     if (between_runs) {
-      session_.wait();  // for one that had begun, and has run no line
+      session_.wait();  // waits for a run that began but ran no line
       outcome_ = Outcome::stopped;
       exit_code_ = int(Outcome::stopped);
     }
     tell_end();
-    // Closing the Lua state runs finalizers, which cannot be interrupted: they get the rest of the time
+    // Closing the Lua state runs finalizers, which cannot be interrupted: they have the rest of the time
     // limit.
     if (limited) end_at(at_limit_ ? limit + kLimitGrace : limit);
     if (request_.after && seen == 0 && !at_limit_) {
@@ -282,8 +282,8 @@ class Runner {
     print_json(json_text(json) + "\n");
   }
 
-  // What the script is in when it reaches no safe point after `seen` signals, as "string.find (a.lua:3)"; ""
-  // while it may still end by itself.
+  // Where the script is stuck when it reaches no safe point after `seen` signals, as "string.find (a.lua:3)";
+  // "" while it may still end by itself.
   std::string stuck_in(int seen) const {
     if (seen == 0 || ended_.load()) return {};
     const std::optional<Silence> silence = session_.silence();
@@ -302,7 +302,7 @@ class Runner {
     say("lunagrad: watching " + request_.script + "; Ctrl-C ends\n");
   }
 
-  // After a script has ended: whether to wait for a change of its file (--watch, until a signal comes).
+  // After a script has ended: whether to wait for a change of its file (with --watch, until a signal comes).
   bool goes_on(int signals_seen) {
     if (!watching_ || signals_seen > 0) return false;
     if (!end_told_.exchange(true)) {
@@ -316,14 +316,15 @@ class Runner {
     warnings_.settle();
     progress_.finish();
     if (!request_.profile.empty()) write_profile();
-    if (request_.options.leaks > 0 && !request_.json && dist::launched_rank() <= 0)  // ranks run one script
+    // All ranks run the same script.
+    if (request_.options.leaks > 0 && !request_.json && dist::launched_rank() <= 0)
       say(leak_table(session_.leaks().get()));
     if (request_.kernels) say(kernel_table());
     if (!folder_.empty() && !incomplete_ && !request_.json && request_.announce_folder)
       say("run saved in " + folder_ + "\n");
   }
 
-  // Before the script's end is told: its exit code depends on them.
+  // Called before the script's end is announced, since its exit code depends on leaks.
   void judge_leaks(Event& event) {
     const std::shared_ptr<const LeakReport> report = session_.leaks();
     if (event.exit_code == 0 && report && !report->leaks.empty()) event.exit_code = kExitLeak;
@@ -332,7 +333,7 @@ class Runner {
   }
 
   void write_profile() {
-    if (dist::launched_rank() > 0) return;  // rank 0 has the notes of all
+    if (dist::launched_rank() > 0) return;  // rank 0 writes the profile of all ranks
     const std::shared_ptr<const ProfileView> profile = session_.profile();
     const std::shared_ptr<const RankProfile> ranks = session_.rank_profile();
     if (ranks) say(text("ranks in ", ranks->measured, " steps:\n", rank_table(*ranks)));
@@ -369,7 +370,8 @@ class Runner {
       case Event::Kind::step:
         stepping_.store(true);
         progress_.step(event.step, event.total);
-        // At this step's end, whose safe point comes next; after the last one the script ends by itself.
+        // Stops at the end of this step: its safe point comes next. After the last step the script ends by
+        // itself.
         if (request_.stop_at && event.step >= *request_.stop_at && event.step != event.total) session_.stop();
         break;
       case Event::Kind::metrics:
@@ -405,7 +407,7 @@ class Runner {
   void say(const std::string& text) { progress_.write(stderr, terminal_text(text)); }
 
   static void print_json(const std::string& text) {
-    const std::string lines = terminal_text(text);  // as JSON escapes
+    const std::string lines = terminal_text(text);  // control characters as JSON escapes
     std::fwrite(lines.data(), 1, lines.size(), stdout);
   }
 
@@ -423,7 +425,7 @@ class Runner {
     const Clock::time_point limit = Clock::now() + kUnwindGrace;
     while (!ended_.load() && Clock::now() < limit) signals_.wait(0.05);
     TemporaryFolder::remove_all();
-    // In a sandbox, where nothing beside them can be removed, they are empty now.
+    // In a sandbox these folders could not be removed, only emptied.
     for (const std::string& folder : request_.guard.temporary) ::rmdir(folder.c_str());
     _exit(code);
   }
@@ -434,19 +436,19 @@ class Runner {
   Progress progress_;
   RankWarnings warnings_{[this](const std::string& line) { say(line + "\n"); }};
   Watch watch_;
-  // folder_, incomplete_, outcome_ and exit_code_: the session's thread writes them before it sets ended_.
+  // The session's thread writes folder_, incomplete_, outcome_ and exit_code_ before it sets ended_.
   std::string folder_;
-  bool incomplete_ = false;  // some of its files could not be written
+  bool incomplete_ = false;  // some files of the run could not be written
   std::atomic<bool> ended_{false}, end_told_{false}, stepping_{false};
   bool at_limit_ = false;
-  int checkpoints_ = 0;  // asked for by SIGUSR1, so far
+  int checkpoints_ = 0;  // requests by SIGUSR1 handled so far
   Outcome outcome_ = Outcome::ok;
   int exit_code_ = 0;
   Session session_;  // the last member, because its thread uses the others
 };
 
-// The profile is written at the end, into a file that was opened before. The name of what the limits let it
-// write.
+// The profile is written at the end, into a file that is opened before the sandbox starts. Returns a name
+// through which the limits allow the write.
 std::string opened_before(const std::string& path) {
   const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   return file < 0 ? path : text("/dev/fd/", file);

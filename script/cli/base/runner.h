@@ -12,7 +12,7 @@
 
 namespace lunagrad {
 
-// Exit codes that are not an Outcome.
+// Exit codes besides those of Outcome.
 inline constexpr int kExitTestFailed = 3;
 inline constexpr int kExitLeak = 9;
 inline constexpr int kExitTimeout = 124;
@@ -21,25 +21,25 @@ inline constexpr int64_t kMostThreads = 1024;
 
 struct RunRequest {
   std::string script;                    // a file
-  std::string code;                      // the text to run when `script` is empty
-  std::string chunk = "(command line)";  // the name of that text
+  std::string code;                      // used when `script` is empty
+  std::string chunk = "(command line)";  // the name of `code`
   RunOptions options;
   bool json = false;  // events as JSON lines on stdout, everything else on stderr
   ProgressStyle progress = ProgressStyle::automatic;
   bool announce_folder = true;     // print the run folder at the end
   std::string profile;             // file for a profile of the run, "" = none
-  std::string profile_target;      // the file that is written under its name, "" = itself
-  GuardLimits guard;               // of a sandbox: places besides those that the options name
+  std::string profile_target;      // the path that is actually written, "" = `profile`
+  GuardLimits guard;               // of the sandbox: places in addition to those in the options
   bool kernels = false;            // at the end, list the kernels that the devices ran
-  std::optional<int64_t> threads;  // of the CPU
-  std::optional<int64_t> stop_at;  // a stop, as by Ctrl-C, at the end of this step
+  std::optional<int64_t> threads;  // on the CPU
+  std::optional<int64_t> stop_at;  // stop, as by Ctrl-C, at the end of this step
   bool watch = false;              // reload the script when it changes, until a signal comes
-  EventSink also;                  // sees the run's events as well, on the session's thread
-  // Of a command that looks at the run when it is over: what the script prints goes to stderr.
+  EventSink also;                  // also receives the run's events, on the session's thread
+  // For a command that examines the run after its end; the script's output then goes to stderr.
   std::function<void(Session&)> before;
-  // `wait` returns at a signal, at the latest after a moment, and says whether one came: the answer does not
-  // matter any more. Not called after a signal or at the time limit. Gets the run's exit code, returns that
-  // of the program.
+  // Gets the run's exit code and returns the program's exit code. Not called after a signal or at the time
+  // limit. `wait` returns when a signal comes, or after a moment. True: a signal came, and the result no
+  // longer matters.
   std::function<int(Session&, int exit_code, const std::function<bool()>& wait)> after;
 };
 

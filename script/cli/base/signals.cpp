@@ -15,8 +15,8 @@ namespace {
 constexpr int kAtOnce = 3;
 std::atomic<int> received{0};
 std::atomic<int> last_signal{0};
-std::atomic<int> asked{0};             // checkpoints
-std::atomic<bool> from_worker{false};  // the one signal that was counted is SIGUSR2
+std::atomic<int> asked{0};             // checkpoints requested
+std::atomic<bool> from_worker{false};  // the only signal counted so far is a SIGUSR2
 int wake_file = -1;
 
 void wake_up() {
@@ -27,7 +27,7 @@ void wake_up() {
 }
 
 void count_signal(int signal) {
-  if (signal == SIGTERM && from_worker.exchange(false)) return;  // the same request once more
+  if (signal == SIGTERM && from_worker.exchange(false)) return;  // the same request again
   last_signal.store(signal);
   if (received.fetch_add(1) + 1 >= kAtOnce) _exit(128 + signal);
   wake_up();

@@ -10,7 +10,7 @@ namespace lunagrad {
 
 std::string table_text(const std::vector<std::vector<std::string>>& given,
                        const std::vector<std::string>& styles) {
-  std::vector<std::vector<std::string>> rows = given;  // names come from others
+  std::vector<std::vector<std::string>> rows = given;  // names may come from other users
   for (auto& row : rows)
     for (std::string& cell : row) cell = terminal_line(cell);
   const auto width = [](const std::string& text) {

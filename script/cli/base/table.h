@@ -5,8 +5,8 @@
 
 namespace lunagrad {
 
-// Columns as wide as their widest cell, in characters, not bytes; each row ends with a newline. `styles`: of
-// each row the parameters of the terminal's SGR sequence, as "1;31", "" for none; without them nothing is
+// Columns as wide as their widest cell, in characters, not bytes; each row ends with a newline. `styles`: for
+// each row the parameters of the terminal's SGR sequence, as "1;31", "" for none. Without `styles` nothing is
 // coloured.
 std::string table_text(const std::vector<std::vector<std::string>>& rows,
                        const std::vector<std::string>& styles = {});

@@ -1,6 +1,6 @@
 #pragma once
-// Detects changed files by their time, size and inode. One thread polls it. A change counts when two polls
-// see the same values, so that a half-written file is ignored.
+// Detects changed files by time, size and inode. One thread polls it. A change counts when two polls see the
+// same values, so that a half-written file is ignored.
 #include <map>
 #include <string>
 #include <tuple>
@@ -10,8 +10,8 @@ namespace lunagrad {
 
 class Watch {
  public:
-  // Whether one of the files changed since the last call that returned true. A file that an earlier call did
-  // not name has not changed. False while a known file is missing or empty.
+  // Whether one of the files changed since the last call that returned true. A file that is new in `files`
+  // has not changed. False while a known file is missing or empty.
   bool changed(const std::vector<std::string>& files);
 
  private:

@@ -6,7 +6,7 @@
 namespace lunagrad {
 
 // Prints the table to `out`, and the progress to standard error if that is a terminal. Runs on the calling
-// thread, with a context of its own.
+// thread, with its own context.
 void print_device_ops(std::ostream& out);
 
 }  // namespace lunagrad

@@ -20,13 +20,13 @@
 namespace lunagrad {
 namespace {
 
-constexpr double kContiguousGoal = 0.7, kTransposedGoal = 0.3;  // of the speed of memcpy
+constexpr double kContiguousGoal = 0.7, kTransposedGoal = 0.3;  // fractions of the speed of memcpy
 // Elements of operands that fit the cache, to time an op without memory traffic.
 constexpr int64_t kInCache = 1 << 14;
 constexpr int kExitUsage = 2;
 
-// Seconds. One thread is timed by its processor time, which does not depend on other programs; several
-// threads by wall-clock time.
+// Seconds. One thread is timed by its processor time, which other programs do not affect; several threads are
+// timed by wall-clock time.
 double now() {
   timespec time;
   clock_gettime(thread_count() == 1 ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC, &time);
@@ -40,7 +40,7 @@ double time_of(F&& f) {
   return now() - start;
 }
 
-// A copy of `elements` f32 elements by memcpy, split over the threads: the scale for the speed of ops.
+// Copies `elements` f32 elements by memcpy, split over the threads: the reference for the speed of ops.
 class Memcpy {
  public:
   explicit Memcpy(int64_t elements) : from_(full({elements}, 1.0)), to_(full({elements}, 0.0)) {}
@@ -51,14 +51,14 @@ class Memcpy {
       std::memcpy(to + begin, from + begin, size_t(end - begin));
     });
   }
-  double bytes() const { return 2 * double(from_.nbytes()); }  // read and written
+  double bytes() const { return 2 * double(from_.nbytes()); }  // bytes read and written
 
  private:
   Tensor from_, to_;
 };
 
 // The best times of an op and of a copy, in seconds. They are called alternately, so that both see the same
-// load: at least three times and until `budget` seconds are spent, but not after a whole second.
+// load, at least three times and until `budget` seconds are spent, but not after a whole second.
 struct Times {
   double op = INFINITY, copy = INFINITY;
 };
@@ -87,7 +87,7 @@ class Bench {
     outputs_ = std::move(call.out);
   }
 
-  // Counts the ops that a call runs and their FLOPs. A composition runs several ops; views are not counted.
+  // Counts the ops that a call runs and their FLOPs. A composition runs several ops. Views are not counted.
   struct Count : Trace {
     int operations = 0;
     double flops = 0;
@@ -135,7 +135,7 @@ struct Result {
   double seconds, bytes, elements;
   double share = 0;     // fraction of memcpy's bytes per second
   double in_cache = 0;  // seconds per element on one thread; 0: not measured
-  int operations = 1;   // ops that a call runs
+  int operations = 1;   // ops that the call runs
   double flops = 0;
 
   bool counts_flops() const { return row->scale == BenchScale::arithmetic; }
@@ -169,7 +169,7 @@ std::string formatted(const char* format, auto... values) {
   return line;
 }
 
-// Why an op is slower than memcpy: the note of its row, or a cause derived from its times.
+// Why an op is slower than memcpy: its row's note, or a cause derived from its times.
 std::string reason(const Result& r) {
   if (!r.row->note.empty()) return r.row->note;
   const double each = r.seconds / r.elements * r.threads, memory = each * r.share;

@@ -1,7 +1,7 @@
 #pragma once
 // `lunagrad bench --ops`: the speed of every op compared with copying memory, measured in the same run. Runs
-// on the calling thread with a context of its own; the table goes to standard output, progress to a
-// terminal's standard error.
+// on the calling thread with its own context. The table goes to standard output, progress to standard error
+// if that is a terminal.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -11,7 +11,7 @@ namespace lunagrad {
 struct BenchOptions {
   int64_t size = 1 << 24;  // elements of the operands
   std::string dtype = "f32";
-  std::vector<int> threads;  // empty: 1 and all
+  std::vector<int> threads;  // empty: one thread, and all threads
   bool json = false;         // one JSON object per line
 };
 

@@ -46,7 +46,7 @@ class Table {
   static BenchInput absent() { return {Kind::absent, {}}; }
   BenchInput matrix(double low = 0, double high = 1) const { return real({rows, columns}, low, high); }
 
-  // Adds a row. Error for an unknown op: a mistake in this table, which its test finds.
+  // Adds a row. Error for an unknown op: a mistake in this table, which its test catches.
   BenchRow& add(const char* op, const std::string& variant, std::vector<BenchInput> inputs,
                 Params params = {}, BenchScale scale = BenchScale::memory) {
     const Op* found = find_op(op);
@@ -56,7 +56,7 @@ class Table {
   }
 
   int64_t n, rows, columns;
-  int64_t side;  // of the square matrices in products
+  int64_t side;  // size of the square matrices in products
   std::vector<BenchRow> made_;
 };
 

@@ -1,7 +1,7 @@
 #pragma once
 // The rows that `lunagrad bench --ops` times: one for each op and variant, with operands of a typical shape.
 // Elementwise ops, and ops whose operands have one shape, get a row automatically. Rows are plain values;
-// bench_call() makes tensors and uses the context of the calling thread.
+// bench_call() makes tensors and uses the calling thread's context.
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,16 +16,16 @@ struct BenchInput {
   double low = 0, high = 1;  // index: integers in [low, high)
 };
 
-// What limits an op: the speed of memory, or that of arithmetic.
+// What limits an op: the speed of memory or of arithmetic.
 enum class BenchScale : uint8_t { memory, arithmetic };
 
 struct BenchRow {
   const Op* op;
   std::string variant;  // shown after the op's name
   std::vector<BenchInput> inputs;
-  std::vector<std::pair<std::string, Value>> params;  // other parameters have their default
+  std::vector<std::pair<std::string, Value>> params;  // other parameters have their defaults
   BenchScale scale = BenchScale::memory;
-  Arguments args{};  // for the ops of optimizers
+  Arguments args{};  // for optimizer ops
   std::string note;  // why the op is slower than memcpy
 
   std::string name() const { return variant.empty() ? op->name : op->name + (" " + variant); }

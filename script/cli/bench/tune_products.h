@@ -1,6 +1,6 @@
 #pragma once
-// The matrix products that `lunagrad bench --tune` measures: those of training steps, products of square
-// matrices, of long and thin ones, and batches. Pure.
+// The matrix products that `lunagrad bench --tune` measures: products of training steps, of square matrices
+// and of long and thin matrices, and batches. Pure.
 #include <string>
 #include <vector>
 
@@ -18,8 +18,8 @@ struct TunedProduct {
   std::string name() const;  // "128 x 1024 x 784 NT f32 high"
 };
 
-// The products to measure. `small`: only a few small ones, for a device that computes on the CPU, which would
-// take minutes for all.
+// The products to measure. `small`: only a few small products, for a device that computes on the CPU and
+// would take minutes for all.
 std::vector<TunedProduct> products_to_tune(bool small);
 
 }  // namespace lunagrad

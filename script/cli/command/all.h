@@ -1,7 +1,7 @@
 #pragma once
 // All commands of the program, in the order of its help. A new command is a file NAME.cpp in this folder that
-// defines add_NAME(Program&), and its line here; help, the manual page and the completions of shells follow
-// from what the command declares.
+// defines add_NAME(Program&), and a line here. Help, the manual page and shell completions follow from the
+// command's declaration.
 #include "script/cli/base/flags.h"
 
 // clang-format off
@@ -36,7 +36,7 @@
 
 namespace lunagrad {
 
-// Each adds one command to the program and returns what carries it out.
+// Each adds one command to the program and returns its action.
 #define LUNAGRAD_DECLARE(name) Action add_##name(Program& program);
 LUNAGRAD_COMMANDS(LUNAGRAD_DECLARE)
 #undef LUNAGRAD_DECLARE

@@ -1,6 +1,6 @@
-// `lunagrad check`: finds mistakes in scripts without running them: in their syntax, names that nothing
-// defines, forgotten `local`s, fields that lg and the script's own classes lack, and what is valid Lua but
-// does something other than it says.
+// `lunagrad check`: finds mistakes in scripts without running them: syntax errors, names that nothing
+// defines, forgotten `local`s, fields that lg and the script's own classes lack, and valid Lua that does
+// something other than it seems to.
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
@@ -28,7 +28,7 @@ namespace {
 template <class Names>
 std::string closest(const std::string& name, const Names& known) {
   std::string best;
-  size_t least = name.size() > 4 ? 3 : 2;  // a larger distance is another word
+  size_t least = name.size() > 4 ? 3 : 2;  // at a larger distance it is another word
   for (const std::string& other : known) {
     const size_t d = edits(name, other);
     if (d < least) least = d, best = other;
@@ -36,7 +36,7 @@ std::string closest(const std::string& name, const Names& known) {
   return best.empty() ? best : "; is '" + best + "' meant?";
 }
 
-// Looks fields up in the real library. Its function run exists only in a session: help knows its fields.
+// Looks up fields in the real library. lg.run exists only in a session, so its fields come from the help.
 constexpr const char* kLookUp = R"lua(
 local lg = require "lunagrad"
 local function get(holder, name) return holder[name] end
@@ -75,7 +75,7 @@ class Library {
     return found;
   }
 
-  // Whether the objects of all modules have the field or method.
+  // Whether all modules' objects have the field or method.
   bool is_of_modules(const std::string& name) {
     call(kOfModules, name);
     const bool has = lua_toboolean(state_.get(), -1);
@@ -102,7 +102,7 @@ class Library {
   std::unique_ptr<lua_State, decltype(&close_state)> state_;
 };
 
-// The line that declares a local variable of this name, in the function or one inside it; 0 for none.
+// The line that declares a local variable of this name, in the function or a function inside it; 0 for none.
 int declared_in(const CompiledFunction& function, const std::string& name) {
   for (const CompiledFunction::Local& local : function.locals)
     if (local.name == name && local.begin > 0 && local.begin <= function.lines.size())
@@ -155,7 +155,7 @@ class Checker {
     if (!complaints_.empty()) note(Outcome::error, complaints_.size());
   }
 
-  // Prints how many files were checked, and returns the exit code.
+  // Prints the number of checked files and returns the exit code.
   int end() const {
     const auto counted = [](size_t count, const std::string& what) {
       return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
@@ -213,8 +213,8 @@ class Checker {
   int code_ = 0;
 };
 
-// The scripts that the paths name. Of a folder: all below it, by name, without hidden folders, those of runs
-// and modules of others.
+// The scripts that the paths name. For a folder: all scripts below it, by name, except in hidden folders, run
+// folders and folders of installed modules.
 std::vector<std::string> scripts_in(const std::vector<std::string>& paths) {
   std::vector<std::string> found;
   for (const std::string& path : paths) {
@@ -243,7 +243,7 @@ std::vector<std::string> scripts_in(const std::vector<std::string>& paths) {
 
 }  // namespace
 
-// Exit code 0, 1 when something is wrong, 6 when there is no such file.
+// Exit code 0, 1 when something is wrong, 6 when a file is missing.
 Action add_check(Program& program) {
   const auto paths = std::make_shared<std::vector<std::string>>();
   const auto tests = std::make_shared<bool>(false);

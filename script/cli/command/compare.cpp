@@ -1,6 +1,6 @@
-// `lunagrad compare A B`: the arrays of two files, of any format, by name. Prints each array that only one
-// file has, whose shape or dtype differs, or whose values differ by more than the tolerances, with the
-// largest difference.
+// `lunagrad compare A B`: compares the arrays of two files, of any format, by name. Prints each array that
+// only one file has, whose shape or dtype differs, or whose values differ by more than the tolerances, with
+// the largest difference.
 #include <cmath>
 #include <cstdio>
 #include <iostream>
@@ -17,7 +17,7 @@
 namespace lunagrad {
 namespace {
 
-constexpr int kDiffers = 7;  // as `repro` ends
+constexpr int kDiffers = 7;  // the same exit code as `repro`
 
 struct Request {
   std::string a, b;
@@ -33,7 +33,7 @@ std::string difference(const Tensor& a, const Tensor& b, const Request& request)
   const int64_t count = sum(differs).to_vector<int64_t>()[0];
   if (count == 0) return "";
   const DType wide = is_complex(a.dtype()) ? DType::c128 : DType::f64;
-  // NaN against a number, and equal infinities, have no difference: it is left out of the largest one.
+  // A NaN against a number has no difference, nor have equal infinities: they do not count for the largest.
   const Tensor distance =
       nan_to_num(abs(to(a, wide) - to(b, wide)), 0, std::numeric_limits<double>::infinity());
   char line[160];
@@ -45,7 +45,7 @@ std::string difference(const Tensor& a, const Tensor& b, const Request& request)
 
 int compare(const Request& request) {
   NamedTensors first = load_arrays(request.a).tensors, second = load_arrays(request.b).tensors;
-  // Files that hold one array each are compared whatever the names.
+  // Two files with a single array each are compared whatever its name.
   if (first.size() == 1 && second.size() == 1) second[0].first = first[0].first;
   std::map<std::string, Tensor> others(second.begin(), second.end());
   int64_t equal = 0, differ = 0;

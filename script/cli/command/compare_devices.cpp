@@ -1,5 +1,5 @@
 // `lunagrad compare-devices SCRIPT`: runs a script up to the end of one step, computes each node of that step
-// again in another way, from the same values, and says which of them is wrong by itself.
+// again in another way, from the same values, and says which nodes are wrong by themselves.
 #include <future>
 #include <iostream>
 #include <memory>
@@ -17,7 +17,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kDiffers = 7;                     // as `repro` ends
+constexpr int kDiffers = 7;                     // the same exit code as `repro`
 constexpr size_t kUnlimited = size_t(1) << 50;  // bytes: every value of the step is kept
 
 struct Request {
@@ -123,7 +123,7 @@ void print_json(const StepComparison& comparison) {
   std::cout << json_text(json) << "\n";
 }
 
-// ---- the run and what follows
+// ---- the run and the comparison after it
 
 int fail_with(const std::string& reason, Outcome outcome) {
   std::cerr << "lunagrad compare-devices: " << reason << "\n";
@@ -132,7 +132,7 @@ int fail_with(const std::string& reason, Outcome outcome) {
 
 int compare_run(const Request& request, Session& session, int exit_code, const std::function<bool()>& wait) {
   if (!session.reached()) {
-    if (exit_code != 0) return exit_code;  // the error of the script has been told
+    if (exit_code != 0) return exit_code;  // the script's error is already printed
     return fail_with(text("--step ", request.step,
                           ": the script ended before the end of that step; name an "
                           "earlier one"),
@@ -146,7 +146,7 @@ int compare_run(const Request& request, Session& session, int exit_code, const s
   while (answer.wait_for(std::chrono::seconds(0)) != std::future_status::ready)
     if (wait()) stop.request_stop();
   const StepComparison comparison = answer.get();
-  show_count(0, 0, "");  // removes what an interrupted comparison has left
+  show_count(0, 0, "");  // removes the progress of an interrupted comparison
   if (stop.stop_requested()) return int(Outcome::stopped);
   if (!comparison.ran) return fail_with(comparison.reason, comparison.outcome);
   request.json ? print_json(comparison) : print(comparison);

@@ -1,6 +1,6 @@
-// `lunagrad convert A B`: arrays from one file format to another, by the ends of the names. Names of arrays
-// are kept. What the target cannot hold is an error; metadata that it cannot hold is reported on standard
-// error.
+// `lunagrad convert A B`: converts arrays from one file format to another; the file name endings give the
+// formats. Names of arrays are kept. An array that the target cannot hold is an error; metadata that it
+// cannot hold is reported on standard error.
 #include <iostream>
 #include <memory>
 
@@ -40,7 +40,7 @@ int convert(const Request& request) {
       return int(Outcome::usage);
     }
   }
-  // An array that the other format cannot hold is a fault of the file, too.
+  // An array that the other format cannot hold counts as a file error, too.
   const auto run = [&] {
     required_format(request.to);
     Safetensors content = load_arrays(request.from, options);

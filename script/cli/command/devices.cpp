@@ -1,4 +1,4 @@
-// `lunagrad devices`: the devices of this machine, and with --ops what each of them computes itself.
+// `lunagrad devices`: the devices of the computer, and with --ops the ops that each device computes itself.
 #include <iostream>
 #include <memory>
 

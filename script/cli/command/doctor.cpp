@@ -1,5 +1,5 @@
 // `lunagrad doctor`: checks what a run needs: the processor, devices and their arithmetic, the display, the
-// Lua library, disk space for runs. Prints one line per finding, and for each fault what to do.
+// Lua library, disk space for runs. Prints one line per finding, with a remedy for each fault.
 #include <unistd.h>
 
 #include <cstdlib>

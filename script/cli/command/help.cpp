@@ -1,4 +1,5 @@
-// `lunagrad help`: a command, a topic of the documents or a function of the library; `lunagrad version`.
+// `lunagrad help`: shows a command, a topic of the documents or a function of the library; `lunagrad
+// version`.
 #include "script/meta/help.h"
 
 #include <iostream>
@@ -30,7 +31,7 @@ std::string found_by(const std::string& words) {
     if (!section && !first.empty()) line += "  " + first;
     if (line.size() > kWidth) {
       size_t end = kWidth;
-      while ((line[end] & 0xc0) == 0x80) --end;  // a character of several bytes
+      while ((line[end] & 0xc0) == 0x80) --end;  // does not cut inside a character
       line = line.substr(0, end) + "…";
     }
     text += line + "\n";
@@ -62,7 +63,7 @@ std::string section_text(const std::vector<std::string>& words) {
   return {};
 }
 
-// "See also: lunagrad help window tape": sections of that name that the text, which is shown, does not hold.
+// "See also: lunagrad help window tape": sections of that name that are not in the shown text.
 std::string see_also(const std::string& topic, const std::string& text, bool command) {
   std::string also;
   const auto add = [&](const std::string& name) {
@@ -85,7 +86,8 @@ int show_help(const CLI::App& program, const std::vector<std::string>& words) {
   std::string text = help_of(program, topic);
   const bool command = !text.empty();
   if (text.empty()) text = section_text(words);
-  // torch.save is what PyTorch calls so; nn.Linear may be either, and ours says more.
+  // For torch.save, shows how PyTorch's name is spelled here. nn.Linear exists in both, and our own help says
+  // more.
   if (text.empty() && topic.starts_with("torch.")) text = explain_pytorch(topic);
   if (text.empty()) text = explain_topic(joined(words, "-"));
   if (text.empty()) text = explain_pytorch(topic);

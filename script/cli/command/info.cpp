@@ -18,7 +18,7 @@
 namespace lunagrad {
 namespace {
 
-// Of names and metadata, which come from the file.
+// For names and metadata, which come from the file.
 std::string shortened(std::string_view text, size_t longest) {
   std::string_view start = text.substr(0, longest);
   start.remove_suffix(begun_character(start));

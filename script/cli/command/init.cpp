@@ -1,4 +1,4 @@
-// `lunagrad init DIR`: a new project that trains, is tested, and is understood by Lua editors.
+// `lunagrad init DIR`: makes a new project that trains, has tests, and works with Lua editors.
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -85,7 +85,7 @@ end)
 
 constexpr const char* kIgnore = "runs/\nresults.xml\n";
 
-// For servers that read GitHub's workflows. Each step ends with the exit code of its command.
+// For servers that run GitHub's workflows. Each step ends with its command's exit code.
 constexpr const char* kWorkflow = R"yaml(name: lunagrad
 
 on: [push, pull_request]

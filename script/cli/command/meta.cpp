@@ -1,4 +1,4 @@
-// `lunagrad meta`: what the API says of itself, for editors and for docs/operations.md.
+// `lunagrad meta`: prints the API's description of itself, for editors and for docs/operations.md.
 #include <iostream>
 #include <memory>
 

@@ -69,10 +69,10 @@ struct OpenFlags {
   std::vector<std::string> arguments, set;
   std::optional<uint64_t> seed;
   std::optional<int64_t> steps, ranks;
-  double checkpoint_every = 0;  // 0: the workbench's own
+  double checkpoint_every = 0;  // 0: the workbench's default
   bool trust = false, sandbox = false;
   double timeout = 0;           // seconds; 0: none
-  size_t memory = 0, disk = 0;  // bytes; 0: the workbench's own
+  size_t memory = 0, disk = 0;  // bytes; 0: the workbench's default
 };
 
 // The command line of the workbench.
@@ -163,7 +163,7 @@ Action add_open(Program& program) {
       }
     try {
       flags->script = find_if_named(flags->script);
-    } catch (const Error& error) {  // several are called so
+    } catch (const Error& error) {  // several runs have this name
       std::cerr << "lunagrad open: " << error.what() << "\n";
       return int(Outcome::file);
     }

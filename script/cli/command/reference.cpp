@@ -84,7 +84,7 @@ void print_fish(std::ostream& out, const CommandText& program) {
   });
 }
 
-// Text for troff: its escapes, and a line that begins with a control character.
+// Escapes text for troff, including a line that begins with a control character.
 std::string troff(const std::string& text) {
   std::string safe = replaced(replaced(text, "\\", "\\e"), "-", "\\-");
   safe = replaced(replaced(safe, "\n.", "\n\\&."), "\n'", "\n\\&'");
@@ -121,7 +121,7 @@ void print_man_page(std::ostream& out, const CommandText& program) {
   const std::pair<const char*, const char*> sections[] = {
       {"SCRIPTS", "script"}, {"FILES", "run-folder"}, {"FORMATS", "formats"}, {"EXIT STATUS", "exit-codes"}};
   for (const auto& [title, topic] : sections) {
-    const std::string text = explain_topic(topic);  // its title is replaced
+    const std::string text = explain_topic(topic);  // the manual page has its own title
     out << ".SH " << title << "\n.nf\n" << troff(text.substr(text.find("\n\n") + 2)) << ".fi\n";
   }
 }

@@ -27,7 +27,7 @@ std::string history_file() {
   return folder.empty() ? folder : folder + "/history";
 }
 
-// The cost of an evaluation, if a user would notice it.
+// Reports the cost of an evaluation, if a user would notice it.
 void report_cost(std::chrono::duration<double> time, size_t before, size_t after) {
   constexpr double kMiB = 1 << 20;
   const double change = (double(after) - double(before)) / kMiB;
@@ -48,7 +48,7 @@ bool is_word(const std::string& line, std::string_view word) {
   return text == word || text == std::string(word) + "()";
 }
 
-// Whether text needs more lines: compiles it in a separate state.
+// Whether the text needs more lines. Compiles it in a separate state.
 class Syntax {
  public:
   Syntax() : lua_(luaL_newstate()) {}
@@ -160,7 +160,7 @@ class Repl {
     return names.get_future().get();
   }
 
-  // On the session's thread, while the main thread waits.
+  // Called on the session's thread while the main thread waits.
   void handle(const Event& event) {
     switch (event.kind) {
       case Event::Kind::output:
@@ -183,7 +183,7 @@ class Repl {
     }
   }
 
-  std::optional<int> exit_code_;  // set by an `ended` event
+  std::optional<int> exit_code_;  // set by the `ended` event
   Syntax syntax_;
   Session session_;
   LineEditor editor_;

@@ -24,7 +24,7 @@ Action add_run(Program& program) {
   flags->request.options.command_line = program.command_line;
   return [=] {
     std::string wrong;
-    if (flags->request.script.empty())  // such as an unset "$SCRIPT"
+    if (flags->request.script.empty())  // for example from an unset "$SCRIPT"
       wrong = "the script's name is empty";
     else
       wrong = flags->take_settings();

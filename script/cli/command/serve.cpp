@@ -39,7 +39,7 @@ int serve(const Request& request) {
   if (request.host != "127.0.0.1" && request.host != "localhost" && request.host != "::1")
     std::cerr << "whoever reaches this machine and knows the address can read them; it is not encrypted\n";
   while (signals.count() == 0) signals.wait(-1);
-  // At once, whatever a browser still waits for.
+  // Ends at once, without waiting for a browser's open requests.
   std::cout.flush();
   _exit(128 + signals.last());
 }

@@ -1,4 +1,4 @@
-// `lunagrad sweep`: makes a sweep of a script's parameters, works on it, and shows how far it is.
+// `lunagrad sweep`: makes a sweep of a script's parameters, runs its trials, and shows its progress.
 #include <array>
 #include <cmath>
 #include <filesystem>
@@ -27,10 +27,10 @@ struct Request {
   std::vector<std::string> arguments, grid, random;
   std::optional<int64_t> trials;
   std::string minimize, maximize, asha;
-  RunFlags run;  // only what `sweep new` declares of it
+  RunFlags run;  // only the flags that `sweep new` declares
   sweep::Plan plan;
   sweep::WorkerOptions worker;
-  TrustFlags trust;  // of join
+  TrustFlags trust;  // for join
   bool json = false;
 };
 

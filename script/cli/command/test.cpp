@@ -1,5 +1,5 @@
-// `lunagrad test`: runs Lua files, each in its own Lua state, and counts their tests: those of it(), or the
-// file itself when it has none.
+// `lunagrad test`: runs Lua files, each in its own Lua state, and counts their tests: the calls of it(), or
+// the file itself when it has none.
 #include "script/cli/command/test.h"
 
 #include <algorithm>
@@ -154,7 +154,7 @@ std::string indented(const std::string& text, const char* by) {
 void print_tap(const FileResult& file, size_t& number) {
   for (const TestResult& test : file.tests) {
     std::string name = file.path + ": " + test.name;
-    std::replace(name.begin(), name.end(), '#', ' ');  // a '#' would start a directive
+    std::replace(name.begin(), name.end(), '#', ' ');  // a '#' would begin a directive
     std::replace(name.begin(), name.end(), '\n', ' ');
     std::cout << (test.message.empty() ? "ok " : "not ok ") << ++number << " - " << name << "\n"
               << indented(test.message, "# ");
@@ -214,7 +214,7 @@ int run(const Request& request) {
 
 }  // namespace
 
-// Exit code 0, 3 when a test failed, 6 when there is no such file.
+// Exit code 0, 3 when a test failed, 6 when a file is missing.
 Action add_test(Program& program) {
   const auto request = std::make_shared<Request>();
   CLI::App& command = add_command(program, "test", "run the tests in Lua files");

@@ -16,7 +16,7 @@
 namespace lunagrad {
 namespace {
 
-constexpr double kGain = 0.02;  // the least gain for which a plan is kept
+constexpr double kGain = 0.02;  // a plan is kept only for at least this gain
 
 Tensor make_operand(const TunedProduct& product, int64_t rows, int64_t columns, bool transposed) {
   Shape shape{transposed ? columns : rows, transposed ? rows : columns};
@@ -31,7 +31,7 @@ struct Result {
   double gain() const { return 1 - best_seconds / own_seconds; }
 };
 
-// One product on a device, timed with several plans in turn, so that all see the same load.
+// One product on a device. Its plans are timed in turn, so that all see the same load.
 class Tuning {
  public:
   Tuning(Device& device, ProductPlanner& planner, const TunedProduct& product)
@@ -41,7 +41,7 @@ class Tuning {
     call_.in.push_back(make_operand(product, product.m, product.k, product.layout[0] == 'T'));
     call_.in.push_back(make_operand(product, product.k, product.n, product.layout[1] == 'T'));
     plans_ = planner_.possible_plans(call_);
-    // Without matrix units all precisions equal the highest.
+    // Without matrix units every precision computes the same as the highest.
     Call narrow = call_;
     for (Tensor& x : narrow.in) x = to(x, DType::bf16);
     if (product.precision != MatmulPrecision::highest && planner_.possible_plans(narrow).empty())
@@ -49,19 +49,21 @@ class Tuning {
   }
   bool any() const { return !plans_.empty(); }
 
-  // Keeps the best plan for the product if it gains enough, else the device's own.
+  // Keeps the best plan for the product if it gains enough, else the device's default plan.
   Result run() {
     constexpr int kFirstTurns = 5, kTurns = 11;
     constexpr double kHopeless =
-        1.5;  // drop a plan that is this many times slower than the device's own in the first measurement
-    for (const ProductPlan& plan : plans_) turn(plan);  // compiles
+        // Drops a plan that is this many times slower than the device's default plan in the first
+        // measurement.
+        1.5;
+    for (const ProductPlan& plan : plans_) turn(plan);  // compiles the kernels
     const double first = turn(plans_[0]);
     calls_ = int(std::clamp(2e-3 / first, 1.0, 100.0));
     std::erase_if(plans_, [&](const ProductPlan& plan) {
       return !(plan == plans_[0]) && turn(plan) > kHopeless * first;
     });
     const std::vector<double> times = medians(plans_, kFirstTurns);
-    // The best of many measurements is biased: measure it again, alternating with the device's own plan.
+    // The best of many measurements is biased: measure it again, alternating with the device's default plan.
     const ProductPlan own = plans_[0],
                       best = plans_[size_t(std::min_element(times.begin(), times.end()) - times.begin())];
     Result result{own, own, times[0], times[0]};

@@ -1,12 +1,11 @@
 #pragma once
-// `lunagrad bench --tune`: which plan of each of many matrix products is the fastest on a device, measured
-// and kept for the runs to come (runtime/product_planner.h). On the calling thread, with a context of its
-// own.
+// `lunagrad bench --tune`: measures which plan of each of many matrix products is the fastest on a device,
+// and saves it for later runs (runtime/product_planner.h). Runs on the calling thread, with its own context.
 #include <string>
 
 namespace lunagrad {
 
-// "": the first GPU. The exit code.
+// "": the first GPU. Returns the exit code.
 int tune_products(const std::string& device);
 
 }  // namespace lunagrad

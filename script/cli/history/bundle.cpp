@@ -19,7 +19,7 @@
 namespace lunagrad {
 namespace {
 
-constexpr size_t kLongestName = 200;  // of a file, in bytes, with room for endings
+constexpr size_t kLongestName = 200;  // of a file name, in bytes, with room for endings
 
 struct Request {
   std::string run, output;
@@ -49,7 +49,8 @@ int bundle(const Request& request) {
     ++known;
     packed += !file.entry.empty();
   }
-  const bool file = replaces_file(output);  // what is written through may be the standard output
+  // Else the output is a stream, which may be standard output itself.
+  const bool file = replaces_file(output);
   std::ostream& out = file ? std::cout : std::cerr;
   out << output << ": ";
   if (file) out << bytes_figure(double(InputFile(output).size())) << ", ";

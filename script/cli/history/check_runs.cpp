@@ -32,7 +32,7 @@ class Checking {
       check_run(find_run(name, folder), repair_, report_);
   }
 
-  // `all`: its runs, too, and not only its sweeps.
+  // `all`: checks the folder's runs as well as its sweeps.
   void take_folder(const std::string& folder, bool all) {
     std::vector<std::string> found;
     std::error_code ignored;
@@ -68,7 +68,7 @@ class Checking {
     return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
   }
 
-  // Also one that has lost its metrics.
+  // Also true for a run that has lost its metrics.
   static bool is_run_folder(const std::string& folder) {
     std::error_code ignored;
     return is_run(folder) || (fs::is_regular_file(folder + "/config.json", ignored) &&

@@ -1,5 +1,5 @@
-// `lunagrad fork RUN --step S`: a new run that goes on after a step of another, with other parameters or
-// another text of its script.
+// `lunagrad fork RUN --step S`: starts a new run that continues after a step of another run, with other
+// parameters or a changed script.
 #include "script/time/fork.h"
 
 #include <iostream>

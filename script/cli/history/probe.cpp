@@ -1,4 +1,4 @@
-// `lunagrad probe RUN EXPR`: the values of an expression at each step of a run, which is replayed for it.
+// `lunagrad probe RUN EXPR`: replays a run and prints the values of an expression at each step.
 #include <algorithm>
 #include <charconv>
 #include <iostream>
@@ -28,7 +28,7 @@ struct Asked {
   TrustFlags trust;
 };
 
-// "12" or "FILE:12"; nothing when it is neither.
+// The place in "12" or "FILE:12"; nothing when the text is neither.
 std::optional<SourcePlace> place_of(const std::string& at) {
   const size_t colon = at.rfind(':');
   const std::string digits = colon == at.npos ? at : at.substr(colon + 1);

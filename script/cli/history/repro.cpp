@@ -1,5 +1,5 @@
-// `lunagrad repro RUN`: runs the script of a run's folder or bundle again, with its arguments, seed, device,
-// parameters and the changes that were made to them, and reports the first number that differs.
+// `lunagrad repro RUN`: runs the script of a run's folder or bundle again, with the same arguments, seed,
+// device, parameters and parameter changes, and reports the first number that differs.
 #include <charconv>
 #include <cmath>
 #include <filesystem>
@@ -54,7 +54,7 @@ std::string first_mismatch(const Numbers& was, const Numbers& is) {
   return sentence;
 }
 
-// The run that was, unless it is one that cannot be run again.
+// The recorded run. Error if it cannot be run again.
 RunRecord read_repeatable(const std::string& folder, const std::string& shown) {
   RunRecord was = read_run(folder);
   if (was.config_damaged) fail_as(ErrorKind::file, shown, ": config.json is damaged");
@@ -70,8 +70,8 @@ RunRecord read_repeatable(const std::string& folder, const std::string& shown) {
   return was;
 }
 
-// Runs `request.script` as it ran then, into the folder `again`, and compares the numbers, as they come: that
-// folder may be full.
+// Runs `request.script` as in the recorded run, into the folder `again`, and compares the numbers as they
+// come, since that folder may become full.
 int repeat(const RunRecord& was, RunRequest request, const std::string& again) {
   request.options.arguments = was.arguments;
   request.options.set = was.set;
@@ -81,7 +81,7 @@ int repeat(const RunRecord& was, RunRequest request, const std::string& again) {
   request.options.device = was.device;
   request.options.sandbox |= was.sandbox;
   if (was.threads > 0 && was.threads <= kMostThreads) request.threads = was.threads;
-  // A stopped run is repeated up to its last step.
+  // A stopped run is repeated up to its last recorded step.
   if (was.outcome == "ok" ? was.steps_total > 0 : was.steps > 0)
     request.options.steps = was.outcome == "ok" ? was.steps_total : was.steps;
   for (const ParamChange& change : was.changes)
@@ -90,7 +90,7 @@ int repeat(const RunRecord& was, RunRequest request, const std::string& again) {
   request.options.files_aside = true;
   request.announce_folder = false;
   Numbers numbers;
-  bool only_incomplete = false;  // all that the run lacks are files of that folder
+  bool only_incomplete = false;  // the run failed only because files of that folder could not be written
   request.also = [&](const Event& event) {
     if (event.kind == Event::Kind::ended)
       only_incomplete = !event.text.empty() && event.exit_code == int(Outcome::file);
@@ -137,7 +137,7 @@ int reproduce_folder(const std::string& folder, const TrustFlags& flags) {
   return repeat(was, std::move(request), temporary.path() + "/run");
 }
 
-// The script finds its modules and data in the folder that the bundle is unpacked into.
+// The script finds its modules and data in the folder into which the bundle is unpacked.
 int reproduce_bundle(const std::string& bundle, const TrustFlags& flags) {
   const TemporaryFolder temporary;
   const std::string run = temporary.path() + "/run";
@@ -160,7 +160,7 @@ int reproduce_bundle(const std::string& bundle, const TrustFlags& flags) {
 
 }  // namespace
 
-// Exit code 0 when every number is the same, 7 when one differs, the script's when it fails.
+// Exit code 0 when every number is the same, 7 when one differs, the script's exit code when it fails.
 Action add_repro(Program& program) {
   const auto run = std::make_shared<std::string>();
   const auto flags = std::make_shared<TrustFlags>();

@@ -44,9 +44,9 @@ struct Request {
   bool json = false;
   bool repair = false;                // check
   bool yes = false;                   // rm, prune: do not ask
-  bool force = false;                 // export: over an existing report
+  bool force = false;                 // export: overwrite an existing report
   bool failed = false;                // prune: runs that failed
-  std::optional<int64_t> keep;        // prune: how many of the newest stay
+  std::optional<int64_t> keep;        // prune: how many of the newest runs stay
   std::optional<int64_t> older_than;  // prune: days
 };
 
@@ -104,13 +104,13 @@ Json summary(const RunRecord& run) {
   return facts;
 }
 
-// "of RUN, step 40"; "" when it was not forked.
+// "of RUN, step 40"; "" when the run was not forked.
 std::string parent_of(const RunRecord& run) {
   return run.parent.empty() ? std::string()
                             : text("of ", name_of_folder(run.parent), ", step ", run.parent_step);
 }
 
-// Says on stderr what of a run could not be read.
+// Reports on stderr which parts of a run could not be read.
 void warn_of_damage(const RunRecord& run) {
   if (const std::string damage = damage_of(run); !damage.empty())
     std::cerr << "lunagrad runs: " << damage << "; runs check says what is damaged\n";
@@ -122,8 +122,8 @@ RunRecord read_or_warn(const std::string& folder) {
   return run;
 }
 
-// Calls `with` for each run below the folder that can be read, one at a time in memory; the others are named
-// on stderr.
+// Calls `with` for each readable run below the folder, one at a time in memory; the others are named on
+// stderr.
 void for_each_run(const std::string& folder, const std::function<void(const RunRecord&)>& with) {
   for (const std::string& found : find_runs(folder)) {
     RunRecord run;
@@ -171,7 +171,7 @@ std::string times(const std::vector<LoggedItem>& items) {
   return items.size() == 1 ? "" : std::to_string(items.size()) + " times, last ";
 }
 
-// The parts of a model that lg.run.watch measured, with the latest of each number.
+// The parts of a model that lg.run.watch measured, with the latest value of each number.
 void print_watched(const RunRecord& run) {
   std::set<std::string> names;
   for (const auto& [part, numbers] : run.watched)
@@ -277,7 +277,8 @@ int diff(const Request& request) {
   compare("steps", std::to_string(a.steps), std::to_string(b.steps));
   for (const auto& [name, points] : a.metrics) names.insert(name);
   for (const auto& [name, points] : b.metrics) names.insert(name);
-  // The first step at which the two runs have different numbers. A fork has none before it went on.
+  // The first step at which the two runs have different numbers. A fork has no numbers before its first own
+  // step.
   const int64_t first = std::max(a.parent_step, b.parent_step) + 1;
   const auto rows_of = [first](const std::vector<MetricPoint>& points) {
     return std::span(std::find_if(points.begin(), points.end(),
@@ -356,7 +357,7 @@ bool asks_yes(const std::string& question) {
 
 bool on_terminal() { return isatty(STDIN_FILENO) && isatty(STDERR_FILENO); }
 
-// One HTML page with the runs.
+// Writes the runs as one HTML page.
 int export_page(const Request& request) {
   std::vector<std::string> folders;
   for (const std::string& asked : request.runs) folders.push_back(find_run(asked, request.folder));
@@ -371,7 +372,7 @@ int export_page(const Request& request) {
   return 0;
 }
 
-// A page, or metrics.csv and the images in a folder: an existing one, or a name that ends in '/'.
+// Writes a page, or metrics.csv and the images into a folder: an existing folder, or a name that ends in '/'.
 int export_run(const Request& request) {
   const std::string kind = fs::path(request.output).extension().string();
   if (kind == ".html" || kind == ".htm") return export_page(request);
@@ -404,7 +405,7 @@ int export_run(const Request& request) {
   return 0;
 }
 
-// Removes the folders; on a terminal after a question, unless --yes was given.
+// Removes the folders. On a terminal it asks first, unless --yes was given.
 int remove_all(const Request& request, const std::vector<std::string>& folders) {
   if (!request.yes && !folders.empty() && on_terminal()) {
     for (const std::string& folder : folders) std::cerr << "  " << folder << "\n";
@@ -422,13 +423,13 @@ int remove_all(const Request& request, const std::vector<std::string>& folders) 
 }
 
 int remove(const Request& request) {
-  // Look up all runs first, so that a wrong name removes nothing.
+  // Looks up all runs first, so that a wrong name removes nothing.
   std::vector<std::string> folders;
   for (const std::string& asked : request.runs) folders.push_back(find_run(asked, request.folder));
   return remove_all(request, folders);
 }
 
-// Days since the latest write to the run's metrics, or to its folder when it has none.
+// Days since the latest write to the run's metrics, or to its folder when it has no metrics.
 double age_in_days(const std::string& folder) {
   std::error_code none;
   auto written = fs::last_write_time(folder + "/metrics.jsonl", none);
@@ -437,7 +438,7 @@ double age_in_days(const std::string& folder) {
   return std::chrono::duration<double>(age).count() / 86400;
 }
 
-// A run goes when it meets every rule that was given. Starred and running ones stay.
+// Removes the runs that meet every given rule. Starred and running runs stay.
 int prune(const Request& request) {
   if (!request.failed && !request.keep && !request.older_than) {
     std::cerr << "lunagrad runs prune: --failed, --keep N or --older-than DAYS says which runs go\n";
@@ -448,7 +449,8 @@ int prune(const Request& request) {
     double age;
     bool failed;
   };
-  constexpr double kWritesNow = 60.0 / 86400;  // a run without an outcome that wrote this lately still runs
+  // a run without an outcome that wrote within this time is still running
+  constexpr double kWritesNow = 60.0 / 86400;
   std::vector<Known> runs;
   for_each_run(request.folder, [&](const RunRecord& run) {
     const double age = age_in_days(run.folder);

@@ -1,4 +1,4 @@
-// `lunagrad tape`: what was recorded of tapes. `tape diff A B` compares two of them.
+// `lunagrad tape`: examines recorded tapes. `tape diff A B` compares two of them.
 #include <unistd.h>
 
 #include <cstdlib>
@@ -82,7 +82,7 @@ void print_head(const TapeDiff& diff) {
   for (const std::string& note : diff.notes) std::cout << "note: " << note << "\n";
 }
 
-// Times are information: no two runs have the same.
+// Times are for information: they differ between any two runs.
 void print_time(const TapeDiff& diff) {
   const auto sum = [](const TapeGraph& graph, double TapeNode::*time) {
     double all = 0;
@@ -145,15 +145,15 @@ void print(const TapeDiff& diff, const Request& request) {
   if (request.times) print_node_times(diff);
 }
 
-// Says on a terminal what takes time; gone before a result or an error is printed.
+// Shows on a terminal that a comparison is under way; removed before a result or an error is printed.
 struct ShownWork {
   ShownWork() { show_count(0, 1, "comparing the tapes"); }
   ~ShownWork() { show_count(1, 1, ""); }
   ShownWork(const ShownWork&) = delete;
 };
 
-// A step that the folder does not keep is repeated. Without its tape there is nothing to compare, which is
-// not a difference: all errors are of kind file.
+// A step whose tape is not in the folder is replayed. A missing tape means that nothing can be compared, not
+// that there is a difference, so all errors are of kind file.
 std::string repeat(const std::string& folder, int64_t step, const TrustFlags& trust) try {
   ShownReplay replay("tape diff", folder, permission_for("tape diff", folder, trust).options(trust));
   const TimeLimit limit(trust.limits.options.timeout, [&replay] { replay->cancel(); });

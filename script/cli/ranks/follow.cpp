@@ -18,9 +18,9 @@ namespace lunagrad {
 namespace {
 
 constexpr std::chrono::milliseconds kLook{20};
-constexpr std::chrono::seconds kUnwindGrace{5};  // in which an interrupted script ends
+constexpr std::chrono::seconds kUnwindGrace{5};  // time for an interrupted script to end
 
-// Runs one script; returns when it has ended, which another order makes it do.
+// Runs one script. wait() returns when the script has ended; a new order interrupts it.
 class FollowedRun {
  public:
   explicit FollowedRun(const Script& script)
@@ -40,7 +40,7 @@ class FollowedRun {
       warnings_.look();
       if (!dist::order_waits() && !dist::is_called_off()) continue;
       session_.interrupt();
-      // A script that reaches no safe point holds the next run up, but not the end.
+      // A script that reaches no safe point delays the next run, but not the end of the window.
       if (!dist::window_closed()) continue;
       if (asked == decltype(asked){}) asked = std::chrono::steady_clock::now();
       if (std::chrono::steady_clock::now() - asked > kUnwindGrace) _exit(1);
@@ -49,7 +49,7 @@ class FollowedRun {
   }
 
  private:
-  // To the terminal and to the window's console.
+  // Prints to the terminal and to the window's console.
   void tell(const std::string& words) const {
     std::fputs(terminal_text(words).c_str(), stderr);
     dist::tell_window(words);
@@ -67,7 +67,7 @@ class FollowedRun {
         warnings_.add(event.text);
         break;
       case Event::Kind::error:
-        // The window gets it as the reason why the run has ended.
+        // The window receives the error as the reason why the run has ended.
         if (event.outcome != Outcome::stopped && !dist::is_called_off())
           std::fputs(terminal_text(text("rank ", rank_, ": ", event.text, "\n")).c_str(), stderr);
         break;
@@ -82,7 +82,7 @@ class FollowedRun {
   const int rank_;
   std::atomic<bool> ended_{false};
   RankWarnings warnings_;
-  Session session_;  // last: its thread uses the others
+  Session session_;  // last, because its thread uses the others
 };
 
 }  // namespace

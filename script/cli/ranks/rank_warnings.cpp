@@ -10,7 +10,7 @@
 namespace lunagrad {
 namespace {
 
-constexpr std::chrono::seconds kPatience{3};  // in which rank 0 has a warning that all ranks have
+constexpr std::chrono::seconds kPatience{3};  // within this time rank 0 has a warning that all ranks have
 constexpr std::chrono::milliseconds kLook{10};
 
 }  // namespace
@@ -34,7 +34,7 @@ void RankWarnings::add(const std::string& warning) {
   held_.emplace_back(Clock::now(), warning);
 }
 
-// Under the lock. One that rank 0 tells is expected once from each rank.
+// Called with the lock held. Each rank is expected to have a warning of rank 0 once.
 void RankWarnings::forget_told() {
   std::erase_if(held_, [&](const auto& held) { return told_.contains(held.second); });
 }

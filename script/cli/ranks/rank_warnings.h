@@ -1,7 +1,7 @@
 #pragma once
-// Warnings of several ranks: rank 0 prints its own at once, and its session tells the others; another rank
-// prints, with its number, only those that rank 0 does not have. It waits for a moment to find out. Any
-// thread.
+// Warnings of several ranks. Rank 0 prints its own warnings at once, and its session sends them to the other
+// ranks. Another rank waits a moment and prints, with its number, only warnings that rank 0 does not have.
+// Any thread.
 #include <chrono>
 #include <deque>
 #include <functional>
@@ -13,23 +13,23 @@ namespace lunagrad {
 
 class RankWarnings {
  public:
-  // `print` gets a line without its end. Nothing but print for a world of one.
+  // `print` gets a line without its newline. With a single rank, only prints.
   explicit RankWarnings(std::function<void(const std::string&)> print);
   ~RankWarnings();
   RankWarnings(const RankWarnings&) = delete;
 
   void add(const std::string& warning);
-  void look();    // prints what has waited long enough; from time to time
-  void settle();  // at the end: waits, for what is left
+  void look();    // prints warnings that waited long enough; call it regularly
+  void settle();  // at the end: waits for the rest and prints it
 
  private:
   using Clock = std::chrono::steady_clock;
   void forget_told();
 
   const std::function<void(const std::string&)> print_;
-  const int rank_;  // of the launcher
+  const int rank_;  // as the launcher numbers it
   std::mutex mutex_;
-  std::set<std::string> told_;  // by rank 0
+  std::set<std::string> told_;  // warnings that rank 0 sent
   std::deque<std::pair<Clock::time_point, std::string>> held_;
 };
 

@@ -20,11 +20,12 @@
 namespace lunagrad::sweep {
 namespace {
 
-constexpr size_t kMessages = 4096;     // bytes of standard error that are kept
-constexpr int kLastReads = 64;         // of a process that has ended: a pipe holds less
-constexpr useconds_t kEndPoll = 2000;  // until a process whose streams are closed has ended
+constexpr size_t kMessages = 4096;  // bytes of standard error to keep
+constexpr int kLastReads = 64;      // reads after the process has ended; a pipe holds less than that
+// Between two checks of whether a process with closed streams has ended.
+constexpr useconds_t kEndPoll = 2000;
 
-// The environment without what makes a process a rank.
+// The environment without the variables that make a process a rank.
 std::vector<char*> own_environment() {
   std::vector<char*> kept;
   const std::vector<std::string>& dropped = dist::launcher_variables();
@@ -42,11 +43,11 @@ std::array<int, 2> make_pipe() {
   return ends;
 }
 
-// Between fork and exec, where only calls of the system are allowed.
+// Runs between fork and exec, where only system calls are allowed.
 [[noreturn]] void become(char** argv, char** environment, const char* directory, int out, int err,
                          pid_t worker) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != worker) _exit(1);  // it was killed before the line above
+  if (getppid() != worker) _exit(1);  // the worker was killed before the line above
   setpgid(0, 0);
   const int none = open("/dev/null", O_RDONLY);
   dup2(none, STDIN_FILENO);
@@ -101,7 +102,7 @@ void Child::kill() {
 }
 
 bool Child::hear(int milliseconds) {
-  std::array<pollfd, 2> files{{{out_, POLLIN, 0}, {err_, POLLIN, 0}}};  // closed ones, -1, are left out
+  std::array<pollfd, 2> files{{{out_, POLLIN, 0}, {err_, POLLIN, 0}}};  // closed streams, -1, are ignored
   poll(files.data(), files.size(), out_ < 0 && err_ < 0 ? 0 : milliseconds);
   if (files[0].revents) read_some(out_, lines_);
   if (files[1].revents) read_some(err_, messages_);
@@ -115,7 +116,8 @@ bool Child::hear(int milliseconds) {
 
 bool Child::listen(int milliseconds) {
   if (pid_ < 0) return false;
-  // The streams may outlive it, in a process that the script started; and it may close them early.
+  // The streams may stay open after the process ends, in a process that the script started. The script may
+  // also close them early.
   if (hear(milliseconds)) return true;
   int status = 0;
   if (waitpid(pid_, &status, WNOHANG) != pid_) {
@@ -123,12 +125,13 @@ bool Child::listen(int milliseconds) {
     return true;
   }
   pid_ = -1;
-  // What it wrote since. Not for ever: a process that the script started may go on writing.
+  // Reads the rest of the output. The number of reads is limited, since a process that the script started may
+  // go on writing.
   for (int i = 0; i < kLastReads && hear(0); ++i) {
   }
   if (WIFEXITED(status)) exit_code_ = WEXITSTATUS(status);
   if (WIFSIGNALED(status)) signal_ = WTERMSIG(status);
-  if (error_.empty() && exit_code_ != 0) {  // such as a wrong option
+  if (error_.empty() && exit_code_ != 0) {  // for example after a wrong option
     while (messages_.ends_with('\n')) messages_.pop_back();
     error_ = messages_.substr(messages_.rfind('\n') + 1);
   }
@@ -148,7 +151,7 @@ void Child::read_some(int& file, std::string& text) {
 
 void Child::take_line(const std::string& line) {
   const auto json = read_json<nlohmann::json>(line);
-  if (!json.is_object()) return;  // the script wrote to the stream
+  if (!json.is_object()) return;  // a line that the script itself printed
   const std::string event = json.value("event", "");
   if (event == "step") {
     step_ = json.value("step", step_);

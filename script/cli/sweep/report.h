@@ -1,6 +1,6 @@
 #pragma once
-// What a worker prints: a line on standard output for each leg that ended, and on a terminal a line on
-// standard error that is redrawn. For the main thread.
+// The output of a worker: a line on standard output for each leg that ended, and on a terminal a progress
+// line on standard error that is redrawn. For the main thread.
 #include <chrono>
 #include <string>
 
@@ -12,14 +12,15 @@ namespace lunagrad::sweep {
 class Report {
  public:
   Report();
-  ~Report();  // removes the line
+  ~Report();  // removes the progress line
   Report(const Report&) = delete;
 
-  void say(const std::string& line);                     // on standard output
-  void warn(const std::string& line);                    // on standard error
-  void ended(const Plan&, const Leg&, const Result&);    // of this worker
-  void know(const Board&);                               // for the line
-  void progress(const Plan&, const Leg&, const Child&);  // redraws it, at most ten times a second
+  void say(const std::string& line);                   // on standard output
+  void warn(const std::string& line);                  // on standard error
+  void ended(const Plan&, const Leg&, const Result&);  // a leg of this worker
+  void know(const Board&);                             // for the progress line
+  // Redraws the progress line, at most ten times a second.
+  void progress(const Plan&, const Leg&, const Child&);
   void waiting();
 
  private:

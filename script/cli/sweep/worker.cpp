@@ -22,14 +22,14 @@ namespace lunagrad::sweep {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr int kListen = 200;     // milliseconds between two looks at signals and the claim
-constexpr double kIdle = 0.5;    // seconds between two looks at a sweep that has nothing to claim
-constexpr int kMostDeaths = 10;  // of a trial's process in a row, without a new checkpoint
+constexpr int kListen = 200;     // milliseconds between two checks of signals and the claim
+constexpr double kIdle = 0.5;    // seconds between two checks of a sweep that has nothing to claim
+constexpr int kMostDeaths = 10;  // of a trial's process in a row without a new checkpoint
 constexpr int kStopped = 130, kTerminated = 143;
 
 std::string text_of_signal(int signal) { return text("signal ", signal, " (", strsignal(signal), ")"); }
 
-// The step of a checkpoint's file, 0 for "".
+// The step in the name of a checkpoint, 0 for "".
 int64_t step_of(const std::string& checkpoint) {
   const std::string name = fs::path(checkpoint).stem().string();  // step-00000100
   return checkpoint.empty() ? 0 : std::strtoll(name.c_str() + std::strlen("step-"), nullptr, 10);
@@ -73,7 +73,7 @@ class Worker {
   const Plan& plan() const { return board_.plan(); }
   bool stopping() const { return signals_.count() > 0 || signals_.checkpoints_asked() > 0; }
 
-  // Failed legs wait again. A leg that fails once more is not retried by this worker.
+  // Queues failed legs again. This worker does not retry a leg that fails again.
   void retry_failed() {
     for (const Leg& leg : board_.legs().done)
       if (board_.result(leg).ending == Ending::failed) move_leg(sweep_, kDone, leg, kWaiting, leg);
@@ -83,14 +83,15 @@ class Worker {
 
   Leg own(const Leg& leg) const { return {leg.trial, leg.leg, leg.attempt + 1, heart_.worker()}; }
 
-  // First what dead workers left, then what waits. `rest`: the claim that was given back, or of the rung.
+  // Claims legs of dead workers first, then waiting legs. `rest`: the earlier claim that was given back, or
+  // the claim of the previous rung.
   std::optional<Leg> claim_one(std::optional<Leg>& rest) {
     for (const Leg& leg : board_.legs().running) {
       if (watcher_.look(leg.worker) != Watcher::Sight::dead) continue;
       if (move_leg(sweep_, kRunning, leg, kRunning, own(leg))) return own(leg);
     }
     for (const Leg& leg : board_.claimable()) {
-      Leg file = leg;  // a promoted leg counts the claims of the leg before
+      Leg file = leg;  // a promoted leg continues the claim count of the leg before
       if (leg.leg > 0) {
         const auto& waiting = board_.legs().waiting;
         file = *std::find_if(waiting.begin(), waiting.end(), [&](const Leg& other) {
@@ -107,19 +108,19 @@ class Worker {
     return std::nullopt;
   }
 
-  // Whether to look again although nothing can be claimed now.
+  // Whether to check again later although nothing can be claimed now.
   bool goes_on() {
     if (board_.over()) return false;
     const bool lost = missing_for_long();
     if (lost && board_.legs().running.empty()) fail_lost();
     if (options_.wait || (!board_.legs().missing.empty() && !lost)) return true;
-    // A worker that has not been watched for long enough may be dead.
+    // A worker that was not watched for long enough may be dead.
     for (const Leg& leg : board_.legs().running)
       if (watcher_.look(leg.worker) != Watcher::Sight::alive) return true;
     return false;
   }
 
-  // Whether the same legs have had no file for as long as a worker may stand still.
+  // Whether the same legs have had no file for as long as a worker may be silent.
   bool missing_for_long() {
     const auto now = std::chrono::steady_clock::now();
     if (board_.legs().missing != missing_) {
@@ -155,7 +156,7 @@ class Worker {
         finish(claim, *result);
       }
     } catch (const std::exception&) {
-      give_back(claim);  // what failed is this machine's, as a full disk: others may go on
+      give_back(claim);  // the fault is in this computer, such as a full disk: others may go on
       throw;
     }
   }
@@ -200,7 +201,7 @@ class Worker {
     return argv;
   }
 
-  // Runs the leg to its end. Nothing: a signal came, or the claim is lost.
+  // Runs the leg to its end. Returns nothing when a signal came or the claim is lost.
   std::optional<Result> run(const Leg& claim, const std::string& folder) {
     int deaths = 0;
     std::string checkpoint = latest_checkpoint(folder);
@@ -225,12 +226,12 @@ class Worker {
         return failed(folder, child, text("ended by ", how, " ", deaths, " times without a new checkpoint"));
       }
       std::error_code ignored;
-      if (newest.empty()) fs::remove_all(folder, ignored);  // a run without a checkpoint begins anew
+      if (newest.empty()) fs::remove_all(folder, ignored);  // without a checkpoint the run begins again
     }
     return std::nullopt;
   }
 
-  // Waits for the process. False: a signal came, or the claim is lost.
+  // Waits for the process. False when a signal came or the claim is lost.
   bool follow(const Leg& claim, Child& child) {
     bool stopped = false;
     while (child.listen(kListen)) {
@@ -247,7 +248,7 @@ class Worker {
     return true;
   }
 
-  // The rows of the metric that stay when a run goes on after a step.
+  // How many rows of the metric stay when a run continues after a step.
   int64_t rows_until(const std::string& folder, int64_t step) const {
     if (!is_run(folder) || latest_checkpoint(folder).empty()) return 0;
     RunRecord run = read_run(folder);
@@ -281,12 +282,13 @@ class Worker {
   }
 
   Result failed(const std::string& folder, const Child& child, const std::string& error) const {
-    // Of every trial, so none needs to be tried.
+    // Every trial would fail this way, so no other is tried.
     if (child.exit_code() == int(Outcome::usage) && error.find("declares no parameter") != std::string::npos)
       throw Error(error + "; make a new sweep");
-    // Of this machine: a worker without the device must not fail the trials of others.
+    // The fault is in this computer: a worker without the device must not fail trials that other workers
+    // could run.
     if (child.exit_code() == int(Outcome::device)) throw Error(error, ErrorKind::device);
-    if (child.incomplete()) throw Error(error, ErrorKind::file);  // such as a full disk
+    if (child.incomplete()) throw Error(error, ErrorKind::file);  // for example a full disk
     Result result;
     result.ending = Ending::failed;
     result.error = error.empty() ? text("exit code ", child.exit_code()) : error;
@@ -316,14 +318,14 @@ class Worker {
   const WorkerOptions& options_;
   const std::string sweep_;
   Board board_;
-  const std::string script_, directory_;  // what the trials run, and where
+  const std::string script_, directory_;  // the trials' script and working directory
   Heartbeat heart_;
   Watcher watcher_;
   Signals signals_;
   Report report_;
   bool failed_ = false;
-  std::string damage_;        // of the sweep, that was told
-  std::vector<Leg> missing_;  // and since when
+  std::string damage_;        // the sweep's damage that was already reported
+  std::vector<Leg> missing_;  // legs without a file
   std::chrono::steady_clock::time_point missing_since_;
 };
 

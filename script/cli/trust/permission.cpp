@@ -18,7 +18,7 @@ namespace {
 
 constexpr size_t kShownLines = 10, kShownColumns = 100;
 
-// Texts of others cannot move the cursor or colour what follows them.
+// Makes text of other users unable to move the cursor or to colour the text after it.
 std::string plain(std::string_view text, size_t most = kShownColumns) {
   std::string shown;
   for (const char c : text.substr(0, most)) {
@@ -85,7 +85,7 @@ ReplayOptions Permission::options(const TrustFlags& flags) const {
 std::string text_of(const std::string& folder, const std::string& file) {
   try {
     return read_file(file_inside(folder, file, folder));
-  } catch (const Error&) {  // what runs it says so
+  } catch (const Error&) {  // the code that runs it reports the error
     return {};
   }
 }

@@ -1,6 +1,6 @@
 #pragma once
-// The --timeout of a command that waits for a replay: cancels it after so many seconds, and ends the program
-// with exit code 124 when that does not help, as in code that Lua cannot interrupt. For the main thread.
+// The --timeout of a command that waits for a replay: cancels the replay after so many seconds. If that does
+// not help, as in code that Lua cannot interrupt, ends the program with exit code 124. For the main thread.
 #include <condition_variable>
 #include <functional>
 #include <mutex>
