@@ -17,7 +17,7 @@ struct Batch {
   BatchLevels levels;
 };
 
-thread_local Batch* next_batch = nullptr;  // what the storage that is being made holds
+thread_local Batch* next_batch = nullptr;  // the Batch of the storage that is being made
 
 [[noreturn]] void refuse_reading() { throw BatchedRead(); }
 

@@ -1,9 +1,8 @@
 #pragma once
-// What the engine reads from the rows of elementwise.def: numbers, types, which values a gradient reads, the
-// packed parameters of a call, and the double-precision reference. The gradient of a row is a hidden op of
-// its own
-// (`_tanh_grad`, `_mul_grad_a`). Its operands are g, the operands of the row and y; those that it does not
-// read are undefined. Constant data and pure functions, any thread.
+// The data that the engine reads from the rows of elementwise.def: numbers, types, which values a gradient
+// reads, the packed parameters of a call, and the double-precision reference. The gradient of a row is a
+// hidden op of its own (`_tanh_grad`, `_mul_grad_a`). Its operands are g, the operands of the row and y;
+// operands that it does not read are undefined. Constant data and pure functions, any thread.
 #include "runtime/op.h"
 
 namespace lunagrad {
@@ -24,7 +23,7 @@ inline constexpr int kRowCount = 0
 inline constexpr int kMaxRowParams = 3;
 
 enum class RowTypes : uint8_t { kfloat, knumber, kany, kinteger };  // the types column
-enum class GradientForm : uint8_t { none, passes_g, expression };   // K(0), g itself, or more
+enum class GradientForm : uint8_t { none, passes_g, expression };   // K(0), g itself, or another expression
 
 struct RowTraits {
   const char* name;
@@ -33,7 +32,7 @@ struct RowTraits {
   bool boolean_result;
   double lo, hi;  // range of the tests' operands
   std::array<GradientForm, 3> gradients{};
-  std::array<Reads, 3> reads{};  // of each gradient: bits of operands, bit of y
+  std::array<Reads, 3> reads{};  // for each gradient: a bit for each operand that it reads, and a bit for y
 };
 const RowTraits& row_traits(int row);
 
@@ -60,7 +59,8 @@ struct ElementwiseUse {
 };
 ElementwiseUse elementwise_use(const Op&);  // row -1: not elementwise
 const Op& elementwise_op(Row);
-// Examples of a row: all operands of one shape, then each operand broadcast against the others.
+// Examples of a row: first all operands have one shape, then each operand in turn is broadcast against the
+// others.
 std::vector<OpExample> row_examples(const Op&);
 
 // The type in which a call is computed: the common type of the operands, with f32 for f16 and bf16 and u8 for
@@ -76,8 +76,8 @@ double reference_value(const Op&, std::span<const double> x, std::span<const Val
 // The row's gradient of operand `input` for g = 1.
 double reference_gradient(const Op&, int input, std::span<const double> x,
                           std::span<const Value> params = {});
-// The same for packed parameters: the value, or for use.gradient >= 0 that gradient for g = 1 and the result
-// y.
+// The same for packed parameters: the row's value, or with use.gradient >= 0 the gradient of that operand for
+// g = 1 and the result y.
 double evaluate_reference(ElementwiseUse, const double (&operands)[3], double y, const double* params);
 
 // The gradient of operand `input` as recorded tensor ops, for a vjp under create_graph

@@ -1,10 +1,10 @@
 // The rows of elementwise.def as structs of templates, one struct `tanh_row` for each row:
 //   tanh_row::Params<S>                       its parameters, read from an array of doubles (see pack_params)
-//   tanh_row::value(a, b, c, p)               the result, of unused operands anything
+//   tanh_row::value(a, b, c, p)               the result; operands that the row does not have may be anything
 //   tanh_row::gradient<i>(g, a, b, c, y, p)   the gradient of operand i
 // S is a type for which the functions of ops/vocabulary.h are defined. There is no #pragma once: the file is
-// included in the namespace of each such type, so that the templates of a SIMD target are compiled for that
-// target.
+// included in the namespace of each of these types, so that the templates of a SIMD target are compiled for
+// that target.
 
 template <class S>
 struct ParamReader {

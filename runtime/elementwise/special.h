@@ -1,12 +1,14 @@
-// Functions of elementwise.def that are made of the others, for every type S of numbers: double precision
-// (ops/vocabulary.h) and SIMD vectors (cpu/vector.h). Like rows.h, the file is included in the namespace of
-// each type, after the functions that it uses. gpu/shaders/special.glsl has the same functions in GLSL.
+// Functions of elementwise.def that are computed from its other functions, for every type S of numbers:
+// double precision (ops/vocabulary.h) and SIMD vectors (cpu/vector.h). Like rows.h, the file is included in
+// the namespace of each type, after the functions that it uses. gpu/shaders/special.glsl has the same
+// functions in GLSL.
 //   digamma zeta i0 i1 i0e i1e erfcx erfinv ndtri
-// The tables are Chebyshev coefficients of fits made for this file, the argument mapped to -1 … 1; single
-// precision needs their first terms alone. Pure, any thread.
+// The tables are Chebyshev coefficients of fits made for this file, with the argument mapped to -1 … 1.
+// Single precision needs only their first terms. Pure, any thread.
 
 #define LUNAGRAD_WORD [[gnu::always_inline]] inline
 
+// The function of each table, and after "over" its mapped argument:
 // exp(x^2) erfc(x) (x + 3) over (x - 3) / (x + 3), for x >= 0.
 // exp(-x) I0(x) and exp(-x) I1(x) / x over x / 4 - 1, for x <= 8; times sqrt(x) over 16 / x - 1 beyond.
 // erfinv(y) / y over w / 2.5 - 1 with w = -log(1 - y^2) up to 5; erfinv(y) / sqrt(w) over 1 / sqrt(w) beyond,
@@ -191,8 +193,8 @@ inline S zeta_of_positive(S s, S q) {
   }
   return sum;
 }
-// The Hurwitz zeta function for s > 1. For q < 0, which needs an integer s, the terms on both sides of 0 are
-// sums of that kind; the poles are infinite.
+// The Hurwitz zeta function for s > 1. For q < 0, where s must be an integer, the terms on the two sides of 0
+// are two of the sums above; the poles are infinite.
 template <class S>
 LUNAGRAD_WORD S zeta(S s, S q) {
   const auto left = q < S(0);

@@ -1,7 +1,7 @@
 #pragma once
 // The activation that an op applies where it stores its result, which saves a pass over memory. Only
-// activations whose gradient follows from their value are offered, so that the op saves nothing but its
-// result for them. The activation is the last parameter of the op; value and gradient are those of the row of
+// activations whose gradient follows from their value are offered, so that the op saves only its result for
+// them. The activation is the last parameter of the op. Its value and gradient come from the row of
 // elementwise.def with its name. Pure functions, any thread.
 #include "runtime/cpu/elementwise_kernels.h"
 #include "runtime/op.h"
@@ -12,9 +12,9 @@ namespace lunagrad {
 ParamSpec activation_param();  // "none" by default
 Activation activation_of(const Values& params);
 
-// For Op::reads_outputs and Op::composed. Complex operands and, on the CPU, 16-bit ones run the activation as
-// an op of its own: that op knows which activations are defined for complex numbers, and it gets the rounded
-// 16-bit result.
+// Used as Op::reads_outputs and Op::composed. With complex operands, and on the CPU with 16-bit ones, the
+// activation runs as an op of its own: that op knows which activations are defined for complex numbers, and
+// it gets the rounded 16-bit result.
 bool has_activation(const Call&);
 bool activates_apart(const Call&);
 

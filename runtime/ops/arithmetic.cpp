@@ -95,7 +95,7 @@ const Op kDivRounding{
 // --- clamp between numbers or tensors ---
 
 Value bound_value(const Tensor& bound) { return bound.defined() ? value_of(bound) : Value(); }
-// Parameters of rows are doubles.
+// Whether the bound is absent or an exact double: a row's parameters are doubles.
 bool is_exact_or_absent(const Tensor& bound) {
   constexpr int64_t kMost = int64_t(1) << 53;
   if (!bound.defined()) return true;
@@ -126,8 +126,8 @@ const Op kClampBounds{.name = "_clamp_bounds",
 
 // --- slice between positions ---
 
-// What scripts call slice: positions first to last, both included. The record of that name counts from 0,
-// with a length.
+// The `slice` of scripts takes positions first to last, both included. The record of that name takes a start
+// that counts from 0, and a length.
 Operands slice_positions_compose(const Call& call) {
   const Tensor& x = call.input(0);
   if (x.ndim() == 0) fail("slice: a scalar tensor has no dims");
@@ -135,10 +135,10 @@ Operands slice_positions_compose(const Call& call) {
   const int64_t size = x.size(dim), first = call.integer(1), step = call.integer(3);
   const int64_t last = call.params[2].present() ? call.integer(2) : -1;
   if (step < 1) fail("slice: a step of at least 1 expected (got ", step, ")");
-  // Positions outside of the dim are limited to it, as in PyTorch. The range is half-open.
+  // Positions outside the dim are limited to it, as in PyTorch. The range is half-open.
   const int64_t from = std::clamp<int64_t>(first < 0 ? first + size : first, 0, size);
   const int64_t end = std::clamp<int64_t>(last < 0 ? last + size : last, -1, size - 1) + 1;
-  // A step above the size of the dim selects only the first position, as a step equal to the size does.
+  // A step larger than the dim selects only the first position, as a step of the dim's size does.
   return {slice(x, dim, from, std::max(end, from), std::min(step, std::max<int64_t>(size, 1)))};
 }
 const Op kSlicePositions{.name = "_slice_positions",
@@ -209,8 +209,8 @@ void isclose_shape(Call& call) {
     fail("isclose: rtol and atol must not be negative (got ", rtol, " and ", atol, ")");
   call.emit(broadcast_shapes("isclose", call.input(0).shape(), call.input(1).shape()), DType::boolean);
 }
-// Integers are compared in f64, so that differences do not overflow, or as complex numbers of the other
-// operand's type. c128 exists on the CPU alone, which compares c64 with f64.
+// Integers are compared in f64, so that differences do not overflow; with a complex other operand they are
+// compared as complex numbers of its type. c128 exists only on the CPU, where c64 is compared with f64.
 Operands isclose_compose(const Call& call) {
   const NoGrad off;
   Device& device = call.device();
@@ -225,7 +225,8 @@ Operands isclose_compose(const Call& call) {
   };
   const Tensor a = comparable(call.input(0)), b = comparable(call.input(1));
   const Tensor distance = abs(a - b);
-  // Of a number: no tensor comes of numbers alone.
+  // The bound of a number is computed as a number, not as a tensor: numbers have no dtype or device of their
+  // own.
   const Tensor bound = b.is_number() ? Tensor::number(std::abs(b.item()) * call.real(0) + call.real(1))
                                      : abs(b) * call.real(0) + call.real(1);
   Tensor close = logical_and(isfinite(distance), le(distance, bound));

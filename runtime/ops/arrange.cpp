@@ -87,7 +87,8 @@ Operands diag_embed_compose(const Call& call) {
   constexpr int64_t kFarthest = int64_t(1) << 40;
   if (offset < -kFarthest || offset > kFarthest) fail("diag_embed: an offset of ", offset, " is too large");
   const int64_t n = x.size(-1), side = n + std::abs(offset);
-  // Rows of zeros with x in front, of side + 1 columns: as a matrix of side columns x is on its diagonal.
+  // Each element of x begins a row of zeros with side + 1 columns. Read as a matrix of `side` columns, x lies
+  // on its diagonal.
   Tensor rows = unsqueeze(x, x.ndim());  // [..., n, 1]
   rows = pad(rows, {0, side});           // [..., n, side + 1]
   const int last = rows.ndim() - 1;
@@ -229,7 +230,7 @@ const Op kCartesianProd{.name = "cartesian_prod",
                                      {.inputs = {{{2}}, {{3}}, {{2}}}},
                                      {.inputs = {{{2, 3}}}, .error = "one dim"}}};
 
-// The rows of the grid of positions that ascend (strictly, without replacement).
+// The rows of the grid of positions in which the positions ascend (strictly, if without replacement).
 Operands combinations_compose(const Call& call) {
   const Tensor& x = call.input(0);
   const int64_t r = call.integer(0);

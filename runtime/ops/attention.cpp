@@ -1,7 +1,8 @@
 // scaled_dot_product_attention: A. Vaswani et al., "Attention is all you need" (2017), in tiles
-// (cpu/attention.h). The op is a composition that checks the operands, draws for dropout, and widens 16-bit
-// operands that the device does not take. It calls a hidden record, which keeps the log-sum-exp of each
-// query's scores. The gradient computes the weights again from these, and the dropout again from the draw.
+// (cpu/attention.h). The op is a composition that checks the operands, draws for dropout, and converts 16-bit
+// operands to f32 if the device has no kernel for them. It calls a hidden record, which keeps the log-sum-exp
+// of each query's scores. The gradient recomputes the weights from the log-sum-exp, and the dropout from the
+// draw.
 #include "runtime/cpu/attention.h"
 
 #include <algorithm>
@@ -129,8 +130,8 @@ struct Problem {
 
   AttentionHead<T> head(int64_t i) const { return {q(i), k(i), v(i), allowed(i), bias(i), i}; }
   int64_t key_blocks() const { return (plan.keys + kAttentionKeys - 1) / kAttentionKeys; }
-  // How many of `count` equal work items a thread takes at least. All items together take `products` products
-  // of queries and keys.
+  // The least number of work items for a thread, out of `count` equal ones. All items together compute
+  // `products` products of queries and keys.
   int64_t grain(double products, int64_t count) const {
     const double all = double(heads) * double(plan.queries) * double(plan.keys) *
                        double(plan.features + plan.value_features) * products;
@@ -184,7 +185,7 @@ void attention_cpu(const Call& call) {
 
 constexpr int kGrad = 0, kOperands = 1, kOut = 5, kLse = 6, kLseGrad = 7;  // inputs of the gradients
 constexpr int kWanted =
-    kInnerHeads + 1;  // first of three parameters: is the gradient of query, key, value wanted
+    kInnerHeads + 1;  // the first of three flags: whether the gradients of query, key and value are wanted
 
 const std::vector<InputSpec>& grad_inputs() {
   static const std::vector<InputSpec> inputs = {
@@ -231,8 +232,8 @@ void grad_of(const Call& call) {
     if (call.flag(kWanted + i))
       wanted[i] = Heads<T>(call.flag(kInnerHeads) ? swapped(call.output(i)) : call.output(i));
 
-  // If there are few heads, each is split into parts by its keys. Every part but the first has its own
-  // gradient of the queries; these are added in order.
+  // If there are few heads, each is split into parts by its keys. Every part but the first has its own sum
+  // for the gradient of the queries; these sums are added in order.
   const int64_t blocks = problem.key_blocks();
   const int64_t parts =
       std::clamp<int64_t>(kLeastItems / std::max<int64_t>(problem.heads, 1), 1, std::max<int64_t>(blocks, 1));

@@ -87,8 +87,8 @@ void write_normalized(const Channels& c, int64_t first, int64_t end, const T* x,
   }
 }
 
-// Outputs: y, and the mean, the biased variance and 1 / sqrt(variance + eps) of each channel, for the
-// variance may be infinite, or 0, where its root is not.
+// Outputs: y, and for each channel the mean, the biased variance and 1 / sqrt(variance + eps). The last is an
+// output of its own because the variance may be infinite, or 0, where its root is not.
 void train_shape(Call& call) {
   const Tensor& x = call.input(0);
   call.emit(x.shape(), x.dtype());
@@ -102,7 +102,7 @@ struct ScaledChannel {
   int64_t channel;
   double factor;
 
-  // Calls f(index of an element) for all of the channel.
+  // Calls f(index of an element) for all elements of the channel.
   template <class F>
   void for_elements(F&& f) const {
     for (int64_t item = 0; item < c.batch; ++item)
@@ -201,7 +201,7 @@ void eval_cpu(const Call& call) {
 
 enum GradParam { kEps, kTraining, kInputWanted };
 
-// Of a channel whose squares are out of range, with x^ = (x - mean) r, so that no step leaves it:
+// For a channel whose squares are out of range. With x^ = (x - mean) r no step leaves the range:
 //   db = sum g,  dw = sum g x^,  dx = w r (g - (db + x^ dw) / m) in training
 template <class T>
 void scaled_gradient(const ScaledChannel<T>& channel, const T* g, const T* x, T mean, double r, double w,
@@ -322,7 +322,7 @@ void eval_vjp(Backward& b) {
   if (b.needs(4)) b.set(4, dbias);
 }
 
-// A vector of the channels in a shape that broadcasts with x.
+// Reshapes a vector with an element for each channel so that it broadcasts with x.
 Tensor over_channels(const Tensor& vector, const Tensor& x) {
   Shape shape(x.ndim(), 1);
   shape[1] = x.size(1);

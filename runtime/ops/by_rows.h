@@ -1,6 +1,6 @@
 #pragma once
-// Which ops have a kernel for rows (cpu/row_kernel.h), and calls that run by it. Called through Op::cpu; the
-// thread pool shares the rows.
+// The ops that have a row kernel (cpu/row_kernel.h), and the function that runs it. Called through Op::cpu;
+// the rows are divided among the thread pool.
 #include <memory>
 #include <span>
 
@@ -8,11 +8,11 @@
 
 namespace lunagrad {
 
-// Runs a call whose first result has rows. Operands may have any strides; a result that is not wanted is
-// empty.
+// Runs a call whose first result consists of rows. Operands may have any strides. A result that is not wanted
+// is empty.
 void run_by_rows(const Call&);
 
-// An op and what makes its kernels for rows of a type.
+// An op, and the functions that make its row kernels for f32 and for f64.
 struct RowKernelMaker {
   const Op* op;
   std::unique_ptr<RowKernel> (*f32)(const Call&);
@@ -25,7 +25,7 @@ RowKernelMaker row_kernel_maker(const Op& op) {
       [](const Call& call) -> std::unique_ptr<RowKernel> { return std::make_unique<Kernel<float>>(call); },
       [](const Call& call) -> std::unique_ptr<RowKernel> { return std::make_unique<Kernel<double>>(call); }};
 }
-// Each family lists its own, in the file with its records.
+// Each family lists its row kernels in the file with its records.
 std::span<const RowKernelMaker> softmax_row_kernels();
 std::span<const RowKernelMaker> scan_row_kernels();
 std::span<const RowKernelMaker> norm_row_kernels();
@@ -34,7 +34,7 @@ std::span<const RowKernelMaker> loss_row_kernels();
 std::span<const RowKernelMaker> folded_loss_row_kernels();
 std::span<const RowKernelMaker> class_loss_row_kernels();
 
-// The elements of an operand that is no row. Null: it is absent.
+// The elements of an operand that is not read row by row, or null if it is absent.
 template <class T>
 const T* data_or_null(const Call& call, int input) {
   return call.has(input) ? call.input(input).data<T>() : nullptr;

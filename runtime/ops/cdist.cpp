@@ -10,7 +10,8 @@
 namespace lunagrad {
 namespace {
 
-// compute_mode: PyTorch's names. The product is used from this number of rows on.
+// The values of compute_mode, with PyTorch's names. kIfNecessary uses the matrix product for more than
+// kManyRows rows.
 enum Compute : int64_t { kIfNecessary, kProduct, kDirect };
 constexpr int64_t kManyRows = 25;
 constexpr int kPowerAt = 0, kComputeAt = 1;
@@ -38,7 +39,7 @@ T fold_pair(const T* x, const T* y, int64_t n, Term&& term, Join&& join) {
   for (; i < n; ++i) parts[0] = join(parts[0], term(std::abs(x[i] - y[i])));
   return join(join(parts[0], parts[1]), join(parts[2], parts[3]));
 }
-// (sum |x - y|^p)^(1/p) where that sum leaves the range of T.
+// (sum |x - y|^p)^(1/p) where the sum leaves the range of T.
 template <class T>
 T scaled_distance(const T* x, const T* y, int64_t n, double p) {
   if (std::equal(x, x + n, y)) return 0;
@@ -114,7 +115,7 @@ void distances_by_product(int64_t items, int64_t m, int64_t n, int64_t k, const 
       const auto fill = [=](auto&& is_ordinary) {
         for (int64_t j = 0; j < columns; ++j) {
           const T both = own_square + squares[j], squared = both - 2 * to[j];
-          // An infinite sum is not less than itself.
+          // If `both` is infinite, the comparison is false and the distance comes from the differences.
           to[j] = squared > kCancelled * both && is_ordinary(both)
                       ? std::sqrt(squared)
                       : distance(own, others + j * length, length, 2.0);
@@ -139,7 +140,7 @@ Tensor expanded(const Tensor& x, const Shape& batch) {
   return copy;
 }
 
-constexpr int64_t kPowerWork = 16;  // a power takes as long as so many additions
+constexpr int64_t kPowerWork = 16;  // the time of a power, in additions
 
 void cdist_cpu(const Call& call) {
   const Tensor& out = call.output();
@@ -178,7 +179,7 @@ Operands cdist_compose(const Call& call) {
   return {norm(difference, call.real(kPowerAt), {-1})};
 }
 
-// For p = 2, with w = dy / y, and 0 where y is 0: dx1_i = sum_j w_ij (x1_i - x2_j).
+// For p = 2: dx1_i = sum_j w_ij (x1_i - x2_j) with w = dy / y, which is 0 where y is 0.
 void cdist_vjp(Backward& b) {
   if (b.real(kPowerAt) != 2) return differentiate_composition(b);
   const Tensor weights = b.grad() * reciprocal_or_zero(b.output()), turned = transposed(weights);

@@ -96,7 +96,7 @@ ConvGeometry geometry(const Call& call, const Values& params, int dims, const Sh
   return g;
 }
 
-// The parameters of the convolution whose gradient a transposed convolution is.
+// A transposed convolution is the gradient of a convolution. Returns the convolution's parameters.
 Values untransposed(const Values& given) {
   return {given[kTransposedStride], given[kTransposedPadding], given[kTransposedDilation],
           given[kTransposedGroups]};
@@ -190,7 +190,7 @@ constexpr Names kNames[] = {
      "adds a "
      "weight [in, out / groups, kD, kH, kW] to the result."}};
 
-// Of conv_transpose3d; those of fewer dims have rows in the tests.
+// Examples of conv_transpose3d. Transposed convolutions over fewer dims are in the tables of the tests.
 std::vector<OpExample> transposed_examples(int dims) {
   if (dims != 3) return {};
   constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
@@ -452,7 +452,7 @@ const Op Conv<dims>::transposed{
     .flops = {grad_input_flops, "2 x elements of the input x elements of the weight for one input channel"},
     .examples = transposed_examples(dims)};
 
-// Time, batch and channels in the order of a sequence: input [T, N, C], weight [kernel, C, O].
+// conv_tbc has the layout of a sequence: input [T, N, C], weight [kernel, C, O].
 Operands conv_tbc_compose(const Call& call) {
   const Tensor &x = call.input(0), &weight = call.input(1);
   if (x.ndim() != 3 || weight.ndim() != 3)

@@ -5,7 +5,7 @@
 
 namespace lunagrad {
 
-// The kind of record that a call is of.
+// The kind of record that a call runs.
 enum class ConvPart { result, input_gradient, weight_gradient, transposed };
 
 // The complete geometry of a call whose outputs have their shapes.

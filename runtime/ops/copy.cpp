@@ -125,7 +125,7 @@ Tensor fill_(const Tensor& x, double value) { return copy_(x, Tensor::number(val
 
 Tensor to(const Tensor& x, Device& wanted) {
   if (&x.device() == &wanted) return x;
-  Device& device = physical_device(wanted);  // that of the values of a batched tensor
+  Device& device = physical_device(wanted);  // for a batched tensor the device of its values
   if (&x.device() == &device) return x;
   if (is_batched(x)) throw BatchedRead();
   require_type_on(device, x.dtype(), "to");

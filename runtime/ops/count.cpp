@@ -25,7 +25,7 @@ void bins_shape(Call& call) {
 }
 template <class T>
 void add_counts(const T* x, int64_t n, int64_t* to, int64_t count) {
-  constexpr int64_t kOwn = 1 << 12;  // up to so many bins each range counts in bins of its own
+  constexpr int64_t kOwn = 1 << 12;  // up to this many bins, each range counts into bins of its own
   if (count > kOwn || n < 8 * count) {
     in_pieces(n, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) ++to[x[i]];
@@ -163,8 +163,8 @@ const Op kHistc{
 
 // --- searchsorted ---
 
-// Operands: the sorted rows and the values, both contiguous and of one type; the rows of the values are those
-// of the sequence, or the sequence is one row for all.
+// Operands: the sorted rows and the values, both contiguous and of one type. Either each row of values has a
+// sorted row of its own, or one sorted row serves all values.
 void search_shape(Call& call) {
   const Tensor &rows = call.input(0), &values = call.input(1);
   if (rows.ndim() == 0) fail("searchsorted: the sorted sequence needs at least one dim");
@@ -186,7 +186,7 @@ void search_cpu(const Call& call) {
     if constexpr (std::is_arithmetic_v<Element>) {
       const auto* const sequence = static_cast<const Element*>(rows.raw());
       const auto* const wanted = static_cast<const Element*>(values.raw());
-      // NaN is the largest.
+      // NaN is larger than all numbers.
       const auto less = [](Element a, Element b) { return a < b || (b != b && a == a); };
       parallel_for(values.numel(), 512, [&](int64_t begin, int64_t end) {
         for (int64_t i = begin; i < end; ++i) {
@@ -280,7 +280,8 @@ Operands isin_compose(const Call& call) {
   const NoGrad off;
   const bool inverted = call.flag(1);
   Device& device = call.device();
-  // A fractional number has the type of the other operand, or the default one beside integers.
+  // A fractional number takes the type of the other operand, or the default type if the other operand is of
+  // integers.
   const auto tensor_of = [&](const Tensor& x, const Tensor& other) {
     if (!x.is_number()) return x.detach();
     const DType type = is_differentiable(other.dtype()) ? other.dtype() : default_dtype();

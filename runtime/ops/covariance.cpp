@@ -11,17 +11,18 @@ constexpr auto kIndex = ExampleOperand::Kind::index;
 constexpr auto kComplex = ExampleOperand::Kind::complex;
 constexpr auto kNumber = OpExample::Types::number;
 
-// Sums of products are too coarse in 16 bits.
+// 16 bits are too coarse for sums of products.
 Tensor widened(const Tensor& x) {
   if (is_half(x.dtype())) return to(x, DType::f32);
   return is_differentiable(x.dtype()) ? x : to(x, wide_default_dtype());
 }
-// The result in the type of a floating or complex input, of integers in the default type.
+// Converts the result to the type of a floating or complex input, or for an integer input to the default
+// type.
 Tensor narrowed(const Tensor& result, const Tensor& input) {
   return to(result, is_differentiable(input.dtype()) ? input.dtype() : default_dtype());
 }
 
-// Observation weights, checked; undefined without any.
+// The checked observation weights, or an undefined tensor if there are none.
 Tensor weights_of(const Call& call, int which, int64_t observations) {
   if (!call.has(which)) return {};
   const Tensor& w = call.input(which);
@@ -94,7 +95,8 @@ const Op kCov{
 
 Operands corrcoef_compose(const Call& call) {
   need_rows("corrcoef", call.input(0));
-  // The coefficients of multiples of the rows are the same, and no product overflows or vanishes.
+  // Each row is multiplied by a factor, so that no product overflows or vanishes. This does not change the
+  // coefficients.
   const Tensor given = call.input(0).ndim() ? widened(call.input(0)) : call.input(0);
   const bool scaled = given.numel() > 0 && given.ndim() > 0;
   const Tensor c =

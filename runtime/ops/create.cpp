@@ -305,7 +305,8 @@ void triangle_cpu(const Call& call) {
   const Tensor &x = call.input(0), &out = call.output();
   copy_whole(out, x);
   const int64_t rows = x.size(-2), columns = x.size(-1);
-  const int64_t diagonal = std::clamp(call.integer(0), -rows, columns);  // diagonals beyond are all alike
+  // All diagonals beyond these limits give the same result
+  const int64_t diagonal = std::clamp(call.integer(0), -rows, columns);
   const size_t item = item_size(out.dtype());
   char* row = static_cast<char*>(out.raw());
   for (int64_t i = 0; i < out.numel() / columns; ++i, row += size_t(columns) * item) {

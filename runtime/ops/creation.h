@@ -13,8 +13,8 @@ DType dtype_or(const Value& given, DType fallback);
 // Runs an op without operands on this device.
 Tensor create(const Op&, Values params, Device&);
 
-// Runs an op with the parameters size and dtype for the shape of operand 0. Parameter dtype_at of the call
-// may give another dtype.
+// Runs an op that has the parameters size and dtype, with the shape, dtype and device of operand 0. The
+// call's parameter number `dtype_at` may give another dtype.
 inline Tensor like(const Op& op, const Call& call, int dtype_at) {
   const Tensor& x = call.input(0);
   return create(op, {Value(x.shape()), dtype_or(call.params[size_t(dtype_at)], x.dtype())}, x.device());

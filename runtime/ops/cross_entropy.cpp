@@ -1,7 +1,7 @@
 // Losses of class ids: cross_entropy and nll_loss. cross_entropy is fused: it keeps the log-sum-exp of each
-// row and computes the gradient from the logits and that, without an intermediate tensor of the size of the
-// input. Their kernels may take 16-bit operands; the loss and what is kept of each row are f32 then, so that
-// the loss is rounded once, or not at all in a region of autocast.
+// row and computes the gradient from it and the logits, without an intermediate tensor of the input's size.
+// The kernels may take 16-bit operands. The loss and the values that are kept for each row are then f32, so
+// that the loss is rounded once, or under autocast not at all.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -18,8 +18,8 @@
 namespace lunagrad {
 namespace {
 
-// The type of a loss of operands of that type. In a region of autocast losses are f32, for which no operand
-// has to be cast.
+// The dtype of a loss of operands of this dtype. Under autocast losses are f32, and no operand has to be
+// cast.
 DType loss_type(DType type) { return context().autocast ? computed_in(type) : type; }
 
 // --- cross_entropy ---
@@ -128,8 +128,8 @@ void fused_cpu(const Call& call) {
 }
 
 // Operands: the gradient of the loss, logits, labels, log-sum-exp, weight. With p = exp(x - lse) and the
-// factor k of the row: dx_c = k ((1 - s) w_y + s / C sum w) p_c - k s / C w_c, and at the label less k (1 -
-// s) w_y.
+// factor k of the row: dx_c = k ((1 - s) w_y + s / C sum w) p_c - k s / C w_c, minus k (1 - s) w_y at the
+// label.
 template <class T>
 class CrossEntropyGrad final : public RowKernel {
  public:
@@ -159,7 +159,7 @@ class CrossEntropyGrad final : public RowKernel {
     dx[label] -= T(at_label);
   }
 
-  // The gradient for logits of any strides, whose classes may lie in the middle.
+  // The gradient for logits of any strides, where the dim of the classes may be a middle one.
   void run_all(T* dx) const {
     for_rows(data_.split, std::array{static_cast<const T*>(data_.input.template data<T>())}, dx,
              [&](int64_t row, const auto& x, T* out) {
@@ -195,17 +195,18 @@ void fused_vjp(Backward& b) {
                   b.node().attributes->params));
 }
 
-// A vector of the classes in a shape that broadcasts with logits of this many dims.
+// Reshapes a vector with an element for each class so that it broadcasts with logits of this many dims.
 Tensor over_classes(const Tensor& weight, int ndim) {
   Shape shape(ndim, 1);
   shape[ndim > 1 ? 1 : 0] = weight.numel();
   return reshape(weight, shape);
 }
 
-// For each row of log-probabilities: the one at its label, the weight of the row, and whether it counts. The
-// first two of a row that does not count are 0, so that neither a -infinity there nor a total of 0 spreads.
+// For each row of log-probabilities: the log-probability of its label (picked), its weight, and whether it
+// counts. If a row does not count, `picked` and `weight` are 0, so that neither a -infinity in it nor a total
+// of 0 spreads.
 struct LabelledRows {
-  Tensor picked, weight, counts, labels;  // the first two of 16-bit rows are f32
+  Tensor picked, weight, counts, labels;  // `picked` and `weight` are f32 for 16-bit rows
 };
 LabelledRows label_rows(const Tensor& log_p, const Tensor& target, const Tensor& class_weight,
                         int64_t ignored) {
@@ -269,7 +270,8 @@ const Op kFused{.name = "_cross_entropy",
                 .family = OpFamily::loss,
                 .flops = {for_input<4>, "4 for each logit: maximum, difference, exp, sum"}};
 
-// What makes class ids of a target that holds one number for each row: "; target:long() makes class ids".
+// For error texts: how to convert a target with one number for each row to class ids, as in "; target:long()
+// makes class ids". Empty if a conversion would not help.
 std::string class_id_advice(const Tensor& target, const Shape& rows) {
   const bool fits = target.shape() == rows, reals = is_floating(target.dtype());
   if (fits ? !reals : rows.size() != 1 || target.numel() != rows[0]) return {};

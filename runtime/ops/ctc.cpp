@@ -1,5 +1,6 @@
 // Connectionist temporal classification: Graves, Fernández, Gomez, Schmidhuber, ICML 2006. A target of S
-// labels has 2 S + 1 states: a blank before, between and after the labels. All sums are sums of logarithms.
+// labels has 2 S + 1 states: a blank before, between and after the labels. All sums are computed from
+// logarithms.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -29,7 +30,7 @@ std::vector<int64_t> integers(const Tensor& x) {
 template <class T>
 T log_sum(T a, T b, T c = -std::numeric_limits<T>::infinity()) {
   const T most = std::max({a, b, c});
-  // All terms are -inf, or max() passed over a NaN.
+  // All terms are -inf, or std::max() ignored a NaN.
   if (!(most > -std::numeric_limits<T>::infinity())) return a + b + c;
   return most + std::log(std::exp(a - most) + std::exp(b - most) + std::exp(c - most));
 }
@@ -64,7 +65,7 @@ struct Batch {
   int64_t label(int64_t item, int64_t state) const {
     return state % 2 ? labels[size_t(first[size_t(item)] + state / 2)] : blank;
   }
-  // Whether a path may reach the state from two states before, skipping the blank between.
+  // Whether a path may reach the state from two states before, without the blank between them.
   bool skips(int64_t item, int64_t state) const {
     return state % 2 && state >= 2 && label(item, state) != label(item, state - 2);
   }

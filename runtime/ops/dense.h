@@ -14,7 +14,7 @@ inline Tensor in_order(const Tensor& x) {
   return copy;
 }
 
-// For kernels that write into a copy of an operand. In place, the operand is the result.
+// Copies x to `out`, for kernels that then write into the copy. Does nothing in place, where `out` is x.
 inline void copy_whole(const Tensor& out, const Tensor& x) {
   if (out.raw() == x.raw() && out.dtype() == x.dtype() && out.strides() == x.strides()) return;
   copy_strided(out.raw(), out.dtype(), out.strides(), x.raw(), x.dtype(), x.strides(), x.shape());

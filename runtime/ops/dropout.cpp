@@ -1,5 +1,5 @@
 // dropout. The mask is not stored: it is a function of the draw and the row-major position of an element, so
-// the gradient computes it again. The forms that drop whole channels, or keep mean and variance of the input
+// the gradient recomputes it. The forms that drop whole channels, or keep mean and variance of the input
 // (alpha; Klambauer and others, NIPS 2017), are products with a small mask.
 #include <algorithm>
 #include <cmath>
@@ -105,8 +105,8 @@ void check_share(const Call& call) {
 }
 bool is_idle(const Call& call) { return !call.flag(1) || call.real(0) == 0; }
 
-// The shape of a mask with one element for each channel: that of x with spatial dims of size 1. Without a
-// batch the channels are dim 0.
+// The shape of a mask with one element for each channel: the shape of x with spatial dims of size 1. Without
+// a batch the channels are dim 0.
 Shape channels_of(const Tensor& x, bool batched) {
   Shape shape = x.shape();
   for (int d = batched ? 2 : 1; d < shape.size(); ++d) shape[d] = 1;
@@ -135,7 +135,8 @@ Operands feature_dropout_compose(const Call& call) {
 
 // --- keeping mean and variance ---
 
-// What is dropped becomes -scale alpha of SELU; a x + b restores mean 0 and variance 1.
+// Dropped elements become -scale alpha, with SELU's scale and alpha; then a x + b restores mean 0 and
+// variance 1.
 Operands drop_to_negative(const Call& call, const Shape& mask_shape) {
   constexpr double kAlpha = 1.7580993408473766;
   check_share(call);

@@ -108,7 +108,8 @@ Term product(const Term& a, const Term& b, const Dims& batch, const Dims& left, 
 Term contract(Term a, Term b, LabelSet needed) {
   a = summed(a, needed | b.set());
   b = summed(b, needed | a.set());
-  LabelSet single_a = 0, single_b = 0;  // of size 1 in this term and longer in the other: they broadcast
+  // Labels of size 1 in this term and longer in the other: they broadcast
+  LabelSet single_a = 0, single_b = 0;
   for (const int64_t label : labels_in(a, b.set())) {
     const int64_t m = a.size_of(label), n = b.size_of(label);
     if (m == 1 && n != 1) single_a |= LabelSet(1) << label;
@@ -134,7 +135,7 @@ Term contract(Term a, Term b, LabelSet needed) {
   return {y.shape() == shape ? y : reshape(y, shape), joined(joined(batch, left), right)};
 }
 
-// The multiplications of a pair: one for each combination of positions of its labels.
+// The number of multiplications of a pair: the product of the sizes of all its labels.
 double cost_of(const Term& a, const Term& b) {
   double cost = 1;
   for (const int64_t label : a.labels) cost *= double(a.size_of(label));
@@ -170,7 +171,7 @@ Tensor contract_all(std::vector<Term> terms, const Dims& output) {
 // --- einsum: the equation ---
 
 struct Labels {
-  std::vector<int> before, after;  // the ellipsis
+  std::vector<int> before, after;  // the labels before and after the ellipsis
   bool ellipsis = false;
   int count() const { return int(before.size() + after.size()); }
 };

@@ -23,7 +23,7 @@ namespace {
 #define LOWEST -DBL_MAX
 #define HIGHEST DBL_MAX
 
-// The params column as ParamSpecs, and below the values of absent bounds.
+// The params column as ParamSpecs; below, the values of absent bounds.
 std::vector<ParamSpec> param_specs(int row) {
   switch (Row(row)) {
 #define REAL(name, fallback) {#name, ParamKind::real, Value(double(fallback))},
@@ -177,8 +177,8 @@ bool is_above(DType type, double value) { return value > 0 && !holds(type, value
 bool is_below(DType type, double value) { return value < 0 && !holds(type, value); }
 double as_double(const Value& value) { return value.kind == Value::Kind::real ? value.f : double(value.i); }
 
-// Error when the row gives a number of the call that the integer type of the result does not hold. Numbers
-// that are only compared or computed with may be any.
+// Error if the result may contain a number of the call that the result's integer type does not hold. Numbers
+// that are only compared or computed with may have any value.
 void check_given_numbers(const Call& call, const RowTraits& traits, Row row, DType type) {
   const auto refuse = [&](const auto& value) {
     fail(traits.name, ": the value ", value, " cannot be converted to ", type, " without overflow");
@@ -275,7 +275,7 @@ void value_vjp(Backward&);
 
 struct Records {
   std::array<Op, kRowCount> values;
-  std::array<std::array<Op, 3>, kRowCount> gradients;  // name null: the row has none
+  std::array<std::array<Op, 3>, kRowCount> gradients;  // a null name: the row has no gradient
   std::vector<std::string> texts;                      // names and docs of the gradients
   std::vector<const Op*> list;
 
@@ -299,7 +299,7 @@ Records::Records() {
     op.cpu = run_elementwise;
     op.elementwise = row;
     op.complex = takes_complex(Row(row));
-    // Of integers: they are not divided by 0.
+    // Integers must not be divided by 0.
     op.judges_values = Row(row) == Row::floor_divide || Row(row) == Row::remainder || Row(row) == Row::fmod;
     op.family = OpFamily::elementwise;
     if (has_fact(Row(row), row_facts::wide)) op.autocast = AutocastPolicy::wide;
@@ -412,8 +412,8 @@ ElementwiseUse elementwise_use(const Op& op) {
   return {index / 3, index % 3};
 }
 
-// Integers are computed in i64 where their type does not hold a number of the call; the result wraps around,
-// as that of any arithmetic.
+// Integers are computed in i64 if their type does not hold a number of the call. The result wraps around, as
+// in all integer arithmetic.
 DType computing_type(const Call& call) {
   DType type = call.op->elementwise >= 0 ? meeting_type(call, call.op->elementwise) : gradient_type(call);
   if (is_half(type)) return DType::f32;

@@ -107,7 +107,7 @@ inline Note sel(Note c, Note a, Note b) { return mixed(c, a, b); }
 
 #include "runtime/elementwise/rows.h"
 
-// The union over both words of a CHOICE, if the row has one.
+// If the row has a CHOICE, the union of the values that the gradient reads for its two words.
 template <class R, int I>
 Note note_of() {
   Note all;
@@ -125,14 +125,14 @@ Note note_of() {
 
 }  // namespace noting
 
-// Tensors and constants. Operations on constants, which a script's numbers are too, are computed at once in
-// double precision: no call is recorded for them, and no tensor of another type or device comes of them.
+// Tensors and constants; the numbers of a script are constants, too. Operations on constants are computed
+// immediately, in double precision: no call is recorded, and no tensor of another type or device arises.
 namespace expression {
 
 using reference::Real;
 
 struct Term {
-  Tensor tensor;  // undefined: the constant
+  Tensor tensor;  // undefined: the term is the constant
   double constant = 0;
   Term() = default;
   explicit Term(double value) : constant(value) {}
@@ -173,7 +173,7 @@ inline Term operator||(const Term& a, const Term& b) {
   if (a.is_constant() && b.is_constant()) return Term(a.constant != 0 || b.constant != 0);
   return Term(lunagrad::logical_or(a.get(), b.get()));
 }
-// Of complex numbers the real parts are compared, as in cpu/complex.h.
+// For complex numbers the real parts are compared, as in cpu/complex.h.
 inline Term operator>=(const Term& a, const Term& b) {
   if (a.is_constant() && b.is_constant()) return Term(a.constant >= b.constant);
   const auto part = [](const Term& x) { return x.is_constant() ? x.get() : lunagrad::real(x.tensor); };
@@ -231,8 +231,8 @@ BINARY_AS(floor_div, floor_divide)
 inline Term round_even(const Term& a) {
   return a.is_constant() ? Term(reference::round_even(a.real())) : Term(lunagrad::round(a.tensor));
 }
-// Finite also where it overflows: there a sel() takes the other side, and infinity times its 0 would be NaN
-// in the next gradient.
+// The result is finite even where exp(a) overflows. There a sel() takes the other side, and infinity times
+// the 0 that sel() passes back would be NaN in the next gradient.
 inline Term exp(const Term& a) {
   if (a.is_constant()) return Term(reference::exp(a.real()));
   const DType type = a.tensor.dtype();

@@ -1,5 +1,5 @@
-// Embedding with all options of PyTorch, and embedding_bag, which sums, averages or takes the largest of the
-// rows of each bag of ids. Sums have a kernel; the rest are compositions of embedding and index_add.
+// Embedding with all options of PyTorch, and embedding_bag, which reduces the rows of each bag of ids to
+// their sum, mean or maximum. Sums have a kernel; the rest are compositions of embedding and index_add.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -102,7 +102,7 @@ Tensor bags_of(const Tensor& offsets, int64_t ids) {
   const Tensor places = arange(0, double(ids), 1, DType::i64, offsets.device());
   return apply1(*find_op("_searchsorted"), {offsets, places}, {true}) - whole(1);
 }
-// How many ids each bag has, at least 1, as [bags, 1]. `each` counts an id, 0 or 1.
+// The number of ids of each bag, at least 1, as [bags, 1]. `each` is 1 for an id that counts, else 0.
 Tensor sizes_of(const Tensor& bag, const Tensor& each, int64_t bags) {
   const Tensor sizes = index_add(blank({bags}, each.dtype(), each.device()), 0, bag, each);
   return unsqueeze(clamp(sizes, 1.0, std::numeric_limits<double>::infinity()), 1);
@@ -124,7 +124,8 @@ void bag_sum_cpu(const Call& call) {
   const auto run = [&]<class T>() {
     const T *const rows = weight.data<T>(), *const factors = scale.defined() ? scale.data<T>() : nullptr;
     T* const out = call.output().data<T>();
-    // The mean of element d, from elements times a power of two if their sum is too large.
+    // The mean of element d. If the sum is too large, it is computed again from elements times a power of
+    // two.
     const auto mean_of = [&](T sum, int64_t begin, int64_t end, int64_t d) {
       constexpr double kDown = 0x1p-64;
       const T mean = sum / T(std::max<int64_t>(1, end - begin));
@@ -163,7 +164,7 @@ Operands bag_sum_compose(const Call& call) {
   if (!call.flag(kSumMean)) return {total([](const Tensor& x) { return x; })};
   return {mean_of_sums(total, sizes_of(bag, ones({rows.size(0)}, rows.dtype(), rows.device()), shape[0]))};
 }
-// Each row gets the gradient of its bag, or its share of it.
+// Each row gets the gradient of its bag; for a mean, divided by the number of ids in the bag.
 void bag_sum_vjp(Backward& b) {
   const Tensor ids = b.input(kSumIds), starts = b.input(kSumStarts);
   const Tensor bag = bags_of(starts, ids.numel());
@@ -234,7 +235,8 @@ Tensor starts_of(const Call& call, int64_t ids) {
   return call.flag(kLastOffset) ? narrow(offsets, 0, 0, count - 1) : offsets;
 }
 
-// Bags of different lengths side by side: for each bag the positions of its ids, then repeats of its first.
+// Bags of different lengths as rows of a table: the positions of the bag's ids, then repeats of the first
+// position.
 struct Table {
   Tensor places, used;  // [bags, longest]
 };

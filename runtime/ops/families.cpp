@@ -1,4 +1,4 @@
-// The list of all ops, which op.h declares: the lists of the files joined.
+// The list of all ops, declared in op.h: the lists of the families' files joined.
 #include "runtime/ops/families.h"
 
 #include <unordered_map>

@@ -70,8 +70,8 @@ std::span<const Op* const> linalg_norm_ops();
 std::span<const Op* const> linalg_product_ops();
 std::span<const Op* const> cdist_ops();
 
-// unfold.cpp, for stft.cpp: windows […, n, size] with their index in dim `dim`, added up `step` apart in a
-// dim of `length` elements.
+// unfold.cpp, for stft.cpp: adds up windows […, n, size], whose index is in dim `dim`, at distances of `step`
+// in a dim of `length` elements.
 Tensor fold_windows(const Tensor&, int dim, int64_t step, int64_t length);
 
 // softmax.cpp, for reduce.cpp: log(sum(exp(x))) along one dim.

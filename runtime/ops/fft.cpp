@@ -44,8 +44,8 @@ Tensor as_real(const char* op, const Tensor& x) {
   return as_computed(x);
 }
 
-// The dims that a call transforms and the lengths along them; -1 is the size of the input. `half`: the last
-// one is half a spectrum, whose default length is 2 (size - 1).
+// The dims that a call transforms and the lengths along them; -1 is the size of the input. With `half` the
+// last dim holds half a spectrum, whose default length is 2 (size - 1).
 struct Axes {
   Dims dims, lengths;
   double count() const {
@@ -252,8 +252,8 @@ const Op kPublic[] = {
 
 // --- helpers ---
 
-// The first `count` frequencies k / (n d) of a transform of n samples at distance d; from `turn` on negative
-// ones. They are computed on the CPU for any device.
+// The first `count` frequencies k / (n d) of a transform of n samples at distance d. From index `turn` on
+// they are negative. They are computed on the CPU for any device.
 Operands frequencies(const Call& call, int64_t count, int64_t turn) {
   const int64_t n = call.integer(0);
   const DType type = dtype_or(call.params[2], default_dtype());

@@ -53,7 +53,7 @@ void copy_back(const Tensor& rows, const Tensor& out, int dim) {
                rows.strides(), rows.shape());
 }
 
-constexpr int kDimAt = 0;  // of all three
+constexpr int kDimAt = 0;  // of all three records
 
 double complex_flops(const Call& call) {
   return 5 * double(call.in[0].numel()) * log2_of(double(call.in[0].size(int(call.integer(kDimAt)))));
@@ -80,7 +80,8 @@ void fft_cpu(const Call& call) {
     copy_back(y, out, dim);
   });
 }
-// Whether a device that has a kernel for lengths with small factors alone computes this one by convolution.
+// Whether a device other than the CPU computes this length by convolution, because its kernel only takes
+// lengths with small factors.
 bool fft_by_convolution(const Call& call) {
   const Tensor& x = call.input(0);
   if (x.device().is_cpu() || x.numel() == 0) return false;
@@ -155,7 +156,7 @@ void rfft_cpu(const Call& call) {
 double rfft_flops(const Call& call) {
   return 2.5 * double(call.in[0].numel()) * log2_of(double(call.in[0].size(int(call.integer(kDimAt)))));
 }
-// Half of the complex transform.
+// The first half of the complex transform.
 Operands rfft_whole(const Call& call) {
   const Tensor& x = call.input(0);
   const int dim = int(call.integer(kDimAt));
@@ -196,7 +197,8 @@ void irfft_cpu(const Call& call) {
 double irfft_flops(const Call& call) {
   return 2.5 * double(call.out[0].numel()) * log2_of(double(call.integer(1)));
 }
-// The complex transform of the whole spectrum; the parts that must be 0 are dropped with the imaginary part.
+// The complex transform of the whole spectrum. Imaginary parts of x that must be 0 have no effect on the real
+// part of the result.
 Operands irfft_whole(const Call& call) {
   const Tensor& x = call.input(0);
   const int dim = int(call.integer(kDimAt));
@@ -219,8 +221,8 @@ const Op kIrfft{
     .family = OpFamily::linear_algebra,
     .flops = {irfft_flops, "2.5 n log2 n for each transform of length n"}};
 
-// x with the numbers of half a spectrum that stand for two of the whole one multiplied by `factor`: all but
-// the first and, of an even length n, the last.
+// Multiplies by `factor` the numbers of half a spectrum that stand for two numbers of the whole: all but the
+// first and, if n is even, the last.
 Tensor weigh_pairs(const Tensor& x, int dim, int64_t n, double factor) {
   Shape shape(x.ndim(), 1);
   const DType type = part_type(x.dtype());
@@ -235,7 +237,7 @@ Tensor weigh_pairs(const Tensor& x, int dim, int64_t n, double factor) {
 }
 
 // The gradient of the real x_j is the real part of the sum of g_k exp(-2 pi i j k / n) over half a spectrum.
-// As an inverse transform, which counts pairs twice, that is one of conj g.
+// This is an inverse transform of conj g, in which the numbers that it counts twice are halved.
 void rfft_vjp(Backward& b) {
   const int dim = int(b.integer(kDimAt));
   const int64_t n = b.shape(0)[dim];

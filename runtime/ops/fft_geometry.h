@@ -1,6 +1,6 @@
 #pragma once
-// Which lengths of Fourier transforms the kernel of a GPU takes: those with the factors 2, 3 and 5 that fit
-// into the shared memory of a work group, or are the product of two such lengths. Pure functions, any thread.
+// The lengths of Fourier transforms that the kernel of a GPU takes: lengths with the factors 2, 3 and 5 that
+// fit into the shared memory of a workgroup, and products of two of these. Pure functions, any thread.
 #include <cstdint>
 
 namespace lunagrad {
@@ -13,8 +13,8 @@ inline bool has_small_factors(int64_t n) {
   return n == 1;
 }
 
-// The first side of a matrix of n numbers, the second being n / side; n itself if it needs no second one; 0
-// if the kernel does not take the length.
+// The first side of a matrix of n numbers; the second side is n / result. Returns n if no second side is
+// needed, and 0 if the kernel does not take the length.
 inline int64_t fft_side(int64_t n) {
   if (n < 1 || n > kLongestSharedFft * kLongestSharedFft || !has_small_factors(n)) return 0;
   if (n <= kLongestSharedFft) return n;
@@ -24,7 +24,7 @@ inline int64_t fft_side(int64_t n) {
   return n / side <= kLongestSharedFft ? side : 0;
 }
 
-// The power of two that a convolution of length n is computed with; 0 if the kernel does not take it.
+// The power of two with which a convolution of length n is computed; 0 if the kernel does not take it.
 inline int64_t fft_convolution_length(int64_t n) {
   int64_t whole = 1;
   while (whole < 2 * n - 1 && whole <= kLongestSharedFft * kLongestSharedFft) whole *= 2;

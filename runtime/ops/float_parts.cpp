@@ -73,7 +73,7 @@ const Op kFrexp{.name = "frexp",
 // --- nextafter ---
 
 void next_shape(Call& call) { call.emit(call.input(0).shape(), call.input(0).dtype()); }
-// Magnitudes of either 16-bit type are ordered as their bits.
+// The magnitudes of f16 and of bf16 numbers have the order of their bits.
 uint16_t next_bits(uint16_t bits, float x, float other) {
   constexpr uint16_t kSign = 0x8000;
   if (std::isnan(x) || x == other) return bits;
@@ -81,7 +81,7 @@ uint16_t next_bits(uint16_t bits, float x, float other) {
   return uint16_t((other > x) == (x > 0) ? bits + 1 : bits - 1);
 }
 
-// Magnitudes are ordered as their bits. Without branches, so that the compiler vectorises a loop of it.
+// Magnitudes have the order of their bits. There are no branches, so that the compiler vectorises the loop.
 template <class T>
 T next_number(T x, T other) {
   using Bits = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;

@@ -1,5 +1,5 @@
-// The mean or sum of a loss of each two elements, in one pass where the device has the kernel: no tensor of
-// the operands' size is made.
+// The mean or sum of an elementwise loss of two tensors, in one pass where the device has the kernel: no
+// tensor of the operands' size is made.
 #include <algorithm>
 #include <cmath>
 
@@ -44,7 +44,8 @@ Operands folded_compose(const Call& call) {
       reduced(term_of(LossTerm(call.integer(kTermAt)), call.input(0), call.input(1), call.real(kParameterAt)),
               call.flag(kMeanAt) ? Reduction::mean : Reduction::sum)};
 }
-// The sum of the terms of n pairs, computed in `room` by the kernels of the rows that term_of() is made of.
+// The sum of the loss of n pairs. The terms are computed into `room`, by the kernels of the same rows that
+// term_of() uses.
 template <class T>
 double sum_of_terms(LossTerm term, double parameter, const T* x, const T* t, int64_t n, T* room) {
   const T zero = 0;
@@ -135,7 +136,7 @@ void folded_vjp(Backward& b) {
       return;
     case LossTerm::divergence:
       if (b.needs(0)) b.set(0, t * -g);
-      // NaN where t is 0, as that of the composition.
+      // NaN where t is 0, as in the composition.
       if (b.needs(1)) b.set(1, (log(t) - x + 1.0) * where(eq(t, zero), zero, g));
       return;
     case LossTerm::log_divergence:

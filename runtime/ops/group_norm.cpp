@@ -1,5 +1,5 @@
-// group_norm: Wu, He, "Group normalization", 2018; instance_norm is that with one channel in each group:
-// Ulyanov, Vedaldi, Lempitsky, 2016.
+// group_norm: Wu, He, "Group normalization", 2018; instance_norm is a group_norm with one channel in each
+// group: Ulyanov, Vedaldi, Lempitsky, 2016.
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -39,8 +39,8 @@ struct Moments {
   double rstd() const { return 1 / std::sqrt(square); }
 };
 
-// Calls f(row, its moments, 1). If the squares of the row are out of range (cpu/range.h), `row` is a copy of
-// it times the power of two that is the last argument.
+// Calls f(row, its moments, 1). If the squares of the row are out of range (cpu/range.h), calls f with a copy
+// of the row times a power of two, the moments of the copy, and that power.
 template <class T, class F>
 void with_moments(int64_t n, const T* x, double eps, F&& f) {
   const Moments<T> plain(n, x, eps);
@@ -123,7 +123,7 @@ class GroupNormGrad final : public RowKernel {
     if (groups_.size == 1) return layer_norm_grad_row(groups_.channels, g, x, w, eps_, dx, dweight, dbias);
     with_moments(columns(), x, eps_, [&](const T* from, const Moments<T>& moments, T factor) {
       run_row(g, from, moments, w, dx, dweight, dbias);
-      // The gradient of the row itself is that of the scaled row times the factor.
+      // dx is the gradient of the scaled row; the gradient of the row itself is dx times the factor.
       for (int64_t i = 0; dx && factor != 1 && i < columns(); ++i) dx[i] *= factor;
     });
   }
@@ -170,7 +170,8 @@ class GroupNormGrad final : public RowKernel {
     }
   }
 
-  // Of each item, the sums for that result, so that the totals do not depend on the number of threads.
+  // The sums for a result, separately for each item, so that the totals do not depend on the number of
+  // threads.
   T* sums(int result) const { return sums_.data<T>() + (result - 1) * rows() * groups_.channels; }
 
   const Call& call_;
@@ -180,7 +181,7 @@ class GroupNormGrad final : public RowKernel {
   Tensor sums_;
 };
 
-// As those of layer_norm (norm.cpp).
+// Counted as in layer_norm (norm.cpp).
 double group_norm_flops(const Call& call) { return (5 + call.has(1) + call.has(2)) * elements(call.in[0]); }
 double grad_flops(const Call& call) {
   const int input = call.flag(2) ? 7 + call.has(2) : 0;
@@ -248,8 +249,8 @@ const Op kGroupNorm{.name = "group_norm",
 
 enum Input { kX, kRunningMean, kRunningVar, kWeight, kBias };
 
-// The running statistics move towards the average of the instances; a replayed checkpoint does not move them
-// again.
+// The running statistics move towards the average of the instances. The recompute of a checkpoint does not
+// move them again.
 void move_statistics(const Call& call, double momentum) {
   if (context().checkpoint && context().checkpoint->replaying()) return;
   const NoGrad off;
@@ -283,7 +284,7 @@ Operands instance_norm_compose(const Call& call) {
   if (instances > 0 && x.numel() == instances)
     fail("instance_norm: each channel needs more than one value (got shape ", x.shape(), ")");
   if (x.size(1) == 0) return {x};
-  // In a region of autocast and with f32 weights group_norm gives f32.
+  // Under autocast and with f32 weights group_norm returns f32.
   const Tensor y = to(group_norm(x, x.size(1), weight, bias, call.real(2)), x.dtype());
   if ((call.has(kRunningMean) || call.has(kRunningVar)) && x.numel() > 0) move_statistics(call, call.real(1));
   return {y};

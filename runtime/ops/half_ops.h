@@ -1,6 +1,6 @@
 #pragma once
-// Which calls of a family the CPU's bf16 kernels compute; their operands are bf16. The shapes need not fit:
-// the op checks them later. Pure, any thread.
+// Whether the CPU's bf16 kernels compute a call of a family, whose operands are bf16. The shapes need not
+// fit: the op checks them later. Pure, any thread.
 #include "runtime/op.h"
 
 namespace lunagrad {

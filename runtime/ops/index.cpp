@@ -66,7 +66,7 @@ void index_select_cpu(const Call& call) {
   copy_rows(out.raw(), x.raw(), from, size_t(from.inner) * item_size(x.dtype()), index);
 }
 void index_select_vjp(Backward& b) { b.set(0, sum_by_index(b.shape(0), dim_of(b), b.input(1), b.grad())); }
-// Only the selected elements of the input are read.
+// Of the input, only the selected elements are read.
 double selected_bytes(const Call& call) {
   return 2 * double(call.output().nbytes()) + double(call.input(1).nbytes());
 }
@@ -138,7 +138,7 @@ void index_add_cpu(const Call& call) {
   const int64_t ranges = by_target ? std::min(into.size, int64_t(thread_count()) / into.outer + 1) : 1;
   visit_any_dtype(out.dtype(), [&]<class T>() {
     using Factor = std::conditional_t<std::is_integral_v<T> && !std::is_same_v<T, bool>, int64_t, Part<T>>;
-    const auto alpha = T(convert<Factor>(call.real(1)));  // of integers it wraps around
+    const auto alpha = T(convert<Factor>(call.real(1)));  // integers wrap around
     const T* from = source.data<T>();
     T* to = out.data<T>();
     const int64_t work = count * columns / ranges + count / 4;
@@ -362,7 +362,7 @@ const Op kMaskedFill{.name = "masked_fill",
                      .in_place = InPlaceForm::writes,
                      .family = OpFamily::view};
 
-// The elements as contiguous booleans on the CPU: the shape of the result depends on them.
+// The elements as contiguous booleans on the CPU, where they are needed to know the shape of the result.
 Tensor truth_of(const Tensor& x) {
   const NoGrad off;
   return in_order(to(to(x, DType::boolean), cpu_device()));
@@ -502,8 +502,8 @@ Tensor index_select(const Tensor& x, int dim, const Tensor& index) {
 Tensor index_add(const Tensor& x, int dim, const Tensor& index, const Tensor& source, double alpha) {
   return apply1(kIndexAdd, {x, index, source}, {dim, alpha});
 }
-// Nothing else refers to the zeros, so that sums are written into them, unless they are themselves
-// differentiated or batched, or have no kernel.
+// Sums are written into the zeros, which nothing else refers to, unless the call is recorded or batched, or
+// there is no kernel for the type.
 Tensor sum_by_index(const Shape& shape, int dim, const Tensor& index, const Tensor& rows) {
   const Tensor sums = zeros(shape, rows.dtype(), rows.device());
   if (context().grad_enabled || batching_in_use || is_half(rows.dtype()))

@@ -71,7 +71,8 @@ inline void check_lanes(const char* op, const char* whole, const Shape& shape, c
          dim + 1);
 }
 
-// Of an op that scatters: input, index, and a source whose lanes reach over those of the index.
+// Checks the operands of a scatter: the input, the index, and a source that is at least as long as the index
+// along every dim.
 inline void check_scattered(const Call& call, const char* op) {
   const Shape x = with_one_dim(call.input(0).shape()), index = with_one_dim(call.input(1).shape());
   check_lanes(op, "a tensor", x, index, dim_of(call));
@@ -135,7 +136,7 @@ void for_lanes_in_parallel(const Shape& shape, const Shape& whole, int dim, F&& 
                [&](int64_t begin, int64_t end) { for_lanes(shape, whole, dim, across, begin, end, f); });
 }
 
-// The view of the first elements of x along each dim that has this shape.
+// The view of this shape that begins at the first element of x.
 inline Tensor corner_of(const Tensor& x, const Shape& shape) {
   return Tensor(x.storage_ref(), LayoutRef(new Layout(shape, x.strides())), x.offset(), x.dtype());
 }
@@ -145,7 +146,7 @@ struct PairOfWords {
   uint64_t first, second;
 };
 
-// Calls f with a null pointer to the plain type of the size of an element.
+// Calls f with a null pointer to a plain type of the size of an element.
 template <class F>
 void visit_word(DType type, F&& f) {
   switch (item_size(type)) {

@@ -9,7 +9,7 @@ template <class T>
 Tensor factor_for(const Tensor& largest, double eps) {
   using Range = SquareRange<T>;
   const auto number = [](double x) { return Tensor::number(x); };
-  // The squares of numbers between these stay in range, also when many are added.
+  // The squares of numbers between these limits stay in range, also when many are added.
   constexpr double kLarge = Range::kSingle ? 0x1p40 : 0x1p400, kSmall = 1 / kLarge;
   const Tensor one = ones({}, largest.dtype(), largest.device());
   const Tensor small =

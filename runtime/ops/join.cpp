@@ -98,8 +98,8 @@ const Op kVstack{.name = "vstack",
                  .compose = vstack_compose,
                  .family = OpFamily::view};
 
-// Views of the consecutive pieces of a tensor along a dim; the gradient joins those of the pieces in one
-// copy.
+// Views of the consecutive pieces of a tensor along a dim. The gradient joins the gradients of the pieces in
+// one copy.
 void split_shape(Call& call) {
   const Tensor& x = call.input(0);
   if (x.ndim() == 0) fail("split: a scalar tensor has no dims");

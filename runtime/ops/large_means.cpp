@@ -11,7 +11,7 @@ namespace lunagrad {
 
 namespace {
 
-// Calls f with the elements and their number, if they can be read at once.
+// Calls f(elements, count) and returns true if the elements can be read without waiting for a device.
 template <class F>
 bool read_at_once(const Tensor& x, F&& f) {
   if (is_batched(x) || !x.device().is_cpu() || context().values_sealed || !x.is_contiguous()) return false;

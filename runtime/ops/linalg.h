@@ -1,7 +1,7 @@
 #pragma once
 // What the files linalg_*.cpp share: checks of matrices, batches of them for LAPACK, and the operations that
 // gradients and compositions of other files call. In the comments A is [..., m, n] or square, [..., n, n];
-// further dims are batches. For the thread of the tensors, except the templates for kernels.
+// further dims are batches. For the tensors' thread, except the templates for kernels.
 #include <optional>
 
 #include "runtime/cpu/lapack.h"
@@ -18,8 +18,9 @@ namespace lunagrad {
 void require_matrix(const Call&, int operand = 0);
 void require_square(const Call&, int operand = 0);
 
-// B of A X = B, or of X A = B unless `left`, as matrices. `vectors`: B is a vector, or a batch of vectors as
-// its shape is that of A without the last dim (PyTorch's rule); each became a column. Error unless B fits A.
+// The matrices B of A X = B, or of X A = B unless `left`. `vectors`: B is a vector or a batch of vectors, and
+// each vector became a column. By PyTorch's rule B is a batch of vectors if its shape is A's shape without
+// the last dim. Error unless B fits A.
 struct RightSide {
   Tensor matrices;
   bool vectors;
@@ -48,11 +49,11 @@ void visit_linalg_dtype(DType dtype, F&& f) {
 
 // A contiguous copy of x in which each matrix is column-major: [..., n, m] in memory.
 Tensor columns_of(const Tensor& x);
-// Copies such a batch into the contiguous row-major tensor `out`, whose matrices have the same rows and at
-// most as many columns.
+// Copies a column-major batch into the contiguous row-major tensor `out`, whose matrices have the same number
+// of rows and at most as many columns.
 void copy_from_columns(const Tensor& out, const Tensor& columns);
 
-// Calls f(item) for each item of a batch on all threads; `work` is the operations of one.
+// Calls f(item) for each item of a batch on all threads; `work` is the number of operations for one item.
 template <class F>
 void for_items(int64_t items, double work, F&& f) {
   const int64_t grain = std::max<int64_t>(1, int64_t(4e4 / std::max(1.0, work)));
@@ -61,9 +62,9 @@ void for_items(int64_t items, double work, F&& f) {
   });
 }
 
-// "" for a single matrix, else "matrix 3 of the batch", then `rest`.
+// For error texts: `single` for a single matrix, else "matrix 3 of the batch".
 std::string in_batch(const Shape& shape, int64_t item, const char* single = "the matrix");
-// Error unless all elements are finite: LAPACK's iterations may not end on others.
+// Error unless all elements are finite: LAPACK's iterations may not end otherwise.
 void require_finite(const char* op, const Tensor& x);
 
 // --- for gradients ---
@@ -96,7 +97,7 @@ Operands linalg_eigh(const Tensor& a, bool upper = false);
 Tensor linalg_eigvalsh(const Tensor& a, bool upper = false);
 Operands linalg_eig(const Tensor& a);
 Tensor linalg_pinv(const Tensor& a);
-// dA from the gradient g of the pseudoinverse; both as users see them (backward.h).
+// dA from the gradient g of the pseudoinverse; both in the form that users see (backward.h).
 Tensor pinv_gradient(const Tensor& g, const Tensor& pinv, const Tensor& a);
 
 }  // namespace lunagrad

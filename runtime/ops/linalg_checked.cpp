@@ -1,5 +1,5 @@
-// lu_factor, inv and solve with the place of a singular matrix as a result in place of an Error. Where a
-// matrix is singular the solution is NaN.
+// Forms of lu_factor, inv and solve that return the place of a singular matrix instead of throwing an Error.
+// The solution for a singular matrix is NaN.
 #include <cmath>
 
 #include "runtime/ops/linalg.h"
@@ -12,7 +12,7 @@ constexpr auto kFloating = OpExample::Types::floating;
 
 Operands factor(const Tensor& a) { return apply(*find_op("linalg.lu_factor"), {a}, {true}); }
 
-// For each matrix 0, or the number of the first 0 on the diagonal of U; i32.
+// For each matrix the number of the first 0 on the diagonal of U, or 0 if there is none; i32.
 Tensor info_of(const Tensor& packed) {
   const Tensor diagonal = diagonal_of(packed.detach());
   const Shape batch = batch_shape(packed.shape());

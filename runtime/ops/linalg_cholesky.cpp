@@ -13,8 +13,8 @@ void cholesky_shape(Call& call) {
   call.emit(call.input(0).shape(), call.input(0).dtype());
 }
 
-// Writes L of every matrix, and the order of the failing minor (0: none) to info. From the lower triangle of
-// the operand, or with `upper` from the upper one as L^T.
+// Writes L of every matrix to `out`, and to info the order of the failing minor (0: none). Reads the lower
+// triangle of the operand. With `upper` it reads the upper triangle and writes U = L^H.
 template <class T>
 void factor_batch(const Tensor& a, const Tensor& out, bool upper, int32_t* info) {
   const int64_t n = a.size(-1), items = a.numel() / std::max<int64_t>(1, n * n);
@@ -89,7 +89,7 @@ const Op kCholesky{
         {.inputs = {{{3}}}, .error = "linalg.cholesky: A must have at least 2 dims"},
         {.inputs = {{{2, 1, 1}, -2, -1}}, .error = "matrix 1 of the batch is not positive-definite"}}};
 
-// --- cholesky_ex: the same, with the places of failures as a result ---
+// --- cholesky_ex: the same, but returns the places of failures ---
 
 void cholesky_ex_shape(Call& call) {
   cholesky_shape(call);

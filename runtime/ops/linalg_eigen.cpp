@@ -48,8 +48,8 @@ void eigh_cpu(const Call& call) {
 }
 
 // dA = V (diag(dw) + V^H dV / E) V^H with E_ij = w_j - w_i: Giles 2008, section 3.1; its Hermitian part.
-// Where eigenvalues are equal the quotient counts as 0: what it multiplies is 0 for every function that does
-// not depend on the choice of the eigenvectors.
+// Where eigenvalues are equal the quotient counts as 0: the number that it multiplies is 0 for every function
+// that does not depend on the choice of the eigenvectors.
 void eigh_vjp(Backward& b) {
   const Tensor w = b.output(0), v = b.output(1);
   const DType type = v.dtype();

@@ -92,7 +92,8 @@ void solve_shape(Call& call) {
     fail(name, ": pivots of shape ", pivots.shape(), " do not fit LD of shape ", factors.shape());
 }
 
-// LAPACK trusts the pivots: in bounds, and the two rows of a block have the same negative one.
+// LAPACK does not check the pivots: they must be in bounds, and the two rows of a block must have the same
+// negative pivot.
 void check_pivots(const int32_t* pivots, int64_t n) {
   for (int64_t i = 0; i < n; ++i) {
     const int64_t row = std::abs(int64_t(pivots[i]));
@@ -122,7 +123,7 @@ void solve_cpu(const Call& call) {
   });
 }
 double solve_flops(const Call& call) { return 2 * elements(call.in[2]) * double(call.input(0).size(-1)); }
-// For factors and B of one batch.
+// For factors and B with the same batch shape.
 const Op kSolve{.name = "_linalg.ldl_solve",
                 .doc = "The solution X of A X = B from the results of ldl_factor.",
                 .inputs = {{"LD"}, {"pivots"}, {"B"}},

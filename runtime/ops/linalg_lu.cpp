@@ -238,7 +238,7 @@ const Op kPlainLuSolve{
 
 // --- determinants ---
 
-// Calls use(item, pivots' product sign -1 or 1, the factored matrix) for each matrix.
+// Calls use(item, the sign of the row exchanges, -1 or 1, the factored matrix) for each matrix.
 template <class T, class F>
 void factor_each(const Tensor& a, F&& use) {
   const int64_t n = a.size(-1);
@@ -314,7 +314,7 @@ void cofactors_by_svd(int64_t n, const T* a, T* out) {
 }
 
 void cofactor_shape(Call& call) { call.emit(call.input(0).shape(), call.input(0).dtype()); }
-// From the LU factors unless a pivot is tiny.
+// Computed from the LU factors, or if a pivot is tiny from the SVD.
 void cofactor_cpu(const Call& call) {
   const Tensor a = in_order(call.input(0));
   const int64_t n = a.size(-1);
@@ -349,13 +349,13 @@ void cofactor_cpu(const Call& call) {
 Tensor times_scalars(const Tensor& scalars, const Tensor& matrices) {
   return unsqueeze(unsqueeze(scalars, -1), -1) * matrices;
 }
-// The cofactors of regular matrices.
+// The cofactors of invertible matrices.
 Tensor cofactors_by_inverse(const Tensor& a) {
   return times_scalars(linalg_det(a), transposed(linalg_inv(a)));
 }
 
-// The cofactors and the determinant by the Faddeev-LeVerrier recurrence, which divides by whole numbers
-// alone: of few rows, since it is not stable for many.
+// The cofactors and the determinant by the Faddeev-LeVerrier recurrence, which only divides by whole numbers.
+// For few rows: with many it is not stable.
 std::pair<Tensor, Tensor> cofactors_without_division(const Tensor& a) {
   const int64_t n = a.size(-1);
   const Tensor unit = expand(eye(n, n, a.dtype(), a.device()), a.shape());
@@ -368,7 +368,7 @@ std::pair<Tensor, Tensor> cofactors_without_division(const Tensor& a) {
   return {transposed(adjugate), trace_of(matmul(a, adjugate)) / double(n)};
 }
 
-// How many singular values all matrices have that are not small beside their largest ones.
+// The number of singular values that are large beside the largest one, in every matrix of the batch.
 int64_t common_rank(const Tensor& values) {
   const int64_t n = values.size(-1);
   const double small = values.dtype() == DType::f64 ? 1e-5 : 1e-2;
@@ -382,10 +382,10 @@ int64_t common_rank(const Tensor& values) {
   return rank;
 }
 
-// The cofactors as a composition whose derivatives of any order are right for singular matrices, too. With
-// the singular vectors of the values of A as constants, M = U^H A V is a diagonal matrix of their singular
-// values, large ones first, of which the derivatives are those of A. With its blocks, B = M11 regular and
-// C = M22 - M21 B^-1 M12 small,
+// The cofactors as a composition whose derivatives of any order are right for singular matrices, too. The
+// singular vectors U and V of A's value are constants. M = U^H A V has the derivatives of A; its value is the
+// diagonal matrix of the singular values, large ones first. With its blocks B = M11, which is invertible, and
+// C = M22 - M21 B^-1 M12, which is small,
 //   det M = det B det C,  cof(M)22 = det(B) cof(C),  cof(M)21 = -cof(M)22 (B^-1 M12)^T,
 //   cof(M)12 = -(M21 B^-1)^T cof(M)22,  cof(M)11 = det(C) cof(B) - (M21 B^-1)^T cof(M)21,
 // and cof(A) = det(U) det(V^H) conj(U) cof(M) V^T.
@@ -436,7 +436,7 @@ const Op kCofactor{.name = "_cofactor",
                    .vjp = differentiate_composition,
                    .reads = {{.inputs = 1}},
                    .compose = cofactor_compose,
-                   .composed = [](const Call&) { return false; },  // the kernel takes less time
+                   .composed = [](const Call&) { return false; },  // the kernel is faster
                    .complex = true,
                    .family = OpFamily::linear_algebra,
                    .autocast = AutocastPolicy::own,
@@ -499,8 +499,8 @@ void slogdet_cpu(const Call& call) {
   });
 }
 
-// A^-T; of singular matrices, whose determinant has the sign 0, infinities by the signs of the cofactors, as
-// in PyTorch.
+// A^-T. For a singular matrix, whose determinant has the sign 0: infinities with the signs of the cofactors,
+// as in PyTorch.
 Tensor inverse_transposed(const Tensor& a, const Tensor& sign) {
   const bool readable = !is_batched(a) && !context().values_sealed && a.numel() > 0;
   if (!readable || any(eq(sign.detach(), Tensor::number(0.0))).item() == 0) return transposed(linalg_inv(a));
@@ -542,7 +542,7 @@ const Op kPlainSlogdet{.name = "slogdet",
                        .family = OpFamily::linear_algebra,
                        .examples = {{.inputs = {{{3, 3}}}, .types = OpExample::Types::floating}}};
 
-// Of a negative determinant NaN.
+// NaN for a negative determinant.
 Operands logdet_compose(const Call& call) {
   const Operands parts = apply(kSlogdet, call.in);
   return {parts[1] + log(parts[0])};

@@ -91,7 +91,8 @@ const Op kMatrixNorm{
         {.inputs = {{{3, 4}}}, .params = {3.0}, .error = "linalg.matrix_norm: ord must be 1, -1, 2, -2"},
         {.inputs = {{{3}}}, .error = "linalg.matrix_norm: A must have at least 2 dims"}}};
 
-// PyTorch's rule: a matrix norm if dim names two dims, or ord is given, dim is not, and A has two.
+// PyTorch's rule: it is a matrix norm if dim names two dims, or if ord is given without dim and A has two
+// dims.
 Operands norm_compose(const Call& call) {
   const Tensor& a = call.input(0);
   const Value &ord = call.params[kOrdAt], &dim = call.params[kDimAt];

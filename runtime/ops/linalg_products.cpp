@@ -1,4 +1,5 @@
-// Products of matrices and vectors in other arrangements, and functions of matrices that products give.
+// Products of matrices and vectors in other arrangements, and functions of matrices that are computed by
+// products.
 #include <algorithm>
 #include <cmath>
 
@@ -38,7 +39,7 @@ Tensor multiply_range(const TensorList& matrices, const std::vector<std::vector<
 
 // The product of matrices; with `vectors` the first may be a row and the last a column.
 Tensor chain(const Call& call, bool vectors) {
-  constexpr size_t kMost = 512;  // the search for the best order takes the cube of their number
+  constexpr size_t kMost = 512;  // the time to find the best order grows with the cube of their number
   const size_t count = call.in.size();
   if (count == 0 || (vectors && count < 2) || count > kMost)
     fail(call.op->name, ": ", vectors ? 2 : 1, " to ", kMost, " matrices are needed (got ", count, ")");
@@ -126,9 +127,9 @@ const Op kPlainMatrixPower{.name = "matrix_power",
 // --- matrix_exp ---
 
 // exp(A) = exp(A / 2^s)^(2^s) with the Taylor polynomial of degree 18, for which the 1-norm of A / 2^s may be
-// 1.09 in double precision: Bader, Blanes, Casas, "Computing the matrix exponential with an optimized Taylor
-// polynomial approximation", 2019. The polynomial is evaluated in powers of A^4 (Paterson, Stockmeyer, "On
-// the number of nonscalar multiplications necessary to evaluate polynomials", 1973).
+// up to 1.09 in double precision: Bader, Blanes, Casas, "Computing the matrix exponential with an optimized
+// Taylor polynomial approximation", 2019. The polynomial is evaluated in powers of A^4 (Paterson, Stockmeyer,
+// "On the number of nonscalar multiplications necessary to evaluate polynomials", 1973).
 Tensor matrix_exp_of(const Tensor& a, double norm) {
   constexpr double kLargestNorm = 1.09;
   constexpr int kDegree = 18, kStep = 4;
@@ -156,9 +157,9 @@ Tensor matrix_exp_of(const Tensor& a, double norm) {
 }
 
 // Exponents e for which the matrix of the elements a[i][j] 2^(e[j] - e[i]) is balanced: Parlett, Reinsch,
-// "Balancing a matrix for calculation of eigenvalues and eigenvectors", 1969. A row without elements in its
-// column, or the reverse, as in a triangular matrix, gets a sum of at most 1. `a` holds magnitudes and
-// becomes that matrix.
+// "Balancing a matrix for calculation of eigenvalues and eigenvectors", 1969. If an index has elements off
+// the diagonal only in its row or only in its column, as in a triangular matrix, their sum is scaled to at
+// most 1. `a` holds the magnitudes of the elements; afterwards it holds the balanced ones.
 std::vector<int> balance(std::span<double> a, int64_t n) {
   constexpr int kSweeps = 200;
   std::vector<int> e(size_t(n), 0);
@@ -188,8 +189,8 @@ std::vector<int> balance(std::span<double> a, int64_t n) {
   return e;
 }
 
-// Of a batch: for each matrix the powers of two with these exponents and their reciprocals, [..., n], and the
-// largest 1-norm of the balanced matrices. Matrices of ordinary size stay as they are.
+// A balanced batch: for each matrix the powers of two with the exponents of balance() and their reciprocals,
+// [..., n], and the largest 1-norm of the balanced matrices. Matrices of ordinary size stay as they are.
 struct Balanced {
   Tensor up, down;
   double norm = 0;
@@ -519,7 +520,7 @@ int trapezoid_dim(const Call& call) {
 Operands trapezoid_compose(const Call& call) {
   const int dim = trapezoid_dim(call);
   const Tensor& y = call.input(0);
-  // At equal distances the sum of all but half of both ends.
+  // With equal distances: the sum of all elements, minus half of the two ends.
   if (!call.has(1) && y.size(dim) > 0) {
     const Tensor ends = select(y, dim, 0) + select(y, dim, -1);
     return {(sum(y, {dim - y.ndim()}) - ends * 0.5) * call.real(0)};

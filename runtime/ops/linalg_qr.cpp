@@ -22,7 +22,7 @@ void qr_cpu(const Call& call) {
   const int64_t m = a.size(-2), n = a.size(-1), k = std::min(m, n);
   const int64_t items = numel(batch_shape(a.shape())), columns = q.ndim() > 1 ? q.size(-1) : 0;
   visit_linalg_dtype(a.dtype(), [&]<class T>() {
-    if (k == 0) {  // R has no elements that are not 0, and Q is the identity
+    if (k == 0) {  // R is 0, and Q is the identity
       std::fill_n(r.data<T>(), r.numel(), T(0));
       std::fill_n(q.data<T>(), q.numel(), T(0));
       for (int64_t item = 0; item < (columns > 0 ? items : 0); ++item)
@@ -200,7 +200,7 @@ const Op kGeqrf{.name = "geqrf",
                              {.inputs = {{{2, 2, 3}}}, .types = OpExample::Types::floating},
                              {.inputs = {{{3}}}, .error = "geqrf: input must have at least 2 dims"}}};
 
-// The square Q of the reflections: their vectors with columns of zeros.
+// The square Q of the reflections: their vectors are padded with columns of zeros.
 Operands ormqr_compose(const Call& call) {
   require_matrix(call);
   require_matrix(call, 2);
@@ -313,7 +313,8 @@ const Op kLstsqParts{.name = "_linalg.lstsq",
                      .autocast = AutocastPolicy::wide,
                      .flops = {lstsq_flops, "4 m n min(m, n) for each matrix"}};
 
-// The residuals are those of PyTorch: only if there are more rows than unknowns and every rank is full.
+// The residuals follow PyTorch: they are computed only if there are more rows than unknowns and every matrix
+// has full rank.
 Operands lstsq_compose(const Call& call) {
   require_matrix(call, 0);
   const Tensor& a = call.input(0);

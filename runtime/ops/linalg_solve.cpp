@@ -25,7 +25,7 @@ void inv_shape(Call& call) {
   call.emit(call.input(0).shape(), call.input(0).dtype());
 }
 
-// LAPACK sees the transposed matrix, whose inverse is the transposed inverse: no copy is turned.
+// LAPACK sees the transposed matrix, whose inverse is the transposed inverse: no copy has to be transposed.
 void inv_cpu(const Call& call) {
   const Tensor a = in_order(call.input(0));
   const int64_t n = a.size(-1), items = a.numel() / (n * n);

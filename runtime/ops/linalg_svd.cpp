@@ -67,8 +67,8 @@ void svd_cpu(const Call& call) {
 //        + (1 - U U^H) dU S^-1 V^H + U S^-1 dV^H (1 - V V^H),
 // and for complex numbers the diagonal part Im(U^H dU) / S: Townsend, "Differentiating the singular value
 // decomposition", 2016; Wan, Zhang, "Automatic differentiation for complex valued SVD", 2019. Where singular
-// values are equal or 0, the quotients count as 0: what they multiply is 0 for every function that does not
-// depend on the choice of the singular vectors.
+// values are equal or 0, the quotients count as 0: the numbers that they multiply are 0 for every function
+// that does not depend on the choice of the singular vectors.
 void svd_vjp(Backward& b) {
   const int64_t k = b.output(1).size(-1);
   const Tensor u = narrow(b.output(0), -1, 0, k), s = b.output(1), vh = narrow(b.output(2), -2, 0, k);
@@ -229,7 +229,7 @@ void pinv_cpu(const Call& call) {
               &rtol = call.params[kRtolAt].present() ? call.params[kRtolAt] : call.params[kRcondAt];
   require_finite(call.op->name, a);
   Tensor source = a;
-  if (call.flag(kHermitianAt)) {  // only the lower triangle counts
+  if (call.flag(kHermitianAt)) {  // only the lower triangle is read
     const NoGrad off;
     const Tensor below = tril(a, -1);
     source = tril(a) + adjoint(below);

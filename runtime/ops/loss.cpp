@@ -1,4 +1,4 @@
-// Losses of two tensors: compositions or simple kernels. Those of class ids are in cross_entropy.cpp.
+// Losses of two tensors: compositions or simple kernels. Losses of class ids are in cross_entropy.cpp.
 #include "runtime/ops/loss.h"
 
 #include <algorithm>
@@ -67,7 +67,7 @@ void mse_cpu(const Call& call) {
   };
   out.dtype() == DType::f64 ? run.template operator()<double>() : run.template operator()<float>();
 }
-// Operands: the gradient of the squared error, input, target. It is rounded to the input's type once.
+// Operands: the gradient of the squared error, input, target. The result is rounded to the input's type once.
 void mse_grad_shape(Call& call) {
   call.emit(call.input(1).shape(), promote(call.input(1).dtype(), call.input(2).dtype()));
 }

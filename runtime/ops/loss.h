@@ -22,12 +22,12 @@ inline Tensor reduced(const Tensor& loss, Reduction reduction) {
   return reduction == Reduction::mean ? mean(loss) : sum(loss);
 }
 
-// The type that a loss of operands of that type is computed in.
+// The type in which a loss of operands of this type is computed.
 inline DType computed_in(DType type) { return is_half(type) ? DType::f32 : type; }
 
 std::span<const Op* const> class_loss_ops();  // cross_entropy and nll_loss (cross_entropy.cpp)
 
-// Losses of two elements x and t that are folded without a tensor of them (folded_loss.cpp).
+// Elementwise losses of x and t that are reduced without a tensor of the losses (folded_loss.cpp).
 enum class LossTerm : uint8_t {
   huber,           // _huber(x - t), with the parameter delta
   cross_entropy,   // _bce(x, t)
@@ -37,8 +37,8 @@ enum class LossTerm : uint8_t {
 Tensor folded_loss(LossTerm, const Tensor& x, const Tensor& target, double parameter, Reduction);
 const Op& folded_loss_op();
 
-// The kernel of the mean or sum of a loss of each two elements: all elements are one row, whose parts have
-// sums of their own, which are added in order.
+// The kernel of the mean or sum of an elementwise loss. All elements are one row. Each part of the row has
+// its own sum; the sums are added in order.
 template <class T>
 class PairLossKernel : public RowKernel {
  public:
@@ -57,7 +57,7 @@ class PairLossKernel : public RowKernel {
   void finish() const override {
     if (parts() != 1) write();
   }
-  // The call alone, for contiguous operands of type T.
+  // Computes the whole call without a group, for contiguous operands of type T.
   void run_all(const T* x, const T* target) const {
     parallel_for(parts(), 1, [&](int64_t begin, int64_t end) {
       for (int64_t part = begin; part < end; ++part) {
@@ -84,10 +84,10 @@ class PairLossKernel : public RowKernel {
 
   const Call& call_;
   bool mean_;
-  mutable std::vector<double> sums_;  // of the parts
+  mutable std::vector<double> sums_;  // one for each part
 };
 
-// Broadcasting would make 16 losses of shapes (4, 1) and (4).
+// Broadcasting shapes (4, 1) and (4) would give 16 losses.
 inline void need_same_shape(const char* op, const Tensor& input, const Tensor& target) {
   if (!(input.shape() == target.shape()))
     fail(op, ": input has shape ", input.shape(), " and target ", target.shape(), "; they must be the same");

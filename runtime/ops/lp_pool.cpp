@@ -1,6 +1,6 @@
 // lp_pool in terms of avg_pool (pool.cpp): the mean of powers, times the size of a window, to the power 1 /
-// p. Windows belong to levels by their largest element, each with a power of two by which the elements are
-// multiplied first, so that no sum of powers overflows or vanishes. Level 0 multiplies by 1.
+// p. The largest element of a window decides its level. Each level multiplies the elements by its own power
+// of two first, so that no sum of powers overflows or vanishes. Level 0 multiplies by 1.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -19,7 +19,7 @@ struct Levels {
   int above, below;        // how many further levels the type needs
   int step_up, step_down;  // exponents from one level to the next
 
-  // The exponent up to which the largest element of a window lies.
+  // The exponent of the largest element that a window of level k may have.
   int top(int k) const { return k >= 0 ? high + k * step_up : low + (k + 1) * step_down; }
   int shift(int k) const { return k * (k >= 0 ? step_up : step_down); }
   int of(double largest) const {
@@ -28,7 +28,8 @@ struct Levels {
     return k;
   }
 };
-constexpr int kLeastF32 = -90, kLeastF64 = -900;  // exponents of a sum beside which small terms keep digits
+// Exponents of the least sum whose small terms keep their digits
+constexpr int kLeastF32 = -90, kLeastF64 = -900;
 
 Levels levels_for(DType type, double p, double count) {
   const bool single = type == DType::f32;
@@ -40,7 +41,8 @@ Levels levels_for(DType type, double p, double count) {
   const int up = std::max(0, (single ? 128 : 1024) - levels.high);
   const int down = std::max(0, levels.low - (single ? -149 : -1074));
   levels.above = (up + width - 1) / width;
-  // Gradients are multiplied by the power of two, too: f32 takes no more of them away than it must.
+  // Gradients are multiplied by the power of two, too. In f32 the steps below level 0 are short, so that no
+  // more gradients vanish than must.
   const int least_width = single ? std::min(width, 36) : width;
   levels.below = (down + least_width - 1) / least_width;
   levels.step_up = levels.above ? (up + levels.above - 1) / levels.above : 0;
@@ -66,13 +68,13 @@ struct LpPool {
     if (dims == 3) params.push_back(false);
     return apply1(op, {sizes}, params);
   }
-  // The root of 0 has an infinite slope, and the powers below it the slope 0: such a window gets no gradient.
+  // A window of zeros gets no gradient: the root of 0 has an infinite slope, and its powers have the slope 0.
   Tensor roots(const Tensor& sums) const {
     const Tensor zero = number(0.0), root = number(1 / p), empty = eq(sums, zero);
     const Tensor roots = pow(where(empty, number(1.0), sums), root);
     return where(empty, number(std::pow(0.0, 1 / p)), roots);
   }
-  // The results of the windows of a level; what is too large for it takes no part.
+  // The results for the windows of level k. Elements that are too large for the level count as 0.
   Tensor level(const Tensor& x, const Tensor& sizes, const Levels& levels, int k) const {
     const Tensor large = gt(sizes, number(std::ldexp(1.0, levels.top(k))));
     Tensor part = where(large, number(0.0), x);

@@ -12,7 +12,7 @@
 namespace lunagrad {
 namespace {
 
-// At the limit the gradient passes, as in PyTorch.
+// An element equal to `least` gets the gradient, as in PyTorch.
 Tensor at_least(const Tensor& x, double least) { return clamp(x, least, INFINITY); }
 
 // The small numbers that keep roots away from 0 cannot be represented in 16 bits.
@@ -67,7 +67,7 @@ const Op kPairwiseDistance{
         {.inputs = {{.shape = {3}}, {.shape = {3}}}, .params = {3.0}, .types = OpExample::Types::number},
         {.inputs = {{.shape = {}}, {.shape = {}}}, .error = "got two scalars"}}};
 
-// The pairs in the order (0, 1), (0, 2), … (1, 2), …: the ones above the diagonal of a square.
+// The pairs in the order (0, 1), (0, 2), … (1, 2), …: the pairs above the diagonal of a square.
 Operands pdist_compose(const Call& call) {
   const Tensor& x = call.input(0);
   if (x.ndim() != 2) fail("pdist: input must be [N, M] (got shape ", x.shape(), ")");
@@ -174,7 +174,8 @@ Operands hinge_embedding_compose(const Call& call) {
   const Tensor &x = call.input(0), &target = call.input(1);
   need_same_shape("hinge_embedding_loss", x, target);
   const Tensor zero = Tensor::number(0.0);
-  // Each term is 0 where the target is not its own, as in PyTorch for targets other than 1 and -1.
+  // A term is 0 only for the target of the other term. Targets other than 1 and -1 get both terms, as in
+  // PyTorch.
   const Tensor apart = where(ne(target, Tensor::number(int64_t(1))), at_least(call.real(0) - x, 0), zero);
   const Tensor alike = where(ne(target, Tensor::number(int64_t(-1))), x, zero);
   return {reduced(apart + alike, reduction_of(call, 1))};
@@ -276,7 +277,7 @@ const Op kMultiMarginLoss{
                  {.inputs = {{.shape = {3, 4}}, label({2}, 4), {.kind = ExampleOperand::Kind::absent}},
                   .error = "needs a target of shape [3]"}}};
 
-// The classes of a row of the target end at the first negative one.
+// The classes in a row of the target end at the first negative id.
 Operands multilabel_margin_compose(const Call& call) {
   const auto [x, target, count] = classes_of(call, true);
   const Tensor zero = Tensor::number(0.0);

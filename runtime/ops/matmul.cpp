@@ -1,5 +1,5 @@
-// Matrix products. The BLAS takes transposed operands with a flag, and views whose rows or columns are not
-// adjacent, and batches of either, without a copy.
+// Matrix products. The BLAS takes transposed operands with a flag. It takes batches, and views whose rows or
+// columns are not adjacent, without a copy.
 #include "runtime/cpu/bf16_product.h"
 #include "runtime/cpu/blas.h"
 #include "runtime/cpu/parallel.h"
@@ -58,7 +58,7 @@ blas::Matrix<T> blas_matrix(const T* data, const Side& s) {
   return {data, s.column_stride, true};
 }
 
-// Strides of the matrices of `side` over the common batch shape, 0 along dims where one matrix serves all.
+// Strides of the matrices of `side` over the common batch shape; 0 along dims where all items share a matrix.
 Dims spread(const Side& side, const Shape& batch) {
   Dims strides(batch.size(), 0);
   const int shift = batch.size() - side.batch.size();
@@ -213,7 +213,7 @@ const Op kAddProduct{.name = "_add_product",
                      .flops = {add_product_flops, "2 x elements of the sum x length of the inner dim"},
                      .bytes = add_product_bytes};
 
-// A B. Of a column and a row it has no sums, and GEMM is slower than an elementwise product.
+// A B. The product of a column and a row has no sums; there GEMM is slower than an elementwise product.
 Tensor product(const Tensor& a, const Tensor& b) { return a.size(-1) == 1 ? a * b : matmul(a, b); }
 
 // Sets the gradient of an input to A B. If possible, A B is added in place to the gradient that has arrived

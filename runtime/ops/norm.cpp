@@ -81,7 +81,7 @@ class Norm final : public RowKernel {
   double eps_;
 };
 
-// Outputs: gradients of input, weight and, for layer_norm, bias; those that are not wanted are empty.
+// Outputs: gradients of input, weight and, for layer_norm, bias; unwanted ones are empty.
 void norm_grad_shape(Call& call) {
   const Tensor& x = call.input(1);
   for (int i = kWantedAt; i < int(call.params.size()); ++i) {
@@ -90,7 +90,7 @@ void norm_grad_shape(Call& call) {
   }
 }
 
-// The sums over rows are computed for each block and then added in order. Blocks depend on the shape alone,
+// The sums over rows are computed for each block and then added in order. Blocks depend only on the shape,
 // so the sums do not depend on the number of threads.
 template <class T, bool centred>
 class NormGrad final : public RowKernel {
@@ -135,7 +135,7 @@ class NormGrad final : public RowKernel {
 
  private:
   bool wants(int result) const { return result < int(call_.out.size()) && call_.flag(kWantedAt + result); }
-  // Of a block, the sums for that result. Null: it is not wanted.
+  // The sums of a block for a result, or null if the result is not wanted.
   T* sum(int result, int64_t block) const {
     return wants(result) ? sums_.data<T>() + (2 * block + result - 1) * columns() : nullptr;
   }
@@ -300,7 +300,7 @@ Operands local_response_compose(const Call& call) {
   if (x.numel() == 0) return {x};
   const Tensor wide = is_half(x.dtype()) ? to(x, DType::f32) : x;
   const double alpha = call.real(1), beta = call.real(2), k = call.real(3);
-  // A window reaches over no more channels than there are.
+  // A window spans no more channels than there are.
   const int64_t before = size / 2, after = (size - 1) / 2, most = x.size(1) - 1;
   const int64_t head = std::min(before, most), tail = std::min(after, most);
   // alpha m + k.
@@ -313,7 +313,7 @@ Operands local_response_compose(const Call& call) {
   };
   const Tensor power = Tensor::number(beta), plain = base(wide, k);
   if (surely_finite(plain)) return {to(wide / pow(plain, power), x.dtype())};
-  // Where the squares are too large, the same of elements times 2^-e: (x 2^-e) / (base 2^-2e)^beta, times
+  // Where the squares are too large, the same with elements times 2^-e: (x 2^-e) / (base 2^-2e)^beta, times
   // 2^(e - 2 e beta).
   const int e = wide.dtype() == DType::f64 ? 520 : 70;
   const Tensor small = wide * std::ldexp(1.0, -e), again = base(small, k * std::ldexp(1.0, -2 * e));
@@ -345,10 +345,10 @@ const Op kLocalResponseNorm{
 
 // --- normalize ---
 
-// u = x / n with n = max(|x|, eps), both results. With a gradient of each:
+// The results are u = x / n and n = max(|x|, eps). With a gradient for each:
 //   dx = du / n + u (dn - sum(du u) / n), the second term 0 where n is eps
-// No step divides twice by n, as the gradients of norm and quotient do, one after the other: n^2 may be out
-// of range. A device without the kernel computes these.
+// No step divides by n twice, since n^2 may be out of range; the gradients of the norm and the quotient, one
+// after the other, would. A device without the kernel computes those two.
 constexpr int kUnitDimAt = 0, kUnitEpsAt = 1;
 
 void unit_shape(Call& call) {

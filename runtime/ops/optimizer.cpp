@@ -77,7 +77,8 @@ void for_stretches(std::span<const Tensor> tensors, F&& f) {
   });
 }
 
-// The operands as contiguous tensors. Those that are not contiguous are copied, and written back afterwards.
+// The operands as contiguous tensors. Operands that are not contiguous are copied, and written back
+// afterwards.
 class InOrder {
  public:
   InOrder(const Call& call, size_t lists) : call_(call), n_(call.in.size() / lists), lists_(&call.in) {
@@ -215,7 +216,7 @@ const Op kClipOp{
     .family = OpFamily::other,
     .flops = kMovesData};
 
-// Runs a rule over the lists; those without tensors are left out.
+// Runs a rule over the lists; does nothing if they are empty.
 void step(Rule rule, std::initializer_list<const TensorList*> lists,
           std::initializer_list<NamedNumber> numbers) {
   const size_t n = (*lists.begin())->size();

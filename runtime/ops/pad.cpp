@@ -70,7 +70,7 @@ void constant_cpu(const Call& call) {
   }
   copy_strided(to, out.dtype(), out.strides(), from, x.dtype(), x.strides(), rest);
 }
-// The gradient crops what was added, and pads with 0 what was cropped.
+// The gradient crops the border that was added, and pads with 0 where the input was cropped.
 void constant_vjp(Backward& b) {
   Dims back = b.list(0);
   for (int i = 0; i < back.size(); ++i) back[i] = -back[i];

@@ -82,8 +82,9 @@ const Op kMeet{
     .family = OpFamily::view,
     .flops = {for_input<1, 2>, "1 for each element of the source"},
     .order = {"input", "dim", "index", "src", "reduce"}};
-// Of the extremes, all elements that equal the result share its gradient. Of a product each factor gets the
-// product of the others: with one zero among them only the zero gets a gradient, with two nothing does.
+// For amax and amin, all elements that equal the result share its gradient. For a product, each factor gets
+// the product of the other factors: with one zero among them only the zero gets a gradient, with two no
+// factor does.
 void meet_vjp(Backward& b) {
   const Tensor g = b.grad(), x = b.input(0), index = b.input(1), y = b.output();
   const Tensor source = b.input(2);
@@ -122,7 +123,7 @@ void meet_vjp(Backward& b) {
   b.set(2, of_part);
 }
 
-// The number that leaves every other as it is.
+// The neutral element: it leaves every other number as it is.
 Tensor neutral(Meet meet, DType type) {
   if (meet == Meet::product) return number(int64_t(1));
   if (is_floating(type)) return number(meet == Meet::largest ? -INFINITY : INFINITY);
@@ -226,7 +227,7 @@ const Op kScatterForm{
     .number_inputs = 0b100,
     .short_form = "scatter"};
 
-// An index of one dim as an index of the shape of the source, with the same entry for all other dims.
+// Expands an index of one dim to the shape of the source: its entries repeat along all other dims.
 Tensor spread_index(const char* op, const Tensor& index, const Tensor& source, int dim) {
   need_index_type(op, index);
   if (index.ndim() > 1) fail(op, ": the index must have one dim (got shape ", index.shape(), ")");
@@ -381,7 +382,7 @@ const Op kMaskedFillValue{.name = "_masked_fill_value",
 
 // --- index, index_put ---
 
-// The elements of the first dims of x that several index tensors name together.
+// The elements that several index tensors together name in the first dims of x.
 struct Points {
   Shape shape;    // of the index tensors, broadcast
   int dims = 0;   // how many dims of x they name

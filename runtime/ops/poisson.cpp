@@ -51,7 +51,7 @@ double large_poisson(double rate, Uniforms uniforms) {
     if (std::log(v * inverse_alpha / (a / (us * us) + b)) <= k * log_rate - rate - lgamma_r(k + 1, &sign))
       return k;
   }
-  return std::floor(rate);  // less likely than a fault of the machine
+  return std::floor(rate);  // this many rejections are less likely than a hardware error
 }
 
 void poisson_shape(Call& call) {
@@ -83,7 +83,7 @@ void poisson_cpu(const Call& call) {
     }
   });
 }
-// As of bernoulli: a draw has no gradient, and 0 stands for it.
+// A draw has no gradient; it is 0, as for bernoulli.
 void poisson_vjp(Backward& b) { b.set(0, zeros(b.shape(0), b.dtype(0), b.device())); }
 const Op kPoisson{.name = "poisson",
                   .doc = "Poisson random numbers with the rates that input gives.",

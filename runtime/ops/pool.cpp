@@ -1,6 +1,6 @@
 // Pooling over 1 or 2 spatial dims (over 3: pool_forms.cpp), by windows of a kernel or by windows that divide
-// the input evenly (adaptive). Max pooling picks one element of each window; its gradient puts the gradient
-// there, and the gradient of that picks again. So two ops serve all orders:
+// the input evenly (adaptive). Max pooling picks one element of each window. Its gradient puts g at these
+// elements, and the gradient of the gradient picks again. So two ops serve all orders:
 //   y = pick(x, by x),  dx = put(g, by x),  from G for dx: g gets pick(G, by x)
 // Average pooling is linear: y = A x, dx = A^T g, and from G for dx: g gets A G.
 #include <array>
@@ -21,7 +21,7 @@ int64_t share(int64_t w, int64_t in, int64_t n, int64_t extra = 0) {
   return int64_t((__int128(w) * in + extra) / n);
 }
 
-// Nothing is listed if there is nothing to pool.
+// Lists no windows if there is nothing to pool.
 PoolAxis list_windows(const PoolRule& rule, int64_t planes) {
   PoolAxis axis{rule.in, rule.dilation, {}, planes ? 0 : rule.out};
   if (!planes) return axis;
@@ -144,7 +144,7 @@ struct AdaptiveWindows {
   }
 };
 
-// Needs no list of windows: a result that is too large fails before one is made.
+// Does not list the windows: a result that is too large fails before the list is made.
 template <class Rule>
 Shape output_shape(const Call& call, const Shape& x) {
   const PoolSizes sizes = Rule::sizes(call, x);

@@ -1,11 +1,10 @@
-// Pools in terms of those of images (pool.cpp), so that they run on every device and have gradients of any
-// order:
-//   over D, H, W    The largest element of a box is the largest of its slices' largest, and its mean is the
-//   mean of
-//                   their means: a pool over H and W of each slice, then one over D.
-//   indices         The positions of the elements that max pooling takes are what it takes of a tensor of
-//   positions.
-//   unpooling       scatters the elements to such positions.
+// Pools composed of the pools of images (pool.cpp), so that they run on every device and have gradients of
+// any order:
+//   over D, H, W    First a pool over H and W of each slice, then a pool over D. The largest element of a
+//                   box is the largest of its slices' maxima; its mean is the mean of its slices' means.
+//   indices         Max pooling of x also takes the elements of another tensor at the same positions. From
+//                   a tensor of positions it takes the indices.
+//   unpooling       The elements are scattered to these indices.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -93,7 +92,7 @@ Operands with_indices(const Tensor& x, const MaxPass& pass, int dims, bool wante
   return results;
 }
 
-// The same of a pool over the slices and then over the depth.
+// The same for a pool over the slices and then over the depth.
 Operands volume_with_indices(const Tensor& x, const MaxPass& within, const MaxPass& across, bool wanted) {
   const Shape& shape = x.shape();
   const Tensor slice = within.of(slices(x));
@@ -187,7 +186,8 @@ Operands avg_pool3d_compose(const Call& call) {
       window_axes(call, 3, x.shape(), {call.list(0), call.params[1], call.list(2), Dims{1}, ceil, padded});
   const Value& divisor = call.params[5];
   if (divisor.present() && divisor.i == 0) fail("avg_pool3d: divisor_override may not be 0");
-  // The divisor of the slices, a power of two near the whole one: no sum is much larger than the result.
+  // The divisor for the slices is a power of two near the whole divisor, so that no sum is much larger than
+  // the result.
   const std::optional<int64_t> none, one = divisor.present() ? std::optional<int64_t>(1) : none;
   constexpr uint64_t kMost = 1 << 20;
   const uint64_t size = divisor.i < 0 ? 0 - uint64_t(divisor.i) : uint64_t(divisor.i);
@@ -334,8 +334,8 @@ const Op kAdaptiveAvgPool3d{
 
 constexpr int kUnpoolStride = 1, kUnpoolPadding = 2, kUnpoolSize = 3;
 
-// The spatial sizes of the result: those wanted, if they are less than a stride from (in - 1) stride + kernel
-// - 2 padding; that is the default.
+// The spatial sizes of the result. The default is (in - 1) stride + kernel - 2 padding; the wanted sizes may
+// differ from it by less than a stride.
 Shape unpooled_shape(const Call& call, int dims, const Shape& x) {
   const char* const name = call.op->name;
   const PoolSizes kernel = pool_sizes(call, dims, "kernel_size", call.list(0), 1);

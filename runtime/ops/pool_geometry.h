@@ -21,7 +21,7 @@ struct PoolRules {
 };
 PoolRules pool_rules(const Call&);
 
-// The same with all windows listed.
+// The windows of pool_rules(), all listed.
 PoolGeometry pool_geometry(const Call&);
 
 }  // namespace lunagrad

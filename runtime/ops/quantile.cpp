@@ -207,7 +207,8 @@ const Op kAminmax{.name = "aminmax",
 
 // --- by order ---
 
-// The element at each of `places` [rows of x without dim, kept] along dim, with its index in the unsorted x.
+// The elements at `places` along dim, with their indices in the unsorted x. `places` has the
+// shape of x with size 1 along dim.
 Operands taken(const Operands& ordered, const Tensor& places, int dim, bool drop) {
   Operands results;
   for (const Tensor& y : ordered) {
@@ -221,8 +222,9 @@ Operands sorted(const Tensor& x, int dim) {
   return {values, indices};
 }
 
-// The longest run of the sorted row; of equal lengths the first. A run's length at its end is the distance
-// from its start, and starts are found as the largest place so far where the element changes.
+// The longest run of equal elements in each sorted row; among equal lengths the first. The length of a run is
+// known at its end, as the distance from its start. The start is the last position so far where the element
+// changed: a running maximum of positions.
 Operands mode_compose(const Call& call) {
   const Tensor& x = call.input(0);
   const Tensor line = as_line(x);
@@ -280,8 +282,8 @@ void check_probabilities(const char* op, const Tensor& q) {
     if (!(p >= 0 && p <= 1)) fail(op, ": q must lie in [0, 1] (got ", p, ")");
 }
 
-// The element at place q (n - 1) of each sorted row, n of them not NaN, between two elements as the word
-// says. Without ignore_nan a row with a NaN gives NaN, which is sorted last.
+// The element at position q (n - 1) of each sorted row, where n elements are not NaN. `Between` says how to
+// compute a value between two elements. Without ignore_nan a row with a NaN gives NaN, which is sorted last.
 Operands quantile_of(const Call& call, bool ignore_nan) {
   const char* op = call.op->name;
   const Tensor &x = call.input(0), &given = call.input(1);
@@ -300,7 +302,7 @@ Operands quantile_of(const Call& call, bool ignore_nan) {
   const Tensor values = sorted(rows, rows.ndim() - 1)[0];
   const int last = rows.ndim() - 1;
   const int64_t count = given.ndim() == 0 ? 1 : given.size(0);
-  // Not every place in a longer row is an f32.
+  // f32 does not hold every position of a longer row.
   const DType exact = n > (int64_t(1) << 24) ? DType::f64 : x.dtype();
   const Tensor q =
       given.is_number() ? full({1}, given.item(), exact, x.device()) : to(reshape(given, {count}), exact);
@@ -330,7 +332,7 @@ Operands quantile_of(const Call& call, bool ignore_nan) {
                               result * (1.0 - weight) + above * weight);
     result = where(eq(above, result), result, part);
   }
-  // Back to the place of dim, with the probabilities first.
+  // dim returns to its place, behind the dim of the probabilities.
   if (whole || x.ndim() == 0) {
     Shape ones_shape;
     if (given.ndim() == 1) ones_shape.push_back(count);

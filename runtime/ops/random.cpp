@@ -58,7 +58,7 @@ Tensor parts_in_a_row(const Tensor& out) {
                 part_type(out.dtype()));
 }
 
-// Narrow types take only as many upper bits as they can represent, so that rounding never gives 1.
+// Types with fewer bits use only as many upper bits as they can represent, so that rounding never gives 1.
 void rand_cpu(const Call& call) {
   const Tensor out = parts_in_a_row(call.output());
   const RandomDraw draw = draw_of(call);
@@ -194,8 +194,8 @@ void randperm_shape(Call& call) {
   if (call.integer(0) < 0) fail("randperm: n must not be negative (got ", call.integer(0), ")");
   call.emit({call.integer(0)}, dtype_or(call.params[1], DType::i64));
 }
-// Fisher-Yates shuffle as in Knuth, TAOCP vol. 2, 3.4.2, algorithm P: element i is swapped with one at i or
-// after it. The places of a batch are drawn and fetched first, since most lie outside the cache.
+// Fisher-Yates shuffle as in Knuth, TAOCP vol. 2, 3.4.2, algorithm P: element i is swapped with an element at
+// i or after it. The positions of a batch are drawn and prefetched first, since most lie outside the cache.
 template <class Place>
 void shuffle(Place* order, int64_t n, RandomDraw draw) {
   constexpr int64_t kBatch = 32;  // even: a block of random bits serves two elements
@@ -312,8 +312,8 @@ double uniform_of(RandomDraw draw, int64_t element) {
   return uniform_f64(block[size_t(element % 2 * 2)], block[size_t(element % 2 * 2 + 1)]);
 }
 
-// With replacement: the position of a uniform number among the running sums. `first` is the element of the
-// draw.
+// With replacement: each sample is the position of a uniform number among the running sums. `first` is the
+// element of the draw with which the row begins.
 void draw_with_replacement(RandomDraw draw, int64_t first, const std::vector<double>& row, int64_t samples,
                            int64_t* to, std::vector<double>& sums) {
   double total = 0, least = 0;
@@ -331,8 +331,9 @@ void draw_with_replacement(RandomDraw draw, int64_t first, const std::vector<dou
   }
 }
 
-// Without: the categories with the smallest -log(u) / w, whose order is that of drawing one after the other
-// (Efraimidis and Spirakis, "Weighted random sampling with a reservoir", 2006).
+// Without replacement: the categories with the smallest -log(u) / w, in ascending order. They are distributed
+// like categories drawn one after the other (Efraimidis and Spirakis, "Weighted random sampling with a
+// reservoir", 2006).
 void draw_without_replacement(RandomDraw draw, int64_t first, const std::vector<double>& row, int64_t samples,
                               int64_t* to, std::vector<double>& keys) {
   const int64_t n = int64_t(row.size());

@@ -17,8 +17,8 @@ Tensor own_copy(const Tensor& made, const Tensor& x) {
 // --- roll ---
 
 void roll_dims_shape(Call& call) { call.emit(call.input(0).shape(), call.input(0).dtype()); }
-// Along each rolled dim the last `shift` positions swap places with those before them: one copy for each
-// combination of such parts.
+// Along each rolled dim the last `shift` positions swap places with the positions before them. The parts of
+// all dims are combined: one copy for each combination.
 void roll_dims_cpu(const Call& call) {
   const Tensor &x = call.input(0), &out = call.output();
   const Dims& shifts = call.list(0);

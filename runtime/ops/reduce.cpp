@@ -48,7 +48,7 @@ void fold_any_type(const Call& call, Fold fold) {
 
 // --- sum, mean, prod ---
 
-// The sum / divisor of floats. Sums of f32 and shorter types stay within the range of f64.
+// The sum / divisor of floats. Sums of f32 and 16-bit floats stay within the range of f64.
 void fold_sum(const Call& call, double divisor) {
   const auto finish = [divisor](const double* s, int64_t i, int64_t) { return s[i] / divisor; };
   if (call.input(0).dtype() != DType::f64) return fold_into(call, Fold::sum, 0, kDimsAt, finish);
@@ -84,7 +84,7 @@ void mean_shape(Call& call) {
   if (!is_complex(call.input(0).dtype())) need_floating(call);
   total_shape(call);
 }
-// Of c128 the means whose sum is too large, from elements times a power of two.
+// For c128: recomputes the means whose sum is too large, from elements times a power of two.
 void correct_complex_means(const Call& call, double count) {
   using Number = std::complex<double>;
   constexpr double kDown = 0x1p-64;
@@ -151,10 +151,10 @@ Operands prod_compose(const Call& call) {
   }
   const Shape shape = reduced_shape(x.shape(), mask, call.flag(kKeepdimAt));
   if (rows[last] == 0) return {full(shape, 1.0, x.dtype(), x.device())};
-  // Of single factors: the elements themselves, but not their memory.
+  // The product of one factor is the factor itself, but in memory of its own.
   return {reshape(rows[last] == 1 ? clone(factors) : factors, shape)};
 }
-// Under create_graph and for other types than f32 and shorter ones the tree is differentiated.
+// Under create_graph, and for types other than f32 and the 16-bit floats, differentiates the tree.
 void prod_vjp(Backward& b) {
   const DType type = b.dtype(0);
   if (b.create_graph() || (type != DType::f32 && !is_half(type)) || b.shape(0).empty())

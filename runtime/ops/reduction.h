@@ -64,7 +64,7 @@ inline void need_elements(const Call& call, uint32_t mask) {
          ": cannot reduce an empty tensor without an identity (shape ", shape, ")");
 }
 
-// A list without dims stands for all of them.
+// An empty list stands for all dims.
 inline Value dims_value(const Dims& dims) { return dims.empty() ? Value() : Value(dims); }
 
 // Expands a result or its gradient to the shape of the input: the reduced dims get size 1 and are then
@@ -87,7 +87,7 @@ Operands compose_wide(const Call& call) {
   return {to(compose(wide)[0], type)};
 }
 
-// Runs a fold and writes finish(states of one result) to output 0, converted to its type.
+// Runs a reduction and writes finish(states of one result) to output 0, converted to its type.
 template <class Finish>
 void fold_into(const Call& call, Fold fold, double p, int dims_at, Finish&& finish) {
   const Tensor& out = call.output();
@@ -99,8 +99,8 @@ void fold_into(const Call& call, Fold fold, double p, int dims_at, Finish&& fini
                 });
   });
 }
-// The same for folds whose states may leave the range of f64 while the result does not: where `ordinary` is
-// false of a state, the result is again(the elements).
+// The same for reductions whose states may leave the range of f64 while the result does not. Where
+// ordinary(state) is false, the result is again(the elements).
 template <class Finish, class Ordinary, class Again>
 void fold_checked(const Call& call, Fold fold, double p, int dims_at, Finish&& finish, Ordinary&& ordinary,
                   Again&& again) {

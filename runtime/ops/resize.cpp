@@ -177,9 +177,10 @@ const Op kInterpolateGrad{
     .flops = {interpolate_grad_flops,
               "4 for each element of a linear gradient, 8 of a bilinear one, 1 of a nearest one"}};
 
-enum ColumnsParam { kKernel, kDilation, kPadding, kStride };  // of im2col; col2im has output_size before them
+// Parameters of im2col. The parameters of col2im begin with output_size.
+enum ColumnsParam { kKernel, kDilation, kPadding, kStride };
 
-// The windows of images [N, C, H, W] or [C, H, W]; `first` is the number of the parameter kernel_size.
+// The windows of images [N, C, H, W] or [C, H, W]; `first` is the index of the parameter kernel_size.
 ConvGeometry windows(const Call& call, const Shape& image, size_t first) {
   ConvGeometry g;
   const auto read = [&](ColumnsParam param, const char* name, int64_t least, ConvGeometry::Sizes& sizes) {

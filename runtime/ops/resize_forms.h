@@ -8,11 +8,11 @@
 
 namespace lunagrad {
 
-// The modes of interpolate after those of Interpolation (ops.h). They are compositions.
+// Modes of interpolate that are compositions. Their numbers follow the modes of Interpolation (ops.h).
 enum ComposedMode : int64_t { kBicubic = 3, kTrilinear, kArea, kNearestExact };
 
-// The element that result i takes in mode nearest: the one at floor(i * in / out), or at floor(i / factor).
-// `exact`: of the middle of the result, i + 1/2, as in mode nearest-exact. The quotients are exact, so that
+// The index of the element that result i takes in mode nearest: floor(i * in / out), or floor(i / factor).
+// `exact`: mode nearest-exact, which uses the middle of the result, i + 1/2. The quotients are exact, so that
 // a result whose place is a whole number takes the element there.
 inline int64_t nearest_element(int64_t i, int64_t in, int64_t out, const Value& factor, bool exact) {
   if (factor.present()) {
@@ -26,8 +26,8 @@ inline int64_t nearest_element(int64_t i, int64_t in, int64_t out, const Value& 
 bool is_composed_mode(const Call&);
 Operands interpolate_compose(const Call&);
 
-// values times weights, and 0 for an infinite value or NaN of weight 0: such an element does not take part.
-// The gradients of the weights are the values, also of weight 0.
+// values times weights; the product is 0 where the weight is 0, even if the value is infinite or NaN. The
+// gradients of the weights are the values, also where a weight is 0.
 Tensor product_unless_zero(const Tensor& values, const Tensor& weights);
 
 // The four weights of cubic convolution for the elements at -1, 0, 1 and 2, as functions of t in [0, 1): Keys

@@ -13,7 +13,7 @@ namespace {
 enum Param { kSize, kScaleFactor, kMode, kAlignCorners };
 constexpr const char* kModes[] = {"nearest",   "linear", "bilinear",     "bicubic",
                                   "trilinear", "area",   "nearest-exact"};
-constexpr int kDims[] = {0, 3, 4, 4, 5, 0, 0};  // that a mode needs; 0: 3 to 5
+constexpr int kDims[] = {0, 3, 4, 4, 5, 0, 0};  // dims of the input that a mode needs; 0: 3 to 5
 
 struct Axis {
   int dim;
@@ -150,7 +150,8 @@ Operands interpolate_compose(const Call& call) {
   const bool blends = mode != int64_t(Interpolation::nearest) && mode != kNearestExact;
   for (int i = dims - 1; i >= 0; --i) {
     const Axis axis = axis_of(call, x, i);
-    if (blends && mode != kBicubic && axis.in == axis.out) continue;  // a copy, for any factor
+    // The dim does not change, for any factor.
+    if (blends && mode != kBicubic && axis.in == axis.out) continue;
     y = resize(y, axis, taps_of(axis, mode, call.flag(kAlignCorners)));
   }
   return {to(y, x.dtype())};

@@ -12,7 +12,7 @@ enum { kHasBiases, kNumLayers, kDropout, kTrain, kBidirectional, kBatchIsFirst }
 // The checked operands of the whole network; an unbatched input gets a batch of one.
 struct Network {
   Cell cell;
-  int64_t layers, directions, weights;  // weights: tensors of one direction
+  int64_t layers, directions, weights;  // weights: the number of weight tensors of one direction
   bool batch_first, unbatched;
   size_t first;  // index of the first weight among the operands
   Tensor x, h0, c0;

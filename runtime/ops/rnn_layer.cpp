@@ -66,8 +66,8 @@ void layer_shape(Call& call) {
   if (cell == Cell::lstm || cell == Cell::gru) call.emit(layer.features(4 * layer.hidden), x.dtype());
 }
 
-// The initial value of the product of the inputs. The hidden bias of a GRU is added inside its reset gate
-// instead.
+// The biases, with which the product of the inputs begins. The hidden bias of a GRU is added inside its reset
+// gate instead.
 template <class T>
 std::vector<T> input_bias(Cell cell, const Call& call) {
   std::vector<T> bias;
@@ -285,8 +285,8 @@ void layer_grad_cpu(const Call& call) {
                                        : run_layer_grad<cell, float>(call);
 }
 
-// Products with one column of a weight, [gates hidden, columns], for each step of each sequence. What the
-// gates compute element by element is not counted.
+// The operations of the products with a weight [gates hidden, columns], one for each step of each sequence.
+// The elementwise operations of the gates are not counted.
 double weight_products(const Tensor& x, const Tensor& weight, double columns) {
   return 2 * elements(x) / std::max(1.0, double(x.size(-1))) * double(weight.size(0)) * columns;
 }

@@ -1,6 +1,6 @@
 #pragma once
-// One direction of one layer of a recurrent network over a whole sequence, as a hidden record of each kind of
-// cell. Operands: input [T, N, I] ([N, T, I] with batch_first), h0 and, of an LSTM, c0 [N, H], weight_ih,
+// One direction of one layer of a recurrent network over a whole sequence, as a hidden record for each kind
+// of cell. Operands: input [T, N, I] ([N, T, I] with batch_first), h0 and, of an LSTM, c0 [N, H], weight_ih,
 // weight_hh, bias_ih, bias_hh (both or none). Parameters: reverse, batch_first.
 #include "runtime/cpu/rnn.h"
 #include "runtime/op.h"

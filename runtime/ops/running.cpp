@@ -15,8 +15,8 @@ const ParamSpec kDim{"dim", ParamKind::dim, {}};
 
 int dim_of(const Call& call) { return normalize_dim(call.op->name, call.integer(0), call.input(0).shape()); }
 
-// Calls walk(first element of a row, distance of its elements) for each row along the dim of contiguous
-// memory; the thread pool shares the rows.
+// Calls walk(index of the row's first element, distance between its elements) for each row along the dim of
+// contiguous memory. The rows are divided among the thread pool.
 template <class F>
 void for_lines(const Split& split, F&& walk) {
   const int64_t grain = std::max<int64_t>(1, (1 << 14) / std::max<int64_t>(1, split.size));
@@ -33,7 +33,7 @@ void extreme_shape(Call& call) {
   call.emit(call.input(0).shape(), call.input(0).dtype());
   call.emit(call.input(0).shape(), DType::i64);
 }
-// Of equal elements the last counts; a NaN stays, and later ones replace it.
+// Among equal elements the last counts. A NaN stays, until a later NaN replaces it.
 template <bool largest>
 void extreme_cpu(const Call& call) {
   const Tensor x = in_order(call.input(0));

@@ -1,6 +1,6 @@
-// grid_sample, which reads images at any positions, and affine_grid, which makes such positions (Jaderberg
-// and others, "Spatial transformer networks", NIPS 2015). Compositions of gathers and elementwise ops: on
-// every device, with gradients of any order for the input and for the grid.
+// grid_sample, which reads images at any positions, and affine_grid, which makes the positions (Jaderberg and
+// others, "Spatial transformer networks", NIPS 2015). Compositions of gathers and elementwise ops: on every
+// device, with gradients of any order for the input and for the grid.
 #include <array>
 #include <vector>
 
@@ -21,7 +21,7 @@ struct Images {
   Tensor flat;
   int64_t padding;
   bool align;
-  std::vector<int64_t> sizes;  // W, H and D, as the last dim of the grid counts
+  std::vector<int64_t> sizes;  // W, H and D, in the order of the grid's last dim
 
   // A coordinate -1 … 1 in elements: -1 and 1 are the centres of the outer elements, or their outer edges.
   Tensor unnormalized(const Tensor& at, int64_t size) const {
@@ -35,8 +35,8 @@ struct Images {
     const Tensor even = eq(remainder(flips.detach(), number(2.0)), number(0.0));
     return where(even, rest + low, (span + low) - rest);
   }
-  // A coordinate moved into the image, unless zeros are read outside. Those are read at once outside, so that
-  // coordinates fit an integer.
+  // Moves a coordinate into the image, unless zeros are read outside it. In that case the coordinate is
+  // limited to 2 elements outside, so that it fits an integer.
   Tensor inside(const Tensor& at, int64_t size) const {
     const double last = double(size - 1);
     if (padding == kZeros) return clamp(at, -2.0, last + 2);

@@ -32,8 +32,9 @@ const T* source_of(const Tensor& x, const Tensor& out) {
   return static_cast<const T*>(out.raw());
 }
 
-// The scan of a dim that is not the last: for each position along it, in this order, step(running values, in,
-// out, n) on n adjacent elements, whose running values begin as `first`. Memory is read in long rows.
+// The scan of a dim that is not the last. For each position along the dim, in order, calls step(running
+// values, in, out, n) for n adjacent elements. Their running values begin as `first`. Memory is read in long
+// rows.
 template <class T, class Running, class Step>
 void scan_side_by_side(const Split& split, const T* in, T* out, bool reverse, Running first, Step&& step) {
   constexpr int64_t kWidth = 512;
@@ -55,14 +56,14 @@ void scan_side_by_side(const Split& split, const T* in, T* out, bool reverse, Ru
   });
 }
 
-// y_i = x_0 + … + x_i, without x_i if exclusive, from the end if reverse; floats are added in f64. Of one
-// row.
+// The running sum of one row: y_i = x_0 + … + x_i, without x_i if exclusive, from the end if reverse. Floats
+// are added in f64.
 template <class T, class Sum>
 void running_sum_row(const T* from, int64_t n, bool exclusive, bool reverse, T* to) {
   const int64_t first = reverse ? n - 1 : 0, step = reverse ? -1 : 1;
   Sum sum = 0;
   int64_t k = 0;
-  if constexpr (std::is_integral_v<Sum>) {  // whose additions take one cycle
+  if constexpr (std::is_integral_v<Sum>) {  // integer additions take one cycle
     in_pieces(n, [&](int64_t begin, int64_t end) {
       Sum running = sum;
       for (int64_t i = begin; i < end; ++i) {
@@ -288,9 +289,9 @@ const Op kRunningProduct{.name = "_cumprod",
 
 // --- the gradient of the product of a row: dx_i = g times the product of all other elements ---
 
-// Where the products of a block and of all elements are normal numbers, the latter is divided by x_i. In
-// other blocks, as with a 0 or an infinity, running products come from both ends. Blocks depend on the length
-// alone, so the result does not depend on the threads.
+// Where the product of a block and the product of all elements are normal numbers, the product of all
+// elements is divided by x_i. Other blocks, as with a 0 or an infinity, use running products from both ends.
+// Blocks depend only on the length, so the result does not depend on the threads.
 template <class T>
 void row_product_grad(const T* x, double g, int64_t n, T* to) {
   constexpr int64_t kBlock = 1024, kBlocks = 16;

@@ -1,6 +1,7 @@
 // Ops that write at indices held in a tensor without adding: scatter, index_copy, index_fill; and take and
-// take_along_dim, which read. Indices count from 0; negative ones of index_fill and take from the end. Of
-// equal indices the last one counts, for any number of threads, and only it gets the gradient.
+// take_along_dim, which read. Indices count from 0; negative indices of index_fill and take count from the
+// end. Among equal indices the last one counts, for any number of threads, and only its element gets the
+// gradient.
 #include <cstdint>
 #include <cstring>
 
@@ -226,7 +227,8 @@ const Op kIndexFill{
 bool at_hand(const Tensor& indices) {
   return !is_batched(indices) && indices.device().is_cpu() && !context().values_sealed && indices.numel() > 0;
 }
-// The least and the largest of indices at hand. Ops would take longer.
+// The least and the largest of indices that can be read without waiting. The ops min and max would take
+// longer.
 std::pair<int64_t, int64_t> extremes_of(const Tensor& indices) {
   const NoGrad off;
   const Tensor all = contiguous(to(indices, DType::i64));

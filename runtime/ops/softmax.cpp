@@ -88,7 +88,8 @@ const Op kSoftmaxGrad{
     .family = OpFamily::normalization,
     .flops = {for_results<4>,
               "4 for each element of the result: a product and its sum, a difference, a product"}};
-// y without the NaN of elements that nobody uses, as the gradient's kernels leave it out.
+// y, with `otherwise` in place of each NaN whose gradient g is 0: that element was not used. The kernels of
+// the gradient leave it out, too.
 Tensor used(const Tensor& y, const Tensor& g, double otherwise) {
   return where(logical_and(isnan(y), eq(g, Tensor::number(0.0))), Tensor::number(otherwise), y);
 }
@@ -237,7 +238,7 @@ const Op kLogSumExp{
 
 namespace {
 
-// A kernel that a function of one row is: f(first row, second row, columns, row or value of the result).
+// The row kernel of a function f(first row, second row, columns, row or value of the result).
 template <class T, auto f>
 class OfRow final : public RowKernel {
  public:

@@ -20,13 +20,13 @@ namespace lunagrad {
 namespace {
 
 const ParamSpec kLastDim{"dim", ParamKind::dim, -1};
-const ParamSpec kStable{"stable", ParamKind::boolean, false};  // every sort is
+const ParamSpec kStable{"stable", ParamKind::boolean, false};  // no effect: every sort is stable
 
 int dim_of(const Call& call, int at) {
   return normalize_dim(call.op->name, call.integer(at), call.input(0).shape());
 }
 
-// Calls f.operator()<Entry>() with the entries for n elements of type T.
+// Calls f.operator()<Entry>() with the type of the sort entries for n elements of type T.
 template <class T, class F>
 auto with_entry(int64_t n, F&& f) {
   if constexpr (sizeof(T) < 8)
@@ -46,7 +46,7 @@ void order_row(const T* x, int64_t n, bool descending, int64_t count, F&& use) {
   if (count == 0) return;
   with_entry<T>(n, [&]<class Entry>() {
     const auto key_at = keys_of(x, descending);
-    const bool all = count > n / 2;  // then they are not selected first
+    const bool all = count > n / 2;  // then all are sorted, without a selection first
     const int64_t sorted = all ? n : count;
     EntryRoom<Entry> memory(2 * sorted);
     Entry* const entries = memory.data();
@@ -79,11 +79,11 @@ void order_rows(const Tensor& x, int dim, bool descending, int64_t count, T* val
            });
 }
 
-// Calls f.operator()<T>() with the type whose order the elements of x have.
+// Calls f.operator()<T>() with the type as which the elements of x are compared.
 template <class F>
 void visit_ordered(const Tensor& x, F&& f) {
   visit_dtype(x.dtype(), [&]<class T>() {
-    // bool is sorted as a byte; 16-bit floats have been widened.
+    // bool is sorted as a byte; 16-bit floats were converted to f32 before.
     using Element = std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>;
     if constexpr (std::is_arithmetic_v<Element>) f.template operator()<Element>();
   });
@@ -97,8 +97,8 @@ void order_into(const Call& call, int dim, bool descending, int64_t count) {
   });
 }
 
-// Zeros of a size along dim with the elements of input at the positions that index names for them. No
-// position occurs twice in a lane, so that devices need no order.
+// Zeros, with a given size along dim and the elements of input at the positions that index names. No position
+// occurs twice in a lane, so that devices may write in any order.
 void spread_shape(Call& call) {
   Shape shape = call.input(0).shape();
   shape[dim_of(call, 0)] = call.integer(1);
@@ -206,7 +206,7 @@ const Op kTopk{.name = "topk",
 enum class Which : int64_t {
   kth,       // the k-th, from 0
   median,    // the lower of the two middle elements, or NaN if there is one
-  nanmedian  // the same of those that are not NaN; NaN if there are none
+  nanmedian  // the median of the elements that are not NaN; NaN if there are none
 };
 constexpr int kPlaceAt = 0, kPlaceDimAt = 1, kWhichAt = 2;
 
@@ -222,7 +222,7 @@ int64_t nans_in(const T* x, int64_t n) {
   return total;
 }
 
-// Where the wanted element stands in the order of n elements; NaN is the last.
+// The position of the wanted element in the sorted order of n elements; NaN comes last.
 int64_t place_of(Which which, int64_t k, int64_t n, int64_t nans) {
   if (which == Which::kth) return k;
   if (which == Which::nanmedian) return std::max<int64_t>(n - nans - 1, 0) / 2;
@@ -261,7 +261,7 @@ Operands place_compose(const Call& call) {
   const int dim = dim_of(call, kPlaceDimAt);
   const int64_t n = x.size(dim), k = call.integer(kPlaceAt);
   const Which which = Which(call.integer(kWhichAt));
-  constexpr int64_t kFew = 32;  // up to this many the smallest are found without sorting all
+  constexpr int64_t kFew = 32;  // up to this k, topk finds the smallest elements without sorting all
   const Operands ordered = which == Which::kth && k < kFew ? apply(kTopk, {x}, {k + 1, dim, false, true})
                                                            : apply(kSort, {x}, {dim, false, false});
   Operands results;

@@ -101,10 +101,12 @@ const Op kLdexp{.name = "ldexp",
 Operands rsub_compose(const Call& call) {
   const Tensor &x = call.input(0), &other = call.input(1);
   const Value& alpha = call.params[0];
-  if (x.dtype() == DType::boolean && other.dtype() == DType::boolean) return {sub(other, x)};  // refuses
+  // Throws: sub refuses bool.
+  if (x.dtype() == DType::boolean && other.dtype() == DType::boolean) return {sub(other, x)};
   if (alpha == Value(1) || alpha == Value(1.0)) return {sub(call.input(1), x)};
   const double number = alpha.kind == Value::Kind::real ? alpha.f : double(alpha.i);
-  if (x.is_number()) return {sub(call.input(1), Tensor::number(x.item() * number))};  // still of no device
+  // Still a number, without a device.
+  if (x.is_number()) return {sub(call.input(1), Tensor::number(x.item() * number))};
   const Tensor factor = alpha.kind == Value::Kind::real ? Tensor::number(alpha.f) : Tensor::number(alpha.i);
   return {sub(call.input(1), x * factor)};
 }

@@ -141,9 +141,9 @@ struct Frames {
   }
 };
 
-// A call of an op by name, with undefined values for the parameters that it has beyond these.
+// Calls an op by name. Parameters after `params` are undefined values.
 Tensor call_op(const char* name, Operands in, Values params) { return apply1(*find_op(name), in, params); }
-constexpr int64_t kBackward = 0, kOrtho = 1;  // of the parameter norm
+constexpr int64_t kBackward = 0, kOrtho = 1;  // values of the parameter norm
 
 // --- stft ---
 
@@ -223,7 +223,8 @@ Operands istft_compose(const Call& call) {
 
   const int64_t norm = normalized ? kOrtho : kBackward;
   Tensor x = transpose(z, -2, -1);
-  // Real numbers follow from half a spectrum; of a whole one the rest is not read, as in PyTorch.
+  // Half a spectrum gives real numbers. If a whole spectrum is given, the other half is not read, as in
+  // PyTorch.
   if (keeps_complex)
     x = call_op("fft.ifft", {x}, {Value(), -1, norm});
   else

@@ -46,7 +46,7 @@ const Op kUnfold{.name = "unfold",
                  .family = OpFamily::view,
                  .flops = kMovesNothing};
 
-constexpr int kLengthAt = 2, kFoldStepAt = 1;  // of _fold_windows
+constexpr int kLengthAt = 2, kFoldStepAt = 1;  // parameters of _fold_windows
 
 void fold_shape(Call& call) {
   Shape shape = call.input(0).shape();
@@ -129,8 +129,8 @@ void as_strided_shape(Call& call) {
   check_inside(call.list(0), call.list(1), first, int64_t(x.storage().bytes / item_size(x.dtype())));
   call.emit_view(x, call.list(0), call.list(1), first);
 }
-// Of a contiguous input. Elements repeated by a stride of 0 get the sum; elements repeated by other strides
-// are added one by one.
+// The gradient for a contiguous input. Elements repeated by a stride of 0 get the sum; elements repeated by
+// other strides are added one by one.
 void as_strided_vjp(Backward& b) {
   Tensor g = b.grad();
   Dims strides = b.list(1);

@@ -124,7 +124,8 @@ const Op kPresent{.name = "_present",
                   .family = OpFamily::other,
                   .flops = kMovesData};
 
-// unique of integers that are hardly more than their number apart; no results: they are further apart.
+// unique of integers whose range is hardly larger than their number. Returns no results if the range is
+// larger.
 Operands unique_in_range(const Tensor& line, const Shape& inverse_shape, bool inverse, bool counts) {
   const int64_t n = line.numel();
   if (n == 0 || is_differentiable(line.dtype()) || line.dtype() == DType::boolean) return {};
@@ -164,7 +165,7 @@ void for_run_pieces(int64_t n, F&& f) {
   });
 }
 
-// Calls f(elements) for those of a contiguous line; 16-bit floats have been widened.
+// Calls f(elements) for the elements of a contiguous line. 16-bit floats were converted to f32 before.
 template <class F>
 void visit_line(const Tensor& line, F&& f) {
   visit_any_dtype(line.dtype(), [&]<class T>() {
@@ -218,7 +219,7 @@ void runs_cpu(const Call& call) {
     for_run_pieces(line.numel(), [&](int64_t piece, int64_t begin, int64_t end) {
       int64_t at = before[piece];
       const int64_t stop = before[piece + 1];
-      // Without branches: a place is written until the next run begins.
+      // Without branches: the place of the next run is written over and over until that run begins.
       for (int64_t i = begin; i < end && at < stop; ++i) {
         values[at] = x[i];
         if (starts) starts[at] = i;
@@ -248,8 +249,8 @@ Tensor changes_of(const Tensor& rows) {
   return cat({first, differs}, 0);
 }
 
-// What the calls ask for: the rows [n, …] of the result in their order, and where row i came from (undefined:
-// they are in their place).
+// The results that the calls ask for. `rows` [n, …] are the rows in sorted order with their repetitions.
+// `places` says where row i came from (undefined: the rows were not moved).
 Operands without_repeats(const Tensor& rows, const Tensor& places, const Shape& inverse_shape, bool inverse,
                          bool counts) {
   const int64_t n = rows.size(0);

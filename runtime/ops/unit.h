@@ -1,5 +1,5 @@
 #pragma once
-// For the thread of the tensors.
+// For the tensors' thread.
 #include "runtime/ops.h"
 
 namespace lunagrad {

@@ -23,7 +23,8 @@ Tensor power_apart_from_zero(const Tensor& x, double p) {
 double ordinary_limit(DType type, double p) {
   return std::exp2((type == DType::f64 ? 200 : 20) / std::max(1.0, std::abs(p) / 2));
 }
-// For each row a factor that counts as a constant: 1, or what brings its largest element near 1.
+// A factor for each row, which counts as a constant: 1, or the number that brings the row's largest element
+// near 1.
 Tensor factor_for_powers(const Tensor& x, double p, const Value& dims) {
   const NoGrad off;
   static const Op& amax_op = *find_op("amax");
@@ -47,7 +48,8 @@ Operands norm_compose(const Call& call) {
     // The sign makes the gradient 0; NaN counts as 1.
     return apply(sum_op, {sign(where(eq(x, zero), x, one))}, {dims, keepdim});
   }
-  // Zeros are put in as constants, for a power's gradient at 0 may be infinite: theirs is 0, as in norm_vjp.
+  // Zeros are replaced by constants, since a power may have an infinite gradient at 0. Their gradient is 0,
+  // as in norm_vjp.
   if (p == 1) return apply(sum_op, {abs(x)}, {dims, keepdim});
   const Tensor factor = x.numel() == 0 ? ones_like(x) : factor_for_powers(x, p, dims);
   const Tensor scaled = x * factor;
@@ -70,7 +72,7 @@ void norm_cpu(const Call& call) {
   fold_checked(call, Fold::sum_squares, 0, kNormDimsAt, root, ordinary, again);
 }
 // d y / d x = sign(x) (|x| / y)^(p-1), taken as 0 where y is 0. Powers with an exponent in -1 … 1 stay in
-// range; of others only the quotient is raised.
+// range. With other exponents only the quotient is raised to the power.
 void norm_vjp(Backward& b) {
   const double p = b.real(kPowerAt);
   const uint32_t mask = mask_of(b, kNormDimsAt);
@@ -86,7 +88,8 @@ void norm_vjp(Backward& b) {
   }
   const Tensor y = with_kept_dims(b.output(), b.shape(0), mask);
   if (p == 2) {
-    // Devices may take the subnormal number g / y for 0, and divide while they wait for memory.
+    // Devices may flush a subnormal number g / y to 0. A division for each element costs them no time: they
+    // wait for memory.
     if (!x.device().is_cpu()) return b.set(0, x / where(eq(y, zero), one, y) * g);
     return b.set(0, x * where(eq(y, zero), zero, g / y));
   }
@@ -112,7 +115,7 @@ const Op kPNorm{.name = "_norm",
                 .compose = compose_wide<norm_compose>,
                 .family = OpFamily::reduction,
                 .flops = {norm_flops, "2 for each element of the operand, 3 if p is neither 1 nor 2"}};
-// Norms of complex numbers: the 2-norm is that of the parts, all others are those of the magnitudes.
+// Norms of complex numbers: the 2-norm is the 2-norm of the parts; all others are norms of the magnitudes.
 Operands complex_norm(const Call& call) {
   const Tensor& x = call.input(0);
   const Value &dims = call.params[kNormDimsAt], &keepdim = call.params[kNormKeepdimAt];

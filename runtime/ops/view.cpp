@@ -459,7 +459,7 @@ struct Diagonal {
         0, offset >= 0 ? std::min(rows, columns - offset) : std::min(rows + offset, columns));
     if (length > 0) skip = offset >= 0 ? offset * strides[dim2] : -offset * strides[dim1];
   }
-  // The sizes or strides of the other dims, then its own last.
+  // Sizes or strides without the entries of dim1 and dim2, and with `own` at the end.
   Dims without(const Dims& values, int64_t own) const {
     Dims rest;
     for (int i = 0; i < values.size(); ++i)

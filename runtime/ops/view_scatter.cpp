@@ -17,8 +17,8 @@ void need_shape(const Call& call, const Shape& place) {
     fail(call.op->name, ": src of shape ", given, " does not fit the place of shape ", place);
 }
 
-// The copy of x in which the elements that `view` shows are those of src. `view` maps a tensor of x's shape
-// to its view, in which no element lies twice.
+// A copy of x with the elements of src in place of the elements that `view` shows. `view` maps a tensor of
+// x's shape to its view, in which no element occurs twice.
 template <class View>
 Operands written(const Call& call, View&& view) {
   const Tensor &x = call.input(0), &src = call.input(1);
@@ -27,7 +27,7 @@ Operands written(const Call& call, View&& view) {
   return {as_strided_scatter(x, to(src, x.dtype()), place.strides(), place.offset() - layout.offset())};
 }
 
-// The same where elements may lie several times in the view: the last one counts.
+// The same where elements may occur several times in the view: the last occurrence counts.
 template <class View>
 Operands written_in_order(const Call& call, View&& view) {
   const Tensor &x = call.input(0), &src = call.input(1);
@@ -53,8 +53,8 @@ const Op kSelectScatter{
                  {.inputs = {{{2, 3, 4}}, {{2, 4}}}, .params = {1, -1}},
                  {.inputs = {{{3, 4}}, {{3}}}, .params = {0, 1}, .error = "src of shape [3] does not fit"}}};
 
-// `end` is the last position, which counts from 1, so that it is the number that PyTorch gives for the first
-// position left out.
+// `end` is the last position, counted from 1. PyTorch's `end`, the first position left out, counted from 0,
+// is the same number.
 Operands slice_scatter_compose(const Call& call) {
   const Tensor& x = call.input(0);
   if (x.ndim() == 0) fail("slice_scatter: a scalar tensor has no dims");

@@ -7,9 +7,9 @@
 //   conditions   == != < <= > >= && || !, isnan isinf isfinite, sel(condition, then, else)
 //   functions    sqrt exp exp2 expm1 log log1p log2 log10 pow sin cos tan asin acos atan atan2 sinh cosh tanh
 //                asinh acosh atanh erf erfc sigmoid lgamma, normal_cdf and normal_pdf of the standard normal
-//                distribution, and those of elementwise/special.h
+//                distribution, and the functions of elementwise/special.h
 //   signs        copysign signbit
-//   integers     bit_and bit_or bit_xor left_shift right_shift gcd lcm, of rows of the type integer alone
+//   integers     bit_and bit_or bit_xor left_shift right_shift gcd lcm, only in rows of the type integer
 // Pure values, any thread.
 #include <cmath>
 #include <numeric>

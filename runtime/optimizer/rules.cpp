@@ -64,7 +64,7 @@ struct ArgumentReader {
   }
 #include "runtime/optimizer/optimizers.def"
 
-// What a call passes comes first, then the derived values.
+// The call's numbers come first, then the derived values.
 #define NUMBER(name, sample) [[maybe_unused]] const double name = *to++ = reader.next();
 #define COUNT(name, sample) NUMBER(name, sample)
 #define FLAG(name) [[maybe_unused]] const bool name = (*to++ = reader.next()) != 0;

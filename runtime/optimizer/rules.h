@@ -43,7 +43,8 @@ struct RuleTraits {
 };
 const RuleTraits& rule_traits(Rule);
 
-// The states that a rule has for all numbers, and for some: bit k stands for state k.
+// `always`: the states that exist for all numbers; `all`: these and the conditional ones. Bit k stands for
+// state k.
 struct StateMasks {
   uint32_t always = 0, all = 0;
 };
@@ -66,7 +67,7 @@ struct RuleUse {
   std::array<double, kMostRuleNumbers> numbers;  // the call's, then the derived values
 };
 RuleUse use_rule(Rule, const Arguments&);
-uint32_t rule_states(Rule, const Arguments&);  // the states alone
+uint32_t rule_states(Rule, const Arguments&);  // only the states of use_rule()
 
 struct NamedNumber {
   std::string_view name;
@@ -81,7 +82,7 @@ Arguments sample_arguments(Rule);
 
 const Op& rule_op(Rule);
 Rule rule_of(const Op&);  // Error for an op of no rule
-// One step without recording; `tensors` as above.
+// One step without recording; `tensors` are the lists that a rule's op takes.
 void optimizer_step(Rule, Operands tensors, const Arguments&);
 
 }  // namespace lunagrad

@@ -26,8 +26,8 @@ BatchLevels without(const BatchLevels& levels, const BatchLevels& removed) {
 
 int64_t elements_of(const Shape& shape) { return numel(shape); }
 
-// A value whose levels are in the order `from`, as one whose levels are in the order `to`: the same levels.
-// The value has shape [levels of `from`..., elements]; the result has one dim for all levels.
+// Reorders the levels of a value from the order `from` to the order `to`, which has the same levels. The
+// value has shape [levels of `from`..., elements]; the result has one dim for all levels.
 Tensor reordered(const Tensor& value, const BatchLevels& from, const BatchLevels& to, const Shape& sample) {
   if (from == to)
     return reshape(value, [&] {

@@ -1,5 +1,5 @@
 #pragma once
-// Changes of the levels of batched tensors. For the thread of the tensors.
+// Changes of the levels of batched tensors. For the tensors' thread.
 #include "runtime/batching/batched.h"
 
 namespace lunagrad {
@@ -13,9 +13,10 @@ Tensor value_for(const Tensor& x, const BatchLevels& levels);
 
 // Makes dim 0 of a tensor a level, which must be the innermost of its levels.
 Tensor into_level(const Tensor& x, const BatchLevel&);
-// Turns `levels` of x, which include all that it has of them, into one dim in front: the opposite.
+// The opposite: turns `levels` of x into one dim in front. x is repeated over levels that it does not have.
 Tensor out_of_levels(const Tensor& x, const BatchLevels& levels);
-// A tensor whose samples are batch values of `levels` ([n, ...]), as a tensor of these and of its own levels.
+// Turns dim 0 of x, which has one position for each sample of `levels`, into these levels. x keeps its own
+// levels.
 Tensor under_levels(const Tensor& x, const BatchLevels& levels);
 
 }  // namespace lunagrad

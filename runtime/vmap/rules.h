@@ -1,8 +1,8 @@
 #pragma once
-// Batching rules: how an op runs on all samples of its batched operands at once. A rule gets the operands as
-// values: batched ones are [N, ...], the others are as they are. It appends the outputs, each [N, ...], or
-// returns false if it does not cover the call; then the op is composed, or runs once for each sample. The
-// tests compare each rule with that loop. Rules of a family are one file.
+// Batching rules: how an op runs on all samples of its batched operands at the same time. A rule gets the
+// operands as values: batched ones are [N, ...], the others are unchanged. It appends the outputs, each
+// [N, ...], or returns false if it does not cover the call; then the op is composed, or runs once for each
+// sample. The tests compare each rule with a loop over the samples. Each family of rules has a file.
 #include <span>
 
 #include "runtime/ops.h"
@@ -33,15 +33,15 @@ struct NamedRule {
   BatchRule rule;
 };
 
-std::span<const NamedRule> plain_rules();    // ops of which only trailing dims matter
+std::span<const NamedRule> plain_rules();    // ops that act on elements or trailing dims
 std::span<const NamedRule> dim_rules();      // ops along dims that a parameter names
 std::span<const NamedRule> view_rules();     // shapes
 std::span<const NamedRule> product_rules();  // matrix products and convolutions
-std::span<const NamedRule> fold_rules();     // ops on [N, C, ...] that treat images apart
+std::span<const NamedRule> fold_rules();     // ops on [N, C, ...] that treat each image separately
 std::span<const NamedRule> index_rules();    // gathers, scatters
 std::span<const NamedRule> loss_rules();
 
-// Of the elementwise rows and their gradients: all operands broadcast.
+// The rule of elementwise rows and their gradients: all operands broadcast.
 bool elementwise_rule(const BatchedCall&, Operands& out);
 
 // {N, ...}

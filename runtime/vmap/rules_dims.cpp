@@ -1,10 +1,10 @@
-// Ops along dims that a parameter names: the dims of a sample lie behind N.
+// Ops along dims that a parameter names: the dims of a sample come after N.
 #include "runtime/vmap/rules.h"
 
 namespace lunagrad {
 namespace {
 
-// The value of a sample without dims gets one of size 1, as these ops treat it.
+// Adds a dim of size 1 if the samples have no dims; these ops treat them in this way.
 Tensor with_one_dim(const Tensor& value) { return value.ndim() == 1 ? unsqueeze(value, 1) : value; }
 
 // All operands have the shape of operand 0. The outputs of samples without dims are scalars.
@@ -52,7 +52,7 @@ bool along_dim_or_all(const BatchedCall& call, Operands& out) {
   return true;
 }
 
-// No dims means none here.
+// An empty list of dims flips nothing.
 bool flipped(const BatchedCall& call, Operands& out) {
   if (call.ndim(0) > 0 && !call.call.list(0).empty()) return along_dims(call, out);
   out = {clone(call.spread(0))};

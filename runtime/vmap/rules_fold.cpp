@@ -1,10 +1,11 @@
-// Ops on images [B, C, ...] that treat each image apart: the N batches become one.
+// Ops on images [B, C, ...] that treat each image separately: the N batches become one.
 #include "runtime/vmap/rules.h"
 
 namespace lunagrad {
 namespace {
 
-// `full`: the dims of an operand with B; with one dim less the batch itself is B.
+// `full`: the number of dims of [B, C, ...]. A sample with one dim less is a single image, and N takes the
+// place of B.
 template <int full>
 bool folded(const BatchedCall& call, Operands& out) {
   if (call.size == 0) return false;
@@ -34,7 +35,7 @@ bool folded(const BatchedCall& call, Operands& out) {
   return true;
 }
 
-// The input must have a batch already.
+// Each sample must be a batch of images.
 template <int full>
 bool folded_images(const BatchedCall& call, Operands& out) {
   return call.batched == 1 && call.ndim(0) >= full && call.ndim(0) <= 4 && call.size > 0 &&

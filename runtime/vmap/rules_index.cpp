@@ -8,7 +8,7 @@ Value behind(const BatchedCall& call) {
   return Value(int64_t(normalize_dim(call.op().name, call.call.integer(0), call.shape(0)) + 1));
 }
 
-// Operands with as many dims each: gather, scatter, scatter_add.
+// Ops whose operands all have the same number of dims: gather, scatter, scatter_add.
 bool all_along(const BatchedCall& call, Operands& out) {
   Operands in;
   for (size_t i = 0; i < call.values.size(); ++i) {
@@ -31,7 +31,7 @@ Tensor among_all_rows(const Tensor& index, int64_t rows) {
   return reshape(reshape(checked, {size, picked}) + reshape(first, {size, 1}), {size * picked});
 }
 
-// The rows that indices of each sample name in rows of its own: one selection among the rows of all samples.
+// For samples with their own indices and their own rows: one selection among the rows of all samples.
 Tensor select_rows(const BatchedCall& call, int dim) {
   const Tensor moved = movedim(call.spread(0), {dim + 1}, {1});  // [N, rows, ...]
   Shape flat = moved.shape();
@@ -46,7 +46,8 @@ Tensor select_rows(const BatchedCall& call, int dim) {
   return movedim(reshape(chosen, apart), {1}, {dim + 1});
 }
 
-// A table of its own for each sample: one table of all rows. A row without a gradient is not covered.
+// If each sample has its own table, the rows of all samples become one table. A row without a gradient
+// (padding_idx) is not covered then.
 bool embedded(const BatchedCall& call, Operands& out) {
   if (call.is(1) && (call.call.params[0].present() || call.size == 0)) return false;
   if (!call.is(1)) {
@@ -81,7 +82,7 @@ bool selected(const BatchedCall& call, Operands& out) {
   return true;
 }
 
-// The index is the same for all samples.
+// Only for an index that all samples share.
 bool written_rows(const BatchedCall& call, Operands& out) {
   if (call.is(1) || call.ndim(0) == 0 || call.ndim(2) != call.ndim(0)) return false;
   Values params = call.call.params;

@@ -20,8 +20,8 @@ bool squared_error(const BatchedCall& call, Operands& out) {
   return true;
 }
 
-// Class ids and no weights; samples are rows [C] with one id, or [B, C, ...] with ids [B, ...]. Gives what
-// the op gives for each row, before a reduction.
+// Covers class ids without weights. Samples are rows [C] with one id, or [B, C, ...] with ids [B, ...]. `out`
+// gets the op's results for each row, before a reduction.
 bool each_row(const BatchedCall& call, Operands& out) {
   if (call.has(2) || call.size == 0) return false;
   const int ndim = call.ndim(0);

@@ -1,5 +1,6 @@
 // Ops that act on each element, or on trailing dims that they count from the end: the batch is one more
-// leading dim. Their first operand is batched; others that are batched make the rule step back.
+// leading dim. Their first operand is batched. If other operands are batched, the rule does not cover the
+// call.
 #include <algorithm>
 #include <string_view>
 
@@ -20,7 +21,7 @@ bool plain(const BatchedCall& call, Operands& out) {
 bool plain_with_dims(const BatchedCall& call, Operands& out) { return call.ndim(0) >= 1 && plain(call, out); }
 bool plain_matrix(const BatchedCall& call, Operands& out) { return call.ndim(0) >= 2 && plain(call, out); }
 
-// A batched operand whose samples have fewer dims than the result of broadcasting gets them behind N.
+// Adds dims of size 1 after N if the samples have fewer dims than the result of broadcasting.
 Tensor padded(const Tensor& value, int ndim) {
   if (value.ndim() == ndim + 1) return value;
   Shape shape = value.shape();
@@ -62,8 +63,8 @@ bool types_differ(const BatchedCall& call) {
 
 }  // namespace
 
-// A sample without dims ranks below others when types meet, but not its value [N]: it takes the type of the
-// result first.
+// In type promotion a sample without dims ranks below tensors with dims, but its value [N] does not. So its
+// value is cast to the result's type first.
 bool elementwise_rule(const BatchedCall& call, Operands& out) {
   Operands in = aligned(call);
   if (call.op().elementwise >= 0 && most_dims(call) > 0 && types_differ(call)) {

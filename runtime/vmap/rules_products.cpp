@@ -7,7 +7,8 @@
 namespace lunagrad {
 namespace {
 
-// [N, ...] with as many batch dims behind N as the other operand has, and a vector as a matrix.
+// Reshapes [N, ...] so that it has as many batch dims after N as the other operand, and a vector becomes a
+// matrix.
 Tensor as_matrices(const Tensor& value, int ndim, int batch_dims, bool left) {
   Shape shape = value.shape();
   if (ndim == 1) shape.insert(left ? 1 : 2, 1);
@@ -46,7 +47,7 @@ bool linear_layer(const BatchedCall& call, Operands& out) {
   return true;
 }
 
-// The dims before the spatial ones and the channels: x of a sample is [B, C, ...] or [C, ...].
+// The dims before the channels and the spatial dims. In a sample x is [B, C, ...] or [C, ...].
 Tensor folded(const Tensor& value) {  // [N, B, ...] -> [N B, ...]
   Shape shape = value.shape();
   shape[1] *= shape[0];
@@ -79,7 +80,7 @@ Tensor apart(const Tensor& y, int64_t n) {  // the opposite
 template <int dims, int groups_at>
 bool convolved(const BatchedCall& call, Operands& out) {
   if (call.size == 0) return false;
-  const bool alone = call.ndim(0) == dims + 1;  // a sample is one image
+  const bool alone = call.ndim(0) == dims + 1;  // a sample is a single image
   if (call.batched == 1) {
     Operands in = call.values;
     if (!alone) in[0] = folded(in[0]);
@@ -105,7 +106,8 @@ bool convolved(const BatchedCall& call, Operands& out) {
   return true;
 }
 
-// The gradient of the input for one weight: linear in grad, image by image.
+// The gradient of the input, for a weight that all samples share. It is linear in grad and treats each image
+// separately.
 bool gradient_of_input(const BatchedCall& call, Operands& out) {
   if (call.batched != 1 || call.size == 0) return false;
   Values params = call.call.params;

@@ -1,4 +1,4 @@
-// Views: the shape of a sample lies behind N. Also the ops that join tensors, and the gradients of views.
+// Views: the shape of a sample comes after N. Also the ops that join tensors, and the gradients of views.
 #include <algorithm>
 
 #include "runtime/vmap/rules.h"
@@ -29,7 +29,7 @@ bool permuted(const BatchedCall& call, Operands& out) {
   return true;
 }
 
-// What the shape function promises for a sample, behind N.
+// Reshapes the value to N, followed by the shape that the shape function gives for a sample.
 bool reshaped(const BatchedCall& call, Operands& out) {
   Call sample = call.call;
   call.op().shape(sample);
@@ -37,7 +37,7 @@ bool reshaped(const BatchedCall& call, Operands& out) {
   return true;
 }
 
-// An alias, so that an inner transform differentiates a tensor of its own.
+// Runs the op to get an alias, so that an inner transform differentiates a tensor of its own.
 bool viewed(const BatchedCall& call, Operands& out) {
   Call sample = call.call;
   call.op().shape(sample);

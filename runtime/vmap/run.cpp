@@ -14,7 +14,7 @@
 namespace lunagrad {
 namespace {
 
-// Creations that a batched tensor asks for run on the device of its values.
+// Ops that make a tensor for a batched tensor run on the device of its values.
 class OnPhysicalDevice {
  public:
   OnPhysicalDevice() : previous_(context().device) { context().device = &physical_device(*previous_); }
@@ -25,7 +25,7 @@ class OnPhysicalDevice {
   Device* previous_;
 };
 
-thread_local bool drawing = false;  // a random op of which the samples are settled is running
+thread_local bool drawing = false;  // a random op is running, and its samples are already settled
 
 class Drawing {
  public:
@@ -118,7 +118,7 @@ BatchLevels drawing_levels(const Op& op) {
   return levels;
 }
 
-// Whether the call takes random numbers: of compositions those with a dropout.
+// Whether the call draws random numbers. Among compositions, only those with dropout do.
 bool draws(const Call& call) {
   const std::string_view name = call.op->name;
   if (name == "dropout") return call.flag(1) && call.real(0) > 0;
@@ -169,7 +169,7 @@ void run_random(Call& call) {
     call.out = wrapped(std::move(larger.out), levels);
     return;
   }
-  // Sample by sample, each with a draw of its own or all with the first one.
+  // Sample by sample: each has its own draw, or all share the first one.
   const BatchedCall batched = batched_call(call, levels);
   const Generator generator = context().generator;
   std::vector<TensorList> results;
