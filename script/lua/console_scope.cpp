@@ -23,7 +23,7 @@ int assign(lua_State* L) {
       lua_setlocal(script, &frame, index);
       return assigned = true;
     });
-  if (assigned) {  // also update the copy, which the rest of the line reads
+  if (assigned) {  // also update the copy that the rest of the line reads
     lua_getmetatable(L, 1);
     lua_getfield(L, -1, "__index");
   } else {
@@ -35,7 +35,7 @@ int assign(lua_State* L) {
   return 0;
 }
 
-// Pops a table and makes it the __index of the environment.
+// Pops a table and makes it the __index of the console's environment.
 void show_behind(lua_State* L) {
   push_console(L);
   lua_getmetatable(L, -1);
@@ -73,10 +73,10 @@ void push_console(lua_State* L) {
   lua_rawsetp(L, LUA_REGISTRYINDEX, &kConsole);
 }
 
-// Only the script's own functions count, and not Lua's internal variables: their names begin with '('.
+// Visits only the script's own functions, and skips Lua's internal variables, whose names begin with '('.
 void visit_script_locals(lua_State* script,
                          const std::function<bool(const lua_Debug&, int, const char*)>& visit) {
-  constexpr int kDeepest = 1000;  // limits the work: lua_getstack walks from the top at each call
+  constexpr int kDeepest = 1000;  // limits the work: lua_getstack walks from the innermost level at each call
   lua_Debug frame;
   for (int level = 0; level < kDeepest && lua_getstack(script, level, &frame); ++level) {
     lua_getinfo(script, "Sl", &frame);

@@ -14,10 +14,10 @@ void push_console(lua_State*);
 void see_locals(lua_State*, lua_State* script);
 // The thread whose locals are visible; null outside of a console line.
 lua_State* seen_script(lua_State*);
-// Calls visit(frame, index, name) for these locals, the innermost first, until it returns true.
+// Calls visit(frame, index, name) for each visible local, the innermost first, until visit returns true.
 void visit_script_locals(
     lua_State* script, const std::function<bool(const lua_Debug& frame, int index, const char* name)>& visit);
-// Removes the locals again and releases their values.
+// Hides the locals again and releases their values.
 void forget_locals(lua_State*);
 
 }  // namespace lunagrad

@@ -8,7 +8,7 @@
 namespace lunagrad {
 namespace {
 
-// The content of a Tensor's userdata. The mark identifies it without reading its metatable.
+// The content of a Tensor's userdata. The mark identifies it without a look at its metatable.
 struct Handle {
   Tensor tensor;
   const void* mark;
@@ -27,7 +27,7 @@ void push_tensor(lua_State* L, Tensor x) {
 }
 
 void push_result(lua_State* L, Tensor x) {
-  // The memory of a view counts where nothing else holds it: an op composed of others may end with a view.
+  // A view's memory counts only if nothing else holds it: an op composed of others may end with a view.
   const bool alone = x.defined() && (!x.body()->base || x.body()->base->use_count() == 1);
   const size_t bytes = alone ? std::min(x.nbytes(), x.storage().bytes) : 0;
   push_tensor(L, std::move(x));
@@ -38,13 +38,13 @@ Tensor* to_tensor(lua_State* L, int index) {
   if (lua_type(L, index) != LUA_TUSERDATA || lua_rawlen(L, index) != sizeof(Handle)) return nullptr;
   Handle* const handle = static_cast<Handle*>(lua_touserdata(L, index));
   if (handle->mark != &kMark) return nullptr;
-  // A finalized userdata, which another object's finalizer may still see, holds an undefined tensor.
+  // Another object's finalizer may still see a finalized userdata: it holds an undefined tensor.
   return handle->tensor.defined() ? &handle->tensor : nullptr;
 }
 
 const char* type_name(lua_State* L, int index) {
   if (to_tensor(L, index)) return "Tensor";
-  // An object of a class, whose name the metatable keeps.
+  // An object of a class: the metatable has its name.
   if (lua_istable(L, index) && luaL_getmetafield(L, index, "__name") != LUA_TNIL) {
     const char* const name = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : nullptr;
     lua_pop(L, 1);

@@ -12,7 +12,7 @@
 
 namespace lunagrad {
 
-// The called function, for the Error about a wrong argument; `option` is set when the value comes from an
+// The called function, for an Error about a wrong argument. `option` is set when the value comes from an
 // options table.
 struct Callee {
   const char* function;
@@ -23,11 +23,11 @@ struct Callee {
 
 // Pushes a new userdata that holds the tensor; nil for an undefined one.
 void push_tensor(lua_State*, Tensor);
-// The same for a new tensor: also reports its bytes to Lua's garbage collector.
+// push_tensor for a new tensor: also reports its bytes to Lua's garbage collector.
 void push_result(lua_State*, Tensor);
 // The tensor at a stack index, null for any other value. Valid while the value is on the stack.
 Tensor* to_tensor(lua_State*, int index);
-// The same, or an Error that names the argument.
+// to_tensor, but throws an Error that names the argument.
 const Tensor& check_tensor(lua_State*, int argument, Callee);
 // A tensor, or a Lua number or boolean as a 0-d operand.
 Tensor check_operand(lua_State*, int argument, Callee);
@@ -44,19 +44,19 @@ double check_number(lua_State*, int argument, Callee);
 std::string_view check_string(lua_State*, int argument, Callee);
 DType check_dtype(lua_State*, int argument, Callee);
 Device& check_device(lua_State*, int argument, Callee);
-// A position 1…n or -1…-n as 0…n-1 or -1…-n; 0 is an error.
+// Converts a position 1…n or -1…-n to 0…n-1 or -1…-n. 0 is an error.
 int64_t check_position(lua_State*, int argument, Callee);
 // Integers: a table, or plain arguments from `argument` to `last`.
 Dims check_integers(lua_State*, int argument, int last, Callee);
-// The same with positions.
+// check_integers for positions.
 Dims check_positions(lua_State*, int argument, int last, Callee);
 
 // Error "bad argument #n to 'function' (fact)", or "bad option 'name' to 'function' (fact)". In a method call
 // n does not count self, as in Lua's own messages.
 [[noreturn]] void bad_argument(lua_State*, int argument, Callee, const std::string& fact);
-// The same with the fact "what expected, got <type>".
+// bad_argument with the fact "<what> expected, got <type>".
 [[noreturn]] void wrong_type(lua_State*, int argument, Callee, const char* what);
-// Error unless the value is a function or has a __call metamethod, as a module has.
+// Error unless the value is a function or has a __call metamethod, as modules do.
 void check_callable(lua_State*, int argument, Callee);
 // "Tensor", "number", "no value", …
 const char* type_name(lua_State*, int index);
@@ -81,8 +81,8 @@ void each_option(lua_State* L, int index, const char* function, std::string_view
 
 // Pushes a list that compares by its elements and prints them (size.cpp).
 void push_dims(lua_State*, const Dims&);
-bool is_dims(lua_State*, int index);  // whether the value is such a list
-// Pushes one element as a Lua number or boolean; a complex one as a table {real, imaginary}.
+bool is_dims(lua_State*, int index);  // whether push_dims made the value
+// Pushes one element as a Lua number or boolean; a complex element as a table {real, imaginary}.
 void push_element(lua_State*, const void* element, DType);
 inline void push_string(lua_State* L, std::string_view text) { lua_pushlstring(L, text.data(), text.size()); }
 

@@ -115,9 +115,9 @@ struct DriveScript::State {
   lua_State* main = nullptr;
   lua_State* thread = nullptr;  // the script's coroutine; the registry of `main` keeps it alive
   int arguments = 0;            // number of arguments on the thread's stack for the first resume
-  Poll pending;                 // of the call that suspended the script
-  Values results;               // of that call
-  std::string failure;          // why that call failed; "": it did not
+  Poll pending;                 // the call that suspended the script
+  Values results;               // of the pending call
+  std::string failure;          // why the pending call failed; "" if it did not
   std::string error;
   bool ended = false;
   std::chrono::steady_clock::time_point slice_began;
@@ -127,7 +127,7 @@ struct DriveScript::State {
   }
   static State& of(lua_State* L) { return **static_cast<State**>(lua_getextraspace(L)); }
 
-  // Returns whether the pending call is done, and then sets `results` or `failure`.
+  // Returns whether the pending call is done; if so, sets `results` or `failure`.
   bool poll() {
     try {
       std::optional<Values> given = pending();

@@ -21,8 +21,8 @@
 
 namespace lunagrad {
 
-// A source file, identified by the name of its chunk. The pointer to the name is not enough: Lua may free a
-// chunk and reuse its address.
+// A source file, identified by the name of its chunk. The name's address is not enough: Lua may free a chunk
+// and reuse the address.
 struct Chunk {
   static constexpr size_t kCompared = 64;  // bytes of the name that are compared, in addition to its length
   const char* source = nullptr;
@@ -37,23 +37,23 @@ struct Chunk {
   }
 };
 
-// Counts new tensors, whose bytes Lua's garbage collector does not see. Enough of them make the collector run
-// before the next op, which then finds their memory free.
+// Counts new tensors, whose bytes Lua's garbage collector does not see. When there are enough, the collector
+// runs before the next op, which can then reuse the memory of garbage tensors.
 struct Pressure {
-  size_t bytes = 0, handles = 0;        // of new tensors since the last collection
-  size_t most_bytes = size_t(1) << 20;  // collect when there are so many
+  size_t bytes = 0, handles = 0;        // new tensors since the last collection
+  size_t most_bytes = size_t(1) << 20;  // collect when `bytes` reaches it
   size_t most_handles = 1024;
-  size_t scale = 1;    // both are multiplied by it, where a collection takes long
-  size_t base = 0;     // bytes of tensors after the last full collection, or the fewest since
+  size_t scale = 1;    // multiplies both limits where a collection takes long
+  size_t base = 0;     // bytes of tensors after the last full collection, or the lowest number since
   uint64_t ended = 0;  // ticks at the end of the last collection
-  // Of the last full collection, in ticks: its end and its length.
+  // End and length of the last full collection, in ticks.
   uint64_t full_ended = 0, full_length = 0;
-  uint64_t (*clock)() = ticks;  // for tests, which must not depend on the time that a collection takes
+  uint64_t (*clock)() = ticks;  // replaced in tests, which must not depend on how long a collection takes
 
   bool due() const { return bytes >= most_bytes || handles >= most_handles; }
 };
 
-// A function of the script that the engine keeps: for what, and the call that gave it.
+// A function of the script that the engine keeps: its purpose, and the line of the call that passed it.
 struct KeptFunction {
   const char* role;
   SourceLine line;
@@ -62,8 +62,8 @@ struct KeptFunction {
 class StepQueue;
 class StepRecorder;
 
-// Where calls are put off (runtime/deferral): nowhere; in functions of lg.compile, and in those steps of
-// lg.run.steps that gain by it; or there and in all steps.
+// Where calls are deferred (runtime/deferral). off: nowhere. automatic: in functions of lg.compile, and in
+// the steps of lg.run.steps that become faster by it. always: in these functions and in all steps.
 enum class Replay : uint8_t { off, automatic, always };
 
 struct Edge {
@@ -71,7 +71,7 @@ struct Edge {
   int tensor_metatable = LUA_NOREF;  // registry reference
   size_t memory_limit = 0;           // bytes of Lua's heap and the tensors together, 0 = no limit
   size_t memory_used = 0;            // bytes of Lua's heap
-  size_t unpooled = 0;               // bytes of these that malloc holds instead of the engine's pool
+  size_t unpooled = 0;               // bytes of Lua's heap that malloc holds, not the engine's pool
   Pressure pressure;
   int nested_closes = 0;  // depth of nested coroutine.close calls
   std::function<void(const std::string&)> on_module;
@@ -79,36 +79,38 @@ struct Edge {
   void* safe_point_data = nullptr;
   FileLimits files;
   int states = LUA_NOREF;  // registry reference to the objects of lg.run.state by name
-  // The functions that the engine keeps in the registry, by reference; null unless someone asks who holds
-  // what.
+  // The functions that the engine keeps in the registry, by reference; null unless a viewer asks what holds
+  // memory.
   std::unique_ptr<std::map<int, KeptFunction>> kept_functions;
-  // Registry reference to a table module -> training flag of the modules that are called, for the checkpoint
-  // or the recording that is going on; LUA_NOREF: none.
+  // Registry reference to a table module -> training flag, which collects the modules that the current
+  // checkpoint or recording calls; LUA_NOREF: there is none.
   int called_modules = LUA_NOREF;
   Replay replay = Replay::automatic;
   bool replay_refused = false;       // --no-replay: scripts cannot turn it on
-  int plans_to_show = 0;             // --plan: counts the steps down, and prints the plan of the last
-  std::shared_ptr<StepQueue> queue;  // of calls that are put off; made at first use
-  StepRecorder* recorder = nullptr;  // of a sealed function's call that is being recorded (replay/sealed.h)
-  CaughtError last_error;            // the last engine Error that became a Lua error
+  int plans_to_show = 0;             // --plan: counts down the steps; the plan of the last is printed
+  std::shared_ptr<StepQueue> queue;  // deferred calls; made at first use
+  // records a call of a captured graph's function (replay/sealed.h); else null
+  StepRecorder* recorder = nullptr;
+  CaughtError last_error;  // the last engine Error that became a Lua error
   std::array<Chunk, 64> chunks;
   // Points to this Edge while the state is open, then to null. Callbacks that outlive the state check it.
   std::shared_ptr<Edge*> alive;
-  std::map<std::string, std::string> modules;  // of a sandboxed script: read in place of these files
+  std::map<std::string, std::string> modules;  // of a sandboxed script: sources to use instead of these files
 
-  const Chunk& chunk(const lua_Debug&);  // of a frame; cached
+  const Chunk& chunk(const lua_Debug&);  // the chunk of a frame; cached
 };
 
 inline Edge& edge(lua_State* L) { return **static_cast<Edge**>(lua_getextraspace(L)); }
 
 void collect_under_pressure(lua_State*, Edge&);
-// Before a backward pass, or before a queue is computed, which then free values as they pass them: what the
-// script has dropped, in whatever collection it lived. `promised`: bytes that the queue will take. For
-// tensors of 16 MiB and more, and at most a 32nd of the time; false: it did nothing.
+// A full collection before a backward pass, or before a queue is computed: frees the tensors that the script
+// dropped, of any generation. `promised`: bytes that the queue will allocate. Does nothing and returns false
+// when the tensors have grown by less than 16 MiB since the last full collection, or when collections would
+// take more than a 32nd of the time.
 bool collect_dropped(lua_State*, Edge&, size_t promised = 0);
-// Collects the young garbage if there is enough of it. Results of calls that are put off have no memory yet,
-// and what lives through two collections is found only by a full one: so their garbage is collected once,
-// before they are computed.
+// Collects the young garbage if there is enough of it. Results of deferred calls have no memory yet, and only
+// a full collection finds a value that survived two collections. So the garbage of deferred calls is
+// collected once, before they are computed.
 inline void relieve_pressure(lua_State* L, Edge& state) {
   if (state.pressure.due() && !waiting_queue) [[unlikely]]
     collect_under_pressure(L, state);
@@ -116,7 +118,7 @@ inline void relieve_pressure(lua_State* L, Edge& state) {
 // Accounts for a new Lua value that holds `bytes` of elements.
 inline void add_pressure(lua_State* L, size_t bytes) {
   Edge& state = edge(L);
-  relieve_pressure(L, state);  // for values that come of no op
+  relieve_pressure(L, state);  // for values that no op made
   state.pressure.bytes += bytes;
   ++state.pressure.handles;
 }
@@ -125,7 +127,7 @@ inline void add_pressure(lua_State* L, size_t bytes) {
 // unused blocks of the devices.
 void collect_everything(lua_State*);
 
-// Runs f, which runs an op, and once more after collect_everything when the engine is out of memory. f must
+// Runs f, which runs an op. When the engine is out of memory, runs f again after collect_everything. f must
 // be repeatable after it throws; the Lua stack and the generator are as before on the second run.
 template <class F>
 void with_memory_retry(lua_State* L, F&& f) {
@@ -154,8 +156,8 @@ Guard check_guard(lua_State*, int argument, const char* function);
 // Notes the training flag of the module at `index` in the table of called modules, if there is one.
 void remember_module(lua_State*, int index);
 
-// The parts of lunagrad.core, one file each. The table of functions is at stack index `core`, that of the
-// methods of Tensor at `methods`.
+// The parts of lunagrad.core, one file each. The table of functions is at stack index `core`, the table of
+// Tensor's methods at `methods`.
 void bind_ops(lua_State*, int core, int methods);
 void bind_create(lua_State*, int core, int methods);
 void bind_tensor(lua_State*, int core, int methods);
@@ -176,10 +178,11 @@ void bind_onnx(lua_State*, int core, int methods);
 void bind_distributed(lua_State*, int core, int methods);
 
 struct Signature;
-// Pushes the function that runs an op with the arguments of its signature, which outlives the state.
+// Pushes the function that runs an op with the arguments of its signature. The signature must outlive the
+// state.
 void push_op_function(lua_State*, const Signature&);
 
-// Sets __index and __newindex of the metatable of tensors, which is on top of the stack.
+// Sets __index and __newindex of the tensors' metatable, which is at the top of the stack.
 void set_field_events(lua_State*, int methods);
 // x[k] and x[k] = v for a k that is not a string. They take the arguments of __index and __newindex.
 int index_positions(lua_State*);

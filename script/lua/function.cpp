@@ -21,7 +21,7 @@ int to_text(lua_State* L) {
   return 1;
 }
 
-// The error at the top of the stack, which may be an object whose __tostring fails, too.
+// The text of the error at the top of the stack, which may be an object whose __tostring fails too.
 std::string error_text(lua_State* L) {
   const char* const type = luaL_typename(L, -1);
   lua_pushcfunction(L, guard<to_text>);

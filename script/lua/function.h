@@ -17,7 +17,7 @@ struct Edge;
 
 class LuaFunction {
  public:
-  // `role` names it for who asks what the engine keeps.
+  // `role` says what the function is for, where a user asks what the engine keeps.
   LuaFunction(lua_State*, int index, const char* role = "a value that the engine keeps");
   ~LuaFunction();
   LuaFunction(const LuaFunction&) = delete;
@@ -35,8 +35,9 @@ class LuaFunction {
   int reference_;
 };
 
-// A C++ object for a C function that its caller runs in protected mode. It is no Lua value: a script can
-// reach the functions that run (debug.getinfo), keep them, and call them later with values of its own.
+// Passes a C++ object to a C function that its caller runs in protected mode. It is not passed as a Lua
+// value: a script can reach running functions (debug.getinfo), keep them, and call them later with its own
+// values.
 template <class T>
 class Passed {
  public:
@@ -44,12 +45,12 @@ class Passed {
   ~Passed() { current_ = outer_; }
   Passed(const Passed&) = delete;
 
-  // Of the innermost call; an Error outside of every one.
+  // The object of the innermost call; an Error outside of all calls.
   static T& get() {
     if (!current_) fail("this function of the engine cannot be called by a script");
     return *current_;
   }
-  // The same, for the first call alone.
+  // get(), which then fails until this call ends.
   static T& take() {
     T& object = get();
     current_ = nullptr;

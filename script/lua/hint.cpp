@@ -14,8 +14,8 @@
 namespace lunagrad {
 namespace {
 
-// The name in scripts of the library's table at the top of the stack: "lg.nn". "" when the value is not such
-// a table, or is a class.
+// What scripts call the library's table at the top of the stack: "lg.nn". "" when the value is not a table of
+// the library, or is a class.
 std::string library_table(lua_State* L) {
   std::string found;
   if (lua_type(L, -1) != LUA_TTABLE) return found;
@@ -34,8 +34,8 @@ std::string library_table(lua_State* L) {
   return found;
 }
 
-// The library's table that received a call with ':'; "" when there is none. It is the first argument, or in
-// the call of a class the first variable argument (-1), because the class itself is the first argument.
+// The library's table that was called with ':'; "" if none was. It is the first argument. In the call of a
+// class it is the first variable argument (-1), because the class itself is the first argument.
 std::string called_table(lua_State* L, const lua_Debug& callee) {
   std::string table;
   for (const int argument : {1, -1}) {
@@ -82,7 +82,7 @@ std::string quoted_behind(const std::string& text, std::string_view before) {
   return text.substr(begin, text.find('\'', begin) - begin);
 }
 
-// A field that was called, as x:ndim() and normal:mean(), and a method that was not.
+// Advice for a field that was called, as x:ndim() and normal:mean(), and for a method that was not called.
 std::string field_or_method(const std::string& message) {
   constexpr std::string_view kCalled = "attempt to call a ";
   if (const size_t at = message.find(kCalled); at != std::string::npos) {
@@ -98,7 +98,7 @@ std::string field_or_method(const std::string& message) {
 
 // --- methods that an object lacks ---
 
-constexpr int kMostClasses = 32;  // of a chain of classes; a chain may end in itself
+constexpr int kMostClasses = 32;  // per object; a chain of classes may end in itself
 
 struct Method {
   std::string owner, name;  // "Module", "parameters"
@@ -112,8 +112,8 @@ std::string name_of_class(lua_State* L) {
   return name;
 }
 
-// Appends the methods of the object's class and of the classes above it. Each class is the __index of the
-// metatable below; where that is a function, or the metatable itself, the metatable is the class.
+// Appends the methods of the object's class and of its base classes. A class is normally the __index of the
+// metatable below it. Where __index is a function or the metatable itself, the metatable is the class.
 void collect_methods(lua_State* L, int object, std::vector<Method>& methods) {
   const int top = lua_gettop(L);
   if (!lua_checkstack(L, 3 * kMostClasses) || !lua_getmetatable(L, object)) return;
@@ -143,8 +143,7 @@ bool holds_tensors(lua_State* L) {
   return holds;
 }
 
-// Whether the function of the frame sees a tensor: in its variables, in those of functions around it, or in a
-// global.
+// Whether a tensor is visible to the frame's function: in its variables, in its upvalues, or in a global.
 bool sees_tensor(lua_State* L, lua_Debug& frame) {
   bool sees = false;
   const auto take = [&] {
@@ -161,7 +160,7 @@ bool sees_tensor(lua_State* L, lua_Debug& frame) {
   return sees;
 }
 
-// The nearest method to a misspelt name, as "Module:parameters"; "" when none is near.
+// The method whose name is nearest to the misspelt one, as "Module:parameters"; "" when none is near.
 std::string nearest_of(const std::string& misspelt, const std::vector<Method>& methods) {
   std::string found;
   size_t least = std::max<size_t>(1, misspelt.size() / 3) + 1;
@@ -190,7 +189,7 @@ std::string describe_wrong_call(lua_State* L, int user_level) {
   }
   if (method) return {};
   if (*callee.what != 'C' && edge(L).chunk(callee).library && lacks_self(L, callee))
-    // A method that calls another one at its end has lost its name.
+    // A method that makes a tail call has lost its name.
     return name.empty() ? "a method is called with a colon, as in object:method(…)"
                         : "'" + name + "' is a method: call it with a colon, as in object:" + name + "(…)";
   return {};
@@ -230,7 +229,7 @@ std::string missing_method(lua_State* L, int user_level, const std::string& mess
   const std::string name = message.substr(begin, message.find('\'', begin) - begin);
   std::vector<Method> methods;
   bool list_of_tensors = false;
-  // The object of the call lies among the values of the calling function.
+  // The object of the call is among the local values of the calling function.
   for (int i = 1; lua_getlocal(L, &caller, i); ++i) {
     list_of_tensors |= holds_tensors(L);
     if (lua_istable(L, -1) && luaL_getmetafield(L, -1, "__name") != LUA_TNIL) {

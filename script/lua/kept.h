@@ -19,7 +19,7 @@ struct Kept {
 };
 
 // Copies the value at a stack index; tables lose their metatables. Error when it holds a function, a
-// coroutine or a userdata other than a tensor, or when tables nest more than 100 deep, as in a table that
+// coroutine or a userdata other than a tensor, or when tables nest more than 100 deep, as when a table
 // contains itself.
 Kept keep(lua_State*, int index);
 void push_kept(lua_State*, const Kept&);

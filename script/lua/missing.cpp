@@ -1,6 +1,6 @@
 // Advice for errors about nil: which name is misspelt. Lua names a global, field or method that it calls,
-// indexes or computes with; where a nil went into a function, the names come from the code of the line. The
-// table that lacks a field is found by the code, too: it is in a variable, or in a field of one.
+// indexes or computes with. Where a nil was passed to a function, the names come from the bytecode of the
+// line. The bytecode also tells where the table that lacks a field is: in a variable, or in a field of one.
 #include <algorithm>
 #include <optional>
 #include <set>
@@ -24,10 +24,10 @@ enum class NameKind { global, local, field, method };
 struct Access {
   NameKind kind;
   std::string name;
-  size_t at;  // the instruction
+  size_t at;  // index of the instruction
 };
 
-// The nearest of the names; "" when none is near. One letter of three may be wrong.
+// The nearest of the names; "" when none is near. One wrong letter in three is allowed.
 std::string nearest(const std::string& name, const std::set<std::string>& known) {
   size_t least = std::max<size_t>(1, name.size() / 3) + 1;
   std::string found;
@@ -39,10 +39,9 @@ std::string nearest(const std::string& name, const std::set<std::string>& known)
   return found;
 }
 
-// What the fields of the value at the top of the stack are called, with those of its class and of the classes
-// above.
+// The names of the fields of the value at the top of the stack, of its class and of its base classes.
 std::set<std::string> names_in(lua_State* L) {
-  constexpr int kMostClasses = 32;  // a chain may end in itself
+  constexpr int kMostClasses = 32;  // a chain of classes may end in itself
   std::set<std::string> names;
   const int top = lua_gettop(L);
   if (!lua_checkstack(L, 4 * kMostClasses)) return names;
@@ -61,7 +60,7 @@ std::set<std::string> names_in(lua_State* L) {
   return names;
 }
 
-// The name of the script's class of which the value at the top of the stack is an object; "" for others.
+// The name of the script's class of the object at the top of the stack; "" for other values.
 std::string script_class(lua_State* L) {
   std::string name;
   if (!lua_istable(L, -1) || !lua_getmetatable(L, -1)) return name;
@@ -73,7 +72,7 @@ std::string script_class(lua_State* L) {
   return name;
 }
 
-// The function of the script that the error was raised in, or that called what raised it.
+// The script's function in which the error was raised, or which called the function that raised it.
 class Caller {
  public:
   Caller(lua_State* L, int level, int line) : L_(L), top_(lua_gettop(L)), line_(line) {
@@ -88,7 +87,7 @@ class Caller {
   ~Caller() { lua_settop(L_, top_); }
   Caller(const Caller&) = delete;
 
-  // What the line of the error reads, or the whole function.
+  // What the line of the error reads; with `whole`, what the whole function reads.
   std::vector<Access> accesses(bool whole = false) const {
     std::vector<Access> found;
     for (size_t at = 0; at < code_.code.size(); ++at) {
@@ -108,8 +107,8 @@ class Caller {
   const std::set<std::string>& visible() const { return visible_; }
   int line() const { return line_; }
 
-  // The line that declares a local variable of this name which is not known at the line of the error; 0 for
-  // none.
+  // The line that declares a local variable of this name that is out of scope at the line of the error; 0 if
+  // there is none.
   int declared_elsewhere(const std::string& name) const {
     for (const CompiledFunction* function : {&code_, &main_})
       for (const CompiledFunction::Local& local : function->locals)
@@ -118,7 +117,8 @@ class Caller {
     return 0;
   }
 
-  // The line of the call whose first result is the value of a local variable; 0 when it has another one.
+  // The line of the call whose first result is the local variable's value; 0 when the value is no call's
+  // first result.
   int made_by_call(const std::string& local) const {
     for (size_t at = code_.code.size(); at-- > 0;) {
       if (code_.lines[at] != line_) continue;
@@ -133,11 +133,11 @@ class Caller {
     return 0;
   }
 
-  // Pushes the table in which the instruction looks for its name and says what the script calls it; pushes
-  // nothing when that is not known.
+  // Pushes the table in which the instruction looks for its name and returns how the script names that table.
+  // Pushes nothing when it is not known.
   std::optional<std::string> push_holder(const Access& access) const {
     const Instruction op = code_.code[access.at];
-    // The object of a method call lies behind the method.
+    // The object of a method call is in the register after the method.
     if (access.kind == NameKind::method)
       return lua_getlocal(L_, &frame_, int(op.a()) + 2) ? std::optional(path(access.at, op.b()))
                                                         : std::nullopt;
@@ -245,7 +245,7 @@ class Caller {
   std::set<std::string> globals_, visible_;
 };
 
-// "; did you mean 'print'?", "; the local 'y' of line 3 ends with its block".
+// "; did you mean 'print'?" or "; the local 'y' of line 3 ends with its block".
 std::string advice_for_global(const Caller& caller, const std::string& name, bool used) {
   if (name == "self") return "; a function that uses self is defined and called with a colon";
   if (std::string python = used ? python_global(name) : ""; !python.empty()) return python;
@@ -258,7 +258,7 @@ std::string advice_for_global(const Caller& caller, const std::string& name, boo
   return used ? suggest(name, ".") : std::string();
 }
 
-// What is known of the table that lacks a field or method.
+// What is known about the table that lacks a field or method.
 struct Lack {
   std::string fact;    // "Block has no field 'dwon'"; "" for a plain table, which may lack anything
   std::string advice;  // "; did you mean 'down'?"
@@ -285,7 +285,7 @@ Lack lack_of(lua_State* L, const Caller& caller, const Access& access) {
   return lack;
 }
 
-// What Lua calls "a nil value (field 'down')".
+// The access that Lua names in "a nil value (field 'down')".
 std::optional<Access> named_in(const std::string& message) {
   constexpr std::string_view kNil = "a nil value (";
   const size_t at = message.find(kNil);
@@ -340,8 +340,8 @@ bool explain_named(lua_State* L, const Caller& caller, const Access& named, std:
   return false;
 }
 
-// Where a nil went into a call: what the line reads that is nil. A field may be nil by intent, so that one
-// that resembles no other is told only where it is the only one.
+// For a nil that was passed to a call: which value read on the line is nil. A field may be nil on purpose, so
+// a field whose name is near no other is reported only if it is the only nil.
 std::string nils_on_line(lua_State* L, const Caller& caller) {
   std::string near;
   std::set<std::string> others;
@@ -364,11 +364,11 @@ std::string nils_on_line(lua_State* L, const Caller& caller) {
 
 // --- the module in which an error was raised ---
 
-// The stack of the error names it: the modules that were being called are the first values of calls of the
-// core's _call_module.
+// The stack of the error tells the module: the modules being called are the first values of the active calls
+// of the core's _call_module.
 constexpr int kDeepest = 200;  // levels that are looked at
 
-// A text field of the module at the top of the stack, or of its class; "" when it has none.
+// A string field of the module at the top of the stack, or of its class; "" when there is none.
 std::string text_of(lua_State* L, const char* field, bool of_class) {
   if (of_class && !lua_getmetatable(L, -1)) return {};
   if (!of_class) lua_pushvalue(L, -1);

@@ -8,7 +8,7 @@
 namespace lunagrad {
 namespace {
 
-// The field name follows the last dot or colon.
+// The functions that are wrapped. The field name follows the last dot or colon.
 constexpr const char* kLibrary[] = {
     "os.execute",   "os.remove",   "os.rename",     "io.input",     "io.output",
     "io.popen",     "io.read",     "io.lines",      "io.open",      "string.find",
@@ -29,7 +29,7 @@ void put(lua_State* L, int argument, const std::string& text) {
   lua_replace(L, argument);
 }
 
-// The file in that argument may have a stand-in.
+// Replaces the file argument by its stand-in, if it has one.
 void take_file(lua_State* L, int argument, FileUse use, const char* function) {
   if (lua_type(L, argument) != LUA_TSTRING) return;
   const std::string path = lua_tostring(L, argument), used = edge(L).files.check(path, use, function);
@@ -59,8 +59,8 @@ void take_files(lua_State* L, const char* name) {
   }
 }
 
-// What a command does to files cannot be kept away from them: it succeeds and does nothing. One whose output
-// is read is run.
+// A command cannot be kept from changing files, so it is replaced by one that succeeds and does nothing. A
+// command whose output is read does run.
 void take_command(lua_State* L, std::string_view function) {
   if (lua_type(L, 1) != LUA_TSTRING) return;
   if (function == "os.execute")
@@ -98,7 +98,7 @@ int NativeCalls::call(lua_State* L) {
 }
 
 // Wraps a field of the table at the top of the stack if it is a C function without upvalues, as Lua's own
-// are. The functions of a sandbox have upvalues, which call() could not give them, so they stay unwrapped.
+// are. A sandbox's functions have upvalues, which call() could not pass on, so they stay unwrapped.
 void NativeCalls::wrap(lua_State* L, NativeCalls* owner, const char* name) {
   lua_getfield(L, -1, field_of(name));
   const bool holds_values = lua_iscfunction(L, -1) && lua_getupvalue(L, -1, 1);

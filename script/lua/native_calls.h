@@ -1,7 +1,8 @@
 #pragma once
 // Records which function of Lua's own library a script is in. Covers the functions that may wait for a file
-// or a process, or compute for long, without a safe point. watch() wraps them when the state is opened.
-// watch() and the wrapped functions run on the session's thread; current() may be called from any thread.
+// or a process, or compute for a long time, without a safe point. watch() wraps them when the state is
+// opened. watch() and the wrapped functions run on the session's thread; current() may be called from any
+// thread.
 #include <atomic>
 #include <lua.hpp>
 #include <utility>
@@ -12,9 +13,9 @@ namespace lunagrad {
 
 class NativeCalls {
  public:
-  // Wraps the functions of the state, which this object must outlive.
+  // Wraps the functions of the state. This object must outlive the state.
   void watch(lua_State*);
-  // The name of the function that the script is in, "" for none, and the line of the call.
+  // The name of the library function that the script is in, and the line of the call; "" if it is in none.
   std::pair<const char*, SourceLine> current() const;
 
  private:

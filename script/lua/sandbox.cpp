@@ -25,7 +25,7 @@ int call_original(lua_State* L) {
   return lua_gettop(L);
 }
 
-// load for text only: Lua does not verify bytecode, and a forged chunk could read and write all memory.
+// load() for text only: Lua does not verify bytecode, and a forged chunk could read and write all memory.
 int load_text(lua_State* L) {
   if (lua_gettop(L) < 3) lua_settop(L, 3);
   lua_pushliteral(L, "t");
@@ -50,7 +50,7 @@ int collect_garbage(lua_State* L) {
   return call_original(L);
 }
 
-// string.rep of an empty string: Lua would still loop n times, and nothing could interrupt it.
+// string.rep of an empty string: Lua would loop n times, and nothing could interrupt it.
 int repeat_text(lua_State* L) {
   const bool nothing_between =
       lua_isnoneornil(L, 3) || (lua_type(L, 3) == LUA_TSTRING && lua_rawlen(L, 3) == 0);
@@ -124,7 +124,7 @@ void open_sandbox_libraries(lua_State* L) {
   open(L, LUA_STRLIBNAME, luaopen_string);
   open(L, LUA_MATHLIBNAME, luaopen_math);
   open(L, LUA_UTF8LIBNAME, luaopen_utf8);
-  // os is a new table with three functions, so that the others were never in it.
+  // os is a new table with three functions, so the other functions are unreachable.
   luaL_requiref(L, "os", luaopen_os, 0);
   lua_newtable(L);
   for (const char* name : {"time", "clock", "date"}) {

@@ -1,5 +1,5 @@
-// The tables that give the sizes of a tensor, as x.shape: lists that compare by their elements, print them
-// and count negative positions from the end.
+// The tables that give the sizes of a tensor, as x.shape does: lists that compare by their elements, print
+// them, and count negative positions from the end.
 #include <string>
 #include <string_view>
 
@@ -11,7 +11,7 @@ namespace {
 
 constexpr const char* kMetatable = "lunagrad.Size";
 
-// Makes the list at the top of the stack such a table.
+// Makes the list at the top of the stack a size table.
 void make_size(lua_State*);
 
 bool equal_element(lua_State* L, lua_Integer i) {
@@ -22,7 +22,7 @@ bool equal_element(lua_State* L, lua_Integer i) {
   return equal;
 }
 
-// __eq; the other one may be any list.
+// __eq; the other operand may be any list.
 int equal(lua_State* L) {
   for (const int i : {1, 2}) luaL_checktype(L, i, LUA_TTABLE);
   const auto length = lua_Integer(lua_rawlen(L, 1));
@@ -48,7 +48,7 @@ int tostring(lua_State* L) {
   return 1;
 }
 
-// __concat with text.
+// __concat with a string.
 int concat(lua_State* L) {
   std::string joined;
   for (const int i : {1, 2}) {
@@ -65,7 +65,7 @@ int concat(lua_State* L) {
 
 int numel(lua_State* L) {
   luaL_checktype(L, 1, LUA_TTABLE);
-  uint64_t product = 1;  // a script may change the list: it wraps around
+  uint64_t product = 1;  // unsigned: a script may change the list, and the product may overflow
   for (lua_Integer i = 1; i <= lua_Integer(lua_rawlen(L, 1)); ++i) {
     lua_rawgeti(L, 1, i);
     product *= uint64_t(lua_tointeger(L, -1));
@@ -75,7 +75,7 @@ int numel(lua_State* L) {
   return 1;
 }
 
-// shape[{first, last}], as a part of a tensor is written.
+// shape[{first, last}], the same form as for a part of a tensor.
 int part(lua_State* L, lua_Integer length) {
   lua_Integer ends[2];
   for (const int i : {0, 1}) {
@@ -96,8 +96,8 @@ int part(lua_State* L, lua_Integer length) {
   return 1;
 }
 
-// __index of what is no position from 1 to the length. A position behind the end is nil, which ends a loop of
-// ipairs.
+// __index for a key that is not a position from 1 to the length. A position after the end gives nil, which
+// ends a loop of ipairs.
 int index(lua_State* L) {
   luaL_checktype(L, 1, LUA_TTABLE);
   const auto length = lua_Integer(lua_rawlen(L, 1));
@@ -128,7 +128,7 @@ void make_size(lua_State* L) {
     lua_pushnil(L);
     lua_setfield(L, -2, "__name");  // Lua's messages call it a table
     lua_pushboolean(L, false);
-    lua_setfield(L, -2, "__metatable");  // for getmetatable(): a list as any other
+    lua_setfield(L, -2, "__metatable");  // getmetatable() gives it: scripts see a plain list
   }
   lua_setmetatable(L, -2);
 }

@@ -20,7 +20,7 @@ std::string read_script(const std::string& path) {
   errno = 0;
   std::ifstream in(path, std::ios::binary);
   if (!in) fail_as(ErrorKind::file, path, ": ", std::strerror(errno ? errno : EIO));
-  // Not through a stream buffer: that takes a failed allocation for the end of the file.
+  // Not through a stream buffer, which reports a failed allocation as the end of the file.
   std::string content;
   char block[1 << 14];
   for (;;) {

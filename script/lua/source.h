@@ -1,5 +1,5 @@
 #pragma once
-// The text of a script: read from its file, and compiled without being run. Any thread.
+// Reads the text of a script from its file, and compiles it without running it. Any thread.
 #include <string>
 #include <string_view>
 
@@ -12,7 +12,7 @@ std::string read_script(const std::string& path);
 // The source without a shebang line, which Lua skips only in files that it reads itself. The newline stays,
 // so that lines keep their numbers.
 std::string_view without_shebang(std::string_view source);
-// "train.lua:12: unexpected symbol near '='", "" when it compiles; `place` is set to the line.
+// "train.lua:12: unexpected symbol near '='", and `place` is set to the line; "" when the source compiles.
 std::string syntax_error(std::string_view source, const std::string& chunk_name, SourcePlace& place);
 
 }  // namespace lunagrad

@@ -20,10 +20,10 @@ namespace {
 // Blocks of up to this many bytes come from the engine's free lists, in a third of malloc's time.
 constexpr size_t kPooled = 256;
 
-// Tensors leave an eighth of the limit to Lua (storage.cpp). So the sum with the tensors matters only when
-// Lua's heap is larger than that.
+// Tensors leave an eighth of the limit to Lua (storage.cpp). So the sum with the tensors is checked only when
+// Lua's heap is larger than that eighth.
 bool has_room(const Edge& state, size_t old_bytes, size_t bytes) {
-  if (bytes <= kPooled && !pool_must_grow(bytes)) return true;  // a free block is there
+  if (bytes <= kPooled && !pool_must_grow(bytes)) return true;  // the pool has a free block
   const size_t more = bytes - std::min(old_bytes, bytes);
   return state.memory_used + more <= state.memory_limit / 8 || memory_in_use() + more <= state.memory_limit;
 }
@@ -61,7 +61,7 @@ void* allocate(void* data, void* block, size_t old_bytes, size_t bytes) {
   return result;
 }
 
-// Called for an error outside of every protected call: a mistake of the host, or too little memory at
+// Called for an error outside of all protected calls: a mistake of the host, or too little memory at
 // start-up.
 int panic(lua_State* L) {
   const char* message = lua_tostring(L, -1);
@@ -108,7 +108,7 @@ int search_files(lua_State* L) {
   lua_insert(L, 1);
   lua_getfield(L, lua_upvalueindex(2), "path");
   lua_call(L, 2, 2);
-  if (lua_isnil(L, 1)) return 1;  // the message: which files there are not
+  if (lua_isnil(L, 1)) return 1;  // not found: the message lists the files that were tried
   lua_settop(L, 1);
   const std::string file = luaL_checkstring(L, 1);
   if (const Edge& state = edge(L); state.on_module) state.on_module(file);
@@ -117,7 +117,7 @@ int search_files(lua_State* L) {
   return 2;
 }
 
-// C modules would load Lua's C build in addition to this one, so remove their searchers.
+// C modules would load Lua's C build in addition to this build, so their searchers are removed.
 void set_search_path(lua_State* L, const StateOptions& options) {
   lua_getglobal(L, "package");
   std::string path;
@@ -236,8 +236,8 @@ void close_state(lua_State* L) {
 void open_lunagrad(lua_State* L) {
   protect(L, [](lua_State* inner) {
     lua_getfield(inner, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
-    lua_newtable(inner);  // core
-    lua_newtable(inner);  // methods of Tensor
+    lua_newtable(inner);  // lunagrad.core
+    lua_newtable(inner);  // Tensor's methods
     const int methods = lua_gettop(inner), core = methods - 1;
     bind_tensor(inner, core, methods);
     bind_ops(inner, core, methods);
@@ -287,8 +287,8 @@ void set_safe_point(lua_State* L, SafePoint function, void* data) {
 
 namespace {
 
-// What the tensors on the CPU and on the default device take, and what may be garbage beside a quarter of
-// that.
+// The bytes of the tensors on the CPU and on the default device, and how much garbage is allowed in addition
+// to a quarter of them.
 struct TensorBytes {
   size_t live = cpu_device().memory().in_use, spare = size_t(64) << 20;
 
@@ -297,11 +297,11 @@ struct TensorBytes {
     if (device.is_cpu()) return;
     const DeviceMemory memory = device.memory();
     live += memory.in_use;
-    spare += memory.total / 128;  // a GPU writes gigabytes in the time of a full collection
+    spare += memory.total / 128;  // a GPU writes gigabytes during a full collection
   }
 };
 
-// A finalizer may call ops.
+// Restores the place, because a finalizer may call ops.
 struct KeptPlace {
   SourceLine line = context().line;
   uint32_t module = context().module;
@@ -321,17 +321,17 @@ void collect_all(lua_State* L, Pressure& pressure) {
 
 }  // namespace
 
-// Lua's collector is generational. It finds what is young and dropped in microseconds, so the next op writes
-// to the memory that the last one's result had, while that is in the processor's cache. A value that has
-// lived through two collections is old, and only a full one frees it. That runs when the bytes of the tensors
-// have grown by 64 MiB and a quarter, so the share of its time does not grow with the model.
+// Lua's collector is generational. A young collection finds young garbage in microseconds, so the next op
+// reuses the memory of the last op's result while it is in the processor's cache. A value that survived two
+// collections is old, and only a full collection frees it. A full collection runs when the bytes of the
+// tensors have grown by 64 MiB plus a quarter, so the share of its time does not grow with the model.
 void collect_under_pressure(lua_State* L, Edge& state) {
   constexpr size_t kParts = 64, kMostHandles = 1024;
-  constexpr double kShare = 0.05, kHandle = 300;  // of the time; and nanoseconds for a tensor that it frees
+  constexpr double kShare = 0.05, kHandle = 300;  // share of the time; nanoseconds per tensor freed
   Pressure& pressure = state.pressure;
   const size_t handles = std::exchange(pressure.handles, 0);
   pressure.bytes = 0;
-  if (lua_gc(L, LUA_GCISRUNNING) != 1) return;  // -1: inside of a finalizer
+  if (lua_gc(L, LUA_GCISRUNNING) != 1) return;  // -1: in a finalizer
   const KeptPlace place;
   const TensorBytes before;
   pressure.base = std::min(pressure.base, before.live);
@@ -341,11 +341,11 @@ void collect_under_pressure(lua_State* L, Edge& state) {
   if (before.live - pressure.base > growth) {
     collect_all(L, pressure);
   } else {
-    // Enough of a step for Lua to see whether its own heap calls for a full collection.
+    // A step large enough for Lua to check whether its own heap needs a full collection.
     lua_gc(L, LUA_GCSTEP, lua_gc(L, LUA_GCCOUNT) + 1);
     const double since = ticks_to_ns(start - pressure.ended);
     pressure.ended = pressure.clock();
-    // Much to traverse, as a long table that is being filled: then less often.
+    // Collect less often where much must be traversed, as while a long table is filled.
     const double cost = ticks_to_ns(pressure.ended - start);
     const bool dear = cost > kShare * since + kHandle * double(handles);
     pressure.scale = dear ? std::min(2 * pressure.scale, kParts) : std::max<size_t>(pressure.scale / 2, 1);

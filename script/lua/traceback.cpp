@@ -56,14 +56,15 @@ std::string function_name(const lua_Debug& frame) {
 struct Frames {
   std::vector<std::string> user, library;
   Place first;               // the innermost line of the user's code
-  std::string first_as_lua;  // as Lua prints it: long names are cut
+  std::string first_as_lua;  // as Lua prints it, with long names cut
   int first_level = 0;
   size_t skipped = 0;  // levels left out in the middle of a deep stack
 };
 
 constexpr size_t kShownAtEachEnd = 12;
 
-// The outermost level of the stack, by bisection: each lua_getstack walks from the innermost level.
+// Finds the outermost level of the stack by bisection, because each lua_getstack walks from the innermost
+// level.
 int last_level(lua_State* L) {
   lua_Debug frame;
   int there = 1, beyond = 2;
@@ -76,7 +77,7 @@ int last_level(lua_State* L) {
 }
 
 Frames read_frames(lua_State* L) {
-  // An endless recursion is 200,000 levels deep. To read all of them would take minutes.
+  // An endless recursion is 200,000 levels deep. Reading all levels would take minutes.
   constexpr int kInner = 200, kOuter = 50;
   Frames frames;
   Edge& state = edge(L);
@@ -140,7 +141,7 @@ void describe(lua_State* L, ScriptError& error) {
   if (!frames.user.empty() && (in_library || !wrong_call.empty()))
     error.message = frames.first_as_lua + ":" + std::to_string(frames.first.line) + ": " +
                     (wrong_call.empty() ? error.message.substr(place.length) : wrong_call);
-  const CaughtError& raised = edge(L).last_error;  // by the engine or the library
+  const CaughtError& raised = edge(L).last_error;  // raised by the engine or the library
   if (const size_t at = error.message.rfind(raised.message);
       *raised.message && raised.kind == ErrorKind::value && at != std::string::npos)
     error.message.insert(at, module_path(L));
@@ -158,18 +159,18 @@ int describe_error(lua_State* L) {
   return 1;
 }
 
-// The line where the last call_noting_line failed.
+// The script's line at which the last call_noting_line failed.
 thread_local SourceLine failed_line;
 
-// Calls the first argument with the others, and notes the script's line when that fails: for a lack of memory
-// Lua calls no message handler.
+// Calls the first argument with the other arguments. If the call fails, stores the script's line: Lua calls
+// no message handler when memory runs out.
 int call_noting_line(lua_State* L) {
   luaL_checkany(L, 1);
   try {
     lua_call(L, lua_gettop(L) - 1, LUA_MULTRET);
-  } catch (...) {  // Lua's own exception, whose stack the protected call outside of this one unwinds
+  } catch (...) {  // Lua's own exception; the enclosing protected call unwinds the stack
     const MemoryLimit limit = memory_limit();
-    set_memory_limit({});  // the name of a file is small
+    set_memory_limit({});  // the name of a file needs little memory
     try {
       failed_line = script_line(L);
     } catch (const std::exception&) {
@@ -197,8 +198,8 @@ std::string advised_message(lua_State* L) {
 }
 
 const Chunk& Edge::chunk(const lua_Debug& frame) {
-  // Each name has two places. A step runs lines of a dozen files, and two names with the same first place
-  // would replace each other at every call.
+  // Each name has two slots. A step runs lines of a dozen files, and with one slot each, two names that share
+  // it would evict each other at every call.
   const size_t first = (reinterpret_cast<uintptr_t>(frame.source) >> 4) % chunks.size(), second = first ^ 1;
   if (chunks[first].is(frame)) return chunks[first];
   if (chunks[second].is(frame)) return chunks[second];
@@ -257,7 +258,7 @@ void raise(lua_State* L, const CaughtError& caught) {
   try {
     std::snprintf(place, sizeof place, "%s", position(L).c_str());
   } catch (const std::bad_alloc&) {
-    // Then the message has no position.
+    // The message then has no position.
   }
   lua_pushfstring(L, "%s%s", place, caught.message);
   lua_error(L);

@@ -1,8 +1,7 @@
 #pragma once
-// A type of C++ objects that scripts hold as userdata. A script may pass any value to any function, and call
-// a finalizer itself, also while a function works on the object: check() gives an Error for a value of
-// another type and for an object that was finalized, and what it returns keeps the object alive. For the
-// state's thread.
+// A type of C++ objects that scripts hold as userdata. A script may pass any value to any function, and may
+// call a finalizer itself, even while a function uses the object. So check() throws an Error for a value of
+// another type and for a finalized object, and its result keeps the object alive. For the state's thread.
 #include <lua.hpp>
 #include <memory>
 #include <new>
@@ -17,7 +16,7 @@ namespace lunagrad {
 template <class T>
 class UserType {
  public:
-  // `key` names the metatable in the registry, `name` the objects in Errors.
+  // `key` is the metatable's key in the registry; `name` is used in Errors.
   constexpr UserType(const char* key, const char* name) : key_(key), name_(name) {}
 
   // Makes the metatable and leaves it at the top of the stack.
@@ -33,7 +32,7 @@ class UserType {
     luaL_setmetatable(L, key_);
   }
 
-  // Null for a value of another type and for an object that was finalized.
+  // Null for a value of another type and for a finalized object.
   std::shared_ptr<T> find(lua_State* L, int index) const {
     const Held* const held = static_cast<Held*>(luaL_testudata(L, index, key_));
     return held ? *held : nullptr;

@@ -28,7 +28,7 @@ bool ends_in(const std::string& path, const std::string& end) {
   return before == 0 || path[before - 1] == '.' || path[before - 1] == ':';
 }
 
-// The call, then the text with every line indented.
+// An entry's call, then its text with every line indented.
 std::string page(const HelpEntry& entry) {
   std::string text = entry.call + "\n";
   bool starts = true;
@@ -49,7 +49,7 @@ std::string pages(const Matches& matches) {
   return text;
 }
 
-// The calls of a table or class: "nn", "optim.lr_scheduler", "Module", "linalg", whose calls are ops.
+// The calls of a table or class: "nn", "optim.lr_scheduler", "Module", or "linalg", whose functions are ops.
 std::string calls_in(const std::string& table) {
   std::string text;
   for (const HelpEntry& entry : help_entries()) {
@@ -125,7 +125,7 @@ std::string suggest(std::string_view misspelt, std::string_view among) {
     if (entry.kind == HelpEntry::Kind::section) continue;
     const bool operation = entry.kind == HelpEntry::Kind::operation;
     if (!operation && entry.name.find(among) == std::string::npos) continue;
-    // linalg.vander is a function of a table, and no method.
+    // linalg.vander is a function of a table, not a method.
     if (operation && among.ends_with(':') && entry.name.find('.') != std::string::npos) continue;
     const size_t distance = edits(wanted, lower(last_of(entry.name)));
     if (distance > least || (distance == 0 && among == "x:"))

@@ -6,15 +6,17 @@
 
 namespace lunagrad {
 
-// The help on a name or its last part ("nn.Linear"; "step" explains every function of that name), or the list
-// of functions in a table ("nn"). "" if nothing has that name.
+// The help on a name or on its last part ("nn.Linear"; "step" explains every function with that name), or the
+// list of functions in a table ("nn"). "" if nothing has that name.
 std::string explain(const std::string& asked);
-// The answer of a prompt to `?asked`: the help, a suggestion for a misspelt name, or an overview for "".
+// The answer to `?asked` at a prompt: the help, a suggestion for a misspelt name, or an overview for "".
 std::string answer(const std::string& asked);
-// The document of that name ("tutorial") and explain(); else explain() and the section whose name is `topic`
-// ("exit-codes") or, if only one does, contains it.
+// The document of that name ("tutorial") followed by explain(). If there is no such document: explain()
+// followed by the section whose name is `topic` ("exit-codes"), or else the only section whose name contains
+// it.
 std::string explain_topic(const std::string& topic);
-// Optimal string alignment distance: changed, deleted, inserted and swapped adjacent letters.
+// Optimal string alignment distance: counts changed, deleted and inserted letters and swaps of adjacent
+// letters.
 size_t edits(std::string_view, std::string_view);
 // "; did you mean lg.nn.Linear?" for "Liner"; "" if no name is close. `among` restricts the names: functions
 // ("."), methods (":"), methods of tensors ("x:"), or all ("").

@@ -24,8 +24,9 @@ std::string lower(std::string_view text) {
   return out;
 }
 
-// The prefix that a script writes for an annotated class: "lunagrad.nn.init" is the table lg.nn.init. A class
-// whose name begins with a capital is a kind of object: "lunagrad.nn.Module" gives "Module:".
+// What scripts write before the functions of an annotated class: the class "lunagrad.nn.init" is the table
+// lg.nn.init. A class whose name begins with a capital is a class of objects: "lunagrad.nn.Module" gives
+// "Module:".
 std::string prefix_of(const std::string& type) {
   if (type == "lunagrad") return "lg.";
   const std::string last = type.substr(type.find_last_of('.') + 1);
@@ -51,7 +52,7 @@ std::string argument_line(std::string_view text) {
   return line + "\n";
 }
 
-// "fun(params: P, options?: O): R" as the arguments of @param and @return lines, and the names in a call.
+// "fun(params: P, options?: O): R" as @param and @return lines, and the argument names for a call.
 struct FunctionType {
   std::string arguments, names;
 };
@@ -85,7 +86,7 @@ std::string content(const std::filesystem::path& path) {
 
 std::vector<HelpEntry> read_annotations(std::string_view file) {
   std::vector<HelpEntry> entries;
-  std::map<std::string, std::string> prefixes;  // by the name of a local table of the file
+  std::map<std::string, std::string> prefixes;  // by the name of the file's local table
   std::string sentences, arguments, type, names;
   std::istringstream in{std::string(file)};
   for (std::string line; std::getline(in, line);) {
@@ -120,7 +121,8 @@ std::vector<HelpEntry> read_annotations(std::string_view file) {
                              sentences + arguments});
         }
       } else if (!names.empty() && line.find(" = ") != line.npos) {
-        // A function that is assigned, as in optim.Adam = class(...), with its type above.
+        // A function that is made by an assignment, as in optim.Adam = class(...), with its type in the lines
+        // above.
         const size_t joint = line.find('.');
         const auto known = prefixes.find(line.substr(0, std::min(joint, line.size())));
         if (known != prefixes.end() && joint < line.find(" = ")) {

@@ -11,7 +11,8 @@ namespace lunagrad {
 struct HelpEntry {
   enum class Kind { operation, function, section } kind = Kind::operation;
   std::string name;  // "softmax", "lg.nn.Linear", "training"
-  std::string call;  // "lg.nn.Linear(in_features, out_features, options)"; of a section: its document
+  // "lg.nn.Linear(in_features, out_features, options)"; of a section: the name of its document
+  std::string call;
   std::string text;  // sentences, then a line for each argument and result, indented by two spaces
 };
 

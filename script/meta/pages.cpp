@@ -14,7 +14,7 @@
 namespace lunagrad {
 namespace {
 
-// The text of a table cell: a bar would end the cell.
+// Escapes the text of a table cell: a bar would end the cell.
 std::string cell(const std::string& text) {
   std::string out;
   for (const char c : text) out += c == '|' ? "\\|" : std::string(1, c);
@@ -23,8 +23,8 @@ std::string cell(const std::string& text) {
 
 bool word_char(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
-// A sentence outside of code: escapes what Markdown reads as its own, `<`, `*`, underscores at the edge of a
-// word, and a bracket before a parenthesis.
+// Escapes a sentence outside of code for Markdown: `<`, `*`, underscores at the edge of a word, and a bracket
+// before a parenthesis.
 std::string plain(const std::string& text) {
   std::string out;
   for (size_t i = 0; i < text.size(); ++i) {

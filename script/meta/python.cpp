@@ -61,7 +61,7 @@ constexpr Advice kGlobals[] = {
     {"zip", "for i = 1, #a do … a[i], b[i] … end"},
 };
 
-// Methods of Python's lists, dicts and strings.
+// Advice for methods of Python's lists, dicts and strings.
 constexpr Advice kMethods[] = {
     {"append", "table.insert(list, x)"},
     {"copy", "{table.unpack(list)}; x:clone() of a tensor, lg.nn.utils.deepcopy(net) of a module"},
@@ -84,7 +84,7 @@ constexpr Advice kMethods[] = {
     {"values", "for _, value in pairs(t) do … end"},
 };
 
-// The line without strings and comments, which may hold anything.
+// The line without its strings and comments, whose text is no code.
 std::string code_of(std::string_view line) {
   std::string code;
   for (size_t i = 0; i < line.size(); ++i) {
@@ -117,7 +117,7 @@ int line_in(const std::string& message) {
   return before == std::string::npos ? 0 : std::atoi(message.c_str() + before + 1);
 }
 
-// Beginnings of lines, and what else is in such a line.
+// Advice for lines by their beginning, and by a text that the rest of the line contains.
 struct Start {
   std::string_view begin, with, advice;
 };
@@ -163,7 +163,7 @@ constexpr Advice kInside[] = {
     {"{end =", "end is a word of Lua: give it at its position, or as [\"end\"] = 5"},
     {" end =", "end is a word of Lua: give it at its position, or as [\"end\"] = 5"},
 };
-// What Lua says, and what was meant.
+// Texts in Lua's messages, and what to write.
 constexpr Advice kSaid[] = {
     {"near '['", "a list is a table: {1, 2, 3}"},
     {"')' expected near '='", "arguments by name go into a table at the end: f(x, {dim = 1})"},
@@ -175,11 +175,11 @@ constexpr Advice kSaid[] = {
     {"near ':'", "a part is x[{{}, {1, 2}}], with both ends; a block ends with then, do … end"},
 };
 
-// Ops that give values and indices, with a dim among their arguments or always.
+// Ops that return values and indices when they get a dim, or always.
 constexpr std::string_view kPairs[] = {"max",  "min",      "median", "mode",  "sort",
                                        "topk", "kthvalue", "cummax", "cummin"};
 
-// The position behind the parenthesis that closes the one at `open`; npos when the line ends before.
+// The position after the parenthesis that closes the one at `open`; npos when the line ends first.
 size_t behind_call(std::string_view code, size_t open) {
   int depth = 0;
   for (size_t i = open; i < code.size(); ++i) {
@@ -189,13 +189,13 @@ size_t behind_call(std::string_view code, size_t open) {
   return std::string_view::npos;
 }
 
-// Whether what stands at `at` is the number of a position, as [1].
+// Whether the text at `at` is a position in brackets, as [1].
 bool is_position(std::string_view code, size_t at) {
   return at + 1 < code.size() && code[at] == '[' && std::isdigit(static_cast<unsigned char>(code[at + 1])) &&
          code.find(']', at) != std::string_view::npos;
 }
 
-// The second one of several arguments "(a, b, …)", without what stands before it.
+// The arguments from the second on: of "(a, b, …)" the text "b, …)". Empty when there is only one.
 std::string_view second_argument(std::string_view arguments) {
   int depth = 0;
   for (size_t i = 0; i < arguments.size(); ++i) {
@@ -210,8 +210,8 @@ std::string_view second_argument(std::string_view arguments) {
   return {};
 }
 
-// What is wrong with the call of `name` whose arguments begin at `open`, followed by a position; "" for
-// nothing.
+// Advice for a call of `name`, with arguments from `open` on, whose result is indexed by a position; "" when
+// nothing is wrong.
 std::string taken_apart(std::string_view code, std::string_view name, size_t open) {
   const size_t end = behind_call(code, open);
   if (end == std::string_view::npos || !is_position(code, end)) return {};
@@ -270,7 +270,7 @@ std::string python_syntax(std::string_view source, const std::string& message) {
   const int line = line_in(message);
   if (line < 1) return {};
   const auto told = [](std::string_view advice) { return "; in Lua: " + std::string(advice); };
-  // Lua may notice a mistake at the line behind it only.
+  // Lua may report a mistake one line too late.
   for (const int looked : {line, line - 1}) {
     const std::string code = looked > 0 ? code_of(line_at(source, looked)) : std::string();
     for (const auto& [begin, with, advice] : kStarts)

@@ -1,5 +1,5 @@
 #pragma once
-// What Lua has for the words and the syntax of Python, for the errors of scripts that were translated. No
+// Advice for scripts that were translated from Python: what Lua has in place of Python's words and syntax. No
 // Lua; any thread.
 #include <string>
 #include <string_view>
@@ -8,15 +8,17 @@
 
 namespace lunagrad {
 
-// For a global of Python that a script calls or indexes: "; the length of x is #x" for "len"; "" for others.
+// For a Python global that a script calls or indexes: "; the length of x is #x" for "len"; "" for other
+// names.
 std::string python_global(std::string_view name);
-// For a method of Python's lists, dicts and strings that is called on a table or on text; "" for others.
+// For a method of Python's lists, dicts and strings that is called on a table or a string; "" for other
+// names.
 std::string python_method(std::string_view name);
-// The lines where a script takes a tuple of Python apart, as x:max(2)[1], each with what to write: in Lua the
-// call gives several values, and the index takes a row of the first one.
+// The lines that index the result of a call as if it were a Python tuple, as in x:max(2)[1], each with what
+// to write. In Lua the call returns several values, and the index selects a row of the first.
 std::vector<std::pair<int, std::string>> python_tuples(std::string_view source);
-// For a syntax error with Lua's `message` in `source`: what to write for the Python in that line, as
-// "; not equal is ~="; "" where none is recognized.
+// For a syntax error in `source`, with Lua's `message`: what to write in place of the Python in that line, as
+// "; not equal is ~="; "" when none is recognized.
 std::string python_syntax(std::string_view source, const std::string& message);
 
 }  // namespace lunagrad

@@ -13,13 +13,13 @@
 namespace lunagrad {
 namespace {
 
-// A row of a table in docs/pytorch-names.md or docs/pytorch.md, as it concerns one name.
+// What a row of a table in docs/pytorch-names.md or docs/pytorch.md says about one name.
 struct Row {
   std::string here;     // "`lg.io.save`", "same" or "missing"
-  std::string differs;  // what differs, or why the name is missing; "" for nothing
+  std::string differs;  // what differs, or why the name is missing; "" if nothing differs
 };
 
-// A prefix of PyTorch's names, and what stands here for it. Longer ones come first.
+// A prefix of PyTorch's names and its replacement here. Longer prefixes come first.
 struct Prefix {
   const char *torch, *here;
 };
@@ -29,7 +29,7 @@ constexpr Prefix kPrefixes[] = {{"torch.Tensor.", "x:"},
                                 {"torch.utils.data.", "lg.data."},
                                 {"torch.", "lg."}};
 
-// How scripts and people shorten PyTorch's names.
+// The usual short forms of PyTorch's prefixes.
 constexpr std::array<std::pair<const char*, const char*>, 13> kShort = {
     {{"F.", "torch.nn.functional."},
      {"Module.", "torch.nn.Module."},
@@ -52,7 +52,7 @@ std::string in_full(const std::string& name) {
   return name;
 }
 
-// "torch.nn.functional.relu" -> "lg.nn.functional.relu"; "" for a name outside of torch
+// "torch.nn.functional.relu" -> "lg.nn.functional.relu"; "" for a name outside of torch.
 std::string name_here(const std::string& full) {
   for (const auto& [torch, here] : kPrefixes)
     if (full.starts_with(torch)) return here + full.substr(std::string(torch).size());
@@ -104,7 +104,7 @@ void read_rows(const std::string& document, std::map<std::string, Row>& found) {
   }
 }
 
-// By the full name.
+// The rows by PyTorch's full name.
 const std::map<std::string, Row>& rows() {
   static const std::map<std::string, Row> all = [] {
     std::map<std::string, Row> found;
@@ -136,7 +136,8 @@ std::string explain_pytorch(const std::string& name) {
     ours = name_here(full);
     text += ours;
   } else {
-    // A row of several names says what stands for each: the one of this name, if it is there.
+    // A row for several PyTorch names lists our names for them: take the one that matches this name, if there
+    // is one.
     const std::vector<std::string> names = codes_in(row.here);
     const auto own = std::find(names.begin(), names.end(), name_here(full));
     if (own != names.end())
@@ -147,7 +148,7 @@ std::string explain_pytorch(const std::string& name) {
   }
   if (!row.differs.empty()) text += "; " + without_ticks(row.differs);
   text += "\n";
-  // Our own help on it, if it is one function.
+  // Our own help on the function, if there is exactly one.
   if (!ours.empty()) text += explain(ours.substr(0, ours.find_first_of("({")));
   return text;
 }

@@ -1,4 +1,4 @@
-// The records of all ops as JSON, for tools: tests/reference/generate.py reads their examples.
+// Prints the records of all ops as JSON, for tools: tests/reference/generate.py reads the examples.
 #include <nlohmann/json.hpp>
 #include <ostream>
 
@@ -27,8 +27,7 @@ const char* kind_name(ExampleOperand::Kind kind) {
   return kNames[size_t(kind)];
 }
 
-// A parameter as PyTorch would take it: choices and types by name; positions stay as they are, counted from
-// 0.
+// A parameter as PyTorch takes it: choices and types by name, positions counted from 0 as in the engine.
 Json value_of(const ParamSpec& spec, const Value& value) {
   switch (value.kind) {
     case Value::Kind::none:

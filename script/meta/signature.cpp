@@ -10,7 +10,8 @@
 namespace lunagrad {
 namespace {
 
-// The record of the calls that an op's own record has no parameters for, or the op's own.
+// The op's long form: the record for calls that need parameters which the op's own record lacks. The op
+// itself if it has no long form.
 const Op& full_form(const Op& op) {
   static const std::unordered_map<std::string_view, const Op*> forms = [] {
     std::unordered_map<std::string_view, const Op*> map;
@@ -30,7 +31,7 @@ bool extends(const Op& full, const Op& op) {
   return true;
 }
 
-// The position of an argument in the order that the record gives.
+// The place of an argument in the record's order of arguments.
 size_t rank(const Op& op, const Slot& slot) {
   for (size_t i = 0; i < op.order.size(); ++i)
     if (std::strcmp(op.order[i], slot.name) == 0) return i;
@@ -93,7 +94,7 @@ const std::vector<Signature>& signatures() {
 }
 
 std::span<const Alias> aliases() {
-  // PyTorch's further names; those of torch.special are in lua/lunagrad/special.lua.
+  // PyTorch's aliases; the names of torch.special are in lua/lunagrad/special.lua.
   static constexpr Alias all[] = {{"absolute", "abs"},
                                   {"arccos", "acos"},
                                   {"arccosh", "acosh"},

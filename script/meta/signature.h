@@ -19,11 +19,11 @@ struct Slot {
 
 struct Signature {
   const Op* op;
-  const Op* full;  // runs if more than the operands are given: op, or its long form (arithmetic.cpp)
+  const Op* full;  // runs if the call has more than the operands: op, or its long form (arithmetic.cpp)
   std::vector<Slot> slots;
   bool only_inputs;   // no parameters, lists or optional operands
   uint32_t numbers;   // bit i: a Lua number may replace input i
-  bool extends;       // full has the inputs and parameters of op, and further parameters behind them
+  bool extends;       // full has the inputs and parameters of op, followed by further parameters
   bool creates;       // creates a tensor: also takes the options device and requires_grad
   std::string names;  // "input, dim, keepdim", for errors
 
@@ -32,23 +32,23 @@ struct Signature {
   bool spreads(size_t slot) const;
 };
 
-Signature make_signature(const Op&);  // of an op outside of that list
-// Of all visible and hidden ops, in their order.
+Signature make_signature(const Op&);  // for an op that is not in signatures()
+// The signatures of all visible and hidden ops, in the ops' order.
 const std::vector<Signature>& signatures();
 const Signature* find_signature(std::string_view op);
 
-// A further name of an op, under which scripts call it, too.
+// A second name under which scripts may call an op.
 struct Alias {
   const char* name;
   const char* op;
 };
 std::span<const Alias> aliases();
 
-// The table of lg that holds the op: "fft" of fft.rfft, whose functions are no methods; "" for most ops.
+// The table of lg that holds the op, whose functions are not methods: "fft" for fft.rfft; "" for most ops.
 std::string table_of(const Op&);
 // Whether the op has an in-place form `name_`.
 bool has_in_place_form(const Op&);
-// A parameter value in Lua syntax: positions from 1, choices quoted.
+// A parameter value in Lua syntax: positions count from 1, choices are quoted.
 std::string print_value(const ParamSpec&, const Value&);
 
 }  // namespace lunagrad

@@ -31,7 +31,7 @@ std::string name_of(const std::string& title) {
   return name;
 }
 
-// Markdown links as their texts: "see [files](guide.md#files)" -> "see files".
+// Replaces Markdown links by their texts: "see [files](guide.md#files)" -> "see files".
 std::string without_links(const std::string& line) {
   std::string text;
   for (size_t at = 0; at < line.size();) {
@@ -53,7 +53,7 @@ std::string without_links(const std::string& line) {
 void read_topics(const std::string& document, std::vector<Topic>& topics) {
   std::ifstream in(library_directory() + "/../docs/" + document + ".md");
   const size_t before = topics.size();
-  std::array<std::optional<size_t>, 3> open;  // by heading level: the topic that the current line belongs to
+  std::array<std::optional<size_t>, 3> open;  // the topics that contain the current line, by heading level
   bool fenced = false;
   for (std::string line; std::getline(in, line);) {
     if (line.starts_with("```")) {
@@ -121,7 +121,7 @@ std::string explain_name(const std::string& name) {
     if (!in_place) return {};
   }
   if (!signature || signature->op->hidden()) return {};
-  const Op& op = *signature->full;  // the slots belong to this record
+  const Op& op = *signature->full;  // the record that the slots refer to
   std::string text = "lg." + plain + "(" + signature->names + ")\n  " + op.doc + "\n";
   for (const Slot& slot : signature->slots) {
     if (slot.is_input) continue;
@@ -143,7 +143,7 @@ std::string explain_name(const std::string& name) {
 
 std::string list_topics() {
   constexpr size_t kWidth = 100;
-  size_t indent = 0;  // wide enough for the longest document
+  size_t indent = 0;  // fits the longest document name
   for (const Topic& topic : topic_list()) indent = std::max(indent, topic.document.size() + 4);
   std::string text, line;
   const char* document = "";

@@ -9,12 +9,12 @@ namespace lunagrad {
 // introduction of a document has the document's name.
 struct Topic {
   std::string document, name, text;
-  bool nested;  // within another section, whose text includes it
+  bool nested;  // part of another section, whose text includes this one
 };
 
 // All introductions and sections, in the order of the documents. Read from disk once.
 const std::vector<Topic>& topic_list();
-// The text of a document: its introduction and all sections; "" when there is none of that name.
+// The text of a document: its introduction and all sections; "" if there is no such document.
 std::string document_text(const std::string& document);
 
 // The help on an op: call, sentence, parameters with defaults and choices. "" if there is no such op.

@@ -66,8 +66,8 @@ class Batch {
   }
 
   // Makes the sizes in tensor `a`, an operand of node `user`, depend on the batch size; `b` has the sizes for
-  // n + 1. If only one size of a Reshape depends on it, that becomes -1, which ONNX computes from the others.
-  // Otherwise a Concat of constants and multiples of the batch size replaces `a`.
+  // n + 1. If only one size of a Reshape depends on the batch size, it becomes -1, which ONNX computes from
+  // the other sizes. Otherwise a Concat of constants and multiples of the batch size replaces `a`.
   void follow_sizes(int user, const onnx_messages::TensorProto& a, const onnx_messages::TensorProto& b) {
     std::vector<int64_t> sizes = integers_of(a);
     const std::vector<int64_t> grown = integers_of(b);
@@ -94,7 +94,7 @@ class Batch {
       if (input == name) input = all;
   }
 
-  // The name of a value: the batch size times a factor, shape [1].
+  // The name of a value of shape [1]: the batch size times a factor.
   std::string multiple(int64_t factor) {
     if (batch_.empty())
       batch_ = graph_.add("Shape", {g_.input(0).name()},
@@ -116,7 +116,7 @@ class Batch {
     }
   }
 
-  // Moves the added nodes before the others, which read them. They themselves read only inputs.
+  // Moves the added nodes before the others, which read them. The added nodes read only inputs.
   void put_first() {
     const int added = g_.node_size() - larger_.node_size();
     google::protobuf::RepeatedPtrField<onnx_messages::NodeProto> ordered;

@@ -1,7 +1,8 @@
 #pragma once
 // Makes the batch size of a graph dynamic. The model is recorded with batch sizes n and n + 1. Values that
-// are equal in both do not depend on the batch size. Sizes that grew are computed from the input's size. Any
-// other difference is an Error, because the file would be wrong for other batch sizes. For one thread.
+// are equal in both graphs do not depend on the batch size. Sizes that grew are computed from the input's
+// size. Any other difference is an Error, because the file would be wrong for other batch sizes. For one
+// thread.
 #include "script/onnx/graph.h"
 
 namespace lunagrad::onnx_export {

@@ -1,5 +1,5 @@
-// Writes rows of elementwise.def as ONNX nodes. Evaluates the expression of a row with functions that add
-// nodes in place of those of ops/vocabulary.h. A row for which ONNX has an operator becomes that operator.
+// Writes rows of elementwise.def as ONNX nodes: evaluates a row's expression with functions that add nodes,
+// in place of the functions of ops/vocabulary.h. A row for which ONNX has an operator becomes that operator.
 #include "runtime/elementwise/elementwise.h"
 
 #include <cmath>
@@ -15,13 +15,13 @@ namespace expression {
 // The step that is being written, for the functions below. A thread writes one row at a time.
 struct Setting {
   const Site* site;
-  DType type;  // the row computes in it
+  DType type;  // the row's computing type
 };
 thread_local const Setting* setting = nullptr;
 
 bool floating() { return is_floating(setting->type); }
 
-// A value of the graph or a constant; constants are folded.
+// A value of the graph or a constant. Expressions of constants are evaluated here.
 struct Term {
   std::string name;  // "" for a constant
   double constant = 0;
@@ -88,7 +88,7 @@ Term floor(const Term& a) { return rounded("Floor", a); }
 Term ceil(const Term& a) { return rounded("Ceil", a); }
 Term round_even(const Term& a) { return rounded("Round", a); }
 
-// A lower limit of -1e30 only makes the product of -inf and 0 a zero; models do without it.
+// A lower limit of -1e30 only turns the product of -inf and 0 into a zero; models do without it.
 Term max(const Term& a, const Term& b) {
   if (b.is_constant() && b.constant <= -1e30) return a;
   return node("Max", {a.get(), b.get()});
@@ -130,8 +130,8 @@ Term sel(const Condition& c, const Term& a, const Term& b) {
   return node("Where", {c.name, a.get(), b.get()});
 }
 
-// The result of ONNX's Mod has the sign of a with the attribute fmod. Without it, which only integers allow,
-// it has the sign of b.
+// With the attribute fmod, the result of ONNX's Mod has the sign of a. Without it, the result has the sign of
+// b, and only integers are allowed.
 Term fmod(const Term& a, const Term& b) { return node("Mod", {a.get(), b.get()}, {{"fmod", int64_t(1)}}); }
 Term remainder(const Term& a, const Term& b) {
   if (!floating()) return node("Mod", {a.get(), b.get()});
@@ -143,7 +143,7 @@ Term floor_div(const Term& a, const Term& b) { return round_even((a - remainder(
 Term exp2(const Term& a) { return exp(a * Term(std::log(2.0))); }
 Term log2(const Term& a) { return log(a) / Term(std::log(2.0)); }
 Term log10(const Term& a) { return log(a) / Term(std::log(10.0)); }
-// exp(x) - 1 = 2 sinh(x / 2) exp(x / 2), which is exact near 0. ONNX has no operators for such a form of
+// exp(x) - 1 = 2 sinh(x / 2) exp(x / 2), which is exact near 0. ONNX has no operators for a similar form of
 // log(1 + x).
 Term expm1(const Term& a) {
   const Term half = a * Term(0.5);
@@ -180,7 +180,7 @@ UNKNOWN_2(lcm)
 #undef UNKNOWN
 #undef UNKNOWN_2
 Term erfc(const Term& a) { return Term(1) - erf(a); }
-// Of zeros, whose sign ONNX does not tell, the reciprocal has the sign.
+// ONNX does not compare the signs of zeros, so look at the reciprocal's sign.
 Condition signbit(const Term& a) {
   return floating() ? a < Term(0) || (a == Term(0) && Term(1) / a < Term(0)) : a < Term(0);
 }
@@ -233,8 +233,8 @@ bool is_logical(Row row) {
          row == Row::logical_not;
 }
 
-// Whether the operator can be used: a logical one needs bool operands, the others need a row that computes in
-// a floating type.
+// Whether the operator can be used: a logical operator needs bool operands, the others need a row that
+// computes in a floating type.
 bool takes(Row row, const Call& call, DType type) {
   if (is_logical(row)) {
     for (const Tensor& x : call.in)
@@ -260,7 +260,7 @@ bool write_directly(const Site& site, Row row, DType type) {
   return false;
 }
 
-// An infinite bound stands for an absent one and is left out.
+// An infinite bound is no bound: it is left out.
 void write_clamp(const Site& site, DType type, double low, double high) {
   const auto bound = [&](double value) {
     return std::isinf(value) ? std::string() : site.graph().number(value, type);

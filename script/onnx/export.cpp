@@ -32,7 +32,7 @@ Graph record(const Model& model, const TensorList& inputs, const Options& option
   std::vector<Step> steps;
   TensorList examples, results;
   std::vector<int> outputs;
-  // The model gets copies: it may write to its inputs, and each needs its own memory.
+  // The model gets copies: it may write to its inputs, and every input needs its own memory.
   for (const Tensor& x : inputs) examples.push_back(clone(x));
   const std::vector<std::string> input_names = names_for("input", options.input_names, inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) graph.input(input_names[i], examples[i]);
@@ -44,7 +44,7 @@ Graph record(const Model& model, const TensorList& inputs, const Options& option
     };
     std::vector<std::pair<const std::string*, Tensor>> parameters;
     for (const auto& [name, x] : model.parameters) {
-      // A tensor that has several names keeps the first.
+      // A tensor with several names keeps the first.
       const bool shared = std::any_of(parameters.begin(), parameters.end(), [&x = x](const auto& known) {
         return known.second.storage_ref() == x.storage_ref() && known.second.offset() == x.offset() &&
                known.second.shape() == x.shape() && known.second.strides() == x.strides();

@@ -13,7 +13,7 @@ namespace lunagrad::onnx_export {
 
 struct Model {
   std::function<TensorList(const TensorList&)> run;
-  std::string path;                                             // of the module; "" for a function
+  std::string path;                                             // the module's path; "" for a function
   std::vector<std::pair<std::string, Tensor>> parameters = {};  // with buffers, named as in state_dict
 };
 

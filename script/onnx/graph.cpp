@@ -151,8 +151,8 @@ void Graph::input(const std::string& name, const Tensor& example) {
 void Graph::output(std::string from, const std::string& name, const Tensor& example) {
   if (const auto earlier = renamed_.find(from); earlier != renamed_.end()) from = earlier->second;
   describe(*graph().add_output(), name, example);
-  // A result of a node is renamed. An input, a parameter, or a value that is already an output, is copied by
-  // an Identity node.
+  // A node's result is renamed. Other values (inputs, parameters, and values that are already outputs) are
+  // copied by an Identity node.
   bool made = false;
   for (const onnx_messages::NodeProto& node : graph().node())
     made |= std::find(node.output().begin(), node.output().end(), from) != node.output().end();

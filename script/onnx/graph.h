@@ -47,7 +47,7 @@ using Names = std::vector<std::string>;
 struct Origin {
   const char* op = "";
   SourceLine line;
-  std::string module;  // the path of the module that called the op; "" at the root
+  std::string module;  // path of the module that called the op; "" at the root
 };
 
 class Graph {
@@ -67,7 +67,7 @@ class Graph {
   // Adds an initializer and returns its name, which is made from `name` and unique.
   std::string tensor(const Tensor& value, const std::string& name = {});
   std::string integers(const std::vector<int64_t>& values);  // a 1-d initializer
-  std::string number(double value, DType);                   // a 0-d one; equal numbers share it
+  std::string number(double value, DType);                   // a 0-d initializer; equal numbers share it
   // A 1-d initializer of sizes. batch.cpp may later replace those that depend on the batch size.
   std::string sizes(const std::vector<int64_t>& values);
 

@@ -65,7 +65,7 @@ void write_index_copy(const Site& site) {
   site.give(0, site.add("ScatterElements", {site.in(0), for_slices(site, dim), site.in(2)}, {{"axis", dim}}));
 }
 
-// The flattened base with other elements at the positions where the value lies.
+// The flattened base, with the elements that the view covers replaced.
 void write_as_strided_scatter(const Site& site) {
   const Shape& value = site.shape(1);
   const Strides strides = site.call.list(0);

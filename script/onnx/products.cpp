@@ -29,7 +29,7 @@ void write_conv(const Site& site) {
   const std::vector<int64_t> dilation = spread(call.list(kDilation), dims);
   std::vector<int64_t> kernel, before, after;
   for (int d = 0; d < dims; ++d) kernel.push_back(site.shape(1)[2 + d]);
-  // Padding "valid" or "same"; of an odd number of elements the end gets one more.
+  // Padding "valid" or "same". When "same" needs an odd number of elements, the end gets one more.
   if (call.params[kPadding].kind == lunagrad::Value::Kind::integer) {
     const bool same = call.integer(kPadding) == 1;
     for (size_t d = 0; d < size_t(dims); ++d) {

@@ -22,11 +22,11 @@ namespace fs = std::filesystem;
 using onnx_messages::AttributeProto;
 using onnx_messages::TensorProto;
 
-constexpr uint64_t kRatio = 512;  // bytes of values for a byte of the file: a node may have two
-constexpr uint64_t kName = 128;   // bytes of an entry of a map, without its name
+constexpr uint64_t kRatio = 512;  // bytes of values per byte of the file: a node may take two
+constexpr uint64_t kName = 128;   // bytes of a map entry, without its name
 
-// The blocks of protocol buffers' messages, charged to a budget. An arena takes plain functions, so the
-// budget is the thread's.
+// Memory for protocol buffer messages, charged to a budget. An arena takes plain functions, so the budget is
+// in a thread_local.
 class Arena {
  public:
   explicit Arena(ReadBudget& budget) {
@@ -51,7 +51,7 @@ class Arena {
 };
 thread_local ReadBudget* Arena::charged = nullptr;
 
-// A name for an error: short, on one line.
+// A name for an error message: cut to a short text on one line.
 std::string shown(const std::string& name) {
   std::string out = "'";
   for (const char c : name.substr(0, 60)) out += uint8_t(c) < 0x20 || c == 0x7f ? '?' : c;
@@ -59,12 +59,13 @@ std::string shown(const std::string& name) {
 }
 
 // An element type of ONNX: the bytes of an element in raw data, and our type. 8- and 16-bit integers become
-// i32, u32 i64.
+// i32; u32 becomes i64.
 struct ElementType {
   int code;
   size_t bytes;
   DType dtype;
-  void (*widen)(const char*, size_t, void*) = nullptr;  // count elements; null: the bytes are ours
+  // converts `count` elements; null: the bytes have our type already
+  void (*widen)(const char*, size_t, void*) = nullptr;
 };
 
 template <class From, class To>
@@ -101,7 +102,7 @@ class Reader {
 
   Model read() {
     const std::string bytes = read_file(path_);
-    budget_.take(2 * bytes.size());  // they are copied into the messages
+    budget_.take(2 * bytes.size());  // the messages hold a copy
     Arena arena(budget_);
     onnx_messages::ModelProto& proto = arena.make();
     if (!proto.ParseFromString(bytes) || !proto.has_graph()) complain("not an ONNX file");
@@ -250,8 +251,8 @@ class Reader {
     return x;
   }
 
-  // Numbers in the typed fields of a tensor, as bytes of its elements. int32_data also holds the narrow
-  // types.
+  // Numbers in the typed fields of a tensor, as the bytes of its elements. int32_data also holds the types of
+  // 16 bits and fewer.
   std::string typed_data(const TensorProto& proto, const ElementType& type, uint64_t wanted,
                          HeldMemory& held) const {
     std::string out;
@@ -293,7 +294,8 @@ class Reader {
     return out;
   }
 
-  // The bytes of a tensor in another file of the model's folder, also after links are followed.
+  // The bytes of a tensor that are in another file. The file must be in the model's folder, also after links
+  // are followed.
   std::string external_data(const TensorProto& proto, uint64_t wanted, HeldMemory& held) const {
     std::string location, offset = "0", length;
     for (const auto& entry : proto.external_data())

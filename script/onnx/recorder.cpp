@@ -53,7 +53,7 @@ int Recorder::value_of(const Tensor& x) {
   return int(values_.size()) - 1;
 }
 
-// ran() is called after an in-place op has run, so the version of its operand has already grown by one.
+// ran() is called after an in-place op has run, so the operand's version has already grown by one.
 int Recorder::operand(const Call& call, size_t i, bool in_place) {
   const Tensor& x = call.in[i];
   if (!x.defined()) return kAbsent;

@@ -12,10 +12,10 @@
 
 namespace lunagrad::onnx_export {
 
-// An operand or result of a step. A constant or a parameter has its tensor; inputs and results have none.
+// An operand or result of a step. Constants and parameters have a tensor; inputs and results have none.
 struct Value {
   Tensor tensor;
-  std::string name;      // in the graph; "" until it has one
+  std::string name;      // name in the graph; "" until it has one
   uint32_t version = 0;  // of the tensor's memory when it was first read
   bool parameter = false;
 };
@@ -36,17 +36,17 @@ class Recorder final : public Trace {
   ~Recorder() override;
   Recorder(const Recorder&) = delete;
 
-  // From now on the tensor is this value (an index into the ValueTable).
+  // Declares that from now on the tensor is this value (an index into the ValueTable).
   void know(const Tensor&, int value);
   // The value of a tensor; an unknown tensor becomes a new constant. Sets complaint() when the tensor's
   // memory was written in a way that a graph cannot express.
   int value_of(const Tensor&);
   std::vector<Step> take() { return std::move(steps_); }
-  bool knows(const Tensor&) const;  // whether its memory belongs to a value
+  bool knows(const Tensor&) const;  // whether the tensor's memory belongs to a value
 
   void ran(const Call&, uint64_t ticks) override;
   void fell_back(const Call&, const char* reason) override;
-  // Why the recording cannot be used, "" if it can. (A Trace does not throw, because the op has run.)
+  // Why the recording cannot be used; "" if it can. (A Trace must not throw: the op has already run.)
   const std::string& complaint() const { return complaint_; }
 
  private:

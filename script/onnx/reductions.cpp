@@ -9,7 +9,7 @@ namespace {
 
 using List = std::vector<int64_t>;
 
-// The dims of a reduction: parameter `at`; all dims when it is absent or empty.
+// The dims of a reduction, which are parameter `at`; all dims when it is absent or empty.
 List reduced(const Site& site, int at) {
   const int ndim = site.shape().size();
   List dims;
@@ -21,7 +21,7 @@ List reduced(const Site& site, int at) {
   return dims;
 }
 
-// In opset 17 ReduceSum takes its dims as an operand, the others as an attribute.
+// In opset 17 ReduceSum takes its dims as an operand; the other reductions take them as an attribute.
 std::string reduce(const Site& site, const char* type, const std::string& x, const List& dims, bool keepdim) {
   if (dims.empty()) return x;  // a 0-d tensor
   const Attribute keep{"keepdims", int64_t(keepdim)};
@@ -133,7 +133,8 @@ void write_layer_norm(const Site& site) {
                         {{"axis", int64_t(-normalized.size())}, {"epsilon", site.real(1)}}));
 }
 
-// Opset 17 has no RMSNormalization. The composition also scales rows whose squares leave the range.
+// Opset 17 has no RMSNormalization. The composition also scales rows whose squares would overflow or
+// underflow.
 void write_rms_norm(const Site& site) {
   List dims;
   for (int64_t d = -int64_t(site.call.list(0).size()); d < 0; ++d) dims.push_back(d);
@@ -145,7 +146,7 @@ void write_rms_norm(const Site& site) {
   site.give(0, site.call.has(1) ? site.add("Mul", {y, site.in(1)}) : y);
 }
 
-// In the type of the statistics, which is f32 for 16-bit inputs: few runtimes take several types.
+// Computed in the type of the statistics, which is f32 for 16-bit inputs: few runtimes accept mixed types.
 void write_batch_norm(const Site& site) {
   const DType type = site.call.input(1).dtype();
   const auto of_channels = [&](int input, double otherwise) {

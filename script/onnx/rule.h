@@ -1,7 +1,7 @@
 #pragma once
-// Rules that translate ops to ONNX nodes: a Rule names an op and a function that writes it. An op without a
-// rule is written through its compose(). Each family of rules is one file with one function that lists them;
-// export.cpp joins the lists.
+// Rules that translate ops to ONNX nodes: a Rule has the name of an op and a function that writes it. An op
+// without a rule is written through its compose(). Each family of rules is one file with one function that
+// lists them; export.cpp joins the lists.
 #include <span>
 
 #include "script/onnx/graph.h"
@@ -20,14 +20,14 @@ class Site {
   Graph& graph() const;
   // The name of an operand in the graph; "" when it is absent.
   std::string in(int i) const;
-  std::string in(int i, DType type) const;  // with a Cast when it has another dtype
+  std::string in(int i, DType type) const;  // with a Cast when its dtype differs
   const Shape& shape(int i = 0) const { return call.input(i).shape(); }
-  // The tensor of an operand that is a constant or a parameter (undefined for others), and its name.
+  // The tensor of an operand that is a constant or a parameter, and its name; undefined for other operands.
   Tensor known(int i) const;
   std::string known_name(int i) const;
   void give(int output, const std::string& name) const;  // names the value of an output
 
-  // Adds a node with one output; returns the name of that.
+  // Adds a node with one output; returns the output's name.
   std::string add(const char* type, const Names& inputs,
                   const std::vector<Attribute>& attributes = {}) const {
     return graph().add(type, inputs, attributes)[0];

@@ -17,7 +17,7 @@ enum { kReverse, kBatchFirst };
 struct Cell {
   const char* type;
   const char* layout;          // suffix of the names of reordered parameters
-  std::vector<int64_t> gates;  // for each gate in ONNX's order: its position in PyTorch's order
+  std::vector<int64_t> gates;  // for each gate in ONNX's order: its index in PyTorch's order
   std::vector<Attribute> attributes;
 };
 
@@ -31,8 +31,8 @@ Tensor reordered(const Tensor& x, const Cell& cell) {
 
 bool all_zero(const Tensor& x) { return x.defined() && x.numel() > 0 && amax(abs(x)).item() == 0; }
 
-// The weights and biases become initializers in ONNX's layout [directions, rows, columns]. When the graph
-// computes one of them, the layer is written through its compose().
+// The weights and biases become initializers in ONNX's layout [directions, rows, columns]. When one of them
+// is computed by the graph, the layer is written through its compose().
 void write_recurrent(const Site& site, const Cell& cell) {
   const Call& call = site.call;
   for (const int i : {kWeightIh, kWeightHh, kBiasIh, kBiasHh})
@@ -76,8 +76,9 @@ void write_rnn_relu(const Site& site) {
 
 // --- attention ---
 
-// Whether each row of a constant mask leaves a key visible. A row without one gives NaN in ONNX's softmax,
-// but 0 in the engine. False for a mask together with `causal`, because their combination is not checked.
+// Whether each row of a constant mask leaves a key visible. A row with no visible key gives NaN in ONNX's
+// softmax, but 0 in the engine. False for a mask together with `causal`, because the combination is not
+// checked.
 bool leaves_all_rows(const Tensor& mask, bool causal) {
   if (!mask.defined()) return true;
   if (causal) return false;

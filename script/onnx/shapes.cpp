@@ -60,7 +60,7 @@ void write_permute(const Site& site) {
   site.give(0, site.add("Transpose", {site.in(0)}, {{"perm", order}}));
 }
 
-// In the sizes of Expand, 1 keeps the size of the input: a dim that is not expanded may have any size.
+// In the sizes of Expand, 1 keeps the input's size: a dim that is not expanded may have any size.
 void write_expand(const Site& site) {
   const Shape &x = site.shape(), &y = site.call.output().shape();
   if (x == y) return write_identity(site);
@@ -165,8 +165,8 @@ void write_cat(const Site& site) {
   site.give(0, site.add("Concat", parts, {{"axis", site.dim(0, site.call.output().ndim())}}));
 }
 
-// The widths are pairs (before, after), the last dim first. ONNX takes the widths before of all dims, then
-// the widths after.
+// The widths are pairs (before, after), the last dim first. ONNX takes the "before" widths of all dims, then
+// the "after" widths.
 void write_pad(const Site& site) {
   const Dims& widths = site.call.list(0);
   const int ndim = site.shape().size();

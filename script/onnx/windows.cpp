@@ -54,7 +54,7 @@ void write_avg_pool(const Site& site) {
   with_batch(site, dims, [&](std::string x) {
     Sizes pads = w.pads();
     if (count_padding && w.overhangs) {
-      // The padding counts in the mean, but the elements that ceil_mode adds do not: a Pad adds the padding.
+      // The mean counts the padding, but not the elements that ceil_mode adds. So a Pad adds the padding.
       Sizes zeros(size_t(2 * (dims + 2)), 0);
       for (size_t d = 0; d < size_t(dims); ++d) zeros[2 + d] = zeros[size_t(dims) + 4 + d] = w.padding[d];
       x = site.add("Pad", {x, site.graph().integers(zeros)});
@@ -89,7 +89,7 @@ Sizes even_windows(const Site& site, int dims) {
   return kernel;
 }
 
-// A matrix [in, n]: the product with it gives the means of n windows over `in` elements.
+// A matrix [in, n]: multiplying by it gives the means of n windows over `in` elements.
 Tensor averages(int64_t in, int64_t n, DType type) {
   std::vector<double> matrix(size_t(in * n));
   for (int64_t w = 0; w < n; ++w) {

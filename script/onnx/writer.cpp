@@ -63,7 +63,7 @@ void Writer::write(const std::vector<Step>& steps) {
 }
 
 // Runs the op's compose() and writes the ops that it records. The operands may have been overwritten since
-// the model ran: only their shapes matter, except for constants, whose values do.
+// the model ran: only their shapes matter, except for constants, whose values are used.
 void Writer::write_composition(const Step& step) {
   std::vector<Step> parts;
   std::vector<int> results;

@@ -9,9 +9,9 @@
 namespace lunagrad {
 namespace {
 
-constexpr uint64_t kPauseBetween = 100;  // times the cost of the last
+constexpr uint64_t kPauseBetween = 100;  // as a multiple of the time that the last plan took
 
-// Of what ran, in which order, and together with what.
+// Hashes the calls that ran, their order and their groups.
 uint64_t hash_of(const QueueReport& report) {
   uint64_t hash = report.units;
   for (const QueueReport::Done& call : report.calls)
@@ -57,12 +57,12 @@ void PlanWatch::take(int64_t step, bool goes_on, const Device& device, const Que
                      std::span<const PlanNode> tape) {
   const uint64_t start = ticks();
   if (plan_ && start - taken_at_ < kPauseBetween * cost_) return;
-  const bool timed = device.is_cpu();  // another device computes later
+  const bool timed = device.is_cpu();  // other devices compute asynchronously
   if (const uint64_t hash = hash_of(report); std::exchange(same_as_, hash) != hash)
     least_.assign(report.units, UINT64_MAX);
   std::vector<uint64_t> ticks_of_unit(report.units);
   std::vector<uint64_t> saved(report.units);
-  std::unordered_map<uint64_t, const QueueReport::Done*> made;  // by the tensor
+  std::unordered_map<uint64_t, const QueueReport::Done*> made;  // by id of the result
   for (const QueueReport::Done& call : report.calls) {
     if (timed && call.ticks)
       ticks_of_unit[call.unit] = least_[call.unit] = std::min(least_[call.unit], call.ticks);

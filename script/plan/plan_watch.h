@@ -1,7 +1,7 @@
 #pragma once
-// Keeps the plan of the latest step whose calls were put off (runtime/deferral/report.h), and finds its
-// groups on the tapes of other steps, which a viewer looked at and which were computed call by call. plan()
-// may be called from any thread, everything else from the session's thread.
+// Keeps the plan of the latest step with deferred calls (runtime/deferral/report.h). Finds the plan's groups
+// on the tapes of other steps, which were computed call by call because a viewer watched them. plan() may be
+// called from any thread, everything else from the session's thread.
 #include <map>
 #include <memory>
 #include <mutex>
@@ -14,22 +14,22 @@
 
 namespace lunagrad {
 
-// A node of a tape, as much as tells which call it is of.
+// The facts of a tape's node that tell which call made it.
 struct PlanNode {
   const Op* op;  // null: a leaf
   SourceLine line;
   uint32_t module;
-  uint64_t result;  // id of the tensor
+  uint64_t result;  // id of the result
 };
 
 class PlanWatch {
  public:
-  std::shared_ptr<const StepPlan> plan() const;  // null: none
-  // Takes the plan down, unless that was done a moment ago: it takes at most 1/100 of the time. `tape`: that
-  // of the step, newest node first; empty: it has none.
+  std::shared_ptr<const StepPlan> plan() const;  // null if there is none
+  // Stores the plan of a step. Does nothing shortly after the last time, so that this costs at most 1/100 of
+  // the time. `tape`: the step's tape, newest node first; empty if it has none.
   void take(int64_t step, bool goes_on, const Device&, const QueueReport&, std::span<const PlanNode> tape);
-  // The plan on a tape. Nodes of another step are those of the same op, line and module, in the
-  // same order.
+  // The plan's groups on a tape. A node of another step matches the call with the same op, line and module
+  // and the same number among them.
   TapePlan on(std::span<const PlanNode> tape) const;
   void clear();
 
@@ -51,10 +51,11 @@ class PlanWatch {
   mutable std::mutex mutex_;
   std::shared_ptr<const StepPlan> plan_;  // written by the session's thread under mutex_
   std::vector<Unit> units_;
-  std::map<Key, std::vector<Call>> calls_;  // of nodes, newest first
-  // Of each unit the least time of the plans in a row that are the same: other programs do not count.
+  std::map<Key, std::vector<Call>> calls_;  // in the order of the tape's nodes, newest first
+  // For each unit the least time over the latest plans that are equal, to leave out the time of other
+  // programs.
   std::vector<uint64_t> least_;
-  uint64_t same_as_ = 0;              // hash of these plans
+  uint64_t same_as_ = 0;              // hash of the latest plans
   uint64_t taken_at_ = 0, cost_ = 0;  // ticks
 };
 

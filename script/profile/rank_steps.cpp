@@ -14,7 +14,7 @@ using dist::Stretch;
 using dist::Travel;
 using dist::Travels;
 
-// When all ranks were ready for a collective, by rank 0's clock: when the slowest was.
+// When all ranks were ready for a collective: the time when the slowest rank was, by rank 0's clock.
 struct Meeting {
   size_t ranks = 0;
   int64_t at = INT64_MIN;
@@ -22,7 +22,7 @@ struct Meeting {
 };
 using Meetings = std::unordered_map<uint64_t, Meeting>;
 
-// Of collectives that all ranks have in this step.
+// The meetings of the collectives that all ranks have in this step.
 Meetings meetings(const std::vector<RankNotes>& ranks, const std::vector<int64_t>& offsets) {
   Meetings all;
   for (size_t r = 0; r < ranks.size(); ++r)
@@ -59,7 +59,7 @@ class LaneMaker {
       made.end_ns = at(travel.ended);
       made.met_ns = at(travel.met);
       if (found == met.end()) continue;
-      // The slowest rank's clock may be off by as much as a message takes.
+      // The offset of the slowest rank's clock may be wrong by the time that a message takes.
       made.met_ns = std::clamp(double(found->second.at - start), made.begun_ns, made.end_ns);
       made.last = found->second.last;
     }
@@ -87,7 +87,7 @@ class LaneMaker {
     lane_.blocks.push_back({time, from, to - from, transfer});
   }
 
-  // The parts of a wait for a transfer of two ranks: the other one comes, then the data.
+  // Splits a wait for a transfer between two ranks: until the other rank is ready, then the transfer.
   void await_pair(double from, double met, double to) {
     const auto& all = lane_.transfers;
     const auto found = std::find_if(all.begin(), all.end(), [met](const RankTransfer& transfer) {
@@ -99,8 +99,8 @@ class LaneMaker {
     add(RankTime::communication, met, to, awaited);
   }
 
-  // The parts of a wait for collectives. These follow one another; what lies between them counts for the
-  // next.
+  // Splits a wait for collectives, which run one after another. Time between two collectives is added to the
+  // second.
   void split(double from, double to) {
     int32_t last = -1;
     const auto& all = lane_.transfers;
@@ -124,7 +124,7 @@ class LaneMaker {
   const RankNotes& notes_;
   const int64_t shift_;
   RankLane lane_;
-  size_t next_ = 0;  // the transfers before it ended before the present wait
+  size_t next_ = 0;  // earlier transfers ended before the current wait
 };
 
 }  // namespace

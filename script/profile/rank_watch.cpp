@@ -12,13 +12,13 @@
 namespace lunagrad {
 namespace {
 
-constexpr char kStride = 'L', kNotes = 's';  // the kinds of messages
+constexpr char kStride = 'L', kNotes = 's';  // kinds of messages
 constexpr size_t kKeptSteps = 16, kKeptParts = 16;
-constexpr int64_t kBetween = 50'000'000;  // ns between two steps that are measured, at least
+constexpr int64_t kBetween = 50'000'000;  // least ns between two measured steps
 constexpr int64_t kMostStride = 1 << 20;
-constexpr std::chrono::milliseconds kLook{10}, kPatience{500};  // at the end of a run
+constexpr std::chrono::milliseconds kLook{10}, kPatience{500};  // interval and limit of the wait in end_run()
 
-// Different for each start of a machine, as its steady clock.
+// Identifies a start of a machine, and with it the steady clock.
 const std::string& machine() {
   static const std::string id = [] {
     std::ifstream file("/proc/sys/kernel/random/boot_id");
@@ -37,7 +37,7 @@ RankWatch::RankWatch() {
     dist::on_message(kNotes, [this](int from, const std::string& text) {
       try {
         take(from, rank_notes(text));
-      } catch (const Error&) {  // of a rank that has another version; its step is left out
+      } catch (const Error&) {  // notes of a rank with another version: the step is left out
       }
     });
   else
@@ -70,7 +70,8 @@ void RankWatch::begin_run() {
   reset();
 }
 
-// Rank 0: as many steps as are at least kBetween apart, by the length of the steps since the last choice.
+// Rank 0: chooses the stride so that measured steps are about kBetween apart, from the length of the steps
+// since the last choice.
 void RankWatch::choose_stride(int64_t now) {
   if (!watching_.load(std::memory_order_relaxed)) {
     if (stride_ == 0) return;
@@ -85,7 +86,7 @@ void RankWatch::choose_stride(int64_t now) {
     return;
   } else {
     const int64_t length = std::max<int64_t>((now - since_) / (step_ - since_step_), 1);
-    // A stride that is nearly right stays.
+    // Keeps a stride that is nearly right.
     while (stride * length < kBetween / 2 && stride < kMostStride) stride *= 2;
     while (stride > 1 && stride * length > 2 * kBetween) stride /= 2;
   }
@@ -106,7 +107,7 @@ void RankWatch::begin_step(int64_t step) {
     choose_stride(begin_);
     stride = stride_;
   } else {
-    // One that was told nothing yet measures every step where the command line asks for a profile.
+    // A rank that was told no stride yet measures every step if the command line asks for a profile.
     stride = told_.load(std::memory_order_relaxed);
     if (stride == 0 && watching_.load(std::memory_order_relaxed)) stride = 1;
   }
@@ -147,10 +148,10 @@ void RankWatch::end_run() {
   }
 }
 
-// Rank 0, on its own thread and on that of the messages.
+// Rank 0, on the session's thread and on the thread that receives messages.
 void RankWatch::take(int from, RankNotes notes) {
   const std::lock_guard lock(mutex_);
-  if (origin_ == 0) return;  // begun before the reset
+  if (origin_ == 0) return;  // measured before the reset
   const int64_t step = notes.step;
   std::vector<RankNotes>& ranks = parts_[step];
   ranks.resize(size_t(dist::launched_size()));

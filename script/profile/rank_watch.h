@@ -1,9 +1,9 @@
 #pragma once
-// Profiles the ranks of a run while somebody looks: each rank notes its collectives and waits of a step and
-// sends them to rank 0 in one message, which puts the steps together. No rank waits for another because of
-// it, and steps of which a rank's notes are missing are left out. Of short steps only some are measured, the
-// same on all ranks: those whose number is a multiple of a stride, which rank 0 tells. Any thread may call
-// watch(), reset() and view(); everything else is for the session's thread.
+// Profiles the ranks of a run while a viewer watches. Each rank notes its collectives and waits of a step and
+// sends them to rank 0 in one message; rank 0 assembles the steps. No rank waits for another because of it. A
+// step is left out if a rank's notes are missing. When steps are short only some are measured, the same on
+// all ranks: steps whose number is a multiple of a stride, which rank 0 sends. Any thread may call watch(),
+// reset() and view(); everything else is for the session's thread.
 #include <atomic>
 #include <map>
 #include <memory>
@@ -27,7 +27,7 @@ class RankWatch {
   void begin_run();
   void begin_step(int64_t step);
   void end_step();
-  void end_run();                      // waits a moment for what is on its way from the other ranks
+  void end_run();                      // waits a moment for notes that other ranks have sent
   void leave() { disturbed_ = true; }  // a pause: the step is left out
 
  private:
@@ -35,17 +35,17 @@ class RankWatch {
   void take(int from, RankNotes);
 
   std::atomic<bool> watching_{false};
-  std::atomic<int64_t> told_{0};  // the stride that rank 0 told this rank, 0: none
+  std::atomic<int64_t> told_{0};  // the stride that rank 0 sent to this rank; 0: none
   bool measuring_ = false, disturbed_ = false;
   int64_t step_ = 0, begin_ = 0;
-  // Rank 0: the stride, and from which step on its length is estimated.
+  // Rank 0: the stride, and the step and time from which the length of steps is estimated.
   int64_t stride_ = 0, since_step_ = 0, since_ = 0;
 
   mutable std::mutex mutex_;
   std::shared_ptr<const RankProfile> view_;
   RankProfile total_;
   int64_t origin_ = 0;
-  std::map<int64_t, std::vector<RankNotes>> parts_;  // of steps that are not complete; empty notes: not here
+  std::map<int64_t, std::vector<RankNotes>> parts_;  // incomplete steps; empty notes: not received yet
 };
 
 }  // namespace lunagrad

@@ -11,8 +11,8 @@
 namespace lunagrad {
 namespace {
 
-constexpr size_t kMostSpans = 20000;   // on the timeline of a step, and in each lane
-constexpr size_t kMostSamples = 2000;  // of memory
+constexpr size_t kMostSpans = 20000;   // on a step's timeline, and in each lane
+constexpr size_t kMostSamples = 2000;  // of memory in use
 
 // Nesting of calls: own time in ticks, and depth. Calls are recorded when they end, so callees come before
 // their caller. The callees of a call are the earlier records that began no earlier than the call and have no
@@ -79,7 +79,7 @@ class Names {
 
 SourcePlace place_of(SourceLine line) { return {interned(line.file), line.line}; }
 
-// Adds the time of submodules to each module; a module without ops of its own also gets a row.
+// Adds the time of submodules to each module. A module without ops of its own gets a row too.
 void total_modules(std::vector<ProfileRow>& modules) {
   std::unordered_map<std::string, double> inside;
   for (ProfileRow& row : modules) {
@@ -121,7 +121,8 @@ void make_timeline(const ProfileNotes& notes, const Nesting& nesting, StepProfil
   }
 }
 
-// Index of the innermost call that ran at tick `at`; calls.size() if there is none. Calls are ordered by end.
+// Index of the innermost call that ran at tick `at`; calls.size() if there is none. Calls are ordered by
+// their end.
 size_t call_at(const std::vector<ProfileNote>& calls, uint64_t at) {
   const auto behind = [at](const ProfileNote& note) { return note.start + note.length >= at; };
   auto found = std::partition_point(calls.begin(), calls.end(), std::not_fn(behind));
@@ -164,8 +165,9 @@ bool lies_between(const ProfileNotes& notes, uint64_t at) {
          std::none_of(notes.passes.begin(), notes.passes.end(), in);
 }
 
-// The memory of each part during the step. Only the next backward pass notices that gradients were freed.
-// Such a change is moved back to the end of the first call during which the memory in use falls by as much.
+// The memory of each part during the step. That gradients were freed is noticed only by the next backward
+// pass. The change is moved back to the end of the first call during which the memory in use falls by as
+// much.
 class MemoryLine {
  public:
   explicit MemoryLine(const ProfileNotes& notes) : notes_(notes), changes_(notes.changes) {
@@ -185,7 +187,7 @@ class MemoryLine {
         (changes_[next].part == MemoryPart::saved ? saved : gradients) += changes_[next].bytes;
       MemorySample& made = all.emplace_back();
       made.at_ns = ticks_to_ns(at);
-      // Limits each part, so that the parts add up to the memory in use.
+      // Limits each part, so that the sum of the parts is the memory in use.
       double left = in_use;
       const auto give = [&](MemoryPart part, double bytes) {
         const double given = std::clamp(bytes, 0.0, left);

@@ -27,8 +27,8 @@ double gradients_of(const std::vector<Ref<Node>>& leaves) {
   return bytes;
 }
 
-// Bytes of the states of an optimizer's step. Its operands are lists of equal length: parameters, gradients,
-// then each state.
+// Bytes of the states in an optimizer's step. The call's operands are lists of equal length: parameters,
+// gradients, then each state.
 double states_of(const Call& call) {
   size_t parameters = 0;
   const auto is_parameter = [](const Tensor& x) { return x.defined() && x.body()->node && x.is_leaf(); };
@@ -77,7 +77,7 @@ bool ProfileWatch::begin_step(int64_t step, bool outside, Device& device) {
     only_outside_ = true;
   }
   outside_ = outside;
-  if (start < resume_at_ && (outside || !only_outside_)) {  // the first step is measured in any case
+  if (start < resume_at_ && (outside || !only_outside_)) {  // the first step is always measured
     total_.passed_over += !outside;
     return false;
   }
@@ -155,7 +155,7 @@ void ProfileWatch::watch_workers() {
   device_times_ = dynamic_cast<WorkTimes*>(device_);
   try {
     if (device_times_ && !device_times_->watch_work(true)) device_times_ = nullptr;
-  } catch (const Error&) {  // the script gets this error when it uses the device
+  } catch (const Error&) {  // the script gets this error when it next uses the device
     device_times_ = nullptr;
   }
 }
@@ -187,7 +187,7 @@ void ProfileWatch::take_workers() {
       worker = work.helper == Helper::pool
                    ? ProfileWorker{"pool " + std::to_string(work.index + 1), Worker::pool, {}}
                    : ProfileWorker{"loader " + std::to_string(work.index + 1), Worker::loader, {}};
-    // A batch begun before the step counts from the start of the step.
+    // Work that began before the step counts from the start of the step.
     note(worker, std::max(work.begin, begin_), std::max(work.begin, begin_), work.end);
   }
   helpers_.reset();
@@ -294,7 +294,7 @@ void ProfileWatch::begin(std::span<Node* const> nodes) {
     for (const Operand& operand : node->in) hold(*node, operand);
     for (const Operand& operand : node->out) hold(*node, operand);
   }
-  // A saved storage counts from the end of the latest call that returned it as a new result.
+  // The memory of a saved storage counts from the end of the latest call that returned it as a new result.
   std::unordered_set<const Storage*> found;
   for (auto note = notes_.calls.rbegin(); note != notes_.calls.rend(); ++note) {
     const auto held = note->made ? saved_.find(note->made) : saved_.end();

@@ -1,7 +1,8 @@
 #pragma once
-// Profiles a run: records each op of a step, and at the end of the step makes tables, a timeline and a chart
-// of memory from the records (steps.cpp). Measures its own cost and skips steps, to keep the cost below 4 %
-// of the time. Any thread may call watch(), reset() and view(); everything else is for the session's thread.
+// Profiles a run: records each op of a step. At the end of the step it makes tables, a timeline and a chart
+// of memory from the records (steps.cpp). It measures its own cost and skips steps, to keep the cost below 4
+// % of the time. Any thread may call watch(), reset() and view(); everything else is for the session's
+// thread.
 #include <atomic>
 #include <deque>
 #include <memory>
@@ -27,13 +28,13 @@ struct ProfileNote {
   ProfilePhase phase;
   bool fell_back;
   bool counted;            // the op has a formula for its FLOPs
-  uint64_t start, length;  // ticks; start counts from the start of the step
+  uint64_t start, length;  // ticks; `start` is relative to the start of the step
   int64_t bytes;
   double flops;
   size_t in_use;  // bytes in use on the device after the call
 };
 
-// A change of the memory of saved values or gradients: `bytes` is positive when memory is taken, negative
+// A change in the memory of saved values or gradients. `bytes` is positive when memory is taken, negative
 // when it is freed.
 struct MemoryChange {
   uint64_t at;  // ticks from the start of the step
@@ -43,9 +44,9 @@ struct MemoryChange {
 
 // Work of a pool thread, of a data loader's worker or of a device. Ticks from the start of the step.
 struct ProfileWork {
-  uint64_t asked;  // when the device work was submitted; of other workers: start
+  uint64_t asked;  // device work: when it was submitted; other work: start
   uint64_t start, length;
-  uint32_t kernel = 0;  // of a device: the kernel's name, interned
+  uint32_t kernel = 0;  // device work: the kernel's name, interned
 };
 struct ProfileWorker {
   std::string name;
@@ -56,7 +57,7 @@ struct ProfileWorker {
 // Everything recorded in one step.
 struct ProfileNotes {
   int64_t step = 0;
-  uint64_t begin = 0, end = 0;  // ticks: since measuring began; since `begin`, without pauses
+  uint64_t begin = 0, end = 0;  // ticks: `begin` since measuring began; `end` since `begin`, without pauses
   uint64_t passes_ticks = 0;    // time in backward passes
   std::vector<ProfileNote> calls;
   std::vector<std::pair<uint64_t, uint64_t>> passes, waits;  // start and length
@@ -77,14 +78,14 @@ class ProfileWatch final : public Capture {
   std::shared_ptr<const ProfileView> view() const;
 
   void begin_run();  // discards the data of the previous script
-  // Ends the previous step, if it was measured. Returns whether this step is measured. `outside`: not a step,
-  // but work outside of steps, as at the start of a script; it is shown only until a step has been measured.
+  // Ends the previous step, if it was measured. Returns whether the new step is measured. `outside`: work
+  // outside of steps, as at the start of a script; it is shown only until a step has been measured.
   bool begin_step(int64_t step, bool outside, Device&);
   void end_step();
   void end_run();
   bool measuring() const { return measuring_; }
-  // The time between leave() and come_back() does not count: the script is paused, or a task runs. They may
-  // be nested.
+  // The time between leave() and come_back() does not count: the script is paused, or a task runs. The calls
+  // may be nested.
   void leave();
   void come_back();
 
@@ -94,7 +95,7 @@ class ProfileWatch final : public Capture {
 
   void begin(std::span<Node* const> nodes) override;
   void gradient(const Node&, uint32_t output, const Tensor&) override;
-  bool keep(const Node&) override;  // always false; records that the pass frees saved values
+  bool keep(const Node&) override;  // returns false; records that the pass frees saved values
   void end() override;
 
  private:
@@ -113,11 +114,11 @@ class ProfileWatch final : public Capture {
   bool measuring_ = false, outside_ = false;
   bool only_outside_ = true;  // no step was measured yet
   int away_depth_ = 0;
-  uint64_t origin_ = 0;  // ticks when measuring began
+  uint64_t origin_ = 0;  // tick at which measuring began
   // Start of the step, length of its pauses, start of the latest pause.
   uint64_t begin_ = 0, away_ = 0, left_ = 0;
-  uint64_t cost_ = 0;       // ticks that measuring this step took
-  uint64_t resume_at_ = 0;  // steps are skipped until then
+  uint64_t cost_ = 0;       // ticks spent on measuring this step
+  uint64_t resume_at_ = 0;  // tick until which steps are skipped
   Device* device_ = nullptr;
   WorkTimes* device_times_ = nullptr;  // the device's clock, if it has one
   std::optional<HelperWatch> helpers_;
@@ -127,12 +128,12 @@ class ProfileWatch final : public Capture {
   uint64_t pass_start_ = 0;
   struct Held {
     double bytes;
-    uint64_t last;  // smallest id of the nodes that save it
+    uint64_t last;  // smallest id of the nodes that save the storage
   };
   std::unordered_map<const Storage*, Held> saved_;  // memory that the nodes of the current pass save
   std::unordered_map<uint64_t, double> released_;   // node id -> bytes released with it
   std::vector<Ref<Node>> leaves_;                   // leaves of the latest pass
-  double weights_ = 0, optimizer_ = 0;              // bytes, latest known
+  double weights_ = 0, optimizer_ = 0;              // bytes, as last seen
   bool optimizer_seen_ = false;                     // an optimizer made a step in this step
   ProfileView total_;
   std::unordered_map<const Op*, std::pair<std::string, int64_t>> fallbacks_;

@@ -1,4 +1,4 @@
-// Bindings of calls that are put off: what lua/lunagrad/compile.lua builds lg.compile from, and
+// Bindings of deferred calls: the functions from which lua/lunagrad/compile.lua builds lg.compile, and
 // lg.set_replay.
 #include "runtime/deferral/defer.h"
 #include "runtime/deferral/explain.h"
@@ -11,24 +11,24 @@
 namespace lunagrad {
 namespace {
 
-// What is known of a function of lg.compile.
+// The state of a function of lg.compile.
 struct Compiled {
-  std::shared_ptr<const QueueReport> report;  // of its latest call that was planned; null: there is none
-  bool planned_outside = false;               // its latest call: by a function around it, or by nobody
+  std::shared_ptr<const QueueReport> report;  // of its latest deferred call; null if there is none
+  bool planned_outside = false;  // its latest call was deferred by an enclosing function, or not at all
   Trials trials{0};
 };
 
 constexpr UserType<Compiled> kCompiled("lunagrad.Compiled", "compiled function");
 
-// _compiled() -> what _defer needs of a function.
+// _compiled() -> the state that _defer needs for a function
 int make_compiled(lua_State* L) {
   kCompiled.push(L, std::make_shared<Compiled>());
   return 1;
 }
 
-// _defer(compiled, fn, ...): fn(...), whose calls are put off, and computed at its end at the latest. Inside
-// of another such function they belong to its plan. A function that did not gain by it runs as it is, until
-// the next trial.
+// _defer(compiled, fn, ...): calls fn(...) with its ops deferred; they are computed when it returns at the
+// latest. Inside of another deferred function the ops belong to that function's plan. A function that did not
+// become faster by it runs eagerly until the next trial.
 int defer(lua_State* L) {
   const std::shared_ptr<Compiled> held = kCompiled.check(L, 1, "compile");
   Compiled& compiled = *held;
@@ -67,8 +67,8 @@ int explain_plan(lua_State* L) {
   return 1;
 }
 
-// set_replay(on): true: every step of lg.run.steps puts its calls off, not only those that gain by it. false:
-// nothing is put off, in functions of lg.compile either.
+// set_replay(on). true: every step of lg.run.steps defers its calls, not only the steps that gain by it.
+// false: nothing is deferred, in functions of lg.compile either.
 int set_replay(lua_State* L) {
   Edge& state = edge(L);
   const bool on = check_boolean(L, 1, "set_replay");
@@ -78,7 +78,7 @@ int set_replay(lua_State* L) {
   return 0;
 }
 
-// is_replaying() -> whether calls are put off here.
+// is_replaying() -> whether calls are deferred now
 int is_replaying(lua_State* L) {
   lua_pushboolean(L, context().queue != nullptr);
   return 1;

@@ -8,13 +8,13 @@ namespace lunagrad {
 namespace {
 
 // The model of a step's gain, in ns. A result that stays in a group is neither written nor read again. On the
-// CPU a group takes longer to prepare than a call. On a GPU the calls are planned, and found again by their
-// group's shader, while the device waits for them.
-constexpr double kPlan = 900;                              // of a step
-constexpr double kPutOffOnCpu = 150, kPutOffOnGpu = 1000;  // of each of its calls
-constexpr uint64_t kCached = 512 << 10;  // bytes of results that stay in the caches of a CPU
+// CPU preparing a group takes longer than preparing a call. On a GPU the calls are planned, and their group's
+// shader is looked up, while the device waits for them.
+constexpr double kPlan = 900;                              // per step
+constexpr double kPutOffOnCpu = 150, kPutOffOnGpu = 1000;  // per deferred call
+constexpr uint64_t kCached = 512 << 10;                    // bytes of results that stay in a CPU's caches
 constexpr double kByteInCache = 0.02, kByteInMemory = 0.1, kByteOnGpu = 0.001;
-constexpr double kJoinOnCpu = -150, kJoinOnGpu = 2000;  // of a call that joined a group
+constexpr double kJoinOnCpu = -150, kJoinOnGpu = 2000;  // per call that joined a group
 constexpr int kStepsBetweenTrials = 200;
 
 void show_plan(Edge& state) {

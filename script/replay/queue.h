@@ -1,21 +1,21 @@
 #pragma once
-// The queue of a Lua state's calls that are put off, and which steps put their calls off. For the state's
-// thread.
+// The queue of a Lua state's deferred calls, and the choice of steps whose calls are deferred. For the
+// state's thread.
 #include "runtime/deferral/call_queue.h"
 #include "script/lua/edge.h"
 
 namespace lunagrad {
 
-// Decides which steps put their calls off: trials, and those after a trial that gained by it.
+// Chooses the steps whose calls are deferred: trials, and the steps after a trial that gained by it.
 class Trials {
  public:
   explicit Trials(int eager) : eager_(eager) {}
-  // Whether the step that begins puts its calls off.
+  // Whether the step that begins defers its calls.
   bool wants_step();
-  // Such a step is over: judges it by what its plan saved.
+  // Called after a step with deferred calls: judges it by what its plan saved.
   void judge(const QueueReport&, bool on_cpu);
   int eager() const { return eager_; }        // steps until the next trial
-  bool gains() const { return eager_ == 0; }  // by the latest trial
+  bool gains() const { return eager_ == 0; }  // in the latest trial
 
  private:
   int eager_;
@@ -23,24 +23,23 @@ class Trials {
 
 struct StepQueue {
   CallQueue calls;
-  Trials trials{1};  // the first step prepares much that others do not
+  Trials trials{1};  // the first step is eager: it prepares much that later steps do not
 };
 
 // Made at the first use.
 StepQueue& queue_of(Edge&);
 
-// Computes the queue. Frees the tensors first that the script has dropped, if they are large: they need not
-// be written.
+// Computes the queue. First frees large tensors that the script dropped: their results need not be written.
 void compute_queue(lua_State*, CallQueue&);
 
-// The step is over: computes what is still put off. Returns what was computed together, in this step or the
-// latest that put calls off; null if there is none.
+// Ends the step: computes the calls that are still deferred. Returns the report of this step, or of the
+// latest step with deferred calls; null if there is none.
 std::shared_ptr<const QueueReport> leave_step(lua_State*);
-// Whether the coming steps put their calls off, too.
+// Whether the coming steps defer their calls.
 bool puts_off_steps(lua_State*);
-// No step follows: prints the plan that --plan asks for, if there were too few steps.
+// Called when no step follows: prints the plan that --plan asks for, if there were too few steps.
 void end_steps(lua_State*);
-// A step of lg.run.steps begins: from now on its calls are put off, if the state wants that.
+// Begins a step of lg.run.steps: defers its calls from now on, if the state's settings say so.
 void enter_step(lua_State*);
 
 }  // namespace lunagrad

@@ -16,18 +16,18 @@
 namespace lunagrad {
 namespace {
 
-constexpr int kMostRecordings = 6;  // until two in a row are the same
-constexpr size_t kMostPlans = 8;    // for arguments of other shapes
-constexpr int kMostSealings = 64;   // of a function whose arguments keep changing
+constexpr int kMostRecordings = 6;  // give up if no two in a row were equal
+constexpr size_t kMostPlans = 8;    // for arguments of different shapes
+constexpr int kMostSealings = 64;   // for a function whose arguments keep changing
 constexpr int kRunsBetweenChecks = 100;
 
-// A call that stays with the script.
+// A call that Lua still makes in every run of the captured graph.
 struct LiveCall {
   int function = 0;  // reference
   std::vector<Pattern> arguments;
 };
 
-// What a call depends on beyond its sources.
+// The settings that a call depends on, besides its sources.
 struct Mode {
   bool grad_enabled = context().grad_enabled;
   Device* device = context().device;
@@ -35,28 +35,28 @@ struct Mode {
   bool operator==(const Mode&) const = default;
 };
 
-// A recorded call of a sealed function. Its Lua values are in a table of references.
+// A recorded call of a function. Its Lua values are in a table of references.
 struct Recorded {
-  int references = LUA_NOREF;  // of the registry
+  int references = LUA_NOREF;  // in the registry
   Mode mode;
   std::vector<Source> sources;
   std::vector<std::pair<int, bool>> modules;  // reference, training flag
   std::unique_ptr<Recording> recording;
   std::vector<LiveCall> live;
   std::vector<Pattern> results;
-  std::unique_ptr<SealedStep> step;  // once it is sealed
+  std::unique_ptr<SealedStep> step;  // once the graph is captured
   int arguments = 0;
   uint64_t runs = 0, checks = 0;
 };
 
 struct Sealed {
-  int function = LUA_NOREF;  // of the registry
+  int function = LUA_NOREF;  // reference in the registry
   std::vector<std::unique_ptr<Recorded>> plans;
-  std::unique_ptr<Recorded> last;  // recorded, and not yet equal to the one before
-  int recordings = 0;              // since the last plan
+  std::unique_ptr<Recorded> last;  // the latest recording, not equal to the one before it
+  int recordings = 0;              // since the last captured plan
   int sealings = 0;
-  std::string refused;  // why it runs as a script; "" if it does not
-  bool stale = false;   // its plans and recordings are of a model that has been changed
+  std::string refused;  // why the function always runs as a script; "" if it does not
+  bool stale = false;   // the model was changed since its plans and recordings were made
   bool running = false;
 };
 
@@ -73,7 +73,7 @@ void forget_all(lua_State* L, Sealed& sealed) {
   luaL_unref(L, LUA_REGISTRYINDEX, sealed.function);
 }
 
-// Whether calls may run without their script now, or be recorded: nobody looks at them one by one.
+// Whether calls may be recorded or run without Lua now: no viewer or setting needs the single calls.
 bool may_seal(const Edge& state) {
   const Context& ctx = context();
   return state.replay != Replay::off && !state.recorder && !(ctx.trace && ctx.trace->sees_calls()) &&
@@ -93,8 +93,8 @@ bool training_flag(lua_State* L, int index) {
 
 }  // namespace
 
-// Records one call of a sealed function, for the time of its life. Its calls are put off: backward then adds
-// gradients where they can be members of a group.
+// Records one call of a function, from construction to destruction. Its ops are deferred, because then
+// backward adds gradients where they can join a group.
 class StepRecorder {
  public:
   StepRecorder(lua_State* L, Recorded& into, const TensorList& arguments, const TensorList& leaves)
@@ -112,7 +112,7 @@ class StepRecorder {
     state_.called_modules = outer_modules_;
     luaL_unref(state_.main, LUA_REGISTRYINDEX, modules_);
     context().queue = outer_queue_;
-    if (!ended_) into_.recording.reset();  // an error: the Trace must not outlive the call
+    if (!ended_) into_.recording.reset();  // after an error: the Trace must not outlive the call
   }
   StepRecorder(const StepRecorder&) = delete;
 
@@ -123,7 +123,7 @@ class StepRecorder {
   }
   void push_modules(lua_State* L) const { lua_rawgeti(L, LUA_REGISTRYINDEX, modules_); }
 
-  // For the time of a live call.
+  // Stops recording during a live call.
   void pause() {
     into_.recording->pause();
     context().values_sealed = false;
@@ -145,7 +145,7 @@ class StepRecorder {
 
 namespace {
 
-// _live(fn, ...): fn(...), which stays with the script when the call around it is sealed.
+// _live(fn, ...): calls fn(...). If the enclosing call is captured, Lua makes this call in every run.
 int live(lua_State* L) {
   check_callable(L, 1, "compile");
   StepRecorder* const recorder = edge(L).recorder;
@@ -174,13 +174,13 @@ int live(lua_State* L) {
   return lua_gettop(L) - 1;
 }
 
-// _sealing() -> whether a call is being recorded, so that no value may be read.
+// _sealing() -> whether a call is being recorded, so that no value may be read
 int is_sealing(lua_State* L) {
   lua_pushboolean(L, edge(L).recorder != nullptr);
   return 1;
 }
 
-// _refuse_seal(why): the call that is being recorded, if there is one, cannot be sealed.
+// _refuse_seal(why): forbids to capture the call that is being recorded, if there is one.
 int refuse_seal(lua_State* L) {
   if (StepRecorder* const recorder = edge(L).recorder)
     recorder->into().recording->refuse(std::string(check_string(L, 1, "refuse")));
@@ -204,7 +204,8 @@ void push_pattern(lua_State* L, const Pattern& pattern, const References& kept, 
   }
 }
 
-// Whether the sources have the values of the recording; gives the tensors among them.
+// Whether the sources and the modules' training flags are as recorded; appends the sources' tensors to
+// `tensors`.
 bool same_sources(lua_State* L, const Recorded& plan, const References& kept, int first,
                   TensorList& tensors) {
   for (const Source& source : plan.sources) {
@@ -229,8 +230,8 @@ bool same_sources(lua_State* L, const Recorded& plan, const References& kept, in
   return true;
 }
 
-// Runs the plan if it fits. The arguments lie at `first` and above; the results are pushed. -1: it does not
-// fit.
+// Runs the plan if it fits. The arguments are at `first` and above; the results are pushed. Returns the
+// number of results, or -1 if the plan does not fit.
 int run_plan(lua_State* L, Recorded& plan, int first) {
   const int count = lua_gettop(L) - first + 1;
   if (count != plan.arguments || !(plan.mode == Mode())) return -1;
@@ -305,7 +306,7 @@ std::string difference(lua_State* L, const Recorded& a, const Recorded& b) {
   return found;
 }
 
-// Error if the call changed a variable or a global: without the script it would not.
+// Error if the call changed a variable or a global: a run without the script would not change it.
 void check_unchanged(lua_State* L, const Recorded& recorded, const References& kept, int first,
                      const TensorList& before) {
   for (const Source& source : recorded.sources) {
@@ -335,8 +336,8 @@ void note_modules(lua_State* L, const StepRecorder& recorder, Recorded& recorded
   lua_pop(L, 1);
 }
 
-// Runs the script of the function and records its calls. The arguments lie at `first` and above; the results
-// are pushed.
+// Runs the function's script and records its calls. The arguments are at `first` and above; the results are
+// pushed.
 std::unique_ptr<Recorded> record(lua_State* L, const Sealed& sealed, int first, const TensorList& leaves) {
   auto recorded = std::make_unique<Recorded>();
   const int last = lua_gettop(L);
@@ -344,7 +345,7 @@ std::unique_ptr<Recorded> record(lua_State* L, const Sealed& sealed, int first, 
   lua_newtable(L);
   lua_pushvalue(L, -1);
   recorded->references = luaL_ref(L, LUA_REGISTRYINDEX);
-  struct Unref {  // an error
+  struct Unref {  // cleans up after an error
     lua_State* L;
     std::unique_ptr<Recorded>& recorded;
     bool done = false;
@@ -364,7 +365,8 @@ std::unique_ptr<Recorded> record(lua_State* L, const Sealed& sealed, int first, 
     lua_call(L, last - first + 1, LUA_MULTRET);
     for (int i = results; i <= lua_gettop(L); ++i)
       recorded->results.push_back(pattern_of(L, i, kept, *recorded->recording));
-    // Before the end, so that memory is freed in between. A plan gives places to memory, as the queue does.
+    // Compute before the recording ends, so that memory is freed in between. A plan reuses memory as the
+    // queue does.
     compute_queue(L, queue_of(edge(L)).calls);
     recorder.end();
     note_modules(L, recorder, *recorded, kept);
@@ -398,7 +400,7 @@ void give_up(lua_State* L, Sealed& sealed, const std::string& why) {
   forget(L, sealed.last);
 }
 
-// The call was recorded: seals the function if the call before was the same.
+// Handles a new recording: captures the graph if the previous recording is equal.
 void learn(lua_State* L, Sealed& sealed, std::unique_ptr<Recorded> now) {
   Recording& recording = *now->recording;
   if (!recording.refused().empty()) {
@@ -432,7 +434,7 @@ void learn(lua_State* L, Sealed& sealed, std::unique_ptr<Recorded> now) {
     give_up(L, sealed, "two calls in a row are never the same: " + other);
 }
 
-// Runs the script instead of the plan, and compares. Error if they differ.
+// Runs the script instead of the plan and compares the two. Error if they differ.
 int check_plan(lua_State* L, Sealed& sealed, Recorded& plan, int first) {
   const int below = lua_gettop(L);
   std::unique_ptr<Recorded> now = record(L, sealed, first, plan.recording->leaves());
@@ -468,12 +470,12 @@ class Running {
   Sealed& sealed_;
 };
 
-// _run_sealed(sealed, ...): the results of its function.
+// _run_sealed(sealed, ...): returns the results of the function.
 int run_sealed(lua_State* L) {
   const std::shared_ptr<Sealed> held = kSealed.check(L, 1, "compile");
   Sealed& sealed = *held;
   constexpr int kFirst = 2;
-  // A call that stays with the script may call the function again, which must not change the plan that runs.
+  // A live call may call the function again, which must not change the plan that runs.
   if (sealed.running) return run_script(L, sealed);
   const Running running(sealed);
   if (std::exchange(sealed.stale, false)) {
@@ -485,7 +487,7 @@ int run_sealed(lua_State* L) {
     Recorded& plan = *sealed.plans[i];
     const bool due = plan.runs % kRunsBetweenChecks == kRunsBetweenChecks - 1;
     if (due) {
-      // The plan that is checked must be the one that would run.
+      // Check the plan only if it is the plan that would run.
       const int top = lua_gettop(L);
       lua_rawgeti(L, LUA_REGISTRYINDEX, plan.references);
       TensorList tensors;
@@ -540,7 +542,8 @@ int explain_sealed(lua_State* L) {
   return 1;
 }
 
-// _unseal(sealed): forgets its plans, and why it had none, at the next call. It may be running now.
+// _unseal(sealed): the next call discards the plans, or the reason why there are none. The function may be
+// running now.
 int unseal(lua_State* L) {
   kSealed.check(L, 1, "compile")->stale = true;
   return 0;

@@ -10,7 +10,7 @@
 namespace lunagrad {
 namespace {
 
-constexpr int kMostDepth = 4;  // of tables in tables
+constexpr int kMostDepth = 4;  // nesting of tables
 
 bool is_plain_table(lua_State* L, int index) {
   if (!lua_istable(L, index)) return false;
@@ -21,7 +21,7 @@ bool is_plain_table(lua_State* L, int index) {
 
 bool is_scalar(int type) { return type == LUA_TNUMBER || type == LUA_TSTRING || type == LUA_TBOOLEAN; }
 
-// Whether backward() from x would give gradients: a pass inside of the step frees what it reads.
+// Whether backward() from x would work: a pass inside of the step frees what it reads.
 bool has_usable_graph(const Tensor& x) {
   if (!x.requires_grad() || x.is_leaf()) return false;
   const std::vector<Node*> nodes = nodes_of(x);
@@ -32,7 +32,7 @@ class Finder {
  public:
   Finder(lua_State* L, References& kept, TensorList& tensors) : L_(L), kept_(kept), tensors_(tensors) {}
 
-  // The value on top of the stack, which is popped.
+  // Adds the value at the top of the stack, and pops it.
   void add(Source source, int depth = 0) {
     const int at = lua_gettop(L_);
     if (const Tensor* const x = to_tensor(L_, at); x && !x->requires_grad()) {
@@ -55,7 +55,7 @@ class Finder {
     lua_pop(L_, 1);
   }
 
-  // The variables of a function of the script.
+  // Adds the upvalues of a function of the script.
   void add_variables(int index) {
     if (!lua_isfunction(L_, index) || lua_iscfunction(L_, index)) return;
     lua_Debug about;
@@ -107,7 +107,7 @@ class Finder {
 
 int References::keep(int index) {
   lua_pushvalue(L_, index);
-  if (lua_isnil(L_, -1)) {  // kept as the absence of an entry
+  if (lua_isnil(L_, -1)) {  // recorded as an absent entry
     lua_pop(L_, 1);
     return 0;
   }

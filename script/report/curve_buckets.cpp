@@ -11,7 +11,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// With six digits, which is enough to draw.
+// Rounds to six digits, which is enough to draw.
 Json rounded(double value) {
   if (!std::isfinite(value)) return json_number(value);
   char digits[32];

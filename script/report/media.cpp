@@ -1,5 +1,5 @@
-// The pictures, histograms and texts of a report. The record knows their lines in metrics.jsonl; their
-// content is read when a page is made.
+// The pictures, histograms and texts of a report. The record knows where their lines in metrics.jsonl are;
+// the content is read when a page is made.
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -16,7 +16,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr size_t kMostBins = 4096;
 
-// At most `most` of a list, evenly spread, with the first and the last.
+// At most `most` items of a list, evenly spread, including the first and the last.
 template <class T>
 std::vector<T> spread(const std::vector<T>& all, size_t most) {
   if (all.size() <= most) return all;
@@ -62,7 +62,7 @@ bool all_numbers(const Json& list) {
          std::all_of(list.begin(), list.end(), [](const Json& value) { return value.is_number(); });
 }
 
-// The fields that a page draws, if they have the form that they should have.
+// The fields that a page draws, without those of an unexpected form.
 Json checked_histogram(const Json& values) {
   if (!values.is_object()) return {};
   Json checked = Json::object();
@@ -79,7 +79,7 @@ Json checked_histogram(const Json& values) {
 
 }  // namespace
 
-// The row that stands there; null when it cannot be read.
+// The row at that place of metrics.jsonl; null when it cannot be read.
 Json RunReport::row_at(const RowPlace& place) const {
   const auto part = read_run_file(folder_, "metrics.jsonl", place.length, place.row);
   if (!part) return {};

@@ -21,7 +21,8 @@ std::string counted(size_t count, const char* what) {
   return count_figure(int64_t(count)) + " " + what + (count == 1 ? "" : "s");
 }
 
-// Up to the last line break, or character, so that what is left out begins whole.
+// Cuts after the last line break, or else after the last whole character, so that the next read begins with a
+// whole one.
 void cut_to_line(std::string& text) {
   if (const size_t line = text.rfind('\n'); line != text.npos) {
     text.resize(line + 1);
@@ -137,7 +138,7 @@ Json RunReport::log(int64_t& since, LeftOut& left_out) const {
   if (!begin) return json;
   std::string text = begin->text;
   const auto cut = [&](std::string& last) {
-    if (!embed_) cut_to_line(last);  // the next look goes on there
+    if (!embed_) cut_to_line(last);  // the next read continues there
   };
   if (begin->offset + int64_t(text.size()) < begin->size) {
     auto end = read_run_file(folder_, "log.txt", limits_.log_end, -limits_.log_end);
@@ -145,12 +146,12 @@ Json RunReport::log(int64_t& since, LeftOut& left_out) const {
     cut_to_line(text);
     since = begin->offset + int64_t(text.size());
     json["begin"] = std::move(text);
-    if (!end || end->offset < since) return json;  // the file was replaced meanwhile
+    if (!end || end->offset < since) return json;  // the file was replaced in the meantime
     cut(end->text);
     const int64_t missing = end->offset - since;
     left_out.push_back(bytes_figure(double(missing)) + " from the middle of the console's " +
                        bytes_figure(double(end->size)));
-    since = end->offset + int64_t(end->text.size());  // it may have grown since `begin` was read
+    since = end->offset + int64_t(end->text.size());  // the file may have grown since `begin` was read
     json["missing"] = missing;
     json["end"] = std::move(end->text);
   } else {
@@ -161,7 +162,7 @@ Json RunReport::log(int64_t& since, LeftOut& left_out) const {
   return json;
 }
 
-// A tape is a line of its file. Lines of later steps above a line are void: the run went back.
+// Each tape is one line of its file. A line voids earlier lines of later steps, because the run went back.
 Json RunReport::tapes(int64_t& since, LeftOut& left_out) const {
   Json list = Json::array();
   auto file = read_run_file(folder_, "tape.jsonl", limits_.tape_bytes, since);

@@ -13,7 +13,7 @@
 
 namespace lunagrad {
 
-// What a page may hold of one run.
+// How much of one run a page may hold.
 struct ReportLimits {
   size_t buckets = 65536, buckets_per_curve = 2048, curves = 400;
   int64_t image_bytes = 24 << 20;
@@ -28,7 +28,7 @@ struct ReportLimits {
   ReportLimits shared_by(size_t runs) const;
 };
 
-// How far a reader that follows a run has got.
+// How far a reader that follows a run has read.
 struct ReportCursor {
   uint64_t rows = 0;           // bytes of metrics.jsonl
   int64_t log = 0, tapes = 0;  // bytes of the files
@@ -36,16 +36,16 @@ struct ReportCursor {
 
 class RunReport {
  public:
-  // `embed`: the pictures are in the JSON; otherwise it names their files.
+  // `embed`: the JSON contains the pictures; otherwise it contains their file names.
   RunReport(std::string folder, ReportLimits limits, bool embed);
 
-  // Reads what the run wrote since. False: nothing was added.
+  // Reads what the run has written since the last call. Returns false if nothing was added.
   bool more();
   const RunRecord& record() const { return follower_.record(); }
-  // Everything, or with a cursor what came after it. "cursor" says how far it goes.
+  // Everything, or with a cursor what came after it. "cursor" in the result is the new position.
   nlohmann::ordered_json json(ReportCursor since = {}) const;
   uint64_t offset() const { return offset_; }  // how much of metrics.jsonl was read
-  // Changes when earlier rows became void: a reader that follows then starts from the beginning.
+  // Changes when earlier rows became void; a reader that follows then starts from the beginning.
   int64_t generation() const { return generation_; }
 
  private:
@@ -68,7 +68,7 @@ class RunReport {
   int64_t generation_ = 0, voided_ = 0;
   uint64_t offset_ = 0;
   std::map<std::string, CurveBuckets> curves_;
-  std::map<std::string, size_t> taken_;  // how many points of a metric are in its buckets
+  std::map<std::string, size_t> taken_;  // number of points that are in the buckets, by metric
 };
 
 }  // namespace lunagrad

@@ -23,7 +23,7 @@ struct Matched {
   std::vector<bool> left, right;
 };
 
-// Greedy: `reach[d]` holds, for each diagonal k = x - y, the farthest x that d changes can reach; the path is
+// Greedy: `reach[d]` holds, for each diagonal k = x - y, the farthest x that d changes can reach. The path is
 // traced backwards.
 Matched match(const Lines& a, const Lines& b) {
   constexpr int kMostChanges = 2000;
@@ -57,7 +57,7 @@ Matched match(const Lines& a, const Lines& b) {
   if (!found) return matched;
   int x = n, y = m;
   for (int d = int(reach.size()) - 1; d >= 0; --d) {
-    // reach[d] is the reach of d - 1 changes, on diagonals -d to d.
+    // reach[d] holds what d - 1 changes reached, on diagonals -d to d.
     const auto before = [&](int k) { return reach[size_t(d)][size_t(k + d)]; };
     const int k = x - y;
     int from_x = 0, from_y = 0;
@@ -120,7 +120,7 @@ std::vector<DiffLine> unified_diff(std::string_view left, std::string_view right
       ++i, ++k;
     }
   }
-  // Only lines near a change.
+  // Show only lines near a change.
   std::vector<bool> shown(all.size());
   for (size_t i = 0; i < all.size(); ++i) {
     if (all[i].sign == ' ') continue;

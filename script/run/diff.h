@@ -10,19 +10,19 @@
 namespace lunagrad {
 
 struct ConfigDifference {
-  std::string what, left, right;  // "param lr", "0.1", "" where one run lacks it
+  std::string what, left, right;  // "param lr", "0.1"; "" where a run lacks it
 };
-// Script, seed, device, commit, arguments and parameters: only those that differ.
+// The differences in script, seed, device, commit, arguments and parameters.
 std::vector<ConfigDifference> config_differences(const RunRecord& left, const RunRecord& right);
 
 struct DiffLine {
-  char sign = ' ';          // ' ' both, '-' only left, '+' only right, '@' start of a part
-  int left = 0, right = 0;  // line numbers, 0 where the line is absent
+  char sign = ' ';          // ' ' in both, '-' only left, '+' only right, '@' start of a part
+  int left = 0, right = 0;  // line numbers; 0 where the line is absent
   std::string text;
 };
 // The shortest script of insertions and deletions (Myers 1986, "An O(ND) difference algorithm and its
-// variations"), with `context` lines around each; texts that differ in more than 2,000 lines count as
-// replaced as a whole. Empty: the texts are the same.
+// variations"), with `context` lines around each change. Texts that differ in more than 2,000 lines count as
+// replaced as a whole. Empty if the texts are equal.
 std::vector<DiffLine> unified_diff(std::string_view left, std::string_view right, int context = 3);
 
 }  // namespace lunagrad

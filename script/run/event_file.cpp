@@ -31,7 +31,7 @@ constexpr std::array<uint32_t, 256> kRemainders = [] {
   return table;
 }();
 
-// The masked checksum, so that the checksum of data that contains checksums still works.
+// The masked checksum. The mask is for data that itself contains checksums.
 uint32_t masked_checksum(std::string_view data) {
   uint32_t r = ~0u;
   for (const char c : data) r = r >> 8 ^ kRemainders[(r ^ uint8_t(c)) & 255];
@@ -43,7 +43,7 @@ std::string bytes_of(T value) {
   return {reinterpret_cast<const char*>(&value), sizeof value};
 }
 
-// Fields of a protocol buffer: the number of the field and the kind of its encoding, then the value.
+// Fields of a protocol buffer: the field's number and the kind of its encoding, then the value.
 std::string varint(uint64_t value) {
   std::string out;
   for (; value >= 128; value >>= 7) out += char(value | 128);
@@ -64,7 +64,7 @@ std::string record(const std::string& data) {
 constexpr std::string_view kName = "events.out.tfevents.";
 
 // TensorBoard reads the files of a folder in the order of their names, which begin with a time in seconds. A
-// run that is resumed within the second of its start gets a later one.
+// run that is resumed within the second of its start gets a later time.
 int64_t unused_time(const std::string& folder, int64_t now) {
   std::error_code ignored;
   for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {

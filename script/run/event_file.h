@@ -1,5 +1,5 @@
 #pragma once
-// A file that TensorBoard reads: TFRecords of protocol buffers, appended as they come. The formats are
+// A file that TensorBoard reads: TFRecords of protocol buffers, appended one by one. The formats are
 // described in tensorflow/core/lib/io/record_writer.h and core/util/event.proto, the checksum in RFC 3720,
 // appendix B.4. Belongs to the session's thread.
 #include <cstdint>
@@ -11,19 +11,19 @@
 
 namespace lunagrad {
 
-// What is damaged in a file of events, "" when nothing is. A crash may cut the last record, which is no
-// damage.
+// A description of the damage in a file of events; "" when there is none. A last record that a crash cut off
+// is not damage.
 std::string damage_of_event_file(const std::string& content);
 
 class EventFile {
  public:
-  // A new file events.out.tfevents.<seconds>.<host>.<process> in the folder, whose name comes behind those
-  // that are there; a failure is reported once, and what follows is dropped.
+  // Makes a file events.out.tfevents.<seconds>.<host>.<process> in the folder, whose name sorts after the
+  // existing names. A failure is reported once, and everything after it is dropped.
   EventFile(const std::string& folder, std::function<void(const std::string&)> warn);
   ~EventFile();
   EventFile(const EventFile&) = delete;
 
-  // The run goes on with `step`: readers drop what was written before of this step and of later ones.
+  // The run continues with `step`: readers drop the earlier records of this and later steps.
   void go_on(int64_t step);
 
   // `time` is in seconds since 1970.

@@ -29,11 +29,11 @@ namespace {
 
 constexpr const char* kCheckpoints = "checkpoints";
 
-// Bytes of a script's, module's or image's name in the name of a file, which ends at 255 with what is added
-// to it: times, steps, hashes, the endings of bundles and of temporary files.
+// Bytes that the name of a script, module or image may have in a file name. A file name has at most 255
+// bytes, with what is added: times, steps, hashes, endings of bundles and of temporary files.
 constexpr size_t kLongestStem = 100;
 
-// How many bytes of `text` are one printable character of UTF-8; 0: none.
+// The number of bytes of the printable UTF-8 character at the start of `text`; 0 if there is none.
 size_t printable_character(std::string_view text) {
   const auto byte = [&](size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
   const unsigned first = byte(0);
@@ -53,7 +53,7 @@ std::string hash_of(std::string_view text) {
   return digits;
 }
 
-// Writes everything or returns errno.
+// Writes everything, or returns errno.
 int write_all(int file, std::string_view data) {
   while (!data.empty()) {
     const ssize_t written = ::write(file, data.data(), data.size());
@@ -66,8 +66,8 @@ int write_all(int file, std::string_view data) {
   return 0;
 }
 
-// An incomplete line from a crash would end up inside the file after more lines are appended. False: errno
-// says why it is still there.
+// Removes an incomplete last line, which a crash left: lines appended after it would leave it inside the
+// file. Returns false if that fails; errno says why.
 bool drop_torn_line(int file) {
   off_t end = ::lseek(file, 0, SEEK_END);
   const off_t whole = end;
@@ -76,15 +76,15 @@ bool drop_torn_line(int file) {
   return end == whole || ::ftruncate(file, end) == 0;
 }
 
-// What the run writes goes into the files of its folder, not where links in it lead. The folder may have been
-// made by anybody.
+// The run writes into the files of its folder, not to the targets of links in it. The folder may have been
+// made by anyone.
 void require_own_files(const std::string& folder) {
   for (const char* name : {"config.json", "script.lua", "metrics.jsonl", "log.txt", "tape.jsonl",
                            "files.jsonl", "git.diff", "checkpoints", "images", "keyframes", "modules"})
     require_entry_inside(folder, name);
 }
 
-// The checkpoints that no resume or reload left behind.
+// The checkpoints that are still valid after all resumes and reloads.
 std::map<int64_t, std::string> valid_checkpoints(const std::string& folder) {
   std::map<int64_t, std::string> found = checkpoints_in(folder);
   if (found.empty()) return found;
@@ -215,8 +215,8 @@ void RunFolder::lose(const std::string& name, const std::string& why) {
 
 void RunFolder::regain(const std::string& name) { std::erase(lost_, name); }
 
-// What a run says of itself is written again at its end; its source is written once, and keyframes and
-// checkpoints need it.
+// config.json is written again at the end of the run, so only the last write is synced. The source is written
+// once and synced, because keyframes and checkpoints need it.
 void RunFolder::write_config(nlohmann::ordered_json config, bool last) {
   marks_.mark_config(config);
   write("config.json", checked_text(config, 2) + "\n", last ? Sync::name : Sync::none);

@@ -29,7 +29,7 @@ std::string packed_ref(const fs::path& git, const std::string& name) {
   return {};
 }
 
-// The folder above `path` that holds a .git, "" when none does.
+// The nearest folder above `path` that holds a .git; "" when there is none.
 fs::path repository_of(const std::string& path) {
   std::error_code ignored;
   for (fs::path folder = fs::absolute(path, ignored).parent_path(); !folder.empty();

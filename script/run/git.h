@@ -7,16 +7,16 @@
 
 namespace lunagrad {
 
-// The commit checked out at `path`, "" outside of a git repository.
+// The commit checked out at `path`; "" outside of a git repository.
 std::string git_commit(const std::string& path);
 
-// Writes the output of `git diff HEAD` in the background; nothing without git, outside of a repository, or
-// without changes.
+// Writes the output of `git diff HEAD` in the background. Writes nothing without git, outside of a
+// repository, or without changes.
 class GitDiff {
  public:
   GitDiff(const std::string& path, std::string target);
-  ~GitDiff();   // waits for it
-  bool wait();  // false: git began the file and could not write all of it
+  ~GitDiff();   // waits for the output
+  bool wait();  // false if the file was begun but could not be written completely
   GitDiff(const GitDiff&) = delete;
 
  private:

@@ -13,12 +13,12 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-// The first and the last entry of a text with a checksum: damage of one leaves the other, which tells the
-// text from one of an earlier version.
+// The first and the last entry of a text with a checksum. If one of them is damaged, the other still shows
+// that the text has a checksum, unlike a text of an earlier version.
 constexpr std::string_view kMark = "\"checksummed\"", kSum = "\"checksum\"";
-constexpr size_t kEnds = 64;  // either entry, with what stands around it
+constexpr size_t kEnds = 64;  // bytes at each end of the text in which an entry is searched
 
-// Whether a text has the word at some place, but for three bytes.
+// Whether the text contains the word with at most three wrong bytes.
 bool resembles(std::string_view text, std::string_view word) {
   constexpr int kMost = 3;
   for (size_t at = 0; at + word.size() <= text.size(); ++at) {

@@ -10,17 +10,17 @@ namespace lunagrad {
 
 // JSON lacks NaN and infinities: they are "NaN", "Infinity" and "-Infinity".
 nlohmann::ordered_json json_number(double value);
-// In one line, or with an indent. Lua strings are bytes; invalid UTF-8 becomes U+FFFD.
+// On one line, or indented. Lua strings are bytes; invalid UTF-8 becomes U+FFFD.
 std::string json_text(const nlohmann::ordered_json&, int indent = -1);
-// With a first entry "checksummed", and the checksum of the text as the last entry of the object, so that
+// The object as text, with a first entry "checksummed" and the text's checksum as the last entry, so that
 // damage of the file is noticed.
 std::string checked_text(const nlohmann::ordered_json& object, int indent = -1);
-std::string with_checksum(std::string object);  // the same for the text of an object in one line
-// Whether a text has a checksum that is not its own or is damaged itself, contains a zero byte, or holds no
-// entry. A text of an earlier version has no checksum.
+std::string with_checksum(std::string object);  // checked_text for the text of an object on one line
+// Whether a text has a wrong or damaged checksum, contains a zero byte, or holds no entry. A text of an
+// earlier version has no checksum and is not damaged.
 bool is_damaged(std::string_view text);
-void erase_checksum(nlohmann::ordered_json& object);  // both entries
-// Arguments, parameters, device, seed and steps. options_in throws an exception of nlohmann::json when one is
+void erase_checksum(nlohmann::ordered_json& object);  // the entries "checksummed" and "checksum"
+// Arguments, parameters, device, seed and steps. options_in throws an nlohmann::json exception when one is
 // damaged.
 void put_options(nlohmann::ordered_json&, const RunOptions&);
 RunOptions options_in(const nlohmann::ordered_json&);

@@ -12,7 +12,7 @@ JsonLine::JsonLine(int64_t step, double seconds) {
   open('{').field("step", step).key("time");
   const int64_t microseconds = std::llround(seconds * 1e6);
   value(microseconds / 1'000'000);
-  // A one before the fraction keeps its zeros.
+  // A 1 before the fraction keeps the fraction's leading zeros.
   const size_t point = line_.size();
   line_ += std::to_string(1'000'000 + microseconds % 1'000'000);
   line_[point] = '.';
@@ -37,11 +37,11 @@ JsonLine& JsonLine::key(std::string_view name) {
   separate();
   append_text(name);
   line_ += ':';
-  first_ = true;  // its value follows without a comma
+  first_ = true;  // the value follows without a comma
   return *this;
 }
 
-// Writes NaN and infinities, which JSON lacks.
+// Writes NaN and infinities by name, because JSON lacks them. Returns false for finite numbers.
 bool JsonLine::finite_or_named(double number) {
   separate();
   if (std::isfinite(number)) return true;

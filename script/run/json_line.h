@@ -1,7 +1,7 @@
 #pragma once
-// Writes a JSON object in one line, field by field, for metrics.jsonl. Several times faster than building and
-// printing an object, which matters to a script that logs at each of a million steps. Keys keep their order;
-// the caller closes every bracket that it opens.
+// Writes a JSON object on one line, field by field, for metrics.jsonl. This is several times faster than
+// building and printing an object, which matters to a script that logs at each of a million steps. Keys keep
+// their order; the caller closes every bracket that it opens.
 #include <concepts>
 #include <cstdint>
 #include <string>
@@ -11,11 +11,11 @@ namespace lunagrad {
 
 class JsonLine {
  public:
-  JsonLine(int64_t step, double seconds);  // {"step":…,"time":…, the time to the microsecond
+  JsonLine(int64_t step, double seconds);  // {"step":…,"time":…, with the time to the microsecond
 
   JsonLine& key(std::string_view name);
-  JsonLine& value(double);  // NaN and infinities, which JSON lacks, as "NaN", "Infinity", "-Infinity"
-  JsonLine& value(double, int digits);  // the same, rounded
+  JsonLine& value(double);              // NaN and infinities as "NaN", "Infinity", "-Infinity"
+  JsonLine& value(double, int digits);  // rounded to so many digits
   JsonLine& value(int64_t);
   JsonLine& value(std::same_as<bool> auto truth) { return literal(truth ? "true" : "false"); }
   JsonLine& value(std::string_view);  // invalid UTF-8 becomes U+FFFD
@@ -25,7 +25,7 @@ class JsonLine {
   JsonLine& field(std::string_view name, const T& content) {
     return key(name).value(content);
   }
-  std::string finish();  // with the last brace, without a newline
+  std::string finish();  // with the closing brace, without a newline
 
  private:
   void separate();
@@ -33,7 +33,7 @@ class JsonLine {
   bool finite_or_named(double);
   void append_text(std::string_view);
   std::string line_;
-  bool first_ = true;  // of the object or array that is open
+  bool first_ = true;  // no entry was written yet in the open object or array
 };
 
 }  // namespace lunagrad

@@ -1,6 +1,6 @@
 #pragma once
-// What the window's rank tells the other ranks to run: its script as it is there, and its options. As bytes,
-// which travel between processes of one version. Pure functions.
+// The order that the window's rank sends to the other ranks: the text of its script and its options, as bytes
+// for processes of the same version. Pure functions.
 #include <string>
 
 #include "script/run/run.h"
@@ -8,7 +8,7 @@
 namespace lunagrad {
 
 std::string order_text(const Script&);
-// Error when they are none. The other ranks write no folder.
+// Error when the bytes are not an order. The returned script writes no run folder.
 Script script_of_order(const std::string& bytes);
 
 }  // namespace lunagrad

@@ -80,7 +80,7 @@ std::optional<ParamValue> parse_param(const std::string& text, const ParamValue&
   }
   if (std::holds_alternative<int64_t>(like)) {
     if (const auto whole = parse_whole<int64_t>(text)) return *whole;
-    // 1e3 is an integer too, as Lua's math.tointeger sees it.
+    // 1e3 is an integer too, as in Lua's math.tointeger.
     const auto real = parse_whole<double>(text);
     if (real && std::trunc(*real) == *real && std::fabs(*real) < 0x1p53) return int64_t(*real);
     return std::nullopt;
@@ -133,7 +133,7 @@ const Param& Params::declare(ParamInfo info, ParamValue fallback) {
     const ParamStart& former = before->second;
     const auto parsed = parse_param(former.value, fallback);
     if (!former.edited && (set || former.fallback != to_text(fallback))) {
-      // The script, or the command line, says what it is.
+      // The script or the command line gives the value.
     } else if (parsed && in_range(param.info, *parsed)) {
       value = *parsed;
       param.edited = former.edited;
@@ -152,7 +152,7 @@ const Param& Params::declare(ParamInfo info, ParamValue fallback) {
   return params_.back();
 }
 
-// Those that a script before this one declared, too.
+// Includes parameters that only an earlier script declared.
 std::vector<ParamStart> Params::starts() const {
   std::map<std::string, ParamStart> known = former_;
   for (const Param& param : params_)
@@ -171,7 +171,7 @@ void Params::begin_again(const std::vector<ParamStart>& starts) {
   for (const ParamStart& start : starts) again_[start.name] = start;
 }
 
-// A script that declares one later gets its value of now.
+// A parameter that the script declares later gets the value at the keyframe too.
 void Params::go_on() {
   for (auto& [name, start] : again_) start.declared = start.value;
   for (Param& param : params_) {

@@ -16,13 +16,13 @@
 
 namespace lunagrad {
 
-// The command line sets a parameter that the script does not have or accept: exit code 2.
+// The command line sets a parameter that the script does not have or does not accept: exit code 2.
 class UsageError : public Error {
  public:
   using Error::Error;
 };
 
-// The type of a parameter is that of its default.
+// A parameter has the type of its default.
 using ParamValue = std::variant<bool, int64_t, double, std::string>;
 
 std::string to_text(const ParamValue&);  // "true", "12", "0.001", "adam"
@@ -40,7 +40,8 @@ struct Param {
   std::optional<int64_t> unread_since;  // edited at the end of this step and not read since
 };
 
-// A parameter at a keyframe: texts of its value when the script declared it and now, and of its default.
+// A parameter at a keyframe, as texts: its value when the script declared it, its value at the keyframe, and
+// its default.
 struct ParamStart {
   std::string name, declared, value, fallback;
   bool edited = false;
@@ -50,25 +51,25 @@ class Params {
  public:
   explicit Params(std::map<std::string, std::string> set);
 
-  // Values from a checkpoint, in place of the defaults of parameters that are declared from now on.
+  // Values from a checkpoint. They replace the defaults of parameters that are declared from now on.
   void resume(std::map<std::string, std::string> values) { resumed_ = std::move(values); }
-  // The values of the previous script. A parameter takes its value over if it was edited or if its default is
-  // unchanged.
+  // Passes the values of the previous script on. A parameter gets its previous value if it was edited or if
+  // its default is unchanged.
   void take_over(const Params& before) { take_over(before.starts()); }
   void take_over(const std::vector<ParamStart>&);
-  // The same script begins again, at a keyframe: a parameter is declared with the value that it had then, and
-  // go_on() gives it the value that it had at the keyframe. --set does not count for these.
+  // The same script begins again, at a keyframe: a parameter is declared with the value that it was first
+  // declared with, and go_on() gives it its value at the keyframe. --set does not apply to these parameters.
   void begin_again(const std::vector<ParamStart>&);
   void go_on();
   std::vector<ParamStart> starts() const;
   // The parameter with its value: from --set, else from the checkpoint, else the default. Declaring a name
-  // again gives the same parameter. UsageError when --set does not fit the type or the range, Error when the
-  // default lies outside the range.
+  // again returns the same parameter. UsageError when --set does not fit the type or the range, Error when
+  // the default lies outside the range.
   const Param& declare(ParamInfo info, ParamValue fallback);
   const Param* find(const std::string& name) const;
   const std::map<std::string, size_t>& index() const { return index_; }
   const std::vector<Param>& all() const { return params_; }
-  // The sentence about a --set that names no declared parameter; empty when all are known.
+  // A sentence about a --set that names no declared parameter; empty when all names are declared.
   std::string unknown() const;
 
   // Applies the edits made since the last call, at the end of `step`; returns the names of the edited
@@ -76,9 +77,9 @@ class Params {
   std::vector<std::string> apply_edits(int64_t step);
   // The script has read the value.
   void read(const std::string& name);
-  // A sentence about each parameter that was edited two steps before `step` and not read since.
+  // A sentence about each parameter that was edited two steps before `step` and has not been read since.
   std::vector<std::string> unread(int64_t step);
-  // Values that could not be taken over since the last call, as sentences.
+  // Sentences about values that could not be taken over since the last call.
   std::vector<std::string> take_misfits() { return std::exchange(misfits_, {}); }
 
   // Any thread.

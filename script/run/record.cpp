@@ -41,7 +41,8 @@ std::string text_of(const json& object, const char* key) {
 void read_config(RunRecord& run) {
   const std::string path = run.folder + "/config.json";
   std::error_code ignored;
-  if (!fs::exists(path, ignored)) return;  // killed before config.json was written: the metrics may exist
+  // the run was killed before it wrote config.json: the metrics may exist
+  if (!fs::exists(path, ignored)) return;
   std::string text;
   try {
     text = read_regular_file(path);
@@ -101,7 +102,7 @@ std::string describe_histogram(const json& values) {
   return out;
 }
 
-// The row of a line; null when it is none. The parser takes a zero byte as the end.
+// The row in a line; null when the line is not a row. The parser takes a zero byte as the end.
 json row_of(std::string_view line) {
   if (line.find('\0') != line.npos) return {};
   json row = read_json<json>(line);
@@ -118,7 +119,7 @@ void note_checkpoint(RunRecord& run, const RowPlace& line) {
   }
 }
 
-// `line`: where it stands; its step is that of the row.
+// `line`: place of the row in the file; its step is set here.
 void read_row(RunRecord& run, const json& row, RowPlace line) {
   const auto step_at = row.find("step"), time_at = row.find("time");
   const int64_t step = line.step = step_at->get<int64_t>();
@@ -160,7 +161,7 @@ void read_row(RunRecord& run, const json& row, RowPlace line) {
 }
 
 // Fast path for the common line {"step":1,"time":0.1,"metrics":{"loss":0.5}} without escapes, several times
-// faster than a full JSON parser. For any other line returns false and changes nothing.
+// faster than a full JSON parser. For any other line it returns false and changes nothing.
 class MetricsLine {
  public:
   explicit MetricsLine(std::string_view line) : at_(line.data()), end_(at_ + line.size()) {}
@@ -222,7 +223,7 @@ bool read_metrics(RunRecord& run, std::string_view text) {
   return true;
 }
 
-// False: the line is not a row, or incomplete.
+// False if the line is incomplete or not a row.
 bool read_line(RunRecord& run, std::string_view line, int64_t place) {
   if (read_metrics(run, line)) return true;
   const json row = row_of(line);
@@ -251,7 +252,8 @@ std::vector<std::string> find_runs(const std::string& folder) {
   return runs;
 }
 
-// The runs in a folder that are called so: the run of this name, or all runs that begin or end with it.
+// The runs in a folder that match a name: the run with this name, or else the run whose name begins or ends
+// with it. Error if there are several.
 static std::vector<std::string> runs_called(const std::string& asked, const std::string& folder) {
   std::vector<std::string> found;
   for (const std::string& run : find_runs(folder)) {
@@ -289,7 +291,7 @@ void go_back(RunRecord& run, int64_t step) {
   const bool known = written != run.written.end();
   const int64_t row = known ? written->second.row : INT64_MAX;
   for (auto& [name, points] : run.metrics) {
-    int64_t kept = INT64_MAX;  // rows of the step
+    int64_t kept = INT64_MAX;  // how many rows of the step to keep
     if (known) {
       const auto found = written->second.rows.find(name);
       kept = found == written->second.rows.end() ? 0 : found->second;
@@ -317,7 +319,8 @@ std::set<int64_t> abandoned_checkpoints(const std::string& folder) {
   std::set<int64_t> written, abandoned;
   std::ifstream in(folder + "/metrics.jsonl");
   for (std::string line; std::getline(in, line);) {
-    if (line.find("\"metrics\":") != line.npos) continue;  // most lines; none of them says so
+    // skip metrics, which most lines are: they abandon nothing
+    if (line.find("\"metrics\":") != line.npos) continue;
     const json row = row_of(line);
     if (!row.is_object()) continue;
     const int64_t step = row["step"].get<int64_t>();
@@ -407,7 +410,8 @@ RunRecord read_run_end(const std::string& folder) {
   int64_t place = std::max<int64_t>(int64_t(in.tellg()) - kEnd, 0);
   in.seekg(place);
   std::string line;
-  if (place > 0 && std::getline(in, line)) place += int64_t(line.size()) + 1;  // its beginning is missing
+  // the line's beginning is missing
+  if (place > 0 && std::getline(in, line)) place += int64_t(line.size()) + 1;
   for (; std::getline(in, line); place += int64_t(line.size()) + 1)
     run.damaged += !read_line(run, line, place) && !in.eof();
   keep_last(run);

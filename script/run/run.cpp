@@ -40,7 +40,8 @@ Json json_value(const ParamValue& value) {
 
 constexpr size_t kEarlyOutput = 1 << 20;
 
-// The run goes on after a step: adds the checkpoints of later steps, which stay, but are none of it.
+// The run goes on after `step`: adds the list of later checkpoints, whose files stay but are no longer part
+// of the run.
 void add_abandoned(JsonLine& line, const std::string& folder, int64_t step) {
   const std::map<int64_t, std::string> all = checkpoints_in(folder);
   auto later = all.upper_bound(step);
@@ -160,7 +161,7 @@ std::string Run::checkpoint_path() {
 void Run::checkpoint_written(const std::string& path, bool automatic) {
   if (folder_) {
     folder_->regain("the last checkpoint");
-    flush();  // what was logged before it stands above it
+    flush();  // rows logged before the checkpoint come before its row
     folder_->append_metrics(
         JsonLine(done_, seconds()).field(automatic ? "automatic" : "checkpoint", path_text(path)).finish());
   }
@@ -176,8 +177,8 @@ void Run::resume_at(Checkpoint checkpoint) {
   earlier_ = checkpoint.seconds;
   start_ = std::chrono::steady_clock::now();
   params_.resume(checkpoint.params);
-  // A resumed run continues in its own folder unless another is named. A sandboxed script does not choose
-  // one.
+  // A resumed run continues in its own folder unless another folder is named. A sandboxed script cannot
+  // choose a folder.
   const bool chosen = !options_.sandbox || checkpoint.path == find_checkpoint(options_.resume);
   if (chosen && options_.run_directory.empty())
     options_.run_directory = folder_of_checkpoint(checkpoint.path);
@@ -210,8 +211,8 @@ void Run::take_over(Run& before, int64_t step) {
   if (!folder_) return;
   if (events_) events_->go_on(step + 1);
   write_script(name);
-  write_config(nullptr, 0);  // before the row, whose text it knows
-  // As with a resume, earlier lines with later steps are void.
+  write_config(nullptr, 0);  // before the row, because it has the text's checksum
+  // As after a resume, earlier lines with later steps are void.
   JsonLine line(step, seconds());
   line.field("reload", std::string_view(name));
   add_abandoned(line, folder_->path(), step);
@@ -219,7 +220,7 @@ void Run::take_over(Run& before, int64_t step) {
 }
 
 void Run::tell_reloaded(const std::string& what) {
-  if (reloads_.empty()) return;  // it began at a keyframe
+  if (reloads_.empty()) return;  // the script began at a keyframe
   Event event = this->event(Event::Kind::reload);
   event.step = done_;
   event.text = what;
@@ -279,12 +280,12 @@ void Run::tell(const Param& param) {
 
 void Run::log(Row row, const SourcePlace& place) {
   open_folder();
-  bool here = pending_.empty();  // rows keep their order
+  bool here = pending_.empty();  // rows keep their order: wait behind earlier pending rows
   for (auto& [name, value] : row) {
     Tensor* const tensor = std::get_if<Tensor>(&value);
     if (!tensor) continue;
     if (tensor->device().is_cpu()) {
-      // Read now: the script may write to the tensor before the next boundary.
+      // Read the value now: the script may write to the tensor before the next boundary.
       value = logged_number(*tensor);
     } else {
       const NoGrad guard;
@@ -341,13 +342,13 @@ void Run::open_folder() {
     event.text = message;
     emit(std::move(event));
   };
-  folder_failed_ = true;  // until a write succeeds: do not repeat the error at each step
+  folder_failed_ = true;  // do not repeat the error at each step
   folder_ = std::make_unique<RunFolder>(
       options_.run_directory.empty() ? default_run_directory(path_) : options_.run_directory,
       resumed_ && options_.run_directory == folder_of_checkpoint(resumed_->path), warn);
   folder_failed_ = false;
   RunFolder* const folder = folder_.get();
-  // Earlier lines with later steps belong to an abandoned continuation.
+  // Earlier lines with later steps belong to a continuation that was abandoned.
   if (resumed_) {
     JsonLine line(done_, seconds());
     line.field("resume", path_text(resumed_->path));
@@ -360,7 +361,7 @@ void Run::open_folder() {
     if (resumed_) events_->go_on(done_ + 1);
   }
   write_script("script.lua");
-  // The settings of a foreign repository can make git run programs.
+  // The settings of an untrusted repository can make git run programs.
   if (!options_.sandbox)
     diff_ = std::make_unique<GitDiff>(path_.empty() ? "./script" : path_, folder_->path() + "/git.diff");
   for (const auto& [file, source] : std::exchange(early_modules_, {})) write_module(file, source);
@@ -428,7 +429,7 @@ void Run::remember_module(const std::string& file) {
   try {
     source = given == options_.modules.end() ? read_file(file) : given->second;
   } catch (const Error&) {
-    return;  // `require` says what is wrong with it
+    return;  // `require` reports the error
   }
   if (folder_)
     write_module(file, source);

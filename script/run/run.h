@@ -34,50 +34,51 @@ class Run {
  public:
   Run(const Script& script, std::function<void(Event)> emit);
   ~Run();
-  void set_source(std::string source) { source_ = std::move(source); }  // for the copy in the folder
-  // The script required a module, whose text is copied into the folder, too.
+  void set_source(std::string source) { source_ = std::move(source); }  // the text for the copy in the folder
+  // Called when the script requires a module: copies the module's text into the folder.
   void remember_module(const std::string& file);
-  // A line of the console was evaluated inside the run.
+  // Called when a line of the console was evaluated inside the run.
   void log_console(const TypedLine&);
 
   // Takes over the folder and parameters of the previous script, which ended after step `step`. Called before
   // this script runs.
   void take_over(Run& before, int64_t step);
-  // Sends an event with what the script took of the states that were handed to it.
+  // Sends an event that says which of the states passed on the script has used.
   void tell_reloaded(const std::string& what);
-  // The script has steps, and the current one will end.
+  // Whether the script has steps and the current step will end.
   bool awaits_boundary() const { return in_steps_ || (!has_steps_ && done_ > 0); }
-  // A sentence about a --set that names no parameter; empty when all are known, and after a reload, which may
-  // have dropped one.
+  // A sentence about a --set that names no parameter. Empty when all names are declared, and after a reload,
+  // whose script may have dropped one.
   std::string unknown_param() const { return reloads_.empty() ? params_.unknown() : std::string(); }
 
   Params& params() { return params_; }
   const RunOptions& options() const { return options_; }
-  double seconds() const;  // since the run began, without the time between a checkpoint and its resume
-  std::optional<int64_t> total() const { return total_; }  // steps
-  int64_t done() const { return done_; }                   // the number of completed steps
+  double seconds() const;  // since the run began, without the time between a checkpoint and a resume
+  std::optional<int64_t> total() const { return total_; }  // total number of steps
+  int64_t done() const { return done_; }                   // number of completed steps
 
-  // The loop of lg.run.steps. begin_steps: at most once a run; UsageError when --set names an unknown
+  // The loop of lg.run.steps. begin_steps may be called once per run; UsageError when --set names an unknown
   // parameter.
   void begin_steps(std::optional<int64_t> total, const SourcePlace&);
-  // Ends the current step, if any: reads its logged rows and applies edits of parameters.
+  // Ends the current step, if there is one: reads its logged rows and applies edits of parameters.
   void end_step();
-  int64_t next_step();                    // its number, 0 when all are done
+  int64_t next_step();                    // the number of the new step; 0 when all are done
   int64_t step() const { return step_; }  // the current or last step
   bool in_steps() const { return in_steps_; }
-  // An optimizer made a step. True if that is a step boundary, as in a script without lg.run.steps.
+  // Called when an optimizer made a step. Returns whether that is a step boundary, as it is in a script
+  // without lg.run.steps.
   bool count_step();
 
-  void ask_checkpoint() { checkpoint_asked_ = true; }  // at the end of the step
+  void ask_checkpoint() { checkpoint_asked_ = true; }  // writes a checkpoint at the end of the step
   bool takes_checkpoint() { return std::exchange(checkpoint_asked_, false); }
   // The path of a checkpoint after the completed steps, in the run's folder, which is created if needed.
   std::string checkpoint_path();
-  void checkpoint_written(const std::string& path, bool automatic);  // an automatic one is no event
-  void lose_checkpoint();  // it could not be written, of which the caller warns
-  // The newest checkpoint in a run folder, which may be named as find_if_named does, or the given file; ""
-  // when the folder has none. Error of kind file.
+  void checkpoint_written(const std::string& path, bool automatic);  // an automatic checkpoint sends no event
+  void lose_checkpoint();  // the checkpoint could not be written; the caller warns
+  // The newest checkpoint in a run folder, which is found as in find_if_named, or the given file; "" when the
+  // folder has none. Error of kind file.
   std::string find_checkpoint(const std::string& path) const;
-  // Those of its run before a checkpoint, the newest first.
+  // The earlier checkpoints in the run of a checkpoint, the newest first.
   std::vector<std::string> checkpoints_before(const std::string& path) const;
   // Continues after a checkpoint's step, with its parameters (--set takes precedence) and random number
   // generator.
@@ -89,15 +90,16 @@ class Run {
     uint64_t seed = 0, stream = 0;
   };
   void resume_at(Checkpoint);
-  void go_on_at(int64_t step, uint64_t seed, uint64_t stream);  // the same after a reload
+  void go_on_at(int64_t step, uint64_t seed, uint64_t stream);  // resume_at for a reload
 
-  // Numbers or scalar tensors. A tensor on the CPU is read at once, on another device at the next step
-  // boundary.
+  // Numbers or scalar tensors. A tensor on the CPU is read when it is logged, on another device at the next
+  // step boundary.
   using Row = std::vector<std::pair<std::string, std::variant<double, Tensor>>>;
   void log(Row row, const SourcePlace&);
   void log_text(const std::string& name, const std::string& value);
-  // A picture [channels, height, width], [height, width] or [pictures, channels, height, width], which are
-  // shown side by side; `normalize`: its values are scaled to 0 … 1. Error for other shapes or types.
+  // A picture [channels, height, width] or [height, width], or pictures [pictures, channels, height, width],
+  // which are shown side by side. `normalize`: the values are scaled to 0 … 1. Error for other shapes or
+  // types.
   void log_image(const std::string& name, const Tensor&, bool normalize);
   void log_histogram(const std::string& name, const Statistics&);
   // The results of lg.run.watch in this step: part of a model -> name -> number.
@@ -108,12 +110,12 @@ class Run {
     if (folder_) folder_->append_tape(line);
     if (asks_for_tape(step)) options_.on_tape(line);
   }
-  // The script read a file other than a module, or wrote one.
+  // Called when the script has read a file other than a module, or has written a file.
   void note_read(const std::string& path);
   void note_written(const std::string& path) { used_files_.written(path); }
   // Whether logged values are used: written to the folder, or shown in an interactive run.
   bool keeps_values() const { return options_.write_run || options_.interactive; }
-  // From now on a logged value that is NaN or infinite is an Error of kind numeric.
+  // If on, a logged value that is NaN or infinite is an Error of kind numeric.
   void assert_finite(bool on) { assert_finite_ = on; }
 
   // Params::declare, with an event and an entry in config.json when the parameter is new.
@@ -121,11 +123,11 @@ class Run {
   void remember_output(const std::string& text);  // appended to log.txt once there is a folder
   void flush();                                   // reads and writes the rows whose values are on a device
   // Records how the run ended. Returns "", or a sentence that says which files of the run's folder could not
-  // be written: then a run that has otherwise ended well is recorded with the outcome `file`.
+  // be written. In that case a run that has otherwise succeeded is recorded with the outcome `file`.
   std::string finish(Outcome, int exit_code);
   const RunFolder* folder() const { return folder_.get(); }
-  // Makes it, unless there is one or none is wanted. It comes with the first value that is logged, and in a
-  // sandbox at once: the kernel limits folders that exist. Error of kind file.
+  // Makes the folder, unless it exists or none is wanted. Called when the first value is logged; in a sandbox
+  // at the start, because the kernel can only limit folders that exist. Error of kind file.
   void open_folder();
 
  private:
@@ -140,7 +142,7 @@ class Run {
   void write_row(Pending);
   void show(Event::Kind, Media);
   void warn(const std::string& message);
-  double date(double time) const;  // in seconds since 1970
+  double date(double time) const;  // seconds since 1970
   void write_config(const char* outcome, int exit_code);
   void write_end(Outcome, int exit_code);
   void write_script(const char* name);  // a copy of source_
@@ -154,21 +156,21 @@ class Run {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   std::string started_;  // UTC
   int64_t step_ = 0;
-  int64_t done_ = 0;  // how many are over
+  int64_t done_ = 0;  // number of completed steps
   std::optional<int64_t> total_;
   bool in_steps_ = false;
   bool has_steps_ = false;
   bool checkpoint_asked_ = false;
   std::optional<Checkpoint> resumed_;
   std::optional<std::pair<uint64_t, uint64_t>> random_;  // seed and stream at the first step
-  double earlier_ = 0;                                   // seconds before start_
-  std::optional<double> ended_;                          // what seconds() was then
+  double earlier_ = 0;                                   // seconds of the run before start_
+  std::optional<double> ended_;                          // seconds() at the end of the run
   struct Reload {
     int64_t step;
-    std::string script;  // its name in the folder
+    std::string script;  // name of the copy in the folder
   };
   std::vector<Reload> reloads_;
-  std::map<std::string, std::string> script_sums_;  // the checksums of the copies in the folder
+  std::map<std::string, std::string> script_sums_;  // checksums of the copies in the folder
   SourcePlace steps_place_;
   bool assert_finite_ = false;
   std::vector<Pending> pending_;
@@ -178,12 +180,12 @@ class Run {
   bool folder_failed_ = false;
   std::string early_output_;  // output before the folder existed
   UsedFiles used_files_;
-  std::vector<std::string> early_files_;  // lines of files.jsonl for what was read before
-  Modules early_modules_;                 // and what was required before
+  std::vector<std::string> early_files_;  // lines of files.jsonl from before the folder existed
+  Modules early_modules_;                 // modules required before the folder existed
 };
 
-const char* name_of(SafePlace);  // as metrics.jsonl has it
-// A logged number: an f32 as the double that prints the same digits, 0.3 and not 0.30000001192092896.
+const char* name_of(SafePlace);  // the name in metrics.jsonl
+// The value to log: an f32 becomes the double with the same shortest digits, 0.3 and not 0.30000001192092896.
 double logged_number(const Tensor&);
 
 }  // namespace lunagrad

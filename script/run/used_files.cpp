@@ -54,7 +54,7 @@ UsedFileList used_files(const std::string& run_folder) {
   std::istringstream in(read_regular_file(path));
   std::string line;
   while (std::getline(in, line)) {
-    if (in.eof()) break;  // a crash tore the last line
+    if (in.eof()) break;  // a crash left the last line half-written
     try {
       const Json json = is_damaged(line) ? Json() : read_json<Json>(line);
       if (!json.is_object()) {

@@ -11,12 +11,12 @@
 namespace lunagrad {
 namespace {
 
-// Edges and percentiles are exact to 1/8 at best, and norms are for reading: six digits are enough.
+// Edges and percentiles are exact to 1/8 at best, and norms are only read by people: six digits are enough.
 constexpr int kDigits = 6;
 
 constexpr int64_t kGap = 2;  // pixels between pictures
 
-// Pictures side by side, in about as many rows as columns.
+// Arranges pictures side by side, in about as many rows as columns.
 Tensor sheet_of(const Tensor& pictures) {
   const int64_t count = pictures.size(0), channels = pictures.size(1);
   const int64_t height = pictures.size(2) + kGap, width = pictures.size(3) + kGap;
@@ -31,7 +31,7 @@ Tensor sheet_of(const Tensor& pictures) {
   return sheet;
 }
 
-// [channels, height, width] of u8 or f32 on the CPU.
+// Converts to [channels, height, width] of u8 or f32 on the CPU.
 Tensor picture_of(const Tensor& x, bool normalize) {
   const int64_t channels = x.ndim() == 2 ? 1 : x.ndim() < 2 ? 0 : x.size(-3);
   if (x.ndim() < 2 || x.ndim() > 4 || channels < 1 || channels > 4 || x.numel() == 0)
@@ -53,7 +53,8 @@ Tensor picture_of(const Tensor& x, bool normalize) {
   return picture.ndim() == 4 ? sheet_of(picture) : picture;
 }
 
-// As a viewer shows it: a picture of one or two channels is grey, two and four channels have an alpha.
+// The picture as viewers get it: a picture of one or two channels is grey, two and four channels have an
+// alpha.
 Media media_of(const std::string& name, const Tensor& picture) {
   const int64_t channels = picture.size(0), height = picture.size(1), width = picture.size(2);
   Media media;

@@ -28,14 +28,15 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr size_t kStretch = size_t(64) << 10;      // of a reply, for which a client has stall_seconds
-constexpr size_t kMostIgnored = size_t(64) << 10;  // bytes behind a request that are read before it is closed
+constexpr size_t kStretch = size_t(64) << 10;  // bytes of a reply that a client must accept in stall_seconds
+// bytes after a request that are read before the connection is closed
+constexpr size_t kMostIgnored = size_t(64) << 10;
 
 Clock::time_point after(double seconds) {
   return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
 }
 
-// What stands for the client among the addresses: all of IPv4's, the network of IPv6's.
+// The key of a client: the whole IPv4 address, or the network of an IPv6 address.
 std::string client_of(const sockaddr_storage& address) {
   if (address.ss_family == AF_INET) {
     const auto& ip = reinterpret_cast<const sockaddr_in&>(address).sin_addr;
@@ -48,15 +49,15 @@ std::string client_of(const sockaddr_storage& address) {
 }
 
 struct Connection {
-  // `ending`: the reply was sent, and what the client still sends is read, so that it does not lose the
-  // reply.
+  // `ending`: the reply was sent, and further bytes of the client are read and ignored; closing at once could
+  // lose the reply.
   enum class State { reading, answering, sending, ending };
   int socket;
   std::string client;
   Clock::time_point deadline;
   State state = State::reading;
-  std::string bytes = {};  // of the request, then of the reply
-  size_t done = 0;         // bytes of the reply that were sent, or that were ignored at the end
+  std::string bytes = {};  // the request, then the reply
+  size_t done = 0;         // bytes of the reply that were sent; in `ending`, bytes ignored
 };
 
 }  // namespace
@@ -119,7 +120,7 @@ class Connections::Impl {
 
   void wake() const {
     const uint64_t one = 1;
-    [[maybe_unused]] const ssize_t written = write(wake_, &one, sizeof one);  // full: it wakes anyway
+    [[maybe_unused]] const ssize_t written = write(wake_, &one, sizeof one);  // full: the thread wakes anyway
   }
 
   // ---- the threads that answer
@@ -175,7 +176,7 @@ class Connections::Impl {
     }
   }
 
-  // False: the server ends.
+  // Returns false when the server ends.
   bool take_replies() {
     uint64_t count;
     [[maybe_unused]] const ssize_t got = read(wake_, &count, sizeof count);
@@ -198,7 +199,7 @@ class Connections::Impl {
       const int socket =
           accept4(listener_, reinterpret_cast<sockaddr*>(&address), &size, SOCK_CLOEXEC | SOCK_NONBLOCK);
       if (socket < 0) {
-        // No descriptors: a connection that ends gives one back.
+        // Out of descriptors or memory: wait until a connection ends.
         if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) pause_ = after(0.1);
         if (errno == EINTR || errno == ECONNABORTED) continue;
         return;
@@ -216,7 +217,8 @@ class Connections::Impl {
     }
   }
 
-  // Whether fewer connections than `most` are `counted`, after the end of the one that has waited longest.
+  // Whether there are fewer than `most` connections for which `counted` is true. If there are not, closes the
+  // one that has waited longest, if any waits.
   template <class F>
   bool has_room(size_t most, F&& counted) {
     size_t count = 0;
@@ -335,12 +337,12 @@ class Connections::Impl {
   const Answer answer_;
   const Refusal refusal_;
   int listener_ = -1, wake_ = -1;
-  // Of the thread of the connections.
+  // For the thread of the connections only.
   Places connections_;
   uint64_t next_id_ = 0;
-  size_t waiting_ = 0;  // bytes of replies
+  size_t waiting_ = 0;  // bytes of replies that wait for clients
   Clock::time_point pause_ = {};
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the following members
   std::condition_variable asked_;
   std::deque<std::pair<uint64_t, std::string>> requests_;
   std::vector<std::pair<uint64_t, std::string>> replies_;

@@ -8,7 +8,7 @@ namespace {
 
 constexpr size_t kMostHeaders = 64;
 
-// Removes the part of `text` before `separator` and returns it; all of it when there is none.
+// Removes and returns the part of `text` before `separator`; all of `text` when there is no separator.
 std::string_view take_until(std::string_view& text, std::string_view separator) {
   const size_t end = text.find(separator);
   const std::string_view part = text.substr(0, end);

@@ -18,10 +18,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Runs whose content stays in memory although nobody asks for them, and for how long.
+// How many runs stay in memory when no page requests them, and for how long.
 constexpr size_t kMostShown = 12;
 constexpr std::chrono::seconds kKept{120};
-// A run that has no outcome and wrote this lately is running, as in the window.
+// Seconds: a run without an outcome that wrote within this time counts as running, as in the window.
 constexpr double kAlive = 30;
 
 // Seconds since the run last wrote, and a number that changes with its files.

@@ -1,7 +1,7 @@
 #pragma once
-// The runs of one folder, as JSON for a browser. Keeps what it has read of the runs that someone looks at, so
-// that a look at a long run reads only what was added. Nothing outside the folder is read: names with slashes
-// and symbolic links name no run. Any thread.
+// The runs of one folder, as JSON for a browser. Keeps what it has read of the runs that a page shows, so
+// that a request for a long run reads only what was added. Nothing outside the folder is read: names with
+// slashes and symbolic links are not runs. Any thread.
 #include <chrono>
 #include <cstdint>
 #include <map>
@@ -14,7 +14,7 @@
 
 namespace lunagrad {
 
-// How far a page has got with a run; empty generation: it has nothing yet.
+// How far a page has read a run; empty generation: it has read nothing.
 struct LiveCursor {
   std::string generation;
   ReportCursor read;
@@ -27,33 +27,33 @@ class LiveRuns {
 
   // {"folder", "runs": [{"name", "outcome", "steps", "metrics", "age", …}, …]}
   std::string list();
-  // What came after the cursor, or with "whole": true everything. Empty: there is no such run. Error of kind
-  // file: it cannot be read.
+  // What came after the cursor; if that cannot be told, everything, with "whole": true. Empty if there is no
+  // such run. Error of kind file if it cannot be read.
   std::optional<std::string> run(const std::string& name, const LiveCursor&);
   std::optional<std::string> picture(const std::string& name, const std::string& file) const;
 
  private:
   using Clock = std::chrono::steady_clock;
-  // What the list says of a run, as long as its files do not change.
+  // A run's entry in the list, valid while its files do not change.
   struct Row {
     int64_t stamp = 0;
     nlohmann::ordered_json json;
   };
   // A run that a page shows.
   struct Shown {
-    std::mutex mutex;  // guards what follows
+    std::mutex mutex;  // guards the following members
     std::unique_ptr<RunReport> report;
     uint64_t inode = 0;
-    std::string end;     // the latest bytes of metrics.jsonl that were read, to notice another file
-    int64_t number = 0;  // grows when the report is read anew
+    std::string end;     // the latest bytes read of metrics.jsonl, to notice that the file was replaced
+    int64_t number = 0;  // grows when the report is read again from the beginning
   };
-  std::string find(const std::string& name) const;  // its folder, "" when there is none
+  std::string find(const std::string& name) const;  // the run's folder; "" when there is none
   std::shared_ptr<Shown> show(const std::string& name);
 
   const std::string folder_;
   const bool single_;
-  const std::string process_;  // tells the pages of an earlier server to begin anew
-  // Two, so that a run that is followed does not wait until a long list was read.
+  const std::string process_;  // tells pages of an earlier server to start again
+  // Two mutexes, so that a request for a run does not wait until a long list was read.
   std::mutex rows_mutex_, shown_mutex_;
   std::map<std::string, Row> rows_;
   std::map<std::string, std::pair<Clock::time_point, std::shared_ptr<Shown>>> shown_;

@@ -105,7 +105,7 @@ class RunServer::Impl {
   LiveRuns runs_;
   const std::string host_, token_;
   int port_ = -1;
-  Connections connections_;  // the last member: its threads use the others
+  Connections connections_;  // last member: its threads use the others
 };
 
 RunServer::RunServer(std::string folder, std::string host, ConnectionLimits limits)

@@ -13,10 +13,10 @@ class RunServer {
   ~RunServer();  // waits for requests that are being answered
   RunServer(const RunServer&) = delete;
 
-  // Begins to listen; port 0 picks a free one. Error: the port is in use, or the host is none of this
+  // Begins to listen; port 0 picks a free port. Error when the port is in use, or when the host is not this
   // machine.
   void start(int port);
-  // With the token, without which every request is refused.
+  // The URL with the token, without which every request is refused.
   std::string address() const;
 
  private:

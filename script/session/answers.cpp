@@ -1,4 +1,4 @@
-// The answers that a session gives about kept tensors and nodes: each is a task on the session's thread.
+// The session's answers about kept tensors and nodes: each is a task on the session's thread.
 #include "runtime/io/npy.h"
 #include "runtime/ops.h"
 #include "script/compare/compare_step.h"
@@ -14,7 +14,7 @@ namespace {
 constexpr int64_t kMostAtOnce = 1 << 24;
 
 // Answers a query about a tensor: `look` makes the answer from its value. Without a value, or on an error,
-// the answer has a reason. What is not kept is computed again while no script runs.
+// the answer has a reason. A value that is not kept is recomputed, if no script runs.
 template <class Answer, class Look>
 Answer answer(Session::Impl& session, const TensorPlace& place, const std::stop_token& stop,
               const Look& look) {

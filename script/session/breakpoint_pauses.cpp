@@ -26,7 +26,7 @@ void BreakpointPauses::announce_finding(TapeWatch& tape) {
   if (std::optional<Finding> finding = watch_.take_finding()) announce(std::move(*finding), tape);
 }
 
-// The run stands after the op, or inside the backward pass, in which the breakpoint was met.
+// The run is paused after the op, or inside the backward pass, that met the breakpoint.
 void BreakpointPauses::announce(Finding finding, TapeWatch& tape) {
   BreakHit& hit = finding.hit;
   if (!finding.node && finding.value.defined()) finding.node = finding.value.node();

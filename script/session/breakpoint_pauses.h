@@ -1,8 +1,7 @@
 #pragma once
-// Pauses a run for its breakpoints: tells the control that the list changed or that one was met, and
-// announces a finding when the run stands at the next safe point. Owns the BreakpointWatch. watch()'s list
-// may be used from any thread (breakpoint_watch.h has its own lock), everything else belongs to the session's
-// thread.
+// Pauses a run for its breakpoints: tells the control that the list changed or that a breakpoint was met, and
+// announces a finding at the run's next safe point. Owns the BreakpointWatch. watch()'s list may be used from
+// any thread (breakpoint_watch.h has its own lock), everything else belongs to the session's thread.
 #include <functional>
 
 #include "script/inspect/breakpoint_watch.h"
@@ -15,15 +14,15 @@ namespace lunagrad {
 
 class BreakpointPauses {
  public:
-  // `pause` pauses at once, inside a backward pass, because the next thing is an error.
+  // `pause` pauses immediately, even inside a backward pass; it is called when an error would follow.
   BreakpointPauses(RunControl&, Events&, const ScriptState&, std::function<void()> pause);
   BreakpointPauses(const BreakpointPauses&) = delete;
 
   BreakpointWatch& watch() { return watch_; }
-  // Takes over the list as other threads changed it; false when it is unchanged.
+  // Takes over the changes that other threads made to the list; false when there are none.
   bool take_over();
-  // A breakpoint was met since the last safe point: binds `it` in the console, shows what led to it on the
-  // tape and sends an event.
+  // If a breakpoint was met since the last safe point: binds `it` in the console, shows on the tape what led
+  // to it, and sends an event.
   void announce_finding(TapeWatch&);
 
  private:

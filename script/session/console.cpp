@@ -14,7 +14,7 @@
 namespace lunagrad {
 namespace {
 
-constexpr int kShownEntries = 20;  // of a table
+constexpr int kShownEntries = 20;  // entries of a table
 
 std::string quoted(const char* text, size_t length) {
   std::string result = "\"";
@@ -30,7 +30,7 @@ std::string quoted(const char* text, size_t length) {
   return result + '"';
 }
 
-// A value inside a table, in one line.
+// A value inside a table, on one line.
 std::string brief(lua_State* L, int index) {
   if (const Tensor* tensor = to_tensor(L, index))
     return text("tensor ", tensor->shape(), ' ', tensor->dtype());
@@ -110,7 +110,7 @@ std::string show(lua_State* L, int index) {
   return result;
 }
 
-// Remembers the first value on the stack as `_` and shows them all, one a line, unless `muted`.
+// Stores the first value on the stack as `_`, and shows all values, one per line, unless `muted`.
 int show_results(lua_State* L, bool muted) {
   const int count = lua_gettop(L);
   if (count == 0) return 0;
@@ -128,12 +128,12 @@ int show_results(lua_State* L, bool muted) {
   return 0;
 }
 
-// Upvalue: the script's state. Argument: the code. An expression or statements, run in the console's
+// Upvalue: the script's state. Argument: the code, an expression or statements. Runs it in the console's
 // environment. A semicolon at the end mutes.
 int evaluate_line(lua_State* L) {
   size_t length = 0;
   const char* code = luaL_checklstring(L, 1, &length);
-  // With a variable to close, the call is no tail call: errors of the library name the line of the console.
+  // The variable to close prevents a tail call, so that the library's errors name the console's line.
   const std::string expression = "local _console_line <close> = nil return " + std::string(code, length);
   const size_t last = expression.find_last_not_of(" \t\r\n");
   const bool muted = expression[last] == ';';
@@ -163,7 +163,7 @@ struct Names {
         (name[0] != '_' || prefix[0] == '_'))
       found.emplace_back(name);
   }
-  // The names in the table at the top of the stack; reads raw, so that nothing runs.
+  // Adds the names in the table at the top of the stack; reads raw, so that no code runs.
   void add_table(lua_State* L) {
     lua_pushnil(L);
     while (lua_next(L, -2)) {
@@ -175,8 +175,8 @@ struct Names {
 
 constexpr int kInheritance = 8;  // __index chains longer than this are not followed
 
-// Pushes the names of what the table at the top loads when it is first used; false and nothing when there are
-// none.
+// Pushes the names of the parts that the table at the top loads at their first use. Returns false and pushes
+// nothing if there are none.
 bool push_parts(lua_State* L) {
   if (!lua_istable(L, -1) || luaL_getmetafield(L, -1, "__parts") == LUA_TNIL) return false;
   if (lua_istable(L, -1)) return true;
@@ -184,7 +184,7 @@ bool push_parts(lua_State* L) {
   return false;
 }
 
-// Loads the part `name` of the library's table at the top, if it is one.
+// Loads the part `name` of the library's table at the top, if the table has it.
 void load_part(lua_State* L, const std::string& name) {
   if (!push_parts(L)) return;
   const bool part = lua_getfield(L, -1, name.c_str()) != LUA_TNIL;
@@ -207,8 +207,7 @@ bool inherit(lua_State* L) {
   return false;
 }
 
-// Replaces the value at the top by its field `name`, nil when there is none; runs no script but the
-// library's.
+// Replaces the value at the top by its field `name`, nil when there is none; runs only library code.
 void raw_field(lua_State* L, const std::string& name) {
   load_part(L, name);
   for (int depth = 0; depth < kInheritance; ++depth) {
@@ -226,7 +225,7 @@ void raw_field(lua_State* L, const std::string& name) {
   lua_pushnil(L);
 }
 
-// The names that may follow the value at the top, which is removed.
+// Adds the names that may follow the value at the top, and removes the value.
 void add_members(lua_State* L, Names& names) {
   if (to_tensor(L, -1)) {
     for (const char* field : {"requires_grad", "grad", "grad_fn", "is_leaf"}) names.add(field);
@@ -297,7 +296,7 @@ void bind_console(lua_State* L, const char* name, const Tensor& value) {
 }
 
 bool evaluate_console(lua_State* L, const std::string& code, ScriptError& error) {
-  // A thread of its own: Lua switches hooks off on the thread that a count hook interrupted.
+  // On a separate Lua thread: Lua switches hooks off on the thread that a count hook interrupted.
   lua_State* thread = lua_newthread(L);
   lua_pushlightuserdata(thread, L);
   lua_pushcclosure(thread, guard<evaluate_line>, 1);
@@ -317,7 +316,7 @@ std::vector<std::string> complete_console(lua_State* L, const std::string& line)
   lua_pushlightuserdata(thread, L);
   lua_pushcclosure(thread, guard<find_names>, 1);
   lua_pushlstring(thread, line.data(), line.size());
-  ScriptError ignored;  // a line that leads nowhere has no completions
+  ScriptError ignored;  // a line that cannot be resolved has no completions
   traceback_call(thread, 1, 0, ignored);
   lua_pop(L, 1);
   std::sort(names.found.begin(), names.found.end());
@@ -327,7 +326,8 @@ std::vector<std::string> complete_console(lua_State* L, const std::string& line)
 
 // ---- where lines were evaluated in a run
 
-// A replay of the run repeats the line at the same place. Inside a backward pass it can change nothing.
+// A replay of the run repeats the line at the same place. A line inside a backward pass is not recorded,
+// because it can change nothing.
 void Session::Impl::record_console(const std::string& code) {
   if (!place_ || !control_.running()) return;
   const bool at_end = *place_ == SafePlace::step_end;
@@ -335,8 +335,8 @@ void Session::Impl::record_console(const std::string& code) {
   run_->log_console({at_end ? run_->done() : run_->step(), ops_, *place_, line, code});
 }
 
-// The lines are in the order of their places. One whose place is not met again, as in a count hook, comes
-// before the next op. Those of steps that this run does not reach are left out.
+// The lines are in the order of their places. A line whose place does not occur again, as in a count hook,
+// runs before the next op. Lines of steps that this run does not reach are left out.
 void Session::Impl::repeat_console(lua_State* L, SafePlace place) {
   if (control_.task_running()) return;
   const bool ends = place == SafePlace::step_end;

@@ -1,6 +1,6 @@
 #pragma once
-// A line of the console: evaluated in the script's state, its results shown as a reader wants them; and the
-// names that could follow what was typed. On the session's thread, outside of protected calls.
+// A line of the console is evaluated in the script's state, and its results are shown for a reader. Also the
+// names that could follow the typed text. On the session's thread, outside of protected calls.
 #include <lua.hpp>
 #include <string>
 #include <vector>
@@ -10,12 +10,12 @@
 
 namespace lunagrad {
 
-// Runs an expression or statements and emits its results as output events; `L` is the script's state. False
-// and the error when it failed.
+// Runs an expression or statements and emits the results as output events; `L` is the script's state. Returns
+// false and sets the error on failure.
 bool evaluate_console(lua_State* L, const std::string& code, ScriptError&);
-// The whole names that could follow the last name in `line`, sorted.
+// The complete names that could stand in place of the last name in `line`, sorted.
 std::vector<std::string> complete_console(lua_State* L, const std::string& line);
-// A name that console lines see.
+// Makes a name visible to console lines.
 void bind_console(lua_State* L, const char* name, const Tensor&);
 
 }  // namespace lunagrad

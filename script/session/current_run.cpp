@@ -26,7 +26,7 @@ std::vector<std::string> CurrentRun::files() const {
 void CurrentRun::begin(const Script& script, std::function<void(Event)> emit) {
   {
     const std::lock_guard lock(mutex_);
-    run_.reset();  // so that there is no run if the next line throws
+    run_.reset();  // no run remains if the next line throws
   }
   auto run = std::make_shared<Run>(script, std::move(emit));
   const std::lock_guard lock(mutex_);

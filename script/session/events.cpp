@@ -6,12 +6,12 @@
 namespace lunagrad {
 namespace {
 
-// Longer messages lose their middle: a script may raise 50 MB.
+// Longer messages are cut in the middle: a script may raise 50 MB.
 constexpr size_t kLongest = size_t(16) << 10;
 
 std::string shortened(std::string message) {
   if (message.size() <= kLongest) return message;
-  const auto is_inside = [&](size_t at) { return (message[at] & 0xc0) == 0x80; };  // of a UTF-8 sequence
+  const auto is_inside = [&](size_t at) { return (message[at] & 0xc0) == 0x80; };  // inside a UTF-8 sequence
   size_t first = kLongest / 2, last = message.size() - kLongest / 4;
   while (first > 0 && is_inside(first)) --first;
   while (last < message.size() && is_inside(last)) ++last;
@@ -29,7 +29,7 @@ void Events::emit(Event event) {
   if (run_ && (warns || event.kind == Kind::output || event.kind == Kind::error)) {
     run_->remember_output(event.kind == Kind::output ? event.text : event.text + "\n");
   }
-  // The other ranks do not print what this one does.
+  // Tells the other ranks which warnings rank 0 printed, so that they do not print them too.
   if (warns && dist::launched_rank() == 0) dist::tell_warning(event.text);
   sink_(event);
 }

@@ -17,7 +17,7 @@ namespace {
 void emit_output(lua_State* L, std::string text) {
   Event event{};
   event.kind = Event::Kind::output;
-  // A sandboxed script does not drive the terminal; any other may print colours.
+  // Output of a sandboxed script must not control the terminal; other scripts may print colours.
   event.text = edge(L).files.limited ? terminal_text(text) : std::move(text);
   Session::Impl::of(L).emit(std::move(event));
 }
@@ -81,7 +81,7 @@ int handle_unless_unwinding(lua_State* L) {
 int all_results(lua_State* L, int, lua_KContext) { return lua_gettop(L); }
 
 // xpcall whose message handler does not run while the script is being stopped: Lua calls handlers with hooks
-// off, so a handler could loop for ever. Upvalue 1: Lua's own.
+// off, so a handler could loop for ever. Upvalue 1: Lua's own xpcall.
 int interruptible_xpcall(lua_State* L) {
   luaL_checktype(L, 2, LUA_TFUNCTION);
   lua_pushvalue(L, 2);
@@ -93,8 +93,8 @@ int interruptible_xpcall(lua_State* L) {
   return lua_gettop(L);
 }
 
-// A searcher of `require`. Upvalues: file -> text, the searcher that comes after it, package. The path of the
-// package names the files as that searcher does.
+// A searcher of `require` that finds given texts. Upvalues: file -> text, the searcher that comes after it,
+// package. The files are named by package.path, as in that searcher.
 int search_texts(lua_State* L) {
   std::string name(check_string(L, 1, "require"));
   std::replace(name.begin(), name.end(), '.', '/');
@@ -120,7 +120,8 @@ int search_texts(lua_State* L) {
   return lua_gettop(L);
 }
 
-// package.searchers[3], which finds the modules of the script: warns of their mistakes. Upvalue: Lua's own.
+// package.searchers[3], which finds the script's modules: also warns of mistakes in them. Upvalue: Lua's own
+// searcher.
 int search_and_warn(lua_State* L) {
   lua_settop(L, 1);
   lua_pushvalue(L, lua_upvalueindex(1));
@@ -148,7 +149,7 @@ int report_test(lua_State* L) {
 
 void use_modules(lua_State* L, const Modules& modules) {
   if (modules.empty()) return;
-  if (edge(L).files.limited) {  // its search has no package.path
+  if (edge(L).files.limited) {  // a sandbox searches without package.path
     edge(L).modules = modules;
     return;
   }
@@ -185,7 +186,7 @@ void open_globals(lua_State* L, bool preload) {
   lua_getglobal(L, "xpcall");
   lua_pushcclosure(L, guard<interruptible_xpcall>, 1);
   lua_setglobal(L, "xpcall");
-  if (lua_getglobal(L, "io") == LUA_TTABLE) {  // not in a sandbox
+  if (lua_getglobal(L, "io") == LUA_TTABLE) {  // missing in a sandbox
     lua_getfield(L, -1, "write");
     lua_getfield(L, -2, "output");
     lua_pushcclosure(L, guard<write>, 2);

@@ -18,8 +18,8 @@
 namespace lunagrad {
 namespace {
 
-// What a kept step may take: bytes, and one part in so many of the time. The first calls are slow and few,
-// and say nothing about the later ones.
+// Limits of keeping a step's states: the bytes, and the time as one part in kPause. The first kFirst times
+// are slow and say nothing about later times.
 constexpr size_t kMostKept = size_t(256) << 20;
 constexpr uint64_t kPause = 12;
 constexpr int kFirst = 3;
@@ -59,7 +59,8 @@ void copy_tensors(Kept& states) {
   visit_tensors(states, [](Tensor& x) { x = clone(x); });
 }
 
-// How many of them hold NaN or Inf. Those of a device are read one by one only if there is any.
+// How many tensors hold NaN or Inf. Tensors of a device are checked one by one only if a check of all finds
+// any.
 size_t count_bad(Kept& states) {
   const Aside aside;
   TensorList there;
@@ -85,7 +86,7 @@ int64_t step_of(const Kept& states) {
 
 }  // namespace
 
-// What a function of the Lua state returns about the registered states.
+// The registered states, as a function of the Lua state returns them.
 static Kept states_of(lua_State* L, lua_CFunction function, const std::string& argument) {
   lua_State* thread = lua_newthread(L);
   lua_pushcfunction(thread, function);
@@ -122,7 +123,7 @@ void Handover::keep_step(lua_State* L, int64_t step) {
   try {
     states = states_of(L, guard<keep_states>, "");
   } catch (const Error&) {
-    too_large_ = true;  // a state that cannot be kept; a reload says why
+    too_large_ = true;  // a state cannot be kept; a reload will report why
     return;
   }
   kept_at_ = ticks();
@@ -150,7 +151,7 @@ void Handover::keep_step(lua_State* L, int64_t step) {
 
 void Handover::take_kept_step() {
   taken_ = kept_;
-  copy_tensors(taken_->states);  // the next script may write to its own
+  copy_tensors(taken_->states);  // because the next script may write to its tensors
 }
 
 void Handover::forget_kept_step() {
@@ -221,8 +222,8 @@ std::optional<Script> read_successor(const CurrentRun& run, const RunControl::Re
   return std::nullopt;
 }
 
-// Where a run that begins again writes. The kernel lets a sandboxed script of the window write into the
-// folder of its first run alone.
+// The folder for a run that begins again. The kernel lets a sandboxed script of the window write only into
+// the folder of its first run.
 std::string next_place(const RunOptions& options) {
   if (!options.sandbox || options.guarded) return options.run_directory;
   const std::filesystem::path folder = options.run_directory, above = folder.parent_path();
@@ -240,10 +241,11 @@ void start_anew(Script& script, const std::string& why, Events& events) {
   events.emit(std::move(event));
 }
 
-// ---- A reload: the changed script takes the place of the one that runs. That one ends as if stopped, at the
-// end of a step; the next begins with line 1 in a fresh Lua state and gets what lg.run.state registered.
+// ---- A reload: the changed script replaces the running script, which ends as if stopped, at the end of a
+// step. The changed script begins at line 1 in a fresh Lua state and gets the states that lg.run.state
+// registered.
 
-// At a safe point. A script that does not compile leaves the successor that waits, if any.
+// At a safe point. If the script does not compile, an earlier successor that waits is kept.
 void Session::Impl::read_reload() {
   const std::optional<RunControl::Reload> asked = control_.take_reload();
   if (!asked || refuses_reload()) return;
@@ -285,7 +287,7 @@ bool Session::Impl::hand_over() {
   return true;
 }
 
-// The script to run after one that ended by itself; none when it does not compile.
+// The script to run after a script that ended by itself; none when it does not compile.
 std::optional<Script> Session::Impl::successor_when_idle() {
   std::optional<Script> next = control_.take_successor();
   if (const std::optional<RunControl::Reload> asked = control_.take_reload(); asked && !refuses_reload()) {
@@ -293,7 +295,7 @@ std::optional<Script> Session::Impl::successor_when_idle() {
     if (newer || !next) next = std::move(newer);
   }
   if (!next) return next;
-  // A run that went on with NaN to its end has not ended well.
+  // A run that reached its end with NaN has failed.
   const Outcome outcome = viewers_.sentry().found() ? Outcome::numeric : control_.outcome();
   if (outcome == Outcome::ok) handover_.drop();
   std::string why;

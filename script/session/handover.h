@@ -1,8 +1,8 @@
 #pragma once
-// What a reload hands from one script to the next: the values that lg.run.state registered, taken from the
-// Lua state that ends or from a checkpoint, and the number of the last step that ended. It is kept until the
-// new script has ended a step of its own. Tensors are shared, not copied. In an interactive run it also keeps
-// a copy of the states after the latest good step, from which a run with an error or a NaN goes on. For the
+// What a reload passes from one script to the next: the values that lg.run.state registered, taken from the
+// Lua state that ends or from a checkpoint, and the number of the last completed step. They are kept until
+// the new script has completed a step. Tensors are shared, not copied. In an interactive run it also keeps a
+// copy of the states after the latest good step, from which a run continues after an error or a NaN. For the
 // session's thread; it has no lock.
 #include <lua.hpp>
 #include <optional>
@@ -24,27 +24,27 @@ class Handover {
   void steps_done(int64_t done) {
     if (taken_ && done > taken_->step) drop();
   }
-  // Takes what is registered, or with a path what that checkpoint holds; nothing when nothing is registered.
-  // Throws Error and keeps what it had.
+  // Takes the registered states, or with a path the states in that checkpoint; takes nothing when nothing is
+  // registered. If it throws an Error, the earlier states are kept.
   void take(lua_State*, const std::string& checkpoint);
-  // What is registered, with the positions of the data loaders: for a keyframe. Throws Error.
+  // The registered states with the positions of the data loaders, for a keyframe. Throws Error.
   static Kept read(lua_State*);
-  // Takes states from elsewhere, of a run that was at `step`.
+  // Sets states that come from elsewhere, of a run that was at `step`.
   void give(int64_t step, Kept states) { taken_ = Taken{step, std::move(states)}; }
   // Writes the automatic checkpoint. Throws Error.
   static void write(lua_State*);
-  // Keeps the states after `step`, instead of those of the step before, within the budgets of bytes and of
-  // time (handover.cpp). Nothing happens when a tensor has become NaN or Inf.
+  // Replaces the kept states by the states after `step`, within the budgets of bytes and of time
+  // (handover.cpp). Does nothing when a tensor has become NaN or Inf.
   void keep_step(lua_State*, int64_t step);
-  bool may_keep() const;  // it is time to
+  bool may_keep() const;  // enough time has passed
   std::optional<int64_t> kept_step() const {
     return kept_ ? std::optional<int64_t>(kept_->step) : std::nullopt;
   }
-  void take_kept_step();  // there is one
+  void take_kept_step();  // requires kept_step()
   void forget_kept_step();
-  // Takes the states of a script that failed, with a warning that says from where: those of the step that was
-  // kept; else the checkpoint of the last step if there is one, since an error leaves the registered states
-  // as they were inside a step; after NaN or Inf a checkpoint of any step. Returns why there is none.
+  // Takes states after a script failed, and warns where they come from. First choice: the states of the kept
+  // step. Second: the checkpoint of the last step, since an error leaves the registered states in the middle
+  // of a step; after NaN or Inf, a checkpoint of any step. Returns why there is none.
   std::string take_after_failure(lua_State*, Run&, Outcome, Events&);
 
  private:
@@ -53,16 +53,16 @@ class Handover {
     Kept states;
   };
   std::optional<Taken> taken_, kept_;
-  bool too_large_ = false;  // for the budget of bytes, or nothing is registered
+  bool too_large_ = false;  // exceeds the budget of bytes, cannot be kept, or nothing is registered
   int times_kept_ = 0;
-  size_t bad_ = 0;                              // tensors that were not finite when a step was kept first
+  size_t bad_ = 0;                              // tensors that were not finite when a step was first kept
   uint64_t kept_at_ = 0, cost_of_keeping_ = 0;  // ticks
 };
 
-// The changed script: the given text, or its file read again. Nothing when it or a module of it does not
-// compile, which is an error event. `goes_on`: the script still runs.
+// The changed script: the given text, or the file read again. Empty when the script or one of its modules
+// does not compile, which is sent as an error event. `goes_on`: the present script still runs.
 std::optional<Script> read_successor(const CurrentRun&, const RunControl::Reload&, bool goes_on, Events&);
-// The script runs from its first step in a run folder of its own; an event says why.
+// Makes the script run from its first step in a new run folder; an event says why.
 void start_anew(Script&, const std::string& why, Events&);
 
 }  // namespace lunagrad

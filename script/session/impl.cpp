@@ -21,7 +21,7 @@ namespace lunagrad {
 
 namespace {
 
-// The line in what another rank said: "rank 1: train.lua:15: …".
+// The script's line in another rank's message: "rank 1: train.lua:15: …".
 SourcePlace place_in(const std::string& reason) {
   const size_t begin = reason.find(": ") + 2;
   const size_t colon = reason.find(':', begin), end = reason.find_first_not_of("0123456789", colon + 1);
@@ -78,8 +78,8 @@ std::optional<Silence> Session::Impl::silence() const {
 
 // ---- the session's thread
 
-// The kernel's limits on a thread are never lifted: a script in a sandbox, and what is asked about it later,
-// has a thread of its own.
+// The kernel's limits on a thread cannot be lifted, so a sandboxed script, and later queries about it, get
+// their own thread.
 void Session::Impl::serve() {
   std::optional<Script> next;
   for (bool goes_on = true; goes_on;) {
@@ -212,7 +212,7 @@ std::optional<Script> Session::Impl::run_script(Script script) {
       outcome = control_.ending() ? Outcome::stopped : script_.call(script, error);
     }
     if (outcome == Outcome::ok) {
-      context_.device->sync();  // reports late errors, such as an index out of range
+      context_.device->sync();  // reports errors that a device found late, such as an index out of range
       run_->flush();
       read_for_viewers();
       if (const std::string unknown = run_->unknown_param(); !unknown.empty()) throw UsageError(unknown);
@@ -237,8 +237,8 @@ void Session::Impl::warn_once(lua_State* L, const char* message) {
   if (told_.insert(message).second) warn(position(L) + message);
 }
 
-// What viewers still read from a device at the end of a script. Faults of its calls, of which it has not
-// heard yet, are thrown.
+// Reads what viewers still need from the device at the end of a script. Throws errors of earlier calls that
+// were not reported yet.
 void Session::Impl::read_for_viewers() {
   viewers_.end_script(*run_);
   viewers_.sentry().end_run();
@@ -253,8 +253,8 @@ void Session::Impl::end_script(Outcome outcome, const ScriptError& error) {
   viewers_.ranks().end_run();
   viewers_.leaks().end_run();
   try {
-    if (run_) read_for_viewers();    // none: there was no memory for it
-  } catch (const std::exception&) {  // the script has failed already
+    if (run_) read_for_viewers();    // null if there was no memory for it
+  } catch (const std::exception&) {  // the script has already failed
   }
   viewers_.tape().settle(outcome != Outcome::ok && outcome != Outcome::stopped);
   host_.exchange();
@@ -304,7 +304,8 @@ void Session::Impl::open_state(const std::string& directory, const RunOptions& o
   script_.open(directory, options, run_, safe_point, this);
 }
 
-// The folder of a sandboxed run was made before it, if that was possible: it must not stay empty.
+// Opens the folder of a sandboxed run at its start, if the folder can be written: it was made before the
+// kernel's limits applied, and must not stay empty.
 void Session::Impl::open_limited_folder() {
   std::error_code none;
   std::filesystem::path made = run_->options().run_directory;
@@ -331,7 +332,7 @@ void Session::Impl::begin_run(const Script& script) {
   run_.begin(script, [this](Event event) { emit(std::move(event)); });
 }
 
-// The tensors of the keyframe are made on the run's device.
+// Creates the keyframe's tensors on the run's device.
 void Session::Impl::begin_at(const Keyframe& start, bool changed) {
   if (changed)
     run_->params().take_over(start.params);
@@ -348,13 +349,13 @@ void Session::Impl::end_step(lua_State* L) {
   viewers_.leaks().end_step(L, run_->done(), run_->total() == run_->done(), host_.values());
   const RunOptions& options = run_->options();
   if (viewers_.sentry().found() || script_.unwinding()) return;
-  if (dist::leads()) return;  // the other ranks would not go on from there
+  if (dist::leads()) return;  // the other ranks could not continue from there
   if (options.interactive && handover_.may_keep())
     tasks_.run_own([&] { handover_.keep_step(L, run_->done()); });
   const auto now = std::chrono::steady_clock::now();
   if (options.checkpoint_every <= 0 || !options.write_run || now < next_checkpoint_) return;
   tasks_.run_own([&] { Handover::write(L); });
-  // Writing takes at most one part in fifty of the time.
+  // Limit writing to a fiftieth of the time.
   const auto after = std::chrono::steady_clock::now();
   const auto every = std::chrono::duration_cast<std::chrono::steady_clock::duration>(
       std::chrono::duration<double>(options.checkpoint_every));
@@ -397,7 +398,7 @@ void Session::Impl::emit(Event event) {
 }
 
 void Session::Impl::tell_not_finite(const FiniteSentry::Found& found) {
-  viewers_.statistics().measure_next();  // the norms that are shown should be those with the NaN
+  viewers_.statistics().measure_next();  // so that the norms shown are of the step with the NaN
   Event event{};
   event.kind = Event::Kind::not_finite;
   event.step = found.step;
@@ -467,7 +468,7 @@ void Session::Impl::tell_probe(const ProbeWatch::Reading& reading) {
   events_.emit(std::move(event));
 }
 
-// While a task runs there may be no run, and RunControl needs none.
+// During a task there may be no run, and RunControl needs none.
 RunControl::Place Session::Impl::place_of(lua_State* L, SafePlace place) {
   if (control_.task_running()) return {place};
   return {.place = place,
@@ -484,13 +485,13 @@ void Session::Impl::safe_point(lua_State* L, SafePlace place) {
     if (!lines_.empty()) repeat_console(L, place);
   }
   if (!control_.attention()) return;
-  // A predicate of a breakpoint reaches safe points, too: the list must not change under it.
+  // A breakpoint's predicate reaches safe points too: the list must not change while one runs.
   const auto may_listen = [&] { return !control_.at_own_work() && !breakpoints_.watch().busy(); };
   if (may_listen()) {
     if (breakpoints_.take_over()) viewers_.listen();
     breakpoints_.announce_finding(viewers_.tape());
   }
-  // The beginning of the loop ends no step.
+  // The safe point at the beginning of the loop is no end of a step.
   control_.reached(place == SafePlace::step_end && run_->done() == 0 ? SafePlace::midst : place);
   for (;;) {
     const RunControl::Step step = control_.next(place_of(L, place));
@@ -528,7 +529,7 @@ void Session::Impl::safe_point(lua_State* L, SafePlace place) {
           script_.watch_lines(L);
         }
         set_state(step.stopping ? SessionState::stopping : SessionState::running);
-        // Tasks may have changed breakpoints; they count from the next op or node on.
+        // Tasks may have changed breakpoints; the changes apply from the next op or node on.
         if (may_listen() && breakpoints_.take_over()) viewers_.listen();
         return;
     }

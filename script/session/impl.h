@@ -3,16 +3,16 @@
 // owns one thing and states its threads and its lock in its header:
 //   RunControl       the requests of other threads, and what the session's thread does next
 //   CurrentRun       the latest run: its script, parameters, files and device
-//   Events           the way to the sink
+//   Events           sends events to the sink
 //   ScriptState      the Lua state, its hooks, and how a script is ended from outside
 //   BreakpointPauses the breakpoints, and how a run pauses for one
-//   Viewers          who sees the ops and backward passes of a step
+//   Viewers          which viewers see the ops and backward passes of a step
 //   HostValues       the tensors, functions and ops that the program around the session shares with it
-//   Handover         what a reload hands to the next script
-//   KeyframeTaker    the states after steps that replays and forks go on from
+//   Handover         what a reload passes to the next script
+//   KeyframeTaker    the states after steps, from which replays and forks continue
 //   ProbeWatch       the probes, which read values of the script
-//   Tasks            what runs between scripts and at safe points
-// Impl itself has no lock: it joins the parts on the session's thread.
+//   Tasks            code that runs between scripts and at safe points
+// Impl itself has no lock: it connects the parts on the session's thread.
 #include <chrono>
 #include <deque>
 #include <lua.hpp>
@@ -42,11 +42,11 @@ class Session::Impl {
   ~Impl();
   Impl(const Impl&) = delete;
 
-  // Any thread: the functions of these that say so.
+  // Any thread, for the functions of these parts that allow it.
   RunControl& control() { return control_; }
   CurrentRun& current_run() { return run_; }
   Viewers& viewers() { return viewers_; }
-  HostValues& host() { return host_; }  // partly for the session's thread alone
+  HostValues& host() { return host_; }  // some functions are for the session's thread only
   BreakpointWatch& breakpoints() { return breakpoints_.watch(); }
   ProbeWatch& probes() { return probes_; }
   void pause_for_viewer();
@@ -54,29 +54,30 @@ class Session::Impl {
 
   // The session's thread, for the bindings.
   static Impl& of(lua_State*);
-  Run& run() { return *run_; }  // there is one for as long as there is a Lua state
+  Run& run() { return *run_; }  // exists as long as there is a Lua state
   void emit(Event);
   void warn(std::string message) { events_.warn(std::move(message)); }
-  // A warning with the line of the script, the first time that this run gives it.
+  // A warning with the script's line; each message is given once per run.
   void warn_once(lua_State*, const char* message);
   // Carries out requests, waits while paused, raises a Lua error to end the script. Without a Lua state
-  // (inside backward) that is an Error of kind cancelled.
+  // (inside backward) it throws an Error of kind cancelled instead.
   void safe_point(lua_State*, SafePlace);
-  void probe_step(lua_State*);  // reads the probes of ends of steps
-  // Repeats the console lines of an earlier run that belong here.
+  void probe_step(lua_State*);  // reads the probes at ends of steps
+  // Repeats the console lines of an earlier run that were evaluated at this place.
   void repeat_console(lua_State*, SafePlace);
-  // A step has ended, before its safe point: keeps its states, and looks for what went wrong.
+  // Called at the end of a step, before its safe point: keeps the states, and looks for NaN, growth and
+  // leaks.
   void end_step(lua_State*);
-  void begin_step();            // decides who sees each op and each backward pass of the coming step
+  void begin_step();            // decides which viewers see the ops and backward passes of the coming step
   void pause_here(lua_State*);  // lg.run.breakpoint, in an interactive run
   void usage_failed() { script_.set_usage_failed(); }
   [[noreturn]] void exit(lua_State*, int code);  // os.exit: unwinds the script
   bool unwinding() const { return script_.unwinding(); }
-  const Kept* states() const { return handover_.states(); }  // what a reload handed to the script
+  const Kept* states() const { return handover_.states(); }  // the states that a reload passed to the script
 
   // The session's thread, in a task.
   void evaluate(const std::string& code, const std::function<void(bool)>& done);
-  void find_leaks();  // nothing without a Lua state
+  void find_leaks();  // does nothing without a Lua state
   void complete(const std::string& line, const std::function<void(std::vector<std::string>)>& done);
 
  private:
@@ -95,18 +96,18 @@ class Session::Impl {
   void tell_not_finite(const FiniteSentry::Found&);
   void tell_growth(const GrowthWatch::Found&);
 
-  void serve();  // the thread
-  // Serves until the session ends, or until a script comes that has to run on another thread: then true, and
-  // `next` is that script. Runs `next` first. `limited`: the kernel limits this thread.
+  void serve();  // the session's thread
+  // Serves until the session ends, or until a script must run on another thread: then returns true and sets
+  // `next` to that script. Runs `next` first. `limited`: the kernel limits this thread.
   bool serve_on_thread(std::optional<Script>& next, bool limited);
   void limit_thread(Script&);
   void open_limited_folder();
-  std::optional<Script> run_script(Script);  // its successor, when it was reloaded
+  std::optional<Script> run_script(Script);  // returns the successor, if the script was reloaded
   void read_for_viewers();
   void end_script(Outcome, const ScriptError&);
   void open_state(const std::string& directory, const RunOptions&);
   void close_state();
-  lua_State* state_for_tasks();  // made when there is none
+  lua_State* state_for_tasks();  // makes a state when there is none
   void begin_run(const Script&);
   void begin_at(const Keyframe&, bool changed);
   void record_console(const std::string& code);
@@ -114,7 +115,7 @@ class Session::Impl {
   // Reloads.
   void read_reload();
   bool refuses_reload();
-  bool hand_over();  // to the successor; false when its states cannot be taken
+  bool hand_over();  // to the successor; false when the states cannot be taken
   std::optional<Script> successor_when_idle();
 
   Context context_;
@@ -127,18 +128,18 @@ class Session::Impl {
   Handover handover_;
   HostValues host_;
   Tasks tasks_;
-  std::chrono::steady_clock::time_point next_checkpoint_;  // automatic
+  std::chrono::steady_clock::time_point next_checkpoint_;  // of automatic checkpoints
   KeyframeTaker keyframes_;
   ProbeWatch probes_;
-  // Console lines: where in the step the script is, to record one; and those that are to be repeated.
+  // For console lines: where in the step the script is, to record one; and the lines to repeat.
   int64_t ops_ = 0;  // safe points of ops in this step
   int64_t next_line_ops_ = INT64_MAX;
-  std::optional<SafePlace> place_;  // of the safe point whose tasks run; nothing inside a backward pass
+  std::optional<SafePlace> place_;  // place of the safe point whose tasks run; empty inside a backward pass
   std::deque<TypedLine> lines_;
-  std::set<const char*> told_;            // by warn_once
-  bool holds_ = false;                    // the other ranks wait for this one, which is paused
-  std::optional<Script> successor_;       // the script that runs ends for this one
-  std::optional<TemporaryFolder> aside_;  // of a script in a sandbox, whose limits name it
+  std::set<const char*> told_;            // messages that warn_once has given
+  bool holds_ = false;                    // this rank is paused and the other ranks wait for it
+  std::optional<Script> successor_;       // runs next: the present script ends for it
+  std::optional<TemporaryFolder> aside_;  // of a sandboxed script, whose limits include the folder
   std::thread thread_;
 };
 

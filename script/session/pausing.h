@@ -1,6 +1,6 @@
 #pragma once
-// The pause and step state machine of a run: what was asked for, and whether a safe point grants it. It knows
-// neither threads nor Lua and has no lock: RunControl calls it under its own.
+// The state machine of pauses and single steps: what was requested, and whether a safe point grants it. It
+// knows neither threads nor Lua and has no lock: RunControl calls it under its own lock.
 #include <chrono>
 #include <optional>
 
@@ -16,40 +16,40 @@ class Pausing {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // Pause at the next safe point.
+  // Pauses at the next safe point.
   void ask() {
     pause_ = true;
     viewer_asked_.reset();
   }
-  // Pause at the next safe point; a viewer's earlier request keeps its grace period. For breakpoints.
+  // Pauses at the next safe point, for breakpoints; a viewer's earlier request keeps its grace period.
   void ask_at_once() { pause_ = true; }
-  // A viewer made the request: inside lg.run.steps the pause may wait up to 40 ms for the end of a step that
-  // can be shown as a whole.
+  // A viewer made the request: inside lg.run.steps the pause may wait up to 40 ms for the end of the step,
+  // which can be shown as a whole.
   void let_step_end(Clock::time_point now) { viewer_asked_ = now; }
-  // Leave the pause. `paused`: the script is paused now.
+  // Ends the pause. `paused`: the script is paused now.
   void go_on(StepTo, bool paused);
-  // Leave the pause without a single step. Returns whether a pause was asked for.
+  // Ends the pause without a single step. Returns whether a pause was requested.
   bool cancel();
   void clear() {
     pause_ = false;
     step_to_ = StepTo::nothing;
   }
-  // A reload of a paused script: run to the end of the step, then pause.
+  // For a reload of a paused script: runs to the end of the step, then pauses.
   void finish_step_first() {
     if (cancel()) step_to_ = StepTo::step_end;
   }
 
   bool asked() const { return pause_; }
   StepTo step_to() const { return step_to_; }
-  // Whether the values of the coming step will be looked at.
+  // Whether a viewer will look at the values of the coming step.
   bool near() const { return pause_ || step_to_ != StepTo::nothing; }
 
-  // A safe point was reached: a single step that ends here becomes a pause.
+  // Called at a safe point: a single step that ends here becomes a pause.
   void reached(SafePlace);
-  // Whether the pause that was asked for begins here. `whole_step`: all values of the step
-  // are captured or can be computed again.
+  // Whether the requested pause begins here. `whole_step`: all values of the step are captured or can be
+  // recomputed.
   bool granted_at(SafePlace, bool in_steps, bool whole_step, Clock::time_point now) const;
-  // The pause begins.
+  // Called when the pause begins.
   void begin(SafePlace, bool in_steps, bool whole_step);
 
  private:

@@ -7,7 +7,7 @@ namespace {
 
 using Clock = Pausing::Clock;
 
-// A stop waits this long for the end of the step; then it is a Lua error.
+// A stop waits this long for the end of the step, then raises a Lua error.
 constexpr std::chrono::seconds kStopGrace{10};
 
 }  // namespace
@@ -43,7 +43,7 @@ void RunControl::reload(Reload asked) {
   {
     const std::lock_guard lock(mutex_);
     if (!has_run_) return;
-    if (next_) {  // has not begun: it reads its file when it does
+    if (next_) {  // not begun yet: it will read its file when it begins
       if (asked.source) next_->options.source = std::move(asked.source);
       if (asked.modules) next_->options.modules = std::move(*asked.modules);
       return;
@@ -170,7 +170,7 @@ RunControl::Work RunControl::await_work(std::optional<Script>& script) {
   if (!tasks_.empty()) return Work::task;
   script = std::exchange(next_, std::nullopt);
   running_ = true;
-  // What was asked between the end of the script before and here was meant for that one.
+  // Requests between the previous script's end and now were meant for the previous script.
   interrupt_ = std::exchange(next_stopped_, false);
   stop_ = false;
   stop_requested_.store(false);
@@ -179,7 +179,7 @@ RunControl::Work RunControl::await_work(std::optional<Script>& script) {
 }
 
 void RunControl::drop_tasks() {
-  std::deque<std::function<void()>> dropped;  // destroyed without the lock
+  std::deque<std::function<void()>> dropped;  // destroyed after the lock is released
   const std::lock_guard lock(mutex_);
   dropped.swap(tasks_);
 }

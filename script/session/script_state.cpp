@@ -144,7 +144,7 @@ void ScriptState::set_hook(lua_State* L, int count, bool lines) {
 
 void ScriptState::arm(lua_State* L) { set_hook(L, kHookCount, lines_probed_); }
 
-// A line hook slows a script down. It removes itself at the first line that comes when none is watched.
+// A line hook slows a script down. It removes itself at the first line after lines are no longer watched.
 void ScriptState::watch_lines(lua_State* L) {
   lines_watched_ = true;
   left_line_ = L ? script_line(L) : context_.line;

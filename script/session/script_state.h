@@ -20,12 +20,12 @@ class ScriptState {
   ScriptState(const Context& context, lua_Hook hook) : context_(context), hook_(hook) {}
   ScriptState(const ScriptState&) = delete;
 
-  // Opens a state whose ops end in `safe_point(L, owner)`. `run` outlives the state.
+  // Opens a state whose ops call `safe_point(L, owner)` at their end. `run` must outlive the state.
   void open(const std::string& directory, const RunOptions&, CurrentRun& run, SafePoint, void* owner);
   void close();
-  lua_State* lua() const { return lua_; }  // null while none is open
-  // Compiles the script's text and leaves its function at the top of the stack; call() runs that function.
-  // How it ended, and the error if it failed.
+  lua_State* lua() const { return lua_; }  // null while no state is open
+  // load() compiles the script's text and leaves its function at the top of the stack; call() runs that
+  // function. Both return how it ended, and set the error if it failed.
   Outcome load(const Script&, ScriptError&);
   Outcome call(const Script&, ScriptError&);
   const NativeCalls& native_calls() const { return native_calls_; }
@@ -33,13 +33,13 @@ class ScriptState {
   // ---- Hooks: a count hook every 1000 instructions, and a line hook while a single step to a line is under
   // way.
   void arm(lua_State*);
-  // Keeps the line hook, for probes at lines; from the next arm() on.
+  // Keeps the line hook set, for probes at lines. Takes effect at the next arm().
   void probe_lines(bool on) { lines_probed_ = on; }
   bool lines_probed() const { return lines_probed_; }
   bool lines_watched() const { return lines_watched_; }
-  void watch_lines(lua_State*);  // leave the current line; null inside a backward pass
+  void watch_lines(lua_State*);  // sets the line to leave; null inside a backward pass
   void forget_lines() { lines_watched_ = false; }
-  // In a line hook: the script or its modules reached a line other than the one it left.
+  // Called in a line hook: whether the script or its modules reached another line than the one to leave.
   bool at_new_line(lua_State*, lua_Debug*) const;
 
   // ---- Ending the script from outside: from unwind() on, every instruction raises, in every coroutine, so
@@ -68,7 +68,7 @@ class ScriptState {
   std::optional<int> exit_code_;
 };
 
-// How a script ends that failed with an engine Error of this kind.
+// The outcome of a script that failed with an engine Error of this kind.
 Outcome outcome_of(ErrorKind);
 
 }  // namespace lunagrad

@@ -1,4 +1,4 @@
-// The public face: each function hands over to the part that owns what it is about.
+// The public interface: each function calls the part that does the work.
 #include "script/session.h"
 
 #include "runtime/dist/world.h"

@@ -22,7 +22,7 @@ void Tasks::run(std::function<void()> task) {
     const UseAutocast no_autocast(nullptr);
     CheckpointRegion* const checkpoint = std::exchange(context_.checkpoint, nullptr);
     const Guard guard = std::exchange(context_.guard, Guard::off);
-    // A task reads what it asks for: nothing waits for the end of the script's step.
+    // A task's own calls are not deferred: it reads its results now, not at the end of the script's step.
     CallQueue* const queue = std::exchange(context_.queue, nullptr);
     try {
       task();

@@ -1,7 +1,7 @@
 #pragma once
 // Runs a session's tasks: evaluations, answers to viewers, and the taking of states for a reload. A task may
-// run at a safe point of the script, even inside a backward pass; it finds the Context as a script does, and
-// the script finds it unchanged. For the session's thread; it has no lock.
+// run at a safe point of the script, even inside a backward pass. It gets a Context like a script's, and the
+// script's Context is restored after it. For the session's thread; it has no lock.
 #include <functional>
 
 #include "runtime/context.h"
@@ -18,9 +18,10 @@ class Tasks {
       : context_(context), control_(control), events_(events), script_(script), viewers_(viewers) {}
   Tasks(const Tasks&) = delete;
 
-  void run_next();                           // the oldest that was posted
-  void run_own(std::function<void()> task);  // one of the session itself
-  // From within a task: called when it is over, so that an interrupt reaches the script again.
+  void run_next();                           // the oldest posted task
+  void run_own(std::function<void()> task);  // a task of the session itself
+  // Called within a task: `told` is called when the task is over, so that an interrupt reaches the script
+  // again.
   void tell_after(std::function<void()> told) { told_after_ = std::move(told); }
 
  private:

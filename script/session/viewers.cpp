@@ -7,7 +7,7 @@ namespace {
 
 int64_t begun_step(const Run& run) { return run.in_steps() ? run.step() : run.done() + 1; }
 
-// The tapes in a run's folder are those of steps 1, 10, 100, … and of the last: few in a run of any length.
+// A run's folder gets the tapes of steps 1, 10, 100, … and of the last step: few in a run of any length.
 bool keeps_tape(const Run& run) {
   const int64_t step = begun_step(run);
   int64_t power = 1;
@@ -15,8 +15,8 @@ bool keeps_tape(const Run& run) {
   return step == power || step == run.total();
 }
 
-// Besides, the first tape of a resumed run, or of one whose folder came later. A script without a backward
-// pass in this many steps is not asked any more.
+// It also gets the first tape of a resumed run, or of a run whose folder was made later. After this many
+// steps without a backward pass no more are tried.
 constexpr int kTries = 10;
 
 }  // namespace
@@ -108,7 +108,7 @@ void Viewers::close_state() {
   batch_.clear();
 }
 
-// An op has run. Tasks are shown on the tape and in the profile alone. In most steps only the tape looks at
+// Called after an op. Ops of tasks go only to the tape and the profile. In most steps only the tape looks at
 // ops.
 void Viewers::ran(const Call& call, uint64_t length) {
   if (profile_.measuring()) profile_.ran(call, length);

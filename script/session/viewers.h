@@ -38,12 +38,13 @@ class Viewers final : private Trace, private RootWatch {
   GrowthWatch& growth() { return growth_; }
   LeakWatch& leaks() { return leaks_; }
 
-  // A script begins. `goes_on`: it takes over from the one before, whose steps and numbers are kept.
+  // Called when a script begins. `goes_on`: it replaces the previous script, whose steps and numbers are
+  // kept.
   void begin_script(bool goes_on, Guard);
   void begin_step(const Run&);
   void end_step(Run&);
-  void end_script(Run&);  // it ended within a step, or after the last
-  void listen();          // tells the engine who listens from now on
+  void end_script(Run&);  // the script ended within a step, or after the last
+  void listen();          // tells the engine which viewers listen from now on
   void ask_guard(Guard);  // lg.run.assert_finite
   void close_state();     // the script's Lua state is about to be closed
 
@@ -64,13 +65,13 @@ class Viewers final : private Trace, private RootWatch {
   RankWatch ranks_;
   BatchWatch batch_;
   TapeRecorder recorder_;
-  int tries_ = 0;  // steps of which the tape is taken down because the script has none yet
+  int tries_ = 0;  // further steps whose tape is recorded because the folder has none yet
   FiniteSentry sentry_;
   GrowthWatch growth_;
   LeakWatch leaks_;
   Captures captures_;
-  bool sees_calls_ = false;         // a viewer looks at each call of this step
-  Guard asked_guard_ = Guard::off;  // by the command line or the script
+  bool sees_calls_ = false;         // a viewer looks at every call of this step
+  Guard asked_guard_ = Guard::off;  // requested by the command line or the script
   std::set<const Op*> told_;        // ops whose fallback to the CPU was reported
 };
 

@@ -49,7 +49,7 @@ void push_operands(lua_State* L, const SeenCall::Operands& seen) {
   }
 }
 
-// _seen(module) -> inputs, outputs of its latest call that ended; nil when it was never called.
+// _seen(module) -> inputs and outputs of its latest completed call; nil when there is none
 int seen(lua_State* L) {
   luaL_checktype(L, 1, LUA_TTABLE);
   const SeenCall* const call = SeenCall::in(L, 1);
@@ -60,7 +60,7 @@ int seen(lua_State* L) {
 }
 
 // _hash(value, …) -> a hash of the bits of tensors (elements in row-major order, without shape and type) and
-// of strings.
+// of strings
 int hash(lua_State* L) {
   Hash hash;
   for (int i = 1; i <= lua_gettop(L); ++i) {
@@ -76,8 +76,8 @@ int hash(lua_State* L) {
   return 1;
 }
 
-// _version(tensor) -> grows with every write to the tensor's memory and with every replacement of it. Writes
-// that were put off are done first.
+// _version(tensor) -> a number that grows with every write to the tensor's memory and with every replacement
+// of the memory. Computes deferred writes first.
 int version(lua_State* L) {
   const Storage& storage = check_tensor(L, 1, "version").storage();
   storage.before_read();
@@ -100,8 +100,8 @@ void add_locals(lua_State* L, lua_State* script) {
   });
 }
 
-// _script_locals() -> name -> value of the locals of the script's active functions, the innermost of a name;
-// of those that a console line sees, too.
+// _script_locals() -> name -> value for the locals of the script's active functions, also of the functions
+// that a console line sees. Of several locals with one name the innermost counts.
 int script_locals(lua_State* L) {
   lua_newtable(L);
   add_locals(L, L);
@@ -127,7 +127,7 @@ SeenCall* SeenCall::at_top(lua_State* L) {
 }
 
 SeenCall& SeenCall::push(lua_State* L, int module) {
-  static_assert(std::is_trivially_destructible_v<SeenCall>);  // Lua frees it without a word
+  static_assert(std::is_trivially_destructible_v<SeenCall>);  // Lua frees it without calling a destructor
   lua_pushstring(L, kField);
   lua_rawget(L, module);
   if (SeenCall* const known = at_top(L)) return *known;

@@ -35,7 +35,7 @@ std::vector<std::string> split(const std::string& text, char separator) {
   return parts;
 }
 
-// NAME=VALUES with the option that it was given to.
+// Parses NAME=VALUES of the option `option`.
 Axis begin(const std::string& option, const std::string& text) {
   const size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
@@ -58,7 +58,7 @@ void take_list(Axis& axis, const std::string& option) {
 
 bool is_list(const std::string& text) { return text.find(',') != std::string::npos; }
 
-// The bounds of "LOW..HIGH".
+// Parses the bounds "LOW..HIGH".
 void take_range(Axis& axis, const std::string& range, const std::string& option) {
   const size_t dots = range.find("..");
   const std::optional<double> low = number_of(range.substr(0, dots)),
@@ -82,7 +82,7 @@ uint64_t mixed(uint64_t x) {  // splitmix64: Steele, Lea and Flood 2014
   return x ^ (x >> 31);
 }
 
-// In [0, 1), 53 bits.
+// A number in [0, 1) with 53 random bits.
 double uniform(const Axis& axis, uint64_t seed, uint64_t trial) {
   uint64_t bits = mixed(seed);
   for (const char c : axis.name) bits = mixed(bits ^ static_cast<unsigned char>(c));
@@ -136,7 +136,7 @@ Axis parse_random(const std::string& text) {
 std::string draw(const Axis& axis, uint64_t seed, uint64_t trial) {
   const double u = uniform(axis, seed, trial);
   if (!axis.values.empty()) return axis.values[size_t(u * double(axis.values.size()))];
-  // Each whole number has the share of the interval from it to the next.
+  // Each whole number gets the share of the interval from it to the next.
   const double high = axis.integer ? axis.high + 1 : axis.high;
   const double value =
       axis.log ? axis.low * std::exp(u * std::log(high / axis.low)) : axis.low + u * (high - axis.low);

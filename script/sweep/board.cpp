@@ -24,8 +24,8 @@ void Board::refresh() {
   read_results();
 }
 
-// A leg whose file is lost is done when its result is there: the result is written before the leg moves to
-// done/. A file that is only being renamed is found by another look.
+// A leg whose file is lost counts as done if its result exists: the result is written before the leg moves to
+// done/. A file that is just being renamed is found by reading the folders again.
 void Board::find_missing() {
   constexpr int kLooks = 3;
   constexpr std::chrono::milliseconds kPause{5};
@@ -50,7 +50,7 @@ bool Board::has_file(const Leg& done) const {
   return fs::exists(fs::path(folder_) / kDone / done.name(), ignored);
 }
 
-// A damaged result is that of a failed trial, which --retry-failed repeats.
+// A damaged result counts as a failed trial, which --retry-failed repeats.
 void Board::read_results() {
   std::map<std::string, Result> results;
   std::vector<Leg> damaged;
@@ -78,7 +78,8 @@ std::string Board::damage() const {
               trials, "); runs check --repair ", folder_, " repairs it");
 }
 
-// Those of the rung below whose value is among the best 1/eta there, and that were not promoted yet.
+// The legs whose previous leg ended among the best 1/eta at the rung below, and that have not been claimed
+// yet.
 std::vector<Leg> Board::promotable(int leg) const {
   std::vector<const Leg*> rung;
   for (const Leg& done : legs_.done)
@@ -115,7 +116,7 @@ std::vector<Leg> Board::claimable() const {
 
 bool Board::over() const { return legs_.running.empty() && legs_.missing.empty() && claimable().empty(); }
 
-// A claim's folder is renamed once its trial is finished.
+// The folder of a claim, which is renamed once its trial is finished.
 std::string Board::folder_of(const Leg& leg) const {
   for (const std::string& name : {leg.folder(), settled_name(leg.trial)})
     if (std::string folder = folder_ + "/trials/" + name; is_run(folder)) return folder;
@@ -156,11 +157,11 @@ std::vector<Trial> Board::trials() const {
       const std::optional<MetricPoint> best = best_of(plan_, run);
       if (best) trial.value = best->value, trial.value_step = best->step;
     } catch (const Error&) {
-      // It was renamed or taken over meanwhile; the next look finds it.
+      // The folder was renamed or taken over in the meantime; the next refresh finds it.
     }
   };
   for (const Leg& leg : legs_.waiting)
-    if (leg.attempt > 0) look_at_run(leg, State::waiting);  // its worker gave it back
+    if (leg.attempt > 0) look_at_run(leg, State::waiting);  // its worker gave the leg back
   for (const Leg& leg : legs_.running) look_at_run(leg, State::running);
   return trials;
 }

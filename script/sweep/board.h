@@ -1,7 +1,7 @@
 #pragma once
-// What is known of a sweep at one time: which leg each trial is in, its best value, and what a worker may
-// claim. Reads the sweep's folder and changes nothing. Any thread, one object by one thread. Errors are of
-// kind file.
+// The state of a sweep at one time: which leg each trial is in, its best value, and what a worker may claim.
+// Reads the sweep's folder and changes nothing. Any thread; each object is for one thread at a time. Errors
+// are of kind file.
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -15,7 +15,7 @@
 
 namespace lunagrad::sweep {
 
-// `paused` at a rung, from which it may be promoted; `stopped` there, since the sweep is over.
+// `paused`: at a rung, may be promoted. `stopped`: at a rung, and the sweep is over.
 enum class State { waiting, running, paused, stopped, finished, failed };
 const char* name_of(State);
 
@@ -23,10 +23,10 @@ struct Trial {
   int64_t number = 0;  // from 1
   State state = State::waiting;
   std::vector<std::string> values;  // in the order of the plan's axes
-  std::optional<double> value;      // the best so far of the sweep's metric
+  std::optional<double> value;      // the best value of the sweep's metric so far
   int64_t value_step = 0, steps = 0;
-  std::string error;   // of a failed one
-  std::string folder;  // of its run, "" before there is one
+  std::string error;   // of a failed trial
+  std::string folder;  // the run's folder; "" before there is one
 };
 
 class Board {
@@ -38,13 +38,13 @@ class Board {
   const Plan& plan() const { return plan_; }
   const Legs& legs() const { return legs_; }
   const Result& result(const Leg& done) const { return results_.at(done.name()); }
-  // Legs that wait and may be claimed, the most urgent first: promotions from the highest rung, of each rung
-  // the best, and then trials that were not begun.
+  // Waiting legs that may be claimed, the most urgent first: promotions from the highest rung down, the best
+  // of each rung first, then trials that were not begun.
   std::vector<Leg> claimable() const;
-  bool over() const;  // nothing runs, and nothing may be claimed
-  // What could not be read: "skipped 1 damaged result of SWEEP (trial 7)"; "" when all could.
+  bool over() const;  // nothing runs and nothing can be claimed
+  // "skipped 1 damaged result of SWEEP (trial 7)"; "" when all results could be read.
   std::string damage() const;
-  // All trials; those that run, or were given back, with what their run has logged.
+  // All trials. Trials that run or were given back have the values that their run has logged.
   std::vector<Trial> trials() const;
 
  private:
@@ -58,13 +58,13 @@ class Board {
   bool has_file(const Leg& done) const;
   void read_results();
 
-  std::map<std::string, Result> results_;  // of done legs, by the names of their claims
+  std::map<std::string, Result> results_;  // results of done legs, by the names of the legs' claims
   std::vector<Leg> damaged_;               // done legs whose results could not be read
 };
 
-// The trial of the best value; null when none has one.
+// The trial with the best value; null when no trial has a value.
 const Trial* best_of(const Plan&, const std::vector<Trial>&);
-// The best finite value of the sweep's metric in a run, the earliest of equal ones.
+// The best finite value of the sweep's metric in a run; among equal values the earliest.
 std::optional<MetricPoint> best_of(const Plan&, const RunRecord&);
 
 }  // namespace lunagrad::sweep

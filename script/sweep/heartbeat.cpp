@@ -30,7 +30,8 @@ std::string content_of(const std::string& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// When the process started, in ticks since the machine did; "" when there is none, or only its remains.
+// The start of a process, in ticks since the machine started; "" when there is no such process, or only a
+// zombie.
 std::string start_of(const std::string& pid) {
   const std::string stat = content_of("/proc/" + pid + "/stat");
   const size_t name_end = stat.rfind(')');
@@ -42,7 +43,7 @@ std::string start_of(const std::string& pid) {
   return state == "Z" || state == "X" ? "" : field;
 }
 
-// Where process numbers have one meaning: a start of a machine, and a container on it.
+// Identifies the space in which process ids are unique: one start of a machine, and a container on it.
 std::string process_space() {
   std::string boot = content_of("/proc/sys/kernel/random/boot_id");
   boot = boot.substr(0, boot.find('\n'));
@@ -91,8 +92,8 @@ void Heartbeat::beat() {
   char count[24];
   std::snprintf(count, sizeof count, "%012lld", static_cast<long long>(++count_));
   const std::string content = count + identity_;
-  // In place, always as long: it needs no room on a full disk. When it fails, others take over this worker's
-  // trial, which it then notices.
+  // Written in place with constant length, so that it needs no room on a full disk. If it fails, other
+  // workers take over this worker's trial, and this worker then notices that.
   [[maybe_unused]] const ssize_t written = ::pwrite(file_, content.data(), content.size(), 0);
   ::fsync(file_);
 }

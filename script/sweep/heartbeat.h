@@ -1,8 +1,9 @@
 #pragma once
-// Who works on a sweep: each worker has a file in workers/, a counter that it raises every few seconds.
-// Others see that it stands still, by their own clock, so the clocks of machines need not agree. On the same
-// machine the process is asked for instead, which tells at once. A mistake costs work but no result: whoever
-// lost a claim cannot finish it. One object by one thread. Errors are of kind file.
+// The workers of a sweep: each worker has a file in workers/ with a counter that it raises every few seconds.
+// Other workers see by their own clock that the counter stands still, so the machines' clocks need not agree.
+// On the same machine the process is looked up instead, which gives the answer immediately. A wrong answer
+// costs work but no result: a worker that lost its claim cannot finish it. Each object is for one thread.
+// Errors are of kind file.
 #include <chrono>
 #include <cstdint>
 #include <map>
@@ -12,9 +13,10 @@ namespace lunagrad::sweep {
 
 class Heartbeat {
  public:
-  // Makes the file, under a random name. `patience`: seconds after which one that stands still is dead.
+  // Makes the file, under a random name. `patience`: seconds after which a worker whose counter stands still
+  // counts as dead.
   Heartbeat(const std::string& sweep, double patience);
-  ~Heartbeat();  // removes it
+  ~Heartbeat();  // removes the file
   Heartbeat(const Heartbeat&) = delete;
 
   const std::string& worker() const { return worker_; }
@@ -29,20 +31,20 @@ class Heartbeat {
   int file_ = -1;
 };
 
-// What this process has seen of the others.
+// What this process has seen of the other workers.
 class Watcher {
  public:
   Watcher(std::string sweep, double patience);
   enum class Sight { alive, unknown, dead };
   using Clock = std::chrono::steady_clock;
-  // `unknown`: it has not been watched for long enough.
+  // `unknown`: the worker has not been watched for long enough.
   Sight look(const std::string& worker, Clock::time_point now = Clock::now());
 
  private:
   struct Seen {
     std::string content;
     Clock::time_point since;
-    bool moved = false;  // the content has changed before
+    bool moved = false;  // the content has changed since the first look
   };
   std::string sweep_;
   Clock::duration patience_;

@@ -17,7 +17,7 @@ std::string path_of(const std::string& sweep, const char* place, const Leg& leg)
   return text(sweep, "/", place, "/", leg.name());
 }
 
-// The number before the next dot, which is taken away.
+// Reads the number before the next dot, and removes both from the text.
 template <class T>
 bool take_number(std::string_view& name, T& number) {
   const char* const end = name.data() + name.size();
@@ -44,13 +44,14 @@ std::optional<Leg> parse_leg(const std::string& name) {
   if (!take_number(rest, found.trial) || !take_number(rest, found.leg) || !take_number(rest, found.attempt))
     return std::nullopt;
   found.worker = rest;
-  // Such as the names that network file systems give to removed files.
+  // Skips other files, such as the names that network file systems give to removed files.
   if (found.worker.empty() || found.name() != name) return std::nullopt;
   return found;
 }
 
 Legs read_legs(const std::string& sweep, int64_t trials, int legs_of_trial) {
-  // A leg that is renamed meanwhile may be seen twice, of which the later one counts, or not at all.
+  // A leg that is renamed while the folders are read may be seen twice, then the later place counts, or not
+  // at all.
   std::map<std::pair<int64_t, int>, std::pair<const char*, Leg>> found;
   for (const char* place : {kWaiting, kRunning, kDone}) {
     std::error_code error;
@@ -79,8 +80,8 @@ bool move_leg(const std::string& sweep, const char* from, const Leg& leg, const 
   const std::string target = path_of(sweep, to, renamed);
   if (std::rename(path_of(sweep, from, leg).c_str(), target.c_str()) == 0) return true;
   if (errno != ENOENT) fail_as(ErrorKind::file, target, ": ", std::strerror(errno));
-  // A network file system may repeat a request whose answer was lost, and then finds the old name gone. The
-  // new name carries the claim of this process, so its own success shows.
+  // A network file system may repeat a request whose reply was lost, and then finds the old name gone. The
+  // new name contains this process' claim, so if the file exists, the rename succeeded.
   std::error_code ignored;
   return fs::exists(target, ignored);
 }
@@ -88,7 +89,7 @@ bool move_leg(const std::string& sweep, const char* from, const Leg& leg, const 
 bool holds(const std::string& sweep, const Leg& leg) {
   std::error_code error;
   const bool there = fs::exists(path_of(sweep, kRunning, leg), error);
-  return there || error;  // while the file system does not answer, nobody else takes it either
+  return there || error;  // while the file system does not answer, no other worker takes the leg
 }
 
 }  // namespace lunagrad::sweep

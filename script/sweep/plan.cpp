@@ -174,7 +174,7 @@ void make_sweep(const std::string& wanted, const Plan& plan) {
     fail_as(ErrorKind::file, wanted, ": exists and is not empty; name a new folder");
   fs::path whole = folder;
   if (!whole.has_filename()) whole = whole.parent_path();
-  // Made beside its place and then renamed, so that no worker sees a part of it.
+  // Made under another name and then renamed, so that no worker sees a half-made folder.
   const fs::path draft = whole.parent_path() / text(".new-", std::random_device{}());
   try {
     for (const char* part : {"trials", "results", "workers"}) fs::create_directories(draft / part);

@@ -16,10 +16,10 @@ namespace lunagrad::sweep {
 namespace fs = std::filesystem;
 namespace {
 
-// The folder of an earlier claim, or of a trial that had ended and is tried again (attempt -1).
+// The folder of an earlier claim, or (attempt -1) of a trial that had ended and is tried again.
 struct Earlier {
   std::string path;
-  std::string checkpoint;  // the name of the newest, "" without one
+  std::string checkpoint;  // name of the newest checkpoint; "" without one
   int64_t attempt = -1;
 };
 
@@ -39,7 +39,7 @@ std::vector<Earlier> earlier_folders(const std::string& sweep, const Leg& claim)
     earlier.checkpoint = fs::path(latest_checkpoint(earlier.path)).filename().string();
     found.push_back(std::move(earlier));
   }
-  // The furthest first; names of checkpoints have leading zeros.
+  // Sorts the folder that got furthest first; names of checkpoints have leading zeros.
   std::sort(found.begin(), found.end(), [](const Earlier& a, const Earlier& b) {
     const auto key = [](const Earlier& e) {
       return std::tuple(e.checkpoint.size(), e.checkpoint, e.attempt);
@@ -49,16 +49,16 @@ std::vector<Earlier> earlier_folders(const std::string& sweep, const Leg& claim)
   return found;
 }
 
-// Files that are written once may be shared by two folders: a run that writes one of them again parts it from
-// its links first (run/folder.h).
+// Two folders may share files that are normally written once: a run that writes such a file again first
+// breaks the link (run/folder.h).
 void link_or_copy(const fs::path& from, const fs::path& to) {
   std::error_code error;
   fs::create_hard_link(from, to, error);
   if (error) fs::copy_file(from, to);
 }
 
-// Copies the run. The checkpoint comes first: rows that are written meanwhile belong to later steps, which
-// the resumed run makes void.
+// Copies the run. The checkpoint comes first: rows that are written during the copy belong to later steps,
+// which the resumed run makes void.
 void copy_run(const Earlier& from, const fs::path& to) {
   fs::create_directories(to / "checkpoints");
   const fs::path source = from.path;
@@ -86,7 +86,7 @@ std::string path_of(const std::string& sweep, const Leg& claim) {
   return sweep + "/trials/" + claim.folder();
 }
 
-// Checkpoints that the run did not log are automatic ones.
+// Checkpoints without a row in the run's log are automatic checkpoints.
 void remove_automatic_checkpoints(const std::string& folder) {
   const RunRecord run = read_run(folder);
   std::set<std::string> logged;
@@ -100,7 +100,7 @@ void remove_automatic_checkpoints(const std::string& folder) {
 
 std::string prepare_folder(const std::string& sweep, const Leg& claim, const std::optional<Leg>& rest) {
   const std::string own = path_of(sweep, claim);
-  // Whoever gave the leg back, or ended the one before, may rename the folder meanwhile.
+  // The worker that gave the leg back, or ended the previous leg, may rename the folder in the meantime.
   const bool moved = rest && (renamed(path_of(sweep, *rest), own) ||
                               renamed(sweep + "/trials/" + settled_name(claim.trial), own));
   const std::string draft = sweep + "/copies/" + claim.folder();
@@ -114,7 +114,7 @@ std::string prepare_folder(const std::string& sweep, const Leg& claim, const std
       fs::rename(draft, own);
       break;
     } catch (const fs::filesystem_error& error) {
-      // Its owner still renames or replaces files: look again.
+      // The folder's worker still renames or replaces files: look again.
       if (error.code() != std::errc::no_such_file_or_directory || i + 1 == kTries)
         fail_as(ErrorKind::file, own, ": ", error.what());
     }
@@ -133,7 +133,7 @@ void settle_folder(const std::string& sweep, const Leg& claim) {
     remove_automatic_checkpoints(own);
     renamed(own, settled);
   } catch (const Error&) {
-    // Another worker renamed it.
+    // Another worker renamed the folder.
   }
 }
 

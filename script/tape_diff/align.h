@@ -1,6 +1,6 @@
 #pragma once
 // The best alignment of two sequences (Needleman and Wunsch 1970, "A general method applicable to the search
-// for similarities"), where what stays alone costs nothing. Pure; any thread.
+// for similarities"), in which unpaired elements cost nothing. Pure; any thread.
 #include <algorithm>
 #include <cstdint>
 #include <utility>
@@ -8,8 +8,8 @@
 
 namespace lunagrad {
 
-// Of positions [a0, a1) and [b0, b1): calls pair(i, k) from the last pair to the first. `likeness(i, k)` is a
-// score; pairs have positive ones. Takes (a1 - a0) (b1 - b0) bytes.
+// Aligns positions [a0, a1) and [b0, b1): calls pair(i, k) from the last pair to the first. `likeness(i, k)`
+// is a score; only positions with a positive score are paired. Takes (a1 - a0) (b1 - b0) bytes.
 template <class Likeness, class Pair>
 void align(int a0, int a1, int b0, int b1, Likeness&& likeness, Pair&& pair) {
   enum Step : uint8_t { skip_a, skip_b, both };
@@ -22,7 +22,8 @@ void align(int a0, int a1, int b0, int b1, Likeness&& likeness, Pair&& pair) {
       int best = above[k + 1];
       Step step = skip_a;
       if (row[k] > best) best = row[k], step = skip_b;
-      // Of equal alignments the one with the early pairs, so that of equal blocks the last is left over.
+      // Among equally good alignments take the one with the early pairs, so that of equal blocks the last is
+      // left over.
       if (score > 0 && above[k] + score > best) best = above[k] + score, step = both;
       row[k + 1] = best;
       steps[i * columns + k] = step;

@@ -27,7 +27,7 @@ class Changes {
       if (from != to)
         pair.changes.push_back({std::move(what), std::move(from), std::move(to), follows, true});
     };
-    bool reshaped = false, retyped = false;  // an input
+    bool reshaped = false, retyped = false;  // whether an input differs
     each_input(pair, [&](size_t input) {
       reshaped |= differs(input, &TapeNode::shape);
       retyped |= differs(input, &TapeNode::dtype);
@@ -44,8 +44,8 @@ class Changes {
     add("shape", shape_text(a.shape), shape_text(b.shape),
         reason || reshaped || (a.kind == Kind::leaf && reader_explains(p)));
     add("dtype", a.dtype, b.dtype, reason || retyped);
-    // What follows says nothing about what is computed, and is known of each node: where a device or a name
-    // does make a difference, values have moved.
+    // The changes below do not say what is computed, and differ for many nodes at once. They count as
+    // following: where a device or a name matters, values have moved.
     if (!a.device.empty() && !b.device.empty()) add("device", a.device, b.device, true);
     add("module", a.module, b.module, true);
     if (a.kind == Kind::leaf) add("name", a.name, b.name, true);
@@ -66,7 +66,7 @@ class Changes {
         if (input >= 0) visit(pair_of_b_[size_t(input)]);
   }
 
-  // Whether both tapes have the node, with another `member`, or only one of them has it.
+  // Whether the two nodes of the pair have different values of `member`, or only one tape has the node.
   template <class Member>
   bool differs(size_t p, Member member) const {
     const TapePair& pair = diff_.pairs[p];
@@ -74,7 +74,8 @@ class Changes {
            diff_.a.nodes[size_t(pair.a)].*member != diff_.b.nodes[size_t(pair.b)].*member;
   }
 
-  // A weight has another shape since what it is multiplied by has.
+  // Whether a weight's shape follows from its reader: the op that the weight is multiplied by has another
+  // shape too.
   bool reader_explains(size_t p) const {
     if (first_reader_[p] == SIZE_MAX) return false;
     bool explains = false;
@@ -92,7 +93,7 @@ class Changes {
       const int i = n < a.inputs.size() ? a.inputs[n] : -1, k = n < b.inputs.size() ? b.inputs[n] : -1;
       if (i < 0 && k < 0) continue;
       if (i >= 0 && k >= 0 && pair_of_a_[size_t(i)] == pair_of_b_[size_t(k)]) continue;
-      // Where a node was put between or taken out, that is the difference.
+      // Where a node was inserted or removed, that node is the difference.
       const bool follows = (i >= 0 && diff_.pairs[pair_of_a_[size_t(i)]].b < 0) ||
                            (k >= 0 && diff_.pairs[pair_of_b_[size_t(k)]].a < 0);
       pair.changes.push_back({"input " + std::to_string(n + 1),

@@ -14,13 +14,13 @@ namespace lunagrad {
 namespace fs = std::filesystem;
 namespace {
 
-// What a name stands for: a file, or a run with or without a step.
+// What a name means: a file, or a run with or without a step.
 struct Named {
   std::string file;
   std::optional<RunTapes> run;
   std::optional<int64_t> step;
 
-  bool is_open() const { return run && !step; }  // which step is still to be chosen
+  bool is_open() const { return run && !step; }  // whether the step is still to be chosen
   TapeGraph read(const RepeatTape& repeat) const {
     if (!run) return read_tape_file(file);
     return run->keeps(*step) ? run->tape(*step) : run->repeated_tape(*step, repeat(run->folder(), *step));
@@ -75,7 +75,7 @@ TapeDiff compare_open_runs(Named& a, Named& b, const TapeDiffOptions& options, c
                                       common.size(), ", up to step ", common.back()));
     return diff;
   }
-  return {};  // not reached: the last step returns
+  return {};  // not reached: the loop returns at the last step
 }
 
 TapeDiff compare(Named& a, Named& b, const TapeDiffOptions& options, const RepeatTape& repeat) {

@@ -20,9 +20,9 @@ const TapeNode& node_of(const TapeDiff& diff, const TapePair& pair) {
   return pair.b >= 0 ? diff.b.nodes[size_t(pair.b)] : diff.a.nodes[size_t(pair.a)];
 }
 
-// The pairs in the order of B; a node that only A has stands before the next node of A that B has, too.
+// Makes the pairs in the order of B. A node that only A has comes before A's next node that B has too.
 void make_pairs(TapeDiff& diff, const Matching& matching) {
-  size_t next = 0;  // of A
+  size_t next = 0;  // next node of A
   const auto skip_to = [&](size_t end) {
     for (; next < end; ++next)
       if (matching.of_a[next] < 0) diff.pairs.push_back({.a = int(next)});
@@ -46,8 +46,8 @@ void each_prefix(const std::string& path, Visit&& visit) {
   }
 }
 
-// One finding for each module of which no node is left, and for each other node with the leaves and sources
-// that it alone reads.
+// Makes one finding for each module that has lost or gained all its nodes, and one for each other unmatched
+// node, together with the leaves and sources that only it reads.
 void find_alone(TapeDiff& diff, bool removed) {
   const TapeGraph& graph = removed ? diff.a : diff.b;
   const auto number = [&](const TapePair& pair) { return removed ? pair.a : pair.b; };
@@ -71,7 +71,7 @@ void find_alone(TapeDiff& diff, bool removed) {
     });
     return found;
   };
-  std::map<std::pair<std::string, int>, size_t> groups;  // module, or the node -> its finding
+  std::map<std::pair<std::string, int>, size_t> groups;  // module or node -> its finding
   for (size_t p = 0; p < diff.pairs.size(); ++p) {
     if (!alone(diff.pairs[p])) continue;
     int at = number(diff.pairs[p]);
@@ -112,7 +112,7 @@ void find_alone(TapeDiff& diff, bool removed) {
 // --- what changed and what moved ---
 
 void find_changed(TapeDiff& diff) {
-  // Of many nodes with the same change that says little one finding tells.
+  // Nodes with the same change that follows from others share one finding.
   std::map<std::string, size_t> told;
   for (size_t p = 0; p < diff.pairs.size(); ++p) {
     TapeFinding finding;
@@ -173,15 +173,16 @@ void find_moved(TapeDiff& diff) {
   }
 }
 
-// The value of a leaf or source.
+// Whether the finding is the value of a leaf or source.
 bool is_source(const TapeDiff& diff, const TapeFinding& finding) {
   return finding.kind == Kind::value &&
          node_of(diff, diff.pairs[finding.pairs[0]]).kind != TapeNode::Kind::op;
 }
 
-// What only one tape has, then changes, then values that moved on their own; below these what follows from
-// them. An op that moves on its own computes something else, or draws other random numbers, as a dropout does
-// whenever anything drew before it: leaves and sources whose moves are of that size come first.
+// The order of findings: first nodes that only one tape has, then changes, then values that moved on their
+// own, then changes and moves that follow from others. An op that moves on its own computes something else,
+// or draws other random numbers, as a dropout does whenever an earlier op drew a different number of them. So
+// leaves and sources come before it if their moves are large enough to explain it.
 int tier_of(const TapeDiff& diff, const TapeFinding& finding, double of_sources) {
   switch (finding.kind) {
     case Kind::removed:

@@ -1,7 +1,6 @@
 #pragma once
 // The difference between two recorded tapes: nodes that only one has, nodes that changed, and values that
-// moved, ranked so that what caused a difference stands above what follows from it. Plain values; the
-// functions are pure: any thread.
+// moved, ranked so that causes come before their effects. Plain values; the functions are pure: any thread.
 #include <string>
 #include <vector>
 
@@ -16,36 +15,37 @@ struct TapeDiffOptions {
   bool structure = false;  // leave values out
 };
 
-// A property that a pair of nodes does not share.
+// A property in which the two nodes of a pair differ.
 struct TapeChange {
-  std::string what, from, to;  // "shape", "[32, 10]", "[16, 10]"; of a parameter of the op "dim"
-  bool follows = false;        // from a change of an input, or of the same node
+  std::string what, from, to;  // "shape", "[32, 10]", "[16, 10]"; for a parameter of the op "dim"
+  bool follows = false;        // follows from a change of an input, or of the same node
   bool counts = true;          // false: information that makes no difference, such as a line
 };
 
-// How far a value moved, in a unit in which 1 is about its own size.
+// How far a value moved. 1 is about the size of the value itself.
 struct TapeMove {
-  bool known = false;  // both sides have it, in one shape
+  bool known = false;  // both tapes have it, in the same shape
   bool moved = false, follows = false;
-  // The estimated distance by the larger norm, at most 1, plus the logarithm of the ratio of the magnitudes,
-  // plus 20 and the part of the elements if their NaN or infinities differ.
+  // The sum of: the estimated distance relative to the larger norm, at most 1; the logarithm of the ratio of
+  // the magnitudes; and, if NaN or infinities differ, 20 plus the fraction of such elements.
   double score = 0;
-  double distance = 0;  // relative
+  double distance = 0;  // relative to the larger norm
 };
 
 struct TapePair {
-  int a = -1, b = -1;  // numbers of nodes; -1: only the other tape has it
+  int a = -1, b = -1;  // indices of the nodes; -1: only the other tape has the node
   std::vector<TapeChange> changes;
   TapeMove value, gradient;
 };
 
-// A line of the ranking.
+// An entry of the ranking.
 struct TapeFinding {
   enum class Kind { removed, added, changed, value, gradient };
   Kind kind = Kind::value;
-  std::vector<size_t> pairs;  // several if a whole module was removed or added
-  std::string name;           // "net.3", "linear net.1"
-  std::string text;           // one fact with values
+  // several if a whole module was removed or added, or if many nodes share a change
+  std::vector<size_t> pairs;
+  std::string name;  // "net.3", "linear net.1"
+  std::string text;  // one fact with values
   double score = 0;
   bool follows = false;
 };
@@ -53,16 +53,16 @@ struct TapeFinding {
 struct TapeDiff {
   TapeGraph a, b;
   TapeDiffOptions options;
-  std::vector<TapePair> pairs;  // in the order of B, what only A has where it stood
+  std::vector<TapePair> pairs;  // in the order of B; nodes that only A has are at their place in A
   std::vector<TapeFinding> findings;
   std::vector<std::string> notes;  // what could not be compared, in sentences
 
   bool equal() const { return findings.empty(); }
-  size_t count(TapeFinding::Kind) const;  // nodes, not findings
+  size_t count(TapeFinding::Kind) const;  // counts nodes, not findings
 };
 
-// The pairs that both tapes have, those whose times differ most first: at most `most`, and none of equal
-// times.
+// At most `most` pairs of nodes that both tapes have, those with the largest difference of times first. Pairs
+// with equal times are left out.
 std::vector<size_t> by_time(const TapeDiff&, size_t most);
 // Forward and backward, in ns.
 double time_of(const TapeNode&);

@@ -40,7 +40,7 @@ std::vector<TapeNode> in_order(std::vector<TapeNode> nodes, const std::string& w
   enum State : uint8_t { unseen, open, done };
   std::vector<State> states(nodes.size(), unseen);
   std::vector<int> order, place(nodes.size(), -1);
-  std::vector<std::pair<size_t, size_t>> walk;  // node, its next input
+  std::vector<std::pair<size_t, size_t>> walk;  // a node and its next input to visit
   const auto visit = [&](size_t from) {
     if (states[from] != unseen) return;
     states[from] = open;

@@ -1,6 +1,6 @@
 #pragma once
-// A recorded tape as its comparison with another one sees it: operations, leaves, and sources (batches,
-// labels, masks and numbers, which need no gradient and which no node made). Plain values; any thread.
+// A recorded tape as the comparison uses it: operations, leaves, and sources (batches, labels, masks and
+// numbers, which need no gradient and were made by no node). Plain values; any thread.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace lunagrad {
 
-// What a tape keeps of a value. Tapes of older versions have no sketch.
+// A tape's record of a value. Tapes of older versions have no sketch.
 struct TapeValue {
   Summary summary;
   std::optional<Sketch> sketch;
@@ -23,37 +23,37 @@ struct TapeNode {
   Kind kind = Kind::op;
   int64_t id = -1;   // in the run that recorded it; -1: unknown
   std::string op;    // "matmul"; "leaf"; "source"
-  std::string name;  // of a leaf "fc1.weight", of a source the operand that it is, "input"
+  std::string name;  // leaf: "fc1.weight"; source: the name of the operand, "input"
   std::string module, device, file;
   int line = 0;      // 0: unknown
-  std::string code;  // that line of the script without its indent; "" when the script is not known
+  std::string code;  // the script's line without its indent; "" when the script is not known
   std::vector<int64_t> shape;
   std::string dtype;
   std::vector<std::pair<std::string, std::string>> attributes;
-  std::vector<int> inputs;  // numbers of nodes; -1: an absent operand
+  std::vector<int> inputs;  // indices of nodes; -1: an absent operand
   std::optional<TapeValue> value, gradient;
   double forward_ns = 0, backward_ns = 0;
 };
 
 struct TapeGraph {
-  std::string title;  // how the user named it
+  std::string title;  // the name that the user gave
   int64_t step = -1;  // -1: unknown
   std::string script_name, script;
-  // In the order in which the ops ran; each node stands behind its inputs, leaves and sources right before
+  // In the order in which the ops ran. Each node comes after its inputs; leaves and sources come right before
   // the op that reads them first.
   std::vector<TapeNode> nodes;
 
   bool has_values() const;
 };
 
-// The module that a node belongs to: for a leaf or source outside of modules, that of its name.
+// The module of a node. For a leaf or source outside of modules it is taken from the name.
 std::string path_of(const TapeNode&);
-// "linear net.1", "net.1.weight", "input of net.1": for people.
+// A label for people: "linear net.1", "net.1.weight", "input of net.1".
 std::string label_of(const TapeNode&);
 std::string shape_text(const std::vector<int64_t>& shape);  // "[32, 10]"
 
-// Puts nodes that were read in any order into the order of a graph. Error of kind file, which begins with
-// `where`, when a node depends on itself.
+// Sorts nodes so that each comes after its inputs. Error of kind file, which begins with `where`, when a node
+// depends on itself.
 std::vector<TapeNode> in_order(std::vector<TapeNode> nodes, const std::string& where);
 
 }  // namespace lunagrad

@@ -8,7 +8,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr size_t kTimes = 20;  // nodes whose times are told
+constexpr size_t kTimes = 20;  // nodes whose times are listed
 
 const char* kind_name(TapeFinding::Kind kind) {
   switch (kind) {
@@ -26,7 +26,7 @@ const char* kind_name(TapeFinding::Kind kind) {
   return "gradient";
 }
 
-// The sketch is left out: its sums mean nothing by themselves.
+// Without the sketch, whose sums mean nothing by themselves.
 Json value_json(const std::optional<TapeValue>& value) {
   if (!value) return nullptr;
   const Summary& s = value->summary;

@@ -9,7 +9,7 @@ namespace lunagrad {
 
 // {"equal", "a", "b", "counts", "ranked": […], "time", "notes", …}, described in docs/reference.md.
 nlohmann::ordered_json difference_json(const TapeDiff&);
-// The same with all nodes of both tapes, their pairs and the scripts.
+// difference_json with all nodes of both tapes, their pairs and the scripts.
 nlohmann::ordered_json page_json(const TapeDiff&);
 
 }  // namespace lunagrad

@@ -12,14 +12,14 @@ namespace {
 
 using Kind = TapeNode::Kind;
 
-// More would take more than a quarter of a second, and 64 MB.
+// More cells would take more than a quarter of a second, and 64 MB.
 constexpr int64_t kMostCells = 64 << 20;
 
-// The texts of a node as numbers that are equal when the texts are.
+// The texts of a node as numbers: equal texts have equal numbers.
 struct Features {
   Kind kind = Kind::op;
   int op = 0, name = 0, tail = 0, module = 0, shapeless = 0, shape = 0, attributes = 0, place = 0;
-  int value = 0;  // of a leaf that hardly looks like another by chance, or 0
+  int value = 0;  // of a leaf whose value hardly occurs twice by chance; else 0
   size_t rank = 0;
   auto whole() const { return std::tie(kind, op, name, module, shape, attributes); }
 };
@@ -32,7 +32,7 @@ class Numbers {
   std::unordered_map<std::string, int> known_;
 };
 
-// "blocks.7.fc" -> "blocks.#.fc": what stays of a name when a layer before it goes.
+// "blocks.7.fc" -> "blocks.#.fc": the part of a name that stays when an earlier layer is removed.
 std::string without_numbers(const std::string& path) {
   std::string out;
   for (const char c : path) {
@@ -74,8 +74,8 @@ Features features_of(const TapeNode& node, Numbers& numbers) {
   return f;
 }
 
-// How much two nodes look like each other; not above 0: they are not the same. What is computed counts more
-// than names, since the numbers in names change when a layer is removed; names with other words mean
+// A score of how similar two nodes are; at 0 or below they do not match. The computation counts more than the
+// names, because the numbers in names change when a layer is removed. Names that differ in their words mean
 // something else.
 int likeness(const Features& a, const Features& b) {
   if (a.kind != b.kind || a.op != b.op) return 0;
@@ -117,7 +117,8 @@ class Matcher {
   }
 
  private:
-  using Readers = std::vector<std::vector<std::pair<int, int>>>;  // of each node: reader, which input
+  // for each node: its readers, and at which input they read it
+  using Readers = std::vector<std::vector<std::pair<int, int>>>;
 
   static Readers readers_of(const std::vector<TapeNode>& nodes) {
     Readers readers(nodes.size());
@@ -135,8 +136,8 @@ class Matcher {
     found_.of_b[size_t(b)] = a;
   }
 
-  // Equal beginnings and ends belong to a best alignment. What is between is aligned, in pieces if it is too
-  // long.
+  // Pairs equal nodes at the beginning and the end, which are part of a best alignment. The rest between them
+  // is aligned, in pieces if it is too long.
   void align_range(int a0, int a1, int b0, int b1) {
     const auto same = [&](int i, int k) { return a_[size_t(i)].whole() == b_[size_t(k)].whole(); };
     while (a0 < a1 && b0 < b1 && same(a0, b0)) pair(a0++, b0++);
@@ -157,7 +158,8 @@ class Matcher {
     align_piece(i, a1, k, b1);
   }
 
-  // Between two anchors. What is still too long is cut to equal numbers of nodes.
+  // Aligns the nodes between two anchors. A range that is still too long is cut into pieces with equal
+  // numbers of nodes.
   void align_piece(int a0, int a1, int b0, int b1) {
     constexpr int kLongest = 4096;
     while (a0 < a1 && b0 < b1) {
@@ -167,8 +169,8 @@ class Matcher {
     }
   }
 
-  // Nodes that look like exactly one node of the other side, in the longest order that both sides have
-  // (Cohen's patience diff).
+  // Pairs of nodes that are equal to exactly one node of the other tape, restricted to the longest sequence
+  // that has the same order in both tapes (Cohen's patience diff).
   std::vector<std::pair<int, int>> anchors(int a0, int a1, int b0, int b1) const {
     struct Seen {
       int count_a = 0, count_b = 0, a = 0, b = 0;
@@ -186,8 +188,8 @@ class Matcher {
     for (const auto& [key, s] : seen)
       if (s.count_a == 1 && s.count_b == 1) unique.emplace_back(s.a, s.b);
     std::sort(unique.begin(), unique.end());
-    // The longest increasing subsequence of the second numbers: ends[n] is the pair that ends the one of
-    // length n + 1 with the smallest end.
+    // The longest increasing subsequence of the second numbers: ends[n] is, of the subsequences with length n
+    // + 1, the last pair of the one whose last number is smallest.
     std::vector<size_t> ends, before(unique.size());
     for (size_t i = 0; i < unique.size(); ++i) {
       const auto at = std::lower_bound(ends.begin(), ends.end(), unique[i].second,
@@ -205,8 +207,8 @@ class Matcher {
     return chain;
   }
 
-  // Nodes that stand elsewhere in the other tape: the same values, or the same name and shape, or the same
-  // name.
+  // Pairs nodes that are at another place in the other tape: with the same values, then with the same name
+  // and shape, then with the same name.
   void match_moved() {
     const auto by = [&](auto key) {
       std::map<decltype(key(a_[0])), std::vector<int>> waiting;
@@ -229,8 +231,8 @@ class Matcher {
     by([](const Features& f) { return std::tuple(f.kind, f.name, f.op, f.module); });
   }
 
-  // From pairs along edges: the same input of the two nodes, and their only readers. `edited`: also nodes of
-  // different ops, between pairs and of one shape.
+  // Pairs the neighbours of paired nodes: inputs at the same index, and the only readers. `edited`: also
+  // nodes with different ops, if their shape is the same and they lie between pairs.
   void spread(bool edited) {
     std::vector<int> work;
     for (size_t i = 0; i < a_.size(); ++i)
@@ -253,7 +255,7 @@ class Matcher {
     }
   }
 
-  // Whether an input of one is paired with one of the other.
+  // Whether an input of node i is paired with an input of node k.
   bool reads_pair(int i, int k) const {
     for (const int input : nodes_a_[size_t(i)].inputs) {
       if (input < 0 || found_.of_a[size_t(input)] < 0) continue;

@@ -14,8 +14,9 @@ double magnitude(const Summary& s) {
   return finite > 0 ? s.norm / std::sqrt(double(finite)) : 0;
 }
 
-// |ln(a / b)| of the magnitudes. Values of few elements differ by chance: a single one says next to nothing.
-// A value that is all zero on one side, as a bias before its first step, counts as a ratio of e^2.
+// |ln(a / b)| of the magnitudes, scaled down for few elements, which differ by chance: a single element says
+// next to nothing. A value that is all zero on one side, as a bias before its first step, counts as a ratio
+// of e^2.
 double change_of_scale(const Summary& a, const Summary& b) {
   constexpr double kFromZero = 2;
   const double x = magnitude(a), y = magnitude(b);
@@ -36,7 +37,7 @@ TapeMove measure(const std::optional<TapeValue>& left, const std::optional<TapeV
                elements = std::sqrt(double(a.count));
   double distance = std::abs(a.norm - b.norm);
   if (left->sketch && right->sketch)
-    // The norms say how small and how large a distance can be.
+    // The norms bound the distance from below and above.
     distance = std::max(distance,
                         std::min(a.norm + b.norm, sketch_distance(*left->sketch, *right->sketch, a.count)));
   const auto far = [&](double difference, double scale, double parts) {
@@ -48,11 +49,12 @@ TapeMove measure(const std::optional<TapeValue>& left, const std::optional<TapeV
                far(distance, norm, elements);
   if (!move.moved) return move;
   move.distance = norm > 0 && std::isfinite(distance) ? distance / norm : 0;
-  // Extremes and means alone say little about how far: they are compared so that no move is missed.
+  // Differences of extremes and means say little about the distance. They are used so that no move gets a
+  // distance of 0.
   const double others =
       std::max({std::abs(a.min - b.min), std::abs(a.max - b.max), std::abs(a.mean - b.mean)});
   if (move.distance == 0 && largest > 0 && std::isfinite(others)) move.distance = others / largest;
-  // A larger distance says no more than that the values have nothing in common.
+  // Distances above 1 all say the same: the values have nothing in common.
   move.score = std::min(move.distance, 1.0) + change_of_scale(a, b);
   if (not_finite)
     move.score += 20 + double(std::abs(a.nans - b.nans) + std::abs(a.infs - b.infs)) / double(a.count);
@@ -61,7 +63,8 @@ TapeMove measure(const std::optional<TapeValue>& left, const std::optional<TapeV
 
 namespace {
 
-// What the pair's value can explain in what reads it. `from_inputs`: what its own inputs explain.
+// The largest move that the pair's value can explain in its readers. `from_inputs`: what its own inputs
+// explain.
 double explained(const TapeDiff& diff, const TapePair& pair, const TapeMove& move, double from_inputs) {
   if (pair.a < 0 || pair.b < 0) return kUnknown;
   if (diff.a.nodes[size_t(pair.a)].shape != diff.b.nodes[size_t(pair.b)].shape) return kUnknown;
@@ -72,7 +75,7 @@ double explained(const TapeDiff& diff, const TapePair& pair, const TapeMove& mov
 
 void measure_moves(TapeDiff& diff, const std::vector<size_t>& pair_of_a,
                    const std::vector<size_t>& pair_of_b) {
-  // What each pair's value and gradient explain in others.
+  // The largest moves that each pair's value and gradient can explain.
   std::vector<double> values(diff.pairs.size()), gradients(diff.pairs.size());
   std::vector<std::vector<size_t>> readers(diff.pairs.size());
   const auto both = [&](const TapePair& pair, auto&& visit) {
@@ -83,8 +86,8 @@ void measure_moves(TapeDiff& diff, const std::vector<size_t>& pair_of_a,
       for (const int input : diff.b.nodes[size_t(pair.b)].inputs)
         if (input >= 0) visit(pair_of_b[size_t(input)]);
   };
-  // Inputs come first in each tape, but the pairs are in the order of B alone: A's order may be another one.
-  // A second round settles what the first one had not seen.
+  // In each tape inputs come first, but the pairs have the order of B, and A's order may differ. A second
+  // round handles inputs that the first round reached too late.
   for (int round = 0; round < 2; ++round)
     for (size_t p = 0; p < diff.pairs.size(); ++p) {
       TapePair& pair = diff.pairs[p];
@@ -99,7 +102,7 @@ void measure_moves(TapeDiff& diff, const std::vector<size_t>& pair_of_a,
     }
   for (size_t p = 0; p < diff.pairs.size(); ++p)
     both(diff.pairs[p], [&](size_t input) { readers[input].push_back(p); });
-  // A gradient depends on those of the readers, on what they read beside this node, and on their results.
+  // A node's gradient depends on its readers' gradients, results and other inputs.
   for (int round = 0; round < 2; ++round)
     for (size_t p = diff.pairs.size(); p-- > 0;) {
       TapePair& pair = diff.pairs[p];

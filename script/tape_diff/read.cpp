@@ -45,7 +45,7 @@ double number_at(const Json& object, const char* key) {
   return found != object.end() && found->is_number() ? found->get<double>() : 0;
 }
 
-// Where JSON has no number, the writer wrote a text.
+// NaN and infinities, for which JSON has no number, were written as texts.
 double figure_of(const Json& value) {
   if (value.is_number()) return value.get<double>();
   if (value == "Infinity") return std::numeric_limits<double>::infinity();
@@ -64,7 +64,7 @@ std::vector<int64_t> shape_of(const Json& value, const std::string& where) {
   return shape;
 }
 
-// [elements, zeros, NaN, Inf, lowest, highest, mean, norm], then the sums of the sketch.
+// [elements, zeros, NaN, Inf, lowest, highest, mean, norm], followed by the sums of the sketch.
 std::optional<TapeValue> value_of(const Json& list) {
   constexpr size_t kSummary = 8;
   if (!list.is_array() || list.size() < kSummary) return std::nullopt;
@@ -119,7 +119,7 @@ const Json& list_at(const Json& object, const char* key, const std::string& wher
   return *found;
 }
 
-// The nodes of lg.tape(x):json(), whose inputs name nodes and tensors by their ids.
+// The nodes of lg.tape(x):json(), in which inputs name nodes and tensors by their ids.
 std::vector<TapeNode> nodes_by_id(const Json& list, const std::string& path) {
   std::vector<TapeNode> nodes;
   std::unordered_map<int64_t, int> by_id, by_tensor;
@@ -162,7 +162,7 @@ std::vector<TapeNode> nodes_by_id(const Json& list, const std::string& path) {
   return nodes;
 }
 
-// The nodes of a line of tape.jsonl, whose inputs name nodes by their positions and sources by their numbers.
+// The nodes of a line of tape.jsonl, in which inputs name nodes by position and sources by number.
 std::vector<TapeNode> nodes_by_position(const Json& list, const Json& line, const std::string& path) {
   std::vector<TapeNode> nodes;
   const Json &values = list_at(line, "values", path), &times = list_at(line, "times", path),
@@ -212,7 +212,7 @@ std::vector<TapeNode> nodes_by_position(const Json& list, const Json& line, cons
   return nodes;
 }
 
-// A source says where it is read: it was made elsewhere.
+// Gives each source the place of its reader, because it was made elsewhere.
 void place_sources(std::vector<TapeNode>& nodes) {
   for (const TapeNode& node : nodes)
     for (const int input : node.inputs) {
@@ -270,7 +270,7 @@ RunTapes::RunTapes(std::string folder) : folder_(std::move(folder)) {
   size_t begin = 0;
   for (int64_t number = 1; begin < content.size(); ++number) {
     const size_t end = content.find('\n', begin);
-    // A line without its end was torn by a crash, or is being written.
+    // A line without a newline is half-written: after a crash, or because a run is writing it.
     if (end == content.npos) break;
     damaged_ += !read_line(content.substr(begin, end - begin), text(path, ":", number));
     begin = end + 1;
@@ -283,8 +283,8 @@ std::string RunTapes::damage() const {
   return damaged_ > 0 ? skipped_text(damaged_, folder_ + "/tape.jsonl") : "";
 }
 
-// Lines of later steps above a line are void: the run went back. A line whose nodes are those of a damaged
-// one is damaged, too.
+// A line voids the earlier lines of later steps, because the run went back. A line that refers to the nodes
+// of a damaged line is damaged too.
 bool RunTapes::read_line(const std::string& line, const std::string& where) {
   if (is_damaged(line)) return false;
   Json json = read_json<Json>(line);
@@ -339,7 +339,7 @@ TapeGraph RunTapes::graph_of(int64_t step, const Kept& kept) const {
   return graph;
 }
 
-// The script that ran at the step: a reload after step n wrote script-<n>.lua.
+// Adds the script that ran at the step: a reload after step n wrote script-<n>.lua.
 void RunTapes::add_script(TapeGraph& graph) const {
   std::string file = folder_ + "/script.lua";
   int64_t latest = -1;

@@ -1,6 +1,6 @@
 #pragma once
 // Reads recorded tapes: a file with the JSON of lg.tape(x):json() or of the window, and the tape.jsonl of a
-// run's folder. Errors are of kind file and name what is damaged. No Lua; each object belongs to one thread.
+// run's folder. Errors are of kind file and name the damaged part. No Lua; each object belongs to one thread.
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -11,7 +11,7 @@
 namespace lunagrad {
 
 TapeGraph read_tape_file(const std::string& path);
-// The content of such a file; `title` names it in errors.
+// Reads the text of a tape file; `title` names the file in errors.
 TapeGraph read_tape_text(const std::string& content, const std::string& title);
 
 // The tapes that a run's folder holds.
@@ -19,23 +19,23 @@ class RunTapes {
  public:
   explicit RunTapes(std::string folder);
   const std::string& folder() const { return folder_; }
-  std::vector<int64_t> steps() const;  // of the kept tapes, upwards; at least one
+  std::vector<int64_t> steps() const;  // steps of the kept tapes, ascending; at least one
   std::string steps_text() const;      // "1, 10, 25"
   bool keeps(int64_t step) const { return kept_.count(step) > 0; }
-  TapeGraph tape(int64_t step) const;  // of a kept step
+  TapeGraph tape(int64_t step) const;  // the tape of a kept step
   // "skipped 2 damaged records of runs/a/tape.jsonl"; "" when all could be read
   std::string damage() const;
-  // Of a step of the run that was repeated: its line, as tape.jsonl would have it.
+  // The tape of a replayed step, from its line in the form of tape.jsonl.
   TapeGraph repeated_tape(int64_t step, const std::string& line) const;
 
  private:
   using Json = nlohmann::json;
-  bool read_line(const std::string& line, const std::string& where);  // false: it is damaged
+  bool read_line(const std::string& line, const std::string& where);  // false if the line is damaged
   void add_script(TapeGraph&) const;
 
   struct Kept {
     std::string where;  // "runs/a/tape.jsonl:3"
-    Json line;          // with its nodes, even if the file has them at an earlier step
+    Json line;          // with its nodes, even if the file only refers to an earlier step's nodes
   };
   TapeGraph graph_of(int64_t step, const Kept&) const;
   std::string folder_;

@@ -9,7 +9,7 @@ namespace lunagrad {
 namespace {
 
 constexpr lua_Unsigned kMostItems = 10000;
-constexpr int kDeepest = 64;  // names of what was written
+constexpr int kDeepest = 64;  // depth of tables that are searched for the name of a changed one
 
 bool is_of_library(const std::string& module) {
   for (const char* own : {LUA_GNAME, LUA_LOADLIBNAME, LUA_COLIBNAME, LUA_TABLIBNAME, LUA_IOLIBNAME,
@@ -18,8 +18,8 @@ bool is_of_library(const std::string& module) {
   return module == "lunagrad" || module.starts_with("lunagrad.");
 }
 
-// The footprint is a table: seen[table] = a copy of its entries, seen[function] = a list of its upvalues;
-// true for what is left out.
+// The footprint is a table: seen[table] = a copy of the table's entries; seen[function] = a list of the
+// function's upvalues; true for values that are left out.
 class Walk {
  public:
   Walk(lua_State* L, lua_State* script) : L_(L) {
@@ -68,14 +68,14 @@ class Walk {
     lua_pushboolean(L_, 1);
     lua_rawset(L_, seen_);
   }
-  // Pops a value; a table or function that is new waits for its copy.
+  // Pops a value; a new table or function is queued to be copied.
   void add() {
     if (!lua_istable(L_, -1) && (!lua_isfunction(L_, -1) || lua_iscfunction(L_, -1))) return lua_pop(L_, 1);
     lua_pushvalue(L_, -1);
     const bool known = lua_rawget(L_, seen_) != LUA_TNIL;
     lua_pop(L_, 1);
     if (known) return lua_pop(L_, 1);
-    leave_out();  // until it is copied
+    leave_out();  // marks it until it is copied
     waiting_.push_back(++last_);
     lua_rawseti(L_, seen_, last_);
   }
@@ -123,7 +123,7 @@ std::string key_text(lua_State* L, int index) {
   return text;
 }
 
-// The names that lead from a local variable or a global to the table `wanted`.
+// Finds the names that lead from a local variable or a global to the table `wanted`.
 class Naming {
  public:
   Naming(lua_State* L, lua_State* script, const void* wanted) : L_(L), wanted_(wanted) {
@@ -141,7 +141,7 @@ class Naming {
   std::string found;
 
  private:
-  // Pops a value.
+  // Searches the value at the top, and pops it.
   bool search(const std::string& path, int depth) {
     const bool here = lua_topointer(L_, -1) == wanted_;
     if (here) found = path;
@@ -172,11 +172,11 @@ class Naming {
   int seen_ = 0;
 };
 
-// Compares the table at `now` with its copy at `was`, and puts it back. Returns the key that was written
-// first, "" when none was.
+// Compares the table at `now` with its copy at `was`, and restores it. Returns the first key that was
+// written; "" when there is none.
 std::string undo_table(lua_State* L, int now, int was) {
   std::string written;
-  lua_newtable(L);  // keys that are new
+  lua_newtable(L);  // a list of the keys whose values differ
   const int fresh = lua_gettop(L);
   for (lua_pushnil(L); lua_next(L, now); lua_pop(L, 1)) {
     lua_pushvalue(L, -2);
@@ -192,7 +192,7 @@ std::string undo_table(lua_State* L, int now, int was) {
   for (lua_Integer i = 1; i <= count; ++i) {
     lua_rawgeti(L, fresh, i);
     lua_pushvalue(L, -1);
-    lua_rawget(L, was);  // nil removes it
+    lua_rawget(L, was);  // nil removes the key
     lua_rawset(L, now);
   }
   for (lua_pushnil(L); lua_next(L, was); lua_pop(L, 1)) {
@@ -238,7 +238,7 @@ std::string undo_changes(lua_State* L, lua_State* script, int index) {
   luaL_checkstack(L, 16, "probe");
   index = lua_absindex(L, index);
   std::string first;
-  const void* changed = nullptr;  // the table of `first`
+  const void* changed = nullptr;  // the table that contains `first`
   for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) {
     const int was = lua_gettop(L), now = was - 1;
     if (!lua_istable(L, was)) continue;

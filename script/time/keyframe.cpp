@@ -10,12 +10,13 @@
 namespace lunagrad {
 namespace {
 
-// The file: this line, step, parameters, states, an index with the checksum of each tensor, and at the end
-// the place of the index and the checksum of everything before. The index tells which tensor is damaged.
+// The file consists of this line, step, parameters, states, an index with the checksum of each tensor, and at
+// the end the position of the index and the checksum of everything before. The index tells which tensor is
+// damaged.
 constexpr std::string_view kMagic = "lunagrad keyframe 2\n";
-constexpr uint64_t kRatio = 256;  // bytes of values for a byte of the file: nil has one
+constexpr uint64_t kRatio = 256;  // bytes of values per byte of the file: a nil takes one byte
 
-// Where the value of a tensor stands in the file.
+// The position of a tensor's value in the file.
 struct Part {
   std::string path;  // "states.model.weight"
   uint64_t at = 0, size = 0, hash = 0;
@@ -95,10 +96,10 @@ class Reader {
     budget_.take(text.size());
     return std::string(text);
   }
-  // `name`: bytes of the names of the tables around it, by which its hash is called.
+  // `name`: bytes in the names of the enclosing tables, which the name of the value's hash contains.
   Snapshot get_value(int depth = 0, size_t name = 0) {
     if (depth > kDeepestNesting) complain(": more than ", kDeepestNesting, " tables within each other");
-    budget_.take(2 * sizeof(Snapshot) + name);  // vectors double
+    budget_.take(2 * sizeof(Snapshot) + name);  // vectors double their memory
     switch (get<uint8_t>()) {
       case 0:
         return {};
@@ -175,7 +176,7 @@ uint64_t number_at(std::string_view bytes, size_t at) {
   return number;
 }
 
-// The first tensor whose checksum is another one; "" when the damage lies elsewhere.
+// The first tensor with a wrong checksum; "" when the damage is elsewhere.
 std::string damaged_tensor(std::string_view bytes, const std::string& path) {
   const size_t end = bytes.size() - 2 * kSum;
   const uint64_t at = number_at(bytes, end);

@@ -1,6 +1,6 @@
 #pragma once
-// Keyframes as files in a run's folder: keyframes/step-00000100.keyframe, each whole or absent. The writer
-// belongs to the session's thread; the reader may be used by any thread, one at a time.
+// Keyframes as files in a run's folder: keyframes/step-00000100.keyframe. Each file is complete or absent.
+// The writer belongs to the session's thread; the reader may be used by any thread, one at a time.
 #include <functional>
 #include <string>
 
@@ -11,7 +11,8 @@ namespace lunagrad {
 
 class KeyframeWriter final : public KeyframeSink {
  public:
-  // At most `budget` bytes of files. When one cannot be written, `warn` is called once, and no more are.
+  // Keeps at most `budget` bytes of files. When a keyframe cannot be written, `warn` is called once, and no
+  // more are written.
   KeyframeWriter(std::string run_folder, size_t budget, std::function<void(const std::string&)> warn);
 
   void begin(int64_t step) override;

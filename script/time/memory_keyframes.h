@@ -1,7 +1,7 @@
 #pragma once
-// Keyframes in memory, within a budget of bytes: what a window gives to a run as RunOptions::keyframe_sink,
-// and a Replay as its source. The session's thread puts them in; any thread may look. One lock guards the
-// list; the keyframes themselves do not change.
+// Keyframes in memory, within a budget of bytes. A window passes it to a run as RunOptions::keyframe_sink,
+// and to a Replay as its source. The session's thread adds keyframes; any thread may read. One lock guards
+// the list; the keyframes themselves do not change.
 #include <map>
 #include <mutex>
 
@@ -21,7 +21,7 @@ class MemoryKeyframes final : public KeyframeSink, public KeyframeSource {
   KeyframePtr latest(int64_t first, int64_t last) override;
   std::vector<int64_t> steps() const override;
   size_t bytes() const;
-  double share() const;  // of the run's time that went into taking them
+  double share() const;  // fraction of the run's time spent on taking them
 
  private:
   void drop_surplus();

@@ -26,7 +26,7 @@ int refuse_assignment(lua_State* L) {
   fail("a probe only looks, and this one assigns to '", luaL_tolstring(L, 2, nullptr), "'");
 }
 
-// Pushes the environment of a probe: that of the console, which it cannot assign to.
+// Pushes the environment of a probe: the console's environment, made read-only.
 void push_scope(lua_State* L) {
   lua_newtable(L);
   lua_newtable(L);
@@ -48,7 +48,7 @@ double number_at(lua_State* L, int index, int results) {
   return logged_number(tensor->detach());
 }
 
-// What was written is told even if the evaluation failed for another reason.
+// Reports what was written even if the evaluation failed for another reason.
 int evaluate(lua_State* L) {
   Request& request = Passed<Request>::take();
   lua_settop(L, 0);

@@ -21,7 +21,8 @@ ReplayLimits limits_of(const RunOptions& run) {
   return limits;
 }
 
-// A sandboxed script may have written into its folder: then it says of itself what somebody else says.
+// A sandboxed script may have written into its own folder: then the folder cannot be trusted more than a
+// folder of another user.
 static bool is_confined(const std::string& folder, const ReplayLimits& limits) {
   return limits.confined || (limits.sandbox && !origin_of_run(folder).own);
 }
@@ -41,7 +42,7 @@ void Replay::tell(const std::string& fact) {
   if (options_.warn) options_.warn(fact);
 }
 
-// Why a replay may differ: data that the run read and that has changed, else what a run does not record.
+// Why a replay may differ: changed data that the run read, or else something that a run does not record.
 std::string Replay::cause() const {
   std::string names;
   const std::vector<std::string> changed = changed_data(used_files(run().folder).files);
@@ -71,8 +72,8 @@ void Replay::cancel() {
   changed_.notify_all();
 }
 
-// The last keyframe or beginning of an era from which the end of `step` can be reached. A fork begins with a
-// keyframe of its parent.
+// The last keyframe, or beginning of an era, from which the end of `step` can be reached. A fork begins with
+// a keyframe of its parent.
 Replay::Start Replay::nearest(int64_t step) const {
   const std::vector<Era>& eras = timeline_.eras;
   const int64_t fork = timeline_.record.parent.empty() ? -1 : timeline_.record.parent_step;
@@ -190,7 +191,8 @@ void Replay::wait_for_pause(int64_t step) {
        line.empty() ? std::string() : ": " + line);
 }
 
-// What is not registered with lg.run.state is not in a keyframe: then all begins again with the first step.
+// A keyframe does not contain what is not registered with lg.run.state. If the script needs it, the replay
+// begins again with the first step.
 void Replay::attempt(int64_t from, const std::function<void(const Start&)>& make) {
   const Start begin = nearest(from);
   if (keyframes_hold_all_ && !begin.keyframe && from > 0 && begin.step == 0 &&
@@ -203,7 +205,7 @@ void Replay::attempt(int64_t from, const std::function<void(const Start&)>& make
   try {
     make(begin);
   } catch (const Error& error) {
-    // Without a check nothing was started: the script cannot be read.
+    // Without a check no session was started, because the script cannot be read.
     if (!may_retry || !check_ || error.kind() == ErrorKind::cancelled) throw;
     problem = error.what();
   }
@@ -218,7 +220,7 @@ void Replay::attempt(int64_t from, const std::function<void(const Start&)>& make
     throw;
   }
   repeats_itself_ = !check_->first();
-  keyframes_hold_all_ = !repeats_itself_;  // else it differs wherever the replay begins
+  keyframes_hold_all_ = !repeats_itself_;  // otherwise it differs from any start
   if (repeats_itself_)
     tell(text("after the keyframe of step ", begin.step, ", ", problem,
               ": lg.run.state does not register all that the run needs to go on, so replays begin with step ",
@@ -307,7 +309,7 @@ KeyframePtr Replay::keyframe_at(int64_t step) {
   return check_->kept();
 }
 
-// Not past a reload after the step at which it is paused, nor if a keyframe is nearer.
+// False if a reload follows the step of the pause, or if a keyframe is nearer.
 bool Replay::can_go_on_to(int64_t step) const {
   if (at_ < 1 || at_ >= step || at_ < nearest(step - 1).step) return false;
   return std::none_of(timeline_.eras.begin() + 1, timeline_.eras.end(),

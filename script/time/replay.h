@@ -1,9 +1,9 @@
 #pragma once
-// Repeats a run, or a part of it, in a session of its own, without output and without a folder, from the
-// nearest keyframe or from its first step, with the script of that time, its edits of parameters, its reloads
-// and its console lines. Every number is compared with what the run logged, and the states with its
-// keyframes. Owned and used by one thread, which blocks; cancel() may be called from any thread. A run that
-// goes on while it is replayed must be read again: make another Replay.
+// Replays a run, or a part of it, in its own session, without output and without a folder. It starts from the
+// nearest keyframe or from the first step, with the script of that time, its edits of parameters, its reloads
+// and its console lines. Every number is compared with the number that the run logged, and the states with
+// the run's keyframes. Owned and used by one thread, which blocks; cancel() may be called from any thread. If
+// the run goes on after the Replay was made, make another Replay.
 #include <chrono>
 #include <condition_variable>
 #include <functional>
@@ -19,21 +19,22 @@
 
 namespace lunagrad {
 
-// What a replay may do, whatever the run's folder says.
+// Limits of a replay, regardless of what the run's folder says.
 struct ReplayLimits {
-  // Somebody else has made the folder: it is replayed in the sandbox, and names nothing outside of itself.
+  // Another user made the folder: the replay runs in the sandbox, and the folder may only name files inside
+  // itself.
   bool confined = false;
-  bool sandbox = false;                          // in the sandbox in any case
+  bool sandbox = false;                          // always in the sandbox
   size_t memory = 0, disk = 0;                   // as of RunOptions
-  double timeout = 0;                            // seconds of each call that runs steps, 0 = none
+  double timeout = 0;                            // seconds for each call that runs steps; 0: no limit
   std::map<std::string, std::string> stand_ins;  // as of RunOptions
 };
 ReplayLimits limits_of(const RunOptions&);  // for a replay of a run with these options
 
 struct ReplayOptions {
   ReplayLimits limits;
-  std::shared_ptr<KeyframeSource> keyframes;  // null: those in the run's folder
-  int64_t steps = 0;                          // that a live run has ended, which its folder may not tell yet
+  std::shared_ptr<KeyframeSource> keyframes;  // null: the keyframes in the run's folder
+  int64_t steps = 0;  // completed steps of a live run, which its folder may not show yet
   std::function<void(const std::string&)> warn;  // once for each fact
   std::function<void(int64_t step)> progress;    // on the session's thread
   EventSink events;                              // sees the session's events, on its thread
@@ -41,32 +42,32 @@ struct ReplayOptions {
 
 class Replay {
  public:
-  // Error of kind file when the folder is no run's or the run cannot be repeated.
+  // Error of kind file when the folder is not a run's or the run cannot be replayed.
   explicit Replay(const std::string& folder, ReplayOptions = {});
   ~Replay();
   Replay(const Replay&) = delete;
 
   const RunRecord& run() const { return timeline_.record; }
   const Timeline& timeline() const { return timeline_; }
-  // Of the run, so far. A fork's first step is the one after its parent's.
+  // The steps of the run so far. A fork's first step is the step after its parent's.
   int64_t first_step() const { return timeline_.record.parent_step + 1; }
   int64_t steps() const { return timeline_.steps; }
-  // Stops paused at the end of `step`, with its tape, values, gradients and statistics in session():
-  // tape(step), or tape() of a script without lg.run.steps. Error when the run has no such step, when the
+  // Pauses at the end of `step`. session() then has its tape, values, gradients and statistics, as
+  // tape(step), or as tape() for a script without lg.run.steps. Error when the run has no such step, when the
   // script fails or ends before it, or after cancel().
   void go_to(int64_t step);
-  // Runs through these steps, with `prepare` called before a session starts for it, and pauses at the end of
-  // the last. A second call of `prepare` means that what came before is void.
+  // Runs through these steps and pauses at the end of the last. Calls `prepare` before a session starts. A
+  // second call of `prepare` means that the replay began again and earlier results are void.
   void run_through(int64_t first, int64_t last, const std::function<void(Session&)>& prepare);
-  // The tape of `step` as the run's folder would keep it: a line of tape.jsonl. "" when the step has none.
+  // The tape of `step` in the form of the run's folder: a line of tape.jsonl. "" when the step has no tape.
   std::string recorded_tape(int64_t step);
-  // The states at the end of `step`. Null when nothing is registered.
+  // The states at the end of `step`; null when no states are registered.
   KeyframePtr keyframe_at(int64_t step);
-  // What differed from the run on the way, first: the script does something that is not determined by what a
-  // run records, such as the time, files that changed, or threads.
+  // The first difference from the run so far: the script depends on something that a run does not record,
+  // such as the time, changed files, or threads.
   std::optional<Difference> difference() const;
-  void require_same() const;                      // Error when something differed
-  int64_t began_at() const { return began_at_; }  // the step after which the last session started
+  void require_same() const;                      // Error if there is a difference
+  int64_t began_at() const { return began_at_; }  // the step after which the latest session started
   Session& session() { return *session_; }
   void cancel();
 
@@ -81,7 +82,8 @@ class Replay {
   void check_steps(int64_t first, int64_t last) const;
   std::string cause() const;
   void start(const Start&, int64_t pause_at, const std::function<void(Session&)>& prepare);
-  // Calls `make`, which goes from a start to where a caller wants to be; twice if the first start was wrong.
+  // Calls `make` with a start, from which it runs to the caller's step. Calls it again with an earlier start
+  // if the first start proved wrong.
   void attempt(int64_t from, const std::function<void(const Start&)>& make);
   void handle(const Event&);
   void begin_time();
@@ -91,20 +93,21 @@ class Replay {
   Timeline timeline_;
   ReplayOptions options_;
   bool keyframes_hold_all_ = true;
-  bool repeats_itself_ = true;  // the script, from its first step on
+  bool repeats_itself_ = true;  // the script gives the same results when it runs from its first step
   bool told_of_beginning_ = false;
-  int64_t kept_step_ = -1;  // whose keyframe keyframe_at() wants
-  int64_t tape_step_ = -1;  // whose tape recorded_tape() wants
+  int64_t kept_step_ = -1;  // the step that keyframe_at() keeps
+  int64_t tape_step_ = -1;  // the step that recorded_tape() records
   std::string tape_line_;   // written by the session's thread, read when it is paused
   int64_t began_at_ = 0;
-  int64_t at_ = -1;  // the step at whose end the session is paused; -1: it is not
-  std::chrono::steady_clock::time_point time_ends_;  // of the present call, when its time is limited
+  int64_t at_ = -1;  // the session is paused at the end of this step; -1: it is not paused
+  std::chrono::steady_clock::time_point time_ends_;  // end of the current call's time, if it is limited
 
   // Shared with the session's thread, under mutex_.
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::vector<Era> reloads_;             // to come, the next one last
-  int64_t pause_at_ = 0, cross_to_ = 0;  // pauses there; follows reloads after steps up to there
+  std::vector<Era> reloads_;  // reloads to come, the next one last
+  // pauses after pause_at_; reloads after steps up to cross_to_ are followed
+  int64_t pause_at_ = 0, cross_to_ = 0;
   int pauses_ = 0, waited_ = 0;
   bool ended_ = false, cancelled_ = false;
   std::string error_;

@@ -32,7 +32,7 @@ void ReplayCheck::see(const Event& metrics) {
     rows = step == metrics.step ? rows + 1 : 0;
     step = metrics.step;
     const auto known = record_.metrics.find(name);
-    if (known == record_.metrics.end()) continue;  // written later than the record was read
+    if (known == record_.metrics.end()) continue;  // the run logged it after the record was read
     const std::vector<MetricPoint>& points = known->second;
     const auto before = [](const MetricPoint& point, int64_t at) { return point.step < at; };
     const auto first = std::lower_bound(points.begin(), points.end(), step, before);

@@ -1,7 +1,7 @@
 #pragma once
-// Compares a replay with the run that it repeats: each number that the run logged, and the hashes of each
-// keyframe that is passed. What differs first is kept. see() and the sink are for the replay's session's
-// thread; first() may be called from any thread.
+// Compares a replay with the run: each number that the run logged, and the hashes of each keyframe on the
+// way. Keeps the first difference. see() and the sink are for the thread of the replay's session; first() may
+// be called from any thread.
 #include <map>
 #include <memory>
 #include <mutex>
@@ -22,13 +22,13 @@ struct Difference {
 
 class ReplayCheck final : public KeyframeSink {
  public:
-  // Both outlive it.
+  // Both must outlive this object.
   ReplayCheck(const RunRecord& record, KeyframeSource& keyframes);
 
   void see(const Event& metrics);
   std::optional<Difference> first() const;
-  // Keeps the keyframe of that step, too. Called before the session starts, kept() after it has passed the
-  // step: null when there was none.
+  // keep(), called before the session starts: also keeps the keyframe of that step. kept(), called after the
+  // session has passed the step: that keyframe, null when there was none.
   void keep(int64_t step) { kept_step_ = step; }
   KeyframePtr kept() const;
 
@@ -41,11 +41,12 @@ class ReplayCheck final : public KeyframeSink {
 
   const RunRecord& record_;
   KeyframeSource& keyframes_;
-  std::vector<int64_t> steps_;                                           // of keyframes, in order
-  std::map<std::string, std::pair<int64_t, size_t>, std::less<>> seen_;  // of a metric: step, rows in it
+  std::vector<int64_t> steps_;  // steps of keyframes, in order
+  // by metric: the latest step, and the index of its latest row
+  std::map<std::string, std::pair<int64_t, size_t>, std::less<>> seen_;
   int64_t kept_step_ = -1;
   mutable std::mutex mutex_;
-  std::optional<Difference> first_;  // under mutex_, as kept_
+  std::optional<Difference> first_;  // under mutex_, like kept_
   KeyframePtr kept_;
 };
 

@@ -3,8 +3,8 @@
 namespace lunagrad {
 namespace {
 
-constexpr uint64_t kPart = 25;  // leaves room for one that takes longer than the one before
-// More do not make a jump shorter; each is a file in a run's folder.
+constexpr uint64_t kPart = 25;  // leaves room for a keyframe that takes longer than the last
+// More keyframes would not make a jump faster, and each is a file in a run's folder.
 constexpr size_t kMost = 1000;
 
 }  // namespace

@@ -1,7 +1,8 @@
 #pragma once
-// When keyframes are taken, and which are dropped. Taking them costs less than one part in twenty of the
-// run's time; when there are too many or too many bytes, those go that lie closest to their neighbours for
-// their age, so that the distance grows with age. The first and the latest stay. Pure; no lock.
+// Decides when keyframes are taken, and which are dropped. Taking them costs less than a twentieth of the
+// run's time. When there are too many keyframes or too many bytes, the keyframes that are closest to their
+// neighbours relative to their age are dropped, so that the distances grow with age. The first and the latest
+// stay. Pure; no lock.
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -14,15 +15,16 @@ class Spacing {
   explicit Spacing(size_t budget) : budget_(budget) {}
 
   void set_budget(size_t bytes) { budget_ = bytes; }
-  bool due(uint64_t now) const;            // ticks
-  void known(int64_t step, size_t bytes);  // one of an earlier part of the run
-  // A keyframe of `step` was taken; what it cost, in ticks.
+  bool due(uint64_t now) const;            // `now` in ticks
+  void known(int64_t step, size_t bytes);  // adds a keyframe from an earlier part of the run
+  // Adds a new keyframe of `step`; `cost` is the ticks that it took.
   void taken(int64_t step, size_t bytes, uint64_t now, uint64_t cost);
-  // The step of one that must go, until there is none. It is forgotten here.
+  // Removes a keyframe from the list and returns its step; the caller deletes it. Empty when all may stay.
   std::optional<int64_t> next_to_drop();
   void forget_after(int64_t step);
   size_t bytes() const { return bytes_; }
-  double share(uint64_t now) const;  // of the time since the first one that went into taking them
+  // fraction of the time since the first keyframe that was spent on taking them
+  double share(uint64_t now) const;
 
  private:
   struct Frame {
@@ -32,7 +34,8 @@ class Spacing {
   std::vector<Frame> frames_;  // by step
   size_t budget_;
   size_t bytes_ = 0;
-  uint64_t began_ = 0, spent_ = 0, cost_ = 0;  // ticks: of the first, of all, of the last
+  // ticks: start of the first keyframe, cost of all, cost of the last
+  uint64_t began_ = 0, spent_ = 0, cost_ = 0;
 };
 
 }  // namespace lunagrad

@@ -11,7 +11,7 @@ void KeyframeTaker::begin_run(const RunOptions& options) {
   begun_ = given_up_ = false;
 }
 
-// The run may go on after a step, and its folder may hold keyframes of later ones, which are void now.
+// If the run continues after a step, its folder may hold keyframes of later steps, which are now void.
 void KeyframeTaker::begin_steps(const Run& run) {
   if (const RunFolder* const folder = run.folder()) {
     const size_t budget = run.options().keyframes;

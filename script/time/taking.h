@@ -1,6 +1,6 @@
 #pragma once
-// Takes the keyframes of a run: asks who wants them at the end of each step of lg.run.steps, copies the
-// registered states once, and gives them to all. For the session's thread.
+// Takes the keyframes of a run: asks the sinks at the end of each step of lg.run.steps, copies the registered
+// states once, and passes them to all sinks. For the session's thread.
 #include <functional>
 #include <lua.hpp>
 #include <memory>
@@ -20,8 +20,8 @@ class KeyframeTaker {
   KeyframeTaker(States states, Warn warn) : states_(std::move(states)), warn_(std::move(warn)) {}
 
   void begin_run(const RunOptions&);
-  // Called at the beginning of the loop of steps, and at the end of each step: whether end_step() shall take
-  // one.
+  // Called at the beginning of the loop of steps, and at the end of each step. Returns whether end_step()
+  // shall take a keyframe.
   bool wants(const Run&);
   void end_step(lua_State*, Run&);
 

@@ -48,8 +48,9 @@ std::string value_text(const json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
-// Where the search of a confined run finds a module: at its path from the script, in the run's folder. A
-// module that lay elsewhere is found by each end of its path, since nothing says where its name begins.
+// Where a confined run finds a module: in the run's folder, at the module's path relative to the script. For
+// a module outside of the script's folder every end of its path is a place, because it is not known where the
+// module's name begins.
 std::vector<std::string> confined_places(const RunRecord& record, const std::string& file) {
   const fs::path script = fs::path(record.script).parent_path(), path = fs::path(file).lexically_normal();
   const fs::path within = path.lexically_relative(script.empty() ? "." : script.lexically_normal());
@@ -75,7 +76,7 @@ void read_module(Timeline& line, const json& row) {
     for (const std::string& place : confined_places(line.record, file)) modules[place] = source;
 }
 
-// The checkpoint that a row of a resume names. One that is gone is no error: a replay begins before it.
+// The checkpoint in a resume's row. A missing checkpoint is not an error: a replay then begins earlier.
 std::string checkpoint_in(const Timeline& line, const json& row) {
   const std::string path = path_of_text(text_at(row, "resume"));
   std::error_code ignored;
@@ -103,7 +104,7 @@ void read_row(Timeline& line, const json& row) {
   }
 }
 
-// Rows of metrics, which are the most, decide nothing.
+// Whether the row affects what runs. Most rows have metrics and do not.
 bool decides(const std::string& row) {
   for (const char* key : {"\"resume\":", "\"reload\":", "\"param\":", "\"console\":", "\"module\":"})
     if (row.find(key) != row.npos) return true;
@@ -172,14 +173,15 @@ RunOptions options_behind(const Timeline& line, const Era& era, KeyframePtr keyf
   options.resume = era.checkpoint;
   options.write_run = false;
   const int64_t step = keyframe ? keyframe->step : era.step;
-  if (step > 0) {  // those up to there are in the states already; a keyframe is taken before lines at the end
+  // earlier edits and lines are in the states already; lines at the end of the step come after a keyframe
+  if (step > 0) {
     std::erase_if(options.edits, [&](const ParamEdit& edit) { return edit.step <= step; });
     std::erase_if(options.console, [&](const TypedLine& line) {
       return line.step < step || (line.step == step && !(keyframe && line.place == SafePlace::step_end));
     });
   }
   if (!keyframe) return options;
-  // A reload begins the data again, and takes the parameters over as a changed script does.
+  // A reload starts data loaders again, and passes parameters on as to a changed script.
   const bool reloaded = era.step == step && &era != &line.eras.front();
   options.resume.clear();
   options.start = reloaded ? without_loaders(*keyframe) : std::move(keyframe);

@@ -1,7 +1,7 @@
 #pragma once
-// What decided a run from outside, read from its folder: script, arguments, seed, device, parameters and
-// their edits, reloads, resumes and console lines, with their steps. What a resume or a reload made void is
-// left out. Plain values; any thread. Errors are of kind file.
+// The outside inputs of a run, read from its folder: script, arguments, seed, device, parameters and their
+// edits, reloads, resumes and console lines, with their steps. Entries that a resume or a reload made void
+// are left out. Plain values; any thread. Errors are of kind file.
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -12,35 +12,35 @@
 
 namespace lunagrad {
 
-// The script that ran from behind `step` on, until the next one took over.
+// A script that ran after `step`, until the next era began.
 struct Era {
   int64_t step = 0;
-  std::string copy;        // of its text, in the folder: "script.lua", "script-00000100.lua"
-  std::string checkpoint;  // that it was resumed from; "": it began anew, or took over from the era before
-  Modules modules;         // that it required; their texts are copies in the folder
+  std::string copy;        // the copy of its text in the folder: "script.lua", "script-00000100.lua"
+  std::string checkpoint;  // the checkpoint that it was resumed from; "": it began with line 1
+  Modules modules;         // modules that it required; their texts are copies in the folder
 };
 
 struct Timeline {
   RunRecord record;
-  std::vector<Era> eras;  // by step, at least one
+  std::vector<Era> eras;  // ordered by step; at least one
   std::vector<ParamEdit> edits;
   std::vector<TypedLine> console;
-  int64_t steps = 0;  // how many the run has ended so far, as far as its folder tells
+  int64_t steps = 0;  // completed steps, as far as the folder shows
   bool confined = false;
 
-  const Era& era_of(int64_t step) const;    // in which the step ran
-  std::string script_of(const Era&) const;  // its text
-  // The path by which the script runs. A confined run does not say where a run that goes on from it is at
-  // home.
+  const Era& era_of(int64_t step) const;    // the era in which the step ran
+  std::string script_of(const Era&) const;  // the era's text
+  // The path under which the script runs. It is in the run's folder for a confined run, whose recorded path
+  // must not decide where a run that continues from it belongs.
   std::string script_to_run() const { return confined ? record.folder + "/script.lua" : record.script; }
 };
 
-// Error when the folder is no run's, or the run cannot be replayed: it had several ranks, or config.json does
-// not say what ran. `confined`: somebody else has made the folder; it runs in the sandbox, and what it names
-// lies inside it, else Error.
+// Error when the folder is not a run's, or the run cannot be replayed: it had several ranks, or config.json
+// does not say what ran. `confined`: another user made the folder; the script runs in the sandbox, and
+// everything that the folder names must be inside it, otherwise Error.
 Timeline read_timeline(const std::string& folder, bool confined = false);
-// The options of a session that goes on as the run did after the start of `era`, or after a keyframe of it
-// when there is one: without output, without a folder.
+// The options of a session that continues as the run did after the start of `era`, or after `keyframe` if
+// given: without output, without a folder.
 RunOptions options_behind(const Timeline&, const Era&, std::shared_ptr<const Keyframe> = nullptr);
 
 }  // namespace lunagrad

@@ -28,7 +28,7 @@ std::string with_mark(std::string object, const std::string& mark) {
   return object.replace(object.size() - 1, 1, std::string(kEntry) + mark + "\"}");
 }
 
-// The object without its mark, which ends it.
+// An object without its mark, which is its last entry, and the mark.
 struct Marked {
   std::string object, mark;
 };
@@ -39,7 +39,7 @@ std::optional<Marked> split(std::string_view line) {
   return Marked{std::string(line.substr(0, entry)) + "}", std::string(line.substr(digits, kMark))};
 }
 
-// As config.json is written, so that the mark covers what a reader finds in it.
+// The text as config.json is written, so that the mark covers what readers find there.
 std::string text_of(const Json& config) {
   return config.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
@@ -51,7 +51,7 @@ std::string text_at(const Json& object, const char* key) {
 
 constexpr const char* kDeciding[] = {"resume", "reload", "param", "console", "module"};
 
-// The row of a line that decides what runs; null for others. A key can be written in other words only by \u.
+// The row of a line that decides what runs; null for other lines. Only \u can spell a key differently.
 Json deciding_row(const std::string& line) {
   bool may = line.find("\\u") != line.npos;
   for (const char* key : kDeciding) may = may || line.find('"' + std::string(key) + '"') != line.npos;
@@ -63,8 +63,8 @@ Json deciding_row(const std::string& line) {
   return {};
 }
 
-// Reads what decides what a run's folder runs, and notes the first thing that shows that it is not the
-// user's.
+// Reads everything that decides what a run's folder runs, and stores the first proof that the folder is not
+// the user's.
 class OriginReader {
  public:
   explicit OriginReader(const std::string& folder) : folder_(folder) {}
@@ -159,7 +159,7 @@ class OriginReader {
 RunOrigin origin_of_run(const std::string& folder) { return OriginReader(folder).read(); }
 
 bool is_marked_file(const std::string& run_id, std::string_view line) {
-  // The entry of the checksum follows the mark.
+  // The checksum's entry comes after the mark.
   const size_t end = line.rfind(",\"checksum\":\"");
   std::string why;
   const std::shared_ptr<const Notary> notary = Notary::find(why);
@@ -200,7 +200,7 @@ void RunMarks::mark_config(Json& config) const {
   config["sha256"] = texts_;
   const std::string mark = notary_->mark("config", "", text_of(config));
   config.erase("sha256");
-  config["mark"] = mark;  // not as the last entry, which a reader might take for the checksum
+  config["mark"] = mark;  // not as the last entry, where a reader expects the checksum
   config["sha256"] = texts_;
 }
 

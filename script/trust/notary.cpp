@@ -22,7 +22,7 @@ namespace {
 
 constexpr size_t kKeyBytes = 32;
 
-// The key in a file; "" with the reason in `why` when there is none that only this user can read.
+// The key in a file; "" with the reason in `why` when there is no key that only this user can read.
 std::string key_in(const std::string& path, std::string& why) {
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (!file) {
@@ -42,8 +42,8 @@ std::string key_in(const std::string& path, std::string& why) {
   return {};
 }
 
-// The owner of the folder, or of the innermost folder outside of it that exists, is this user: not root's
-// key in a user's home, nor a key in a folder that all share. A home that is not there is not made.
+// Whether this user owns the folder, or else its nearest existing parent. Keeps root from making a key in a
+// user's home, and a key from being made in a shared folder. A missing home is not made.
 bool is_users_own(fs::path folder) {
   struct stat status {};
   while (::stat(folder.c_str(), &status) != 0) {
@@ -53,7 +53,7 @@ bool is_users_own(fs::path folder) {
   return status.st_uid == ::geteuid();
 }
 
-// Of several programs at once that make a key, the first wins.
+// If several programs make a key at the same time, the first wins.
 void make_key(const std::string& folder) {
   std::error_code error;
   if (!is_users_own(folder)) return;
@@ -71,7 +71,7 @@ void make_key(const std::string& folder) {
   ::unlink(draft.c_str());
 }
 
-// The key that was read last, for the folder in which it lies.
+// The key that was last read, and its folder.
 std::mutex mutex;
 std::string known_folder;
 std::shared_ptr<const Notary> known;

@@ -17,7 +17,7 @@ struct Breakpoint {
     op,          // the op called `text`
     shape,       // a result or gradient of shape `text`: "[64, *]"
     step,        // step number `step` begins
-    line,        // an op called by the line `place`
+    line,        // the script's line `place` calls an op
     predicate    // the Lua expression `text` is true
   };
   enum class Pass { both, forward, backward };
@@ -29,10 +29,10 @@ struct Breakpoint {
   double limit = 0;
   std::string text;
   SourcePlace place;
-  int64_t step = 0;  // of not_finite: the first step that is looked at, 0: every one
+  int64_t step = 0;  // of not_finite: the first step to check; 0: all
 
   int64_t hits = 0;     // in the current or latest run; counted by the session
-  std::string problem;  // the error of its predicate, which disabled it; "": none
+  std::string problem;  // an error of the predicate, which disabled the breakpoint; "": none
 };
 
 // A pause of a run at a breakpoint: the place and the reason.
@@ -44,7 +44,7 @@ struct BreakHit {
   SourcePlace place;
   uint64_t node = 0;        // id on the tape, 0 when the op was not recorded
   std::string summary;      // one line
-  std::string explanation;  // of a NaN: operands, the index and the likely cause; otherwise the summary
+  std::string explanation;  // for a NaN: operands, the index and the likely cause; otherwise the summary
 };
 
 // "NaN or Inf", "step 12", "line 7 of train.lua, forward only".

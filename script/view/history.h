@@ -10,9 +10,9 @@ namespace lunagrad {
 struct KeptStep {
   int64_t step = 0;
   size_t tape_bytes = 0;   // of the tape's record: names, shapes, times
-  size_t value_bytes = 0;  // of the storage that is kept for its values; steps may share storage
+  size_t value_bytes = 0;  // of storage kept for its values; steps may share storage
   bool values = false;     // outputs and gradients can be shown
-  bool complete = false;   // all its values are kept: captured from its beginning, within the budget
+  bool complete = false;   // all values are kept: captured from the step's beginning, within the budget
 };
 
 struct History {
@@ -20,7 +20,7 @@ struct History {
   size_t bytes = 0, budget = 0;
 };
 
-inline constexpr size_t kHistoryBudget = size_t(192) << 20;  // bytes
+inline constexpr size_t kHistoryBudget = size_t(192) << 20;  // default, in bytes
 inline constexpr size_t kMostKeptSteps = 1000;
 
 }  // namespace lunagrad

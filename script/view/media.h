@@ -1,5 +1,5 @@
 #pragma once
-// A picture, a histogram or a text that a script logged; the data of an event. It owns its data; immutable
+// A picture, a histogram or a text that a script logged; the data of an event. It owns its data. Immutable
 // once made, so any thread may read it.
 #include <cstdint>
 #include <string>
@@ -10,7 +10,7 @@ namespace lunagrad {
 
 struct Media {
   std::string name;
-  std::string file;  // of a picture: its path inside the run folder; "" when it was not saved
+  std::string file;  // of a picture: its path inside the run folder; "" if not saved
   std::string text;
 
   // A picture: rows of pixels, red in the lowest byte, alpha in the highest. A picture of more than

@@ -1,6 +1,6 @@
 #pragma once
-// Two checks of one node of a tape, made by running its call again: whether its gradient is correct, and
-// whether two devices compute the same result. Plain values; any thread may hold a copy.
+// Two checks of one node of a tape, which run its call again: whether its gradient is correct, and whether
+// two devices compute the same result. Plain values; any thread may hold a copy.
 #include <cstdint>
 #include <stop_token>
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace lunagrad {
 
-// Compares the gradients of the call with central differences, in f64. The loss is the sum of the elements of
-// the outputs, with fixed weights.
+// Compares the gradients of the call with central differences, in f64. The loss is the sum of the outputs'
+// elements, with fixed weights.
 struct GradientCheck {
   struct Input {
     std::string name;
@@ -21,7 +21,7 @@ struct GradientCheck {
     double worst = 0;         // largest error, relative to max(1, the largest difference quotient)
     std::vector<int64_t> at;  // index of that element, from 0
     double gradient = 0, difference = 0;
-    bool imaginary = false;  // `gradient` and `difference` are those of the imaginary part
+    bool imaginary = false;  // `gradient` and `difference` are for the imaginary part
   };
   bool ran = false;
   std::string reason;  // why it could not be checked
@@ -31,7 +31,7 @@ struct GradientCheck {
   double seconds = 0;
 };
 
-// Compares the outputs of the call on the CPU with those on another device.
+// Compares the outputs of the call on the CPU with its outputs on another device.
 struct DeviceComparison {
   struct Output {
     std::string name;
@@ -39,7 +39,7 @@ struct DeviceComparison {
     std::string dtype;
     double largest = 0;       // largest |cpu - other|; infinite when only one of them is NaN
     double relative = 0;      // relative to the largest magnitude of the output
-    std::vector<int64_t> at;  // index of that element, from 0
+    std::vector<int64_t> at;  // index of the element with the largest difference, from 0
     double cpu = 0, other = 0;
     int64_t different = 0, count = 0;  // elements
     int64_t cell_rows = 0, cell_columns = 0;

@@ -9,12 +9,12 @@
 namespace lunagrad {
 
 struct Probe {
-  uint64_t id = 0;         // given by Session::add_probe
-  std::string name;        // "": the expression
+  uint64_t id = 0;         // set by Session::add_probe
+  std::string name;        // "": the expression is the name
   std::string expression;  // "model.fc1.weight.grad:norm()", or "norm of model.fc1.weight.grad"
-  SourcePlace place;       // line 0: the end of each step; a file of "": the script itself
-  int64_t first = 0;       // it is not evaluated in steps before this one
-  int64_t since = 0;       // the first step of the run in which it is evaluated; 0: not known yet
+  SourcePlace place;       // line 0: the end of each step; file "": the script itself
+  int64_t first = 0;       // not evaluated in earlier steps
+  int64_t since = 0;       // the run's first step in which it is evaluated; 0: not known yet
 };
 
 }  // namespace lunagrad

@@ -102,14 +102,14 @@ ProfileTables merge_profiles(std::span<const std::shared_ptr<const StepProfile>>
 
 namespace {
 
-constexpr int kRankProcess = 100;  // rank 0; the others follow
+constexpr int kRankProcess = 100;  // process id of rank 0; the other ranks follow
 
 Json of_process(int process, Json event) {
   event["pid"] = process;
   return event;
 }
 
-// Two lanes for each rank: its script, and what it exchanged.
+// Adds two lanes for each rank: its script, and its transfers.
 void add_ranks(Json& events, const RankProfile& ranks) {
   enum { kScript = 1, kTransfers = 2 };
   for (size_t r = 0; r < ranks.all.size(); ++r) {

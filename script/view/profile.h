@@ -2,12 +2,12 @@
 // The profile of a script: where time (nanoseconds) and memory (bytes) go. Immutable once made; any thread
 // may read it.
 //
-// Times are those of the script's thread: an op on an asynchronous device (Vulkan) counts from the call until
-// it is submitted. The device's own time, where it has a clock, and the work of other threads are separate:
-// the lanes. A measured step ends when the device has finished its work. Pauses and the requests of the
-// window do not count.
+// Times are of the script's thread: an op on an asynchronous device (Vulkan) counts from the call until it is
+// submitted. The device's own time, where it has a clock, and the work of other threads are separate: the
+// lanes. A measured step ends when the device has finished its work. Pauses and the requests of the window do
+// not count.
 //
-// Memory is that of the default device. The sum of a sample is the number of bytes in use by the allocator.
+// Memory is the default device's memory. The sum of a sample is the number of bytes in use by the allocator.
 // Its parts are:
 //
 // - weights: leaves that require a gradient
@@ -45,16 +45,16 @@ const char* memory_part_name(MemoryPart);
 // A row of one of the tables: an op, a source line, or a module.
 struct ProfileRow {
   std::string name;   // "matmul", "train.lua:12", "net.fc1"; "" for ops outside of modules
-  SourcePlace place;  // of a source line
+  SourcePlace place;  // of a row for a source line
   int64_t calls = 0;
-  std::array<double, kProfilePhases> self_ns{};  // without the ops that it calls
-  double total_ns = 0;                           // with them; of a module: with its submodules
+  std::array<double, kProfilePhases> self_ns{};  // without the ops that an op calls
+  double total_ns = 0;                           // including called ops; for a module, including submodules
   double bytes = 0;                              // of operands and results, each counted once
-  double flops = 0;                              // of the calls that have a formula
-  double flops_ns = 0;    // the time of those calls, on the device's clock where there is one
-  double device_ns = 0;   // time of its calls on the device's own clock
+  double flops = 0;                              // of the calls with a formula
+  double flops_ns = 0;    // time of the calls with a formula, on the device's clock where there is one
+  double device_ns = 0;   // on the device's own clock
   int64_t fallbacks = 0;  // calls that ran on the CPU because the device has no kernel
-  std::string formula;    // of an op: the formula of its FLOPs, "" when it has none
+  std::string formula;    // of an op: the formula of its FLOPs; "" when it has none
 
   double self() const { return self_ns[0] + self_ns[1] + self_ns[2]; }
   double flops_per_second() const { return flops_ns > 0 ? flops / flops_ns * 1e9 : 0; }
@@ -64,22 +64,22 @@ struct ProfileRow {
 struct ProfileSpan {
   uint32_t op = 0, module = 0;  // indices into StepProfile::names
   SourcePlace place;
-  std::string shape;  // of its first result
+  std::string shape;  // of the first result
   ProfilePhase phase = ProfilePhase::forward;
   uint8_t depth = 0;  // number of enclosing ops
   bool fell_back = false;
   double start_ns = 0, length_ns = 0;  // from the step's start
 };
 
-// Work outside of the script's thread: a thread of the pool, a worker of a data loader, a device.
+// Work outside of the script's thread: a thread of the pool, a data loader's worker, a device.
 enum class Worker : uint8_t { pool, loader, device };
 struct ProfileLane {
   std::string name;  // "pool 1", "loader 1", "vulkan"
   Worker kind = Worker::pool;
   struct Block {
     double start_ns, length_ns;  // from the step's start
-    int32_t span;                // index into StepProfile::spans of the call that it worked for, -1: none
-    uint32_t kernel;             // of a device: the kernel's name, interned (trace.h); else 0
+    int32_t span;                // index into StepProfile::spans of the call that caused the work; -1: none
+    uint32_t kernel;             // for a device: the kernel's name, interned (trace.h); else 0
   };
   std::vector<Block> blocks;  // ordered by start; they do not overlap
   double busy_ns = 0;
@@ -95,15 +95,15 @@ struct MemorySample {
   double sum() const;
 };
 
-// One step that was measured.
+// One measured step.
 struct StepProfile {
   int64_t step = 0;
   double begin_ns = 0;   // since measuring began
   double length_ns = 0;  // = forward + backward + optimizer + waiting + script
   double forward_ns = 0, backward_ns = 0, optimizer_ns = 0;  // backward includes walk_ns
   double walk_ns = 0;                                        // of backward: the time between ops
-  double waiting_ns = 0;  // between ops, until the device has computed a value
-  double script_ns = 0;   // Lua and everything else that is not an op
+  double waiting_ns = 0;                                     // waits for device values, between ops
+  double script_ns = 0;                                      // Lua and everything else that is not an op
   struct Stretch {
     double start_ns, length_ns;
   };
@@ -121,7 +121,7 @@ struct ProfileTables {
   int64_t steps = 0;
   double length_ns = 0, forward_ns = 0, backward_ns = 0, walk_ns = 0, optimizer_ns = 0, waiting_ns = 0,
          script_ns = 0;
-  std::vector<ProfileRow> ops, lines, modules;  // by their own time, the largest first
+  std::vector<ProfileRow> ops, lines, modules;  // by their own time, largest first
 };
 
 struct ProfileFallback {
@@ -130,7 +130,7 @@ struct ProfileFallback {
 };
 
 struct ProfileView {
-  int64_t measured = 0, passed_over = 0;  // steps; some are not measured, which limits the cost
+  int64_t measured = 0, passed_over = 0;  // steps; some are skipped, to limit the cost
   std::string device;
   ProfileTables all;                                      // since reset_profile()
   std::vector<std::shared_ptr<const StepProfile>> steps;  // the last few, oldest first

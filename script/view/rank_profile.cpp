@@ -8,7 +8,7 @@
 namespace lunagrad {
 namespace {
 
-constexpr double kEven = 1.05;  // times of compute that differ by less are even
+constexpr double kEven = 1.05;  // compute times count as even if they differ by less
 
 double compute_of(const RankSums& sums, size_t rank) {
   return sums.ns[rank][size_t(RankTime::compute)] / double(std::max<int64_t>(sums.steps, 1));
@@ -83,7 +83,7 @@ std::string rank_table(const RankProfile& profile) {
       step += ns;
       figures[t] = duration_figure(ns);
     }
-    // Widths count bytes; "µs" has one more than columns.
+    // Widths count bytes, and "µs" has one byte more than columns.
     const auto width = [](int columns, const std::string& figure) {
       return columns +
              int(std::count_if(figure.begin(), figure.end(), [](char c) { return (c & 0xc0) == 0x80; }));

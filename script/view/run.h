@@ -16,8 +16,8 @@
 
 namespace lunagrad {
 
-// Where NaN and Inf end a run: nowhere; in the loss and the leaf gradients of each step; in the results and
-// the gradients of each op.
+// Where NaN and Inf end a run. off: nowhere. step: in the loss and the leaf gradients of each step. op: in
+// the results and the gradients of each op.
 enum class GuardLevel { off, step, op };
 
 // A new value of a parameter, which takes effect at the end of step `step`.
@@ -30,8 +30,8 @@ struct ParamEdit {
 // an op, before a line, or at the end of a step, where a stop takes effect.
 enum class SafePlace { midst, op, line, step_end };
 
-// A line of the console that was evaluated in step `step` at a safe point, after so many ops of the step that
-// the script called. `line`: of the script, where `place` is one.
+// A console line that was evaluated in step `step` at a safe point, after the script had called `ops` ops in
+// the step. `line`: the script's line, if `place` is a line.
 struct TypedLine {
   int64_t step = 0, ops = 0;
   SafePlace place = SafePlace::op;
@@ -39,7 +39,7 @@ struct TypedLine {
   std::string code;
 };
 
-// The texts of the modules that a script required from outside the bundled library, by their files.
+// The texts of the modules that a script required from outside the bundled library, by file.
 using Modules = std::map<std::string, std::string>;
 
 struct Keyframe;
@@ -63,54 +63,55 @@ struct RunOptions {
   std::string resume;                 // a run folder or a checkpoint to continue from; "" = from the start
   std::vector<ParamEdit> edits;       // edits of an earlier run, repeated at the same steps
   std::optional<std::string> source;  // replaces the content of the script's file
-  std::vector<TypedLine> console;     // lines of an earlier run, repeated at the same places
-  Modules modules;                    // used in place of these files
-  // Where require looks, and what a sandboxed script may read, in place of the script's own folder: of a run
-  // that somebody else made, its folder.
+  std::vector<TypedLine> console;     // console lines of an earlier run, repeated at the same places
+  Modules modules;                    // texts to use in place of these files
+  // The folder in which require searches, and which a sandboxed script may read, in place of the script's own
+  // folder. For another user's run it is the run's folder.
   std::string folder;
-  // The run goes on from there, after its step (script/time/keyframe.h). `start_changed`: what runs is not
-  // the script that the keyframe was taken of, or a changed text of it.
+  // The run continues from this keyframe, after its step (script/time/keyframe.h). `start_changed`: the
+  // script, or its text, is not the one that the keyframe was taken of.
   std::shared_ptr<const Keyframe> start;
   bool start_changed = false;
-  std::shared_ptr<KeyframeSink> keyframe_sink;  // gets keyframes of the run; null: nobody
+  std::shared_ptr<KeyframeSink> keyframe_sink;  // receives keyframes of the run; null: none
   size_t keyframes = 0;                         // bytes of keyframes to keep in the run folder; 0: none
-  // The tape of step `tape_step`, as a line of tape.jsonl; called on the session's thread.
+  // on_tape gets the tape of step `tape_step`, as a line of tape.jsonl, on the session's thread.
   int64_t tape_step = 0;
   std::function<void(const std::string& line)> on_tape;
-  std::string parent;          // the folder of the run that this one was forked from
-  int64_t parent_step = 0;     // and the step after which it goes on
+  std::string parent;          // folder of the run that this run was forked from
+  int64_t parent_step = 0;     // the parent's step after which it continues
   bool tensorboard = false;    // also writes a TensorBoard event file to the run folder
   bool strict_device = false;  // Error when the device lacks an op; otherwise the CPU runs it
-  bool no_replay = false;      // no call is put off, whatever the script asks for
-  bool plan = false;           // steps put their calls off, and the plan of one is printed on stderr
-  // Only recorded in config.json: every op already gives the same numbers for the same seed, device and
-  // thread count.
+  bool no_replay = false;      // no call is deferred, whatever the script requests
+  bool plan = false;           // steps defer their calls, and the plan of one step is printed on stderr
+  // Only recorded in config.json: every op always gives the same numbers for the same seed, device and thread
+  // count.
   bool deterministic = false;
   bool sandbox = false;  // the script is not trusted: sandbox.h
   size_t memory = 0;     // limit of Lua's heap and the tensors in bytes, 0 = none (in a sandbox 256 MiB)
-  size_t disk = 0;       // limit of the files that it writes in bytes, 0 = none (in a sandbox 1 GiB)
+  size_t disk = 0;       // limit in bytes of the files that the script writes, 0 = none (in a sandbox 1 GiB)
   double timeout = 0;    // seconds after which the owner of the session ends the run, 0 = none
-  // Of a sandbox: whether the kernel limits the whole process already, else it limits the thread of the
-  // script; and what it does not limit, for config.json.
+  // For a sandbox. guarded: the kernel already limits the whole process; otherwise it limits the script's
+  // thread. unguarded: what it does not limit, for config.json.
   bool guarded = false;
   std::vector<std::string> unguarded;
   GuardLevel guard = GuardLevel::off;
-  // Files and folders that are read in place of those that the script names: a bundle's.
+  // Files and folders to read in place of those that the script names: a bundle's.
   std::map<std::string, std::string> stand_ins;
-  // What the script writes, changes or removes are copies of files, and the commands that it gives to the
-  // system are not run: it runs again only to be looked at.
+  // For a run that is only repeated to be inspected: the script writes, changes and removes copies of files,
+  // and its system commands are not run.
   bool files_aside = false;
-  std::string aside_folder;  // where the copies are; "": in a temporary folder of their own
-  size_t leaks = 0;          // looks for what outlives its step; bytes from which on a tensor counts, 0 = off
-  bool preload = false;      // `lg` is a global, as for -e and the REPL
+  std::string aside_folder;  // folder of the copies; "": a new temporary folder
+  size_t leaks = 0;  // finds values that outlive their step; a tensor counts from this many bytes; 0 = off
+  bool preload = false;  // `lg` is a global, as for -e and the REPL
   // A user can resume the run: lg.run.breakpoint pauses it, and the states of lg.run.state are kept, so that
-  // it can go on from its last good step.
+  // it can continue from its last good step.
   bool interactive = false;
-  double checkpoint_every = 0;  // seconds between automatic checkpoints, of which the last stays; 0: none
-  std::string command_line;     // for config.json
-  // Set when the script holds tests; called for each test on the session's thread.
+  // seconds between automatic checkpoints, of which only the last stays; 0: none
+  double checkpoint_every = 0;
+  std::string command_line;  // for config.json
+  // Set for a script with tests; called for each test on the session's thread.
   std::function<void(const TestResult&)> on_test;
-  std::string test_filter;  // only tests whose full name contains it
+  std::string test_filter;  // runs only tests whose full name contains it
 };
 
 enum class SessionState { idle, running, paused, stopping };
@@ -160,14 +161,15 @@ struct Event {
   SourcePlace place;
   SessionState state = SessionState::idle;
   int64_t step = 0, total = 0;  // step, metrics; total 0 = unknown
-  int64_t since = 0;            // not_finite: the first step in which it can have been made
+  int64_t since = 0;            // not_finite: the first step in which the value can have arisen
   double time = 0;              // seconds since the run began
   // metrics: names and values. param: its name and value; NaN when the value is not a number.
   std::vector<std::pair<std::string, double>> metrics;
   Outcome outcome = Outcome::ok;  // ended, error
   int exit_code = 0;              // ended: the outcome's number, or the argument of os.exit
-  uint64_t probe = 0;  // its id; metrics: its name and value; text: why it has none, "" when it has
-  // break_hit: ids. not_finite: the node of the op. Node 0: it was not recorded.
+  // id of the probe; metrics: its name and value; text: why it has no value, "" if it has
+  uint64_t probe = 0;
+  // break_hit: ids of the breakpoint and the node. not_finite: the op's node. Node 0: it was not recorded.
   uint64_t breakpoint = 0, node = 0;
   std::shared_ptr<const Media> media;  // image, histogram, text: the logged value
   std::shared_ptr<const SurgeryHistory> surgery;
@@ -178,12 +180,12 @@ using EventSink = std::function<void(const Event&)>;
 struct ParamInfo {
   std::string name;
   std::string value;             // as text: "0.001", "true", "adam"
-  std::optional<double> number;  // of a numeric parameter
+  std::optional<double> number;  // value of a numeric parameter
   std::optional<double> min, max;
   bool integer = false;
-  bool log = false;                  // a slider for it is logarithmic
+  bool log = false;                  // its slider is logarithmic
   bool live = false;                 // made by lg.run.live: a change takes effect in the next step
-  std::vector<std::string> choices;  // the allowed values of a text; empty: any
+  std::vector<std::string> choices;  // the allowed values of a text; empty: any text
   std::string fallback;              // the default in the script, as text
   SourcePlace place;
 };

@@ -13,16 +13,16 @@
 namespace lunagrad {
 
 struct ParameterStatistics {
-  std::string name;  // "fc1.weight"; for a leaf without a name its source line
+  std::string name;  // "fc1.weight"; for a leaf without a name, its source line
   std::vector<int64_t> shape;
   SourcePlace place;
   uint64_t node = 0;          // id of its leaf node, which is the same in every step
   bool has_gradient = false;  // a backward pass of this step reached it
-  bool optimized = false;     // an optimizer made a step with it
+  bool optimized = false;     // an optimizer updated it in this step
   Summary gradient;           // after the last backward pass of the step, before clipping
-  std::vector<double> edges;  // of the gradient's histogram (statistics.h), over at most 16384 elements
+  std::vector<double> edges;  // histogram of the gradient (statistics.h), over at most 16384 elements
   std::vector<int64_t> counts;
-  Summary weight;  // at the end of the step
+  Summary weight;  // weights at the end of the step
   // Norm of the difference between the weights at the end of the step and after its first backward pass: the
   // optimizer's update, weight decay included. NaN when there was no backward pass.
   double update_norm = 0;
@@ -37,14 +37,14 @@ struct NodeStatistics {
   std::string activation;  // fused into the op, such as "relu" of a linear; empty: none
   SourcePlace place;
   bool has_gradient = false;
-  Summary output, gradient;  // of its first output; a count of 0: not measured
+  Summary output, gradient;  // of the first output; a count of 0: not measured
 };
 
 struct StepStatistics {
-  uint64_t number = 0;  // increases by one, also across runs
+  uint64_t number = 0;  // grows by one per measured step, also across runs
   int64_t step = 0;
   int64_t every = 1;   // steps since the previous measured one
-  double cost_ns = 0;  // the time that measuring took
+  double cost_ns = 0;  // time spent on measuring
   std::vector<ParameterStatistics> parameters;
   std::vector<NodeStatistics> nodes;  // in the order of the step's last backward pass: the loss first
 

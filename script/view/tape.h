@@ -16,8 +16,8 @@ namespace lunagrad {
 
 // An input or output of a node.
 struct OperandInfo {
-  uint64_t node = 0;    // id of the node that made it, 0 for none
-  uint64_t tensor = 0;  // id
+  uint64_t node = 0;    // id of the node that made it; 0: none
+  uint64_t tensor = 0;  // the tensor's id
   std::string name;     // of the op's operand ("input", "weight") or of the parameter ("fc1.weight")
   std::vector<int64_t> shape, strides;
   std::string dtype;
@@ -36,17 +36,17 @@ struct NodeInfo {
   std::vector<OperandInfo> inputs, outputs;
   double forward_ns = 0, backward_ns = 0;
   int64_t bytes = 0;  // of the outputs
-  // Of a leaf whose gradient travelled between ranks: "travelled in bucket 3 of 7 (24.1 MiB, all_reduce 2.3
-  // ms)".
+  // For a leaf whose gradient was all-reduced between ranks: "travelled in bucket 3 of 7 (24.1 MiB,
+  // all_reduce 2.3 ms)".
   std::string travelled;
-  // Of the first output and its gradient; set while statistics are watched.
+  // Summaries of the first output and its gradient; set while statistics are watched.
   std::optional<Summary> output_summary, gradient_summary;
 };
 
 // One of the backward passes of a step.
 struct PassInfo {
-  uint64_t key = 0;  // equal for the pass from the same line and op in other steps
-  std::string op;    // of its root
+  uint64_t key = 0;  // the same for passes from the same line and op in other steps
+  std::string op;    // op of the pass's root
   SourcePlace place;
   size_t nodes = 0;
   bool inner = false;  // a later pass goes through its graph
@@ -55,12 +55,12 @@ struct PassInfo {
 // The tape of one backward pass, newest node first. Immutable; any thread may read it.
 struct TapeSnapshot {
   int64_t step = 0;
-  std::vector<PassInfo> passes;  // of the step, in the order in which they ran
-  int pass = -1;                 // which of them this is; -1: a part of the graph without a backward pass
+  std::vector<PassInfo> passes;  // of the step, in order of execution
+  int pass = -1;                 // index of this tape's pass; -1: a part of the graph without a backward pass
   std::vector<NodeInfo> nodes;
   bool failed = false;          // the run ended with an error in this step
-  bool has_statistics = false;  // the nodes have summaries, of this step
-  TapePlan plan;                // of the latest step that was put off, on these nodes
+  bool has_statistics = false;  // the nodes have summaries from this step
+  TapePlan plan;                // plan of the latest deferred step, applied to these nodes
 };
 
 // Names a tensor of a kept step: an output or input of a node, or the gradient of an output.

@@ -6,8 +6,8 @@
 
 namespace lunagrad {
 
-// {"step": 3, "nodes": [{"id": …, "op": …, "inputs": […], …}, …]}, newest node first. Of nodes whose step was
-// measured, "value" and "gradient" are [elements, zeros, NaN, Inf, lowest, highest, mean, norm].
+// {"step": 3, "nodes": [{"id": …, "op": …, "inputs": […], …}, …]}, newest node first. If the step was
+// measured, "value" and "gradient" of a node are [elements, zeros, NaN, Inf, lowest, highest, mean, norm].
 std::string tape_json(const TapeSnapshot&);
 
 }  // namespace lunagrad

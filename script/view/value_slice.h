@@ -18,13 +18,13 @@ enum class Which { output, gradient };  // the output of a node, or its gradient
 enum class ComplexPart { magnitude, real, imaginary };
 
 struct SliceQuery {
-  int row_dim = -1, column_dim = -1;  // both -1: the last two dims; one -1: the slice has one dim
+  int row_dim = -1, column_dim = -1;  // both -1: the last two dims; one of them -1: the slice has one dim
   std::vector<int64_t> at;  // index in each dim, 0 where missing; row_dim and column_dim are ignored
   int64_t fold = 0;         // if not 0, a slice of one row is shown in rows of this many columns
   int64_t first_row = 0, first_column = 0;
-  int64_t rows = 0, columns = 0;  // of the rectangle, 0 = up to the end
-  // The largest numbers of cells. A cell of several elements shows a NaN, else an infinity, else the element
-  // with the largest magnitude.
+  int64_t rows = 0, columns = 0;  // size of the rectangle; 0 = up to the end
+  // The largest numbers of cells. A cell that covers several elements shows a NaN if there is one, else an
+  // infinity, else the element with the largest magnitude.
   int64_t most_rows = 256, most_columns = 256;
   ComplexPart part = ComplexPart::magnitude;
   bool statistics = true;
@@ -32,31 +32,31 @@ struct SliceQuery {
 };
 
 struct SliceView {
-  int64_t step = 0;  // that the values are of
+  int64_t step = 0;  // the step of the values
   bool available = false;
-  std::string reason;  // why it is not available: "it needs no gradient"
+  std::string reason;  // why the values are not available: "it needs no gradient"
   std::string note;    // a remark: "written to since, by add_ (train.lua:12)"
   std::vector<int64_t> shape, strides;
   std::string dtype, device;
   int64_t count = 0;  // elements of the tensor
 
-  int row_dim = -1, column_dim = -1;  // the dims used, -1: none
-  int64_t rows = 0, columns = 0;      // of the whole slice
-  int64_t elements = 0;               // in the slice; fewer than rows * columns when a row was folded
+  int row_dim = -1, column_dim = -1;  // the dims used; -1: none
+  int64_t rows = 0, columns = 0;      // size of the whole slice
+  int64_t elements = 0;  // elements in the slice; fewer than rows * columns when a row was folded
   int64_t first_row = 0, first_column = 0, shown_rows = 0, shown_columns = 0;  // the rectangle
   int64_t cell_rows = 0, cell_columns = 0;
   std::vector<double> cells;  // row-major
-  int64_t every = 1;          // every n-th element was read, 1: all
+  int64_t every = 1;          // every n-th element was read; 1: all
 
   bool has_statistics = false;
   bool statistics_follow = false;  // a second answer to the same query has them
   Statistics statistics;
-  std::optional<std::pair<int64_t, int64_t>> pick;  // as requested
-  std::string picked;                               // exact text of that element
+  std::optional<std::pair<int64_t, int64_t>> pick;  // as in the query
+  std::string picked;                               // exact text of the picked element
 };
 
-// Asks for a tensor as pictures (tiles). Two dims are the rows and columns of the pixels. Each index in the
-// other dims gives one tile; tiles are in row-major order of that index.
+// A query for a tensor as pictures (tiles). Two dims are the rows and columns of the pixels. Each index in
+// the other dims gives one tile; tiles are in row-major order of that index.
 struct TileQuery {
   int row_dim = -1, column_dim = -1;  // both -1: the last two
   int channel_dim = -1;               // -1: grey pictures; otherwise this dim has size 3: red, green, blue
@@ -68,9 +68,9 @@ struct TileView {
   int64_t step = 0;
   bool available = false;
   std::string reason;
-  int64_t tiles = 0;  // of the whole tensor
+  int64_t tiles = 0;  // number of tiles in the whole tensor
   int64_t first = 0, shown = 0;
-  int64_t height = 0, width = 0;  // of a tile, in elements
+  int64_t height = 0, width = 0;  // size of a tile, in elements
   int64_t pixel_rows = 0, pixel_columns = 0;
   int channels = 1;
   std::vector<std::vector<int64_t>> at;  // for each tile shown, its index in the other dims
