@@ -6,7 +6,7 @@
 
 namespace lunagrad {
 
-// `Kind` is an empty type that names what is numbered: each kind has its own counter.
+// `Kind` is an empty tag type: each kind has its own counter.
 template <class Kind, uint64_t block>
 uint64_t next_block_id() {
   static std::atomic<uint64_t> next_block{0};

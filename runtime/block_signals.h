@@ -1,6 +1,6 @@
 #pragma once
-// Blocks all signals for the calling thread, and for threads that it starts, during the life of the object:
-// the threads that existed before handle signals.
+// Blocks all signals for the calling thread, and for threads that it starts, during the life of the object.
+// The threads that existed before handle signals.
 #include <pthread.h>
 #include <signal.h>
 

@@ -26,7 +26,7 @@ void Called::become(const char* op) { called = op; }
 
 void rethrow_with_name(const char* op, const Error& error) {
   const bool about_values = error.kind() == ErrorKind::value || error.kind() == ErrorKind::numeric;
-  // An error of a derived class says more than its text, or is not of this op.
+  // Derived error types carry more than a text, or belong to another op: they pass unchanged.
   if (!about_values || typeid(error) != typeid(Error)) throw;
   throw Error(with_name(op, error.what()), error.kind());
 }

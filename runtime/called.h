@@ -1,15 +1,15 @@
 #pragma once
-// The op that a script called, while the ops that it is composed of run. Their errors begin with its name:
-// "softmin: softmax: a floating type is needed". Each thread has its own.
+// The name of the composed op that a script called, while its inner ops run. Error texts begin with this
+// name: "softmin: softmax: a floating type is needed". Each thread has its own.
 #include <string>
 
 #include "runtime/op.h"
 
 namespace lunagrad {
 
-// The name of the outermost composed op that this thread computes; null: none.
+// The name of the outermost composed op that this thread computes, or null.
 const char* called_op();
-// The text of an error with the name of the op in front, unless it begins with it.
+// The error text with the op's name in front, unless the text begins with it.
 std::string with_name(const char* op, const std::string& message);
 
 // While it lives, called_op() is this name.
@@ -24,10 +24,10 @@ class Called {
   const char* const outer_;
 };
 
-[[noreturn]] void rethrow_with_name(const char* op, const Error&);  // in a handler
+[[noreturn]] void rethrow_with_name(const char* op, const Error&);  // call it in a catch block
 
-// Runs f() as a part of the op of this name, unless it is part of one already. Errors about values get the
-// name. null: only runs it.
+// Runs f() under this op name, unless it runs within a composed op already. Errors about values get the name.
+// null: only runs f().
 template <class F>
 auto run_called(const char* op, F&& f) {
   if (called_op() || !op) return f();

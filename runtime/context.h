@@ -28,16 +28,16 @@ enum class Guard : uint8_t { off, step, op };
 // shorter formats. The CPU computes all three in f32.
 enum class MatmulPrecision : uint8_t { highest, high, medium };
 
-// The fields that work on a thread may change and put back, as one value: RestoreContext copies all of them.
+// The fields that a piece of work may change for a while. RestoreContext copies all of them.
 struct ContextState {
   bool grad_enabled = true;
   Guard guard = Guard::off;
   bool strict_device = false;  // falling back to the CPU is an error
-  bool read_only = false;      // an evaluation during a backward pass: it may read tensors, not change them
+  bool read_only = false;  // during an evaluation within a backward pass: tensors may be read, not changed
   MatmulPrecision matmul_precision = MatmulPrecision::highest;
   Device* device = &cpu_device();  // where new tensors are made
   Generator generator;
-  SourceLine line;      // of the script; set by the bindings
+  SourceLine line;      // the script's current line; set by the bindings
   uint32_t module = 0;  // interned path of the nn module being called
   Trace* trace = nullptr;
   Capture* capture = nullptr;              // sees each backward pass (tape/backward.h)
@@ -47,21 +47,21 @@ struct ContextState {
   bool operator==(const ContextState&) const = default;
 };
 
-// The fields of its own are shared with other threads or belong to the owner: they are never copied.
+// The fields declared here are shared with other threads or belong to the owner. They are never copied.
 struct Context : ContextState {
-  // Called between the nodes of a backward pass, where a session carries out its commands.
+  // Called between the nodes of a backward pass; a session runs its commands there.
   void (*safe_point)(void* owner) = nullptr;
   void* owner = nullptr;
-  // Where calls are put off; null: each call is computed at once (deferral/defer.h).
+  // The queue of deferred calls; null: each call is eager (deferral/defer.h).
   CallQueue* queue = nullptr;
-  // A step is being recorded to run without its script: reading a value is an Error (deferral/recording.h).
+  // A graph is being captured: reading a value is an Error (deferral/recording.h).
   bool values_sealed = false;
   // Any thread may set it; kernels check it between chunks and throw Error(cancelled).
   std::atomic<bool> stop_requested{false};
 
   ContextState& state() { return *this; }
 
-  void check_may_read() const {  // Error when values_sealed
+  void check_may_read() const {  // Error while a graph is captured
     if (values_sealed) [[unlikely]]
       refuse_reading();
   }
@@ -90,7 +90,7 @@ class UseContext {
   Context* previous_;
 };
 
-// Restores the state of the thread's context at the end of its life: every field, whatever changed it.
+// Restores all fields of the thread's context state at the end of its life.
 class RestoreContext {
  public:
   RestoreContext() : context_(context()), outer_(context_.state()) {}

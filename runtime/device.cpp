@@ -11,7 +11,7 @@ namespace {
 struct Registry {
   Registry() { devices.push_back(make_cpu_device()); }
 
-  // Calls the sources that were not called yet.
+  // Calls the device sources that were not called yet.
   void look() {
     const std::lock_guard lock(mutex);
     for (; asked < sources.size(); ++asked) {

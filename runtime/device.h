@@ -1,8 +1,8 @@
 #pragma once
 // The interface of a device: memory, copies, and running a Call. It has no function per op: a device finds
 // its kernel for an op in its own table. The CPU is always device 0 ("cpu"); gpu::install() adds "vulkan",
-// "vulkan:1", …. Several threads may use a device; its functions lock what they share. The list of devices
-// owns them.
+// "vulkan:1", …. Several threads may use a device; its functions lock shared data. The list of devices owns
+// them.
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -41,7 +41,7 @@ class Device {
   virtual void run(const Call&) = 0;  // may return before the work is done
   // Whether the call, whose outputs are laid out, may be a member of a group.
   virtual bool fuses(const Call&) const { return false; }
-  // Computes such calls in one pass over memory. Only members that are `stored` have memory.
+  // Computes the calls of a group in one pass over memory. Only `stored` members have memory.
   virtual void run_group(const CallGroup&) {}
   virtual void sync() = 0;  // returns when all work is done
   virtual DeviceMemory memory() const = 0;
@@ -49,22 +49,21 @@ class Device {
   virtual void release_unused() = 0;  // gives free blocks back to the system
 };
 
-// Searches for devices, which may be slow (a Vulkan instance: 0.1 to 0.3 s). When there are none, it sets
-// `reason` to a sentence that says why. Must not throw.
+// Searches for devices, which may be slow (a Vulkan instance: 0.1 to 0.3 s). Sets `reason` to a sentence that
+// says why when there are none. Must not throw.
 using DeviceSource = std::vector<std::unique_ptr<Device>> (*)(std::string& reason);
 
 // The CPU's device, for the list of devices; implemented in cpu/cpu_device.cpp.
 std::unique_ptr<Device> make_cpu_device();
 
 Device& cpu_device();
-// The source is called once, by the first devices() or find_device() of a name other than "cpu", so that it
+// The source is called once, by the first devices() or find_device() with a name other than "cpu", so that it
 // does not slow down the start.
 void register_device_source(DeviceSource);
 std::span<const std::unique_ptr<Device>> devices();  // the CPU first
-std::string missing_devices();                       // the reasons of sources that found none, a line each
-Device* find_device(std::string_view name);          // null when there is none
-// The device of that name. Error of kind device that lists the devices there are and the reasons for missing
-// ones.
+std::string missing_devices();               // the reasons of the sources that found none, a line each
+Device* find_device(std::string_view name);  // null when there is no such device
+// The device of that name. Error of kind device, with a list of the devices and the reasons for missing ones.
 Device& require_device(std::string_view name);
 
 }  // namespace lunagrad

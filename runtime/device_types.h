@@ -1,12 +1,12 @@
 #pragma once
-// Which types of elements a device can hold.
+// Which dtypes a device can hold.
 #include "runtime/device.h"
 #include "runtime/dtype.h"
 #include "runtime/error.h"
 
 namespace lunagrad {
 
-// Error unless `device` holds tensors of `dtype`, also tensors without elements; `op` begins the message.
+// Error unless `device` can hold tensors of `dtype`; this includes empty tensors. `op` begins the message.
 inline void require_type_on(const Device& device, DType dtype, const char* op) {
   if (dtype == DType::c128 && !device.is_cpu())
     fail(op, ": c128 tensors live on the CPU alone (asked for ", device.name(),

@@ -39,8 +39,8 @@ DType promote(DType a, DType b) {
 
 void refuse_complex(DType t) { fail("complex numbers are not supported here (got ", t, ")"); }
 
-// Both conversions follow the bit layout of IEEE 754-2008: binary16 has 5 exponent bits (bias 15) and 10
-// mantissa bits.
+// The conversions from and to float follow the bit layout of IEEE 754-2008: binary16 has 5 exponent bits
+// (bias 15) and 10 mantissa bits.
 Half::Half(float value) {
   const uint32_t raw = std::bit_cast<uint32_t>(value);
   const uint32_t sign = (raw >> 16) & 0x8000;

@@ -19,7 +19,7 @@ const char* dtype_name(DType);  // "f32", "bool", …
 std::ostream& operator<<(std::ostream&, DType);
 
 constexpr bool is_complex(DType t) { return t >= DType::c64; }
-constexpr bool is_floating(DType t) { return t >= DType::f16 && !is_complex(t); }  // and real
+constexpr bool is_floating(DType t) { return t >= DType::f16 && !is_complex(t); }  // floating and real
 constexpr bool is_differentiable(DType t) { return t >= DType::f16; }              // floating or complex
 constexpr bool is_integral(DType t) { return t < DType::f16; }                     // bool counts as integral
 constexpr bool is_half(DType t) { return t == DType::f16 || t == DType::bf16; }
@@ -27,8 +27,8 @@ constexpr bool is_half(DType t) { return t == DType::f16 || t == DType::bf16; }
 // Type promotion of two tensors, as in PyTorch (u8 + i32 = i32, i64 + f16 = f16, f16 + bf16 = f32,
 // f64 + c64 = c128).
 DType promote(DType, DType);
-// The complex type that holds a type's values (c128 for f64, else c64), and the type of a complex type's real
-// and imaginary part.
+// The complex type whose parts hold a type's values (c128 for f64, else c64), and the type of a complex
+// type's real and imaginary part.
 constexpr DType complex_type(DType t) {
   return t == DType::f64 || t == DType::c128 ? DType::c128 : DType::c64;
 }
@@ -74,8 +74,8 @@ struct PartOf<std::complex<T>> {
 template <class T>
 using Part = typename PartOf<T>::type;
 
-// The conversion of an element by a cast. Float to integer saturates, and NaN gives 0. bool is "not zero". A
-// real type takes the real part of a complex number.
+// Casts an element. Float to integer saturates, and NaN gives 0. A bool is "not zero". A real type takes the
+// real part of a complex number.
 template <class To, class From>
 To convert(From value) {
   if constexpr (std::is_same_v<To, From>) {
@@ -177,7 +177,7 @@ decltype(auto) visit_dtype(DType t, F&& f) {
   }
 }
 
-// The same for real and complex types: for code that moves, compares or adds elements.
+// visit_dtype() for real and complex types: for code that moves, compares or adds elements.
 template <class F>
 decltype(auto) visit_any_dtype(DType t, F&& f) {
   if (t == DType::c64) return f.template operator()<std::complex<float>>();

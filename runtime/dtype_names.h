@@ -9,9 +9,9 @@
 
 namespace lunagrad {
 
-// PyTorch's names, some of which name one type.
+// PyTorch's names. Some dtypes have more than one.
 std::span<const std::pair<std::string_view, DType>> torch_dtypes();
-// The type of either name; nullopt where there is none.
+// The dtype of an engine's or PyTorch's name; nullopt when neither knows the name.
 std::optional<DType> dtype_from_name(std::string_view);
 
 }  // namespace lunagrad

@@ -33,7 +33,7 @@ template <class... Parts>
   throw Error(text(parts...));
 }
 
-// The same with the given kind.
+// Throws Error(text(parts...)) of the given kind.
 template <class... Parts>
 [[noreturn]] void fail_as(ErrorKind kind, const Parts&... parts) {
   throw Error(text(parts...), kind);

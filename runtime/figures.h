@@ -16,7 +16,7 @@ std::string count_figure(int64_t count);           // "12,345"
 
 std::string number_figure(double value, int digits = 4);  // "%.4g": significant digits
 // The shortest text that reads back as the same double, never with a decimal comma. general_number() switches
-// to an exponent as "%g" does ("100000"), shortest_number() where that is shorter ("1e+05").
+// to an exponent where "%g" does ("100000"), shortest_number() where the exponent is shorter ("1e+05").
 std::string shortest_number(double value);
 std::string general_number(double value);
 

@@ -1,7 +1,7 @@
 #pragma once
 namespace lunagrad {
 
-// Lists, tables and calls within each other, in every value and format that nests.
+// The deepest nesting of lists, tables and calls, in every value and format that nests.
 inline constexpr int kDeepestNesting = 100;
 
 }  // namespace lunagrad

@@ -21,9 +21,8 @@ class Backward;
 struct Op;
 
 // How a script writes a parameter. dim, dims and position count from 1 in a script and from 0 here; negative
-// values count from the end. number is an integer, a real or a boolean and keeps the kind that was given.
-// choice is one of a few names and is stored as the index of the name. text is any string and is stored as
-// the number under which it is interned (trace.h).
+// values count from the end. number is an integer, a real or a boolean and keeps its kind. choice is one of a
+// few names and is stored as the name's index. text is any string and is stored as its interned id (trace.h).
 enum class ParamKind : uint8_t {
   boolean,
   integer,
@@ -63,9 +62,9 @@ struct Value {
 struct ParamSpec {
   const char* name;  // PyTorch's
   ParamKind kind;
-  Value fallback;                         // none: the parameter is required, unless `optional`
+  Value fallback;                         // none: the parameter is required, unless it is `optional`
   std::vector<const char*> choices = {};  // of ParamKind::choice
-  bool optional = false;                  // may be absent; what that means is the op's choice
+  bool optional = false;                  // may be absent; the op decides what absence means
 };
 
 struct InputSpec {
@@ -74,8 +73,8 @@ struct InputSpec {
   bool list = false;      // last only: any number of tensors (cat, stack)
 };
 
-// What the gradient of one input reads: bit i is the value of input (output) i. The tape saves only these,
-// and checks only their versions.
+// The values that the gradient of one input reads: bit i is input (output) i. The tape saves only these
+// values, and checks only their versions.
 struct Reads {
   uint16_t inputs = 0;
   uint16_t outputs = 0;
@@ -113,25 +112,27 @@ struct Call {
   void emit(LayoutRef, DType);  // must be contiguous
   // Appends an output that is a view of an input, and sets its bit in `aliases`.
   void emit_view(const Tensor& of, const Shape&, const Strides&, int64_t offset);
-  // The same for a view of another type: the real parts of complex numbers, or pairs of reals as complex
-  // numbers. The offset counts elements of the view's type.
+  // emit_view() with another dtype: the real parts of complex numbers, or pairs of reals as complex numbers.
+  // The offset counts elements of the view's dtype.
   void emit_view(const Tensor& of, DType, const Shape&, const Strides&, int64_t offset);
-  Device& device() const;  // of the operands; Error that names both devices when they differ
+  Device& device() const;  // the operands' device; Error that names both devices when they differ
 };
 
-// Elementwise calls and folds of rows that a device computes together. An operand that is the result of an
-// earlier member has the same elements in the same order, or repeats one for each row (row_fold.h).
+// Elementwise calls and row reductions that a device computes together. When an operand is the result of an
+// earlier member, it has that result's elements in the same order, or repeats one element for each row
+// (row_fold.h).
 struct CallGroup {
   struct Member {
     const Call* call;
-    std::array<int, 5> from;  // the member whose result the operand is; -1: the operand is in memory
-    bool stored;              // something outside of the group reads the result
+    // the member whose result the operand is; -1: the operand is in memory before the group runs
+    std::array<int, 5> from;
+    bool stored;  // the result is read outside the group
   };
   std::vector<Member> members;
 };
 
-// The group of an op, which decides its colour in the window. The numbers index Theme::family; leaf is the
-// group of leaf nodes, which have no op.
+// The family of an op, which decides its colour in the window. The numbers index Theme::family; `leaf` is the
+// family of leaf nodes, which have no op.
 enum class OpFamily : uint8_t {
   view,
   linear_algebra,
@@ -144,9 +145,9 @@ enum class OpFamily : uint8_t {
   unset
 };
 
-// The type in which an op runs in a region of autocast (tape/autocast.h). `narrow` and `wide` are PyTorch's
-// lists for CUDA (torch.amp, "CUDA Ops that can autocast"); `wide` also has rms_norm, logsumexp, and
-// functions and decompositions that PyTorch refuses for 16-bit types.
+// The dtype in which an op runs under autocast (tape/autocast.h). `narrow` and `wide` are PyTorch's lists for
+// CUDA (torch.amp, "CUDA Ops that can autocast"); `wide` also has rms_norm, logsumexp, and functions and
+// decompositions that PyTorch refuses for 16-bit types.
 enum class AutocastPolicy : uint8_t {
   by_kind,  // `own` for elementwise rows, hidden records, compositions and ops that write their inputs;
             // `widest` for all others
@@ -156,19 +157,19 @@ enum class AutocastPolicy : uint8_t {
   own       // the types of the operands
 };
 
-// How the floating-point operations of a call are counted. A multiply-add is two operations; a comparison, a
-// division and a function such as exp are one each.
+// How the floating-point operations of a call are counted. A multiply-add counts as two operations; a
+// comparison, a division and a function such as exp count as one each.
 struct FlopRule {
   double (*count)(const Call&) = nullptr;  // null: the call computes nothing
   const char* text = nullptr;              // the formula for the profiler, "" when nothing is computed
   bool idle = false;                       // the call makes a view: no element is moved
 };
-// Copies, fills, converts or reorders elements. Also for optimizer steps, whose time is the time of memory
-// access.
+// For ops that copy, fill, convert or reorder elements. Also for optimizer steps, whose time is spent on
+// memory access.
 inline constexpr FlopRule kMovesData{nullptr, ""};
 inline constexpr FlopRule kMovesNothing{nullptr, "", true};  // a view
 
-// An operand of an example: its shape and the range of its elements.
+// The shape of an example's operand and the range of its elements.
 struct ExampleOperand {
   enum class Kind : uint8_t { real, complex, index, boolean, absent };
   Shape shape;
@@ -176,24 +177,25 @@ struct ExampleOperand {
   Kind kind = Kind::real;
 };
 
-// Operands and parameters with which the tests call the op (tests/samples) and from which
-// tests/reference/generate.py makes its PyTorch case.
+// The operands and parameters of a test call (tests/samples). tests/reference/generate.py makes a PyTorch
+// case of it.
 struct OpExample {
   std::vector<ExampleOperand> inputs;
-  Values params = {};           // missing ones take their fallbacks
-  const char* error = nullptr;  // what the Error of this wrong call contains; null: the call is right
-  bool second_order = true;     // whether second derivatives are checked
-  // The types that the op takes for its real inputs; it refuses others with an Error. number: all but bool.
+  Values params = {};  // missing parameters take their fallbacks
+  // for a call that must fail: a part of the Error's text; null: the call succeeds
+  const char* error = nullptr;
+  bool second_order = true;  // whether second derivatives are checked
+  // The types that the op takes for its real inputs; other types are an Error. number: all but bool.
   enum class Types : uint8_t { any, number, floating } types = Types::any;
 };
 
-// The in-place form `name_` of an op that is no elementwise row (in_place.h): none; the first operand gets
-// the result; or the first operand becomes the result, a view of it.
+// The in-place form `name_` of an op that is not an elementwise row (in_place.h). `writes`: the first operand
+// gets the result. `becomes_view`: the first operand becomes the result, a view of it.
 enum class InPlaceForm : uint8_t { none, writes, becomes_view };
 
 struct Op {
   const char* name;  // PyTorch's; hidden records begin with _
-  const char* doc;   // one sentence that names the arguments as `inputs` and `params` do
+  const char* doc;   // one sentence; it names the arguments as `inputs` and `params` do
   std::vector<InputSpec> inputs;
   std::vector<ParamSpec> params = {};
 
@@ -201,17 +203,17 @@ struct Op {
   void (*shape)(Call&) = nullptr;
   // Computes the outputs; the operands are CPU tensors of any strides. Null for views and compositions.
   void (*cpu)(const Call&) = nullptr;
-  // Computes the gradients of the inputs from those of the outputs, in tensor ops. Null: not differentiable.
+  // Computes the inputs' gradients from the outputs' gradients, in tensor ops. Null: not differentiable.
   void (*vjp)(Backward&) = nullptr;
-  // reads[i] belongs to the gradient of input i; the last entry serves all further inputs.
+  // reads[i] is for the gradient of input i; the last entry is also for all further inputs.
   std::vector<Reads> reads = {};
-  // Whether the gradients of this call read the outputs that `reads` names. Null: they do.
+  // Whether the gradients of this call read the outputs that `reads` names. Null: always.
   bool (*reads_outputs)(const Call&) = nullptr;
-  // The op in simpler ops: the reference of the tests, what a device without the kernel runs, and what is
-  // differentiated under create_graph when the vjp is a fused kernel. An op that has neither `shape` nor
+  // Computes the op with simpler ops. The tests use it as the reference, a device without the kernel runs it,
+  // and create_graph differentiates it when the vjp is a fused kernel. An op that has neither `shape` nor
   // `cpu` is a composition: it always runs this.
   Operands (*compose)(const Call&) = nullptr;
-  // The calls that run compose() on every device. Null: the calls that a device has no kernel for.
+  // Whether a call runs compose() on every device. Null: only where the device has no kernel for the call.
   bool (*composed)(const Call&) = nullptr;
 
   int elementwise = -1;           // row number in elementwise.def, -1 for all other ops
@@ -219,24 +221,24 @@ struct Op {
   bool random = false;  // takes a draw of the context's generator: args[0].u = seed, args[1].u = stream
   bool writes_inputs = false;   // changes operands in place (the optimizers); it has no outputs
   uint16_t integer_inputs = 0;  // bit i: input i holds indices or labels and never gets a gradient
-  bool complex = false;         // takes complex operands and gives complex results; other ops refuse them
-  bool judges_values = false;   // the kernel raises an Error for some values of its operands
+  bool complex = false;         // takes complex operands and gives complex results; other ops raise an Error
+  bool judges_values = false;   // the kernel may raise an Error because of its operands' values
   InPlaceForm in_place = InPlaceForm::none;
 
   OpFamily family = OpFamily::unset;
   AutocastPolicy autocast = AutocastPolicy::by_kind;
-  // Required, except for compositions: their operations are counted in the calls that they make. A
-  // composition of views says kMovesNothing.
+  // Required, except for compositions, whose inner calls are counted instead. A composition of views says
+  // kMovesNothing.
   FlopRule flops = {};
   // Bytes of memory that a call reads and writes. Null: see call_bytes().
   double (*bytes)(const Call&) = nullptr;
 
   // How scripts call the op (script/meta/signature.h).
-  std::vector<const char*> order = {};  // of the arguments; empty: operands, then parameters
+  std::vector<const char*> order = {};  // order of the arguments; empty: operands, then parameters
   uint16_t number_inputs = 0;           // bit i: a number may stand for input i
-  bool creates = false;  // its calls also take device and requires_grad, as those of ops without inputs do
-  // Of a hidden record: the public op whose calls it runs if a script gives arguments that the public record
-  // lacks.
+  bool creates = false;  // its calls also take device and requires_grad, as ops without inputs do
+  // For a hidden record: the public op that it serves. Calls with arguments that the public record lacks run
+  // this record.
   const char* short_form = nullptr;
 
   std::vector<OpExample> examples = {};
@@ -247,18 +249,18 @@ struct Op {
 
 // Floating-point operations of a call whose outputs are known; 0 when its op computes nothing.
 double call_flops(const Call&);
-// Bytes of memory that a call reads and writes: what the op's record says, else each operand and each output
-// once, operands that the op writes in place twice, and nothing for views.
+// Bytes of memory that a call reads and writes: by the op's record, else each operand and each output once,
+// operands written in place twice, and nothing for views.
 double call_bytes(const Call&);
-// The examples of the op's record; those of an elementwise row are derived from its columns.
+// The examples in the op's record; for an elementwise row they are derived from its columns.
 std::vector<OpExample> examples_of(const Op&);
 
 // Runs the call; the outputs are in call.out. Every function of ops.h ends here.
 void run(Call&);
-Operands apply(const Op&, Operands in, Values params = {});  // all outputs
-Tensor apply1(const Op&, Operands in, Values params = {});   // the first output
-// Writes the result of an op whose output has the shape of in[0] into in[0], which keeps its dtype. Only for
-// ops whose kernel may overwrite operand 0 element by element: elementwise rows and _copy.
+Operands apply(const Op&, Operands in, Values params = {});  // returns all outputs
+Tensor apply1(const Op&, Operands in, Values params = {});   // returns the first output
+// Runs an op whose output has the shape of in[0] and writes the result into in[0], which keeps its dtype.
+// Only for ops whose kernel may overwrite operand 0 element by element: elementwise rows and _copy.
 Tensor apply_in_place(const Op&, Operands in, Values params = {});
 
 std::span<const Op* const> all_ops();  // in the order of the files in ops/

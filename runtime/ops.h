@@ -1,8 +1,8 @@
 #pragma once
 // The operations that C++ calls: hosts, and the gradients and compositions of other operations. Names and
-// meanings are those of the Lua API, except that dims and positions count from 0 here. Each function runs the
-// op record of the same name (op.h), so the tape records it. An op that only scripts call needs no function
-// here; apply() (op.h) runs any record. In the comments N is the batch, C are channels or classes, and … any
+// meanings follow the Lua API, except that dims and positions count from 0 here. Each function runs the op
+// record of the same name (op.h), so the tape records it. An op that only scripts call needs no function
+// here: apply() (op.h) runs any record. In the comments N is the batch, C are channels or classes, and … any
 // further dims. All functions throw Error for operands that do not fit.
 #include <optional>
 #include <string_view>
@@ -58,7 +58,7 @@ Tensor clone(const Tensor&);                         // a contiguous copy
 Tensor contiguous(const Tensor&);                    // the tensor itself if it is contiguous, else a copy
 Tensor copy_(const Tensor& x, const Tensor& value);  // in place; value is broadcast and cast
 Tensor reshape(const Tensor&, const Shape&);  // one size may be -1; copies when strides do not allow a view
-Tensor view(const Tensor&, const Shape&);     // the same, but Error instead of a copy
+Tensor view(const Tensor&, const Shape&);     // a view; Error when strides do not allow it
 Tensor flatten(const Tensor&, int first = 0, int last = -1);
 Tensor squeeze(const Tensor&);
 Tensor squeeze(const Tensor&, int dim);
@@ -90,7 +90,7 @@ TensorList meshgrid(const TensorList&, bool xy = false);  // views
 Tensor tile(const Tensor&, const Dims& counts);
 Tensor repeat_interleave(const Tensor&, int64_t repeats, std::optional<int> dim = {});
 Tensor repeat_interleave(const Tensor&, const Tensor& repeats, std::optional<int> dim = {});
-Tensor roll(const Tensor&, const Dims& shifts, const Dims& dims = {});  // dims {}: of the flattened tensor
+Tensor roll(const Tensor&, const Dims& shifts, const Dims& dims = {});  // dims {}: rolls the flattened tensor
 Tensor flip(const Tensor&, const Dims& dims);
 
 // pad.cpp: widths before and after, last dim first; negative widths crop, only in constant mode
@@ -103,7 +103,7 @@ Tensor mean(const Tensor&, const Dims& dims = {}, bool keepdim = false);
 Tensor prod(const Tensor&, const Dims& dims = {}, bool keepdim = false);
 Tensor var(const Tensor&, const Dims& dims = {}, int64_t correction = 1, bool keepdim = false);
 Tensor stddev(const Tensor&, const Dims& dims = {}, int64_t correction = 1,
-              bool keepdim = false);                                      // op "std"
+              bool keepdim = false);                                      // the op "std"
 Tensor amax(const Tensor&, const Dims& dims = {}, bool keepdim = false);  // equal elements share the gradient
 Tensor amin(const Tensor&, const Dims& dims = {}, bool keepdim = false);
 Tensor max(const Tensor&);
@@ -123,11 +123,11 @@ Tensor cumprod(const Tensor&, int dim);
 std::pair<Tensor, Tensor> sort(const Tensor&, int dim = -1, bool descending = false);  // stable
 Tensor argsort(const Tensor&, int dim = -1, bool descending = false);
 std::pair<Tensor, Tensor> topk(const Tensor&, int64_t k, int dim = -1, bool largest = true);
-Tensor median(const Tensor&);  // of an even number of elements, the lower of the two in the middle
+Tensor median(const Tensor&);  // of an even number of elements, the lower of the two middle ones
 
 // complex.cpp; conj, norm_sq and abs are rows of elementwise.def
 Tensor complex(const Tensor& real, const Tensor& imag);  // two f32 or f64 tensors; they broadcast
-Tensor real(const Tensor&);                              // a view; a real tensor itself
+Tensor real(const Tensor&);                              // a view; returns a real tensor unchanged
 Tensor imag(const Tensor&);                              // a view; Error for a real tensor
 Tensor angle(const Tensor&);                             // -pi to pi
 Tensor view_as_real(const Tensor&);                      // [..] -> [.., 2], a view
@@ -147,9 +147,9 @@ Tensor baddbmm(const Tensor& input, const Tensor& a, const Tensor& b, double bet
 Tensor einsum(std::string_view equation, const TensorList&);  // "bij,bjk->bik"
 Tensor tensordot(const Tensor&, const Tensor&, const Dims& dims_self, const Dims& dims_other);
 
-// arithmetic.cpp: the hidden records that run calls which the public record has no parameters for
-// (Op::short_form): add with alpha, div with a rounding mode, clamp between tensors, sum in another type. The
-// function writes the result into operand 0.
+// arithmetic.cpp: hidden records for calls with parameters that the public record lacks (Op::short_form): add
+// with alpha, div with a rounding mode, clamp between tensors, sum with a dtype. The function writes the
+// result into operand 0.
 Tensor run_form_in_place(const Op& form, Operands in, Values params);
 // Whether elements differ by at most atol + rtol |b|.
 Tensor isclose(const Tensor& a, const Tensor& b, double rtol = 1e-5, double atol = 1e-8,
@@ -161,25 +161,26 @@ Tensor prelu(const Tensor&, const Tensor& weight);  // weight [C] for dim 1, or 
 Tensor softmin(const Tensor&, int dim);
 
 // optimizer.cpp: one step over all tensors of a parameter group, in place, in one pass. The lists have equal
-// lengths; states start as zeros. The steps of all other optimizers are in runtime/optimizer/rules.h.
+// lengths; states start as zeros. The steps of the other optimizers are in runtime/optimizer/rules.h.
 struct SgdOptions {
   double lr = 1e-3, momentum = 0, dampening = 0, weight_decay = 0;
   int64_t step = 1;  // from 1; the first step has no momentum yet
   bool nesterov = false, maximize = false;
 };
 void sgd_step(const TensorList& params, const TensorList& grads, const TensorList& momentum_buffers,
-              const SgdOptions&);  // without momentum: no buffers
+              const SgdOptions&);  // empty without momentum
 struct AdamOptions {
   double lr = 1e-3, beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weight_decay = 0;
   int64_t step = 1;  // from 1
   bool maximize = false;
-  bool decoupled = false;  // AdamW
+  bool decoupled = false;  // true: AdamW
 };
 void adam_step(const TensorList& params, const TensorList& grads, const TensorList& exp_avgs,
                const TensorList& exp_avg_sqs,
-               const TensorList& max_exp_avg_sqs,  // the last: amsgrad's, or none
+               const TensorList& max_exp_avg_sqs,  // with amsgrad, else empty
                const AdamOptions&);
-// Scales the gradients in place so that their total norm is at most max_norm; returns the norm before, 0-d.
+// Scales the gradients in place so that their total norm is at most max_norm; returns the total norm before,
+// 0-d.
 Tensor clip_grad_norm_(const TensorList& grads, double max_norm, double norm_type = 2);
 
 // conv.cpp: x [N, C, spatial…] or [C, spatial…], weight [O, C / groups, kernel…], bias [O] or undefined.
@@ -201,7 +202,8 @@ Tensor conv_transpose2d(const Tensor& x, const Tensor& weight, const Tensor& bia
                         const Dims& stride = {1}, const Dims& padding = {0}, const Dims& output_padding = {0},
                         int64_t groups = 1, const Dims& dilation = {1});
 
-// pool.cpp: x [N, C, spatial…] or [C, spatial…]; stride {} means kernel_size; padding is at most half of it
+// pool.cpp: x [N, C, spatial…] or [C, spatial…]; stride {} means kernel_size; padding is at most half of
+// kernel_size
 Tensor max_pool1d(const Tensor& x, const Dims& kernel_size, const Dims& stride = {},
                   const Dims& padding = {0}, const Dims& dilation = {1}, bool ceil_mode = false);
 Tensor max_pool2d(const Tensor& x, const Dims& kernel_size, const Dims& stride = {},
@@ -222,7 +224,8 @@ Tensor adaptive_max_pool2d(const Tensor& x, const Dims& output_size);
 enum class Interpolation : uint8_t { nearest, linear, bilinear };
 Tensor interpolate(const Tensor& x, const Dims& size, Interpolation = Interpolation::nearest,
                    bool align_corners = false);
-// The windows of x [N, C, H, W] as columns [N, C kH kW, windows], and the sum of such columns as an image
+// The windows of x [N, C, H, W] as columns [N, C kH kW, windows]; and the inverse, which sums columns into an
+// image
 Tensor im2col(const Tensor& x, const Dims& kernel_size, const Dims& dilation = {1}, const Dims& padding = {0},
               const Dims& stride = {1});
 Tensor col2im(const Tensor& columns, const Dims& output_size, const Dims& kernel_size,
@@ -275,12 +278,12 @@ Tensor index_select(const Tensor&, int dim, const Tensor& index);  // index [n]
 Tensor index_add(const Tensor&, int dim, const Tensor& index, const Tensor& source, double alpha = 1);
 Tensor gather(const Tensor&, int dim, const Tensor& index);
 Tensor scatter_add(const Tensor&, int dim, const Tensor& index, const Tensor& source);
-// scatter.cpp: the same for writing; of equal indices the last one counts
+// scatter.cpp: writing by index; among equal indices the last counts
 Tensor scatter(const Tensor&, int dim, const Tensor& index, const Tensor& source);  // source may be a number
 Tensor index_copy(const Tensor&, int dim, const Tensor& index, const Tensor& source);
 Tensor index_fill(const Tensor&, int dim, const Tensor& index,
                   const Tensor& value);           // value: 0-d or a number
-Tensor take(const Tensor&, const Tensor& index);  // of the flattened tensor
+Tensor take(const Tensor&, const Tensor& index);  // indices of the flattened tensor
 Tensor take_along_dim(const Tensor&, const Tensor& indices, std::optional<int> dim = {});
 Tensor embedding(const Tensor& ids, const Tensor& weight, std::optional<int64_t> padding_idx = {});
 Tensor masked_fill(const Tensor&, const Tensor& mask, const Value& value);

@@ -8,7 +8,8 @@ namespace {
 
 constexpr std::string_view kDigits = "0123456789abcdef";
 
-// Bytes of the UTF-8 character at the beginning of a text that is not empty, 0 if none begins there.
+// Bytes of the UTF-8 character at the beginning of a non-empty text, 0 if the text begins with no UTF-8
+// character.
 size_t character_bytes(std::string_view text) {
   const auto byte = [&](size_t i) { return i < text.size() ? uint8_t(text[i]) : uint8_t(0); };
   const uint8_t first = byte(0);
@@ -17,7 +18,7 @@ size_t character_bytes(std::string_view text) {
                        : first >= 0xe0 && first < 0xf0 ? 3
                        : first >= 0xf0 && first < 0xf5 ? 4
                                                        : 0;
-  // The second byte excludes longer forms than needed, surrogates and what is above U+10FFFF.
+  // The range of the second byte excludes overlong forms, surrogates and code points above U+10FFFF.
   const uint8_t least = first == 0xe0   ? 0xa0
                         : first == 0xf0 ? 0x90
                                         : 0x80,
@@ -30,7 +31,7 @@ size_t character_bytes(std::string_view text) {
   return count;
 }
 
-// The byte that "\xe9" at the beginning of a text stands for, -1 if none does.
+// The byte of an escape such as "\xe9" at the beginning of a text, -1 if there is none.
 int escaped_byte(std::string_view text) {
   if (text.size() < 4 || text[0] != '\\' || text[1] != 'x') return -1;
   const size_t high = kDigits.find(text[2]), low = kDigits.find(text[3]);

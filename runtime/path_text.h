@@ -1,7 +1,8 @@
 #pragma once
-// Paths, arguments and other bytes of the system as text that JSON, XML and ZIP can hold: UTF-8 in which each
-// byte of no character is "\xe9", with two lower-case digits, and a backslash "\x5c" in a text with such
-// bytes or that reads like one. A text without either is the path itself. Pure.
+// Paths, arguments and other bytes of the system as UTF-8 text, which JSON, XML and ZIP can hold. Each byte
+// that is not UTF-8 becomes an escape such as "\xe9" with two lower-case digits. In a text that has such
+// bytes, or parts that read like an escape, a backslash becomes "\x5c". Any other text is the path itself.
+// Pure.
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +11,6 @@ namespace lunagrad {
 
 std::string path_text(std::string_view path);
 std::vector<std::string> path_texts(const std::vector<std::string>& paths);
-std::string path_of_text(std::string_view text);  // the bytes again
+std::string path_of_text(std::string_view text);  // the inverse of path_text()
 
 }  // namespace lunagrad

@@ -1,8 +1,8 @@
 #pragma once
 // The operations that the engine itself calls: the tape sums, casts and compares gradients, run() copies
-// operands between devices. ops.h declares the same functions with their default arguments, and
-// runtime/ops/ implements them; this file keeps the tape independent of all other operations. Each call runs
-// an op record (op.h). For the thread of the tensors.
+// operands between devices. ops.h declares the same functions with their default arguments, and runtime/ops/
+// implements them. This file keeps the tape independent of all other operations. Each call runs an op record
+// (op.h). For the tensors' thread.
 #include "runtime/op.h"
 
 namespace lunagrad {
@@ -16,7 +16,7 @@ Tensor logical_and(const Tensor& a, const Tensor& b);
 Tensor sum(const Tensor&, const Dims& dims, bool keepdim);  // dims {}: all
 Tensor all(const Tensor&, const Dims& dims, bool keepdim);
 Tensor sum_to(const Tensor&, const Shape&);  // sums the dims that broadcasting added
-Tensor real(const Tensor&);                  // a view; the tensor itself when it is real
+Tensor real(const Tensor&);                  // a view; returns a real tensor unchanged
 Tensor zeros(const Shape&, DType, Device&);
 Tensor ones_like(const Tensor&);
 Tensor to(const Tensor&, DType);                     // cast; the same tensor when it has the type

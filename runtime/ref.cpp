@@ -10,7 +10,7 @@
 namespace lunagrad {
 namespace {
 
-thread_local size_t live = 0;  // bytes of slabs and of blocks outside of slabs
+thread_local size_t live = 0;  // bytes of slabs, and of blocks outside slabs
 
 }  // namespace
 

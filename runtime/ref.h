@@ -12,7 +12,7 @@ namespace lunagrad {
 
 #ifdef LUNAGRAD_CHECK_THREADS
 const void* this_thread() noexcept;                     // differs between running threads
-[[noreturn]] void fail_used_by_two_threads() noexcept;  // says so on stderr and aborts
+[[noreturn]] void fail_used_by_two_threads() noexcept;  // prints the fault on stderr and aborts
 #endif
 
 // Base class of objects that a Ref may point to. The last Ref calls T::destroy(T*).

@@ -5,11 +5,11 @@
 namespace lunagrad {
 namespace {
 
-// What a parameter says about the rows.
+// What a parameter says about the rows to reduce.
 enum class Form : uint8_t {
-  dims,     // the dims that are folded
-  ending,   // the sizes of the last dims, which are folded
-  groups,   // how many rows the second dim is divided into, with all dims after it
+  dims,     // the dims to reduce
+  ending,   // the sizes of the last dims, which are reduced
+  groups,   // the number of rows that the second dim, with all dims after it, is divided into
   classes,  // nothing: classes lie along the second dim, or the only one
   all       // nothing: all elements are one row
 };
@@ -54,13 +54,14 @@ const Known* find_known(const Op& op) {
   return nullptr;
 }
 
-// The rows of x that are folded. False: there are none, or a kept dim lies inside of a folded one.
+// Finds the rows of x to reduce. Returns false when there are none, or when a kept dim lies inside a reduced
+// dim.
 bool find_rows(const Call& call, const Known& known, const Tensor& x, RowFold& fold) {
   if (known.form == Form::all) {
     fold.rows = 1;
     fold.columns = x.numel();
     fold.in_parts = true;
-    return call.output().numel() == 1;  // the losses of all elements are no fold
+    return call.output().numel() == 1;  // without a reduction the op has a loss per element
   }
   const Value& param = call.params[size_t(known.param)];
   if (known.form == Form::groups) {
@@ -78,7 +79,7 @@ bool find_rows(const Call& call, const Known& known, const Tensor& x, RowFold& f
   else
     mask = dim_mask(call.op->name, param.list, x.shape());
   fold.rows = fold.columns = 1;
-  bool inner = true;  // no kept dim of more than one element lies inside
+  bool inner = true;  // no kept dim of more than one element lies further in
   for (int d = x.ndim() - 1; d >= 0; --d) {
     const int64_t size = x.shape()[d];
     if (size == 1) continue;
@@ -90,7 +91,8 @@ bool find_rows(const Call& call, const Known& known, const Tensor& x, RowFold& f
   return true;
 }
 
-// Whether operands that have all elements are alike, and the others can be read as they lie.
+// Whether all operands are contiguous tensors, and those with the elements of all rows have x's dtype and
+// shape.
 bool operands_fit(const Call& call, uint32_t whole, const Tensor& x) {
   for (size_t k = 0; k < call.in.size(); ++k) {
     const Tensor& operand = call.in[k];
@@ -102,7 +104,7 @@ bool operands_fit(const Call& call, uint32_t whole, const Tensor& x) {
   return true;
 }
 
-// Parameters of var and std, as in ops/reduce.cpp.
+// Reads the parameters of var and std, as ops/reduce.cpp does.
 double degrees_of_freedom(const Call& call, int64_t count) {
   constexpr int kUnbiasedAt = 1, kCorrectionAt = 3;
   const Value& unbiased = call.params[kUnbiasedAt];

@@ -18,7 +18,7 @@
 namespace lunagrad {
 namespace {
 
-// The bytes of an output, which the device can hold.
+// The bytes of an output. Error when the device cannot hold its dtype.
 size_t bytes_of_output(const Call& call, const TensorBody& body, Device& device) {
   require_type_on(device, body.dtype, call.op->name + (call.op->hidden() ? 1 : 0));
   size_t bytes;
@@ -35,10 +35,10 @@ void allocate_outputs(Call& call, Device& device) {
   }
 }
 
-// The same, but the memory is only promised: the queue allocates it. What no device can hold is an error at
-// once.
+// Makes outputs without memory: the queue allocates it later. An output that exceeds the device's whole
+// memory is an error now.
 void promise_outputs(Call& call, Device& device) {
-  constexpr size_t kSmall = 1 << 20;  // bytes, of which every device has more
+  constexpr size_t kSmall = 1 << 20;  // bytes; every device has more
   for (size_t i = 0; i < call.out.size(); ++i) {
     if (call.aliases >> i & 1) continue;
     TensorBody& body = *call.out[i].body();
@@ -66,14 +66,14 @@ std::string types_of(const Call& call) {
       types.push_back(x.dtype());
   std::string text;
   for (const DType type : types) text += (text.empty() ? "" : " and ") + lunagrad::text(type);
-  if (call.out.empty()) return text;  // of a call that writes its operands, as a step of an optimizer
+  if (call.out.empty()) return text;  // the call writes its operands, as an optimizer step does
   const DType result = call.out[0].dtype();
   if (types.empty()) return lunagrad::text(result);
   return types == std::vector<DType>{result} ? text : text + " to " + lunagrad::text(result);
 }
 
-// For an op that the device has no kernel for: copies the operands to the CPU and the results back. The trace
-// is told.
+// For an op that the device has no kernel for: copies the operands to the CPU and the results back. Reports
+// it to the trace.
 void run_on_cpu_instead(Call& call, Device& device) {
   Context& ctx = context();
   if (ctx.strict_device)
@@ -96,8 +96,8 @@ void run_on_cpu_instead(Call& call, Device& device) {
       if (call.in[i].defined()) bring_back(on_cpu.in[i], call.in[i]);
 }
 
-// Before a call runs at once: computes what was put off and concerns its operands. Kernels must not find it
-// out, since their threads share no queue.
+// Before a call is computed now: computes the deferred calls that concern its operands. Kernels must not
+// trigger this, since their threads have no queue.
 void settle(const Call& call) {
   for (const Tensor& x : call.in) {
     if (!x.defined()) continue;
@@ -134,8 +134,8 @@ bool execute(Call& call) {
   return true;
 }
 
-// For ops that write their inputs: if the op fails, tensors that shape() marked as written are torn, with
-// neither the old nor the new values.
+// For ops that write their inputs: if the op fails, the tensors that shape() marked as written become
+// half-written, with neither the old nor the new values.
 bool execute_in_place(Call& call) {
   try {
     return execute(call);
@@ -146,7 +146,7 @@ bool execute_in_place(Call& call) {
   }
 }
 
-// Error when an operand with index `first` or higher is torn: an in-place write to it did not finish.
+// Error when an operand with index `first` or higher is half-written: an in-place write to it did not finish.
 void check_whole(const Call& call, size_t first) {
   for (size_t i = first; i < call.in.size(); ++i)
     if (call.in[i].defined()) call.in[i].storage().check_whole(call.op->name);
@@ -274,7 +274,7 @@ Tensor apply_in_place(const Op& op, Operands in, Values params) {
   call.params = std::move(params);
   const uint64_t start = ticks();
   check_complex(call);
-  // A copy that overwrites the whole storage may repair a torn one.
+  // A copy that overwrites the whole storage may repair a half-written one.
   const bool replaced = std::string_view(op.name) == "_copy" && size_t(x.nbytes()) == x.storage().bytes;
   check_whole(call, replaced ? 1 : 0);
   op.shape(call);

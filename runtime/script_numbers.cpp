@@ -13,7 +13,7 @@ void check_converts(const char* op, DType type, const Value& value) {
     constexpr int64_t kLeast = std::is_signed_v<T> ? int64_t(std::numeric_limits<T>::min()) : -255;
     constexpr int64_t kMost = int64_t(std::numeric_limits<T>::max());
     if (value.kind == Value::Kind::integer) check(value.i, value.i >= kLeast && value.i <= kMost);
-    if (value.kind == Value::Kind::real)  // the bounds of i64 are not those of a double
+    if (value.kind == Value::Kind::real)  // compares as double: the bounds of i64 are not exact there
       check(value.f, std::trunc(value.f) >= double(std::numeric_limits<T>::min()) &&
                          std::trunc(value.f) < double(kMost) + 1);
   };

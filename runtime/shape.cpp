@@ -49,7 +49,7 @@ int64_t numel(const Shape& shape) {
   return count;
 }
 
-// Wraps for shapes that fit no memory; numel() refuses these.
+// Overflow wraps around for shapes that fit no memory; numel() refuses these shapes.
 Strides contiguous_strides(const Shape& shape) {
   Strides strides(shape.size(), 1);
   for (int i = shape.size() - 2; i >= 0; --i)
@@ -67,7 +67,7 @@ bool is_contiguous(const Shape& shape, const Strides& strides) {
   return true;
 }
 
-// In ascending order, each stride must be larger than the span of all smaller ones.
+// Without overlap each stride, in ascending order, is larger than the span of all smaller ones.
 bool overlaps(const Shape& shape, const Strides& strides) {
   int order[kMaxDims], count = 0;
   for (int d = 0; d < shape.size(); ++d) {

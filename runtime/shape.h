@@ -72,11 +72,11 @@ bool broadcasts_to(const Shape& from, const Shape& to);
 // The strides that expand a tensor of shape `from` to `to`: 0 in the dims that broadcasting repeats.
 Strides broadcast_strides(const Shape& from, const Strides&, const Shape& to);
 
-// A dim or position as scripts count it, for error texts.
+// A dim or position counted from 1 as in scripts, for error texts.
 inline int64_t counted_from_1(int64_t dim) { return dim < 0 || dim == INT64_MAX ? dim : dim + 1; }
-// 0 … ndim-1 for dim in -ndim … ndim-1; Error otherwise. A scalar accepts 0 and -1.
+// Returns 0 … ndim-1 for dim in -ndim … ndim-1; Error otherwise. A scalar accepts 0 and -1.
 int normalize_dim(const char* op, int64_t dim, const Shape&);
-// The dims as a bit mask; no dims means all. Error when one is repeated or out of range.
+// The dims as a bit mask; an empty list means all. Error when a dim is repeated or out of range.
 uint32_t dim_mask(const char* op, std::span<const int64_t> dims, const Shape&);
 
 // Shape, strides and values derived from them. Immutable; tensors with the same layout share it.

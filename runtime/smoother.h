@@ -16,7 +16,7 @@ class Smoother {
 
  private:
   double beta_, mean_ = 0, missing_ = 1, x_ = 0;  // missing_ = beta^(d_1 + … + d_i)
-  double gap_ = 1, decay_ = beta_;  // the last d and beta^d: most metrics are logged at equal distances
+  double gap_ = 1, decay_ = beta_;  // the last d and its beta^d: most metrics are logged at equal distances
 };
 
 }  // namespace lunagrad

@@ -19,7 +19,8 @@ size_t machine_memory() {
   return bytes;
 }
 
-// Returns `bytes`. Error when they exceed the memory limit; `what` needs them.
+// Returns `bytes`. Error when they exceed the memory limit; `what` names the part of the program that needs
+// them.
 size_t admitted(size_t bytes, std::string_view what = {}) {
   if (limit.bytes == 0) [[likely]]
     return bytes;
@@ -100,7 +101,7 @@ void Storage::mark_torn(const char* op) {
   torn_by = op;
 }
 
-// torn_by of a tensor whose memory was taken back (tape/lent.h).
+// torn_by of a parameter that was resharded (tape/lent.h).
 extern const char* const kTakenBack = "a sharded model";
 
 void Storage::refuse_torn(const char* op) const {

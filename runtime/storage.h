@@ -9,22 +9,22 @@ namespace lunagrad {
 
 class CallQueue;
 
-// Says that no memory is allocated yet: a call that was put off will write the first values.
+// Tag of a storage without memory yet: a deferred call will write the first values.
 struct Promised {};
 
 class Storage final : public Counted, public Pooled<Storage> {
  public:
   Storage(Device&, size_t bytes);
-  // Owns `data` from now on, which alloc(bytes) of the device returned, on any thread.
+  // Takes ownership of `data`, which the device's alloc(bytes) returned, on any thread.
   Storage(Device&, void* data, size_t bytes);
   Storage(Device&, size_t bytes, Promised) noexcept;
-  // Gives the memory away: the caller frees it, on any thread. Its tensors must not be read again.
+  // Gives up the memory: the caller frees it, on any thread. Its tensors must not be read again.
   void* release();
   ~Storage();
   static void destroy(Storage* storage) { delete storage; }
 
-  // A pointer on the CPU, the device's handle elsewhere. First computes values that were put off, so it may
-  // throw what their ops throw.
+  // A pointer on the CPU, the device's handle elsewhere. First computes deferred calls that write here, so it
+  // may throw their errors.
   void* data() const {
     before_read();
     return data_;
@@ -33,27 +33,29 @@ class Storage final : public Counted, public Pooled<Storage> {
     if (writer) [[unlikely]]
       compute();
   }
-  // Call this before a change that no op makes: computes what still needs the old values.
+  // Call this before a change that no op makes. Computes the deferred calls that still need the old values.
   void before_write() const {
     if (writer || reader) [[unlikely]]
       compute();
   }
-  void keep_promise();  // allocates the memory of a promised storage; Error of kind memory
-  void take_back();     // frees the memory; the storage is promised again
+  // allocates the memory of a promised storage; Error of kind memory when it does not fit
+  void keep_promise();
+  void take_back();  // frees the memory; the storage is promised again
 
   Device& device;
   size_t bytes;
-  // The queue with a call that will write here, or will read from here; null: none (deferral/call_queue.h).
+  // The queue with a deferred call that will write here, or read from here; null: none
+  // (deferral/call_queue.h).
   CallQueue* writer = nullptr;
   CallQueue* reader = nullptr;
-  uint32_t place = 0;   // in the table of that queue
-  uint32_t queued = 0;  // handles to this storage that are the queue's own
-  // Whether only one handle refers to it, beside those of the queue.
+  uint32_t place = 0;   // index in that queue's table
+  uint32_t queued = 0;  // handles to this storage that the queue itself has
+  // Whether only one handle refers to it, besides the queue's handles.
   bool held_once() const { return use_count() == queued + 1; }
   uint32_t version = 0;          // counts in-place writes
   const char* last_writer = "";  // name of the op of the last in-place write
   SourceLine last_write;         // script line of the last in-place write
-  // The op that was stopped, or failed, during an in-place write here; null when the values are complete.
+  // The op that was stopped or failed during an in-place write here; null when the values are complete.
   const char* torn_by = nullptr;
 
   // Call this after any change to the bytes of an existing tensor.

@@ -16,8 +16,8 @@ namespace lunagrad {
 class Node;
 class Tensor;
 
-// The body of a tensor. A view holds its base, so that the tape of each sees an in-place write through the
-// other.
+// The body of a tensor. A view holds its base: an in-place write through one of them is seen by the tape of
+// both.
 struct TensorBody final : public Counted, public Pooled<TensorBody> {
   static void destroy(TensorBody*);  // made and destroyed in tape/node.cpp, because it holds a node
 
@@ -25,11 +25,11 @@ struct TensorBody final : public Counted, public Pooled<TensorBody> {
   LayoutRef layout;
   int64_t offset = 0;  // elements from the start of the storage
   DType dtype = DType::f32;
-  bool is_number = false;  // a script's number as an operand: ranks below tensors in type promotion
-  uint32_t output = 0;     // which output of node
-  uint64_t id = 0;         // unique in the process
-  Ref<Node> node;          // of the call that made it, or its leaf node; null when no gradient is wanted
-  Ref<TensorBody> base;    // of a differentiable view: the tensor that owns the elements
+  bool is_number = false;        // a script's number as an operand: ranks below tensors in type promotion
+  uint32_t output = 0;           // which output of node
+  uint64_t id = 0;               // unique in the process
+  Ref<Node> node;                // of the call that made it, or its leaf node; null when it needs no gradient
+  Ref<TensorBody> base;          // of a differentiable view: the tensor that owns the elements
   uint32_t base_generation = 0;  // value of base->generation when `node` was derived
   uint32_t generation = 0;       // counts replacements of `node` by in-place writes
 };
@@ -41,9 +41,9 @@ class Tensor {
   // A tensor on existing memory; no copy, no gradient.
   Tensor(Ref<Storage>, LayoutRef, int64_t offset, DType);
 
-  // Uninitialised and contiguous.
+  // Uninitialised and contiguous elements.
   static Tensor empty(const Shape&, DType, Device& = cpu_device());
-  // Copies numel(shape) elements in.
+  // Copies numel(shape) elements into a new tensor.
   template <class T>
   static Tensor from(std::span<const T> values, const Shape& shape, Device& device = cpu_device()) {
     return from_bytes(values.data(), values.size() * sizeof(T), shape, dtype_of<T>, device);
@@ -70,7 +70,7 @@ class Tensor {
   const Ref<Storage>& storage_ref() const { return body_->storage; }
   uint64_t id() const { return body_->id; }
 
-  // The first element of a CPU tensor. Copy tensors of other devices with to() first.
+  // The first element of a CPU tensor. Copy tensors on other devices with to() first.
   template <class T>
   T* data() const {
     assert(device().is_cpu() && dtype() == dtype_of<T>);
@@ -85,16 +85,17 @@ class Tensor {
   template <class T>
   std::vector<T> to_vector() const;
   double item() const;           // of a one-element tensor; Error otherwise
-  int64_t item_integer() const;  // the same, exact for i64
+  int64_t item_integer() const;  // item(), exact for i64
 
   // Gradients (tape/tape.cpp).
   bool requires_grad() const;
   bool is_leaf() const;
-  Tensor& requires_grad_(bool on = true);  // Error when it is not a leaf, or not of a floating type
+  Tensor& requires_grad_(bool on = true);  // Error when it is not a leaf, or its dtype is not floating
   Tensor grad() const;                     // undefined when there is none
-  void set_grad(const Tensor&) const;      // undefined clears; Error when shape, dtype or device differ
-  Tensor detach() const;                   // shares memory and version, has no node
-  const Ref<Node>& node() const;           // of a view whose base was written in place: derived again
+  // an undefined tensor clears it; Error when shape, dtype or device differ
+  void set_grad(const Tensor&) const;
+  Tensor detach() const;          // shares memory and version; has no node
+  const Ref<Node>& node() const;  // derived again for a view whose base was written in place
 
   TensorBody* body() const { return body_.get(); }
   uint32_t use_count() const { return body_ ? body_->use_count() : 0; }

@@ -7,10 +7,10 @@
 namespace lunagrad {
 namespace {
 
-// Bytes of the character that begins with `first`; 0: none does.
+// Bytes of the character that begins with `first`; 0: no character does.
 size_t length_of(unsigned char first) {
   if (first < 0x80) return 1;
-  if (first < 0xc2) return 0;  // a later byte, or a longer form than needed
+  if (first < 0xc2) return 0;  // a continuation byte, or the start of an overlong form
   if (first < 0xe0) return 2;
   if (first < 0xf0) return 3;
   return first < 0xf5 ? 4 : 0;
@@ -18,7 +18,7 @@ size_t length_of(unsigned char first) {
 
 struct Character {
   uint32_t code = 0;
-  size_t length = 0;  // 0: the bytes are no UTF-8
+  size_t length = 0;  // 0: the bytes are not UTF-8
 };
 
 Character character_at(std::string_view text) {

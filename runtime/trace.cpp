@@ -40,7 +40,7 @@ uint32_t intern(std::string_view name) {
   Names& all = names();
   std::lock_guard lock(all.mutex);
   if (const auto found = all.ids.find(name); found != all.ids.end()) return found->second;
-  constexpr size_t kEntry = 128;  // beside the characters
+  constexpr size_t kEntry = 128;  // bytes of an entry, besides its characters
   if (memory_limit().bytes) check_room(1, name.size() + kEntry);
   all.bytes += name.size() + kEntry;
   const std::string& stored = all.by_id.emplace_back(name);

@@ -20,7 +20,7 @@ struct SourceLine {
 
 // The id of a string (a script's name, a module's path): equal strings have equal ids. Thread-safe.
 uint32_t intern(std::string_view);
-const std::string& interned(uint32_t id);  // id 0 is "", as is an id that was never given
+const std::string& interned(uint32_t id);  // "" for id 0 and for an unknown id
 
 std::string to_string(SourceLine);  // "train.lua:12", or "" when unknown
 
@@ -40,11 +40,12 @@ double ticks_to_ns(uint64_t ticks);  // the first call takes 2 ms to calibrate a
 class Trace {
  public:
   virtual ~Trace() = default;
-  virtual void ran(const Call&, uint64_t ticks) = 0;  // an op has run
+  virtual void ran(const Call&, uint64_t ticks) = 0;  // called after an op has run
   virtual void fell_back(const Call&,
-                         const char* reason) = 0;  // it runs on the CPU: the device has no kernel
-  virtual void waited(uint64_t /*ticks*/) {}       // the thread waited for a value of a device
-  // Whether it looks at the calls and their times: no call is put off while it does.
+                         // called when an op runs on the CPU, because the device has no kernel
+                         const char* reason) = 0;
+  virtual void waited(uint64_t /*ticks*/) {}  // called after the thread waited for a device's value
+  // Whether the listener needs the calls and their times: no call is deferred while it does.
   virtual bool sees_calls() const { return true; }
 };
 

@@ -1,7 +1,7 @@
 #pragma once
-// Compute shaders written by the user. A Device that can compile them also implements KernelCompiler. The
+// Compute shaders written by the user. A Device that can compile them also implements KernelCompiler. A
 // shader runs as a Call of one op record, so that profiles, the tape's timing and memory accounting see it
-// like any op. compile() locks what it shares; everything else is pure.
+// like any op. compile() locks shared data; everything else is pure.
 #include <array>
 #include <string>
 #include <vector>
@@ -18,8 +18,8 @@ struct KernelSource {
   std::string name;
   std::string glsl;  // the user's source, with main()
   std::vector<Operand> inputs, outputs;
-  std::vector<std::string> params;  // numbers
-  std::array<int64_t, 3> threads;   // size of a work group
+  std::vector<std::string> params;  // names of the numbers that it takes
+  std::array<int64_t, 3> threads;   // size of a workgroup
 };
 
 inline constexpr size_t kMostKernelOutputs = 4;
@@ -28,13 +28,13 @@ inline constexpr size_t kMostKernelParams = std::tuple_size_v<Arguments>;
 class KernelCompiler {
  public:
   virtual ~KernelCompiler() = default;
-  // Returns the number of the kernel for launch_kernel. Error with the source lines that do not compile.
+  // Returns the kernel's number for launch_kernel. Error with the source lines that do not compile.
   virtual int64_t compile(const KernelSource&) = 0;
 };
 
 // The record of all user kernels; it is not in all_ops(). Operands: the inputs, contiguous. Arguments: the
-// numbers. Parameters: the kernel's number, its work groups (none: one thread for each element of the first
-// output), the dtypes of the outputs and their shapes.
+// numbers. Parameters: the kernel's number, its workgroups (none: one invocation for each element of the
+// first output), the dtypes of the outputs and their shapes.
 const Op& user_kernel_op();
 enum UserKernelParam { kKernelNumber, kKernelGroups, kKernelTypes, kKernelShapes };
 

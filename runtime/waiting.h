@@ -1,5 +1,5 @@
 #pragma once
-// Tells the lowest layers that calls of this thread were put off (deferral/call_queue.h).
+// Tells the lowest layers that this thread has deferred calls (deferral/call_queue.h).
 
 namespace lunagrad {
 
@@ -8,7 +8,7 @@ class CallQueue;
 // The thread's queue that holds calls; null: none.
 extern constinit thread_local CallQueue* waiting_queue;
 
-// Computes it. Error of an op that was put off.
+// Computes the deferred calls. Throws the error of an op that fails.
 void compute_waiting_calls();
 
 }  // namespace lunagrad

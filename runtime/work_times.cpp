@@ -13,7 +13,7 @@ constexpr size_t kMostWork = 1u << 18;  // records kept until take()
 struct Watches {
   std::atomic<int> count{0};
   std::mutex mutex;
-  std::vector<HelperWatch*> all;  // guarded by the mutex, like their work
+  std::vector<HelperWatch*> all;  // guarded by the mutex, like the records in them
 };
 
 // Never destroyed: helper threads outlive main().

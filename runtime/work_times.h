@@ -1,7 +1,7 @@
 #pragma once
-// Times of work outside the script's thread, for profiles: of the engine's helper threads (the thread pool's
-// and a data loader's) and of devices that work asynchronously. Times are ticks(). Without a watch a helper
-// checks one flag and a device records nothing.
+// Times of work outside the script's thread, for profiles: of the engine's helper threads (in the thread pool
+// and in data loaders) and of asynchronous devices. Times are ticks(). Without a watch a helper checks one
+// flag and a device records nothing.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -14,10 +14,10 @@ struct Context;
 
 enum class Helper : uint8_t { pool, loader };
 
-// A helper's share of one parallel loop, or one batch that a data loader made.
+// A helper's share of one parallel loop, or one batch that it made for a data loader.
 struct HelperWork {
   Helper helper;
-  int index;  // of the thread among the helpers of its kind, from 0
+  int index;  // the thread's number among the helpers of its kind, from 0
   uint64_t begin, end;
 };
 
@@ -35,7 +35,7 @@ class HelperWatch {
   std::vector<HelperWork> work_;
 };
 
-// Measures a helper's work: made at its begin, destroyed at its end, on the helper's thread. The context is
+// Measures a helper's work, on the helper's thread: made at its begin, destroyed at its end. The context is
 // only compared, so it may have been destroyed.
 class HelperSpan {
  public:
@@ -63,13 +63,14 @@ struct KernelUse {
   uint64_t dispatches;
 };
 
-// The interface of a device that can measure its work. Implementations lock what they share.
+// The interface of a device that can measure its work. Implementations lock shared data.
 class WorkTimes {
  public:
   virtual ~WorkTimes() = default;
   // Starts or stops recording. Waits until the device is idle. False: the device has no clock.
   virtual bool watch_work(bool on) = 0;
-  // Waits for all work and returns it in order of time. Errors of that work are reported by the next wait.
+  // Waits for all work and returns its records in order of time. Errors of that work are reported by the next
+  // wait.
   virtual std::vector<DeviceWork> take_work() = 0;
   virtual std::vector<KernelUse> kernels() const = 0;  // by name
 };

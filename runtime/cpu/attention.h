@@ -9,7 +9,7 @@
 
 namespace lunagrad {
 
-// Queries and keys of a tile. Its f32 scores fill a quarter of a 32 KiB cache.
+// Queries and keys of a tile. The tile's f32 scores fill a quarter of a 32 KiB cache.
 inline constexpr int64_t kAttentionQueries = 32, kAttentionKeys = 64;
 
 // Rows with unit stride, `step` elements apart; data may be null.
@@ -24,7 +24,7 @@ struct RowsOf {
 struct AttentionPlan {
   int64_t queries, keys, features, value_features;
   bool causal;      // query i sees keys 0 … i
-  double scale;     // of q k^T
+  double scale;     // factor of q k^T
   double softcap;   // c: scores become c tanh(score / c); 0: none
   double dropout;   // probability that a weight is dropped
   RandomDraw draw;  // word (head queries + i) row_words() + j decides whether weight (head, i, j) is dropped
@@ -32,22 +32,23 @@ struct AttentionPlan {
   int64_t row_words() const { return (keys + 3) / 4 * 4; }
 };
 
-// One head. The mask is bool or is added to the scores; a step of 0 uses one row for all queries.
+// One head. A bool mask selects keys, any other mask is added to the scores; with a step of 0 all queries use
+// one row of it.
 template <class T>
 struct AttentionHead {
   RowsOf<const T> q, k, v;
   RowsOf<const uint8_t> allowed;
   RowsOf<const T> bias;
-  int64_t number;  // for the draw
+  int64_t number;  // the head's number, for the draw
 };
 
 // Elements of T that the functions below need as `memory`, aligned to 64 bytes.
 int64_t attention_memory(const AttentionPlan&);
 int64_t attention_grad_memory(const AttentionPlan&);
 
-// Rows first … first + kAttentionQueries of one head: the result, and lse = log sum exp of the scores. A
-// query whose keys are all masked has result 0 and lse +inf. `packed`: memory still has the contents from the
-// last call for the same head.
+// Computes rows first … first + kAttentionQueries of one head: the result, and lse = log sum exp of the
+// scores. A query whose keys are all masked has result 0 and lse +inf. `packed`: memory still has the
+// contents from the last call for the same head.
 template <class T>
 void attention_rows(const AttentionPlan&, const AttentionHead<T>&, bool packed, int64_t first, RowsOf<T> out,
                     T* lse, T* memory);
@@ -62,7 +63,8 @@ struct AttentionResult {
 template <class T>
 void attention_grad_begin(const AttentionPlan&, const AttentionHead<T>&, const AttentionResult<T>&,
                           T* memory);
-// Each may be null. dk and dv are overwritten; d_bias (of the mask) accumulates. All point to the first row.
+// Each pointer may be null. dk and dv are overwritten; d_bias (the mask's gradient) accumulates. All point to
+// the first row.
 template <class T>
 struct AttentionGrads {
   RowsOf<T> dk, dv, d_bias;

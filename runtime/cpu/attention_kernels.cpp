@@ -70,8 +70,8 @@ struct Tile {
   int64_t seen(int64_t row) const {
     return plan.causal ? std::clamp<int64_t>(first_query + row + 1 - first_key, 0, keys) : keys;
   }
-  // The same for the kTileRows rows from `row`, which are computed together; their columns up to the next
-  // multiple of kPad are written.
+  // The largest seen() of the kTileRows rows from `row`, which are computed together; their columns up to the
+  // next multiple of kPad are written.
   int64_t seen_by_rows(int64_t row) const { return seen(std::min(row + kTileRows, queries) - 1); }
   int64_t width(int64_t row) const { return padded(seen_by_rows(row / kTileRows * kTileRows)); }
 };
@@ -135,7 +135,7 @@ void drop_factors(const Tile& tile, const AttentionHead<T>& head, int64_t row, i
   HWY_ALIGN uint32_t words[kKeys];
   const uint64_t number = uint64_t(head.number * p.queries + tile.first_query + row);
   const uint64_t first = number * uint64_t(p.row_words()) + uint64_t(tile.first_key);
-  philox_words(p.draw, first / 4, kKeys / 4, words);  // all keys: a full vector of blocks costs no more
+  philox_words(p.draw, first / 4, kKeys / 4, words);  // for all keys: a full vector of blocks costs no more
   const uint32_t threshold = uint32_t(std::min(std::round(p.dropout * 0x1p32), 0x1p32 - 1));
   const T kept = p.dropout < 1 ? T(1 / (1 - p.dropout)) : T(0);
   for (int64_t i = 0; i < n; ++i) factors[i] = words[i] < threshold ? T(0) : kept;
@@ -165,7 +165,7 @@ struct Running {
   HWY_ALIGN T largest[kQueries];
   HWY_ALIGN T shift[kQueries];  // the maximum, or 0 when all scores are -inf
   HWY_ALIGN T sum[kQueries];
-  HWY_ALIGN T decay[kQueries];  // factor of the sums so far
+  HWY_ALIGN T decay[kQueries];  // factor that rescales the sums so far
   Running() {
     std::fill_n(largest, kQueries, -kInfinity<T>);
     std::fill_n(sum, kQueries, T(0));
@@ -223,7 +223,7 @@ void scale_row(int64_t n, T factor, T* x) {
                         HWY_ATTR { hn::Store(hn::Mul(hn::Load(d, x + i), hn::Set(d, factor)), d, x + i); });
 }
 
-// One tile: from the products of queries and keys to its contribution to the result.
+// One tile: adds the contribution of its keys to the result, from the products of queries and keys.
 template <class T>
 void forward_tile(const Tile& tile, const AttentionHead<T>& head, const ForwardMemory<T>& m,
                   Running<T>& running) {

@@ -1,6 +1,6 @@
 // Average pooling, one axis after the other: first sums the rows of a window over the full width, then the
-// columns of that sum. Each pass reads memory sequentially. Where a sum overflowed, which the processor
-// notes, the mean is computed again.
+// columns of that sum. Each pass reads memory sequentially. When the processor's flag shows that a sum
+// overflowed, the infinite means are computed again.
 #include <algorithm>
 #include <cfenv>
 #include <cmath>
@@ -13,7 +13,7 @@ namespace lunagrad {
 namespace {
 
 constexpr int64_t kGrain = 16384;  // elements read or written
-constexpr int64_t kLong = 32;      // elements of a row that are worth SIMD
+constexpr int64_t kLong = 32;      // elements of a row from which SIMD is worth while
 
 template <class F>
 void for_planes(const PoolGeometry& p, F&& f) {
@@ -33,7 +33,8 @@ void divisors(const PoolGeometry& p, const PoolWindow& window, T* out) {
     out[w] = T(p.divisor ? p.divisor : window.divisor * p.columns.windows[size_t(w)].divisor);
 }
 
-// Tells whether a number became too large since it was made, on this thread. Costs no instruction of a loop.
+// Tells whether a number overflowed on this thread since the object was made. It costs no instruction in a
+// loop.
 class Overflow {
  public:
   Overflow() {
@@ -42,8 +43,8 @@ class Overflow {
   bool happened() const { return std::fetestexcept(FE_OVERFLOW); }
 };
 
-// The means that are not finite, of elements times a power of two: beside a sum that is too large none is so
-// small that it counts and loses digits.
+// Computes the means that are not finite again, from elements scaled down by a power of two. Next to a sum
+// that overflowed, an element that loses digits by this is too small to count.
 template <class T>
 void correct_means(const PoolGeometry& p, const T* x, T* y, int64_t begin, int64_t end) {
   constexpr double kDown = 0x1p-64;

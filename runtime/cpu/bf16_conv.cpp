@@ -20,10 +20,10 @@ constexpr int64_t kTileBytes = 384 << 10;  // of an unfolded tile
 // Bytes of the packed windows of a tile, which stay in a second-level cache of 2 MiB while the weights stream
 // through it: fewer outputs would need the weights more often than memory can bring them.
 constexpr int64_t kPackedBytes = 1 << 20;
-constexpr int64_t kMostRows = 256;           // of the sums that a thread computes at once
-constexpr int64_t kPartialBytes = 64 << 20;  // of the partial sums of a gradient
-constexpr int64_t kMostBlocks = 16;          // partial sums
-constexpr double kGrain = 4e6;               // operations that are worth another thread, 4 µs with AMX
+constexpr int64_t kMostRows = 256;           // rows of the sums that a thread computes at a time
+constexpr int64_t kPartialBytes = 64 << 20;  // limit for the partial sums of a gradient
+constexpr int64_t kMostBlocks = 16;          // limit for the number of partial sums
+constexpr double kGrain = 4e6;               // operations that are worth another thread: 4 µs with AMX
 
 const uint16_t* bits(const BFloat16* x) { return reinterpret_cast<const uint16_t*>(x); }
 
@@ -34,7 +34,7 @@ void round_row(const float* from, BFloat16* to, int64_t count) {
 
 int64_t grain_of(double work) { return std::max<int64_t>(1, int64_t(kGrain / std::max(1.0, work))); }
 
-// Where each input of a window lies in a tile, from its first output on.
+// The offset of each input of a window in a tile, relative to the tile's first output.
 std::vector<int64_t> window_offsets(const ConvGeometry& g, const ConvTiling& tiling) {
   std::vector<int64_t> offsets;
   for (int64_t c = 0; c < g.group_inputs(); ++c)
@@ -42,7 +42,7 @@ std::vector<int64_t> window_offsets(const ConvGeometry& g, const ConvTiling& til
   return offsets;
 }
 
-// Outputs of a band whose packed windows fill about kPackedBytes.
+// The number of outputs in a band, chosen so that their packed windows fill about kPackedBytes.
 int64_t outputs_of_band(const ConvGeometry& g) {
   return std::max(kKernelSide, kPackedBytes / int64_t(sizeof(BFloat16)) / std::max<int64_t>(1, g.window()));
 }
@@ -73,7 +73,7 @@ void window_sums(const ConvGeometry& g, const Bf16Kernel& kernel, const BFloat16
     pack_operand({weights + i * outputs * window, outputs, window, window, 1}, false,
                  packed.data() + i * group_words);
 
-  // Blocks of output channels: at most kMostRows, and enough of them for all threads.
+  // Blocks of output channels: at most kMostRows rows, and enough blocks for all threads.
   const int64_t tiles = g.batch * g.groups * tiling.bands;
   int64_t rows = std::min(kMostRows, padded(outputs));
   while (rows > kKernelSide && tiles * ceil_div(outputs, rows) < 2 * thread_count()) rows = padded(rows / 2);
@@ -154,7 +154,7 @@ void conv_grad_weight(const ConvGeometry& g, const Bf16Kernel& kernel, const BFl
   const int64_t most = kPartialBytes / int64_t(sizeof(float)) / std::max<int64_t>(1, size * g.groups);
   const int64_t blocks = std::clamp<int64_t>(std::min(items, most), 1, kMostBlocks);
   const int64_t per_block = ceil_div(items, blocks);
-  // Where there are fewer blocks than threads, the output channels are divided, too.
+  // When there are fewer blocks than threads, the output channels are divided, too.
   int64_t rows = padded(outputs);
   while (rows > 2 * kKernelSide && g.groups * blocks * ceil_div(outputs, rows) < thread_count())
     rows = padded(rows / 2);

@@ -9,7 +9,7 @@
 
 namespace lunagrad {
 
-// As those of conv.h.
+// The same functions as in conv.h.
 void conv_forward(const ConvGeometry&, const Bf16Kernel&, const BFloat16* x, const BFloat16* weight,
                   const BFloat16* bias, BFloat16* y);
 void conv_grad_input(const ConvGeometry&, const Bf16Kernel&, const BFloat16* g, const BFloat16* weight,
@@ -17,7 +17,7 @@ void conv_grad_input(const ConvGeometry&, const Bf16Kernel&, const BFloat16* g, 
 void conv_grad_weight(const ConvGeometry&, const Bf16Kernel&, const BFloat16* x, const BFloat16* g,
                       BFloat16* dweight);
 
-// Whether a group of `channels` results, each a sum of `terms`, fills the tiles well enough to be faster than
+// Whether `channels` results of a group, each a sum of `terms`, fill the tiles well enough to be faster than
 // in f32.
 inline bool fills_tiles(int64_t channels, int64_t terms) {
   return channels >= kKernelSide && terms >= kTileTerms;

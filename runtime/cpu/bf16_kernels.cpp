@@ -29,8 +29,8 @@ constexpr TileConfig kTileConfig;
 [[gnu::target("amx-tile")]] void amx_begin() { _tile_loadconfig(&kTileConfig); }
 [[gnu::target("amx-tile")]] void amx_end() { _tile_release(); }
 
-// Only tile instructions: the compiler does not know that they read memory, so nothing else here may write
-// what they load.
+// Contains only tile instructions: the compiler does not know that they read memory, so nothing else here may
+// write the memory that they load.
 [[gnu::target("amx-tile,amx-bf16")]] void amx_multiply(int64_t tiles, const uint32_t* a, const uint32_t* b,
                                                        int64_t panel, bool add, float* c, int64_t c_row) {
   constexpr int64_t kRow = kTileSide * int64_t(sizeof(uint32_t));
@@ -63,7 +63,7 @@ constexpr TileConfig kTileConfig;
   _tile_stored(3, below + kTileSide, row);
 }
 
-// Linux saves the tile registers only of processes that asked for it.
+// Linux saves the tile registers only for processes that asked for it.
 bool may_use_tiles() {
   constexpr long kRequestPermission = 0x1023, kTileData = 18;  // ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA
   return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
@@ -115,7 +115,7 @@ const Bf16Kernel* best_kernel() {
   if (wish != "off" && wish != "avx512" && wish != "amx")
     fail("LUNAGRAD_BF16=", wish, ": the values are off, avx512 and amx");
 #ifdef __x86_64__
-  // Tests that leave AVX-512 out leave these out, too.
+  // Tests that exclude AVX-512 exclude these kernels, too.
   if (wish == "off" || !(hwy::SupportedTargets() & HWY_AVX3)) return nullptr;
   if (wish == "amx" && __builtin_cpu_supports("amx-tile") && __builtin_cpu_supports("amx-bf16") &&
       may_use_tiles())

@@ -26,13 +26,13 @@ struct Window {
   const uint16_t* data;
   int64_t lines, terms;
   int64_t line_stride, term_stride;
-  const int64_t* offsets;  // of the lines or the terms, whichever have no stride of 1
+  const int64_t* offsets;  // of the lines, or of the terms when the lines have stride 1
 
   const uint16_t* line(int64_t i) const { return data + (offsets ? offsets[i] : i * line_stride); }
   const uint16_t* term(int64_t i) const { return data + (offsets ? offsets[i] : i * term_stride); }
 };
 
-// The tiles are `panel` words apart, as those of all functions below.
+// Clears tiles that are `panel` words apart, as in all functions below.
 void clear(uint32_t* to, int64_t panel) {
   std::memset(to, 0, kTileWords * sizeof(uint32_t));
   std::memset(to + panel, 0, kTileWords * sizeof(uint32_t));
@@ -41,19 +41,19 @@ uint32_t* line_of(uint32_t* to, int64_t panel, int64_t line) {
   return to + line / kTileSide * panel + line % kTileSide * kTileSide;
 }
 
-// Lines of adjacent terms: a row of a tile of lines is a copy.
+// The terms of a line are adjacent: each row of a tile of lines is a copy.
 void copy_lines(const Window& from, uint32_t* to, int64_t panel) {
   if (from.lines < kKernelSide || from.terms < kTileTerms) clear(to, panel);
   for (int64_t i = 0; i < from.lines; ++i)
-    if (from.terms == kTileTerms)  // a constant: one or two vectors
+    if (from.terms == kTileTerms)  // a constant size: one or two vectors
       std::memcpy(line_of(to, panel, i), from.line(i), kTileTerms * sizeof(uint16_t));
     else
       std::memcpy(line_of(to, panel, i), from.line(i), size_t(from.terms) * sizeof(uint16_t));
 }
 
-// Adjacent lines: a row of a tile of pairs interleaves the lines of two terms. Both tiles are written
+// The lines are adjacent: a row of a tile of pairs interleaves the lines of two terms. Both tiles are written
 // together, because each row of `from` is a cache line, and rows a multiple of 4 KiB apart displace each
-// other. The rows of the next tiles are fetched early: no prefetcher follows such steps.
+// other. The rows of the next tiles are prefetched: no hardware prefetcher follows such steps.
 void interleave_terms(const Window& from, uint32_t* to, int64_t panel) {
   const hn::CappedTag<uint32_t, kTileSide> d;
   const hn::Rebind<uint16_t, decltype(d)> narrow;

@@ -5,12 +5,14 @@
 
 namespace lunagrad {
 
-// The rows of A or the columns of B: `count` lines of `terms` numbers. The strides, in elements, may be any.
+// The rows of A or the columns of B: `count` lines of `terms` numbers. The strides, in elements, are
+// arbitrary.
 struct Bf16Lines {
   const uint16_t* data;
   int64_t count, terms;
   int64_t line_stride, term_stride;
-  // Not null: where each line begins (term_stride 1), or each term (line_stride 1), instead of by a stride.
+  // If not null: the offset of each line (term_stride 1) or of each term (line_stride 1), instead of a
+  // stride.
   const int64_t* offsets = nullptr;
 };
 

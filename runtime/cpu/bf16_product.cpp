@@ -44,7 +44,7 @@ class Product {
     int64_t rows = std::min(kBlockSide, padded(p_.m));
     int64_t columns = std::min(kBlockSide, padded(p_.n));
     const auto blocks = [&] { return ceil_div(p_.m, rows) * ceil_div(p_.n, columns); };
-    // Two blocks for each thread, while they are worth one.
+    // Two blocks for each thread, as long as a block is worth a thread.
     const int64_t wanted = thread_count() == 1 ? 1 : 2 * thread_count();
     while (blocks() < wanted && std::max(rows, columns) > kKernelSide && work() / double(blocks()) > kGrain) {
       int64_t& longer = rows > columns ? rows : columns;
@@ -65,7 +65,7 @@ class Product {
   void compute(int64_t item, const uint32_t* a, const uint32_t* b, int64_t row, int64_t column, int64_t rows,
                int64_t columns, float* sums) const {
     const int64_t here = std::min(rows, p_.m - row), wide = std::min(columns, p_.n - column);
-    const int64_t words = tiles_of(p_.k) * kTileWords / kTileSide;  // of a line
+    const int64_t words = tiles_of(p_.k) * kTileWords / kTileSide;  // words of a line
     multiply_packed(kernel_, here, wide, p_.k, a + row * words, b + column * words, false, sums, columns);
     static const ConvertRow round = convert_row(DType::bf16, DType::f32);
     BFloat16* out = p_.c + item * p_.m * p_.n + row * p_.n + column;

@@ -10,7 +10,7 @@
 
 namespace lunagrad {
 
-// An operand; its strides, in elements, may be any.
+// An operand. Its strides, in elements, are arbitrary.
 struct Bf16Matrix {
   const BFloat16* data;
   int64_t row_stride, column_stride;

@@ -8,9 +8,9 @@
 namespace lunagrad {
 namespace {
 
-// The tiles of a sum that are added in one pass: a panel of A, 32 KiB, fits the first-level cache.
+// Tiles of a sum that are added in one pass: a panel of A, 32 KiB, fits the first-level cache.
 constexpr int64_t kDepth = 16;
-// Words to pack that are worth another thread, 20 µs.
+// Words to pack that are worth another thread: 20 µs.
 constexpr int64_t kPackGrain = 16 * kTileWords * kDepth;
 
 }  // namespace

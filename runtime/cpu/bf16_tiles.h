@@ -1,6 +1,6 @@
 #pragma once
-// What products and convolutions of bf16 share: operands packed as panels of tiles, and blocks of sums. Any
-// thread; the caller owns the memory.
+// Shared by the products and convolutions of bf16: operands packed as panels of tiles, and blocks of sums.
+// Any thread; the caller owns the memory.
 #include <cstdint>
 
 #include "runtime/cpu/bf16_kernels.h"
@@ -10,9 +10,9 @@ namespace lunagrad {
 
 inline int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 inline int64_t tiles_of(int64_t terms) { return ceil_div(terms, kTileTerms); }
-// `size` rows or columns and those that fill up the last call of a kernel.
+// `size` rows or columns, rounded up to full calls of a kernel.
 inline int64_t padded(int64_t size) { return ceil_div(size, kKernelSide) * kKernelSide; }
-// Words of an operand that is packed: an even number of panels, each with all terms.
+// Words of a packed operand: an even number of panels, each with all terms.
 inline int64_t packed_words(int64_t lines, int64_t terms) {
   return padded(lines) / kTileSide * tiles_of(terms) * kTileWords;
 }
@@ -20,7 +20,7 @@ inline int64_t packed_words(int64_t lines, int64_t terms) {
 // Packs all lines, on all threads.
 void pack_operand(const Bf16Lines&, bool turned, uint32_t* to);
 
-// The kernel's state on this thread.
+// Begins and ends the kernel's state on this thread.
 class KernelScope {
  public:
   explicit KernelScope(const Bf16Kernel& kernel) : kernel_(kernel) { kernel_.begin(); }
@@ -31,9 +31,9 @@ class KernelScope {
   const Bf16Kernel& kernel_;
 };
 
-// sums = A B, or sums += A B with `add`, for `rows` rows of A and `columns` columns of B, both packed with
-// `terms` terms and both filled up to multiples of 32, also in sums [rows, columns] with `step` elements from
-// row to row. Within a KernelScope. Checks for a request to stop every few ms.
+// sums = A B, or sums += A B with `add`, for `rows` rows of A and `columns` columns of B. Both are packed
+// with `terms` terms; rows and columns are filled up to multiples of 32, also in sums [rows, columns], which
+// has `step` elements from row to row. Needs a KernelScope. Checks for a request to stop every few ms.
 void multiply_packed(const Bf16Kernel&, int64_t rows, int64_t columns, int64_t terms, const uint32_t* a,
                      const uint32_t* b, bool add, float* sums, int64_t step);
 

@@ -13,7 +13,7 @@
 #include "runtime/cpu/short_product.h"
 #include "runtime/error.h"
 
-// OpenBLAS exports them, the first in builds with threads; no header declares them.
+// OpenBLAS exports these functions, the first in builds with threads; no header declares them.
 extern "C" {
 [[gnu::weak]] int blas_thread_shutdown_();
 [[gnu::weak]] void* blas_memory_alloc(int);
@@ -23,7 +23,7 @@ extern "C" {
 namespace lunagrad::blas {
 namespace {
 
-// Operations that are worth another thread, 5 µs: products follow each other closely, so the workers are
+// Operations that are worth another thread: 5 µs. Products follow each other closely, so the workers are
 // awake. A matrix-vector product is limited by memory and ten times slower.
 constexpr double kGrain = 1e6, kVectorGrain = 4e5;
 // Operations of a panel, between two checks for a request to stop: 3 ms with AVX-512, 20 ms with SSE.
@@ -109,14 +109,14 @@ void run_panel(const Products<T>& p, Matrix<T> a, Matrix<T> b, T* c, int64_t row
     if (done >= p.k) break;
     context().check_stop();
   }
-  // While the panel is in the cache.
+  // The activation is computed while the panel is in the cache.
   for (int64_t i = 0; p.activation && i < rows; ++i) run_in_place(p.activation, c + i * p.n, columns);
 }
 
 }  // namespace
 
-// OpenBLAS starts its own threads when it is loaded; idle ones would spin for the first milliseconds of every
-// program.
+// OpenBLAS starts its own threads when it is loaded; idle threads would spin for the first milliseconds of
+// every program.
 void use_one_thread() {
   openblas_set_num_threads(1);
   if (blas_thread_shutdown_) blas_thread_shutdown_();

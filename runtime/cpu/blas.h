@@ -1,5 +1,5 @@
 #pragma once
-// Matrix products. OpenBLAS (or short_product.h, for short products) computes one panel on one thread; this
+// Matrix products. OpenBLAS (or short_product.h, for short products) computes one panel on one thread. This
 // file divides a product into panels for the engine's thread pool, each small enough that a request to stop
 // takes effect soon. No other file includes cblas.h, so another BLAS needs changes only in blas.cpp. Any
 // thread may call.
@@ -12,10 +12,10 @@
 
 namespace lunagrad::blas {
 
-void use_one_thread();  // once, before the first product
+void use_one_thread();  // call it once, before the first product
 // OpenBLAS maps a buffer of 128 MiB when a thread calls it, keeps it for the next caller, and waits for ever
-// when it cannot map one. Maps the buffers of that many threads now, so that a later limit of the process's
-// memory does not have to leave room for them. False: this BLAS does not let others do it.
+// when it cannot map one. This maps the buffers for `threads` threads now, so that a later memory limit of
+// the process need not leave room for them. Returns false when this BLAS does not allow it.
 bool reserve_buffers(int threads);
 std::string description();  // "OpenBLAS Cooperlake"
 

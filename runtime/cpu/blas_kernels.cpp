@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cstdlib>
 
-// Builds of OpenBLAS with kernels for several processors export them; no header declares them. The first
-// chooses the kernels if none are chosen, the second forgets the choice.
+// Builds of OpenBLAS with kernels for several processors export these functions; no header declares them. The
+// first chooses the kernels if none are chosen, the second resets the choice.
 extern "C" {
 [[gnu::weak]] void gotoblas_dynamic_init();
 [[gnu::weak]] void gotoblas_dynamic_quit();
@@ -38,7 +38,7 @@ void use_best_kernels() {
   setenv(kChoice, std::string(better).c_str(), 1);
   gotoblas_dynamic_quit();
   gotoblas_dynamic_init();
-  unsetenv(kChoice);  // programs that this one starts choose for themselves
+  unsetenv(kChoice);  // child processes choose for themselves
 #endif
 }
 

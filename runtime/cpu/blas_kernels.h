@@ -1,6 +1,6 @@
 #pragma once
-// Which of OpenBLAS's kernels run on this processor. OpenBLAS takes those for SSE3 ("Prescott") on a
-// processor that came out after it, which makes products and factorisations two to five times slower.
+// Chooses OpenBLAS's kernels for this processor. On a processor that is newer than OpenBLAS, it takes its
+// kernels for SSE3 ("Prescott"), with which products and factorizations take two to five times as long.
 #include <string>
 #include <string_view>
 
@@ -10,12 +10,12 @@ namespace lunagrad::blas {
 // `chosen` is as good. Any thread.
 std::string_view better_kernels(std::string_view chosen, bool avx2, bool avx512);
 
-// Makes OpenBLAS take those kernels, unless OPENBLAS_CORETYPE names others. Once, before the first product
-// and while no other thread calls OpenBLAS. Does nothing with a build of OpenBLAS that holds one set of
+// Makes OpenBLAS use the best kernels, unless OPENBLAS_CORETYPE names others. Call it once, before the first
+// product and while no other thread calls OpenBLAS. Does nothing with a build of OpenBLAS that has one set of
 // kernels.
 void use_best_kernels();
 
-// The kernels in use, as "Cooperlake". Any thread.
+// The kernels in use, for example "Cooperlake". Any thread.
 std::string kernels_in_use();
 
 }  // namespace lunagrad::blas

@@ -1,7 +1,8 @@
 #pragma once
-// The passes of batch_norm and group_norm over contiguous elements, with SIMD selected at run time. The
-// elements belong to one channel, and each parameter is one number; or each belongs to another channel
-// (`across`), and each parameter is an array with a number per element. Pointers are CPU memory; any thread.
+// The passes of batch_norm and group_norm over contiguous elements, with SIMD selected at run time. Without
+// `across` the elements belong to one channel, and each parameter is one number. With `across` each element
+// belongs to another channel, and each parameter is an array with a number per element. Pointers are CPU
+// memory; any thread.
 #include <cstdint>
 
 namespace lunagrad {
@@ -15,7 +16,7 @@ double squares_stretch(int64_t n, const T* x, T mean);
 template <class T>
 void dot_stretch(int64_t n, const T* g, const T* x, T mean, double* out);
 
-// The same sums over `rows` rows, `step` elements apart, for each of n columns: added to arrays of n.
+// These sums for each of n columns, over `rows` rows that are `step` elements apart; added to arrays of n.
 template <class T>
 void sum_columns(int64_t rows, int64_t n, int64_t step, const T* x, double* sum);
 template <class T>

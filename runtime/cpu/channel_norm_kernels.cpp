@@ -1,6 +1,6 @@
 // The loops of channel_norm.h. Sums accumulate in T for at most kPart elements per lane, and then in f64.
 // Sums for means are relative to their first element, so that the mean of equal numbers is exact: 1 /
-// sqrt(eps) would magnify its rounding error.
+// sqrt(eps) would magnify a rounding error.
 #include <algorithm>
 #include <cmath>
 

@@ -13,7 +13,7 @@ namespace lunagrad {
 namespace HWY_NAMESPACE {
 namespace {
 
-// The compiler vectorises the inner loop. A product moves a change up, the shift moves it down.
+// The compiler vectorises the inner loop. A product moves a changed bit up, the shift moves it down.
 void MixBlocks(uint32_t* HWY_RESTRICT state, const char* HWY_RESTRICT bytes, size_t blocks) {
   constexpr uint32_t kOdd = 0x9e3779b1;
   for (; blocks > 0; --blocks, bytes += kSumBytes) {

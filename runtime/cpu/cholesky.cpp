@@ -43,7 +43,7 @@ void solve_panel(int64_t n, T* a, int64_t at, int64_t width, T* minus) {
   });
 }
 
-// a -= l l^H in the lower triangle of the rest, tile by tile.
+// a -= l l^H in the lower triangle of the remaining rows and columns, tile by tile.
 template <class T>
 void update_rest(int64_t n, T* a, int64_t at, int64_t width, const T* minus) {
   const int64_t below = at + width, rest = n - below, tiles = (rest + kTile - 1) / kTile;

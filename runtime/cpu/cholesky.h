@@ -5,8 +5,9 @@
 
 namespace lunagrad {
 
-// a [n, n], row-major: the lower triangle becomes L with a = L L^H; the upper one is undefined afterwards.
-// Positive result: the order of the leading minor that is not positive. NaN counts as not positive.
+// a [n, n], row-major: the lower triangle becomes L with a = L L^H; the upper triangle is undefined
+// afterwards. A positive result is the order of the leading minor that is not positive. NaN counts as not
+// positive.
 template <class T>
 int factor_cholesky(int64_t n, T* a);
 

@@ -1,8 +1,8 @@
 // The functions of elementwise.def (ops/vocabulary.h) that are defined for complex numbers, over pairs of
 // SIMD vectors. Quotients, absolute values, square roots and logarithms scale by powers of two, so that no
-// intermediate value overflows or underflows unless the result does. Branch cuts and signed zeros are those
-// of C99. Products of infinities are not corrected, as in PyTorch. Included once per SIMD target, after
-// cpu/vector.h. Pure, any thread.
+// intermediate value overflows or underflows unless the result does. Branch cuts and signed zeros follow C99.
+// Products of infinities are not corrected, as in PyTorch. Included once per SIMD target, after cpu/vector.h.
+// Pure, any thread.
 #if defined(LUNAGRAD_CPU_COMPLEX_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef LUNAGRAD_CPU_COMPLEX_H
 #undef LUNAGRAD_CPU_COMPLEX_H
@@ -28,8 +28,8 @@ HWY_INLINE Vector<T> copy_sign(Vector<T> size, Vector<T> sign) {
   return hn::CopySign(size.v, sign.v);
 }
 
-// --- scales: numbers above `near` are divided by `far`, numbers below 1 / near multiplied by it. Then even
-// the square of the smallest subnormal is a normal number ---
+// --- scales: numbers above `near` are divided by `far`, numbers below 1 / near are multiplied by it. Then
+// even the square of the smallest subnormal is a normal number ---
 
 template <class T>
 struct Powers {  // f32
@@ -138,7 +138,8 @@ HWY_INLINE Complex<T> operator/(Complex<T> a, Complex<T> b) {
   const Complex<T> top = a * a_scale;
   const Complex<T> quotient(sel(wide, top.re + top.im * ratio, top.re * ratio + top.im) / below,
                             sel(wide, top.im - top.re * ratio, top.im * ratio - top.re) / below);
-  // In two steps: the product of both scales may overflow. Each multiplication by a power of two is exact.
+  // In two steps, because the product of both scales may overflow. Each multiplication by a power of two is
+  // exact.
   const V half_of_scales =
       by_size(b_size, P::root, 1, 1 / P::root) * by_size(a_size, 1 / P::root, 1, P::root);
   return quotient * half_of_scales * half_of_scales;
@@ -187,13 +188,13 @@ HWY_NOINLINE Complex<T> sqrt(Complex<T> z) {
   return sel(isinf(z.im), Complex<T>(abs(z.im), z.im), plain);
 }
 
-// f s, but 0 where s (the sine of 0) is 0, for any f.
+// f s, but 0 for any f when s (the sine of 0) is 0.
 template <class T>
 HWY_INLINE Vector<T> unless_zero(Vector<T> f, Vector<T> s) {
   return sel(s == Vector<T>(0.0), s, f * s);
 }
 
-// e^x (cos y + i sin y); e^x is applied in two factors where it would overflow by itself.
+// e^x (cos y + i sin y); e^x is applied in two factors when it would overflow alone.
 template <class T>
 HWY_NOINLINE Complex<T> exp(Complex<T> z) {
   using V = Vector<T>;

@@ -60,8 +60,8 @@ struct Stored<Mask<T>> {
   static constexpr int64_t parts = 1;
 };
 
-// Calls f with a vector of elements of each of N operands, and stores the result. A partial vector goes
-// through buffers; so does an operand of step 0, which is read from its buffer each time.
+// Calls f with a vector of elements of each of N operands, and stores the result. Partial vectors and
+// operands of step 0 go through buffers; an operand of step 0 is read from its buffer each time.
 template <class T, class F, size_t... I>
 HWY_INLINE void for_each_vector(const Stretch& s, const F& f, std::index_sequence<I...>) {
   constexpr int64_t kLanes = int64_t(HWY_LANES(T));
@@ -163,7 +163,7 @@ constexpr ComplexKernels kernels_of() {
   return kernels;
 }
 
-constexpr bool ksame = true, kbool = false;  // whether rows with that result have gradients
+constexpr bool ksame = true, kbool = false;  // whether rows with this result type have gradients
 #define EW1(name, params, types, result, facts, value, gx, lo, hi, doc) \
   kernels_of<name##_row, Row::name, 1, k##result>(),
 #define EW2(name, inputs, params, types, result, facts, value, ga, gb, lo, hi, doc) \

@@ -5,11 +5,11 @@
 
 namespace lunagrad {
 
-// Kernels on stretches (elementwise_kernels.h) of complex elements. Results are complex, except those of
-// conditions (bool) and of real-valued rows (real). Null where the row does not take complex numbers.
+// Kernels on stretches (elementwise_kernels.h) of complex elements. Results are complex, except for
+// conditions (bool) and real-valued rows (real). Null when the row does not take complex numbers.
 struct ComplexKernels {
   StretchKernel value[2];        // c64, c128
-  StretchKernel gradient[3][2];  // of each operand; g is complex
+  StretchKernel gradient[3][2];  // for each operand; g is complex
 };
 const ComplexKernels& complex_kernels(int row);
 

@@ -19,13 +19,14 @@ using Sizes = ConvGeometry::Sizes;
 
 constexpr int64_t kTileBytes =
     384 << 10;  // bytes of an unfolded tile: less than half of a core's second-level cache
-constexpr int64_t kPiecesBytes = 640 << 10;  // of the tiles whose products are accumulated together
-constexpr int64_t kRowsBytes = 20 << 10;  // of four rows of a gradient, which stay in the first-level cache
-constexpr double kGrain = 4e6;            // operations, 20 µs
+constexpr int64_t kPiecesBytes = 640 << 10;  // bytes of the tiles whose products are accumulated together
+// bytes of four rows of a gradient, which stay in the first-level cache
+constexpr int64_t kRowsBytes = 20 << 10;
+constexpr double kGrain = 4e6;  // operations that are worth another thread: 20 µs
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-// Floating-point operations of `outputs` results of one group.
+// Floating-point operations for `outputs` results of one group.
 double work_of(const ConvGeometry& g, int64_t outputs) {
   return 2.0 * double(g.group_outputs()) * double(g.window()) * double(outputs);
 }
@@ -145,7 +146,7 @@ void direct_sums(const ConvGeometry& g, const T* x, const Weights<T>& weights, c
             else
               for (int64_t w = 0; w < width; ++w) to[w * place.step[2]] = from[w];
           }
-        for (int64_t r = 0; activation && r < rows; ++r)  // only for a dense placement
+        for (int64_t r = 0; activation && r < rows; ++r)  // only with a dense placement
           run_in_place(activation, out + r * place.channel() + place.row(band.depth, band.first),
                        band.rows * width);
       }
@@ -153,8 +154,8 @@ void direct_sums(const ConvGeometry& g, const T* x, const Weights<T>& weights, c
   });
 }
 
-// Whether to use im2col and a matrix product: when windows do not overlap, so that the columns are no larger
-// than the image, or when the result is too small to fill vectors.
+// Whether to use im2col and a matrix product: either windows do not overlap, so that the columns are no
+// larger than the image, or the result is too small to fill vectors.
 bool by_columns(const ConvGeometry& g) {
   bool apart = g.group_outputs() > 1;
   for (size_t d = 0; d < ConvGeometry::kSpatial; ++d) apart &= g.stride[d] >= g.kernel[d];
@@ -248,7 +249,7 @@ void add_blocks(const T* partial, int64_t groups, int64_t blocks, int64_t size, 
   });
 }
 
-// The number of blocks: enough for all threads, each with enough work for one.
+// The number of blocks: enough for all threads, each with enough work for a thread.
 int64_t block_count(const ConvGeometry& g, int64_t items) {
   const double work = work_of(g, g.out_size()) * double(g.batch);
   const int64_t most =
@@ -283,7 +284,7 @@ void columns_grad_weight(const ConvGeometry& g, const T* x, const T* grad, T* dw
   if (blocks > 1) add_blocks(partial.data(), g.groups, blocks, size, dweight);
 }
 
-// Copies rows of g with the row length of the unfolded input; the gaps are 0.
+// Copies rows of g, each lengthened to a row of the unfolded input; the gaps are 0.
 template <class T>
 void spread_rows(const T* g, int64_t rows, int64_t width, int64_t row_length, int64_t length, T* out) {
   T* const end = out + length;

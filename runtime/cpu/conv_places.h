@@ -1,6 +1,6 @@
 #pragma once
-// Where the results of a convolution go, and the gradient of the inputs as convolutions of the gradient of
-// the outputs. Pure values.
+// Where the results of a convolution are written, and the inputs' gradient as convolutions of the outputs'
+// gradient. Pure values.
 #include <algorithm>
 #include <numeric>
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace lunagrad {
 
-// The positions of results in a larger image: the first one, and the steps between them.
+// The positions of results in a larger image: the first position, and the steps between them.
 struct Placement {
   ConvGeometry::Sizes size, first, step;
   bool dense() const { return step == ConvGeometry::Sizes{1, 1, 1}; }
@@ -39,8 +39,8 @@ struct Subkernel {
 
 // The gradient of the inputs start, start + stride, … of each dim.
 struct InputGradient {
-  ConvGeometry geometry;      // of the convolution of the outputs' gradient
-  std::vector<int64_t> taps;  // of the kernel, in the order of that convolution
+  ConvGeometry geometry;      // for the convolution of the outputs' gradient
+  std::vector<int64_t> taps;  // of the kernel, in the order of this convolution
   Placement place;
 
   InputGradient(const ConvGeometry& g, const ConvGeometry::Sizes& start) : place{g.in, start, g.stride} {
@@ -59,7 +59,7 @@ struct InputGradient {
   }
 };
 
-// Calls f(start) for the first inputs of all remainders of the stride.
+// Calls f(start) with the first input for each remainder of the stride.
 template <class F>
 void for_remainders(const ConvGeometry& g, F&& f) {
   ConvGeometry::Sizes start;

@@ -72,7 +72,7 @@ ConvTiling::Band ConvTiling::band(const ConvGeometry& g, int64_t index) const {
 
 namespace {
 
-// A row of the tile: elements i in [low, high) come from `in` + i * stride; none when in < 0.
+// A row of the tile: elements i in [low, high) come from `in` + i * stride; in < 0: from no input.
 struct TileRow {
   int64_t in, low, high;
 };
@@ -139,7 +139,7 @@ void fold_tile(const ConvGeometry& g, const ConvTiling& tiling, const ConvTiling
 namespace {
 
 // Calls f(row of the columns, input of output 0, low, high) for the rows of outputs of all taps: the inputs
-// of outputs [low, high) are inside the image; low == high if there are none.
+// of outputs [low, high) are inside the image; low == high when none is.
 template <class F>
 void for_column_rows(const ConvGeometry& g, int64_t channels, F&& f) {
   int64_t row = 0;

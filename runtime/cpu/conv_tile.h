@@ -14,13 +14,13 @@ struct ConvTiling {
 
   struct Phases {
     std::vector<int64_t> starts;  // the tap positions modulo the stride, in the order of their planes
-    int64_t reach = 0;            // strides from the first tap to the last, rounded down
+    int64_t reach = 0;            // from the first tap to the last, in strides, rounded down
   };
   Phases row_phases, column_phases;
   int64_t rows, bands;           // rows of a band (the last may have fewer), bands of an image
   int64_t row_length;            // of the unfolded input
-  int64_t plane, channel;        // elements of one phase and of all phases of a channel
-  std::vector<int64_t> offsets;  // of each tap in a channel
+  int64_t plane, channel;        // elements of one phase, and of all phases of a channel
+  std::vector<int64_t> offsets;  // offset of each tap in a channel
 
   // The outputs of a band: depth, first row, number of rows.
   struct Band {
@@ -34,7 +34,7 @@ struct ConvTiling {
 template <class T>
 void unfold_tile(const ConvGeometry&, const ConvTiling&, const ConvTiling::Band&, const T* x,
                  int64_t channels, int64_t slack, T* tile, T outside = 0);
-// The reverse for one channel: writes the tile's elements back to x. Elements of x in no phase do not change.
+// The inverse for one channel: writes the tile's elements back to x. Elements of x in no phase do not change.
 template <class T>
 void fold_tile(const ConvGeometry&, const ConvTiling&, const ConvTiling::Band&, const T* tile, T* x);
 
@@ -42,7 +42,7 @@ void fold_tile(const ConvGeometry&, const ConvTiling&, const ConvTiling::Band&, 
 // image.
 template <class T>
 void windows_to_columns(const ConvGeometry&, const T* x, int64_t channels, T* columns);
-// The reverse: adds each element of the columns to the element of x that it was copied from.
+// The inverse: adds each element of the columns to the element of x from which it was copied.
 template <class T>
 void add_columns(const ConvGeometry&, const T* columns, int64_t channels, T* x);
 

@@ -54,7 +54,7 @@ Loops merge(const Shape& shape, const Strides& out, int64_t out_bytes, const Str
     loops.in[kept] = loops.in[d];
   }
   if (loops.count) loops.count = kept + 1;
-  while (loops.count < 2) {  // at least a row and a column
+  while (loops.count < 2) {  // at least two loops, rows and columns
     for (int d = loops.count; d > 0; --d) {
       loops.size[d] = loops.size[d - 1];
       loops.out[d] = loops.out[d - 1];
@@ -99,7 +99,7 @@ void copy_block(char* out, int64_t out_row, int64_t out_column, const char* in, 
     for (int64_t r = 0; r < rows; ++r, out += out_row, in += in_row) convert_elements(in, out, columns);
     return;
   }
-  constexpr int64_t kFew = 4;  // rows or columns for which a transposition does not pay
+  constexpr int64_t kFew = 4;  // so few rows or columns that a transposition does not pay
   if (rows >= kFew && columns >= kFew) {
     if (out_column == kTo && in_row == kFrom)
       return turn_block<To, From>(out, out_row, in, in_column, rows, columns);
@@ -129,13 +129,13 @@ void copy_block(char* out, int64_t out_row, int64_t out_column, const char* in, 
 constexpr int64_t kBufferBytes = 1 << 16;   // the largest tile
 constexpr int64_t kLine = 64, kLines = 16;  // bytes of a cache line; lines of a row per tile
 
-// The division of a copy: tiles over two of its loops, single positions over the others.
+// How a copy is divided: two of its loops into tiles, the others into single positions.
 struct Tiles {
   int64_t rows, columns;
   bool buffered = false;  // a tile is assembled in a buffer and written row by row with non-temporal stores
 
-  // When the input has unit stride along another loop than the output, that loop gives the rows. A large tile
-  // reads sixteen cache lines of each of its columns and fills one line of each row, if the output is
+  // When the input has unit stride along another loop than the output, the rows run along that loop. A large
+  // tile reads sixteen cache lines of each of its columns and fills one line of each row, if the output is
   // aligned: few pages are in use at a time, and each line is written completely.
   Tiles(Loops& loops, const void* out, int64_t out_item, int64_t in_item, bool large) {
     const int last = loops.count - 1;
@@ -175,8 +175,8 @@ void copy_strided(void* out, DType out_type, const Strides& out_strides, const v
   Loops loops =
       merge(shape, out_strides, int64_t(item_size(out_type)), in_strides, int64_t(item_size(in_type)));
   const int64_t item = int64_t(item_size(out_type));
-  // A loop that goes backwards through the input, as of a flipped and transposed tensor, is turned round: a
-  // block is transposed where the input has unit stride. Runs of the output stay in its order.
+  // Reverses loops that go backwards through the input, for example of a flipped and transposed tensor,
+  // because blocks are transposed only where the input has unit stride. The innermost loop keeps its order.
   for (int d = 0; d < loops.count - 1; ++d) {
     if (loops.in[d] >= 0) continue;
     out = static_cast<char*>(out) + (loops.size[d] - 1) * loops.out[d];

@@ -6,8 +6,8 @@
 
 namespace lunagrad {
 
-// out[i] = in[i], converted, for every index i of `shape`. Strides are in elements; those of `in` may be 0.
-// The two must not overlap.
+// out[i] = in[i], converted, for every index i of `shape`. Strides are in elements; the input's strides may
+// be 0. Input and output must not overlap.
 void copy_strided(void* out, DType out_type, const Strides& out_strides, const void* in, DType in_type,
                   const Strides& in_strides, const Shape& shape);
 

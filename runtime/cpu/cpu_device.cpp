@@ -26,7 +26,7 @@ namespace {
 
 #if defined(__SANITIZE_ADDRESS__)
 constexpr bool kCache =
-    false;  // each block is a heap block, so that the sanitizer checks its bounds and its release
+    false;  // each block is a heap block, so that the sanitizer checks its bounds and use after free
 #else
 constexpr bool kCache = true;
 #endif
@@ -81,7 +81,7 @@ size_t number_in(const std::string& file) {
   return in >> value ? value : SIZE_MAX;
 }
 
-// Bytes that this process can still use without swapping: the machine's MemAvailable, or less if a control
+// Bytes that this process can still use without swapping: the machine's MemAvailable, or less when a control
 // group sets a limit.
 size_t available_memory() {
   size_t available = SIZE_MAX;
@@ -197,7 +197,7 @@ void* CpuDevice::alloc_new(int size_class, size_t bytes) {
   return block;
 }
 
-// Makes a slab of blocks of the class; returns the first block and puts the rest on the free list.
+// Makes a slab of blocks of the class; returns the first block and puts the others on the free list.
 void* CpuDevice::cut_slab(int size_class) {
   admit(kSlab, class_size(size_class));
   char* slab = map_aligned(kSlab, kSlab);

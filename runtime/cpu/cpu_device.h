@@ -1,10 +1,10 @@
 #pragma once
 // The CPU as a device: a caching allocator, and running a Call by calling its op's kernel on the calling
-// thread (kernels split their own work, see parallel.h). Any thread may use it. Device functions: device.h.
+// thread (kernels divide their own work, see parallel.h). Any thread may use it. Device functions: device.h.
 //
 // Blocks have size classes, four for each power of two. A freed block goes to the free list of its class, so
 // a training loop in its steady state allocates nothing from the system. Blocks up to 128 KiB are parts of
-// slabs of 1 MiB; larger ones are separate mappings, with huge pages from 2 MiB.
+// slabs of 1 MiB; larger blocks are separate mappings, with huge pages from 2 MiB.
 #include <atomic>
 #include <cstdint>
 #include <vector>
@@ -49,7 +49,7 @@ class CpuDevice final : public Device {
   size_t unmap_free_blocks();
   size_t unmap_free_slabs();
 
-  // Held for a few instructions; system calls are made without it, except those that return memory.
+  // Held for a few instructions. System calls are made without it, except for calls that give memory back.
   class Lock;
   mutable std::atomic_flag locked_;
   FreeBlock* free_[kClasses] = {};

@@ -11,7 +11,7 @@
 namespace lunagrad {
 namespace {
 
-constexpr int64_t kTile = 8192;     // bytes of a tile's buffer: all its buffers fit the first-level cache
+constexpr int64_t kTile = 8192;  // bytes of a tile's buffer: all buffers of a tile fit the first-level cache
 constexpr int64_t kStretch = 8192;  // elements of an unbuffered tile
 
 struct Work : RowWork {
@@ -31,7 +31,7 @@ struct Single {
 };
 
 // Makes the call one stretch, if every operand is contiguous or a single element and only single elements
-// need a conversion. `single` holds these elements, converted. False: not possible.
+// need a conversion. `single` holds these elements, converted. Returns false when this is not possible.
 bool as_one_stretch(const Call& call, const Work& work, Stretch& stretch,
                     Single (&single)[kMostRowOperands]) {
   const Tensor& out = call.output();
@@ -64,7 +64,7 @@ void run_stretch(const Call& call, const Work& work, const Stretch& whole) {
   const int64_t size = int64_t(item_size(work.type)), out_size = int64_t(item_size(work.result));
   const bool in_place = call.in[0].storage_ref() == call.output().storage_ref();
   const bool past_caches = whole.count * out_size >= kElementwisePastCaches && !in_place;
-  // Kernels of real numbers write past the caches themselves, so that their arithmetic overlaps the stores.
+  // Real kernels use non-temporal stores themselves, so that their arithmetic overlaps the stores.
   const bool by_kernel = past_caches && is_floating(work.type) && work.result == work.type &&
                          reinterpret_cast<uintptr_t>(whole.out) % kStreamAlignment == 0;
   const bool buffered = past_caches && !by_kernel;
@@ -100,7 +100,7 @@ class StridedWalk {
  private:
   struct Side {
     char* data = nullptr;      // null: the operand is absent
-    BlockCopy copy = nullptr;  // into or out of a buffer; null: the kernel uses the operand's memory
+    BlockCopy copy = nullptr;  // into or out of a buffer; null: the kernel uses the operand's memory directly
     int64_t item = 0;          // bytes of an element of the kernel's type
     int64_t stride[kMaxDims];  // bytes, for each dim
   };
@@ -173,7 +173,7 @@ void StridedWalk::swap_dims(int a, int b) {
   for (int i = 0; i <= count_; ++i) std::swap(sides_[i].stride[a], sides_[i].stride[b]);
 }
 
-// Sorts by the strides of the output, so that an in-place op on a transposed tensor follows its memory.
+// Sorts the dims by the output's strides, so that an in-place op on a transposed tensor follows its memory.
 void StridedWalk::sort_and_merge() {
   const int64_t* out = sides_[count_].stride;
   for (int d = 1; d < dims_; ++d)
@@ -187,7 +187,7 @@ void StridedWalk::sort_and_merge() {
     for (int i = 0; i <= count_; ++i) sides_[i].stride[kept] = sides_[i].stride[d];
   }
   dims_ = dims_ ? kept + 1 : 0;
-  while (dims_ < 2) {  // a tile has rows and columns
+  while (dims_ < 2) {  // a tile needs rows and columns
     size_[dims_] = 1;
     for (int i = 0; i <= count_; ++i) sides_[i].stride[dims_] = 0;
     if (dims_++) swap_dims(0, 1);

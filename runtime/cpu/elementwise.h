@@ -10,7 +10,7 @@ namespace lunagrad {
 // The output must be contiguous, or be in[0] itself.
 void run_elementwise(const Call&);
 
-// The kernel, types and parameters of a call of a row.
+// The kernel, types and parameters for a call of an elementwise row.
 struct RowWork {
   StretchKernel kernel = nullptr;  // null: the row is not computed for these types
   DType type;                      // of the kernel's operands
@@ -19,7 +19,7 @@ struct RowWork {
 };
 RowWork row_work(const Call&);
 
-// A bool is a byte, 0 or 1, and can be read as u8.
+// Whether the kernel can read the memory as `wanted`. A bool is a byte, 0 or 1, and can be read as u8.
 inline bool readable_as(DType stored, DType wanted) {
   return stored == wanted || (stored == DType::boolean && wanted == DType::u8);
 }
@@ -27,6 +27,6 @@ inline bool readable_as(DType stored, DType wanted) {
 inline constexpr int kMostRowOperands = 5;
 inline constexpr int64_t kElementwiseGrain = 32768;         // elements that take about 20 µs
 inline constexpr int64_t kElementwisePastCaches = 8 << 20;  // larger outputs (bytes) bypass the caches
-inline constexpr double kAbsentOperand[2] = {};             // the memory of an operand that is not read
+inline constexpr double kAbsentOperand[2] = {};             // stands in for an operand that is not read
 
 }  // namespace lunagrad

@@ -82,7 +82,7 @@ HWY_INLINE void store(Mask<T> x, uint8_t* to) {
   }
 }
 
-// Bytes of conditions are stored through the caches.
+// Bytes of conditions are stored with normal stores.
 template <class T>
 HWY_INLINE void stream(Mask<T> x, uint8_t* to) {
   store(x, to);
@@ -110,7 +110,7 @@ HWY_INLINE void for_each_vector(const Stretch& s, const F& f, std::index_sequenc
   auto* out = output(f(Vector<T>(double(I))...), s.out);
   const bool past_caches = s.past_caches;  // a store may alias s
   int64_t left = s.count;
-  // Two vectors at a time: the arithmetic of the loop would take as long as that of an addition.
+  // Two vectors at a time: otherwise the loop's own arithmetic would take as long as an addition.
   for (; !past_caches && left >= 2 * kLanes; left -= 2 * kLanes, out += 2 * kLanes) {
     const auto y = f(Vector<T>(hn::LoadU(d, at[I]))...);
     const auto z = f(Vector<T>(hn::LoadU(d, at[I] + stride[I]))...);
@@ -181,7 +181,7 @@ constexpr RowKernels kernels_of() {
   return row;
 }
 
-constexpr bool ksame = true, kbool = false;  // whether rows with that result have gradients
+constexpr bool ksame = true, kbool = false;  // whether rows with this result type have gradients
 #define EW1(name, params, types, result, facts, value, gx, lo, hi, doc) \
   kernels_of<name##_row, 1, RowTypes::k##types, k##result>(),
 #define EW2(name, inputs, params, types, result, facts, value, ga, gb, lo, hi, doc) \

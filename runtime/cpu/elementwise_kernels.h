@@ -5,17 +5,17 @@
 
 namespace lunagrad {
 
-// Contiguous elements that one kernel call computes. Operands of a value: a, b, c. Operands of a gradient: g,
-// the row's operands, y. A `step` of 0 repeats the first element of an operand; else it is 1. `out` may be
-// the memory of an operand.
+// Contiguous elements that one kernel call computes. Operands of a value kernel: a, b, c. Operands of a
+// gradient kernel: g, the row's operands, y. A `step` of 0 repeats the first element of an operand; else it
+// is 1. `out` may be the memory of an operand.
 struct Stretch {
   const void* in[5];
   int64_t step[5];
   void* out;
   int64_t count;
   const double* params;
-  // Results are written with non-temporal stores. Only floating-point kernels with results of the operands'
-  // type look at it; `out` is then a multiple of kStreamAlignment.
+  // Results are written with non-temporal stores. Only floating-point kernels whose results have the
+  // operands' type read this flag; `out` must then be a multiple of kStreamAlignment.
   bool past_caches = false;
 };
 inline constexpr uintptr_t kStreamAlignment = 64;
@@ -25,12 +25,12 @@ inline void run_in_place(StretchKernel kernel, void* elements, int64_t count) {
   if (kernel) kernel({.in = {elements}, .step = {1}, .out = elements, .count = count, .params = nullptr});
 }
 
-// Conditions give bool: bytes 0 and 1.
+// Results of conditions are bool: bytes 0 and 1.
 struct RowKernels {
   StretchKernel value[2];        // f32, f64
-  StretchKernel gradient[3][2];  // of each operand
+  StretchKernel gradient[3][2];  // for each operand
 };
-const RowKernels& row_kernels(int row);  // compiled for the best SIMD target of this processor
+const RowKernels& row_kernels(int row);  // compiled for this processor's best SIMD target
 
 struct IntegerKernels {
   StretchKernel value[3];  // i32, i64, u8; null where the row computes floats

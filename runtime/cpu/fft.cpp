@@ -15,13 +15,13 @@ namespace lunagrad {
 namespace {
 
 constexpr int64_t kGrain = 1 << 13;    // complex numbers transformed in about 20 µs
-constexpr int64_t kBlock = 1 << 14;    // complex numbers of a block that stays in the second-level cache
-constexpr int64_t kAlone = 1 << 15;    // a row of more numbers than this is shared by the threads
+constexpr int64_t kBlock = 1 << 14;    // complex numbers of a block, which stays in the second-level cache
+constexpr int64_t kAlone = 1 << 15;    // a row with more numbers than this is shared by the threads
 constexpr int64_t kTallest = 1 << 12;  // columns longer than this are copied to rows first
 
 int64_t grain_of(int64_t numbers) { return iterations_in(kGrain, numbers); }
 
-// Two buffers that the passes of a line alternate between.
+// The two buffers between which the passes of a line alternate.
 template <class T>
 class Buffers {
  public:
@@ -44,7 +44,7 @@ class Buffers {
   int64_t half_;
 };
 
-// The complex vectors of a row of a block, and of a row of `columns` numbers.
+// The number of complex vectors in a row of a block, and in a row of `columns` numbers.
 template <class T>
 int64_t vectors_of(int64_t columns) {
   const int64_t lanes = fft_kernels<T>().lanes;
@@ -129,7 +129,8 @@ class Square {
   }
 
  private:
-  // One complex vector of each of the n1 rows of a buffer to `columns` rows of the scratch.
+  // Writes one complex vector of each of the n1 rows of a buffer to `columns` rows of the scratch,
+  // transposed.
   void turn(const T* in, int64_t in_row, T* out, int64_t columns) const {
     const int64_t lanes = kernels_.lanes;
     constexpr int64_t kItem = sizeof(T);
@@ -192,7 +193,7 @@ void chirps(const FftPlan<T>& plan, const T* in, int64_t in_row, T* out, int64_t
                  const Workspace<T> work(2 * whole * together);
                  for (int64_t block = begin; block < end; ++block) {
                    const int64_t first = block * together, rows = std::min(together, count - first);
-                   // The rows share the threads if there are many of them, else the elements of a row do.
+                   // Many rows are shared by the threads; with few rows, the elements of each row are.
                    const auto for_rows = [&](auto&& f) {
                      for (int64_t r = 0; r < rows; ++r)
                        parallel_for(n, kGrain, [&](int64_t from, int64_t to) { f(r, 2 * from, to - from); });
@@ -274,8 +275,8 @@ bool fft_columns(const T* in, T* out, int64_t outer, int64_t n, int64_t inner, b
   return true;
 }
 
-// Of an even length through the complex transform of half the length, whose numbers are made of two adjacent
-// real ones each; else through the complex transform of the whole length.
+// A row of even length uses the complex transform of half the length, where two adjacent real numbers make
+// one complex number. Other lengths use the complex transform of the whole length.
 template <class T>
 void rfft_rows(const T* in, int64_t in_row, T* out, int64_t out_row, int64_t count, int64_t n, double scale) {
   const int64_t half = n / 2;

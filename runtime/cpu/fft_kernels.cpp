@@ -25,7 +25,7 @@ using Tag = hn::ScalableTag<T>;
 template <class T>
 inline constexpr int64_t kLanes = int64_t(HWY_LANES(T));
 
-// Written out, since GCC compiles implicit constructors for the baseline of the processor, not for the
+// The constructors are written out: GCC compiles implicit ones for the baseline processor, not for the
 // target.
 template <class T>
 struct Cx {
@@ -192,7 +192,7 @@ class Butterfly<T, 8> {
 //   out[q + stride (radix p + j)] = w^(p j) sum over k of in[q + stride (p + left k)] exp(-2 pi i j k /
 //   radix)
 // with w = exp(-2 pi i / n), p < left, q < stride. The next pass has length `left` and stride `radix *
-// stride`; the results of the last one are in order, without a permutation by reversed digits (T. G.
+// stride`; the results of the last pass are in order, without a permutation by reversed digits (T. G.
 // Stockham, "High-speed convolution and correlation", 1966; J. W. Cooley and J. W. Tukey, "An algorithm for
 // the machine calculation of complex Fourier series", 1965). twiddles[p (radix - 1) + j - 1] = w^(p j),
 // pairs.
@@ -318,8 +318,8 @@ HWY_INLINE void untangle_pair(Cx<T>& low, Cx<T>& high, Cx<T> root, hn::Vec<Tag<T
   low = even + odd;
   high = conjugate(even - odd);
 }
-// The reverse without the factor 1/2: E = x_k + conj x_(h-k), O = (x_k - conj x_(h-k)) conj w^k,
-// z_k = E + i O, z_(h-k) = conj(E - i O).
+// The inverse without the factor 1/2: E = x_k + conj x_(h-k), O = (x_k - conj x_(h-k)) conj w^k, z_k = E + i
+// O, z_(h-k) = conj(E - i O).
 template <class T>
 HWY_INLINE void tangle_pair(Cx<T>& low, Cx<T>& high, Cx<T> root) {
   const Cx<T> other = conjugate(high);
@@ -328,8 +328,7 @@ HWY_INLINE void tangle_pair(Cx<T>& low, Cx<T>& high, Cx<T> root) {
   high = conjugate(even + odd);
 }
 
-// Calls f(low, high, root) on the pairs k and half - k, a vector of them at a time, and stores what it makes
-// of them.
+// Calls f(low, high, root) on the pairs k and half - k, a vector of them at a time, and stores f's results.
 template <class T, class F>
 HWY_INLINE void for_pairs(const T* in, T* out, int64_t half, int64_t begin, int64_t end, const T* roots,
                           F&& f) {

@@ -14,12 +14,12 @@ namespace lunagrad {
 namespace {
 
 constexpr int64_t kLongestLine =
-    128;                              // a chain of passes works on many rows at once; longer ones are squares
-constexpr int64_t kGrain = 1 << 12;   // roots computed in about 20 µs
-constexpr size_t kCacheEntries = 64;  // a search goes through all of them
-constexpr size_t kCacheBytes = 512 << 20;  // of each kind of plan; those used least recently are dropped
+    128;  // a chain of passes works on many rows at once; longer chains are squares
+constexpr int64_t kGrain = 1 << 12;        // roots computed in about 20 µs
+constexpr size_t kCacheEntries = 64;       // plans in a cache: a search reads all of them
+constexpr size_t kCacheBytes = 512 << 20;  // for each kind of plan; the least recently used plans are dropped
 
-// exp(-2 pi i k / n), from an angle of at most pi / 4.
+// exp(-2 pi i k / n), computed from an angle of at most pi / 4.
 template <class W>
 std::complex<W> exact_root(int64_t k, int64_t n) {
   int64_t a = 4 * k;  // the angle in units of 2 pi / (4 n)
@@ -44,7 +44,7 @@ std::vector<int> radices_of(int64_t n, int64_t& rest) {
       n /= radix;
     }
   rest = n;
-  // Two passes of radix 4 instead of 8 and 2.
+  // Two passes of radix 4 instead of radix 8 and radix 2.
   const auto two = std::find(radices.begin(), radices.end(), 2);
   const auto eight = std::find(radices.begin(), radices.end(), 8);
   if (two != radices.end() && eight != radices.end()) *two = *eight = 4;
@@ -57,7 +57,7 @@ bool is_smooth(int64_t n) {
   return rest == 1;
 }
 
-// The divisor of n that is nearest to its square root, from below.
+// The largest divisor of n that is at most its square root.
 int64_t side_of(int64_t n) {
   int64_t side = 1;
   for (int64_t d = 1; d * d <= n; ++d)
@@ -65,7 +65,7 @@ int64_t side_of(int64_t n) {
   return side;
 }
 
-// A length of at least `least` with factors 2, 3 and 5 and a multiple of 16 (if that is not far), so that its
+// A length of at least `least` with the factors 2, 3 and 5. A large length is a multiple of 16, so that its
 // sides fill vectors.
 int64_t convolution_length(int64_t least) {
   const int64_t step = least > 4 * kLongestLine ? 16 : 1;
@@ -163,7 +163,7 @@ std::shared_ptr<const FftPlan<T>> make_plan(int64_t length) {
   return plan;
 }
 
-// Values by length and by the lanes of the SIMD target, most recently used first.
+// Values by length and by the SIMD target's lanes, most recently used first.
 template <class Value>
 class Cache {
  public:
@@ -178,7 +178,7 @@ class Cache {
     const size_t size = bytes(*made);
     if (size > kCacheBytes) return made;
     const std::lock_guard lock(mutex_);
-    if (auto known = find(length, lanes)) return known;  // another thread was faster
+    if (auto known = find(length, lanes)) return known;  // another thread was first
     entries_.push_front({length, lanes, size, made});
     total_ += size;
     while (total_ > kCacheBytes || entries_.size() > kCacheEntries) {

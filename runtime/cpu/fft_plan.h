@@ -1,6 +1,6 @@
 #pragma once
-// How a transform of one length is computed, and its roots of unity. Plans are made once, kept in a cache of
-// the process and never changed: any thread.
+// How a transform of a given length is computed, and its roots of unity. Plans are made once, cached for the
+// process and never changed: any thread.
 #include <complex>
 #include <cstdint>
 #include <memory>
@@ -9,8 +9,8 @@
 
 namespace lunagrad {
 
-// The roots exp(-2 pi i k / n). Computed in the next wider type, as the product of two of about sqrt(n) roots
-// that are known exactly.
+// The roots exp(-2 pi i k / n). Each is computed in the next wider type, as the product of two of about
+// sqrt(n) stored roots, which are exact.
 template <class T>
 class UnitRoots {
  public:
@@ -51,7 +51,7 @@ struct FftPlan {
   std::vector<T> between;  // square: the factors w^(j k) as complex vectors, [second.length, first.length]
   int64_t between_row = 0;
 
-  // chirp: the transform of the length of the convolution; pairs exp(-pi i k^2 / length); the spectrum of the
+  // chirp: the plan for the length of the convolution; pairs exp(-pi i k^2 / length); the spectrum of the
   // filter.
   std::shared_ptr<const FftPlan> inner;
   std::vector<T> chirp, filter;
@@ -59,8 +59,8 @@ struct FftPlan {
   size_t bytes() const;
 };
 
-// The forward transform of n complex numbers, in place. fft.cpp implements it; a plan needs it for its
-// filter.
+// The forward transform of n complex numbers, in place. A plan needs it for its filter; fft.cpp implements
+// it.
 void transform_filter(double* z, int64_t n, double scale);
 
 // The plan for this length with the vectors of the current SIMD target. Error(cancelled) on a stop.
@@ -71,8 +71,8 @@ std::shared_ptr<const FftPlan<T>> fft_plan(int64_t length);
 template <class T>
 std::shared_ptr<const FftLine<T>> fft_line(int64_t length);
 
-// exp(-pi i k / half) for k <= half / 2, pairs: what the transform of 2 half real numbers needs besides the
-// plan for half.
+// exp(-pi i k / half) for k <= half / 2, pairs: the transform of 2 half real numbers needs them besides the
+// plan for `half`.
 template <class T>
 std::shared_ptr<const std::vector<T>> fft_real_roots(int64_t half);
 

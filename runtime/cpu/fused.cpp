@@ -18,11 +18,10 @@ namespace lunagrad {
 namespace {
 
 constexpr int64_t kBlock = 1024;  // elements
-// What a buffer has more than it needs. It keeps equal positions of two buffers apart in the low 12 bits of
-// the address.
+// Extra bytes of a buffer: they keep equal positions of two buffers apart in the low 12 bits of the address.
 constexpr int64_t kApart = 320;
 constexpr int64_t kBlockBytes = kBlock * kWidestItem + kApart;
-// Fewer rows, or parts of divided ones, are shared by too few threads, if they are long.
+// Fewer long rows than this, or fewer parts of divided rows, would keep too few threads busy.
 constexpr int64_t kFewRows = 16, kFewRowsElements = 16384;
 
 bool is_cast(const Op& op) {
@@ -50,18 +49,18 @@ Fold fold_of(RowFold::Kind kind) {
 }
 
 struct Member {
-  RowWork work;  // kernel null: a cast or a fold
+  RowWork work;  // kernel null: a cast or a row reduction
   RowFold fold;  // kind none: elementwise
-  bool row;      // the result has one element for each row
+  bool row;      // the result has one element per row
   int operands = 0;
   FusedOperand in[kMostRowOperands];
-  std::unique_ptr<RowKernel> rows;  // of RowFold::by_kernel
+  std::unique_ptr<RowKernel> rows;  // for RowFold::by_kernel
   DType type;                       // of the result
   char* out = nullptr;              // null: the result stays in a buffer
   int64_t item = 0;                 // bytes of an element of the result
   BlockCopy store = nullptr;  // from the kernel's type to the result's; null: the kernel writes the result
-  int64_t buffer = 0;         // of results that have no memory: where it begins
-  bool whole;                 // the buffer has all elements of some rows, not a block
+  int64_t buffer = 0;         // for results without memory: the offset of their buffer
+  bool whole;                 // the buffer has all elements of whole rows, not of a block
   bool past_caches = false;
 };
 
@@ -69,13 +68,13 @@ struct Member {
 // rows.
 struct Part {
   int64_t begin, count;
-  double* states = nullptr;  // of the folds of a divided row
-  // If set, it gets the elements that the member `visited` would reduce, and no reduction runs.
+  double* states = nullptr;  // of the reductions of a divided row
+  // If set, it gets the elements that the member `visited` would reduce, and nothing is reduced.
   const std::function<void(const double*, int64_t)>* visit = nullptr;
   int visited = -1;
 };
 
-// Members of a stage (RowGroup), by their order.
+// Indices of the members of a stage (RowGroup).
 struct Stage {
   Small<int, 16> elements, rows;
 };
@@ -113,7 +112,7 @@ class Fused {
     return buffer_bytes_ + (kMostRowOperands + 1) * kBlockBytes;
   }
 
-  // The parts of all rows, and then the states of the parts of each row, in order.
+  // Computes the parts of all rows, and then combines the states of each row's parts in their order.
   void run_divided_rows() const {
     const int64_t rows = count_ / columns_, parts = (columns_ + kLongestRow - 1) / kLongestRow;
     const int64_t each = int64_t(folders_.size()) * kMaxFoldState;
@@ -211,9 +210,9 @@ class Fused {
                          member.work.result == member.work.type;
   }
 
-  // Results without memory share buffers: one is free again after the last member that reads it. The blocks
-  // of a stage take turns, so a buffer of whole rows passes on only to a result with elements of the same
-  // size.
+  // Results without memory share buffers: a buffer is free again after the last member that reads it. The
+  // members of a stage take turns block by block, so a buffer of whole rows is reused only for a result with
+  // elements of the same size.
   void place_buffers(const CallGroup& group) {
     Small<int, 32> order, place;
     place.resize(members_.size());
@@ -257,7 +256,7 @@ class Fused {
     }
   }
 
-  // The elements of a member's result from `begin` on: elements, or rows if it has one for each row.
+  // Where a member's result has its element `begin`; results with one element per row count rows.
   char* result_of(const Member& member, int64_t begin, const Part& part, char* memory) const {
     if (member.out) return member.out + begin * member.item;
     const int64_t first = member.row ? part.begin / columns_ : part.begin;
@@ -295,7 +294,8 @@ class Fused {
       const void* const at[kMostRowOperands] = {in[0], in[1]};
       return member.rows->run(part.begin / kLongestRow, at, nullptr);
     }
-    const int64_t first = part.begin / columns_, elements = member.row ? 1 : columns_;  // of a row's result
+    // elements of the result in a row
+    const int64_t first = part.begin / columns_, elements = member.row ? 1 : columns_;
     char* const out = result_of(member, first * elements, part, memory);
     for (int64_t row = 0; row < part.count / columns_; ++row) {
       const void* at[kMostRowOperands] = {};
@@ -323,14 +323,14 @@ class Fused {
     });
   }
 
-  // As the calls alone do it (ops/reduction.h): rows whose state left the range of f64.
+  // Computes rows whose state left the range of f64 again, as the calls alone do (ops/reduction.h).
   void fold_rows_again(const Member& member, const double* rows, int64_t n, const double* states,
                        double* results) const {
     for (int64_t k = 0; k < n; ++k)
       fold_again(
           member, states, k, n, [&](const auto& f) { f(rows + k * columns_, columns_); }, results);
   }
-  // Of row k among n, whose states lie in planes.
+  // Computes row k of n rows again; `states` has a plane for each number of a state.
   template <class Elements>
   static void fold_again(const Member& member, const double* states, int64_t k, int64_t n,
                          const Elements& elements, double* results) {
@@ -345,7 +345,7 @@ class Fused {
                                    : norm_again(elements, 2);
   }
 
-  // The values of n rows, from the planes of their states.
+  // Writes the values of n rows, from the planes of their states.
   static void store_values(const Member& member, char* result, int64_t n, const double* states) {
     const double* const plane = member.fold.kind == RowFold::Kind::moments ? states + 2 * n : states;
     visit_dtype(member.type, [&]<class Out>() {
@@ -357,7 +357,8 @@ class Fused {
     });
   }
 
-  // Where the kernel finds elements [begin, begin + count) of an operand; they may be converted into `own`.
+  // Returns where the kernel finds elements [begin, begin + count) of an operand; they may be converted into
+  // `own`.
   const char* find(const Member& member, const FusedOperand& x, int64_t begin, int64_t count,
                    const Part& part, char* memory, char* own, int64_t& step) const {
     using Kind = FusedOperand::Kind;
@@ -390,7 +391,7 @@ class Fused {
     return own;
   }
 
-  // The same for one value of each row. The elements are of one row, or of whole rows.
+  // find() for an operand with one value per row. The elements belong to one row, or to whole rows.
   const char* find_row_values(const Member& member, const FusedOperand& x, int64_t begin, int64_t count,
                               const Part& part, char* memory, char* own, int64_t& step) const {
     const int64_t item = int64_t(item_size(member.work.type));
@@ -426,7 +427,7 @@ class Fused {
                  item * count, item, 1, count);
   }
 
-  // The end of a cast: its operand was converted into the result, unless it is one element or needs no
+  // Ends a cast. Its operand was already converted into the result, unless it is one element or needs no
   // conversion.
   static void copy_unconverted(const Member& member, const Stretch& stretch, char* result, int64_t count) {
     if (stretch.in[0] == result) return;
@@ -436,12 +437,13 @@ class Fused {
   }
 
   int64_t count_;    // elements of the largest results
-  int64_t columns_;  // of a row; 0: the group folds no rows
+  int64_t columns_;  // elements of a row; 0: the group has no row reductions
   bool divided_;
-  // Rows in order on one thread. Kernels that need it choose it by the shape of the rows, so they agree.
+  // Consecutive rows that one thread computes in order. Kernels that need this choose it by the rows' shape,
+  // so they agree.
   int64_t block_ = 1;
   std::vector<Member> members_;
-  std::vector<std::optional<RowFolder>> folders_;  // of the members that fold
+  std::vector<std::optional<RowFolder>> folders_;  // for the members that reduce
   Small<Stage, 2> stages_;
   int64_t buffer_bytes_ = 0;
 };

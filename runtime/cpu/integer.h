@@ -152,7 +152,7 @@ template <class T>
 inline Integer<T> bit_xor(Integer<T> a, Integer<T> b) {
   return T(a.v ^ b.v);
 }
-// Shifts by numbers of bits that the type does not have give what moving one bit after the other would.
+// Shifts by more bits than the type has give the result of moving one bit at a time.
 template <class T>
 inline Integer<T> left_shift(Integer<T> a, Integer<T> b) {
   return b.v < 0 || b.v >= T(sizeof(T) * 8) ? T(0) : T(std::make_unsigned_t<T>(a.v) << b.v);

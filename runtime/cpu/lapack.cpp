@@ -45,7 +45,7 @@ using c128 = std::complex<double>;
 
 constexpr int kQuery = -1;
 
-// A workspace size that LAPACK answered as an element: f32 may have rounded it down.
+// A workspace size that LAPACK returned as an element: f32 may have rounded it down.
 template <class T>
 int workspace_size(T answer) {
   const double size = double(std::real(answer)) * (1 + 1e-6) + 1;
@@ -63,7 +63,7 @@ bool all_finite(int64_t count, const T* values) {
 
 int leading(int64_t rows) { return int(std::max<int64_t>(rows, 1)); }
 
-// A negative `info` names an argument: a mistake of this file, or NaN in the matrix.
+// A negative `info` names an argument: the caller in this file is wrong, or the matrix has NaN.
 int checked(const char* routine, int info) {
   if (info < 0) fail("linalg: ", routine, " refuses its argument ", -info);
   return info;
@@ -84,13 +84,13 @@ int factor_panel(int64_t m, int64_t n, T* a, int64_t lda, int* pivots) {
   const int rows = int(m), columns = int(n), ld = int(lda), k = int(std::min(m, n));
   int info = 0;
   LUNAGRAD_CALL(T, getrf_, &rows, &columns, a, &ld, pivots, &info);
-  for (int i = 0; i < k; ++i)  // after an overflow
+  for (int i = 0; i < k; ++i)  // pivots may be out of range after an overflow
     if (pivots[i] <= i || pivots[i] > rows) pivots[i] = i + 1;
   return checked("getrf", info);
 }
 
-// Panel by panel: LAPACK factors `width` columns; then each group of other columns exchanges its rows, and
-// those to the right solve for their rows of U and subtract L U. The groups depend on the sizes alone.
+// Panel by panel: LAPACK factors `width` columns. Then each group of other columns exchanges its rows; groups
+// to the right also solve for their rows of U and subtract L U. The groups depend on the sizes alone.
 template <class T>
 int factor_lu_by_panels(int64_t m, int64_t n, T* a, int* pivots) {
   constexpr int64_t kWidth = 64;
@@ -119,7 +119,7 @@ int factor_lu_by_panels(int64_t m, int64_t n, T* a, int* pivots) {
         if (below == m) continue;
         for (int64_t j = 0; j < columns; ++j)
           for (int64_t i = 0; i < width; ++i) minus.data()[j * width + i] = -top[j * m + i];
-        // Row by row the matrices are transposed.
+        // In row-major order the matrices are transposed.
         blas::gemm<T>(columns, m - below, width, {minus.data(), width}, {panel + width, m}, T(1), top + width,
                       m);
       }
@@ -133,9 +133,9 @@ int factor_lu_by_panels(int64_t m, int64_t n, T* a, int* pivots) {
 
 template <class T>
 int factor_lu(int64_t m, int64_t n, T* a, int* pivots) {
-  constexpr int64_t kSmall = 192;  // up to here panels are not worth their loops
+  constexpr int64_t kSmall = 192;  // up to this size panels are not worth their loops
   const int64_t k = std::min(m, n);
-  // The search for the largest element may give no row if there are NaN.
+  // With NaN the search for the largest element may find no row.
   if (!all_finite(m * n, a)) {
     std::fill_n(a, m * n, T(std::numeric_limits<Part<T>>::quiet_NaN()));
     for (int64_t i = 0; i < k; ++i) pivots[i] = int(i + 1);
@@ -246,8 +246,8 @@ void make_q(int64_t m, int64_t columns, int64_t k, T* a, const T* tau) {
 
 namespace {
 
-// Whether the singular vectors of a real matrix are computed by svd_in_steps: it is large, nearly square
-// (LAPACK reduces a long one to a square first), and its elements need no scaling.
+// Whether svd_in_steps computes the singular vectors of a real matrix: it is large, nearly square (LAPACK
+// reduces a long matrix to a square first), and its elements need no scaling.
 template <class T>
 bool takes_steps(int64_t m, int64_t n, const T* a) {
   constexpr int64_t kLeast = 128;
@@ -258,8 +258,8 @@ bool takes_steps(int64_t m, int64_t n, const T* a) {
   return most > T(1e-9) && most < T(1e9);
 }
 
-// The steps of gesdd: a = Q B P^T with a bidiagonal B, its singular vectors, and their products with Q and
-// P^T, which two threads compute. u and vt as those of svd.
+// The steps of gesdd: a = Q B P^T with a bidiagonal B, the singular vectors of B, and their products with Q
+// and P^T, which two threads compute. u and vt are as in svd.
 template <class T>
 int svd_in_steps(int64_t m, int64_t n, T* a, T* s, T* u, T* vt, bool full) {
   const int rows = int(m), columns = int(n), lda = leading(m), k = int(std::min(m, n));
@@ -278,7 +278,8 @@ int svd_in_steps(int64_t m, int64_t n, T* a, T* s, T* u, T* vt, bool full) {
                        &lwork, &info);
     checked("gebrd", info);
   }
-  // The vectors of B are the upper left corners; further ones of a full result are those of the identity.
+  // The vectors of B are the upper left corners; the other vectors of a full result come from the identity
+  // matrix.
   std::fill_n(u, m * u_columns, T(0));
   std::fill_n(vt, n * vt_rows, T(0));
   for (int64_t i = k; i < u_columns; ++i) u[i * m + i] = 1;
@@ -291,7 +292,7 @@ int svd_in_steps(int64_t m, int64_t n, T* a, T* s, T* u, T* vt, bool full) {
                        &info, 1, 1);
     if (checked("bdsdc", info) > 0) return info;
   }
-  // LAPACK may write to the reflectors for a moment: each side has its own.
+  // LAPACK may temporarily write to the reflectors: each side has its own copy.
   const Workspace<T> right(m * n);
   std::copy_n(a, m * n, right.data());
   const auto multiply = [&](bool left) {
@@ -381,8 +382,8 @@ int eig(int64_t n, T* a, std::complex<Part<T>>* w, std::complex<Part<T>>* v) {
   const int size = int(n), lda = leading(n), one = 1, ld_v = v ? lda : 1;
   const char* const job = v ? "V" : "N";
   int info = 0;
-  // dgeev gives the real and imaginary parts apart, and of each pair of conjugate eigenvectors the parts as
-  // two columns.
+  // dgeev returns real and imaginary parts separately, and each pair of conjugate eigenvectors as two
+  // columns, the real and the imaginary part.
   const int64_t reals = is_complex_v<T> ? 2 * n : 2 * n + (v ? n * n : 0);
   const Workspace<Part<T>> parts(reals);
   Part<T>* const real_vectors = parts.data() + 2 * n;
@@ -448,7 +449,7 @@ int least_squares(int64_t m, int64_t n, int64_t columns, T* a, T* b, Part<T> rco
   const Workspace<int> integers(std::max<int64_t>(n, s ? integer_answer : 0));
   const Workspace<Part<T>> real_work(
       std::max<int64_t>(2 * n, s && is_complex_v<T> ? workspace_size(real_answer) : 0));
-  std::fill_n(integers.data(), n, 0);  // of gelsy: every column may be exchanged
+  std::fill_n(integers.data(), n, 0);  // input of gelsy: every column may be exchanged
   run(work.data(), lwork, real_work.data(), integers.data());
   rank = found;
   return info;

@@ -2,7 +2,7 @@
 // Factorizations of one matrix by LAPACK, which OpenBLAS contains, on the calling thread. Matrices are
 // column-major with a leading dimension equal to their rows (at least 1) and are overwritten where a comment
 // says so. No size may be 0. Workspace comes from the CPU device. A positive result is LAPACK's `info`: the
-// place where it failed. No other file calls LAPACK. Any thread may call.
+// index at which it failed. No other file calls LAPACK. Any thread may call.
 //
 // T is float, double or a complex number of these.
 #include <cstdint>
@@ -15,22 +15,22 @@ namespace lunagrad::lapack {
 void check_size(const char* op, int64_t m, int64_t n, int64_t factor = 1);
 
 // On all threads. a [m, n] = P L U: overwritten by L below the diagonal and U. pivots [min(m, n)]: row i was
-// exchanged with row pivots[i], counted from 1. Positive result: U has a zero there. Of a matrix with NaN or
-// infinities every element becomes NaN.
+// exchanged with row pivots[i], counted from 1. Positive result: U has a zero there. If the matrix has NaN or
+// infinities, every element becomes NaN.
 template <class T>
 int factor_lu(int64_t m, int64_t n, T* a, int* pivots);
 // The inverse, from the result of factor_lu.
 template <class T>
 int invert(int64_t n, T* a, const int* pivots);
 
-// a [n, n] = L L^H, or U^H U; only that triangle is read and written. Positive result: the order of the
+// a [n, n] = L L^H, or U^H U; only this triangle is read and written. Positive result: the order of the
 // leading minor that is not positive.
 template <class T>
 int cholesky(int64_t n, T* a, int64_t lda, bool upper);
 
 // a [n, n] = P L D L^T P^T, or with L^H if `hermitian`: the lower triangle is read and overwritten by L and
 // the blocks of D. pivots [n]: negative in a block of two rows, counted from 1. Positive result: D has a zero
-// there. Of a matrix with NaN or infinities every element becomes NaN.
+// there. If the matrix has NaN or infinities, every element becomes NaN.
 template <class T>
 int factor_ldl(int64_t n, T* a, int* pivots, bool hermitian);
 // b [n, columns] := A^-1 b, from the result of factor_ldl.

@@ -1,7 +1,7 @@
 #pragma once
 // The routines of LAPACK and of BLAS's triangular solver that lapack.cpp calls, by their Fortran names in
-// OpenBLAS; no header of it declares them. Fortran's convention: every argument is a pointer, matrices are
-// column-major, and the lengths of character arguments follow the others. Only lapack.cpp includes this file.
+// OpenBLAS, whose headers do not declare them. Fortran's convention: every argument is a pointer, matrices
+// are column-major, and the lengths of character arguments come last. Only lapack.cpp includes this file.
 #include <complex>
 #include <cstddef>
 

@@ -107,8 +107,8 @@ HWY_INLINE V exp(D d, V x, double shift = 0) {
   return or_nan(d, x, hn::MulAdd(e.expm1, scale, scale) * rest);
 }
 
-// exp(x) for x <= 0, which does not overflow: one factor is enough, 2^64 times too large so that it is a
-// normal number, and a constant takes that back. The same bits as exp().
+// exp(x) for x <= 0, which does not overflow. One factor is enough: it is 2^64 times too large, so that it is
+// a normal number, and a constant corrects this. The same bits as exp().
 template <class D, class V>
 HWY_INLINE V exp_of_negative(D d, V x) {
   constexpr double kLow = is_f32<D> ? -105 : -746;
@@ -124,7 +124,8 @@ HWY_INLINE V expm1(D d, V x) {
   const Reduced<V> e = reduce_exponential(d, hn::Min(hn::Max(x, constant(d, kLow)), constant(d, kHigh)));
   const V scale = power_of_two(d, e.n - constant(d, 1));
   const V half = hn::MulAdd(e.expm1, scale, scale - constant(d, 0.5));
-  // Near 0, n is 0 and the result is r + r^2 P(r), which is right for subnormals and keeps the sign of zero.
+  // Near 0, n is 0 and the result is r + r^2 P(r), which is correct for subnormals and keeps the sign of
+  // zero.
   return or_nan(d, x, hn::IfThenElse(hn::Abs(x) < constant(d, 0.25), e.expm1, half + half));
 }
 
@@ -132,7 +133,7 @@ HWY_INLINE V expm1(D d, V x) {
 // corrected to first order: 1 / (E + 2) is half of 1 - tanh.
 template <class D, class V>
 HWY_INLINE V tanh(D d, V x) {
-  constexpr double kEnough = is_f32<D> ? 10 : 20;  // tanh rounds to 1
+  constexpr double kEnough = is_f32<D> ? 10 : 20;  // from here on tanh rounds to 1
   const V magnitude = hn::Min(hn::Abs(x), constant(d, kEnough));
   const Reduced<V> r = reduce_exponential(d, magnitude + magnitude);
   const V scale = power_of_two(d, r.n);
@@ -171,8 +172,9 @@ HWY_INLINE V sigmoid(D d, V x) {
   return hn::IfThenElse(x < hn::Zero(d), e, one) / (one + e);
 }
 
-// x = 2^n (1 + f) with 1 + f in sqrt(1/2) … sqrt(2). In f32 log(1 + f) = f - f^2/2 + f^3 Q(f); in f64, with
-// s = f / (2 + f), log(1 + f) = 2 atanh(s) = f - s (f - s^2 W(s^2)). `low` is added to log(1 + f) with it.
+// x = 2^n (1 + f) with 1 + f in sqrt(1/2) … sqrt(2). In f32 log(1 + f) = f - f^2/2 + f^3 Q(f); in f64, with s
+// = f / (2 + f), log(1 + f) = 2 atanh(s) = f - s (f - s^2 W(s^2)). `low` is a small term that is added to the
+// result.
 template <class D, class V>
 HWY_INLINE V log_of_positive(D d, V x, V low) {
   const hn::RebindToSigned<D> di;
@@ -269,7 +271,8 @@ HWY_INLINE V log1p(D d, V x) {
 #endif
 using RawF32 = decltype(hn::Zero(hn::ScalableTag<float>()).raw);
 using RawF64 = decltype(hn::Zero(hn::ScalableTag<double>()).raw);
-// Declared here, because sleef.h declares only the functions of the compiler flags' target, not of this one.
+// Declared here, because sleef.h declares only the functions for the compiler flags' target, not for this
+// target.
 #define LUNAGRAD_FROM_SLEEF_AS(ours, name, precision)            \
   extern "C" RawF32 LUNAGRAD_SLEEF_F32(name, precision)(RawF32); \
   extern "C" RawF64 LUNAGRAD_SLEEF_F64(name, precision)(RawF64); \
@@ -326,15 +329,15 @@ HWY_INLINE V acosh(D d, V x) {
   return hn::IfThenElse(x > constant(d, 1e10), far, moderate_acosh(d, x));
 }
 
-// x = n pi/2 + r; sine and cosine of r are odd and even polynomials, selected and negated by n mod 4.
-// The sine adds what rounding took of r. Accurate as long as n times the leading part of pi/2 is exact with
-// FMA; larger x use SLEEF.
+// x = n pi/2 + r; sine and cosine of r are odd and even polynomials, selected and negated by n mod 4. The
+// sine adds the rounding error of r. Accurate as long as n times the leading part of pi/2 is exact with FMA;
+// larger x use SLEEF.
 template <class D, class V>
 HWY_INLINE V sine_of_quadrant(D d, V x, double shift) {
   const hn::RebindToUnsigned<D> du;
   const V rounded = hn::MulAdd(x, constant(d, 6.36619772367581382433e-01), constant(d, kRounder<D>));
   const V n = rounded - constant(d, kRounder<D>);
-  // Where r is much larger than what was taken from it, the difference of both is exact.
+  // Where r is much larger than the part that was subtracted, the difference is exact.
   const auto is_large = [d](V r) HWY_ATTR { return hn::Abs(r) > constant(d, 0x1p-6); };
   V sine, cosine;
   if constexpr (is_f32<D>) {
@@ -453,8 +456,8 @@ HWY_INLINE V root_as_power(D d, V x) {
   return hn::IfThenElse(x == hn::Neg(hn::Inf(d)), hn::Inf(d), hn::Sqrt(x + hn::Zero(d)));
 }
 
-// Most exponents in scripts are small numbers: these have special cases, which take less time where all lanes
-// have the same. Each lane's result depends on that lane alone.
+// Most exponents in scripts are small numbers. They have special cases, which are faster when all lanes have
+// the same exponent. Each lane's result depends on that lane alone.
 template <class D, class V>
 HWY_INLINE V pow(D d, V x, V y) {
   const V first = hn::Set(d, hn::GetLane(y));

@@ -1,14 +1,14 @@
 #pragma once
-// A matrix operand of the products in blas.h and short_product.h, and where the items of a batch of operands
-// lie. Pure values; they do not own the elements.
+// A matrix operand of the products in blas.h and short_product.h, and the offsets of a batch's items. Pure
+// values; they do not own the elements.
 #include <cstdint>
 
 #include "runtime/shape.h"
 
 namespace lunagrad::blas {
 
-// Unit stride along its rows or, transposed, along its columns. `ld` is the distance between its rows
-// (columns) in elements.
+// The rows have unit stride; if transposed, the columns. `ld` is the distance between rows (columns) in
+// elements.
 template <class T>
 struct Matrix {
   const T* data;
@@ -20,7 +20,7 @@ struct Matrix {
   }
 };
 
-// Elements from the first item of a batch to another, by the strides between items.
+// The elements between the first item of a batch and item `item`, by the strides between items.
 inline int64_t offset_of(int64_t item, const Dims& batch, const Dims& strides) {
   int64_t offset = 0;
   for (int d = batch.size() - 1; d >= 0; --d) {

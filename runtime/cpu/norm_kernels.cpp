@@ -38,7 +38,7 @@ HWY_INLINE T sum_over(int64_t n, F&& f) {
   return hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(s0, s1), hn::Add(s2, s3)))) + hn::GetLane(rest);
 }
 
-// A row as the loops read it: as it lies, or times a power of two (range.h).
+// A row as the loops read it: unchanged, or times a power of two (range.h).
 template <bool scaled, class T>
 struct Row {
   const T* x;
@@ -65,8 +65,9 @@ template <bool centred, bool scaled, class T>
 Moments<T> moments(int64_t n, const Row<scaled, T>& row, double eps) {
   T mean = 0;
   if constexpr (centred) {
-    // Relative to the first element: the mean of equal numbers is exact. 1 / sqrt(eps) would magnify its
-    // rounding error. The mean of what is left takes back the rounding where the first element is far away.
+    // Relative to the first element, so that the mean of equal numbers is exact: 1 / sqrt(eps) would magnify
+    // a rounding error. When the first element is far from the mean, the mean of the differences corrects the
+    // rounding.
     const auto mean_above = [&](T from) HWY_ATTR {
       return sum_over<T>(n, [&](auto d, int64_t i, auto s)
                                 HWY_ATTR { return hn::Add(s, hn::Sub(row.at(d, i), hn::Set(d, from))); }) /
@@ -84,7 +85,7 @@ Moments<T> moments(int64_t n, const Row<scaled, T>& row, double eps) {
   return {mean, double(squares / T(n)) + eps};
 }
 
-// Calls f(row, its moments), with the row scaled if its squares are out of range.
+// Calls f(row, its moments). The row is scaled if its squares are out of range.
 template <bool centred, class T, class F>
 HWY_INLINE void with_moments(int64_t n, const T* x, double eps, F&& f) {
   const Row<false, T> row{x, 1};
@@ -112,7 +113,7 @@ void forward(int64_t n, const T* x, const T* weight, const T* bias, double eps, 
 
 // With xhat = (x - mean) rstd and h = g weight:
 //   dx = rstd (h - mean(h) - xhat mean(h xhat)),  dweight += g xhat,  dbias += g
-// Without mean(h) when x is not centred. The rstd of x is that of the scaled row times the factor.
+// Without mean(h) when x is not centred. The rstd of x is the scaled row's rstd times the factor.
 template <bool centred, bool scaled, class T>
 void row_backward(int64_t n, const T* g, const Row<scaled, T>& row, const Moments<T>& m, const T* weight,
                   T* dx, T* dweight, T* dbias) {

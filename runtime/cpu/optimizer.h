@@ -7,9 +7,9 @@
 
 namespace lunagrad {
 
-// One step. arrays: the parameter, the gradient, then a place for each state of the rule, of which only those
-// in use.states are read; all but the gradient are written. T: float, double, Half, BFloat16 (16-bit values
-// are computed as float).
+// One step. arrays: the parameter, the gradient, then an entry for each state of the rule; only the states in
+// use.states are read. All arrays but the gradient are written. T: float, double, Half, BFloat16 (16-bit
+// values are computed as float).
 template <class T>
 void step_stretch(const RuleUse& use, int64_t count, T* const* arrays);
 
@@ -19,6 +19,6 @@ void scale_stretch(int64_t count, T* x, double factor);
 template <class T>
 double power_sum(int64_t count, const T* x, double p);
 template <class T>
-double largest_magnitude(int64_t count, const T* x);  // NaN if there is one
+double largest_magnitude(int64_t count, const T* x);  // NaN if an element is NaN
 
 }  // namespace lunagrad

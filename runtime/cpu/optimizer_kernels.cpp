@@ -7,7 +7,8 @@
 
 #include "runtime/dtype.h"
 
-// A processor with SSSE3 and nothing newer runs the one-lane target: not worth a fifth of the build.
+// A processor with only SSSE3 runs the one-lane target: its own target is not worth a fifth of the build
+// time.
 #define HWY_DISABLED_TARGETS HWY_SSSE3
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "runtime/cpu/optimizer_kernels.cpp"
@@ -44,7 +45,7 @@ HWY_INLINE void regularize(bool maximize, Vector<T> decay, Vector<T>& p, Vector<
   g = sel(decoupled, g, pulled);
 }
 
-// The numbers of a rule in the type of the tensors, one after the other.
+// The numbers of a rule in the tensors' type, in their order.
 template <class T>
 struct NumberReader {
   const T* at;
@@ -53,7 +54,7 @@ struct NumberReader {
 };
 
 // A rule as a struct: adam_rule::update<kStates>(numbers, p, g, states) updates a vector of elements. kStates
-// has bit k set where state k exists. Inlined always: a vector must not travel through memory.
+// has bit k set when state k exists. Always inlined, so that vectors stay in registers.
 #define K(c) V(double(c))
 #define NUMBER(name, sample) [[maybe_unused]] const V name = numbers_.next();
 #define COUNT(name, sample) NUMBER(name, sample)
@@ -95,7 +96,7 @@ HWY_NOINLINE void update_vectors(const RuleUse& use, int64_t count, T* const* ar
   }
 }
 
-// What does not fill a vector goes through a buffer.
+// Elements that do not fill a vector go through a buffer.
 template <class R, uint32_t kStates, class T>
 void update_all(const RuleUse& use, int64_t count, T* const* arrays) {
   constexpr auto kIndices = std::make_index_sequence<size_t(kMostStates)>();
@@ -115,7 +116,7 @@ void update_all(const RuleUse& use, int64_t count, T* const* arrays) {
     if (exists(a) && a != 1) std::memcpy(arrays[a] + whole, buffers[a], size_t(rest) * sizeof(T));
 }
 
-// The loops of a rule, by the states that exist; null where that cannot be.
+// The loops of a rule, by the states that exist; null for impossible combinations.
 template <class T>
 using Loop = void (*)(const RuleUse&, int64_t, T* const*);
 template <class T>

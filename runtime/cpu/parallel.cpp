@@ -29,7 +29,7 @@ constexpr auto kSpinTime = std::chrono::microseconds(200);
 // A range has at most this many grains of 20 µs: about 5 ms, and less than 20 ms if the estimate is wrong by
 // a factor of 4.
 constexpr int64_t kMaxGrains = 256;
-// Ranges per thread: small ranges keep the other threads from waiting for one that is delayed.
+// Ranges per thread: with small ranges the other threads need not wait for one that is delayed.
 constexpr int64_t kRangesPerThread = 8;
 
 inline void pause() {
@@ -40,7 +40,7 @@ inline void pause() {
 #endif
 }
 
-// The CPU limit of one control group in whole cores, 0 without a limit. `max` has "quota period" (cgroup v2).
+// The CPU limit of a control group in whole cores, 0 without a limit. `max` has "quota period" (cgroup v2).
 int quota_of(const std::string& folder) {
   if (std::ifstream max(folder + "/cpu.max"); max) {
     std::string quota;
@@ -71,7 +71,8 @@ int usable_cores() {
   return cores;
 }
 
-// OMP_NUM_THREADS, as other numeric programs read it ("4" or "4,2"), else the cores.
+// The threads in OMP_NUM_THREADS, in the forms that other numeric programs read ("4" or "4,2"), else the
+// cores.
 int default_threads() {
   if (const char* const asked = std::getenv("OMP_NUM_THREADS")) {
     const long count = std::strtol(asked, nullptr, 10);
@@ -132,7 +133,7 @@ class Pool {
     owned_.store(false, std::memory_order_release);
   }
 
-  // False when another thread is running a loop: then the caller does all the work.
+  // Returns false when another thread is running a loop: then the caller does all the work.
   bool try_run(const Loop& loop) {
     if (owned_.exchange(true, std::memory_order_acquire)) return false;
     if (!started_) start();
@@ -216,7 +217,7 @@ class Pool {
     alive_.fetch_sub(1);
   }
 
-  // Waits for an open loop other than `last` and returns the state; also returns when the worker must check
+  // Waits for an open loop other than `last` and returns the state. Also returns when the worker must check
   // for a change.
   uint64_t find_loop(uint64_t last) {
     const auto is_new = [last](uint64_t state) { return (state & kOpen) && state >> 32 != last; };
@@ -271,7 +272,7 @@ void parallel_for_erased(int64_t count, int64_t grain, RangeFunction function, v
   if (count <= 0) return;
   grain = std::max<int64_t>(grain, 1);
   if (count < 2 * grain) return function(closure, 0, count);
-  // The loop may read values that were put off: its threads could not compute them.
+  // The loop may read results of deferred calls: its threads could not compute them.
   if (waiting_queue) [[unlikely]]
     compute_waiting_calls();
 

@@ -8,10 +8,10 @@
 
 namespace lunagrad {
 
-int thread_count();                // with the caller; default: the cores that this process may use
-void set_thread_count(int count);  // at least 1; not while a loop is running
+int thread_count();                // including the caller; default: the cores that this process may use
+void set_thread_count(int count);  // at least 1; call it while no loop is running
 
-// The iterations, of `work` each, that make up a range of `grain`. Work below 1 counts as 1.
+// The number of iterations, of `work` each, in a range of `grain`. Work below 1 counts as 1.
 inline int64_t iterations_in(int64_t grain, int64_t work) {
   return std::max<int64_t>(1, grain / std::max<int64_t>(1, work));
 }

@@ -18,7 +18,7 @@ struct PoolAxis {
   int64_t size = 1;      // of the input
   int64_t dilation = 1;  // distance between a window's elements
   std::vector<PoolWindow> windows{{0, 1, 1}};
-  int64_t unlisted = 0;  // windows that are not listed, since there are no planes to pool
+  int64_t unlisted = 0;  // windows that are not listed because there are no planes to pool
 
   int64_t out() const { return int64_t(windows.size()) + unlisted; }
 };
@@ -26,15 +26,15 @@ struct PoolGeometry {
   int64_t planes = 1;
   PoolAxis rows, columns;
   int64_t divisor = 0;  // of every window; 0: the product of the axes' divisors
-  std::optional<ConvGeometry>
-      kernel;  // of one plane, where all windows have the same elements and a fixed distance
+  // Of one plane, if all windows have the same elements and a fixed distance.
+  std::optional<ConvGeometry> kernel;
 
   int64_t in_size() const { return rows.size * columns.size; }
   int64_t out_size() const { return rows.out() * columns.out(); }
 };
 
 // Max pooling saves no indices for the gradient: it searches the input again. A window takes the first of its
-// largest elements, or its last NaN, or nothing if it has only padding.
+// largest elements, or its last NaN. A window with only padding takes nothing.
 
 // y = the element that each window of x takes; -infinity for a window with only padding.
 template <class T>

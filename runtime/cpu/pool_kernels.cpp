@@ -66,7 +66,7 @@ void scatter_2x2(const T* g, const T* top, const T* bottom, int64_t count, T* dt
     hn::Vec<decltype(d)> a, b, c, e;
     hn::LoadInterleaved2(d, top + 2 * i, a, b);
     hn::LoadInterleaved2(d, bottom + 2 * i, c, e);
-    auto rest = hn::LoadU(d, g + i);  // gradients that no later element of the window has taken
+    auto rest = hn::LoadU(d, g + i);  // gradients whose element was not found yet
     const auto take_b = replaces(b, a);
     auto largest = hn::IfThenElse(take_b, b, a);
     const auto take_c = replaces(c, largest);
@@ -97,7 +97,7 @@ void max_taps(const PoolTaps& taps, const T* x, T* y) {
 }
 
 // Adds g to the element of dx (unfolded like x) that each window takes. `first` is the tap that a window
-// takes when no element is above -infinity: its first tap inside the plane, or -1.
+// takes when no element is above -infinity: the first tap inside the plane, or -1.
 template <class T>
 void scatter_taps(const PoolTaps& taps, const T* g, const T* x, const T* first, T* dx) {
   for (int64_t r = 0; r < taps.rows; ++r) {
@@ -218,7 +218,7 @@ int64_t first_tap(const PoolAxis& axis, const ConvGeometry& g, size_t d, int64_t
   return w.count ? (w.start - window * g.stride[d] + g.padding[d]) / g.dilation[d] : -1;
 }
 
-// Calls f(plane, output, index in the plane of the element that the window takes, or -1) for all windows.
+// Calls f(plane, output, index) for all windows; index is the window's element in the plane, or -1.
 template <class T, class F>
 void for_windows(const PoolGeometry& p, const T* x, F&& f) {
   for_planes(p, [&](int64_t plane) {

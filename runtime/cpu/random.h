@@ -16,7 +16,8 @@ void uniform_from_words(const uint32_t* words, int64_t n, float* out);
 
 // Standard normals: G. Box and M. Muller, "A note on the generation of random normal deviates" (1958). Words
 // 2k and 2k + 1 give out[2k] = r cos t and out[2k + 1] = r sin t with r = sqrt(-2 log u), u = ((word >> 8) +
-// 1) / 2^24 and t = 2 pi (word >> 8) / 2^24; the polynomials are in random_kernels.cpp. n must be even.
+// 1) / 2^24 of the first word and t = 2 pi (word >> 8) / 2^24 of the second; the polynomials are in
+// random_kernels.cpp. n must be even.
 void normals_from_words(const uint32_t* words, int64_t n, float* out);
 
 // out[i] = words[i] < threshold ? 0 : x[i] * scale.

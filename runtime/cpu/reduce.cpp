@@ -14,9 +14,9 @@ namespace {
 constexpr int64_t kChunk = kLongestRow;  // elements of one unit of work
 constexpr int64_t kGrain = 2 * kChunk;   // elements that are worth another thread
 constexpr int64_t kScratch = 1024;       // elements of the gather buffer
-constexpr int64_t kColumns = 512;        // columns folded together
+constexpr int64_t kColumns = 512;        // columns reduced together
 constexpr int64_t kRows = 64;            // results stored together
-constexpr int64_t kShort = 32;           // elements of a result that are too few for SIMD along them
+constexpr int64_t kShort = 32;           // elements of a result, up to which SIMD along them does not pay
 
 // Iterates over the positions of merged dims in row-major order.
 class Odometer {
@@ -30,7 +30,7 @@ class Odometer {
   }
   int64_t offset() const { return offset_; }
   int64_t left_in_row() const { return sizes_.empty() ? 1 : sizes_.back() - position_[sizes_.size() - 1]; }
-  // n is at most left_in_row().
+  // n must be at most left_in_row().
   void advance(int64_t n) {
     int i = sizes_.size() - 1;
     if (i < 0) return;
@@ -88,7 +88,7 @@ bool has_columns(const ReducePlan& plan) {
   return !plan.kept_sizes.empty() && plan.kept_strides.back() == 1 && !plan.reduced_sizes.empty();
 }
 
-// x, converted if that allows folding columns together.
+// x, or x converted when this allows reducing columns together.
 Tensor ready_for_columns(const Tensor& x, uint32_t mask, DType computed) {
   if (x.dtype() == computed || !has_columns(ReducePlan(x.shape(), x.strides(), mask, true))) return x;
   const Tensor copy = Tensor::empty(x.shape(), computed);
@@ -129,7 +129,7 @@ void for_pieces(const Source<T>& x, const ReducePlan& plan, int64_t base, int64_
 using c64 = std::complex<float>;
 using c128 = std::complex<double>;
 
-// A sum of complex numbers is a sum of columns, two per number: 256 numbers per row, added at the end.
+// Complex numbers are added as columns, two per number: 256 numbers per row, added up at the end.
 template <class T>
 void fold_row(Fold fold, double, const std::complex<T>* x, int64_t n, c128* state) {
   constexpr int64_t kSide = 256;
@@ -227,7 +227,7 @@ struct Driver {
 
   void run() const { x.direct&& has_columns(plan) ? run_columns() : run_rows(); }
 
-  // Results of few elements are folded side by side, as columns of a block that is loaded for it.
+  // Results of few elements each are reduced side by side, as columns of a block that is loaded for this.
   bool has_short_rows() const {
     return plan.count <= kShort && !plan.kept_sizes.empty() && plan.kept_sizes.back() >= 8;
   }
@@ -262,7 +262,7 @@ struct Driver {
       store(first, n, block);
     }
   }
-  // Results begin … end-1 of rows that are not divided.
+  // Computes results begin … end-1, whose rows are not divided.
   void some_rows(int64_t begin, int64_t end) const {
     has_short_rows() ? short_rows(begin, end) : whole_rows(begin, end);
   }
@@ -298,7 +298,7 @@ struct Driver {
   void run_columns() const {
     const int64_t width = plan.kept_sizes.back();
     const int64_t block = std::min(width, kColumns), blocks = (width + block - 1) / block;
-    const int64_t strips = plan.outputs / width * blocks;  // of at most `block` adjacent results
+    const int64_t strips = plan.outputs / width * blocks;  // strips of at most `block` adjacent results
     const int64_t rows = std::max<int64_t>(1, kChunk / block), chunks = (plan.count + rows - 1) / rows;
     const auto width_of = [&](int64_t strip) { return std::min(block, width - strip % blocks * block); };
     const auto first_of = [&](int64_t strip) { return strip / blocks * width + strip % blocks * block; };
@@ -404,7 +404,7 @@ RowFolder::RowFolder(Fold fold, DType type, int64_t all, int64_t columns)
 
 namespace {
 
-// Calls f(x as a source of the type that its elements are folded in).
+// Calls f(source), with x as a source of the type in which its elements are reduced.
 template <class F>
 void with_source(DType type, const void* x, F&& f) {
   visit_dtype(type, [&]<class From>() {
@@ -456,7 +456,7 @@ void fold_truth(bool all, const Tensor& input, uint32_t mask, const FoldStore<ui
 
 namespace {
 
-// An extreme and its index. `better` keeps the first of equal values and prefers the first NaN.
+// An extreme value and its index. `better` keeps the first of equal values and prefers the first NaN.
 template <class T>
 bool better(bool largest, T candidate, T best) {
   return (largest ? candidate > best : candidate < best) || (candidate != candidate && best == best);
@@ -534,7 +534,7 @@ struct ExtremeFinder {
                  });
   }
 
-  // The row indices, in the integer type that is as wide as the elements.
+  // The row indices, in the integer type of the elements' size.
   using Number = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;
 
   void search_strip(int64_t first, int64_t width) const {
@@ -557,7 +557,7 @@ struct ExtremeFinder {
 void find_extremes(bool largest, const Tensor& x, uint32_t mask, void* values, int64_t* indices) {
   const ReducePlan plan(x.shape(), x.strides(), mask, false);
   if (plan.outputs == 0) return;
-  // The search depends on the order of the elements, so permuted ones are copied into order first.
+  // The search depends on the order of the elements, so a permuted tensor is copied into order first.
   if (!x.is_contiguous() && !has_columns(plan) && !plan.reduced_strides.empty() &&
       plan.reduced_strides.back() > 1) {
     const Tensor copy = Tensor::empty(x.shape(), x.dtype());

@@ -1,8 +1,8 @@
 #pragma once
-// Reductions on the CPU: the mapping of elements to results (ReducePlan), SIMD folds of a row and of many
-// columns, and the driver that shares the work among the thread pool. The division of the work depends only
-// on the shape, so results do not depend on the number of threads. Floats accumulate in f64, integers in i64,
-// complex numbers in c128. Any thread; pointers are CPU memory.
+// Reductions on the CPU: the mapping of elements to results (ReducePlan), SIMD reductions of a row and of
+// many columns, and the driver that shares the work among the thread pool. The division of the work depends
+// only on the shape, so results do not depend on the number of threads. Floats accumulate in f64, integers in
+// i64, complex numbers in c128. Any thread; pointers are CPU memory.
 #include <complex>
 #include <cstdint>
 #include <functional>
@@ -12,8 +12,8 @@
 
 namespace lunagrad {
 
-// sum_numbers leaves NaN out. The state of moments is {count, mean, sum of squared deviations}; that of the
-// others is one number.
+// sum_numbers skips NaN. The state of moments is {count, mean, sum of squared deviations}; the other states
+// are one number.
 enum class Fold : uint8_t { sum, product, max, min, sum_abs, sum_numbers, sum_squares, sum_powers, moments };
 
 inline constexpr int kMaxFoldState = 3;
@@ -28,7 +28,7 @@ struct ReducePlan {
   int64_t outputs = 1;
   int64_t count = 1;  // elements of each result
 
-  // any_order: the elements of a result may be folded in the order of memory.
+  // any_order: the elements of a result may be reduced in the order of memory.
   ReducePlan(const Shape&, const Strides&, uint32_t mask, bool any_order);
 };
 
@@ -36,30 +36,30 @@ struct ReducePlan {
 template <class A>
 using FoldStore = std::function<void(int64_t first, int64_t n, const A* states)>;
 
-// Folds x over the dims of the mask. p is the exponent of sum_powers. fold_floats does not take f16 and bf16.
-// Each result is stored once, in any order, from any thread.
+// Reduces x over the dims of the mask. p is the exponent of sum_powers. fold_floats does not take f16 and
+// bf16. Each result is stored once, in any order, from any thread.
 void fold_floats(Fold, double p, const Tensor& x, uint32_t mask, const FoldStore<double>&);
 void fold_integers(Fold, const Tensor& x, uint32_t mask, const FoldStore<int64_t>&);
 void fold_complex(Fold, const Tensor& x, uint32_t mask,
-                  const FoldStore<std::complex<double>>&);  // sum, product
+                  const FoldStore<std::complex<double>>&);  // only sum and product
 // Calls f with the elements of result `output`, as f64, piece by piece.
 void for_elements_of(const Tensor& x, const ReducePlan&, int64_t output,
                      const std::function<void(const double* x, int64_t n)>& f);
-// Whether all elements (any element) of a result are not zero: the stored state is not zero if so.
+// Whether all elements (any element) of a result are not zero: the stored state is then not zero.
 void fold_truth(bool all, const Tensor& x, uint32_t mask, const FoldStore<uint8_t>&);
 
 // The first largest (smallest) element of each result and its index within the result; NaN is larger
 // (smaller) than everything. values has x's dtype and may be null.
 void find_extremes(bool largest, const Tensor& x, uint32_t mask, void* values, int64_t* indices);
 
-// Folds rows of floats as fold_floats folds them over the last dim of a contiguous tensor [all, columns] of
-// this type, a few at a time.
+// Reduces rows of floats, a few at a time, with the same results as fold_floats over the last dim of a
+// contiguous tensor [all, columns] of this type.
 class RowFolder {
  public:
   RowFolder(Fold, DType, int64_t all, int64_t columns);
-  // `x` points to `rows` rows that lie one after the other and are not divided.
+  // `x` points to `rows` consecutive rows that are not divided.
   void fold(const void* x, int64_t rows, const FoldStore<double>&) const;
-  // Of a divided row: the state of a part, and that of two parts.
+  // For a divided row: fold_part() computes the state of a part, combine() joins two states.
   void fold_part(const void* x, int64_t count, double* state) const;
   void combine(double* state, const double* later) const;
 

@@ -1,6 +1,6 @@
-// The folds of reduce.h, compiled once per SIMD target. Floats are summed in f64: a sum of 2^24 equal f32
-// values is exact, and the effect of the order of the additions, which differs between targets, is below the
-// rounding of the f32 result.
+// The reductions of reduce.h, compiled once per SIMD target. Floats are summed in f64: a sum of 2^24 equal
+// f32 values is exact. The order of the additions differs between targets; its effect is below the rounding
+// of the f32 result.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -20,7 +20,7 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Folds of one element. `next` of the comparisons takes a NaN and then keeps it.
+// Reductions, one element at a time. `next` of the comparisons takes a NaN and then keeps it.
 struct Sum {
   template <class A>
   static A next(A state, A x, double) {
@@ -128,7 +128,7 @@ template <bool largest, class T>
 T extreme(const T* x, int64_t n, T start) {
   const hn::ScalableTag<T> d;
   const int64_t lanes = int64_t(hn::Lanes(d));
-  // Comparisons skip NaN; the sum of all elements shows whether there is one.
+  // Comparisons skip NaN; the sum of all elements shows whether there is a NaN.
   const auto step = [](auto state, auto v) HWY_ATTR {
     return hn::IfThenElse(largest ? hn::Gt(v, state) : hn::Lt(v, state), v, state);
   };
@@ -283,7 +283,8 @@ void fold_each_column(double p, const T* HWY_RESTRICT x, int64_t row_stride, int
   for (; i + 4 <= rows; i += 4) {
     const T *HWY_RESTRICT r0 = x + i * row_stride, *HWY_RESTRICT r1 = r0 + row_stride,
                           *HWY_RESTRICT r2 = r1 + row_stride, *HWY_RESTRICT r3 = r2 + row_stride;
-    // Comparisons are exact in the type of the elements, and then one of four is converted.
+    // Comparisons are exact in the elements' type. Four rows are compared first, so only one of four values
+    // is converted.
     if constexpr (std::is_same_v<Step, Max> || std::is_same_v<Step, Min>) {
       for (int64_t j = 0; j < width; ++j) {
         const T best = Step::next(Step::next(r0[j], r1[j], p), Step::next(r2[j], r3[j], p), p);

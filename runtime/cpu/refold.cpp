@@ -34,7 +34,7 @@ double sum_again(const ElementPieces& pieces, double divisor) {
 }
 
 double norm_again(const ElementPieces& pieces, double p) {
-  // The element whose power is the largest.
+  // The magnitude with the largest power.
   double extreme = p > 0 ? 0 : std::numeric_limits<double>::infinity();
   bool any_nan = false;
   for_each(pieces, [&](double x) {

@@ -1,6 +1,6 @@
 #pragma once
-// Folds of one result whose plain state left the range of f64, or came near its end: the elements are scaled
-// before they are raised or added. Pure; any thread.
+// Computes a reduction again whose plain state left the range of f64, or came near its ends: the elements are
+// scaled before they are raised to a power or added. Pure; any thread.
 #include <cstdint>
 #include <functional>
 

@@ -1,5 +1,5 @@
 #pragma once
-// Resizing of images with nearest or linear interpolation, and im2col with its reverse. The thread pool
+// Resizing of images with nearest or linear interpolation, and im2col with its inverse. The thread pool
 // shares the work. T: float or double; tensors are contiguous.
 #include <array>
 #include <cstdint>

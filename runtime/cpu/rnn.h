@@ -12,14 +12,14 @@ enum class Cell : uint8_t { tanh, relu, lstm, gru };
 // relu(input + hidden) if `relu`, else tanh(input + hidden).
 template <class T>
 void rnn_row(bool relu, int64_t n, const T* input, const T* hidden, T* h);
-// The gradient of the sum from the gradient of h, which is dh + dout. dout may be null, also below.
+// The gradient of the sum from the gradient of h, which is dh + dout. dout may be null, here and below.
 template <class T>
 void rnn_grad_row(bool relu, int64_t n, const T* h, const T* dh, const T* dout, T* dsum);
 
 // gates: in `input`, out i, f, g, o.
 template <class T>
 void lstm_row(int64_t n, T* gates, const T* hidden, const T* c_before, T* c, T* h);
-// dc: in the gradient of c from later steps, out the gradient of c_before.
+// dc: in: the gradient of c from later steps; out: the gradient of c_before.
 template <class T>
 void lstm_grad_row(int64_t n, const T* gates, const T* c_before, const T* c, const T* dh, const T* dout,
                    T* dc, T* dgates);
@@ -27,8 +27,8 @@ void lstm_grad_row(int64_t n, const T* gates, const T* c_before, const T* c, con
 // gates: out r, z, n and the part of n that comes from `hidden`.
 template <class T>
 void gru_row(int64_t n, const T* input, const T* hidden, const T* h_before, T* gates, T* h);
-// dh: in the gradient of h from later steps, out its part that goes directly to h_before. dinput and dhidden:
-// the gradients of both products.
+// dh: in: the gradient of h from later steps; out: the part that goes directly to h_before. dinput and
+// dhidden: the gradients of both products.
 template <class T>
 void gru_grad_row(int64_t n, const T* gates, const T* h_before, T* dh, const T* dout, T* dinput, T* dhidden);
 

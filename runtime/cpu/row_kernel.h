@@ -1,8 +1,8 @@
 #pragma once
-// The kernels of calls that take rows as a whole: softmax, norms, running sums, gradients of these and of
-// losses. A call alone (ops/by_rows.h) and a group of calls (fused.h) run the same kernel over the same
-// blocks of rows, so both give the same bits. A kernel belongs to one computation of a call; its rows may be
-// computed by several threads.
+// The row kernels: softmax, norms, running sums, their gradients and gradients of losses. A call alone
+// (ops/by_rows.h) and a group of calls (fused.h) run the same kernel over the same blocks of rows, so both
+// give the same bits. A kernel belongs to one computation of a call; its rows may be computed by several
+// threads.
 #include <memory>
 
 #include "runtime/op.h"
@@ -17,14 +17,16 @@ class RowKernel {
 
   int64_t rows() const { return rows_; }
   int64_t columns() const { return columns_; }
-  // Rows that one thread computes in ascending order: block after block, from the first row on.
+  // The number of rows in a block, counted from the first row. One thread computes a block, in ascending
+  // order.
   int64_t block() const { return block_; }
 
-  // Computes the row of the first result: in[k] is the row of operand k if that has rows (RowFold::whole),
-  // else null. `out` is null if the result is not wanted. Of a divided row (RowFold::in_parts) `row` counts
-  // its parts, `in` points to them, `out` is null, and finish() writes the result.
+  // Computes a row of the first result. in[k] is the row of operand k if this operand has rows
+  // (RowFold::whole), else null. `out` is null if the result is not needed. For a divided row
+  // (RowFold::in_parts) `row` counts its parts, `in` points to them, `out` is null, and finish() writes the
+  // result.
   virtual void run(int64_t row, const void* const* in, void* out) const = 0;
-  // After all rows: writes the results that are made of several.
+  // Called after all rows: writes the results that are made of several rows or parts.
   virtual void finish() const {}
 
  protected:
@@ -34,7 +36,7 @@ class RowKernel {
   int64_t rows_, columns_;
 };
 
-// The kernel of a call whose operands are contiguous tensors on the CPU and whose rows are f32 or f64. It
+// The kernel for a call whose operands are contiguous tensors on the CPU and whose rows are f32 or f64. It
 // refers to the call and to their memory. Implemented in ops/by_rows.cpp.
 std::unique_ptr<RowKernel> row_kernel(const Call&);
 

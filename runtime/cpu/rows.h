@@ -25,7 +25,7 @@ struct Split {
 };
 
 // Calls f(row, in, out) for each of the outer * inner rows: in[k] and out point to `size` contiguous
-// elements. out may be null. `row` is the index of the row in the tensor without the dim.
+// elements. out may be null. `row` is the row's index in the tensor without the dim.
 template <class T, size_t inputs, class F>
 void for_rows(const Split& split, const std::array<const T*, inputs>& in, T* out, F&& f) {
   const int64_t n = split.size, inner = split.inner;

@@ -1,10 +1,10 @@
 #pragma once
-// The first elements in sorted order, without sorting the rest: for topk, median and kthvalue. Entries and
-// their order are those of sort.h, so the result is the same for any number of threads. Any thread.
+// The first elements in sorted order, without sorting the others: for topk, median and kthvalue. Entries and
+// their order are as in sort.h, so the result is the same for any number of threads. Any thread.
 //
-// A few of many elements are found in one pass that compares each with the last of the best so far. Else the
-// range of the keys is divided into equal buckets, and only the elements of the bucket that holds the wanted
-// place are divided again: at most a few passes, whatever the elements are.
+// A few of many elements are found in one pass that compares each with the last of the best so far. Otherwise
+// the range of the keys is divided into equal buckets, and only the elements of the bucket with the wanted
+// position are divided again. This takes at most a few passes for any elements.
 #include <algorithm>
 #include <bit>
 #include <functional>
@@ -19,8 +19,8 @@
 
 namespace lunagrad {
 
-// Room for n entries, which are not cleared: that alone would take longer than a stop may. A few need no
-// allocation. Owned by one thread.
+// Memory for n entries, which are not cleared: clearing alone would take longer than a stop may. A few
+// entries need no allocation. Owned by one thread.
 template <class Entry>
 class EntryRoom {
  public:
@@ -36,12 +36,12 @@ class EntryRoom {
 namespace selection {
 
 constexpr int64_t kFew = 512;         // up to this many entries are partitioned by comparisons
-constexpr int64_t kShare = 100;       // one pass finds up to this part of the elements
-constexpr int64_t kInserted = 32;     // so many found by one pass are kept in order
-constexpr int64_t kBlock = 1 << 15;   // elements that a thread goes through at once
-constexpr int64_t kMostBlocks = 256;  // each has counts of its own
+constexpr int64_t kShare = 100;       // one pass finds up to one in kShare of the elements
+constexpr int64_t kInserted = 32;     // up to this many found by one pass are kept sorted
+constexpr int64_t kBlock = 1 << 15;   // elements that a thread reads at a time
+constexpr int64_t kMostBlocks = 256;  // each block has its own counts
 
-// Brings the k first of n entries to the front.
+// Brings the first k of n entries to the front.
 template <class Entry>
 void partition(Entry* entries, int64_t k, int64_t n) {
   if (k <= 0 || k >= n) return;
@@ -51,7 +51,7 @@ void partition(Entry* entries, int64_t k, int64_t n) {
     std::nth_element(entries, entries + k - 1, entries + n, stoppable(std::less<Entry>()));
 }
 
-// Division of n elements among threads. It depends on n alone.
+// How n elements are divided among threads. It depends on n alone.
 struct Blocks {
   int64_t n, size, count;
   explicit Blocks(int64_t n, int64_t least = kBlock)
@@ -70,10 +70,10 @@ struct Blocks {
 
 // --- few of many ---
 
-// Entries that are held while one pass looks for the k first: with few of them these alone, in order.
+// Entries to hold while one pass looks for the first k. A small k holds only these, sorted.
 inline int64_t room_for(int64_t k) { return k <= kInserted ? k + 1 : 2 * k; }
 
-// Adds an entry, which comes after all that are held or before the last of k.
+// Inserts an entry in sorted order. When there are k already, the last one is dropped.
 template <class Entry>
 int64_t insert(Entry entry, Entry* held, int64_t count, int64_t k) {
   int64_t at = count;
@@ -82,8 +82,8 @@ int64_t insert(Entry entry, Entry* held, int64_t count, int64_t k) {
   return std::min(count + 1, k);
 }
 
-// Adds the elements [begin, end) to the `count` entries that are held, those of earlier places, and keeps the
-// k first. All others have keys of at least `limit`. Returns how many are held.
+// Adds the elements [begin, end) to the `count` held entries, which have earlier indices, and keeps the first
+// k. Elements with keys of `limit` or more are skipped. Returns the number of held entries.
 template <class Entry, class Key, class KeyAt>
 int64_t keep_first(int64_t begin, int64_t end, int64_t k, Key limit, KeyAt&& key_at, Entry* held,
                    int64_t count) {
@@ -91,7 +91,7 @@ int64_t keep_first(int64_t begin, int64_t end, int64_t k, Key limit, KeyAt&& key
   in_pieces(end - begin, [&](int64_t from, int64_t to) {
     for (int64_t i = begin + from; i < begin + to; ++i) {
       const Key key = key_at(i);
-      if (key >= limit) continue;  // an equal one comes after k others
+      if (key >= limit) continue;  // an equal key comes after k others
       if (k <= kInserted) {
         count = insert(Entry::of(key, i), held, count, k);
       } else {
@@ -107,7 +107,7 @@ int64_t keep_first(int64_t begin, int64_t end, int64_t k, Key limit, KeyAt&& key
   return std::min(k, count);
 }
 
-// The k first of n elements, in any order, to `out`. 0 < k < n.
+// Writes the first k of n elements, in any order, to `out`. 0 < k < n.
 template <class Entry, class KeyAt>
 void few_first(int64_t n, int64_t k, KeyAt&& key_at, Entry* out) {
   const Blocks blocks(n, std::max(kBlock, 32 * k));
@@ -119,7 +119,7 @@ void few_first(int64_t n, int64_t k, KeyAt&& key_at, Entry* out) {
   keep_first(k, std::min(n, blocks.size), k, first_limit, key_at, held, k);
   std::copy_n(held, k, out);
   if (blocks.count == 1) return;
-  // The first block bounds the others: their elements of the same key come later.
+  // The first block's limit holds for the others: their elements with the same key come later.
   const auto limit = std::max_element(held, held + k)->key();
   std::vector<Entry> best(held, held + k);
   std::mutex mutex;
@@ -144,13 +144,13 @@ struct Division {
   size_t of(Key key) const { return size_t((key - low) >> shift); }
 };
 
-// Equal buckets from the smallest to the largest key.
+// Divides the range from the smallest to the largest key into equal buckets.
 template <class Key, class KeyAt>
 Division<Key> divide(const Blocks& blocks, KeyAt&& key_at) {
   Key low = ~Key(0), high = 0;
   std::mutex mutex;
   blocks.each([&](int64_t, int64_t begin, int64_t end) {
-    constexpr int kSide = 4;  // comparisons that do not wait for each other
+    constexpr int kSide = 4;  // independent comparisons
     Key least[kSide], most[kSide];
     for (int j = 0; j < kSide; ++j) least[j] = most[j] = key_at(begin);
     int64_t i = begin;
@@ -173,9 +173,9 @@ Division<Key> divide(const Blocks& blocks, KeyAt&& key_at) {
   return {low, shift, size_t((high - low) >> shift) + 1};
 }
 
-// Finds the bucket of place k (from 0) among n elements. Appends the elements of that bucket to `inside`, and
-// unless `before` is null those of the buckets before it to *before, both in their order. Returns how many
-// are before it.
+// Finds the bucket of position k (from 0) among n elements. Appends the elements of this bucket to `inside`,
+// and unless `before` is null the elements of earlier buckets to *before, both in their order. Returns the
+// number of elements in earlier buckets.
 template <class Entry, class KeyAt, class EntryAt>
 int64_t split(int64_t n, int64_t k, KeyAt&& key_at, EntryAt&& entry_at, Entry* before,
               std::unique_ptr<Entry[]>& inside, int64_t& inside_count) {
@@ -196,7 +196,7 @@ int64_t split(int64_t n, int64_t k, KeyAt&& key_at, EntryAt&& entry_at, Entry* b
     if (k < passed + inside_count) break;
     passed += inside_count;
   }
-  // Where the elements of each block go.
+  // The offsets at which each block writes its elements.
   std::vector<std::pair<int64_t, int64_t>> starts(size_t(blocks.count) + 1);
   for (int64_t block = 0; block < blocks.count; ++block) {
     const uint32_t* const own = counts.data() + size_t(block) * division.buckets;
@@ -208,7 +208,7 @@ int64_t split(int64_t n, int64_t k, KeyAt&& key_at, EntryAt&& entry_at, Entry* b
   blocks.each([&](int64_t block, int64_t begin, int64_t end) {
     Entry *to_before = before ? before + starts[size_t(block)].first : nullptr,
           *to_inside = inside.get() + starts[size_t(block)].second;
-    // Half of the elements may be before the bucket, in no pattern that a processor could predict.
+    // Half of the elements may be before the bucket, in a pattern that no branch predictor could follow.
     constexpr int64_t kTogether = 256;
     int64_t chosen[kTogether];
     for (; begin < end; begin += kTogether) {
@@ -231,8 +231,8 @@ int64_t split(int64_t n, int64_t k, KeyAt&& key_at, EntryAt&& entry_at, Entry* b
   return passed;
 }
 
-// The entry at place k (from 0) of n elements; unless `first` is null, also the k + 1 first of them, those of
-// equal keys in the order of their places.
+// The entry at position k (from 0) of n elements. Unless `first` is null, also writes the first k + 1 entries
+// to it; entries with equal keys are in the order of their indices.
 template <class Entry, class KeyAt>
 Entry find(int64_t n, int64_t k, KeyAt&& key_at, Entry* first) {
   std::unique_ptr<Entry[]> entries;
@@ -254,7 +254,7 @@ Entry find(int64_t n, int64_t k, KeyAt&& key_at, Entry* first) {
     const auto key = [&](int64_t i) { return all[size_t(i)].key(); };
     const int64_t before = count;
     take(split<Entry>(before, k, key, entry, first, entries, count));
-    // All keys are equal: the entries are in the order of their places.
+    // All keys are equal: the entries are in the order of their indices already.
     if (count == before) break;
   }
   Entry* const rest = entries.get();
@@ -268,7 +268,7 @@ Entry find(int64_t n, int64_t k, KeyAt&& key_at, Entry* first) {
 
 }  // namespace selection
 
-// Writes the entries of the first k of n elements, 0 < k < n, in order to `out`; key_at(i) is the key of
+// Writes the entries of the first k of n elements, 0 < k < n, sorted to `out`; key_at(i) is the key of
 // element i. scratch has room for k.
 template <class Entry, class KeyAt>
 void select_first(int64_t n, int64_t k, KeyAt&& key_at, Entry* out, Entry* scratch) {
@@ -283,7 +283,7 @@ void select_first(int64_t n, int64_t k, KeyAt&& key_at, Entry* out, Entry* scrat
     std::sort(out, out + k, stoppable(std::less<Entry>()));
 }
 
-// The entry of the element at place k (from 0) in sorted order.
+// The entry of the element at position k (from 0) in sorted order.
 template <class Entry, class KeyAt>
 Entry select_place(int64_t n, int64_t k, KeyAt&& key_at) {
   if (k >= n / selection::kShare) return selection::find<Entry>(n, k, key_at, nullptr);

@@ -51,7 +51,7 @@ constexpr int kVectors = 3;
 constexpr int64_t kDepth = 192;  // terms accumulated in one pass: their part of B fits the first-level cache
 constexpr int64_t kBlock = 16;   // rows of A that are packed together: at least a vector
 
-// C (+)= A B for one tile. A is packed: its rows are columns of a [k, kBlock] block.
+// C (+)= A B for one tile. A is packed: its rows are the columns of a [k, kBlock] block.
 template <class T, int vectors>
 HWY_INLINE void sum_tile(int64_t k, const T* HWY_RESTRICT a, const T* HWY_RESTRICT b, int64_t b_row, bool add,
                          T* HWY_RESTRICT c, int64_t c_row) {
@@ -195,9 +195,9 @@ HWY_EXPORT(turn_f32);
 HWY_EXPORT(turn_f64);
 
 constexpr int64_t kShort = 64;              // the largest length of a short side
-constexpr int64_t kLeast = 8;               // rows; fewer rows fill a block badly
-constexpr double kSmall = 1e6;              // products m n k; up to it BLAS has kernels that do not pack
-constexpr int64_t kOperandBytes = 1 << 20;  // the largest size of an operand
+constexpr int64_t kLeast = 8;               // fewest rows; fewer would fill a block badly
+constexpr double kSmall = 1e6;              // products m n k, up to which BLAS has kernels that do not pack
+constexpr int64_t kOperandBytes = 1 << 20;  // largest size of an operand
 
 }  // namespace
 

@@ -6,7 +6,7 @@
 
 namespace lunagrad::blas {
 
-// gemm() of blas.h with beta 0, or 1 with `add`. Returns false and does nothing where BLAS is as fast.
+// gemm() of blas.h with beta 0, or 1 with `add`. Returns false and does nothing when BLAS is as fast.
 template <class T>
 bool multiply_short(int64_t m, int64_t n, int64_t k, Matrix<T> a, Matrix<T> b, bool add, T* c, int64_t ldc);
 

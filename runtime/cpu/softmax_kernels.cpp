@@ -17,7 +17,8 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Elements that a lane sums in T; these partial sums are added in f64. More would be inexact in one lane.
+// Elements that a lane sums in T before these partial sums are added in f64. More elements would lose
+// precision.
 constexpr int64_t kPart = 256;
 
 // Loads the first n lanes from memory and sets the others to `rest`, without reading beyond the n elements.
@@ -44,7 +45,7 @@ HWY_INLINE void store_first(D d, hn::Vec<D> v, T* out, int64_t n) {
 #endif
 }
 
-// The largest element; NaN may be ignored.
+// The largest element. The result for a row with NaN may ignore the NaN.
 template <class T>
 T largest(const T* x, int64_t n) {
   const hn::ScalableTag<T> d;
@@ -126,8 +127,8 @@ double logsumexp(const T* x, int64_t n) {
   return double(m) + std::log(sum_of_exps<false>(x, m, n, static_cast<T*>(nullptr)));
 }
 
-// Whether nobody uses the results of a row: their gradients are 0. Then its own is 0 even if it is NaN, as a
-// row is whose elements are all masked with -inf.
+// Whether the results of a row are unused: all their gradients are 0. Then the row's gradient is 0 even if
+// the row is NaN, for example because all its elements are masked with -inf.
 template <class T>
 bool is_unused(const T* g, int64_t n, int64_t step) {
   for (int64_t i = 0; i < n; ++i)
@@ -164,7 +165,7 @@ void scaled_exp(const T* x, double lse, double scale, int64_t n, T* out) {
 
 // --- columns ---
 
-constexpr int64_t kRows = 16;  // rows that are processed while they are in the cache
+constexpr int64_t kRows = 16;  // rows that are processed together, while they are in the cache
 
 // A compensated sum: the second vector holds the rounding error of the first.
 template <class V>

@@ -14,8 +14,8 @@ namespace {
 constexpr int64_t kFew = 128;    // up to this many keys: a comparison sort instead of a radix sort
 constexpr int64_t kMany = 4096;  // from this many keys: digits of 11 bits
 
-// LSD radix sort: for each digit of the key, from the lowest, counts its values and moves every entry after
-// those with smaller ones. Skips a digit that is equal in all keys.
+// LSD radix sort: for each digit of the key, from the lowest, counts its values and moves every entry behind
+// the entries with smaller values. Skips a digit that is equal in all keys.
 template <int kBits, class Entry>
 void radix_sort(Entry* entries, Entry* scratch, int64_t n) {
   constexpr int kDigits = (int(sizeof(Entry{}.key())) * 8 + kBits - 1) / kBits;

@@ -1,7 +1,6 @@
 #pragma once
-// Sorting by keys. An element becomes an entry of its key, an unsigned number of the same order, and its
-// place. Of equal keys the lower place comes first, so that every order is stable. Pure functions, any
-// thread.
+// Sorting by keys. An element becomes an entry: its key, an unsigned number with the same order, and its
+// index. Among equal keys the lower index comes first, so every order is stable. Pure functions, any thread.
 #include <bit>
 #include <cstdint>
 #include <type_traits>
@@ -25,7 +24,7 @@ auto sort_key(T x) {
   }
 }
 
-// A key of 32 bits above a place of 32 bits: one integer comparison orders two entries.
+// A key of 32 bits above an index of 32 bits: one integer comparison orders two entries.
 struct Packed {
   uint64_t bits;
   static Packed of(uint64_t key, int64_t place) { return {key << 32 | uint64_t(place)}; }
@@ -34,7 +33,7 @@ struct Packed {
   friend bool operator<(Packed a, Packed b) { return a.bits < b.bits; }
 };
 
-// A key of 64 bits and a place.
+// A key of 64 bits and an index.
 struct Keyed {
   uint64_t value;
   int64_t index;
@@ -46,7 +45,7 @@ struct Keyed {
   }
 };
 
-// Sorts n entries, which are in the order of their places. scratch has room for n. Error(cancelled) on a
+// Sorts n entries, which are in the order of their indices. scratch has room for n. Error(cancelled) on a
 // stop.
 void sort_entries(Packed* entries, Packed* scratch, int64_t n);
 void sort_entries(Keyed* entries, Keyed* scratch, int64_t n);

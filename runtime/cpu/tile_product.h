@@ -15,7 +15,7 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Rows of C whose sums stay in registers, each as two vectors of columns: as many as the registers allow.
+// Rows of C whose sums stay in registers, each as two vectors of columns: as many as there are registers.
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
 constexpr int kTileRows = 8;
 #else

@@ -17,8 +17,8 @@ namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
 #if HWY_TARGET != HWY_SCALAR
-// Two adjacent blocks of 16 bytes, or one where that is a full vector. More columns at a time would conflict
-// in the first-level cache, which has few ways for lines a power of two apart.
+// Two adjacent blocks of 16 bytes, or one when a block is a full vector. More columns at a time would
+// conflict in the first-level cache, which has few ways for lines a power of two apart.
 template <class T>
 using Columns = hn::CappedTag<T, 32 / sizeof(T)>;
 
@@ -50,7 +50,7 @@ HWY_INLINE void interleave_rounds(hn::Vec<Columns<T>> (&v)[kBlock]) {
   }
 }
 
-// Transposes the part that full blocks cover; returns its rows and columns.
+// Transposes the part that full blocks cover; returns the rows and columns of this part.
 template <class T>
 HWY_INLINE std::pair<int64_t, int64_t> transpose_blocks(char* out, int64_t out_row, const char* in,
                                                         int64_t in_column, int64_t rows, int64_t columns) {

@@ -123,7 +123,7 @@ template <class T>
 HWY_INLINE Vector<T> min(Vector<T> a, Vector<T> b) {
   return sel(a > b || isnan(b), b, a);
 }
-// With the sign of x, which targets lose that lack an instruction and round through integers.
+// Restores the sign of x: targets that lack the instruction round through integers and lose it.
 template <class T, class V>
 HWY_INLINE Vector<T> with_sign_of(Vector<T> x, V rounded) {
 #if HWY_TARGET == HWY_SSE2 || HWY_TARGET == HWY_SSSE3 || HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128

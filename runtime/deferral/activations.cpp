@@ -10,14 +10,14 @@ namespace {
 
 constexpr uint32_t kNone = UINT32_MAX, kMany = UINT32_MAX - 1;
 
-// Whether the op ends with an activation that it can compute, and the call has none yet.
+// Whether the op has a parameter for an activation of its result, and the call has none yet.
 bool takes_activation(const QueuedCall& queued) {
   const Op& op = *queued.call.op;
   return !op.params.empty() && std::string_view(op.params.back().name) == "activation" &&
          queued.call.params[op.params.size() - 1].i == 0 && !queued.in_place;
 }
 
-// The number of the activation among the choices of the op's parameter; 0: it is none of them.
+// The activation's index among the choices of the op's parameter; 0: the op cannot compute it.
 int64_t choice_of(const Op& op, const Op& activation) {
   const std::vector<const char*>& choices = op.params.back().choices;
   for (size_t i = 1; i < choices.size(); ++i)
@@ -25,8 +25,9 @@ int64_t choice_of(const Op& op, const Op& activation) {
   return 0;
 }
 
-// Of 16-bit results the op rounds the activation's value instead of its operand, which is the same for relu
-// alone. On the CPU these, like complex results, get no activation.
+// Whether the joined call has the same bits. For 16-bit results the op rounds after the activation instead of
+// before it, which is the same for relu alone. On the CPU 16-bit results get no activation; complex results
+// never do.
 bool has_same_bits(const Call& product, const Op& activation, const Device& device) {
   const DType type = product.output().dtype();
   if (is_complex(type)) return false;

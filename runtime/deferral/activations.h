@@ -1,6 +1,6 @@
 #pragma once
-// Products and convolutions take over the activation that follows them, and compute it where they store
-// their result: the result before it is not written. They do so in its bits (runtime/ops/activation.h).
+// Products and convolutions compute the activation that follows them, as they store their result: the result
+// before the activation is not written. The bits stay the same (runtime/ops/activation.h).
 #include <span>
 #include <vector>
 
@@ -8,9 +8,9 @@
 
 namespace lunagrad {
 
-// For each call whose result only an activation reads: exchanges the results of the two, so that nobody
-// needs the activation's call any more, and sets QueuedCall::activation. `alive` as for plan_calls(). Returns
-// how many: the plan counts their activations as dropped.
+// For each call whose result only an activation reads: swaps the results of the two calls, so that the
+// activation's call is no longer needed, and sets QueuedCall::activation. `alive` as for plan_calls().
+// Returns the number of joined activations, which the plan counts as dropped.
 size_t join_activations(std::span<QueuedCall>, const std::vector<uint8_t>& alive);
 
 }  // namespace lunagrad

@@ -12,14 +12,14 @@
 namespace lunagrad {
 namespace {
 
-// A queue is computed when it has this many calls, or when its results that are in use would take this share
-// of the device's memory: a step of a script that never reads anything must not hold all of its operands.
+// A queue is computed when it has this many calls, or when its results in use would take this share of the
+// device's memory. Otherwise a step that never reads a result would hold all its operands.
 constexpr size_t kMostCalls = 4096;
 constexpr size_t kShareOfMemory = 128;
 constexpr uint64_t kLeastWindow = uint64_t(64) << 20;
-constexpr uint64_t kMostLatest = 4;  // results of the size of the latest
+constexpr uint64_t kMostLatest = 4;  // results as large as the latest one
 
-// Whether the kernel may refuse the values of the operands. Rows that do refuse no floats.
+// Whether the kernel may raise an Error because of its operands' values. Elementwise rows accept all floats.
 bool judges(const Call& call) {
   if (!call.op->judges_values) return false;
   return call.op->elementwise < 0 || std::none_of(call.in.begin(), call.in.end(), [](const Tensor& x) {
@@ -27,7 +27,7 @@ bool judges(const Call& call) {
          });
 }
 
-// Frees the memory of an operand that only a recording refers to when the queue has let it go (recording.h).
+// Frees the memory of an operand when, besides the queue, only a recording refers to it (recording.h).
 void free_recorded(const Tensor& x) {
   Storage& storage = x.storage();
   if (storage.queued > 0 && storage.use_count() == storage.queued + 1) storage.take_back();
@@ -57,7 +57,7 @@ void Storage::compute() const {
 CallQueue::~CallQueue() {
   try {
     compute();
-  } catch (...) {  // a stop, or no memory: what was not computed is not whole
+  } catch (...) {  // a stop, or no memory: results that were not computed are half-written
     for (const QueuedCall& queued : calls_)
       for (const Tensor& y : queued.call.out) y.storage().mark_torn(queued.call.op->name);
     forget_places();
@@ -69,7 +69,7 @@ bool CallQueue::takes(const Call& call) {
   const Context& ctx = context();
   if (computing_ || !call.op->cpu) return false;
   if (ctx.trace && ctx.trace->sees_calls()) return false;
-  // On the CPU an index out of range is an error of the call; on other devices it is found later anyway.
+  // On the CPU an index out of range is an error of the call; other devices report it later in any case.
   const bool judges_indices = call.op->integer_inputs != 0 && call.device().is_cpu();
   if (!judges_indices && !judges(call)) return true;
   report_->add_at_once(call, judges_indices ? "it runs at once, since an index may be out of range"
@@ -103,7 +103,7 @@ void CallQueue::put(const Call& call, Device& device) {
   if (calls_.size() >= kMostCalls || is_large()) compute();
 }
 
-// Whether the results that are in use take too much memory.
+// Whether the results in use take too much memory.
 bool CallQueue::is_large() {
   if (promised_ < next_look_) return false;
   if (drop_garbage_) drop_garbage_();
@@ -111,17 +111,18 @@ bool CallQueue::is_large() {
   for (const Place& place : places_)
     if (place.made && place.storage->use_count() > place.storage->queued) in_use += place.storage->bytes;
   next_look_ = promised_ + window_;
-  // A chain of large results needs its operand and its result at once.
+  // In a chain of large results the operand and the result of a call are in use together.
   uint64_t latest = 0;
   for (const Tensor& y : calls_.back().call.out) latest += y.nbytes();
   return in_use >= std::max(window_, kMostLatest * latest);
 }
 
-// The same elements, by a handle that keeps no tape alive. Calls that see a tensor alike share one.
+// A handle of the queue to x's elements that does not keep the tape alive. Calls that read the same view
+// share one handle.
 Tensor CallQueue::own_handle(const Tensor& x, bool result) {
   Storage& storage = x.storage();
   if (storage.writer != this && storage.reader != this) {
-    storage.before_write();  // another queue has it
+    storage.before_write();  // another queue has calls that use it
     storage.place = uint32_t(places_.size());
     places_.push_back({&storage, nullptr, 0, result});
   }
@@ -136,7 +137,7 @@ Tensor CallQueue::own_handle(const Tensor& x, bool result) {
   return own;
 }
 
-// Gives the call its handles, and tells their storages who will read and write them.
+// Gives the call the queue's handles, and registers the queue as reader and writer of their storages.
 void CallQueue::take_operands(QueuedCall& queued, const Operands& in, const Operands& out) {
   Call& call = queued.call;
   for (const Tensor& x : in) {
@@ -163,7 +164,7 @@ void CallQueue::forget_places() {
   places_.clear();
 }
 
-// Of each storage, whether there is a handle to it that is not the queue's own.
+// For each storage: whether handles outside the queue refer to it.
 std::vector<uint8_t> CallQueue::find_alive() const {
   std::vector<uint8_t> alive(places_.size());
   for (size_t i = 0; i < places_.size(); ++i)
@@ -183,7 +184,7 @@ void CallQueue::run_unit(Unit unit, const Plan& plan) {
   calls_[unit.front()].device->run_group(group_of(unit, calls_, plan));
 }
 
-// After an error: the calls of this unit and of later ones wait again.
+// After an error: puts the calls of this unit and of later units back into the queue.
 void CallQueue::keep_unfinished(const Plan& plan, size_t first_unit) {
   std::vector<uint8_t> waits(calls_.size());
   for (size_t number = first_unit; number < plan.units(); ++number)
@@ -214,7 +215,7 @@ void CallQueue::compute_once() {
   Plan plan = plan_calls(calls_, alive);
   widen(plan, calls_, alive);
   computing_ = true;
-  forget_places();  // from here on the memory is read and written
+  forget_places();  // from here on the memory is really read and written
   waiting_queue = nullptr;
   promised_ = 0;
   report_->dropped += plan.dropped - joined;
@@ -237,7 +238,7 @@ void CallQueue::compute_once() {
     }
   } catch (...) {
     computing_ = false;
-    // A write that failed half-way cannot be tried again.
+    // An in-place write that failed cannot be tried again.
     keep_unfinished(plan, number + calls_[plan.unit(number).front()].in_place);
     throw;
   }

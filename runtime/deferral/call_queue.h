@@ -1,15 +1,15 @@
 #pragma once
-// Calls that are put off: run() gives their results memory only when somebody reads one, so the calls in
-// between can be planned together. The tape, shapes, errors and random draws are those of calls that run at
-// once; only computing waits. Every step is planned anew from its own calls: nothing of an earlier step is
-// kept, so nothing of a script is frozen.
+// Deferred calls: run() gives their results memory only when a result is read, so that the calls in between
+// can be planned together. The tape, shapes, errors and random draws are the same as for eager calls; only
+// the computation waits. Every step is planned again from its own calls: nothing of an earlier step is kept,
+// so no behaviour of a script is frozen.
 //
-// The queue holds operands and results by handles of its own. A storage that only these handles refer to is
-// of no use to anyone else when its last reader has run: then its calls are dropped, or their results stay
-// inside of a group (groups.h).
+// The queue has its own handles to operands and results. When only these handles refer to a storage, its
+// value is not needed after its last reader in the queue: calls that nobody needs are dropped, and results
+// that only their group reads get no memory (groups.h).
 //
-// A queue belongs to a Context and to its thread. Errors of a put-off computation are raised where the queue
-// is computed, with the line of the call; what has not run stays in the queue.
+// A queue belongs to a Context and to its thread. Errors of a deferred call are thrown where the queue is
+// computed, with the line of the call; calls that have not run stay in the queue.
 #include <functional>
 #include <memory>
 #include <utility>
@@ -26,30 +26,30 @@ class CallQueue {
   ~CallQueue();
   CallQueue(const CallQueue&) = delete;
 
-  // Whether the call may wait. Its outputs are laid out and its device has a kernel for it.
+  // Whether the call may be deferred. Its outputs are laid out and its device has a kernel for it.
   bool takes(const Call&);
-  // Puts the call off, for the device of its operands. Its new outputs have promised memory. An output may be
-  // an operand, written in place.
+  // Defers the call, for the device of its operands. Its new outputs have no memory yet. An output may be an
+  // operand, written in place.
   void put(const Call&, Device&);
-  // Computes all calls of the queue. Error of an op: the calls that have not run stay. If memory runs out, it
-  // calls what free_memory_with() gave, and goes on.
+  // Computes all calls of the queue. Throws the error of an op; then the calls that have not run stay. If
+  // memory runs out, calls the function given to free_memory_with() and tries again.
   void compute();
   void free_memory_with(std::function<void()> free_memory) { free_memory_ = std::move(free_memory); }
-  // Called when the queue is large, to drop results that are garbage.
+  // The function is called when the queue is large, to drop results that are garbage.
   void drop_garbage_with(std::function<void()> drop_garbage) { drop_garbage_ = std::move(drop_garbage); }
 
   bool empty() const { return calls_.empty(); }
   uint64_t promised() const { return promised_; }  // bytes of the results
-  // What was computed since the last call of begin_report().
+  // A report of the calls computed since the last begin_report().
   std::shared_ptr<const QueueReport> report() const { return report_; }
   void begin_report() { report_ = std::make_shared<QueueReport>(); }
 
  private:
-  struct Place {  // a storage of the calls
+  struct Place {  // a storage that the calls use
     Storage* storage;
     TensorBody* own;   // the queue's latest handle to it
-    uint32_t handles;  // of the queue to it: its part of Storage::queued
-    bool made;         // by a call of the queue
+    uint32_t handles;  // the queue's handles to it: its part of Storage::queued
+    bool made;         // a call of the queue makes it
   };
   void compute_once();
   void take_operands(QueuedCall&, const Operands& in, const Operands& out);
@@ -63,8 +63,8 @@ class CallQueue {
   std::vector<QueuedCall> calls_;
   std::vector<Place> places_;  // each storage once
   uint64_t promised_ = 0;      // bytes
-  uint64_t window_ = 0;        // bytes of results in use with which the queue is computed
-  uint64_t next_look_ = 0;     // bytes of results with which it looks how many are in use
+  uint64_t window_ = 0;        // the queue is computed when results in use take so many bytes
+  uint64_t next_look_ = 0;     // the next count of results in use happens at so many bytes of results
   bool computing_ = false;
   std::function<void()> free_memory_, drop_garbage_;
   std::shared_ptr<QueueReport> report_ = std::make_shared<QueueReport>();

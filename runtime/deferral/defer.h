@@ -1,12 +1,12 @@
 #pragma once
-// Puts off the calls of this thread's context for the life of an object.
+// Defers the calls of this thread's context for the life of an object.
 #include "runtime/context.h"
 #include "runtime/deferral/call_queue.h"
 
 namespace lunagrad {
 
-// Calls go into `queue`, unless an outer object has them put off already or `queue` is null. The destructor
-// leaves what is in the queue to the first that reads a result.
+// Calls go into `queue`, unless an outer object defers them already or `queue` is null. The destructor does
+// not compute the queue: the first read of a result does.
 class DeferCalls {
  public:
   explicit DeferCalls(CallQueue* queue) : outer_(context().queue) {

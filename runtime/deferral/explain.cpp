@@ -8,7 +8,7 @@
 namespace lunagrad {
 namespace {
 
-constexpr size_t kMostRows = 20;  // of a table; the rest is one line
+constexpr size_t kMostRows = 20;  // of a table; the others are summed in one line
 
 const char* shown_name(const Op& op) { return op.name + std::strspn(op.name, "_"); }
 
@@ -16,7 +16,7 @@ std::string plural(size_t count, const char* noun) {
   return count_figure(int64_t(count)) + " " + noun + (count == 1 ? "" : "s");
 }
 
-// "model.lua:12", without folders.
+// "model.lua:12", the file name without folders.
 std::string brief(SourceLine line) {
   const std::string place = to_string(line);
   return place.substr(place.find_last_of('/') + 1);
@@ -43,7 +43,7 @@ std::string names_of(const PlanRow& row) {
   return text;
 }
 
-// A size in bytes, how often, and words.
+// A table line: a size in bytes, a count, and words.
 std::string line_of(uint64_t bytes, size_t times, const std::string& words) {
   std::string size = bytes_figure(double(bytes)), count;
   if (times > 1) count = count_figure(int64_t(times)) + "x";
@@ -67,7 +67,7 @@ std::string table(const std::vector<const PlanRow*>& rows) {
   return text + line_of(bytes, 1, "in " + plural(units, "more"));
 }
 
-// Calls that were computed alone, by the reason.
+// A table per reason, of the calls that were computed alone.
 std::string reasons_of(const std::vector<PlanRow>& rows) {
   struct Reason {
     const char* why;

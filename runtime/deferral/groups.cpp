@@ -9,29 +9,30 @@
 namespace lunagrad {
 namespace {
 
-using Mask = uint32_t;                // of open units
-constexpr int kMostOpen = 32;         // units that wait: groups for further members, other calls for those
-constexpr uint32_t kPatience = 8;     // calls for which a unit waits: results that wait take memory
+using Mask = uint32_t;  // a bit for each open unit
+// open units: groups wait for further members, other calls wait with the groups that they need
+constexpr int kMostOpen = 32;
+constexpr uint32_t kPatience = 8;     // calls until an idle unit is closed: results that wait take memory
 constexpr size_t kMostMembers = 40;   // of a group
-constexpr size_t kMostOperands = 16;  // of its members, in memory
+constexpr size_t kMostOperands = 16;  // operands of a group's members that are in memory
 
 template <class F>
 void for_reads(const Call& call, F&& f) {
   for (const Tensor& x : call.in)
     if (in_memory(x)) f(x.storage().place);
 }
-// Memory that the call writes: that of its results, or all operands if the op writes its inputs.
+// Calls f with the memory that the call writes: its results, or all operands if the op writes its inputs.
 template <class F>
 void for_writes(const Call& call, F&& f) {
   for (const Tensor& y : call.out) f(y.storage().place);
   if (call.op->writes_inputs) for_reads(call, f);
 }
 
-// Whether operand x, expanded to `shape`, gives all elements of a row of `columns` elements the row's element
-// of the result y.
+// Whether operand x, expanded to `shape`, repeats one element of the result y along each row of `columns`
+// elements.
 bool repeats_along_rows(const Tensor& x, const Tensor& y, const Shape& shape, int64_t columns) {
   if (x.storage_ref() != y.storage_ref() || x.offset() != y.offset() || x.dtype() != y.dtype()) return false;
-  int64_t within = 1, rows = 1;  // elements in the dims that were seen
+  int64_t within = 1, rows = 1;  // elements in the dims seen so far
   for (int d = shape.size() - 1; d >= 0; --d) {
     if (shape[d] == 1) continue;
     const int own = d - shape.size() + x.ndim();
@@ -42,13 +43,14 @@ bool repeats_along_rows(const Tensor& x, const Tensor& y, const Shape& shape, in
   return within == columns && rows == y.numel();
 }
 
-// The elements that a group computes: those of `shape`, in rows if it has folds.
+// The index space of a group: the elements of `shape`, in rows if the group has row reductions.
 struct Space {
   Shape shape;
-  bool any_shape = false;  // members may have other shapes with as many elements, which lie in the same order
+  bool any_shape = false;  // members may have other shapes with as many elements in the same order
   int64_t count = 0;
-  int64_t columns = 0;  // of a row; 0: there are no folds yet
-  // Values of divided folds are there when the group ends.
+  int64_t columns = 0;  // elements of a row; 0: no row reductions yet
+  // Whether y has one element per row. Values of divided rows are complete only when the group ends, so they
+  // do not count.
   bool is_row(const Tensor& y) const {
     return columns && columns <= kLongestRow && y.numel() * columns == count;
   }
@@ -56,7 +58,7 @@ struct Space {
 
 bool has_shape(const Space& space, const Shape& shape) { return space.any_shape || space.shape == shape; }
 
-// The space of two groups together; count 0: there is none. The values of one may be rows of the other.
+// The space of two groups joined; count 0: they do not fit. Elements of one may be row values of the other.
 Space joined(const Space& a, const Space& b) {
   if (a.count < b.count) return joined(b, a);
   if (a.count == b.count) {
@@ -67,7 +69,8 @@ Space joined(const Space& a, const Space& b) {
   return rows ? a : Space{};
 }
 
-// Whether operand x is the result y of a member, as the member `of` reads it in this space.
+// Whether operand x is the result y of a member, in the order in which the member `of` reads it in this
+// space.
 bool reads_result(const Tensor& x, const Tensor& y, const Call& of, const Space& space) {
   const Tensor& result = of.output();
   if (y.numel() == std::max(result.numel(), x.numel())) return same_elements_in_order(x, y);
@@ -75,7 +78,8 @@ bool reads_result(const Tensor& x, const Tensor& y, const Call& of, const Space&
          repeats_along_rows(x, y, result.shape(), space.columns);
 }
 
-// Why a call whose op may take rows is no member of a group. Null: its op never does, or writes in place.
+// Why a call of a reduction or row kernel is not a member of a group. Null: another op, or it writes in
+// place.
 const char* why_no_rows(const QueuedCall& queued) {
   const Call& call = queued.call;
   if (queued.in_place || (!operands_with_rows(*call.op) && call.op->family != OpFamily::reduction))
@@ -117,7 +121,7 @@ class Planner {
 
   static Mask bit(int unit) { return Mask(1) << unit; }
 
-  // A call is needed when something outside reads what it writes, or a needed call does.
+  // A call is needed when its result is read outside the queue or by another needed call.
   void find_needed() {
     needed_.assign(calls_.size(), 0);
     std::vector<uint8_t> wanted(alive_);
@@ -137,7 +141,7 @@ class Planner {
     plan_.ends.push_back(uint32_t(plan_.order.size()));
   }
 
-  // Of these open units the one whose first call is the oldest; -1: there are none.
+  // The open unit in `mask` whose first call is the oldest; -1: none.
   int oldest(Mask mask) const {
     int best = -1;
     for (; mask; mask &= mask - 1) {
@@ -147,7 +151,7 @@ class Planner {
     return best;
   }
 
-  // Closes the units that had no new member for long.
+  // Closes the units that got no new member for kPatience calls.
   void close_idle(uint32_t now) {
     for (Mask rest = in_use_; rest; rest &= rest - 1) {
       const int unit = std::countr_zero(rest);
@@ -171,7 +175,7 @@ class Planner {
     its.joins = false;
   }
 
-  // The open units that the call reads from, and those that read or write what it writes.
+  // The open units that write the call's operands, or read or write the memory that it writes.
   Mask direct_needs(const Call& call) const {
     Mask mask = 0;
     for_reads(call, [&](uint32_t at) { mask |= writers_[at]; });
@@ -189,7 +193,7 @@ class Planner {
       if (needs & bit(unit)) needs |= needs_[unit];
   }
 
-  // The open units that make the elements or rows which the call reads.
+  // The open units that make the call's operands, or for a row reduction the operands with rows.
   Mask makers_of(const Call& call, const RowFold& fold) const {
     Mask makers = 0;
     for (size_t k = 0; k < call.in.size(); ++k)
@@ -198,8 +202,8 @@ class Planner {
     return makers;
   }
 
-  // The open group that the call joins: the newest that makes an operand of it and takes it. -1: none, and
-  // why the newest does not.
+  // The open group that the call joins: the newest group that makes an operand of the call and can take it.
+  // -1: none; `why` says why the newest cannot.
   int group_to_join(const Call& call, const RowFold& fold, const char*& why) const {
     why = "no other elementwise call joins it";
     Mask makers = makers_of(call, fold);
@@ -234,8 +238,8 @@ class Planner {
     return nullptr;
   }
 
-  // Whether the call reads the results of the group's members as they are made in this space. What it reads
-  // beside whole rows must be there before.
+  // Whether the call reads the members' results in the order in which this space computes them. Operands
+  // without rows must be in memory before the group runs.
   bool reads_in_order(const Call& call, const RowFold& fold, int unit, const Space& space) const {
     const auto fits = [&](const Tensor& x) {
       return std::any_of(open_[unit].calls.begin(), open_[unit].calls.end(),
@@ -249,19 +253,20 @@ class Planner {
     return true;
   }
 
-  // Operands of the call that no open unit makes.
+  // The number of the call's operands that no open unit makes.
   size_t new_operands(const Call& call) const {
     size_t count = 0;
     for_reads(call, [&](uint32_t at) { count += !writers_[at]; });
     return count;
   }
 
-  // The open units that must be computed before the call, apart from `members`, of whose group it is one.
+  // The open units that must be computed before the call, except `members`: the units of the call's own
+  // group.
   Mask needs_beside(const Call& call, Mask members) const {
     return with_needs(direct_needs(call) & ~members);
   }
 
-  // Makes another group that makes an operand of the call part of its group.
+  // Merges other open groups that make operands of the call into its group.
   void merge_makers(const Call& call, const RowFold& fold, int unit) {
     Mask makers = makers_of(call, fold);
     for (makers &= ~bit(unit); makers; makers &= makers - 1) {
@@ -303,7 +308,7 @@ class Planner {
     if (mask & bit(from)) mask = (mask & ~bit(from)) | bit(to);
   }
 
-  // Why the space is not one of the call. Null: it is.
+  // Why the call does not fit the space. Null: it fits.
   static const char* why_other_space(const Call& call, const RowFold& fold, const Space& space) {
     const Tensor& y = call.output();
     if (fold) {
@@ -349,7 +354,7 @@ class Planner {
     for_writes(call, [&](uint32_t at) { writers_[at] |= bit(unit); });
   }
 
-  // A free place for a unit. If there is none, the unit that had a new member the longest ago is closed.
+  // A free slot for a unit. If there is none, the unit that has waited longest for a new member is closed.
   int open_unit() {
     if (in_use_ == Mask(-1)) {
       int idle = 0;
@@ -362,7 +367,7 @@ class Planner {
     return unit;
   }
 
-  // A result gets memory unless all its readers are members of its group.
+  // A result gets memory unless its readers are all members of its group.
   void find_stored() {
     plan_.stored.assign(calls_.size(), 1);
     for (size_t u = 0; u < plan_.units(); ++u) {
@@ -383,11 +388,12 @@ class Planner {
   std::span<const QueuedCall> calls_;
   const std::vector<uint8_t>& alive_;
   std::vector<uint8_t> needed_;
-  std::vector<Mask> readers_, writers_;  // of each storage: the open units that read (write) it
-  std::vector<uint32_t> uses_;           // of each storage: how often needed calls read it
+  std::vector<Mask> readers_, writers_;  // for each storage: the open units that read (write) it
+  std::vector<uint32_t> uses_;           // for each storage: the number of reads by needed calls
   Open open_[kMostOpen];
-  uint32_t first_[kMostOpen];   // of each: its first call
-  Mask needs_[kMostOpen] = {};  // of each: the open units that must be computed before, all of them
+  uint32_t first_[kMostOpen];  // for each unit: its first call
+  // for each unit: the open units that must be computed before it, also indirectly
+  Mask needs_[kMostOpen] = {};
   Mask in_use_ = 0;
   Plan plan_;
 };

@@ -1,30 +1,29 @@
 #pragma once
-// A call that waits in a queue, with handles of its own, and what it needs of the context when it runs. A
-// value of the queue's thread.
+// A call that waits in a queue, with the queue's handles and the fields of the context that it needs when it
+// runs. A value of the queue's thread.
 #include "runtime/op.h"
 
 namespace lunagrad {
 
 struct QueuedCall {
   Call call;
-  Device* device = nullptr;  // also of a call without operands
+  Device* device = nullptr;  // also for a call without operands
   SourceLine line;
   const char* called = nullptr;  // the composed op that made it (runtime/called.h); null: none
   uint32_t module = 0;
   MatmulPrecision precision = MatmulPrecision::highest;
-  uint64_t result = 0;  // id of the tensor that the caller got first; 0: none
+  uint64_t result = 0;  // id of the tensor that the caller got as the first result; 0: none
   struct {
     const Op* op = nullptr;  // null: none
     SourceLine line;
     uint64_t result = 0;
-  } activation;           // of another call, that this one computes (activations.h)
+  } activation;           // a joined activation, whose own call is dropped (activations.h)
   bool backward = false;  // made by a backward pass
   bool in_place = false;  // writes into the memory of an operand
   bool fuses = false;     // may be a member of a group
 };
 
-// Whether an operand takes part in the plan: not an absent one, and no number of a script, which nothing
-// writes.
+// Whether an operand takes part in the plan: it is present and not a script's number, which is never written.
 inline bool in_memory(const Tensor& x) { return x.defined() && !x.is_number(); }
 
 }  // namespace lunagrad

@@ -12,7 +12,7 @@
 namespace lunagrad {
 namespace {
 
-// Dropped results are looked for after so many calls, or bytes of results.
+// Dropped results are freed after so many calls, or bytes of results.
 constexpr size_t kCallsBetweenFrees = 16, kBytesBetweenFrees = size_t(16) << 20;
 
 const char* shown_name(const Op& op) { return op.name + (op.hidden() ? 1 : 0); }
@@ -75,7 +75,8 @@ int Recording::add_slot(MemorySlot::Kind kind, int index, const Tensor& x) {
   const int number = int(slots_.size());
   slots_.push_back({kind, index, x.storage_ref(), kind == MemorySlot::Kind::made ? Tensor() : x,
                     x.storage().version, &x.device(), x.storage().bytes});
-  // Backward adds in place to what it alone refers to: a handle of the recording does not count.
+  // Backward adds in place to a gradient that nothing else refers to: the recording's handle is counted as
+  // the queue's.
   if (kind == MemorySlot::Kind::made) {
     ++x.storage().queued;
     bytes_since_free_ += x.storage().bytes;
@@ -96,8 +97,8 @@ Use Recording::use_of(const Tensor& x) {
     slot = add_slot(MemorySlot::Kind::outside, 0, x);
   } else if (known->second.slots.size() == 1) {
     slot = known->second.slots[0];
-  } else {  // several arguments are parts of one memory: the tensor must be one of them, or a view made of
-            // one
+  } else {  // several arguments share this memory
+            // The tensor must be one of them, or a view of one.
     slot = -1;
     for (const Entry& entry : known->second.entries)
       if (entry.offset == x.offset() && entry.dtype == x.dtype() && same_layout(entry.layout, x.layout())) {
@@ -109,7 +110,7 @@ Use Recording::use_of(const Tensor& x) {
       slot = known->second.slots[0];
     }
   }
-  // An argument has another offset in each step.
+  // An argument may have another offset in each step.
   const Tensor& base = slots_[size_t(slot)].tensor;
   int64_t offset = x.offset();
   if (base.defined()) {
@@ -140,7 +141,7 @@ bool Recording::knows_its_leaves() const {
                      [&](const Tensor& leaf) { return known_leaves_.count(leaf.node().get()) > 0; });
 }
 
-// A view of a memory that arguments share belongs to the argument that it was made of.
+// A view of memory that several arguments share belongs to the argument that it was taken of.
 void Recording::note_view(const Call& call) {
   for (size_t i = 0; i < call.out.size(); ++i) {
     if (!(call.aliases >> i & 1)) continue;
@@ -155,9 +156,9 @@ void Recording::note_view(const Call& call) {
   }
 }
 
-// Whether running the call's kernel again on its operands and outputs does what the call did.
+// Whether running the call's kernel again on the recorded operands and outputs repeats the call.
 bool Recording::may_run_again(const Call& call, bool in_place) {
-  if (call.op->judges_values && call.op->elementwise < 0) return true;  // the kernel judges again
+  if (call.op->judges_values && call.op->elementwise < 0) return true;  // the kernel checks the values again
   if (!in_place || call.op->writes_inputs) return true;
   const Tensor& target = call.out[0];
   for (size_t i = 1; i < call.in.size(); ++i)
@@ -172,7 +173,7 @@ bool Recording::may_run_again(const Call& call, bool in_place) {
   return probe.out[0].dtype() == target.dtype();
 }
 
-// Notes the draws since the last call. Of a checkpoint that is recomputed there are none: it draws the same
+// Notes the random draws since the last call. The recomputation of a checkpoint adds none: it draws the same
 // numbers again.
 void Recording::note_draws() {
   const Generator& generator = context().generator;
@@ -180,7 +181,7 @@ void Recording::note_draws() {
   for (; next_stream_ < generator.stream(); ++next_stream_) draws_.push_back({{seed_, next_stream_}});
 }
 
-// Which draw the arguments of a call hold; -1: none.
+// The index of the draw that a call's arguments hold; -1: none.
 int Recording::draw_of(const Arguments& args) {
   for (size_t i = 0; i < draws_.size(); ++i)
     if (args[0].u == draws_[i].draw.seed && args[1].u == draws_[i].draw.stream) {
@@ -192,7 +193,7 @@ int Recording::draw_of(const Arguments& args) {
 
 void Recording::ran(const Call& call, uint64_t elapsed) {
   if (outer_) outer_->ran(call, elapsed);
-  if (kernels_running > 0) return;  // it belongs to the call whose kernel runs
+  if (kernels_running > 0) return;  // the call belongs to the kernel of another call
   for (const Tensor& x : call.in)
     if (x.defined() && !x.is_number()) note_leaf(x);
   note_view(call);
@@ -242,7 +243,7 @@ void Recording::ran(const Call& call, uint64_t elapsed) {
 }
 
 // Frees the memory of results, and of gradients from before the step, that only the recording refers to.
-// Their Storage stays, so that no other gets its address.
+// Keeps their Storage objects, so that no new storage gets the same address.
 void Recording::free_dropped() {
   calls_since_free_ = bytes_since_free_ = 0;
   std::erase_if(held_, [this](int number) {

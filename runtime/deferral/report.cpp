@@ -15,7 +15,7 @@ const char* why_apart(const QueuedCall& queued) {
   return "groups have no kernel for its types or strides";
 }
 
-// That it writes.
+// The bytes that the call writes.
 uint64_t bytes_of(const Call& call) {
   uint64_t bytes = 0;
   for (const Tensor& y : call.out) bytes += y.nbytes();
@@ -37,8 +37,7 @@ uint64_t hash_of(const QueueReport::Done& call) {
 
 void QueueReport::add(const QueuedCall& queued, bool in_group, bool is_stored, uint64_t unit_ticks,
                       const char* why) {
-  if (queued.activation
-          .op) {  // the product and its activation are a group, of which the product is not stored
+  if (queued.activation.op) {  // a product and its activation: a group in which the product is not stored
     const uint64_t bytes = bytes_of(queued.call);
     calls.push_back({queued.call.op, queued.line, queued.backward, false, units, queued.result, bytes,
                      unit_ticks, nullptr});
@@ -62,7 +61,7 @@ void QueueReport::add_at_once(const Call& call, const char* why) {
 
 PlanRows rows_of(const QueueReport& report) {
   PlanRows rows;
-  std::unordered_map<uint64_t, size_t> places;  // of the rows, by what a unit does
+  std::unordered_map<uint64_t, size_t> places;  // rows by the hash of a unit
   const std::vector<QueueReport::Done>& calls = report.calls;
   for (size_t begin = 0, end; begin < calls.size(); begin = end) {
     uint64_t hash = 0, bytes = 0;

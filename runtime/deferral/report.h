@@ -1,6 +1,6 @@
 #pragma once
-// What computing calls that were put off did, call by call, and the same as the rows of a table for people.
-// Values; one thread.
+// A record of computed deferred calls, call by call, and the same data as table rows for people. Values; one
+// thread.
 #include <cstdint>
 #include <vector>
 
@@ -15,29 +15,29 @@ struct QueueReport {
     bool backward;    // made by a backward pass, for the gradient of the op at `line`
     bool stored;      // false: the result never left its group
     uint32_t unit;    // equal for the members of a group; counts from 0
-    uint64_t result;  // id of the tensor that the script or the tape got; 0: of none
-    uint64_t bytes;  // of the results; of one that never left its group, without the sums over rows beside it
-    uint64_t ticks;  // that the unit took; on a GPU until it was submitted
-    const char* why;  // the call was computed alone; null: it is a member of a group
+    uint64_t result;  // id of the tensor that the script or the tape got; 0: none
+    uint64_t bytes;   // of the results; for a result that never left its group, without the sums over rows
+    uint64_t ticks;   // time of the unit; on a GPU until it was submitted
+    const char* why;  // why the call was computed alone; null: it is a member of a group
   };
   std::vector<Done> calls;  // in the order in which they ran
   uint32_t units = 0;
-  size_t at_once = 0;        // calls that were not put off
-  size_t dropped = 0;        // calls whose results nobody read
-  uint64_t bytes_saved = 0;  // of results that never left their group
+  size_t at_once = 0;        // eager calls
+  size_t dropped = 0;        // calls whose results were not read
+  uint64_t bytes_saved = 0;  // bytes of results that never left their group
 
-  // A call of the unit that comes next. `why`: what kept it from joining a group; null if the plan did not
-  // ask.
+  // Adds a call of the next unit. `why`: the reason why it joined no group; null if the plan did not ask.
   void add(const QueuedCall&, bool in_group, bool stored, uint64_t ticks, const char* why);
-  // A call that must not wait, and why.
+  // Adds a call that must not be deferred, and the reason.
   void add_at_once(const Call&, const char* why);
 };
 
-// Units that do the same at the same lines, as the layers of a loop do.
+// Equal units at the same lines, such as the layers of a loop.
 struct PlanRow {
-  std::vector<const QueueReport::Done*> members;  // of the first unit; a single one was computed alone
+  // members of the first unit; a single member was computed alone
+  std::vector<const QueueReport::Done*> members;
   std::vector<uint32_t> units;
-  uint64_t bytes = 0;  // of all units: of groups what was not written, of others the results
+  uint64_t bytes = 0;  // of all units: for groups the bytes not written, for others the results' bytes
 };
 struct PlanRows {
   std::vector<PlanRow> groups, alone;  // most bytes first

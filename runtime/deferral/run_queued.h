@@ -1,12 +1,12 @@
 #pragma once
-// Runs calls later than they were made: with the context that they were made in.
+// Runs deferred calls with the context in which they were made.
 #include "runtime/called.h"
 #include "runtime/context.h"
 #include "runtime/deferral/queued_call.h"
 
 namespace lunagrad {
 
-// The fields of the context that kernels and their errors read, put back at the end of its life.
+// Sets the fields of the context that kernels and their errors read; restores them at the end of its life.
 class AsCalled {
  public:
   AsCalled();
@@ -29,7 +29,8 @@ class AsCalled {
   Called called_;
 };
 
-// Runs one call that is no member of a group. Error of its op: what it writes in place is torn.
+// Runs one call that is not a member of a group. Throws the op's error; then the tensors that it writes in
+// place are half-written.
 void run_alone(const QueuedCall&);
 
 }  // namespace lunagrad

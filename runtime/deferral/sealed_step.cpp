@@ -10,8 +10,8 @@
 namespace lunagrad {
 namespace {
 
-// A step whose results take more bytes in all gives memory back between two steps. Below, taking it again
-// would be a tenth of the step's time.
+// A step with more bytes of results than this gives their memory back between two runs. For a smaller step
+// allocating it again would take a tenth of the step's time.
 constexpr uint64_t kLargeStep = 4 << 20;
 
 int64_t offset_in_bytes(const Tensor& x) { return x.offset() * int64_t(item_size(x.dtype())); }
@@ -69,7 +69,7 @@ SealedStep::SealedStep(const Recording& recording, const std::vector<Use>& kept)
   finish();
 }
 
-// The part of a slot as a tensor of a call. A handle of its own, so that its memory can be replaced.
+// The part of a slot as a tensor of a call. It has its own handle, so that its memory can be replaced.
 Tensor SealedStep::tensor_of(const Use& part) {
   if (part.slot == Use::kNumber) return part.number;
   if (part.slot == Use::kAbsent) return {};
@@ -91,7 +91,7 @@ Tensor SealedStep::take(const Use& part) const {
                 part.dtype);
 }
 
-// What is read outside of its segment.
+// Marks the memory that is read outside its segment.
 void SealedStep::find_escaping(const Recording& recording, const std::vector<Use>& kept) {
   const auto escapes = [this](const Use& part) {
     if (part.slot >= 0) memory_[size_t(part.slot)].escapes = true;
@@ -101,7 +101,7 @@ void SealedStep::find_escaping(const Recording& recording, const std::vector<Use
     for (const Use& part : segment.gradients) escapes(part);
 }
 
-// The slot of the gradient that a leaf has at the beginning; -1: none.
+// The slot of a leaf's gradient at the beginning; -1: none.
 int SealedStep::first_gradient(int leaf) const {
   for (size_t i = 0; i < memory_.size(); ++i)
     if (memory_[i].slot.kind == MemorySlot::Kind::gradient && memory_[i].slot.index == leaf) return int(i);
@@ -110,7 +110,7 @@ int SealedStep::first_gradient(int leaf) const {
 
 void SealedStep::plan(const Recording& recording) {
   for (size_t i = 0; i < memory_.size(); ++i) memory_[i].storage->place = uint32_t(i);
-  // The segment that reads each memory last.
+  // For each memory: the last segment that uses it.
   std::vector<size_t> last(memory_.size());
   size_t at = 0;
   for (size_t s = 0; s < recording.segments().size(); ++s)
@@ -155,7 +155,7 @@ void SealedStep::plan(const Recording& recording) {
   }
 }
 
-// Notes where each result begins to be used, and where it ends.
+// Notes the unit that first uses each result and the unit that last uses it.
 void SealedStep::plan_memory() {
   std::vector<size_t> last(memory_.size(), SIZE_MAX);
   uint64_t bytes = 0;
@@ -175,7 +175,7 @@ void SealedStep::plan_memory() {
   if (!large_) share_memory();
 }
 
-// Results that only the step reads lie in the same memory when one is read last before the other is written.
+// Results that only the step reads share memory when one is last read before the other is written.
 void SealedStep::share_memory() {
   std::vector<Ref<Storage>> free;
   for (const Unit& unit : units_) {
@@ -203,7 +203,7 @@ void SealedStep::share_memory() {
   }
 }
 
-// From now on the slot is in this memory, its tensor `offset` bytes from the beginning.
+// Moves the slot to this memory; its tensor begins `offset` bytes from the start.
 void SealedStep::place(Memory& memory, const Ref<Storage>& storage, int64_t offset) {
   if (memory.storage == storage && memory.offset == offset) return;
   for (TensorBody* const body : memory.bodies) {
@@ -230,7 +230,7 @@ bool SealedStep::fits(const TensorList& arguments) const {
       const Tensor now = leaves_[size_t(slot.index)].grad();
       if (!now.defined() || !fits(memory, now)) return false;
     } else if (slot.kind == MemorySlot::Kind::outside) {
-      if (slot.tensor.storage_ref() != memory.storage) return false;  // data of a parameter was replaced
+      if (slot.tensor.storage_ref() != memory.storage) return false;  // the data of a parameter was replaced
     }
   }
   for (size_t i = 0; i < leaves_.size(); ++i)
@@ -251,7 +251,7 @@ bool SealedStep::begin(const TensorList& arguments) {
       place(memory, now.storage_ref(), offset_in_bytes(now));
     }
   }
-  // Gradients that the step replaces need not live beside the new ones.
+  // Frees gradients that the step replaces, so that old and new gradients do not exist at the same time.
   for (size_t i = 0; i < leaves_.size(); ++i)
     if (has_gradient_[i] && replaces_gradient_[i]) leaves_[i].set_grad({});
   renew_results();
@@ -261,7 +261,7 @@ bool SealedStep::begin(const TensorList& arguments) {
   return true;
 }
 
-// A result that somebody holds keeps its values: the next one gets memory of its own.
+// A result that is still held outside keeps its values: the next run's result gets new memory.
 void SealedStep::renew_results() {
   for (Memory& memory : memory_) {
     if (!memory.escapes || memory.slot.kind != MemorySlot::Kind::made) continue;

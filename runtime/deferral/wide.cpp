@@ -7,7 +7,7 @@
 namespace lunagrad {
 namespace {
 
-constexpr int64_t kMostElements = 1 << 20;  // of a cast: a larger one takes longer than a dispatch
+constexpr int64_t kMostElements = 1 << 20;  // of a cast: a larger cast takes longer than a dispatch
 constexpr uint32_t kNone = UINT32_MAX;
 
 bool is_small_cast(const QueuedCall& queued) {
@@ -18,12 +18,12 @@ bool is_small_cast(const QueuedCall& queued) {
          y.numel() <= kMostElements;
 }
 
-// A cast that stands alone in the plan. Places of the order are numbered by the unit that follows.
+// A cast that is a unit of its own. Positions in the order are numbered by the unit that follows.
 struct Cast {
   uint32_t unit;
   uint32_t call;
-  uint32_t first, last = kNone;  // places where it may be computed
-  uint32_t next_reader = kNone;  // of the same operand: a cast
+  uint32_t first, last = kNone;  // positions where it may be computed
+  uint32_t next_reader = kNone;  // the next cast of the same operand
 };
 
 class Widener {
@@ -42,7 +42,7 @@ class Widener {
 
  private:
   struct Life {
-    uint32_t first = kNone, last = 0;  // units that use the memory
+    uint32_t first = kNone, last = 0;  // the first and the last unit that use the memory
     uint64_t bytes = 0;
   };
 
@@ -52,12 +52,13 @@ class Widener {
 
   bool find_casts() {
     cast_of_unit_.assign(count_, kNone);
-    std::vector<uint8_t> made(alive_.size());  // by a cast that is joined with others
+    std::vector<uint8_t> made(alive_.size());  // results of the casts found so far
     for (uint32_t u = 0; u < count_; ++u) {
       const Unit unit = plan_.unit(u);
       if (unit.size() != 1 || !is_small_cast(calls_[unit[0]])) continue;
       const Call& call = calls_[unit[0]].call;
-      if (made[operand_of(call)]) continue;  // it stays where it is, and so after the other
+      // the cast stays in its place, after the cast that makes its operand
+      if (made[operand_of(call)]) continue;
       made[result_of(call)] = 1;
       cast_of_unit_[u] = uint32_t(casts_.size());
       casts_.push_back({u, unit[0], 0});
@@ -65,10 +66,10 @@ class Widener {
     return casts_.size() > 1;
   }
 
-  // A cast comes after the last write of its operand, and before the next one and the first use of its
-  // result.
+  // A cast must come after the last write of its operand, and before the operand's next write and the first
+  // use of its result.
   void find_ranges() {
-    std::vector<uint32_t> written(alive_.size());  // the place behind the last write
+    std::vector<uint32_t> written(alive_.size());  // the position behind the last write
     std::vector<uint32_t> maker(alive_.size(), kNone), reader(alive_.size(), kNone);
     const auto end = [&](uint32_t cast, uint32_t unit) {
       if (cast != kNone && casts_[cast].last == kNone) casts_[cast].last = unit;
@@ -105,8 +106,8 @@ class Widener {
            calls_[a.call].device == calls_[b.call].device;
   }
 
-  // The fewest units: the cast that has to be computed first takes along all others of its kind that can be
-  // computed at the last place where it can.
+  // Makes the fewest units: the cast with the earliest last position is joined with all casts of its kind
+  // that can be computed there.
   void join() {
     std::vector<uint32_t> waiting(casts_.size());
     std::iota(waiting.begin(), waiting.end(), 0u);
@@ -125,8 +126,8 @@ class Widener {
     }
   }
 
-  // The bytes that are in use while each unit is computed, and at the end. What something outside holds
-  // anyway does not count, unless the plan makes it.
+  // Finds the bytes in use while each unit is computed, and at the end. Tensors that are held outside anyway
+  // do not count, unless the plan makes them.
   void find_memory() {
     lives_.resize(alive_.size());
     for (uint32_t u = 0; u < count_; ++u) {
@@ -154,7 +155,8 @@ class Widener {
     peak_ = *std::max_element(in_use_.begin(), in_use_.begin() + count_ + 1);
   }
 
-  // Adds bytes to what is in use in units [begin, end). False, and nothing is added: that is too much.
+  // Adds bytes to the memory in use during units [begin, end). Returns false, and adds nothing, when this
+  // would exceed the peak.
   bool occupy(uint32_t begin, uint32_t end, int64_t bytes) {
     for (uint32_t u = begin; u < end; ++u)
       if (in_use_[u] + bytes > peak_) return false;
@@ -162,14 +164,14 @@ class Widener {
     return true;
   }
 
-  // Moves a cast. False: that takes too much memory.
+  // Moves a cast. Returns false when this takes too much memory.
   bool move(const Cast& cast, uint32_t place) {
     Life& result = lives_[result_of(call_of(cast))];
     Life& operand = lives_[operand_of(call_of(cast))];
     if (place < cast.unit) {
       if (!occupy(place, cast.unit, int64_t(result.bytes))) return false;
     } else if (place > cast.unit) {
-      // Its result needs no memory until then, but its operand may be needed for longer.
+      // The result needs no memory until then, but the operand may be needed for longer.
       if (place > operand.last) {
         if (!occupy(operand.last + 1, place + 1, int64_t(operand.bytes))) return false;
         operand.last = place;
@@ -180,8 +182,8 @@ class Widener {
     return true;
   }
 
-  // Moves the casts to one place: that of the first of them, or the next at which all operands are there. The
-  // nearest come first; those for which the memory does not last meet at a place of their own.
+  // Moves the casts to one position: the first cast's unit, or the next position where all operands exist.
+  // The nearest casts move first. Casts for which memory does not suffice meet at another position.
   void settle(std::vector<uint32_t> casts) {
     while (casts.size() > 1) {
       uint32_t place = casts_[casts[0]].unit;
@@ -238,7 +240,7 @@ class Widener {
   const uint32_t count_;  // of units
   std::vector<Cast> casts_;
   std::vector<uint32_t> cast_of_unit_;
-  std::vector<Life> lives_;      // by place of the storage
+  std::vector<Life> lives_;      // by Storage::place
   std::vector<int64_t> in_use_;  // bytes, by unit
   int64_t peak_ = 0;
   std::vector<uint8_t> moved_;  // by unit

@@ -1,8 +1,7 @@
 #pragma once
-// Joins small casts of a plan that do not depend on each other into units, so that a GPU computes each unit
-// in one dispatch: the weights of a model under autocast, and their gradients. Casts move for that, to where
-// all of a unit can be computed, but only as far as the results of the plan never take more memory than
-// before.
+// Joins small independent casts of a plan into units, so that a GPU computes each unit in one dispatch: for
+// example the weights of a model under autocast, and their gradients. Casts move to a position where all
+// casts of a unit can be computed, but only if the plan's results never take more memory than before.
 #include "runtime/deferral/groups.h"
 
 namespace lunagrad {

@@ -6,7 +6,7 @@
 namespace lunagrad::dist {
 namespace {
 
-// A world of one: what it sends is what it receives.
+// A world of one: it receives the bytes that it sends.
 class Alone final : public Transport {
  public:
   int rank() const override { return 0; }

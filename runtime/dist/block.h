@@ -1,7 +1,6 @@
 #pragma once
-// Memory of the CPU device that belongs to no tensor yet, or no longer: the courier's thread may take and
-// free it, where tensors belong to the thread of the script. It becomes the storage of a tensor without a
-// copy.
+// CPU memory that belongs to no tensor yet, or no longer. The transfer thread may allocate and free it,
+// whereas tensors belong to the script's thread. It becomes the storage of a tensor without a copy.
 #include <cstddef>
 #include <utility>
 

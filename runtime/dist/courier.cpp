@@ -16,7 +16,7 @@
 namespace lunagrad::dist {
 namespace {
 
-// The world has broken: the report is printed, and the thread ends all ranks.
+// The world is broken: the report has been printed, and the thread will end all ranks.
 struct Broken {
   std::string message;
 };
@@ -26,13 +26,13 @@ struct CalledOff {
   std::string reason;
 };
 
-constexpr std::chrono::milliseconds kIdle{20};          // between two looks at notes without a job
-constexpr std::chrono::milliseconds kBetweenNotes{50};  // the same while bytes travel
+constexpr std::chrono::milliseconds kIdle{20};          // between two reads of notes when there is no job
+constexpr std::chrono::milliseconds kBetweenNotes{50};  // between two reads of notes during an exchange
 constexpr std::chrono::microseconds kShortNap{5}, kNap{50};
-constexpr int kSpins = 20, kShortNaps = 200;  // looks at a meeting without a nap, and with short ones
-constexpr double kAnswerSeconds = 3;          // in which a living rank says where it is
-constexpr double kEndSeconds = 2;             // in which a script may end after its error
-constexpr double kFailSeconds = 1;            // in which the other ranks may end with the same error
+constexpr int kSpins = 20, kShortNaps = 200;  // polls of an exchange without a sleep, and with short sleeps
+constexpr double kAnswerSeconds = 3;          // time for a living rank to say where it is
+constexpr double kEndSeconds = 2;             // time for a script to end after its error
+constexpr double kFailSeconds = 1;            // time for the other ranks to end with the same error
 
 constexpr const char* kDifferentTransfers = "two ranks are in different transfers";
 
@@ -60,7 +60,7 @@ std::string places_text(const std::vector<std::string>& places) {
     else
       same->second.push_back(int(rank));
   }
-  // The fewest ranks first: they are most likely those that went astray.
+  // The smallest group first: these ranks most likely went astray.
   std::stable_sort(groups.begin(), groups.end(),
                    [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
   std::string list;
@@ -69,7 +69,8 @@ std::string places_text(const std::vector<std::string>& places) {
   return list;
 }
 
-// What a job sends: this rank's rows, or those of all ranks that are to be reduced; what a receive gets.
+// The bytes that a job sends: this rank's rows, or all ranks' rows for reduce_scatter. For a receive, the
+// bytes received.
 int64_t bytes_of(const Job& job, int rank) {
   if (job.kind == Kind::receive) return job.results.empty() ? 0 : int64_t(job.results[0].block.bytes());
   int64_t elements = job.parts.empty() ? job.rows * job.row : 0;
@@ -81,7 +82,7 @@ int64_t bytes_of(const Job& job, int rank) {
 
 }  // namespace
 
-// What a rank tells the others before a collective.
+// The message that ranks exchange before a collective.
 struct Courier::Mark {
   uint64_t number, hash;
   int64_t rows, stamp;
@@ -105,7 +106,7 @@ Courier::Courier(CourierOptions options) : options_(std::move(options)) {
 }
 
 Courier::~Courier() {
-  if (thread_.joinable()) thread_.detach();  // only at an exit of the process that closed nothing
+  if (thread_.joinable()) thread_.detach();  // only when the process exits without close()
 }
 
 void Courier::post(const std::shared_ptr<Job>& job) {
@@ -205,7 +206,8 @@ void Courier::serve() {
     return;
   }
 #ifdef __linux__
-  // Linux lengthens naps by 50 us, in which the buffers of a link between two processes run empty.
+  // By default Linux lengthens sleeps by 50 us; meanwhile the buffers of a link between two processes run
+  // empty.
   prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL);
 #endif
   std::unique_lock lock(mutex_);
@@ -265,7 +267,8 @@ void Courier::serve() {
     if (left) fail_queue(problem);
     if (!broken.empty() && !options_.lasting) {
       fail_queue(broken);
-      // The script ends with the error. One that is in no collective is not told, so it is not waited for.
+      // The script ends with the error at its next collective. A script outside collectives does not notice,
+      // so the wait has a limit.
       posted_.wait_for(lock, seconds(kEndSeconds), [&] { return closing_; });
       std::fflush(nullptr);
       transport_->abort(1);
@@ -274,8 +277,8 @@ void Courier::serve() {
   const int code = options_.lasting ? 0 : abort_code_;
   lock.unlock();
   if (code != 0) {
-    // An error that all ranks have, as that of a checkpoint, is printed by all of them before the first ends
-    // the others.
+    // An error that all ranks have, for example in a checkpoint, is printed by all of them before the first
+    // rank ends the others.
     failed_ranks_[size_t(rank_)] = true;
     send_to(-1, text('f', epoch_, ' '));
     all_noted('f', kFailSeconds);
@@ -284,7 +287,7 @@ void Courier::serve() {
   try {
     deliver_notes();
     if (!options_.lasting) finish_transfers();
-  } catch (const std::exception&) {  // of a run that nobody waits for
+  } catch (const std::exception&) {  // the errors of a run that is over
   } catch (const Broken&) {
   }
   transport_->close();
@@ -310,7 +313,8 @@ void Courier::carry_out(Job& job) {
   note_travel(job, number_);
 }
 
-// Tells the script that jobs are done. `left`: they were called off.
+// Tells the script that jobs are done. `left`: they were called off, and the transport may still use their
+// memory.
 void Courier::end(const std::vector<std::shared_ptr<Job>>& jobs, const std::string& error, bool left) {
   if (jobs.empty()) return;
   const std::lock_guard lock(mutex_);
@@ -336,7 +340,8 @@ void Courier::look_at_transfers() {
     send_to(-1, text('d', epoch_, ' ', places));
     report(kDifferentTransfers, places);
   }
-  // One that was started ahead may be long in coming, as long as the script does not wait for it.
+  // A transfer that was started ahead may take long. It is late only when the script has waited for it too
+  // long.
   bool late = false;
   if (!time_is_held() && std::isfinite(options_.patience)) {
     const std::lock_guard lock(mutex_);
@@ -346,7 +351,7 @@ void Courier::look_at_transfers() {
   if (late) report_silence(true);
 }
 
-// Whether a rank holds. Then the time does not count as one in which the script waits.
+// Whether a rank holds. Then the script's waiting time begins again.
 bool Courier::time_is_held() {
   if (std::find(holds_.begin(), holds_.end(), true) == holds_.end()) return false;
   const std::lock_guard lock(mutex_);
@@ -365,7 +370,7 @@ void Courier::start(const std::shared_ptr<Job>& transfer) {
   transfers_->start(transfer);
 }
 
-// Those that were posted behind a collective do not wait for it.
+// Starts transfers that were posted behind the current collective: they do not wait for it.
 void Courier::start_waiting_transfers() {
   std::vector<std::shared_ptr<Job>> waiting;
   {
@@ -385,7 +390,8 @@ void Courier::start_waiting_transfers() {
   }
 }
 
-// All ranks have ended. What one sent and the other did not receive is a mistake of the script.
+// All ranks have ended. A transfer that is still unfinished, such as a send without a receive, is a mistake
+// of the script.
 void Courier::finish_transfers() {
   const Clock::time_point limit = Clock::now() + seconds(kAnswerSeconds);
   while (!transfers_->empty() && Clock::now() < limit) {
@@ -402,7 +408,7 @@ void Courier::finish_transfers() {
   transport_->abort(1);
 }
 
-// Waits for the exchange that was started last. `meeting`: other ranks may come late.
+// Waits for the exchange that was started last. `meeting`: other ranks may be late, so sleeps grow longer.
 void Courier::finish_exchange(bool meeting) {
   Clock::time_point begin = Clock::now();
   for (int looks = 0; !transport_->done(); ++looks) {
@@ -417,13 +423,13 @@ void Courier::finish_exchange(bool meeting) {
     look_at_transfers();
     if (time_is_held()) begin = now;
     if (std::isfinite(options_.patience) && now - begin > seconds(options_.patience)) report_silence(true);
-    // No yield: beside a thread that computes, one that yields waits for a whole time slice, one that naps
-    // wakes.
+    // Sleeps instead of yielding: beside a computing thread, a thread that yields waits for a whole time
+    // slice; a thread that sleeps is woken in time.
     if (looks >= kSpins) std::this_thread::sleep_for(meeting && looks >= kShortNaps ? kNap : kShortNap);
   }
 }
 
-// All ranks tell one another in which collective they are.
+// All ranks tell each other which collective they are in.
 void Courier::compare(const Job& job) {
   ++number_;
   rows_of_.assign(size_t(size_), job.rows);
@@ -464,12 +470,12 @@ std::string Courier::own_place() {
 void Courier::read_notes() {
   next_notes_ = Clock::now() + kBetweenNotes;
   while (const auto note = transport_->next_note()) take_note(note->first, note->second);
-  if (printed_[size_t(rank_)]) return;  // in a lasting world this thread goes on: one report is enough
+  if (printed_[size_t(rank_)]) return;  // in a lasting world this thread continues: one report is enough
   if (!heard_.empty()) report(kDifferentTransfers, heard_);
   if (alarm_) report_silence(false);
 }
 
-// Reads notes until each rank has sent one of that kind; false after so many seconds.
+// Reads notes until each rank has sent a note of this kind. Returns false after `limit` seconds.
 bool Courier::all_noted(char sign, double limit) {
   const Clock::time_point end = Clock::now() + seconds(limit);
   for (;;) {
@@ -483,7 +489,7 @@ bool Courier::all_noted(char sign, double limit) {
   }
 }
 
-// A rank did not come: this one noticed (own), or another one said so.
+// A rank did not come. `own`: this rank noticed it; otherwise another rank reported it.
 void Courier::report_silence(bool own) {
   places_[size_t(rank_)] = own_place();
   send_to(-1, text(own ? '!' : '=', epoch_, ' ', places_[size_t(rank_)]));
@@ -501,7 +507,7 @@ void Courier::report(const std::string& problem, const std::string& places) {
   const std::string message = "distributed: " + problem + ": " + places;
   std::fprintf(stderr, "lunagrad: rank %d: %s\n", rank_, message.c_str());
   std::fflush(stderr);
-  // All have printed before the first one ends them all.
+  // All ranks print before the first of them ends them all.
   printed_[size_t(rank_)] = true;
   send_to(-1, text('p', epoch_, ' '));
   all_noted('p', kAnswerSeconds);

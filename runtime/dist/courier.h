@@ -1,11 +1,11 @@
 #pragma once
-// The thread that talks to the other ranks. It carries out collectives in the order in which they are posted,
-// after it has compared with all ranks that each is in the same one; sends and receives go on beside them,
-// and the receiver compares. When ranks differ, or when a rank does not come for too long, every rank prints
-// which rank is where, and the job of mpirun ends with exit code 1. In a world of one there is no thread: a
-// job is done when post() returns. post(), wait() and close() are for the thread of the script; it also
-// carries messages between the ranks, for any thread. In a lasting world, that of a window, a fault ends the
-// run and not the processes: the next one begins with renew() on rank 0.
+// The transfer thread, which talks to the other ranks. It runs collectives in the order in which they are
+// posted. Before each it compares with all ranks that they are in the same collective. Sends and receives run
+// beside the collectives; for them the receiver compares. When ranks differ, or when a rank does not come for
+// too long, every rank prints which rank is where, and the mpirun job ends with exit code 1. In a world of
+// one there is no thread: a job is done when post() returns. post(), wait() and close() are for the script's
+// thread. The thread also carries messages between the ranks, for any thread. In a lasting world, as a window
+// has, a fault ends the run and not the processes: the next run begins with renew() on rank 0.
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -24,11 +24,12 @@
 namespace lunagrad::dist {
 
 struct CourierOptions {
-  std::function<std::unique_ptr<Transport>()> open;  // called on the thread; null: a world of one
-  double patience = 30;  // seconds without a sign of another rank; infinity: for ever
-  double slow_link = 0;  // seconds more for each byte of a job, for tests of overlap
-  bool lasting = false;  // the world of a window
-  std::function<void(int from, const std::string&)> mail;  // called on the thread with what arrives
+  // opens the transport, on the thread; null: a world of one
+  std::function<std::unique_ptr<Transport>()> open;
+  double patience = 30;  // seconds to wait for a sign of another rank; infinity: for ever
+  double slow_link = 0;  // extra seconds for each byte of a job, for tests of overlap
+  bool lasting = false;  // a window's world
+  std::function<void(int from, const std::string&)> mail;  // called on the thread for each message
 };
 
 class Courier {
@@ -44,32 +45,32 @@ class Courier {
 
   void post(const std::shared_ptr<Job>&);
   bool done(const Job&);
-  bool is_free(const Job&);           // done, and nothing uses its memory any more
+  bool is_free(const Job&);           // done, and its memory is no longer used
   void set_patience(double seconds);  // before a run of a lasting world
   void wait(const Job&);              // Error when the job failed, or when the script is being stopped
-  // Where the script is when it is in no collective, for reports; called on the courier's thread. Null:
-  // unknown.
+  // Sets the function that says where the script is while it is in no collective, for reports. It is called
+  // on the transfer thread. Null: unknown.
   void set_whereabouts(std::function<std::string()>);
-  // Ends the world: with code 0 together with all other ranks, else at once, for all of them. Returns the
-  // exit code of the program.
+  // Ends the world. With code 0 it waits for all other ranks; otherwise it ends all ranks at once. Returns
+  // the program's exit code.
   int close(int code);
 
   // ---- Messages between ranks, beside the collectives; any thread.
   void send(int to, std::string message);  // -1: to all others
-  // While one rank holds, as at a pause, no rank takes the wait for it as a hang.
+  // While one rank holds, for example in a pause, no rank takes waiting for it as a hang.
   void hold(bool on);
 
   // ---- A lasting world.
-  // Rank 0: what is on its way is called off on all ranks, which get `order`. Returns when all have.
+  // Rank 0: calls off all jobs on all ranks, which get `order`. Returns when all ranks are ready.
   void renew(std::string order);
-  void join();  // another rank takes part in the run that was ordered last
-  // No collective and no transfer of this run succeeds any more, on the ranks that are told too.
-  void call_off(const std::string& reason);               // here
-  void call_off_at(int rank, const std::string& reason);  // there; -1: on all others
+  void join();  // another rank: takes part in the run that was ordered last
+  // From now on every collective and transfer of this run fails, on this rank or on the ranks given.
+  void call_off(const std::string& reason);               // on this rank
+  void call_off_at(int rank, const std::string& reason);  // on rank `rank`; -1: on all others
   bool is_off() const { return off_.load(); }
-  std::string off_reason();                        // "" while it is not
-  void retire(const std::string& reason);          // here, when all have ended well
-  void forget_reason(const std::string& instead);  // why the run before was called off
+  std::string off_reason();                        // "" when the run is not called off
+  void retire(const std::string& reason);          // on this rank, when all ranks have ended well
+  void forget_reason(const std::string& instead);  // replaces the reason why the previous run was called off
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -78,7 +79,7 @@ class Courier {
   void serve();
   void carry_out(Job&);
   void compare(const Job&);
-  void move(Job&);  // this and the next: moves.cpp
+  void move(Job&);  // move() and the collectives below: moves.cpp
   void all_reduce(Job&);
   void all_gather(Job&);
   void reduce_scatter(Job&);
@@ -111,22 +112,22 @@ class Courier {
   std::unique_ptr<Transport> transport_;
   std::unique_ptr<Transfers> transfers_;
   int rank_ = 0, size_ = 1, local_rank_ = 0, local_size_ = 1;
-  uint64_t number_ = 0;  // of collectives so far
+  uint64_t number_ = 0;  // counts collectives
   const Job* active_ = nullptr;
   std::vector<int64_t> rows_of_;  // each rank's rows in the active job
   Block room_;
-  std::unique_ptr<Mark[]> marks_;  // of each rank, then what this one sent
-  // What was called off in the middle of an exchange.
+  std::unique_ptr<Mark[]> marks_;  // the ranks' marks, then this rank's own
+  // Memory of a job that was called off during an exchange: MPI may still use it.
   struct Leftover {
     std::shared_ptr<Job> job;
     Block room;
     std::unique_ptr<Mark[]> marks;
   };
   std::vector<Leftover> leftovers_;
-  uint64_t epoch_ = 0;  // of runs in a lasting world
+  uint64_t epoch_ = 0;  // counts the runs of a lasting world
   std::vector<bool> holds_;
-  // What notes of each rank said: where it is (after '!' or '='), that it has printed its report ('p'), that
-  // its script failed ('f'), and what two ranks report of a transfer ('d').
+  // What the notes said. places_: where each rank is (after '!' or '='). printed_: it has printed its report
+  // ('p'). failed_ranks_: its script failed ('f'). heard_: what two ranks report about a transfer ('d').
   std::vector<std::string> places_;
   std::vector<bool> printed_, failed_ranks_;
   bool alarm_ = false;
@@ -137,12 +138,12 @@ class Courier {
   std::condition_variable posted_, finished_;
   std::deque<std::shared_ptr<Job>> queue_;
   std::function<std::string()> whereabouts_;
-  const Job* waited_for_ = nullptr;  // by the script
+  const Job* waited_for_ = nullptr;  // the job that the script waits for
   Clock::time_point waits_since_;
-  std::string failed_;  // not empty: the world has broken, or the run of a lasting one is over
+  std::string failed_;  // not empty: the world is broken, or the run of a lasting world is over
   std::atomic<bool> outbox_full_{false}, off_{false}, transfer_waits_{false};
   std::vector<std::pair<int, std::string>> outbox_;
-  std::optional<std::string> renewal_;  // the order of a run that is to begin
+  std::optional<std::string> renewal_;  // the order of the run that will begin
   std::string off_reason_;              // why the run was called off
   bool ordered_ = false;                // a run was ordered that this rank has not joined yet
   bool opened_ = false, closing_ = false;

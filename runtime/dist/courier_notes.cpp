@@ -1,12 +1,12 @@
-// The courier's messages, and how the run of a lasting world ends and another begins. A note is a letter, for
-// those about a run its number and a blank, and a text:
-//   '!' '=' 'p'   of reports: where a rank is, where it is when it was asked, that its report is printed
+// The transfer thread's messages, and how a lasting world ends a run and begins another. A note is a letter,
+// then for notes about a run its number and a space, then a text:
+//   '!' '=' 'p'   for reports: where a rank is, where it is when asked, its report is printed
 //   'd'           where two ranks are that are in different transfers
 //   'f'           the sender's script has failed
 //   'x'           the run is called off, and why
-//   'r'           rank 0 begins a run; the text is its order, which also goes to the mail
-//   'z' 'Z'       the sender holds, and goes on
-//   'm'           a message, for the mail
+//   'r'           rank 0 begins a run; the text is its order, which is also delivered as mail
+//   'z' 'Z'       the sender holds, and continues
+//   'm'           a message, delivered as mail
 #include <cstdlib>
 
 #include "runtime/context.h"
@@ -16,7 +16,7 @@
 namespace lunagrad::dist {
 namespace {
 
-constexpr std::chrono::milliseconds kLook{2};  // between two looks while all ranks come to a renewal
+constexpr std::chrono::milliseconds kLook{2};  // between two polls while all ranks come to a renewal
 constexpr std::chrono::seconds kDelivery{2};
 constexpr std::chrono::milliseconds kBetweenStops{20};
 
@@ -27,7 +27,8 @@ void Courier::send_to(int to, const std::string& note) {
     if (rank != rank_ && (to < 0 || to == rank)) transport_->send_note(rank, note);
 }
 
-// Before all ranks end: a message that MPI still has to hand over would be lost, or keep it from ending.
+// Call it before all ranks end: a message that MPI has not delivered yet would be lost, or keep MPI from
+// ending.
 void Courier::deliver_notes() {
   if (outbox_full_.load()) send_outbox();
   const Clock::time_point end = Clock::now() + kDelivery;
@@ -75,7 +76,7 @@ void Courier::take_note(int from, const std::string& said) {
     if (options_.mail) options_.mail(from, said.substr(1));
     return;
   }
-  // Those of a run that is over may come late.
+  // Notes of an earlier run may come late.
   const size_t blank = said.find(' ');
   if (blank == said.npos || std::strtoull(said.c_str() + 1, nullptr, 10) != epoch_) return;
   const std::string rest = said.substr(blank + 1);
@@ -93,7 +94,7 @@ void Courier::take_note(int from, const std::string& said) {
   }
 }
 
-void Courier::fail_queue(const std::string& reason) {  // under the lock
+void Courier::fail_queue(const std::string& reason) {  // call it under the lock
   failed_ = reason;
   for (const auto& later : queue_) later->error = reason, later->done = true;
   queue_.clear();
@@ -152,10 +153,10 @@ void Courier::set_patience(double seconds) { options_.patience = seconds; }
 void Courier::join() {
   const std::lock_guard lock(mutex_);
   ordered_ = false;
-  if (!off_) failed_.clear();  // else it was called off already, or another order is coming
+  if (!off_) failed_.clear();  // else the run is already called off, or another order is coming
 }
 
-// On all ranks: rank 0 was asked to, the others got its note.
+// Runs on all ranks: on rank 0 after renew(), on the others after its note.
 void Courier::carry_renewal() {
   std::string order;
   {

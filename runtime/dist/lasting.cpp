@@ -1,4 +1,4 @@
-// Messages between ranks, and the world of a window, which lasts over several runs.
+// Messages between ranks, and a window's world, which lasts over several runs.
 #include <array>
 #include <atomic>
 #include <cstdlib>
@@ -13,9 +13,9 @@ namespace lunagrad::dist {
 namespace {
 
 constexpr const char* kEnded = "distributed: the run has ended on the other ranks; start it again";
-// Kinds of messages: words for the window's console, a warning that rank 0 has printed.
+// Kinds of messages: text for the window's console, a warning that rank 0 has printed.
 constexpr char kWords = 't', kWarning = 'w';
-constexpr char kEnd = 'E';  // the kind of the message that ends the other ranks of a window
+constexpr char kEnd = 'E';  // a message that ends the other ranks of a window
 
 // Never destroyed: its thread lives until close_world.
 std::atomic<Courier*> courier{nullptr};
@@ -24,10 +24,11 @@ struct Post {
   std::mutex mutex;
   std::condition_variable arrived;
   std::vector<std::pair<int, std::string>> early;  // sent before there was a world
-  std::mutex takers_mutex;  // held while a taker runs: on_message(kind, null) returns when it runs no more
+  // held while a taker runs: on_message(kind, null) returns when no taker runs any more
+  std::mutex takers_mutex;
   std::array<std::function<void(int, const std::string&)>, 128> takers;
-  std::string order;                              // of rank 0, for the next run
-  std::deque<std::optional<std::string>> orders;  // that came; empty: the window is closed
+  std::string order;                              // rank 0: for the next run
+  std::deque<std::optional<std::string>> orders;  // received orders; nullopt: the window is closed
 };
 
 Post& post() {
@@ -41,7 +42,7 @@ void put_order(std::optional<std::string> order) {
   post().arrived.notify_all();
 }
 
-// On the courier's thread.
+// Runs on the transfer thread.
 void take(int from, const std::string& message) {
   if (message.empty()) return;
   if (message[0] == 'r') return put_order(message.substr(1));
@@ -146,7 +147,8 @@ void on_words(std::function<void(const std::string&)> take) {
 
 void end_run() {
   if (!lasts() || !is_world_open()) return;
-  // In the first meeting a rank sees whether a transfer is left; then it does not come to the second.
+  // Two meetings: in the first a rank sees whether a transfer is unfinished; then it does not come to the
+  // second.
   for (const char* const what : {"end of the script", "end of the transfers"}) {
     const auto job = std::make_shared<Job>();
     job->kind = Kind::meeting;

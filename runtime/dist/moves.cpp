@@ -1,4 +1,4 @@
-// How the elements of a collective travel, after all ranks have agreed that they are in it.
+// Sends and receives the elements of a collective, after all ranks have agreed that they are in it.
 #include <algorithm>
 #include <cstring>
 
@@ -7,12 +7,12 @@
 namespace lunagrad::dist {
 namespace {
 
-constexpr int64_t kSmall = 1 << 14;           // bytes of a sum that every rank adds by itself
-constexpr int64_t kPiece = int64_t(1) << 26;  // elements of an all_reduce that travel at a time
+constexpr int64_t kSmall = 1 << 14;  // bytes of all ranks up to which each rank computes the whole sum
+constexpr int64_t kPiece = int64_t(1) << 26;  // elements of an all_reduce that are sent at a time
 constexpr int64_t kRoom = int64_t(16) << 20;  // bytes of a reduce_scatter that a rank receives at a time
-constexpr int64_t kSmallPart = 1 << 16;       // bytes of a tensor that travels with others in one message
+constexpr int64_t kSmallPart = 1 << 16;       // bytes of a tensor below which it shares a message with others
 
-// The elements of each rank when `count` are divided evenly: the first ranks have one more.
+// The elements of each rank when `count` elements are divided evenly: the first ranks have one more.
 Transport::Counts divide(int64_t count, int size) {
   Transport::Counts counts(size_t(size), count / size);
   for (int64_t i = 0; i < count % size; ++i) ++counts[size_t(i)];
@@ -25,7 +25,7 @@ int64_t sum_of(const std::vector<int64_t>& counts) {
   return sum;
 }
 
-// The places of `n` blocks of `count` elements that follow one another.
+// The addresses of `n` consecutive blocks of `count` elements.
 std::vector<const void*> blocks_in(const char* memory, int n, int64_t count, size_t item) {
   std::vector<const void*> blocks;
   for (int i = 0; i < n; ++i) blocks.push_back(memory + size_t(i) * size_t(count) * item);
@@ -38,10 +38,10 @@ Transport::Counts elements_of(const Part& part) {
   return counts;
 }
 
-// The parts that travel by themselves, and those that travel together since they are small.
+// Large parts are sent alone; small parts are sent together.
 struct Sorted {
   std::vector<size_t> large, small;
-  Transport::Counts small_counts;  // the elements of the small ones on each rank
+  Transport::Counts small_counts;  // elements of the small parts on each rank
   Sorted(const std::vector<Part>& parts, size_t item, int size) : small_counts(size_t(size)) {
     for (size_t i = 0; i < parts.size(); ++i) {
       const Transport::Counts counts = elements_of(parts[i]);
@@ -73,15 +73,15 @@ void Courier::move(Job& job) {
     case Kind::all_to_all:
       return all_to_all(job);
     case Kind::send:
-    case Kind::receive:  // transfers.h
+    case Kind::receive:  // in transfers.h
     case Kind::barrier:
     case Kind::meeting:
-      return;  // the comparison was the meeting
+      return;  // comparing was all there is to do
   }
 }
 
-// Memory for what the other ranks send, until the job ends: then the CPU's allocator keeps its pages for the
-// next.
+// Memory for the other ranks' data, kept until the job ends: so the CPU's allocator keeps the pages for the
+// next request.
 char* Courier::room(size_t bytes) {
   if (bytes > room_.bytes()) {
     room_ = Block();
@@ -106,7 +106,7 @@ void Courier::all_reduce(Job& job) {
     const auto blocks = blocks_in(all, size_, count, item);
     return reduce(job.reduction, job.dtype, blocks.data(), size_, count, out);
   }
-  // Each rank adds a share of the elements, and all gather the shares.
+  // Each rank adds up a share of the elements, and all gather the shares.
   for (int64_t at = 0; at < count; at += kPiece) {
     const int64_t here = std::min(kPiece, count - at);
     const Transport::Counts shares = divide(here, size_);
@@ -123,7 +123,7 @@ void Courier::all_reduce(Job& job) {
   }
 }
 
-// Large tensors arrive where they stay; small ones come in one message.
+// Large tensors are received in place; small tensors come in one message.
 void Courier::all_gather(Job& job) {
   const size_t item = item_size(job.dtype);
   if (job.parts.empty()) {
@@ -162,8 +162,8 @@ void Courier::all_gather(Job& job) {
   }
 }
 
-// Adds up this rank's elements of a tensor, a piece at a time, so that the parts of the other ranks need
-// little room.
+// Adds up this rank's elements of a tensor, a piece at a time, so that the other ranks' parts need little
+// memory.
 void Courier::reduce_part(Job& job, const void* in, const Transport::Counts& counts, void* out) {
   const size_t item = item_size(job.dtype);
   const int64_t piece = std::max<int64_t>(1, kRoom / int64_t(item) / size_);
@@ -196,7 +196,7 @@ void Courier::reduce_scatter(Job& job) {
   for (const size_t i : sorted.large)
     reduce_part(job, job.parts[i].in, elements_of(job.parts[i]), job.results[i].block.data());
   if (!sorted.small.empty()) {
-    // With the inputs it outlives an exchange that is called off.
+    // As one of the inputs it stays alive when an exchange is called off.
     job.inputs.push_back(Block(size_t(sum_of(sorted.small_counts)) * item));
     char* const sent = job.inputs.back().data();
     const Block sum(size_t(sorted.small_counts[size_t(rank_)]) * item);

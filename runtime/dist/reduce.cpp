@@ -33,7 +33,7 @@ template <class A>
 A add(A a, A b) {
   if constexpr (std::is_same_v<A, bool>) {
     return a || b;
-  } else if constexpr (std::is_integral_v<A>) {  // an overflow wraps around, as in tensors
+  } else if constexpr (std::is_integral_v<A>) {  // overflow wraps around, as in tensors
     using U = std::make_unsigned_t<A>;
     return A(U(a) + U(b));
   } else {
@@ -55,7 +55,7 @@ A multiply(A a, A b) {
 template <class A>
 A smaller(A a, A b) {
   if constexpr (is_complex_v<A>) {
-    return a;  // refused by check_reduction
+    return a;  // check_reduction refuses this
   } else {
     if (a != a) return a;
     if (b != b) return b;
@@ -79,7 +79,7 @@ void combine(A* out, const A* more, int64_t count, F&& f) {
   for (int64_t i = 0; i < count; ++i) out[i] = f(out[i], more[i]);
 }
 
-// Reduces one block of the parts from `first` on, `n` of them, into out; `spare` has a block for each level
+// Reduces one block of `n` parts, beginning with part `first`, into out; `spare` has a block for each level
 // below.
 template <class T, class A>
 void reduce_block(Reduction reduction, const void* const* parts, int n, int64_t at, int64_t count, A* out,

@@ -1,8 +1,8 @@
 #pragma once
-// Sums of what several ranks sent, in an order that depends on their number alone: halves of the ranks are
-// added first, where the first half is the largest power of two below their number. So the bits are the same
-// on every repeat, and sums over aligned blocks of ranks are the sums that fewer ranks with more parts each
-// would get. Pure functions.
+// Reductions over the parts of several ranks, in an order that depends on the number of ranks alone. The
+// ranks are halved, and each half is added first; the first half is the largest power of two below the
+// number. So the bits are the same on every repeat, and sums over aligned blocks of ranks are the sums that
+// fewer ranks with more parts each would get. Pure functions.
 #include <string_view>
 
 #include "runtime/dtype.h"
@@ -11,11 +11,11 @@ namespace lunagrad::dist {
 
 enum class Reduction : uint8_t { sum, mean, product, min, max };
 const char* reduction_name(Reduction);
-// Error "op: …" for an unknown name, and when the type has no such reduction.
+// Errors "op: …": reduction_of() for an unknown name, check_reduction() when the dtype has no such reduction.
 Reduction reduction_of(const char* op, std::string_view name);
 void check_reduction(const char* op, Reduction, DType);
 
-// The first of the two parts that n > 1 parts are divided into.
+// The number of parts in the first half of n > 1 parts.
 int first_part(int n);
 
 // out[i] = the reduction of parts[k][i] over k. 16-bit floats are added in f32 and rounded once. `out` may be

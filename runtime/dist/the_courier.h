@@ -1,13 +1,13 @@
 #pragma once
-// The courier of this process, which world.cpp and lasting.cpp share. For the thread of the script, except
-// that the_courier() may be called from any once it is there.
+// The transfer thread of this process, which world.cpp and lasting.cpp share. For the script's thread; once
+// it exists, any thread may call the_courier().
 #include "runtime/dist/courier.h"
 
 namespace lunagrad::dist {
 
 Courier* the_courier();  // null: no world was opened
 void make_courier(CourierOptions);
-// In a world that lasts: rank 0 orders a run, the others join the one that was ordered.
+// In a lasting world: rank 0 orders a run, the other ranks join the ordered run.
 void begin_lasting_run(double patience);
 
 }  // namespace lunagrad::dist

@@ -23,7 +23,7 @@ void Transfers::start(std::shared_ptr<Job> job) {
   flight.job = std::move(job);
   flight.head = std::make_unique<Head>();
   const Job& own = *flight.job;
-  if (own.kind == Kind::receive) return;  // when those from the same rank that are older have begun
+  if (own.kind == Kind::receive) return;  // begins when older receives from the same rank have begun
   Head& head = *flight.head;
   head.hash = std::hash<std::string>()(own.what);
   head.dtype = int32_t(own.dtype);
@@ -36,7 +36,7 @@ void Transfers::start(std::shared_ptr<Job> job) {
     flight.body_transfer = transport_.start_send(own.in, bytes, own.root, Transport::Piece::body);
 }
 
-// The head of a receive is there: the memory for the elements is taken, and they may come.
+// The head of a receive has arrived: allocates memory for the elements and starts to receive them.
 bool Transfers::begin_body(Flight& flight) {
   Job& job = *flight.job;
   const Head& head = *flight.head;
@@ -79,7 +79,7 @@ bool Transfers::advance(Flight& flight) {
 bool Transfers::has_ended(Flight& flight) {
   try {
     return advance(flight);
-  } catch (const std::exception& error) {  // there is no memory for the elements
+  } catch (const std::exception& error) {  // no memory for the elements
     flight.job->error = error.what();
     flight.job->error_kind = kind_of(error);
     lost_.insert(flight.job->root);
@@ -89,7 +89,7 @@ bool Transfers::has_ended(Flight& flight) {
 
 std::vector<std::shared_ptr<Job>> Transfers::progress() {
   std::vector<std::shared_ptr<Job>> done;
-  std::set<int> waited_for;  // a rank's older receive has not begun
+  std::set<int> waited_for;  // ranks with an older receive that has not begun
   for (auto flight = flights_.begin(); flight != flights_.end() && !mismatch_;) {
     const bool receives = flight->job->kind == Kind::receive;
     const int other = flight->job->root;
@@ -109,7 +109,7 @@ std::vector<std::shared_ptr<Job>> Transfers::progress() {
 std::vector<std::shared_ptr<Job>> Transfers::drop_all() {
   std::vector<std::shared_ptr<Job>> jobs;
   for (Flight& flight : flights_) jobs.push_back(flight.job);
-  // The heads and the jobs stay: the transport may still read and write their memory.
+  // Keeps the heads and the jobs: the transport may still read and write their memory.
   static auto* const kept = new std::list<Flight>;
   kept->splice(kept->end(), flights_);
   mismatch_.reset();

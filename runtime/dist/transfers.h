@@ -1,7 +1,6 @@
 #pragma once
-// Transfers from one rank to another that are on their way: each is a head, which says what it is, and the
-// elements. They go on beside the collectives, and those of two ranks in the order in which they were
-// started. For the courier's thread.
+// The running transfers between two ranks: each is a head, which describes it, and the elements. Transfers
+// run beside the collectives; those between the same two ranks keep their order. For the transfer thread.
 #include <list>
 #include <memory>
 #include <optional>
@@ -13,7 +12,7 @@ namespace lunagrad::dist {
 
 class Transfers {
  public:
-  // The two ranks of a transfer say different things about it.
+  // The two ranks of a transfer describe it differently.
   struct Mismatch {
     int rank;
     std::string place, own_place;
@@ -22,13 +21,13 @@ class Transfers {
   explicit Transfers(Transport& transport);
   ~Transfers();
   void start(std::shared_ptr<Job>);
-  // Looks at what has arrived. Returns the jobs that are done now.
+  // Checks what has arrived. Returns the jobs that are done now.
   std::vector<std::shared_ptr<Job>> progress();
   const std::optional<Mismatch>& mismatch() const { return mismatch_; }
   bool empty() const { return flights_.empty(); }
   const Job& oldest_job() const { return *flights_.front().job; }
-  // Leaves all to themselves: the world has broken, or the run was called off. Their memory stays for the
-  // life of the process.
+  // Abandons all transfers: the world is broken, or the run was called off. Their memory stays for the life
+  // of the process.
   std::vector<std::shared_ptr<Job>> drop_all();
 
  private:
@@ -46,7 +45,7 @@ class Transfers {
   Transport& transport_;
   std::list<Flight> flights_;
   std::optional<Mismatch> mismatch_;
-  std::set<int> lost_;  // ranks whose elements are still to come, for which there was no memory
+  std::set<int> lost_;  // ranks that still send elements for which there was no memory
 };
 
 }  // namespace lunagrad::dist

@@ -7,7 +7,7 @@
 namespace lunagrad::dist {
 namespace {
 
-constexpr size_t kMost = 2000;  // collectives, and waits, that are kept between two calls of take()
+constexpr size_t kMost = 2000;  // collectives, and waits, that are kept until take()
 // Clocks of two machines drift apart by some us in this time.
 constexpr int64_t kPeriod = 5'000'000'000;
 
@@ -62,7 +62,7 @@ std::vector<int64_t> Travels::nearest() const {
 }
 
 Travels& travels() {
-  static auto* const all = new Travels;  // the courier's thread may outlive static objects
+  static auto* const all = new Travels;  // never destroyed: the transfer thread may outlive static objects
   return *all;
 }
 

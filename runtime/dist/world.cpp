@@ -22,7 +22,7 @@
 namespace lunagrad::dist {
 namespace {
 
-// Whether the ranks of the present run have met in init.
+// Whether the ranks of the current run have met in init.
 bool met = false;
 
 Courier& open_courier() {
@@ -32,12 +32,12 @@ Courier& open_courier() {
 
 // The memory that a collective reads and writes.
 struct Place {
-  Tensor tensor;                   // the target itself or a copy; of a GPU the tensor that was copied
-  std::unique_ptr<HostCopy> copy;  // of that tensor; null: the tensor is on the CPU
+  Tensor tensor;                   // the target itself or a copy; on a GPU the tensor that was copied
+  std::unique_ptr<HostCopy> copy;  // copy of `tensor`; null: `tensor` is on the CPU
   void* data() const { return copy ? copy->data() : tensor.raw(); }
 };
 
-// Memory of collectives that nobody waits for.
+// Memory of collectives whose results are no longer wanted.
 struct Dropped {
   std::shared_ptr<Job> job;
   std::vector<Place> places;
@@ -47,11 +47,10 @@ std::vector<Dropped>& dropped() {
   return *list;
 }
 
-// Tensors of a GPU travel through host memory. Where the device can, it writes there while it and the script
-// go on.
+// GPU tensors are sent through host memory. If the device can, it copies there in the background.
 Place place_of(const Tensor& x) {
   const Tensor own = contiguous(x.detach());
-  if (waiting_queue) compute_waiting_calls();  // another thread reads the memory
+  if (waiting_queue) compute_waiting_calls();  // compute now: another thread will read the memory
   if (own.device().is_cpu()) return {own, nullptr};
   if (auto* const device = dynamic_cast<HostCopies*>(&own.device())) {
     const size_t offset = size_t(own.offset()) * item_size(own.dtype());
@@ -61,10 +60,10 @@ Place place_of(const Tensor& x) {
   return {to(own, cpu_device()), nullptr};
 }
 
-// Writes what arrived in the place of x to x.
+// Writes the received elements in `place` to x.
 void take_over(const Tensor& x, const Place& place, const char* name) {
   if (!place.copy && x.device().is_cpu() && x.is_contiguous())
-    return x.storage().mark_written(name);  // the job wrote into its memory
+    return x.storage().mark_written(name);  // the job wrote directly into x's memory
   if (!place.copy) {
     copy_(x.detach(), place.tensor);
     return;
@@ -97,7 +96,7 @@ int number_in(std::span<const char* const> names, int fallback) {
   return fallback;
 }
 
-// The library lies beside the one that holds this code.
+// The MPI library lies beside the library with this code.
 std::string mpi_library() {
   Dl_info info{};
   if (!dladdr(reinterpret_cast<const void*>(&open_world), &info) || !info.dli_fname)
@@ -107,7 +106,7 @@ std::string mpi_library() {
 }
 
 std::unique_ptr<Transport> open_mpi() {
-  // The plug-ins of Open MPI look for the names of the library that loads them.
+  // RTLD_GLOBAL: Open MPI's plug-ins look up symbols of the library that loads them.
   void* const library = dlopen(mpi_library().c_str(), RTLD_NOW | RTLD_GLOBAL);
   if (!library) {
     fail("init: ", launched_size(),
@@ -151,10 +150,10 @@ const std::vector<std::string>& launcher_variables() {
 
 struct Pending::State {
   std::shared_ptr<Job> job = std::make_shared<Job>();
-  Tensor target;              // of a collective in place; else undefined
-  std::vector<Place> places;  // what the job reads and writes
+  Tensor target;              // for a collective in place; else undefined
+  std::vector<Place> places;  // memory that the job reads and writes
   std::vector<Shape> rests;   // the dims of each result after the first
-  Device* device = nullptr;   // of the results
+  Device* device = nullptr;   // device of the results
   bool waited = false;
 };
 
@@ -172,7 +171,7 @@ int64_t elements(const Shape& rest) {
   return count;
 }
 
-// The memory of a tensor on the CPU: taken from it where only this handle refers to it, else a copy.
+// The memory of a CPU tensor: taken away from it if only this handle refers to it, else a copy.
 Block memory_of(const Tensor& x) {
   if (waiting_queue) compute_waiting_calls();
   const bool alone =
@@ -189,10 +188,10 @@ Block memory_of(const Tensor& x) {
   return block;
 }
 
-// A new tensor with the elements that arrived in the block.
+// A new tensor with the received elements of the block.
 Tensor tensor_of(Block block, const Shape& shape, DType dtype, Device& device) {
   if (device.is_cpu()) {
-    check_room(1, 0);  // --memory; the block is in use already
+    check_room(1, 0);  // checks --memory; the block is counted already
     const size_t bytes = block.bytes();
     return Tensor(Ref<Storage>(new Storage(device, block.release(), bytes)), Layout::contiguous(shape), 0,
                   dtype);
@@ -220,7 +219,7 @@ class Collective {
     job.in = add_place(x);
     if (label_.empty() && x.node() && x.node()->is_leaf()) label_ = interned(x.node()->name);
   }
-  // Of several tensors: add() each, then finish().
+  // For several tensors: add() each, then finish().
   Collective(Kind kind, const std::string& label) : op_(kind_name(kind)), label_(label), given_(label) {
     open_courier();
     context().check_may_change(op_);
@@ -250,7 +249,7 @@ class Collective {
     return sizes;
   }
 
-  // A tensor of several; `rows` are those of each rank. `give`: its memory may be taken.
+  // Adds one of several tensors; `rows` are each rank's rows. `give`: its memory may be taken away.
   void add(const Tensor& x, const std::vector<int64_t>& rows, bool give) {
     check(x);
     if (!list_.empty() && (x.dtype() != job().dtype || &x.device() != state_->device))
@@ -272,7 +271,7 @@ class Collective {
     }
     list_.push_back(std::move(given));
   }
-  // All tensors are added. Those of a GPU travel to the host together.
+  // Call it after the last add(). Tensors on a GPU are copied to the host together.
   std::string finish() {
     std::string rows;
     for (const Part& part : job().parts) {
@@ -292,18 +291,19 @@ class Collective {
     return rows;
   }
 
-  // The kind of device, in which ranks must not differ; each may have a GPU of its own.
+  // The kind of device, which must be the same on all ranks; each rank may have its own GPU.
   std::string on_device() const {
     const std::string_view name = state_->device->name();
     return state_->device->is_cpu() ? "" : text(" on ", name.substr(0, name.find(':')));
   }
-  // `facts`: what all ranks must agree on, beside kind and type: all but dim 0 of the shape, or all.
+  // `facts`: what all ranks must agree on besides kind, dtype and shape. `whole_shape`: false when ranks may
+  // differ in dim 0.
   Pending post(const std::string& facts, bool whole_shape) {
     const std::string shape = whole_shape ? text(x_.shape()) : text("rows of ", state_->rests[0]);
     const std::string kind = text(facts, facts.empty() ? "" : " of ", x_.dtype(), on_device(), " ");
     return post_as(text(kind, shape), text(kind, x_.shape()));
   }
-  // `same`: what all ranks must agree on, beside kind and label; `shown` is for reports.
+  // `same`: what all ranks must agree on besides kind and label; `shown` is for reports.
   Pending post_as(const std::string& same, const std::string& shown) {
     job().what = text(op_, ": ", same, " ", given_);
     job().place = text(place_of_call(), op_, label_.empty() ? "" : " of ", label_, ", ", shown);
@@ -318,7 +318,7 @@ class Collective {
  private:
   struct Given {
     int64_t count;
-    Tensor flat;  // of a GPU
+    Tensor flat;  // on a GPU
   };
 
   void check(const Tensor& x) {
@@ -371,7 +371,8 @@ TensorList Pending::wait_list() {
   the_courier()->wait(job);
   if (std::exchange(state.waited, true)) return {state.target};
   const NoGrad off;
-  const std::vector<Place> places = std::move(state.places);  // a handle may live until Lua's collector runs
+  // frees it: a handle may live until Lua's collector runs
+  const std::vector<Place> places = std::move(state.places);
   if (state.target.defined()) {
     take_over(state.target, places[0], kind_name(job.kind));
     return {state.target};
@@ -496,13 +497,13 @@ const std::vector<int64_t>& rows_from_ranks() { return latest_rows; }
 
 namespace {
 
-// Seconds a byte, to see in a test on one machine what a slow network would do.
+// Extra seconds per byte, so that a test on one machine behaves as with a slow network.
 double slow_link() {
-  const char* const link = std::getenv("LUNAGRAD_TEST_LINK");  // MiB a second
+  const char* const link = std::getenv("LUNAGRAD_TEST_LINK");  // MiB per second
   return link && std::atof(link) > 0 ? 1 / (std::atof(link) * (1 << 20)) : 0;
 }
 
-// The ranks of a machine share its processors, unless the launcher bound each to its own.
+// The ranks of a machine share its processors, unless the launcher bound each rank to its own.
 void share_processors(int ranks) {
   const int all = int(sysconf(_SC_NPROCESSORS_ONLN));
   if (ranks > 1 && thread_count() == all) set_thread_count(std::max(1, all / ranks));
@@ -520,7 +521,7 @@ void open_world(WorldOptions options) {
   Courier& world = *the_courier();
   world.set_whereabouts(std::move(options.whereabouts));
   share_processors(world.local_size());
-  // All ranks run the same: a difference would show later, as wrong numbers.
+  // All ranks must run the same script: a difference would show only later, as wrong numbers.
   const auto job = std::make_shared<Job>();
   job->kind = Kind::meeting;
   job->op = "init";

@@ -11,7 +11,7 @@ namespace lunagrad {
 
 struct ArrayInfo {
   std::string name;  // empty for the only array of a file without names
-  std::string type;  // in the file's notation: "<f4", "F32"
+  std::string type;  // in the format's notation: "<f4", "F32"
   std::vector<uint64_t> shape;
   uint64_t bytes = 0;  // of the elements, uncompressed
 };
@@ -20,10 +20,10 @@ struct FileInfo {
   std::string format;
   std::vector<ArrayInfo> arrays;
   std::map<std::string, std::string> metadata;
-  bool has_checksums = false;  // of its arrays, which are compared when they are read
+  bool has_checksums = false;  // of the arrays; reading compares them
 };
 
-// `item` times the product of the sizes. Empty when it, or the product of the nonzero sizes (a possible
+// `item` times the product of the sizes. nullopt when this, or the product of the nonzero sizes (a possible
 // stride), is too large for any memory.
 inline std::optional<uint64_t> array_bytes(std::span<const uint64_t> sizes, uint64_t item) {
   uint64_t product = item;

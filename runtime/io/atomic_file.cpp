@@ -27,9 +27,11 @@ namespace lunagrad {
 
 namespace {
 
-constexpr std::string_view kMark = ".lunagrad-";  // between the name of a file and letters of a temporary one
+// between a file's name and the random letters of its temporary file
+constexpr std::string_view kMark = ".lunagrad-";
 constexpr size_t kLetters = 6;
-// Of a name that the temporary file shares. libzip adds seven letters of its own.
+// The longest part of the file's name that goes into the temporary name. libzip adds seven letters of its
+// own.
 constexpr size_t kLongestStem = 200;
 
 constexpr int kPollMilliseconds = 20;
@@ -38,8 +40,8 @@ std::string stem_of(const std::string& path) {
   return path.substr(path.rfind('/') + 1).substr(0, kLongestStem) + std::string(kMark);
 }
 
-// Removes the temporary files that killed programs left in the folder. A program that still writes one holds
-// its lock.
+// Removes the temporary files that killed programs left in the folder. A program that still writes a file
+// holds its lock.
 void remove_leftovers(const std::string& folder, const std::string& start) {
   DIR* const listing = ::opendir(folder.c_str());
   if (!listing) return;
@@ -73,14 +75,14 @@ int make_temporary(const std::string& folder, const std::string& start, mode_t m
     if (file < 0 && errno == EEXIST) continue;
     if (file < 0) return file;
     ::flock(file, LOCK_EX | LOCK_NB);
-    // Another program may have taken the file for a leftover before its lock was there: then begin again.
+    // Another program may have removed the file as a leftover before it was locked: then try again.
     struct stat status;
     if (::fstat(file, &status) != 0 || status.st_nlink > 0) return file;
     ::close(file);
   }
 }
 
-// For the life of the object a write to a pipe that nobody reads is an error and not the program's end.
+// During the life of the object a write to a pipe without a reader is an error instead of the program's end.
 class NoPipeSignal {
  public:
   NoPipeSignal() {
@@ -107,7 +109,8 @@ class NoPipeSignal {
   bool was_pending_ = false;
 };
 
-// Opens what is there, without waiting: a pipe that nobody reads yet is tried again, so that a stop is seen.
+// Opens an existing file without blocking. A pipe that has no reader yet is tried again, so that a stop is
+// noticed.
 int open_for_writing(const std::string& path, int flags) {
   for (;;) {
     const int file = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | flags);
@@ -124,7 +127,7 @@ int open_for_writing(const std::string& path, int flags) {
   }
 }
 
-// A file system that cannot sync keeps its files as well as it can.
+// Syncs the file. A file system that cannot sync counts as synced.
 bool is_synced(int file) {
   return ::fsync(file) == 0 || errno == EINVAL || errno == ENOTSUP || errno == ENOSYS;
 }
@@ -134,7 +137,7 @@ bool is_regular(int file) {
   return ::fstat(file, &status) == 0 && S_ISREG(status.st_mode);
 }
 
-// False with errno when not all could be written.
+// Writes the bytes. Returns false, with errno, when not all could be written.
 bool put(int file, const char* bytes, size_t count) {
   while (count > 0) {
     const ssize_t written = ::write(file, bytes, count);
@@ -146,7 +149,7 @@ bool put(int file, const char* bytes, size_t count) {
   return true;
 }
 
-// The same for a pipe, terminal or socket: waits until there is room for a piece, so that a stop is seen.
+// put() for a pipe, terminal or socket: waits until there is room for a piece, so that a stop is noticed.
 bool stream(int file, const char* bytes, size_t count) {
   const NoPipeSignal guard;
   while (count > 0) {
@@ -176,7 +179,7 @@ AtomicFile::AtomicFile(std::string path) : path_(std::move(path)), target_(write
 
 void AtomicFile::make_temporary_beside() {
   if (target_.exists && ::faccessat(AT_FDCWD, target_.path.c_str(), W_OK, AT_EACCESS) != 0) give_up("write");
-  // Until commit() nobody else reads what replaces a file; a new one has the permissions of the umask.
+  // A file that will replace another is private until commit(); a new file has the permissions of the umask.
   const mode_t mode = target_.exists ? 0600 : 0666;
   descriptor_ = make_temporary(folder_of(target_.path), stem_of(target_.path), mode, temporary_);
   const bool closed_folder = descriptor_ < 0 && (errno == EACCES || errno == EPERM || errno == EROFS);
@@ -203,7 +206,7 @@ void AtomicFile::give_up(const char* what) const {
 
 void AtomicFile::open_through() {
   if (target_.own_descriptor >= 0) {
-    // What was printed before comes before.
+    // Text printed earlier must come first.
     if (target_.own_descriptor == STDOUT_FILENO) std::fflush(stdout);
     through_ = ::fcntl(target_.own_descriptor, F_DUPFD_CLOEXEC, 0);
   } else {
@@ -265,23 +268,23 @@ void AtomicFile::commit(Sync sync) {
   if (through_ >= 0 || elsewhere_ || target_.status.st_nlink > 1 || !take_over_owner()) return copy(sync);
   if (sync != Sync::none && !is_synced(descriptor_)) give_up("sync");
   if (::rename(temporary_.c_str(), target_.path.c_str()) != 0) {
-    // A file that is mounted by itself is never replaced.
+    // A file that is itself a mount point cannot be replaced.
     if (target_.exists && (errno == EBUSY || errno == EXDEV || errno == EPERM)) return copy(sync);
     give_up("write");
   }
   temporary_.clear();
   if (::close(std::exchange(descriptor_, -1)) != 0) give_up("write");
   if (sync != Sync::name) return;
-  // The new name is durable after a sync of the folder. Some file systems do not support that: ignore the
-  // error.
+  // The new name is durable after a sync of the folder. Some file systems do not support this: the error is
+  // ignored.
   const int folder = ::open(folder_of(target_.path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (folder < 0) return;
   ::fsync(folder);
   ::close(folder);
 }
 
-// Gives the temporary file the owner, group and permissions of the file that it replaces. False: this user
-// may not.
+// Gives the temporary file the owner, group and permissions of the file that it replaces. Returns false when
+// this user may not.
 bool AtomicFile::take_over_owner() {
   struct stat status;
   if (::fstat(descriptor_, &status) != 0) give_up("write");
@@ -292,7 +295,7 @@ bool AtomicFile::take_over_owner() {
   return ::fchmod(descriptor_, wanted.st_mode & 07777) == 0;
 }
 
-// Writes what the temporary file holds, if there is one, into the file or device that is there.
+// Copies the temporary file, if there is one, into the existing file or device.
 void AtomicFile::copy(Sync sync) {
   const bool in_place = through_ < 0;
   if (in_place) through_ = open_for_writing(target_.path, 0);
@@ -300,7 +303,7 @@ void AtomicFile::copy(Sync sync) {
   if (descriptor_ >= 0) {
     struct stat status;
     if (::fstat(descriptor_, &status) != 0) give_up("write");
-    // Room for all, before what is there is overwritten.
+    // Makes room for everything before the old content is overwritten.
     if (in_place && status.st_size > 0 &&
         ::fallocate(through_, FALLOC_FL_KEEP_SIZE, 0, status.st_size) != 0 &&
         (errno == ENOSPC || errno == EDQUOT || errno == EFBIG))

@@ -15,9 +15,9 @@ namespace lunagrad {
 struct ImageStep {
   enum class Kind { normalize, crop, flip };
   Kind kind = Kind::normalize;
-  std::vector<float> mean, deviation;          // normalize: one for all channels, or one per channel
+  std::vector<float> mean, deviation;          // normalize: one number for all channels, or one per channel
   int64_t height = 0, width = 0, padding = 0;  // crop: size, at a random position, after zero padding
-  double probability = 0.5;                    // flip: of mirroring left to right
+  double probability = 0.5;                    // flip: probability of mirroring left to right
 };
 
 struct BatchColumn {
@@ -33,11 +33,11 @@ struct BatchColumn {
 
 struct BatchPlan {
   std::vector<BatchColumn> columns;
-  std::vector<ImageStep> steps;  // of column 0
+  std::vector<ImageStep> steps;  // for column 0
   int64_t samples = 0;
 };
 
-// The seed of random augmentation: a sample gets the same random numbers in any batch and on any thread.
+// The seed of random augmentation: a sample gets the same random numbers in every batch and on every thread.
 struct BatchDraw {
   uint64_t seed = 0;
   uint64_t pass = 0;

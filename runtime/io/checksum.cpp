@@ -11,7 +11,8 @@
 namespace lunagrad {
 namespace {
 
-// Larger data have the hash of the sums of such pieces. It is part of the format of files.
+// The checksum of larger data is the hash of the sums of pieces of this size. The size is part of the file
+// format.
 constexpr uint64_t kPiece = uint64_t(1) << 17;
 
 uint64_t sum_of_piece(const char* bytes, size_t count) {
@@ -27,7 +28,7 @@ uint64_t sum_of_piece(const char* bytes, size_t count) {
   return hash_of(state, sizeof state, count);
 }
 
-// `sum` gives the sum of a piece, sum(begin, count): in any order, or one after another.
+// `sum(begin, count)` returns the sum of a piece; the pieces may come in any order.
 template <class F>
 uint64_t sum_of_pieces(uint64_t count, bool parallel, const F& sum) {
   const auto piece = [&](uint64_t i) { return sum(i * kPiece, std::min(kPiece, count - i * kPiece)); };
@@ -42,8 +43,8 @@ uint64_t sum_of_pieces(uint64_t count, bool parallel, const F& sum) {
 
 }  // namespace
 
-// Four independent sums, so that the multiplications of one do not wait for those of another. Both halves of
-// a product count, so that a changed bit reaches many bits of the sum.
+// Four independent sums, so that the multiplications of one do not wait for another's. Both halves of a
+// product count, so that a changed bit reaches many bits of the sum.
 uint64_t hash_of(const void* bytes, size_t count, uint64_t seed) {
   constexpr uint64_t kOdd = 0x9e3779b97f4a7c15;
   const auto mix = [](uint64_t sum, uint64_t word) {

@@ -1,7 +1,7 @@
 #pragma once
-// Checksums of bytes, which find damage of files: 64 bits, so that damage goes unnoticed once in 2^64. They
-// are the same on every machine of one byte order, and no defence against somebody who chooses the bytes. Any
-// thread.
+// Checksums of bytes, which find damage of files. They have 64 bits, so that damage goes unnoticed once in
+// 2^64. They are the same on every machine of one byte order. They do not protect against someone who chooses
+// the bytes. Any thread.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -11,10 +11,10 @@
 
 namespace lunagrad {
 
-// Of few bytes.
+// For few bytes.
 uint64_t hash_of(const void* bytes, size_t count, uint64_t seed = 0);
 
-// Of large data, in pieces that the thread pool shares.
+// For large data, in pieces that the thread pool shares.
 uint64_t checksum_of(const void* bytes, uint64_t count);
 // Reads a part of a file, or writes to the end of one, and returns the checksum of the bytes: each piece is
 // summed while it is in the cache.

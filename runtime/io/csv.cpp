@@ -75,7 +75,7 @@ class Reader {
     fail_as(ErrorKind::file, path_, ":", line_, ": ", parts...);
   }
 
-  // A tab may be the delimiter, or a blank around fields.
+  // Whether c is a blank around fields: a tab may also be the delimiter.
   bool blank(char c) const { return (c == ' ' || c == '\t') && c != options_.delimiter; }
 
   std::string_view next_line() {
@@ -131,7 +131,7 @@ class Reader {
         // In a row that is both too long and not numeric, the length is the likelier mistake: keep counting.
         if (columns_ && count > columns_) continue;
         if (values.size() == values.capacity())
-          budget_.take(std::max<size_t>(values.capacity(), 1) * sizeof(T));  // it doubles
+          budget_.take(std::max<size_t>(values.capacity(), 1) * sizeof(T));  // the vector doubles
         values.push_back(parse<T>(field, count));
       }
       if (!columns_) columns_ = count;
@@ -204,7 +204,7 @@ FileInfo describe_csv(const std::string& path) {
     try {
       table = load_csv(path, {.header = true, .dtype = DType::f64});
     } catch (const Error&) {
-      throw error;  // what is wrong without a header is the likelier mistake
+      throw error;  // the error of reading without a header: the likelier mistake
     }
   }
   FileInfo out{.format = "csv"};
@@ -216,7 +216,7 @@ FileInfo describe_csv(const std::string& path) {
   return out;
 }
 
-// Numbers in a text have no type: they are read as the nearest of the three types that load_csv knows.
+// Numbers in a text have no dtype: they are read as the closest of the three dtypes that load_csv knows.
 Tensor load_table(const std::string& path, const ReadOptions& options) {
   CsvOptions csv{.header = options.header};
   if (options.dtype)

@@ -23,7 +23,7 @@ struct CsvTable {
 
 CsvTable load_csv(const std::string& path, const CsvOptions& = {});
 
-// Writes a tensor of one dim (a column) or two. Reading the numbers back gives the same bits.
+// Writes a tensor of one dim (as a column) or two dims. Reading the numbers back gives the same bits.
 void save_csv(const std::string& path, const Tensor& values, const std::vector<std::string>& columns = {},
               char delimiter = ',');
 

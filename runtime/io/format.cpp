@@ -19,7 +19,7 @@ LUNAGRAD_FILE_FORMATS(LUNAGRAD_DECLARE)
 
 namespace {
 
-// The name of the only array of a file: the file's own, without folder and endings.
+// The name for the only array of a file: the file's name without folder and endings.
 std::string stem(const std::string& path) {
   const std::string name = std::filesystem::path(path).filename().string();
   const std::string first = name.substr(0, name.find('.', 1));
@@ -60,7 +60,7 @@ const FileFormat* format_of_file(const std::string& path) {
   const InputFile file(path);
   std::string start(size_t(std::min<uint64_t>(file.size(), kSniffed)), '\0');
   file.read(start.data(), 0, start.size());
-  // Formats that begin alike (archives) are told apart by the name.
+  // Formats with the same beginning (archives) are told apart by the name.
   const FileFormat* const named = format_of_name(path);
   if (named && named->begins && named->begins(start)) return named;
   for (const FileFormat* format : file_formats())

@@ -13,18 +13,18 @@
 
 namespace lunagrad {
 
-// What `lunagrad convert` knows about the file that it reads.
+// What `lunagrad convert` knows about its input file.
 struct ReadOptions {
-  bool header = false;         // the first line holds the names of columns
-  std::optional<DType> dtype;  // what is wanted; a format with types of its own ignores it
+  bool header = false;         // the first line has the names of the columns
+  std::optional<DType> dtype;  // the wanted dtype; a format with types of its own ignores it
 };
 
 // A format holds either one array (load and save) or arrays by name (load_all and save_all).
 struct FileFormat {
-  const char* name;                       // "npy": the table lg.io.npy, and the format that info prints
-  const char* about;                      // sentences for help: which types and shapes it reads and writes
-  std::vector<std::string_view> endings;  // of the names of its files
-  bool (*begins)(std::string_view) = nullptr;  // looks at the first kSniffed bytes; null: goes by name
+  const char* name;   // "npy": the table lg.io.npy, and the format that info prints
+  const char* about;  // sentences for help: which types and shapes the format reads and writes
+  std::vector<std::string_view> endings;       // of file names
+  bool (*begins)(std::string_view) = nullptr;  // checks the first kSniffed bytes; null: the name decides
   FileInfo (*describe)(const std::string& path) = nullptr;
   Tensor (*load)(const std::string& path, const ReadOptions&) = nullptr;
   void (*save)(const std::string& path, const Tensor&) = nullptr;
@@ -37,17 +37,17 @@ inline constexpr size_t kSniffed = 9;
 
 // All formats, in the order in which they are tried.
 const std::vector<const FileFormat*>& file_formats();
-// By the end of the name; null for others.
+// The format by the end of the name; null for other names.
 const FileFormat* format_of_name(const std::string& path);
-// By the first bytes, else by the name; null for a file that is none of them, such as a text.
+// The format by the first bytes, else by the name; null for a file of no format, such as a text.
 const FileFormat* format_of_file(const std::string& path);
-// All arrays of a file, its format by the end of its name. The only array of a file without names gets the
-// file's name without folder and endings. Error when no format has that ending.
+// All arrays of a file; the end of its name decides the format. The only array of a file without names gets
+// the file's name without folder and endings. Error when no format has that ending.
 Safetensors load_arrays(const std::string& path, const ReadOptions& = {});
-// The format that the end of the name says. Error of kind file that lists the endings.
+// The format by the end of the name. Error of kind file, with a list of the endings.
 const FileFormat& required_format(const std::string& path);
-// Arrays with types and shapes, metadata. A csv table is read whole, a text (any other file) counted; of
-// others the headers are read.
+// The arrays of a file with types, shapes and metadata. A csv table is read whole, a text (any other file) is
+// counted; of other formats only the headers are read.
 FileInfo describe_file(const std::string& path);
 
 }  // namespace lunagrad

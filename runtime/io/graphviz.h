@@ -9,7 +9,7 @@ namespace lunagrad {
 
 struct DotNode {
   std::string id;                   // letters and digits
-  std::vector<std::string> lines;   // of the label
+  std::vector<std::string> lines;   // lines of the label
   bool leaf = false;                // drawn filled
   std::vector<std::string> inputs;  // ids
 };
@@ -19,10 +19,10 @@ std::string dot_text(const std::vector<DotNode>&);
 struct DotRun {
   enum class End { done, missing, failed, stopped } end = End::failed;
   std::string output;  // its standard output
-  std::string reason;  // of a failure
+  std::string reason;  // why it failed
 };
 // Runs `program OPTIONS` with `graph` as its input, and waits. Calls `stop` every few milliseconds and kills
-// the program when it returns true.
+// the program when `stop` returns true.
 DotRun run_dot(const std::string& graph, const std::vector<std::string>& options,
                const std::function<bool()>& stop = {}, const std::string& program = "dot");
 

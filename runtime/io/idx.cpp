@@ -70,7 +70,7 @@ struct Header {
   IdxType type = IdxType::u8;
   Shape shape;
   std::string sizes;   // "60000 x 28 x 28"
-  size_t start = 0;    // of the elements
+  size_t start = 0;    // offset of the elements
   uint64_t bytes = 0;  // of the elements
 };
 
@@ -138,7 +138,7 @@ std::string inflate_some(const std::string& path, const std::string& packed, uin
     const uInt room = stream.avail_out;
     const int status = inflate(&stream, Z_NO_FLUSH);
     if (const size_t more = room - stream.avail_out; out.capacity() - out.size() < more)
-      budget.take(std::max(out.capacity(), more));  // it doubles
+      budget.take(std::max(out.capacity(), more));  // the vector doubles
     out.append(piece, 0, room - stream.avail_out);
     const bool all_read = stream.avail_in == 0 && fed == packed.size();
     if (status == Z_STREAM_END) {
@@ -186,7 +186,7 @@ Tensor load_idx(const std::string& path) {
   Header header;
   if (is_gzip(content)) {
     header = parse_header(path, inflate_some(path, content, kLargestHeader, budget));
-    // One byte more than declared shows that there is too much data.
+    // Asks for one byte more than declared, to notice when there is too much data.
     content = inflate_some(path, content, header.start + header.bytes + 1, budget);
   } else {
     header = parse_header(path, content);

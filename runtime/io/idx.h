@@ -2,7 +2,7 @@
 // IDX files, the format of the MNIST data (Y. LeCun, C. Cortes, C. Burges, "The MNIST database"): two zero
 // bytes, an element type, a number of dims, the sizes as big-endian 32-bit integers, then the elements,
 // big-endian. A file whose name ends in .gz, or whose content is gzip, is decompressed with zlib. The
-// declared size is compared with the file before memory of that size is allocated. Errors have kind file and
+// declared size is compared with the file before that much memory is allocated. Errors have kind file and
 // name the file. Any thread.
 #include <string>
 

@@ -14,9 +14,9 @@ class InputFile {
   InputFile(const InputFile&) = delete;
 
   const std::string& path() const { return path_; }
-  uint64_t size() const { return size_; }  // bytes, when it was opened
+  uint64_t size() const { return size_; }  // bytes at the time of opening
 
-  // The thread pool shares long reads; a stop cancels them.
+  // Long reads are shared by the thread pool; a stop cancels them.
   void read(void* to, uint64_t offset, uint64_t count) const;
 
  private:
@@ -26,7 +26,8 @@ class InputFile {
   uint64_t size_ = 0;
 };
 
-// The content of a regular file. Any other is an Error: opening a pipe would wait, and a device does not end.
+// The content of a regular file. Other files are an Error: opening a pipe would wait, and a device does not
+// end.
 std::string read_regular_file(const std::string& path);
 
 }  // namespace lunagrad

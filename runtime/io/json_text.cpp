@@ -7,7 +7,7 @@
 namespace lunagrad {
 
 JsonExtent extent_of_json(std::string_view text) {
-  // Bytes of a list or object, of an element, of a member of an object, and of a text; vectors double.
+  // Bytes that a list or object, an element, a member of an object, and a text take; vectors double.
   constexpr uint64_t kContainer = 64, kElement = 32, kMember = 96, kText = 64;
   JsonExtent extent{0, text.size() + kElement};
   int depth = 0;

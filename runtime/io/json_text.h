@@ -1,7 +1,7 @@
 #pragma once
-// JSON texts of files. nlohmann's parser needs no stack, but to copy, compare or print what it makes does,
-// and a byte of a text can make 30 bytes of values: the nesting and the memory are counted before a text is
-// parsed. Any thread.
+// JSON texts of files. nlohmann's parser uses no stack for nesting, but copying, comparing or printing its
+// values does, and one byte of text can make 30 bytes of values. So the nesting and the memory are counted
+// before a text is parsed. Any thread.
 #include <nlohmann/json.hpp>
 #include <string_view>
 
@@ -12,16 +12,16 @@ namespace lunagrad {
 inline constexpr int kDeepestJson = 4 * kDeepestNesting;  // a table of lg.io.save is three levels of JSON
 
 struct JsonExtent {
-  int depth = 0;       // of its lists and objects
-  uint64_t bytes = 0;  // of its values in memory, at most
+  int depth = 0;       // of lists and objects
+  uint64_t bytes = 0;  // upper bound of the values' memory
 };
 JsonExtent extent_of_json(std::string_view text);
 
-// Error of kind file that begins with `where` for a text that nests deeper than kDeepestJson, of kind memory
-// for values that do not fit the thread's memory limit.
+// Error of kind file, which begins with `where`, for a text that nests deeper than kDeepestJson. Error of
+// kind memory for values that do not fit the thread's memory limit.
 void check_json(std::string_view text, std::string_view where);
 
-// The value of a text; discarded if it is no JSON, or nests too deeply.
+// The value of a text; discarded if it is not JSON, or nests too deeply.
 template <class Json>
 Json read_json(std::string_view text) {
   const JsonExtent extent = extent_of_json(text);
@@ -30,7 +30,7 @@ Json read_json(std::string_view text) {
   return Json::parse(text, nullptr, false);
 }
 
-// The same with an error: that of check_json, or an exception of nlohmann::json for what is no JSON.
+// parse with errors: the errors of check_json, or an exception of nlohmann::json for a text that is not JSON.
 template <class Json>
 Json parse_json(std::string_view text, std::string_view where) {
   check_json(text, where);

@@ -15,7 +15,7 @@ using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
 struct Safetensors {
   NamedTensors tensors;  // in the order of their data
   std::map<std::string, std::string> metadata;
-  bool has_checksums = false;  // and its content agrees with them
+  bool has_checksums = false;  // and the file's content matched them
 };
 
 }  // namespace lunagrad

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::string_view kMagic = "\x93NUMPY";
 constexpr uint64_t kLargestHeader = 65536;
-constexpr size_t kAlignment = 64;     // of the elements in the file, as in NumPy's files
+constexpr size_t kAlignment = 64;     // of the elements within the file, as NumPy writes them
 constexpr uint64_t kPiece = 1 << 20;  // bytes of the buffer for widening
 
 // The supported types: NumPy's name without the byte order, bytes per element in the file, and dtype in
@@ -42,11 +42,11 @@ struct Header {
   bool swapped = false;  // the elements are big-endian
   bool fortran = false;  // the first dim runs fastest
   std::vector<uint64_t> shape;
-  uint64_t start = 0;  // of the elements
+  uint64_t start = 0;  // offset of the elements
   uint64_t bytes = 0;
 };
 
-// A text for an error message: short, on one line.
+// A text on one line, shortened for error messages.
 std::string shown(std::string_view text) {
   std::string out;
   for (const char c : text.substr(0, 40)) out += c >= 0x20 && c < 0x7f ? c : '?';
@@ -246,7 +246,7 @@ void widen(const void* from, Element* to, int64_t count) {
   }
 }
 
-// Reads elements whose type in memory is wider than in the file, piece by piece.
+// Reads elements that have a wider type in memory than in the file, piece by piece.
 void read_widened(const NpyStream& stream, const Header& header, Tensor& out) {
   const std::string_view name = header.type->name;
   std::vector<char> piece(size_t(std::min(header.bytes, kPiece)));

@@ -1,9 +1,9 @@
 #pragma once
 // NumPy's .npy files (numpy.lib.format): a magic string, a version, a header (the text of a Python dict), the
 // elements. Versions 1 to 3, both byte orders, C and Fortran order. Strict: the header is parsed, never
-// evaluated, and is at most 64 KiB long; the file must end after the array. Memory of a declared size is
-// allocated only after a check that the file has that many bytes. Errors have kind file and name the file.
-// Any thread.
+// evaluated, and is at most 64 KiB long; the file must end after the array. Before memory is allocated for a
+// declared size, the file is checked to have that many bytes. Errors have kind file and name the file. Any
+// thread.
 #include <cstdint>
 #include <functional>
 #include <string>

@@ -1,8 +1,8 @@
 #pragma once
 // NumPy's .npz archives: zip files with one .npy file per array, stored or deflated (read and written by
 // libzip, with zip64). An entry may not declare more bytes than its compressed data can expand to, and all
-// entries together no more compressed bytes than the file has; the CRC of each is checked. Errors have kind
-// file and name the file and the array. Any thread.
+// entries together may not declare more compressed bytes than the file has. The CRC of each entry is checked.
+// Errors have kind file and name the file and the array. Any thread.
 #include <string>
 
 #include "runtime/io/array_info.h"

@@ -11,9 +11,9 @@ namespace {
 
 using Kind = PickleValue::Kind;
 
-constexpr uint64_t kSlot = 2 * sizeof(Pickled);  // of a vector, which doubles
-constexpr size_t kLongestName = 1000;            // of a function, with its module
-constexpr uint64_t kMemo = 64;                   // an entry of the memo
+constexpr uint64_t kSlot = 2 * sizeof(Pickled);  // bytes of a vector's element; vectors double
+constexpr size_t kLongestName = 1000;            // of a function, including its module
+constexpr uint64_t kMemo = 64;                   // bytes of an entry of the memo
 
 // The stack machine of a pickle.
 class Reader {
@@ -70,7 +70,7 @@ class Reader {
       complain("the pickle is damaged: its stack is empty");
     return *stack_.back();
   }
-  // The values above the last mark, which is taken away, too.
+  // Returns the values above the last mark, and removes them and the mark.
   std::vector<Pickled> pop_to_mark() {
     size_t mark = stack_.size();
     while (mark > 0 && stack_[mark - 1]->kind != Kind::mark) --mark;
@@ -91,7 +91,7 @@ class Reader {
   }
 
   void remember(uint64_t key) {
-    top();  // Error when there is none
+    top();  // throws an Error when there is none
     budget_.take(kMemo);
     memo_[key] = stack_.back();
   }
@@ -121,7 +121,7 @@ class Reader {
     if (object.kind == Kind::call && object.items.size() == 2) object.items.push_back(state);
   }
 
-  // An integer of up to eight bytes, two's complement. Longer ones are no number of ours.
+  // An integer of up to eight bytes, two's complement. Longer integers are not supported.
   void push_long(uint64_t count) {
     const std::string_view digits = take(count);
     if (count > 8) complain("an integer of ", count, " bytes does not fit 64 bits");

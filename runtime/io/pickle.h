@@ -15,7 +15,7 @@
 namespace lunagrad {
 
 struct PickleValue;
-using Pickled = PickleValue*;  // owned by its Pickle
+using Pickled = PickleValue*;  // the Pickle owns it
 
 struct PickleValue {
   enum class Kind : uint8_t {
@@ -27,7 +27,7 @@ struct PickleValue {
     list,        // also tuples and sets
     dict,        // pairs in order
     global,      // a class or function: text is "module name"
-    call,        // items[0] called with items[1]; state of __setstate__, if any, in items[2]
+    call,        // items[0] called with items[1]; items[2], if any, is the state for __setstate__
     persistent,  // an object outside the pickle: items[0] is its id
     mark         // only on the stack of the reader
   } kind = Kind::none;
@@ -36,7 +36,8 @@ struct PickleValue {
   double real = 0;
   std::string text;
   std::vector<Pickled> items;
-  std::vector<std::pair<Pickled, Pickled>> pairs;  // also what a call of a dict's class was given afterwards
+  // also the items set later on the result of calling a dict's class
+  std::vector<std::pair<Pickled, Pickled>> pairs;
 };
 
 // Owns its values. One value may be part of several others, and a damaged file may hold a list that contains
@@ -45,7 +46,7 @@ class Pickle {
  public:
   Pickled root = nullptr;
 
-  explicit Pickle(ReadBudget* budget = nullptr) : budget_(budget) {}  // which pays for the values
+  explicit Pickle(ReadBudget* budget = nullptr) : budget_(budget) {}  // the budget is charged for the values
   Pickled make(PickleValue::Kind);
   Pickled none();
   Pickled boolean(bool);
@@ -63,13 +64,13 @@ class Pickle {
   std::array<Pickled, 3> constants_{};  // false, true, None
 };
 
-// Error of kind file that begins with `where` for bytes that are no pickle or an unknown opcode, and of the
-// budget, which must live as long as the pickle.
+// Error of kind file, which begins with `where`, for bytes that are not a pickle or an unknown opcode. Also
+// throws the errors of the budget, which must live as long as the pickle.
 Pickle read_pickle(std::string_view bytes, const std::string& where, ReadBudget&);
 
-// The root as a pickle of protocol 2, for values of the kinds none to persistent. Lists are written as lists,
-// arguments of calls and ids of persistent objects as tuples. A value that is part of several others is
-// written for each.
+// Writes the root as a pickle of protocol 2, for values of the kinds none to persistent. Lists are written as
+// lists; arguments of calls and ids of persistent objects are written as tuples. A value that is part of
+// several others is written several times.
 std::string write_pickle(const Pickle&);
 
 }  // namespace lunagrad

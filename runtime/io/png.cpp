@@ -24,9 +24,9 @@ constexpr uint32_t kLargestSide = 1'000'000;
 // The data of libpng's callbacks. libpng reports errors with longjmp, so functions that call it must not have
 // variables with destructors.
 struct Channel {
-  const char* from = nullptr;  // for reading
+  const char* from = nullptr;  // when reading
   size_t left = 0;
-  std::string* to = nullptr;  // for writing
+  std::string* to = nullptr;  // when writing
   char problem[160] = "";
 };
 
@@ -86,8 +86,8 @@ class Decoder {
     info_ = png_ ? png_create_info_struct(png_) : nullptr;
     if (!info_) fail_as(ErrorKind::memory, path_, ": out of memory");
     if (!read_header()) complain("damaged PNG: ", channel_.problem);
-    // Each row has one byte for the filter, and its pixels; the file must be long enough for them at the
-    // largest ratio of deflate.
+    // Each row has one byte for the filter, and its pixels. The file must be long enough for all rows at
+    // deflate's largest ratio.
     const uint64_t row = 1 + (uint64_t(header_.width) * stored_bits() + 7) / 8;
     if (uint64_t(header_.height) * row / kLargestRatio > bytes_.size())
       complain("declares ", header_.width, " x ", header_.height, " pixels, which its ", bytes_.size(),

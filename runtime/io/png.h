@@ -1,8 +1,8 @@
 #pragma once
 // PNG images, with libpng. Every kind is read with 8 bits per channel: 16 bits are scaled, palettes and
-// transparency expanded; gamma and colour profiles are ignored. A declared size that the file is too short
-// for is an Error before memory of that size is allocated. Errors have kind file and name the file. Any
-// thread may call.
+// transparency expanded; gamma and colour profiles are ignored. When the file is too short for a declared
+// size, that is an Error, before memory of this size is allocated. Errors have kind file and name the file.
+// Any thread may call.
 #include <cstdint>
 #include <string>
 
@@ -20,21 +20,21 @@ class Image {
   Image& operator=(Image&&) noexcept;
   ~Image();
 
-  int channels = 0;  // 1 grey, 2 grey and alpha, 3 red green blue, 4 and alpha
+  int channels = 0;  // 1 grey, 2 grey and alpha, 3 red green blue, 4 red green blue alpha
   int64_t height = 0, width = 0;
   uint8_t* pixels = nullptr;
   size_t bytes() const { return size_t(height) * size_t(width) * size_t(channels); }
 };
 
-// channels: 0 for those of the file, or 1, 3, 4 to convert (grey is 0.299 red + 0.587 green + 0.114 blue).
+// channels: 0 keeps the file's channels; 1, 3 or 4 convert (grey is 0.299 red + 0.587 green + 0.114 blue).
 Image decode_png(const std::string& path, int channels = 0);
 
-// The same as u8 [channels, height, width].
+// decode_png() as a tensor: u8 [channels, height, width].
 Tensor load_png(const std::string& path, int channels = 0);
-// u8, or floats where 0 is black and 1 is white; [channels, height, width] with 1 to 4 channels, or grey
-// [height, width]. Replaces the file atomically.
+// Takes u8, or floats where 0 is black and 1 is white; [channels, height, width] with 1 to 4 channels, or
+// grey [height, width]. Replaces the file atomically.
 void save_png(const std::string& path, const Tensor&);
-// Shape and dtype of load_png's result; metadata: colour kind and bit depth of the file.
+// Shape and dtype of load_png's result; as metadata the file's colour kind and bit depth.
 FileInfo describe_png(const std::string& path);
 
 }  // namespace lunagrad

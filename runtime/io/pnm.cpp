@@ -21,7 +21,7 @@ constexpr uint64_t kLargestHeader = 4096;  // bytes, comments included
 
 struct Header {
   uint64_t channels = 0, width = 0, height = 0, largest = 0;
-  uint64_t start = 0;  // of the samples
+  uint64_t start = 0;  // offset of the samples
 
   uint64_t sample_bytes() const { return largest > 255 ? 2 : 1; }
   uint64_t bytes() const { return channels * width * height * sample_bytes(); }
@@ -29,7 +29,7 @@ struct Header {
 
 bool is_blank(char c) { return std::string_view(" \t\r\n\v\f").find(c) != std::string_view::npos; }
 
-// A table whose first column is named P5 is none.
+// A csv table whose first column is named P5 is not a picture.
 bool begins_pnm(std::string_view start) {
   return start.size() > 2 && (start.starts_with("P5") || start.starts_with("P6")) &&
          (is_blank(start[2]) || start[2] == '#');

@@ -28,14 +28,15 @@ Prefetch::Prefetch(std::shared_ptr<const BatchPlan> plan, std::vector<int64_t> o
       workers_.emplace_back([this, i] { work(i); });
     } catch (const std::system_error& error) {
       if (workers_.empty()) fail("DataLoader: no thread can be started for a worker: ", error.what());
-      break;  // no more threads: fewer workers make the same batches
+      break;  // no more threads available: fewer workers make the same batches
     }
   }
 }
 
 Prefetch::~Prefetch() {
   leaving_.store(true);
-  { const std::lock_guard lock(mutex_); }  // now no worker is between its check of leaving_ and its wait
+  // after this no worker is between its check of leaving_ and its wait
+  { const std::lock_guard lock(mutex_); }
   wanted_.notify_all();
   for (std::thread& worker : workers_) worker.join();
 }

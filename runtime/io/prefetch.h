@@ -1,7 +1,7 @@
 #pragma once
 // The batches of one pass through a data set, made in advance by worker threads. The batches are in order and
-// bit-equal to those that fill_batch() makes on the calling thread. Belongs to the thread that made it; only
-// that thread accesses tensors, the workers get addresses. The destructor ends the workers after their
+// bit-equal to the batches that fill_batch() makes on the calling thread. Belongs to the thread that made it;
+// only that thread accesses tensors, the workers get addresses. The destructor ends the workers after their
 // current sample.
 #include <condition_variable>
 #include <deque>
@@ -20,9 +20,9 @@ struct Context;
 struct PrefetchOptions {
   int64_t batch_size = 1;
   int64_t first = 0;    // index of the first batch to make
-  int64_t batches = 0;  // of the whole pass, with those before `first`
+  int64_t batches = 0;  // of the whole pass, including the batches before `first`
   int workers = 1;
-  int ahead = 2;  // batches that are being made or wait for next(); at least `workers`
+  int ahead = 2;  // batches being made or waiting for next(); at least `workers`
 };
 
 class Prefetch {
@@ -33,13 +33,14 @@ class Prefetch {
   Prefetch(const Prefetch&) = delete;
 
   const BatchPlan& plan() const { return *plan_; }
-  // The next batch, one tensor per column; empty at the end. Waits for it, or until a stop: Error(cancelled).
-  // Rethrows the error of the worker; Error when a tensor of the plan was written in place since the start.
+  // Returns the next batch, one tensor per column; empty at the end. Waits for the batch, or until a stop:
+  // Error(cancelled). Rethrows a worker's error. Error when a tensor of the plan was written in place since
+  // the start.
   TensorList next();
 
  private:
   struct Job {
-    TensorList tensors;  // the owner's
+    TensorList tensors;  // only the owner's thread uses them
     std::vector<void*> out;
     const int64_t* indices = nullptr;
     int64_t count = 0;

@@ -21,17 +21,17 @@ namespace {
 
 using Kind = PickleValue::Kind;
 
-constexpr uint64_t kLongestPickle = uint64_t(1) << 28;  // bytes
-constexpr uint64_t kRatio = 256;     // bytes of values for a byte of the pickle: "]" makes a list
-constexpr uint64_t kTextRatio = 16;  // bytes of texts: one that is recalled is copied
-constexpr uint64_t kTensor = 256;    // bytes of a tensor's own objects
+constexpr uint64_t kLongestPickle = uint64_t(1) << 28;  // in bytes
+constexpr uint64_t kRatio = 256;     // bytes of values per byte of the pickle: "]" makes a list
+constexpr uint64_t kTextRatio = 16;  // bytes of texts per byte: a recalled text is copied
+constexpr uint64_t kTensor = 256;    // bytes of a tensor's objects
 
-// The types of storages. `widened`: of 8 and 16 bits, which become i32.
+// The types of storages. `widened`: types of 8 and 16 bits that become i32.
 struct StorageType {
-  const char* name;  // the class of the storage, and the dtype
+  const char* name;  // name of the storage class, and the dtype
   const char* dtype_name;
   DType dtype;
-  int widened = 0;  // bytes of an element in the file, 0: as `dtype`
+  int widened = 0;  // bytes of an element in the file; 0: the same as in `dtype`
 };
 constexpr StorageType kTypes[] = {
     {"torch FloatStorage", "torch float32", DType::f32},
@@ -90,7 +90,7 @@ class Loader {
  private:
   struct Stored {
     const ZipEntry* entry;
-    std::map<const StorageType*, Tensor> elements;  // read, as each type
+    std::map<const StorageType*, Tensor> elements;  // the storage's elements, read as each type
   };
 
   template <class... Parts>
@@ -107,7 +107,7 @@ class Loader {
 
   PtValue convert(Pickled from, int depth) {
     if (depth > kDeepestNesting) complain("more than ", kDeepestNesting, " lists within each other");
-    texts_->take(from->text.size());  // again for each place where a value is recalled
+    texts_->take(from->text.size());  // charged again each time a value is recalled
     switch (from->kind) {
       case Kind::none:
         return {};
@@ -158,7 +158,7 @@ class Loader {
     complain("it needs ", function, ", which is not read: tensors, numbers, texts, lists and dicts are");
   }
 
-  // The arguments of a call, at least `wanted`.
+  // The arguments of a call. Error when there are fewer than `wanted`.
   const std::vector<Pickled>& arguments(const PickleValue& call, size_t wanted) const {
     const PickleValue& given = *call.items[1];
     if (given.kind != Kind::list || given.items.size() < wanted)
@@ -200,7 +200,7 @@ class Loader {
   PtValue::Dict mapping(const PickleValue& from, int depth) {
     PtValue::Dict out;
     for (const Pickled given :
-         arguments(from, 0)) {  // of a dict, or a list of pairs; a defaultdict's factory is skipped
+         arguments(from, 0)) {  // a dict's items, or a list of pairs; a defaultdict's factory is skipped
       if (given->kind == Kind::dict) out = dict(given->pairs, depth);
       if (given->kind != Kind::list) continue;
       for (const Pickled pair : given->items) {
@@ -215,7 +215,7 @@ class Loader {
     return out;
   }
 
-  // Bytes that Python 2's protocol holds as text: each character is one byte.
+  // Bytes that Python 2's protocol stores as text: each character is one byte.
   std::string latin1(const PickleValue& text) {
     if (text.kind != Kind::text) complain("the pickle is damaged: it encodes no text");
     texts_->take(2 * text.text.size());

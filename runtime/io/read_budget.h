@@ -1,6 +1,6 @@
 #pragma once
-// What a reader of a file may take, so that a small file can ask neither for much memory nor for deep
-// recursion. A reader charges its budget before it allocates; the memory limit of the thread counts the
+// The memory that a reader of a file may take, so that a small file can ask neither for much memory nor for
+// deep recursion. A reader charges its budget before it allocates; the memory limit of the thread counts the
 // charges as long as the budget lives. One thread.
 #include <cstdint>
 #include <string>
@@ -12,13 +12,14 @@ namespace lunagrad {
 
 class ReadBudget {
  public:
-  // `where` is for errors: "x.pt: data.pkl". The content has this size in the file. Values that it makes may
-  // take `ratio` times as many bytes, and kSmallContent more.
+  // `where` is for errors: "x.pt: data.pkl". `content_bytes` is the content's size in the file. Its values
+  // may take `ratio` times as many bytes, and kSmallContent more.
   ReadBudget(std::string where, uint64_t content_bytes, uint64_t ratio);
-  explicit ReadBudget(std::string where) : where_(std::move(where)) {}  // of what the file has compressed
+  // without a ratio: for content that is compressed in the file
+  explicit ReadBudget(std::string where) : where_(std::move(where)) {}
 
-  // Error of kind file if the content does not justify the bytes, of kind memory if they do not fit. Both
-  // name the file and the limit.
+  // Error of kind file if the content does not justify the bytes, of kind memory if they do not fit the
+  // limit. Both texts name the file and the limit.
   void take(uint64_t bytes) {
     if (bytes > left_) refuse();
     left_ -= bytes;
@@ -28,7 +29,7 @@ class ReadBudget {
 
  private:
   static constexpr uint64_t kSmallContent = uint64_t(1) << 20;
-  static constexpr uint64_t kPiece = uint64_t(64) << 10;  // small charges are summed up before they are held
+  static constexpr uint64_t kPiece = uint64_t(64) << 10;  // small charges are collected before they are held
   void hold();
   [[noreturn]] void refuse() const;
 

@@ -6,8 +6,8 @@
 
 namespace lunagrad {
 
-// Absolute, also of what does not exist; "" is the working folder. Error of kind file when a folder on the
-// way cannot be read.
+// The absolute path, also of a file that does not exist; "" is the working folder. Error of kind file when a
+// folder on the way cannot be read.
 std::filesystem::path resolved_path(const std::string& path);
 std::filesystem::path resolved_path(const std::string& path, std::error_code&);
 // Whether a path is the folder or lies in it. Both are resolved. Nothing lies in an empty path.

@@ -23,15 +23,15 @@ namespace {
 constexpr uint64_t kLargestHeader = 100'000'000;
 constexpr const char* kMetadata = "__metadata__";
 
-// The beginning of a header with checksums: their entry of the metadata, up to the sum of the header, which
-// is computed with zeros in its place. The sums of the tensors follow, each after a space.
+// The beginning of a header with checksums: the metadata entry up to the header's own sum, which is computed
+// with zeros in its place. The tensors' sums follow, each after a space.
 constexpr std::string_view kSums = "lunagrad.checksums";
 constexpr std::string_view kSumsStart = "hash64 ";
 constexpr std::string_view kSumsBegin = "{\"__metadata__\": {\"lunagrad.checksums\":\"hash64 ";
 const std::string kNoSum(kChecksumDigits, '0');
 
-// Whether a header began like that before it was damaged. Headers that other programs write differ in more
-// places, by their spaces.
+// Whether a header began in this way before it was damaged. Headers of other programs differ in more
+// characters, because of their spaces.
 bool began_with_sums(std::string_view header) {
   constexpr size_t kMost = 5;
   size_t others = 0;
@@ -53,7 +53,7 @@ struct Entry {
   bool has_dtype = false, has_shape = false, has_offsets = false;
 };
 
-// The supported types of the format: bytes per element in the file, and dtype in memory.
+// The types that the format supports: bytes per element in the file, and dtype in memory.
 struct FileType {
   const char* name;
   size_t size;
@@ -180,7 +180,7 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
   }
 
  private:
-  // Whether a value is part of a field that is skipped.
+  // Whether the value is part of a skipped field.
   bool skipped() {
     if (!skipping_) return false;
     skipping_ = skipped_depth_ > 0;
@@ -210,14 +210,14 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
     return stop(where + ": '" + field_ + "' holds " + what);
   }
 
-  static constexpr uint64_t kNode = 128;  // of a map or set
+  static constexpr uint64_t kNode = 128;  // bytes of a node of a map or set
   ReadBudget& budget_;
   std::unordered_set<std::string> names_;
   std::string field_;
   int depth_ = 0;
   bool in_array_ = false, in_metadata_ = false;
   bool skipping_ = false;  // a field of a tensor that the format does not have
-  int skipped_depth_ = 0;  // lists and objects in it
+  int skipped_depth_ = 0;  // open lists and objects in the skipped field
 };
 
 template <class File, class Element>
@@ -290,7 +290,7 @@ class Loader {
     file_.read(text.data(), 8, length);
     if (text.empty() || text[0] != '{')
       complain("not a safetensors file: its header does not start with '{'");
-    // The parser takes a zero byte as the end; a file could hide entries after it that other readers see.
+    // The parser takes a zero byte as the end: entries after it, which other readers see, could be hidden.
     if (const size_t zero = text.find('\0'); zero != std::string::npos)
       complain("the header is not valid JSON at byte ", zero + 1);
     const bool summed = text.starts_with(kSumsBegin);
@@ -352,7 +352,7 @@ class Loader {
                entry.offsets[1] - entry.offsets[0]);
   }
 
-  // Reads the bytes of the tensor of this number.
+  // Reads the bytes of the tensor with this index.
   void read_bytes(const Entry& entry, void* to, size_t number) const {
     const uint64_t count = entry.offsets[1] - entry.offsets[0], offset = start_ + entry.offsets[0];
     if (sums_.empty()) {
@@ -397,7 +397,7 @@ class Loader {
   ReadBudget budget_;
   bool skip_;
   HeaderReader header_{budget_};
-  std::string sums_;  // of the header, and of each entry in the order of the data; "" without checksums
+  std::string sums_;  // sums of the header and of each entry in the order of the data; "" without checksums
   uint64_t start_ = 0;
 };
 
@@ -455,7 +455,7 @@ void save_safetensors(const std::string& path, const NamedTensors& tensors,
   };
   const auto set_header_sum = [&] { head.replace(kSumsBegin.size(), kChecksumDigits, sum_of_header(head)); };
   AtomicFile file(path);
-  // The sums stand before the data, and are computed as the data are written. A pipe cannot go back.
+  // The sums come before the data, and are computed while the data are written. A pipe cannot go back.
   const bool at_once = !file.has_positions();
   for (size_t i = 0; at_once && i < sorted.size(); ++i) {
     const Tensor host = on_host(sorted[i].second);

@@ -5,9 +5,10 @@
 // gaps or overlaps that ends at the end of the file. Memory is allocated only for data that the file has.
 // Errors have kind file and name the file and the tensor. Any thread.
 //
-// What is written here has checksums: the metadata begin with "lunagrad.checksums", the sum of the header and
-// of each tensor in the order of their data. A space before the metadata, which other writers do not write,
-// says that the sums belong to this header: another program that changes a file may keep its metadata.
+// Files written here have checksums: the metadata begin with "lunagrad.checksums", the sum of the header and
+// of each tensor in the order of their data. Another program that changes a file may keep its metadata.
+// Therefore a space stands before the metadata, which other writers do not write: it says that the sums
+// belong to this header.
 #include <map>
 #include <string>
 
@@ -17,11 +18,11 @@
 namespace lunagrad {
 
 // F32 F64 F16 BF16 I64 I32 U8 BOOL keep their type; I8, I16 and U16 become i32, U32 becomes i64. Any other
-// type is an Error that names the tensor; with skip_unsupported the tensor is skipped. So is a checksum that
-// differs: the header, or the tensor, is damaged.
+// type is an Error that names the tensor; with skip_unsupported the tensor is skipped. A checksum that
+// differs is an Error too: the header, or the tensor, is damaged.
 Safetensors load_safetensors(const std::string& path, bool skip_unsupported = false);
 
-// Reads everything, a tensor at a time, and keeps nothing: what it throws says what is damaged.
+// Reads everything, a tensor at a time, and keeps nothing. Its errors say what is damaged.
 FileInfo check_safetensors(const std::string& path);
 
 // Reads only the header. Also lists tensors of unsupported types.

@@ -1,5 +1,5 @@
 #pragma once
-// SHA-256 (FIPS 180-4): the fingerprint by which a file is known again. One thread at a time.
+// SHA-256 (FIPS 180-4): the fingerprint that identifies a file. One thread at a time.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +12,7 @@ class Sha256 {
  public:
   void add(const void* bytes, size_t count);
   void add(std::string_view text) { add(text.data(), text.size()); }
-  // Nothing can be added afterwards.
+  // Ends the input: nothing can be added afterwards.
   std::array<uint8_t, 32> digest();
   std::string finish();  // the digest in 64 hexadecimal digits
 
@@ -22,11 +22,11 @@ class Sha256 {
   std::array<uint32_t, 8> state_{0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
                                  0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
   std::array<uint8_t, 64> block_{};
-  size_t filled_ = 0;   // bytes of the block
-  uint64_t count_ = 0;  // bytes of all
+  size_t filled_ = 0;   // bytes in the block
+  uint64_t count_ = 0;  // bytes in all
 };
 
-// HMAC-SHA-256 (RFC 2104): who lacks the key can neither make nor change a text's mark. A value; `mark` may
+// HMAC-SHA-256 (RFC 2104): without the key nobody can make or change the mark of a text. A value; `mark` may
 // be called from any thread.
 class HmacSha256 {
  public:
@@ -38,7 +38,7 @@ class HmacSha256 {
 };
 
 std::string sha256_of(std::string_view text);
-// Of a file's content, which is read in pieces; a stop cancels it. Error of kind file.
+// The hash of a file's content, which is read in pieces; a stop cancels it. Error of kind file.
 std::string sha256_of_file(const std::string& path);
 
 }  // namespace lunagrad

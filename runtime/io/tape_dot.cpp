@@ -10,7 +10,7 @@ namespace lunagrad {
 std::string tape_dot(const Tensor& root) {
   std::vector<DotNode> shown;
   const std::vector<Node*> nodes = nodes_of(root);
-  check_room(nodes.size(), 8 * sizeof(DotNode));  // the texts, and the whole text
+  check_room(nodes.size(), 8 * sizeof(DotNode));  // for the nodes' texts and the whole text
   for (const Node* node : nodes) {
     DotNode dot;
     dot.id = text('n', node->id);

@@ -6,8 +6,8 @@
 
 namespace lunagrad {
 
-// The nodes that root depends on, with their op or name, shape, dtype and source line. Without nodes when
-// root has none.
+// The nodes that root depends on, with their op or name, shape, dtype and source line. An empty graph when
+// root has no node.
 std::string tape_dot(const Tensor& root);
 
 }  // namespace lunagrad

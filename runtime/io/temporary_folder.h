@@ -1,6 +1,5 @@
 #pragma once
-// A folder for files that nobody else needs, removed with its content at the end of its scope. One thread at
-// a time.
+// A folder for temporary files, removed with its content at the end of its scope. One thread at a time.
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -25,14 +24,15 @@ class TemporaryFolder {
   ~TemporaryFolder() {
     std::error_code ignored;
     std::filesystem::remove_all(path_, ignored);
-    ::rmdir(path_.c_str());  // in a sandbox that cannot remove files beside it, where remove_all fails
+    // in a sandbox remove_all fails, because it cannot remove files beside the folder
+    ::rmdir(path_.c_str());
     const std::lock_guard lock(mutex_);
     all_.erase(path_);
   }
   TemporaryFolder(const TemporaryFolder&) = delete;
 
   const std::string& path() const { return path_; }
-  // Removes every folder, before the program ends without a return from its scopes. Any thread.
+  // Removes all folders, for a program that ends without leaving its scopes. Any thread.
   static void remove_all() {
     const std::lock_guard lock(mutex_);
     std::error_code ignored;

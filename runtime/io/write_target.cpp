@@ -14,7 +14,7 @@
 namespace lunagrad {
 namespace {
 
-constexpr int kMostLinks = 40;  // as the kernel's limit
+constexpr int kMostLinks = 40;  // the kernel's limit
 
 [[noreturn]] void refuse(const std::string& path, const char* why) {
   fail_as(ErrorKind::file, path, ": cannot write: ", why);
@@ -30,7 +30,7 @@ std::string resolved(const std::string& path) {
   return ::realpath(path.c_str(), real) ? real : "";
 }
 
-// The number of a link such as /proc/self/fd/1, -1 when it is not this process's.
+// The descriptor of a link such as /proc/self/fd/1; -1 when it is not one of this process.
 int own_descriptor(const std::string& link) {
   const std::string name = link.substr(link.rfind('/') + 1), folder = resolved(folder_of(link));
   const std::string own = resolved("/proc/self") + "/";

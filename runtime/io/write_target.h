@@ -1,7 +1,6 @@
 #pragma once
-// Where a file that somebody names is written: symbolic links are followed, also when what they name does not
-// exist yet, and names of this process's own descriptors (/dev/stdout, /dev/fd/63) are recognized. Any
-// thread.
+// The file that a path to be written names: symbolic links are followed, even to a file that does not exist
+// yet, and names of this process's own descriptors (/dev/stdout, /dev/fd/63) are recognized. Any thread.
 #include <sys/stat.h>
 
 #include <string>
@@ -9,16 +8,16 @@
 namespace lunagrad {
 
 struct WriteTarget {
-  std::string path;     // with the links followed
-  bool exists = false;  // and `status` says what it is
+  std::string path;     // after following links
+  bool exists = false;  // if so, `status` describes it
   struct stat status {};
-  int own_descriptor = -1;  // the number of this process's descriptor that the name stands for
+  int own_descriptor = -1;  // this process's descriptor that the path names; -1: none
   bool in_proc = false;     // a link below /proc: an open file, whose folder is not known
 };
 
 // Error of kind file when the links lead nowhere or in a circle, or when `path` is a folder.
 WriteTarget write_target(const std::string& path);
 
-std::string folder_of(const std::string& path);  // "." for a name alone
+std::string folder_of(const std::string& path);  // "." for a name without a folder
 
 }  // namespace lunagrad

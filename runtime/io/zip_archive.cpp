@@ -69,10 +69,10 @@ namespace {
 struct LocalHeader {
   std::string name;
   uint32_t crc = 0, packed = 0;
-  bool whole = false;  // the file has all of its data
+  bool whole = false;  // the file has all the data of the entry
 };
 
-// The headers from the beginning of an archive, up to the first that is none or is not whole.
+// The local headers from the beginning of an archive, up to the first that is missing or incomplete.
 std::vector<LocalHeader> local_headers(const std::string& path) {
   constexpr size_t kFixed = 30;
   constexpr uint16_t kSizesFollow = 8;
@@ -98,7 +98,7 @@ std::vector<LocalHeader> local_headers(const std::string& path) {
   return found;
 }
 
-// What is damaged in an archive that libzip refuses.
+// Describes the damage in an archive that libzip refuses.
 std::string damage_of(const std::string& path) {
   const std::vector<LocalHeader> headers = local_headers(path);
   int code = 0;
@@ -128,8 +128,8 @@ std::string damage_of(const std::string& path) {
 
 namespace {
 
-// The bytes of the list of entries, as the end of the archive declares them. libzip reads the whole list into
-// memory when it opens an archive. When several places look like the end, the largest list counts.
+// The size in bytes of the list of entries, as the end of the archive declares it. libzip reads the whole
+// list into memory when it opens an archive. When several places look like the end, the largest list counts.
 uint64_t directory_bytes(const InputFile& file) {
   constexpr size_t kEnd = 22, kLocator = 20, kLongestComment = 65535;
   std::string tail(size_t(std::min<uint64_t>(file.size(), kEnd + kLongestComment + kLocator)), '\0');
@@ -176,7 +176,7 @@ void ZipStream::check_end() const {
 }
 
 ZipArchive::ZipArchive(std::string path, const char* kind) : path_(std::move(path)), budget_(path_) {
-  constexpr uint64_t kListed = 10;  // bytes in memory for a byte of the list: an entry has at least 46 there
+  constexpr uint64_t kListed = 10;  // bytes in memory per byte of the list, where an entry has at least 46
   {
     const InputFile file(path_);
     size_ = file.size();

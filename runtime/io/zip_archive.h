@@ -1,6 +1,6 @@
 #pragma once
-// ZIP archives, read and written through libzip: .npz and .pt files. The reader checks the whole directory
-// before it gives out an entry: methods, encryption, and that the sizes fit into the file. Owns the open
+// ZIP archives, read and written through libzip: .npz and .pt files. Before any entry is opened, the reader
+// checks the whole directory: methods, encryption, and that the sizes fit into the file. Owns the open
 // archive. One thread at a time. Errors have kind file and name the file. A stop cancels reading and writing.
 #include <cstdint>
 #include <memory>
@@ -22,14 +22,14 @@ struct ZipEntry {
   uint64_t packed = 0;  // bytes in the file
 };
 
-// One entry that is being read.
+// An entry that is being read.
 class ZipStream {
  public:
   ZipStream(std::string where, zip_file* file) : where_(std::move(where)), file_(file) {}
   ~ZipStream();
   ZipStream(const ZipStream&) = delete;
 
-  void read(void* to, uint64_t count) const;  // Error if the entry ends before
+  void read(void* to, uint64_t count) const;  // Error if the entry is shorter
   void check_end() const;                     // Error if bytes follow, or if the checksum is wrong
 
  private:
@@ -39,7 +39,7 @@ class ZipStream {
 
 class ZipArchive {
  public:
-  // `kind` is for the error of a file that is no archive: ".npz file".
+  // `kind` is for the error when the file is not an archive: ".npz file".
   ZipArchive(std::string path, const char* kind);
   ~ZipArchive();
   ZipArchive(const ZipArchive&) = delete;
@@ -54,13 +54,12 @@ class ZipArchive {
   void read_directory();
   std::string path_;
   uint64_t size_ = 0;  // bytes of the file
-  ReadBudget budget_;  // of the list of entries
+  ReadBudget budget_;  // for the list of entries
   zip* zip_ = nullptr;
   std::vector<ZipEntry> entries_;
 };
 
-// The content of an entry that is written: bytes, then the elements of a contiguous CPU tensor (may be
-// undefined).
+// The content of an entry to write: bytes, then the elements of a contiguous CPU tensor (may be undefined).
 struct ZipContent {
   std::string preamble;
   Tensor host;

@@ -16,11 +16,11 @@ constexpr int64_t kMostSampled = 1024;
 int64_t step_of(int64_t count) { return count <= kMostSampled ? 1 : (count / kMostSampled + 1) | 1; }
 int64_t sampled_of(int64_t count) { return (count + step_of(count) - 1) / step_of(count); }
 
-// Uniform between -sqrt(3) and sqrt(3), so that the variance is 1. No two are equal: an exchange of any two
-// elements shows.
+// Uniform between -sqrt(3) and sqrt(3), so that the variance is 1. No two weights are equal, so that swapping
+// any two elements shows.
 const std::array<float, kMostSampled>& weights() {
   static const auto made = [] {
-    constexpr uint64_t kSeed = 0x736b65746368;  // any: the weights must only stay the same
+    constexpr uint64_t kSeed = 0x736b65746368;  // arbitrary, but it must never change
     std::array<float, kMostSampled> all{};
     for (size_t i = 0; i < all.size(); ++i)
       all[i] = (2 * uniform_f32(philox(kSeed, 0, i / 4)[i % 4]) - 1) * std::sqrt(3.0f);
@@ -33,7 +33,7 @@ Tensor sample_of(const Tensor& given) {
   const Tensor x = given.detach();
   Tensor sample = slice(flatten(x), 0, 0, x.numel(), step_of(x.numel()));
   if (is_complex(x.dtype())) sample = abs(sample);
-  // A copy: the tensor may be written to before the sample is read.
+  // A copy: the tensor may be written before the sample is read.
   return sample.dtype() == DType::f32 ? clone(sample) : to(sample, DType::f32);
 }
 

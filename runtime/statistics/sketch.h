@@ -11,7 +11,7 @@
 
 namespace lunagrad {
 
-// Sum k adds those of the sampled elements whose number is k modulo 8, each times a weight of mean 0 and
+// Sum k adds the sampled elements whose number is k modulo 8. Each is multiplied by a weight of mean 0 and
 // variance 1 that depends on its number alone (Weinberger et al., "Feature hashing for large scale multitask
 // learning", ICML 2009). At most 1,024 evenly spaced elements are sampled. NaN and infinities count as 0, a
 // complex element as its absolute value.
@@ -23,16 +23,16 @@ double sketch_distance(const Sketch&, const Sketch&, int64_t count);
 class Sketches {
  public:
   size_t add(const Tensor&);   // any dtype; returns the index of its sketch in the result of read()
-  std::vector<Sketch> read();  // of all tensors added since the last call; waits for their devices
-  void clear();                // without a wait
-  // Takes over all tensors of the other one; returns what their indices grow by.
+  std::vector<Sketch> read();  // sketches of all tensors added since the last call; waits for their devices
+  void clear();                // drops the tensors without a wait
+  // Takes over all tensors of another collector; returns the number to add to their indices.
   size_t append(Sketches&&);
   size_t size() const { return found_.size(); }
 
  private:
   std::vector<Sketch> found_;
-  std::vector<size_t> waiting_;  // indices in found_ of the sketches of samples_
-  TensorList samples_;           // f32, of devices
+  std::vector<size_t> waiting_;  // for each of samples_: its index in found_
+  TensorList samples_;           // f32, on devices
 };
 
 }  // namespace lunagrad

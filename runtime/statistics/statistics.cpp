@@ -26,7 +26,7 @@ constexpr int kLanes = 8;
 
 // The statistics of one range of a tensor.
 struct Partial {
-  std::array<uint32_t, 2 * kPlacesPerSign> places{};  // counts of values >= 0, then of negative ones
+  std::array<uint32_t, 2 * kPlacesPerSign> places{};  // counts of values >= 0, then of negative values
   int64_t finite = 0, zeros = 0, nans = 0, infinities = 0, negative_infinities = 0;
   double min = INFINITY, max = -INFINITY;
   double mean = 0, squares = 0;  // squares: the sum of (x - mean)^2
@@ -40,7 +40,7 @@ float as_f32(double value) {
 
 template <class T>
 void add_finite(Partial& part, std::span<const T> values) {
-  // Subtracts one of the values first: squares of large, nearly equal numbers would cancel.
+  // Subtracts one of the values first: otherwise squares of large, nearly equal numbers would cancel.
   const double shift = double(values[0]);
   double sums[kLanes] = {}, squares[kLanes] = {};
   T low[kLanes], high[kLanes];
@@ -166,7 +166,7 @@ void add_range(Partial& part, const Tensor& x, DType as, int64_t begin, int64_t 
   }
 }
 
-// The tensor without its expanded dims (stride 0).
+// The tensor without its expanded dims (stride 0): each element once.
 Tensor shown_once(const Tensor& x) {
   Shape shape = x.shape();
   for (int d = 0; d < x.ndim(); ++d)
@@ -174,7 +174,7 @@ Tensor shown_once(const Tensor& x) {
   return Tensor(x.storage_ref(), LayoutRef(new Layout(shape, x.strides())), x.offset(), x.dtype());
 }
 
-// The tensor on the CPU; elements that it repeats are copied once.
+// The tensor on the CPU; repeated elements are copied once.
 Tensor on_cpu(const Tensor& x) {
   if (x.device().is_cpu() || x.numel() == 0) return to(x.detach(), cpu_device());
   int64_t extent = 1;
@@ -192,7 +192,7 @@ double magnitude(int64_t place, int per_octave) {
   return exponent == 0 ? std::ldexp(fraction, -126) : std::ldexp(1 + fraction, int(exponent) - 127);
 }
 
-// A table entry that is not empty. The first entry of each sign is 0.
+// A table entry that is not empty. The first entry of each sign is the value 0.
 struct Filled {
   bool negative;
   int64_t place, count;
@@ -268,7 +268,8 @@ Statistics statistics(const Tensor& x, std::stop_token stop) {
   x.storage().check_whole("statistics");
   const Tensor host = on_cpu(shown_once(x));
   const bool wide = host.dtype() == DType::f64 || host.dtype() == DType::i32 || host.dtype() == DType::i64;
-  // The parts depend only on the number of elements, and are combined in order.
+  // The parts depend only on the number of elements and are combined in their order, for a deterministic
+  // result.
   constexpr int64_t kSmallest = 1 << 16, kMost = 32;
   const int64_t n = host.numel(), times = n > 0 ? x.numel() / n : 1;
   const int64_t size = std::max(kSmallest, (n + kMost - 1) / kMost);

@@ -1,7 +1,7 @@
 #pragma once
-// Statistics of a tensor's values: extremes, moments, zeros, NaN and Inf, and a histogram. The bins of the
-// histogram follow from the exponents of the values, so it needs one pass, and histograms of different steps
-// have common edges. Pure functions; for the thread of the tensor.
+// Statistics of a tensor's values: extremes, moments, zeros, NaN and Inf, and a histogram. The histogram's
+// bins follow from the exponents of the values, so it needs one pass, and histograms of different steps have
+// common edges. Pure functions; for the thread of the tensor.
 #include <array>
 #include <cstdint>
 #include <stop_token>
@@ -14,8 +14,8 @@ class Tensor;
 struct Statistics {
   int64_t count = 0;  // of all elements
   int64_t zeros = 0, nans = 0, infinities = 0, negative_infinities = 0;
-  double min = 0, max = 0, mean = 0, std = 0;  // of the finite elements; std divides by their number - 1
-  double norm = 0;                             // Euclidean, of all elements: NaN or Inf when one of them is
+  double min = 0, max = 0, mean = 0, std = 0;  // of the finite elements; std divides by their count - 1
+  double norm = 0;                             // Euclidean, of all elements: NaN or Inf when an element is
   // Histogram of the finite elements: bin i has counts[i] values from edges[i] up to edges[i + 1]. A factor
   // of 2 spans four bins. There are at most kHistogramBins; smaller values are in the bin around 0.
   std::vector<double> edges;

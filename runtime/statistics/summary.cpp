@@ -15,7 +15,7 @@ namespace lunagrad {
 namespace {
 
 constexpr int kLanes = 8;
-constexpr size_t kNumbers = 8;  // of a row of _summary
+constexpr size_t kNumbers = 8;  // in a row of _summary
 
 struct Partial {
   double sum = 0, magnitudes = 0, squares = 0;
@@ -139,7 +139,7 @@ bool has_numbers(const Tensor& x) { return x.numel() > 0 && is_differentiable(x.
 // The absolute values of a complex tensor.
 Tensor real_of(const Tensor& x) { return is_complex(x.dtype()) ? abs(x.detach()) : x.detach(); }
 
-// A row of numbers for each of the tensors, which are on one device.
+// A row of numbers for each tensor; all tensors are on one device.
 Tensor rows_of(Operands tensors) { return apply1(summary_op(), std::move(tensors)); }
 
 }  // namespace

@@ -18,7 +18,7 @@ Tensor row_of(const Tensor& given) {
   const Tensor x = given.dtype() == DType::f64 ? given : to(given, DType::f32), finite = isfinite(x);
   const Tensor values = where(finite, x, zeros_like(x)), magnitudes = abs(values), largest = amax(magnitudes);
   const Tensor scale = where(gt(largest, zeros_like(largest)), largest, ones_like(largest));
-  // m (-m) in place of elements that are not finite does not change the minimum (maximum).
+  // Elements that are not finite are replaced by m (for the maximum by -m), which does not change the result.
   const Tensor least = amin(where(finite, x, scale)), most = amax(where(finite, x, neg(scale)));
   const Tensor any = gt(count(finite), zeros({}, DType::f32, x.device()));
   const auto or_zero = [&](const Tensor& extreme) { return where(any, extreme, zeros_like(extreme)); };

@@ -5,8 +5,8 @@
 namespace lunagrad {
 
 // The record _summary, which is not in all_ops(). Its result f32 [operands, 8] has a row for each operand:
-// [sum / m, sum of squares / m^2, min, max, zeros, NaN, Inf, sum of magnitudes / m], of the finite elements,
-// with m the largest magnitude among them or 1.
+// [sum / m, sum of squares / m^2, min, max, zeros, NaN, Inf, sum of magnitudes / m]. The sums, min and max
+// are over the finite elements; m is their largest magnitude, or 1.
 const Op& summary_op();
 
 }  // namespace lunagrad

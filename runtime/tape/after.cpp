@@ -13,10 +13,10 @@ bool is_waited_for(const Node& node) {
                      [](const NodeExtras::Entry& entry) { return entry.output == kAfterAccumulation; });
 }
 
-// The passes that are running inside one another, and what to call at the end of the outermost.
+// The nested passes that are running, and the functions to call at the end of the outermost pass.
 struct Passes {
   int running = 0;
-  uint64_t number = 0;  // of outermost passes so far
+  uint64_t number = 0;  // counts outermost passes
   std::vector<std::function<void()>> at_end;
 };
 thread_local Passes passes;
@@ -45,7 +45,7 @@ void move_waited_leaves(std::vector<Node*>& order) {
   if (waited == order.end()) return;
   std::unordered_set<Node*> left(waited, order.end());
   order.erase(waited, order.end());
-  // From the last node on: the first use that is met is the last one of the pass.
+  // Walks the order backwards: the first use of a leaf that it meets is the last use in the pass.
   std::vector<Node*> reversed;
   reversed.reserve(order.size() + left.size());
   for (size_t i = order.size(); i-- > 0;) {
@@ -53,13 +53,13 @@ void move_waited_leaves(std::vector<Node*>& order) {
       if (left.erase(operand.node.get())) reversed.push_back(operand.node.get());
     reversed.push_back(order[i]);
   }
-  reversed.insert(reversed.end(), left.begin(), left.end());  // the root itself
+  reversed.insert(reversed.end(), left.begin(), left.end());  // a leaf that is the root itself
   order.assign(reversed.rbegin(), reversed.rend());
 }
 
 void tell_accumulated(const Node& leaf) {
   if (!is_waited_for(leaf)) return;
-  const std::vector<NodeExtras::Entry> hooks = leaf.extras->hooks;  // one may remove hooks
+  const std::vector<NodeExtras::Entry> hooks = leaf.extras->hooks;  // a copy: a hook may remove hooks
   for (const NodeExtras::Entry& entry : hooks)
     if (entry.output == kAfterAccumulation) entry.hook({});
 }

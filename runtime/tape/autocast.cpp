@@ -17,7 +17,7 @@ AutocastPolicy policy_of(const Op& op) {
   return own ? AutocastPolicy::own : AutocastPolicy::widest;
 }
 
-// Whether the type of an operand is autocast's to choose: f64 is the user's.
+// Whether autocast may cast an operand: f64 stays as the user chose it.
 bool is_castable(const Tensor& x) {
   return x.defined() && !x.is_number() && (is_half(x.dtype()) || x.dtype() == DType::f32);
 }
@@ -35,7 +35,7 @@ Tensor Autocast::narrowed(const Tensor& x) {
   if (x.dtype() != DType::f32 || !x.requires_grad() || !x.is_leaf() || x.body()->base) return to(x, type_);
   Cast& cast = weights_[x.id()];
   const uint32_t version = x.storage().version;
-  // A cast that was made with the tape off has no gradient to give.
+  // A cast that was made with the tape off has no gradient.
   const bool fits = cast.value.defined() && cast.version == version &&
                     (cast.value.requires_grad() || !context().grad_enabled);
   if (!fits) cast = {x, version, to(x, type_)};

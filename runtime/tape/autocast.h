@@ -1,9 +1,9 @@
 #pragma once
 // Mixed precision. In an autocast region matrix products (matmul, linear, convolutions, attention) run in a
-// 16-bit type; ops that lose precision there (exponentials, sums, norms but batch_norm, softmax, losses) run
-// in f32; other ops that need one type run in the widest type of their operands. Weights stay in f32. The
-// cast of a weight is computed once for each of its versions and shared by the ops of the region, so that its
-// gradient reaches f32 through one cast. The rules are PyTorch's; each op's record holds its own
+// 16-bit type; ops that lose precision there (exponentials, sums, norms except batch_norm, softmax, losses)
+// run in f32; other ops that need one type run in the widest type of their operands. Weights stay in f32. A
+// weight is cast once for each of its versions, and the ops of the region share the cast, so that the
+// weight's gradient reaches f32 through one cast. The rules are PyTorch's; each op's record has its own
 // (AutocastPolicy). A backward pass runs without autocast, in the types of its forward pass. For the thread
 // of the tensors.
 #include <unordered_map>
@@ -21,7 +21,7 @@ class Autocast {
 
  private:
   struct Cast {
-    Tensor weight;  // held, so that no other tensor gets its id
+    Tensor weight;  // kept alive, so that no other tensor gets its id
     uint32_t version;
     Tensor value;
   };
@@ -30,7 +30,8 @@ class Autocast {
   std::unordered_map<uint64_t, Cast> weights_;  // by tensor id
 };
 
-// Makes `region` the autocast region of the thread's context for the life of the object; null: none.
+// Makes `region` the autocast region of the thread's context for the life of the object; null turns autocast
+// off.
 class UseAutocast {
  public:
   explicit UseAutocast(std::shared_ptr<Autocast> region)
@@ -45,7 +46,7 @@ class UseAutocast {
 // A new region of that type. Error for a type other than f16 and bf16.
 std::shared_ptr<Autocast> make_autocast(DType);
 
-// For gradients of a scaled loss: multiplies each by `factor` in place and returns whether all are finite,
+// For the gradients of a scaled loss: multiplies each by `factor` in place. Returns whether all are finite,
 // with one wait for the device.
 bool unscale_gradients(const TensorList&, double factor);
 

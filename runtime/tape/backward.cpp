@@ -13,7 +13,7 @@
 namespace lunagrad {
 namespace {
 
-// Whether the tensor's elements are not shared, so that an in-place addition is invisible elsewhere.
+// Whether nothing else refers to the tensor's elements, so that an in-place addition is invisible elsewhere.
 bool is_sole_owner(const Tensor& x) {
   return !is_batched(x) && x.use_count() == 1 && x.storage().held_once() && x.is_contiguous() &&
          !x.body()->node;
@@ -25,7 +25,7 @@ Tensor add_in_place(const Tensor& sum, const Tensor& more) {
   return apply_in_place(*add_op, {sum, more});
 }
 
-// Where calls are put off, a new sum can be a member of a group.
+// With deferred calls a new sum can be a member of a group.
 void accumulate(Tensor& sum, Tensor more) {
   if (!sum.defined())
     sum = std::move(more);
@@ -85,12 +85,12 @@ class Walk {
     }
     try {
       end();
-    } catch (const std::exception&) {  // an error has ended the pass already
+    } catch (const std::exception&) {  // the pass has already ended with an error
     }
   }
   Walk(const Walk&) = delete;
 
-  // Viewers read what the pass has left. What is wrong with that is wrong with the pass.
+  // The capture's viewers read the values of the pass. An error in this is an error of the pass.
   void end() {
     if (Capture* const capture = std::exchange(capture_, nullptr)) capture->end();
   }
@@ -129,7 +129,7 @@ class Walk {
     run();
   }
 
-  // running_sum() of the walk whose vjp is running.
+  // Implements running_sum(), for the walk whose vjp is running.
   static Tensor sum_of(const Backward& b, int input) {
     if (!current_ || batching_in_use || context().grad_enabled || context().differentiating != &b.node())
       return {};
@@ -146,7 +146,8 @@ class Walk {
  private:
   struct Slot {
     Node* node;
-    // The node's scratch fields before this walk. Walks nest, for example in a hook that calls backward.
+    // The node's scratch fields as they were before this walk. Walks nest, for example in a hook that calls
+    // backward.
     uint64_t outer_walk;
     uint32_t outer_slot;
     bool needed = false;
@@ -255,7 +256,7 @@ class Walk {
 
   void run_hooks(Node& node, Slot& slot) {
     if (!node.extras) return;
-    // A hook may register or remove hooks: call those that existed when the gradient arrived.
+    // A hook may register or remove hooks: call the hooks that existed when the gradient arrived.
     const std::vector<NodeExtras::Entry> hooks = node.extras->hooks;
     for (const NodeExtras::Entry& entry : hooks) {
       if (entry.output == kAfterAccumulation) continue;
@@ -315,8 +316,8 @@ class Walk {
     } const restore;
     current_ = context().guard == Guard::op ? nullptr : this;
     if (current_) return node.op->vjp(view);
-    // Intermediate values of a gradient may be infinite where a later `where` discards them: check only the
-    // result.
+    // Intermediate values of a gradient may be infinite where a later `where` discards them: only the result
+    // is checked.
     struct Unguarded {
       Unguarded() { context().guard = Guard::off; }
       ~Unguarded() { context().guard = Guard::op; }
@@ -354,7 +355,7 @@ class Walk {
   const uint64_t id_;
   const uint64_t oldest_;
   std::vector<Slot> slots_;
-  std::vector<Node*> order_, captured_;  // as visited, and by descending id for the capture
+  std::vector<Node*> order_, captured_;  // in the order of the visit; and by descending id, for the capture
   std::vector<Ref<Node>> roots_;
   std::vector<Node*> leaves_;
   Capture* capture_ = nullptr;
@@ -366,7 +367,7 @@ thread_local uint64_t Walk::count_ = 0;
 thread_local int Walk::depth_ = 0;
 thread_local Walk* Walk::current_ = nullptr;
 
-// `recording`: whether the tape was on where the caller asked.
+// `recording`: whether the tape was on in the caller.
 Tensor checked_seed(const Tensor& root, const Tensor& seed, bool recording) {
   if (!root.requires_grad())
     fail("backward: the tensor does not require grad and was not made from one that does",
@@ -491,7 +492,7 @@ void differentiate_composition(Backward& b) {
     Tensor x = b.has(i) ? b.input(i) : Tensor();
     if (b.needs(i)) {
       if (b.create_graph()) {
-        // An alias for each input: two inputs may be the same tensor, and each has a gradient of its own.
+        // An alias for each input: two inputs may be the same tensor, and each needs its own gradient.
         static const Op* const view_op = find_op("view");
         x = apply1(*view_op, {x}, {Value(x.shape())});
       } else {

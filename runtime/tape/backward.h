@@ -1,11 +1,11 @@
 #pragma once
-// The backward pass: computes the gradients of the tensors that an output was made from. It visits the nodes
-// by descending id and knows no op; each op's vjp sets the gradients of its inputs. For the thread that
-// recorded the tape.
+// The backward pass: computes the gradients of the tensors that an output was computed from. It visits the
+// nodes by descending id and has no code for particular ops; each op's vjp sets the gradients of its inputs.
+// For the thread that recorded the tape.
 //
 // The gradient of a complex tensor z is dL/dRe z + i dL/dIm z wherever a user sees it (seeds, .grad, hooks,
 // results, custom ops, viewers), as in PyTorch. Between nodes the conjugate is passed, so that the derivative
-// of a holomorphic op is written as that of the real op; a vjp gets and sets the conjugate.
+// of a holomorphic op is written as for the real op; a vjp gets and sets the conjugate.
 #include "runtime/tape/node.h"
 
 namespace lunagrad {
@@ -23,7 +23,7 @@ class Backward {
   bool create_graph() const { return create_graph_; }
   bool has_grad(int output) const;    // whether a gradient arrived for that output
   Tensor grad(int output = 0) const;  // zeros when none arrived
-  bool needs(int input) const;        // whether the input wants a gradient
+  bool needs(int input) const;        // whether the input needs a gradient
   Tensor input(int i) const;          // the saved operand; undefined when it was absent
   Tensor output(int i = 0) const;
   int inputs() const { return int(node_.in.size()); }
@@ -40,8 +40,8 @@ class Backward {
 
   const Arguments& args() const { return node_.attributes->args; }
 
-  const CustomCall& custom() const;  // of a custom op
-  TensorList custom_values() const;  // its saved values
+  const CustomCall& custom() const;  // for a custom op
+  TensorList custom_values() const;  // the saved values of a custom op
 
   void set(int input, Tensor grad);
   std::vector<Tensor>& results() { return results_; }
@@ -58,7 +58,7 @@ class Backward {
 };
 
 // Converts a gradient between the form that users see and the form that is passed between nodes: conjugates
-// complex ones.
+// complex gradients.
 Tensor conjugated(const Tensor& gradient);
 
 // For a vjp under create_graph: differentiates the op's compose() instead. The op's `reads` must name all
@@ -66,21 +66,23 @@ Tensor conjugated(const Tensor& gradient);
 void differentiate_composition(Backward&);
 
 // For a vjp that can add its gradient to the sum so far, which saves a temporary tensor: the weights of a
-// recurrent network get one matrix product per time step. Returns the sum so far for that input of the
-// node whose vjp is running, if it may be written: contiguous, of the input's shape and type, not shared, and
-// no graph is being recorded. Otherwise undefined. Valid during one backward pass, on its thread.
+// recurrent network get one matrix product per time step. Returns the sum so far for this input of the node
+// whose vjp is running, if it may be written: it is contiguous, of the input's shape and type, not shared,
+// and no graph is being recorded. Otherwise undefined. Valid during one backward pass, on its thread.
 Tensor running_sum(const Backward&, int input);
 
 // A listener of backward passes: Context::capture. Called on the context's thread.
 class Capture {
  public:
   virtual ~Capture() = default;
-  // Before the pass: every node that it will visit, by descending id, until its end. With their saved values.
+  // Called before the pass, with every node that it will visit, by descending id. The nodes have their saved
+  // values and stay valid until end().
   virtual void begin(std::span<Node* const> nodes) = 0;
-  // The complete gradient of an output; for a leaf the part added to .grad. Those of after.h come earlier.
+  // The complete gradient of an output; for a leaf the part added to .grad. Leaves with functions of after.h
+  // come before their turn by id.
   virtual void gradient(const Node&, uint32_t output, const Tensor&) = 0;
   virtual bool keep(const Node&) = 0;  // true: the node's saved values are not freed
-  virtual void end() = 0;              // also when the pass ended with an error
+  virtual void end() = 0;              // called also when the pass ended with an error
 };
 
 struct BackwardOptions {
@@ -91,7 +93,7 @@ struct BackwardOptions {
 // Accumulates into .grad of every leaf that `root` depends on. An undefined seed means 1 and is an Error for
 // a root that is not a real scalar.
 void backward(const Tensor& root, const Tensor& seed = {}, BackwardOptions = {});
-// The same gradients as a value, of leaves and results alike; .grad does not change (grad_store.h).
+// Returns the gradients of leaves and results as a value; .grad does not change (grad_store.h).
 GradStore gradients(const Tensor& root, const Tensor& seed = {}, BackwardOptions = {});
 
 struct GradOptions : BackwardOptions {

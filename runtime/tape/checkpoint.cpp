@@ -9,7 +9,7 @@
 namespace lunagrad {
 namespace {
 
-// Ids of tensors grow with time: tensors that exist already have smaller ones.
+// The id of the next tensor. Ids grow with time: existing tensors have smaller ids.
 uint64_t next_tensor() { return Tensor(Ref<Storage>(), Layout::contiguous({}), 0, DType::f32).id(); }
 
 template <class F>
@@ -54,19 +54,19 @@ class Region final : public CheckpointRegion {
 
   void check_same(const Node& first, const Node& again) const;
 
-  std::function<void()> again_;  // null in a nested region until its parent was recomputed
+  std::function<void()> again_;  // null in a nested region until its parent is recomputed
   Settings settings_;
   const uint64_t first_tensor_;  // tensors with a smaller id are older than the region
   std::vector<Node*> nodes_;     // null: destroyed
   std::vector<Region*> children_;
   Ref<Region> parent_;
-  size_t child_index_ = 0;  // in parent_
+  size_t child_index_ = 0;  // index of the region in parent_
   bool replaying_ = false, replayed_ = false;
   size_t next_node_ = 0, next_child_ = 0;
 };
 
-// Makes a region current, with its own autocast region: a cached cast of a weight must not depend on what ran
-// before.
+// Makes a region current, with its own autocast region: cached casts of weights must not depend on earlier
+// ops.
 class Enter {
  public:
   explicit Enter(Region& region)
@@ -91,8 +91,8 @@ Region::~Region() {
   if (parent_) parent_->children_[child_index_] = nullptr;
 }
 
-// A nested region does not keep its own function: when backward needs it, this region is recomputed and gives
-// it the function that the second run made.
+// A nested region does not keep its own function. When backward needs it, this region is recomputed, and its
+// second run sets the nested region's function.
 void Region::adopt(Region& child) {
   if (!replaying_) {
     child.child_index_ = children_.size();
@@ -137,7 +137,7 @@ void Region::check_same(const Node& first, const Node& again) const {
   if (!same)
     fail("checkpoint: the function does not do the same when it runs again: first ", describe(first),
          ", now ", describe(again), "; it must depend on nothing that changes between forward and backward");
-  // An operand that an outer region recomputes is a different tensor in each run.
+  // An operand that an outer region recomputes is another tensor in each run.
   const Region* outermost = this;
   while (outermost->parent_) outermost = outermost->parent_.get();
   for (size_t i = 0; i < first.in.size(); ++i) {

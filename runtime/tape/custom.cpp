@@ -37,7 +37,7 @@ CustomCall::Saved keep(const Tensor& x, const TensorList& inputs, const TensorLi
   return saved;
 }
 
-// Op::vjp of every custom op.
+// The vjp of every custom op.
 void differentiate(Backward& b) {
   const char* const name = b.node().op->name;
   std::vector<bool> needs;
@@ -112,7 +112,7 @@ TensorList apply_custom(const CustomOp& op, const TensorList& inputs) {
   Tensor* first = nullptr;  // the first output that can have a gradient
   for (Tensor& y : outputs) {
     if (!y.defined()) fail(op.record->name, ": forward returned nothing where a tensor belongs");
-    // A separate tensor: forward may return an input, or keep what it returns.
+    // A separate tensor: forward may return an input, or keep the tensor that it returns.
     y = y.detach();
     if (!first && is_differentiable(y.dtype())) first = &y;
   }

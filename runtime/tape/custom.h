@@ -1,8 +1,8 @@
 #pragma once
 // Ops written by the user: a forward function, which computes outputs with the tape off, and a backward
-// function, which computes the gradients of the inputs from those of the outputs. On the tape a custom op is
-// a node with its own name. Values that forward saves are version-checked when backward reads them. A
-// backward written in ops can be differentiated again. For the thread of the tensors.
+// function, which computes the inputs' gradients from the outputs' gradients. On the tape a custom op is a
+// node with its own name. Values that forward saves are version-checked when backward reads them. A backward
+// written in ops can be differentiated again. For the thread of the tensors.
 #include <functional>
 #include <memory>
 #include <string>
@@ -19,7 +19,7 @@ class CustomContext {
   // For forward: keeps values for backward. Values that are neither inputs nor outputs are constants when the
   // gradient itself is differentiated.
   void save(const TensorList& tensors) { saved_.insert(saved_.end(), tensors.begin(), tensors.end()); }
-  // For backward: the saved values, in order.
+  // For backward: the saved values, in the order of save().
   const TensorList& saved() const { return saved_; }
   bool needs_input_grad(size_t input) const { return needs_[input]; }
 
@@ -37,11 +37,11 @@ struct CustomOp {
   CustomForward forward;
   CustomBackward backward;
   // Makes the same op for other inputs with the same shapes and dtypes. Callable after this call has ended,
-  // for example to check its gradient; empty when that is not possible.
+  // for example to check the gradient; empty when that is not possible.
   std::function<CustomOp(const TensorList& inputs)> again = {};
 };
 
-// The record of the custom ops of this name. Created at the first call, never freed. Thread-safe.
+// The record of custom ops of this name. Created at the first call, never freed. Thread-safe.
 const Op* custom_record(const std::string& name);
 bool is_custom(const Op&);  // whether custom_record() made it
 

@@ -113,14 +113,14 @@ void report(const char* op, const Node* node, const std::string& what, const Ten
   throw Error(message, ErrorKind::numeric);
 }
 
-// A parameter that is not finite (the -Inf of masked_fill) is intended by the user.
+// A parameter that is not finite (the -Inf of masked_fill): the user intends such a result.
 bool asks_for_it(const Call& call) {
   for (const Value& value : call.params)
     if (value.kind == Value::Kind::real && !std::isfinite(value.f)) return true;
   return false;
 }
 
-// Whether to report `result`: any NaN, or an Inf when no operand had one.
+// Whether `result` must be reported: any NaN, or an Inf when no operand had one.
 bool is_new(const Contents& result, bool inf_before) {
   return result.nans > 0 || (result.infs > 0 && !inf_before);
 }
@@ -169,7 +169,7 @@ std::string explain_result(const Op& op, const Operands& in, const Tensor& value
   return message_of(text(op.name, ": its result"), value, suspect.result, operands, advice);
 }
 
-// Complex tensors: of the absolute values.
+// For complex tensors: the statistics of the absolute values.
 Contents contents_of(const Tensor& x) {
   const Unguarded off;
   Contents c;
@@ -213,7 +213,7 @@ std::string describe_contents(const Tensor& x, const Contents& c) {
 bool all_finite(const TensorList& tensors) {
   const Unguarded off;
   const NoGrad no_tape;
-  Tensor flag;  // of the tensors on a device, one after the other
+  Tensor flag;  // whether all tensors of one device so far are finite
   for (const Tensor& x : tensors) {
     if (!is_looked_at(x)) continue;
     if (x.device().is_cpu()) {

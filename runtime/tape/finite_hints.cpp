@@ -12,7 +12,7 @@ bool among(std::string_view op, std::initializer_list<std::string_view> names) {
   return std::find(names.begin(), names.end(), op) != names.end();
 }
 
-// A value that the op does not have, or did not save, has count 0.
+// The entry of a value. Its count is 0 when the op has no such value, or did not save it.
 Contents at(const std::vector<Contents>& list, size_t i) { return i < list.size() ? list[i] : Contents(); }
 
 double largest(const std::vector<Contents>& list) {

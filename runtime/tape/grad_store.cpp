@@ -59,7 +59,7 @@ const std::pair<const GradStore::Key, Tensor>* GradStore::after(const Key& key) 
 }
 
 void GradStore::merge(const GradStore& other) {
-  const std::map<Key, Tensor> more = other.grads_;  // it may be this store
+  const std::map<Key, Tensor> more = other.grads_;  // a copy: `other` may be this store
   for (const auto& [key, grad] : more) add(key, grad);
 }
 

@@ -1,7 +1,7 @@
 #pragma once
-// Gradients as a value: the gradients of every recorded tensor, leaves and results alike, from one backward
-// pass that does not change .grad. The key of a tensor is its node and output, so a store keeps no tensor of
-// the forward pass alive. For the thread of the tensors.
+// Gradients as a value: the gradients of every recorded tensor, leaves and results alike, from a backward
+// pass that does not change .grad. A tensor's key is its node and output, so a store keeps no tensor of the
+// forward pass alive. For the thread of the tensors.
 #include <map>
 
 #include "runtime/tensor.h"
@@ -10,13 +10,13 @@ namespace lunagrad {
 
 class GradStore {
  public:
-  // The gradient of x; undefined when none arrived.
+  // The gradient of x; undefined when it has none.
   Tensor get(const Tensor& x) const;
   // Adds to the gradient of x. Error when x does not require grad, or the shape or type differs from x's.
   void accumulate(const Tensor& x, const Tensor& grad);
   // Takes the gradient of x out of the store; undefined when there is none.
   Tensor remove(const Tensor& x);
-  // Makes `grad` the gradient of x, whether or not there was one. Error as by accumulate().
+  // Sets the gradient of x, whether or not it had one. Errors as in accumulate().
   void replace(const Tensor& x, const Tensor& grad);
   // Adds every gradient of another store.
   void merge(const GradStore& other);

@@ -42,7 +42,7 @@ Tensor laid_out_like(const Tensor& x, const std::vector<double>& values) {
   const Tensor view(memory.storage_ref(), x.layout(), 0, x.dtype());
   for (int i = 0; i < x.ndim(); ++i)
     if (x.strides()[i] == 0 && x.size(i) > 1)
-      return dense;  // elements that share memory cannot be varied separately
+      return dense;  // elements that share memory cannot be varied one by one
   copy_(view, dense);
   return view;
 }
@@ -87,7 +87,7 @@ GradCheckResult gradcheck(const TensorFunction& f, const TensorList& inputs, Gra
   if (!loss.defined()) return {false, 0, "there is no floating output"};
   GradOptions grad_options;
   grad_options.allow_unused = true;
-  // A loss that depends on no input has zero gradients, and the differences must agree.
+  // A loss that does not depend on the inputs has zero gradients; the differences must be zero too.
   const TensorList analytic =
       loss.requires_grad() ? grad({loss}, wanted, {}, grad_options) : TensorList(wanted.size());
 
@@ -142,7 +142,7 @@ GradCheckResult gradgradcheck(const TensorFunction& f, const TensorList& inputs,
     const GradMode on(true);
     TensorList arguments(all.begin(), all.begin() + ptrdiff_t(count));
     for (size_t i = 0; i < count; ++i)
-      // Central differences call this with plain tensors, but a gradient needs a tensor that requires grad.
+      // Central differences pass plain tensors, but the gradient needs tensors that require grad.
       if (is_checked(inputs[i]) && !arguments[i].requires_grad())
         arguments[i] = arguments[i].detach().requires_grad_();
     TensorList wanted;

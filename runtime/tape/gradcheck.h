@@ -1,8 +1,8 @@
 #pragma once
-// Compares gradients with central differences in f64, for the tests and for lg.grad.check. The error of
-// (f(x + h) - f(x - h)) / 2h is about h^2 |f'''| / 6 + 1e-16 |f| / h, which is 1e-10 for h = 1e-5. For
-// complex inputs the real and the imaginary part are varied separately, and the gradient is dL/dRe + i
-// dL/dIm. For the thread of the tensors.
+// Compares gradients with central differences in f64, for the tests and for lg.grad.check. The error of (f(x
+// + h) - f(x - h)) / 2h is about h^2 |f'''| / 6 + 1e-16 |f| / h, which is 1e-10 for h = 1e-5. For complex
+// inputs the real and the imaginary part are varied separately, and the gradient is dL/dRe + i dL/dIm. For
+// the thread of the tensors.
 #include <functional>
 #include <string>
 
@@ -28,7 +28,7 @@ struct GradCheckResult {
 // inputs that are f64 or c128 and require grad. f must be deterministic. Inputs are copied, not changed.
 GradCheckResult gradcheck(const TensorFunction& f, const TensorList& inputs, GradCheckOptions = {});
 
-// The same for the gradient itself as a function of the inputs and of the outputs' gradients: second order.
+// Checks the gradient itself as a function of the inputs and of the outputs' gradients: second order.
 GradCheckResult gradgradcheck(const TensorFunction& f, const TensorList& inputs,
                               GradCheckOptions = {1e-5, 1e-4});
 

@@ -9,7 +9,7 @@ namespace lunagrad {
 namespace {
 
 std::unordered_map<uint64_t, std::shared_ptr<LeafNote>>& notes() {
-  static thread_local std::unordered_map<uint64_t, std::shared_ptr<LeafNote>> all;  // by the node's id
+  static thread_local std::unordered_map<uint64_t, std::shared_ptr<LeafNote>> all;  // by node id
   return all;
 }
 

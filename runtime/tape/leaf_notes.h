@@ -1,6 +1,6 @@
 #pragma once
-// How the gradients of leaves travelled between ranks, for an inspector. Whoever sends them notes it once for
-// each leaf and keeps the times of its note up to date. Belongs to the calling thread, as the tape does.
+// Notes about how the gradients of leaves were sent between ranks, for an inspector. The sender notes it once
+// for each leaf and keeps the times in its note up to date. Belongs to the calling thread, as the tape does.
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -12,9 +12,9 @@ namespace lunagrad {
 
 struct LeafNote {
   std::string way;     // "bucket 3 of 7"
-  double bytes = 0;    // of what travelled together
+  double bytes = 0;    // of everything sent together
   std::string op;      // "all_reduce"
-  double seconds = 0;  // that it took the last time, after all ranks were ready; 0: not yet
+  double seconds = 0;  // duration of the last time, after all ranks were ready; 0: not yet
   std::string rest;    // "this rank keeps rows 1 to 16 of 32", or ""
 };
 

@@ -29,7 +29,7 @@ class LentRegion final : public CheckpointRegion {
   }
   void recompute(const Node& needed_by) override {
     again_();
-    // The walk that asks is the only one that reads the node.
+    // Only the walk that asks reads the node, so it may be changed.
     Node& node = const_cast<Node&>(needed_by);
     for_places(node, [&](Operand& operand, const Tensor& x) {
       if (x.storage().torn_by == kTakenBack)
@@ -49,8 +49,8 @@ class LentRegion final : public CheckpointRegion {
  private:
   struct Place {
     uint64_t node;     // id of the node, 0 until it has one
-    uint32_t operand;  // among its inputs, outputs and the values of a custom op
-    uint32_t tensor;   // among lent_
+    uint32_t operand;  // index among its inputs, outputs and the values of a custom op
+    uint32_t tensor;   // index in lent_
   };
 
   template <class F>
@@ -93,7 +93,7 @@ class LentRegion final : public CheckpointRegion {
   }
 
   const TensorList lent_;
-  std::vector<const Storage*> storages_;  // those that were lent at first, only to be compared
+  std::vector<const Storage*> storages_;  // the first storages of lent_, only for comparison
   std::vector<Place> places_;
   const std::function<void()> again_;
   bool needed_ = false;

@@ -11,13 +11,13 @@
 namespace lunagrad {
 namespace {
 
-// Values that are computed again may take so many bytes; a larger graph is traced by its saved values alone.
+// Limit on the bytes of recomputed values. Beyond it a graph is traced by its saved values alone.
 constexpr size_t kMostBytes = size_t(512) << 20;
 
 enum class State { unknown, finite, inf, nan };
 
-// An in-place write keeps the tensor's id and raises the version of its memory. An input that a node made has
-// the key of that node's output.
+// The key of a value: an in-place write keeps the tensor's id and raises the version of its memory. An input
+// that a node made has the key of the node's output.
 uint64_t key_of(const Operand& operand) {
   if (operand.node && operand.output < operand.node->out.size())
     return key_of(operand.node->out[operand.output]);
@@ -65,7 +65,7 @@ class Tracer {
   }
 
  private:
-  // The restored Context outlives every other member.
+  // Declared first: the restored Context must outlive every other member.
   const RestoreContext restore_;
   const Tensor root_;
   const uint64_t root_key_;
@@ -85,7 +85,8 @@ class Tracer {
         for (const auto& operand : node->out) collect(operand, true);
   }
 
-  // A leaf that was written to since, by an optimizer, counts as it is now.
+  // Collects a saved value. With `as_it_is` also a leaf that was written since, as by an optimizer, with its
+  // present value.
   void collect(const Operand& operand, bool as_it_is) {
     if (!operand.saved || !operand.layout || (!as_it_is && operand.saved->version != operand.version)) return;
     values_.try_emplace(key_of(operand),
@@ -94,7 +95,7 @@ class Tracer {
 
   bool has(uint64_t id) const { return values_.count(id) != 0; }
 
-  // Computes a node's outputs again, where its operands are there and its outputs are not.
+  // Computes a node's outputs again, if its operands are known and an output is missing.
   void compute(const Node& node) {
     if (node.is_leaf() || is_custom(*node.op) || node.op->writes_inputs) return;
     if (node.extras && node.extras->checkpoint) return;
@@ -122,7 +123,7 @@ class Tracer {
     try {
       run(call);
     } catch (const Error&) {
-      return;  // a value that needs more than its operands
+      return;  // an op that needs more than its operands
     }
     if (call.out.size() != node.out.size()) return;
     for (size_t i = 0; i < node.out.size(); ++i) values_.try_emplace(key_of(node.out[i]), call.out[i]);
@@ -147,7 +148,7 @@ class Tracer {
     return false;
   }
 
-  // The input from which a bad result of the node came; -1: the node made it.
+  // The input that made the node's result bad; -1: the node itself did.
   int guilty_input(const Node& node, State result, Origin& origin) {
     if (asks_for_inf(node) && result != State::nan) return -1;
     origin.exact = true;
@@ -158,7 +159,7 @@ class Tracer {
         if (!operand.layout || !is_differentiable(operand.dtype) || operand.is_number) continue;
         const State state = state_of(key_of(operand));
         if (state == wanted) {
-          // An Inf that is meant, such as that of a mask, is no fault; what the op makes of it may be one.
+          // An intended Inf, as in a mask, is no fault, but the NaN that this op makes of it may be.
           const bool meant = state == State::inf && result == State::nan &&
                              (!operand.node || (!operand.node->is_leaf() && asks_for_inf(*operand.node)));
           if (!meant) return int(i);
@@ -172,8 +173,8 @@ class Tracer {
     return unknown >= 0 ? unknown : closed;
   }
 
-  // Whether among the unknown values that the node depends on is one of an op that cannot be computed again:
-  // a function of the user, or a part of a checkpoint.
+  // Whether an unknown value that the node depends on comes from an op that cannot be recomputed: a custom
+  // op, or a part of a checkpoint.
   bool leads_to_closed(const Node* from) {
     std::vector<const Node*> stack{from};
     std::unordered_set<const Node*> seen{from};

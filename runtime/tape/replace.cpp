@@ -6,7 +6,7 @@
 namespace lunagrad {
 namespace {
 
-// The leaf's description of its tensor, which gradients must match.
+// Updates the leaf's description of its tensor, which gradients must match.
 void describe_leaf(Node& leaf, const Tensor& x) {
   Operand& out = leaf.out[0];
   out.layout = x.layout();
@@ -36,7 +36,7 @@ void replace_data(const Tensor& x, const Tensor& value) {
   const NoGrad off;
   Tensor grad = x.grad();
   if (grad.defined()) grad = to(to(grad.detach(), value.dtype()), value.device());
-  // A cache that knows the tensor by its id and version sees a change.
+  // Raises the version, so that a cache keyed by id and version notices the change.
   Storage& storage = value.storage();
   if (storage.version <= body.storage->version) storage.version = body.storage->version + 1;
   body.storage = value.storage_ref();

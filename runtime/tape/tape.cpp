@@ -8,7 +8,7 @@
 namespace lunagrad {
 namespace {
 
-// Ids grow with time within a thread, which is all the walk needs.
+// Ids grow with time within a thread; the backward walk needs no more than that.
 uint64_t next_node_id() { return next_block_id<struct NodeIds, uint64_t(1) << 20>(); }
 
 void describe(Operand& operand, const Tensor& x, bool save) {
@@ -45,7 +45,7 @@ bool wants_gradient(const Op& op, size_t i, const Tensor& x) {
   return x.requires_grad();
 }
 
-// The node of a call, or null when none of its inputs wants a gradient.
+// The node of a call, or null when none of its inputs needs a gradient.
 Ref<Node> make_node(Call& call, uint64_t elapsed) {
   const Op& op = *call.op;
   if (!op.vjp) return nullptr;
@@ -106,7 +106,7 @@ bool shares_base(const TensorBody& body) { return body.base->storage.get() == bo
 // the base.
 void derive_view(const Tensor& view) {
   TensorBody& body = *view.body();
-  if (!shares_base(body)) {  // the base's memory was replaced (replace.h): this is a tensor of its own
+  if (!shares_base(body)) {  // the base's memory was replaced (replace.h): the view is now independent
     body.base = {};
     return;
   }
@@ -147,7 +147,7 @@ void record(Call& call, uint64_t elapsed) {
 void check_in_place(const char* op, const Tensor& x) {
   context().check_may_change(op);
   if (!context().grad_enabled || !x.requires_grad()) return;
-  if (*op == '_') ++op;  // of a hidden record: `x[1] = y` is a _copy
+  if (*op == '_') ++op;  // a hidden record: `x[1] = y` is a _copy
   if (x.is_leaf())
     fail(op,
          "_: a leaf tensor that requires grad cannot be changed in place; use lg.no_grad or work on a copy");

@@ -7,11 +7,11 @@
 namespace lunagrad {
 
 // Adds a hook on the gradient of x; returns an id for remove_hook. Error when x does not require grad. A
-// backward that frees the graph removes the hooks of tensors that are not leaves, because a hook may hold the
-// tensor that it belongs to.
+// backward pass that frees the graph removes the hooks of tensors that are not leaves, because a hook may
+// hold its own tensor.
 uint64_t register_hook(const Tensor& x, Hook);
 void remove_hook(const Tensor& x, uint64_t id);
-void retain_grad(const Tensor& x);  // keep .grad of a tensor that is not a leaf
+void retain_grad(const Tensor& x);  // keeps .grad of a tensor that is not a leaf
 
 // Records the call that has just run. Called by run() and by custom ops.
 void record(Call&, uint64_t ticks);

@@ -8,13 +8,13 @@ namespace lunagrad {
 namespace {
 
 struct Used {
-  uint64_t leaf;      // the id of its node
-  uint64_t gradient;  // of its tensor
-  uint32_t version;   // of its storage
+  uint64_t leaf;      // id of its node
+  uint64_t gradient;  // id of its tensor
+  uint32_t version;   // version of its storage
   bool summed;        // a pass has added to it since the step
 };
 constexpr size_t kWatched = 64;
-thread_local std::vector<Used> watched;  // the latest last
+thread_local std::vector<Used> watched;  // the latest is last
 
 Used* find(uint64_t leaf) {
   const auto found =

@@ -1,5 +1,5 @@
-// The transport of MPI 3.1, in a library of its own, so that a machine without MPI runs everything else. The
-// thread that opens it is the only one that may call it (MPI_THREAD_FUNNELED).
+// The transport of MPI 3.1, in its own library, so that everything else runs on a machine without MPI. Only
+// the thread that opens it may call it (MPI_THREAD_FUNNELED).
 #define OMPI_SKIP_MPICXX 1
 #define MPICH_SKIP_MPICXX 1
 #include <mpi.h>
@@ -27,7 +27,7 @@ void check(int code, const char* what) {
   fail("MPI: ", what, ": ", std::string(message, size_t(length)));
 }
 
-// Counts and the places where they begin, as MPI takes them.
+// Counts and offsets of the blocks, as MPI takes them.
 struct Layout {
   std::vector<int> counts, places;
   explicit Layout(const Transport::Counts& given, const Transport::Counts& given_places = {}) {
@@ -169,7 +169,7 @@ class Mpi final : public Transport {
     }
   }
 
-  // The communicators are renewed one after the other.
+  // Begins to renew a communicator; they are renewed one after the other.
   void begin_renewal() { check(MPI_Comm_idup(MPI_COMM_WORLD, renews_[0], &request_), "MPI_Comm_idup"); }
   bool renews_more() {
     if (renews_.empty()) return false;
@@ -197,9 +197,9 @@ class Mpi final : public Transport {
   int rank_ = 0, size_ = 1, local_rank_ = 0, local_size_ = 1;
   MPI_Datatype type_ = MPI_DATATYPE_NULL;
   MPI_Request request_ = MPI_REQUEST_NULL;
-  std::vector<Layout> layouts_;            // of the exchange that is on its way
-  std::vector<std::vector<Layout>> left_;  // of those that were left, which MPI may still read
-  std::vector<MPI_Comm*> renews_;          // those that are to be renewed
+  std::vector<Layout> layouts_;            // of the running exchange
+  std::vector<std::vector<Layout>> left_;  // of abandoned exchanges, which MPI may still read
+  std::vector<MPI_Comm*> renews_;          // communicators still to be renewed
   std::map<int, std::vector<MPI_Request>> transfers_;
   int started_ = 0;
   std::deque<Note> sent_;
@@ -212,8 +212,8 @@ extern "C" __attribute__((visibility("default"))) lunagrad::dist::Transport* lun
     const char** why) {
   static std::string problem;
   try {
-    // Open MPI would yield at every look at a request, and wait for a whole time slice of the threads that
-    // compute.
+    // By default Open MPI would yield at every poll of a request, and then wait for a whole time slice of the
+    // computing threads.
     setenv("OMPI_MCA_mpi_yield_when_idle", "0", 0);
     int provided = 0;
     if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS) {
