@@ -22,7 +22,7 @@ void BackgroundPipelines::start_threads() {
   try {
     while (int(threads_.size()) < most_threads_) threads_.emplace_back([this] { work(); });
   } catch (const std::system_error&) {
-    // Fewer threads, or none: take() then creates the rest.
+    // With fewer threads, or none, take() creates the remaining pipelines.
   }
 }
 

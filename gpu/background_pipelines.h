@@ -1,6 +1,6 @@
 #pragma once
-// Creates pipelines on a few background threads: first those that were requested, in order of the requests,
-// then those that are expected to be. Functions may be called by any thread, the destructor by one.
+// Creates pipelines on a few background threads: first the requested ones, in order of the requests, then the
+// expected ones. Any thread may call the functions; one thread runs the destructor.
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -16,7 +16,7 @@ class BackgroundPipelines {
  public:
   using Make = std::function<VkPipeline(const PipelineKey&)>;
   BackgroundPipelines(std::vector<PipelineKey> expected, int threads, Make);
-  ~BackgroundPipelines();  // pipelines that nobody took leak; call stop() before
+  ~BackgroundPipelines();  // leaks pipelines that were not taken; call stop() before
   BackgroundPipelines(const BackgroundPipelines&) = delete;
 
   class Job;  // lives as long as this object
@@ -24,11 +24,11 @@ class BackgroundPipelines {
   bool made(const Job&);    // ready, and not taken yet
   bool failed(const Job&);  // a thread could not create it
   // Hands the pipeline to the caller, who destroys it. Waits if a thread is creating it. Creates it here if
-  // none has begun, or if that failed; throws what `Make` throws.
+  // no thread has begun to, or if a thread failed; throws what `Make` throws.
   VkPipeline take(Job&);
   void finish();  // waits until no job is left
-  // Ends the threads after the pipelines that they are creating. The caller owns the pipelines that nobody
-  // took.
+  // Ends the threads when they have created their current pipelines. Returns the pipelines that were not
+  // taken; the caller owns them.
   std::vector<VkPipeline> stop() noexcept;
 
  private:
@@ -42,8 +42,8 @@ class BackgroundPipelines {
   std::condition_variable new_work_, changed_;  // changed_: a job has ended
   std::deque<Job> jobs_;
   std::deque<Job*> asked_;
-  size_t expected_ = 0;   // the first jobs are the expected ones
-  size_t looked_at_ = 0;  // the first of them that no thread has looked at
+  size_t expected_ = 0;   // number of expected pipelines: the first jobs
+  size_t looked_at_ = 0;  // the first expected job that no thread has looked at
   bool ending_ = false;
   std::vector<std::thread> threads_;
 };

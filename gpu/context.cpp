@@ -62,9 +62,9 @@ bool layer_installed(const char* name) {
                      [&](const VkLayerProperties& layer) { return std::strcmp(layer.layerName, name) == 0; });
 }
 
-// Best-practice advice that is deliberately not followed.
+// Best-practice advice that the code deliberately does not follow.
 constexpr const char* kKnownAdvice[] = {
-    // The buffers that the host writes and reads: four for the life of a device.
+    // Buffers that the host writes and reads: four for the life of a device.
     "UNASSIGNED-BestPractices-vkAllocateMemory-small-allocation",
     "UNASSIGNED-BestPractices-vkBindMemory-small-dedicated-allocation",
     // Command buffers are reset one by one when their batches end, not a pool at a time.
@@ -111,11 +111,11 @@ struct Features {
   Features(const Features&) = delete;
 };
 
-// What the kernels need for a work group: the smallest tiles of attention's gradients take this shared
+// What the kernels need for a workgroup: the smallest tiles of attention's gradients take this much shared
 // memory. Larger tiles are used if they fit (kernels/product.cpp, kernels/attention_tiles.cpp).
 constexpr uint32_t kInvocations = 256, kSharedMemory = 32 << 10;
 
-// The name of the first feature that all kernels need and the device lacks, or null.
+// Returns the name of the first feature that all kernels need and the device lacks, or null.
 const char* missing_feature(const Features& f, const VkPhysicalDeviceLimits& limits) {
   if (limits.maxComputeWorkGroupInvocations < kInvocations ||
       limits.maxComputeWorkGroupSize[0] < kInvocations)
@@ -138,8 +138,8 @@ std::vector<VkQueueFamilyProperties> queue_families(VkPhysicalDevice handle) {
   return families;
 }
 
-// The index of the queue family to compute on, or -1. Families without graphics are preferred: they are less
-// contended.
+// Returns the index of the queue family to compute on, or -1. Prefers families without graphics: they are
+// less contended.
 int compute_family(const std::vector<VkQueueFamilyProperties>& families) {
   int found = -1;
   for (uint32_t i = 0; i < families.size(); ++i) {
@@ -150,7 +150,7 @@ int compute_family(const std::vector<VkQueueFamilyProperties>& families) {
   return found;
 }
 
-// How many processors run work groups: SMs, compute units or shader cores. 0: the driver does not say.
+// How many processors run workgroups: SMs, compute units or shader cores. 0: the driver does not say.
 uint32_t processor_count(VkPhysicalDevice handle) {
   VkPhysicalDeviceProperties2 base{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2};
   const auto ask = [&](auto& properties) {

@@ -1,7 +1,7 @@
 #pragma once
-// The Vulkan loader (opened at run time), the instance, the physical devices that qualify, and a logical
-// device with its queues. A VulkanContext shares ownership of its Instance. One thread at a time may create
-// them; any thread may call const functions.
+// The Vulkan loader (opened at run time), the instance, the usable physical devices, and a logical device
+// with its queues. A VulkanContext shares ownership of its Instance. One thread at a time may create them;
+// any thread may call const functions.
 #include <volk.h>
 
 #include <memory>
@@ -13,7 +13,7 @@
 namespace lunagrad::gpu {
 
 // Throws an Error unless `result` is VK_SUCCESS: of kind memory if memory ran out, else of kind device.
-// `doing` ends the sentence "vulkan: … while <doing>".
+// `doing` ends the message "vulkan: … while <doing>".
 void check(VkResult result, const char* doing);
 
 bool has_extension(VkPhysicalDevice, const char* name);
@@ -22,9 +22,9 @@ struct QueuePlace {
   uint32_t family, index;
 };
 
-// A queue for copies that run concurrently with the first queue of family `computing`: of a family that only
-// copies, since it has a hardware engine of its own, else another queue of the same family. None: there is
-// neither.
+// Finds a queue for copies that run concurrently with the first queue of family `computing`. Prefers a family
+// that only copies, since it has a hardware engine of its own, then another queue of the same family. Empty:
+// there is neither.
 std::optional<QueuePlace> find_upload_queue(std::span<const VkQueueFamilyProperties>, uint32_t computing);
 
 // Cooperative matrices: a subgroup multiplies kSide x kSide by kSide x kSide elements and accumulates in f32.
@@ -33,7 +33,7 @@ struct MatrixUnits {
   bool float16 = false, bfloat16 = false;
 };
 
-// A device of the machine that has the features the kernels need.
+// A physical device with the features that the kernels need.
 struct PhysicalDevice {
   VkPhysicalDevice handle = VK_NULL_HANDLE;
   std::string name;    // "NVIDIA H200"
@@ -44,7 +44,7 @@ struct PhysicalDevice {
   VkPhysicalDeviceLimits limits{};
   uint32_t processors = 0;  // SMs, compute units or shader cores; 0: the driver does not say
   uint32_t subgroup_size = 0;
-  bool keeps_nan = false, keeps_denormals = false;  // of f32, in shaders that request it
+  bool keeps_nan = false, keeps_denormals = false;  // for f32, in shaders that request it
   bool subgroup_sums = false;  // supports arithmetic subgroup operations in compute shaders
   uint32_t stamp_bits = 0;     // valid bits of the queue's timestamps; 0: none
   bool calibrated = false;     // its clock can be read at any time
@@ -56,7 +56,7 @@ struct PhysicalDevice {
 
 class Instance {
  public:
-  // Opens the loader and creates an instance. Null if that is impossible; `reason` then says why.
+  // Opens the loader and creates an instance. Returns null if it cannot; `reason` then says why.
   static std::shared_ptr<Instance> open(std::string& reason);
   ~Instance();
   Instance(const Instance&) = delete;
@@ -76,12 +76,12 @@ class VulkanContext {
   ~VulkanContext();
   VulkanContext(const VulkanContext&) = delete;
 
-  // A memory type of the mask `allowed` with all flags of `required`, and those of `preferred` too if there
-  // is one. Error of kind memory if there is none.
+  // Returns a memory type of the mask `allowed` with all flags of `required`, and also with those of
+  // `preferred` if there is one. Throws an Error of kind memory if there is none.
   uint32_t memory_type(uint32_t allowed, VkMemoryPropertyFlags required,
                        VkMemoryPropertyFlags preferred) const;
   VkDeviceSize heap_size() const;  // bytes of the largest device-local heap
-  // Bytes of that heap that are left, after the memory of other programs if the driver reports it.
+  // Free bytes of that heap; memory of other programs counts as used if the driver reports it.
   VkDeviceSize room() const;
 
   VolkDeviceTable vk{};  // the device's functions

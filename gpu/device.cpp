@@ -137,7 +137,7 @@ void VulkanDevice::copy_out(void* to, const void* handle, size_t offset, size_t 
   ++copies_out_;
 }
 
-// A host copy of a range. Its buffer belongs to the machine of the range.
+// A host copy of a range. Its buffer belongs to the range's machine.
 class VulkanDevice::CopyOfRange final : public HostCopy {
  public:
   CopyOfRange(VulkanDevice& device, Machine& machine, Range& range, size_t offset, size_t bytes)
@@ -179,7 +179,7 @@ class VulkanDevice::CopyOfRange final : public HostCopy {
 
 std::unique_ptr<HostCopy> VulkanDevice::begin_copy_out(const void* handle, size_t offset, size_t bytes) {
   constexpr size_t kMost =
-      64 << 20;  // more would keep the device from other work for long, and much memory of the host
+      64 << 20;  // a larger copy would keep the device from other work for long and take much host memory
   if (bytes == 0 || bytes > kMost) return nullptr;
   const std::lock_guard guard(lock_);
   Range& range = *static_cast<Range*>(const_cast<void*>(handle));  // not const: the range records the read
@@ -192,7 +192,8 @@ std::unique_ptr<HostCopy> VulkanDevice::begin_copy_out(const void* handle, size_
 
 namespace {
 
-// Whether an operand or a result has type `narrowest` or a later one (complex types are the last).
+// Whether an operand or a result has type `narrowest` or a later one in DType (the complex types are the
+// last).
 bool any_complex(const Call& call, DType narrowest) {
   const auto any = [&](const Operands& list) {
     return std::any_of(list.begin(), list.end(),

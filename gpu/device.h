@@ -1,7 +1,7 @@
 #pragma once
 // A Vulkan device as the engine sees it. The logical device, its memory and its pipelines are created at the
-// first use. One lock guards them; functions may be called by any thread. If the device is lost, its Machine
-// is kept until its last tensor is freed, and the next use creates a new one. Functions throw Error of kind
+// first use. One lock guards them; any thread may call the functions. If the device is lost, its Machine is
+// kept until its last tensor is freed, and the next use creates a new one. Functions throw an Error of kind
 // device when Vulkan fails, and of kind memory when memory runs out.
 #include <memory>
 #include <mutex>
@@ -56,11 +56,11 @@ class VulkanDevice final : public Device,
 
   uint64_t copies_out() const;  // calls of copy_out() so far
 
-  // Destroys all Vulkan objects, for good. Called when the process ends, before layers and drivers are
+  // Destroys all Vulkan objects, permanently. Called when the process ends, before layers and drivers are
   // unloaded.
   void close() noexcept;
 
-  // The logical device and all that belongs to it.
+  // The logical device and everything that belongs to it.
   struct Machine {
     Machine(std::shared_ptr<Instance>, const PhysicalDevice&, const DeviceRates&, const ProductTable&);
     VulkanContext context;
@@ -70,12 +70,12 @@ class VulkanDevice final : public Device,
     HostBuffers host_buffers;
     Recorder recorder;
   };
-  // To be called under the lock, or by a test with one thread. Error of kind device if the device cannot be
-  // opened or was closed.
+  // To be called under the lock, or by a test with one thread. Throws an Error of kind device if the device
+  // cannot be opened or was closed.
   Machine& machine();
 
  private:
-  class CopyOfRange;  // a HostCopy
+  class CopyOfRange;  // implements HostCopy
 
   Machine& machine_of(const Range&);  // Error of kind device if that machine was lost
   void drop_lost() noexcept;          // destroys lost machines without tensors
@@ -89,7 +89,7 @@ class VulkanDevice final : public Device,
   ProductTable products_;
   std::unique_ptr<Machine> machine_;
   uint64_t copies_out_ = 0;
-  std::vector<std::unique_ptr<Machine>> lost_;  // some of whose tensors still exist
+  std::vector<std::unique_ptr<Machine>> lost_;  // lost machines with tensors that still exist
 };
 
 }  // namespace lunagrad::gpu

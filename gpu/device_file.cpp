@@ -14,8 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Comes before the data. Drivers trust a pipeline cache that claims to be theirs, so damage must be found
-// here.
+// Stands before the data. Drivers trust a pipeline cache with their own header, so damage must be found here.
 struct Header {
   char magic[8];
   uint64_t bytes;
@@ -79,7 +78,7 @@ bool DeviceFile::save(std::span<const std::byte> data) const noexcept {
     file.commit();
     return true;
   } catch (const std::exception&) {
-    return false;  // such as a full or read-only disk
+    return false;  // for example a full or read-only disk
   }
 }
 

@@ -1,7 +1,7 @@
 #pragma once
-// Files that are kept for a device and its driver: the pipeline cache, the pipelines that were used, plans of
+// Files that are kept for a device and its driver: the pipeline cache, the list of used pipelines, plans of
 // products, rates. One file of each kind in $XDG_CACHE_HOME/lunagrad, else ~/.cache/lunagrad. They only save
-// time: a damaged or foreign file counts as none, and a failure to write is not an error. Any thread.
+// time: a damaged or foreign file is treated as missing, and a failure to write is not an error. Any thread.
 #include <volk.h>
 
 #include <cstddef>
@@ -24,7 +24,7 @@ class DeviceFile {
   std::string path_;
 };
 
-// FNV-1a of 64 bits. `hash` is that of the data before, so that it can be computed in pieces.
+// FNV-1a with 64 bits. To compute it in pieces, pass the checksum of the previous data as `hash`.
 uint64_t checksum(std::span<const std::byte> data, uint64_t hash = 0xcbf29ce484222325u);
 
 }  // namespace lunagrad::gpu

@@ -11,9 +11,9 @@
 namespace lunagrad::gpu {
 namespace {
 
-constexpr const char* kFirstWord = "rates1";  // changes with the meaning of the numbers
+constexpr const char* kFirstWord = "rates1";  // changes when the meaning of the numbers changes
 
-// Processors of devices that do not report them.
+// Assumed number of processors of a device that does not report it.
 uint32_t default_processors(VkPhysicalDeviceType type) {
   switch (type) {
     case VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU:
@@ -50,10 +50,10 @@ DeviceRates default_rates(const PhysicalDevice& physical) {
   const uint32_t processors = physical.processors ? physical.processors : default_processors(physical.type);
   switch (physical.type) {
     case VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU:
-      // Measured on an NVIDIA H200 of 132 processors, for each of them.
+      // Measured on an NVIDIA H200 with 132 processors, divided by their number.
       return {processors, 4000.0 / 132 * processors, 160, 1250, 3000};
     case VK_PHYSICAL_DEVICE_TYPE_CPU:
-      // A fixed rate for all processors together: hardware threads share units of arithmetic.
+      // The rate of all processors together is fixed, since hardware threads share arithmetic units.
       return {processors, 8, 42.0 / processors, 42.0 / processors, 20000};
     default:
       return {processors, 160, 100, 800, 5000};

@@ -40,7 +40,7 @@ void Faults::freed(const Range* range) noexcept {
   try {
     work_.push_back({-1, 0, {}, {}, range});
   } catch (const std::bad_alloc&) {
-    // Then a tensor that gets the range may be called faulty, too.
+    // A tensor that gets this range later may then be called faulty too.
   }
 }
 
@@ -51,7 +51,7 @@ bool Faults::in_progress(int64_t record) const {
 }
 
 void Faults::collect(uint64_t reached) {
-  // A call in progress may note faults in later batches.
+  // A call in progress may still note faults in later batches.
   while (!records_.empty() && !in_progress(first_) && records_.front().batch <= reached) {
     Words& noted = *words(first_);
     if (noted.kind != FaultKind::none) {
@@ -110,7 +110,7 @@ ErrorKind Faults::kind_of(const Words& fault) {
 
 std::string Faults::describe(const Words& fault, const Record& record) {
   const std::string place = record.line.known() ? " (made at " + to_string(record.line) + ")" : "";
-  // As note_matrix() writes them.
+  // The format that note_matrix() writes.
   const uint32_t matrix = ~fault.position >> 7, at = ~fault.position & 127;
   const auto which = [&] {
     return fault.size ? text("matrix ", matrix + 1, " of the batch") : std::string("the matrix");

@@ -1,10 +1,10 @@
 #pragma once
-// What kernels find wrong with the values that they read: an index out of range, a singular matrix. A
-// kernel cannot stop the script, so it notes the fault in a record, which is looked at when the batch has
-// finished. Each call that may find something has a record of its own, which knows its op and script line.
-// While records are open, the work that is recorded is remembered: the tensors that came of a faulty call are
-// then marked in their ranges (Range::spoiled), and any use of them is an error. Memory tells of freed
-// ranges. Not thread-safe: the device's lock guards it.
+// Errors that kernels find in the values that they read: an index out of range, a singular matrix. A kernel
+// cannot stop the script, so it writes the fault into a record, which is checked when the batch has finished.
+// Each call that may find a fault has a record of its own with its op and script line. While records are
+// open, all recorded work is remembered: this finds the tensors that were computed from a faulty call. Their
+// ranges are marked (Range::spoiled), and any use of them is an error. Memory reports freed ranges. Not
+// thread-safe: the device's lock guards it.
 #include <deque>
 #include <memory>
 #include <span>
@@ -18,7 +18,7 @@
 
 namespace lunagrad::gpu {
 
-// From index_select on: an index of that op is out of range.
+// From index_select on, each kind means: an index of the op of that name is out of range.
 enum class FaultKind : uint32_t {
   none,
   label,
@@ -29,7 +29,7 @@ enum class FaultKind : uint32_t {
   division,
   rate,
   pivot,     // of lu_unpack
-  singular,  // these of a batch of matrices (note_matrix() of shaders/fault.glsl)
+  singular,  // this and the next four: faults in a batch of matrices (note_matrix() of shaders/fault.glsl)
   minor,     // of a Cholesky factorization
   not_finite,
   eigenvalues,
@@ -46,7 +46,7 @@ enum class FaultKind : uint32_t {
   scatter_reduce
 };
 
-// What a kernel found wrong, raised by a later call that waits for the device.
+// A fault of an earlier call, thrown by a later call that waits for the device.
 class FoundLater : public Error {
  public:
   using Error::Error;
@@ -56,10 +56,10 @@ class Faults final : public FreedRanges {
  public:
   explicit Faults(VulkanContext&);
 
-  // The call whose work is recorded while the object lives. Calls nest.
+  // The call whose work is recorded while this object lives. Calls nest.
   class Caller {
    public:
-    // called: the composed op that the call is part of, null: none.
+    // called: the composed op that the call is part of; null: none.
     Caller(Faults& faults, const char* op, const char* called, SourceLine line)
         : op_(op),
           called_(called),
@@ -75,25 +75,25 @@ class Faults final : public FreedRanges {
     const SourceLine line_;
     Faults& faults_;
     Caller* const outer_;
-    int64_t record_ = -1;  // its number, counted from the first one ever; -1: none yet
+    int64_t record_ = -1;  // number of its record, counted from the first one ever; -1: none yet
   };
 
-  // Where the current call notes a fault: four words, a FaultKind, the position, the value (for a probability
-  // or weight, the bits of its float) and the size that an index must be below. The words of all launches of
-  // a call are the same. The stream must make room first.
+  // Address where the current call writes a fault. It holds four words: a FaultKind, the position, the value
+  // (for a probability or weight, the bits of its float) and the size that an index must be below. All
+  // launches of a call share them. The stream must make room first.
   VkDeviceAddress address();
   bool full() const { return records_.size() >= kRecords; }
 
-  // Work of the current call was recorded for `batch`.
+  // Remembers work of the current call, recorded for `batch`.
   void work(std::span<Range* const> reads, std::span<Range* const> writes, uint64_t batch);
   void freed(const Range*) noexcept override;
   // Whether a record belongs to `batch`, which must then be made visible to the host.
   bool concerns(uint64_t batch) const { return !records_.empty() && last_batch_ >= batch; }
-  // Looks at the records of the batches up to `reached`, which have finished.
+  // Checks the records of the batches up to `reached`, which have finished.
   void collect(uint64_t reached);
   // Throws the first fault found since the last call, if any.
   void raise();
-  // Error when the range holds what came of a faulty call.
+  // Throws an Error if the range holds results of a faulty call.
   void check_sound(const Range& range) {
     if (range.spoiled) [[unlikely]]
       refuse(range);
@@ -101,7 +101,7 @@ class Faults final : public FreedRanges {
 
  private:
   static constexpr size_t kRecords = 4096;
-  // As the shaders write it (shaders/fault.glsl).
+  // The layout that the shaders write (shaders/fault.glsl).
   struct Words {
     FaultKind kind;
     uint32_t position;
@@ -112,13 +112,13 @@ class Faults final : public FreedRanges {
     std::string op;
     const char* called;  // null: no composed op
     SourceLine line;
-    uint64_t batch = 0;  // the last one with work of the call
+    uint64_t batch = 0;  // the last batch with work of the call
   };
   struct Work {
-    int64_t record;  // of the call, -1: it has none
+    int64_t record;  // the call's record; -1: none
     uint64_t batch;
     std::vector<Range*> reads, writes;
-    const Range* freed = nullptr;  // instead of work
+    const Range* freed = nullptr;  // not null: this entry is a freed range, not work
   };
   Words* words(int64_t record) {
     return reinterpret_cast<Words*>(memory_.mapped) + uint64_t(record) % kRecords;
@@ -131,11 +131,11 @@ class Faults final : public FreedRanges {
 
   HostBuffer memory_;
   Caller* caller_ = nullptr;
-  std::deque<Record> records_;  // open ones
-  int64_t first_ = 0;           // number of the first open one
+  std::deque<Record> records_;  // open records
+  int64_t first_ = 0;           // number of the first open record
   uint64_t last_batch_ = 0;
   std::deque<Work> work_;  // since the first open record
-  std::string found_;      // not yet thrown
+  std::string found_;      // message of the first fault that was not yet thrown
   ErrorKind found_kind_ = ErrorKind::value;
 };
 

@@ -7,14 +7,14 @@ namespace {
 
 struct RowText {
   const char* fields;   // members of the parameters' struct
-  const char* readers;  // "param," or "int," for each
+  const char* readers;  // "param," or "int," for each field
   bool boolean, special;
   const char* value;
   const char* gradients[3];
 };
 #include "shaders/row_texts.h"
 
-// The operands of the row's expression, as parameters of a function.
+// The operands of the row's expression, as a parameter list.
 std::string parameters_of(ElementwiseUse use, int arity) {
   const std::string operands = arity == 1 ? "T x" : arity == 2 ? "T a, T b" : "T a, T b, T c";
   return use.gradient < 0 ? operands : "T g, " + operands + ", T y";
@@ -91,11 +91,11 @@ std::string fused_beginning(const FusedShape& shape) {
       "];\n  uint size[", kMaxDims, "];\n  int64_t stride[", shape.walks + 1, "][", kMaxDims,
       "];\n};\n"
       "layout(push_constant, scalar) uniform Push { Arguments arguments; };\n"
-      // Copies: compilers must assume that stores change the arguments.
+      // Local copies, since compilers must assume that stores change the arguments.
       "uint zero, size[",
       shape.dims + 1, "];\nint64_t stride[", shape.walks + 1, "][", shape.dims + 1,
       "];\n"
-      // A number whose origin the compiler cannot see: it must not join the operations of two members.
+      // `zero` is 0, which the compiler cannot know. So it does not contract operations across two members.
       "T sealed(T x) { return uintBitsToFloat(floatBitsToUint(x) ^ zero); }\n"
       "int64_t place(uint index, uint walk) {\n"
       "  int64_t at = 0;\n"

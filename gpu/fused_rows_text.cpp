@@ -8,7 +8,7 @@ namespace {
 
 using Kind = FusedOperand::Kind;
 
-// "in3_0", the operand 0 of member 3.
+// "in3_0": operand 0 of member 3.
 std::string name_of(size_t i, size_t k) { return text("in", i, "_", k); }
 
 bool is_per_element(const FusedOperand& x) {
@@ -45,12 +45,12 @@ class RowsText {
   }
 
  private:
-  // What a thread has of a row in one turn.
+  // Type of the part of a row that an invocation takes in one turn.
   const char* piece() const { return shape_.vector ? "vec4" : "T"; }
   bool is_fold(size_t i) const { return shape_.members[i].fold != RowFold::Kind::none; }
   bool is_held(size_t i) const { return shape_.members[i].outlasts && !shape_.members[i].row; }
 
-  // The operands of a kind that are loaded once, or once for a row.
+  // Loads the operands of this kind: once, or once for each row.
   std::string loads(Kind kind) const {
     std::string lines;
     for (size_t i = 0; i < shape_.members.size(); ++i)
@@ -73,7 +73,7 @@ class RowsText {
                 ";\n      if (!there || i >= columns) continue;\n", body, "    }\n");
   }
 
-  // Loads a piece of an operand that has elements of its own for the columns.
+  // Loads a piece of an operand that differs by column.
   std::string load(size_t i, size_t k) const {
     const FusedOperand& x = shape_.members[i].operands[k];
     const std::string to = "      " + name_of(i, k) + "[k]", type = type_number(x.type);
@@ -104,7 +104,7 @@ class RowsText {
                                                   : text("r", int(x.index));
   }
 
-  // The loads, elements and partial folds of a stage.
+  // The loads, elements and partial reductions of a stage.
   std::string elements_of(int stage) const {
     std::string declared, loaded, outputs, compute, store, folds;
     for (size_t i = 0; i < shape_.members.size(); ++i) {
@@ -160,7 +160,8 @@ class RowsText {
     return text("fold_", name, "(", a, ", ", b, ")");
   }
 
-  // As with() and with_vector() of reduce_f32.comp; sums have a second part for what leaves the range.
+  // Like with() and with_vector() of reduce_f32.comp; the second part of a sum covers values out of f32's
+  // range.
   std::string fold_piece(size_t i) const {
     const FusedMember& member = shape_.members[i];
     const FusedOperand& x = member.operands[0];
@@ -173,7 +174,7 @@ class RowsText {
     return text("      s", i, " = ", of_two(text("s", i), whole), ";\n");
   }
 
-  // The values of the rows that a stage makes. All threads of a row have them.
+  // The row results of a stage. All invocations of a row hold them.
   std::string rows_of(int stage) const {
     std::string lines;
     for (size_t i = 0; i < shape_.members.size(); ++i) {
@@ -197,7 +198,7 @@ class RowsText {
     return lines;
   }
 
-  // As the end of main() in reduce.glsl.
+  // Like the end of main() in reduce.glsl.
   std::string meet(size_t i) const {
     const RowFold::Kind fold = shape_.members[i].fold;
     const bool sum = fold == RowFold::Kind::sum;

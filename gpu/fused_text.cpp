@@ -7,10 +7,11 @@
 namespace lunagrad::gpu {
 namespace {
 
-constexpr int kInFlight = 4;  // elements or vectors that a thread loads before it computes
+constexpr int kInFlight = 4;  // elements or vectors that an invocation loads before it computes
 
-// The operands in memory as variables: numbers and single elements once, arrays of what a thread loads before
-// it computes. Those that lie in order are loaded four at a time in the vector form.
+// Loads the operands in memory into variables: numbers and single elements once, other operands into arrays
+// of the elements that an invocation loads before it computes. In the vector form, operands with direct
+// access are loaded four elements at a time.
 struct Loads {
   std::string once, declared, in_turn;
 };

@@ -8,7 +8,7 @@
 
 namespace lunagrad::gpu {
 
-// What distinguishes the shaders of two groups.
+// An operand, as far as the shader's text depends on it.
 struct FusedOperand {
   enum class Kind : uint8_t {
     absent,
@@ -16,23 +16,23 @@ struct FusedOperand {
     single,   // the first element of arguments.address[index]
     direct,   // the elements of arguments.address[index] in order
     strided,  // arguments.address[index] with the strides arguments.stride[walk]
-    row,      // of each row one element of arguments.address[index]
-    column,   // of each column one element of arguments.address[index]
+    row,      // one element of arguments.address[index] for each row
+    column,   // one element of arguments.address[index] for each column
     member    // the result of member `index`
   } kind = Kind::absent;
   uint8_t index = 0;
   uint8_t walk = 0;
-  DType type = DType::f32;  // in memory
+  DType type = DType::f32;  // the type in memory
   bool operator==(const FusedOperand&) const = default;
 };
 
 struct FusedMember {
   ElementwiseUse use;  // row -1: a cast
   DType result = DType::f32;
-  uint8_t first_param = 0;  // in arguments.number
-  int8_t store = -1;        // the address that gets the result; -1: none
+  uint8_t first_param = 0;  // index in arguments.number
+  int8_t store = -1;        // index of the address that gets the result; -1: none
   FusedOperand operands[5];
-  // Of a group in rows, as RowGroup says. A fold's value is multiplied by the number `first_param`.
+  // For a group in rows; see RowGroup. The value of a reduction is multiplied by the number `first_param`.
   RowFold::Kind fold = RowFold::Kind::none;
   bool row = false, outlasts = false;
   uint8_t stage = 0;
@@ -41,8 +41,8 @@ struct FusedMember {
 struct FusedShape {
   std::vector<FusedMember> members;
   uint8_t addresses = 0, numbers = 0, walks = 0, dims = 0;
-  bool vector = false;  // four elements of each operand in order are loaded together
-  // Of a group in rows: threads of a row, and how many elements or vectors of a row each of them has.
+  bool vector = false;  // four elements of each direct operand are loaded together
+  // For a group in rows: invocations per row, and how many elements or vectors of the row each takes.
   uint32_t along = 0, turns = 0;
 };
 

@@ -28,8 +28,8 @@ std::string line_of(const std::string& text, int number) {
   return trimmed(line);
 }
 
-// Throws the first error of glslang's log, which has lines "ERROR: SOURCE:LINE: FACT" and lines that count
-// them.
+// Throws the first error in glslang's log. The log has lines "ERROR: SOURCE:LINE: FACT" and lines that count
+// the errors.
 [[noreturn]] void refuse(const std::string& name, const char* log, const std::string& user_text) {
   std::istringstream in(log);
   for (std::string entry; std::getline(in, entry);) {
@@ -73,7 +73,7 @@ std::vector<uint32_t> compile_glsl(const std::string& name, const std::string& w
   if (!glslang_program_link(program.get(), kMessages))
     refuse(name, glslang_program_get_info_log(program.get()), user_text);
   glslang_spv_options_t options{};
-  options.disable_optimizer = true;  // drivers do their own
+  options.disable_optimizer = true;  // drivers optimize themselves
   glslang_program_SPIRV_generate_with_options(program.get(), GLSLANG_STAGE_COMPUTE, &options);
   const uint32_t* const words = glslang_program_SPIRV_get_ptr(program.get());
   return {words, words + glslang_program_SPIRV_get_size(program.get())};

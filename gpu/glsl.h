@@ -6,11 +6,11 @@
 
 namespace lunagrad::gpu {
 
-// The source string number of the user's text, for #line. Errors with other numbers are in the engine's own
+// The source string number of the user's text, for #line. An error with another number is in the engine's own
 // text.
 inline constexpr int kUserSource = 1;
 
-// Compiles a compute shader for Vulkan 1.2. Throws Error "NAME: line N of its GLSL: …", with that line of
+// Compiles a compute shader for Vulkan 1.2. Throws an Error "NAME: line N of its GLSL: …" with line N of
 // `user_text`.
 std::vector<uint32_t> compile_glsl(const std::string& name, const std::string& whole,
                                    const std::string& user_text);

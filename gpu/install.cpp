@@ -8,9 +8,9 @@
 namespace lunagrad::gpu {
 namespace {
 
-// All devices, so that they can be closed while the Vulkan layers still exist. For programs that end without
-// close(): atexit() functions that are registered after the instance was created run before the destructors
-// of the layers.
+// All devices, so that they can be closed while the Vulkan layers still exist. This is for programs that end
+// without close(): atexit() functions that are registered after the instance was created run before the
+// destructors of the layers.
 std::vector<VulkanDevice*>& open_devices() {
   static auto* devices = new std::vector<VulkanDevice*>;
   return *devices;

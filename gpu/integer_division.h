@@ -1,6 +1,6 @@
 #pragma once
-// Which rows of elementwise.def divide integers: their kernels note a division by 0 as a fault (faults.h).
-// For the build's writer of shaders and for the kernels. Pure; any thread.
+// Which rows of elementwise.def divide integers. Their kernels note a division by 0 as a fault (faults.h).
+// Used by the build's shader writer and by the kernels. Pure; any thread.
 #include "runtime/elementwise/elementwise.h"
 
 namespace lunagrad::gpu {

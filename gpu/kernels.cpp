@@ -62,9 +62,9 @@ uint64_t Launch::writes(const Scratch& scratch) {
 }
 
 double Launch::expected_time() const {
-  // Rather too long: a batch that is cut by it ends sooner, and a cut costs microseconds.
+  // Overestimates the time: a batch may then be cut too soon, which costs only microseconds.
   constexpr double kCaution = 4;
-  // Attention and convolution reach this share of the rate of the best matrix product.
+  // Attention and convolution reach this share of the best matrix product's rate.
   constexpr double kShareOfProducts = 0.71;
   const DeviceRates& rates = recorder_.rates;
   return kCaution *

@@ -1,8 +1,8 @@
 #pragma once
-// Which ops run on a Vulkan device and how: one Kernel for each op record, from the families in gpu/kernels/,
-// whose files have the names of those in runtime/ops/. A kernel records one or a few Launches. Every address
-// that a shader reads or writes is asked from the Launch, so that the stream knows the hazards. The device's
-// lock guards all of it.
+// Which ops run on a Vulkan device and how: one Kernel for each op record. The families are the files of
+// gpu/kernels/, which have the names of those in runtime/ops/. A kernel records one or a few Launches. It
+// gets every address that a shader reads or writes from the Launch, so that the stream knows the hazards. The
+// device's lock guards all of it.
 #include <concepts>
 #include <type_traits>
 #include <vector>
@@ -17,7 +17,7 @@
 
 namespace lunagrad::gpu {
 
-// Element types of gpu/shaders/memory.glsl: those of DType and a few more.
+// Element types of gpu/shaders/memory.glsl: the types of DType and a few more.
 using shaders::ElementType;
 static_assert(ElementType::kBool == uint32_t(DType::boolean) && ElementType::kU8 == uint32_t(DType::u8) &&
               ElementType::kI32 == uint32_t(DType::i32) && ElementType::kI64 == uint32_t(DType::i64) &&
@@ -35,7 +35,7 @@ Bytes bytes_of(const T& object) {
 
 class ProductTable;
 
-// What kernels record with. Refers to parts of a VulkanDevice::Machine.
+// What a kernel needs for recording. Refers to parts of a VulkanDevice::Machine.
 struct Recorder {
   Pipelines& pipelines;
   Stream& stream;
@@ -45,8 +45,8 @@ struct Recorder {
   const ProductTable& products;
 };
 
-// Device memory of a kernel's own, freed by the destructor. Work that is recorded by then may still use it:
-// freed memory is reused in stream order.
+// Temporary device memory of a kernel, freed by the destructor. Work that is recorded by then may still use
+// it: freed memory is reused in stream order.
 class Scratch {
  public:
   Scratch(Recorder& recorder, size_t bytes) : memory_(recorder.memory), range_(memory_.alloc(bytes)) {}
@@ -59,7 +59,7 @@ class Scratch {
   Range* range_;
 };
 
-// The constants of a shader, of shaders/constants.h.
+// The specialization constants of a shader: a struct of shaders/constants.h.
 template <class C>
 concept ShaderConstants = requires(const C& constants) {
   { constants.values() } -> std::convertible_to<Constants>;
@@ -80,7 +80,7 @@ class Launch {
   uint64_t reads(const Scratch&);
   uint64_t writes(const Scratch&);
 
-  // The number of f32 multiply-adds. To be called when arithmetic takes longer than memory access.
+  // Sets the number of f32 multiply-adds. To be called when arithmetic takes longer than memory access.
   void multiplies(double count) { products_ = count; }
 
   // Records one dispatch. `arguments` have the layout of the shader's argument block. `hot` are its push
@@ -90,8 +90,8 @@ class Launch {
     run(shader_of<C>(), constants.values(), groups, arguments, hot);
   }
   void run(const ShaderCode&, Constants, Groups, Bytes arguments, Bytes hot = {});
-  // For shaders whose work groups compute one item each (shaders/turns.glsl). Splits the items into several
-  // dispatches if one would take longer than a batch may (kLongestBatch).
+  // For shaders whose workgroups compute one item each (shaders/turns.glsl). Splits the items into several
+  // dispatches if one would take longer than kLongestBatch.
   template <ShaderConstants C>
   void run_in_turns(const C& constants, uint32_t items, Bytes arguments) {
     run_in_turns(shader_of<C>(), constants.values(), items, arguments);
@@ -102,15 +102,15 @@ class Launch {
   double expected_time() const;  // ns
 
   Recorder& recorder_;
-  uint64_t bytes_ = 0;  // of the tensors
+  uint64_t bytes_ = 0;  // bytes of the tensors
   double products_ = 0;
   Small<Range*, 8> reads_;
   Small<Range*, 4> writes_;
-  Small<Range*, 4> replaced_;  // of these, those whose spoiled values (faults.h) the dispatch replaces
+  Small<Range*, 4> replaced_;  // spoiled ranges (faults.h) that the dispatch overwrites entirely
 };
 
 struct Kernel {
-  // Whether the kernel takes the call. Operands are tensors of this device, with elements, or numbers.
+  // Whether the kernel takes the call. Operands are numbers, or tensors of this device with elements.
   bool (*supports)(const Call&) = nullptr;
   void (*run)(const Call&, Recorder&) = nullptr;
   bool complex = false;  // takes c64 operands
@@ -121,7 +121,7 @@ struct KernelEntry {
   const Op* op;  // null: this build has no such op, and the entry is skipped
   Kernel kernel;
 };
-const Kernel* find_kernel(const Op&);  // null when there is none
+const Kernel* find_kernel(const Op&);  // null: there is none
 
 std::vector<KernelEntry> elementwise_kernels();
 std::vector<KernelEntry> create_kernels();
@@ -172,17 +172,17 @@ std::vector<KernelEntry> user_kernels();
 inline bool indexable(const Tensor& x) { return x.numel() < int64_t(1) << 31; }
 // Whether all operands are f32 or undefined.
 bool all_f32(const Call&);
-// A view of the memory of x that begins `skipped` elements after its first one.
+// A view of x's memory that begins `skipped` elements after x's first one.
 Tensor window(const Tensor& x, const Shape&, const Strides&, int64_t skipped = 0);
 
-inline constexpr uint32_t kGroupSize = 256;  // invocations of a work group, unless its shader says otherwise
+inline constexpr uint32_t kGroupSize = 256;  // invocations of a workgroup, unless its shader says otherwise
 
-// `wanted` work groups, or as many as a dispatch may have in x. Kernels loop over the rest.
+// `wanted` workgroups, but at most as many as a dispatch may have in x. Kernels loop over the rest.
 uint32_t group_count(uint64_t wanted, const Recorder&);
-// Work groups with one invocation for each of `count` elements.
+// Workgroups with one invocation for each of `count` elements.
 uint32_t groups_for(uint64_t count, const Recorder&);
 
-// Work groups of a kernel that visits each element once. An invocation takes several elements, so that their
+// Workgroups of a kernel that visits each element once. An invocation takes several elements, so that their
 // loads overlap. On CPU devices it takes one: more would only make the code longer.
 struct Visit {
   uint32_t per_thread, groups;

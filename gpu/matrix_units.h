@@ -8,11 +8,11 @@
 
 namespace lunagrad::gpu {
 
-// The matrix units that the device has, with the shape that the shaders use.
+// Returns the device's matrix units, if they support the shape that the shaders use.
 MatrixUnits find_matrix_units(VkInstance, VkPhysicalDevice);
 
 // Enables `units` when a device is created: add extensions() to its extensions and head() to the chain of
-// feature structures. Must live until vkCreateDevice() returns.
+// feature structures. Must live until vkCreateDevice() has returned.
 class MatrixUnitsRequest {
  public:
   explicit MatrixUnitsRequest(MatrixUnits units);

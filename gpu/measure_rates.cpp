@@ -11,7 +11,7 @@
 namespace lunagrad::gpu {
 namespace {
 
-// The shortest time of one call of `work` in ns, among rounds of at least a few ms each.
+// Returns the shortest time of one call of `work` in ns, over rounds of at least a few ms each.
 template <class F>
 double shortest_time(Device& device, F&& work) {
   constexpr int kRounds = 5;
@@ -23,14 +23,14 @@ double shortest_time(Device& device, F&& work) {
     device.sync();
     return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count() / calls;
   };
-  round(1);  // compiles
+  round(1);  // compiles the kernels
   const int calls = int(std::clamp(kRound / round(1), 1.0, kMostCalls));
   double shortest = round(calls);
   for (int i = 1; i < kRounds; ++i) shortest = std::min(shortest, round(calls));
   return shortest;
 }
 
-// Multiply-adds per ns of an [m, k] by [k, n] product; with a plan, or the device's own.
+// Multiply-adds per ns of an [m, k] by [k, n] product, with the given plan or the device's own.
 double product_rate(VulkanDevice& device, DType type, int64_t m, int64_t n, int64_t k,
                     const ProductPlan* plan = nullptr) {
   Call call;
@@ -60,7 +60,7 @@ DeviceRates measure_rates(VulkanDevice& device, const PhysicalDevice& physical, 
   const Tensor one = zeros({1});
   rates.launch = shortest_time(device, [&] { apply_in_place(elementwise_op(Row::add), {one, one}); });
 
-  const int64_t count = cpu ? int64_t(4) << 20 : int64_t(64) << 20;  // f32 elements
+  const int64_t count = cpu ? int64_t(4) << 20 : int64_t(64) << 20;  // number of f32 elements
   const Tensor from = zeros({count}), to_here = zeros({count});
   rates.bytes = 2.0 * 4 * double(count) / shortest_time(device, [&] { copy_(to_here, from); });
 

@@ -6,9 +6,9 @@ namespace lunagrad::gpu {
 
 class VulkanDevice;
 
-// Takes up to a few seconds and at most 1 GiB of the device's memory. Keeps the processors that the device
-// reports, and estimates their number if it reports none. Changes the plans of two products and resets them.
-// Errors as of any op.
+// Takes up to a few seconds and at most 1 GiB of the device's memory. Keeps the number of processors that the
+// device reports, and estimates it if the device reports none. Changes the plans of two products and resets
+// them. Throws the errors of the ops that it runs.
 DeviceRates measure_rates(VulkanDevice&, const PhysicalDevice&, const DeviceRates& before);
 
 }  // namespace lunagrad::gpu

@@ -10,7 +10,7 @@
 namespace lunagrad::gpu {
 namespace {
 
-// A multiple of every vector type and of the cache lines of all devices.
+// A multiple of the size of every vector type and of every device's cache line.
 constexpr VkDeviceSize kAlignment = 256;
 
 VkDeviceSize round_up(VkDeviceSize bytes, VkDeviceSize unit) { return (bytes + unit - 1) / unit * unit; }
@@ -75,8 +75,8 @@ void check_alive(const Range& range, const Memory& memory) {
 
 HostBuffer::HostBuffer(VulkanContext& context, VkDeviceSize bytes, HostUse use)
     : size(bytes), context_(context) {
-  // All threads of a dispatch read the arguments, so device-local memory is preferred for them. Memory that
-  // the host reads should be cached.
+  // All invocations of a dispatch read the arguments, so device-local memory is preferred for them. Memory
+  // that the host reads should be cached.
   const VkMemoryPropertyFlags preferred = use == HostUse::arguments  ? VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT
                                           : use == HostUse::download ? VK_MEMORY_PROPERTY_HOST_CACHED_BIT
                                                                      : 0;
@@ -131,7 +131,7 @@ Range* Memory::find(VkDeviceSize bytes) {
   Range* range = *found;
   if (exact_ && range->size != bytes) return nullptr;
   free_.erase(found);
-  // A range that is at most an eighth too large is not split, so that it fits the same request again.
+  // A range that is at most an eighth too large is not split. So it fits the same request again.
   if (range->size - bytes <= bytes / 8) return range;
   Range* rest = new Range(*range);
   rest->address += bytes;

@@ -1,11 +1,11 @@
 #pragma once
 // Device memory: ranges of a few large blocks, each one VkBuffer, that are reused in stream order. A range
-// stores the epoch of the stream (stream.h) in which it was last read and written. A freed range keeps these,
-// so that its next user is ordered after the previous one and free() waits for nothing. Adjacent free ranges
-// are merged only if no free range is large enough: a training loop allocates the same sizes again and again.
-// With LUNAGRAD_GPU_EXACT=1 in the environment each range is a block of its own with exactly the bytes asked
-// for, so that the validation layer detects all accesses out of bounds. Not thread-safe: the device's lock
-// guards it.
+// stores the epochs of the stream (stream.h) in which it was last read and written. A freed range keeps them,
+// so that its next user is ordered after the previous one and free() need not wait. Adjacent free ranges are
+// merged only if no free range is large enough, since a training loop allocates the same sizes again and
+// again. With LUNAGRAD_GPU_EXACT=1 in the environment each range is a block of its own with exactly the
+// requested bytes, so that the validation layer detects all accesses out of bounds. Not thread-safe: the
+// device's lock guards it.
 #include <functional>
 #include <memory>
 #include <set>
@@ -23,7 +23,7 @@ class Memory;
 // The handle of a storage. The ranges of a block are linked in order of their addresses.
 struct Range {
   VkDeviceAddress address = 0;
-  VkDeviceSize offset = 0;  // in the block's buffer
+  VkDeviceSize offset = 0;  // offset in the block's buffer
   VkDeviceSize size = 0;
   Block* block = nullptr;
   Range* before = nullptr;
@@ -32,11 +32,11 @@ struct Range {
   uint64_t read_epoch = 0;  // 0: never
   uint64_t written_epoch = 0;
   uint64_t batch = 0;                          // the last batch of the stream that used it
-  uint64_t upload = 0;                         // the last upload that wrote it (uploads.h)
-  std::shared_ptr<const std::string> spoiled;  // why its values are not right (faults.h); null: they are
+  uint64_t upload = 0;                         // the last upload that wrote the range (uploads.h)
+  std::shared_ptr<const std::string> spoiled;  // why its values are wrong (faults.h); null: they are right
 };
 
-// Error of kind device if the range belongs to another Memory: that of a lost device.
+// Throws an Error of kind device if the range belongs to another Memory, that is, to a lost device.
 void check_alive(const Range&, const Memory&);
 
 struct Block {
@@ -47,7 +47,7 @@ struct Block {
   Range* first = nullptr;
 };
 
-// Is told of each range that is freed.
+// Listener that is called for each freed range.
 class FreedRanges {
  public:
   virtual ~FreedRanges() = default;
@@ -79,7 +79,7 @@ class Memory {
   ~Memory();
   Memory(const Memory&) = delete;
 
-  Range* alloc(size_t bytes);  // Error of kind memory
+  Range* alloc(size_t bytes);  // throws an Error of kind memory
   void free(Range*) noexcept;
   void release_unused();  // frees blocks without used ranges; the device must be idle
   DeviceMemory usage() const { return usage_; }

@@ -21,7 +21,7 @@ std::vector<PipelineKey> keys_of(const PipelineList& list) {
   return keys;
 }
 
-// Half of the machine's threads: the script keeps running meanwhile.
+// Uses half of the CPU's threads, since the script continues meanwhile.
 int thread_count() { return std::clamp(int(std::thread::hardware_concurrency()) / 2, 1, 8); }
 
 }  // namespace
@@ -48,7 +48,7 @@ Pipelines::~Pipelines() {
   come_to_rest();
   for (const auto& [key, pipeline] : used_) pipeline.destroy(maker_);
   if (order_.empty()) return;
-  // Load again: another process may have written the file meanwhile.
+  // Load the list again: another process may have written it meanwhile.
   const PipelineList before = load(file_);
   const PipelineList after = after_run(before, order_);
   const std::string text = to_text(after);
@@ -81,7 +81,7 @@ Pipeline& Pipelines::get(const ShaderCode& code, Constants constants) {
 }
 
 std::vector<KernelUse> Pipelines::kernels() const {
-  std::map<std::string, uint64_t> dispatches;  // variants of the same name count together
+  std::map<std::string, uint64_t> dispatches;  // variants with the same name count together
   for (const auto& [key, pipeline] : used_)
     if (pipeline.dispatches > 0) dispatches[interned(pipeline.name)] += pipeline.dispatches;
   std::vector<KernelUse> kernels;

@@ -1,7 +1,7 @@
 #pragma once
-// The compute pipelines of a device. They are created in the background: from their first use on, so that
-// those of a training step are created in parallel while the host continues, or earlier if previous runs used
-// them. Not thread-safe: the device's lock guards it.
+// The compute pipelines of a device. They are created in the background from their first use on, so that a
+// training step's pipelines are created in parallel while the host continues. Pipelines that previous runs
+// used are created earlier. Not thread-safe: the device's lock guards it.
 #include <string>
 #include <unordered_map>
 
@@ -39,10 +39,10 @@ class Pipelines {
 
   VkPipelineLayout layout() const { return maker_.layout(); }
   Pipeline& get(const ShaderCode&, Constants);  // lives as long as this object
-  std::vector<KernelUse> kernels() const;       // those that were dispatched, sorted by name
+  std::vector<KernelUse> kernels() const;       // dispatched kernels, sorted by name
   // Ends the background threads, when the device is lost or closed.
   void come_to_rest() noexcept;
-  void finish_background() { background_.finish(); }  // waits until they have nothing left to do
+  void finish_background() { background_.finish(); }  // waits until no background work is left
   int made_before_use() const { return made_before_use_; }
 
  private:
@@ -67,7 +67,7 @@ class Pipelines {
   DeviceFile file_;
   BackgroundPipelines background_;
   std::unordered_map<PipelineKey, Pipeline, Hash, Equal> used_;
-  std::vector<PipelineKey> order_;  // in order of first use
+  std::vector<PipelineKey> order_;  // keys in order of first use
   int made_before_use_ = 0;
 };
 

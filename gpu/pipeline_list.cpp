@@ -10,7 +10,7 @@ namespace {
 constexpr size_t kMostPipelines = 512;
 constexpr uint32_t kMostRuns = 8;
 
-// FNV-1a over the words of a module. Kept, since many lines are variants of one shader.
+// FNV-1a over the words of a module. Checksums are kept, since many lines are variants of one shader.
 class Checksums {
  public:
   uint64_t of(const ShaderCode& code) {

@@ -1,5 +1,5 @@
 #pragma once
-// The pipelines that the latest runs used, in order of first use, as a text with a line for each. Pure.
+// The pipelines that the latest runs used, in order of first use, as text with one line for each. Pure.
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,7 +10,7 @@ namespace lunagrad::gpu {
 
 struct UsedPipeline {
   PipelineKey key;
-  uint32_t runs = 0;  // that did not use it, since the last that did
+  uint32_t runs = 0;  // number of latest runs that did not use it
   bool operator==(const UsedPipeline&) const = default;
 };
 using PipelineList = std::vector<UsedPipeline>;
@@ -20,8 +20,8 @@ using PipelineList = std::vector<UsedPipeline>;
 std::string to_text(const PipelineList&);
 PipelineList pipeline_list(std::string_view text);
 
-// The list after another run: what that run used comes first. Drops what eight runs in a row did not use, and
-// what exceeds 512 lines.
+// The list after another run: pipelines of that run come first. Drops pipelines that eight runs in a row did
+// not use, and what exceeds 512 lines.
 PipelineList after_run(const PipelineList& before, const std::vector<PipelineKey>& used);
 
 }  // namespace lunagrad::gpu

@@ -13,8 +13,8 @@ constexpr uint32_t kOpExecutionMode = 16, kOpCapability = 17;
 constexpr uint32_t kDenormPreserve = 4464, kModeDenormPreserve = 4459;
 constexpr uint32_t kSignedZeroInfNanPreserve = 4466, kModeSignedZeroInfNanPreserve = 4461;
 
-// Removes the float controls of f32 (execution modes and their capabilities) that the device lacks. An
-// instruction begins with a word that holds its length in words and its opcode (SPIR-V specification 2.3).
+// Removes the f32 float controls (execution modes and their capabilities) that the device lacks. The first
+// word of an instruction holds its length in words and its opcode (SPIR-V specification 2.3).
 std::vector<uint32_t> without_controls(std::span<const uint32_t> words, const PhysicalDevice& physical) {
   const auto lacks = [&](uint32_t code, uint32_t nan, uint32_t denormal) {
     return (code == nan && !physical.keeps_nan) || (code == denormal && !physical.keeps_denormals);

@@ -1,8 +1,9 @@
 #pragma once
-// Creates compute pipelines from SPIR-V: of the shaders that the build embeds, or of a script's own kernel.
-// All have one pipeline layout: push constants that begin with the address of the dispatch's arguments. The
-// driver's pipeline cache is loaded from the device's file in the constructor and saved in the destructor.
-// Several threads may call make() at the same time. Functions throw Error of kind device when Vulkan fails.
+// Creates compute pipelines from SPIR-V: from the shaders that the build embeds, or from a script's own
+// kernel. All have one pipeline layout: push constants that begin with the address of the dispatch's
+// arguments. The driver's pipeline cache is loaded from the device's file in the constructor and saved in the
+// destructor. Several threads may call make() at the same time. Functions throw an Error of kind device when
+// Vulkan fails.
 #include <cstdint>
 #include <span>
 #include <string>
@@ -19,11 +20,11 @@ using Constants = std::span<const uint32_t>;
 
 // One SPIR-V module. Its memory lives as long as the process.
 struct ShaderCode {
-  std::string_view name;  // of the file in gpu/shaders, without the extension
+  std::string_view name;  // the file's name in gpu/shaders, without the extension
   std::span<const uint32_t> words;
-  std::span<const uint32_t> ids = {};  // of its specialization constants (shaders/constants.h)
+  std::span<const uint32_t> ids = {};  // ids of its specialization constants (shaders/constants.h)
   bool bfloat = false;                 // its cooperative matrices multiply bfloat16, not f16
-  // Describes the variant that the constants select, for people. Null: the values are listed.
+  // Describes the variant with these constants, for people. Null: the values are listed.
   std::string (*variant)(const ShaderCode&, Constants) = nullptr;
 
   bool is(const ShaderCode& other) const {
@@ -34,7 +35,7 @@ std::span<const ShaderCode> all_shaders();                 // written by the bui
 const ShaderCode* embedded_shader(std::string_view name);  // null if there is none
 const ShaderCode& find_shader(std::string_view name);      // Error of kind device if there is none
 
-// Bytes of push constants that a shader may have after the address of its arguments.
+// Most bytes of push constants that a shader may have after the address of its arguments.
 inline constexpr size_t kHotBytes = 64;
 
 struct PipelineKey {

@@ -40,7 +40,7 @@ void emit_extension(Words& to, std::string_view name) {
   emit(to, kOpExtension, {}, letters);
 }
 
-// Emits an instruction with its memory access operands, without those of the Vulkan memory model.
+// Emits an instruction with its memory access operands, except those of the Vulkan memory model.
 void emit_access(Words& to, uint32_t opcode, std::initializer_list<uint32_t> operands,
                  std::span<const uint32_t> access) {
   Words plain;
@@ -63,7 +63,7 @@ bool is_cooperative(std::span<const uint32_t> words) {
 
 std::vector<uint32_t> portable_matrices(std::span<const uint32_t> words, bool bfloat) {
   std::unordered_map<uint32_t, uint32_t> type_of_constant;
-  std::unordered_map<uint32_t, bool> truth;  // bool constants: the column-major operands
+  std::unordered_map<uint32_t, bool> truth;  // ids of true constants, which mark column-major operands
   std::unordered_map<uint32_t, uint32_t> float_bits;
   uint32_t sum_rows = 0, sum_columns = 0, scope = 0;
   each_instruction(words, [&](uint32_t opcode, std::span<const uint32_t> in) {
@@ -93,7 +93,7 @@ std::vector<uint32_t> portable_matrices(std::span<const uint32_t> words, bool bf
       emit_extension(out, "SPV_KHR_cooperative_matrix");
       if (bfloat) emit_extension(out, "SPV_KHR_bfloat16");
     } else if (opcode == kTypeNv) {
-      if (!declared) {  // constants 0 to 2: matrix uses, and layouts
+      if (!declared) {  // constants 0 to 2, for matrix uses and layouts
         for (uint32_t i = 0; i < kUses; ++i)
           emit(out, kOpConstant, {type_of_constant[scope], constants + i, i});
         if (bfloat) emit(out, kOpTypeFloat, {bfloat_id, 16, kBfloatEncoding});

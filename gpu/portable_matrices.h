@@ -1,11 +1,11 @@
 #pragma once
 // Translates SPIR-V of SPV_NV_cooperative_matrix to SPV_KHR_cooperative_matrix. Shaders are written against
-// GL_NV_cooperative_matrix, which Debian 12's glslang supports; the KHR extension is the one that devices of
-// all vendors have. The instructions differ only in their opcodes and in number and order of operands. With
+// GL_NV_cooperative_matrix, which Debian 12's glslang supports; devices of all vendors support the KHR
+// extension. The instructions differ only in their opcodes and in number and order of operands. With
 // SPV_KHR_bfloat16 the factors can be bfloat16.
 //
 // The GLSL extension also requires Vulkan's memory model. The translation selects the GLSL450 model instead,
-// as in all other shaders, in which barriers order accesses. Pure.
+// as all other shaders do; in it barriers order accesses. Pure.
 #include <cstdint>
 #include <span>
 #include <vector>

@@ -10,7 +10,7 @@
 namespace lunagrad::gpu {
 namespace {
 
-// The first line of the file: a checksum of the shaders, since other shaders may have other fastest plans.
+// The first line of the file: a checksum of the shaders, since changed shaders may have other fastest plans.
 std::string first_line() {
   static const std::string line = [] {
     uint64_t hash = checksum({});
@@ -23,7 +23,7 @@ std::string first_line() {
   return line;
 }
 
-// A line: "NT f32 units  m n k batch  rows columns parts". N and T are the layouts, as in BLAS.
+// Writes a line "NT f32 units  m n k batch  rows columns parts". N and T are the layouts, as in BLAS.
 void write(std::ostream& out, const ProductKey& key, const ProductPlan& plan) {
   out << (key.a_column_major ? 'T' : 'N') << (key.b_row_major ? 'N' : 'T') << ' ' << dtype_name(key.type)
       << ' ' << key.units << ' ' << key.m << ' ' << key.n << ' ' << key.k << ' ' << key.batch << ' '

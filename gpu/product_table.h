@@ -1,7 +1,7 @@
 #pragma once
 // The fastest plans of matrix products, measured by `lunagrad bench --tune`. They take precedence over the
-// model's (kernels/product.h). A file keeps them for the device, its driver and the shaders that were
-// measured. Guarded by the device's lock.
+// cost model's plans (kernels/product.h). A file keeps them for the device, its driver and the measured
+// shaders. Guarded by the device's lock.
 #include <compare>
 #include <map>
 #include <string>
@@ -17,7 +17,7 @@ struct ProductKey {
   int64_t m = 1, n = 1, k = 1, batch = 1;
   DType type = DType::f32;
   bool units = false;                               // on matrix units, else in f32 arithmetic
-  bool a_column_major = false, b_row_major = true;  // else elements along k are adjacent
+  bool a_column_major = false, b_row_major = true;  // false: elements along k are adjacent
   auto operator<=>(const ProductKey&) const = default;
 };
 

@@ -14,12 +14,12 @@ namespace {
 constexpr VkDeviceSize kArgumentBytes = 2 << 20;
 constexpr VkDeviceSize kUploadBytes = 32 << 20;
 constexpr VkDeviceSize kDownloadBytes = 8 << 20;
-constexpr VkDeviceSize kLargeCopy = 1 << 20;  // below it a submission of its own costs more than it saves
+constexpr VkDeviceSize kLargeCopy = 1 << 20;  // a smaller copy is not worth a submission of its own
 constexpr VkDeviceSize kPieceAlignment = 64;
 constexpr size_t kFullBatch = 128;  // commands after which a batch is always submitted
-// Commands, or expected time, after which a batch is submitted if the device idles. The number of commands
-// doubles with each such submission, so that a host that cannot keep the device busy does not submit all the
-// time. A wait resets it.
+// Number of commands, or their expected time, after which a batch is submitted if the device idles. The
+// number of commands doubles with each such submission, so that a host that cannot keep the device busy does
+// not submit all the time. A wait resets it.
 constexpr size_t kSmallBatch = 16;
 constexpr double kWorthSubmitting = 400e3;  // ns
 
@@ -135,7 +135,7 @@ void Stream::write(bool for_host) {
 
 void Stream::submit(bool for_host) {
   if (!commands_) return;
-  // If any of this fails, the recorded work is lost.
+  // If a call below fails, the recorded work is lost.
   lost_ = true;
   write(for_host || faults_.concerns(timeline_.submitted() + 1));
   const VkCommandBuffer commands = std::exchange(commands_, VkCommandBuffer(VK_NULL_HANDLE));
@@ -237,14 +237,14 @@ bool Stream::order(std::span<Range* const> reads, std::span<Range* const> writes
   return conflict;
 }
 
-// To be called before a piece of a ring is taken for the work: submitting marks pieces taken so far as used
-// by the submitted batch.
+// To be called before the work takes a piece of a ring: submit() marks all pieces taken so far as used by the
+// submitted batch.
 void Stream::await_uploads(std::span<Range* const> reads, std::span<Range* const> writes) {
   uint64_t upload = 0;
   for (const auto& list : {reads, writes})
     for (const Range* r : list) upload = std::max(upload, r->upload);
   if (upload <= needed_) return;
-  // Submit the recorded work, which need not wait for the upload.
+  // Submit the recorded work: it need not wait for the upload.
   if (!recorded_.empty() && upload > concurrent_->timeline().ask()) submit();
   needed_ = upload;
 }
@@ -266,7 +266,7 @@ void Stream::record(uint32_t kernel, const Work& work, std::span<Range* const> r
 
 void Stream::dispatch(Pipeline& pipeline, Groups groups, Bytes arguments, Bytes hot,
                       std::span<Range* const> reads, std::span<Range* const> writes, double expected) {
-  // Before a piece of the ring is taken, as in await_uploads().
+  // Submit before a piece of the ring is taken, as in await_uploads().
   if (!recorded_.empty() && expected_ + expected > kLongestBatch) submit();
   await_uploads(reads, writes);
   Dispatch work{&pipeline, groups, 0, {}, uint32_t(hot.size())};
@@ -289,7 +289,7 @@ void Stream::submit_if_full() {
   looked_at_ = expected_;
   collect();
   if (!in_flight_.empty()) return;
-  // Do not submit if the host would have to wait for a pipeline.
+  // Do not submit yet if that would wait for a pipeline.
   const auto can_run = [](const Command& command) {
     const Dispatch* const dispatch = std::get_if<Dispatch>(&command.work);
     return !dispatch || dispatch->pipeline->made();

@@ -1,7 +1,7 @@
 #pragma once
-// A timeline semaphore that counts the submissions to one queue and how far the device is with them. Guarded
-// by the device's lock. Functions throw Error when Vulkan fails, unless they are noexcept. They set `lost` if
-// the device is lost, or if no submission finishes for long (20 s, on CPU devices 10 minutes).
+// A timeline semaphore that counts the submissions to one queue and shows how many of them are finished.
+// Guarded by the device's lock. Functions throw Error when Vulkan fails, unless they are noexcept. They set
+// `lost` if the device is lost, or if no submission finishes for long (20 s, on CPU devices 10 minutes).
 #include <cstdint>
 #include <span>
 
@@ -19,7 +19,7 @@ class Timeline {
     VkSemaphore semaphore;
     uint64_t value;
   };
-  // Waits for a point and sets `reached` to how far the device is. Needs no lock. VK_TIMEOUT: no submission
+  // Waits for a point and sets `reached` to the semaphore's value. Needs no lock. VK_TIMEOUT: no submission
   // finished for long.
   static VkResult await(VulkanContext&, Point, uint64_t& reached) noexcept;
   Point at(uint64_t value) const { return {semaphore_, value}; }

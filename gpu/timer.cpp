@@ -73,7 +73,7 @@ void Timer::ask_clock() {
 }
 
 uint64_t Timer::tick_of(uint64_t stamp) const {
-  // Timestamps of fewer than 64 bits wrap around; differences are short.
+  // Timestamps of fewer than 64 bits wrap around, but the differences are short.
   const int unused = 64 - int(context_.physical.stamp_bits);
   const int64_t passed = int64_t((stamp - relation_->stamp) << unused) >> unused;
   constexpr uint64_t kMany = 1u << 30;

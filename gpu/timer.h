@@ -1,7 +1,7 @@
 #pragma once
-// Times of the commands of a stream, while it is watched: a timestamp at the start of each batch and one
-// after each command, written when that command and all before it are done. The time of a command is the
-// difference to the timestamp before it; commands that overlap share their time in the order in which they
+// Measures the commands of a stream while it is watched: a timestamp at the start of each batch and one after
+// each command, written when that command and all earlier ones are done. The time of a command is the
+// difference to the previous timestamp; commands that overlap share their time in the order in which they
 // end. Guarded by the device's lock.
 #include <optional>
 #include <vector>
@@ -22,8 +22,8 @@ class Timer {
 
   struct Batch {
     struct Command {
-      uint64_t asked;   // when it was recorded, in ticks()
-      uint32_t kernel;  // its interned name
+      uint64_t asked;   // when the command was recorded, in ticks()
+      uint32_t kernel;  // the kernel's interned name
     };
     VkQueryPool stamps = VK_NULL_HANDLE;  // null: not watched
     std::vector<Command> commands;
@@ -32,8 +32,8 @@ class Timer {
   void command(VkCommandBuffer, Batch&, Batch::Command);  // to be called after recording a command
   void done(Batch&);                                      // to be called when the batch has finished
 
-  // Whether the relation of the device's clock to the host's must be found with an empty batch, since the
-  // clock cannot be read directly (VK_EXT_calibrated_timestamps).
+  // Whether the relation between the clocks of device and host must be found with an empty batch, since the
+  // device's clock cannot be read directly (VK_EXT_calibrated_timestamps).
   bool needs_batch() const { return !context_.physical.calibrated; }
   // Notes that the last batch began within [before, after] of ticks().
   void relate(uint64_t before, uint64_t after);

@@ -33,7 +33,7 @@ void Uploads::copy(Range& range, VkDeviceSize offset, const void* from, VkDevice
     timeline_.wait_for(values_[part]);
     const VkBufferCopy copy{part * kPartBytes, range.offset + offset, std::min(bytes, kPartBytes)};
     std::memcpy(staging_.mapped + copy.srcOffset, next, copy.size);
-    // The last recording may have been aborted by an error.
+    // An error may have aborted the last recording.
     check(context_.vk.vkResetCommandBuffer(commands_[part], 0), "resetting a command buffer");
     VkCommandBufferBeginInfo begin{VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
     begin.flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT;

@@ -1,9 +1,9 @@
 #pragma once
-// Copies to the device on a queue of their own, concurrent with its compute work. Staging memory has several
+// Copies to the device on a queue of their own, concurrent with the compute work. Staging memory has several
 // parts, so that the host fills one while the device reads another. Semaphores order uploads and batches in
-// both directions: an upload waits for the batches that the stream knew to be done, and notes its own value
-// in the range, for which the next batch that uses the range waits. Guarded by the device's lock. Functions
-// throw Error when Vulkan fails.
+// both directions. An upload waits for the batches that the stream knew to be done. It stores its own value
+// in the range, and the next batch that uses the range waits for that value. Guarded by the device's lock.
+// Functions throw Error when Vulkan fails.
 #include <array>
 
 #include "gpu/memory.h"
@@ -32,7 +32,7 @@ class Uploads {
   HostBuffer staging_;
   VkCommandPool pool_ = VK_NULL_HANDLE;
   std::array<VkCommandBuffer, kParts> commands_{};
-  std::array<uint64_t, kParts> values_{};  // of the timeline at which the part is free
+  std::array<uint64_t, kParts> values_{};  // timeline values at which the parts are free
   size_t next_ = 0;
 };
 

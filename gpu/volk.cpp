@@ -1,2 +1,2 @@
-// The one translation unit that defines volk's function pointers, hidden in this library.
+// The only translation unit that defines volk's function pointers, which are hidden in this library.
 #include <volk.c>

@@ -1,5 +1,5 @@
-// Writes a C++ header with the specialization constants of all shaders, by the names that GLSL gives them, so
-// that their numbers stand in the GLSL alone. Runs during the build:
+// Writes a C++ header with the specialization constants of all shaders, under their GLSL names, so that their
+// ids and values are written in the GLSL alone. Runs during the build:
 //   write-constants FOLDER HEADER
 // Each file of FOLDER that has a main() becomes a struct: conv.comp becomes shaders::Conv. Its members are
 // the specialization constants in lower case, in the order of their ids, with the GLSL's default values, and
@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kTypesFile = "memory.glsl";  // element types: a struct of their own
+constexpr const char* kTypesFile = "memory.glsl";  // its element types become a struct of their own
 
 struct Constant {
   int id;
@@ -132,15 +132,14 @@ class Shaders {
   }
 
  private:
-  // The file and what it includes, each once, includes first.
+  // Collects the file and its includes, each once, includes first.
   void collect(const std::string& file, std::set<std::string>& seen, std::vector<const Source*>& all) const {
     const auto found = sources_.find(file);
     if (found == sources_.end() || file == kTypesFile || !seen.insert(file).second) return;
     for (const std::string& included : found->second.includes) collect(included, seen, all);
     all.push_back(&found->second);
   }
-  // Of the files that a module includes, also through others, the one with the main() that it runs; else the
-  // module itself.
+  // The file whose main() a module runs: one of its direct or indirect includes, else the module itself.
   std::string main_file(const std::string& module) const {
     for (const std::string& included : sources_.at(module).includes) {
       if (!sources_.count(included)) continue;
@@ -192,7 +191,8 @@ class Shaders {
         << "};\n  }\n};\n\n";
   }
 
-  // Modules that the build writes, as elementwise_add_f32, are named after the file that they include.
+  // Modules that the build writes, such as elementwise_add_f32, take their constants from the file that they
+  // include.
   void write_table(std::ostream& out) const {
     out << "// The ids of a module's constants, in the order of values().\n"
            "constexpr std::span<const uint32_t> constant_ids(std::string_view module) {\n";
@@ -221,7 +221,7 @@ int main(int count, char** words) {
   try {
     const std::string header_text = Shaders(words[1]).header();
     const fs::path header = words[2];
-    // Do not touch a header that has this text already, so that nothing is compiled again.
+    // Leave an unchanged header alone, so that nothing is compiled again.
     if (fs::exists(header) && read(header) == header_text) return 0;
     fs::create_directories(header.parent_path());
     std::ofstream out;

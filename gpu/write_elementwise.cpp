@@ -1,7 +1,7 @@
-// Writes the GLSL source of the elementwise kernels from the text of the columns of elementwise.def, one file
-// for each row and type computed in: elementwise_tanh_f32.comp, elementwise_add_i64.comp,
-// elementwise_exp_c64.comp; and row_texts.h, from which groups of calls are written at run time. Runs during
-// the build; the arguments are the folder to write to and that of the shaders.
+// Writes the GLSL source of the elementwise kernels from the column texts of elementwise.def. Each row and
+// computation type gets one file: elementwise_tanh_f32.comp, elementwise_add_i64.comp,
+// elementwise_exp_c64.comp. Also writes row_texts.h, from which the shaders of groups are written at run
+// time. Runs during the build; the arguments are the folder to write to and the folder of the shaders.
 #include <algorithm>
 #include <cctype>
 #include <cstdio>
@@ -82,7 +82,7 @@ enum class Numbers { floats, integers, complexes };
 
 // Translates an expression of elementwise.def to GLSL. Quotients become calls, since Vulkan does not define a
 // / b for large b (functions.glsl). For complex numbers, which have no operators in GLSL, products and
-// comparisons become calls, too.
+// comparisons become calls too.
 class Expression {
  public:
   Expression(std::string_view text, Numbers numbers) : rest_(text), numbers_(numbers) {}
@@ -101,8 +101,8 @@ class Expression {
   struct Operator {
     std::string_view sign;
     int level;
-    const char* function;          // instead of the operator, or null
-    const char* complex_function;  // the same of complex numbers
+    const char* function;          // replaces the operator, or null
+    const char* complex_function;  // the same for complex numbers
   };
   static constexpr Operator kOperators[] = {
       {"||", 0, nullptr, nullptr},   {"&&", 1, nullptr, nullptr},     {"==", 2, nullptr, nullptr},
@@ -123,7 +123,7 @@ class Expression {
     return nullptr;
   }
 
-  // Operators of at least this level; left-associative.
+  // Parses operators of at least this level; left-associative.
   std::string binary(int lowest) {
     std::string left = operand();
     while (const Operator* found = take_operator(lowest)) {
@@ -166,7 +166,7 @@ class Expression {
   Numbers numbers_;
 };
 
-// The value and gradients of real-valued rows for complex numbers (cpu/complex_kernels.cpp).
+// Replaces the value and gradients of rows with real results by their complex form (cpu/complex_kernels.cpp).
 Row of_complex_numbers(Row row) {
   if (row.name == "abs") row.gradients = {"sel(x == K(0), K(0), g * (conj(x) / abs(x)))"};
   if (row.name == "norm_sq") {
@@ -176,7 +176,7 @@ Row of_complex_numbers(Row row) {
   return row;
 }
 
-// Formulas of elementwise.def that have functions of their own in GLSL, which need fewer steps or stay in
+// Formulas of elementwise.def that have a GLSL function of their own, which needs fewer steps or stays in
 // range.
 struct ShortForm {
   std::string_view formula, function;
@@ -203,7 +203,7 @@ bool in_some_row(const ShortForm& form) {
                      [&](const Row& row) { return row.value.find(form.formula) != std::string_view::npos; });
 }
 
-// Whether the row uses a function of special.glsl, which the other kernels do not compile.
+// Whether the row uses a function of special.glsl, which other kernels leave out.
 bool is_special(const Row& row) {
   std::string text(row.value);
   for (const std::string_view gradient : row.gradients) text += gradient;
@@ -213,8 +213,8 @@ bool is_special(const Row& row) {
   return false;
 }
 
-// The body of a function that returns the expression. `precise` keeps the driver from contracting its
-// products and sums: it could do so in the kernel of a group (fused_pieces.cpp) and not in that of the op.
+// The body of a function that returns the expression. `precise` keeps the driver from contracting products
+// and sums: it could otherwise do so in a group's kernel (fused_pieces.cpp) and not in the op's own.
 std::string returning(const char* type, const std::string& expression) {
   return std::string(" {\n  precise const ") + type + " result = " + expression + ";\n  return result;\n}\n";
 }
@@ -269,7 +269,7 @@ std::string source(const Row& row, Numbers numbers, bool divides) {
   return out.str();
 }
 
-// The file with what it includes in its place.
+// The file with its includes inserted.
 std::string flattened(const std::filesystem::path& file) {
   std::ifstream in(file);
   if (!in) {
@@ -291,7 +291,7 @@ std::string in_glsl(const std::string& text) { return Expression(text, Numbers::
 
 std::string literal(std::string_view text) { return "R\"GLSL(" + std::string(text) + ")GLSL\""; }
 
-// The rows for floats as a table, and the functions that their expressions use.
+// The float rows as a table, and the functions that their expressions use.
 std::string row_texts(const std::filesystem::path& shaders) {
   std::ostringstream out;
   out << "// Written by the build from elementwise.def and the files of gpu/shaders.\n"
@@ -312,7 +312,7 @@ std::string row_texts(const std::filesystem::path& shaders) {
   return out.str();
 }
 
-// Does not touch a file that has this text already, so that it is not compiled again.
+// Leaves an unchanged file alone, so that it is not compiled again.
 void write(const std::filesystem::path& path, const std::string& text) {
   std::ifstream old(path);
   std::ostringstream before;

@@ -1,6 +1,6 @@
 // Writes the GLSL source of the optimizers' kernels from the text of optimizers.def, one file for each
-// record, as optimizer_adam.comp. gpu/shaders/optimizer.glsl has the words of the updates and the rest of the
-// kernel. Runs during the build; the argument is the folder to write to.
+// record, for example optimizer_adam.comp. gpu/shaders/optimizer.glsl defines the vocabulary of the updates
+// and has the rest of the kernel. Runs during the build; the argument is the folder to write to.
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -14,9 +14,10 @@ namespace {
 
 struct Record {
   std::string_view name;
-  std::string_view states;   // "exp_avg,?max_exp_avg_sq,": a question mark before those that are conditional
-  std::string_view numbers;  // "lr,!amsgrad,": numbers and derived values, an exclamation mark before flags
-  std::string_view update;   // statements
+  std::string_view states;  // "exp_avg,?max_exp_avg_sq,": conditional states begin with a question mark
+  // "lr,!amsgrad,": numbers and derived values; flags begin with an exclamation mark
+  std::string_view numbers;
+  std::string_view update;  // statements
 };
 
 #define STATE(name) #name ","
@@ -65,7 +66,7 @@ std::string source(const Record& record) {
   return out.str();
 }
 
-// Leaves a file alone that has this text already, so that it is not compiled again.
+// Leaves an unchanged file alone, so that it is not compiled again.
 void write(const std::filesystem::path& path, const std::string& text) {
   std::ifstream old(path);
   const std::string before{std::istreambuf_iterator<char>(old), {}};

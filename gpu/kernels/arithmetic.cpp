@@ -1,5 +1,5 @@
-// Functions of single elements that are not rows of elementwise.def: isclose of integers (for floats it is a
-// composition of other ops), frexp, nextafter and polar.
+// Elementwise functions that are not rows of elementwise.def: isclose of integers (for floats it is composed
+// of other ops), frexp, nextafter and polar.
 #include <algorithm>
 #include <bit>
 

@@ -1,6 +1,6 @@
 // Attention and its gradients in f32, for heads of up to 256 features (gpu/shaders/attention.comp). No matrix
-// of all scores is stored, unless it is the result: the gradient of a mask. 16-bit operands go to the matrix
-// units (attention_products.h), or are converted to f32.
+// of all scores is stored, except for the gradient of a mask, which has its size. 16-bit operands go to the
+// matrix units (attention_products.h), or are converted to f32.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -17,7 +17,7 @@
 namespace lunagrad::gpu {
 namespace {
 
-// Pairs of a query and a key in all heads that dropout can number.
+// Most pairs of a query and a key, over all heads, that dropout can number.
 constexpr int64_t kMostWeights = int64_t(1) << 31;
 
 using Arguments = AttentionArguments;
@@ -26,7 +26,7 @@ using shaders::Attention, shaders::AttentionGrad;
 
 Tensor swap_heads(const Tensor& x) { return transpose(x, -3, -2); }
 
-// x itself if four features at a time can be loaded from it, else a contiguous copy.
+// Returns x itself if four features at a time can be loaded from it, else a contiguous copy.
 Tensor in_fours(const Tensor& x) {
   const auto aligned = [](int64_t step) { return step % 4 == 0; };
   if (x.strides().back() == 1 && x.offset() % 4 == 0 &&
@@ -91,8 +91,8 @@ class Gradient {
     if (call.has(7)) delta_ = delta_ - call.input(7);
   }
 
-  // With kOfQueries the gradient of the queries, with kOfKeys those of keys and values. An output that is not
-  // wanted is undefined.
+  // kOfQueries: the gradient of the queries. kOfKeys: the gradients of keys and values. An undefined output
+  // is not computed.
   void of_rows(uint32_t of, const Tensor& first, const Tensor& second) {
     Launch launch(recorder_);
     GradArguments arguments = arguments_for(of, launch);
@@ -106,7 +106,7 @@ class Gradient {
     arguments.items = arguments.blocks * arguments.heads;
     run(of, arguments, launch);
   }
-  // The gradient of a mask that has all queries and keys.
+  // The gradient of a mask, of the size [queries, keys].
   void of_mask(const Tensor& result) {
     const uint32_t busy = recorder_.rates.busy_groups(8);
     Launch launch(recorder_);

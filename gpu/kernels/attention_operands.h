@@ -1,12 +1,12 @@
 #pragma once
-// Arguments that the kernels of attention share, as in shaders/attention.glsl.
+// Arguments that the attention kernels share, in the layout of shaders/attention.glsl.
 #include "gpu/kernels.h"
 #include "gpu/kernels/iteration.h"
 
 namespace lunagrad::gpu {
 
-// Parameters of the hidden records of attention, the place of the mask behind query, key and value, and the
-// draw.
+// Parameters of attention's hidden op records; the position of the mask, after query, key and value; and the
+// arguments of dropout.
 enum AttentionParam { kCausal, kScale, kSoftcap, kInnerHeads, kWanted };
 inline constexpr int kMask = 3;
 enum AttentionArgument { kSeed, kStream, kDropout };
@@ -36,7 +36,7 @@ struct AttentionRows {
   int64_t batch[kMostBatchDims];
 };
 
-// The arguments of attention.comp and attention_units.comp, and those of their gradients.
+// The arguments of attention.comp and attention_units.comp, and below those of their gradients.
 struct AttentionArguments {
   AttentionRows q, k, v, result;
   uint64_t lse;
@@ -66,12 +66,12 @@ AttentionRows attention_rows(const Tensor&, uint64_t address);
 void set_attention(AttentionArguments&, const Call&, int first, Launch&);
 void set_attention(AttentionGradArguments&, const Call&, int first, Launch&);
 
-// Of the dims before the last two.
+// The dims before the last two.
 AttentionBatch attention_batch(const Tensor&);
 // The mask broadcast to all scores.
 AttentionMask attention_mask(const Tensor& mask, uint64_t address, const Tensor& q, const Tensor& k);
 uint32_t kind_of_mask(const Tensor& mask);
-// Dropout with the same random words as runtime/cpu/attention_kernels.cpp.
+// Dropout that draws the same random words as runtime/cpu/attention_kernels.cpp.
 AttentionDraw attention_draw(const Call&);
 AttentionScale attention_scale(const Call&);
 

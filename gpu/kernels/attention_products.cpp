@@ -37,23 +37,23 @@ struct ChangeArguments {
 };
 static_assert(offsetof(ChangeArguments, batch) == 144 && offsetof(ChangeArguments, scale) == 196);
 
-constexpr int64_t kPartBytes = int64_t(96) << 20;  // of the scores of a part, in all their forms
-constexpr int64_t kMostBytes = int64_t(1) << 30;   // of those of one head
+constexpr int64_t kPartBytes = int64_t(96) << 20;  // bytes of a part's scores, in all their forms
+constexpr int64_t kMostBytes = int64_t(1) << 30;   // most bytes of one head's scores
 
-// At least two dims before the matrices.
+// Adds dims until there are at least two before the matrices.
 Tensor lifted(Tensor x) {
   while (x.ndim() < 4) x = unsqueeze(x, 0);
   return x;
 }
 
-// A part of the heads: a range of the first dim and of the second one.
+// A part of the heads: a range of the first dim and a range of the second one.
 struct Part {
   int64_t begin[2], count[2];
 
   Tensor of(const Tensor& x) const { return narrow(narrow(x, 0, begin[0], count[0]), 1, begin[1], count[1]); }
 };
 
-// Calls f with parts of so many heads that their scores take about kPartBytes.
+// Calls f with parts of the heads; the scores of a part take about kPartBytes.
 template <class F>
 void each_part(const Tensor& q, int64_t bytes_of_head, F&& f) {
   const int64_t most[2] = {q.size(0), q.size(1)};
@@ -76,7 +76,7 @@ Tensor matrices(const Tensor& part_of_q, int64_t rows, int64_t columns, DType ty
   return Tensor::empty(shape, type, part_of_q.device());
 }
 
-// What the arguments of both kernels have in common.
+// Sets the arguments that both kernels share.
 template <class Arguments>
 void set_part(Arguments& a, const Call& call, const Tensor& mask, const Part& part, const Tensor& q,
               const Tensor& k, Launch& launch) {
@@ -120,7 +120,8 @@ bool attention_by_products(const Call& call, Recorder& recorder) {
   const Tensor result = swapped(call, call.output()), &mask = call.in[kMask];
   const int64_t queries = q.size(-2), keys = k.size(-2);
   const bool causal = call.flag(kCausal);
-  // With a causal mask, later queries see more keys. Blocks of queries leave most of the masked scores out.
+  // With a causal mask, earlier queries see fewer keys. Blocks of queries leave most of the masked scores
+  // out.
   int64_t block = std::min(queries, std::max(kLeastRows, kPartBytes / (keys * kBytes)));
   if (causal) block = std::min(block, std::max(kLeastRows, queries / 4));
   each_part(q, block * keys * kBytes, [&](const Part& part) {

@@ -17,8 +17,8 @@ AttentionTiles attention_tiles(int64_t most_features, uint32_t own_tiles, const 
       if (cpu && own * passing > 4 * kThreads) continue;
       const uint32_t row = features + 4, shares = own / 4 * passing < kThreads ? 4 * kThreads : 0,
                      bytes = (own_tiles * (own + passing) * row + passing * (own + 4) + 3 * own + shares) * 4;
-      // A thread holds the results of one to four groups of four rows. On CPU devices of one: their drivers
-      // spill every value that lives across a barrier to memory.
+      // An invocation holds the results of one to four groups of four rows. On CPU devices it holds one
+      // group, since their drivers spill every value that lives across a barrier to memory.
       const uint32_t fours = own * features / 16 / kThreads, most = cpu ? 1 : 4 / own_tiles;
       if (bytes <= limit && fours >= 1 && fours <= most) return {features, own, passing};
     }

@@ -14,13 +14,14 @@ using shaders::AttentionDelta, shaders::AttentionUnits, shaders::AttentionUnitsG
 
 constexpr int64_t kSide = MatrixUnits::kSide, kMostFeatures = 128;
 
-// The own and the passing rows of a work group, and the features of heads, padded.
+// The numbers of own and passing rows of a workgroup, and the heads' features with padding.
 struct UnitTiles {
   uint32_t own, passing, features;
 };
 
-// No own rows: the units do not take the operands. Added masks are for kernels that subtract a row's largest
-// score itself: with -1e9 in all of a row, the log-sum-exp loses what the scores differ by.
+// Returns no own rows if the units do not take the operands. They do not take added masks: where a mask adds
+// -1e9 to a whole row, the log-sum-exp loses the differences between the scores. Only kernels that subtract a
+// row's largest score themselves take them.
 UnitTiles tiles_for(const Tensor& q, const Tensor& v, const Tensor& mask, const PhysicalDevice& physical) {
   if (mask.defined() && mask.dtype() != DType::boolean) return {};
   const auto fits = [](int64_t features) { return features % 8 == 0 && features <= kMostFeatures; };
@@ -32,7 +33,7 @@ UnitTiles tiles_for(const Tensor& q, const Tensor& v, const Tensor& mask, const 
       (subgroup != 32 && subgroup != 64))
     return {};
   const uint32_t features = uint32_t((std::max(q.size(-1), v.size(-1)) + kSide - 1) / kSide * kSide);
-  // Of the gradient of keys, which needs most. Sizes as in attention_units_grad.comp.
+  // Shared memory of the keys' gradient, which needs most. Sizes as in attention_units_grad.comp.
   const auto bytes = [&](const UnitTiles& tiles) {
     return (2 * tiles.passing * (features / 8 + 1) + tiles.own / 16 * tiles.passing * 5 + 32) * 16;
   };
@@ -41,7 +42,7 @@ UnitTiles tiles_for(const Tensor& q, const Tensor& v, const Tensor& mask, const 
   return bytes(tiles) > physical.limits.maxComputeSharedMemorySize ? UnitTiles{} : tiles;
 }
 
-// x itself if eight features at a time can be loaded from it, else a contiguous copy.
+// Returns x itself if eight features at a time can be loaded from it, else a contiguous copy.
 Tensor in_eights(const Tensor& x) {
   const auto aligned = [](int64_t step) { return step % 8 == 0; };
   if (x.strides().back() == 1 && aligned(x.offset()) &&
@@ -54,7 +55,7 @@ Tensor laid_out(const Call& call, const Tensor& x) {
   return call.flag(kInnerHeads) ? transpose(x, -3, -2) : x;
 }
 
-// The scores begin with the mask (0 or -infinity) where a scale above 0 keeps what it hides.
+// Whether scores can start from the mask (0 or -infinity). This needs a scale above 0, which keeps -infinity.
 bool is_staged(const Call& call, const Tensor& mask) {
   return mask.defined() && !(call.real(kSoftcap) > 0) && call.real(kScale) > 0;
 }
@@ -73,7 +74,7 @@ struct DeltaArguments {
 };
 static_assert(offsetof(DeltaArguments, rows) == 172);
 
-// dout out - dlse of each query, f32 [heads, queries].
+// dout out - dlse for each query, f32 [heads, queries].
 Tensor delta_of(const Tensor& d_out, const Tensor& out, const Tensor& d_lse, Recorder& recorder) {
   const Tensor delta = Tensor::empty({heads_of(out), out.size(-2)}, DType::f32, out.device());
   const Tensor grad = d_lse.defined() ? contiguous(d_lse) : d_lse;
@@ -191,7 +192,7 @@ bool attention_grad_on_units(const Call& call, Recorder& recorder) {
   const auto wanted = [&](int i) { return call.flag(kWanted + i) ? call.output(i) : Tensor(); };
   const Tensor dq = wanted(0), dk = wanted(1), dv = wanted(2);
   if (dq.defined()) launch_rows(false, dq, {});
-  // More features than this need more registers for both sums than an invocation has.
+  // With more features than this, both sums need more registers than an invocation has.
   constexpr uint32_t kBoth = 96;
   if (tiles.features <= kBoth || !dk.defined() || !dv.defined()) {
     if (dk.defined() || dv.defined()) launch_rows(true, dk, dv);

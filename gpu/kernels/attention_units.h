@@ -4,8 +4,8 @@
 
 namespace lunagrad::gpu {
 
-// Both return false and record nothing if the device has no matrix units for the type, or if heads have more
-// than 128 features or a number of them that is no multiple of 8.
+// Both return false and record nothing if the device has no matrix units for the type, or if the number of
+// features is more than 128 or not a multiple of 8.
 bool attention_on_units(const Call&, Recorder&);
 bool attention_grad_on_units(const Call&, Recorder&);
 

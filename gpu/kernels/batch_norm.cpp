@@ -1,5 +1,5 @@
-// batch_norm in training and evaluation and its gradient, of f32, f16 and bf16 with statistics and weights of
-// f32 (shaders/batch_norm.comp).
+// batch_norm in training and evaluation, and its gradient, for f32, f16 and bf16 with f32 statistics and
+// weights (shaders/batch_norm.comp).
 #include "gpu/kernels/batch_norm.h"
 
 #include <algorithm>
@@ -27,7 +27,8 @@ Tensor in_order(const Call& call, int input) {
   return call.has(input) ? contiguous(call.input(input)) : Tensor();
 }
 
-// Adjacent channels of images of one element are adjacent in memory.
+// Channels that a workgroup sums side by side. If images have one element, adjacent channels are adjacent in
+// memory.
 constexpr uint32_t kAcross = 32;
 
 }  // namespace
@@ -114,8 +115,8 @@ void BatchNormPasses::input_gradient(const Moments& moments, const Scratch& slop
   visit(launch, a, BatchNorm::kInputGradient, result);
 }
 
-// Parts of a channel, so that few channels keep the device busy, too. A part is worth a block of elements
-// for each thread, and no thread has more than 8192 blocks.
+// Divides a channel into parts, so that few channels keep the device busy too. A part has at least a block of
+// elements for each invocation; no invocation has more than 8192 blocks.
 void BatchNormPasses::divide_sums() {
   const uint32_t unit = in_vectors() ? 4 : 1, image = a_.size / unit;
   across_ = a_.size == 1 && a_.channels >= kAcross / 2 ? kAcross : 1;
@@ -182,7 +183,7 @@ void run_eval(const Call& call, Recorder& recorder) {
   passes.normalize({in_order(call, 1), in_order(call, 2), {}}, call.output());
 }
 
-// Outputs: the gradients of input, weight and bias; that of the input is empty if it is not wanted.
+// Outputs: the gradients of input, weight and bias. The input's gradient is empty if it is not wanted.
 void run_backward(const Call& call, Recorder& recorder) {
   const NoGrad off;
   const BatchNormPasses::Moments moments{in_order(call, 2), in_order(call, 3), in_order(call, 5)};

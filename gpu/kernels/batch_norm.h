@@ -1,6 +1,6 @@
 #pragma once
-// The passes of batch_norm over x [batch, channels, …] (gpu/shaders/batch_norm.comp): for batch_norm itself,
-// and for group_norm, which takes the channels of each sample as channels of their own.
+// The passes of batch_norm over x [batch, channels, …] (gpu/shaders/batch_norm.comp). Used by batch_norm
+// itself, and by group_norm, which treats the channels of each sample as separate channels.
 #include "gpu/kernels.h"
 #include "gpu/kernels/divisor.h"
 
@@ -8,24 +8,24 @@ namespace lunagrad::gpu {
 
 class BatchNormPasses {
  public:
-  // Both tensors are contiguous; grad, of the result, may be undefined.
+  // Both tensors are contiguous; grad is the gradient of the result and may be undefined.
   BatchNormPasses(const Tensor& x, const Tensor& grad, double eps, Recorder&);
 
   // f32 [channels], contiguous; may be undefined.
   void use(const Tensor& weight, const Tensor& bias);
   void be_training(bool training) { constants_.training = training; }
 
-  // Of each channel the mean, the variance without correction, and 1 / sqrt(variance + eps), which those who
-  // have it read instead of the variance: it may be undefined.
+  // For each channel the mean, the variance without correction, and 1 / sqrt(variance + eps). rstd may be
+  // undefined; where it is defined, readers use it instead of var.
   struct Moments {
     Tensor mean, var, rstd;
   };
   void find(const Moments&);
   void normalize(const Moments&, const Tensor& result);
-  // For each channel the sum of g / sqrt(var + eps) (x - mean), and the sum of g. slopes: those that
-  // input_gradient() reads; null if it is not wanted.
+  // For each channel the sum of g / sqrt(var + eps) (x - mean), and the sum of g. slopes: factors for
+  // input_gradient(); null if that gradient is not wanted.
   void sums(const Moments&, const Tensor& dweight, const Tensor& dbias, const Scratch* slopes);
-  // slopes[0] g + slopes[1] (x - mean) + slopes[2], with slopes f32 [3, channels]. Where 1 / sqrt(var + eps)
+  // slopes[0] g + slopes[1] (x - mean) + slopes[2]; slopes are f32 [3, channels]. Where 1 / sqrt(var + eps)
   // is extreme, x - mean is scaled (shaders/square_levels.glsl).
   void input_gradient(const Moments&, const Scratch& slopes, const Tensor& result);
 

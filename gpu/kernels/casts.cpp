@@ -17,7 +17,7 @@ struct Hot {
   uint32_t tensors, blocks;
 };
 constexpr uint32_t kBlock = 1024;
-constexpr size_t kMostTensors = 4096;  // of one dispatch
+constexpr size_t kMostTensors = 4096;  // per dispatch
 
 bool are_linked(const CallGroup& group) {
   return std::any_of(group.members.begin(), group.members.end(), [](const CallGroup::Member& member) {

@@ -1,11 +1,11 @@
 #pragma once
-// Casts between floats that do not depend on each other (runtime/deferral/wide.h), in one dispatch.
+// Independent casts between floats (runtime/deferral/wide.h), in one dispatch.
 #include "gpu/kernels.h"
 
 namespace lunagrad::gpu {
 
-// Records the group if it is one of such casts, all of the same types. False: its members read each other's
-// results.
+// Records the group if it consists of independent casts, all of the same types. Returns false if members read
+// each other's results.
 bool run_casts(const CallGroup&, Recorder&);
 
 }  // namespace lunagrad::gpu

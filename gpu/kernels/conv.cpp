@@ -1,6 +1,6 @@
-// Convolutions over 1 to 3 dims, their gradients and transposed convolutions as matrix products
-// (shaders/conv.comp). Of f32; complex ones are computed by real and imaginary parts. 16-bit ones run on
-// matrix units (conv_units.h), or after a conversion to f32.
+// Convolutions over 1 to 3 dims, their gradients and transposed convolutions, as matrix products
+// (shaders/conv.comp) in f32. Complex convolutions are computed by real and imaginary parts. 16-bit ones run
+// on matrix units (conv_units.h), or after a conversion to f32.
 #include <algorithm>
 #include <utility>
 
@@ -45,16 +45,17 @@ std::string variant(const ShaderCode&, Constants constants) {
 struct Tile {
   uint32_t bm, bn, bk, tm, tn;
 };
-// With 64 sums a thread, a step of bk = 8 leaves registers for a fourth work group of 128 threads.
+// With 64 sums per invocation, a step of bk = 8 leaves registers for a fourth workgroup of 128 invocations.
 constexpr Tile kTiles[] = {
     {128, 128, 8, 8, 8}, {64, 128, 8, 8, 8}, {32, 128, 16, 4, 8}, {64, 64, 16, 4, 4}, {32, 32, 16, 4, 4}};
 constexpr uint32_t threads_of(const Tile& tile) { return tile.bm / tile.tm * (tile.bn / tile.tn); }
 static_assert(std::all_of(std::begin(kTiles), std::end(kTiles), [](const Tile& tile) {
-  const uint32_t threads = threads_of(tile);  // a thread loads the same column, or the same k, in every step
+  // an invocation loads the same column, or the same k, in every step
+  const uint32_t threads = threads_of(tile);
   return threads % tile.bn == 0 && threads % tile.bk == 0 && tile.bm * tile.bk / threads % 4 == 0;
 }));
-constexpr uint32_t kBusyGroups = 2;       // work groups for each processor that keep a device busy
-constexpr uint32_t kShortestSplit = 256;  // elements of k: a shorter part is not worth the second pass
+constexpr uint32_t kBusyGroups = 2;       // workgroups per processor that keep a device busy
+constexpr uint32_t kShortestSplit = 256;  // elements of k: a shorter part does not repay the second pass
 
 // The shader computes positions in 32 bits.
 bool fits(const Call& call) {
@@ -75,7 +76,7 @@ Tensor constant_of(const Call& call, const Tensor& bias, Activation activation) 
 }
 
 bool fits(const Tile& tile, const PhysicalDevice& physical) {
-  // As conv.comp: two buffers of both tiles, then step_part, window_part and c_column.
+  // Arrays of conv.comp: two buffers of both tiles, then step_part, window_part and c_column.
   const uint32_t bytes = 2 * tile.bk * (tile.bm / 4 + tile.bn / 4 + 2) * 16 + 2 * tile.bk * 16 + tile.bn * 20;
   return bytes <= physical.limits.maxComputeSharedMemorySize &&
          threads_of(tile) <= physical.limits.maxComputeWorkGroupInvocations;
@@ -95,7 +96,7 @@ Tile choose(const Arguments& a, const Recorder& recorder) {
   return std::end(kTiles)[-1];
 }
 
-// The taps of the kernel that `along` names, as a weight of their own.
+// The kernel taps that `along` selects, as a contiguous weight.
 Tensor weight_of_taps(const Tensor& weight, const Window& along) {
   const int first = weight.ndim() - 3;
   Tensor taps = weight;
@@ -107,7 +108,7 @@ Tensor weight_of_taps(const Tensor& weight, const Window& along) {
   return contiguous(taps);
 }
 
-// The call, or one remainder of the gradient of the input.
+// Computes the call, or one remainder of the input's gradient.
 void convolve(const Call& call, uint32_t part, const ConvGeometry& g, const Window& along,
               Recorder& recorder) {
   const Tensor image = contiguous(call.input(0));
@@ -144,12 +145,12 @@ void convolve(const Call& call, uint32_t part, const ConvGeometry& g, const Wind
   a.row_tiles = (a.m + tile.bm - 1) / tile.bm;
   a.column_tiles = (a.n + tile.bn - 1) / tile.bn;
   const uint32_t whole = a.row_tiles * a.column_tiles * a.groups;
-  // Split-K for the gradient of the weights, whose sums are long and few. The parts are added in order.
+  // Split-K for the gradient of the weights, which has few sums of many terms. The parts are added in order.
   a.splits = 1;
   if (part == Conv::kWeightGradient)
     a.splits = uint32_t(std::clamp<uint64_t>(2 * recorder.rates.busy_groups(kBusyGroups) / whole, 1,
                                              std::max<uint32_t>(1, a.k / kShortestSplit)));
-  const uint32_t length = std::max(1u, a.k);  // 0: no tap reaches the positions, and the sums are 0
+  const uint32_t length = std::max(1u, a.k);  // k = 0: no tap reaches the positions, and the sums are 0
   a.split = ((length + a.splits - 1) / a.splits + tile.bk - 1) / tile.bk * tile.bk;
   a.splits = (length + a.split - 1) / a.split;
   const Tensor made =
@@ -159,7 +160,7 @@ void convolve(const Call& call, uint32_t part, const ConvGeometry& g, const Wind
                                : std::exchange(activation, Activation::none);
 
   Launch launch(recorder);
-  // A is the weight, or the gradient of the result.
+  // A is the weight, or the result's gradient.
   a.a = launch.reads(second);
   a.image = launch.reads(image);
   a.c = launch.writes(made);
@@ -191,7 +192,7 @@ void convolve(const Call& call, uint32_t part, const ConvGeometry& g, const Wind
 }
 
 // Whether the call is a matrix product for each sample: the kernel has one element, and each position of the
-// image is used. Products of few rows or columns are left to the other kernels, which fill their tiles with
+// image is used. The other kernels compute products of few rows or columns, since they fill their tiles with
 // several samples.
 bool is_product(const Call& call, ConvPart part, const ConvGeometry& g) {
   constexpr int64_t kFewPlaces = 128, kFewChannels = 16;
@@ -199,7 +200,8 @@ bool is_product(const Call& call, ConvPart part, const ConvGeometry& g) {
     return false;
   // Matrix units read lines in runs of eight.
   if (g.in_size() < kFewPlaces || (call.output().dtype() != DType::f32 && g.in_size() % 8 != 0)) return false;
-  // A gradient of the weight for each sample is written and read once more.
+  // The weight's gradient of each sample is written and read once more. That is only worthwhile if it is no
+  // more data than the images.
   const int64_t images = (g.in_channels + g.out_channels) * g.in_size();
   return part != ConvPart::weight_gradient || g.batch == 1 || 2 * g.out_channels * g.group_inputs() <= images;
 }
@@ -242,7 +244,7 @@ void run(const Call& call, Recorder& recorder) {
   if (const DType unit_type = conv_unit_type(type, part, g, recorder.physical); unit_type != DType::f32)
     return convolve_on_units(call, part, g, unit_type, recorder);
   if (is_half(type)) return run_in_f32(call, run<part, dims>, recorder);
-  // A transposed convolution is the gradient of its input, with a bias.
+  // A transposed convolution is the gradient of a convolution's input, plus a bias.
   constexpr uint32_t shader = part == ConvPart::result            ? Conv::kResult
                               : part == ConvPart::weight_gradient ? Conv::kWeightGradient
                                                                   : Conv::kInputGradient;

@@ -1,6 +1,6 @@
 #pragma once
-// One dim of a convolution as the shaders see it: the result, and the gradient of the input by the remainders
-// of the position. Pure.
+// One dim of a convolution as the shaders see it, for the result and for the input's gradient. The gradient
+// is computed separately for each remainder of the position by the stride. Pure.
 #include <algorithm>
 #include <array>
 #include <numeric>
@@ -20,8 +20,8 @@ inline Along forward_along(const ConvGeometry& g, size_t d) {
   return {g.out[d], g.stride[d], -g.padding[d], g.dilation[d], g.kernel[d], 0, 1, 1, 0};
 }
 
-// The gradient of the input at the positions with the remainder r by the stride: position p of the result
-// contributes through tap t where  p * stride - padding + t * dilation  is the position of the input.
+// The input's gradient at positions with remainder r by the stride. Position p of the result contributes
+// through tap t where  p * stride - padding + t * dilation  is the position of the input.
 inline Along gradient_along(const ConvGeometry& g, size_t d, int64_t r) {
   const int64_t stride = g.stride[d], dilation = g.dilation[d], shift = r + g.padding[d];
   const int64_t every = stride / std::gcd(stride, dilation);
@@ -40,14 +40,14 @@ inline Along gradient_along(const ConvGeometry& g, size_t d, int64_t r) {
 using Window = std::array<Along, 3>;
 
 inline int64_t taps_of(const Window& w) { return w[0].taps * w[1].taps * w[2].taps; }
-// Of one sample.
+// Number of positions in one sample.
 inline int64_t positions_of(const Window& w) { return w[0].positions * w[1].positions * w[2].positions; }
 // Whether the positions in the result have gaps.
 inline bool is_scattered(const Window& w) {
   return std::any_of(w.begin(), w.end(), [](const Along& along) { return along.out_stride != 1; });
 }
 
-// Sets the arguments of a shader that describe the window.
+// Sets the shader arguments that describe the window.
 template <class Arguments>
 void set_window(Arguments& a, const Window& window, const ConvGeometry::Sizes& image_size,
                 const ConvGeometry::Sizes& out_size) {
@@ -65,7 +65,7 @@ void set_window(Arguments& a, const Window& window, const ConvGeometry::Sizes& i
   }
 }
 
-// Calls f with the remainders of the gradient of the input, which together cover it.
+// Calls f for each remainder of the input's gradient; together they cover it.
 template <class F>
 void each_remainder(const ConvGeometry& g, F&& f) {
   std::array<int64_t, 3> r{}, count{};
@@ -76,7 +76,7 @@ void each_remainder(const ConvGeometry& g, F&& f) {
         f(Window{gradient_along(g, 0, r[0]), gradient_along(g, 1, r[1]), gradient_along(g, 2, r[2])});
 }
 
-// The last spatial dims, without those before them that have size 1.
+// The number of spatial dims without leading dims of size 1.
 inline uint32_t used_dims(const ConvGeometry& g) {
   const auto trivial = [&](size_t d) {
     return g.in[d] == 1 && g.out[d] == 1 && g.kernel[d] == 1 && g.padding[d] == 0;

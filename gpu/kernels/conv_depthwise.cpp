@@ -42,15 +42,15 @@ struct WeightArguments {
 
 constexpr int64_t kThreads = Depthwise::kThreads, kShared = Depthwise::kShared;
 
-// The loops that a shader unrolls.
+// Lengths of the loops that a shader unrolls.
 struct Unrolled {
   uint32_t outs, taps, lanes;
 };
 
 int64_t whole(int64_t count, int64_t size) { return (count + size - 1) / size; }
 
-// The number of adjacent outputs of a thread that takes the least time: accesses of shared memory and
-// multiplications.
+// How many adjacent outputs an invocation should compute: the number with the fewest shared memory accesses
+// and multiplications in all.
 int64_t outs_for(int64_t size, int64_t taps, int64_t stride) {
   constexpr int64_t kWidest = 48;
   int64_t best = 1, least = 0;
@@ -63,7 +63,8 @@ int64_t outs_for(int64_t size, int64_t taps, int64_t stride) {
   return best;
 }
 
-// Tiles whose part of the image fits into shared memory. The kernel has rows x columns elements in reach.
+// Returns a tile whose part of the image fits into shared memory, or nothing. A kernel reaches over
+// reach_rows x reach_columns elements.
 std::optional<Tile> tile_of(int64_t samples, int64_t rows, int64_t columns, int64_t outs, int64_t reach_rows,
                             int64_t reach_columns, int64_t row_stride, int64_t column_stride) {
   const int64_t all_strips = whole(columns, outs);
@@ -87,7 +88,7 @@ uint32_t lanes_for(uint32_t columns) {
   return lanes;
 }
 
-// Taps of a row that are computed together. Far apart ones would need too wide a window.
+// How many taps of a row are computed together. Taps that are far apart would need too wide a window.
 uint32_t taps_for(int64_t taps, int64_t tap) {
   constexpr int64_t kMost = 7, kWidest = 40;
   const int64_t together = std::min(taps, kMost);
@@ -99,7 +100,8 @@ std::string variant(const ShaderCode&, Constants constants) {
   return text(dtype_name(DType(c.type)), ' ', c.outs, " by ", c.taps, ending_name(c.has_bias, c.activation));
 }
 
-// The result, or one remainder of the gradient of the input; false if a row does not fit into shared memory.
+// Computes the result, or one remainder of the input's gradient. Returns false if a row does not fit into
+// shared memory.
 bool result(const Call& call, bool back, const ConvGeometry& g, const Window& along, Recorder& recorder) {
   const Tensor image = contiguous(call.input(0)), weight = contiguous(call.input(1));
   const Tensor bias = call.has(2) ? contiguous(call.input(2)) : Tensor();
@@ -116,7 +118,7 @@ bool result(const Call& call, bool back, const ConvGeometry& g, const Window& al
   const ConvGeometry::Sizes steps{g.kernel[1] * g.kernel[2], g.kernel[2], 1};
   for (size_t d = 0; d < 3; ++d) {
     const Along& one = along[d];
-    const bool backward = one.tap < 0;  // the taps are visited the other way round
+    const bool backward = one.tap < 0;  // the taps are visited in reverse order
     const int64_t last = std::max<int64_t>(0, one.taps - 1);
     if (one.positions == 0) return true;
     a.image_size[d] = uint32_t(image_size[d]);

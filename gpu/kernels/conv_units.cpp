@@ -46,14 +46,14 @@ struct Layout {
   int64_t items[2], item_step[2];  // the samples, or the rows of a weight
   int64_t groups, group_step, group_channels, channel_step;
   ConvGeometry::Sizes size, place_step;
-  int64_t first = 0;  // the element from which the steps count
+  int64_t first = 0;  // offset of the first element
 
   int64_t places() const { return size[0] * size[1] * size[2]; }
   int64_t channels() const { return groups * padded(group_channels); }
   int64_t elements() const { return items[0] * items[1] * places() * channels(); }
 };
 
-// An operand of the type that the matrix units multiply. `largest`: the largest magnitude, if it is scaled.
+// An operand in the type that the matrix units multiply. `largest`: its largest magnitude, if it is scaled.
 struct Operand {
   Tensor tensor, largest;
 };
@@ -131,7 +131,7 @@ std::string variant(const ShaderCode& code, Constants constants) {
               c.bk, c.scattered ? ", strided" : "", ending_name(c.has_bias, c.activation));
 }
 
-// The product that a convolution is for one group, for the choice of a plan.
+// The matrix product of one group of a convolution, for the choice of a plan.
 Product product_of(const Arguments& a, DType type, DType unit_type) {
   Product p;
   p.m = a.m, p.n = a.n, p.k = a.k;
@@ -149,7 +149,7 @@ struct Run {
 
   DType type() const { return call.input(0).dtype(); }
 
-  // Chooses tiles and parts of k. `most`: the number of parts allowed.
+  // Chooses tiles and parts of k. `most`: the most parts allowed.
   ProductTile plan(Arguments& a, uint32_t most) const {
     const auto [tile, parts] =
         plan_of(product_of(a, type(), unit_type), recorder.physical, recorder.rates, recorder.products);
@@ -197,14 +197,15 @@ struct Run {
     if (image.largest.defined()) a.image_largest = launch.reads(image.largest);
   }
 
-  // C, or its parts of k in f32.
+  // C, or memory for its parts of k in f32.
   Tensor target(const Arguments& a) const {
     const Tensor& out = call.output();
     if (a.splits == 1) return out;
     return Tensor::empty({int64_t(a.splits), out.numel()}, DType::f32, out.device());
   }
 
-  // The result, or one remainder of the gradient of the input. `channels`: of the image, `rows`: of C.
+  // Computes the result, or one remainder of the input's gradient. `channels`: channels of the image; `rows`:
+  // rows of C.
   void result(const Operand& image, const Tensor& weight, bool back, const Window& along, const Tensor& bias,
               Activation activation) const {
     const int64_t channels = back ? g.group_outputs() : g.group_inputs(),
@@ -241,7 +242,7 @@ struct Run {
     a.out_channels = a.groups * a.m;
     const bool ends = bias.defined() || activation != Activation::none;
     const ProductTile tile = plan(a, ends || scattered ? 1 : a.k);
-    Operand left = image;  // where no tap reaches the positions, nothing is read
+    Operand left = image;  // not read where no tap reaches the positions
     if (a.k > 0) left = channels_last(weight, layout, unit_type, recorder);
     const Tensor made = target(a);
     {
@@ -303,7 +304,7 @@ struct Run {
 }  // namespace
 
 DType conv_unit_type(DType type, ConvPart part, const ConvGeometry& g, const PhysicalDevice& physical) {
-  constexpr double kLeastUse = 1.0 / 64;  // of the matrix units; below it f32 arithmetic is as fast
+  constexpr double kLeastUse = 1.0 / 64;  // share of the matrix units; below it f32 arithmetic is as fast
   constexpr int64_t kSide = 64, kMost = int64_t(1) << 31;
   const bool back = part == ConvPart::input_gradient || part == ConvPart::transposed;
   const int64_t rows = back ? g.group_inputs() : g.group_outputs();
@@ -338,7 +339,7 @@ void convolve_on_units(const Call& call, ConvPart part, const ConvGeometry& g, D
         g, [&](const Window& along) { run.result(image, second, true, along, bias, Activation::none); });
     return;
   }
-  // Of a kernel with one element along a dim, only the positions at its strides are brought into the layout.
+  // Along a dim in which the kernel has one element, bring only the positions at its strides into the layout.
   Layout inputs = image_layout(g, g.in_channels, g.in);
   ConvGeometry used = g;
   for (size_t d = 0; d < 3; ++d)

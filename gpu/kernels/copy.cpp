@@ -25,7 +25,7 @@ struct Arguments {
   int64_t stride[2][8];
 };
 
-// As in transpose.comp.
+// Layout as in transpose.comp.
 struct TransposeArguments {
   uint32_t p, q;
   int64_t p_step, q_step;
@@ -41,7 +41,7 @@ struct Ends {
 
 using shaders::Copy;
 
-// What copy.comp copies: a space of units. Its dims are 0 where both sides are contiguous.
+// The index space of copy.comp, in units. It has 0 dims where both sides are contiguous.
 struct Units {
   Iteration space;
   uint32_t unit = Copy::kElement;
@@ -49,8 +49,8 @@ struct Units {
   Ends ends;
 };
 
-// Joins `many` adjacent elements into one, if both sides allow it. `bytes` are the sizes of the joined ones
-// in the result and the operand.
+// Joins each `many` adjacent elements into one unit, if both sides allow it. `bytes` and `from_bytes`: sizes
+// of a unit in the result and the operand.
 bool join(Units& units, uint32_t many, uint64_t bytes, uint64_t from_bytes, bool number) {
   Units joined = units;
   Iteration& space = joined.space;
@@ -82,7 +82,7 @@ bool join(Units& units, uint32_t many, uint64_t bytes, uint64_t from_bytes, bool
   return true;
 }
 
-// Whether an element of either side may be 2^31 units or more away from the first.
+// Whether an element of either side may lie 2^31 units or more from the first one.
 bool reaches_far(const Iteration& space) {
   for (const auto& stride : space.stride) {
     int64_t most = 0;
@@ -92,7 +92,7 @@ bool reaches_far(const Iteration& space) {
   return false;
 }
 
-// The number as an element of the type, in its own bits, repeated until there are eight bytes.
+// The bits of the number as an element of the type, repeated to fill eight bytes.
 uint64_t bits_of(const Tensor& number, DType type) {
   return visit_any_dtype(type, [&]<class T>() {
     const bool whole = number.dtype() == DType::i64;
@@ -113,7 +113,7 @@ bool steps_of_four(const TransposeArguments& a, const Ends& ends) {
 }
 
 // Copies by tiles if the innermost dim of the result is strided in the operand and the innermost dim of the
-// operand is strided in the result. False: it is not such a copy, and nothing was recorded.
+// operand is strided in the result. Otherwise returns false and records nothing.
 bool transpose_by_tiles(Launch& launch, const Iteration& space, const Ends& ends, uint32_t result_type,
                         uint32_t type, bool as_integer, Recorder& recorder) {
   using shaders::Transpose;
@@ -160,7 +160,7 @@ bool can_copy(const Tensor& from, DType to) {
 void copy(const Tensor& out, const Tensor& from, Recorder& recorder) {
   if (out.numel() == 0) return;
   if (is_complex(from.dtype()) && !is_complex(out.dtype())) {
-    const NoGrad off;  // to bool: the only type to which complex numbers are cast
+    const NoGrad off;  // to bool, the only type to which complex numbers can be cast
     return copy(out, ne(from, Tensor::number(0.0)), recorder);
   }
   Launch launch(recorder);
@@ -177,7 +177,7 @@ void copy(const Tensor& out, const Tensor& from, Recorder& recorder) {
   units.ends.operand = number ? bits_of(from, out.dtype()) : launch.reads(from);
   const Tensor* const visited[2] = {&out, number ? nullptr : &from};
   units.space = iterate(out.shape(), visited);
-  // The tiles of transpose.comp hold elements of up to 32 bits, or of 64 as they are.
+  // The tiles of transpose.comp hold elements of up to 32 bits, or unconverted elements of 64 bits.
   const bool fits = same || (item_size(out.dtype()) <= 4 && item_size(from.dtype()) <= 4);
   if (!number && fits &&
       transpose_by_tiles(launch, units.space, units.ends, result_type, type, as_integer, recorder))

@@ -1,5 +1,5 @@
 #pragma once
-// Copies on the device, of any strides and types: for clone, copy_, casts, cat and fills.
+// Copies on the device between any strides and types: for clone, copy_, casts, cat and fills.
 #include "gpu/kernels.h"
 
 namespace lunagrad::gpu {
@@ -10,8 +10,8 @@ bool can_copy(const Tensor& from, DType to);
 // out = from, which is broadcast and may be a number. Does nothing if out has no elements.
 void copy(const Tensor& out, const Tensor& from, Recorder&);
 
-// The result of an op that changes a few elements of x: contiguous, and a copy of x at first. It is the
-// memory of `out` itself, or finish() copies it there; nothing is copied where x is changed in place.
+// The result of an op that changes a few elements of x. It is contiguous and begins as a copy of x. It has
+// the memory of `out`, or finish() copies it there; nothing is copied if x is changed in place.
 class Changed {
  public:
   Changed(const Tensor& out, const Tensor& x, Recorder&);

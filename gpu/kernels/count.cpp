@@ -1,4 +1,4 @@
-// The places of values in sorted rows, for searchsorted, bucketize and isin.
+// The positions of values in sorted rows, for searchsorted, bucketize and isin.
 #include "gpu/kernels.h"
 #include "runtime/ops.h"
 

@@ -58,7 +58,7 @@ void launch_ramp(const Tensor& out, RampHot hot, bool whole, Recorder& recorder)
 
 double real_of(const Value& value) { return value.kind == Value::Kind::real ? value.f : double(value.i); }
 
-// The parameters of arange: as integers if their values are integers, even when given as floats.
+// The parameters of arange. They become integers if their values are whole, even if they are given as floats.
 struct Range {
   Value start, step;
   bool whole;
@@ -74,7 +74,7 @@ struct Range {
   }
 };
 
-// Push constants of ramp_whole.comp, which truncates to integers and computes in double precision for it.
+// Push constants of ramp_whole.comp, which computes in double precision and truncates to integers.
 struct WholeRampHot {
   uint64_t result;
   double first, last, step;

@@ -23,7 +23,7 @@ bool fits(const Tensor& log_probs, const Tensor& alpha) {
 bool supports_loss(const Call& call) { return fits(call.input(0), call.output(1)); }
 bool supports_gradient(const Call& call) { return fits(call.input(1), call.input(5)); }
 
-// The operands of the loss, from call.input(first) on, as the shader takes them.
+// The operands of the loss, from call.input(first) on, in the form that the shader takes.
 struct Batch {
   Batch(const Call& call, int first, const Tensor& alpha)
       : log_probs(contiguous(call.input(first))),

@@ -1,5 +1,5 @@
 #pragma once
-// A number by which shaders divide (gpu/shaders/divisor.glsl). Pure values.
+// A divisor for integer divisions in shaders (gpu/shaders/divisor.glsl). Pure values.
 #include <bit>
 #include <cstdint>
 

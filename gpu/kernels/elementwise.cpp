@@ -1,4 +1,4 @@
-// All rows of elementwise.def and their gradients: a shader for each row and type computed in, specialized by
+// All rows of elementwise.def and their gradients: a shader for each row and computation type, specialized by
 // operand types and number of dims.
 #include "runtime/elementwise/elementwise.h"
 
@@ -23,7 +23,7 @@ struct Hot {
   uint64_t operand[5];
   uint32_t count;
   uint32_t fault_kind;
-  uint64_t fault;  // of rows that divide integers
+  uint64_t fault;  // for rows that divide integers
 };
 struct Arguments {
   uint64_t param[3];
@@ -41,14 +41,14 @@ bool supports(const Call& call) {
   return computing_type(call) != DType::f64;
 }
 
-// The numbers that a module computes with.
+// The kind of numbers that a shader computes with.
 enum Numbers : size_t { kFloats, kIntegers, kComplexNumbers };
 
 Numbers numbers_of(DType computing) {
   return is_complex(computing) ? kComplexNumbers : is_floating(computing) ? kFloats : kIntegers;
 }
 
-// A number as the shader reads it: the bits of an f32, or a 64-bit integer that fits the type computed in.
+// A number as the shader reads it: the bits of an f32, or a 64-bit integer that fits the computation type.
 template <class Number>
 uint64_t packed(Number value, DType computing) {
   if (!is_integral(computing)) return std::bit_cast<uint32_t>(float(value));
@@ -64,7 +64,7 @@ uint64_t packed_number(const Tensor& x, DType computing) {
                                  : packed(*x.data<double>(), computing);
 }
 
-// The modules of a row, by Numbers; null if the row has none for them.
+// The shaders of a row, indexed by Numbers; null if the row has none for that kind.
 using RowCode = std::array<const ShaderCode*, 3>;
 
 const ShaderCode& code_of(int row, Numbers numbers) {
@@ -82,8 +82,8 @@ const ShaderCode& code_of(int row, Numbers numbers) {
   return *all[size_t(row)][numbers];
 }
 
-// Whether operand `at` (0: the result) of type `type` has a vector of four elements at every fourth position
-// of the innermost dim, or one element for the whole dim.
+// Whether operand `at` (0: the result) can be accessed in vectors of four elements along the innermost dim,
+// or has one element for that whole dim.
 bool has_vectors(const Iteration& space, size_t at, DType type, uint64_t address) {
   const bool bytes = type == DType::boolean || (type == DType::u8 && at > 0);
   const bool in_fours = bytes ? address % 4 == 0 : moves_in_fours(type, address);
@@ -94,7 +94,7 @@ bool has_vectors(const Iteration& space, size_t at, DType type, uint64_t address
   for (int d = 0; d < inner; ++d) whole = whole && space.stride[at][d] % 4 == 0;
   return whole && in_fours;
 }
-// Counts the innermost dim, and the strides of what has vectors, in vectors.
+// Counts the innermost dim in vectors, and also the strides of operands that have vectors.
 void count_vectors(Iteration& space) {
   if (space.dims == 0) return;
   const int inner = space.dims - 1;
@@ -143,7 +143,7 @@ void run(const Call& call, Recorder& recorder) {
     for (int i = 0; i < kMaxRowParams; ++i) arguments.param[i] = packed(params[i], computing);
     bytes = sizeof arguments.param;
   }
-  // Elements that lie together can be loaded and stored four at a time.
+  // Adjacent elements can be loaded and stored four at a time.
   const uint64_t together = space.dims == 0 ? space.count : space.size[space.dims - 1];
   bool vector = numbers == kFloats && together % 4 == 0 && has_vectors(space, 0, out.dtype(), hot.result);
   for (size_t i = 0; i < call.in.size() && vector; ++i)

@@ -1,4 +1,4 @@
-// The sums or means of the rows that bags of ids name, f32.
+// For each bag of ids the sum or mean of the table's rows with these ids, f32.
 #include "gpu/kernels.h"
 #include "gpu/kernels/iteration.h"
 #include "runtime/ops.h"

@@ -1,5 +1,5 @@
-// Fourier transforms of c64 along a dim: one dispatch, or two for a length that is the product of two sides
-// (runtime/ops/fft_geometry.h). Other lengths are composed of these.
+// Fourier transforms of c64 along a dim: one dispatch, or two for a length that is the product of two short
+// lengths (runtime/ops/fft_geometry.h). Other lengths are composed of these.
 #include <algorithm>
 #include <vector>
 
@@ -30,9 +30,9 @@ struct Arguments {
 
 static_assert(Fft::kLongest == kLongestSharedFft);
 
-constexpr uint32_t kBusyGroups = 8;  // work groups for each processor that keep a device busy: as many fit
+constexpr uint32_t kBusyGroups = 8;  // workgroups per processor that keep a device busy: as many fit
 
-// At most 11: the length is at most 2^11.
+// At most 11 radices: the length is at most 2^11.
 std::vector<uint32_t> radices_of(int64_t n) {
   std::vector<uint32_t> radices;
   for (const uint32_t radix : {4, 2, 3, 5})
@@ -46,7 +46,7 @@ bool supports(const Call& call) {
          fft_side(x.size(int(call.integer(0)))) > 0;
 }
 
-// The rows, as loops over outer, middle and inner, and the strides of each in the operand and in the result.
+// The rows as outer, middle and inner loops, with their strides in the operand and in the result.
 struct Loops {
   int64_t outer, middle, inner;
   int64_t in_stride[3], out_stride[3];
@@ -81,7 +81,7 @@ void transform(const From& from, const To& to, int64_t length, const Loops& loop
   arguments.by_inner = Divisor(arguments.inner);
   uint32_t stride = arguments.together;
   for (size_t i = 0; i < radices.size(); stride *= radices[i++]) arguments.by_stride[i] = Divisor(stride);
-  // A work group computes its table of roots once, and transforms several blocks.
+  // A workgroup computes its table of roots once and transforms several blocks.
   const uint64_t blocks = (arguments.rows + arguments.together - 1) / arguments.together;
   launch.multiplies(double(length) * arguments.rows * double(radices.size()) * 8);
   launch.run(Fft{.swap_in = swap_in,
@@ -102,7 +102,7 @@ void run_fft(const Call& call, Recorder& recorder) {
     const Loops loops{split.outer, 1, inner, {n * inner, 0, 1}, {n * inner, 0, 1}, inner, inner};
     return transform(x, out, n, loops, inverse, inverse, 0, scale, recorder);
   }
-  // As in cpu/fft.cpp: j = n2 j1 + j2, k = k1 + n1 k2. The matrix between the dispatches is [k1, j2].
+  // As in cpu/fft.cpp: j = n2 j1 + j2, k = k1 + n1 k2. The matrix between the two dispatches is [k1, j2].
   const Scratch scratch(recorder, size_t(x.numel()) * item_size(DType::c64));
   const int64_t whole = n * inner;
   const Loops columns{split.outer, n2, inner, {whole, inner, 1}, {whole, inner, 1}, n2 * inner, n2 * inner};

@@ -20,8 +20,9 @@ namespace lunagrad::gpu {
 namespace {
 
 constexpr uint64_t kMostElements = uint64_t(1) << 31;
-constexpr uint64_t kMostHeld = 256;     // numbers of a group in rows that a thread holds from stage to stage
-constexpr uint64_t kBusyAnyway = 4096;  // work groups that keep any device busy
+// most numbers of a group in rows that an invocation holds between stages
+constexpr uint64_t kMostHeld = 256;
+constexpr uint64_t kBusyAnyway = 4096;  // workgroups that keep any device busy
 
 bool is_cast(const Op& op) {
   static const Op* const cast = find_op("_cast");
@@ -42,7 +43,7 @@ struct Shader {
   std::atomic<bool> failed{false};
   std::atomic<bool> told{false};
 
-  // It cannot be used: the members run one by one, for good. Says so once.
+  // Gives the shader up: the group's members always run one by one. Reports it once.
   void give_up(const char* why) {
     if (!told.exchange(true))
       std::fprintf(stderr, "vulkan: the calls of a %s run one by one: %s\n", name.c_str(), why);
@@ -50,7 +51,7 @@ struct Shader {
   }
 };
 
-// Compiles one shader after the other on a thread that lives while there is work.
+// Compiles shaders, one after the other, on a thread that lives while there is work.
 class Library {
  public:
   Shader& get(const FusedShape& shape, bool wait) {
@@ -118,7 +119,7 @@ class Library {
 };
 
 Library& library() {
-  static auto* all = new Library;  // never destroyed: its thread and devices may outlive the statics
+  static auto* all = new Library;  // never destroyed: its thread and the devices may outlive the statics
   return *all;
 }
 
@@ -126,7 +127,7 @@ std::atomic<bool> waits{false};
 
 // --- a group as its shader sees it ---
 
-// The tensor whose shape the elements of a group have: a result, or the operand of a fold.
+// The tensor that gives the shape of the group's elements: a result, or the operand of a reduction.
 const Tensor& whole_of(const CallGroup& group, const RowGroup& rows) {
   for (size_t i = 0; i < group.members.size(); ++i)
     if (!rows.members[i].row) return group.members[i].call->output();
@@ -135,11 +136,11 @@ const Tensor& whole_of(const CallGroup& group, const RowGroup& rows) {
   return group.members.front().call->output();
 }
 
-// Whether x, expanded to `shape`, repeats one element for all columns of a row, and the elements of the rows
-// lie in order; or the same with rows and columns exchanged.
+// Whether x, expanded to `shape`, has one element for each row, adjacent in order of the rows. With row =
+// false: for each column.
 bool is_one_for_each(bool row, const Tensor& x, const Shape& shape, int64_t columns) {
   const Strides strides = broadcast_strides(x, shape);
-  int64_t inner = 1, outer = 1;  // elements in the dims that were seen, within a row and beyond
+  int64_t inner = 1, outer = 1;  // elements in the dims visited so far, within a row and across rows
   for (int d = shape.size() - 1; d >= 0; --d) {
     if (shape[d] == 1) continue;
     const bool within = inner < columns;
@@ -171,12 +172,12 @@ class Group {
       shape_.vector = shape_.vector && in_fours;
   }
 
-  // False: the group is not computed in rows here, or not in this order.
+  // False: the group cannot be computed in rows, or not in the same order as one by one.
   bool fits() const { return fits_; }
 
   const FusedShape& shape() const { return shape_; }
 
-  // As `Arguments` of fused_text.cpp declares it.
+  // Layout of `Arguments`, which fused_pieces.cpp declares.
   std::vector<std::byte> arguments() const {
     std::vector<std::byte> bytes;
     const auto append = [&](const auto& value) {
@@ -212,7 +213,7 @@ class Group {
     return Kind::strided;
   }
 
-  // The operands that are read with strides, and their common loops.
+  // Finds the operands that are read with strides, and their common loops.
   void find_walks(const CallGroup& group) {
     for (size_t i = 0; i < group.members.size(); ++i) {
       const CallGroup::Member& member = group.members[i];
@@ -232,7 +233,7 @@ class Group {
     shape_.dims = uint8_t(space_.dims);
   }
 
-  // The threads of a row are those of the single folds, so that the sums are made in the same order.
+  // A row gets as many invocations as in a single reduction, so that sums are added in the same order.
   void divide_rows(const CallGroup& group, bool in_fours) {
     for (size_t i = 0; i < group.members.size(); ++i)
       if (rows_.members[i].fold && group.members[i].call->input(0).offset() % kFoldedFloats != 0)
@@ -287,7 +288,7 @@ class Group {
     if (known.fold) {
       member.first_param = uint8_t(numbers_.size());
       numbers_.push_back(float(1 / known.fold.divisor));
-    } else if (member.use && !call.params.empty()) {  // the type of a cast is in the text
+    } else if (member.use && !call.params.empty()) {  // the type of a cast is part of the shader's text
       double params[kMaxRowParams] = {};
       pack_params(call, params);
       member.first_param = uint8_t(numbers_.size());
@@ -310,7 +311,8 @@ class Group {
   std::vector<const Tensor*> walked_;
   size_t next_walk_ = 0;
   std::vector<uint64_t> addresses_;
-  std::vector<std::optional<DType>> in_fours_;  // of each address: the type of elements read in order
+  // for each address the type of the elements, if they are read in fours
+  std::vector<std::optional<DType>> in_fours_;
   std::vector<float> numbers_;
 };
 
@@ -381,7 +383,7 @@ FusedRun run_fused(const CallGroup& group, Recorder& recorder) {
 std::vector<CallGroup> parts_without_rows(const CallGroup& group) {
   const RowGroup rows(group);
   std::vector<CallGroup> parts;
-  size_t begin = 0;  // of the last part
+  size_t begin = 0;  // first member of the last part
   for (size_t i = 0; i < group.members.size(); ++i) {
     if (i == 0 || rows.members[i].row || rows.members[i - 1].row) {
       parts.emplace_back();

@@ -1,5 +1,5 @@
-// group_norm of large images, f32: by the passes of batch_norm over the channels of each sample, and a kernel
-// that combines the channels of groups between them. Smaller images are composed of other ops.
+// group_norm of large images, f32: the passes of batch_norm over the channels of each sample, and between
+// them a kernel that combines the channels of groups. Smaller images are composed of other ops.
 #include "gpu/kernels/batch_norm.h"
 #include "runtime/ops.h"
 
@@ -17,7 +17,7 @@ struct Arguments {
 };
 static_assert(offsetof(Arguments, groups) == 96);
 
-// A work group adds up a channel of a sample: smaller ones would leave most of its invocations idle.
+// A workgroup sums one channel of one sample: a smaller channel would leave most of its invocations idle.
 constexpr int64_t kLeastElements = 256;
 
 bool supports(const Call& call, int input) {
@@ -56,7 +56,7 @@ class Normalization {
     passes_.normalize(moments_, seen(result));
   }
 
-  // Results that are not wanted are undefined.
+  // An undefined result is not computed.
   void backward(const Tensor& dx, const Tensor& dweight, const Tensor& dbias) {
     const Tensor weight_sums = made(), bias_sums = made();
     passes_.find(moments_);

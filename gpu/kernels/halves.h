@@ -4,10 +4,10 @@
 
 namespace lunagrad::gpu {
 
-// Whether all operands have one type of f32, f16 and bf16.
+// Whether all operands have the same type, which is f32, f16 or bf16.
 bool have_one_float_type(const Call&);
 
-// Runs the call with its 16-bit operands and results converted to f32, and rounds the results.
+// Converts 16-bit operands to f32, runs the call, and rounds the results.
 void run_in_f32(const Call&, void (*run)(const Call&, Recorder&), Recorder&);
 
 }  // namespace lunagrad::gpu

@@ -68,7 +68,7 @@ void run_gather(const Call& call, Recorder& recorder) {
   const Tensor x =
       call.input(0).ndim() == 0 && index.ndim() == 1 ? reshape(call.input(0), {1}) : call.input(0);
   const int dim = dim_of(call);
-  // Each element is a lane of its own: lanes run over all dims, and the step along the dim of a lane is 0.
+  // Each element is a lane of its own: the lanes run over all dims, and the step along a lane's dim is 0.
   LaneView from = view_of(x, dim), to{&out, out.strides(), 0}, by{&index, index.strides(), 0};
   Shape lanes = index.shape();
   if (!lanes.empty()) {
@@ -146,7 +146,7 @@ void run_index_add(const Call& call, Recorder& recorder) {
   const uint64_t size = uint64_t(size_along(sums, dim)), count = uint64_t(index.numel());
   const uint64_t wide = (outer * inner + kGroupSize - 1) / kGroupSize;
   if (count == 0) return out.finish();
-  // Few indices are looked through for each row of the target, which takes one dispatch.
+  // With few indices, each row of the target searches all of them, which takes one dispatch.
   constexpr uint64_t kFew = 512, kShort = 8192;
   if (count <= kFew && wide * size * ((count + kGroupSize - 1) / kGroupSize) <= kShort) {
     Launch launch(recorder);

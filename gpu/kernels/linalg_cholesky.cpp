@@ -22,7 +22,7 @@ void run(const Call& call, Recorder& recorder) {
   const bool upper = call.flag(0);
   Launch launch(recorder);
   Arguments arguments{};
-  // The upper triangle is the lower one of the transposed matrix.
+  // The upper triangle is the lower triangle of the transposed matrix.
   arguments.operand = matrix_of(a, launch.reads(a), upper);
   arguments.result = launch.writes(call.output());
   arguments.fault = recorder.stream.fault_address();

@@ -16,7 +16,7 @@ struct Arguments {
   Batch batch;
 };
 
-// Of the matrix and its eigenvectors.
+// Shared memory for the matrix and its eigenvectors.
 uint32_t needed_words(const Tensor& a) { return 2 * words_of(a.size(-1), a.size(-1)); }
 
 bool supports(const Call& call) {
@@ -38,7 +38,7 @@ void run(const Call& call, Recorder& recorder) {
   arguments.unsound_fault = uint32_t(FaultKind::not_finite);
   arguments.convergence_fault = uint32_t(FaultKind::eigenvalues);
   arguments.batch = batch_of(batch_dims(a), a);
-  constexpr double kUsualSweeps = 8, kWaiting = 8;  // kWaiting: most of the time is that of shared memory
+  constexpr double kUsualSweeps = 8, kWaiting = 8;  // kWaiting: most of the time goes to shared memory access
   launch.multiplies(kWaiting * kUsualSweeps * (vectors ? 6 : 4) * double(a.numel()) * double(a.size(-1)));
   const uint32_t words = rounded_words(needed_words(a), a.dtype());
   run_matrices(launch, "eigh", a.dtype(),

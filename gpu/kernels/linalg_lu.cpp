@@ -1,4 +1,4 @@
-// LU factors of small matrices, determinants and their derivative, and the order of rows that pivots make.
+// LU factors of small matrices, determinants and their derivative, and the row order that pivots give.
 #include "gpu/kernels/matrices.h"
 #include "runtime/ops.h"
 
@@ -19,7 +19,7 @@ struct Arguments {
 
 bool supports(const Call& call) { return has_small_matrices(call.input(0)); }
 
-// `arguments` name the results.
+// `arguments` has the result addresses; this function sets the rest.
 void launch_lu(Launch& launch, const Tensor& a, bool transposed, uint32_t mode, Arguments arguments) {
   arguments.operand = matrix_of(a, launch.reads(a), transposed);
   arguments.rows = uint32_t(a.size(transposed ? -1 : -2));

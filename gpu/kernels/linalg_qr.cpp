@@ -28,7 +28,7 @@ void run(const Call& call, Recorder& recorder) {
   arguments.r = launch.writes(r);
   arguments.rows = uint32_t(a.size(-2));
   arguments.columns = uint32_t(a.size(-1));
-  arguments.q_columns = q.ndim() > 1 ? uint32_t(q.size(-1)) : 0;  // one dim: mode "r"
+  arguments.q_columns = q.ndim() > 1 ? uint32_t(q.size(-1)) : 0;  // q has one dim: mode "r"
   arguments.r_rows = uint32_t(r.size(-2));
   const uint32_t matrix = words_of(arguments.rows, arguments.columns);
   arguments.width =

@@ -1,4 +1,4 @@
-// Inverses of small matrices and systems of equations with them (shaders/solve.glsl).
+// Inverses of small matrices and solutions of linear systems (shaders/solve.glsl).
 #include <algorithm>
 
 #include "gpu/kernels/matrices.h"
@@ -16,9 +16,9 @@ struct Arguments {
   Batch batch;
 };
 
-constexpr uint32_t kMostWidth = 64;  // columns that a work group solves together
+constexpr uint32_t kMostWidth = 64;  // columns that a workgroup solves together
 
-// Everything else is in the arguments.
+// Sets width and blocks of the arguments; the caller has set the rest.
 void launch_solve(Launch& launch, Solve constants, DType type, Arguments arguments) {
   const uint32_t matrix = words_of(arguments.n, arguments.n);
   const uint32_t room = (most_words(type) - matrix) / arguments.n;
@@ -31,8 +31,8 @@ void launch_solve(Launch& launch, Solve constants, DType type, Arguments argumen
                bytes_of(arguments));
 }
 
-// Factors of the transposed matrices of A, as on the CPU: there LAPACK sees the matrices transposed, and
-// errors name the columns of these.
+// Factors of A's transposed matrices, as on the CPU: there LAPACK sees transposed matrices, and errors name
+// their columns.
 struct Factors {
   Factors(const Tensor& a, Recorder& recorder)
       : matrices(recorder, size_t(a.numel()) * item_size(a.dtype())),
@@ -42,7 +42,7 @@ struct Factors {
   Scratch matrices, pivots;
 };
 
-// A tensor with the shape of A that says where its factors lie.
+// A tensor with the shape of A and the strides of its contiguous factors.
 Tensor as_factors(const Tensor& a) { return window(a, a.shape(), contiguous_strides(a.shape())); }
 
 bool supports_inv(const Call& call) { return has_small_matrices(call.input(0)); }
@@ -79,7 +79,7 @@ void run_solve(const Call& call, Recorder& recorder) {
 
 void run_triangular(const Call& call, Recorder& recorder) {
   const Tensor &a = call.input(0), &b = call.input(1), &out = call.output();
-  // X A = B is A^T X^T = B^T.
+  // X A = B is the same as A^T X^T = B^T.
   const bool turned = !call.flag(1), upper = call.flag(0) != turned;
   Launch launch(recorder);
   Arguments arguments{};

@@ -1,4 +1,4 @@
-// Singular values and vectors of small matrices (shaders/svd.glsl), and pseudoinverses made of them.
+// Singular values and vectors of small matrices (shaders/svd.glsl), and pseudoinverses computed from them.
 #include <algorithm>
 
 #include "gpu/kernels/copy.h"
@@ -22,7 +22,7 @@ struct Arguments {
 int64_t longer(const Tensor& a) { return std::max(a.size(-1), a.size(-2)); }
 int64_t shorter(const Tensor& a) { return std::min(a.size(-1), a.size(-2)); }
 
-// Of the left and the right vectors, of which the left ones may be completed.
+// Shared memory for the left vectors, which may be completed, and the right vectors.
 uint32_t needed_words(const Tensor& a, bool complete) {
   return words_of(longer(a), complete ? longer(a) : shorter(a)) + words_of(shorter(a), shorter(a));
 }
@@ -30,7 +30,7 @@ bool fits(const Tensor& a, bool complete) {
   return has_small_matrices(a) && needed_words(a, complete) <= words_beside_vectors(a.dtype());
 }
 
-// u and vh are undefined if they are not wanted.
+// Undefined u and vh are not computed.
 void decompose(const Tensor& a, const Tensor& u, const Tensor& values, const Tensor& vh, bool complete,
                Recorder& recorder) {
   const bool adjoint = a.size(-2) < a.size(-1);
@@ -50,7 +50,7 @@ void decompose(const Tensor& a, const Tensor& u, const Tensor& values, const Ten
   arguments.unsound_fault = uint32_t(FaultKind::not_finite);
   arguments.convergence_fault = uint32_t(FaultKind::singular_values);
   arguments.batch = batch_of(batch_dims(a), a);
-  constexpr double kUsualSweeps = 8, kWaiting = 8;  // kWaiting: most of the time is that of shared memory
+  constexpr double kUsualSweeps = 8, kWaiting = 8;  // kWaiting: most of the time goes to shared memory access
   launch.multiplies(kWaiting * kUsualSweeps * 5 * double(a.numel()) * arguments.columns);
   const uint32_t words = rounded_words(needed_words(a, complete), a.dtype());
   run_matrices(launch, "svd", a.dtype(),

@@ -11,7 +11,7 @@ using shaders::LongLanes;
 
 static_assert(kLongestLane % LongLanes::kAhead == 0);
 
-// As in long_lanes.comp.
+// Layout as in long_lanes.comp.
 struct Arguments {
   uint64_t target, source, index, fault;
   uint32_t lanes, dims, first, last, kind, padding;
@@ -50,7 +50,7 @@ void run_long_lanes(LaneMode mode, const Lanes& lanes, const LaneView& target, c
     a.source_stride[d] = source.strides[d];
     a.index_stride[d] = index.strides[d];
   }
-  // Few lanes are spread over many work groups, so that all processors have some.
+  // Spread few lanes over many workgroups, so that all processors have some.
   const uint32_t width = a.lanes < (1 << 16) ? 32 : kGroupSize;
   const bool put = mode == LaneMode::put;
   const DType type = target.memory->dtype();

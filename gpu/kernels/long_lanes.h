@@ -1,13 +1,13 @@
 #pragma once
-// Long lanes of an index (gpu/kernels/lanes.h), each with a thread that has several accesses under way.
+// Long lanes of an index (gpu/kernels/lanes.h). Each has one invocation with several accesses in flight.
 #include "gpu/kernels/lanes.h"
 
 namespace lunagrad::gpu {
 
-// Whether the lanes of an index are long, and enough to keep a device busy with one thread each.
+// Whether the lanes of an index are long, and enough to keep a device busy with one invocation each.
 bool has_long_lanes(const Tensor& index, int dim);
 
-// As run_lanes(), for put and add.
+// Like run_lanes(), for put and add.
 void run_long_lanes(LaneMode, const Lanes&, const LaneView& target, const LaneView& source,
                     const LaneView& index, FaultKind, Recorder&);
 

@@ -1,5 +1,5 @@
-// Cross entropy with class ids of f32, f16 or bf16 logits, forward and backward; mse_loss; losses that are
-// folded.
+// Cross entropy of f32, f16 or bf16 logits with class ids, forward and backward; mse_loss; other losses with
+// a mean or sum.
 #include <algorithm>
 #include <optional>
 
@@ -28,12 +28,12 @@ struct Arguments {
 };
 static_assert(offsetof(Arguments, rows) == 88);
 
-// The passes of one call. Only the logits and their gradient may have 16 bits.
+// The passes of one call. Only the logits and their gradient may be 16-bit floats.
 struct CrossEntropy {
   const Call& call;
   const Tensor& logits;
   const Tensor labels, weight;
-  const Tensor& result;  // the gradient of the logits; in the forward pass the logits themselves
+  const Tensor& result;  // the logits' gradient; in the forward pass the logits themselves
   Recorder& recorder;
 
   Reduction reduction() const { return Reduction(call.integer(kReductionAt)); }
@@ -64,7 +64,7 @@ struct CrossEntropy {
                {groups}, bytes_of(arguments));
   }
 
-  // Writes the sum of the rows' weights, by which a mean is divided.
+  // Writes the sum of the rows' weights: the divisor of a mean.
   void sum_weights(const Scratch& total) const {
     pass(Loss::kTotal, [&](Launch& launch, Arguments& arguments) { arguments.total = launch.writes(total); });
   }
@@ -153,7 +153,7 @@ void run_mse(const Call& call, Recorder& recorder) {
   fold_dims(fold, recorder);
 }
 
-// grad (input - target) is the gradient of lerp(target, input, weight) with respect to the weight.
+// grad (input - target) is the gradient of lerp(target, input, weight) by the weight.
 bool supports_mse_grad(const Call& call) {
   return call.input(0).dtype() == DType::f32 && is_f32_or_half(call.input(1)) &&
          is_f32_or_half(call.input(2)) && indexable(call.input(1));

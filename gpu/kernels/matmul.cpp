@@ -1,5 +1,5 @@
 // matmul and linear. The shaders take any strides, so f32 operands are not copied. Matrix units multiply
-// 16-bit types, and f32 if the matmul precision allows. Everything else is f32 arithmetic. Complex and
+// 16-bit floats, and f32 if the matmul precision allows it. Other products use f32 arithmetic. Complex and
 // integer products: matmul_types.h.
 #include "gpu/kernels/matmul.h"
 
@@ -60,8 +60,9 @@ bool lies_in_runs(int64_t count, const ProductSide& side, uint64_t address, size
          std::all_of(side.batch.begin(), side.batch.end(), aligned);
 }
 
-// An operand for the matrix units: the tensor itself, or a copy of the type that they multiply
-// (unit_operand.comp). Changes `side` to the layout of the copy. `largest`: of a scaled operand.
+// An operand for the matrix units: the tensor itself, or a copy in the type that they multiply
+// (unit_operand.comp). Changes `side` to the layout of the copy. `largest`: the largest magnitude, if the
+// operand is scaled.
 Tensor unit_operand(const Tensor& x, ProductSide& side, const Product& p, const Tensor& largest,
                     Recorder& recorder) {
   const Shape& batch = p.batch;
@@ -101,7 +102,7 @@ Tensor unit_operand(const Tensor& x, ProductSide& side, const Product& p, const 
   return made;
 }
 
-// Names of the variants in a profile. "ragged": tiles exceed the matrices, so that each access is checked.
+// Names of the variants in a profile. "ragged": tiles reach beyond the matrices, so each access is checked.
 std::string variant(const ShaderCode&, Constants constants) {
   const Matmul c = Matmul::of_values(constants);
   return text("f32 ", c.bm, 'x', c.bn, 'x', c.bk, c.even ? "" : ", ragged",
@@ -120,8 +121,8 @@ std::string part_variant(const ShaderCode&, Constants constants) {
 // The end of split-K: C = epilogue(sum of parts over dim 0), parts [n, elements of C].
 void end_product(const Tensor& c, int64_t columns, const Tensor& parts, const Ending& end,
                  Recorder& recorder) {
-  constexpr uint32_t kWorthSharing = 8, kMostSharing = 32;           // parts, and threads, for one result
-  const uint32_t busy = kGroupSize * recorder.rates.busy_groups(2);  // threads
+  constexpr uint32_t kWorthSharing = 8, kMostSharing = 32;           // parts, and invocations, per result
+  const uint32_t busy = kGroupSize * recorder.rates.busy_groups(2);  // invocations
   Launch launch(recorder);
   PartArguments arguments{};
   arguments.c = launch.writes(c);
@@ -150,8 +151,8 @@ void end_product(const Tensor& c, int64_t columns, const Tensor& parts, const En
              {groups_for(uint64_t(arguments.results) * along, recorder)}, bytes_of(arguments));
 }
 
-// Records the product p of two tensors. Returns c, or the parts [parts, elements of C] where k is split.
-// Takes from `end` what it has computed.
+// Records the product p of two tensors. Returns c, or the parts [parts, elements of C] if k is split. Removes
+// from `end` the steps that this dispatch computes.
 Tensor launch_product(const Product& p, const Tensor& given_a, const Tensor& given_b, Ending& end,
                       const Tensor& c, Recorder& recorder) {
   ProductSide left = left_side(p), right = right_side(p);
@@ -257,8 +258,8 @@ Tensor launch_product(const Product& p, const Tensor& given_a, const Tensor& giv
   return made;
 }
 
-// A product with a vector reads each element of the matrix once: it is a fold of products of two operands, of
-// which the vector is expanded. Tiles would be mostly empty.
+// A product with a vector reads each matrix element once. It is computed as a reduction of the products of
+// the matrix and the expanded vector; tiles would be mostly empty.
 bool is_of_vector(const Product& p) {
   return (p.m == 1 || p.n == 1) && p.k > 1 && p.batch.size() < kMaxDims - 1;
 }

@@ -1,6 +1,6 @@
-// Complex matrix products by real ones. Rows of A and C are read as alternating real and imaginary parts. B
-// becomes a real matrix of twice as many rows and columns. That takes as many operations as complex
-// arithmetic and runs in the kernels of f32.
+// Complex matrix products as real ones. Rows of A and C are read as alternating real and imaginary parts. B
+// becomes a real matrix with twice as many rows and columns. This takes as many operations as complex
+// arithmetic and uses the f32 kernels.
 #include "gpu/kernels/complex.h"
 #include "gpu/kernels/matmul_types.h"
 #include "runtime/ops.h"
@@ -15,8 +15,8 @@ struct Arguments {
   int64_t stride[8];
 };
 
-// A contiguous c64 tensor as f32, with real and imaginary parts alternating along the last dim. With `apart`
-// they have a last dim of their own.
+// A contiguous c64 tensor as f32. Real and imaginary parts alternate along the last dim, or with `apart` have
+// a last dim of their own.
 Tensor with_parts(const Tensor& z, bool apart = false) {
   Shape shape = z.shape();
   if (apart)
@@ -26,7 +26,7 @@ Tensor with_parts(const Tensor& z, bool apart = false) {
   return Tensor(z.storage_ref(), Layout::contiguous(shape), 2 * z.offset(), DType::f32);
 }
 
-// [.., k, n] -> [.., 2k, 2n]. With `transposed`, b is the transposed factor and so is the result.
+// [.., k, n] -> [.., 2k, 2n]. With `transposed`, both b and the result are transposed.
 Tensor doubled_matrix(const Tensor& b, bool transposed, Recorder& recorder) {
   Shape shape = b.shape();
   shape[b.ndim() - 2] *= 2;
@@ -55,7 +55,7 @@ void run_complex_matmul(const Call& call, Recorder& recorder) {
   const NoGrad off;
   const bool vector = call.input(1).ndim() == 1;
   const Tensor b = vector ? unsqueeze(call.input(1), 1) : call.input(1);
-  // Adjacent threads should read adjacent elements.
+  // Adjacent invocations should read adjacent elements.
   const bool turned = b.strides()[b.ndim() - 1] > b.strides()[b.ndim() - 2];
   Call real;
   real.op = find_op("matmul");

@@ -25,7 +25,7 @@ Batch batch_of(const Shape& batch, const Tensor& a, const Tensor& b) {
   Batch found{};
   found.count = uint32_t(space.count);
   found.dims = uint32_t(std::max(space.dims, 1));
-  if (space.dims == 0) {  // one element each, side by side
+  if (space.dims == 0) {  // matrices of one element, adjacent in memory
     found.size[0] = found.count;
     found.stride[0][0] = found.stride[1][0] = 1;
     return found;

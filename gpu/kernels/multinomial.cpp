@@ -50,7 +50,8 @@ void run(const Call& call, Recorder& recorder) {
   };
   const auto groups_with = [&](uint64_t each) { return groups_for(arguments.rows * each, recorder); };
   const uint64_t keys_count = uint64_t(arguments.rows) * arguments.padded;
-  // With replacement the sums before every few weights and the sum of all, else the keys of the padded rows.
+  // With replacement: the partial sums before every few weights and the total. Without: the keys of the
+  // padded rows.
   const uint64_t sums_count = arguments.rows * (uint64_t(arguments.n - 1) / Multinomial::kEach + 2);
   const Scratch numbers(recorder, (replacement ? sums_count : keys_count) * 8);
   {

@@ -35,7 +35,7 @@ bool supports_backward(const Call& call) { return supports(call, 2); }
 
 struct Work {
   const Call& call;
-  const Tensor &log_p, &gradient;  // the gradient of log_p; in the forward pass log_p itself
+  const Tensor &log_p, &gradient;  // gradient: of log_p; in the forward pass log_p itself
   const Tensor labels, weight;
   Recorder& recorder;
 

@@ -79,7 +79,7 @@ void run_forward(const Call& call, Recorder& recorder) {
               hot, groups_of_rows(hot, plan), recorder);
 }
 
-// Outputs: the gradients of input, weight and bias. Those that are not wanted are empty.
+// Outputs: the gradients of input, weight and bias. A gradient that is not wanted is empty.
 template <bool centred>
 void run_backward(const Call& call, Recorder& recorder) {
   const NoGrad off;
@@ -98,9 +98,9 @@ void run_backward(const Call& call, Recorder& recorder) {
   const Tensor* const tensors[] = {&x, &g, &weight};
   const RowPlan plan = plan_rows(hot.size, tensors, recorder.physical);
   const uint64_t groups = groups_of_rows(hot, plan), wide = (hot.size + kGroupSize - 1) / kGroupSize;
-  // Rows that are held in registers are summed over rows in the same dispatch: by as many work groups as keep
-  // the device busy, or fewer, so that each has at least four rounds. Longer rows are read a second time,
-  // column by column.
+  // If rows are held in registers, the sums over rows are computed in the same dispatch. It has as many
+  // workgroups as keep the device busy, or fewer, so that each has at least four rounds. Longer rows are read
+  // a second time, column by column.
   const bool at_once = sums && plan.held > 0;
   hot.blocks = uint32_t(at_once ? std::clamp<uint64_t>(groups / 4, 1, recorder.rates.busy_groups(2))
                                 : std::clamp<uint64_t>(recorder.rates.busy_groups(4) / wide, 1,

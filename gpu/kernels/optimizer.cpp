@@ -1,6 +1,5 @@
-// The optimizers' steps, one dispatch over all parameters of a group, and the clipping of gradients to a
-// common norm. 16-bit elements are computed as f32. A group of several types takes one dispatch for each
-// type.
+// The optimizers' steps, one dispatch over all parameters of a group, and gradient clipping by the common
+// norm. 16-bit elements are computed in f32. A group of several types takes one dispatch per type.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -15,7 +14,7 @@
 namespace lunagrad::gpu {
 namespace {
 
-constexpr size_t kMostTensors = 4096;  // of one dispatch
+constexpr size_t kMostTensors = 4096;  // per dispatch
 constexpr DType kTypes[] = {DType::f32, DType::f16, DType::bf16};
 
 bool supports(const Call& call) {
@@ -24,7 +23,7 @@ bool supports(const Call& call) {
   });
 }
 
-// Contiguous operands; the others are copied, and written back afterwards.
+// Makes the operands contiguous; copies are written back afterwards.
 Operands in_order(const Call& call) {
   Operands dense;
   for (const Tensor& x : call.in) dense.push_back(contiguous(x));
@@ -119,8 +118,8 @@ struct ClipHot {
 static_assert(sizeof(ClipHot) <= kHotBytes);
 constexpr uint32_t kClipBlock = 4096;
 
-// The tensors of one dispatch, all of one dtype. Its blocks are numbered from 0 and follow `before` blocks of
-// other dispatches.
+// The tensors of one dispatch, all of one dtype. Its blocks are numbered from 0; other dispatches have
+// `before` blocks before it.
 struct ClipGroup {
   DType type;
   std::vector<size_t> chosen;

@@ -1,4 +1,4 @@
-// pad with a constant: a fill, then a copy of the part of the tensor that remains.
+// pad with a constant: a fill, then a copy of the tensor, cropped where a width is negative.
 #include <algorithm>
 
 #include "gpu/kernels.h"
@@ -11,7 +11,7 @@ bool supports(const Call& call) { return indexable(call.output()) && call.output
 
 void run(const Call& call, Recorder& recorder) {
   const Tensor &x = call.input(0), &out = call.output();
-  const Dims& widths = call.list(0);  // pairs, the last dim's first
+  const Dims& widths = call.list(0);  // pairs, the last dim's pair first
   copy(out, Tensor::number(call.real(1)), recorder);
   Shape shape = x.shape();
   int64_t from = 0, to = 0;

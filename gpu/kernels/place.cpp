@@ -1,4 +1,4 @@
-// scatter_reduce with products and extremes, and what is composed of it: index_reduce, segment_reduce.
+// scatter_reduce with products and extremes, and ops composed of it: index_reduce, segment_reduce.
 #include "gpu/kernels/copy.h"
 #include "gpu/kernels/lanes.h"
 #include "runtime/ops.h"

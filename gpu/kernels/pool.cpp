@@ -42,7 +42,7 @@ Axis axis_of(const PoolRule& rule) {
           int32_t(rule.with_padding), Divisor(uint32_t(rule.in)), Divisor(uint32_t(rule.out))};
 }
 
-// Elements of a window along the axis, at most.
+// Most elements of a window along the axis.
 uint64_t longest(const PoolRule& rule) {
   return uint64_t(rule.adaptive ? (rule.in + rule.out - 1) / rule.out + 1 : std::min(rule.kernel, rule.in));
 }
@@ -50,7 +50,7 @@ uint64_t longest(const PoolRule& rule) {
 bool lie_apart(const PoolRule& rule) {
   return !rule.adaptive && rule.dilation == 1 && rule.stride >= rule.kernel;
 }
-// Whether one window of the axis has all its elements, and its average is theirs.
+// Whether the axis has a single window that covers it entirely and divides by its size.
 bool is_whole(const PoolRule& rule) {
   if (rule.out != 1) return false;
   const PoolWindow window = pool_window(rule, 0);
@@ -60,7 +60,8 @@ bool is_far(const PoolRule& rule) { return rule.in * (rule.out + 1) + rule.in >=
 
 void launch_pool(Launch& launch, Pool pool, Arguments& a, const PoolRules& rules, Recorder& recorder) {
   const uint64_t rows = longest(rules.rows), columns = longest(rules.columns), elements = rows * columns;
-  // A thread for each window reads few elements or is one of many; else threads read neighbouring elements.
+  // One invocation computes a window of few elements. Several invocations share a larger window and read
+  // adjacent elements.
   constexpr uint64_t kFew = 32, kEach = 8;
   if (pool.mode != Pool::kMaxPutCells && elements > kFew) {
     pool.lanes = uint32_t(std::min<uint64_t>(kGroupSize, std::bit_floor(elements / kEach)));

@@ -19,10 +19,10 @@ constexpr ProductTile kUnitTiles[] = {{128, 128, 64, 64, 64, 2, 1},
                                       {128, 64, 64, 64, 32, 3, 0},
                                       {64, 128, 64, 32, 64, 3, 0}};
 
-// Whether a work group of the tile keeps to the limits of the device. Sizes as in matmul.comp and
+// Whether a workgroup of the tile keeps to the limits of the device. Sizes as in matmul.comp and
 // matmul_cooperative.comp.
 bool fits(const ProductTile& tile, bool units, const PhysicalDevice& physical) {
-  const auto eights = [&](uint32_t side) {  // of either layout of an operand
+  const auto eights = [&](uint32_t side) {  // vectors of eight for an operand, enough for both layouts
     return std::max((tile.bk / 8 + 1) * side, (side / 8 + 1) * tile.bk);
   };
   const uint32_t owners = tile.bm / tile.own_m * (tile.bn / tile.own_n);
@@ -44,14 +44,14 @@ std::vector<const ProductTile*> tiles_for(const Product& p, const PhysicalDevice
   return tiles;
 }
 
-constexpr int64_t kShortest = 128;  // elements of k: a shorter part is not worth the second pass
+constexpr int64_t kShortest = 128;  // elements of k: a shorter part does not repay the second pass
 
-// What the model knows of the device.
+// What the cost model knows about the device.
 struct Model {
   const PhysicalDevice& physical;
   const DeviceRates& rates;
 
-  // Work groups that the device runs at a time. A core of a CPU runs one.
+  // Workgroups that the device runs at a time. A CPU core runs one.
   double slots(const ProductTile& tile) const {
     return double(rates.processors) *
            (physical.type == VK_PHYSICAL_DEVICE_TYPE_CPU ? 1 : double(tile.resident));
@@ -61,7 +61,7 @@ struct Model {
 double tiles_of(const Product& p, const ProductTile& tile) {
   return std::ceil(double(p.m) / tile.bm) * std::ceil(double(p.n) / tile.bn) * double(numel(p.batch));
 }
-// Parts that fill all slots of the device, `rounds` times over.
+// The number of parts that fill all slots of the device `rounds` times.
 uint32_t most_parts(const Product& p, const ProductTile& tile, const Model& model, double rounds) {
   const double longest = double(std::max<int64_t>(1, p.k / kShortest));
   return uint32_t(std::clamp(std::ceil(rounds * model.slots(tile) / tiles_of(p, tile)), 1.0, longest));
@@ -69,7 +69,7 @@ uint32_t most_parts(const Product& p, const ProductTile& tile, const Model& mode
 
 // The plan with the shortest expected time.
 TiledPlan model_plan(const Product& p, const Model& model) {
-  constexpr double kShareOfBytes = 0.75;  // of the device's rate, that the sum of the parts reaches
+  constexpr double kShareOfBytes = 0.75;  // share of the device's rate that the sum of the parts reaches
   const double bytes_per_ns = kShareOfBytes * model.rates.bytes;
   const double best_rate = p.on_units() ? model.rates.matrix_units : model.rates.f32;
   const double elements = double(p.m) * double(p.n) * double(numel(p.batch));
@@ -78,7 +78,7 @@ TiledPlan model_plan(const Product& p, const Model& model) {
   for (const ProductTile* const tile : tiles_for(p, model.physical)) {
     if (tile->share == 0) continue;
     const double count = tiles_of(p, *tile), slots = model.slots(*tile);
-    // Of one work group, while all slots are busy.
+    // Rate of one workgroup, while all slots are busy.
     const double rate = tile->share * best_rate * model.rates.processors / slots;
     for (uint32_t parts = 1, most = most_parts(p, *tile, model, 2); parts <= most; ++parts) {
       const double length = std::ceil(double(p.k) / parts / tile->bk) * tile->bk;
@@ -121,7 +121,7 @@ void fold_batch(Product& p) {
 }  // namespace
 
 DType unit_type_of(const Product& p, const PhysicalDevice& physical) {
-  // Multiplications: fewer are not worth the passes that convert f32, two for each operand that is scaled.
+  // Fewer multiplications do not repay the passes that convert f32; a scaled operand takes two passes.
   constexpr int64_t kSmall = int64_t(1) << 21, kSmallScaled = int64_t(1) << 27;
   const MatrixUnits& units = physical.matrix_units;
   if (p.k == 0) return DType::f32;
@@ -133,7 +133,7 @@ DType unit_type_of(const Product& p, const PhysicalDevice& physical) {
   const MatmulPrecision precision = context().matmul_precision;
   const double batch = double(numel(p.batch)),
                multiplications = batch * double(p.m) * double(p.n) * double(p.k);
-  const double largest = batch * double(p.k) * double(std::max(p.m, p.n));  // elements of an operand
+  const double largest = batch * double(p.k) * double(std::max(p.m, p.n));  // elements of the larger operand
   if (precision == MatmulPrecision::high && units.float16 && multiplications >= kSmallScaled &&
       largest < 0x1p31)
     return DType::f16;

@@ -8,7 +8,7 @@ namespace {
 
 using shaders::Radix;
 
-constexpr uint32_t kBits = 8, kDigits = 1 << kBits;  // of a pass
+constexpr uint32_t kBits = 8, kDigits = 1 << kBits;  // per pass
 
 struct Arguments {
   uint64_t values, places, operand;
@@ -20,7 +20,8 @@ struct Arguments {
 };
 static_assert(offsetof(Arguments, rows) == 112);
 
-// Elements with their places; null where a pass needs none. `upper`: the upper halves of wide elements.
+// Elements with their positions; null where a pass does not need them. `upper`: the upper halves of 64-bit
+// elements.
 struct Elements {
   const Scratch *keys = nullptr, *upper = nullptr, *order = nullptr;
 };
@@ -30,7 +31,7 @@ struct Pass {
   bool from_operand = false, to_results = false;
 };
 
-// The counts of all passes.
+// Digit counts, in memory that all passes reuse.
 struct Counts {
   Counts(const Rows& rows, uint32_t tiles, Recorder& recorder)
       : counts(recorder, size_t(rows.count) * kDigits * tiles * sizeof(uint32_t)),
@@ -54,7 +55,7 @@ void run_pass(const Pass& pass, Radix form, Arguments arguments, const Counts& c
     arguments.keys = launch.reads(*pass.from.keys);
     if (form.wide) arguments.upper_keys = launch.reads(*pass.from.upper);
   };
-  const bool alone = arguments.tiles == 1;  // then a tile knows the places of its digits
+  const bool alone = arguments.tiles == 1;  // then the only tile finds the positions of its digits itself
   if (!alone) {
     {
       Launch launch(recorder);
@@ -114,7 +115,7 @@ void sort_rows(const SortedRows& sorted, Recorder& recorder) {
   arguments.tiles = tiles_of(sorted.rows.extent);
   const Counts counts(sorted.rows, arguments.tiles, recorder);
   const size_t bytes = size_t(sorted.rows.count) * sorted.rows.extent * sizeof(uint32_t);
-  // What the passes between the first and the last one move to and fro.
+  // The inner passes move elements between these two buffers.
   std::optional<Scratch> memory[2][3];
   Elements elements[2];
   for (uint32_t k = 0; k < std::min(passes - 1, 2u); ++k) {
@@ -127,7 +128,7 @@ void sort_rows(const SortedRows& sorted, Recorder& recorder) {
   for (uint32_t p = 0; p < passes; ++p) {
     arguments.shift = p * kBits;
     const bool first = p == 0, last = p + 1 == passes;
-    // One variant of the passes in between serves all types of a width.
+    // One variant of the inner passes serves all types of the same width.
     const Radix form{.raw_type = first || last ? raw_type(type) : ElementType::kI32, .wide = wide};
     run_pass({first ? Elements{.order = sorted.order} : elements[(p + 1) % 2],
               last ? Elements{} : elements[p % 2], &sorted, first, last},

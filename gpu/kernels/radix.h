@@ -1,5 +1,5 @@
 #pragma once
-// Stable radix sorts on the device, by eight bits a pass (shaders/radix.comp).
+// Stable radix sorts on the device, eight bits per pass (shaders/radix.comp).
 #include <optional>
 
 #include "gpu/kernels.h"
@@ -7,12 +7,12 @@
 
 namespace lunagrad::gpu {
 
-// Whether rows of so many elements in all can be sorted.
+// Whether rows of this length, with x's elements in all, can be sorted.
 bool can_sort_rows(const Tensor& x, int64_t length);
 
-// Sorts the rows of x and writes the first `kept` elements of each into `values`, and their positions in the
-// row into `places` (i64), or what `order` has for these positions: [rows, their length] of u32. `rows` are
-// those of x, of values and of places, all as long as those of x.
+// Sorts the rows of x and writes the first `kept` elements of each row to `values`, and their positions in
+// the row to `places` (i64). With `order`, u32 [rows, row length], its elements at these positions are
+// written instead. `rows` describes x, values and places, with the row length of x for all three.
 struct SortedRows {
   const Tensor &x, &values, &places;
   Rows rows;
@@ -22,8 +22,8 @@ struct SortedRows {
 };
 void sort_rows(const SortedRows&, Recorder&);
 
-// Keys of 32 bits, of which the lowest `bits` are sorted, each with the number that it had before. A kernel
-// fills unsorted(); after sort() the others are valid.
+// Sorts 32-bit keys by their lowest `bits`, each with its original index. A kernel fills unsorted(); keys()
+// and order() are valid after sort().
 class SortedKeys {
  public:
   SortedKeys(uint32_t count, uint32_t bits, Recorder&);

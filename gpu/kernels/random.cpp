@@ -1,4 +1,4 @@
-// Dropout, rand, randn, randint, bernoulli and randperm, with the random words of the CPU device.
+// Dropout, rand, randn, randint, bernoulli and randperm, with the same random words as the CPU device.
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -40,7 +40,7 @@ void launch_draw(Launch& launch, const Call& call, uint32_t mode, Hot hot, Recor
   hot.stream = call.args[1].u;
   hot.count = uint32_t(out.numel());
   hot.result = launch.writes(out);
-  constexpr uint32_t kEach = 4;  // elements of an invocation
+  constexpr uint32_t kEach = 4;  // elements per invocation
   const bool integer = mode == Random::kInteger, aligned = hot.result % 16 == 0;
   const bool in_fours =
       integer ? out.dtype() == DType::i32 && aligned

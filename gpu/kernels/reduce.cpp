@@ -28,12 +28,13 @@ struct Arguments {
 static_assert(offsetof(Arguments, kept_stride) == 200);
 
 constexpr uint32_t kThreads = kGroupSize;
-constexpr uint64_t kShortSegment = 4096;  // elements that are worth a work group
-constexpr uint32_t kRound = 8;        // vectors that each thread folds in a segment, or a multiple of them
-constexpr uint32_t kBusyGroups = 16;  // work groups for each processor that keep a device busy
+constexpr uint64_t kShortSegment = 4096;  // elements that are worth a workgroup
+// an invocation reduces this number of vectors in a segment, or a multiple of it
+constexpr uint32_t kRound = 8;
+constexpr uint32_t kBusyGroups = 16;  // workgroups per processor that keep a device busy
 
-// The reduced dims of the operands, or the others, as an index space. A sum of complex numbers has their
-// parts as a dim of its own among the kept ones.
+// The index space of the reduced dims, or of the kept dims. For complex sums, the kept dims include one for
+// the real and imaginary parts.
 Iteration part_of(const Fold& fold, bool reduced) {
   const bool pairs = is_complex(fold.x.dtype()) && is_complex(fold.out.dtype());
   Shape shape;
@@ -64,7 +65,7 @@ struct Pass {
   uint32_t along;
   bool along_contiguous;
 };
-// How many threads share a result: as many as there is work for, while adjacent threads read adjacent memory.
+// How many invocations share a result: as many as have work, while adjacent invocations read adjacent memory.
 Pass plan(uint64_t results, uint64_t reduced, bool along_contiguous) {
   const uint64_t most = std::bit_ceil(std::min<uint64_t>(reduced, kThreads));
   if (along_contiguous) return {uint32_t(std::max<uint64_t>(1, results == 1 ? most : most / 2)), true};
@@ -72,7 +73,7 @@ Pass plan(uint64_t results, uint64_t reduced, bool along_contiguous) {
   return {uint32_t(std::min(most, kThreads / side)), false};
 }
 
-// How many segments of the elements of a result are worth a work group of their own.
+// Into how many segments the elements of a result should be divided, each with a workgroup of its own.
 uint64_t wanted_segments(uint64_t results, uint64_t reduced, uint32_t along, uint64_t busy) {
   const uint64_t side = kThreads / along, groups = (results + side - 1) / side;
   return std::min(reduced * side / kShortSegment, busy / std::max<uint64_t>(groups, 1));
@@ -88,7 +89,7 @@ bool lies_in_vectors(const Tensor& x, const Iteration& kept, const Iteration& re
   return whole;
 }
 
-// Four adjacent results of bool as one word.
+// Joins four adjacent results of bool into one word, if possible.
 bool joins_words(const Fold& fold, Iteration& kept, Iteration& reduced) {
   const int last = kept.dims - 1;
   bool joins = kept.size[last] % 4 == 0 && kept.stride[0][last] == 1 && fold.x.offset() % 4 == 0 &&
@@ -140,7 +141,7 @@ void fold_parts(const Fold& fold, Reduce form, Arguments& arguments, const Pass&
     write(launch);
     return launch_pass(launch, fold, form, arguments, pass, recorder);
   }
-  // Whole rounds of the loads that a thread has in flight, where that leaves enough segments.
+  // Prefer whole rounds of the loads that an invocation has in flight, if that leaves enough segments.
   const uint32_t round = form.vector ? pass.along * fold.wide * kRound : 16;
   const uint32_t even = uint32_t((arguments.reduced + wanted - 1) / wanted),
                  step = even >= 2 * round ? round : 16;
@@ -232,7 +233,7 @@ void reduce(const Call& call, uint32_t fold, double factor, Recorder& recorder) 
   Fold work = fold_of_floats({.fold = fold}, x, mask_of(call), call.output());
   work.factor = float(factor);
   if (!is_integral(x.dtype())) {
-    // The parts of complex numbers are not adjacent.
+    // The real parts of adjacent complex numbers are not adjacent.
     if (is_complex(x.dtype())) work.wide = 0;
     return fold_dims(work, recorder);
   }
@@ -251,12 +252,12 @@ void run_nansum(const Call& call, Recorder& recorder) {
             recorder);
 }
 
-// (sum |x|^p)^(1/p) of x, or of x - other.
+// (sum |x|^p)^(1/p), or the same of x - other.
 Fold norm_fold(uint32_t map, const Tensor& x, uint32_t mask, const Tensor& out) {
   static const ShaderCode& code = find_shader("reduce_norm");
   return {code, {.map = map}, 3 * sizeof(float), kFoldedFloats, x, mask, out};
 }
-// Parameters as in runtime/ops/vector_norm.cpp.
+// Parameters of runtime/ops/vector_norm.cpp.
 void run_norm(const Call& call, Recorder& recorder) {
   constexpr int kPowerAt = 0, kNormDimsAt = 1;
   const double p = call.real(kPowerAt);
@@ -308,7 +309,7 @@ void run_truth(const Call& call, Recorder& recorder) {
   static const ShaderCode& code = find_shader("reduce_truth");
   const Tensor &x = call.input(0), &out = call.output();
   if (x.numel() == 0) return copy(out, Tensor::number(int64_t(every)), recorder);
-  constexpr uint32_t kBools = 16;  // that reduce_truth.comp loads at a time
+  constexpr uint32_t kBools = 16;  // elements that reduce_truth.comp loads at a time
   const bool bytes = x.dtype() == DType::boolean;
   fold_dims({code,
              {.fold = every ? Reduce::kSmallest : Reduce::kLargest, .words = bytes},

@@ -22,7 +22,7 @@ bool supports_interpolate(const Call& call) {
   return (type == DType::f32 || is_half(type)) && indexable(call.input(0)) && indexable(call.output());
 }
 
-// As in resize.comp.
+// Layout as in resize.comp.
 struct Tap {
   int32_t low, high;
   float weight;
@@ -48,7 +48,7 @@ bool blends(const ResizeGeometry& g) {
   return false;
 }
 
-// For each element of the axis the results that it is part of, which are adjacent.
+// For each element of the axis the results that read it, which are adjacent.
 std::vector<Holders> holders_of(const std::vector<ResizeTap>& axis, int64_t size) {
   std::vector<Holders> list(static_cast<size_t>(size));
   const auto add = [&](int64_t element, int32_t result) {
@@ -91,7 +91,7 @@ void launch_resize(uint32_t mode, const Tensor& out, const Tensor& from, const R
     axis.taps = append(lists, taps);
     if (spreads) axis.holders = append(lists, holders_of(g.axes[d], g.in[d]));
   }
-  // Long lists do not fit the ring of arguments.
+  // Long lists do not fit the arguments' ring buffer.
   constexpr size_t kMostBehind = 1 << 16;
   Tensor uploaded;
   if (lists.size() > kMostBehind) {
@@ -122,8 +122,8 @@ void run_interpolate(const Call& call, Recorder& recorder) {
   launch_resize(Resize::kResize, call.output(), contiguous(call.input(0)), resize_geometry(call), recorder);
 }
 
-// The geometry of one axis; along the others all sizes stay: those of the image before the axis, those of the
-// result after it.
+// The geometry of one axis alone: the other axes keep their sizes. Axes before it have the result's size,
+// axes after it the image's.
 ResizeGeometry along(const ResizeGeometry& g, size_t axis) {
   ResizeGeometry one = g;
   for (size_t d = 0; d < 3; ++d) {
@@ -139,7 +139,8 @@ void run_interpolate_grad(const Call& call, Recorder& recorder) {
   const NoGrad off;
   const ResizeGeometry g = resize_geometry(call);
   Tensor grad = contiguous(call.input(0));
-  // A thread adds up all results of an element. Where they are many, it does so along one axis at a time.
+  // An invocation adds up all results of an element. If they are many, the axes are processed one after the
+  // other.
   constexpr int64_t kMost = 64;
   int64_t most = 1;
   for (size_t d = 0; d < 3; ++d) {
@@ -171,7 +172,7 @@ void run_im2col(const Call& call, Recorder& recorder) {
   copy(window(call.output(), shape, contiguous_strides(shape)), windows, recorder);
 }
 
-// As in fold.comp.
+// Layout as in fold.comp.
 struct FoldAxis {
   int32_t size, out_size;
   int32_t kernel, stride, padding, dilation;

@@ -1,7 +1,7 @@
-// Recurrent layers. Forward: one product for the inputs of all steps, then for each step a product with the
-// states before and a kernel of gates, which adds the parts of that product. Backward: the same in reverse
-// order, and one product over all steps for the gradient of each weight. 16-bit types without matrix units
-// are computed in f32.
+// Recurrent layers. Forward: one product for the inputs of all steps; then for each step a product with the
+// previous states, and a kernel that adds the parts of that product and computes the gates. Backward: the
+// same in reverse order, and one product over all steps for the gradient of each weight. 16-bit floats
+// without matrix units are computed in f32.
 #include "runtime/ops/rnn_layer.h"
 
 #include <algorithm>
@@ -49,13 +49,13 @@ bool lacks_units(const Tensor& x, const PhysicalDevice& physical) {
   return is_half(x.dtype()) && !product_of(x, x, true, physical).on_units();
 }
 
-// The rows of a step in a contiguous tensor [rows, features], as a matrix [sequences, features].
+// The rows of one step of a contiguous tensor [rows, features], as a matrix [sequences, features].
 Tensor rows_of(const Tensor& x, const Sizes& sizes, int64_t step) {
   const int64_t features = x.numel() / sizes.rows();
   return window(x, {sizes.batch, features}, {sizes.row_step() * features, 1}, sizes.row(step, 0) * features);
 }
 
-// The row numbers of step k, and of the step before it in the results, or in the initial states.
+// Sets the row numbers of step k, and of the previous step in the results or in the initial states.
 template <class A>
 void set_rows(A& a, const Sizes& sizes, int64_t k) {
   a.sequences = uint32_t(sizes.batch);

@@ -12,7 +12,7 @@ void run(const Call& call, Recorder& recorder) {
   const NoGrad off;
   const Tensor &x = call.input(0), &cos = call.input(1), &sin = call.input(2), &out = call.output();
   const int64_t n = cos.size(1), features = x.size(-1);
-  // The first features of all pairs, or the second ones.
+  // The first features of all pairs (which = 0), or the second ones (1).
   const auto half = [&](const Tensor& whole, int64_t which) {
     return call.flag(0) ? slice(whole, -1, which, 2 * n, 2) : narrow(whole, -1, which * n, n);
   };

@@ -59,7 +59,7 @@ RowPlan plan(uint32_t length, bool in_fours, const PhysicalDevice& physical) {
   const uint32_t fours = length / 4;
   if (subgroup && fours >= subgroup && fours <= subgroup * kMostHeld)
     return {subgroup, (fours + subgroup - 1) / subgroup, subgroup};
-  // A quarter as many threads as vectors, so that the loads of a thread overlap.
+  // A quarter as many invocations as vectors, so that the loads of an invocation overlap.
   const uint32_t along = std::clamp<uint32_t>(std::bit_ceil(fours) / 4, 1, kGroupSize);
   return {along, (fours + along - 1) / along, along >= subgroup ? subgroup : 0};
 }

@@ -17,19 +17,19 @@ struct Rows {
 };
 static_assert(offsetof(Rows, stride) == 48);
 
-// The rows along dim of up to four tensors of one shape.
+// The rows along `dim` of up to four tensors of one shape.
 Rows rows_along(int dim, std::span<const Tensor* const> tensors);
-// How many threads share a row: a power of two, at most kGroupSize.
+// How many invocations share a row: a power of two, at most kGroupSize.
 uint32_t threads_along(uint32_t length);
-// Whether all rows, of f32 or of 16 bits, can be accessed four elements at a time: adjacent elements, that
-// begin at multiples of four.
+// Whether all rows can be accessed four elements at a time: they are f32 or 16-bit floats, and their elements
+// are adjacent and begin at multiples of four.
 bool can_move_in_fours(const Rows&, std::span<const Tensor* const>);
 
 struct RowPlan {
-  uint32_t along;         // threads of a row
-  uint32_t held;          // vectors of four elements that each of them holds in registers; 0: none
-  uint32_t subgroup = 0;  // the subgroup size if the threads of a row are whole subgroups, else 0
-  uint32_t together() const { return kGroupSize / along; }  // rows of a work group
+  uint32_t along;         // invocations per row
+  uint32_t held;          // vectors of four elements that each invocation holds in registers; 0: none
+  uint32_t subgroup = 0;  // the subgroup size if a row's invocations are whole subgroups, else 0
+  uint32_t together() const { return kGroupSize / along; }  // rows of a workgroup
 };
 RowPlan plan_rows(const Rows&, std::span<const Tensor* const>, const PhysicalDevice&);
 // The same for rows of contiguous tensors.

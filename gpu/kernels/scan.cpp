@@ -1,6 +1,5 @@
-// cumsum along a dim, of f32, f16 and bf16, of the real and imaginary parts of c64, and of integers in i64;
-// cumprod of f32 and integers (shaders/scan.comp), and the gradients of cumprod and prod
-// (shaders/product_grad.comp).
+// cumsum along a dim, of f32, f16, bf16, the real and imaginary parts of c64, and integers in i64; cumprod of
+// f32 and integers (shaders/scan.comp); the gradients of cumprod and prod (shaders/product_grad.comp).
 #include "gpu/kernels/scan.h"
 
 #include "gpu/kernels/complex.h"
@@ -41,7 +40,7 @@ void run_cumprod(const Call& call, Recorder& recorder) {
            recorder);
 }
 
-// The gradients of running products, or of the products of rows (`last`).
+// The gradient of cumprod, or with `last` the gradient of prod.
 template <bool last>
 void run_product_grad(const Call& call, Recorder& recorder) {
   const NoGrad off;

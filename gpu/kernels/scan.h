@@ -1,5 +1,5 @@
 #pragma once
-// How a device makes running combinations along a dim, for the shaders that include scan_rows.glsl.
+// Scans along a dim, for example running sums, for the shaders that include scan_rows.glsl.
 #include <algorithm>
 #include <cstdlib>
 
@@ -19,13 +19,13 @@ struct Scan {
   const Tensor &result, &operand;
   const Tensor* places;  // null: there are none
   int dim;
-  size_t item;  // bytes of a combination that is kept in global memory
+  size_t item;  // bytes of a partial result in global memory
   bool reverse = false, exclusive = false;
   const Tensor* other = nullptr;  // a second operand, instead of places
-  bool other_in_fours = true;     // whether it must allow that floats are accessed four at a time
+  bool other_in_fours = true;     // whether `other` must also allow access to floats in fours
 };
 
-// `form` has the constants of the operation; this function sets how it is divided among threads.
+// `form` has the operation's constants; this function sets how the scan is divided among invocations.
 template <class Form>
 void run_scan(Form form, const Scan& scan, Recorder& recorder) {
   ScanArguments arguments{};

@@ -15,7 +15,7 @@ bool supports(const Call& call) {
   return indexable(call.output()) && indexable(call.input(1)) && can_copy(source, call.output().dtype());
 }
 
-// The value as a tensor with the type of x on its device.
+// The value as a tensor of x's type on x's device.
 Tensor element_of(const Tensor& value, const Tensor& x, Recorder& recorder) {
   if (!value.is_number()) return value;
   const Tensor made = Tensor::empty({}, x.dtype(), x.device());
@@ -65,7 +65,7 @@ void run_flat(const Call& call, Recorder& recorder) {
   const Tensor& target = changed.tensor();
   Shape shape = target.shape();
   if (index.numel() == 0) return changed.finish();
-  if (shape.empty()) shape.push_back(1);  // a 0-d target counts as one of a single element
+  if (shape.empty()) shape.push_back(1);  // a 0-d target is treated as one dim of size 1
   shape[dim] = index.numel();
   run_lanes(LaneMode::put, {shape, dim, size_along(target, dim)}, view_of(target, dim),
             fill ? same_for_all(source, shape.size()) : view_of(source, dim), flat_index(index, shape.size()),

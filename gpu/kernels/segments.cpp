@@ -28,15 +28,15 @@ struct Arguments {
   float alpha;
 };
 
-// The entries of a part: few enough for about 2^18 threads. Later passes have less to do, so that there are
-// fewer of them.
+// Entries per part, for about 2^18 invocations. Later passes have less work and take at least 16, so that
+// there are fewer passes.
 uint32_t entries_of_part(uint64_t entries, uint64_t columns, bool partial) {
   constexpr uint64_t kThreads = 1 << 18, kMost = 64;
   const uint64_t fewest = partial ? 16 : 8;
   return uint32_t(std::clamp(std::bit_ceil(entries * columns / kThreads), fewest, kMost));
 }
 
-// The key of an index is the place in the target, `nowhere` where it is out of range.
+// The key of an index is its position in the target, or `nowhere` if it is out of range.
 void write_keys(const IndexedPlaces& places, uint64_t nowhere, const Scratch& keys, Recorder& recorder) {
   const Shape& shape = places.index.shape();
   Launch launch(recorder);
@@ -63,14 +63,14 @@ struct PutHot {
 };
 static_assert(sizeof(PutHot) <= kHotBytes);
 
-// As in put_rows.comp.
+// Layout as in put_rows.comp.
 struct RowArguments {
   uint64_t result, x, source, owners;
   uint32_t count, size, picked, inner;
   Divisor by_inner, by_size;
 };
 
-// The last of the indices with each key, plus 1; 0 for a key that no index has.
+// For each key the number of its last index, plus 1; 0 for a key without an index.
 Tensor owners_of(const Scratch& keys, uint32_t count, int64_t size, Device& device, Recorder& recorder) {
   const Tensor owners = Tensor::empty({size}, DType::i32, device);
   copy(owners, Tensor::number(int64_t(0)), recorder);
@@ -113,7 +113,7 @@ void put_rows(const Tensor& out, const Tensor& x, const Tensor& source, int dim,
   const Scratch keys(recorder, size_t(picked) * sizeof(uint32_t));
   write_keys(places, uint64_t(places.choices), keys, recorder);
   const Tensor owners = owners_of(keys, picked, places.choices, out.device(), recorder);
-  // A single element fills as many bytes as the largest unit has.
+  // A single element is repeated to fill 16 bytes, the size of the largest unit.
   const bool one = source.numel() == 1;
   const Tensor rows =
       one ? Tensor::empty({16 / int64_t(item_size(out.dtype()))}, out.dtype(), out.device()) : source;
@@ -159,7 +159,7 @@ void add_by_index(const Tensor& target, const Tensor& source, const IndexedSums&
   a.rows = count;
   a.alpha = float(sums.alpha);
   a.entries = count;
-  // What the previous pass left, and what this one leaves.
+  // Output of the previous pass, and of this one.
   std::optional<Scratch> rows[2], keys[2];
   for (uint32_t pass = 0; a.entries > 0; ++pass) {
     std::optional<Scratch>&from_rows = rows[pass % 2], &from_keys = keys[pass % 2];

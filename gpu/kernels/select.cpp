@@ -18,7 +18,7 @@ struct Arguments {
 };
 static_assert(offsetof(Arguments, rows) == 88);
 
-// Finds the bound of each row, then puts what is wanted.
+// Finds the bound of each row, then writes the selected elements.
 class Selecting {
  public:
   Selecting(const Selection& selection, uint32_t which, Recorder& recorder)

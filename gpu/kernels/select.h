@@ -5,9 +5,10 @@
 
 namespace lunagrad::gpu {
 
-// Of each row of x its first elements in ascending or descending order, in the order of their positions:
-// chosen [rows, wanted] of the type of x, and `places` [rows, wanted] of u32, the positions in the row.
-// `rows` are those of x; 0 < wanted <= their length.
+// Writes the first elements of each row of x in ascending or descending order, but unsorted: first the
+// elements before the last one (the bound) by position, then those equal to it by position. `chosen` is
+// [rows, wanted] in x's type. `places`, u32 [rows, wanted], are their positions in the row. `rows` describes
+// x; 0 < wanted <= row length.
 struct Selection {
   const Tensor& x;
   const Rows& rows;
@@ -16,8 +17,9 @@ struct Selection {
 };
 void select_first(const Selection&, const Tensor& chosen, const Scratch& places, Recorder&);
 
-// Of each row the last of these elements alone: values [rows] of the type of x, and `places` [rows] of i64.
-// `which` is that of _kthvalue (runtime/ops/sort.cpp), which may follow from the row's count of NaN instead.
+// Writes only the last of these elements of each row: values [rows] in x's type, and `places`, i64 [rows].
+// `which` is the parameter of _kthvalue (runtime/ops/sort.cpp); with it the element may instead depend on the
+// row's count of NaN.
 void select_place(const Selection&, uint32_t which, const Tensor& values, const Tensor& places, Recorder&);
 
 }  // namespace lunagrad::gpu

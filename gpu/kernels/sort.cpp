@@ -1,5 +1,5 @@
-// sort, topk and the middle of rows along a dim, of any ordered type: short rows in shared memory
-// (shaders/sort.comp), long ones by radix. The gradient of what they take.
+// sort, topk and order statistics of rows along a dim, for any ordered type: short rows in shared memory
+// (shaders/sort.comp), long ones by radix sort. Also the gradient of the values that they select.
 #include "gpu/kernels/sort.h"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ struct Arguments {
 };
 static_assert(offsetof(Arguments, rows) == 56);
 
-constexpr uint32_t kBlock = 2048;  // keys that a work group sorts in shared memory
+constexpr uint32_t kBlock = 2048;  // keys that a workgroup sorts in shared memory
 
 struct Form {
   bool descending;
@@ -48,21 +48,21 @@ void launch_sort(Launch& launch, uint32_t mode, uint32_t length, const Form& for
              {group_count(groups, recorder)}, bytes_of(arguments));
 }
 
-// The memory of keys of rows that are longer than a block. `order` holds the positions of wide keys.
+// Memory for the keys of rows that are longer than a block. `order` holds the positions of 64-bit keys.
 struct Keys {
   const Scratch& keys;
   const Scratch* order;
 };
 
-// Work groups for so many keys, of which blocks of `length` are sorted together.
+// Workgroups for this number of keys, if blocks of `length` keys are sorted together.
 uint64_t groups_holding(uint64_t keys, uint32_t length) {
   const uint32_t held = std::max(length, 512u);  // as in sort.comp
   return (keys + held - 1) / held;
 }
 
-// The passes between the first and the last one: merges blocks that are sorted in alternating directions.
+// The inner passes: merge blocks that are sorted in alternating directions.
 void merge_blocks(const Keys& keys, Arguments arguments, Recorder& recorder) {
-  constexpr uint32_t kMostLevels = 3;  // whose keys a thread holds in registers
+  constexpr uint32_t kMostLevels = 3;  // most levels whose keys an invocation holds in registers
   const Form form{false, ElementType::kAbsent, ElementType::kI64, keys.order != nullptr};
   const auto pass = [&](uint32_t mode, uint64_t groups, uint32_t levels) {
     Launch launch(recorder);
@@ -82,7 +82,7 @@ void merge_blocks(const Keys& keys, Arguments arguments, Recorder& recorder) {
   }
 }
 
-// The size along the dim, which is the first parameter of sort and the second of topk.
+// The size along the dim, which is the parameter `dim_at`: the first of sort, the second of topk.
 template <int dim_at>
 int64_t length_of(const Call& call) {
   const Tensor& x = call.input(0);
@@ -102,11 +102,11 @@ struct Order {
   const Tensor &x, &values, &places;
   int dim;
   bool descending;
-  uint32_t kept;                   // elements of each row of the results
-  const Scratch* names = nullptr;  // what is written into the places instead of the positions in a row of x
+  uint32_t kept;                   // elements per row of the results
+  const Scratch* names = nullptr;  // if not null, written to `places` instead of the positions in a row of x
 };
 
-// Long rows are read several times: first they are brought into memory one after the other.
+// Long rows are read several times. So they are first copied to contiguous memory.
 bool lies_apart(const Tensor& x, int dim) { return x.ndim() > 1 && x.strides()[dim] != 1; }
 Tensor side_by_side(const Tensor& x, int dim) { return contiguous(movedim(x, {dim}, {-1})); }
 
@@ -124,7 +124,7 @@ void order_rows(const Order& wanted, Recorder& recorder) {
     copy(wanted.values, movedim(values, {-1}, {wanted.dim}), recorder);
     return copy(wanted.places, movedim(places, {-1}, {wanted.dim}), recorder);
   }
-  // The results as rows as long as the operand's, of which only the first `kept` elements are written.
+  // The results as rows of the operand's length, of which only the first `kept` elements are written.
   const auto as_long = [&](const Tensor& y) { return window(y, x.shape(), y.strides()); };
   const Tensor values = as_long(wanted.values), places = as_long(wanted.places);
   const Tensor* tensors[] = {&x, &values, &places};
@@ -147,7 +147,7 @@ void order_rows(const Order& wanted, Recorder& recorder) {
               groups_holding(uint64_t(arguments.rows.count) * arguments.padded, arguments.padded), recorder);
 }
 
-// The first elements of each row are chosen before they are sorted.
+// Selects the first elements of each row, then sorts them.
 void order_chosen(const Order& wanted, Recorder& recorder) {
   const NoGrad off;
   const Tensor x = side_by_side(wanted.x, wanted.dim);
@@ -168,7 +168,7 @@ void order(const Call& call, bool descending, int64_t kept, Recorder& recorder) 
   const Tensor& x = call.input(0);
   const int dim = normalize_dim(call.op->name, call.integer(dim_at), x.shape());
   const Order wanted{x, call.output(0), call.output(1), dim, descending, uint32_t(kept)};
-  constexpr int64_t kFew = 4;  // choosing a larger part of a row takes longer than sorting it
+  constexpr int64_t kFew = 4;  // selecting more than 1 / kFew of a row takes longer than sorting it
   const int64_t length = length_of<dim_at>(call);
   if (length > kBlock && kept <= length / kFew) return order_chosen(wanted, recorder);
   order_rows(wanted, recorder);

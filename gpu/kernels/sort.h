@@ -4,15 +4,15 @@
 
 namespace lunagrad::gpu {
 
-// The keys of a row of this length, with padding: a power of two of at least 2.
+// The padded number of keys of a row of this length: a power of two of at least 2.
 uint32_t padded_to(int64_t length);
 
-// Rows of `padded` 64-bit keys, each with a 32-bit number that moves with it. `padded` as above.
+// Rows of `padded` (see padded_to()) 64-bit keys, each with a 32-bit number that moves with it.
 struct KeyRows {
   const Scratch &keys, &order;
   uint32_t rows, padded;
 };
-// Sorts each row by ascending keys; equal keys by ascending numbers.
+// Sorts each row by ascending keys, and equal keys by ascending numbers.
 void sort_keys(const KeyRows &, Recorder &);
 
 }  // namespace lunagrad::gpu

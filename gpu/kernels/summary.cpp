@@ -1,4 +1,4 @@
-// Summaries of many tensors: one dispatch over the elements of all, one over the results of their blocks.
+// Summaries of many tensors: one dispatch over all elements, one over the results of the blocks.
 #include <algorithm>
 #include <vector>
 
@@ -22,7 +22,7 @@ static_assert(sizeof(Hot) <= kHotBytes);
 
 using shaders::Summary;
 constexpr uint32_t kBlock = kGroupSize * Summary::kEach;
-constexpr size_t kMostTensors = 4096;  // of one dispatch
+constexpr size_t kMostTensors = 4096;  // per dispatch
 
 bool supports(const Call& call) {
   return std::all_of(call.in.begin(), call.in.end(),

@@ -1,5 +1,5 @@
-// The gradient of unfold, f32 and c64: adds the windows to the positions that they were read from. It adds
-// one position in the window after the other: for one of them the positions of all windows are different.
+// The gradient of unfold, f32 and c64: adds each window to the positions that it was read from. It loops over
+// the offsets within a window: at one offset, all windows have different positions.
 #include "gpu/kernels.h"
 #include "gpu/kernels/copy.h"
 #include "runtime/ops.h"

@@ -1,7 +1,6 @@
 // Kernels that scripts define (lg.kernel). A prelude before the user's text declares its operands: x(i) is
-// element i of x, x_count() the number of elements, x_size(d) a size. For an input x(i) is a function, so
-// that it cannot be assigned to. For an output it is a function-like macro, so that a component .x is not
-// replaced.
+// element i of x, x_count() the number of elements, x_size(d) a size. For an input x(i) is a function, which
+// cannot be assigned to. For an output it is a function-like macro, so that a component .x is not replaced.
 #include "gpu/kernels/user.h"
 
 #include <deque>
@@ -14,7 +13,7 @@
 namespace lunagrad::gpu {
 namespace {
 
-// As the prelude declares it.
+// The layout that the prelude declares.
 struct TensorArgument {
   uint64_t address;
   uint32_t count;
@@ -34,10 +33,10 @@ struct UserKernel {
 struct Library {
   std::mutex mutex;
   std::deque<UserKernel> kernels;
-  std::map<std::pair<std::string, std::string>, int64_t> by_text;  // by name and text
+  std::map<std::pair<std::string, std::string>, int64_t> by_text;  // key: name and text
 };
 Library& library() {
-  static auto* all = new Library;  // never destroyed: devices may be closed after the destructors of statics
+  static auto* all = new Library;  // never destroyed: devices may be closed after statics are destroyed
   return *all;
 }
 
@@ -98,7 +97,7 @@ std::string whole_text(const KernelSource& source, const PhysicalDevice& device)
       "gl_WorkGroupSize.x)\n");
   size_t at = 0;
   const auto declare = [&](const KernelSource::Operand& x, bool is_input) {
-    // Not at[i]: an array index is a signed int.
+    // Not at[i], since an array index is a signed int.
     const std::string element =
         text("lg_Element", at, "(lg.tensor[", at, "].address + uint64_t(i) * ", item_size(x.dtype), ").at");
     const std::string type = glsl_type(source, x, device);

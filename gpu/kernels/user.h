@@ -1,13 +1,13 @@
 #pragma once
-// Kernels that scripts define (lg.kernel). A kernel is compiled once for each name and text, for the life of
-// the process. Any thread.
+// Kernels that scripts define (lg.kernel). Each name and text is compiled once in the life of the process.
+// Any thread.
 #include "gpu/context.h"
 #include "runtime/user_kernel.h"
 
 namespace lunagrad::gpu {
 
-// The number of the kernel, for the parameter kKernelNumber of its op. Error if the text does not compile or
-// the device does not support the work group or a type.
+// Returns the kernel's number, for the parameter kKernelNumber of its op. Throws an Error if the text does
+// not compile, or if the device does not support the workgroup or a type.
 int64_t compile_user_kernel(const KernelSource&, const PhysicalDevice&);
 
 }  // namespace lunagrad::gpu

@@ -8,7 +8,7 @@ namespace {
 bool small_enough(const Call& call) { return indexable(call.output()); }
 
 bool supports_clone(const Call& call) { return small_enough(call); }
-// clone and _cast, which only differ in the type of the output.
+// Runs clone and _cast, which differ only in the type of the output.
 void run_clone(const Call& call, Recorder& recorder) { copy(call.output(), call.input(0), recorder); }
 
 bool supports_cast(const Call& call) {

@@ -12,11 +12,12 @@ inline uint32_t raw_type_of(uint64_t bytes) {
 }
 
 struct Words {
-  uint64_t bytes;     // of a word
-  uint64_t elements;  // in a word
-  uint32_t type;      // an integer type of the size of a word; of no use for 16 bytes
+  uint64_t bytes;     // bytes of a word
+  uint64_t elements;  // elements in a word
+  uint32_t type;      // an integer type with the size of a word; unused for 16 bytes
 };
-// The largest words that divide runs of `length` elements. `addresses`: those of all runs, or-ed.
+// The largest words that divide runs of `length` elements. `addresses`: the addresses of all runs, combined
+// with or.
 inline Words words_of(DType type, uint64_t length, uint64_t addresses) {
   const uint64_t item = uint64_t(item_size(type));
   uint64_t bytes = 16;

@@ -1,5 +1,5 @@
-// The activation in the epilogue of an op: numbered as Activation in runtime/ops/activation.h, computed as the rows of
-// elementwise.def.
+// The activation in the epilogue of an op. Numbered as Activation in runtime/ops/activation.h, with the
+// formulas of elementwise.def.
 #include "functions.glsl"
 
 const uint kNoActivation = 0, kRelu = 1, kTanh = 2, kSigmoid = 3;

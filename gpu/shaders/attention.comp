@@ -1,8 +1,8 @@
 #version 460
-// softmax(q k^T scale) v without storing a matrix of all scores: T. Dao et al., "FlashAttention" (2022). A work group owns
-// R queries of a head and visits S keys and values at a time. When a larger score occurs, the sums so far are rescaled.
-// Scores are capped, then masked. The log-sum-exp of each query's scores is stored for the gradients. A query whose keys
-// are all masked has the result 0 and the log-sum-exp +inf.
+// softmax(q k^T scale) v without storing a matrix of all scores: T. Dao et al., "FlashAttention" (2022). A
+// workgroup owns R queries of a head and visits S keys and values at a time. When a larger score occurs, the
+// sums so far are rescaled. Scores are capped, then masked. The log-sum-exp of each query's scores is stored
+// for the gradients. A query whose keys are all masked has the result 0 and the log-sum-exp +inf.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 #include "functions.glsl"
@@ -17,7 +17,7 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arg
   Draw draw;
   Batch batch;
   uint queries, keys, features, value_features;
-  uint blocks;  // of queries in a head
+  uint blocks;  // blocks of queries in a head
   Scale scale;
 };
 layout(push_constant, scalar) uniform Push {

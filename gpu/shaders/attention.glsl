@@ -1,8 +1,8 @@
-// Attention in f32: tiles of operands in shared memory, and the products of tiles. A work group keeps the tile of the R rows
-// that it owns and visits tiles of S other ("passing") rows.
+// Attention in f32: tiles of operands in shared memory, and products of tiles. A workgroup keeps the tile of
+// the R rows that it owns and visits tiles of S other ("passing") rows.
 //
-// Rows of the own tile are processed in groups of four that are R / 4 apart, so that adjacent threads read adjacent rows:
-// group a has the rows a, a + R / 4, a + R / 2 and a + 3 R / 4.
+// Rows of the own tile are processed in groups of four that are R / 4 apart, so that adjacent invocations
+// read adjacent rows: group a has the rows a, a + R / 4, a + R / 2 and a + 3 R / 4.
 #include "attention_operands.glsl"
 layout(constant_id = 0) const uint R = 64;
 layout(constant_id = 1) const uint S = 16;
@@ -12,20 +12,22 @@ const uint kFours = R / 4;
 const uint kColumns = D / 4;        // vec4 of a row
 const uint kRow = kColumns + 1;     // padded to avoid bank conflicts
 const uint kWeightRow = kFours + 1;
-// A thread computes the scores of one group of four own rows with kEach passing rows, if there are more scores than
-// threads.
+// If there are more scores than invocations, an invocation computes the scores of one group of four own rows
+// with kEach passing rows.
 const uint kEach = kFours * S > kThreads ? kFours * S / kThreads : 1;
 const uint kApart = kThreads / kFours;
-// If there are more threads than groups and rows, kSharing threads share a score; each adds some of the columns.
+// If there are more invocations than pairs of a group and a passing row, kSharing invocations share a score;
+// each adds some of the columns.
 const uint kSharing = kFours * S < kThreads ? kThreads / (kFours * S) : 1;
 uint own_four() {
   return gl_LocalInvocationID.x % kFours;
 }
-// The thread's first passing row; its others follow kApart apart. From S on, the thread only shares columns.
+// The invocation's first passing row; its other rows follow at distance kApart. From S on, the invocation
+// only shares columns.
 uint first_passing() {
   return gl_LocalInvocationID.x / kFours;
 }
-// Results of a thread: one column of vec4 in kOwn groups of four rows.
+// Results of an invocation: one vec4 column in kOwn groups of four rows.
 const uint kOwn = kFours * kColumns / kThreads;
 
 // Shared memory: tiles at multiples of kRow, then the weights [S][kWeightRow].

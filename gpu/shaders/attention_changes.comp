@@ -1,12 +1,13 @@
 #version 460
-// For the gradients of attention by matrix products: from q k^T and dout v^T, the weights p for dv, with dropout, and the
-// changes ds for dq and dk, as in attention_grad.comp. A thread computes four keys of a query.
+// For the gradients of attention by matrix products: computes from q k^T and dout v^T the weights p for dv,
+// with dropout, and the changes ds for dq and dk, as in attention_grad.comp. An invocation computes four keys
+// of a query.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 #include "functions.glsl"
 #include "philox.glsl"
 #include "attention_operands.glsl"
-layout(constant_id = 8) const uint TYPE = kBF16;  // of weights and changes
+layout(constant_id = 8) const uint TYPE = kBF16;  // type of weights and changes
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
   uint64_t products, reaches;  // f32 [heads, queries, keys]

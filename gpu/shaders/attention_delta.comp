@@ -1,5 +1,6 @@
 #version 460
-// For the gradients of attention of 16-bit operands: dout out - dlse of each query. Eight threads share a row.
+// For the gradients of attention of 16-bit floats: dout out - dlse for each query. Eight invocations share a
+// row.
 #extension GL_GOOGLE_include_directive : require
 #extension GL_KHR_shader_subgroup_basic : require
 #extension GL_KHR_shader_subgroup_shuffle : require

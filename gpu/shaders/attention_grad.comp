@@ -2,11 +2,11 @@
 // The gradients of attention. The weights p = exp(scale q k - lse) are computed again, tile by tile. With
 // delta = dout out - dlse of each query and ds = p (dout v - delta):
 //   dq = scale ds k,  dk = scale ds^T q,  dv = p^T dout,  dmask = ds.
-// Dropout multiplies dout v, and p in dv, by its factors, which are drawn again. A soft cap c multiplies ds in dq and dk
-// by 1 - tanh(scale q k / c)^2.
-// The work group that owns the elements sums each gradient, so that no two groups write the same element. With kOfQueries
-// a group owns queries and visits keys and values, with kOfKeys vice versa. With kOfMask it owns R queries and S keys of
-// a mask and visits the heads that share it.
+// Dropout multiplies dout v, and p in dv, by its factors, which are drawn again. A soft cap c multiplies ds
+// in dq and dk by 1 - tanh(scale q k / c)^2.
+// Each gradient is summed by the workgroup that owns its elements, so no two workgroups write the same
+// element. With kOfQueries a workgroup owns queries and visits keys and values, with kOfKeys vice versa. With
+// kOfMask it owns R queries and S keys of a mask and visits the heads that share it.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 #include "functions.glsl"
@@ -19,14 +19,15 @@ const bool OF_KEYS = OF == kOfKeys;
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
   Rows own[2];      // q and dout, or k and v
-  Rows passing[2];  // the others
+  Rows passing[2];  // k and v, or q and dout
   Rows result[2];   // dq, or dk and dv; address 0: not wanted
   uint64_t lse, delta;
   Mask mask, mask_result;
   Draw draw;
   Batch batch;
   uint own_rows, passing_rows, queries, features, value_features;
-  // Blocks of own rows in a head, and in all heads. With kOfMask: tiles of a mask, and those of all masks and parts.
+  // blocks: blocks of own rows in a head; items: in all heads. With kOfMask: tiles of a mask; tiles of all
+  // masks and parts.
   uint blocks, items;
   uint heads, parts;  // a mask's gradient is summed in `parts` parts, each over some of the heads
   Scale scale;
@@ -57,14 +58,14 @@ void store_result(Rows rows, uint head, uint row, uint column, uint features, ve
   F32x4Elements(at).at = value;
 }
 
-// Rows first … first + R - 1 of a head.
+// Loads rows first … first + R - 1 of a head.
 void load_own(uint head, uint first) {
   load_tile(0, R, head_of(arguments.own[0], arguments.batch, head, 4), arguments.own[0].step, first, arguments.own_rows,
             arguments.features);
   load_tile(R * kRow, R, head_of(arguments.own[1], arguments.batch, head, 4), arguments.own[1].step, first,
             arguments.own_rows, arguments.value_features);
 }
-// Rows pass … pass + S - 1 of the others.
+// Loads rows pass … pass + S - 1 of the passing rows.
 void load_passing(uint head, uint pass) {
   load_tile(kPassing, S, head_of(arguments.passing[0], arguments.batch, head, 4), arguments.passing[0].step, pass,
             arguments.passing_rows, arguments.features);
@@ -72,7 +73,8 @@ void load_passing(uint head, uint pass) {
             pass, arguments.passing_rows, arguments.value_features);
 }
 
-// For each own and passing row of this thread: `weights` for dv (p with dropout), `changes` for the others (ds).
+// For each pair of an own and a passing row of this invocation: `weights` for dv (p with dropout), and
+// `changes` (ds) for the other gradients.
 void weigh_tiles(uint head, int64_t mask, uint first, uint pass, out vec4 weights[kEach], out vec4 changes[kEach]) {
   vec4 products[kEach], reaches[kEach];
   multiply_tiles(0, kPassing, products);

@@ -1,4 +1,4 @@
-// What all attention kernels share: operands as rows of heads, scores, masks and dropout.
+// Parts of all attention kernels: operands as rows of heads, scores, masks and dropout.
 layout(local_size_x = 128) in;
 layout(constant_id = 3) const bool CAUSAL = false;
 
@@ -12,7 +12,7 @@ const uint kThreads = 128;
 struct Rows {
   uint64_t at;
   int64_t step;      // elements from one row to the next
-  int64_t batch[6];  // elements from one item to the next, of each dim of the batch
+  int64_t batch[6];  // elements from one item to the next, for each batch dim
 };
 
 struct Batch {
@@ -28,7 +28,7 @@ int64_t offset_of(int64_t strides[6], Batch batch, uint head) {
   }
   return at;
 }
-// The address of the first row of head `head`, whose elements have `size` bytes.
+// The address of the first row of head `head`; elements have `size` bytes.
 uint64_t head_of(Rows rows, Batch batch, uint head, uint size) {
   return rows.at + offset_of(rows.batch, batch, head) * size;
 }
@@ -36,7 +36,8 @@ uint64_t head_of(Rows rows, Batch batch, uint head, uint size) {
 struct Scale {
   float factor, cap, over_cap;  // cap: the soft cap; over_cap: 1 / cap
 };
-// The score for a product of query and key, before the mask. `slope` is its derivative by the product.
+// The score for a product of query and key, before the mask. `slope` is the score's derivative by the
+// product.
 float score_of(float product, Scale scale, out float slope) {
   const float score = product * scale.factor;
   slope = scale.factor;
@@ -48,7 +49,7 @@ float score_of(float product, Scale scale, out float slope) {
 
 struct Mask {
   uint64_t at;
-  int64_t query, key;  // elements from one to the next
+  int64_t query, key;  // elements from one query or key to the next
   int64_t batch[6];
 };
 // The masked score of a query and a key, which must be in range. `head` is the offset of the head in the mask.
@@ -60,8 +61,8 @@ float masked(float score, Mask mask, int64_t head, uint query, uint key) {
 
 struct Draw {
   uvec2 seed, stream;
-  uint threshold;  // a weight is dropped if its word is less
-  float kept;      // the factor of the other weights
+  uint threshold;  // a weight is dropped if its random word is less
+  float kept;      // factor of the kept weights
 };
 // The dropout factors of a query's weights for four keys from `key` on, a multiple of 4. `row` is head * queries + query.
 vec4 drop_factors(Draw draw, uint row, uint keys, uint key) {

@@ -1,7 +1,7 @@
 #version 460
-// Attention of 16-bit operands on matrix units, in two passes over the keys: the first finds the log-sum-exp of each query's
-// scores, the second computes the scores again and adds the weighted values. So no sum has to be scaled on the way. A query
-// whose keys are all masked has the result 0 and the log-sum-exp +inf.
+// Attention of 16-bit floats on matrix units, in two passes over the keys: the first finds the log-sum-exp of
+// each query's scores, the second computes the scores again and adds the weighted values. So no sum has to be
+// rescaled on the way. A query whose keys are all masked has the result 0 and the log-sum-exp +inf.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 #include "functions.glsl"
@@ -28,8 +28,8 @@ const uint kScoreRow = S / 4 + 1, kWeightRow = S / 8 + 1;
 DEFINE_MEMORY(16 * kScoreRow)
 DEFINE_WEIGHTS(16, kScoreRow)
 
-const uint kSharing = kSubgroup / 16;  // invocations with scores of the same query, which are 16 lanes apart
-const uint kComponents = M * N / kSubgroup;  // of a fragment of sums, in each invocation
+const uint kSharing = kSubgroup / 16;        // invocations with scores of the same query, which are 16 lanes apart
+const uint kComponents = M * N / kSubgroup;  // elements of a fragment of sums in each invocation
 
 #define EACH_PASSING(DO, a) DO(a, 0) DO(a, 1) DO(a, 2) DO(a, 3)
 #define ADD_SCORE(name, i)                                                                \
@@ -66,7 +66,8 @@ const uint kComponents = M * N / kSubgroup;  // of a fragment of sums, in each i
 #define POISON(name, i) \
   if (i < kFragments) name##_##i[c] = nan();
 
-// The score of an element of a fragment, which is in row place / 16 and column place % 16, times log2(e); -inf if it is masked.
+// The score times log2(e) of a fragment's element in row place / 16 and column place % 16; -inf if it is
+// masked.
 float score_at(float product, int64_t mask, uint first, uint place, uint key, bool inside) {
   float slope;
   float score = score_of(product, arguments.scale, slope);
@@ -81,7 +82,7 @@ float score_at(float product, int64_t mask, uint first, uint place, uint key, bo
   return score * kLog2E;
 }
 
-// 0 for -inf, so that exp2(-inf - x) is 0.
+// Replaces -inf by 0, so that exp2(-inf - x) is 0.
 float finite(float largest) {
   return largest == -infinity() ? 0.0 : largest;
 }
@@ -93,7 +94,7 @@ void compute_block(uint item) {
   const uint64_t values = head_of(arguments.v, arguments.batch, head, 2);
   load_tile(0, R, head_of(arguments.q, arguments.batch, head, 2), arguments.q.step, own, arguments.queries, arguments.features);
   const uint region = kRegion + gl_SubgroupID * 16 * kScoreRow;
-  // Which elements this invocation holds of a fragment: found by loading a matrix of their numbers.
+  // Finds which elements of a fragment this invocation holds, by loading a matrix of the elements' numbers.
   for (uint i = lane(); i < 64; i += kSubgroup)
     memory[region + i / 4 * kScoreRow + i % 4] = floatBitsToUint(vec4(i * 4) + vec4(0, 1, 2, 3));
   barrier();
@@ -133,7 +134,8 @@ void compute_block(uint item) {
     EACH_PASSING(ADD_TOTAL, score)
     barrier();
   }
-  // Combines the components of each query: through shared memory, then with the lanes that share the query.
+  // Combines the components of each query: in shared memory, then across the invocations that share the
+  // query.
   [[unroll]] for (uint i = 0; i < kComponents; ++i) numbers[i] = largest[i];
   coopMatStoreNV(numbers, memory, region, kScoreRow, false);
   [[unroll]] for (uint i = 0; i < kComponents; ++i) numbers[i] = total[i];
@@ -191,7 +193,7 @@ void compute_block(uint item) {
     }
     barrier();
   }
-  // four_weights() takes no NaN: a query that has one gets it here.
+  // four_weights() takes no NaN: a query with NaN gets its NaN result here.
   memory[region + lane()].x = floatBitsToUint(lse);
   subgroupBarrier();
   [[unroll]] for (uint c = 0; c < kComponents; ++c)

@@ -1,7 +1,8 @@
-// Attention of 16-bit operands on matrix units. A work group owns R rows of a head and visits tiles of S other ("passing") rows.
-// Each subgroup owns 16 of the R rows. It multiplies their fragments, which it holds in registers, by those of the tiles in
-// shared memory, and passes scores through a region of its own there: the place of an element in a fragment is not specified.
-// Written against GL_NV_cooperative_matrix, as matrix_tile.glsl is.
+// Attention of 16-bit floats on matrix units. A workgroup owns R rows of a head and visits tiles of S other
+// ("passing") rows. Each subgroup owns 16 of the R rows. It holds the fragments of its rows in registers and
+// multiplies them by fragments of the tiles in shared memory. Scores pass through a region of shared memory
+// of its own, since Vulkan does not specify which invocation holds which element of a fragment. Written
+// against GL_NV_cooperative_matrix, like matrix_tile.glsl.
 #extension GL_NV_cooperative_matrix : require
 #extension GL_KHR_memory_scope_semantics : require
 #extension GL_KHR_shader_subgroup_basic : require
@@ -12,8 +13,10 @@ layout(constant_id = 0) const uint R = 64;  // 16 for each subgroup
 layout(constant_id = 1) const uint S = 64;  // 32 or 64, and at least R / 2
 layout(constant_id = 2) const uint D = 64;  // features, padded with zeros to a multiple of 16, at most 128
 layout(constant_id = 8) const uint TYPE = kBF16;
-layout(constant_id = 11) const bool STAGED = false;         // the fragments of scores begin with the mask: 0 or -infinity
-layout(constant_id = 12) const bool MASK_IN_FOURS = false;  // the mask of four adjacent keys is loaded at once
+// the fragments of scores start from the mask: 0 or -infinity
+layout(constant_id = 11) const bool STAGED = false;
+// the mask of four adjacent keys is loaded together
+layout(constant_id = 12) const bool MASK_IN_FOURS = false;
 // The cooperative matrices: M x K times K x N. Three constants, so that the three uses have different types.
 layout(constant_id = 13) const uint M = 16;
 layout(constant_id = 14) const uint N = 16;
@@ -24,16 +27,16 @@ layout(constant_id = 15) const uint K = 16;
 #define SUMS fcoopmatNV<32, gl_ScopeSubgroup, M, N>
 
 const uint kSubgroups = R / 16, kSubgroup = kThreads / kSubgroups;
-const uint kVectors = D / 8;             // of eight elements, of a row
-const uint kRow = kVectors + 1;          // padded to avoid bank conflicts
-const uint kPassing = S * kRow;          // where the second tile begins
-const uint kFragments = D / 16;          // of the features
-const uint kAcross = S / 16;             // fragments of the passing rows
-const uint kRegion = 2 * kPassing;       // where the regions of the subgroups begin
-const uint kResultRow = 17;              // of 64 features of results
-const uint kResults = 16 * kResultRow;   // of a subgroup
+const uint kVectors = D / 8;                                     // vectors of eight elements in a row
+const uint kRow = kVectors + 1;                                  // padded to avoid bank conflicts
+const uint kPassing = S * kRow;                                  // where the second tile begins
+const uint kFragments = D / 16;                                  // fragments along the features
+const uint kAcross = S / 16;                                     // fragments of the passing rows
+const uint kRegion = 2 * kPassing;                               // where the regions of the subgroups begin
+const uint kResultRow = 17;                                      // vec4 of a row of 64 result features, with padding
+const uint kResults = 16 * kResultRow;                           // vec4 of a subgroup's results
 const uint kFetches = (S * kVectors + kThreads - 1) / kThreads;  // vectors of a tile that an invocation fetches
-const uint kEach = S * 4 / kSubgroup;    // vec4 of the 16 S scores that an invocation computes with
+const uint kEach = S * 4 / kSubgroup;                            // vec4 of the region's 16 S scores per invocation
 
 uint lane() {
   return gl_SubgroupInvocationID;
@@ -44,7 +47,8 @@ uint lane() {
 #define DECLARE_LEFT(name, i) LEFT name##_##i;
 #define DECLARE_RIGHT(name, i) RIGHT name##_##i;
 #define DECLARE_SUM(name, i) SUMS name##_##i = SUMS(0.0);
-// The fragments of the subgroup's own rows, which the tile at 0 holds: as rows of the left factor, or as columns of the right.
+// Loads the fragments of the subgroup's own rows from the tile at 0: as rows of the left factor, or as
+// columns of the right factor.
 #define LOAD_LEFT(name, i) \
   if (i < kFragments) coopMatLoadNV(name##_##i, memory, gl_SubgroupID * 16 * kRow + i * 2, kRow, false);
 #define LOAD_RIGHT(name, i) \
@@ -61,11 +65,12 @@ uint lane() {
     store_rows(rows, head, first + gl_SubgroupID * 16, end, from * 16, features);      \
   }
 
-// For scores in a region of shared memory, `rows` queries by 16 S / rows keys, at rows of `score_row` vectors.
+// For scores in a region of shared memory: `rows` queries by 16 S / rows keys, in rows of `score_row`
+// vectors.
 //
-// weights_of(): the weights of a query for four keys from `key` on, before dropout: exp(score - lse). `slopes` gets them times
-// the derivatives of the scores by the products. `inside`: all four pairs are in range, and causality masks none. Hardware's
-// exp2 is exact enough for results of 16 bits.
+// weights_of(): the weights of a query for four keys from `key` on, before dropout: exp(score - lse).
+// `slopes` returns the weights times the derivatives of the scores by the products. `inside`: all four pairs
+// are in range, and causality masks none. The hardware's exp2 is exact enough for 16-bit results.
 #define DEFINE_WEIGHTS(rows, score_row)                                                                           \
   /* Vector e of this invocation: a row of the region, and four of its keys. */                                  \
   uint row_of(uint e) { return (lane() + e * kSubgroup) % (rows); }                                               \
@@ -164,7 +169,7 @@ uvec2 four_halves(vec4 values) {
     bits[i] = TYPE == kF16 ? float_to_half(values[i]) : float_to_bfloat(values[i]);
   return bits.xz | bits.yw << 16;
 }
-// The same for numbers in [0, 65504), which may be rounded either way from halfway.
+// The same for numbers in [0, 65504), where halfway cases may be rounded either way.
 uvec2 four_weights(vec4 values) {
   if (TYPE == kF16) return uvec2(packHalf2x16(values.xy), packHalf2x16(values.zw));
   const uvec4 bits = floatBitsToUint(values) + 0x8000u;

@@ -1,7 +1,7 @@
 #version 460
-// The gradients of attention of 16-bit operands on matrix units, by the formulas of attention_grad.comp: with kOfQueries the
-// work group owns queries and visits keys and values, with kOfKeys vice versa. Two matrices are multiplied by the own rows: q
-// or k, for the weights, and dout or v, for their gradients.
+// The gradients of attention of 16-bit floats on matrix units, by the formulas of attention_grad.comp. With
+// kOfQueries the workgroup owns queries and visits keys and values, with kOfKeys vice versa. Each own row
+// takes part in two products: q or k for the weights, dout or v for their gradients.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 #include "functions.glsl"
@@ -16,7 +16,7 @@ const bool OF_KEYS = OF == kOfKeys;
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
   Rows own[2];      // q and dout, or k and v
-  Rows passing[2];  // the others
+  Rows passing[2];  // k and v, or q and dout
   Rows result[2];   // dq, or dk and dv; address 0: not wanted
   uint64_t lse, delta;
   Mask mask, mask_result;
@@ -32,7 +32,7 @@ layout(push_constant, scalar) uniform Push {
   TURN
 };
 
-// The scores in a subgroup's region, a row for each query: 16 queries by S keys, or S queries by 16 keys.
+// The scores in a subgroup's region, one row per query: 16 queries by S keys, or S queries by 16 keys.
 const uint kRows = OF_KEYS ? S : 16;
 const uint kScoreRow = (OF_KEYS ? 16 : S) / 4 + 1, kWeightRow = (OF_KEYS ? 16 : S) / 8 + 1;
 const uint kScores = kRows * kScoreRow;
@@ -51,7 +51,8 @@ DEFINE_WEIGHTS(kRows, kScoreRow)
     coopMatLoadNV(left, memory, tile + j * 16 * kRow + i * 2, kRow, false);                       \
     score = coopMatMulAddNV(left, key_##name##_##i, score);                                       \
   }
-// The products of own rows with a tile, in the subgroup's region; added to what is there if `staged`.
+// Writes the products of own rows with a tile to the subgroup's region; adds them to its contents if
+// `staged`.
 #define MULTIPLY(name, at, staged)                                                                \
   {                                                                                               \
     const uint tile = at;                                                                         \
@@ -70,7 +71,7 @@ DEFINE_WEIGHTS(kRows, kScoreRow)
     coopMatLoadNV(right, memory, tile + j * 16 * kRow + i * 2, kRow, false);                      \
     name##_##i = coopMatMulAddNV(left, right, name##_##i);                                        \
   }
-// Adds the 16-bit weights in the region, whose rows are the passing rows with OF_KEYS, times the tile.
+// Adds the 16-bit weights in the region times the tile. With OF_KEYS the region's rows are the passing rows.
 #define ADD_PRODUCTS(name, at)                                                                    \
   {                                                                                               \
     const uint tile = at;                                                                         \
@@ -92,7 +93,7 @@ DEFINE_WEIGHTS(kRows, kScoreRow)
     EACH_FRAGMENT(LOAD_LEFT, query_##name)                     \
   }
 
-shared vec2 statistics[64];  // of the passing queries: lse and delta
+shared vec2 statistics[64];  // lse and delta of the passing queries
 
 vec2 statistics_of(uint head, uint query) {
   const int64_t at = int64_t(head) * arguments.queries + min(query, arguments.queries - 1);
@@ -146,7 +147,8 @@ void compute_rows(uint item) {
         first_query + queries <= arguments.queries && end_key <= keys && (!CAUSAL || end_key <= first_query + 1);
     stage_mask(region, mask, first_query, first_key, keys);
     MULTIPLY(first, 0, STAGED)
-    vec4 slopes[kEach], factors[kEach];  // of each weight: times the derivative of its score; of dropout
+    // slopes: weights times the derivatives of the scores; factors: of dropout
+    vec4 slopes[kEach], factors[kEach];
     uvec2 weights[kEach];
     [[unroll]] for (uint e = 0; e < kEach; ++e) {
       const uint query = (OF_KEYS ? pass : mine) + row_of(e), key = (OF_KEYS ? mine : pass) + four_of(e) * 4;

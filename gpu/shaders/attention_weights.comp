@@ -1,21 +1,22 @@
 #version 460
-// The weights of attention from its products q k^T, where these are computed by matrix units: softmax of the capped and masked
-// scores, times dropout. 32 threads share a row. A row whose keys are all masked has the weights 0 and the log-sum-exp +inf.
+// The weights of attention from the products q k^T of matrix units: softmax of the capped and masked scores,
+// times dropout. 32 invocations share a row. A row whose keys are all masked has the weights 0 and the
+// log-sum-exp +inf.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 #include "functions.glsl"
 #include "philox.glsl"
 #include "attention_operands.glsl"
-layout(constant_id = 8) const uint TYPE = kBF16;  // of the weights
+layout(constant_id = 8) const uint TYPE = kBF16;  // type of the weights
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
   uint64_t products, weights, lse;  // products: f32 [heads, rows, width]
   Mask mask;
   Draw draw;
   Batch batch;
-  uint heads, rows, width;              // of this part: heads, queries and keys
-  uint first_query, queries, keys;      // the part's first query; those of a whole head
-  uint first_head, inner, all_inner;    // head h of the part is number first_head + h / inner * all_inner + h % inner
+  uint heads, rows, width;            // of this part: heads, queries and keys
+  uint first_query, queries, keys;    // the part's first query; queries and keys of a whole head
+  uint first_head, inner, all_inner;  // head h of the part is number first_head + h / inner * all_inner + h % inner
   Scale scale;
 };
 layout(push_constant, scalar) uniform Push {

@@ -1,21 +1,24 @@
 #version 460
-// batch_norm: y = (x - mean) r w + b with r = 1 / sqrt(var + eps), of [batch, channels, size], and its gradients. With the
-// n elements of a channel:
+// batch_norm: y = (x - mean) r w + b with r = 1 / sqrt(var + eps), for [batch, channels, size], and its
+// gradients. With the n elements of a channel:
 //   db = sum g,  dw = r sum g (x - mean),  dx = w r g, in training less w r (db + (x - mean) r dw) / n
-// Passes over sums: a work group adds a part of one channel, or of ACROSS adjacent ones; the parts of a channel are merged in
-// order. Means and squares of a block of elements, then of threads and parts, are merged as in Chan, Golub, LeVeque, "Updating
-// formulae and a pairwise algorithm for computing sample variances", 1979. They are those of x less the channel's first
-// element: equal elements have exactly their mean and the variance 0. Differences whose squares would leave the range of floats
-// are multiplied by a power of two (square_levels.glsl): r is right where the variance is infinite or 0.
+// Passes over sums: a workgroup sums a part of one channel, or of ACROSS adjacent channels; the parts of a
+// channel are merged in order. Means and squares of blocks of elements, of invocations and of parts are
+// merged as in Chan, Golub, LeVeque, "Updating formulae and a pairwise algorithm for computing sample
+// variances", 1979. They are computed from x less the channel's first element: equal elements have exactly
+// their mean and the variance 0. Differences whose squares would leave the range of floats are multiplied by
+// a power of two (square_levels.glsl): r is right where the variance is infinite or 0.
 #extension GL_GOOGLE_include_directive : require
 #include "rows.glsl"
 #include "divisor.glsl"
 #include "square_levels.glsl"
 
-layout(constant_id = 2) const uint TYPE = 6;           // of x, g and the result
-layout(constant_id = 3) const bool ALIGNED = false;    // they begin at multiples of four elements
-layout(constant_id = 4) const bool WHOLE = false;      // the size is a multiple of four: four elements have one channel
-layout(constant_id = 5) const uint ACROSS = 1;         // channels of a work group that sums
+layout(constant_id = 2) const uint TYPE = 6;  // type of x, g and the result
+// x, g and the result begin at multiples of four elements
+layout(constant_id = 3) const bool ALIGNED = false;
+// the size is a multiple of four: four elements have one channel
+layout(constant_id = 4) const bool WHOLE = false;
+layout(constant_id = 5) const uint ACROSS = 1;  // channels that a workgroup sums side by side
 layout(constant_id = 6) const bool TRAINING = true;
 layout(constant_id = 7) const bool HAS_WEIGHT = false;
 layout(constant_id = 8) const bool HAS_BIAS = false;
@@ -25,12 +28,12 @@ const uint kMoments = 0, kMergeMoments = 1, kNormalize = 2, kSums = 3, kMergeSum
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
   uint64_t x, grad, result;
   uint64_t mean, var, weight, bias;
-  uint64_t parts;          // [parts, 3, channels]: mean, squares and their level, or the sums of g and of g (x - mean)
-  uint64_t slopes;         // of dx: those of g, of x - mean, and the rest: [3, channels]
+  uint64_t parts;   // [parts, 3, channels]: mean, squares and their level, or the sums of g and of g (x - mean)
+  uint64_t slopes;  // [3, channels]: for dx the factors of g and of x - mean, and a constant
   uint64_t dweight, dbias;
-  uint64_t rstd;           // 0: found from the variance
+  uint64_t rstd;  // 0: computed from the variance
   uint channels, size, elements;
-  uint units, each;        // vectors or elements of a channel; of a part
+  uint units, each;  // units (vectors or elements) of a channel; of a part
   uint part_count;
   float eps;
   Divisor by_units;        // units of an image
@@ -41,10 +44,10 @@ layout(push_constant, scalar) uniform Push {
 };
 
 const bool kVectors = ALIGNED && WHOLE;
-const uint kUnit = kVectors ? 4 : 1;             // elements
-const uint kBlock = 4;                           // vectors that a thread loads at once
+const uint kUnit = kVectors ? 4 : 1;  // elements
+const uint kBlock = 4;                // vectors that an invocation loads at once
 const uint kUnits = kVectors ? kBlock : 4 * kBlock;
-const uint kSlices = 256 / ACROSS;               // threads of a channel
+const uint kSlices = 256 / ACROSS;  // invocations per channel
 
 uint column() {
   return thread() % ACROSS;
@@ -53,7 +56,7 @@ uint in_column() {
   return thread() / ACROSS;
 }
 
-// All threads of a channel get the sum of their values.
+// All invocations of a channel get the sum of their values.
 float column_sum(float value) {
   if (ACROSS == 1) return row_sum(value);
   barrier();
@@ -64,7 +67,7 @@ float column_sum(float value) {
   return value;
 }
 
-// All threads of a channel get the largest of their values.
+// All invocations of a channel get the largest of their values.
 float column_max(float value) {
   if (ACROSS == 1) return row_max(value);
   barrier();
@@ -74,8 +77,8 @@ float column_max(float value) {
   return value;
 }
 
-// Vector b of a thread's block that begins with unit `first` of a channel: adjacent elements, or units that are kSlices apart.
-// 0 where there is none, and `present` tells.
+// Vector b of an invocation's block, which begins with unit `first` of a channel: adjacent elements, or units
+// that are kSlices apart. Where there is no element the result and `present` are 0.
 vec4 four_of(uint64_t address, uint channel, uint first, uint b, uint end, out vec4 present) {
   vec4 values = vec4(0.0);
   present = vec4(0.0);
@@ -118,7 +121,7 @@ float weight_of(uint channel) {
 float rstd_of(uint channel) {
   return a.rstd != 0 ? load_f32(a.rstd, int64_t(channel)) : 1.0 / sqrt(load_f32(a.var, int64_t(channel)) + a.eps);
 }
-// From the sums of g and of g (x - mean) at the level of r.
+// Stores the gradients, from the sums of g and of g (x - mean) at the level of r.
 void store_gradients(uint channel, float g, float dot) {
   const float r = rstd_of(channel), w = weight_of(channel), back = to_plain(level_of_rstd(r));
   const float slope = product_in_order(r, back, dot);
@@ -155,7 +158,7 @@ void sum_part(uint channel, uint part) {
         level = block_level;
       }
       [[unroll]] for (uint b = 0; b < kBlock; ++b) {
-        // Where there is no element, the difference may be infinite.
+        // Without an element the difference may be infinite.
         block[b] = mix(vec4(0.0), at_level(block[b], shift, level) - mean, greaterThan(present[b], vec4(0.0)));
         sum += in_all(block[b]);
         here += in_all(present[b]);
@@ -210,7 +213,7 @@ void sum_part(uint channel, uint part) {
 float part_at(uint channel, uint part, uint which) {
   return load_f32(a.parts, int64_t((3 * part + which) * a.channels + channel));
 }
-// By what the moments of a part are multiplied to be at that level.
+// The factor that brings the moments of a part to that level.
 float factor_of_part(uint channel, uint part, uint level) {
   return MODE == kMergeMoments ? between_levels(uint(part_at(channel, part, 2)), level) : 1.0;
 }
@@ -295,7 +298,7 @@ vec4 values_of(uint four, vec4 x, vec4 g) {
   return values;
 }
 
-const uint kTogether = 2;  // vectors that a thread loads before it computes
+const uint kTogether = 2;  // vectors that an invocation loads before it computes
 void over_elements() {
   const uint fours = (a.elements + 3) / 4, step = gl_NumWorkGroups.x * 256;
   for (uint first = gl_WorkGroupID.x * 256 + gl_LocalInvocationID.x; first < fours; first += kTogether * step) {

@@ -1,5 +1,6 @@
 #version 460
-// Casts of many contiguous tensors between floating-point types: a work group takes a block of 1024 elements of one tensor.
+// Casts many contiguous tensors between floating-point types: a workgroup takes a block of 1024 elements of
+// one tensor.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 

@@ -1,6 +1,6 @@
 #version 460
-// Arranges an operand of a convolution for matrix units: channels last, those of each group padded with zeros to a multiple of
-// eight. Elements are converted as in unit_operand.comp.
+// Arranges an operand of a convolution for matrix units: channels last, with each group's channels padded
+// with zeros to a multiple of eight. Elements are converted as in unit_operand.comp.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 #include "unit_scale.glsl"
@@ -8,9 +8,10 @@
 layout(local_size_x = 256) in;
 layout(constant_id = 0) const bool SCALED = false;
 layout(constant_id = 1) const uint TYPE = kF32;
-layout(constant_id = 2) const uint PLACES = 64;     // of a tile
+layout(constant_id = 2) const uint PLACES = 64;       // places of a tile
 layout(constant_id = 3) const bool ADJACENT = false;  // the positions of a channel are adjacent elements
-// 16-bit elements with padding behind the last group at most, and positions that are adjacent and can be loaded four at a time.
+// The elements have 16 bits, at most the last group is padded, and positions are adjacent and can be loaded
+// four at a time.
 layout(constant_id = 4) const bool IN_FOURS = false;
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
@@ -25,7 +26,7 @@ layout(push_constant, scalar) uniform Push {
   Arguments arguments;
 };
 
-const uint kChannels = 64;  // of a tile
+const uint kChannels = 64;                   // channels of a tile
 shared uint tile[kChannels * (PLACES + 1)];  // bits; padded to avoid bank conflicts
 
 int64_t offset_of_place(uint place) {
@@ -39,8 +40,8 @@ int64_t offset_of_item(uint item) {
   return int64_t(item / arguments.items[1]) * arguments.item_step[0] + int64_t(item % arguments.items[1]) * arguments.item_step[1];
 }
 
-// An invocation arranges four places of eight channels in registers; 32 of them eight times as many places and four times
-// as many channels, if there are so many, so that loads and stores are of adjacent elements.
+// An invocation arranges four places of eight channels in registers. 32 invocations take up to eight times as
+// many places and four times as many channels, so that loads and stores access adjacent elements.
 void arrange_fours(uint channels, uint places) {
   const uint fours = places / 4, eights = channels / 8, deep = eights < 4 ? 1 : 4, wide = 32 / deep;
   const uint across = (fours + wide - 1) / wide, down = (eights + deep - 1) / deep;

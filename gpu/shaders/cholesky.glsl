@@ -1,4 +1,5 @@
-// The Cholesky factors of small matrices, A = L L^H, from the lower triangle of A, or L^H from the upper one.
+// The Cholesky factors of small matrices, A = L L^H, from the lower triangle of A, or L^H from the upper
+// triangle.
 #include "matrices.glsl"
 
 layout(constant_id = 0) const bool UPPER = false;
@@ -19,7 +20,7 @@ layout(push_constant, scalar) uniform Push {
 };
 PLACES(arguments.batch)
 
-// Returns the order of the leading minor that is not positive, else 0.
+// Returns the order of the leading minor that is not positive, or 0.
 uint factor(uint n) {
   const Share mine = share_of(n);
   for (uint k = 0; k < n; ++k) {
@@ -45,7 +46,7 @@ void main() {
   const uint n = arguments.n, me = gl_LocalInvocationID.x;
   stride = n | 1;
   const uint item = MY_ITEM;
-  // The upper triangle is the lower one of the transposed matrix, whose factor is conj(L).
+  // The upper triangle is the lower triangle of the transposed matrix, whose factor is conj(L).
   load_matrix(arguments.operand, place_in(0, item), n, n);
   const uint failing = factor(n);
   if (failing != 0 && me == 0)

@@ -1,8 +1,8 @@
 #version 460
-// The common norm of many tensors, (sum |x|^p)^(1/p) or the largest magnitude, and the scaling of the tensors to it. For
-// each block of 4096 elements a work group stores the largest finite magnitude m and the sum of (|x| / m)^p, which neither
-// overflows nor underflows. One work group computes the norm from these. A third pass multiplies all elements by
-// min(1, max_norm / (norm + 1e-6)).
+// The common norm of many tensors, (sum |x|^p)^(1/p) or the largest magnitude, and the scaling of the tensors
+// to a maximal norm. For each block of 4096 elements a workgroup stores the largest finite magnitude m and
+// the sum of (|x| / m)^p, which neither overflows nor underflows. One workgroup computes the norm from them.
+// A third pass multiplies all elements by min(1, max_norm / (norm + 1e-6)).
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 #include "functions.glsl"
@@ -14,7 +14,7 @@ layout(constant_id = 2) const uint POWER = 0;
 
 const uint kBlocks = 0, kNorm = 1, kScale = 2;
 const uint kSquares = 0, kLargest = 1, kAny = 2;
-const uint kEach = 16;  // elements of a thread; a block has 256 times as many
+const uint kEach = 16;  // elements per invocation; a block has 256 times as many
 
 struct Entry {
   uint64_t from;
@@ -34,7 +34,7 @@ layout(push_constant, scalar) uniform Push {
 
 shared float meeting[256];
 
-// The largest, or the sum, of the values of all threads. Every thread of the group must call it.
+// The largest, or the sum, of the values of all invocations. Every invocation of the workgroup must call it.
 float meet(float value, bool largest) {
   const uint me = gl_LocalInvocationID.x;
   barrier();
@@ -48,7 +48,7 @@ float meet(float value, bool largest) {
   return meeting[0];
 }
 
-float raised(float x) {  // x >= 0, or NaN
+float raised(float x) {  // x is at least 0, or NaN
   return POWER == kAny ? lg_pow(x, power) : x * x;
 }
 

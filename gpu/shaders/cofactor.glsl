@@ -1,5 +1,6 @@
-// The cofactors of small matrices, also of singular ones. With complete pivoting A = P L D U Q, where L and U have ones on
-// their diagonals: cof(A) = det(P) det(Q) P L^-T cof(D) U^-T Q, and cof(D) is the diagonal of the products of the others.
+// The cofactors of small matrices, also of singular ones. With complete pivoting A = P L D U Q, where L and U
+// have ones on their diagonals: cof(A) = det(P) det(Q) P L^-T cof(D) U^-T Q. Each diagonal element of cof(D)
+// is the product of the other diagonal elements of D.
 #include "matrices.glsl"
 #include "substitution.glsl"
 
@@ -20,10 +21,10 @@ PLACES(arguments.batch)
 
 shared float best[kThreads];
 shared uint best_at[kThreads];
-shared uint row_of[kThreads], column_of[kThreads];  // of A
+shared uint row_of[kThreads], column_of[kThreads];  // pivot row and column in A
 shared Number others[kThreads];
 
-// The row and the column of the largest element that is left.
+// The row and the column of the largest remaining element.
 uvec2 find_pivot(uint n, uint k, Share mine) {
   const uint me = gl_LocalInvocationID.x;
   float largest = -1.0;
@@ -79,7 +80,7 @@ float factor(uint n) {
     }
     barrier();
     const Number pivot = held[k * stride + k];
-    if (pivot == number(0.0)) continue;  // and all that is left
+    if (pivot == number(0.0)) continue;  // all remaining elements are 0 too
     for (uint i = k + 1 + me; i < n; i += kThreads) held[i * stride + k] = lg_quotient(held[i * stride + k], pivot);
     barrier();
     if (mine.column > k && mine.column < n)

@@ -1,7 +1,7 @@
-// The functions of elementwise.def for complex numbers, as pairs of floats. The steps are those of runtime/cpu/complex.h,
-// so that both devices have the same branch cuts, signed zeros and infinities. Quotients, absolute values, square roots
-// and logarithms are scaled by powers of two, so that no intermediate value overflows or underflows unless the result
-// does. To be included after functions.glsl.
+// The functions of elementwise.def for complex numbers, as pairs of floats. The steps are the same as in
+// runtime/cpu/complex.h, so that both devices have the same branch cuts, signed zeros and infinities.
+// Quotients, absolute values, square roots and logarithms are scaled by powers of two, so that no
+// intermediate value overflows or underflows unless the result does. To be included after functions.glsl.
 
 // Numbers above kNear are divided by kFar, numbers below 1 / kNear multiplied by it. Then even the square of the smallest
 // subnormal is a normal number.
@@ -56,8 +56,8 @@ vec2 lg_conj(vec2 z) {
   return vec2(z.x, -z.y);
 }
 
-// With p the larger part of b, q the other and r = q / p, the denominator is p + q r (Smith, "Algorithm 116: Complex
-// division", 1962). Division by zero gives infinities, by an infinity zeros.
+// With p the larger part of b, q the smaller one and r = q / p, the denominator is p + q r (Smith, "Algorithm
+// 116: Complex division", 1962). Division by zero gives infinities, division by an infinity gives zeros.
 vec2 lg_quotient(vec2 a, vec2 b) {
   const float a_size = largest_part(a), b_size = largest_part(b);
   const bool wide = abs(b.x) >= abs(b.y), nothing = b == vec2(0);
@@ -67,7 +67,7 @@ vec2 lg_quotient(vec2 a, vec2 b) {
   const vec2 top = a * scale_of(a_size);
   const vec2 above = wide ? vec2(top.x + top.y * ratio, top.y - top.x * ratio)
                           : vec2(top.x * ratio + top.y, top.y * ratio - top.x);
-  // Multiplied in two halves: the product of both scales could overflow.
+  // Multiplied in two steps: the product of both scales could overflow.
   const float half_of_scales =
       by_size(b_size, kRootOfFar, 1.0, 1.0 / kRootOfFar) * by_size(a_size, 1.0 / kRootOfFar, 1.0, kRootOfFar);
   return vec2(lg_quotient(above.x, below), lg_quotient(above.y, below)) * half_of_scales * half_of_scales;
@@ -96,7 +96,7 @@ vec2 lg_sqrt(vec2 z) {
   return vec2(left ? other : root, copy_sign(left ? root : other, z.y));
 }
 
-// f s, but s if s is 0 (the sine of 0), whatever f is.
+// f s, or s itself if s is 0 (the sine of 0), even if f is infinite or NaN.
 float unless_zero(float f, float s) {
   return s == 0.0 ? s : f * s;
 }

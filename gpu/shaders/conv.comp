@@ -1,17 +1,17 @@
 #version 460
-// Convolution as an implicit matrix product: C[m, n] = sum over k of A[m, k] B[k, n], where the elements of B are read
-// from an image. P stands for (image, position), W for (channel, position in the kernel).
+// Convolution as an implicit matrix product: C[m, n] = sum over k of A[m, k] B[k, n], where the elements of B
+// are read from an image. P stands for (image, position), W for (channel, position in the kernel).
 //   result:          m = output channel, n = P of the result, k = W      B: the input at the window
 //   input gradient:  m = input channel,  n = P of the input,  k = W      B: the gradient of the result
 //   weight gradient: m = output channel, n = W,  k = P of the gradient   B: the input at the window
-// The position in the image is  position * stride + origin + position in the kernel * tap.  For the gradient of the input,
-// whose image is the gradient of the result, the taps are negative. With a stride other than 1 it is computed by the
-// remainders of the position, each with the part of the kernel that reaches it. The position in C is then
-// position * out_stride + out_origin.
+// The position in the image is  position * stride + origin + position in the kernel * tap.  For the gradient
+// of the input, the image is the gradient of the result, and the taps are negative. With a stride other than
+// 1 this gradient is computed separately for each remainder of the position by the stride, with the part of
+// the kernel that reaches it. The position in C is then position * out_stride + out_origin.
 //
-// The part of an address that depends only on n is computed once for a tile, the part that depends only on k once for a
-// step. Positions are advanced from step to step without divisions, which are slow. Tiles and double buffering are those
-// of matmul.comp. Parts of k may be summed separately (split-K).
+// The part of an address that depends only on n is computed once for a tile, the part that depends only on k
+// once for a step. Positions advance from step to step without divisions, which are slow. Tiles and double
+// buffering are the same as in matmul.comp. Parts of k may be summed separately (split-K).
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 #include "turns.glsl"
@@ -25,9 +25,9 @@ layout(constant_id = 4) const uint TM = 4;
 layout(constant_id = 5) const uint TN = 4;
 layout(constant_id = 6) const uint PART = 0;
 layout(constant_id = 7) const bool HAS_BIAS = false;
-layout(constant_id = 8) const uint THREADS = 256;  // as constant 0
-layout(constant_id = 9) const uint DIMS = 3;       // spatial dims of the image; those before them have size 1
-layout(constant_id = 10) const bool SCATTERED = false;  // out_stride or out_origin differ from 1 and 0
+layout(constant_id = 8) const uint THREADS = 256;       // equal to constant 0
+layout(constant_id = 9) const uint DIMS = 3;            // spatial dims of the image; dims before them have size 1
+layout(constant_id = 10) const bool SCATTERED = false;  // out_stride is not 1 or out_origin is not 0
 // A can be loaded four elements of k at a time: they are adjacent and aligned to 16 bytes.
 layout(constant_id = 11) const bool A_VECTOR = false;
 
@@ -35,11 +35,11 @@ const uint kResult = 0, kInputGradient = 1, kWeightGradient = 2;
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
   uint64_t a, image, c, bias;
-  uint m, n, k;  // of one group
+  uint m, n, k;                // sizes for one group
   uint groups, splits, split;  // splits: parts of k; split: elements of k in a part
   uint row_tiles, column_tiles;
   uint image_channels, image_size[3];  // of the image that B reads; channels of all groups
-  uint other_channels, size[3];        // of the other one: of the positions P
+  uint other_channels, size[3];        // of the other image: C, or the gradient. size: of the positions P
   uint kernel[3], kernel_size;
   int stride[3], origin[3], tap[3];
   uint out_size[3], out_stride[3], out_origin[3];
@@ -53,13 +53,13 @@ const uint kARow = BM / 4 + 1, kBRow = BN / 4 + 1;  // in vec4, padded to avoid 
 const uint kAPerThread = BM * BK / THREADS, kBPerThread = BN * BK / THREADS;
 shared vec4 a_tile[2 * BK * kARow];
 shared vec4 b_tile[2 * BK * kBRow];
-// yzw: a position in the image, or kNowhere; x: its part of the offset in memory.
-shared ivec4 step_part[2 * BK];   // for each k, if the columns of B are positions
-shared ivec4 window_part[BN];     // for each n, if they are windows
+// yzw: an image position or a tap, or kNowhere; x: its offset in memory.
+shared ivec4 step_part[2 * BK];  // for each k, if the columns of B are positions
+shared ivec4 window_part[BN];    // for each n, if the columns of B are windows
 shared uint c_column[BN];
 
-// A thread loads from A kAWide adjacent elements of k in every kALines-th row. From B it loads one k of every kBLines-th
-// column if columns are windows, else one column of every kBLines-th k.
+// From A an invocation loads kAWide adjacent elements of k in every kALines-th row. From B it loads one k of
+// every kBLines-th column if columns are windows, else one column of every kBLines-th k.
 const uint kAWide = A_VECTOR ? 4 : 1, kALine = BK / kAWide, kALines = THREADS / kALine;
 const uint kBLines = THREADS / (PART == kWeightGradient ? BK : BN);
 
@@ -76,7 +76,7 @@ uint positions() {
 int offset_of(ivec3 at) {
   return (at.x * int(arguments.image_size[1]) + at.y) * int(arguments.image_size[2]) + at.z;
 }
-// A position minus kFar is outside of any image.
+// A position minus kFar is outside any image.
 const int kFar = 0x40000000;
 const ivec4 kNowhere = ivec4(0, 0, 0, -kFar), kNoWindow = ivec4(0, 0, 0, -kFar);
 
@@ -95,7 +95,7 @@ uvec4 sum_of_digits(uvec4 a, uvec4 b, uint sizes[3]) {
   return sum;
 }
 
-// Of a position of the other image: where its window begins.
+// Where the window of a position of the other image begins.
 ivec4 of_place(uvec4 place) {
   ivec3 at;
   [[unroll]] for (uint d = 0; d < 3; ++d) at[d] = int(place[d + 1]) * arguments.stride[d] + arguments.origin[d];
@@ -120,7 +120,8 @@ float read_image(uint64_t image, uvec3 image_size, ivec4 column, ivec4 step) {
   return inside ? F32Element(image + uint64_t(uint(at.x)) * 4).at : 0.0;
 }
 
-// The digits of k: positions if the sum is over positions (gradient of the weight), else positions in the kernel.
+// The digits of k: a position if the sum runs over positions (gradient of the weight), else a position in the
+// kernel.
 uvec4 step_digits(uint k) {
   return PART == kWeightGradient ? digits_of(k, arguments.size) : digits_of(k, arguments.kernel);
 }
@@ -133,7 +134,7 @@ ivec4 part_of_step(uvec4 digits, bool inside) {
   return inside ? of_window(digits) : kNoWindow;
 }
 
-// `rows` are the bytes from one of this thread's rows of A to the next.
+// `rows`: bytes from one of this invocation's rows of A to the next.
 void fetch_a(uint64_t from, uint64_t rows, uint m, bool inside) {
   [[unroll]] for (uint i = 0; i < kAPerThread / kAWide; ++i, from += rows) {
     const bool reads = inside && m + i * kALines < arguments.m;
@@ -145,7 +146,7 @@ void fetch_a(uint64_t from, uint64_t rows, uint m, bool inside) {
     }
   }
 }
-// `own` is the position of this thread's column, or of its k if columns are windows.
+// `own`: the position of this invocation's column, or of its k if columns are windows.
 void fetch_b(uint64_t image, uvec3 image_size, ivec4 own, uint half_at) {
   const uint id = gl_LocalInvocationID.x;
   [[unroll]] for (uint i = 0; i < kBPerThread; ++i)
@@ -178,7 +179,7 @@ void compute_tile(uint tile) {
   tile /= arguments.splits;
   const uint group = tile / (arguments.row_tiles * arguments.column_tiles);
   tile %= arguments.row_tiles * arguments.column_tiles;
-  // Adjacent work groups share columns, from which most elements are read.
+  // Adjacent workgroups share columns, from which most elements are read.
   const uint row = tile % arguments.row_tiles * BM, column = tile / arguments.row_tiles * BN;
   const uint begin = part * arguments.split, end = min(begin + arguments.split, arguments.k);
 
@@ -240,7 +241,8 @@ void compute_tile(uint tile) {
     in_run += step_rest;
     if (in_run >= a_run) in_run -= a_run, ++run;
     barrier();
-    // Also after the last step, with all accesses masked: loads without a branch are interleaved with multiplications.
+    // Also fetches after the last step, with all accesses masked: loads without a branch are interleaved with
+    // multiplications.
     fetch_a(a + uint64_t(a_k + run * a_jump) * 4, a_rows, m, a_k < end);
     fetch_b(image, image_size, own, half_at ^ 1);
     [[unroll]] for (uint kk = 0; kk < BK; ++kk) {

@@ -1,17 +1,20 @@
 #version 460
-// Convolution as an implicit matrix product on matrix units: C[m, n] = sum over k of A[m, k] B[k, n], where the elements of B
-// are read from an image. All operands lie channels last (channels_last.comp), the channels of each group padded with zeros to
-// a multiple of eight, so that a vector of eight channels is inside the image or outside. P stands for (sample, position), W for
-// (position in the kernel, channel).
+// Convolution as an implicit matrix product on matrix units: C[m, n] = sum over k of A[m, k] B[k, n], where
+// the elements of B are read from an image. All operands have the channels last (channels_last.comp). The
+// channels of each group are padded with zeros to a multiple of eight, so that a vector of eight channels is
+// either inside or outside the image. P stands for (sample, position), W for (position in the kernel,
+// channel).
 //   result:          m = output channel, n = P, k = W   A: the weight                   B: the image at the window
 //   weight gradient: m = output channel, n = W, k = P   A: the gradient of the result   B: the image at the window
 // The position in the image is  position * stride + origin + position in the kernel * tap.
 //
-// The gradient of the input is such a result, too: its image is the gradient of the result, its taps are negative. With a
-// stride other than 1 it is computed by the remainders of the position, each with the part of the kernel that reaches it. The
-// position in C is then  position * out_stride + out_origin.
+// The gradient of the input is computed as such a result, too: the image is the gradient of the result, and
+// the taps are negative. With a stride other than 1 it is computed separately for each remainder of the
+// position by the stride, with the part of the kernel that reaches it. The position in C is then
+// position * out_stride + out_origin.
 //
-// The part of an address that depends only on P is computed once for a tile, or once for a step, and kept in shared memory.
+// The part of an address that depends only on P is computed once for a tile, or once for a step, and kept in
+// shared memory.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 #include "turns.glsl"
@@ -20,9 +23,9 @@
 
 layout(local_size_x_id = 0) in;
 layout(constant_id = 6) const uint PART = 0;
-layout(constant_id = 7) const bool SCATTERED = false;  // out_stride or out_origin differ from 1 and 0
+layout(constant_id = 7) const bool SCATTERED = false;  // out_stride is not 1 or out_origin is not 0
 layout(constant_id = 8) const bool HAS_BIAS = false;
-layout(constant_id = 16) const uint DIMS = 3;  // spatial dims of the image; those before them have size 1
+layout(constant_id = 16) const uint DIMS = 3;  // spatial dims of the image; dims before them have size 1
 
 const uint kResult = 0, kWeightGradient = 1;
 const bool A_COLUMN_MAJOR = PART == kWeightGradient, B_ROW_MAJOR = PART == kWeightGradient;
@@ -30,14 +33,15 @@ const bool A_COLUMN_MAJOR = PART == kWeightGradient, B_ROW_MAJOR = PART == kWeig
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
   uint64_t a, image, c, bias;
-  uint64_t a_largest, image_largest;  // of operands that are scaled
-  uint m, n, k;                   // of one group
-  uint groups, splits, split;     // splits: parts of k; split: elements of k in a part
+  uint64_t a_largest, image_largest;  // largest magnitudes of scaled operands
+  uint m, n, k;                       // sizes for one group
+  uint groups, splits, split;         // splits: parts of k; split: elements of k in a part
   uint row_tiles, column_tiles;
   uint a_line, a_group;           // elements from one line of A to the next, and from one group to the next
-  uint channels, group_channels;  // of a position of the image, and those of one group, both with padding
+  // channels of a position of the image, in all groups and in one, with padding
+  uint channels, group_channels;
   uint image_size[3];
-  uint size[3];                   // of the positions P
+  uint size[3];  // size: of the positions P
   uint kernel[3];
   int stride[3], origin[3], tap[3];
   uint out_channels, out_size[3], out_stride[3], out_origin[3];
@@ -47,9 +51,9 @@ layout(push_constant, scalar) uniform Push {
   TURN
 };
 
-// yzw: a position in the image, or kNowhere; x: its part of the offset in memory.
+// yzw: a position in the image, or kNowhere; x: its offset in memory.
 shared ivec4 places[PART == kWeightGradient ? BK : BN];
-// Positions plus a tap of kNoTap, and kNowhere plus any tap, are outside of any image.
+// Positions plus a tap of kNoTap, and kNowhere plus any tap, are outside any image.
 const int kFar = 0x40000000;
 const ivec4 kNowhere = ivec4(0, 0, 0, -kFar), kNoTap = ivec4(0, 0, 0, -kFar);
 
@@ -57,7 +61,7 @@ ivec3 ivec3_of(int v[3]) { return ivec3(v[0], v[1], v[2]); }
 uvec3 uvec3_of(uint v[3]) { return uvec3(v[0], v[1], v[2]); }
 uint product_of(uvec3 v) { return v.x * v.y * v.z; }
 
-// A number as digits, the last of which has the size sizes.z.
+// A number as digits; the last digit is less than sizes.z.
 uvec4 digits_of(uint i, uvec3 sizes) {
   return uvec4(i / sizes.z / sizes.y / sizes.x, i / sizes.z / sizes.y % sizes.x, i / sizes.z % sizes.y, i % sizes.z);
 }
@@ -71,16 +75,16 @@ uvec4 sum_of_digits(uvec4 a, uvec4 b, uvec3 sizes) {
   return sum;
 }
 
-// Elements from the first position of a sample to this one, which may be outside of the image.
+// Elements from a sample's first position to this position, which may be outside the image.
 int offset_of(ivec3 at) {
   return ((at.x * int(arguments.image_size[1]) + at.y) * int(arguments.image_size[2]) + at.z) * int(arguments.channels);
 }
-// Of P, as digits: sample, position.
+// The part of an address for P, given as digits: sample, position.
 ivec4 place_of(uvec4 p) {
   const ivec3 at = ivec3(p.yzw) * ivec3_of(arguments.stride) + ivec3_of(arguments.origin);
   return ivec4(int(p.x * product_of(uvec3_of(arguments.image_size)) * arguments.channels) + offset_of(at), at);
 }
-// Of W, as digits: position in the kernel, channel.
+// The part of an address for W, given as digits: position in the kernel, channel.
 ivec4 tap_of(uvec4 w) {
   const ivec3 by = ivec3(w.xyz) * ivec3_of(arguments.tap);
   return ivec4(offset_of(by) + int(w.w), by);
@@ -99,7 +103,7 @@ void fetch_b(uint64_t image, ivec4 tap) {
   }
 }
 
-uint first_row;  // of this work group's group, in C
+uint first_row;  // first row in C of this workgroup's group
 
 void store_eight(uint64_t c, uint m, uint n, vec4 low, vec4 high) {
   if (m >= arguments.m || n >= arguments.n) return;
@@ -138,7 +142,7 @@ void compute_tile(uint tile) {
   tile /= arguments.splits;
   const uint group = tile / (arguments.row_tiles * arguments.column_tiles);
   tile %= arguments.row_tiles * arguments.column_tiles;
-  // Adjacent work groups share columns, from which most elements are read.
+  // Adjacent workgroups share columns, from which most elements are read.
   const uint row = tile % arguments.row_tiles * BM, column = tile / arguments.row_tiles * BN;
   const uint begin = part * arguments.split, end = min(begin + arguments.split, arguments.k);
   const uint64_t a = arguments.a + uint64_t(group) * arguments.a_group * 2, a_far = uint64_t(arguments.a_line) * 2;
@@ -148,7 +152,7 @@ void compute_tile(uint tile) {
 
   EACH_DOWN(DECLARE_ROW)
 
-  // The digits of k: of this thread's channels in the window, or of its position of the step.
+  // The digits of k: this invocation's channels in the window, or its position in the step.
   const uint close = id % kBWidth * 8, own = PART == kWeightGradient ? id % BK : close;
   const uvec3 k_sizes = PART == kWeightGradient ? size : window_digits();
   const uvec4 k_step = digits_of(BK, k_sizes);
@@ -186,7 +190,7 @@ void compute_tile(uint tile) {
   }
 
   first_row = group * arguments.m;
-  // Elements of a part: those of all groups.
+  // Elements of one part of k, over all groups.
   const uint64_t part_size = PART == kWeightGradient
                                  ? uint64_t(arguments.groups) * arguments.m * arguments.n
                                  : uint64_t(arguments.n / product_of(size)) * arguments.out_channels *

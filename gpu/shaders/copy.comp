@@ -1,22 +1,23 @@
 #version 460
-// A strided copy with a conversion: result[i] = operand[i] for every index i of the merged shape. A thread copies
-// PER_THREAD units, a work group's width apart. It loads all of them before the first store, since compilers do not move
-// loads before stores.
+// A strided copy with a conversion: result[i] = operand[i] for every index i of the merged shape. An
+// invocation copies PER_THREAD units, a workgroup's width apart. It loads all of them before the first store,
+// since compilers do not move loads before stores.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 #include "divisor.glsl"
 
 layout(local_size_x = 256) in;
-layout(constant_id = 0) const uint DIMS = 0;  // 0: both are contiguous
+layout(constant_id = 0) const uint DIMS = 0;  // 0: both tensors are contiguous
 layout(constant_id = 1) const uint RESULT_TYPE = 6;
 layout(constant_id = 2) const uint TYPE = 6;
-layout(constant_id = 3) const bool AS_INTEGER = false;  // convert by way of 64-bit integers, else of floats
+// convert through 64-bit integers, else through floats
+layout(constant_id = 3) const bool AS_INTEGER = false;
 layout(constant_id = 4) const uint PER_THREAD = 4;
-// What is copied at a time, and what sizes and strides count: an element, four adjacent floats, or 16 bytes without a
-// conversion.
+// What is copied at a time, and what sizes and strides count: an element, four adjacent floats, or 16 bytes
+// without a conversion.
 layout(constant_id = 5) const uint UNIT = 0;
 const uint kElement = 0, kFourFloats = 1, kSixteenBytes = 2;
-// Bytes of the elements whose order is reversed in each 16 bytes; 0: the order stays.
+// Reverses the order of elements of this many bytes within each 16 bytes; 0: keeps the order.
 layout(constant_id = 6) const uint REVERSED = 0;
 layout(constant_id = 7) const bool FAR = false;  // offsets need more than 32 bits
 
@@ -29,21 +30,21 @@ layout(push_constant, scalar) uniform Push {
   Arguments arguments;
   uint64_t result;
   uint64_t operand;
-  uint count;  // of units
+  uint count;  // number of units
 };
 
 Divisor by[DIMS + 1];
 uint size[DIMS + 1];
 int64_t stride[2][DIMS + 1];
 
-// The loaded units: destination, and the value in one of the others.
+// The loaded units: the destination, and the value in the array that fits the unit.
 int64_t to[PER_THREAD];
 int64_t integers[PER_THREAD];
 float floats[PER_THREAD];
 vec4 fours[PER_THREAD];
 uvec4 bytes[PER_THREAD];
 
-// The elements of 16 bytes in reverse order.
+// The elements of 16 bytes, in reverse order.
 uvec4 reversed(uvec4 x) {
   if (REVERSED == 8) return x.zwxy;
   if (REVERSED <= 4) x = x.wzyx;

@@ -1,7 +1,7 @@
 #version 460
-// Connectionist temporal classification, with the formulas of runtime/ops/ctc.cpp. A work group takes one item of the batch
-// and visits its steps, forward for the loss and backward for the gradient; its threads take the 2 S + 1 states of a step.
-// The last pass adds the shares of all states with the same label.
+// Connectionist temporal classification, with the formulas of runtime/ops/ctc.cpp. A workgroup takes one item
+// of the batch and visits its steps, forward for the loss and backward for the gradient; its invocations take
+// the 2 S + 1 states of a step. The last pass adds the shares of all states with the same label.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 #include "functions.glsl"
@@ -11,12 +11,12 @@ layout(constant_id = 0) const uint MODE = 0;
 
 const uint kForward = 0, kBack = 1, kCollect = 2;
 
-const uint kMostStates = 1024;  // as the kernel's supports()
+const uint kMostStates = 1024;  // as in the kernel's supports()
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
   uint64_t log_probs, labels, input_lengths, target_lengths;  // lengths and labels: i64
   uint64_t alpha, losses;
-  uint64_t upstream, shares, gradient;  // shares: shaped as alpha; they and the gradient are initially 0
+  uint64_t upstream, shares, gradient;  // shares: same shape as alpha; shares and gradient are initially 0
   uint steps, items, classes, width;
   uint label_stride;  // labels from one item to the next; 0: the items' labels are concatenated
   uint blank, zero_infinity;
@@ -110,7 +110,7 @@ void go_back(uint item) {
   }
 }
 
-// The gradient at step t of the label of state s, if s is the first state with that label.
+// Writes the gradient at step t of the label of state s, if s is the first state with that label.
 void collect(uint t, uint item, uint s) {
   const uint labels = first_label(item), states = 2 * length_of(arguments.target_lengths, item) + 1;
   if (s >= states || t >= length_of(arguments.input_lengths, item)) return;

@@ -1,6 +1,7 @@
 #version 460
-// The result of a convolution of groups with few channels, or the gradient of its input (by the remainders of the position, as
-// in conv_cooperative.comp): C[sample, channel, position] = sum over the channels i of the group and the taps.
+// The result of a convolution of groups with few channels, or the gradient of its input (one remainder of the
+// position at a time, as in conv_cooperative.comp): C[sample, channel, position] = sum over the channels i of
+// the group and the taps.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 #include "activation.glsl"
@@ -12,10 +13,11 @@ layout(constant_id = 6) const bool HAS_BIAS = false;
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
   uint64_t image, weight, c, bias;
   uint samples, groups, rows, sums;  // rows: channels of C in a group; sums: channels of the image in a group
-  uint image_size[3], size[3];       // size: of the positions
+  uint image_size[3], size[3];       // size: of the positions of C
   uint taps[3];
   int stride[3], origin[3], tap[3];
-  int64_t weight_first, weight_group, weight_row, weight_sum, weight_tap[3];  // elements
+  // offset of the first element, and strides in elements
+  int64_t weight_first, weight_group, weight_row, weight_sum, weight_tap[3];
   uint out_size[3], out_stride[3], out_origin[3];
   uint plane_tiles, row_tiles, strip_tiles;
   Tile tile;
@@ -33,7 +35,7 @@ void compute(uint item) {
   item /= arguments.row_tiles;
   const uint depth = item % arguments.size[0];
   item /= arguments.size[0];
-  // Adjacent planes are the same channel of C in adjacent samples, so that they share a weight.
+  // Adjacent planes are the same channel of C in adjacent samples, so they share a weight.
   const uint first_sample = item % arguments.plane_tiles * tile.planes;
   const uint channel = item / arguments.plane_tiles, group = channel / arguments.rows;
   const uint planes = min(tile.planes, arguments.samples - first_sample);

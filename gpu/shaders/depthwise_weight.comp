@@ -1,6 +1,6 @@
 #version 460
-// The gradient of the weight of a convolution of groups with few channels. A work group sums ROWS rows of TAPS taps of one
-// pair of channels over a part of the samples. The parts are added in order by another kernel.
+// The gradient of the weight of a convolution of groups with few channels. A workgroup sums ROWS rows of TAPS
+// taps of one pair of channels over a part of the samples. Another kernel adds the parts in order.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 #include "depthwise.glsl"
@@ -14,8 +14,8 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arg
   uint image_size[3], size[3];
   uint taps[3];
   int stride[3], origin[3], tap[3];
-  uint row_groups, tap_groups;  // of the kernel
-  uint parts, part;             // part: samples of one
+  uint row_groups, tap_groups;  // groups of rows and of taps of the kernel
+  uint parts, part;             // parts: number of them; part: samples of one
   Tile tile;
 };
 layout(push_constant, scalar) uniform Push {
@@ -24,7 +24,7 @@ layout(push_constant, scalar) uniform Push {
 };
 
 const uint kSums = ROWS * TAPS;
-const uint kShares = kThreads + 1;  // of a sum, in shared memory, padded to avoid bank conflicts
+const uint kShares = kThreads + 1;  // shared memory of one sum, padded to avoid bank conflicts
 
 void compute(uint item) {
   const Tile tile = arguments.tile;

@@ -1,5 +1,5 @@
-// Divides numbers below 2^31 by a number that is known beforehand: Granlund, Montgomery, "Division by invariant integers using
-// multiplication", 1994.
+// Divides numbers below 2^31 by a divisor that the host prepared: Granlund, Montgomery, "Division by
+// invariant integers using multiplication", 1994.
 struct Divisor {
   uint factor, shift;
 };

@@ -1,4 +1,4 @@
-// Functions in double precision, which GLSL lacks, with errors of a few units in the last place.
+// Functions in double precision that GLSL lacks, with errors of a few units in the last place.
 
 // In [0, 1), from the upper 53 bits of two random words, as in runtime/random.h.
 double uniform_f64(uint high, uint low) {
@@ -31,7 +31,8 @@ double exp_of(double x) {
   return p * packDouble2x32(uvec2(0, uint(int(n) + 1023) << 20));
 }
 
-// log(k!) of a whole number k >= 0: of the product, or by Stirling's series for the gamma function of k + 1.
+// log(k!) of a whole number k >= 0: the logarithm of the product, or Stirling's series for the gamma function
+// of k + 1.
 double log_factorial(double k) {
   if (k < 20.0lf) {
     double product = 1.0lf;

@@ -20,13 +20,13 @@ layout(push_constant, scalar) uniform Push {
 };
 PLACES(arguments.batch)
 
-const float kNothing = 7.450580596923828e-9;  // 2^-27: what counts as 0 beside elements of size 1
+const float kNothing = 7.450580596923828e-9;  // 2^-27: treated as 0 relative to elements of size 1
 
 shared uint rotated;
 shared Rotation turns[kMostPairs];
 shared float eigenvalues[kThreads];
 
-// One thread for each pair.
+// Called by one invocation for each pair.
 void choose_rotation(uint pair, uvec2 at, uint n) {
   turns[pair] = Rotation(number(0.0), 0.0, 0.0);
   if (at.y >= n) return;
@@ -36,7 +36,7 @@ void choose_rotation(uint pair, uvec2 at, uint n) {
   rotated = 1;
 }
 
-// A becomes J^H A J, and the vectors V J.
+// Replaces A by J^H A J, and the vectors V by V J.
 void run_round(uint n, uint vectors, uint round, uint players) {
   const uint pairs = players / 2;
   const Share mine = share_of(pairs);
@@ -66,7 +66,7 @@ void run_round(uint n, uint vectors, uint round, uint players) {
   barrier();
 }
 
-// Whether it converges.
+// Returns whether the method converges.
 bool diagonalize(uint n, uint vectors) {
   const uint players = players_of(n);
   for (uint sweep = 0; sweep < kMostSweeps; ++sweep) {
@@ -101,7 +101,7 @@ void main() {
   if (me < n) eigenvalues[me] = real_part(held[me * stride + me]);
   barrier();
   if (me >= n) return;
-  // Each thread puts its eigenvalue and eigenvector into their place.
+  // Each invocation stores its eigenvalue and eigenvector at the sorted position.
   const float mine = eigenvalues[me];
   uint rank = 0;
   for (uint j = 0; j < n; ++j)

@@ -1,7 +1,7 @@
-// The body of all elementwise kernels. The file that the build writes for a row defines T, Params, value() and the
-// gradients; MODE selects one of them. A thread computes PER_THREAD elements (VECTOR: vectors of four elements) that are a
-// work group's width apart, so that adjacent threads access adjacent memory. It loads all operands before the first store,
-// since compilers do not move loads before stores.
+// The body of all elementwise kernels. The file that the build writes for a row defines T, Params, value()
+// and the gradients; MODE selects one of them. An invocation computes PER_THREAD elements (VECTOR: vectors of
+// four elements) that are a workgroup's width apart, so that adjacent invocations access adjacent memory. It
+// loads all operands before the first store, since compilers do not move loads before stores.
 #ifdef DIVIDES
 #include "fault.glsl"
 #endif
@@ -9,7 +9,7 @@
 layout(local_size_x = 256) in;
 
 layout(constant_id = 0) const uint MODE = 0;  // 0: the value, i + 1: the gradient of operand i
-layout(constant_id = 1) const uint DIMS = 0;  // of the merged shape; 0: all operands are contiguous
+layout(constant_id = 1) const uint DIMS = 0;  // dims of the merged shape; 0: all operands are contiguous
 layout(constant_id = 2) const uint RESULT_TYPE = 6;
 layout(constant_id = 3) const uint TYPE_0 = 6;
 layout(constant_id = 4) const uint TYPE_1 = 11;
@@ -17,10 +17,12 @@ layout(constant_id = 5) const uint TYPE_2 = 11;
 layout(constant_id = 6) const uint TYPE_3 = 11;
 layout(constant_id = 7) const uint TYPE_4 = 11;
 layout(constant_id = 8) const uint PER_THREAD = 4;
-// Floats in aligned vectors of four along the innermost dim, which counts vectors then; the other strides of operands that have
-// vectors do as well. Operands that are broadcast along that dim have single elements.
+// Accesses floats in aligned vectors of four along the innermost dim, whose size then counts vectors. The
+// other strides of operands with vectors also count vectors. Operands that are broadcast along that dim have
+// single elements.
 layout(constant_id = 9) const bool VECTOR = false;
-layout(constant_id = 10) const uint COMPUTED = 3;  // of integers: the type computed in, which wraps wider operands around
+// for integers: the computation type, to which larger operands wrap around
+layout(constant_id = 10) const uint COMPUTED = 3;
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
   uint64_t param[3];
@@ -38,7 +40,7 @@ layout(push_constant, scalar) uniform Push {
 #endif
 };
 
-// Copies of the dims: compilers must assume that stores change the arguments.
+// Local copies of the dims, since compilers must assume that stores change the arguments.
 uint size[DIMS + 1];
 int64_t stride[6][DIMS + 1];
 
@@ -95,7 +97,7 @@ int64_t[6] positions(uint index) {
   return at;
 }
 
-// Loads the operands of element `index` of the result and returns its position.
+// Loads the operands of element `index` of the result and returns the element's position.
 int64_t gather(uint index, out Operands operands) {
   const int64_t at[6] = positions(index);
   operands.v0 = load(operand[0], at[1], TYPE_0);

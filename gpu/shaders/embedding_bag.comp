@@ -1,7 +1,7 @@
 #version 460
-// Sums or means of the rows of a table that the ids of each bag name, each times its scale. Bag b has the ids from starts[b] to
-// starts[b + 1] - 1, the last one those to the end. An invocation adds four adjacent elements of a bag. An id that is no row of the table is noted
-// as a fault and adds nothing.
+// For each bag the sum or mean of the table's rows with the bag's ids, each row times its scale. Bag b has
+// the ids starts[b] … starts[b + 1] - 1; the last bag has the ids up to the end. An invocation adds four
+// adjacent elements of a bag. An id that is no row of the table is noted as a fault and adds nothing.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 #include "fault.glsl"
@@ -9,14 +9,14 @@
 layout(local_size_x = 256) in;
 layout(constant_id = 0) const uint ID_TYPE = 3;
 layout(constant_id = 1) const bool SCALED = false;
-layout(constant_id = 2) const bool IN_FOURS = false;  // rows consist of vectors of four elements, which can be loaded at once
+layout(constant_id = 2) const bool IN_FOURS = false;  // rows consist of aligned vectors of four elements
 layout(constant_id = 3) const bool MEAN = false;
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
   uint64_t ids, table, starts, scale;  // starts: i64; table and scale: f32
   uint64_t result, fault;
   uint bags, ids_count, rows, width;
-  uint kind;  // of a fault
+  uint kind;  // kind of fault
 };
 layout(push_constant, scalar) uniform Push {
   Arguments a;

@@ -1,5 +1,5 @@
-// The largest or smallest element and its index among the elements of a result: the first of equal ones. NaN precedes all
-// numbers. The including file defines the type Key of keys, element_at(), Vector,
+// The largest or smallest element and its index among the elements of a result; among equal ones the first.
+// NaN precedes all numbers. The including file defines the type Key of keys, element_at(), Vector,
 // vector_at() and with_vector().
 struct State {
   Key key;
@@ -21,13 +21,13 @@ State both(State a, State b) {
 }
 void begin(int64_t base) {}
 
-// A thread meets the elements in their order: an equal one comes later.
+// An invocation visits the elements in order, so an equal element comes later.
 State with(State state, Element key, uint i) {
   if (key > state.key || state.place == kNowhere) return State(key, i);
   return state;
 }
 
-// The kept key has 8 bytes.
+// A key takes 8 bytes in memory.
 void keep(uint64_t i, State state) {
   U64Element(arguments.parts + i * 16).at = uint64_t(state.key);
   I32Element(arguments.parts + i * 16 + 8).at = int(state.place);
@@ -35,7 +35,7 @@ void keep(uint64_t i, State state) {
 State kept(uint64_t i) {
   return State(Key(U64Element(arguments.parts + i * 16).at), uint(I32Element(arguments.parts + i * 16 + 8).at));
 }
-// An integer type of the size of the elements, whose bits are copied.
+// An integer type with the size of the elements, whose bits are copied.
 const uint kRaw = TYPE == kI64 ? kI64 : TYPE == kI32 || TYPE == kF32 ? kI32 : TYPE == kF16 || TYPE == kBF16 ? kRaw16 : kU8;
 void finish(uint index, State state) {
   store_integer(arguments.result, int64_t(index), kI64, int64_t(state.place));

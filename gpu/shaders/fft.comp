@@ -1,16 +1,17 @@
 #version 460
-// Fourier transforms of rows of `extent` complex numbers, in shared memory: Stockham's passes, as in cpu/fft_kernels.cpp. A
-// work group transforms `together` rows at once; element e of its row r lies at e * together + r. Longer transforms are two
-// dispatches: over the columns of a matrix, then over its rows, with a multiplication by roots of unity between them.
+// Fourier transforms of rows of `extent` complex numbers, in shared memory: Stockham's passes, as in
+// cpu/fft_kernels.cpp. A workgroup transforms `together` rows at once; element e of its row r is stored at e
+// * together + r. Longer transforms are two dispatches: over the columns of a matrix, then over its rows,
+// with a multiplication by roots of unity between them.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 #include "divisor.glsl"
 
 layout(local_size_x = 256) in;
-// The inverse transform is the forward one of numbers whose parts are exchanged.
+// The inverse transform is the forward transform of numbers with real and imaginary parts exchanged.
 layout(constant_id = 0) const bool SWAP_IN = false;
 layout(constant_id = 1) const bool SWAP_OUT = false;
-// Whether adjacent threads read (write) the same element of adjacent rows, or adjacent elements of a row.
+// Whether adjacent invocations read (write) the same element of adjacent rows, or adjacent elements of a row.
 layout(constant_id = 2) const bool ROWS_FIRST_IN = false;
 layout(constant_id = 3) const bool ROWS_FIRST_OUT = false;
 
@@ -19,16 +20,16 @@ const uint kLongest = 2048;
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
   uint64_t result, operand;
   uint extent, together, rows;
-  uint middle, inner;      // row = (outer * middle + m) * inner + i
-  int64_t in_stride[3];    // of outer, m and i
+  uint middle, inner;    // row = (outer * middle + m) * inner + i
+  int64_t in_stride[3];  // strides of outer, m and i
   int64_t out_stride[3];
-  int64_t in_step, out_step;  // from element to element of a row
-  uint turns;              // result element k of row m is multiplied by exp(-2 pi i m k / turns); 0: it is not
+  int64_t in_step, out_step;  // elements between adjacent elements of a row
+  uint turns;                 // result element k of row m is multiplied by exp(-2 pi i m k / turns); 0: no multiplication
   float scale;
   uint passes;
   uint radices[12];
   Divisor by_extent, by_together, by_middle, by_inner;
-  Divisor by_stride[12];   // of the passes
+  Divisor by_stride[12];  // strides of the passes
 };
 layout(push_constant, scalar) uniform Push {
   Arguments arguments;
@@ -64,15 +65,16 @@ vec2 root(uint k, uint n) {
   return vec2(left ? -z.x : z.x, lower ? z.y : -z.y);
 }
 
-// exp(-2 pi i k / extent), k < extent: of two exponents whose sum is extent one is the other's conjugate.
+// exp(-2 pi i k / extent), k < extent. The roots of k and extent - k are conjugates.
 vec2 tabled_root(uint k) {
   const bool upper = 2 * k > arguments.extent;
   const vec2 z = roots[upper ? arguments.extent - k : k];
   return vec2(z.x, upper ? -z.y : z.y);
 }
 
-// A pass of the rows of this work group: `n` numbers remain to be combined, `stride` transforms lie side by side. The
-// butterflies of a thread are read before any of them is written. kHeld * 256 * kRadix >= kLongest.
+// A pass over the rows of this workgroup: `left` numbers remain to be combined, and `stride` transforms are
+// interleaved. An invocation reads all its butterflies before it writes any. kHeld * 256 * kRadix >=
+// kLongest.
 #define PASS(NAME, kRadix, kHeld, BUTTERFLY)                                         \
   void NAME(uint left, uint stride, Divisor by_stride, uint turn) {                  \
     const uint count = left * stride, me = gl_LocalInvocationID.x;                   \
@@ -138,7 +140,7 @@ PASS(pass5, 5, 2, {
   x[4] = a - c;
 })
 
-// Notes where the rows of this work group lie in the operand and in the result, and their middle indices.
+// Stores where the rows of this workgroup lie in the operand and in the result, and their middle indices.
 void note_rows(uint first, uint count) {
   const uint r = gl_LocalInvocationID.x;
   if (r >= count) return;
@@ -149,7 +151,7 @@ void note_rows(uint first, uint count) {
   row_middle[r] = uint(m);
 }
 
-// The row and the element of a row that a thread moves.
+// The row and the element of a row that an invocation moves.
 struct Place {
   uint row, element;
 };

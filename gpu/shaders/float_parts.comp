@@ -1,5 +1,5 @@
 #version 460
-// frexp and nextafter, from the bits of the numbers: no device flushes a subnormal number then.
+// frexp and nextafter, computed from the numbers' bits, so that no device flushes a subnormal number.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 
@@ -41,7 +41,7 @@ void store_parts(uint i, float x) {
   I32Element(exponents + uint64_t(i) * 4).at = kept ? 0 : exponent;
 }
 
-// Numbers in their order as integers, in which neighbours differ by 1 and both zeros are 0.
+// Maps floats to integers in the same order: neighbours differ by 1, and both zeros are 0.
 int place_of(uint bits) {
   const int magnitude = int(bits & ~kSign);
   return (bits & kSign) != 0 ? -magnitude : magnitude;

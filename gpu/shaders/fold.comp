@@ -1,6 +1,6 @@
 #version 460
-// col2im: each element of an image is the sum of the elements of the columns [planes, taps, windows] that were copied from it,
-// in the order of the windows.
+// col2im: each element of an image is the sum of the column elements [planes, taps, windows] that were copied
+// from it, in the order of the windows.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 #include "divisor.glsl"
@@ -9,7 +9,7 @@ layout(local_size_x = 256) in;
 layout(constant_id = 0) const bool DILATED = false;
 
 struct Axis {
-  int size, out_size;  // of the image; windows
+  int size, out_size;  // size of the image; number of windows
   int kernel, stride, padding, dilation;
 };
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
@@ -22,7 +22,7 @@ layout(push_constant, scalar) uniform Push {
   Arguments a;
 };
 
-// The windows that may contain element i.
+// The range of windows that may contain element i.
 ivec2 holders(Axis axis, int i) {
   const int first = i + axis.padding - (axis.kernel - 1) * axis.dilation;
   return ivec2(first > 0 ? (first + axis.stride - 1) / axis.stride : 0,

@@ -22,8 +22,8 @@ float lg_min(float a, float b) {
   return lg_isnan(a) || a < b ? a : b;
 }
 
-// a / b for any b. The specification does not define quotients by more than 2^126: reciprocals of such numbers are subnormal
-// and 0 on some devices.
+// a / b for any b. Vulkan does not define quotients by more than 2^126: reciprocals of such numbers are
+// subnormal and 0 on some devices.
 float lg_quotient(float a, float b) {
   const bool large = abs(b) > 4.2535296e37;  // 2^125
   return large ? (0.0625 * a) / (0.0625 * b) : a / b;
@@ -42,8 +42,8 @@ float lg_fmod(float a, float b) {
   uint x = floatBitsToUint(a) & 0x7fffffffu, y = floatBitsToUint(b) & 0x7fffffffu;
   if (x >= 0x7f800000u || y > 0x7f800000u || y == 0u) return nan();
   if (x < y) return a;
-  // y has at most 12 significant bits, as numbers of 16-bit types have, and the quotient fewer than 12: then the product is
-  // exact, and so is the difference. The quotient is not too small, and too large by at most 1.
+  // y has at most 12 significant bits, as 16-bit floats have, and the quotient has fewer than 12. So the
+  // product and the difference are exact. The quotient is not too small, and too large by at most 1.
   const bool is_short = (y & 0xfffu) == 0u && y >= 0x01000000u && y < 0x7e000000u;
   if (is_short && x - y < 0x05000000u) {
     const float whole = uintBitsToFloat(y);
@@ -91,16 +91,17 @@ float scale(float x, int n) {
   return x * power_of_two(half_n) * power_of_two(n - half_n);
 }
 
-// The magnitude of `value` with the sign of x, also of a zero.
+// The magnitude of `value` with the sign of x, even if x is a zero.
 float with_sign_of(float x, float value) {
   return uintBitsToFloat(floatBitsToUint(value) & 0x7fffffffu | floatBitsToUint(x) & 0x80000000u);
 }
 
-// exp(x) = 2^n (1 + p) with n = round(x / ln 2) and p = exp(r) - 1 for the rest r, |r| <= ln(2) / 2. ln 2 is split into two
-// parts, the first of 9 bits, so that its product with n is exact. Polynomial of Cephes' expf. Adding 1.5 2^23 rounds a
-// number to an integer, which is then in the last bits: many devices round and convert at an eighth of the rate of
-// additions. There are no branches, and the functions below select among results, since adjacent invocations rarely take the
-// same branch. p of NaN is NaN. n is undefined for NaN and beyond 2^22.
+// exp(x) = 2^n (1 + p) with n = round(x / ln 2) and p = exp(r) - 1 for the rest r, |r| <= ln(2) / 2. ln 2 is
+// split into two parts, the first of 9 bits, so that its product with n is exact. Polynomial of Cephes' expf.
+// Adding 1.5 2^23 rounds a number to an integer, which is then in the last bits: many devices round and
+// convert at an eighth of the rate of additions. This and the functions below select among results instead of
+// branching, since adjacent invocations rarely take the same branch. p of NaN is NaN. n is undefined for NaN
+// and beyond 2^22.
 const float kRounder = 12582912.0;
 float reduced_exponent(float x, out int n) {
   precise float rounded = fma(x, 1.44269504088896341, kRounder);
@@ -137,7 +138,7 @@ float exp_of_negative(float x) {
   const float p = exp_parts(x < -104.0 ? -104.0 : x, n);
   return of_negative_parts(p, n);
 }
-// exp(x + low) for a small `low`, by which x falls short of the argument.
+// exp(x + low), where `low` is a small part of the argument that x lost by rounding.
 float exp_of_negative(float x, float low) {
   int n;
   const float p = expm1_of_rest(reduced_exponent(x < -104.0 ? -104.0 : x, n) + low);
@@ -159,7 +160,7 @@ float lg_exp2(float x) {
   const float within = scale(exp2_of_rest(x - k), floatBitsToInt(rounded) - floatBitsToInt(kRounder));
   return x >= 128.0 ? infinity() : x < -150.0 ? 0.0 : within;
 }
-// 2^x for x <= 0, as exp_of_negative().
+// 2^x for x <= 0, like exp_of_negative().
 float exp2_of_negative(float x) {
   x = x < -151.0 ? -151.0 : x;
   precise float rounded = x + kRounder;
@@ -191,8 +192,8 @@ float mantissa_of_normal(float x, out int e) {
   e = int(bits) >> 23;
   return uintBitsToFloat((bits & 0x7fffffu) + 0x3f3504f3u);
 }
-// The same for any x that is positive and finite. Bits of subnormal numbers are converted as integers, since devices may flush
-// such numbers to zero.
+// The same for any positive, finite x. Bits of subnormal numbers are converted as integers, since devices may
+// flush such numbers to zero.
 float mantissa(float x, out int e) {
   const uint bits = floatBitsToUint(x);
   const bool small = bits < 0x800000u;
@@ -237,7 +238,7 @@ float lg_log2(float x) {
 float lg_log10(float x) {
   return log_in_base(x, 0.434294481903251828, 0.30078125, 2.48745663981195214e-4);
 }
-// log(x + lost) for positive, normal x and a small `lost`, by which x falls short of the argument.
+// log(x + lost) for positive, normal x, where `lost` is a small part of the argument that x lost by rounding.
 float log_with_lost(float x, float lost) {
   int e;
   const float m = mantissa_of_normal(x, e);
@@ -273,8 +274,8 @@ float tanh_log1p_of_exp(float x) {
   return n / (n + (x < 0.0 ? 2.0 : 2.0 * e * e));
 }
 
-// x cut to 12 significant bits. A product of two such numbers is exact, also on devices that round before they add. The rest,
-// x - upper_bits(x), is exact, too.
+// x cut to 12 significant bits. A product of two such numbers is exact, even on devices that round before
+// they add. The rest, x - upper_bits(x), is exact too.
 float upper_bits(float x) {
   return uintBitsToFloat(floatBitsToUint(x) & 0xfffff000u);
 }
@@ -322,8 +323,8 @@ float lg_pow(float a, float b) {
   return b == 0.0 || a == 1.0 ? 1.0 : v;
 }
 
-// x = quadrant pi/2 + r, |r| <= pi/4. Below 2^13 pi/2 is subtracted in three parts (Cody and Waite). Above, x is multiplied
-// by the relevant bits of 2/pi as integers (Payne and Hanek 1983).
+// x = quadrant pi/2 + r, |r| <= pi/4. Below 2^13, pi/2 is subtracted in three parts (Cody and Waite). Above,
+// x is multiplied by the relevant bits of 2/pi as integers (Payne and Hanek 1983).
 const uint kTwoOverPi[8] = uint[](0xa2f9836eu, 0x4e441529u, 0xfc2757d1u, 0xf534ddc0u, 0xdb629599u,
                                   0x3c439041u, 0xfe5163abu, 0xdebbc561u);
 uint two_over_pi(int bit) {  // 32 bits of the fraction from `bit` on; bits before it are 0
@@ -395,7 +396,7 @@ float lg_tan(float x) {
 }
 
 // Polynomials of Cephes' asinf and atanf.
-// asin(a) for 0 <= a <= 1 where that is at most pi/6, else asin(sqrt((1 - a) / 2)) = (pi/2 - asin(a)) / 2.
+// asin(a) for 0 <= a <= 1 where it is at most pi/6, else asin(sqrt((1 - a) / 2)) = (pi/2 - asin(a)) / 2.
 float asin_core(float a, bool outer) {
   const float z = outer ? 0.5 * (1.0 - a) : a * a;
   const float root = outer ? sqrt(z) : a;
@@ -476,7 +477,8 @@ float lg_cosh(float x) {
   const float t = lg_exp(0.5 * abs(x));
   return abs(x) < 20.0 ? 0.5 * (t * t + 1.0 / (t * t)) : 0.5 * t * t;
 }
-// 1 from 9.1 on. Devices round a quotient to 2.5 ulp, which counts in 1 - tanh(x)^2: near 1 it is small beside the result.
+// 1 from 9.1 on. Devices round a quotient to 2.5 ulp, an error that matters in 1 - tanh(x)^2. Near 1 the
+// quotient is small beside the result.
 float lg_tanh(float x) {
   const float a = abs(x);
   const float t = expm1_within(a > 9.1 ? 18.2 : 2.0 * a);
@@ -484,7 +486,7 @@ float lg_tanh(float x) {
   const float q = (near_one ? 2.0 : t) / (t + 2.0);
   return with_sign_of(x, near_one ? 1.0 - q : q);
 }
-// log(a + sqrt(a^2 + 1)), below 1/2 a polynomial.
+// log(a + sqrt(a^2 + 1)); below 1/2 a polynomial.
 float lg_asinh(float x) {
   const float a = abs(x), z = a * a;
   const bool large = a > 1e9;

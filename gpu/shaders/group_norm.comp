@@ -1,10 +1,12 @@
 #version 460
-// What group_norm does between the passes of batch_norm.comp, which take each channel of each sample as a channel of its own.
-// With the moments of n channels of m elements each, of a group: mean = sum mean_c / n,
-// var = sum (var_c + (mean_c - mean)^2) / n (Chan, Golub, LeVeque, 1979). With r = 1 / sqrt(var + eps), the sums A = sum w g and
-// B = sum w g r (x - mean) of the group:  dx = w r g - r^2 B / (n m) (x - mean) - r A / (n m). Where the variances leave the range
-// of floats, they are found again from the channels' r, times a power of two.
-// A work group of kMeet and kSlopes processes a group of channels; of kTotals an invocation adds up a channel over the samples.
+// The steps of group_norm between the passes of batch_norm.comp, which treat each channel of each sample as a
+// separate channel. A group has the moments of n channels of m elements each (Chan, Golub, LeVeque, 1979):
+//   mean = sum mean_c / n,  var = sum (var_c + (mean_c - mean)^2) / n
+// With r = 1 / sqrt(var + eps), and the group's sums A = sum w g and B = sum w g r (x - mean):
+//   dx = w r g - r^2 B / (n m) (x - mean) - r A / (n m)
+// If variances leave the range of floats, they are computed again from the channels' r, times a power of two.
+// A workgroup of kMeet and kSlopes processes the channels of a group; an invocation of kTotals adds up a
+// channel over the samples.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 #include "square_levels.glsl"
@@ -12,20 +14,20 @@
 layout(local_size_x = 64) in;
 layout(constant_id = 0) const uint MODE = 0;
 layout(constant_id = 1) const bool HAS_WEIGHT = false;
-const uint kMeet = 0;    // writes the group's moments to all of its channels, and the weights and biases beside them
+const uint kMeet = 0;  // writes the group's moments to all its channels, and the weights and biases for them
 const uint kSlopes = 1;
 const uint kTotals = 2;  // the gradients of weight and bias
 const uint kThreads = 64;
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
-  uint64_t mean, var, rstd;            // f32 [samples, channels]: of channels, then of groups
-  uint64_t weight, bias;               // [channels]; 0: none
+  uint64_t mean, var, rstd;             // f32 [samples, channels]: moments of channels, then of groups
+  uint64_t weight, bias;                // [channels]; 0: none
   uint64_t spread_weight, spread_bias;  // kMeet: [samples, channels]
-  uint64_t dweight, dbias;             // [samples, channels]: sums of g r (x - mean), and of g
-  uint64_t slopes;                     // [3, samples, channels]
+  uint64_t dweight, dbias;              // [samples, channels]: sums of g r (x - mean), and of g
+  uint64_t slopes;                      // [3, samples, channels]
   uint64_t weight_result, bias_result;  // kTotals: [channels]; 0: not wanted
   uint groups, group_channels, channels, samples;
-  float elements;                      // of a channel
+  float elements;  // elements of a channel
   float eps;
 };
 layout(push_constant, scalar) uniform Push {
@@ -51,7 +53,8 @@ float weight_of(uint channel) {
   return HAS_WEIGHT ? load_f32(a.weight, channel) : 1.0;
 }
 
-// The mean and r of a group, from mean and r of its channels times `factor`. Deviations without variance are 1 / r.
+// The mean and r of a group, from mean and r of its channels times `factor`. A channel whose variance is too
+// small or infinite has the deviation 1 / r.
 vec2 moments_of(uint group, float factor) {
   const uint first = group * a.group_channels, id = gl_LocalInvocationID.x;
   float sum = 0.0;
@@ -67,7 +70,7 @@ vec2 moments_of(uint group, float factor) {
     const float away = load_f32(a.mean, first + c) * factor - mean;
     sums += vec2(var + away * away, away);
   }
-  // The mean is off by the mean of the differences: equal numbers get exactly their mean.
+  // The mean is corrected by the mean of the differences: equal numbers get exactly their mean.
   sums = total_of(sums) / a.group_channels;
   mean += sums.y;
   return vec2(mean, sums.x < infinity() ? max(sums.x - sums.y * sums.y, 0.0) + times_square(a.eps, factor) : infinity());

@@ -7,9 +7,9 @@
 #include "fault.glsl"
 
 layout(local_size_x = 256) in;
-layout(constant_id = 0) const uint TYPE = 2;  // an integer type of the size of a unit
+layout(constant_id = 0) const uint TYPE = 2;  // an integer type with the size of a unit
 layout(constant_id = 1) const uint INDEX_TYPE = 3;
-layout(constant_id = 2) const bool SIXTEEN_BYTES = false;  // units of 16 bytes instead
+layout(constant_id = 2) const bool SIXTEEN_BYTES = false;  // units have 16 bytes instead
 layout(constant_id = 3) const uint PER_THREAD = 1;
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
@@ -19,7 +19,7 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arg
   uint picked;  // indices
   uint inner;   // units of a slice
   uint size;    // slices to select from
-  uint kind;    // of a fault
+  uint kind;    // kind of fault
   Divisor by_inner, by_picked;
 };
 layout(push_constant, scalar) uniform Push {

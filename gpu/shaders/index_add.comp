@@ -1,7 +1,7 @@
 #version 460
-// target[o, j, n] += alpha * sum of source[o, k, n] over all k with index[k] = j, in order of k. A work group owns a row j
-// and 256 of its columns (o, n). It reads 256 indices at a time; then each thread adds the elements whose index is j. No
-// two threads write the same element, so the sums are deterministic.
+// target[o, j, n] += alpha * sum of source[o, k, n] over all k with index[k] = j, in order of k. A workgroup
+// owns a row j and 256 of its columns (o, n). It reads 256 indices at a time; then each invocation adds the
+// elements whose index is j. No two invocations write the same element, so the sums are deterministic.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 #include "fault.glsl"
@@ -15,7 +15,7 @@ layout(push_constant, scalar) uniform Push {
   uint64_t target, source, index;
   uint64_t fault;
   uint outer, size, count, inner;
-  uint kind;    // of a fault
+  uint kind;    // kind of fault
   float alpha;  // an integer if TYPE is one
 };
 

@@ -1,6 +1,7 @@
 #version 460
-// Where each index of a contiguous tensor leads in a contiguous target: the key by which sums by index are sorted. An index
-// that is out of range is noted as a fault and leads to `nowhere`, a key after all others.
+// Computes where each index of a contiguous tensor points in a contiguous target: the key by which sums by
+// index are sorted. An index out of range is noted as a fault and gets the key `nowhere`, which comes after
+// all others.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 #include "fault.glsl"
@@ -13,9 +14,9 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arg
   uint64_t index, fault;
   Keys keys;
   uint count, dims;  // of the index
-  uint dim;          // along which it selects
-  uint size;         // of the target along that dim
-  uint kind;         // of a fault
+  uint dim;          // the dim along which it selects
+  uint size;         // size of the target along that dim
+  uint kind;         // kind of fault
   uint nowhere;
   uint wraps;        // 1: negative indices count from the end
   uint extent[8];    // of the index

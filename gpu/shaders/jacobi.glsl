@@ -1,9 +1,10 @@
-// What Jacobi's methods for eigenvalues and singular values share. In each round every index is in one pair, so that the
-// rotations of a round are independent; a sweep of rounds meets each pair once.
+// Parts that Jacobi's methods for eigenvalues and singular values share. In each round every index is in one
+// pair, so the rotations of a round are independent; a sweep of rounds visits each pair once.
 const uint kMostSweeps = 40;
 const uint kMostPairs = 32;
 
-// Players 0 … players - 2 (an odd number) turn around the last one. A pair may name the index n, which does not exist.
+// Pairs as in a round-robin tournament: players 0 … players - 2 (an odd number) rotate, the last one stays. A
+// pair may contain the index n, which does not exist.
 uint players_of(uint n) {
   return n + (n & 1);
 }
@@ -13,9 +14,10 @@ uvec2 pair_of(uint pair, uint round, uint players) {
   return uvec2(min(a, b), max(a, b));
 }
 
-// Makes the Hermitian matrix (p, z; z*, q) diagonal: columns x, y become c x - s* y and s x + c y, and the diagonal becomes
-// p - shift, q + shift. z is not 0. With rest = |s| / (1 + c), c = 1 - |s| rest, which needs not be rounded: lengths then
-// keep their last bits over many rotations (Rutishauser, "The Jacobi method for real symmetric matrices", 1966).
+// Makes the Hermitian matrix (p, z; z*, q) diagonal: columns x, y become c x - s* y and s x + c y, and the
+// diagonal becomes p - shift, q + shift. z is not 0. With rest = |s| / (1 + c), c = 1 - |s| rest need not be
+// rounded, so that lengths keep their last bits over many rotations (Rutishauser, "The Jacobi method for real
+// symmetric matrices", 1966).
 struct Rotation {
   Number s;
   float rest;  // times s / |s|: see rotate()
@@ -34,8 +36,8 @@ void rotate(uint x, uint y, Number s, float rest) {
   held[y] = b + times(s, a - times(conjugate(s), b) * rest);
 }
 
-// Elements x, x + apart, … with y, y + apart, …, four at a time: Mesa's CPU driver ends an invocation's loops after 65535
-// rounds in all.
+// Rotates elements x, x + apart, … with y, y + apart, …, four at a time: Mesa's CPU driver ends an
+// invocation's loops after 65535 rounds in all.
 void rotate_all(uint x, uint y, uint apart, uint count, Rotation turn) {
   for (uint first = 0; first < count; first += 4) {
     [[unroll]] for (uint k = 0; k < 4; ++k)
@@ -43,7 +45,7 @@ void rotate_all(uint x, uint y, uint apart, uint count, Rotation turn) {
   }
 }
 
-shared uint largest_bits;  // of the elements, as a float
+shared uint largest_bits;  // bits of the largest magnitude, a float
 
 // Scales the elements by a power of two, so that the largest is between 1 and 2, and returns that power.
 float scale_elements(uint rows, uint columns) {

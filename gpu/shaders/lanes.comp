@@ -1,9 +1,9 @@
 #version 460
-// Elements selected by an index along one dim. A lane is a line of the index along that dim. One thread processes it in
-// order: of equal indices the last one is written, and sums are deterministic. An index that is out of range is noted as
-// a fault and has no effect.
+// Elements selected by an index along one dim. A lane is a line of the index along that dim. One invocation
+// processes it in order: among equal indices the last one is written, and sums are deterministic. An index
+// out of range is noted as a fault and has no effect.
 //   take: source = target[index]     put: target[index] = source     add: target[index] += source
-//   product: target[index] *= source     largest, smallest: of both; NaN is larger and smaller than any number
+//   product: target[index] *= source     largest, smallest: of both; NaN wins over every number
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 #include "fault.glsl"
@@ -19,11 +19,11 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arg
   uint64_t target, source, index;
   uint64_t fault;
   uint lanes, dims;
-  uint first, last;          // indices of a lane that this dispatch processes
-  uint kind;                 // of a fault
-  uint wraps;                // 1: negative indices count from the end
-  int64_t size;              // indices must be less
-  int64_t target_step, source_step, index_step;  // along the dim
+  uint first, last;                              // indices of a lane that this dispatch processes
+  uint kind;                                     // kind of fault
+  uint wraps;                                    // 1: negative indices count from the end
+  int64_t size;                                  // limit of the indices
+  int64_t target_step, source_step, index_step;  // steps along the dim
   uint lane_size[8];
   int64_t target_stride[8], source_stride[8], index_stride[8];
 };

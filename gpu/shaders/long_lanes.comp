@@ -1,7 +1,8 @@
 #version 460
-// Elements written or added where an index leads along one dim, for long lanes: lines of the index along that dim. One thread
-// processes a lane in order, so that of equal indices the last one is written, and sums are deterministic. It loads what kAhead
-// indices need before it stores the first result. An index that is out of range is noted as a fault and has no effect.
+// Writes or adds elements at the positions that an index selects along one dim, for long lanes: lines of the
+// index along that dim. One invocation processes a lane in order: among equal indices the last one is
+// written, and sums are deterministic. It loads the operands of kAhead indices before it stores the first
+// result. An index out of range is noted as a fault and has no effect.
 //   put: target[index] = source     add: target[index] += source
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
@@ -12,7 +13,7 @@ layout(local_size_x = 256) in;
 layout(constant_id = 0) const uint MODE = 0;
 layout(constant_id = 1) const uint TYPE = 2;  // for put an integer type of the same size as the elements
 layout(constant_id = 2) const uint INDEX_TYPE = 3;
-layout(constant_id = 3) const uint WIDTH = 256;  // threads of a work group that have a lane
+layout(constant_id = 3) const uint WIDTH = 256;  // invocations of a workgroup that have a lane
 
 const uint kPut = 0, kAdd = 1;
 const uint kAhead = 8;
@@ -21,11 +22,11 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arg
   uint64_t target, source, index;
   uint64_t fault;
   uint lanes, dims;
-  uint first, last;          // indices of a lane that this dispatch processes
-  uint kind, padding;        // kind: of a fault
-  int64_t size;              // indices must be less
-  int64_t target_step, source_step, index_step;  // along the dim
-  Divisor by[8];  // the sizes
+  uint first, last;                              // indices of a lane that this dispatch processes
+  uint kind, padding;                            // kind: of fault
+  int64_t size;                                  // limit of the indices
+  int64_t target_step, source_step, index_step;  // steps along the dim
+  Divisor by[8];                                 // divisors: the lane sizes
   uint lane_size[8];
   int64_t target_stride[8], source_stride[8], index_stride[8];
 };
@@ -38,7 +39,7 @@ int64_t to[kAhead];  // -1: nowhere
 float reals[kAhead], old_reals[kAhead];
 int64_t wholes[kAhead], old_wholes[kAhead];
 
-// What index k of a lane needs. Loads are not conditional, so that none waits for another.
+// Loads the operands of index k of a lane. No load is conditional, so none waits for another.
 void load(uint j, uint k, int64_t target, int64_t source) {
   const bool leads = k < arguments.last && chosen[j] >= 0 && chosen[j] < arguments.size;
   to[j] = leads ? target + chosen[j] * arguments.target_step : -1L;
@@ -54,8 +55,8 @@ void load(uint j, uint k, int64_t target, int64_t source) {
     wholes[j] = load_integer(arguments.source, from, TYPE);
   }
 }
-// The sum of index j. An earlier one that led to the same element has changed what was loaded. The loop has a constant length,
-// so that it is unrolled and the arrays stay in registers.
+// The sum of index j. If an earlier index selected the same element, its sum replaces the loaded value. The
+// loop has a constant length, so that it is unrolled and the arrays stay in registers.
 void add(uint j) {
   [[unroll]] for (uint i = 0; i < kAhead; ++i)
     if (i < j && to[i] == to[j]) {

@@ -1,5 +1,6 @@
 #version 460
-// Cross entropy with class ids. For a row x with label y, smoothing s, class weights w and lse = log sum exp x:
+// Cross entropy with class ids. For a row x with label y, smoothing s, class weights w and
+// lse = log sum exp x:
 //   loss = (1 - s) w_y (lse - x_y) + s / C sum_c w_c (lse - x_c)
 // and its gradient, where k is the gradient of the row's loss and p = exp(x - lse):
 //   k ((1 - s) w_y + s / C sum w) p_c - k s / C w_c, minus k (1 - s) w_y at c = y.
@@ -11,18 +12,19 @@
 layout(constant_id = 2) const uint LABEL_TYPE = 3;
 layout(constant_id = 3) const bool HAS_WEIGHT = false;
 layout(constant_id = 4) const bool SMOOTH = false;
-layout(constant_id = 5) const uint TYPE = 6;  // of the logits and their gradient; all other floats are f32
+// type of the logits and their gradient; all other floats are f32
+layout(constant_id = 5) const uint TYPE = 6;
 layout(constant_id = 6) const bool FOURS = false;  // logits and gradient can be accessed four at a time
 
 const uint kForward = 0;  // loss and lse of each row
-const uint kTotal = 1;    // one work group: the sum of the rows' weights
-const uint kFinish = 2;   // one work group: the sum of the rows' losses, divided by the total if there is one
+const uint kTotal = 1;    // one workgroup: the sum of the rows' weights
+const uint kFinish = 2;   // one workgroup: the sum of the rows' losses, divided by the total if there is one
 const uint kBackward = 3;
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
   uint64_t logits, labels, weight;
   uint64_t lse, losses, total;  // total: 0 if there is none
-  uint64_t grad, result;        // grad: of each row's loss, or of the reduced one
+  uint64_t grad, result;        // grad: of each row's loss, or of the reduced loss
   uint64_t fault;
   int64_t ignored;
   float smoothing;
@@ -37,8 +39,8 @@ float weight_of(uint c) {
   return HAS_WEIGHT ? load_f32(arguments.weight, int64_t(c)) : 1.0;
 }
 
-// Four adjacent classes of a row whose elements begin at `at`; a thread has every ALONG-th four, so that sums do not depend
-// on how the logits lie. Past the end: -infinity, of which exp is 0.
+// Four adjacent classes of a row whose elements begin at `at`. An invocation takes every ALONG-th four, so
+// that sums do not depend on the layout of the logits. Past the end: -infinity, whose exp is 0.
 const int64_t kBytes = TYPE == kF32 ? 4 : 2;
 vec4 logits_at(int64_t at, uint c) {
   if (FOURS) return load_four(arguments.logits + at * kBytes, int64_t(c / 4), TYPE);
@@ -108,8 +110,8 @@ void main() {
     const int label = exists ? label_of(row) : -1;
     const uint end = exists ? classes : 0;
     if (MODE == kForward) {
-      // The logits are read once: a thread's sum is relative to the largest logit that it has seen. Only what is -infinity or
-      // NaN comes before one; it is subtracted from 0, so that NaN remains.
+      // The logits are read once: an invocation's sum is relative to the largest logit so far. Logits before
+      // the first finite one are -infinity or NaN. They are relative to 0, so that NaN stays NaN.
       float largest = -infinity(), sum = 0.0, weights = 0.0, weighed = 0.0;
       for (uint c = along() * 4; c < end; c += ALONG * 4) {
         const vec4 x = logits_at(at, c);
@@ -131,7 +133,7 @@ void main() {
       const float top = row_max(largest);
       if (largest < top) sum *= lg_exp(largest - top);
       sum = row_sum(sum);
-      // An infinite one makes the row NaN, as on the CPU.
+      // An infinite largest logit makes the row NaN, as on the CPU.
       const float lse = lg_isinf(top) ? nan() : top + lg_log(sum);
       if (SMOOTH) {
         weights = row_sum(weights);
@@ -161,7 +163,8 @@ void main() {
       const float share = smoothing / float(classes);
       const float at_label = label < 0 ? 0.0 : k * (1.0 - smoothing) * weight_of(uint(label));
       for (uint c = along() * 4; c < classes; c += ALONG * 4) {
-        precise vec4 slope = vec4(0.0);  // the same bits for every type of the logits, before they are rounded
+        // the same bits for every type of the logits, before they are rounded
+        precise vec4 slope = vec4(0.0);
         if (label >= 0) {
           const vec4 x = logits_at(at, c);
           [[unroll]] for (uint v = 0; v < 4; ++v) {

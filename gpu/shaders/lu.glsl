@@ -48,7 +48,7 @@ uint factor(uint rows, uint columns) {
       held[pivot_row * stride + me] = x;
     }
     barrier();
-    if (largest == 0.0) {  // all elements below are 0
+    if (largest == 0.0) {  // all elements below are 0 too
       if (failing == 0) failing = k + 1;
       continue;
     }

@@ -1,10 +1,11 @@
 #version 460
-// C = activation(A B + bias of each column), for batches of matrices with any strides. A work group computes a BM x BN
-// tile of C from BK columns of A and rows of B at a time, in shared memory. It is double-buffered: the next step is
-// loaded into the other half while this one is used, so that a step has one barrier. A thread owns TM x TN elements, in
-// squares of 4 x 4 that are spread over the tile, so that it reads shared memory 16 bytes at a time without bank conflicts.
-// It loads the same positions in each step, so that its addresses only advance. Sums are in order of k. With split-K, each
-// part of k has a C of its own, and matmul_parts.comp adds them.
+// C = activation(A B + bias of each column), for batches of matrices with any strides. A workgroup computes a
+// BM x BN tile of C from BK columns of A and rows of B at a time, in shared memory. Shared memory is
+// double-buffered: the next step is loaded into the other half while this one is used, so that a step has one
+// barrier. An invocation owns TM x TN elements, in squares of 4 x 4 that are spread over the tile, so that it
+// reads shared memory 16 bytes at a time without bank conflicts. It loads the same positions in each step, so
+// that its addresses only advance. Sums are in order of k. With split-K, each part of k has a C of its own,
+// and matmul_parts.comp adds them.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 #include "activation.glsl"
@@ -18,8 +19,9 @@ layout(constant_id = 5) const uint TN = 4;
 layout(constant_id = 6) const bool A_COLUMN_MAJOR = false;  // adjacent elements of A are along m, else along k
 layout(constant_id = 7) const bool B_ROW_MAJOR = true;      // adjacent elements of B are along n, else along k
 layout(constant_id = 8) const bool HAS_BIAS = false;
-layout(constant_id = 9) const uint THREADS = 256;  // as constant 0
-// Adjacent elements are loaded four at a time: sizes and strides are multiples of 4, addresses of 16.
+layout(constant_id = 9) const uint THREADS = 256;  // equal to constant 0
+// Adjacent elements are loaded four at a time: sizes and strides are multiples of 4, addresses are multiples
+// of 16.
 layout(constant_id = 10) const bool A_VECTOR = false;
 layout(constant_id = 11) const bool B_VECTOR = false;
 layout(constant_id = 13) const bool EVEN = false;  // tiles divide the matrices
@@ -31,8 +33,8 @@ const uint kAPerThread = BM * BK / THREADS, kBPerThread = BN * BK / THREADS;
 shared vec4 a_tile[2 * BK * kARow];
 shared vec4 b_tile[2 * BK * kBRow];
 
-// A thread loads 1 or 4 elements at once, at one position in every kALines-th line of the tile of A. Lines run along the
-// dim with adjacent elements.
+// An invocation loads 1 or 4 elements at once, at one position in every kALines-th line of the tile of A.
+// Lines run along the dim with adjacent elements.
 const uint kAWide = A_VECTOR ? 4 : 1, kBWide = B_VECTOR ? 4 : 1;
 const uint kALine = (A_COLUMN_MAJOR ? BM : BK) / kAWide, kBLine = (B_ROW_MAJOR ? BN : BK) / kBWide;
 const uint kALines = THREADS / kALine, kBLines = THREADS / kBLine;
@@ -40,7 +42,7 @@ const uint kALines = THREADS / kALine, kBLines = THREADS / kBLine;
 float a_next[kAPerThread];
 float b_next[kBPerThread];
 
-// This thread's first position in a tile: x = m or n, y = k.
+// This invocation's first position in a tile: x = m or n, y = k.
 uvec2 place_in_a() {
   const uint close = gl_LocalInvocationID.x % kALine * kAWide, line = gl_LocalInvocationID.x / kALine;
   return A_COLUMN_MAJOR ? uvec2(close, line) : uvec2(line, close);
@@ -49,7 +51,7 @@ uvec2 place_in_b() {
   const uint close = gl_LocalInvocationID.x % kBLine * kBWide, line = gl_LocalInvocationID.x / kBLine;
   return B_ROW_MAJOR ? uvec2(close, line) : uvec2(line, close);
 }
-// The distance to its i-th position.
+// The distance from the first to the i-th position.
 uvec2 further_in_a(uint i) {
   return A_COLUMN_MAJOR ? uvec2(0, i * kALines) : uvec2(i * kALines, 0);
 }
@@ -57,8 +59,9 @@ uvec2 further_in_b(uint i) {
   return B_ROW_MAJOR ? uvec2(0, i * kBLines) : uvec2(i * kBLines, 0);
 }
 
-// `from` is the address of the first position, which is element `first` of the matrix. `lines` is the distance in bytes
-// between this thread's lines. The matrix ends at `end`. `whole`: all of the tile is inside, so that no access needs a check.
+// `from`: address of the first position, which is element `first` of the matrix. `lines`: bytes between this
+// invocation's lines. `end`: end of the matrix. `whole`: all of the tile is inside, so no access needs a
+// check.
 void fetch_a(uint64_t from, int64_t lines, uvec2 first, uvec2 end, bool whole) {
   [[unroll]] for (uint i = 0; i < kAPerThread / kAWide; ++i, from += lines) {
     const bool inside = whole || all(lessThan(first + further_in_a(i), end));
@@ -145,8 +148,8 @@ void compute_tile(Share share, bool whole) {
 
   // Four adjacent columns are all inside C or all outside, and aligned to 16 bytes.
   const bool in_fours = EVEN || arguments.n % 4 == 0;
-  // The bias is loaded once for each column: if it is loaded for each element, and an activation follows, the compiler of
-  // NVIDIA's driver keeps the sums in memory, which takes up to 14 times as long.
+  // The bias is loaded once for each column. If it is loaded for each element, and an activation follows,
+  // NVIDIA's compiler keeps the sums in memory, which takes up to 14 times as long.
   vec4 bias[TN / 4];
   if (HAS_BIAS)
     [[unroll]] for (uint j = 0; j < TN / 4; ++j)
@@ -175,7 +178,7 @@ void compute_tile(Share share, bool whole) {
 
 void main() {
   const Share share = share_of(MY_ITEM);
-  // Most tiles of other matrices are whole, too. Two calls, so that neither has a branch in its loop.
+  // Most tiles of other matrices are whole, too. With two calls, neither has a branch in its loop.
   if (EVEN || (share.row + 1) * BM <= arguments.m && (share.column + 1) * BN <= arguments.n &&
                   (share.end - share.first) % BK == 0)
     compute_tile(share, true);

@@ -10,24 +10,24 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arg
   uint batches;
   uint batch_dims;
   uint batch_size[8];
-  int64_t batch_step[2][8];  // of a and b
-  uint64_t a_largest, b_largest;  // of operands that are scaled (unit_scale.glsl)
+  int64_t batch_step[2][8];       // for a and b
+  uint64_t a_largest, b_largest;  // for operands that are scaled (unit_scale.glsl)
 };
 layout(push_constant, scalar) uniform Push {
   Arguments arguments;
   TURN
 };
 
-// The work of one work group: a tile of C, for one item of the batch and one part of k.
+// The work of one workgroup: a tile of C, for one item of the batch and one part of k.
 struct Share {
-  uint row, column;  // of the tile, counted in tiles
-  uint first, end;   // in k
+  uint row, column;  // position of the tile, in tiles
+  uint first, end;   // range of k
   uint64_t c;        // elements from arguments.c to the matrix of this part and item
   int64_t a, b;      // elements to the item's matrices
 };
 
-// Adjacent work groups share rows of A and columns of B, which then stay in the cache: the order goes down kRowsDown rows
-// of tiles, then on to the next column.
+// Adjacent workgroups share rows of A and columns of B, which then stay in the cache: the order goes down
+// kRowsDown rows of tiles, then on to the next column.
 const uint kRowsDown = 8;
 
 Share share_of(uint tile) {

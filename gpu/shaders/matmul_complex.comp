@@ -6,7 +6,7 @@
 #include "memory.glsl"
 
 layout(local_size_x = 256) in;
-layout(constant_id = 0) const bool TRANSPOSED = false;  // operand and result are the factors' transposes
+layout(constant_id = 0) const bool TRANSPOSED = false;  // the factor and the result are transposed
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
   uint64_t result, operand;

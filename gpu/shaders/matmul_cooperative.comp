@@ -1,6 +1,6 @@
 #version 460
-// C = activation(A B + bias of each column) on matrix units, for batches of matrices of 16-bit elements (of f32,
-// unit_operand.comp makes them).
+// C = activation(A B + bias of each column) on matrix units, for batches of matrices of 16-bit floats (f32
+// matrices are converted by unit_operand.comp).
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 #include "activation.glsl"
@@ -16,7 +16,7 @@ layout(constant_id = 16) const bool WHOLE = false;  // tiles divide C and steps 
 #include "matmul_arguments.glsl"
 #include "matrix_tile.glsl"
 
-// `whole`: all of the tile and of the step is inside, so that no access needs a bounds check.
+// `whole`: all of the tile and of the step is inside, so no access needs a bounds check.
 void fetch(uint64_t a, uint64_t b, uint row, uint column, uint k, uint end, bool whole) {
   fetch_a(a, (A_COLUMN_MAJOR ? arguments.a_column : arguments.a_row) * 2, row, k, arguments.m, end, whole);
   const uint b_line = gl_LocalInvocationID.x / kBWidth, b_close = gl_LocalInvocationID.x % kBWidth * 8;
@@ -29,7 +29,7 @@ void fetch(uint64_t a, uint64_t b, uint row, uint column, uint k, uint end, bool
   }
 }
 
-// The value of a sum in column n.
+// A sum in column n, without the scale and with the bias.
 float ended(float sum, uint n) {
   sum = unscaled(sum);
   return HAS_BIAS ? sum + load_float(arguments.bias, int64_t(n) * arguments.bias_step, OUT_TYPE) : sum;
@@ -62,7 +62,8 @@ void compute_tile(Share share, bool whole) {
   for (uint step = 1; step <= steps; ++step) {
     keep();
     barrier();
-    if (whole || step < steps) {  // without a branch, loads are interleaved with products; the last step is loaded twice
+    // without a branch, loads are interleaved with products; the last step is loaded twice
+    if (whole || step < steps) {
       next += step < steps ? BK : 0;
       fetch(a, b, row, column, next, share.end, whole);
     }
@@ -78,7 +79,7 @@ void compute_tile(Share share, bool whole) {
 void main() {
   const Share share = share_of(MY_ITEM);
   find_scales(arguments.a_largest, arguments.b_largest);
-  // Most tiles of ragged matrices are whole. Two calls, so that neither has a branch in its loop.
+  // Most tiles of ragged matrices are whole. With two calls, neither has a branch in its loop.
   if (WHOLE || (share.row + 1) * BM <= arguments.m && (share.column + 1) * BN <= arguments.n &&
                    (share.end - share.first) % BK == 0 && share.end > share.first)
     compute_tile(share, true);

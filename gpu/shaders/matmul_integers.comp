@@ -1,6 +1,7 @@
 #version 460
-// C = A B for batches of integer matrices with any strides. Sums have 64 bits and wrap around. A work group of 16 x 16
-// threads computes a tile of 32 x 32 elements; a thread owns four elements that are 16 apart.
+// C = A B for batches of integer matrices with any strides. Sums have 64 bits and wrap around. A workgroup of
+// 16 x 16 invocations computes a tile of 32 x 32 elements; an invocation owns four elements that are 16
+// apart.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 #include "turns.glsl"

@@ -1,22 +1,23 @@
 #version 460
-// The end of a split-K product: C = activation(sum of the parts + bias of each column). ALONG threads share a result: each
-// adds every ALONG-th part, then they add their sums in shared memory.
+// The end of a split-K product: C = activation(sum of the parts + bias of each column). ALONG invocations
+// share a result: each adds every ALONG-th part, then they add their sums in shared memory.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 #include "activation.glsl"
 
 layout(local_size_x = 256) in;
 layout(constant_id = 0) const uint ALONG = 1;
-layout(constant_id = 1) const uint OUT_TYPE = kF32;  // of C and the bias; parts are f32
+layout(constant_id = 1) const uint OUT_TYPE = kF32;  // type of C and the bias; parts are f32
 layout(constant_id = 2) const bool HAS_BIAS = false;
-layout(constant_id = 4) const bool VECTOR = false;  // a result is four adjacent elements of a row, else one element
+// a result is four adjacent elements of a row, else one element
+layout(constant_id = 4) const bool VECTOR = false;
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
   uint64_t c, parts, bias;
   int64_t bias_step;
   uint64_t part_bytes;
   uint part_count;
-  uint results, row;  // results in C, and in a row of it
+  uint results, row;  // results in C, and in a row of C
 };
 layout(push_constant, scalar) uniform Push {
   Arguments arguments;
@@ -29,7 +30,7 @@ vec4 load(uint part, uint result) {
   return VECTOR ? load_f32x4(from, int64_t(result)) : vec4(load_f32(from, int64_t(result)), 0, 0, 0);
 }
 
-// Several loads at a time, so that they overlap.
+// Loads several parts at a time, so that the loads overlap.
 vec4 sum_of(uint result, uint along) {
   const uint kTogether = 4;
   vec4 sum = vec4(0);

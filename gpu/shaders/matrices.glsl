@@ -1,5 +1,5 @@
-// Batches of small matrices: a work group of 64 threads computes one matrix in shared memory. The including file
-// defines COMPLEX for c64; else the numbers are f32.
+// Batches of small matrices: a workgroup of 64 invocations computes one matrix in shared memory. The
+// including file defines COMPLEX for c64; else the numbers are f32.
 #include "memory.glsl"
 #include "functions.glsl"
 #include "fault.glsl"
@@ -29,7 +29,7 @@ float real_part(Number x) {
 float size_of(Number x) {
   return magnitude(x);
 }
-// By which pivots are chosen, as LAPACK does.
+// The size by which pivots are chosen; the same as in LAPACK.
 float pivot_size(Number x) {
   return abs(x.x) + abs(x.y);
 }
@@ -77,7 +77,8 @@ layout(local_size_x = 64) in;
 const uint kThreads = 64;
 layout(constant_id = 1) const uint WORDS = 8000;  // numbers in shared memory
 
-// Element (i, j) of a matrix is held[i * stride + j] with an odd stride, so that columns have no bank conflicts.
+// Element (i, j) of a matrix is held[i * stride + j] with an odd stride, so that columns have no bank
+// conflicts.
 shared Number held[WORDS];
 shared uint unsound;  // not 0: an element is NaN or infinite
 uint stride;
@@ -85,9 +86,10 @@ uint stride;
 struct Batch {
   uint count, dims;
   uint size[8];
-  int64_t stride[2][8];  // of two operands, from matrix to matrix
+  int64_t stride[2][8];  // for two operands, from matrix to matrix
 };
-// Defines place_in(operand, item), where a matrix of the batch begins. A function with a Batch as its argument would copy it.
+// Defines place_in(operand, item): where a matrix of the batch begins. A macro, since a function with a Batch
+// as its argument would copy it.
 #define PLACES(batch)                                            \
   int64_t place_in(uint operand, uint item) {                    \
     int64_t at = 0;                                              \
@@ -118,7 +120,8 @@ void load_matrix(Matrix m, int64_t first, uint rows, uint columns) {
   barrier();
 }
 
-// How threads share the elements of columns 0 … width - 1 (at most 64): each has one column and every `step`-th row.
+// How invocations share the elements of columns 0 … width - 1 (at most 64): each has one column and every
+// `step`-th row.
 struct Share {
   uint column, row, step;
 };

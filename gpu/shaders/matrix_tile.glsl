@@ -1,16 +1,17 @@
-// A tile of C = A B on matrix units: the operands of a step in shared memory, their products, and the sums of each
-// subgroup. For 16-bit elements, summed in f32.
+// A tile of C = A B on matrix units: the operands of a step in shared memory, their products, and the sums of
+// each subgroup. For 16-bit floats, accumulated in f32.
 //
-// A work group computes a BM x BN tile of C from BK columns of A and rows of B at a time. Each subgroup owns WM x WN of
-// the tile. Operands are loaded and stored in shared memory eight elements at a time, along the dim with adjacent elements.
-// The next step is loaded into registers while this one is multiplied.
+// A workgroup computes a BM x BN tile of C from BK columns of A and rows of B at a time. Each subgroup owns
+// WM x WN of the tile. Operands are loaded and stored in shared memory eight elements at a time, along the
+// dim with adjacent elements. The next step is loaded into registers while this one is multiplied.
 //
-// The shader that includes this file says how adjacent elements lie, in A_COLUMN_MAJOR (along m, else along k) and
-// B_ROW_MAJOR (along n, else along k), fetches the vectors a_next and b_next, and defines store_eight(). If it defines
-// UNEVEN_ROWS, a condition for rows of C that do not begin at multiples of eight elements, then also store_one().
+// The including shader says which elements are adjacent, in A_COLUMN_MAJOR (along m, else along k) and
+// B_ROW_MAJOR (along n, else along k). It fetches the vectors a_next and b_next, and defines store_eight().
+// It may define UNEVEN_ROWS, a condition for rows of C that do not begin at multiples of eight elements; then
+// it also defines store_one().
 //
-// Written against GL_NV_cooperative_matrix, which glslang supports. gpu/portable_matrices.h translates it to the extension
-// that devices of all vendors have.
+// Written against GL_NV_cooperative_matrix, which glslang supports. gpu/portable_matrices.h translates it to
+// the extension that devices of all vendors have.
 #extension GL_NV_cooperative_matrix : require
 #extension GL_KHR_memory_scope_semantics : require
 #extension GL_KHR_shader_subgroup_basic : require
@@ -21,8 +22,8 @@ layout(constant_id = 2) const uint BN = 128;
 layout(constant_id = 3) const uint BK = 32;
 layout(constant_id = 4) const uint WM = 64;
 layout(constant_id = 5) const uint WN = 32;
-layout(constant_id = 9) const uint THREADS = 256;  // (BM / WM) (BN / WN) subgroups, as constant 0
-layout(constant_id = 10) const bool SCALED = false;  // the operands are (unit_scale.glsl)
+layout(constant_id = 9) const uint THREADS = 256;    // (BM / WM) (BN / WN) subgroups; equal to constant 0
+layout(constant_id = 10) const bool SCALED = false;  // the operands are scaled (unit_scale.glsl)
 layout(constant_id = 11) const uint OUT_TYPE = kBF16;
 layout(constant_id = 12) const uint SUBGROUP = 32;
 // The cooperative matrices: M x K times K x N. Three constants, so that the three uses have different types.
@@ -36,17 +37,19 @@ const uint kARow = kAWidth + 1, kBRow = kBWidth + 1;  // padded to avoid bank co
 const uint kB = kARow * kAHeight;                     // where the tile of B begins
 const uint kAEights = kAWidth * kAHeight / THREADS, kBEights = kBWidth * kBHeight / THREADS;
 const uint kOperands = kB + kBRow * kBHeight;
-const uint kResultRow = WN / 4 + 1;  // of a band of results (M rows) in shared memory
+const uint kResultRow = WN / 4 + 1;  // row of a band of results (M rows) in shared memory
 const uint kResults = THREADS / SUBGROUP * M * kResultRow;
 shared uvec4 tiles[kOperands > kResults ? kOperands : kResults];
 
 uvec4 a_next[kAEights];
 uvec4 b_next[kBEights];
 
-// Vector i THREADS + t of a tile, of thread t, is in line (i THREADS + t) / width: the lines of a thread are evenly spaced.
+// Vector i THREADS + t of a tile, which invocation t takes, is in line (i THREADS + t) / width: the lines of
+// an invocation are evenly spaced.
 const uint kALines = THREADS / kAWidth, kBLines = THREADS / kBWidth;
 
-// Fetches this thread's vectors of A, whose lines are `far` bytes apart. A has `rows` rows. `whole`: all of the tile is inside.
+// Fetches this invocation's vectors of A. Lines are `far` bytes apart; A has `rows` rows. `whole`: all of the
+// tile is inside.
 void fetch_a(uint64_t a, uint64_t far, uint row, uint k, uint rows, uint end, bool whole) {
   const uint line = gl_LocalInvocationID.x / kAWidth, close = gl_LocalInvocationID.x % kAWidth * 8;
   const uint m = row + (A_COLUMN_MAJOR ? close : line), a_k = k + (A_COLUMN_MAJOR ? line : close);
@@ -72,7 +75,7 @@ void keep() {
 #define RIGHT fcoopmatNV<16, gl_ScopeSubgroup, K, N>
 #define SUMS fcoopmatNV<32, gl_ScopeSubgroup, M, N>
 
-const uint kDown = WM / M, kAcross = WN / N;  // the matrices of a subgroup, at most 4 x 4
+const uint kDown = WM / M, kAcross = WN / N;  // matrices of a subgroup: at most 4 x 4
 
 // Written out one by one: drivers keep an array of matrices in memory, even if all its indices are constant.
 #define EACH_DOWN(DO) DO(0) DO(1) DO(2) DO(3)
@@ -108,8 +111,8 @@ const uint kDown = WM / M, kAcross = WN / N;  // the matrices of a subgroup, at 
     subgroupBarrier();                                            \
   }
 
-// Adds the products of the step in shared memory to the sums of this subgroup. In the scope of this macro and of STORE_BAND,
-// (m, n) is the first of its elements in the tile.
+// Adds the products of the step in shared memory to the sums of this subgroup. In the scope of this macro and
+// of STORE_BAND, (m, n) is the subgroup's first element in the tile.
 #define MULTIPLY_STEP                           \
   [[unroll]] for (uint k = 0; k < BK; k += K) { \
     EACH_DOWN(DECLARE_LEFT)                     \
@@ -118,10 +121,10 @@ const uint kDown = WM / M, kAcross = WN / N;  // the matrices of a subgroup, at 
     EACH_ACROSS(MULTIPLY_COLUMN)                \
   }
 
-// Stores the sums low and high of elements (m, n) to (m, n + 7) of C, of which some may be outside.
+// Stores the sums `low` and `high` of elements (m, n) to (m, n + 7) of C. Some of them may be outside C.
 void store_eight(uint64_t c, uint m, uint n, vec4 low, vec4 high);
 
-// Stores eight floats as elements from `at` on, whose address is a multiple of 16.
+// Stores eight floats as elements from `at` on; the address is a multiple of 16.
 void store_vector(uint64_t c, int64_t at, vec4 low, vec4 high) {
   if (OUT_TYPE == kF32) {
     F32x4Elements(c + at * 4).at = low;
@@ -138,7 +141,7 @@ void store_vector(uint64_t c, int64_t at, vec4 low, vec4 high) {
 }
 
 #ifdef UNEVEN_ROWS
-// Stores the sum of element (m, n) of C, which may be outside.
+// Stores the sum of element (m, n) of C, which may be outside C.
 void store_one(uint64_t c, uint m, uint n, float sum);
 #endif
 

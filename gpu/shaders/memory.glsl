@@ -1,6 +1,6 @@
-// Memory access of shaders: by 64-bit addresses, one element of any type at a time. The types are numbered as in
-// runtime/dtype.h. kNumber: the address itself is the value. kAbsent: there is no operand. kRaw16: 16 bits without a
-// conversion. A real number that is stored as a complex one has the imaginary part 0.
+// Memory access of shaders: by 64-bit addresses, one element of any type at a time. The types are numbered as
+// in runtime/dtype.h. kNumber: the address itself is the value. kAbsent: there is no operand. kRaw16: 16 bits
+// without a conversion. A real number that is stored as a complex one gets the imaginary part 0.
 #extension GL_EXT_buffer_reference : require
 #extension GL_EXT_scalar_block_layout : require
 #extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
@@ -56,7 +56,7 @@ uint float_to_half(float x) {
 float bfloat_to_float(uint bits) {
   return uintBitsToFloat(bits << 16);
 }
-// The result is in the upper 16 bits; the lower ones are undefined.
+// The result is in the upper 16 bits; the lower 16 bits are undefined.
 uint rounded_to_bfloat(float x) {
   const uint bits = floatBitsToUint(x);
   return lg_isnan(x) ? bits | 0x400000u : bits + 0x7fffu + (bits >> 16 & 1u);
@@ -178,7 +178,7 @@ void store_float(uint64_t address, int64_t i, uint type, float value) {
   }
 }
 
-// Element i as a complex number. A real element stores the real part.
+// Element i as a complex number. Storing to a real element stores the real part.
 vec2 load_complex(uint64_t address, int64_t i, uint type) {
   return type == kC64 ? C64Element(address + i * 8).at : vec2(load_float(address, i, type), 0.0);
 }

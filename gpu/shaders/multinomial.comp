@@ -1,7 +1,7 @@
 #version 460
-// Samples from rows of n weights, one for each category, with the random words and the double precision of the CPU
-// (runtime/ops/random.cpp). With replacement: the position of a uniform number among the running sums. Without: the
-// categories with the smallest -log(u) / w, which sort.comp sorts.
+// Samples from rows of n weights, one for each category, with the random words and the double precision of
+// the CPU (runtime/ops/random.cpp). With replacement: the position of a uniform number among the running
+// sums. Without: the categories with the smallest -log(u) / w, which sort.comp sorts.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 #include "fault.glsl"
@@ -10,13 +10,13 @@
 
 layout(local_size_x = 256) in;
 layout(constant_id = 0) const uint MODE = 0;
-layout(constant_id = 1) const uint TYPE = 6;  // of the weights
+layout(constant_id = 1) const uint TYPE = 6;  // type of the weights
 layout(constant_id = 2) const bool REPLACEMENT = false;
 
-const uint kCheck = 0;  // a work group for each row: notes weights that are not a distribution; adds them up
-const uint kPick = 1;   // a thread for each sample, with replacement
-const uint kKeys = 2;   // a thread for each key
-const uint kTake = 3;   // a thread for each sample, from the sorted keys
+const uint kCheck = 0;  // a workgroup for each row: notes weights that are not a distribution; adds them up
+const uint kPick = 1;   // an invocation for each sample, with replacement
+const uint kKeys = 2;   // an invocation for each key
+const uint kTake = 3;   // an invocation for each sample, from the sorted keys
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) buffer Doubles { double at[]; };
 layout(buffer_reference, scalar, buffer_reference_align = 4) buffer Words { uint at[]; };
@@ -24,7 +24,7 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arg
   uint64_t result, weights;
   Doubles sums;
   uint64_t keys;
-  Words order;  // of the keys
+  Words order;  // order of the keys
   uint64_t fault;
   uvec2 seed, stream;
   uint rows, n, samples, padded;
@@ -34,7 +34,7 @@ layout(push_constant, scalar) uniform Push {
   Arguments arguments;
 };
 
-// A tile of weights: adjacent threads load adjacent ones, then each owns kEach adjacent ones.
+// A tile of weights: adjacent invocations load adjacent weights, then each owns kEach adjacent ones.
 const uint kEach = 16;
 const uint kTile = 256 * kEach;
 shared float staged[kTile + 256];
@@ -53,7 +53,8 @@ double uniform_at(uint element) {
   return uniform_f64(words[pair], words[pair + 1]);
 }
 
-// The sum of the numbers of the threads before this one, and of all threads. All threads of the work group must call it.
+// The sum of the numbers of the invocations before this one; `all`: of all invocations. All invocations of
+// the workgroup must call it.
 double sum_before_me(double mine, out double all) {
   const uint me = gl_LocalInvocationID.x, block = me / 16;
   part[me] = mine;
@@ -71,7 +72,7 @@ double sum_before_me(double mine, out double all) {
   return blocks_before + before;
 }
 
-// The running sums of a row: those of the weights before every kEach of them, then the sum of all.
+// How many running sums a row stores: the sum before every kEach weights, then the sum of all.
 uint sums_of_row() {
   return (arguments.n - 1) / kEach + 2;
 }
@@ -110,8 +111,9 @@ void check_row(uint row) {
 void pick(uint i) {
   const uint n = arguments.n, row = i / arguments.samples, parts = sums_of_row() - 1, first = row * (parts + 1);
   const double wanted = uniform_at(i) * arguments.sums.at[first + parts];
-  // The last part that does not begin above the number, and in it the first category whose running sum is above. Because of
-  // rounding there may be none, or its weight may be 0: then the last category before it with a positive weight is taken.
+  // Finds the last part that does not begin above the number, and in it the first category whose running sum
+  // is above. Because of rounding there may be none, or its weight may be 0: then the last category before it
+  // with a positive weight is taken.
   uint low = 0, high = parts;
   while (high - low > 1) {
     const uint middle = (low + high) / 2;
@@ -136,7 +138,7 @@ void make_key(uint i) {
   uint64_t key = 0xffffffffffffffffUL;
   if (category < arguments.n) {
     const float w = weight_at(row, category);
-    key = 0x7ff0000000000000UL;  // infinity; positive numbers order as their bits do
+    key = 0x7ff0000000000000UL;  // infinity; positive numbers have the order of their bits
     if (w > 0.0) {
       // abs(log u), not -log u: u may be rounded to 1, and a key of -0 would be sorted last.
       const double u = uniform_at(row * arguments.n + category) + 5.5511151231257827e-17lf;

@@ -1,7 +1,7 @@
 #version 460
-// nll_loss: -w_y x_y of each row x with label y and class weights w, or the sum of that over the rows, divided by the sum of
-// their weights for a mean; and the gradient, which is 0 except at the labels. Ignored rows have loss, weight and gradient 0. A
-// label that is not a class is noted as a fault.
+// nll_loss: -w_y x_y for each row x with label y and class weights w, or the sum over the rows, which a mean
+// divides by the sum of their weights. Also the gradient, which is 0 except at the labels. Ignored rows have
+// loss, weight and gradient 0. A label that is not a class is noted as a fault.
 #extension GL_GOOGLE_include_directive : require
 #include "rows.glsl"
 #include "fault.glsl"
@@ -9,11 +9,11 @@
 layout(constant_id = 2) const uint LABEL_TYPE = 3;
 layout(constant_id = 3) const bool HAS_WEIGHT = false;
 layout(constant_id = 4) const bool MEAN = false;
-layout(constant_id = 5) const uint TYPE = 6;  // of the input and its gradient; all other floats are f32
+layout(constant_id = 5) const uint TYPE = 6;  // type of the input and its gradient; all other floats are f32
 
 const uint kEach = 0;      // the loss of each row
-const uint kSums = 1;      // the sums of parts of the rows, one for each work group; the results if there is one part
-const uint kFinish = 2;    // one work group: the sums of the parts
+const uint kSums = 1;      // the sums of parts of the rows, one per workgroup; the results if there is one part
+const uint kFinish = 2;    // one workgroup: adds the sums of the parts
 const uint kBackward = 3;  // the gradient at the labels
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
@@ -32,7 +32,7 @@ layout(push_constant, scalar) uniform Push {
   Arguments arguments;
 };
 
-// The label and the weight of a row; a label of -1: the row is ignored.
+// The label and the weight of a row; label -1: the row is ignored.
 int label_of(uint row, out float weight) {
   const int64_t label = load_integer(arguments.labels, int64_t(row), LABEL_TYPE);
   weight = 0.0;
@@ -44,7 +44,7 @@ int label_of(uint row, out float weight) {
   weight = HAS_WEIGHT ? load_f32(arguments.weight, label) : 1.0;
   return int(label);
 }
-// The place of the label's element in the input (k = 0) or in its gradient (k = 1).
+// Position of the label's element in the input (k = 0) or in its gradient (k = 1).
 int64_t place_of(uint row, int label, uint k) {
   int64_t at = int64_t(label) * arguments.rows.step[k];
   for (int d = int(arguments.rows.dims) - 1; d >= 0; --d) {

@@ -1,7 +1,8 @@
 #version 460
-// The indices of the nonzero elements, in order. In the first pass work groups count the nonzero elements of their blocks.
-// In the second one work group makes running sums of the counts. In the third a work group lists the nonzero elements of a
-// block, and adjacent threads write the indices of adjacent ones.
+// The indices of the nonzero elements, in order. In the first pass workgroups count the nonzero elements of
+// their blocks. In the second pass one workgroup computes running sums of the counts. In the third pass a
+// workgroup lists the nonzero elements of a block, and adjacent invocations write the indices of adjacent
+// ones.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 #include "divisor.glsl"
@@ -14,7 +15,8 @@ const uint kCount = 0, kAddUp = 1, kPut = 2;
 const uint kEach = 8, kBlock = 256 * kEach;
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
-  uint64_t result, truth, before;  // before: for each block its nonzero elements; after kAddUp those of all blocks before it
+  // before: nonzero elements of each block; after kAddUp, of all blocks before it
+  uint64_t result, truth, before;
   uint count, dims;
   uint size[8];
   Divisor by[8];
@@ -40,7 +42,7 @@ uint nonzero_from(uint first) {
   return bits;
 }
 
-// The sum of the values of the threads up to this one. All threads of the work group must call it.
+// The sum of the values of the invocations up to this one. All invocations of the workgroup must call it.
 uint sum_up_to_me(uint value) {
   const uint me = gl_LocalInvocationID.x;
   barrier();

@@ -1,8 +1,9 @@
 #version 460
-// layer_norm: y = (x - mean) / sqrt(variance + eps) w + b, rms_norm: y = x / sqrt(mean(x^2) + eps) w, along contiguous
-// rows, and their gradients. With r = 1 / sqrt(…), n = (x - mean) r (without mean for rms_norm) and h = g w:
+// layer_norm: y = (x - mean) / sqrt(variance + eps) w + b, rms_norm: y = x / sqrt(mean(x^2) + eps) w, along
+// contiguous rows, and their gradients. With r = 1 / sqrt(…), n = (x - mean) r (without mean for rms_norm)
+// and h = g w:
 //   dx = r (h - mean(h) - n mean(h n)), without mean(h) for rms_norm,
-//   dw = sum over rows of g n,  db = sum over rows of g, for which the rows' mean and r are stored.
+//   dw = sum over rows of g n,  db = sum over rows of g; both use stored means and r of the rows.
 #extension GL_GOOGLE_include_directive : require
 #include "rows.glsl"
 #include "square_levels.glsl"
@@ -11,8 +12,8 @@ layout(constant_id = 2) const bool CENTRED = true;
 layout(constant_id = 3) const bool HAS_WEIGHT = false;
 layout(constant_id = 4) const bool HAS_BIAS = false;
 layout(constant_id = 5) const bool SUMS = false;  // kBackward with held rows also sums over its rows
-layout(constant_id = 6) const uint TYPE = 6;      // of all tensors; sums are f32
-const int64_t kBytes = TYPE == kF32 ? 4 : 2;      // of an element
+layout(constant_id = 6) const uint TYPE = 6;      // type of all tensors; sums are f32
+const int64_t kBytes = TYPE == kF32 ? 4 : 2;      // bytes of an element
 
 const uint kForward = 0, kBackward = 1, kColumns = 2, kTotals = 3;
 
@@ -20,23 +21,23 @@ layout(push_constant, scalar) uniform Push {
   uint64_t unused;
   // bias: in kBackward and kColumns the gradient g. weight and bias: in kTotals the results, or 0.
   uint64_t x, weight, bias;
-  uint64_t result;            // in kBackward 0 if not wanted
-  uint64_t moments;           // the Moments of each row
-  uint64_t parts;             // sums of g n and of g over blocks of rows: [blocks, 2, size]
+  uint64_t result;   // 0: not wanted (kBackward)
+  uint64_t moments;  // the Moments of each row
+  uint64_t parts;    // sums of g n and of g over blocks of rows: [blocks, 2, size]
   float eps;
   uint count, size;           // rows, and elements of a row
   uint blocks;                // blocks of rows for the sums over rows
 };
 
 const uint kSummed = SUMS ? kHeld : 1;
-vec4 gn_over_rows[kSummed], g_over_rows[kSummed];  // sums of this thread's columns over its rows
+vec4 gn_over_rows[kSummed], g_over_rows[kSummed];  // sums of this invocation's columns over its rows
 shared vec4 fours_meeting[SUMS ? 256 : 1];
 
 float weight_at(uint i) {
   return HAS_WEIGHT ? load_float(weight, int64_t(i), TYPE) : 1.0;
 }
 
-// Of a row times `factor`, which is 1 unless squares of its elements would leave the range of floats.
+// Moments of a row times `factor`, which is 1 unless squares of its elements would leave the range of floats.
 struct Moments {
   float factor, mean, r;
 };
@@ -54,15 +55,15 @@ vec4 weights_at(uint i) {
   return HAS_WEIGHT ? load_four(weight, int64_t(i), TYPE) : vec4(1.0);
 }
 
-// Devices round a quotient to 2.5 ulp. The remainder corrects it.
+// Devices round a quotient to 2.5 ulp; the remainder corrects it.
 float mean_of(float sum) {
   const float mean = sum / float(size);
   return mean + fma(-mean, float(size), sum) / float(size);
 }
 
-// variance + eps from the sum of squares of differences to a mean that is `off` by the mean of these differences (the
-// corrected two-pass algorithm of Chan, Golub, LeVeque, 1983). So equal numbers have exactly their mean: 1 / sqrt(eps) would
-// magnify the rounding error of their sum.
+// variance + eps, from the sum of squares of differences to a mean. `off`: the mean of these differences (the
+// corrected two-pass algorithm of Chan, Golub, LeVeque, 1983). With it, equal numbers have exactly their
+// mean: 1 / sqrt(eps) would magnify the rounding error of their sum.
 float square_of(float squares, float off, float epsilon) {
   return squares < infinity() ? max(squares / float(size) - off * off, 0.0) + epsilon : infinity();
 }
@@ -70,7 +71,8 @@ bool in_range(float square) {
   return square >= kLeastSquare && square < infinity();
 }
 
-// The moments of a scaled row. Where threads of several rows would have to meet, each reads the whole row.
+// The moments of a scaled row. If a reduction would need barriers that invocations of other rows do not
+// reach, each invocation reads the whole row.
 bool meets() {
   return ALONG == 256 || SUBGROUP > 0 && kSubgroups == 1;
 }
@@ -153,7 +155,7 @@ void held_row(int64_t at, uint fours) {
   put(g, result + begins, fours, TYPE);
 }
 
-// Adds the sums of all rows of the work group and stores them.
+// Adds the sums of all rows of the workgroup and stores them.
 void store_sums() {
   [[unroll]] for (uint h = 0; h < kSummed; ++h)
     [[unroll]] for (uint which = 0; which < (CENTRED ? 2 : 1); ++which) {
@@ -220,7 +222,7 @@ void along_rows() {
   if (SUMS) store_sums();
 }
 
-// Sums of g n and of g over a block of rows. A thread takes one column.
+// Sums of g n and of g over a block of rows. An invocation takes one column.
 void along_columns() {
   const uint wide = (size + 255) / 256;
   for (uint work = gl_WorkGroupID.x; work < wide * blocks; work += gl_NumWorkGroups.x) {
@@ -241,7 +243,7 @@ void along_columns() {
   }
 }
 
-// Adds the sums of the blocks. A work group takes kColumnsOfGroup columns, kSlices threads each.
+// Adds the sums of the blocks. A workgroup takes kColumnsOfGroup columns, kSlices invocations each.
 const uint kColumnsOfGroup = 32;
 void along_blocks() {
   const uint kSlices = 256 / kColumnsOfGroup, me = gl_LocalInvocationID.x;

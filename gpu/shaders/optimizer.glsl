@@ -1,5 +1,6 @@
-// One step of an optimizer over all parameters of a group: a work group takes a block of 1024 elements of one tensor. The
-// including file, which gpu/write_optimizers.cpp writes from a record of runtime/optimizer/optimizers.def, defines update().
+// One step of an optimizer over all parameters of a group: a workgroup takes a block of 1024 elements of one
+// tensor. The including file defines update(); gpu/write_optimizers.cpp writes it from a record of
+// runtime/optimizer/optimizers.def.
 #include "memory.glsl"
 
 layout(local_size_x = 256) in;
@@ -25,7 +26,7 @@ layout(push_constant, scalar) uniform Push {
 };
 #include "many.glsl"
 
-// The words of optimizers.def that GLSL lacks, or leaves open for NaN.
+// Functions used in optimizers.def that GLSL lacks, or does not define for NaN.
 V mul_add(V a, V b, V c) {
   return a * b + c;
 }

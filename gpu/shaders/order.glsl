@@ -1,5 +1,5 @@
-// Elements as unsigned integers in the same order. NaN is the largest; zeros of both signs are equal. They have 32 bits,
-// those of i64 have 64.
+// Maps elements to unsigned integers in the same order. NaN is the largest; zeros of both signs are equal.
+// The integers have 32 bits, for i64 64 bits.
 uint order_of(float x) {
   if (lg_isnan(x)) return 0xffffffffu;
   const uint bits = x == 0.0 ? 0u : floatBitsToUint(x);
@@ -10,8 +10,8 @@ uint64_t order_at(uint64_t address, int64_t i, uint type) {
   if (type >= kF16) return uint64_t(order_of(load_float(address, i, type)));
   return uint64_t(uint(int(load_integer(address, i, type))) ^ 0x80000000u);
 }
-// The same order of elements of at most 32 bits, from their bits: as many bits as the element has. kAbsent: unsigned
-// integers.
+// The same for the bits of an element of at most 32 bits; the result has as many bits as the element.
+// kAbsent: unsigned integers.
 uint order_of_bits(uint bits, uint type) {
   if (type == kF32) return order_of(uintBitsToFloat(bits));
   if (type == kI32) return bits ^ 0x80000000u;

@@ -1,9 +1,10 @@
 #version 460
-// The permutation of the Fisher-Yates shuffle (runtime/ops/random.cpp), computed for all elements in parallel. Step i of the
-// shuffle exchanges position i with a target >= i. Let j be the last step before i whose target is i: position i holds
-// before step i what position j held before step j, or i itself if there is no such j. Step i leaves at position i what
-// the last step before i with the same target moved there, or the target itself. The steps of each target form a linked
-// list in any order. Lists have one element on average, and chains of j are about log n long.
+// The permutation of the Fisher-Yates shuffle (runtime/ops/random.cpp), computed for all elements in
+// parallel. Step i of the shuffle exchanges position i with a target >= i. Let j be the last step before i
+// whose target is i: before step i, position i holds what position j held before step j, or i itself if there
+// is no such j. After step i, position i holds what the last earlier step with the same target moved there,
+// or the target itself. The steps of each target form a linked list in any order. Lists have one element on
+// average, and chains of j are about log n long.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 #include "philox.glsl"

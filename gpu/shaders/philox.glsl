@@ -1,4 +1,4 @@
-// Philox4x32-10 (Salmon, Moraes, Dror, Shaw, SC 2011): the words of runtime/random.h, four at a time.
+// Philox4x32-10 (Salmon, Moraes, Dror, Shaw, SC 2011): the random words of runtime/random.h, four at a time.
 uvec4 philox(uvec2 seed, uvec2 stream, uvec2 counter) {
   uvec4 c = uvec4(counter.x, counter.y, stream.x, stream.y);
   uvec2 k = seed;

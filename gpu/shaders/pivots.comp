@@ -1,11 +1,12 @@
 #version 460
-// The order of rows that the pivots of LU factors make: a thread for each batch item exchanges the numbers 0 … rows - 1.
+// The row order that the pivots of LU factors give: for each batch item an invocation exchanges the numbers 0
+// … rows - 1.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 #include "fault.glsl"
 
 layout(local_size_x = 256) in;
-layout(constant_id = 0) const uint TYPE = 2;  // of the pivots, which count from 1
+layout(constant_id = 0) const uint TYPE = 2;  // type of the pivots, which count from 1
 
 layout(push_constant, scalar) uniform Push {
   uint64_t unused;
@@ -13,8 +14,8 @@ layout(push_constant, scalar) uniform Push {
   uint64_t fault;
   uint count;     // batch items
   uint rows;
-  uint each;      // pivots of an item
-  uint kind;      // of a fault
+  uint each;  // pivots of an item
+  uint kind;  // kind of fault
 };
 
 void main() {

@@ -15,7 +15,7 @@ layout(push_constant, scalar) uniform Push {
   uint64_t fault;
   uvec2 seed, stream;
   uint count;
-  uint kind;  // of a fault
+  uint kind;  // kind of fault
 };
 
 dvec2 uniforms(uint element, uint block) {

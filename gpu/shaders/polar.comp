@@ -1,5 +1,5 @@
 #version 460
-// The complex numbers of given magnitudes and angles.
+// Complex numbers from magnitudes and angles.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 #include "functions.glsl"

@@ -1,23 +1,23 @@
 #version 460
-// Pooling of planes. Windows follow from the rules of runtime/ops/pool_geometry.h: lists of them would be read by all threads
-// at once. Max pooling takes the first of the largest elements, or the last NaN.
-//   kMax, kAverage, kMaxPick: LANES threads compute one element of the result from its window
+// Pooling of planes. Windows are computed by the rules of runtime/ops/pool_geometry.h: lists of them would be
+// read by all invocations at once. Max pooling takes the first of the largest elements, or the last NaN.
+//   kMax, kAverage, kMaxPick: LANES invocations compute one element of the result from its window
 //   kFind: the same for the position in the plane that a window takes, or -1
-//   kMaxPut, kAverageSpread: a thread computes the gradient of one element of the image from the windows that contain it,
-//   for kMaxPut with the positions of kFind
-//   kMaxPutCells: for small windows that do not overlap, a thread writes the cell of the plane around a window: each element
-//   is read and written once
+//   kMaxPut, kAverageSpread: an invocation computes the gradient of one image element from the windows that
+//   contain it, for kMaxPut with the positions of kFind
+//   kMaxPutCells: for small windows that do not overlap, an invocation writes the cell of the plane around a
+//   window, so that each element is read and written once
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 #include "divisor.glsl"
 
 layout(local_size_x = 256) in;
 layout(constant_id = 0) const uint MODE = 0;
-layout(constant_id = 1) const uint TYPE = 6;        // of all tensors: f32, f16 or bf16
+layout(constant_id = 1) const uint TYPE = 6;  // type of all tensors: f32, f16 or bf16
 layout(constant_id = 2) const bool ADAPTIVE = false;
-layout(constant_id = 3) const bool FAR = false;     // products of positions and sizes need more than 32 bits
-layout(constant_id = 4) const uint LANES = 1;       // powers of two: threads of a window
-layout(constant_id = 5) const uint LANES_ACROSS = 1;  // of these, those along the columns
+layout(constant_id = 3) const bool FAR = false;       // products of positions and sizes need more than 32 bits
+layout(constant_id = 4) const uint LANES = 1;         // powers of two: invocations per window
+layout(constant_id = 5) const uint LANES_ACROSS = 1;  // invocations along the columns
 
 const uint kMax = 0, kMaxPut = 1, kMaxPick = 2, kAverage = 3, kAverageSpread = 4, kMaxPutCells = 5, kFind = 6;
 
@@ -32,7 +32,7 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arg
   uint64_t result, values, image;  // values: the gradient, or the values to pick from; image: the plane of the windows
   Places places;                   // the position that each window takes
   uint count;                      // elements of the result, or windows
-  int divisor;                     // of all windows; 0: the product of the divisors of both axes
+  int divisor;                     // for all windows; 0: the product of the divisors of both axes
   Axis axes[2];
 };
 layout(push_constant, scalar) uniform Push {
@@ -49,7 +49,7 @@ int share(int i, int size, int n, int extra) {
   return int((uint(i) * uint(size) + uint(extra)) / uint(n));
 }
 
-// As pool_window() in runtime/ops/pool.cpp.
+// Same as pool_window() in runtime/ops/pool.cpp.
 Window window(uint axis, int i) {
   const Axis a = arguments.axes[axis];
   if (ADAPTIVE) {
@@ -66,7 +66,8 @@ Window window(uint axis, int i) {
   const int padded = min(start + a.kernel, a.size + a.padding) - start;
   return Window(count > 0 ? start + first * a.dilation : 0, count, a.with_padding != 0 ? padded : count);
 }
-// The first and the last window that may contain element i. All windows between those contain it, too, if the dilation is 1.
+// The first and the last window that may contain element i. With a dilation of 1, all windows between them
+// contain it, too.
 ivec2 holders(uint axis, int i) {
   const Axis a = arguments.axes[axis];
   if (ADAPTIVE) return ivec2(share(i, a.out_size, a.size, 0), share(i + 1, a.out_size, a.size, a.size - 1) - 1);
@@ -98,8 +99,8 @@ ivec3 place_of_window(uint i) {
                   arguments.axes[1].by_out);
 }
 
-// What a thread or several have found in a window: a sum and the sum of the elements times kDown, or the element that the
-// window takes and its position in the plane, -1 if there is none.
+// What one or several invocations found in a window: a sum, and the sum of the elements times kDown; or the
+// element that the window takes and its position in the plane, -1 if there is none.
 const float kDown = 5.42101086242752217e-20;  // 2^-64
 struct Found {
   float value, small;
@@ -107,7 +108,7 @@ struct Found {
 };
 shared Found meeting[LANES > 1 ? 256 : 1];
 
-// Of two parts of a window.
+// Merges the results of two parts of a window.
 Found merged(Found a, Found b) {
   if (MODE == kAverage) return Found(a.value + b.value, a.small + b.small, 0);
   if (a.place < 0) return b;
@@ -117,7 +118,7 @@ Found merged(Found a, Found b) {
   return b.value > a.value || (b.value == a.value && b.place < a.place) ? b : a;
 }
 
-// What this thread, number `lane` of those of the window, finds.
+// The part of the window that invocation `lane` of the window processes.
 Found look(int plane, Window rows, Window columns, uint lane) {
   Found found = Found(0.0, 0.0, MODE == kAverage ? 0 : -1);
   for (int r = int(lane / LANES_ACROSS); r < rows.count; r += int(LANES / LANES_ACROSS)) {
@@ -198,8 +199,8 @@ float from_holders(uint i) {
   return sum;
 }
 
-// Writes the gradients of all elements from the start of window i to the start of the next; at the ends of an axis to the
-// border of the plane.
+// Writes the gradients of all elements from the start of window i to the start of the next one; at the ends
+// of an axis up to the border of the plane.
 void put_cell(uint i) {
   const Axis down = arguments.axes[0], across = arguments.axes[1];
   const ivec3 place = place_of_window(i);

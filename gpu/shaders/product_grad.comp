@@ -1,9 +1,10 @@
 #version 460
-// Gradients of running products y_k = x_0 ... x_k, and of the products of rows, whose gradient g arrives at the last element
-// only (LAST):
+// Gradients of running products y_k = x_0 ... x_k, and of the products of rows, whose gradient g belongs to
+// the last element only (LAST):
 //   dx_i = x_0 ... x_(i - 1) s_i  with  s_i = g_i + x_(i + 1) s_(i + 1)
-// There are no quotients, so that zeros need no care. The result holds x_0 ... x_(i - 1) at first. The recurrence runs from
-// the end: an item is the function s -> factor s + sum, and items combine as functions do.
+// There are no quotients, so zeros need no special case. The result holds x_0 ... x_(i - 1) at first. The
+// recurrence runs from the end: an item is the function s -> factor s + sum, and items combine like
+// functions.
 #extension GL_GOOGLE_include_directive : require
 #include "rows.glsl"
 
@@ -15,7 +16,7 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arg
   uint64_t result, operand, grad, kept;
   uint pieces;
   bool reverse, exclusive;  // reverse: always
-  Rows rows;                // of result, x and g
+  Rows rows;                // rows of result, x and g
 };
 layout(push_constant, scalar) uniform Push {
   Arguments arguments;
@@ -52,7 +53,7 @@ Item kept_at(uint i) {
 int64_t place_of(uint i) {
   return int64_t(arguments.rows.extent - 1 - i);
 }
-// x after element i.
+// The element of x after element i.
 float factor_at(int64_t start, uint i) {
   return i == 0 ? 1.0 : load_f32(arguments.operand, start + (place_of(i) + 1) * arguments.rows.step[1]);
 }

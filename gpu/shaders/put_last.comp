@@ -1,6 +1,6 @@
 #version 460
-// target[key] = source[i] for each key i of a list; of equal keys the last one counts. First each key claims its target for
-// the largest i, then the winners write.
+// target[key] = source[i] for each key i of a list; among equal keys the last one counts. First each target
+// gets the largest i of its keys, then the keys that won write.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 
@@ -15,8 +15,8 @@ layout(push_constant, scalar) uniform Push {
   uint64_t unused;
   uint64_t target, source;
   Words keys, owners;  // owners: i + 1 for each element of the target, or 0
-  uint count, size;    // keys, and elements of the target; larger keys lead nowhere
-  uint step;           // of the source: 1, or 0 if all keys get one element
+  uint count, size;    // keys, and elements of the target; larger keys are ignored
+  uint step;           // step of the source: 1, or 0 if all keys get one element
 };
 
 void main() {

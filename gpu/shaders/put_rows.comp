@@ -6,8 +6,8 @@
 #include "divisor.glsl"
 
 layout(local_size_x = 256) in;
-layout(constant_id = 0) const uint TYPE = 2;  // an integer type of the size of a unit
-layout(constant_id = 1) const bool SIXTEEN_BYTES = false;  // units of 16 bytes instead
+layout(constant_id = 0) const uint TYPE = 2;               // an integer type with the size of a unit
+layout(constant_id = 1) const bool SIXTEEN_BYTES = false;  // units have 16 bytes instead
 layout(constant_id = 2) const uint PER_THREAD = 1;
 layout(constant_id = 3) const bool IN_PLACE = false;  // the result is x
 layout(constant_id = 4) const bool ONE = false;       // the source is a single unit
@@ -17,7 +17,7 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arg
   uint64_t result, x, source;
   Owners owners;
   uint count;   // units of the result
-  uint size;    // its rows
+  uint size;    // rows of the result along the dim
   uint picked;  // rows of the source
   uint inner;   // units of a row
   Divisor by_inner, by_size;

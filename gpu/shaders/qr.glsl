@@ -1,5 +1,6 @@
-// QR factors of small matrices by Householder reflections H = 1 - tau v v^H, whose signs are LAPACK's. R = H_k^H … H_1^H A
-// replaces A, with the vectors v below the diagonal; Q is H_1 … H_k times the identity, a block of its columns at a time.
+// QR factors of small matrices by Householder reflections H = 1 - tau v v^H, with LAPACK's signs. R = H_k^H …
+// H_1^H A replaces A, with the vectors v below the diagonal; Q is H_1 … H_k times the identity, one block of
+// columns at a time.
 #include "matrices.glsl"
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
@@ -8,7 +9,7 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arg
   uint rows, columns;
   uint q_columns;  // 0: Q is not wanted
   uint r_rows;
-  uint width;      // of a block
+  uint width;  // columns of a block
   uint padding;
   Batch batch;
 };
@@ -26,7 +27,7 @@ void factor(uint rows, uint columns) {
     const Number alpha = held[k * stride + k];
     float largest = 0.0, sum = 0.0;
     for (uint i = k + 1; i < rows; ++i) largest = max(largest, largest_of(held[i * stride + k]));
-    if (largest == 0.0 && alpha == number(real_part(alpha))) {  // is a column of R already
+    if (largest == 0.0 && alpha == number(real_part(alpha))) {  // already a column of R
       if (me == 0) taus[k] = number(0.0);
       continue;
     }
@@ -53,7 +54,7 @@ void factor(uint rows, uint columns) {
   barrier();
 }
 
-// Columns first … first + width - 1 of Q, each by one thread, at held[sides + i * width + column].
+// Columns first … first + width - 1 of Q, each by one invocation, at held[sides + i * width + column].
 void make_q(uint rows, uint columns, uint sides, uint first, uint width) {
   const uint me = gl_LocalInvocationID.x;
   if (me < width) {

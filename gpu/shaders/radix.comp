@@ -1,12 +1,13 @@
 #version 460
-// One pass of a stable radix sort of rows, by eight bits of the keys (Satish, Harris, Garland, "Designing efficient sorting
-// algorithms for manycore GPUs", 2009). The elements themselves move along as keys, in their own bits; their order is
-// computed where it is needed. A row is cut into tiles:
-//   kCount: the elements of each tile with each digit
-//   kAddUp: those of the tiles before it, and the sums of a row
-//   kMove: puts the elements of a tile in the order of their digits, then moves them to their places in the row
-// 32 threads own adjacent elements of a tile and rank them in rounds of 32: the threads whose digits are equal find each
-// other by ballots if the 32 belong to one subgroup, else by the bits that they set in a mask of the digit.
+// One pass of a stable radix sort of rows, by eight bits of the keys (Satish, Harris, Garland, "Designing
+// efficient sorting algorithms for manycore GPUs", 2009). The keys that move are the elements' own bits;
+// their order is computed when needed. A row is cut into tiles:
+//   kCount: counts the elements with each digit in each tile
+//   kAddUp: sums these counts over the tiles before each tile, and over a row
+//   kMove: sorts the elements of a tile by their digits, then moves them to their positions in the row
+// 32 invocations own adjacent elements of a tile and rank them in rounds of 32. The invocations with equal
+// digits find each other by ballots if the 32 belong to one subgroup, else by the bits that they set in a
+// mask of the digit.
 #extension GL_GOOGLE_include_directive : require
 #extension GL_KHR_shader_subgroup_basic : require
 #extension GL_KHR_shader_subgroup_ballot : require
@@ -16,29 +17,31 @@
 #include "order.glsl"
 
 layout(constant_id = 0) const uint MODE = 0;
-layout(constant_id = 1) const uint RAW_TYPE = 2;      // an integer type as wide as the operand and the results
-layout(constant_id = 2) const bool WIDE = false;      // elements have 64 bits
-layout(constant_id = 3) const bool OPERAND = false;   // the elements are those of the operand
-layout(constant_id = 4) const bool NUMBERED = false;  // the place of an element is its position in the row
-layout(constant_id = 5) const bool RESULTS = false;   // the elements move to the results
-layout(constant_id = 6) const uint SUBGROUP = 0;      // the subgroup size if it is a multiple of 32, else 0
+layout(constant_id = 1) const uint RAW_TYPE = 2;     // an integer type with the size of the elements
+layout(constant_id = 2) const bool WIDE = false;     // elements have 64 bits
+layout(constant_id = 3) const bool OPERAND = false;  // the elements are read from the operand
+// the original index of an element is its position in the row
+layout(constant_id = 4) const bool NUMBERED = false;
+layout(constant_id = 5) const bool RESULTS = false;  // the elements move to the results
+layout(constant_id = 6) const uint SUBGROUP = 0;     // the subgroup size if it is a multiple of 32, else 0
 
 const uint kCount = 0, kAddUp = 1, kMove = 2;
 const uint kEach = 16, kTile = 256 * kEach;
 
 layout(buffer_reference, scalar, buffer_reference_align = 4) buffer Words { uint at[]; };
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
-  uint64_t values, places, operand;  // in the strides of `rows`: operand, values, places
-  Words keys, upper_keys, order;     // elements (the upper half of wide ones apart) and places of all rows
+  uint64_t values, places, operand;  // order in the strides of `rows`: operand, values, places
+  // elements (upper halves of 64-bit elements apart) and original indices of all rows
+  Words keys, upper_keys, order;
   Words new_keys, new_upper_keys, new_order;
-  Words counts;                      // for each row, digit, tile
-  Words totals;                      // for each row, digit
-  uint shift;                        // of the digit
-  uint tiles;                        // of a row
-  uint kept;                         // results of a row
-  uint along;                        // kAddUp: threads that share a digit of a row
-  uint type;                         // of the elements; kAbsent: unsigned integers
-  uint flipped;                      // all bits are set for a descending order, else none
+  Words counts;  // for each row, digit, tile
+  Words totals;  // for each row, digit
+  uint shift;    // position of the digit's bits
+  uint tiles;    // tiles of a row
+  uint kept;     // results of a row
+  uint along;    // kAddUp: invocations that share a digit of a row
+  uint type;     // type of the elements; kAbsent: unsigned integers
+  uint flipped;  // all bits are set for a descending order, else none
   Rows rows;
 };
 layout(push_constant, scalar) uniform Push {
@@ -46,10 +49,10 @@ layout(push_constant, scalar) uniform Push {
 };
 
 const uint kDigits = 256, kWarps = 8;
-shared uint pool[kTile];                  // masks, then one word of each element in the new order
+shared uint pool[kTile];  // masks, then one word of each element in the new order
 shared uint counts[kWarps * kDigits];
-shared uint starts[kDigits];              // of the digits in the tile
-shared uint ends[kDigits];                // what is to be added to a position in the tile for that in the row
+shared uint starts[kDigits];  // where each digit starts in the tile
+shared uint ends[kDigits];    // offset from a position in the tile to the position in the row
 
 int64_t[3] row_at(uint row) {
   int64_t at[3] = int64_t[](0, 0, 0);
@@ -61,7 +64,7 @@ int64_t[3] row_at(uint row) {
   return at;
 }
 
-// The lower and upper half of element i of a row whose first one is `first` in the operand.
+// The lower and upper half of element i of a row. `first`: the row's first element in the operand.
 uvec2 element_at(uint row, int64_t first, uint i) {
   if (OPERAND) {
     const int64_t raw = load_integer(arguments.operand, first + int64_t(i) * arguments.rows.step[0], RAW_TYPE);
@@ -75,7 +78,7 @@ uint digit_of(uint word) {
   if (!WIDE)
     word = order_of_bits(word, arguments.type);
   else if (arguments.shift >= 32)
-    word ^= 0x80000000u;  // of i64
+    word ^= 0x80000000u;  // the sign bit of i64
   return (word ^ arguments.flipped) >> (arguments.shift & 31) & 255;
 }
 bool in_upper_half() {
@@ -96,7 +99,8 @@ void count_tile(uint row, uint tile) {
   arguments.counts.at[(row * kDigits + me) * arguments.tiles + tile] = counts[me];
 }
 
-// The threads, as bits, of these 32 that have an element with the same digit. All threads of the subgroup must call it.
+// Bit mask of those among these 32 invocations that have an element with the same digit. All invocations of
+// the subgroup must call it.
 uint equals_of(uint digit, bool has_element) {
   const uint word = gl_SubgroupInvocationID / 32;
   uint equals = subgroupBallot(has_element)[word];
@@ -108,7 +112,7 @@ uint equals_of(uint digit, bool has_element) {
   return equals;
 }
 
-// Each of the `along` threads of a digit owns one contiguous part of the tiles.
+// Each of the `along` invocations of a digit owns one contiguous part of the tiles.
 void add_up() {
   const uint along = arguments.along, lines = arguments.rows.count * kDigits, tiles = arguments.tiles;
   const uint me = gl_LocalInvocationID.x, part = me % along, each = (tiles + along - 1) / along;
@@ -134,8 +138,8 @@ void add_up() {
   }
 }
 
-// Writes a half of the element that comes to position i of a row, which begins at `first` in the new keys and at
-// `first_result` in the results.
+// Writes half of the element that moves to position i of a row. The row begins at `first` in the new keys and
+// at `first_result` in the results.
 void put_word(bool upper, uint first, int64_t first_result, uint i, uint word) {
   if (!RESULTS) {
     if (upper)
@@ -165,12 +169,14 @@ void move_tile(uint row, uint tile) {
   for (uint i = me; i < kWarps * kDigits; i += 256) counts[i] = 0;
   barrier();
 
-  // The rank of an element is the number of elements of its 32 threads before it with its digit.
+  // The rank of an element counts the earlier elements with its digit, among the elements of its 32
+  // invocations.
   uvec2 element[kEach];
   [[unroll]] for (uint e = 0; e < kEach; ++e)
     if (e < rounds && mine + e * 32 < n) element[e] = element_at(row, row_from[0], begin + mine + e * 32);
   uint rank[kEach];
-  uint leads = 0, counter = 0, mask_at = 0;  // in the previous round: elements that this thread counts, and where
+  // from the previous round: elements that this invocation counts, and where
+  uint leads = 0, counter = 0, mask_at = 0;
   [[unroll]] for (uint e = 0; e < kEach; ++e) {
     if (SUBGROUP > 0 && e < rounds) {
       const bool has_element = mine + e * 32 < n;
@@ -205,7 +211,7 @@ void move_tile(uint row, uint tile) {
   if (leads > 0) counts[counter] += leads;
   barrier();
 
-  uint total = 0;  // of digit `me` in this tile
+  uint total = 0;  // elements with digit `me` in this tile
   for (uint w = 0; w < kWarps; ++w) {
     const uint here = counts[w * kDigits + me];
     counts[w * kDigits + me] = total;
@@ -219,7 +225,8 @@ void move_tile(uint row, uint tile) {
       alone ? 0 : before.y + arguments.counts.at[line * arguments.tiles + tile] - before.x;
   barrier();
 
-  // Word by word through shared memory, first the one with the digit, so that adjacent threads write adjacent elements.
+  // Words go through shared memory one by one, first the word with the digit, so that adjacent invocations
+  // write adjacent elements.
   [[unroll]] for (uint e = 0; e < kEach; ++e)
     if (mine + e * 32 < n && e < rounds) {
       const uint word = in_upper_half() ? element[e].y : element[e].x, digit = digit_of(word);

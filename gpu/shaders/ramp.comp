@@ -1,7 +1,8 @@
 #version 460
-// arange and linspace: element i is first + i step for i < turn, else last - (count - 1 - i) step. The parameters are sums
-// of floats with about 48 bits, so that results are rounded as if from double precision: first and last as (high, low),
-// the step as four floats of 12 bits each, whose products with 12 bits of a count are exact.
+// arange and linspace: element i is first + i step for i < turn, else last - (count - 1 - i) step. The
+// parameters are sums of floats with about 48 bits, so that results are rounded as if from double precision:
+// first and last as (high, low), the step as four floats of 12 bits each, whose products with 12 bits of a
+// count are exact.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 

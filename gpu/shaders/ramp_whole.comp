@@ -1,6 +1,6 @@
 #version 460
-// arange and linspace with results truncated to integers: element i is first + i step for i < turn, else
-// last - (count - 1 - i) step. In double precision, since the last bit decides how it is truncated.
+// arange and linspace with results truncated to integers: element i is first + i step for i < turn, else last
+// - (count - 1 - i) step. Computed in double precision, since the last bit decides the truncation.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 

@@ -1,7 +1,8 @@
 #version 460
-// Random numbers and dropout, bit for bit as on the CPU. A thread computes one block of four words, for elements 4 i …
-// 4 i + 3, or for two elements of two words each. Four elements are stored at once where their addresses allow it: by one
-// thread if they fill 16 bytes, else (IN_PAIRS) by two threads, so that adjacent threads write adjacent memory.
+// Random numbers and dropout, bit for bit the same as on the CPU. An invocation computes one block of four
+// words, for elements 4 i … 4 i + 3, or for two elements of two words each. Four elements are stored at once
+// where their addresses allow it: by one invocation if they fill 16 bytes, else (IN_PAIRS) by two
+// invocations, so that adjacent invocations write adjacent memory.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 #include "functions.glsl"
@@ -10,23 +11,23 @@
 
 layout(local_size_x = 256) in;
 layout(constant_id = 0) const uint MODE = 0;
-layout(constant_id = 1) const uint TYPE = 6;  // of the result
-layout(constant_id = 2) const bool IN_FOURS = false;  // four elements are moved at once: of i32 or floats
-layout(constant_id = 3) const bool IN_PAIRS = false;  // of kInteger: two elements of i64 are moved at once
+layout(constant_id = 1) const uint TYPE = 6;          // type of the result
+layout(constant_id = 2) const bool IN_FOURS = false;  // four elements of i32 or floats are moved at once
+layout(constant_id = 3) const bool IN_PAIRS = false;  // for kInteger: two elements of i64 are moved at once
 
 const uint kDropout = 0;    // word < threshold ? 0 : operand * scale
 const uint kUniform = 1;    // the upper 24 bits as a number in [0, 1)
 const uint kNormal = 2;     // Box-Muller in pairs (runtime/cpu/random.h), times factor
 const uint kInteger = 3;    // low + the upper half of word * range
 const uint kBernoulli = 4;  // word / 2^32 < operand
-const uint kWide = 5;       // as kInteger, of two words
+const uint kWide = 5;       // like kInteger, from two words
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer BernoulliArguments {
   uint64_t fault;
   uint fault_kind;
 };
 layout(push_constant, scalar) uniform Push {
-  BernoulliArguments arguments;  // of kBernoulli
+  BernoulliArguments arguments;  // for kBernoulli
   uint64_t result, operand;
   uvec2 seed, stream;
   uint count;
@@ -68,7 +69,8 @@ uint64_t upper_half(uint64_t a, uint64_t b) {
   return (a >> 32) * (b >> 32) + (cross >> 32) + (other >> 32);
 }
 
-// A number in [0, 1). Narrow types take only as many upper bits as they can hold, so that nothing is rounded to 1.
+// A number in [0, 1). Types with fewer bits take only as many upper bits as they can hold, so that nothing is
+// rounded to 1.
 float below_one(uint word) {
   if (TYPE == kF16) return float(word >> 21) * 4.8828125e-4;
   if (TYPE == kBF16) return float(word >> 24) * 3.90625e-3;
@@ -125,7 +127,7 @@ void store_single(uint block, uint each, uvec4 words) {
   }
 }
 
-// The threads of a work group exchange their words.
+// The invocations of a workgroup exchange their words.
 shared uvec4 exchanged[IN_PAIRS ? 256 : 1];
 uint exchanged_word(uint i) {
   return exchanged[i / 4][i % 4];
@@ -152,7 +154,7 @@ void main() {
   const uint each = MODE == kWide ? 2 : 4;
   const uint blocks = (count - 1) / each + 1;
   const uint threads = gl_NumWorkGroups.x * gl_WorkGroupSize.x;
-  // All threads of a work group make the same number of rounds, since they meet.
+  // All invocations of a workgroup run the same number of rounds, since these have barriers.
   for (uint first = gl_WorkGroupID.x * gl_WorkGroupSize.x; first < blocks; first += threads) {
     const uint block = first + gl_LocalInvocationID.x;
     const uvec4 words = philox(seed, stream, block);

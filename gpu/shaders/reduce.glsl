@@ -1,11 +1,12 @@
-// Folds dims of one or two tensors. A work group of 256 threads computes 256 / ALONG results with ALONG threads each. A thread
-// folds every ALONG-th element; then the threads combine their states in shared memory. Adjacent threads read adjacent memory.
-// With several segments each work group folds a part of the elements to a state (kParts), and a second dispatch combines the
-// states (kMerge). The including file defines State, Element and Vector, and:
-//   State none(), both(State earlier, State later)   the state of no elements, and the state of the elements of two
-//   void begin(int64_t base)                         sees where the elements of a result begin
-//   Element element_at(int64_t at, int64_t other)    an element, from its places in the operands
-//   Vector vector_at(int64_t at, int64_t other)      kWide adjacent elements; the places count vectors
+// Reduces dims of one or two tensors. A workgroup of 256 invocations computes 256 / ALONG results with ALONG
+// invocations each. An invocation reduces every ALONG-th element to a state; then the invocations combine
+// their states in shared memory. Adjacent invocations read adjacent memory. With several segments each
+// workgroup reduces a part of the elements to a state (kParts), and a second dispatch combines the states
+// (kMerge). The including file defines State, Element and Vector, and:
+//   State none(), both(State earlier, State later)   the state of no elements; a state that combines two
+//   void begin(int64_t base)                         called with the position of a result's first element
+//   Element element_at(int64_t at, int64_t other)    an element, from its positions in the operands
+//   Vector vector_at(int64_t at, int64_t other)      kWide adjacent elements; the positions count vectors
 //   State with(State, Element, uint i)               the state and element i
 //   State with_vector(State, Vector, uint i)         the state and elements i ... i + kWide - 1
 //   void keep(uint64_t i, State), State kept(uint64_t i)   states in global memory
@@ -19,33 +20,33 @@ layout(constant_id = 2) const bool ALONG_CONTIGUOUS = true;
 layout(constant_id = 3) const uint TYPE = 6;
 layout(constant_id = 4) const uint RESULT_TYPE = 6;
 layout(constant_id = 5) const uint REDUCED_DIMS = 1;
-// Elements are adjacent and aligned to vectors. Then the sizes and strides of the reduced dims count vectors: the loop has no
-// 64-bit division, which takes longer than its loads.
+// Elements are adjacent and aligned to vectors. The sizes and strides of the reduced dims then count vectors,
+// and the loop has no 64-bit division, which takes longer than its loads.
 layout(constant_id = 6) const bool VECTOR = false;
 layout(constant_id = 7) const uint STAGE = 0;
 const uint kWhole = 0, kParts = 1, kMerge = 2;
-layout(constant_id = 8) const uint OTHER_TYPE = 11;  // of the second operand
-layout(constant_id = 9) const uint MAP = 0;          // what is folded, of each element (reduce_f32.comp)
+layout(constant_id = 8) const uint OTHER_TYPE = 11;  // type of the second operand
+layout(constant_id = 9) const uint MAP = 0;          // the function of each element that is reduced (reduce_f32.comp)
 const uint kPlain = 0, kMagnitude = 1, kSquare = 2, kPower = 3, kWithoutNan = 4, kFiniteMagnitude = 5;
 const uint kTimes = 6, kSquaredError = 7, kHuber = 8, kCrossEntropy = 9, kDivergence = 10, kLogDivergence = 11;
-layout(constant_id = 10) const uint END = 0;         // what becomes of a folded value
+layout(constant_id = 10) const uint END = 0;  // the function of a reduced value
 const uint kScaled = 0, kRoot = 1;
 layout(constant_id = 11) const bool SECOND = false;  // there is a second result
-layout(constant_id = 12) const bool WORDS = false;   // reduce_truth.comp: results are four at a time
+layout(constant_id = 12) const bool WORDS = false;   // reduce_truth.comp: computes four results at a time
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
   uint64_t result, second;
   uint64_t operand, other;
-  uint64_t parts;     // states [segments, results]
-  uint results;       // per segment
-  uint reduced;       // elements of a result
+  uint64_t parts;  // states [segments, results]
+  uint results;    // results per segment
+  uint reduced;    // elements per result
   uint segments;
-  uint segment;       // elements of a segment
-  float factor;       // of the result
-  float exponent;     // a parameter of the map
+  uint segment;    // elements per segment
+  float factor;    // of the result
+  float exponent;  // a parameter of the map
   uint kept_dims, padding;
   uint kept_size[8], reduced_size[8];
-  Divisor reduced_by[8];  // the sizes
+  Divisor reduced_by[8];  // divisors: the reduced sizes
   int64_t kept_stride[2][8], reduced_stride[2][8];
 };
 layout(push_constant, scalar) uniform Push {
@@ -53,8 +54,8 @@ layout(push_constant, scalar) uniform Push {
 };
 
 const bool kTwo = OTHER_TYPE != kAbsent;
-// Elements or vectors that a thread loads before it folds them, so that the loads overlap. No specialization constant: an
-// array of such a length stays in memory.
+// Elements or vectors that an invocation loads before it reduces them, so that the loads overlap. Not a
+// specialization constant: an array with such a length stays in memory.
 const uint kTogether = 4;
 
 State none();
@@ -70,7 +71,7 @@ void finish(uint index, State state);
 
 shared State meeting[256];
 
-// The places in both operands.
+// The positions in both operands.
 struct Places {
   int64_t one, other;
 };
@@ -84,7 +85,7 @@ Places kept_places(uint index) {
   }
   return places;
 }
-// Of element i, or with VECTOR of vector i, behind `base`.
+// Positions of element i, or with VECTOR of vector i, relative to `base`.
 Places reduced_places(Places base, uint i) {
   [[unroll]] for (int d = int(REDUCED_DIMS) - 1; d >= 0; --d) {
     const uint rest = d > 0 ? quotient(i, arguments.reduced_by[d]) : 0;

@@ -1,9 +1,9 @@
 #version 460
-// Folds of floats, of f32, f16 and bf16: of the elements, of a function of them, or of a function of two operands.
+// Reductions of f32, f16 and bf16: of the elements, of a function of them, or of a function of two operands.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 #include "functions.glsl"
-#define State vec2  // only a sum uses both (functions.glsl)
+#define State vec2  // only a sum uses both components (functions.glsl)
 #define Element float
 #define Vector vec4
 const uint kWide = 4;
@@ -21,7 +21,7 @@ State both(State a, State b) {
 }
 void begin(int64_t base) {}
 
-// The functions of two are those of elementwise.def and runtime/ops/loss.cpp.
+// The functions of two operands are those of elementwise.def and runtime/ops/loss.cpp.
 float mapped(float x, float t) {
   switch (MAP) {
     case kMagnitude: return abs(x);

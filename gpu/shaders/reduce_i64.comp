@@ -1,5 +1,5 @@
 #version 460
-// Folds of integers and bool, in i64.
+// Reductions of integers and bool, in i64.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 #include "functions.glsl"

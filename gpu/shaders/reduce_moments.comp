@@ -1,15 +1,16 @@
 #version 460
-// Variances or standard deviations (END), and means (SECOND), in one pass: means and sums of squared deviations are merged as
-// in Chan, Golub, LeVeque, "Updating formulae and a pairwise algorithm for computing sample variances", 1979. They are those of
-// x less the first element of the result: the variance of equal elements is exactly 0. Differences that are too large or too
-// small for their squares are multiplied by a power of two, which the state names.
+// Variances or standard deviations (END), and means (SECOND), in one pass: means and sums of squared
+// deviations are merged as in Chan, Golub, LeVeque, "Updating formulae and a pairwise algorithm for computing
+// sample variances", 1979. They are computed from x less the first element of the result, so the variance of
+// equal elements is exactly 0. Differences that are too large or too small for their squares are multiplied
+// by a power of two, which the state stores as a level.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 #include "functions.glsl"
 struct State {
   float count, mean, squares;
-  uint level;  // of mean and squares
-  vec2 sum;    // of x itself
+  uint level;  // level of mean and squares
+  vec2 sum;    // sum of x itself
 };
 #define Element float
 #define Vector vec4

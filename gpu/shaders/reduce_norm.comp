@@ -1,12 +1,13 @@
 #version 460
-// Norms (sum |x|^p)^(1/p) for finite p, of one operand or of the difference of two. A power near an end of the range stays out
-// of the plain sum: such elements are counted relative to the one with the largest power.
+// Norms (sum |x|^p)^(1/p) for finite p, of one operand or of the difference of two. A power near an end of
+// the range is not added to the plain sum: these elements are summed relative to the one with the largest
+// power.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 #include "functions.glsl"
 struct State {
-  float sum;         // of plain powers
-  float most, ratio;  // of the others: their extreme, and the sum of (|x| / extreme)^p
+  float sum;          // of powers within the range
+  float most, ratio;  // of the other elements: their extreme, and the sum of (|x| / extreme)^p
 };
 #define Element float
 #define Vector vec4
@@ -32,7 +33,7 @@ float quotient_of(float a, float b) {
 State none() {
   return State(0.0, 0.0, 0.0);
 }
-// The state and elements whose extreme is `most`.
+// Combines the state with elements whose extreme is `most`.
 State with_extremes(State state, float most, float ratio) {
   if (ratio == 0.0) return state;
   if (state.ratio == 0.0) return State(state.sum, most, ratio);
@@ -86,7 +87,7 @@ State kept(uint64_t i) {
 }
 void finish(uint index, State state) {
   float result = root(state.sum);
-  // A sum that is infinite or NaN has elements that are, or zeros with a negative exponent.
+  // If the sum is infinite or NaN, so is an element, or there are zeros with a negative exponent.
   if (state.ratio != 0.0 && lg_isfinite(state.sum)) {
     const float extreme = state.most * root(state.ratio);
     if (state.sum == 0.0 || extreme == 0.0 || lg_isinf(extreme)) {

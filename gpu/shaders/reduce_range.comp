@@ -1,5 +1,5 @@
 #version 460
-// The smallest and the largest element in one pass; NaN if there is one.
+// The smallest and the largest element in one pass; NaN if an element is NaN.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 #include "functions.glsl"

@@ -1,6 +1,7 @@
 #version 460
-// Whether any element is not 0 (kLargest), or all are (kSmallest). A state has four bytes, each 0 or 1. Bool is read sixteen
-// elements at a time, or where results are adjacent, four results at a time (WORDS: the places count words of four elements).
+// Whether any element is not 0 (kLargest), or all are not 0 (kSmallest). A state has four bytes, each 0 or 1.
+// Bool is read sixteen elements at a time. Where results are adjacent, it is read for four results at a time
+// (WORDS: positions count words of four elements).
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 #include "functions.glsl"

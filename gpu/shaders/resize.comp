@@ -1,7 +1,7 @@
 #version 460
-// Interpolation of images [planes, depth, rows, columns] and its gradient. Lists tell which two elements along each axis make
-// a result, with which weight, and for each element of the image the first and the last result that it is part of. The depth
-// is never blended. All sums have the order of the results.
+// Interpolation of images [planes, depth, rows, columns] and its gradient. Lists contain, for each axis, the
+// two elements of each result and their weights, and for each element of the image the first and the last
+// result that read it. The depth is never interpolated. All sums have the order of the results.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 #include "divisor.glsl"
@@ -9,26 +9,27 @@
 layout(local_size_x = 256) in;
 layout(constant_id = 0) const uint MODE = 0;
 layout(constant_id = 1) const uint RESULT_TYPE = 6;  // f32, f16 or bf16
-layout(constant_id = 2) const uint TYPE = 6;         // of the operand
+layout(constant_id = 2) const uint TYPE = 6;         // type of the operand
 layout(constant_id = 3) const bool BLENDS = false;   // some weights are not 0
-layout(constant_id = 4) const bool FOURS = false;    // a thread makes four adjacent results, for kResize
+// an invocation computes four adjacent results, for kResize
+layout(constant_id = 4) const bool FOURS = false;
 
 const uint kResize = 0, kSpread = 1;
 
 struct Tap {
   int low, high;
-  float weight;  // of the element `high`
+  float weight;  // weight of element `high`
 };
 struct Axis {
-  int size, out_size;      // of the image, of what the interpolation makes of it
-  uint taps, holders;      // offsets of the lists in bytes
-  Divisor by;              // the number of units along the axis of what is written
+  int size, out_size;  // size of the image; size of the interpolation's result
+  uint taps, holders;  // offsets of the lists in bytes
+  Divisor by;          // the number of output units along the axis
 };
 layout(buffer_reference, scalar, buffer_reference_align = 4) readonly buffer TapList { Tap at[]; };
 layout(buffer_reference, scalar, buffer_reference_align = 4) readonly buffer HolderList { ivec2 at[]; };
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
   uint64_t result, operand;
-  uint64_t lists;  // 0: they follow at the offset `behind`
+  uint64_t lists;  // 0: the lists follow the arguments at the offset `behind`
   uint behind;
   uint count;      // units to write
   Axis axes[3];
@@ -46,7 +47,7 @@ Tap tap(uint axis, int i) {
 ivec2 holders(uint axis, int i) {
   return HolderList(lists() + a.axes[axis].holders).at[i];
 }
-// Images mostly have no depth.
+// Most images have no depth.
 int low_depth(int depth) {
   return a.axes[0].size == 1 ? 0 : tap(0, depth).low;
 }
@@ -57,7 +58,7 @@ float operand_at(int i) {
   return load_float(a.operand, int64_t(i), TYPE);
 }
 
-// An element of a row that is blended of two.
+// An element of a row, interpolated from two.
 float blended(int low, int high, float weight, int column) {
   const float x = operand_at(low + column);
   return BLENDS && weight != 0.0 ? (1.0 - weight) * x + weight * operand_at(high + column) : x;

@@ -1,13 +1,14 @@
 #version 460
-// The gates of a recurrent cell for one step of all sequences, from the products of the weights with the inputs and with the
-// states before. The formulas are those of runtime/cpu/rnn_kernels.cpp. A thread computes one hidden unit of one sequence.
+// The gates of a recurrent cell for one step of all sequences, from the products of the weights with the
+// inputs and with the previous states. The formulas are the same as in runtime/cpu/rnn_kernels.cpp. An
+// invocation computes one hidden unit of one sequence.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 #include "functions.glsl"
 
 layout(local_size_x = 64) in;
 layout(constant_id = 0) const uint CELL = 0;
-layout(constant_id = 1) const uint TYPE = kF32;  // of all but the products
+layout(constant_id = 1) const uint TYPE = kF32;  // type of everything but the products
 layout(constant_id = 2) const bool HAS_BIAS = false;
 
 const uint kTanh = 0, kRelu = 1, kLstm = 2, kGru = 3;  // CELL
@@ -19,8 +20,8 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arg
   uint64_t from_states;  // f32 parts [parts, sequences, gates], which are added
   uint64_t bias_ih, bias_hh;
   uint64_t states_before, cells_before;
-  uint64_t states, cells, gates;  // of this step, as the results have them
-  uint64_t last_state, last_cell;  // [sequences, units]; 0: this is not the last step
+  uint64_t states, cells, gates;   // of this step, with the layout of the results
+  uint64_t last_state, last_cell;  // [sequences, units]; 0: not the last step
   uint parts;
   uint sequences, units;
   uint row, row_step;  // rows of this step: row + sequence * row_step
@@ -38,7 +39,7 @@ float bias(uint gate, uint unit) {
 float from_input(int64_t row, uint gate, uint unit) {
   return load_f32(a.from_inputs, (row * kGates + gate) * a.units + unit) + bias(gate, unit);
 }
-// The sums of the parts for the gates of one unit. Four parts are loaded at a time, so that their loads overlap.
+// The sums of the parts for the gates of one unit. Loads four parts at a time, so that the loads overlap.
 vec4 from_state(uint sequence, uint unit) {
   const int64_t size = int64_t(a.sequences) * kGates * a.units;
   const int64_t at = int64_t(sequence) * kGates * a.units + unit;

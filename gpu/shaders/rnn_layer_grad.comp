@@ -1,13 +1,15 @@
 #version 460
-// The gradients of the gates of a recurrent cell for one step of all sequences, and with FINISH those of h0 and c0 behind the
-// first step. The formulas are those of runtime/cpu/rnn_kernels.cpp. A thread computes one hidden unit of one sequence.
+// The gradients of the gates of a recurrent cell for one step of all sequences, and with FINISH the gradients
+// of h0 and c0, after the first step. The formulas are the same as in runtime/cpu/rnn_kernels.cpp. An
+// invocation computes one hidden unit of one sequence.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 #include "functions.glsl"
 
 layout(local_size_x = 64) in;
 layout(constant_id = 0) const uint CELL = 0;
-layout(constant_id = 1) const uint TYPE = kF32;  // of all but what goes from step to step, which is f32
+// type of everything but gradients that pass from step to step, which are f32
+layout(constant_id = 1) const uint TYPE = kF32;
 layout(constant_id = 2) const bool FINISH = false;
 
 const uint kTanh = 0, kRelu = 1, kLstm = 2, kGru = 3;  // CELL
@@ -15,12 +17,15 @@ const uint kGates = CELL == kLstm ? 4 : CELL == kGru ? 3 : 1;
 const uint kThreads = 64;
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
-  uint64_t dout, dlast_state, dlast_cell;  // 0: none arrived. The last two count at the last step.
-  uint64_t parts;                // f32 [part_count, sequences, units]: added, the gradient through the later step's product
-  uint64_t direct, dcells;       // f32 [sequences, units]: of a GRU's state past its gates; of an LSTM's cell. Read, then written
+  uint64_t dout, dlast_state, dlast_cell;  // 0: there is none. The last two are added at the last step.
+  // f32 [part_count, sequences, units]: their sum is the gradient through the later step's product
+  uint64_t parts;
+  // f32 [sequences, units]: gradients of a GRU's state around its gates, and of an LSTM's cell. Read, then
+  // written
+  uint64_t direct, dcells;
   uint64_t states, states_before, cells, cells_before, gates;
-  uint64_t dinput, dhidden;      // of both products, [rows, gates]; dhidden: of a GRU
-  uint64_t kept;                 // [rows, units], the states before, or 0
+  uint64_t dinput, dhidden;      // gradients of both products, [rows, gates]; dhidden: for a GRU
+  uint64_t kept;                 // [rows, units], the previous states, or 0
   uint64_t dstart, dstart_cell;  // with FINISH: the results, or 0
   uint part_count;
   uint last;                     // 1: no later step has written `direct` and `dcells`

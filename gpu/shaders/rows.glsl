@@ -1,5 +1,5 @@
-// Kernels over rows: the elements along one dim of up to four tensors of any strides. A work group of 256 threads processes
-// 256 / ALONG rows with ALONG threads each.
+// Kernels over rows: the elements along one dim of up to four tensors of any strides. A workgroup of 256
+// invocations processes 256 / ALONG rows with ALONG invocations each.
 #extension GL_KHR_shader_subgroup_basic : require
 #extension GL_KHR_shader_subgroup_arithmetic : require
 #include "memory.glsl"
@@ -9,14 +9,15 @@
 layout(local_size_x = 256) in;
 layout(constant_id = 0) const uint MODE = 0;
 layout(constant_id = 1) const uint ALONG = 256;
-// The vectors of a row that a thread loads once and holds in registers, if rows are contiguous and begin at vectors.
-// 0: elements are loaded one by one, each time they are needed.
+// The vectors of a row that an invocation loads once and holds in registers, if rows are contiguous and begin
+// at vectors. 0: elements are loaded one by one, each time they are needed.
 layout(constant_id = 10) const uint HELD = 0;
 const uint kHeld = HELD == 0 ? 1 : HELD;
-// The subgroup size, if the threads of a row are one or several whole subgroups: sums are then made by subgroup operations,
-// and only the subgroups' results are combined in shared memory. 0: all values are combined in shared memory.
+// The subgroup size, if the invocations of a row are one or several whole subgroups: sums then use subgroup
+// operations, and only the subgroups' results are combined in shared memory. 0: all values are combined in
+// shared memory.
 layout(constant_id = 11) const uint SUBGROUP = 0;
-const uint kSubgroups = ALONG / (SUBGROUP == 0 ? ALONG : SUBGROUP);  // of a row
+const uint kSubgroups = ALONG / (SUBGROUP == 0 ? ALONG : SUBGROUP);  // subgroups per row
 
 const uint kRowsPerGroup = 256 / ALONG;
 shared float meeting[256];
@@ -31,7 +32,8 @@ uint beside() {
   return thread() / ALONG;
 }
 
-// Loads a thread's part of a row of `fours` vectors of that type at address `row`; `otherwise` beyond its end.
+// Loads an invocation's part of a row of `fours` vectors of that type at address `row`; `otherwise` beyond
+// its end.
 void hold(out vec4 held[kHeld], uint64_t row, uint fours, float otherwise, uint type) {
   [[unroll]] for (uint h = 0; h < kHeld; ++h) {
     const uint i = along() + h * ALONG;
@@ -48,14 +50,15 @@ float in_all(vec4 v) {
   return (v.x + v.y) + (v.z + v.w);
 }
 
-// Shares the results of the subgroups in shared memory.
+// Writes the results of the subgroups to shared memory.
 void meet(float value) {
   barrier();
   if (gl_SubgroupInvocationID == 0) meeting[gl_SubgroupID] = value;
   barrier();
 }
 
-// All threads of a row get the sum of their values. All threads of the work group must call these functions.
+// All invocations of a row get the sum of their values. All invocations of the workgroup must call these
+// functions.
 float row_sum(float value) {
   if (ALONG == 1) return value;
   if (SUBGROUP > 0) {

@@ -1,5 +1,5 @@
 #version 460
-// Running extremes with their places, and running log-sum-exp, along a dim.
+// Running extremes with their positions, and running log-sum-exp, along a dim.
 #extension GL_GOOGLE_include_directive : require
 #include "rows.glsl"
 #include "order.glsl"
@@ -14,7 +14,7 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arg
   uint64_t result, operand, places, kept;
   uint pieces;
   bool reverse, exclusive;  // exclusive: never
-  Rows rows;  // of result and operand, and of the places
+  Rows rows;                // rows of result, operand and places
 };
 layout(push_constant, scalar) uniform Push {
   Arguments arguments;
@@ -22,7 +22,7 @@ layout(push_constant, scalar) uniform Push {
 
 const uint kNowhere = 0xffffffffu;
 
-// Of equal elements the last one counts; NaN stays until the next NaN.
+// Among equal elements the last one counts; NaN stays until the next NaN.
 struct Extreme {
   uint64_t key;
   uint place;
@@ -58,7 +58,7 @@ float value_of(LogSum a) {
 }
 
 
-// Only one of them is used.
+// Only one of these is used.
 struct Item {
   Extreme best;
   LogSum sum;
@@ -96,7 +96,7 @@ Item shared_at(uint i) {
     item.best = Extreme(shared_keys[i], shared_places[i]);
   return item;
 }
-// 16 bytes each: the key and the place, or both numbers.
+// 16 bytes each: the key and the position, or both numbers.
 void keep(uint i, Item item) {
   const uint64_t at = arguments.kept + uint64_t(i) * 16;
   if (kAdds) {

@@ -3,8 +3,8 @@
 #extension GL_GOOGLE_include_directive : require
 #include "rows.glsl"
 
-// MODE is the type of the operand: f32, f16 or bf16, which are combined in f32 and are the result's type, too; or an integer
-// type, which is combined in i64.
+// MODE is the type of the operand. f32, f16 and bf16 are combined in f32, and the result has the same type.
+// Integer types are combined in i64.
 layout(constant_id = 2) const bool PRODUCT = false;
 layout(constant_id = 3) const uint STAGE = 0;
 layout(constant_id = 4) const bool FOURS = false;  // rows of floats that can be accessed four at a time
@@ -19,7 +19,7 @@ layout(push_constant, scalar) uniform Push {
   Arguments arguments;
 };
 
-// Only one of them is used.
+// Only one of these is used.
 struct Item {
   float real;
   int64_t whole;

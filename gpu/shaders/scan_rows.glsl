@@ -1,17 +1,18 @@
-// Running combinations along rows, of any associative operation. The including shader defines what an Item is:
-//   Item none(), both(Item earlier, Item later)         what changes nothing, and the operation
-//   Item item_at(starts, uint i)                        item i of a row; its starts in result, operand and third tensor
-//   void put(starts, uint i, Item before, Item with)    writes result i, from the combinations of the items before and up to i
-//   Item item_of(float), float value_of(before, with)   the same where rows of the type kFloats are accessed four at a time
-//                                                       (FOURS); with TWO_OPERANDS instead Four items_at(starts, uint i), the
-//                                                       items i ... i + 3, and vec4 stored(vec4 values, to), what is stored
-//                                                       at the address
-//   void share(uint i, Item), Item shared_at(uint i)    272 * kRuns items in shared memory
-//   void keep(uint i, Item), Item kept_at(uint i)       items in global memory
-// Short rows have ALONG threads each, which own contiguous parts. Long ones are cut into tiles. If many rows keep the device
-// busy, a work group processes the tiles of a row one after the other (kRow). Otherwise three dispatches combine each tile
-// (kSums), then the tiles before each one (kBefore), then write (kTiles). Rows that lie side by side have a thread each, and
-// are cut into pieces likewise (kSideSums, kSideBefore, kSide).
+// Scans along rows, for any associative operation. The including shader defines what an Item is:
+//   Item none(), both(Item earlier, Item later)        the neutral item, and the operation
+//   Item item_at(starts, uint i)                       item i of a row that starts there in result, operand and third tensor
+//   void put(starts, uint i, Item before, Item with)   writes result i, from the items before i and those up to i, combined
+//   Item item_of(float), float value_of(before, with)  the same if rows of type kFloats are accessed in fours (FOURS)
+//   void share(uint i, Item), Item shared_at(uint i)   272 * kRuns items in shared memory
+//   void keep(uint i, Item), Item kept_at(uint i)      items in global memory
+// With TWO_OPERANDS and FOURS it defines instead of item_of(): Four items_at(starts, uint i), the items i ...
+// i + 3, and vec4 stored(vec4 values, to), the values to store at the address.
+//
+// Short rows have ALONG invocations each, which own contiguous parts. Long rows are cut into tiles. If many
+// rows keep the device busy, a workgroup processes the tiles of a row one after the other (kRow). Otherwise
+// three dispatches combine each tile (kSums), then the tiles before each one (kBefore), then write (kTiles).
+// Rows that lie side by side have an invocation each, and are cut into pieces in the same way (kSideSums,
+// kSideBefore, kSide).
 const uint kParts = 0, kRow = 1, kSums = 2, kBefore = 3, kTiles = 4, kSideSums = 5, kSideBefore = 6, kSide = 7;  // STAGE
 
 const int64_t kFloatBytes = kFloats == kF32 ? 4 : 2;
@@ -19,7 +20,7 @@ const int64_t kFloatBytes = kFloats == kF32 ? 4 : 2;
 struct Four {
   Item at[4];
 };
-const uint kTile = 1024 * kRuns;  // a thread has four adjacent items of each run
+const uint kTile = 1024 * kRuns;  // an invocation has four adjacent items of each run
 
 uint length() {
   return arguments.rows.extent;
@@ -41,8 +42,9 @@ int64_t[3] row_at(uint row) {
 struct Runs {
   Item at[kRuns];
 };
-// Of the threads before this one, for each run; and of all threads. All threads of the work group must call it. A thread
-// combines what the threads before it in its block of 16 have, then the blocks before.
+// Returns for each run the combination of the invocations before this one; `totals`: of all invocations. All
+// invocations of the workgroup must call it. An invocation combines the items of earlier invocations in its
+// block of 16, then the earlier blocks.
 Runs meet(Runs own, out Runs totals) {
   const uint me = gl_LocalInvocationID.x, block = me / 16, blocks = 256 * kRuns;
   barrier();
@@ -94,7 +96,8 @@ Four four_at(int64_t starts[3], uint i) {
     if (i + v < length()) four.at[v] = item_at(starts, i + v);
   return four;
 }
-// Writes these results, from the combinations up to each of their items and of those before i.
+// Writes results i ... i + 3. `with`: the combinations up to each of these items; `before`: of the items
+// before i.
 void put_four(int64_t starts[3], uint i, Item before, Four with) {
   if (FOURS) {
     if (i >= length()) return;
@@ -114,7 +117,7 @@ void put_four(int64_t starts[3], uint i, Item before, Four with) {
   }
 }
 
-// Writes a tile, whose row has the combination `carry` before it, and returns that after it.
+// Writes a tile. `carry`: the combination of the row before the tile; returns the combination after it.
 Item write_tile(int64_t starts[3], uint tile, Item carry) {
   const uint first = tile * kTile + gl_LocalInvocationID.x * 4;
   Four items[kRuns];
@@ -150,7 +153,7 @@ Item combine_tile(int64_t starts[3], uint tile) {
   return sum;
 }
 
-// Replaces what is kept of each tile of a row by what comes before it.
+// Replaces the kept item of each tile of a row by the combination of the tiles before it.
 void add_up_row(uint row) {
   const uint count = tiles(), each = (count + 255) / 256;
   const uint begin = min(gl_LocalInvocationID.x * each, count), end = min(begin + each, count);
@@ -165,7 +168,7 @@ void add_up_row(uint row) {
   }
 }
 
-// Rows of ALONG threads each.
+// Rows with ALONG invocations each.
 void write_parts() {
   const uint each = (length() + ALONG - 1) / ALONG, rounds = (arguments.rows.count + kRowsPerGroup - 1) / kRowsPerGroup;
   for (uint round = gl_WorkGroupID.x; round < rounds; round += gl_NumWorkGroups.x) {
@@ -187,7 +190,7 @@ void write_parts() {
   }
 }
 
-// Adjacent threads have adjacent rows. The pieces of a row are kept by piece.
+// Adjacent invocations have adjacent rows. Kept items are ordered by piece, then by row.
 void visit_side_by_side() {
   const uint count = arguments.rows.count, pieces = STAGE == kSideBefore ? 1 : arguments.pieces;
   const uint each = ((length() + arguments.pieces - 1) / arguments.pieces + 3) / 4 * 4;

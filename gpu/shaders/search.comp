@@ -1,6 +1,6 @@
 #version 460
-// The places of values in sorted rows: how many elements of the row are less than the value, or with RIGHT not greater. NaN
-// is the largest.
+// The positions of values in sorted rows: how many elements of the row are less than the value, or with RIGHT
+// not greater. NaN is the largest.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 #include "order.glsl"
@@ -13,8 +13,8 @@ layout(push_constant, scalar) uniform Push {
   uint64_t unused;
   uint64_t result, sequence, values;
   uint count;  // values
-  uint each;   // values of a row
-  uint n;      // elements of a row
+  uint each;   // values per row
+  uint n;      // elements per row
   uint step;   // from row to row; 0: one row for all
 };
 

@@ -1,23 +1,24 @@
 #version 460
-// Sums of the rows of equal keys, which lie together because the keys are sorted: target[key] += alpha * sum of its rows, in
-// their order. A list of keys is cut into parts of EACH entries; a thread adds up the rows of one part in its columns.
-// A key whose entries all lie in one part gets its sum at once. Else the part leaves what it has of the key to the next pass,
-// whose list has two entries for each part: for its first and for its last key. No two threads write the same element.
+// Sums of the rows of equal keys, which are adjacent because the keys are sorted: target[key] += alpha * sum
+// of its rows, in their order. A list of keys is cut into parts of EACH entries; an invocation adds up the
+// rows of one part in its columns. A key whose entries all lie in one part gets its sum at once. Otherwise
+// the part leaves its sum for the key to the next pass, whose list has two entries for each part: for its
+// first and for its last key. No two invocations write the same element.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 
 layout(local_size_x = 256) in;
-layout(constant_id = 0) const uint TYPE = 6;        // f32 or an integer type
-layout(constant_id = 1) const bool FOURS = false;   // columns are vectors of four f32
-layout(constant_id = 2) const bool PARTIAL = false; // the rows are those that the previous pass left
-layout(constant_id = 3) const uint ACROSS = 256;    // threads that share a part: a power of two
+layout(constant_id = 0) const uint TYPE = 6;         // f32 or an integer type
+layout(constant_id = 1) const bool FOURS = false;    // columns are vectors of four f32
+layout(constant_id = 2) const bool PARTIAL = false;  // the rows are the sums that the previous pass left
+layout(constant_id = 3) const uint ACROSS = 256;     // invocations that share a part: a power of two
 
 layout(buffer_reference, scalar, buffer_reference_align = 4) buffer Words { uint at[]; };
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
-  uint64_t target;         // [outer, size, inner]
-  uint64_t source;         // [outer, rows, inner], or [entries, outer, inner] of f32 or i64
-  Words keys, order;       // of the entries: the key, and which row it is
-  uint64_t left;           // [2 parts, outer, inner] of f32 or i64
+  uint64_t target;    // [outer, size, inner]
+  uint64_t source;    // [outer, rows, inner], or [entries, outer, inner] of f32 or i64
+  Words keys, order;  // of the entries: the key, and the number of the row
+  uint64_t left;      // [2 parts, outer, inner] of f32 or i64
   Words left_keys;
   uint entries, each;
   uint outer, size, inner; // inner: in vectors, if FOURS
@@ -84,7 +85,7 @@ void add_part(uint part, uint column) {
       next[k] = arguments.keys.at[at];
       row_of[k] = PARTIAL ? at : arguments.order.at[at];
     }
-    // No load is conditional, so that none waits for another.
+    // No load is conditional, so none waits for another.
     [[unroll]] for (uint k = 0; k < kAhead; ++k)
       row[k] = load(arguments.source,
                     PARTIAL ? int64_t(row_of[k]) * arguments.outer * arguments.inner + column
@@ -109,7 +110,8 @@ void add_part(uint part, uint column) {
   } else {
     leave(2 * part + (begins_here ? 1 : 0), column, sum);
   }
-  // A part in the middle of a key leaves one sum. Its second entry has the key, too, so that the entries of the key lie together.
+  // A part in the middle of a key leaves one sum. Its second entry has the same key and a sum of 0, so that
+  // the entries of the key stay adjacent.
   if (!begins_here && goes_on) leave(2 * part + 1, column, Sum(vec4(0.0), 0L));
   if (column == 0 && arguments.entries > arguments.each) {
     arguments.left_keys.at[2 * part] = began_before ? first_key : kNowhere;

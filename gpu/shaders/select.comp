@@ -1,8 +1,8 @@
 #version 460
-// The first elements of long rows in sorted order, without sorting the rows: a radix selection. The bound is the last element
-// of those that are wanted. Its digits are found from the highest on, by counting the digits of the elements that agree with
-// it so far. Then the elements before the bound, and as many of those equal to it as are missing, are put aside in the order
-// of their positions.
+// The first elements of long rows in sorted order, without sorting the rows: a radix selection. The bound is
+// the last of the wanted elements. Its digits are found from the highest one on, by counting the digits of
+// the elements that agree with the digits so far. Then the elements before the bound, and as many equal
+// elements as are still missing, are written in the order of their positions.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 #include "tile.glsl"
@@ -10,20 +10,20 @@
 #include "order.glsl"
 
 layout(constant_id = 0) const uint MODE = 0;
-layout(constant_id = 1) const uint RAW_TYPE = 2;  // an integer type as wide as the elements
+layout(constant_id = 1) const uint RAW_TYPE = 2;  // an integer type with the size of the elements
 
 const uint kDigits = 0;  // counts digit `pass`
 const uint kCount = 1;   // counts the elements of each tile before the bound, and those equal to it
-const uint kAddUp = 2;   // adds up those of the tiles before
+const uint kAddUp = 2;   // adds up the counts of the earlier tiles
 const uint kPut = 3;
-const uint kPlace = 4;   // puts only the last of the elements that are wanted
+const uint kPlace = 4;  // writes only the last of the wanted elements
 const uint kEach = 16, kTile = 256 * kEach;
 
 layout(buffer_reference, scalar, buffer_reference_align = 4) buffer Words { uint at[]; };
 layout(buffer_reference, scalar, buffer_reference_align = 8) buffer Pairs { uvec2 at[]; };
 struct State {
   uint64_t bound;  // its digits so far
-  uint missing;    // elements that are wanted of those that agree with it
+  uint missing;    // how many of the elements that agree with it are wanted
   uint padding;
 };
 layout(buffer_reference, scalar, buffer_reference_align = 8) buffer States { State at[]; };
@@ -36,25 +36,25 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arg
   Pairs counts, before;  // [rows, tiles]
   uint wanted;
   uint pass, passes;
-  uint tiles, slabs;     // of a row; kDigits has a work group for each slab
+  uint tiles, slabs;  // of a row; kDigits has a workgroup for each slab
   uint type;
   uint flipped;          // all bits are set for a descending order, else none
   uint which;
-  Rows rows;             // of the operand
+  Rows rows;  // rows of the operand
 };
 layout(push_constant, scalar) uniform Push {
   Arguments arguments;
 };
 
-// `which`, as in runtime/ops/sort.cpp.
+// Values of `which`, as in runtime/ops/sort.cpp.
 const uint kFirst = 0;      // the bound is the element `wanted`, from 1
 const uint kMedian = 1;     // the middle one, or the last one if there is a NaN
-const uint kNanmedian = 2;  // the middle one of those that are not NaN
+const uint kNanmedian = 2;  // the middle one of the elements that are not NaN
 
 shared uint counts[256];
 shared uint nans;
-// The keys of a tile, so that adjacent threads load adjacent elements, though each owns kEach adjacent ones. 64-bit keys would
-// not fit.
+// The keys of a tile, so that adjacent invocations load adjacent elements, though each owns kEach adjacent
+// ones. 64-bit keys would not fit.
 const bool kStaged = RAW_TYPE != kI64;
 shared uint staged[kStaged ? kTile + 256 : 1];
 shared uint64_t found_bound;
@@ -87,7 +87,7 @@ bool is_nan(uint64_t key) {
 uint nans_at(uint row) {
   return arguments.rows.count * arguments.passes * 256 + row;
 }
-// How many elements come up to the bound, with it.
+// How many elements come up to and including the bound.
 uint wanted_of(uint row) {
   if (arguments.which == kFirst) return arguments.wanted;
   const uint extent = arguments.rows.extent, nans = arguments.digits.at[nans_at(row)];
@@ -98,8 +98,9 @@ uint shift_of(uint pass) {
   return 8 * (arguments.passes - 1 - pass);
 }
 
-// What is known after `pass` digits, from what was known before the last of them and its counts. All threads of the work group
-// must call it; those of the first slab or tile of a row keep it for the next dispatch.
+// The state after `pass` digits, from the previous state and the counts of the last digit. All invocations of
+// the workgroup must call it. With `keeps`, which the first slab or tile of a row sets, it is stored for the
+// next dispatch.
 State state_after(uint pass, uint row, bool keeps) {
   State state = State(0, 0, 0);
   if (pass == 0) return state;
@@ -133,7 +134,7 @@ void count_digits(uint row, uint slab) {
   barrier();
   const int64_t first = first_of(row);
   const uint shift = shift_of(pass);
-  const uint kTogether = 4;  // loads of a thread
+  const uint kTogether = 4;  // loads per invocation
   uint my_nans = 0;
   for (uint from = begin + me; from < end; from += 256 * kTogether) {
     int64_t raw[kTogether];
@@ -153,7 +154,8 @@ void count_digits(uint row, uint slab) {
   if (me == 0 && nans > 0) atomicAdd(arguments.digits.at[nans_at(row)], nans);
 }
 
-// The key of element e of those that a thread owns. All threads of the work group must call stage() before.
+// my_key() is the key of this invocation's element e. All invocations of the workgroup must call stage()
+// before.
 void stage(int64_t first, uint tile) {
   if (!kStaged) return;
   barrier();
@@ -169,7 +171,8 @@ uint64_t my_key(int64_t first, uint tile, uint e) {
   return key_of(raw_at(first, tile * kTile + me * kEach + e));
 }
 
-// How many of a thread's adjacent elements of a tile come before the bound, and how many are equal to it.
+// How many of an invocation's adjacent elements of a tile come before the bound, and how many are equal to
+// it.
 uvec2 count_mine(int64_t first, uint tile, uint64_t bound) {
   stage(first, tile);
   const uint begin = tile * kTile + gl_LocalInvocationID.x * kEach;

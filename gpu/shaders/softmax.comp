@@ -1,18 +1,18 @@
 #version 460
 // softmax:      y = exp(x - max) / sum exp(x - max)     gradient: y (g - sum g y)
 // log_softmax:  y = x - max - log sum exp(x - max)      gradient: g - exp(y) sum g
-// A row whose g is 0 everywhere gets the gradient 0 even if its y are NaN, as they are where all x are -inf.
+// A row whose g is 0 everywhere gets the gradient 0 even if its y are NaN, which happens if all x are -inf.
 #extension GL_GOOGLE_include_directive : require
 #include "rows.glsl"
 
-layout(constant_id = 2) const uint TYPE = 6;  // of all tensors
-const int64_t kBytes = TYPE == kF32 ? 4 : 2;  // of an element
+layout(constant_id = 2) const uint TYPE = 6;  // type of all tensors
+const int64_t kBytes = TYPE == kF32 ? 4 : 2;  // bytes of an element
 const uint kSoftmax = 0, kLogSoftmax = 1, kSoftmaxGrad = 2, kLogSoftmaxGrad = 3;
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
   uint64_t result;
   uint64_t operand[2];  // x; or g and y
-  Rows rows;            // of the result, then of the operands
+  Rows rows;            // rows of the result, then of the operands
 };
 layout(push_constant, scalar) uniform Push {
   Arguments arguments;
@@ -21,7 +21,7 @@ layout(push_constant, scalar) uniform Push {
 float product_of_used(float g, float y) {
   return g == 0.0 ? 0.0 : g * y;
 }
-// `sum` is of g y or of g.
+// `sum`: the sum of g y, or of g.
 float gradient(float g, float y, float sum) {
   if (MODE == kLogSoftmaxGrad) return g == 0.0 && sum == 0.0 ? g : g - exp_of_negative(y) * sum;
   const float apart = g - sum;

@@ -1,4 +1,5 @@
-// Systems of equations for blocks of the columns of right sides, from triangles or from the factors that lu.glsl makes.
+// Solves linear systems for blocks of columns of the right sides, with a triangular matrix or with the
+// factors that lu.glsl computes.
 #include "matrices.glsl"
 #include "substitution.glsl"
 
@@ -7,7 +8,7 @@ layout(constant_id = 2) const bool UPPER = false;
 layout(constant_id = 3) const bool UNIT = false;
 
 const uint kTriangle = 0;  // the operand is a triangle
-const uint kSystem = 1;    // the operand holds the factors of the transposed matrix
+const uint kSystem = 1;    // the operand has the factors of the transposed matrix
 const uint kInverse = 2;   // the same; the right side is the identity
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
@@ -23,7 +24,7 @@ layout(push_constant, scalar) uniform Push {
 };
 PLACES(arguments.batch)
 
-// The rows of the solution back in the order of the matrix.
+// Puts the rows of the solution back into the order of the matrix.
 void exchange_rows(uint n, uint width, int64_t pivots) {
   const uint me = gl_LocalInvocationID.x;
   if (me < width)
@@ -56,7 +57,7 @@ void main() {
   if (MODE == kTriangle) {
     substitute(n, width, UPPER, UNIT, false);
   } else {
-    // With A^T = P L U the rows x^T of the solutions are b^T U^-1 L^-1 P^T.
+    // With A^T = P L U, the rows x^T of the solutions are b^T U^-1 L^-1 P^T.
     substitute(n, width, false, false, true);
     substitute(n, width, true, true, true);
     exchange_rows(n, width, matrix / n);

@@ -1,33 +1,35 @@
 #version 460
-// Sorts rows and returns the elements and their indices: a bitonic sorting network (Batcher, "Sorting networks and their
-// applications", 1968). Keys have the order of their elements; indices ("places") break ties, so the sort is stable. The
-// place is the lower half of the key if the element has 32 bits, else it is stored separately (WIDE). Rows that fit into
-// the shared memory of a work group are sorted there. Longer rows of elements have radix.comp; of given keys, blocks are sorted
-// there, then merged in global memory.
+// Sorts rows and returns the elements and their indices: a bitonic sorting network (Batcher, "Sorting
+// networks and their applications", 1968). Keys have the order of their elements; indices ("places") break
+// ties, so the sort is stable. The index is the lower half of the key if the element has 32 bits, else it is
+// stored separately (WIDE). Rows that fit into the shared memory of a workgroup are sorted there. Longer rows
+// of elements are sorted by radix.comp. Longer rows of given keys are sorted in blocks in shared memory, then
+// merged in global memory.
 #extension GL_GOOGLE_include_directive : require
 #include "rows.glsl"
 #include "order.glsl"
 
 layout(constant_id = 2) const uint LENGTH = 256;  // keys that are sorted together: a power of two
 layout(constant_id = 3) const bool DESCENDING = false;
-layout(constant_id = 4) const uint TYPE = 6;      // of the elements; kAbsent: keys are given
-layout(constant_id = 5) const uint RAW_TYPE = 2;  // an integer type of the same size as the elements
-layout(constant_id = 6) const bool WIDE = false;  // places are stored separately
-layout(constant_id = 7) const uint LEVELS = 1;    // the number of steps that kStep makes
-layout(constant_id = 8) const bool NAMED = false;  // kWhole: places are written as what `order` has for them
+layout(constant_id = 4) const uint TYPE = 6;       // type of the elements; kAbsent: keys are given
+layout(constant_id = 5) const uint RAW_TYPE = 2;   // an integer type of the same size as the elements
+layout(constant_id = 6) const bool WIDE = false;   // indices are stored separately
+layout(constant_id = 7) const uint LEVELS = 1;     // the number of steps of a kStep dispatch
+layout(constant_id = 8) const bool NAMED = false;  // kWhole: an index is replaced by its entry in `order`
 
 const uint kWhole = 0;   // from the operand to the results
-const uint kBlocks = 1;  // given keys to sorted blocks of them
-const uint kStep = 2;    // LEVELS steps of runs of `run` keys: compares keys `apart` from each other, then nearer ones
+const uint kBlocks = 1;  // sorts blocks of given keys
+// LEVELS steps of runs of `run` keys: compares keys at distance `apart`, then at smaller ones
+const uint kStep = 2;
 const uint kMerge = 3;   // the last steps of a run, inside blocks
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
   uint64_t values, places, operand;
-  uint64_t keys, order;  // `padded` for each row; order: the places of the keys, or the names
+  uint64_t keys, order;  // keys: `padded` for each row; order: indices of the keys, or replacements (NAMED)
   uint kept;             // results of each row
   uint padded;           // a power of two
   uint run, apart;
-  Rows rows;             // of the operand, then of the results
+  Rows rows;  // rows of the operand, then of the results
 };
 layout(push_constant, scalar) uniform Push {
   Arguments arguments;
@@ -35,7 +37,7 @@ layout(push_constant, scalar) uniform Push {
 
 const uint64_t kLast = 0xffffffffffffffffUL;
 
-const uint kTogether = LENGTH < 512 ? 512 : LENGTH;  // several short rows or blocks share a work group
+const uint kTogether = LENGTH < 512 ? 512 : LENGTH;  // several short rows or blocks share a workgroup
 shared uint64_t keys[kTogether];
 shared uint places[WIDE ? kTogether : 1];
 
@@ -54,8 +56,8 @@ uint padded_count() {
   return arguments.rows.count * arguments.padded;
 }
 
-// Loads kTogether keys from key `from` on. Keys of all rows are numbered consecutively. The padding of a row has the
-// largest key.
+// Loads kTogether keys from key `from` on. The keys of all rows are numbered consecutively. A row is padded
+// with the largest key.
 void load(uint from) {
   for (uint i = gl_LocalInvocationID.x; i < kTogether; i += 256) {
     const uint place = from + i & arguments.padded - 1;
@@ -99,7 +101,8 @@ bool comes_after(uint64_t key, uint place, uint64_t other, uint other_place) {
   return key > other || (WIDE && key == other && place > other_place);
 }
 
-// The steps of a run from distance `apart` on, on the keys in shared memory. The first of them is key `from`.
+// Runs the steps of a run from distance `apart` on, on the keys in shared memory. The first of these is key
+// `from`.
 void steps(uint from, uint run, uint apart) {
   for (; apart > 0; apart /= 2) {
     barrier();
@@ -157,7 +160,7 @@ void visit_blocks() {
   }
 }
 
-// A thread holds the 2^LEVELS keys that LEVELS steps compare with each other.
+// An invocation holds the 2^LEVELS keys that LEVELS steps compare with each other.
 void step_over_rows() {
   const uint kMine = 1 << LEVELS, threads = gl_NumWorkGroups.x * gl_WorkGroupSize.x;
   const uint near = arguments.apart >> LEVELS - 1;

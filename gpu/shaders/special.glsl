@@ -34,7 +34,8 @@ float lg_erfcx(float x) {
   const float right = a > 1e8 ? lg_quotient(0.564189584, a) : erfcx_within(a);
   return x < 0.0 ? 2.0 * lg_exp(x * x) - right : right;
 }
-// exp(-scale x^2) for scale <= 1. The square is exact in two parts, since its error is the relative error of the result.
+// exp(-scale x^2) for scale <= 1. The square is computed exactly as two parts, since its error is the
+// relative error of the result.
 float exp_of_square(float x, float scale) {
   precise float high = upper_bits(x);
   precise float rest = (x - high) * (x + high);
@@ -45,7 +46,8 @@ float lg_erfc(float x) {
   const float right = erfcx_within(a) * exp_of_square(a, 1.0);
   return x < 0.0 ? 2.0 - right : right;
 }
-// The logarithm of the normal distribution function; of small values it is that of erfcx, without underflow.
+// The logarithm of the normal distribution function. For small x it is computed from erfcx, without
+// underflow.
 float log_ndtr(float x) {
   const float a = abs(x), half_erfcx = 0.5 * erfcx_within(a > 1e8 ? 1e8 : a * 0.707106781186547524);
   const float tail = half_erfcx * exp_of_square(a > 16.0 ? 16.0 : a, 0.5);
@@ -95,7 +97,7 @@ float lg_i1(float x) {
   return lg_isinf(x) ? x : exp_times(abs(x), lg_i1e(x));
 }
 
-// The same two sums for erfinv() as polynomials: few terms, whose powers cost no precision.
+// The same two sums for erfinv() as polynomials: they have few terms, so powers lose no precision.
 float erfinv_near(float t) {
   float p = -3.33398093e-5;
   p = p * t + 3.55313787e-5;
@@ -185,8 +187,9 @@ float lgamma_of_two_and(float z) {
   p = p * z + 4.22784335e-1;
   return p * z;
 }
-// Gamma(x) is Gamma(2 + z) times or divided by a product of the numbers between x and 2 + z; from 3.5 on it has Stirling's
-// series. Each case takes one logarithm, so that adjacent invocations can compute it together.
+// Gamma(x) is Gamma(2 + z) times or divided by a product of the numbers between x and 2 + z; from 3.5 on
+// Stirling's series is used. Each case takes one logarithm, so that adjacent invocations can compute it
+// together.
 float lgamma_of_positive(float x) {
   const bool large = x >= 3.5, above = x >= 2.5, below = x < 1.5, small = x < 0.5;
   const float r = lg_quotient(1.0, x), r2 = r * r;

@@ -5,14 +5,14 @@
 #include "memory.glsl"
 
 layout(local_size_x = 256) in;
-layout(constant_id = 0) const uint RAW_TYPE = 2;  // an integer type as wide as the elements
+layout(constant_id = 0) const uint RAW_TYPE = 2;  // an integer type with the size of the elements
 layout(constant_id = 1) const uint PER_THREAD = 4;
 
 layout(push_constant, scalar) uniform Push {
   uint64_t unused;
   uint64_t result, source, index;
-  uint count;         // of the source
-  uint length, size;  // of its lanes and of those of the result
+  uint count;         // elements of the source
+  uint length, size;  // length of its lanes; size: of the result's lanes
   uint inner;
 };
 

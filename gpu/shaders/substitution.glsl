@@ -1,8 +1,8 @@
-// Triangular systems in shared memory: the triangle at the beginning of `held`, the right sides from `sides` on, as rows of
-// `width` (at most 64) numbers.
+// Triangular systems in shared memory: the triangular matrix at the beginning of `held`, the right sides from
+// `sides` on, as rows of `width` (at most 64) numbers.
 uint sides;
 
-// Replaces the right sides by the solutions. `turned`: the triangle is the transposed one of the memory.
+// Replaces the right sides by the solutions. `turned`: the matrix in memory is transposed.
 void substitute(uint n, uint width, bool upper, bool unit, bool turned) {
   const Share mine = share_of(width);
   const bool works = mine.column < width;

@@ -1,7 +1,8 @@
 #version 460
-// The eight statistics of runtime/statistics/summary.cpp for each of many tensors. In the first pass a work group computes
-// those of a block of 4096 elements. In the second pass (FOLD) a work group for each tensor combines its blocks. Sums are of
-// values divided by the largest magnitude, so that squares neither overflow nor underflow.
+// The eight statistics of runtime/statistics/summary.cpp for each of many tensors. In the first pass a
+// workgroup computes the statistics of a block of 4096 elements. In the second pass (FOLD) a workgroup for
+// each tensor combines its blocks. Values are divided by the largest magnitude before they are summed, so
+// that squares neither overflow nor underflow.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 #include "functions.glsl"
@@ -25,11 +26,11 @@ layout(push_constant, scalar) uniform Push {
 #include "many.glsl"
 
 const uint kSum = 0, kSquares = 1, kMin = 2, kMax = 3, kZeros = 4, kNans = 5, kInfs = 6, kMagnitudes = 7, kNumbers = 8;
-const uint kEach = 16;  // elements of a thread; a block has 256 times as many
+const uint kEach = 16;  // elements per invocation; a block has 256 times as many
 
 shared float meeting[kNumbers][256];
 
-// Combines statistic k of all threads. All threads of the work group must call it.
+// Combines statistic k of all invocations. All invocations of the workgroup must call it.
 float meet(uint k, float value) {
   const uint me = gl_LocalInvocationID.x;
   barrier();

@@ -1,19 +1,19 @@
-// Singular values in descending order, and singular vectors, of small matrices: the one-sided Jacobi method of Hestenes
-// ("Inversion of matrices by biorthogonalization and related results", 1958) makes the columns of A V orthogonal. A has at
-// least as many rows as columns; the host gives the adjoint of other matrices.
+// Singular values in descending order, and singular vectors, of small matrices: the one-sided Jacobi method
+// of Hestenes ("Inversion of matrices by biorthogonalization and related results", 1958) makes the columns of
+// A V orthogonal. A has at least as many rows as columns; the host passes the adjoint of other matrices.
 #include "matrices.glsl"
 #include "jacobi.glsl"
 
 layout(constant_id = 0) const bool VECTORS = true;
-layout(constant_id = 2) const bool ADJOINT = false;  // the operand's matrices are A^H
+layout(constant_id = 2) const bool ADJOINT = false;  // the operand has A^H
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
-  Matrix operand;             // as A or A^T
-  uint64_t u, values, vh;     // of the operand
+  Matrix operand;          // transposed if ADJOINT
+  uint64_t u, values, vh;  // results for the operand, not for A
   uint64_t fault;
   uint rows, columns;
-  uint left_columns;          // of the left vectors of A: `columns`, or `rows` if they are completed
-  uint batched;               // whether there is a batch
+  uint left_columns;  // left vectors of A: `columns`, or `rows` if they are completed
+  uint batched;       // whether there is a batch
   uint unsound_fault, convergence_fault;
   Batch batch;
 };
@@ -23,12 +23,13 @@ layout(push_constant, scalar) uniform Push {
 };
 PLACES(arguments.batch)
 
-const float kNothing = 8.881784197001252e-16;  // 2^-50: the square of what counts as 0 beside elements of size 1
+// 2^-50: a square that is treated as 0 relative to elements of size 1
+const float kNothing = 8.881784197001252e-16;
 
 shared uint rotated;
 shared uint ranks[kThreads];
-shared uint known[kThreads];     // whether the left vector is there
-shared float lengths[kThreads];  // of the columns of A V
+shared uint known[kThreads];     // whether the left vector is computed already
+shared float lengths[kThreads];  // lengths of the columns of A V
 shared Number shares[kThreads];
 
 // The right vectors begin at held[sides].
@@ -45,7 +46,7 @@ Number column_product(uint p, uint q, uint rows) {
   return sum;
 }
 
-// Four elements at a time, in sums of their own, so that loads overlap and rounding errors grow less.
+// Takes four elements at a time, in separate sums, so that loads overlap and rounding errors grow less.
 void multiply_columns(uint p, uint q, uint rows, out float p_square, out float q_square, out Number product) {
   float p_sums[4] = {0.0, 0.0, 0.0, 0.0}, q_sums[4] = {0.0, 0.0, 0.0, 0.0};
   Number products[4] = {number(0.0), number(0.0), number(0.0), number(0.0)};
@@ -64,7 +65,7 @@ void multiply_columns(uint p, uint q, uint rows, out float p_square, out float q
   product = (products[0] + products[1]) + (products[2] + products[3]);
 }
 
-// One thread makes two columns orthogonal.
+// One invocation makes two columns orthogonal.
 void meet(uvec2 at, uint rows, uint columns, float tolerance) {
   float p, q;
   Number z;
@@ -76,10 +77,10 @@ void meet(uvec2 at, uint rows, uint columns, float tolerance) {
   if (VECTORS) rotate_all(sides + at.x, sides + at.y, right_stride, columns, turn);
 }
 
-// Whether it converges.
+// Returns whether the method converges.
 bool make_orthogonal(uint rows, uint columns) {
   const uint players = players_of(columns), me = gl_LocalInvocationID.x;
-  // The rounding error of a product of columns; the last sweeps are content with less.
+  // The rounding error of a product of columns; the last sweeps accept eight times as much.
   const float usual = (4.0 + 0.25 * float(rows)) * 5.9604644775390625e-8;
   for (uint sweep = 0; sweep < kMostSweeps; ++sweep) {
     if (me == 0) rotated = 0;
@@ -98,7 +99,7 @@ bool make_orthogonal(uint rows, uint columns) {
   return false;
 }
 
-// Subtracts from column j its parts along the known vectors, and returns the square of what is left.
+// Subtracts from column j its parts along the known vectors, and returns the square of the rest.
 float subtract_known(uint j, uint rows, uint columns) {
   const uint me = gl_LocalInvocationID.x;
   for (uint twice = 0; twice < 2; ++twice) {
@@ -115,8 +116,8 @@ float subtract_known(uint j, uint rows, uint columns) {
   return column_square(j, rows);
 }
 
-// Makes left vector j orthogonal to the known ones: from its column unless that is 0 or depends on them, else from the axis
-// that they span least.
+// Makes left vector j orthogonal to the known vectors. It starts from the vector's column unless that is 0 or
+// depends on them, else from the axis with the smallest part in their span.
 void complete(uint j, uint rows, uint columns) {
   const uint me = gl_LocalInvocationID.x;
   const float before = j < arguments.columns ? lengths[j] : 0.0;

@@ -1,9 +1,9 @@
-// Sums over the threads of a work group of 256, for kernels that cut rows into tiles.
+// Sums over the invocations of a workgroup of 256, for kernels that cut rows into tiles.
 layout(local_size_x = 256) in;
 
-// The sum of the values of the threads before this one. All threads of the work group must call it. Two steps: a thread
-// adds up the values before it in its block of 16 threads, then those of the blocks before. The values of a block lie
-// together, so its threads read the same words.
+// The sum of the values of the invocations before this one. All invocations of the workgroup must call it.
+// Two steps: an invocation adds up the earlier values in its block of 16 invocations, then the sums of the
+// earlier blocks. The values of a block are adjacent, so its invocations read the same words.
 shared uvec2 meeting_values[256];
 shared uvec2 meeting_blocks[16];
 uvec2 sum_before_me(uvec2 value) {

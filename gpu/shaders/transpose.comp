@@ -7,9 +7,10 @@
 layout(local_size_x = 256) in;
 layout(constant_id = 0) const uint RESULT_TYPE = 6;
 layout(constant_id = 1) const uint TYPE = 6;
-layout(constant_id = 2) const bool AS_INTEGER = false;  // convert by way of 32-bit integers, else of floats
-// 32-bit elements are copied without a conversion, four at a time: all sizes and strides are multiples of four, addresses
-// of 16.
+// convert through 32-bit integers, else through floats
+layout(constant_id = 2) const bool AS_INTEGER = false;
+// 32-bit elements are copied without a conversion, four at a time: all sizes and strides are multiples of
+// four, addresses are multiples of 16.
 layout(constant_id = 3) const bool IN_FOURS = false;
 layout(constant_id = 4) const bool WIDE = false;  // elements of 64 bits are copied without a conversion
 
@@ -18,7 +19,7 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arg
   int64_t p_step;   // of the result
   int64_t q_step;   // of the operand
   uint tiles, p_tiles, q_tiles;
-  uint dims;        // the other dims
+  uint dims;  // number of other dims
   uint size[8];
   int64_t stride[2][8];
 };
@@ -28,20 +29,21 @@ layout(push_constant, scalar) uniform Push {
   uint64_t operand;
 };
 
-const uint kSide = 64, kRows = 4;  // rows and columns of a tile; rows that a work group accesses at a time
+const uint kSide = 64, kRows = 4;  // rows and columns of a tile; rows that a workgroup accesses at a time
 const uint kFours = kSide / 4;
 shared uint tile[IN_FOURS || WIDE ? 1 : kSide * (kSide + 1)];
 const uint kHalf = kSide / 2;
 shared uvec2 wide_tile[WIDE ? kHalf * (kSide + 1) : 1];
 shared uvec4 four_tile[IN_FOURS ? kSide * kFours : 1];
 
-// The position of a vector of four in a row of the tile. Adjacent threads write rows four apart and read adjacent vectors;
-// with this swizzle neither has bank conflicts.
+// The position of a vector of four in a row of the tile. Adjacent invocations write rows four apart and read
+// adjacent vectors; with this swizzle neither has bank conflicts.
 uint place_of(uint row, uint four) {
   return row * kFours + (four ^ row / 4);
 }
 
-// A thread transposes 4 x 4 elements in registers, so that loads, stores and shared memory accesses all have 16 bytes.
+// An invocation transposes 4 x 4 elements in registers, so that loads, stores and shared memory accesses all
+// have 16 bytes.
 void turn_in_fours(uint p, uint q, int64_t to, int64_t from) {
   const uint near = gl_LocalInvocationID.x % kFours, far = gl_LocalInvocationID.x / kFours;
   uvec4 rows[4];
@@ -84,7 +86,7 @@ void turn(uint p, uint q, int64_t to, int64_t from) {
   }
 }
 
-// Half a tile after the other: wide elements take twice the memory.
+// Copies one half of a tile after the other, since 64-bit elements take twice the memory.
 void turn_wide(uint p, uint q, int64_t to, int64_t from) {
   const uint near = gl_LocalInvocationID.x % kSide, far = gl_LocalInvocationID.x / kSide;
   [[unroll]] for (uint i = 0; i < kHalf; i += kRows) {

@@ -8,7 +8,7 @@
 layout(local_size_x = 256) in;
 layout(constant_id = 0) const uint TYPE = 2;  // an integer type of the same size as the elements
 layout(constant_id = 1) const bool LOWER = true;
-layout(constant_id = 2) const uint ELEMENTS = 1;  // of a unit
+layout(constant_id = 2) const uint ELEMENTS = 1;  // elements of a unit
 
 layout(push_constant, scalar) uniform Push {
   uint64_t unused;
@@ -18,7 +18,7 @@ layout(push_constant, scalar) uniform Push {
   Divisor by_rows, by_columns;
 };
 
-// Whether an element stays, from the number of diagonals between it and the given one.
+// Whether an element stays. `above`: the number of diagonals from the given one to the element's.
 bool stays(int64_t above) {
   return LOWER ? above <= 0 : above >= 0;
 }

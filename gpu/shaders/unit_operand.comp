@@ -1,12 +1,13 @@
 #version 460
-// Copies matrices of any strides for matrix units. Lines of `close` adjacent elements are padded with zeros to a multiple of
-// eight. Elements of 16 bits stay as they are. Those of f32 are rounded to bfloat16, or scaled and rounded to f16.
+// Copies matrices of any strides for matrix units. Lines of `close` adjacent elements are padded with zeros
+// to a multiple of eight. 16-bit elements stay unchanged. f32 elements are rounded to bfloat16, or scaled and
+// rounded to f16.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 #include "unit_scale.glsl"
 
 layout(local_size_x = 256) in;
-layout(constant_id = 0) const uint TYPE = kF32;       // of the elements
+layout(constant_id = 0) const uint TYPE = kF32;       // type of the elements
 layout(constant_id = 1) const bool IN_FOURS = false;  // f32 that can be loaded four at a time
 layout(constant_id = 2) const bool SCALED = false;
 

@@ -36,8 +36,9 @@ int64_t lg_abs(int64_t x) {
 float lg_abs(float x) {
   return abs(x);
 }
-// Numbers of 32 bits are divided as such, which takes a fraction of the time. Integer division by zero gives zero and is a fault. The most negative number divided by -1 wraps around. GLSL does not
-// define the sign of %, but that of /.
+// Numbers of 32 bits are divided in 32 bits, which takes a fraction of the time. Integer division by zero
+// gives zero and is a fault. The most negative number divided by -1 wraps around. GLSL does not define the
+// sign of %, but defines the sign of /.
 bool divided_by_zero = false;
 int64_t truncated_quotient(int64_t a, int64_t b) {
   if (b == 0) divided_by_zero = true;
@@ -67,7 +68,7 @@ int64_t lg_floor_div(int64_t a, int64_t b) {
   const int64_t q = truncated_quotient(a, b);
   return lg_fmod(a, b) != 0 && signs_differ(a, b) ? q - 1 : q;
 }
-// Exponentiation by squaring. A negative power is 0, except of 1 and -1.
+// Exponentiation by squaring. A negative power is 0, except for 1 and -1.
 int64_t lg_pow(int64_t a, int64_t b) {
   if (b < 0) return a == 1 ? 1L : a == -1 ? ((b & 1) != 0 ? -1L : 1L) : 0L;
   int64_t result = 1;
