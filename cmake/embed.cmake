@@ -1,7 +1,7 @@
 # Writes the page of reports as C++ texts. Run by the build as
 #   cmake -DFOLDER=script/report/web -DOUT=FILE -P cmake/embed.cmake
-# The scripts of a page are one text, in the order of their names; page.html puts a function around it. The page of a tape
-# diff has its own scripts, after those that draw a tape.
+# The scripts of a page are one text, in the order of their names; page.html puts a function around it. The page of a
+# tape diff has its own scripts, after the scripts that draw a tape.
 cmake_minimum_required(VERSION 3.25)
 file(GLOB SCRIPTS ${FOLDER}/*.js)
 file(GLOB TAPE_DIFF_SCRIPTS ${FOLDER}/tape_diff/*.js)

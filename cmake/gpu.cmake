@@ -1,4 +1,5 @@
-# The Vulkan backend: a shared library that hides the volk that it contains. GLSL is compiled to SPIR-V at build time.
+# The Vulkan backend: a shared library that contains volk and hides its symbols. GLSL is compiled to SPIR-V at build
+# time.
 find_program(GLSLANG glslangValidator REQUIRED)
 find_path(VOLK_INCLUDE volk.c REQUIRED)
 
@@ -46,7 +47,8 @@ endforeach()
 add_custom_command(OUTPUT ${OPTIMIZER_SHADERS} COMMAND write-optimizers ${SHADER_DIR}
                    DEPENDS write-optimizers COMMENT "Writing the optimizers' shaders" VERBATIM)
 
-# The specialization constants of the shaders become C++ structs, so that both languages share names and no C++ has a number.
+# The specialization constants of the shaders become C++ structs, so that GLSL and C++ share names and C++ code repeats
+# no constant ids.
 file(GLOB SHADERS CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/gpu/shaders/*.comp)
 add_executable(write-constants ${CMAKE_SOURCE_DIR}/gpu/write_constants.cpp)
 set(CONSTANTS ${SHADER_DIR}/constants.h)

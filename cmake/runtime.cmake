@@ -19,7 +19,8 @@ target_compile_options(lunagrad-runtime PRIVATE -ffp-contract=off -fno-semantic-
 # Each SIMD target is a fifth of the kernels' compile time. A processor with SSSE3 and nothing newer (before 2008) runs the
 # one-lane target.
 target_compile_definitions(lunagrad-runtime PRIVATE HWY_DISABLED_TARGETS=HWY_SSSE3)
-# The check makes objects larger, so a program around the library must be compiled alike: the definition is installed.
+# The check makes objects larger, so a program that links the library must be compiled with the same definition: it is
+# installed.
 if(NOT CMAKE_BUILD_TYPE MATCHES "^(Release|RelWithDebInfo|MinSizeRel)$")
   target_compile_definitions(lunagrad-runtime PUBLIC LUNAGRAD_CHECK_THREADS)
 endif()
@@ -49,8 +50,8 @@ target_link_options(lunagrad-runtime PRIVATE -Wl,-Bsymbolic -Wl,-z,defs)
 target_link_libraries(lunagrad-runtime PRIVATE PkgConfig::OPENBLAS PkgConfig::HIGHWAY ${SLEEF} Threads::Threads
                       ZLIB::ZLIB PkgConfig::LIBZIP PkgConfig::LIBPNG nlohmann_json::nlohmann_json ${CMAKE_DL_LIBS})
 
-# The ranks of lg.distributed talk through MPI, if there is one. It has a library of its own, which is loaded when ranks were
-# started: a program runs without MPI, too.
+# The ranks of lg.distributed communicate through MPI where it is installed. The MPI code is a library of its own,
+# loaded only when ranks were started, so that a program also runs without MPI.
 if(LUNAGRAD_MPI AND LUNAGRAD_SCRIPT AND NOT CMAKE_CROSSCOMPILING)
   find_package(MPI COMPONENTS C)
 endif()

@@ -11,13 +11,13 @@ if(NOT LUNAGRAD_LUA_HAS_C_NAMES)
   target_include_directories(PkgConfig::LUA BEFORE INTERFACE ${PROJECT_BINARY_DIR}/lua)
 endif()
 find_package(CLI11 REQUIRED)
-# The static library: one more shared library makes each start 2 % longer, and only a sandbox needs it.
+# The static library: another shared library would make each start 2 % longer, and only a sandbox needs it.
 find_library(SECCOMP libseccomp.a REQUIRED)
 pkg_check_modules(EDIT REQUIRED IMPORTED_TARGET libedit)
 
-# The library has everything but the command line, which belongs to the program.
+# The library contains everything but the command line, which belongs to the program.
 file(GLOB_RECURSE SCRIPT_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/script/*.cpp)
-# Neither has it the HTTP server, which the program alone links.
+# The HTTP server is not in it either: only the program links it.
 file(GLOB_RECURSE CLI_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/script/cli/*.cpp
      ${PROJECT_SOURCE_DIR}/script/serve/*.cpp)
 file(GLOB ONNX_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/script/onnx/*.cpp)
@@ -60,7 +60,7 @@ target_link_libraries(lunagrad-script PUBLIC lunagrad-runtime PRIVATE PkgConfig:
 set_source_files_properties(script/meta/library.cpp PROPERTIES COMPILE_DEFINITIONS
                             LUNAGRAD_LUA_SOURCE="${PROJECT_SOURCE_DIR}/lua")
 
-# The commit that `lunagrad version` names: known at configuration, which each commit repeats.
+# The commit that `lunagrad version` prints. It is read at configuration, which runs again after each commit.
 execute_process(COMMAND git -C ${PROJECT_SOURCE_DIR} rev-parse --short=12 HEAD OUTPUT_VARIABLE LUNAGRAD_COMMIT
                 OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
 execute_process(COMMAND git -C ${PROJECT_SOURCE_DIR} rev-parse --path-format=absolute --git-path logs/HEAD

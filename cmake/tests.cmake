@@ -24,7 +24,7 @@ if(LUNAGRAD_SANITIZE MATCHES undefined)
   target_compile_options(lunagrad-tests PRIVATE -fno-sanitize=undefined)  # only the tested libraries are checked
 endif()
 add_dependencies(lunagrad-tests lunagrad)  # test_cli.cpp runs it
-# Folders of this clone, for the files that name them: ccache shares the objects of all others between clones.
+# The folders of this clone, for the files that name them: ccache shares the objects of all other files between clones.
 file(GENERATE OUTPUT ${CMAKE_BINARY_DIR}/folders/folders.h CONTENT "\
 #define LUNAGRAD_SOURCE_DIR \"${CMAKE_SOURCE_DIR}\"
 #define LUNAGRAD_BINARY_DIR \"${CMAKE_BINARY_DIR}\"
@@ -33,7 +33,7 @@ file(GENERATE OUTPUT ${CMAKE_BINARY_DIR}/folders/folders.h CONTENT "\
 #define LUNAGRAD_BROKEN_WALLS \"$<TARGET_FILE:lunagrad-broken-walls>\"
 ")
 target_include_directories(lunagrad-tests PRIVATE ${CMAKE_BINARY_DIR}/folders)
-# Mutated files of every format, in a program of its own, which a build with sanitizers makes in minutes.
+# Tests with mutated files of every format: a program of its own, which a build with sanitizers compiles in minutes.
 file(GLOB READER_TESTS CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/fuzz/*.cpp)
 add_executable(lunagrad-reader-tests ${READER_TESTS} ${CMAKE_SOURCE_DIR}/tests/main.cpp)
 target_link_libraries(lunagrad-reader-tests PRIVATE lunagrad-script lunagrad-runtime doctest::doctest PkgConfig::HIGHWAY PkgConfig::LUA
@@ -43,8 +43,8 @@ target_include_directories(lunagrad-reader-tests PRIVATE ${CMAKE_BINARY_DIR}/fol
 if(NOT LUNAGRAD_SANITIZE MATCHES thread)
   add_test(NAME mutated-files WORKING_DIRECTORY ${CMAKE_BINARY_DIR} COMMAND lunagrad-reader-tests)
 endif()
-# Preloaded into the program, to make allocations fail, to note syncs, to break the walls of a sandbox, and for a device that
-# flushes subnormal numbers. The sanitizers would not let them.
+# Preloaded into the program, to make allocations fail, to log syncs, to break the walls of a sandbox, and to simulate a
+# device that flushes subnormal numbers. Sanitizers do not allow this.
 foreach(NAME failing-malloc noted-syncs broken-walls flushing-device)
   string(REPLACE - _ FILE ${NAME})
   add_library(lunagrad-${NAME} MODULE ${CMAKE_SOURCE_DIR}/tests/preload/${FILE}.cpp)
@@ -54,7 +54,7 @@ add_dependencies(lunagrad-tests lunagrad-failing-malloc lunagrad-noted-syncs lun
 
 add_test(NAME format COMMAND ${PROJECT_SOURCE_DIR}/tests/format)
 set_tests_properties(format PROPERTIES SKIP_RETURN_CODE 77)
-# Makes what is generated from the op records: the tables in the docs and the PyTorch cases of their examples.
+# Generates from the op records: the tables in the docs and the PyTorch cases of their examples.
 add_custom_target(records
   COMMAND sh -ec "$<TARGET_FILE:lunagrad> meta --table >${PROJECT_SOURCE_DIR}/docs/operations.md; \
 $<TARGET_FILE:lunagrad> run ${PROJECT_SOURCE_DIR}/tests/reference/pytorch_names.lua --run-dir ${CMAKE_BINARY_DIR}/names.run; \
@@ -75,7 +75,7 @@ else()
     add_test(NAME pages COMMAND lunagrad-tests "-sf=*test_pages*")
   endif()
   if(LUNAGRAD_SANITIZE)
-    # No Vulkan device: the leak checker cannot name what an unloaded driver leaks, so it cannot be suppressed.
+    # No Vulkan device: the leak checker has no names for the leaks of an unloaded driver, so they cannot be suppressed.
     set_tests_properties(engine script PROPERTIES ENVIRONMENT "VK_DRIVER_FILES=none;VK_ICD_FILENAMES=none")
   endif()
 endif()
@@ -127,8 +127,8 @@ add_test(NAME scripts WORKING_DIRECTORY ${CMAKE_BINARY_DIR}
 # Random calls of every function that a script can reach; `./test --all` makes more, on the Vulkan device and in the sandbox, too.
 add_test(NAME hostile-calls COMMAND ${PROJECT_SOURCE_DIR}/tests/fuzz/hostile_calls $<TARGET_FILE:lunagrad>
          ${CMAKE_BINARY_DIR}/hostile-calls)
-# Several ranks over MPI, where it is installed. MPI keeps memory, so leaks are not looked for. Not under TSan, which does not
-# see how MPI's own threads wait for each other.
+# Several ranks over MPI, where it is installed. MPI keeps memory, so leak detection is off. Not under TSan, which does
+# not see how MPI's own threads wait for each other.
 if(NOT LUNAGRAD_SANITIZE MATCHES thread)
   add_test(NAME distributed
            COMMAND ${PROJECT_SOURCE_DIR}/tests/distributed/all $<TARGET_FILE:lunagrad> ${CMAKE_BINARY_DIR}/distributed)
@@ -197,8 +197,9 @@ if(TARGET lunagrad-gpu)
              "-sf=*test_device*,*test_faults*,*test_optimizers*,*pipelines*,*test_summary*,*test_times*,*test_training*,*test_uploads*")
     set_tests_properties(gpu PROPERTIES ENVIRONMENT "${GPU_CACHE};ASAN_OPTIONS=detect_leaks=0")
   else()
-    # Three entries, two of which run in parallel. Mesa's CPU driver compiles shaders that its cache lacks in one thread, which
-    # takes minutes in a fresh clone and after a change of many shaders, and a process keeps all that it compiled: gigabytes.
+    # Three entries, two of which run in parallel. Mesa's CPU driver compiles shaders that its cache lacks in one
+    # thread, which takes minutes in a fresh clone and after a change of many shaders, and a process keeps all shaders
+    # that it compiled: gigabytes.
     set(GPU_SAMPLES "*test_samples*,*test_attention*,*test_turns*,*test_folds*,*test_losses*,*test_long_rows*")
     set(GPU_A_TO_E "*test_a*,*test_b*,*test_c*,*test_d*,*test_e*")
     add_test(NAME gpu-samples COMMAND lunagrad-gpu-tests "-sf=${GPU_SAMPLES}")
@@ -212,7 +213,7 @@ if(TARGET lunagrad-gpu)
   add_test(NAME gpu-kernel-names WORKING_DIRECTORY ${CMAKE_BINARY_DIR}
            COMMAND lunagrad run ${PROJECT_SOURCE_DIR}/tests/lua/test_kernel.lua --device vulkan --kernels)
   set_tests_properties(gpu-kernel-names PROPERTIES PASS_REGULAR_EXPRESSION "dispatches  kernel\n +[0-9]+  [a-z]")
-  # Scripts that run on the CPU run with a GPU as the default device.
+  # Scripts that the CPU tests run, with a GPU as the default device.
   foreach(NAME ends functions module_core packed recurrent attention_halves parametrize datasets transforms optim_options long_rows sealed
           surgery range)
     add_test(NAME gpu-lua-${NAME} WORKING_DIRECTORY ${CMAKE_BINARY_DIR}

@@ -12,7 +12,7 @@ step(${CMAKE_COMMAND} -G Ninja -S ${SOURCE}/examples/embed -B embed -DCMAKE_PREF
 step(${CMAKE_COMMAND} --build embed)
 step(embed/lunagrad-embed)
 
-# An install may be moved, and a host may lie anywhere: both find the Lua files of the install, not those of the source.
+# An install may be moved, and a host may lie anywhere: both find the Lua files of the install, not the source tree's.
 file(REMOVE_RECURSE ${WORK}/moved)
 file(RENAME ${WORK}/prefix ${WORK}/moved)
 set(ENV{LD_LIBRARY_PATH} ${WORK}/moved/lib:${WORK}/moved/lib/x86_64-linux-gnu:${WORK}/moved/lib/aarch64-linux-gnu)

@@ -18,7 +18,7 @@ foreach(folder runtime gpu script ui)
     endif()
     foreach(line ${includes})
       if(folder STREQUAL "ui" AND line MATCHES "\"(script/.*\\.h)\"")
-        # The window sees no Lua: nor in what it includes of the script layer.
+        # The window includes no Lua, not even through headers of the script layer.
         file(STRINGS ${SOURCE}/${CMAKE_MATCH_1} lua REGEX "lua_State|<lua")
         if(lua)
           message("${source}: ${CMAKE_MATCH_1} has Lua in it")
@@ -39,7 +39,7 @@ function(fault text)
   set(faults ${count} PARENT_SCOPE)
 endfunction()
 
-# The edges between rooms (rooms.cmake). The room of a file is its folder, or the one that files() names.
+# The edges between rooms (rooms.cmake). The room of a file is its folder, or the room that files() names.
 set(kMostFiles 26)  # in a room of script/ or ui/; runtime/ has a file for each kernel and group of ops
 set(known)
 macro(files room)
@@ -109,8 +109,8 @@ foreach(source ${sources})
   endif()
 endforeach()
 
-# No cycles of includes between the files of runtime/, inside its rooms too. A unit is a header and the source of the same
-# name. Units that need no other are removed until none are left; what then remains has a cycle.
+# No cycles of includes between the files of runtime/, inside its rooms too. A unit is a header and the source of the
+# same name. Units that need no other are removed until none are left; the units that remain then have a cycle.
 set(units)
 file(GLOB_RECURSE sources RELATIVE ${SOURCE} ${SOURCE}/runtime/*.h ${SOURCE}/runtime/*.cpp ${SOURCE}/runtime/*.def)
 foreach(source ${sources})
@@ -152,7 +152,7 @@ while(units)
   set(units ${rest})
 endwhile()
 
-# Two types of one name in one namespace are one to the linker, which takes the functions of either.
+# The linker treats two types of one name in one namespace as one, and takes the functions of either.
 file(GLOB_RECURSE headers RELATIVE ${SOURCE} ${SOURCE}/runtime/*.h ${SOURCE}/gpu/*.h ${SOURCE}/script/*.h ${SOURCE}/ui/*.h)
 foreach(header ${headers})
   file(STRINGS ${SOURCE}/${header} lines REGEX "^namespace [a-z_:]+ {|^(struct|class) [A-Za-z0-9]+( final)?( :.*)? {$")

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <filesystem>
 
-// Leaves only the named target and those below it to choose from. Targets are bits, the better ones lower.
+// Restricts the choice to the named target and those below it. Targets are bits, the better ones lower.
 // Returns the exit code: 77, which means skipped, where the processor lacks the target.
 static int limit_simd(const char* name) {
   for (const uint32_t target : {HWY_SSE4, HWY_AVX2, HWY_AVX3}) {
@@ -25,7 +25,7 @@ static int limit_simd(const char* name) {
 int main(int argc, char** argv) {
   if (const char* name = std::getenv("LUNAGRAD_SIMD"))
     if (const int code = limit_simd(name)) return code;
-  // The key of the tests is not the user's. Programs that they start have it, too.
+  // Tests use a key of their own instead of the user's. Programs that they start use it, too.
   const std::filesystem::path build = std::filesystem::read_symlink("/proc/self/exe").parent_path();
   setenv("XDG_DATA_HOME", (build / "data-home").c_str(), 1);
   return doctest::Context(argc, argv).run();

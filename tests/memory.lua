@@ -1,4 +1,4 @@
--- What a long run costs in memory, with no collectgarbage in sight: prints the figures, fails when they are too large.
+-- The memory of a long run that never calls collectgarbage: prints the figures, fails when they are too large.
 local lg = require "lunagrad"
 local nn, F = lg.nn, lg.nn.functional
 
@@ -23,9 +23,9 @@ local function train(steps)
   end
 end
 
--- Without the pages of files, which the kernel drops and reads again when other programs need memory. A leak grows in each
--- 20,000 steps; a thread that computes a part for the first time takes its buffers once.
-train(20000)  -- then the heap has its size
+-- Excludes file pages, which the kernel drops and reads again when other programs need memory. A leak grows in each
+-- 20,000 steps; a thread that computes a part for the first time allocates its buffers once.
+train(20000)  -- the heap reaches its size
 local sizes, least = {status "RssAnon"}, math.huge
 for i = 2, 4 do
   train(20000)

@@ -1,5 +1,5 @@
--- Products and convolutions with an activation as a call of its own, and within the layer: `lunagrad run --device vulkan
--- tests/bench/activations.lua`. Prints both times in ms; fails where the results differ in a bit.
+-- Products and convolutions with an activation as a separate call and within the layer: `lunagrad run --device vulkan
+-- tests/bench/activations.lua`. Prints both times in ms; fails where a bit of the results differs.
 local lg = require "lunagrad"
 local bench = require "lunagrad.bench"
 local nn, F = lg.nn, lg.nn.functional

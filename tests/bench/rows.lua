@@ -1,5 +1,6 @@
--- Times of programs with folds of rows, written out in elementary operations, and with built-in norms between other
--- calls: each call at once, and put off (lg.compile). The two take turns; the best of the rounds counts. Their results must be equal.
+-- Times of programs with reductions of rows, written out in elementary operations, and with built-in norms between
+-- other calls: eager, and deferred (lg.compile). The two take turns; the best of the rounds counts. Their results must
+-- be equal.
 --   lunagrad run tests/bench/rows.lua [--device vulkan] [--threads 1] [-- ROWS COLUMNS]
 local lg = require "lunagrad"
 

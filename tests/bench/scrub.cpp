@@ -55,7 +55,7 @@ struct Training {
   std::vector<std::string> arguments;
 };
 
-// By the clock, and of all threads of this process, which a busy machine does not lengthen.
+// Wall time, and processor time of all threads of this process, which a busy machine does not lengthen.
 struct Seconds {
   double wall = tests::seconds_of(CLOCK_MONOTONIC), processor = tests::process_seconds();
 };
@@ -64,7 +64,7 @@ Seconds since(const Seconds& start) {
   return {end.wall - start.wall, end.processor - start.processor};
 }
 
-// Trains once, with keyframes; the time of a step.
+// Trains once, with keyframes. Returns the time of a step.
 Seconds train(const Training& training, const std::string& folder,
               std::shared_ptr<MemoryKeyframes> keyframes) {
   RunOptions options;
@@ -88,7 +88,7 @@ Seconds train(const Training& training, const std::string& folder,
   return {(last.wall - first.wall) / steps, (last.processor - first.processor) / steps};
 }
 
-// A replay, what it says, and what it shows.
+// A replay, its messages, and what it shows at a step.
 class Shown {
  public:
   Shown(const std::string& folder, std::shared_ptr<KeyframeSource> keyframes)
@@ -139,7 +139,7 @@ class Shown {
 
   std::atomic<int> steps_made_{0};
   std::string output_;
-  Replay replay_;  // last: its thread uses the others
+  Replay replay_;  // last: its thread uses the other members
 };
 
 std::vector<int64_t> random_steps(int64_t last, int count) {

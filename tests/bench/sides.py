@@ -1,4 +1,4 @@
-"""What the comparisons in this folder share: two programs that answer lines on standard input, and how seconds are written."""
+"""Shared by the comparisons in this folder: two programs that answer lines on standard input, and the format of seconds."""
 import os
 import select
 import subprocess
@@ -20,7 +20,7 @@ def environment(threads=2):
 
 
 def with_one_pool(env):
-    """Two pools of threads on two cores fight; with the OpenMP build of OpenBLAS PyTorch has one."""
+    """Two thread pools on two cores compete; with the OpenMP build of OpenBLAS PyTorch has one."""
     return env | {"LD_LIBRARY_PATH": OPENMP_BLAS + ":" + env.get("LD_LIBRARY_PATH", "")}
 
 

@@ -47,7 +47,7 @@ local function chain()
   return function() return ((x * y + 1):relu() * 0.5 - y):abs() + x end
 end
 
--- Products alone, so that nothing is gained by putting calls off.
+-- Products alone, so that deferring calls gains nothing.
 local function products()
   local n = device == "cpu" and 256 or 1024
   local x, seed, weights = lg.randn(n, n), lg.randn(n, n), {}
@@ -85,7 +85,7 @@ local workloads = {
     return training(net, lg.rand(64, 1, 28, 28), labels(64, 10), F.cross_entropy)
   end,
 }
--- Those of `lunagrad bench` on a GPU: "mlp step", "gpt step bf16".
+-- The workloads of `lunagrad bench` on a GPU: "mlp step", "gpt step bf16".
 for _, row in ipairs(require "lunagrad.bench_device") do workloads[row[1]] = row[3] end
 
 lg.manual_seed(1)

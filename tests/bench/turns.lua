@@ -7,7 +7,7 @@ for name in io.lines() do
   local workload = bench.find(name)
   local _, count, setup = table.unpack(workload)
   if name ~= ready then
-    call = nil  -- its tensors, before there are others
+    call = nil  -- frees its tensors before the next workload allocates
     collectgarbage()
     ready, call = name, setup()
     bench.time(call, 0.2, workload.calls, workload.host)

@@ -173,7 +173,8 @@ def gpt_step(bf16, compiled=False):
     return training(Gpt, lambda: labels(64 * 256, 65).view(64, 256), lambda: labels(64 * 256, 65), adamw, bf16, compiled)
 
 
-# name: (operations a call, function that sets up and returns the call, calls before the device is waited for, True: the host's time alone)
+# name: (operations a call, function that sets up and returns the call, calls between two waits for the device, True:
+# the host's time alone)
 WORKLOADS = {
     "add 2^28": (1, binary(lambda a, b: a + b), 20),
     "gelu 2^28": (1, unary(F.gelu), 20),
@@ -201,8 +202,8 @@ WORKLOADS = {
 
 
 def best_call(call, calls, seconds, host_alone):
-    """Best time of one call over about `seconds`; the device is waited for after every `calls` of them, which does not count
-    where only the time of the host is asked for."""
+    """Best time of one call over about `seconds`; waits for the device after every `calls` calls. These waits do not
+    count where only the host's time is asked for."""
     best, rounds, start = float("inf"), 0, time.perf_counter()
     while rounds < 3 or time.perf_counter() - start < seconds:
         t = time.perf_counter()

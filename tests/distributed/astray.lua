@@ -1,4 +1,4 @@
--- One rank goes astray, in the way of the argument.
+-- The last rank goes astray: its calls differ from the other ranks' in the way that the argument names.
 local lg = require "lunagrad"
 local dist = lg.distributed
 local kind = arg[1]

@@ -1,12 +1,12 @@
--- Collectives on random shapes, dtypes and strides against what one process computes from the inputs of all ranks: values bit for
--- bit, on every rank, and gradients. Arguments: the number of rounds, a seed.
+-- Collectives on random shapes, dtypes and strides against the result that one process computes from the inputs of all
+-- ranks: values bit for bit, on every rank, and gradients. Arguments: the number of rounds, a seed.
 local lg = require "lunagrad"
 local dist = lg.distributed
 dist.init {timeout = 60}
 local rank, size = dist.rank(), dist.size()
 local rounds, seed = tonumber(arg[1] or 20), tonumber(arg[2] or 1)
 
--- Random numbers that are the same on every rank, and do not disturb those of lg.
+-- Random numbers that are the same on every rank and leave lg's generator unchanged.
 local state = seed * 7919 + 17
 local function pick(low, high)
   state = (state * 6364136223846793005 + 1442695040888963407)
@@ -37,7 +37,7 @@ local function same(got, want, what)
   assert(got:equal(want), ("%s: rank %d has\n%s\nfor\n%s"):format(what, rank, tostring(got), tostring(want)))
 end
 
--- The sum in the order that is promised: halves first, 16-bit floats in f32.
+-- The sum in the documented order: the sums of the two halves of the list are added; 16-bit floats accumulate in f32.
 local function tree(list, first, count, op)
   if count == 1 then return list[first] end
   local half = 1
@@ -74,7 +74,8 @@ for round = 1, rounds do
   local dtype = dtypes[pick(1, #dtypes)]
   local shape = {}
   for i = 1, pick(0, 3) do shape[i] = pick(0, 6) end
-  if pick(1, 6) == 1 then shape = {pick(3000, 40000)} end  -- beyond a block, and beyond what each rank adds by itself
+  -- longer than a block, and than the part that each rank adds by itself
+  if pick(1, 6) == 1 then shape = {pick(3000, 40000)} end
   local kind, async, key = pick(1, 3), pick(1, 2) == 1, seed * 1000000 + round * 100
   local inputs = {}
   for r = 0, size - 1 do inputs[r + 1] = random(shape, dtype, key + r) end
@@ -112,7 +113,7 @@ for round = 1, rounds do
   end
 end
 
--- From each rank to each other one, several at once and in both directions; the receiver waits first, or last.
+-- From each rank to each other rank, several at once and in both directions; the receiver waits first, or last.
 for round = 1, size > 1 and rounds or 0 do
   local dtype, shape = dtypes[pick(1, #dtypes)], {}
   for i = 1, pick(0, 3) do shape[i] = pick(0, 6) end
@@ -132,7 +133,7 @@ for round = 1, size > 1 and rounds or 0 do
       sent[#sent + 1] = dist.send(values[rank]:unsqueeze(1), r, {async = true})
     end
   end
-  local sum = dist.all_reduce_(lg.tensor {rank}, "sum")  -- a collective goes on beside them
+  local sum = dist.all_reduce_(lg.tensor {rank}, "sum")  -- a collective at the same time
   assert(sum:item() == size * (size - 1) // 2)
   for r = 0, size - 1 do
     if r ~= rank and late then receive(r) end
@@ -145,7 +146,7 @@ for round = 1, size > 1 and rounds or 0 do
   for _, handle in ipairs(sent) do handle:wait() end
 end
 
--- Many at once, waited for in another order than that in which they began.
+-- Many at once, waited for in another order than they began.
 local list, handles = {}, {}
 for i = 1, 20 do
   list[i] = lg.full({i}, rank + i, {dtype = "f32"})
@@ -156,7 +157,8 @@ for i = 20, 1, -1 do
   assert(handles[i]:is_done() and list[i]:eq(size * i + size * (size - 1) // 2):all():item())
 end
 
--- A transfer does not wait for the collective that was begun before it: rank 1 comes to that with what it receives.
+-- A transfer does not wait for a collective that began before it: rank 1 joins the collective with the value that it
+-- received.
 if size > 1 then
   local sum = lg.tensor {rank + 1.0}
   local handle
@@ -171,7 +173,7 @@ if size > 1 then
   assert(sum:item() == 100 + size * (size + 1) // 2 - 2)
 end
 
--- Gradients: those of the sum of all ranks' losses, where rank r weighs the result with w[r].
+-- Gradients of the sum of all ranks' losses, where rank r weighs the result with w[r].
 local function weights(shape, r)
   lg.manual_seed(77 + r)
   return lg.randn(shape, {dtype = "f64"})

@@ -1,5 +1,5 @@
--- Collectives over tensors of a GPU, which travel through host memory while the device goes on: the values of the same collectives
--- over tensors of the CPU. Ranks may share the device. Without a GPU there is nothing to test.
+-- Collectives over tensors of a GPU, which go through host memory while the device continues: they give the values of
+-- the same collectives over CPU tensors. Ranks may share the device. Without a GPU there is nothing to test.
 local lg = require "lunagrad"
 local nn, F, dist = lg.nn, lg.nn.functional, lg.distributed
 local device
@@ -47,7 +47,8 @@ for round, shape in ipairs {{}, {1}, {0, 3}, {5, 7}, {3, 4, 65}, {70001}} do
   end
 end
 
--- A result can be used at once, and the memory of a handle that nobody waits for stays until it is carried out.
+-- A result can be used immediately. The memory of a collective whose handle is not waited for stays until the
+-- collective has run.
 local x = lg.ones(1000, 100, {device = device})
 for _ = 1, 10 do
   dist.all_reduce_(x * 2, "sum", {async = true})

@@ -25,7 +25,7 @@ net(x, false):sum():backward()
 near(of(net.a), 2 * mean, "a twice")
 near(of(net.b), mean, "b as before")
 
--- Only rank 0 used b, and that without a sync.
+-- Only rank 0 used b, in a pass without sync.
 net:zero_grad()
 net:no_sync(function() net(x, rank == 0):sum():backward() end)
 near(of(net.a), rank + 1, "a of this rank alone")

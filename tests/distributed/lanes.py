@@ -21,7 +21,7 @@ times = {}
 for rank, blocks in lanes.items():
     assert blocks, f"{rank} has no lane"
     times[rank] = {kind: sum(b["dur"] for b in blocks if b["name"] == kind) for kind in ("compute", "communication", "waiting")}
-    # The parts of a step follow one another: together they are as long as what they span, but for the time between the steps.
+    # The parts of a step follow one another: their sum is the time that they span, less the time between the steps.
     blocks.sort(key=lambda b: b["ts"])
     gaps = sum(max(0, b["ts"] - (a["ts"] + a["dur"])) for a, b in zip(blocks, blocks[1:]))
     overlap = sum(max(0, a["ts"] + a["dur"] - b["ts"]) for a, b in zip(blocks, blocks[1:]))

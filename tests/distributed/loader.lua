@@ -1,4 +1,5 @@
--- The batches of all ranks together are those of one process: samples, their order and the draws of their transforms.
+-- The batches of all ranks together are the batches of one process: samples, their order and the draws of their
+-- transforms.
 local lg = require "lunagrad"
 local data, dist = lg.data, lg.distributed
 local t = data.transform
@@ -41,7 +42,7 @@ for number, options in ipairs(cases) do
   end
 end
 
--- A position that was saved with any number of ranks is that of every other.
+-- A position that was saved with one number of ranks is valid for any other number.
 local one = data.DataLoader(set, {batch_size = each, shuffle = true, seed = 8, drop_last = true})
 local other = data.DataLoader(set, {batch_size = each, shuffle = true, seed = 8, drop_last = true}):shard()
 local next_one = one:cycle()

@@ -1,6 +1,7 @@
--- The memory of a rank that trains a model of 50 million parameters with AdamW. What stays between two steps is its share of
--- parameters, gradients and the optimizer's state. Forward adds the whole parameters of two groups, the one that runs and the next.
--- Backward adds those of one, its gradients, and one group that travels, next to this rank's rows of it and to the courier's room.
+-- The memory of a rank that trains a model of 50 million parameters with AdamW. Between two steps a rank keeps its
+-- share of parameters, gradients and the optimizer's state. Forward adds the unsharded parameters of two groups, the
+-- running one and the next. Backward adds the unsharded parameters of one group, its gradients, and one group in
+-- transfer, next to this rank's rows of it and to the transfer thread's buffer.
 local lg = require "lunagrad"
 local nn, dist = lg.nn, lg.distributed
 dist.init {timeout = 120}
@@ -39,7 +40,7 @@ if rank == 0 then
   print(("%d ranks: %.1f MiB of %.1f stay on each; beside them forward has %.2f groups of %.1f MiB, backward %.2f, the step %.2f"):format(size,
     rest / mib, all / mib, peaks.forward, group / mib, peaks.backward, peaks.step))
 end
-local room = math.min(16 * mib, group) / group  -- in which the parts of the other ranks are added
+local room = math.min(16 * mib, group) / group  -- the transfer thread's buffer, where the other ranks' parts are added
 assert(rest <= share + 0.2 * group, "more than a share stays")
 assert(peaks.forward <= 2.2, "forward has more than two groups")
 assert(peaks.backward <= 3 + 1 / size + room + 0.2, "backward has more than three groups")

@@ -14,7 +14,8 @@ end
 function Cnn:forward(x) return self.fc(self.drop(F.relu(self.norm(self.conv(x)))):flatten(2)) end
 function Cnn:groups() return {self.conv, self.norm, self.fc} end
 
--- A frozen layer, a shared weight, a layer that is never used, one that only some ranks use, and a parameter without dims.
+-- A frozen layer, a shared weight, a layer that is never used, a layer that only some ranks use, and a parameter
+-- without dims.
 local Odd = nn.class("Odd")
 function Odd:init()
   self.a = nn.Linear(6, 6)

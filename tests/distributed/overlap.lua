@@ -8,7 +8,7 @@ lg.set_num_threads(1)
 
 local layers, width = 12, 384
 local sharded = arg[2] == "fully_shard"
--- What travels for a layer: its gradients, and in a sharded model this rank's rows of its weight before them.
+-- What is sent for a layer: its gradients, and in a sharded model this rank's rows of its weight before them.
 local mib = width * width * 4 / (1 << 20)
 local sent = sharded and mib * (1 + 1 / dist.size()) or mib
 

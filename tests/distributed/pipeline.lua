@@ -1,5 +1,5 @@
--- A pipeline of as many stages as ranks: gradients, losses and parameters after training are those of one process that runs the
--- same micro batches one after the other, bit for bit; how many micro batches a rank keeps; what is refused.
+-- A pipeline of as many stages as ranks: gradients, losses and parameters after training have the bits of one process
+-- that runs the same micro batches one after the other; how many micro batches a rank keeps; errors.
 local lg = require "lunagrad"
 local nn, F, dist = lg.nn, lg.nn.functional, lg.distributed
 dist.init {timeout = 60}
@@ -48,7 +48,7 @@ for _, count in ipairs {1, 2, 3, 4, 9} do
       wanted = wanted and wanted + loss:detach() or loss:detach()
     end
     ours:zero_grad()
-    -- Only the ranks that read it need the batch.
+    -- The first rank alone needs x, the last rank alone needs y.
     local loss = pipe:backward(rank == 0 and x or nil, rank == size - 1 and y or nil)
     local what = ("%d micro batches, step %d"):format(count, step)
     same(loss, wanted, what .. ", loss")
@@ -69,7 +69,8 @@ for _, count in ipairs {1, 2, 3, 4, 9} do
   same(pipe(x), lg.cat(parts, 1), "output")
 end
 
--- A stage without parameters, and one that is frozen: gradients go through, and none are computed in front of a frozen beginning.
+-- A stage without parameters, and a frozen one: gradients pass through both, but no gradients are computed for a frozen
+-- first stage.
 if size > 1 then
   local stages, sum = {}, 0
   for s = 1, size do stages[s] = s % 2 == 0 and nn.Identity() or nn.Linear(3, 3) end
@@ -145,7 +146,7 @@ if size > 1 then
     end)
   end
 end
--- A stage that returns another shape for a later micro batch. tests/distributed/astray.lua has several ranks.
+-- A stage that returns another shape for a later micro batch. tests/distributed/astray.lua tests it with several ranks.
 local Grows = nn.class("Grows")
 function Grows:init() self.calls = 0 end
 function Grows:forward(x)

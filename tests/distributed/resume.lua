@@ -17,7 +17,7 @@ local net = lg.run.state("net", function()
   if not deterministic then model:double() end
   return dist.fully_shard(model, {groups = {first}, deterministic = deterministic})
 end)
--- A tensor that every rank has some rows of, by itself.
+-- A sharded tensor as a state of its own: every rank has some rows.
 local weight = lg.run.state("weight", function() return net:parameters()[1] end)
 assert(weight == net:parameters()[1])
 local optimizer = lg.run.state("optimizer", function() return lg.optim.AdamW(net:parameters(), 1e-2) end)

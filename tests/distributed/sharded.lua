@@ -51,12 +51,12 @@ local own = inputs:narrow(1, 4 * rank + 1, 4)
 local plain, net = build(), build()
 if rank > 0 then
   local _ <close> = lg.no_grad()
-  for _, p in ipairs(net:parameters()) do p:zero_() end  -- rank 0's values count
+  for _, p in ipairs(net:parameters()) do p:zero_() end  -- rank 0's values are used
 end
 assert(dist.fully_shard(net, {groups = net.blocks}) == net)
 for i, p in ipairs(net:parameters()) do near(p, of(plain:parameters()[i]:detach()), "shard " .. i) end
 
--- Compares the gradients with those of one process; `times` what they are of one pass.
+-- Compares the gradients with the gradients of one process times `times`.
 local function compare(what, times)
   local wanted = plain:parameters()
   for i, p in ipairs(net:parameters()) do
@@ -108,7 +108,7 @@ net:zero_grad()
 local a, b = own:clone():requires_grad_(), own:clone():requires_grad_()
 near(lg.grad(net(a):sum(), a), lg.grad(plain(b):sum(), b), "gradient of the input")
 for _, p in ipairs(net:parameters()) do assert(p.grad == nil) end
--- A block by itself has the values of now, whatever was gathered before.
+-- A block called alone uses the current values, not those gathered before.
 for _, model in ipairs {plain, net} do
   local _ <close> = lg.no_grad()
   for _, p in ipairs(model.blocks[1]:parameters()) do p:mul_(1.5) end
@@ -192,7 +192,7 @@ do
   compare("cast and back")
 end
 
--- State dicts hold whole tensors: of the model, its optimizer and averages. They are loaded by both.
+-- State dicts of the model, its optimizer and averages hold unsharded tensors. Sharded and plain models load them.
 local function train(model, x, steps)
   local optimizer, ema = lg.optim.AdamW(model:parameters(), 1e-2), lg.optim.EMA(model, {decay = 0.5})
   for _ = 1, steps do

@@ -1,7 +1,7 @@
--- Trains a model of models.lua. Arguments: CASE or CASE-VARIANT, a file for rank 0's result, data_parallel or fully_shard. cnn, gpt and lstm
--- are deterministic, but not as variants: -plain; -checkpoint, blocks are computed again in backward; -clip, gradients are clipped by
--- their norm; -scale, with lg.GradScaler; -lamb, -muon, with these optimizers; -accumulate; -bits, deterministic with clipping.
--- `compare.lua` compares the files of several worlds.
+-- Trains a model of models.lua. Arguments: CASE or CASE-VARIANT, a file for rank 0's result, data_parallel or
+-- fully_shard. cnn, gpt and lstm are deterministic, but not as variants: -plain; -checkpoint, blocks are recomputed in
+-- backward; -clip, gradients are clipped by their norm; -scale, with lg.GradScaler; -lamb, -muon, with these
+-- optimizers; -accumulate; -bits, deterministic with clipping. `compare.lua` compares the files of several worlds.
 local lg = require "lunagrad"
 local models = require "models"
 local F, dist = lg.nn.functional, lg.distributed
@@ -13,7 +13,7 @@ local rank, size = dist.rank(), dist.size()
 local deterministic = variant == "bits" or variant == "" and (case == "cnn" or case == "gpt" or case == "lstm")
 lg.manual_seed(5)
 local set = lg.data.TensorDataset(models.samples(case))
-if rank > 0 then lg.manual_seed(100 + rank) end  -- rank 0's model is the one that counts
+if rank > 0 then lg.manual_seed(100 + rank) end  -- rank 0's model is used
 local bare = models.make(case, deterministic and 0.2 or 0)
 if case == "cnn" and not deterministic then dist.SyncBatchNorm.convert(bare) end
 -- In f32 the rounding of the sums alone is some 1e-6 of the smallest parameters after 50 steps.
@@ -64,7 +64,7 @@ for _ = 1, 13 do
       assert(model.sometimes.weight.grad)
     else
       scaler:scale(F.cross_entropy(model(x), y)):backward()
-      -- One rank alone has an infinite gradient: none takes the step.
+      -- Only one rank has an infinite gradient: no rank takes the step.
       if variant == "scale" and step % 7 == 0 and rank == size - 1 then model:parameters()[1].grad:fill_(math.huge) end
     end
     if variant == "clip" or variant == "bits" then lg.nn.utils.clip_grad_norm_(model:parameters(), 0.3) end

@@ -1,4 +1,5 @@
--- whole.lua FOLDER: the newest checkpoint of a sharded run has all that it names, whatever was killed; a run can go on from it.
+-- whole.lua FOLDER: the newest checkpoint of a sharded run has all files that it names, whichever ranks were killed; a
+-- run can continue from it.
 local lg = require "lunagrad"
 local nn, dist = lg.nn, lg.distributed
 local step = lg.run.resume(arg[1])

@@ -294,7 +294,7 @@ local function rounding_of_sum(operands, result)
   return bound
 end
 
--- Whether a result of the device is as near to the exact one as that of the CPU, or as the rounding of a sum explains: where
+-- Whether a result of the device is as near to the exact one as the CPU's, or as the rounding of a sum explains: where
 -- terms cancel, both are far from it.
 local function as_good(here, there, truth, operands)
   if not lg.is_tensor(truth) or not same_list(truth:size(), here:size()) then return false end

@@ -149,7 +149,7 @@ for index = first, first + count - 1 do
       if event == "count" then
         steps = steps + 1
         if steps > 200 then error("too long", 0) end
-      else  -- functions of C++ that are no values of the library
+      else  -- C++ functions that are no values of the library
         local f = getinfo(2, "f").func
         if not seen[f] then
           seen[f] = true
@@ -181,7 +181,7 @@ for index = first, first + count - 1 do
   lg.set_grad_enabled(true)
   lg.run.assert_finite "off"  -- ends the run at the next NaN
   lg.set_detect_anomaly "off"
-  if make.running then  -- the functions of C++ that called back
+  if make.running then  -- C++ functions that called back
     for i = 1, #make.running do
       if getinfo(make.running[i], "S").what == "C" then keep(make.running[i]) end
     end
@@ -190,7 +190,7 @@ for index = first, first + count - 1 do
   if index % 40 == 39 then collect() end
   if index % 10 == 9 or index == first + count - 1 then
     note "probe"
-    pcall(lg.synchronize)  -- a GPU tells of wrong indices later
+    pcall(lg.synchronize)  -- a GPU reports wrong indices later
     checked, why = pcall(probe)
     if not checked then
       note("broken: ", tostring(why))

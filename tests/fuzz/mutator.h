@@ -1,6 +1,6 @@
 #pragma once
-// Changes files as their enemies do: other lengths, counts and types, values within each other, parts
-// repeated, cut and taken from other files, besides flipped bits.
+// Changes files as an attacker would: other lengths, counts and types, nested values, parts repeated, cut and
+// taken from other files, besides flipped bits.
 #include <algorithm>
 #include <cstdint>
 #include <random>
@@ -11,8 +11,8 @@ namespace lunagrad::tests {
 
 class Mutator {
  public:
-  // `words` of the format: each may take the place of another, and stand anywhere. `nests`: what opens and
-  // closes a value within another.
+  // `words` of the format: each may replace another, and be inserted anywhere. `nests`: the texts that open
+  // and close a nested value.
   Mutator(uint64_t seed, std::vector<std::string> words,
           std::vector<std::pair<std::string, std::string>> nests)
       : random_(seed), words_(std::move(words)), nests_(std::move(nests)) {}
@@ -109,7 +109,7 @@ class Mutator {
     }
   }
 
-  // A number in binary over what stands there, in either order.
+  // Overwrites bytes with a binary number, in either byte order.
   void write_number(std::string& bytes) {
     const size_t size = size_t(1) << below(4);
     if (bytes.size() < size) return;
@@ -120,7 +120,7 @@ class Mutator {
     bytes.replace(below(bytes.size() - size + 1), size, text);
   }
 
-  // Another number in the place of a decimal one.
+  // Replaces a decimal number by another.
   void write_digits(std::string& bytes) {
     const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
     const size_t from = below(bytes.size());

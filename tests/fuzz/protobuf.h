@@ -31,7 +31,7 @@ class ProtobufMutator {
       case 3:
         std::swap(field, (*fields)[mutator_.below(fields->size())]);
         break;
-      case 4:  // the message within itself
+      case 4:  // nests the field in itself
         if ((field.key & 7) == 2)
           for (size_t left = mutator_.below(150); left > 0 && field.bytes.size() < 100'000; --left)
             field.bytes = text_of({field});

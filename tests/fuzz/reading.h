@@ -1,7 +1,7 @@
 #pragma once
-// Reads mutated files of one format under a memory limit of 256 MiB: each is read or refused by an Error. 150
-// files of each format, 20000 with LUNAGRAD_TEST_ALL, or as many as LUNAGRAD_MUTATED says; LUNAGRAD_SEED
-// draws others. A file that is neither stays in the working directory as wrong-NAME.
+// Reads mutated files of one format under a memory limit of 256 MiB: each file is read or refused by an
+// Error. 150 files of each format, 20000 with LUNAGRAD_TEST_ALL, or as many as LUNAGRAD_MUTATED says;
+// LUNAGRAD_SEED draws others. A file for which neither holds stays in the working directory as wrong-NAME.
 #include <doctest/doctest.h>
 
 #include <cstdlib>
@@ -71,7 +71,7 @@ class ReadingScript {
     lua_settop(L_, 0);
     if (++runs_ % 16 == 0) collect_everything(L_);
     if (done) return;
-    // A fault of the library itself: it indexes or computes with what the file does not have.
+    // A bug of the library: it indexes or computes with a value that the file lacks.
     const bool raw = error.message.find("attempt to ") != std::string::npos ||
                      error.message.find("stack overflow") != std::string::npos;
     if (raw) throw std::runtime_error(error.message);

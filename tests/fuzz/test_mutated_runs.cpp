@@ -75,7 +75,7 @@ const std::vector<std::string> kJsonWords = {"{",
                                              "\xff"};
 const std::vector<std::pair<std::string, std::string>> kJsonNests = {{"[", "]"}, {"{\"a\":", "}"}};
 
-// A text of one JSON object with the checksum that its readers compare, for one in two.
+// Adds the checksum that readers compare to every second text of one JSON object.
 std::string summed(const std::string& object) {
   return object.size() % 2 && object.find('}') != object.npos && object.size() > 1 ? with_checksum(object)
                                                                                    : object;
@@ -307,7 +307,7 @@ TEST_CASE("mutated bundles") {
          } catch (const Error&) {
          }
          fs::remove_all(place);
-         CHECK(fs::is_empty(folder.file("")));  // nothing lies beside it
+         CHECK(fs::is_empty(folder.file("")));  // unpack_run() left no other files
        }});
 }
 

@@ -86,7 +86,7 @@ inline double distance(const Tensor& got, const Tensor& expected, double smalles
 }
 
 // Singular vectors and eigenvectors have free signs, and a completed basis is free: devices may differ.
-// test_decompositions.cpp asks what defines them.
+// test_decompositions.cpp checks the properties that define them.
 inline bool has_free_signs(const Op& op) {
   const std::string_view name = op.name;
   return name == "linalg.svd" || name == "svd" || name == "linalg.eigh";

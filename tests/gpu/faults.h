@@ -7,8 +7,8 @@ namespace lunagrad::tests {
 
 void watch_calls();  // to be called after an instance was created, before its device is opened
 
-// The `at`-th call from now on (1 is the next) of those that can fail will fail: a call that creates an
-// object runs out of memory, a call that submits or waits loses the device. 0: none.
+// Of the calls that can fail, the `at`-th from now on (1 is the next) fails: a call that creates an object
+// runs out of memory, a call that submits or waits loses the device. 0: none.
 void fail_call(uint64_t at);
 // The same, for submissions only.
 void fail_submission(uint64_t at);

@@ -1,6 +1,6 @@
 #pragma once
 // A log of a stream's work, and an independent check that its barriers order that work. The check does not
-// use epochs: it compares the bytes that each work reads and writes with those of all work since the last
+// use epochs: it compares the bytes that each work reads and writes with the bytes of all work since the last
 // barrier.
 #include <algorithm>
 #include <cstdint>
@@ -87,7 +87,7 @@ inline size_t count_hazards(const std::vector<LoggedWork>& log, size_t left_out 
 }
 
 // The number of pairs of an upload and a work, or of two uploads, that access the same bytes while the later
-// one does not wait for the earlier one. Only waits of the device count, not those of the host.
+// one does not wait for the earlier one. Only waits of the device count, not the host's.
 inline size_t count_upload_hazards(const HazardLog& seen) {
   size_t hazards = 0;
   for (const LoggedUpload& upload : seen.uploads) {

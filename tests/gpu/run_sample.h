@@ -26,7 +26,7 @@ inline bool asks_for_c128(const Op& op, const Sample& sample) {
   return false;
 }
 
-// The records that have no kernel for the device yet: they run on the CPU, which the trace tells.
+// The records that have no kernel for the device yet: they run on the CPU, as the trace reports.
 inline const std::set<std::string> kOnTheCpu = {"_row_order",     "_linalg.lstsq",       "_linalg.ldl_solve",
                                                 "geqrf",          "linalg.cholesky_ex",  "linalg.eig",
                                                 "linalg.eigvals", "linalg.ldl_factor_ex"};

@@ -123,7 +123,7 @@ TEST_CASE("bias and activation run in the kernel of the product, whose name list
     for (const auto& [name, times_run] : count)
       if (times_run) said += text(times_run, " of ", name, "; ");
     return std::regex_replace(said, std::regex(" [0-9]+x[0-9]+x[0-9]+"),
-                              "");  // whichever tile the model chose
+                              "");  // the tile that the model chose does not matter
   };
   CHECK(dispatched({64, 64}, {64, 64}) == "1 of matmul f32, bias, relu; ");
   CHECK(dispatched({8, 4096}, {12, 4096}) == "1 of matmul f32, ragged; 1 of matmul_parts f32, bias, relu; ");

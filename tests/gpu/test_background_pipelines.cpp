@@ -1,4 +1,4 @@
-// Pipelines that are created in the background, and the list of those that are created before they are
+// Pipelines that are created in the background, and the list of pipelines that are created before they are
 // requested.
 #include <doctest/doctest.h>
 

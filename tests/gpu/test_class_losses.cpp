@@ -25,7 +25,7 @@ const std::vector<Rows>& all_rows() {
   return all;
 }
 
-// A call with operands on the CPU: logits that `type` has, labels of which some are ignored, perhaps weights.
+// A call with operands on the CPU: logits that `type` has, labels (some are ignored), perhaps weights.
 struct LossCall {
   const char* name;
   Tensor logits, labels, weight;
@@ -79,13 +79,13 @@ TEST_CASE("losses of 16-bit logits have the bits of f32 logits, rounded once, an
       for (const LossCall& call : calls_of(rows, type, stream)) {
         INFO(title(call, rows, type, stream));
         ++calls;
-        const auto layout = Arrangement((calls + calls / 18) % 3);  // another for each call and shape
+        const auto layout = Arrangement((calls + calls / 18) % 3);  // another layout for each call and shape
         const Tensor logits = arrange(call.logits, layout);
         const Results wide = run(call, to(logits, DType::f32), gpu(), call.weight);
         const Fallbacks fallbacks;
         const Results got = run(call, logits, gpu(), call.weight);
         CHECK(fallbacks.ops.empty());
-        CHECK(fallbacks.casts <= 4);  // of the seed in this test, of the loss, and of its gradient
+        CHECK(fallbacks.casts <= 4);  // the casts of this test's seed, of the loss and of its gradient
         CHECK(got.gradient.dtype() == type);
         CHECK(words(got.loss) == words(to(wide.loss, got.loss.dtype())));
         CHECK(words(got.gradient) == words(to(wide.gradient, type)));
@@ -136,8 +136,8 @@ TEST_CASE("in a region of autocast the logits reach the loss without a cast") {
     }
 }
 
-// Infinite logits make a row NaN, as on the CPU, wherever they stand; -infinity beside a number has
-// probability 0.
+// Infinite logits make a row NaN, as on the CPU, at any position; -infinity beside a number has probability
+// 0.
 TEST_CASE("infinite and NaN logits count as on the CPU") {
   constexpr int64_t kClasses = 1100;
   const float inf = INFINITY;

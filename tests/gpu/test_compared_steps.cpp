@@ -11,7 +11,7 @@
 namespace lunagrad::tests {
 namespace {
 
-// All, or one of so many: each makes pipelines of its own.
+// All cases, or one in twelve: each creates its own pipelines.
 const size_t kEvery = long_run() ? 1 : 12;
 
 void check_nothing_accused(const std::vector<ComparedNode>& rows, const std::string& name) {

@@ -1,5 +1,5 @@
 // Orthogonal decompositions of small matrices on the Vulkan device. Eigenvectors and singular vectors have
-// free signs, so the tests ask what defines them, in double precision.
+// free signs, so the tests check the properties that define them, in double precision.
 #include "tests/gpu/compare.h"
 #include "tests/samples/samples.h"
 
@@ -33,7 +33,7 @@ Tensor times_values(const Tensor& columns, const Tensor& values) {
   return columns * to(unsqueeze(values, -2), columns.dtype());
 }
 
-// All layouts of small matrices; of large ones, which take longer, the one that fits no vector load.
+// All layouts of small matrices; for large ones, which take longer, only the layout that fits no vector load.
 std::vector<Arrangement> layouts_of(const Tensor& x) {
   if (x.numel() > 300) return {Arrangement::sliced};
   return {Arrangement::contiguous, Arrangement::transposed, Arrangement::sliced};

@@ -20,7 +20,7 @@ TEST_CASE("a thousand additions in place give exactly a thousand") {
 TEST_CASE("writes, reads and reuse of memory stay in order") {
   const NoGrad off;
   // y depends on every value of x before it is overwritten. Temporaries are freed and their memory is reused
-  // at once.
+  // immediately.
   Tensor x = full({5000}, 1.0, DType::f32, gpu()), y = zeros({5000}, DType::f32, gpu());
   double expected = 0;
   for (int i = 1; i <= 300; ++i) {

@@ -52,7 +52,7 @@ TEST_CASE("two devices work concurrently, and each saves its pipeline cache") {
   const Folder folder;
   const CacheHome home(folder.file("cache"));
   const auto [instance, physical] = first_hardware();
-  for (int start = 0; start < 2; ++start) {  // the second start loads the files of the first
+  for (int start = 0; start < 2; ++start) {  // the second start loads the files that the first one saved
     const NoGrad off;
     gpu::VulkanDevice second("vulkan:9", instance, physical);
     const Tensor here = random({40, 30}, 1), there = to(here, gpu()), far = to(there, second);

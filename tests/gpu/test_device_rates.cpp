@@ -1,5 +1,5 @@
-// The rates of devices and what is derived from them and from a device's limits: tiles, parts and work
-// groups. Devices are descriptions; none is opened, except to measure one.
+// The rates of devices, and the tiles, parts and work groups that are derived from them and from a device's
+// limits. Devices are descriptions; none is opened, except to measure one.
 #include "gpu/device.h"
 #include "gpu/device_rates.h"
 #include "gpu/kernels/attention_tiles.h"

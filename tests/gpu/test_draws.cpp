@@ -1,4 +1,4 @@
-// Random numbers on the Vulkan device equal those of the CPU, in all types and sizes.
+// Random numbers on the Vulkan device equal the CPU's, in all types and sizes.
 #include "tests/gpu/compare.h"
 
 namespace lunagrad::tests {

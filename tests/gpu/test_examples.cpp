@@ -52,7 +52,7 @@ Learned learn(const Example& example, const std::string& device) {
   options.steps = kSteps;
   options.seed = 3;
   options.on_test = [](const TestResult&) {
-  };  // a test is not searched for NaN, which copies when there is time
+  };  // with a listener no test is searched for NaN; the search copies at times that vary
   recorder.session.run_file(source_file("examples/" + example.file), options);
   const Outcome outcome = recorder.session.wait();
   CHECK_MESSAGE(outcome == Outcome::ok, example.file << " on " << device << ": " << recorder.error());

@@ -51,7 +51,7 @@ TEST_CASE("whichever Vulkan call fails, a training step raises an error in time 
     gpu::VulkanDevice device("vulkan", instance, physical);
     fail_call(at);
     try {
-      // Some calls are tried again, such as those that allocate memory: then there is no error.
+      // Some calls are tried again, for example allocations of memory: then there is no error.
       const std::vector<double> got = training_step(device);
       CHECK_MESSAGE(got == expected, "call " << at);
     } catch (const Error& error) {

@@ -1,4 +1,4 @@
-// What kernels find wrong: the error names the call that made it, what came of it is refused, all else works.
+// Errors that kernels find: the message names the call, its results are refused, and all other tensors work.
 #include "tests/gpu/compare.h"
 #include "tests/samples/number_operands.h"
 
@@ -7,7 +7,7 @@ namespace {
 
 SourceLine at(int line) { return {intern("faulty.lua"), line}; }
 
-// What an Error says, or "".
+// The message of the Error that f throws, or "".
 template <class F>
 std::string error_of(F&& f) {
   try {
@@ -40,7 +40,7 @@ TEST_CASE("a fault names the line of its call and spoils what came of it alone")
         contains(error_of([&] { spoiled.to_vector<float>(); }), "came of a call that failed: index_select"));
     CHECK(contains(error_of([&] { neg(spoiled); }), "faulty.lua:3"));
   }
-  // A whole new content repairs a tensor, a part of it does not.
+  // Overwriting the whole content repairs a tensor, overwriting a part does not.
   fill_(slice(written, 0, 0, 1), 1);
   CHECK(error_of([&] { written.to_vector<float>(); }) != "");
   fill_(written, 2);

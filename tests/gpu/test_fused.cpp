@@ -62,7 +62,7 @@ TEST_CASE("groups of elementwise calls have the bits of single calls") {
           if (y.ndim() == 2 && y.size(0) > y.size(1) && y.size(1) > 1) y = transpose(y, 0, 1);
           if (below(6) == 0) y = to(y, types[below(4)]);
           values.push_back(y);
-        } catch (const Error&) {  // types that do not fit
+        } catch (const Error&) {  // the op does not take these types
         }
       }
       Tensor loss;

@@ -1,4 +1,4 @@
-// A group whose shader no pipeline can be made of runs its members one by one, and says so once.
+// A group for whose shader no pipeline can be created runs its members one by one, with one message.
 #include <doctest/doctest.h>
 #include <unistd.h>
 
@@ -42,7 +42,7 @@ TEST_CASE("a group without a pipeline runs its members one by one and says so on
   gpu::VulkanDevice device("vulkan", instance, physical);
   const Tensor x = to(random({37, 11}, 1), device);
   const auto chain = [&] { return (exp2(x * 0.25) - 7.0) * 9.0; };
-  const Tensor expected = to(chain(), cpu_device());  // and the pipelines of its members
+  const Tensor expected = to(chain(), cpu_device());  // also creates the pipelines of the members
   const WaitForShaders wait;
   const std::string told = errors_of(folder.file("errors"), [&] {
     fail_pipelines(true);

@@ -1,4 +1,4 @@
-// Groups with folds of rows on the GPU have the bits of calls that run one by one.
+// Groups with reductions of rows on the GPU have the bits of calls that run one by one.
 #include <doctest/doctest.h>
 
 #include "runtime/deferral/defer.h"
@@ -14,7 +14,8 @@ using namespace lunagrad::tests;
 
 namespace {
 
-// The calls of f put off against the same calls at once; returns the number of folds in groups.
+// Compares the deferred calls of f with the same calls run eagerly. Returns the number of reductions in
+// groups.
 template <class F>
 size_t compare(F&& f) {
   const TensorList expected = f();
@@ -53,7 +54,7 @@ TEST_CASE("written-out norms, softmax and losses in groups have the bits of sing
             context().generator.seed(7);
             return written_out(which, shapes[s], types[t], hostile, tests::gpu());
           });
-          const bool only_softmax = which == 5;  // which stays alone on a GPU
+          const bool only_softmax = which == 5;  // softmax stays alone on a GPU
           if (shapes[s].back() > 1 && shapes[s].back() < 4096 && !only_softmax) CHECK(folds > 0);
         }
       }

@@ -1,5 +1,5 @@
-// Dispatches access exactly the memory that they declare, and there is a barrier between works with a hazard,
-// and none without need.
+// Dispatches access exactly the memory that they declare, there is a barrier between works with a hazard, and
+// no needless barrier.
 #include <cstdlib>
 #include <cstring>
 

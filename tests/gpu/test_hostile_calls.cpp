@@ -20,7 +20,8 @@ bool shares(const Tensor& y, const TensorList& operands) {
 // How the device differs from the CPU, or "".
 std::string difference(const HostileCall& call, const HostileResult& got, const TensorList& there,
                        const HostileResult& expected, const TensorList& here) {
-  // The device has no c128, and what ops hold meanwhile differs, which counts towards the memory limit.
+  // The device has no c128. The temporary memory of ops, which counts towards the memory limit, differs
+  // between devices.
   for (const std::string* error :
        {&got.error, &got.gradient_error, &expected.error, &expected.gradient_error})
     if (error->find("c128 tensors live on the CPU") != error->npos ||
@@ -40,13 +41,13 @@ std::string difference(const HostileCall& call, const HostileResult& got, const 
     if (shares(y, there) != shares(z, here)) return text("result ", i + 1, " shares memory on one device");
     if (y.numel() > 1 << 20 || std::string_view(call.op->name).starts_with("empty")) continue;
     if (has_free_signs(*call.op)) continue;
-    // Numbers beyond f32 and sums of many roundings are for the samples' test.
+    // test_samples.cpp checks numbers beyond f32 and sums of many roundings.
     if (const double error = distance(y, z); !call.hostile_params && !(error <= 1e-4))
       return text("result ", i + 1, " is off by ", error);
   }
   if (got.gradient_error.empty() != expected.gradient_error.empty())
     return "gradient: '" + got.gradient_error + "', on the CPU '" + expected.gradient_error + "'";
-  if (has_free_signs(*call.op)) return "";  // so is the gradient of their sum
+  if (has_free_signs(*call.op)) return "";  // the gradient of their sum has a free sign, too
   for (size_t i = 0; i < std::min(got.gradients.size(), expected.gradients.size()); ++i) {
     const Tensor &y = got.gradients[i], &z = expected.gradients[i];
     if (y.defined() != z.defined()) return text("gradient ", i + 1, " is missing on one device");
@@ -64,7 +65,7 @@ TEST_CASE("calls with empty or 0-d operands and hostile numbers end as on the CP
   const bool trace = std::getenv("LUNAGRAD_TRACE_CALLS") != nullptr;
   const char* const only = std::getenv("LUNAGRAD_ONLY_OP");
   set_memory_limit({size_t(256) << 20, nullptr});
-  CallWatch watch(60);  // the CPU's driver compiles shaders
+  CallWatch watch(60);  // time for Mesa's CPU driver to compile shaders
   int visited = 0, calls = 0;
   for_hostile_calls(thorough, [&](const HostileCall& call) {
     if (only && std::string_view(only) != call.op->name) return;
@@ -72,7 +73,7 @@ TEST_CASE("calls with empty or 0-d operands and hostile numbers end as on the CP
     const std::string name = name_of(call);
     if (trace) std::fprintf(stderr, "%s\n", name.c_str());
     const TensorList here = operands_of(call);
-    // Creation has no operands that say where: it is the samples' test that makes tensors on the device.
+    // Creation ops have no operand that names the device: test_samples.cpp creates tensors on the device.
     if (here.empty()) return;
     TensorList there;
     for (const Tensor& x : here) there.push_back(x.defined() ? to(x, gpu()) : x);

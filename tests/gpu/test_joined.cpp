@@ -32,7 +32,7 @@ TEST_CASE("a product on the GPU computes the activation that follows it, in the 
           queue.compute();
         }
         CHECK(same_bits(got, expected));
-        // Rounding to 16 bits and relu may change places.
+        // Rounding to 16 bits and relu commute.
         const bool joins = type == DType::f32 || std::string_view(name) == "relu";
         CHECK((queue.report()->bytes_saved > 0) == joins);
       }

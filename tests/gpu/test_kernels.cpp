@@ -202,7 +202,7 @@ TEST_CASE("rows of 16 bits are normalised without casts, and results rounded onc
         }
         const Tensor exact = f(there);
         backward(exact, exact_g);
-        const double rounding = type == DType::f16 ? 0x1p-10 : 0x1p-7;  // of the largest number, at most
+        const double rounding = type == DType::f16 ? 0x1p-10 : 0x1p-7;  // relative to the largest number
         CHECK_MESSAGE(distance(results[0], exact) < rounding, name << " of " << size << " " << type);
         for (size_t i = 0; i < leaves.size(); ++i)
           if (leaves[i].grad().defined())

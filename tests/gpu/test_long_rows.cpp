@@ -9,7 +9,7 @@ Tensor whole(const Shape& shape, uint64_t stream, double low, double high, DType
   return to(floor(random(shape, stream, low, high)), type);
 }
 
-// Numbers of which many are equal, NaN, infinite or zeros of both signs.
+// Numbers; many are equal, NaN, infinite or zeros of both signs.
 Tensor special(const Shape& shape, uint64_t stream, DType type) {
   Tensor x = random(shape, stream, -3, 3);
   const Tensor odd = random(shape, stream + 50, 0, 100);

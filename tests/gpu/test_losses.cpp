@@ -1,4 +1,4 @@
-// nll_loss, losses of pairs that are folded, and distances on the Vulkan device: the CPU's values and
+// nll_loss, losses of pairs with a reduction, and distances on the Vulkan device: the CPU's values and
 // gradients.
 #include "tests/gpu/compare.h"
 
@@ -122,7 +122,7 @@ TEST_CASE("mse_loss of 16-bit operands has the bits of f32 operands, rounded onc
         const Operands wide = run(DType::f32);
         const Fallbacks fallbacks;
         const Operands got = run(type);
-        CHECK(fallbacks.casts <= 1);  // of the gradient of the loss
+        CHECK(fallbacks.casts <= 1);  // the cast of the loss's gradient
         CHECK(fallbacks.ops.empty());
         for (size_t i = 0; i < 3; ++i) {
           CHECK(got[i].dtype() == type);

@@ -78,7 +78,7 @@ TEST_CASE("products with \"high\" keep the exponents of f32") {
     CHECK_MESSAGE(error_of(matmul(to(x, gpu()), to(y, gpu())), x, y) < 0x1p-11,
                   "factors of " << left << " and " << right);
   }
-  // An infinite element reaches its row alone.
+  // An infinite element affects its row alone.
   const Tensor x = clone(a);
   x.data<float>()[3 * 512 + 5] = INFINITY;
   const Tensor got = to(matmul(to(x, gpu()), to(b, gpu())), cpu_device());

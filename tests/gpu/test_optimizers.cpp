@@ -13,7 +13,7 @@ struct Step {
   std::vector<NamedNumber> numbers;
 };
 
-// Sizes around those of a block, one of them turned around, one without elements.
+// Sizes around a block's, one of them transposed, one without elements.
 TensorList make_list(Device& device, DType type, uint64_t stream, double low, double high) {
   TensorList list;
   for (const Shape& shape : {Shape{1024}, Shape{3, 5}, Shape{}, Shape{0, 4}, Shape{70, 33}, Shape{1025}})

@@ -88,7 +88,7 @@ TEST_CASE("products of 16-bit types and of lower precision are correct with ever
                                            Factors{{3, 136, 320}, {3, 320, 72}}}) {
       const Tensor a = to(random(a_shape, 1), type), b = to(random(b_shape, 2), type);
       const Call call = matmul_of(to(a, *device), to(b, *device));
-      // Without matrix units 16-bit operands are converted, and the plan is that of the f32 product.
+      // Without matrix units 16-bit operands are converted, and the plan is the f32 product's.
       const std::vector<ProductPlan> plans = device->possible_plans(call);
       CHECK((type == DType::f32 || plans.empty() || plans.size() >= 4));
       for (const ProductPlan& plan : plans) {

@@ -1,4 +1,4 @@
-// Random programs over all ops have the same bits on the GPU when their calls are put off.
+// Random programs over all ops have the same bits on the GPU when their calls are deferred.
 #include <doctest/doctest.h>
 
 #include "runtime/deferral/defer.h"

@@ -196,7 +196,7 @@ TEST_CASE("products and extremes are scattered as on the CPU") {
   CHECK(error.find("scatter_reduce: index 3 at position 2 is out of range") == 0);
 }
 
-// Longer than a dispatch processes of a lane.
+// Longer than the part of a lane that one dispatch processes.
 TEST_CASE("long lanes of indices are processed to their end, in order") {
   const NoGrad off;
   const int64_t n = 100000;
@@ -218,7 +218,7 @@ TEST_CASE("Poisson numbers are the CPU's, bit for bit") {
   const Fallbacks fallbacks;
   const auto draw = [&](const Tensor& rates) {
     context().generator.seed(5);
-    apply1(op, {rates});  // then the next stream
+    apply1(op, {rates});  // advances to the next stream
     return apply1(op, {rates});
   };
   for (const DType type : {DType::f32, DType::f16, DType::bf16})

@@ -1,5 +1,5 @@
 // Sessions whose script makes a call that the device finds faulty, or values that are not finite there: the
-// script gets the error, whatever viewers read, and the session goes on.
+// script gets the error, regardless of what viewers read, and the session continues.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -19,7 +19,7 @@ local w = lg.randn(10, 4):to("vulkan"):requires_grad_()
 local ids = lg.tensor({1, 50}, {dtype = "i64"}):to("vulkan")
 )";
 
-// With a folder, so that the tapes of the first steps are taken down.
+// With a folder, so that the tapes of the first steps are recorded.
 Outcome run(Recorder& recorder, const std::string& code, const std::string& device, bool watched) {
   const Folder folder;
   recorder.session.watch_tape(watched);

@@ -12,7 +12,7 @@ TEST_CASE("a driver whose wait fails is not taken for a device that does not ans
   const VolkDeviceTable driver = context.vk;
   bool lost = false;
   gpu::Timeline timeline(context, lost);
-  VkSemaphore before = VK_NULL_HANDLE;  // keeps the submission from ending
+  VkSemaphore before = VK_NULL_HANDLE;  // keeps the submission from completing
   VkSemaphoreTypeCreateInfo type{VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO};
   type.semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE;
   const VkSemaphoreCreateInfo info{VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO, &type};

@@ -13,7 +13,7 @@ struct Long {
   std::string op;
   std::vector<Tensor> operands;
   std::function<Tensor(const std::vector<Tensor>&)> run;
-  uint64_t dispatches;  // the long ones, including those of the gradients
+  uint64_t dispatches;  // the long ones, including the gradients'
 };
 
 // The result, and the gradients of operands that are not integers.

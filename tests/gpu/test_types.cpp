@@ -25,7 +25,7 @@ bool same(const Tensor& got, const Tensor& expected) {
                                    : distance(got, expected) == 0;
 }
 
-// What an Error says, or nothing.
+// The message of the Error that f throws, or "".
 template <class F>
 std::string error_of(F&& f) {
   try {
@@ -173,9 +173,9 @@ TEST_CASE("isclose of integers is as exact as on the CPU") {
     CHECK(same(isclose(to(x, gpu()), number), isclose(x, number)));
 }
 
-// How far a result on the device may be from the CPU's, relative to the largest element. Halves are computed
-// in f32 and rounded: two results that round to different sides differ by one ulp (2^-10 of f16, 2^-7 of
-// bf16), and a composition rounds twice. f32 results of integers and halves have f32's bound.
+// How far a result on the device may be from the CPU's, relative to the largest element. 16-bit floats are
+// computed in f32 and rounded: two results that round to different sides differ by one ulp (2^-10 of f16,
+// 2^-7 of bf16), and a composition rounds twice. f32 results of integers and 16-bit floats have f32's bound.
 double bound_of(DType type) {
   if (type == DType::bf16) return 0x1p-6;
   if (type == DType::f16) return 0x1p-9;
@@ -210,7 +210,8 @@ TEST_CASE("every op sample runs on the device in every type that it takes") {
       if (!takes(sample, type)) {
         ++refusals;
         const std::string message = error_of([&] { run_on(cpu_device()); });
-        // The message names what was called; of a hidden record only its users are known.
+        // The message names the called function; for a hidden record only the functions that use it are
+        // known.
         const char* const called = op.hidden() ? op.short_form : op.name;
         CHECK_MESSAGE(message.starts_with(called ? called + std::string(":") : ""), message);
         CHECK(message != "");

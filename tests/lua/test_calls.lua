@@ -1,5 +1,5 @@
--- The functions behind the library take any argument, as any other: a wrong one is an error, and the next call is right.
--- tests/fuzz/hostile_calls calls all of them with random ones.
+-- The internal functions behind the library check their arguments like public ones: a wrong argument is an error, and
+-- the next call is right. tests/fuzz/hostile_calls calls all of them with random arguments.
 local lg = require "lunagrad"
 local core = require "lunagrad.core"
 local expect = require "expect"
@@ -11,7 +11,7 @@ local function refuses(part, f, ...)
 end
 local function events(object) return debug.getmetatable(object) end
 
--- Tables of the library's own calls.
+-- Internal functions that take tables.
 refuses("table expected", lg.run._tell_surgery)
 refuses("table expected", lg.run._tell_surgery, "text", 3)
 refuses("table expected", lg.run._go_on, 1)
@@ -24,13 +24,13 @@ refuses("function expected", core._live)
 refuses("not a mask", core._step_list, {lg.ones(2)}, -1)
 refuses("1 columns of states", core._step_list, {lg.ones(2)}, 1)
 refuses("values", core._ema_step, {lg.ones(2)}, {}, 0.5)
-core._call_module(1 << 30, function() return lg.ones(1) + 1 end, {})  -- a label that nobody gave
+core._call_module(1 << 30, function() return lg.ones(1) + 1 end, {})  -- a label that was never issued
 
 -- Metamethods, called with other values.
 local context
 local double = lg.custom_op {name = "double", forward = function(ctx, x)
   context = ctx
-  ctx._saved = "text"  -- a field as any other
+  ctx._saved = "text"  -- a field like any other
   ctx:save_for_backward(x)
   return x * 2
 end, backward = function(ctx, g) return g * 2 * #ctx._saved / 4 end}
@@ -78,7 +78,7 @@ again = core._seal(function(y)
 end)
 expect.equal(core._run_sealed(again, lg.ones(1)):item(), 2.0)
 
--- A sealed function whose calls that stay with the script call it again.
+-- A captured graph that is called by the Lua code that it keeps.
 local sealed
 local depth = 0
 local function inner(y)
@@ -91,7 +91,7 @@ end
 sealed = core._seal(inner)
 for _ = 1, 12 do expect.equal(core._run_sealed(sealed, lg.ones(2)):tolist(), {2.0, 2.0}) end
 
--- A module that loses what was noted of its call, while it is called.
+-- A module that deletes, during its call, what the library noted about that call.
 local Forgetful = lg.nn.class("Forgetful")
 function Forgetful:forward(y)
   self._seen = nil
@@ -113,7 +113,7 @@ refuses("within each other", tape.json, tape)
 tape[1] = {attrs = print}
 refuses("a tape holds no function", tape.json, tape)
 
--- Functions that the engine calls with objects of its own, kept by a callback and called later.
+-- Functions that the engine calls with internal objects, kept by a callback and called later.
 local found = {}
 (x * 2):sum():backward()
 x:register_hook(function(g)
@@ -129,7 +129,7 @@ for _, f in ipairs(found) do
   if debug.getinfo(f, "S").what == "C" then pcall(f) end
 end
 
--- Errors of a callback whose text fails, too.
+-- Errors of a callback whose conversion to text fails, too.
 local y = lg.ones(2):requires_grad_()
 y:register_hook(function() error(setmetatable({}, {__tostring = function() error "twice" end})) end)
 local co = coroutine.create(function() (y * 2):sum():backward() end)

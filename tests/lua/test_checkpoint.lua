@@ -46,7 +46,7 @@ local function loss_of(call)
 end
 same_gradients(net, loss_of(function(fn, ...) return fn(...) end), loss_of(lg.checkpoint), "nested")
 
--- Random numbers after a checkpoint are those of a plain run; the recomputation restores the generator.
+-- Random numbers after a checkpoint equal those without a checkpoint; the recomputation restores the generator.
 lg.manual_seed(7)
 local out = lg.checkpoint(function(t) return net[3](t) end, data:clone():requires_grad_())
 local after = lg.rand(3)

@@ -1,4 +1,4 @@
--- lg.compile and lg.set_replay: results, gradients and side effects are those of the plain script.
+-- lg.compile and lg.set_replay: results, gradients and side effects are the plain script's.
 local lg = require "lunagrad"
 local nn, F, test = lg.nn, lg.nn.functional, lg.test.it
 
@@ -58,7 +58,7 @@ test("a whole training step trains the same", function()
   for i, p in ipairs(other:parameters()) do same(p, net:parameters()[i]) end
 end)
 
--- What tracing compilers freeze.
+-- Behaviour that tracing compilers freeze.
 test("numbers, branches, loops and side effects are those of each call", function()
   local scale, calls, log = 1, 0, {}
   local f = lg.compile(function(x, deep)
@@ -219,7 +219,7 @@ test("a function that gains too little by its plan runs as it is, one that gains
   local large = lg.compile(function(x)
     inside = lg.is_replaying()
     local y = (x * 2 + 1):tanh()
-    collectgarbage()  -- on a busy machine nobody else does, and a result that is held is written
+    collectgarbage()  -- on a busy machine nothing else collects, and a result that Lua still holds is written to memory
     return y
   end)
   assert(put_off(large, lg.ones(512, 512)) == 200)

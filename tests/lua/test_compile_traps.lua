@@ -1,6 +1,6 @@
--- What compilers that trace a function are known to get wrong. Each case is a function and a drive that calls it several
--- times and returns numbers. The numbers of the plain function are those of the compiled one; a sealed one gives the same
--- numbers or an error that names a line, never other numbers.
+-- Known traps of compilers that trace a function. Each case is a function and a drive that calls it several times and
+-- returns numbers. The compiled function must return the plain function's numbers; a captured graph returns the same
+-- numbers or raises an error that names a line, never other numbers.
 local lg = require "lunagrad"
 local nn, F, test = lg.nn, lg.nn.functional, lg.test.it
 

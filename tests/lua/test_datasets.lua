@@ -124,11 +124,11 @@ do
   local seen = {}
   for i in data.SequentialSampler(set) do seen[#seen + 1] = i end
   expect.equal(seen, {0, 1, 2, 3, 4, 5})
-  -- An object of one's own.
+  -- A user-defined sampler.
   expect.equal(order(setmetatable({indices = function(_, _, pass) return {pass, 0} end}, {__len = function() return 2 end})), {1, 0})
 end
 
--- Batches of one's own, and of BatchSampler.
+-- User-defined batches, and BatchSampler.
 do
   local set = numbers(5)
   expect.equal(all(data.DataLoader(set, {batch_sampler = {{4, 0}, {1}}})), {{4, 0}, {1}})

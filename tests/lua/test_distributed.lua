@@ -135,7 +135,7 @@ model:zero_grad()
 expect.raises("create_graph", function() model(lg.randn(8, 4)):square():sum():backward(nil, {create_graph = true}) end)
 model:zero_grad()  -- a gradient with a graph refers to its parameter
 
--- Loaders: the part of one of one is everything.
+-- Loaders: in a world of one, the part of a rank is everything.
 local set = lg.data.TensorDataset(lg.arange(10))
 local loader = lg.data.DataLoader(set, {batch_size = 4, shuffle = true, seed = 1})
 local function order()

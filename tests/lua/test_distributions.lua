@@ -1,4 +1,5 @@
--- lg.distributions against PyTorch 1.13 in f64, samples by their moments, gradients of samples by those of expectations.
+-- lg.distributions against PyTorch 1.13 in f64, samples by their moments, gradients of samples by the gradients of
+-- expectations.
 local lg = require "lunagrad"
 local d = lg.distributions
 local f64 = {dtype = "f64"}

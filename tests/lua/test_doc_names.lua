@@ -1,5 +1,5 @@
--- The names in the documents exist; those that docs/pytorch.md calls missing do not; docs/pytorch-names.md is what its
--- generator makes.
+-- The names in the documents exist; the names that docs/pytorch.md calls missing do not; docs/pytorch-names.md equals
+-- its generator's output.
 local lg = require "lunagrad"
 
 local root = arg[0]:match("^(.*)tests/lua/")

@@ -1,5 +1,5 @@
--- Every function that takes options takes an empty table of them, and then does what it does without. The functions are
--- those that the annotations for editors name; their required arguments are made by the types that are written there.
+-- Every function with options accepts an empty table of options, and then does the same as without the table. The
+-- annotations for editors give the functions and the types of their required arguments.
 local lg = require "lunagrad"
 local nn, optim = lg.nn, lg.optim
 

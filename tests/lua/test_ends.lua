@@ -20,7 +20,7 @@ local function same(found, wanted, tolerance, what)
 end
 local function numbers(x) return x:double():cpu():reshape(-1):tolist() end
 
--- The value of f at points, and its gradient, in both types; of f32 the numbers are rounded.
+-- The value of f at points, and its gradient, in both types; for f32 the numbers are rounded.
 local function check(what, f, points, values, gradients, tolerance)
   for _, dtype in ipairs(types) do
     local x = lg.tensor(points, {dtype = dtype, requires_grad = true})
@@ -109,7 +109,7 @@ it("special functions reach the largest number", function()
   check("sinc", lg.sinc, {3e38}, {0})
   check("i0e", lg.i0e, {1e20, -1e20, inf}, nil, {-1.9947114e-31, 1.9947114e-31, 0}, 1e-5)
   check("i1e", lg.i1e, {1e20, -1e20, inf}, nil, {-1.9947114e-31, -1.9947114e-31, 0}, 1e-5)
-  -- The branches that a gradient does not take leave its own gradient alone.
+  -- Branches that a gradient does not take do not affect the gradient's own gradient.
   local zero = lg.tensor({0, 0.5}, {dtype = "f64", requires_grad = true})
   for name, f in pairs {atan = lg.atan, erfcx = lg.erfcx, sinc = lg.sinc, i0e = lg.i0e, asinh = lg.asinh, softsign = lg.softsign,
     silu = lg.silu, gelu = lg.gelu, mish = lg.mish} do

@@ -107,7 +107,7 @@ local r = (q * q):sum()
 q:add_(1)
 raises("mul", function() r:backward() end)
 
--- An error in a hook names its own line and that of backward, and leaves the engine usable.
+-- An error in a hook names its own line and the line of backward, and leaves the engine usable.
 p.grad = nil
 p:register_hook(function()
   error("no such luck")

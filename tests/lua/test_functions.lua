@@ -1,5 +1,5 @@
--- Functions beyond what the examples of the records say: special values, random numbers in place, in-place forms and
--- their gradients, indices, pieces. Runs on the default device: `lunagrad test`, and again with --device vulkan.
+-- Functions beyond the examples of the records: special values, random numbers in place, in-place forms and their
+-- gradients, indices, pieces. Runs on the default device: `lunagrad test`, and again with --device vulkan.
 local lg = require "lunagrad"
 local expect = require "expect"
 
@@ -332,7 +332,7 @@ if lg.device() ~= "cpu" then
   end
 end
 
--- A move from a GPU carries the narrower of two types.
+-- A move from a GPU transfers the narrower of two types.
 if on_gpu then
   local x = lg.ones(4, {requires_grad = true})
   local function path(y)

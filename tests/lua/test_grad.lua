@@ -166,7 +166,7 @@ do
   sum:merge(copy):accumulate(b, lg.ones(2, { dtype = "f64" }))
   same(sum[b]:tolist(), { 2, 3 })
   for _, gradient in pairs(sum) do assert(gradient) end
-  -- Gradients may be removed on the way.
+  -- Gradients may be removed during the loop.
   for _ in pairs(copy) do copy:remove(a) end
   assert(#copy == 3)
 end

@@ -162,7 +162,7 @@ do
   end
 end
 
--- A list with a length of its own is refused.
+-- A list with a __len metamethod is refused.
 do
   local fake = setmetatable({ 2, 3 }, { __len = function() return 1 end })
   for name, f in pairs { zeros = function() lg.zeros(fake) end, reshape = function() lg.arange(6):reshape(fake) end,

@@ -1,4 +1,4 @@
--- lg.linalg: what the factors multiply to, shapes and options, errors, batches, empty matrices, complex numbers, and
+-- lg.linalg: the product of the factors, shapes and options, errors, batches, empty matrices, complex numbers, and
 -- first and second derivatives. PyTorch's values are in tests/reference/cases/linalg.py.
 local lg = require "lunagrad"
 local expect = require "expect"
@@ -279,8 +279,8 @@ end
 local singular = lg.tensor({{1, 2}, {2, 4}}, {dtype = "f64", requires_grad = true})
 near(lg.grad(la.det(singular), singular), lg.tensor({{4, -2}, {-2, 1}}, f64))
 
--- The determinant is a polynomial: all its derivatives are right for any matrix. They are compared with those of its
--- expansion along the first row.
+-- The determinant is a polynomial: all its derivatives are right for any matrix. They are compared with the derivatives
+-- of its expansion along the first row.
 do
   local function expanded(x)
     local n = x:size(1)
@@ -330,7 +330,8 @@ do
   assert(lg.grad.checkgrad2(function(x) return la.det(wide + x * lg.eye(30, f64)) end, {lg.tensor(0, {dtype = "f64", requires_grad = true})}))
 end
 
--- The gradient of log|det| is infinite there, by the signs of the cofactors; of regular matrices beside it, it is not.
+-- There the gradient of log|det| is infinite, with the signs of the cofactors; regular matrices in the same batch have
+-- finite gradients.
 do
   local both = lg.tensor({{{1, 2}, {2, 4}}, {{2, 0}, {0, 4}}}, {dtype = "f64", requires_grad = true})
   local sign, size = la.slogdet(both)

@@ -70,7 +70,8 @@ do
   end
 end
 
--- Bags of ids: sums and their gradients are the CPU's, with empty bags and any width; an id that is no row is named.
+-- Bags of ids: sums and their gradients are the CPU's, with empty bags and any width; the error names an id that is no
+-- row.
 do
   local F = lg.nn.functional
   local function bags_on(device, case)

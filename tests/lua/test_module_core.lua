@@ -64,7 +64,8 @@ for name, class in pairs(optim) do
   end
 end
 
--- Views, aliases and graphs of before: a view keeps the old memory, and a graph that was recorded before is refused.
+-- Views, aliases and graphs from before the change: a view keeps the old memory, and a graph that was recorded before
+-- is refused.
 do
   local layer = nn.Linear(2, 2)
   local view = layer.weight:detach():view(4)
@@ -115,7 +116,7 @@ do
   assert(layer:to_empty {device = "cpu"}.weight:size(1) == 2)
 end
 
--- A parameter that was replaced behind the optimizer: the step says so, unless the new one is trained too.
+-- A parameter that was replaced without telling the optimizer: the step reports it, unless the new one is trained too.
 do
   local model = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 1))
   local optimizer = optim.SGD(model:parameters(), {lr = 0.1})
@@ -263,7 +264,7 @@ do
   assert(other.count == 7 and #told.missing_keys == 0 and state["fc.weight"] == nil)
   expect.close(other.fc.weight:detach(), state["fc.old"])
   assert(other.fc.weight:dtype() == "f64")
-  -- assign takes the tensors of the state, and the parameters stay those of the optimizer.
+  -- assign takes the tensors of the state, and the optimizer keeps the same parameters.
   local weight = other.fc.weight
   other:load_state_dict(state, {assign = true})
   assert(other.fc.weight == weight and weight:dtype() == "f32" and weight.requires_grad)

@@ -7,7 +7,7 @@ local nn, F = lg.nn, lg.nn.functional
 local root = arg[0]:match("^(.*)tests/lua/")
 local cases = dofile(root .. "tests/reference/modules.lua")
 
--- The numbers of the formula that the reference was made with.
+-- The formula that made the reference's numbers.
 local function numbers(shape, seed)
   local count = 1
   for _, size in ipairs(shape) do count = count * size end
@@ -140,7 +140,7 @@ do
   expect.raises("do not fit dim 3", function() return (F.fractional_max_pool2d(x, 2, math.maxinteger)) end)
 end
 
--- Indices of pools are those of the values, and unpooling puts these back.
+-- Pools return the indices of their values, and unpooling puts the values back there.
 do
   local x = lg.randn(2, 3, 5, 6, 4)
   for dims, size in ipairs {{2, 3, 9}, {2, 3, 5, 6}, {2, 3, 5, 6, 4}} do
@@ -201,7 +201,7 @@ do
   expect.raises("there is no parameter 'c'", function() net.dict:pop "c" end)
 end
 
--- A stack begins with equal layers that train apart.
+-- The layers of a stack begin equal and train apart.
 do
   local layer = nn.TransformerEncoderLayer(4, 2, {dropout = 0})
   local encoder = nn.TransformerEncoder(layer, 2, {norm = nn.LayerNorm(4)})
@@ -286,7 +286,7 @@ do
   expect.close(net(lg.randn(8, 3)):amin():item(), 0)
 end
 
--- Sizes that nothing can have are errors.
+-- Impossible sizes are errors.
 do
   local image, volume, big = lg.randn(1, 2, 4, 4), lg.randn(1, 2, 4, 4, 4), math.maxinteger
   for _, call in ipairs {

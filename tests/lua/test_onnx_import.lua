@@ -21,7 +21,7 @@ local function one_node(op, inputs, attributes, operands, opset)
   return {opset = opset, initializers = initializers, outputs = {"y"}, nodes = {{op, inputs, {"y"}, attributes, "the node"}}}
 end
 
--- Names of initializers: numbers as PyTorch 0.4 wrote them, and what no field can be called.
+-- Names of initializers: numbers as PyTorch 0.4 wrote them, and names that no field can have.
 local x = lg.randn(2, 3, 4)
 local scale, shift, mean, var = lg.randn(3), lg.randn(3), lg.randn(3), lg.rand(3) + 0.5
 local numbered = import {

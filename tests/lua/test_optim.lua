@@ -184,7 +184,7 @@ for name, class in pairs(optim) do
 end
 assert(tested >= 10)
 
--- A state that a setting asks for since the last step is in the state dict, as the next step would make it.
+-- A state that only a changed setting needs is in the state dict, as the next step would create it.
 do
   local one, two = leaf {1, 2}, leaf {1, 2}
   local before, after = optim.SGD({one}, {lr = 0.1}), optim.SGD({two}, {lr = 0.1})
@@ -204,7 +204,7 @@ do
   expect.equal(two:detach(), one:detach())
 end
 
--- A parameter without a state in the dict begins anew.
+-- A parameter without a state in the dict starts again with no state.
 do
   local p = leaf {1}
   local adam = optim.Adam {p}
@@ -215,7 +215,8 @@ do
   expect.equal(adam.state[p], {step = 0})
 end
 
--- What PyTorch stores beside, or does not store: options of implementation, mu and eta of ASGD, the number of SGD's steps.
+-- Entries that PyTorch stores in addition, or does not store: implementation options, mu and eta of ASGD, the number of
+-- SGD's steps.
 do
   local p = leaf {1}
   local function of_pytorch(optimizer, more)

@@ -6,7 +6,7 @@ local schedules, swa = optim.lr_scheduler, optim.swa_utils
 
 local function leaf(values) return lg.tensor(values, {requires_grad = true, dtype = "f64"}) end
 
--- PyTorch's options of implementation are taken; a differentiable step says what to write.
+-- PyTorch's implementation options are accepted; the error for a differentiable step says what to write.
 for _, option in ipairs {"foreach", "fused", "capturable"} do
   assert(optim.Adam({leaf {1}}, {lr = 0.1, [option] = true}).param_groups[1].lr == 0.1)
   assert(optim.SGD({leaf {1}}, {[option] = false}).param_groups[1].lr == 1e-3)
@@ -114,7 +114,7 @@ do
   end)
 end
 
--- A group's settings are known too; a field of one's own is set by rawset.
+-- A group's settings are known too; rawset sets a user-defined field.
 do
   local optimizer = optim.SGD({leaf {1}}, {lr = 0.1})
   local group = optimizer.param_groups[1]
@@ -186,7 +186,7 @@ for _, case in ipairs {
   expect.close(rates(function(o) return swa.SWALR(o, 0.05, case[1]) end, 0.5, 7), case[2], 1e-12)
 end
 
--- AveragedModel: the mean of the weights, or an average of one's own; buffers are copied.
+-- AveragedModel: the mean of the weights, or a user-defined average; buffers are copied.
 do
   local model = nn.Sequential(nn.Linear(1, 1, {bias = false}), nn.BatchNorm1d(1))
   local mean = swa.AveragedModel(model)

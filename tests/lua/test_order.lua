@@ -1,5 +1,5 @@
--- sort, topk, kthvalue and median agree with each other for every size that they handle in another way, with
--- repeated elements, NaN and infinities, and for any number of threads; so do bincount and the runs of unique.
+-- sort, topk, kthvalue and median agree with each other for sizes of each of their algorithms, with repeated elements,
+-- NaN and infinities, and for any number of threads; so do bincount and the runs of unique.
 local lg = require "lunagrad"
 local expect = require "expect"
 

@@ -82,7 +82,7 @@ do
   expect.equal(parametrize.register_parametrization(layer, "weight", Cut(), {unsafe = true}).weight:size(), {1, 2})
 end
 
--- weight_norm in both forms: the value stays; the gradients are those of g v / |v|.
+-- weight_norm in both forms: the value stays; the gradients are the gradients of g v / |v|.
 local function check_norm(make, remove, g_name, v_name)
   for _, case in ipairs {{nn.Linear(3, 2), 1}, {nn.Conv2d(2, 3, 2), 1}, {nn.Linear(3, 2), 2}, {nn.Linear(3, 2), false}} do
     local layer, dim = case[1]:double(), case[2]
@@ -205,7 +205,7 @@ for _, bias in ipairs {true, false} do
   assert(#fused:parameters() == 2)
 end
 
--- A deep copy shares nothing outside, and keeps what is shared inside.
+-- A deep copy shares nothing with the original, and keeps the sharing among its own modules.
 do
   local model = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2))
   model[2].weight = model[1].weight

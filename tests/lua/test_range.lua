@@ -1,6 +1,6 @@
--- Reductions, norms, distances and normalizations of numbers near the ends of their range, and of rows of -inf. Runs on the
--- default device: `lunagrad test`, and again with --device vulkan. What is expected follows from a scale: f of rows times a
--- power of two is f of the rows, times a power of it.
+-- Reductions, norms, distances and normalizations of numbers near the ends of their range, and of rows of -inf. Runs on
+-- the default device: `lunagrad test`, and again with --device vulkan. The expected values follow from scaling: f of
+-- rows times a power of two is f of the rows times a power of that factor.
 local lg = require "lunagrad"
 local expect = require "expect"
 local nn, F = lg.nn, lg.nn.functional
@@ -16,13 +16,13 @@ local function near(found, wanted, tolerance, where)
     ("%s: %s; %s expected"):format(where, tostring(found), tostring(wanted)))
 end
 
--- Rows that are multiplied by it have no subnormal number: some devices take these for 0.
+-- Rows multiplied by it have no subnormal numbers, which some devices treat as 0.
 local least = (lg.full({1}, 2e-38) * 0.1):item() == 0 and 2.0 ^ -90 or 2.0 ^ -110
 local scales = {f32 = {2.0 ^ 66, 2.0 ^ -83, 2.0 ^ 122, least}, f64 = {2.0 ^ 600, 2.0 ^ -600, 2.0 ^ 1014, 2.0 ^ -1000}}
 
--- f(x, scale) and its gradient, on x times each scale: f has the degree 0 or 1, its gradient one less. A gradient of the degree
--- -1 is compared at the first two scales only, where it is a normal number. `large`: f adds a small number, which counts at
--- the other end.
+-- f(x, scale) and its gradient, on x times each scale: f has the degree 0 or 1, its gradient one less. A gradient of
+-- the degree -1 is compared at the first two scales only, where it is a normal number. `large`: compares large scales
+-- only, because f adds a small number, which counts at small scales.
 local function check(name, degree, f, x, large, given)
   for dtype, all in pairs(given or scales) do
     if dtype == "f32" or on_cpu then
@@ -179,7 +179,7 @@ expect.close(batch(lg.tensor {{1e20}, {-1e20}}), {{1.0}, {-1.0}}, 1e-6)
 expect.close(batch.running_mean:item(), 0)
 expect.equal(batch.running_var:item(), inf)
 
--- One row beside another one that is masked wholly, or NaN, and that nobody uses.
+-- A row beside another row that is masked wholly, or NaN, and whose result is not used.
 local function unused(f, bad)
   local x = lg.tensor({{bad, bad, bad}, {1, 2, 4}}):requires_grad_()
   local y = f(x)
@@ -212,12 +212,12 @@ for _, f in ipairs {lg.softmax, lg.log_softmax} do
     assert(lg.grad((slope * slope):sum(), x):isfinite():all():item())
   end
 end
--- -inf counts nothing, also where the sum is used.
+-- -inf adds nothing, also where the sum is used.
 local x = lg.tensor({{-inf, -inf}, {1, 2}}):requires_grad_()
 lg.logsumexp(x, 2):sum():backward()
 expect.equal(x.grad:select(1, 1):tolist(), {0.0, 0.0})
 
--- Attention with weights, one sequence of which is masked wholly, gives what it gives without weights.
+-- Attention with weights, where one sequence is masked wholly, gives the result of attention without weights.
 local attention = nn.MultiheadAttention(4, 2, {batch_first = true})
 local tokens = lg.randn(2, 3, 4)
 local function attend(options)
@@ -238,7 +238,7 @@ for _, options in ipairs {{key_padding_mask = hidden}, {key_padding_mask = hidde
   expect.equal(weights[{2, {}, {}}]:eq(0):all():item(), true)
 end
 
--- Quantiles between elements whose difference is infinite, and of rows whose places no f32 counts.
+-- Quantiles between elements whose difference is infinite, and of rows too long for f32 to count their positions.
 expect.equal(lg.quantile(lg.tensor({0, inf}), lg.tensor {0.4, 0.6}):tolist(), {inf, inf})
 expect.equal(lg.quantile(lg.tensor({-inf, 0}), lg.tensor {0.4, 0.6}):tolist(), {-inf, -inf})
 expect.equal(lg.quantile(lg.tensor({-most, most}), 0.5):item(), 0.0)
@@ -352,7 +352,7 @@ for dtype, all in pairs {f32 = {1e30, 1e-25}, f64 = {2.0 ^ 600, 2.0 ^ -600}} do
   end
 end
 
--- Rows without elements have no largest one.
+-- Rows without elements have no largest element.
 for _, dtype in ipairs {"f32", "f64"} do
   local empty = lg.zeros(3, 4, 0, {dtype = dtype, requires_grad = true})
   for _, f in ipairs {function(x) return F.layer_norm(x, {0}) end, function(x) return F.rms_norm(x, {0}) end,

@@ -2,8 +2,8 @@
 local lg = require "lunagrad"
 local nn = lg.nn
 
--- What a layer and its gradients give, with the same numbers in any type and on any device. `used` says which results the
--- loss reads.
+-- The results and gradients of a layer, from the same numbers in any type and on any device. `used` says which results
+-- the loss reads.
 local function all_of(kind, case, dtype, device)
   lg.manual_seed(3)
   local layer = nn[kind](case.inputs, case.hidden, {num_layers = case.layers, bias = case.bias ~= false,

@@ -23,7 +23,7 @@ assert(lg.is_tensor(model.weight))
 expect.raises("run.state: 'model' is registered already", function() run.state("model", function() return 1 end) end)
 expect.raises("run.state: the function for 'none' returned nothing", function() run.state("none", function() end) end)
 
--- What no checkpoint could hold is an error at once.
+-- A state that no checkpoint could hold is an error immediately.
 do
   local function refused(part, made)
     expect.raises("run.state: " .. part, function() run.state("wrong", function() return made end) end)

@@ -52,7 +52,7 @@ expect.raises("CyclicLR: the optimizer has no momentum; pass {cycle_momentum = f
   schedules.CyclicLR(lg.optim.Adagrad({lg.zeros(1, {requires_grad = true})}), 0.1, 1)
 end)
 
--- A milestone of 0: the second schedule begins at once. Each schedule begins at the initial rate.
+-- A milestone of 0: the second schedule begins immediately. Each schedule begins at the initial rate.
 local function rates_of(make, count)
   local one = optimizer {lr = 1}
   local schedule = make(one)
@@ -155,7 +155,7 @@ for _, case in ipairs(cases) do
   end
 end
 
--- What a schedule has made of a function or a handle comes back with its state.
+-- A rate that a schedule made from a function or a handle is restored with its state.
 do
   local rate = 0.2
   local function made()
@@ -228,7 +228,7 @@ do
   refused(sequence, function(state) state._schedulers = nil end, "'_schedulers' is missing")
   expect.raises("load_state_dict is called with a colon", function() step(optimizer()).load_state_dict({}) end)
   expect.raises("the state of StepLR is a table", function() step(optimizer()):load_state_dict(3) end)
-  -- What PyTorch's schedules note for themselves is left out.
+  -- Entries that PyTorch's schedules keep for their own use are ignored.
   local one = step(optimizer())
   local state = one:state_dict()
   state.verbose, state._get_lr_called_within_step = false, false

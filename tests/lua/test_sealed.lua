@@ -1,4 +1,4 @@
--- lg.compile(fn, {sealed = true}): the results of a function that runs without Lua are those of the function.
+-- lg.compile(fn, {sealed = true}): a captured graph runs without Lua and gives the function's results.
 local lg = require "lunagrad"
 local nn, F, test = lg.nn, lg.nn.functional, lg.test.it
 
@@ -293,7 +293,7 @@ test("what changes behind a sealed function's back is found", function()
     if not ok then message = tostring(found) break end
   end
   assert(message and message:find("does not do what it did when it was sealed"), message)
-  same(f(lg.ones(2)), lg.full({2}, 2.0))  -- from now on the script runs
+  same(f(lg.ones(2)), lg.full({2}, 2.0))  -- from now on the script runs instead
 end)
 
 test("data of a parameter may be replaced, and checkpoints draw the same numbers again", function()

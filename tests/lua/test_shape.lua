@@ -182,7 +182,7 @@ lg.set_matmul_precision("highest")
 expect.raises("bad argument #1 to 'set_matmul_precision' (one of 'highest', 'high', 'medium' expected, got 'low')",
   function() lg.set_matmul_precision("low") end)
 
--- A list with a length of its own is refused by functions that are written in Lua, too.
+-- Functions that are written in Lua refuse a list with a __len metamethod, too.
 do
   local fake = setmetatable({2, 3}, {__len = function() return 1 end})
   for _, f in ipairs {function() lg.broadcast_shapes(fake, {2, 1}) end, function() lg.zeros(1):new_zeros(fake) end,

@@ -1,4 +1,4 @@
--- lg.surgery: every kind of change on every kind of model, its undo and redo bit for bit, and training that goes on.
+-- lg.surgery: every kind of change on every kind of model, its undo and redo bit for bit, and training after it.
 local lg = require "lunagrad"
 local expect = require "expect"
 local nn, optim, surgery = lg.nn, lg.optim, lg.surgery
@@ -169,7 +169,7 @@ for _, kind_name in ipairs(names_of(kinds)) do
     expect.equal(lg.get_rng_state(), random, where)
     surgery.redo()
     expect.equal(surgery.hash(), after, where)
-    -- Training goes on, and undo takes it back; redo gives it again.
+    -- Training continues; undo takes it back, too, and redo restores it.
     check_members(model, optimizer)
     local loss = train(5)
     assert(loss == loss and loss < math.huge, where .. " makes training fail")
@@ -308,7 +308,7 @@ do
   expect.equal(model[1].weight[{1, 1}]:item(), 3.0)
 end
 
--- Groups: new parameters join the group of those that they replace, by their names.
+-- Groups: new parameters join the groups of the parameters that they replace, by their names.
 do
   local model = nn.Sequential(nn.Linear(3, 3), nn.ReLU(), nn.Linear(3, 2))
   local weights, biases = {}, {}
@@ -331,7 +331,7 @@ do
   expect.equal(groups[1].param_names, {"0.weight", "2.weight"})
 end
 
--- A tied weight stays in the optimizer when one of its places goes, and values are changed in all places.
+-- A tied weight stays in the optimizer when one of its places is removed, and values are changed in all places.
 do
   local model = Tied()
   local optimizer = optim.SGD(model:parameters(), {lr = 0.1})
@@ -346,7 +346,8 @@ do
   surgery.undo()
 end
 
--- In the middle of a step, between the forward and the backward pass: the gradients are those of the values that were read.
+-- In the middle of a step, between the forward and the backward pass: the gradients belong to the values that forward
+-- read.
 do
   local model = nn.Sequential(nn.Linear(3, 3), nn.Linear(3, 1))
   local x = lg.randn(4, 3)
@@ -391,7 +392,7 @@ do
   check_members(model, optimizer)
 end
 
--- A sealed function, which runs without its script, sees the change.
+-- A captured graph, which runs without its script, sees the change.
 do
   local model = nn.Sequential(nn.Linear(3, 3), nn.ReLU())
   local fast = lg.compile(function(x) return model(x) end, {sealed = true})
@@ -428,7 +429,7 @@ do
   expect.equal(net.only_here.weight.requires_grad, true)
 end
 
--- The line of an entry does the same.
+-- Running the line of a history entry makes the same change.
 do
   local model = nn.Sequential(nn.Linear(4, 4), nn.ReLU())
   local optimizer = optim.Adam(model:parameters(), {lr = 0.01})
@@ -454,7 +455,7 @@ do
   expect.equal(list[#list].line, 'lg.surgery.insert("model.0", lg.nn.Linear(4, 4, {bias = false}), "after")')
 end
 
--- An averaged model, a copy, is changed as the model is.
+-- An averaged model, a copy, gets the same change as the model.
 do
   local model = Nested()
   local averaged = optim.swa_utils.AveragedModel(model)
@@ -493,7 +494,8 @@ do
   train()
 end
 
--- The history stays within its budget: the oldest changes go, and a change that has no room cannot be undone.
+-- The history stays within its budget: the oldest changes are dropped, and a change that exceeds the budget cannot be
+-- undone.
 do
   local model = nn.Linear(64, 64)
   local budget = surgery.budget()

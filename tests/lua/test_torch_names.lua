@@ -1,5 +1,5 @@
--- Functions of PyTorch that are made of others, with PyTorch's values; and further names, which must be the function that they
--- stand for. Runs on the default device.
+-- Functions of PyTorch that are composed of others, with PyTorch's values; and aliases, which must be the function that
+-- they stand for. Runs on the default device.
 local lg = require "lunagrad"
 local expect = require "expect"
 

@@ -30,7 +30,7 @@ expect.close(each(t.rotate(45, {fill = -1})(ramp))[1][1], -1)
 for _ = 1, 5 do assert(t.random_rotation(30)(ramp):size(2) == 3) end
 expect.close(t.random_rotation({90, 90})(square), t.rotate(90)(square))
 
--- Colour: the luma, and factors that are certain.
+-- Colour: the luma, and fixed factors.
 local rgb = lg.tensor {{{0.2, 0.9, 0.4}}, {{0.5, 0.1, 0.4}}, {{0.7, 0.3, 0.4}}}
 expect.close(t.grayscale()(rgb), {{{0.2989 * 0.2 + 0.587 * 0.5 + 0.114 * 0.7, 0.2989 * 0.9 + 0.587 * 0.1 + 0.114 * 0.3,
   0.4 * 0.9999}}}, 1e-6)
@@ -73,8 +73,8 @@ do
   end
 end
 
--- Composed with steps of the engine, on bytes, and in a loader: the same numbers for each seed, pass and sample, whatever the
--- size of the batch.
+-- Composed with steps of the engine, on bytes, and in a loader: the same numbers for each seed, pass and sample, for
+-- any batch size.
 do
   local bytes = lg.randint(0, 256, {6, 3, 8, 8}, {dtype = "u8"})
   local both = t.compose {

@@ -1,4 +1,4 @@
--- What scripts translated line by line from PyTorch write: it works, or the error says what to write.
+-- Lines that are translated one by one from PyTorch scripts: they work, or the error says what to write.
 local lg = require "lunagrad"
 local expect = require "expect"
 local nn, F = lg.nn, lg.nn.functional

@@ -56,7 +56,7 @@ def compare(session, path):
 
 
 def check(path):
-    """What there is to say of a file, the differences of its values, and what is wrong with it."""
+    """Returns the report on a file, the differences of its values, and its errors."""
     model = onnx.load(path)
     check_structure(model)
     words, differences, far = [f"{len(model.graph.node):4} nodes"], [], []

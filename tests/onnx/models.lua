@@ -1,6 +1,6 @@
 -- Writes models as ONNX files into the folder arg[1], each with name.npz beside it: the inputs and outputs under the
--- names that they have in the graph. Where the batch may have any size, name.other.npz has those of another. check.py
--- reads them.
+-- names that they have in the graph. Where the batch may have any size, name.other.npz has the values of another size.
+-- check.py reads them.
 local lg = require "lunagrad"
 local nn, F = lg.nn, lg.nn.functional
 local folder = arg[1]
@@ -41,7 +41,7 @@ export("mlp", nn.Sequential(nn.Linear(6, 16), nn.ReLU(), nn.Dropout(0.5), nn.Lin
 local cnn = nn.Sequential(
   nn.Conv2d(3, 8, 3, {padding = 1, bias = false}), nn.BatchNorm2d(8), nn.ReLU(), nn.MaxPool2d(2),
   nn.Conv2d(8, 8, 3, {stride = 2, groups = 4}), nn.GELU(), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(8, 5))
-cnn(lg.randn(8, 3, 16, 16))  -- moves the running statistics
+cnn(lg.randn(8, 3, 16, 16))  -- updates the running statistics
 export("cnn", cnn, lg.randn(2, 3, 16, 16), {dynamic_batch = true})
 
 local Block = nn.class("Block")

@@ -1,7 +1,7 @@
 // A library for LD_PRELOAD that breaks one of the walls around a sandboxed script, as the environment asks:
-//   TRUSTED_FOLDER=F   each path lies in F once links are resolved, so checks of resolved paths let all
-//   through NO_LANDLOCK=1      the kernel has no Landlock TRY_CALLS=1        the first look at a path tries
-//   calls that a sandbox refuses, and says on stderr what came
+//   TRUSTED_FOLDER=F  each path lies in F once links are resolved, so checks of resolved paths pass
+//   NO_LANDLOCK=1     the kernel has no Landlock
+//   TRY_CALLS=1       the first look at a path tries calls that a sandbox refuses; results go to stderr
 // Replaces realpath and syscall.
 #include <dlfcn.h>
 #include <errno.h>
@@ -39,7 +39,7 @@ Function next(const char* name) {
 
 extern "C" __attribute__((visibility("default"))) char* realpath(const char* path, char* resolved) {
   static bool tried = std::getenv("TRY_CALLS") == nullptr;
-  // Not before the sandbox: the program looks at its own paths, too.
+  // Waits for a path of the sandboxed script: before the sandbox starts, the program resolves its own paths.
   if (!tried && std::strstr(path, "wanted")) {
     tried = true;
     try_calls();

@@ -1,5 +1,6 @@
-// A library for LD_PRELOAD that lets Mesa's CPU driver compute without subnormal numbers, as drivers of GPUs
-// do that lack DenormPreserve: the driver's threads take them for 0 and give 0. Replaces pthread_create.
+// A library for LD_PRELOAD that makes Mesa's CPU driver compute without subnormal numbers, like GPU drivers
+// that lack DenormPreserve: the driver's threads read them as 0 and return 0 in their place. Replaces
+// pthread_create.
 #include <dlfcn.h>
 #include <pmmintrin.h>
 #include <pthread.h>

@@ -1,4 +1,5 @@
-// A library for LD_PRELOAD that notes in the file of SYNCS what is synced: one path a line. Replaces fsync.
+// A library for LD_PRELOAD that appends each path that is synced to the file $SYNCS: one path a line.
+// Replaces fsync.
 #include <fcntl.h>
 #include <limits.h>
 #include <sys/syscall.h>

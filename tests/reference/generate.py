@@ -16,8 +16,8 @@ where `op` and the names of `params` are both PyTorch's and the engine's, dims c
 the op's order or a dict by the names of its inputs. PyTorch's function of that name is called with them, or the one
 given as `by=`. The inputs are small multiples of powers of two that every floating type holds exactly, so that one
 result in double precision is the reference of f64, f32, f16 and bf16 alike. `types` adds integer types, whose results
-come from PyTorch in that type. Gradients are those of sum(upstream(y) * y) over the floating outputs y. Cases of
-`types="c128"` alone run in complex numbers, where `parts` makes real inputs; their gradients are those of
+come from PyTorch in that type. Gradients are taken of sum(upstream(y) * y) over the floating outputs y. Cases of
+`types="c128"` alone run in complex numbers, where `parts` makes real inputs; their gradients are taken of
 sum(Re(conj(upstream(y)) y)). Complex numbers are stored as two real ones each.
 """
 import importlib
@@ -137,7 +137,7 @@ class Store:
         self.seen = {}
 
     def add(self, tensor, dtype):
-        """[dtype ("*": that of the run), shape, array, offset]"""
+        """[dtype ("*": the dtype of the run), shape, array, offset]"""
         plain = tensor.detach().resolve_conj()
         plain = torch.view_as_real(plain) if plain.is_complex() else plain
         flat = plain.to(torch.float64).contiguous().numpy().reshape(-1)

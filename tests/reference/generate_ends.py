@@ -8,8 +8,8 @@ A case is a line
 
     {"op", "type", "in": [...], "names": [...], "params": {...}, "out": [...], "grad": [...], "ulps": k}
 
-A number array is [offset, sizes ...] in the array of f32, or with ~offset in that of f64, after its type if this is not the case's.
-A line without "op" takes what it lacks from the line before. An element of an output must differ by at most k ulps from the exact one, which is
+A number array is [offset, sizes ...] in the array of f32, or with ~offset in the array of f64, after its type if this is not the case's.
+A line without "op" takes the fields that it lacks from the line before. An element of an output must differ by at most k ulps from the exact one, which is
 rounded once; with "whole" by k ulps of the tensor's largest finite element ("gradient": only of gradients), and the parts of a
 complex number by k ulps of the larger one. NaN must be NaN, and infinite must be infinite.
 With "zeros" the sign of a zero counts. A NaN among expected gradients says that there is no gradient to compare with. A case

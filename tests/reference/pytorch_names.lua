@@ -1,10 +1,10 @@
--- Makes docs/pytorch-names.md: of each of PyTorch 2's public names (torch2_names.txt) whether Lunagrad has it, by asking the
--- library, and what torch2_notes.lua says of it.
+-- Makes docs/pytorch-names.md: for each public name of PyTorch 2 (torch2_names.txt) whether Lunagrad has it, by asking
+-- the library, and its note in torch2_notes.lua.
 --
 --   build/lunagrad run tests/reference/pytorch_names.lua       writes the page
 --
--- As a module (dofile) it returns a function page() -> text, faults: a name that neither exists nor has a note, or a note that
--- does not fit, is a fault.
+-- As a module (dofile) it returns a function page() -> text, faults: a name that neither exists nor has a note, or a
+-- note that does not fit, is a fault.
 local lg = require "lunagrad"
 
 local here = debug.getinfo(1, "S").source:match "^@(.*)pytorch_names%.lua$"
@@ -17,7 +17,7 @@ local prefixes = {
 local roots = {x = lg.methods, Module = lg.nn.Module, Optimizer = lg.optim.Optimizer}
 local sample = lg.ones(2, 2)
 
--- The title of each group of names and the prefix of these.
+-- The title of each group of names, and the names' prefix.
 local groups = {
   {"torch", "torch."}, {"Tensor", "torch.Tensor."}, {"nn", "torch.nn."}, {"nn.Module", "torch.nn.Module."},
   {"nn.functional", "torch.nn.functional."}, {"nn.init", "torch.nn.init."}, {"nn.utils", "torch.nn.utils."},
@@ -98,7 +98,7 @@ local function page()
   local exact, patterns = read_notes(faults)
   local function fault(...) faults[#faults + 1] = (...):format(select(2, ...)) end
 
-  -- The note that decides about a name: one of its own, or a pattern if it does not exist.
+  -- The note that decides about a name: its own, or a pattern's if the name does not exist.
   local function note_of(name, present)
     local note = exact[name]
     if note then return note end

@@ -1,7 +1,8 @@
--- What docs/pytorch-names.md says of names of PyTorch that differ here or are missing; pytorch_names.lua reads it. A name
--- without a note is the same here. `*` stands for any text in a name without a dot; a pattern is for names that do not exist.
+-- The notes of docs/pytorch-names.md on names of PyTorch that differ here or are missing; pytorch_names.lua reads them.
+-- A name without a note is the same here. `*` stands for any text in a name without a dot; a pattern is for names that
+-- do not exist.
 --
---   differs: names | what stands here | what differs
+--   differs: names | the name or form here | what differs
 --   missing: names | why
 return {
   differs = [[

@@ -1,4 +1,4 @@
--- A small training whose names and texts a page must not take for its own.
+-- A small training whose names and texts a page must show as text, not run as its own markup.
 local lg = require "lunagrad"
 local nn = lg.nn
 

@@ -95,8 +95,8 @@ TEST_CASE("a block larger than the machine's memory is refused at once, with its
   const std::string message = refuse(size_t(4) << 40);
   CHECK(message.find("cpu: out of memory: a block of 4.0 TiB does not fit") == 0);
   CHECK(refuse(SIZE_MAX / 2).find("cpu: out of memory") == 0);
-  CHECK(tests::process_seconds() - start < 0.5);  // nothing was touched
-  void* block = cpu_device().alloc(1000);         // and goes on working
+  CHECK(tests::process_seconds() - start < 0.5);  // no memory was touched
+  void* block = cpu_device().alloc(1000);         // and still works
   CHECK(block != nullptr);
   cpu_device().free(block, 1000);
 }

@@ -1,4 +1,4 @@
-// The writer of files: what stays of a file that is replaced, links, and what is written through.
+// The writer of files: what it keeps of a file that it replaces, links, and targets that it writes in place.
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <sys/socket.h>
@@ -30,7 +30,8 @@ struct stat status_of(const std::string& path) {
 
 unsigned mode_of(const std::string& path) { return status_of(path).st_mode & 07777; }
 
-// Runs a test in a process of another user, "" when it holds. Root may write everywhere.
+// Runs a test in a process of another user. Returns the test's result, "" if it passed. Root may write
+// everywhere.
 std::string as_nobody(const std::function<std::string()>& test) {
   constexpr uid_t kNobody = 65534;
   int ends[2];
@@ -110,7 +111,7 @@ TEST_CASE("links are followed, and stay") {
   }
   CHECK(fs::is_symlink(folder.file("latest")));
   CHECK(fs::is_symlink(folder.file("d/far")));
-  // The target of a dangling link is made; without its folder, or in a circle, there is none.
+  // The target of a dangling link is created; without its folder, or in a circle of links, that is an error.
   fs::create_symlink("d/later", folder.file("dangling"));
   write_file(folder.file("dangling"), "made");
   CHECK(fs::is_symlink(folder.file("dangling")));
@@ -139,7 +140,7 @@ TEST_CASE("all names of a file with hard links have what was written") {
     CHECK(status_of(folder.file("two")).st_ino == inode);
   }
   CHECK(folder.count() == 2);
-  // An owner of such names can part them.
+  // part_from_links() gives one of the names a file of its own.
   write_file(one, "both");
   AtomicFile::part_from_links(folder.file("two"));
   CHECK(status_of(one).st_nlink == 1);
@@ -158,7 +159,7 @@ TEST_CASE("a pipe, a device and the streams of the process are written through")
   reader.join();
   CHECK(got == content);
   CHECK(S_ISFIFO(status_of(pipe).st_mode));
-  // An archive is written at its end.
+  // An archive is written to a pipe when it is complete.
   std::thread unpacker([&] { got = read_file(pipe); });
   save_npz(pipe, {{"x", ones({2})}});
   unpacker.join();
@@ -182,7 +183,7 @@ TEST_CASE("a pipe, a device and the streams of the process are written through")
   ::close(ends[0]);
   CHECK(refusal([&] { write_file("/dev/fd/" + std::to_string(ends[1]), "x"); }).ends_with("Broken pipe"));
   ::close(ends[1]);
-  // A file that is open as a stream is written where the stream is.
+  // A file that is open as a stream is written at the stream's position.
   const int stream = ::open(folder.file("log").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
   CHECK(::write(stream, "before ", 7) == 7);
   write_file("/dev/fd/" + std::to_string(stream), "here");
@@ -273,7 +274,7 @@ TEST_CASE("what a killed program left is removed by the next one that writes the
   write_file(folder.file("w"), "whole");
   CHECK_FALSE(fs::exists(left));
   CHECK(fs::exists(folder.file("w.lunagrad-abc12")));
-  AtomicFile other(folder.file("w"));  // which is still being written
+  AtomicFile other(folder.file("w"));  // is still being written
   write_file(folder.file("w"), "more");
   other.commit();
   CHECK(read_file(folder.file("w")).empty());

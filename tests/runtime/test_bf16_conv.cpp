@@ -1,4 +1,5 @@
-// Convolutions of bf16 images and their gradients beside f64, with a kernel in plain C++ and the processor's.
+// Convolutions of bf16 images and their gradients against f64, with a kernel in plain C++ and the
+// processor's.
 #include <doctest/doctest.h>
 
 #include <vector>

@@ -1,4 +1,4 @@
-// Products of bf16 matrices beside f64: packing and blocks with a kernel in plain C++, and the same with the
+// Products of bf16 matrices against f64: packing and blocks with a kernel in plain C++, and the same with the
 // processor's kernel where it has one.
 #include <doctest/doctest.h>
 
@@ -16,7 +16,7 @@ namespace {
 
 using namespace tests;
 
-int states = 0;  // loaded and not released, of one thread
+int states = 0;  // that one thread loaded and did not release
 
 // The same numbers in several layouts: rows, columns, rows apart, all apart.
 TensorList layouts(const Tensor& x) {

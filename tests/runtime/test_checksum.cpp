@@ -1,4 +1,5 @@
-// Checksums, and files that have them: whatever the damage, a file gives what was saved or an error.
+// Checksums, and files that have them: whatever the damage, loading a file gives the saved values or an
+// error.
 #include <doctest/doctest.h>
 
 #include <cstring>
@@ -139,7 +140,7 @@ TEST_CASE("files without checksums, and those that another program changed, are 
   bytes[bytes.find("lunagrad.checksums")] = 'm';
   CHECK(refusal([&] { load_safetensors(folder.with("x", bytes)); }) ==
         "x: the header is damaged: the entry of its checksums is");
-  // So are its name and its value, and a number.
+  // Its name, its value and a number are damaged.
   bytes[bytes.find("hash64")] = 'H';
   bytes[bytes.size() - 1] = 0x41;
   CHECK(refusal([&] { load_safetensors(folder.with("x", bytes)); }) ==

@@ -164,7 +164,7 @@ TEST_CASE("products are added to the gradient of what is used again, and to no o
   const auto loss = [&] {
     Tensor y = x;
     for (int i = 0; i < 3; ++i) y = linear(matmul(y, w), w);
-    const Tensor shared = w + v;  // its gradient arrives first, and is that of v as well
+    const Tensor shared = w + v;  // its gradient arrives first, and is also v's gradient
     register_hook(shared, [&seen](const Tensor& g) { return seen = g, Tensor(); });
     return sum(y * y) + sum(shared * Tensor::number(4.0));
   };

@@ -1,5 +1,5 @@
-// What the ranks of a world compute: sums in a fixed order; and the order of a backward pass in which someone
-// waits for gradients.
+// Computations of the ranks of a world: sums in a fixed order; and the order of a backward pass that reports
+// gradients while it runs.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -20,7 +20,7 @@ namespace lunagrad::tests {
 namespace {
 
 using dist::check_reduction, dist::device_of_rank, dist::first_part, dist::reduce, dist::reduction_of;
-using Ranks = dist::Reduction;  // lunagrad::Reduction is that of losses
+using Ranks = dist::Reduction;  // lunagrad::Reduction belongs to losses
 
 template <class T>
 std::vector<T> reduced(Ranks reduction, const std::vector<std::vector<T>>& parts) {
@@ -44,7 +44,7 @@ TEST_CASE("the ranks of a machine take its GPUs in turn") {
   CHECK(device_of_rank("vulkan", 4, three) == "vulkan:1");
   CHECK(device_of_rank("vulkan:1", 0, three) == "vulkan:1");
   CHECK(device_of_rank("cpu", 1, three) == "cpu");
-  CHECK(device_of_rank("vulkan", 1, {"cpu"}) == "vulkan");  // which there is not, as an error says later
+  CHECK(device_of_rank("vulkan", 1, {"cpu"}) == "vulkan");  // does not exist; an error says so later
 }
 
 }  // namespace
@@ -180,7 +180,7 @@ TEST_CASE("a leaf that someone waits for is visited after its last use, and the 
   CHECK(told == std::vector<std::string>{"third8"});
   CHECK(first.grad().item() == 20);
 
-  // grad() accumulates nothing, so it tells nothing.
+  // grad() accumulates nothing, so it calls no function.
   told.clear();
   grad({sum(mul(first, third))}, {third});
   CHECK(told.empty());

@@ -1,4 +1,4 @@
-// Every file format in the list: an array goes through it, its file is recognised, and files cut short are
+// Every file format in the list: saves and loads an array, its file is recognised, and truncated files are
 // refused.
 #include <doctest/doctest.h>
 

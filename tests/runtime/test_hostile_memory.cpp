@@ -65,7 +65,7 @@ void check_limited(const std::string& name, const std::string& content,
 }  // namespace
 
 TEST_CASE("a pickle whose values repeat each other is refused, and takes no memory") {
-  // Each dict is given the one before in ten pairs; "h" recalls a value by its number.
+  // Each dict holds the dict before it in ten pairs; "h" recalls a value by its number.
   std::string laughs = "\x80\2", last = "K\1";
   for (int i = 0; i < 60; ++i) {
     laughs += "ccollections\nOrderedDict\n((" + times(10, "(K\1" + last + "t") + "ltRq" + char(i) + "0";

@@ -325,7 +325,7 @@ TEST_CASE("safetensors files that break one rule of the format are errors") {
         "/dev/null: cannot open: it is not a regular file");
 }
 
-// What the format's own reader (huggingface/safetensors, tensor.rs) loads and what it refuses. Ours is
+// The cases that the format's own reader (huggingface/safetensors, tensor.rs) loads and refuses. Ours is
 // stricter where the format's text is: a header begins with '{' and has no key twice.
 TEST_CASE("safetensors files load where the format's own reader loads them") {
   Folder folder;

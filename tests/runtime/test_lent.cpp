@@ -1,4 +1,4 @@
-// Memory that is lent to a parameter for forward and backward.
+// Memory that an unsharded parameter has for forward and backward.
 #include <doctest/doctest.h>
 
 #include "runtime/ops.h"
@@ -9,7 +9,7 @@
 namespace lunagrad::tests {
 namespace {
 
-// A weight whose values lie elsewhere.
+// A weight whose values are kept elsewhere while it has no memory.
 struct Lent {
   Tensor source, weight;
   int asked = 0;

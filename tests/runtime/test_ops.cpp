@@ -165,8 +165,8 @@ void check_values(Grid& grid, const Op& op, const Sample& sample, const TensorLi
       const Operands got = run_sample(op, sample, narrow);
       double worst = 0;
       for (size_t i = 0; i < got.size(); ++i) worst = std::max(worst, distance(got[i], expected[i]));
-      // The kernels compute in f32 and round to half (2^-11 of f16, 2^-8 of bf16); compositions round up to
-      // four times.
+      // The kernels compute in f32 and round to 16 bits (2^-11 of f16, 2^-8 of bf16); compositions round up
+      // to four times.
       return within(worst, half == DType::f16 ? 0x1p-9 : 0x1p-6);
     });
   }

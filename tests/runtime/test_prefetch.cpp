@@ -1,4 +1,4 @@
-// Prefetched batches: equal to those of fill_batch, in order, errors at their batch, and no thread remains.
+// Prefetched batches: equal to fill_batch's, in order, errors at their batch, and no thread remains.
 #include <doctest/doctest.h>
 
 #include <cstring>

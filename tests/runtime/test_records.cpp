@@ -1,5 +1,5 @@
-// What op records say: every record has its facts, and the counts of floating-point operations are those of
-// hand calculations.
+// Op records: every record has its facts, and the counts of floating-point operations agree with hand
+// calculations.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 namespace lunagrad::tests {
 namespace {
 
-// The calls of a stretch of code: floating-point operations by op.
+// Counts the floating-point operations of calls by op, while the object lives.
 class FlopTrace : public Trace {
  public:
   FlopTrace() { context().trace = this; }
@@ -62,7 +62,7 @@ TEST_CASE("every op's record has its family, sentence and floating-point operati
     CHECK(op->family != OpFamily::leaf);
     CHECK(std::string(op->doc).ends_with('.'));
     if (op->is_composition()) {
-      // Counted in the calls that it makes.
+      // Its operations are counted in the calls that it makes.
       CHECK_FALSE(bool(op->flops.count));
       CHECK((op->flops.text == nullptr || op->flops.idle));
     } else {

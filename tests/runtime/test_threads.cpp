@@ -1,5 +1,5 @@
 // Any number of threads gives the same results. A tensor belongs to the thread that made it; builds other
-// than release find a second thread.
+// than release detect use by a second thread.
 #include <doctest/doctest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -68,7 +68,7 @@ TEST_CASE("every op and its gradients are the same with 1, 2, 16 and 61 threads"
 
 namespace {
 
-// How a child process that runs f ends.
+// The exit status of a child process that runs f.
 template <class F>
 int status_of(const F& f) {
   const pid_t child = fork();

@@ -1,4 +1,4 @@
-// What a rank notes of its collectives for a profile.
+// A rank's notes of its collectives for a profile.
 #include <doctest/doctest.h>
 
 #include "runtime/dist/travels.h"

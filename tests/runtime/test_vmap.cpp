@@ -63,7 +63,7 @@ bool is_drawn(const Sample& sample) {
          sample.op == "randn_like" || (attention && !sample.params.empty() && sample.params[0].f > 0);
 }
 
-// What vmap refuses: results whose shape depends on the values, and running statistics that all samples
+// Cases that vmap refuses: results whose shape depends on the values, and running statistics that all samples
 // share.
 bool is_refused(const std::string& message) {
   return message.find("depends on the values") != std::string::npos ||

@@ -17,8 +17,8 @@ namespace {
 using nlohmann::json;
 
 struct Precision {
-  int bits, least, top;  // of the significand, exponent of the smallest subnormal number, of the first number
-                         // that is too large
+  // bits of the significand; exponents of the smallest subnormal and of the first number that is too large
+  int bits, least, top;
 };
 
 Precision precision(DType type) {
@@ -60,8 +60,8 @@ struct Judge {
 
 std::string number_text(double x) { return std::isnan(x) ? "nan" : text(x); }
 
-// A device without subnormal numbers takes them for 0, operands and results on the way, so that it has no
-// digits below the number 2^24 times the smallest normal one.
+// A device without subnormal numbers treats them as 0, in operands and in intermediate results, so that it
+// has no digits below the number 2^24 times the smallest normal one.
 bool is_lost(double x, const Precision& p) {
   return x != 0 && std::abs(x) < std::ldexp(1.0, p.least + p.bits + 23);
 }
@@ -99,7 +99,8 @@ class Comparison {
       std::map<std::string, size_t> numbers;
       json row;
       for (size_t i = 0; i < file.cases.size(); ++i) {
-        if (file.cases[i].contains("op")) row = json::object();  // else what it lacks is in the row before
+        // a case without an op has the fields that it lacks from the row before
+        if (file.cases[i].contains("op")) row = json::object();
         row.update(file.cases[i]);
         for (const char* const list : {"in", "out", "grad"})
           if (file.cases[i].contains(list))
@@ -240,7 +241,8 @@ class Comparison {
     return !entry.contains("device") || entry["device"] == (device_.is_cpu() ? "cpu" : "vulkan");
   }
 
-  // Adds the difference unless the table has it, or a larger one. Its value of ours is rounded to six digits.
+  // Adds the difference unless the table has it, or a larger one. The table's value of ours is rounded to six
+  // digits.
   void add(EndsDifference found) {
     for (size_t i = 0; i < table_.size(); ++i) {
       const json& entry = table_[i];

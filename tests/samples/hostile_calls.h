@@ -1,7 +1,8 @@
 #pragma once
 // Calls of every public op with operands that are 0-d, empty or of single elements, in one argument or in
-// all, and with hostile numbers in one parameter. Derived from the samples, so a new op has them at once.
-// Each must give a result or an Error: no crash, no hang, and no more memory than a limit.
+// all, and with hostile numbers in one parameter. They are derived from the samples, so a new op has them
+// without further work. Each must give a result or an Error: no crash, no hang, and no more memory than a
+// limit.
 #include <pthread.h>
 
 #include <atomic>

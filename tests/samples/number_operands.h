@@ -37,7 +37,7 @@ struct NumberCall {
   }
 };
 
-// A number whose f32 is another one, so that lost precision shows.
+// Each number changes when it is rounded to f32, so that lost precision shows.
 inline std::vector<NumberCall> number_calls() {
   std::vector<NumberCall> calls;
   for (const Sample& sample : samples()) {

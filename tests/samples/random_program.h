@@ -1,7 +1,7 @@
 #pragma once
 // Random programs over all op samples: calls that read each other's results, in several types, with writes in
 // place, views, autocast and a backward pass. Every choice follows from the seed, so that a program can run
-// again in another way.
+// again in another mode.
 #include <string>
 #include <vector>
 

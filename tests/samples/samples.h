@@ -3,7 +3,7 @@
 // kind, and parameters. runtime/test_ops.cpp runs every sample over dtypes and layouts, against the same op
 // in f64, against central differences, and to second order; gpu/test_samples.cpp compares the Vulkan device
 // with the CPU. Samples come from the files of this folder and from the examples of the records
-// (Op::examples); those of elementwise rows are derived from elementwise.def.
+// (Op::examples); the samples of elementwise rows are derived from elementwise.def.
 #include <string>
 #include <vector>
 
@@ -25,7 +25,7 @@ struct Sample {
   // that is exactly 0 set it to what the rounding errors come from.
   double smallest_scale = 1e-3;
   OpExample::Types types =
-      OpExample::Types::any;  // of the real inputs; types.cpp has those of ops without examples
+      OpExample::Types::any;  // of the real inputs; types.cpp lists the types of ops without examples
 };
 
 // The largest error of f32 against f64 on the CPU, relative to the largest expected element: about 80 eps.

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Writes base.pt beside this file: a PyTorch model and what it computes, for lora.lua. Run by hand, with Debian's
+"""Writes base.pt beside this file: a PyTorch model and its results, for lora.lua. Run by hand, with Debian's
 python3-torch."""
 import os
 

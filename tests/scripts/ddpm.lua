@@ -92,7 +92,7 @@ local drawn = ema:average(function()
   end
   return img:clamp(-1, 1)
 end)
--- The drawn digits are bright where digits are: the correlation of their mean with that of the data.
+-- The drawn digits are bright where digits are: the correlation of their mean with the data's mean.
 local both = lg.stack({drawn:mean(1):flatten(), images:mean(1):flatten()})
 both = F.normalize(both - both:mean(2, {keepdim = true}), {dim = 2})
 local correlation = both[1]:dot(both[2]):item()

@@ -72,7 +72,7 @@ local before, after = test()
 print(("loss of new sines after a step: %.2f untrained, %.2f trained (%.2f before)"):format(untrained, after, before))
 assert(after < 0.75 * untrained and after < 0.9 * before)
 
--- The inner gradients of all tasks at once are those of each task.
+-- The inner gradients of all tasks at once equal the gradients of each task.
 local params = {}
 for name, p in model:named_parameters() do params[name] = p:detach() end
 local function loss_fn(p, x, y) return F.mse_loss(functional_call(model, p, x), y) end

@@ -62,7 +62,7 @@ local function ODEAdjoint(func, ts)
   }
 end
 
--- The adjoint's gradients are those of the recorded path.
+-- The adjoint's gradients equal the recorded path's.
 do
   local func, ts = ODEFunc("f64"), {0, 0.1, 0.3, 0.4}
   local y0 = lg.randn(3, 2, {dtype = "f64", requires_grad = true})

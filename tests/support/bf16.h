@@ -1,5 +1,6 @@
 #pragma once
-// A kernel of bf16 products in plain C++, which tests use beside the processor's own, and what they compare.
+// A kernel of bf16 products in plain C++, which tests use beside the processor's own, and helpers for
+// comparisons.
 #include <bit>
 #include <cmath>
 #include <vector>
@@ -12,7 +13,7 @@ namespace lunagrad::tests {
 
 inline thread_local int plain_calls = 0;  // of the kernel below
 
-// What Bf16Kernel::multiply() promises, a pair of terms after the other.
+// The documented result of Bf16Kernel::multiply(), one pair of terms after the other.
 inline void multiply_plainly(int64_t tiles, const uint32_t* a, const uint32_t* b, int64_t panel, bool add,
                              float* c, int64_t c_row) {
   const auto normal = [](float x) { return std::abs(x) < 0x1p-126f ? 0.0f : x; };

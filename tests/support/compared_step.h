@@ -12,7 +12,7 @@ namespace lunagrad::tests {
 
 class ComparedStep final : public Trace {
  public:
-  // Runs the backward pass of what `loss` returns; its calls are seen.
+  // Runs the backward pass from the result of `loss`; captures the calls.
   explicit ComparedStep(const std::function<Tensor()>& loss) {
     const RestoreContext restore;
     watch_.watch(true);

@@ -1,5 +1,5 @@
 #pragma once
-// Programs whose calls are put off, compared with the same programs run call by call.
+// Programs with deferred calls, compared with the same programs run call by call.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace lunagrad::tests {
 
-// What f returns, put off and computed at the end, and the report.
+// The results of f, deferred and computed at the end, and the report.
 template <class F>
 std::pair<TensorList, QueueReport> deferred(F&& f) {
   CallQueue queue;
@@ -30,7 +30,7 @@ inline void check_equal(const TensorList& got, const TensorList& expected, const
   }
 }
 
-// Folds and maps of rows that were computed in groups.
+// Reductions and maps of rows that were computed in groups.
 inline size_t folds_in_groups(const QueueReport& report) {
   return size_t(std::count_if(report.calls.begin(), report.calls.end(), [](const QueueReport::Done& done) {
     const OpFamily family = done.op->family;

@@ -1,5 +1,5 @@
 #pragma once
-// What a call that fails says.
+// The message of a call that fails.
 #include <functional>
 #include <string>
 

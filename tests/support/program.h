@@ -1,6 +1,6 @@
 #pragma once
-// Runs a program as a user does: with its own standard streams, or on a pseudo terminal, and gives back what
-// it wrote.
+// Runs a program as a user does: with its own standard streams, or on a pseudo terminal, and returns its
+// output.
 #include <string>
 #include <vector>
 

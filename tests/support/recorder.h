@@ -1,6 +1,6 @@
 #pragma once
-// A session whose events are kept, for tests of it. The events come on the session's thread, the rest is the
-// test's.
+// A session whose events are kept, for tests of sessions. The events arrive on the session's thread; the
+// other functions are for the test's thread.
 #include <condition_variable>
 #include <functional>
 #include <future>
@@ -61,7 +61,7 @@ class Recorder {
     for (const Event& event : events(kind)) all += event.text + "\n";
     return all;
   }
-  // Called on the session's thread with each event, behind the others. Set before a run.
+  // Called on the session's thread with each event, after the recorder has kept it. Set before a run.
   std::function<void(const Event&)> also;
 
   bool eval(const std::string& code) {
@@ -105,10 +105,11 @@ class Recorder {
   std::vector<Event> events_;
 
  public:
-  Session session;  // last: its thread uses the others
+  Session session;  // last: its thread uses the other members
 };
 
-// What a stop may take: seconds of processor time for each thread that works. Sanitizers multiply it.
+// The most that a stop may take: seconds of processor time for each thread that works. Sanitizers multiply
+// it.
 inline constexpr double kStopSeconds = tests::kSanitized ? 1.0 : 0.1;
 
 }  // namespace lunagrad::tests

@@ -1,6 +1,6 @@
 #pragma once
-// Programs whose calls form groups with folds of rows: what people write out of elementary operations, and
-// random ones. Each gives its values and gradients; equal seeds give equal programs.
+// Programs whose calls form groups with reductions of rows: programs that users write in elementary
+// operations, and random ones. Each returns its values and gradients; equal seeds give equal programs.
 #include <random>
 #include <string>
 
@@ -23,8 +23,8 @@ inline Tensor row_numbers(const Shape& shape, DType type, bool hostile, Device& 
   return to(to(x, type), device);
 }
 
-// What a program gives: a value, and the gradients of the leaves from sum(value * slope). `twice`: also those
-// of the sum of the squares of the first leaf's gradient.
+// The results of a program: a value, and the gradients of the leaves from sum(value * slope). `twice`: also
+// the gradients of the sum of the squares of the first leaf's gradient.
 inline TensorList value_and_gradients(const Tensor& y, const Tensor& slope, const TensorList& leaves,
                                       bool twice) {
   const Tensor loss = sum(y.shape() == slope.shape() ? y * slope : y);
@@ -221,7 +221,7 @@ inline TensorList random_row_program(unsigned seed, Device& device) {
         case 10:
           y = below(2) && x.is_contiguous() ? reshape(x, {-1, x.ndim() ? x.size(-1) : 1}) : group_norm(x, 1);
           break;
-        case 11:  // a column from what has lost a dim, or a view of the rest
+        case 11:  // a column from a tensor that has lost a dim, or else a view of the first row
           y = x.ndim() + 1 == whole.size() ? unsqueeze(x, -1) : narrow(x, 0, 0, 1);
           break;
         default:

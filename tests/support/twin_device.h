@@ -1,6 +1,6 @@
 #pragma once
 // A device beside the CPU that runs the CPU's kernels on memory of its own, and whose results a test can
-// spoil. It is in no list of devices: a test hands it over. For one thread.
+// spoil. It is in no list of devices: a test passes it. For one thread.
 #include <cstdlib>
 #include <cstring>
 #include <functional>

@@ -1,6 +1,5 @@
 #pragma once
-// ZIP archives assembled by hand (PKWARE's APPNOTE.TXT, 4.3), so that each of their fields can be another
-// one.
+// ZIP archives assembled by hand (PKWARE's APPNOTE.TXT, 4.3), so that each field can have any value.
 #include <zlib.h>
 
 #include <string>

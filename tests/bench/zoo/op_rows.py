@@ -1,8 +1,8 @@
 """The rows that tests/bench/zoo/ops times. An elementwise op follows from its record; the ops below have rows of their own for a
 number n of elements; of any other op the first example of its record is timed, which is small.
 
-A row: inputs (kind; of those that are "given" no gradient is asked, shape, low, high), positional arguments behind them, and parameters by PyTorch's names, whose dims count
-from 0."""
+A row: inputs (kind, shape, low, high; no gradient is computed for the kind "given"), positional arguments behind them, and
+parameters by PyTorch's names, whose dims count from 0."""
 import math
 
 
@@ -212,7 +212,7 @@ def ordered(record, example):
 
 
 def from_example(record):
-    """A row from the first example that is a right call, or None."""
+    """A row from the first example that is a valid call, or None."""
     for example in record["examples"]:
         if "error" not in example:
             return row(ordered(record, example), **example["params"])

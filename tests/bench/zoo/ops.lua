@@ -1,12 +1,13 @@
--- Our side of tests/bench/zoo/ops: `lunagrad run ops.lua --device D -- BATCH SECONDS CLOCK DTYPE`, where the device is waited for after
--- calls of BATCH seconds together. CLOCK is "wall" or "processor". A line "row" with fields between tabs sets up a call (op_lines.py writes them); "forward"
--- and "both" answer "<seconds of the best call>". A line that fails is answered by "error <text>".
+-- Our side of tests/bench/zoo/ops: `lunagrad run ops.lua --device D -- BATCH SECONDS CLOCK DTYPE`. Calls of BATCH
+-- seconds together run between two waits for the device. CLOCK is "wall" or "processor". A line "row" with fields
+-- between tabs sets up a call (op_lines.py writes them); "forward" and "both" answer "<seconds of the best call>". A
+-- line that fails is answered by "error <text>".
 local lg = require "lunagrad"
 local bench = require "lunagrad.bench"
 local nn = lg.nn
 local batch, seconds = tonumber(arg[1]), tonumber(arg[2])
 local clock = arg[3] == "processor" and os.clock or lg.clock
-local dtype = arg[4]  -- of what is real
+local dtype = arg[4]  -- of real operands and parameters
 
 local makers = {
   real = function(shape, low, high) return lg.rand(shape) * (high - low) + low end,

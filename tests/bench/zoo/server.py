@@ -115,7 +115,7 @@ class Server:
 
 
 def peak(device):
-    """The most memory of this process so far, in bytes; on the GPU that of tensors."""
+    """The most memory of this process so far, in bytes; on the GPU the tensors' memory."""
     if device == "cuda":
         return torch.cuda.max_memory_allocated()
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024

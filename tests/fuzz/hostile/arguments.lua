@@ -1,5 +1,6 @@
--- Arguments for the hostile calls: values of every kind, each made anew from a generator of random numbers, with a text that names
--- it. `make.value(draw)` -> value, text. `make.objects` lists {name, function(draw) -> object}, `make.of(name, draw)` makes one.
+-- Arguments for the hostile calls: values of every kind, each created from a generator of random numbers, with a text
+-- that names it. `make.value(draw)` -> value, text. `make.objects` lists {name, function(draw) -> object},
+-- `make.of(name, draw)` makes one.
 local lg = require "lunagrad"
 local setmetatable, error, coroutine, string, select, pcall = setmetatable, error, coroutine, string, select, pcall
 
@@ -163,7 +164,7 @@ object("frees its arguments", function()
     return ...
   end
 end)
--- Gives the functions that are running, which the engine calls with values that it trusts.
+-- Collects the functions that are running: the engine calls them with values that it trusts.
 object("sees who calls", function()
   return function(...)
     local found = {}
@@ -181,7 +182,7 @@ object("collects", function() return function(...)
   return ...
 end end)
 
--- Tables that are none.
+-- Tables that do not behave like plain tables, and parts of objects.
 local EVENTS = {"__index", "__newindex", "__len", "__call", "__eq", "__lt", "__concat", "__tostring", "__name", "__pairs", "__close", "__add",
   "__unm", "__mode", "__metatable"}
 local ACTS = {"raises", "yields", "recurses", "nothing", "function", "frees its arguments", "raises nil", "sees who calls"}
@@ -220,7 +221,7 @@ end)
 object("half a module", function() return setmetatable({}, getmetatable(lg.nn.Linear(1, 1))) end)
 object("half an optimizer", function() return setmetatable({}, getmetatable(lg.optim.SGD({f32(1):requires_grad_()}, {lr = 1}))) end)
 
--- What many functions take, so that calls come further than the first check.
+-- Arguments that many functions take, so that calls get past the first check.
 local USUAL_SHAPES = {{3, 3}, {3, 3}, {2, 3}, {4}, {3}, {1, 2, 4, 4}, {2, 3, 4}, {}}
 local USUAL = {"1", "1", "2", "3", "-1", "0", "0.5", "{1}", "{2}", "{1, 2}", "{2, 3}", "true", "false", [["mean"]], [["sum"]], [["f32"]], "nil"}
 local usual_value = plain(USUAL)

@@ -92,7 +92,7 @@ def cases(case):
     both("conv1d", [line, real(6, 2, 3), real(6)], by=F.conv1d, stride=[2], padding=[1], groups=2)
     both("conv2d", [image, real(3, 2, 3, 2), real(3)], by=F.conv2d, padding=[1, 1], dilation=[2, 1])
     both("conv3d", [real(1, 2, 3, 4, 3), real(2, 2, 2, 3, 2), real(2)], by=F.conv3d)
-    # Debian's PyTorch has the transposed ones of real numbers alone.
+    # Debian's PyTorch has transposed convolutions of real numbers only.
     def of_parts(f):
         return lambda x, weight, bias, **more: torch.complex(
             f(x.real, weight.real, bias.real, **more) - f(x.imag, weight.imag, **more),

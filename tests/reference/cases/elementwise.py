@@ -20,7 +20,7 @@ UNARY = {
     (1.125, 5): "acosh",
     (-1.25, 1.25): "tan",
 }
-# Of these integers stay integers.
+# These ops keep integers as integers.
 UNARY_NUMBER = "neg square floor ceil round trunc relu hardtanh relu6"
 QUESTIONS = "isnan isinf isfinite logical_not"
 COMPARE = "eq ne lt le gt ge logical_and logical_or logical_xor"

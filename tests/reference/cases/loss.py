@@ -80,7 +80,7 @@ def logits(x, target, weight, pos_weight, reduction="mean"):
 
 
 def ctc(log_probs, targets, input_lengths, target_lengths, blank=0, reduction="mean", zero_infinity=False):
-    """By the recursion, differentiably: PyTorch's own gradient is that of log_softmax's input, not that of log_probs."""
+    """By the recursion, differentiably: PyTorch's own gradient belongs to log_softmax's input, not to log_probs."""
     x = log_probs if log_probs.dim() == 3 else log_probs.unsqueeze(1)
     lengths, sizes = input_lengths.reshape(-1).tolist(), target_lengths.reshape(-1).tolist()
     losses, first = [], 0

@@ -59,7 +59,8 @@ def cases(case):
         case("batch_norm", [real(*shape), *statistics, None, None], training=False, eps=0.25)
     for shape in ((3, 6), (2, 6, 4), (2, 6, 3, 3)):
         for groups in (1, 3):
-            # Of two elements only the sign of their difference is left, and a gradient of rounding.
+            # With two elements in a group only the sign of their difference remains, and the gradient is rounding
+            # error.
             tolerance = 64 if len(shape) == 2 and groups == 3 else 4
             case("group_norm", {"input": real(*shape), "weight": real(6), "bias": real(6)}, num_groups=groups,
                  tolerance=tolerance)

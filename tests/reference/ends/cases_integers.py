@@ -74,7 +74,7 @@ def cases(family):
         small = [(a, b) for a, b in pairs if abs(a) < 2 ** 15 and abs(b) < 2 ** 15]
         case("lcm", small, [wrapped(abs(a * b) // math.gcd(a, b) if a and b else 0, dtype) for a, b in small])
         numbers(family, dtype, values)
-    # Sums of narrow integers are those of i64.
+    # Sums of narrow integers are computed in i64.
     family.case("sum", "i32", [Operand([2 ** 31 - 1, 2 ** 31 - 1, 5], "i32")],
         lambda x: np.array(V(2 ** 32 + 3), dtype=object), grad=False, outputs="i64")
     family.case("prod", "u8", [Operand([255, 255, 2], "u8")], lambda x: np.array(V(130050), dtype=object), grad=False,
@@ -90,7 +90,7 @@ def cases(family):
 
 
 def numbers(family, dtype, values):
-    """A tensor and a number: comparisons are those of the numbers themselves."""
+    """A tensor and a number: comparisons use the numbers themselves."""
     tensor = Operand(values, dtype)
     for number in NUMBERS:
         for op, f in TESTS.items():

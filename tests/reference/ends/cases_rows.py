@@ -10,7 +10,7 @@ INFS = np.inf
 
 
 def soft(row):
-    """Of a row whose elements are all -inf, or that has inf, there is none."""
+    """The softmax of a row; NaN if its elements are all -inf, or if it has inf."""
     top = max(x.v for x in row)
     if mp.isinf(top) or top != top:
         return [V(NAN, tuple((x, NAN) for x in row)) for _ in row]

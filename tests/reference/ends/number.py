@@ -186,7 +186,7 @@ def clamp(x, low, high):
 
 
 def power(a, b):
-    """a^b for any real operands, as C has it. The gradient of a^0 by a is 0; that of 0^b by b is 0 where b >= 0."""
+    """a^b for any real operands, as C has it. The gradient of a^0 by a is 0; the gradient of 0^b by b is 0 where b >= 0."""
     a, b = lift(a), lift(b)
     return V(plain_power(a, b.v), ((a, mpf(0) if b.v == 0 else b.v * plain_power(a, b.v - 1)), (b, slope(a, b))))
 
@@ -270,7 +270,7 @@ def complexed(x):
 
 
 def floats(array, dtype):
-    """The rounded values of an array of V; those of C as pairs in a new last dim."""
+    """The rounded values of an array of V; an array of C gives pairs in a new last dim."""
     array = np.asarray(array, dtype=object)
     if array.size and isinstance(array.reshape(-1)[0], C):
         return np.stack([floats(each(lambda z: z.re)(array), dtype), floats(each(lambda z: z.im)(array), dtype)], -1)

@@ -3,7 +3,7 @@ import numpy as np
 from generate_ends import Operand
 from ends.number import V, lift
 
-# Sizes whose squares overflow or vanish, and those whose sums do so.
+# Magnitudes whose squares overflow or vanish, and magnitudes whose sums do.
 SCALES = {"f32": [1e-42, 3e-38, 1e-20, 1.0, 1e20, 2.0 ** 121], "f64": [1e-312, 5e-308, 1e-160, 1.0, 1e160, 2.0 ** 1017]}
 
 

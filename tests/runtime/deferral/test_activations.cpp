@@ -34,7 +34,7 @@ struct Outcome {
   TensorList values;
   std::shared_ptr<const QueueReport> report;
 };
-// What f returns, put off.
+// The results of f, deferred.
 template <class F>
 Outcome put_off(F&& f) {
   CallQueue queue;

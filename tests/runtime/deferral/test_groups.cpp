@@ -12,7 +12,8 @@ using namespace lunagrad::tests;
 
 namespace {
 
-// Calls of elementwise ops, folds of rows and ops that join no group, on matrices and columns. None is run.
+// Calls of elementwise ops, reductions of rows and ops that join no group, on matrices and columns. None is
+// run.
 struct RandomCalls {
   std::vector<QueuedCall> calls;
   std::vector<uint8_t> alive;

@@ -1,4 +1,4 @@
-// Calls that are put off give the bits, errors and gradients of calls that run at once.
+// Deferred calls give the bits, errors and gradients of eager calls.
 #include <doctest/doctest.h>
 
 #include <random>
@@ -17,7 +17,7 @@ using namespace lunagrad::tests;
 
 namespace {
 
-// Messages of errors of memory name what is free at the time.
+// Out-of-memory messages end with the memory that is free at the time: it is cut off.
 std::string kind_of(const std::string& error) { return error.substr(0, error.find(" fit: ")); }
 
 void check_equal(const HostileResult& got, const HostileResult& expected) {
@@ -38,7 +38,7 @@ void check_equal(const HostileResult& got, const HostileResult& expected) {
 
 Tensor numbers(const Shape& shape, DType type = DType::f32) { return to(randn(shape, DType::f64), type); }
 
-// What f returns, put off and computed at the end.
+// The results of f, deferred and computed at the end.
 template <class F>
 auto deferred(F&& f) {
   CallQueue queue;
@@ -109,7 +109,7 @@ TEST_CASE("random programs of elementwise calls give the same bits when their ca
             apply_in_place(*find_op("mul"), {y, Tensor::number(0.5)});
           }
           values.push_back(y);
-        } catch (const Error&) {  // types that do not fit
+        } catch (const Error&) {  // the op does not take these types
         }
       }
       Tensor loss;
@@ -213,7 +213,7 @@ TEST_CASE("a call that runs at once sees what was put off before it, and is seen
   const Tensor x = numbers({64, 8}), where = randint(0, 64, {64});
   const auto program = [&] {
     Tensor table = x * 2.0;
-    const Tensor picked = index_select(table, 0, where);  // reads indices: runs at once
+    const Tensor picked = index_select(table, 0, where);  // reads indices: runs eagerly
     const Tensor doubled = picked * 2.0;
     apply_in_place(*find_op("add"), {table, Tensor::number(1.0)});
     return TensorList{picked, doubled, table};

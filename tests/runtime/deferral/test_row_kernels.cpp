@@ -1,4 +1,4 @@
-// Norms, running sums and their gradients in groups have the bits of calls that run at once.
+// Norms, running sums and their gradients in groups have the bits of eager calls.
 #include <doctest/doctest.h>
 
 #include "runtime/cpu/parallel.h"
@@ -28,7 +28,7 @@ TEST_CASE("norms, running sums and log-sum-exps give the same bits when their ca
             const TensorList expected = program();
             const auto [got, report] = deferred(program);
             check_equal(got, expected, report);
-            // A loss of more elements, which are too few for parts, stays alone.
+            // A loss over more elements stays alone: its row is too short to be split into parts.
             const bool is_long = which == 10 && numel(shape) > 16384;
             const bool has_rows = numel(shape) > 0 && shape.back() > 1 && shape[0] > 1;
             if (has_rows && !twice && !is_long) CHECK(folds_in_groups(report) > 0);
@@ -95,7 +95,7 @@ TEST_CASE("sums over rows are made in groups of any number of threads, and are r
 TEST_CASE("what a norm reads beside its rows is computed before its group") {
   const Tensor x = randn({1, 3000}), w = randn({3000}), wide = randn({1, 3000});
   const auto program = [&] {
-    const Tensor scale = w * 2.0;  // as many elements as the rows, of which there is one
+    const Tensor scale = w * 2.0;  // as many elements as all rows, since there is one row
     const Tensor shift = sum(wide * 3.0, {0});
     return TensorList{tanh(layer_norm(x * 3.0, {3000}, scale, shift)), rms_norm(scale, {3000}, scale) + 1.0};
   };
@@ -135,7 +135,7 @@ TEST_CASE("views of another shape with elements in the same order stay in a grou
   const TensorList expected = program();
   const auto [got, report] = deferred(program);
   check_equal(got, expected, report);
-  CHECK(report.units == 2);  // what is transposed is in another order
+  CHECK(report.units == 2);  // the transposed operand has another order
   CHECK(in_groups(report, "rms_norm") + in_groups(report, "layer_norm") == 2);
 }
 

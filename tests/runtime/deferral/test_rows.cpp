@@ -1,4 +1,4 @@
-// Groups with folds of rows have the bits of calls that run at once.
+// Groups with reductions of rows have the bits of eager calls.
 #include <doctest/doctest.h>
 
 #include <cmath>

@@ -1,5 +1,4 @@
-// A sealed step gives the bits of the calls that were recorded, on other operands and with other random
-// numbers.
+// A captured graph gives the bits of the recorded calls, on other operands and with other random numbers.
 #include <doctest/doctest.h>
 
 #include "runtime/deferral/sealed_step.h"
@@ -145,7 +144,7 @@ TEST_CASE("results that only the step reads share memory, and a result that is h
   check_same(first, kept);
   check_same(second, step(other));
   sealed.finish();
-  CHECK(other[0].storage().use_count() == 1);  // of the argument the step keeps nothing
+  CHECK(other[0].storage().use_count() == 1);  // the step keeps no reference to the argument
   CHECK(!sealed.fits({numbers({64, 32}), given[1]}));
   CHECK(!sealed.fits({to(given[0], DType::f64), given[1]}));
 }
@@ -176,7 +175,7 @@ TEST_CASE("a recording keeps no memory of a gradient that the step replaces") {
     before = cpu_device().memory().in_use;
     w.set_grad({});
     Tensor x = arguments[0];
-    for (int i = 0; i < 20; ++i) x = exp(x) * 0.01;  // the recording looks for what is dropped now and then
+    for (int i = 0; i < 20; ++i) x = exp(x) * 0.01;  // the recording looks for dropped tensors now and then
     later = cpu_device().memory().in_use;
     backward(sum(matmul(x, w)));
     return TensorList{x};

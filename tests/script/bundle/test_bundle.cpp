@@ -1,5 +1,5 @@
-// Bundles: a run is repeated elsewhere from one file, data that only have a fingerprint are checked, and what
-// a hostile or damaged bundle holds does no harm.
+// Bundles: a run is repeated elsewhere from one file, data of which only a fingerprint is packed are checked,
+// and a hostile or damaged bundle does no harm.
 #include <doctest/doctest.h>
 
 #include <filesystem>
@@ -54,7 +54,7 @@ struct Origin {
 };
 
 // `lunagrad repro` of a bundle with a folder for temporary files of its own, which must be empty at its end.
-// `limit`: no file may grow beyond so many KiB, which stands for a full disk.
+// `limit`: no file may grow beyond so many KiB, to simulate a full disk.
 Finished repeated(const std::string& bundle, const std::string& limit = "unlimited") {
   const Folder here, temporary;
   const std::string command = "ulimit -f " + limit + "; exec " + kProgram + " repro " + bundle;
@@ -129,7 +129,7 @@ TEST_CASE("larger data have only a fingerprint, and must be the same here") {
   CHECK(info["files"][0]["packed"] == true);  // a module
   CHECK(info["files"][1]["packed"] == false);
   const Folder elsewhere;
-  CHECK(elsewhere.run({"repro", bundle}).code == 0);  // they are where they were
+  CHECK(elsewhere.run({"repro", bundle}).code == 0);  // the data are still in their place
   fs::rename(origin.folder.path() + "/data", origin.folder.path() + "/moved");
   const Finished missing = elsewhere.run({"repro", bundle});
   CHECK(missing.code == 6);
@@ -274,12 +274,12 @@ TEST_CASE("a damaged bundle is unpacked as it was packed, or is an error that na
       named += std::string(error.what()).find("'") != std::string::npos;
       continue;
     }
-    CHECK(content(other) == wanted);  // what differs is read by nobody, such as a date
+    CHECK(content(other) == wanted);  // the change is in bytes that are not read, such as a date
   }
   CHECK(errors > count / 2);
   CHECK(named > errors / 3);
 
-  // Of a cut one, the member that it is cut within.
+  // The error for a truncated bundle names the member where the bundle ends.
   const size_t script = good.find("run/script.lua");
   CHECK_THROWS_WITH(verify_bundle(origin.folder.write("bad.run", good.substr(0, script + 40))),
                     doctest::Contains("it is cut within 'run/script.lua'"));

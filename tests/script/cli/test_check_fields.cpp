@@ -102,7 +102,7 @@ print(net.tag, net.dow, Wide(2).wide)
         "net.lua:19: Wide has no field 'wide': nothing here assigns it\n"})
     CHECK_MESSAGE(found.err.find(part) != std::string::npos, part);
   CHECK(found.out == "checked 1 file: 5 mistakes\n");
-  // What may be assigned elsewhere is not known.
+  // Fields that other code may assign are not reported.
   folder.write("open.lua", R"(local lg = require "lunagrad"
 local A, B, C = lg.nn.class("A"), lg.nn.class("B", lg.nn.Linear), lg.nn.class("C", ...)
 function A:init(names) for _, name in ipairs(names) do self[name] = 1 end end

@@ -81,7 +81,7 @@ TEST_CASE("compare-devices --json gives each tensor of each node") {
 TEST_CASE("compare-devices ends with 7 when a node is wrong by itself, and names it first") {
   const Folder folder;
   folder.write("train.lua", training("for i in lg.run.steps(9) do step() end"));
-  // No rounding is allowed: what f64 computes otherwise is wrong.
+  // No rounding is allowed: each value that differs in f64 is wrong.
   const Finished run = folder.run({"compare-devices", "train.lua", "--with", "f64", "--tolerance", "0"});
   CAPTURE(run.out);
   CHECK(run.code == 7);

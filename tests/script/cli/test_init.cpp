@@ -61,7 +61,7 @@ TEST_CASE("init --ci adds a workflow whose commands work in the project") {
     CHECK_MESSAGE(finished.code == 0, command << "\n" << finished.err);
   }
   CHECK(read_file(project + "/results.xml").find("<testsuite") != std::string::npos);
-  // Each step fails with what it finds.
+  // Each command fails when it finds an error.
   folder.write("project/model.lua", "error('broken')\n");
   CHECK(run(commands[1]).code == 3);
   CHECK(run(commands[2]).code == 1);

@@ -60,7 +60,7 @@ TEST_CASE("the size from which on a tensor counts can be set, and a script's err
   folder.write("small.lua", script("kept[step] = lg.ones(64)"));
   CHECK(folder.run({"run", "small.lua", "--leaks"}).code == 0);
   CHECK(folder.run({"run", "small.lua", "--leaks=256B"}).code == 9);
-  CHECK(folder.run({"run", "small.lua", "--leaks=256"}).code == 2);  // of what?
+  CHECK(folder.run({"run", "small.lua", "--leaks=256"}).code == 2);  // without a unit
   CHECK(folder.run({"run", "small.lua", "--leaks=1MiB"}).code == 0);
   CHECK(folder.run({"run", "small.lua", "--leaks=much"}).code == 2);
   CHECK(folder.run({"run", "small.lua", "--leaks=-1"}).code == 2);

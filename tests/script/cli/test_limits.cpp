@@ -1,5 +1,5 @@
-// What the program does when a script cannot go on: calls of Lua's own library that never come back, a time
-// limit inside a step, memory that cannot be had, files that are not quite as expected.
+// The program when a script cannot continue: calls of Lua's own library that do not return, a time limit
+// inside a step, allocations that fail, unexpected files.
 #include <doctest/doctest.h>
 #include <signal.h>
 

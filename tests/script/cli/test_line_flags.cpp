@@ -1,4 +1,4 @@
-// `lunagrad -e CODE`: the flags of `lunagrad run` work around it, and none is dropped silently.
+// `lunagrad -e CODE`: the flags of `lunagrad run` work before and after it, and none is dropped silently.
 #include <doctest/doctest.h>
 
 #include <filesystem>

@@ -1,5 +1,5 @@
-// `lunagrad open` starts the workbench with what `lunagrad run` would take. The workbench is a script here,
-// which prints its words.
+// `lunagrad open` starts the workbench with the arguments that `lunagrad run` would take. The workbench is a
+// script here, which prints its arguments.
 #include <doctest/doctest.h>
 
 #include <filesystem>
@@ -12,7 +12,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// A copy of the program with such a workbench beside it.
+// A copy of the program with this script beside it.
 class Opener {
  public:
   Opener() {

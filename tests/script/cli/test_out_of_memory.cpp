@@ -1,4 +1,4 @@
-// Allocations that fail, one or all from some point on: a run ends with 0 and whole results, or with 8.
+// Allocations that fail, one or all after some point: a run ends with 0 and whole results, or with 8.
 #include <doctest/doctest.h>
 
 #include "folders.h"

@@ -8,7 +8,7 @@ using namespace lunagrad::test;
 
 TEST_CASE("help explains the prompt, exit leaves it, and a lost local is reported") {
   const Folder folder;
-  // As in test_cli.cpp: libedit never frees what it was given.
+  // As in test_cli.cpp: libedit never frees its arguments.
   const std::vector<std::string> env{"TERM=xterm", "XDG_STATE_HOME=" + folder.path(),
                                      "ASAN_OPTIONS=fast_unwind_on_malloc=0",
                                      "LSAN_OPTIONS=suppressions=" LUNAGRAD_SOURCE_DIR "/tests/lsan.supp"};

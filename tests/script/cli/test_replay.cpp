@@ -1,5 +1,5 @@
-// `lunagrad run` with calls that are put off: the numbers of a run are those of one without, and --plan and
-// --no-replay say what they do.
+// `lunagrad run` with deferred calls: a run has the same numbers with and without them; the output of --plan
+// and --no-replay.
 #include <doctest/doctest.h>
 
 #include "tests/support/program.h"

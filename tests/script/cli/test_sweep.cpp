@@ -201,12 +201,12 @@ TEST_CASE("sweep: one sentence for each mistake") {
   fails(folder, {"new", "s", "x.lua", "--grid", "x=1,2"}, 6,
         "s: holds a sweep already; sweep join s works on it");
   fails(folder, {"best", "s"}, 1, "no trial of s has logged loss yet");
-  // A name that no trial knows ends the worker, and nothing counts as tried.
+  // A name that the script does not have ends the worker, and no trial counts as tried.
   fails(folder, {"join", "s"}, 2,
         "--set y=1: the script declares no parameter 'y'; it declares wide, x; make a new sweep");
   CHECK(folder.run({"sweep", "ls", "s"}).out.find("failed") == std::string::npos);
 
-  // Neither does a machine without the device fail the trials of others.
+  // A machine without the device does not fail the trials of other machines, either.
   REQUIRE(folder.run({"sweep", "new", "device", "x.lua", "--grid", "x=1,2", "--device", "vulkan:9"}).code ==
           0);
   fails(folder, {"join", "device"}, 5, "vulkan:9");

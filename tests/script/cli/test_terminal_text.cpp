@@ -1,4 +1,4 @@
-// Bytes that drive a terminal, from file names, runs and scripts that others made, are shown as text.
+// Bytes that control a terminal, from file names, runs and scripts of other authors, are shown as text.
 #include <doctest/doctest.h>
 
 #include <filesystem>
@@ -35,7 +35,7 @@ TEST_CASE("what drives a terminal is shown as text, all else as it is") {
         "tab\t, line\n, é ü 漢 🙂 العربية עברית");
   CHECK(terminal_line("a\tb\nc") == R"(a\u0009b\u000ac)");
   CHECK(terminal_text("\u200e\u200f\u061c\u2066\u2069\u2028") == R"(\u200e\u200f\u061c\u2066\u2069\u2028)");
-  // What is no UTF-8: a byte of C1, a longer form of "/", half of a surrogate, the start of a character.
+  // Invalid UTF-8: a byte of C1, a longer form of "/", half of a surrogate, the start of a character.
   CHECK(terminal_text("\x9b") == R"(\x9b)");
   CHECK(terminal_text("\xc0\xaf") == R"(\xc0\xaf)");
   CHECK(terminal_text("\xed\xa0\x80") == R"(\xed\xa0\x80)");

@@ -1,5 +1,5 @@
 // Files that commands write as a user names them: links, pipes, devices, streams; and names of runs, images
-// and scripts that make names of files.
+// and scripts that become file names.
 #include <doctest/doctest.h>
 #include <sys/stat.h>
 
@@ -61,7 +61,7 @@ TEST_CASE("commands write through pipes, devices and streams, and follow links")
     CHECK(finished.code == 0);
   }
   CHECK(fs::is_fifo(folder.path() + "/p"));
-  // What is printed before and after, in a file too.
+  // The output before and after it is kept, in a file too.
   CHECK(in_shell(folder, "(echo a; lunagrad runs export r -o /dev/stdout; echo b) > all; cat all").out ==
         "a\n" + csv + "b\n");
   CHECK(in_shell(folder, "lunagrad -e 'io.write(1) lg.io.csv.save([[/dev/stdout]], lg.ones(1)) print(2)'")

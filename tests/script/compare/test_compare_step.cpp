@@ -1,4 +1,4 @@
-// Session::compare_step: of the step that a run stops behind, and of one that a paused run keeps.
+// Session::compare_step: of the step after which a run stops, and of a step that a paused run keeps.
 #include <doctest/doctest.h>
 
 #include <future>
@@ -46,7 +46,7 @@ void check_compared(const StepComparison& found) {
   REQUIRE(found.ran);
   CHECK(found.wrong == 0);
   CHECK(found.not_compared == 0);
-  // The outer pass goes through the inner one, whose nodes come once.
+  // The outer pass goes through the inner one, whose nodes are listed once.
   size_t sines = 0, customs = 0;
   for (const ComparedNode& node : found.nodes) {
     sines += node.op == "sin" && !node.backward;
@@ -74,7 +74,7 @@ TEST_CASE("a run stops after a step, whose nodes are compared") {
   std::stop_source stop;
   stop.request_stop();
   CHECK_FALSE(compare(recorder, {.with = "f64"}, stop.get_token()).ran);
-  // A new run has no such step.
+  // A new run has no step to compare.
   CHECK(recorder.finish("local lg = require 'lunagrad'") == Outcome::ok);
   CHECK_FALSE(recorder.session.reached());
 }

@@ -1,5 +1,5 @@
-// The kernel's limits by themselves: a child does at once what a sandboxed script could do if a check of the
-// program failed. Each attack works without the limits, where this user may do it at all.
+// The kernel's limits alone: a child directly does what a sandboxed script could do if one of the program's
+// checks failed. Each attack works without the limits, where this user may do it at all.
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
@@ -46,7 +46,7 @@ constexpr int kThrough = 0, kChanged = 200;  // exit codes of a child; others ar
 constexpr size_t kDisk = 1 << 20;
 constexpr uid_t kNobody = 65534;
 
-// own/ is the script's folder, own/run that of its run; secret.txt and beside/ lie outside.
+// own/ is the script's folder, own/run its run's folder; secret.txt and beside/ lie outside.
 struct Place {
   Folder folder;
   std::string root, own, run, secret, beside;
@@ -119,7 +119,7 @@ int run_program(const char* path) {
   return failed ? failed : wait_for(child);
 }
 
-// Runs act in a child, as this user or as nobody, with or without the limits. Its exit code.
+// Runs act in a child, as this user or as nobody, with or without the limits. Returns the exit code.
 int in_child(const Place& place, bool guarded, bool plain_user, const Act& act) {
   const pid_t child = fork();
   if (child == 0) {
@@ -133,7 +133,7 @@ int in_child(const Place& place, bool guarded, bool plain_user, const Act& act) 
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-// Without the limits it works, or that depends on the kernel and the user.
+// Whether the attack works without the limits; it may depend on the kernel and the user.
 enum class Without { works, depends };
 
 struct Attack {
@@ -310,7 +310,7 @@ const std::vector<Attack>& attacks() {
   return all;
 }
 
-// The sanitizers need these.
+// The sanitizers need these calls themselves.
 const std::vector<Attack>& attacks_on_the_process() {
   using enum Without;
   static const std::vector<Attack> all{
@@ -478,7 +478,7 @@ TEST_CASE("guard: a kernel without one of the limits gives the others, and the r
   struct Lack {
     std::vector<int> calls;
     const char* said;
-    int read, connect;  // what is refused all the same
+    int read, connect;  // the errors that reading and connecting still give
   };
   for (const Lack& lack : {Lack{{444, 445, 446}, "files: this kernel has no Landlock", 0, EPERM},
                            Lack{{SCMP_SYS(seccomp)}, "system calls: ", EACCES, 0}}) {

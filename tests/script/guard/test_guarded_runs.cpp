@@ -1,5 +1,5 @@
 // Sandboxed runs under the kernel's limits: where they are applied, what the run says when one is missing,
-// the limit of the disk, and what goes on as without a sandbox.
+// the limit of the disk, and what works as without a sandbox.
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <unistd.h>
@@ -156,9 +156,9 @@ TEST_CASE("guard: the limit of the disk names itself and is exit code 6") {
       CAPTURE(finished.err);
       CHECK(finished.code == 6);
       CHECK(says(finished.err, sentence));
-      CHECK(config_of(folder, "out")["outcome"] == "file");  // how it ended is written all the same
+      CHECK(config_of(folder, "out")["outcome"] == "file");  // the outcome is still written
     }
-    // What is replaced or removed does not count.
+    // Files that were replaced or removed do not count.
     const Finished replaced =
         run("lg.run.log{a = 1} for i = 1, 20 do lg.io.npy.save('out/a.npy', lg.ones(1 << 19)) end "
             "local w = lg.run.state('w', function() return lg.zeros(1 << 18) end) "

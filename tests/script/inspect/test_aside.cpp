@@ -1,4 +1,4 @@
-// The work of a viewer restores the whole state of the context.
+// A task of a viewer restores the whole state of the context.
 #include <doctest/doctest.h>
 
 #include "runtime/ops.h"

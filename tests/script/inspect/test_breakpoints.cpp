@@ -11,7 +11,8 @@ using Pass = Breakpoint::Pass;
 
 namespace {
 
-// The chunk is called "test": line 6 makes the product, line 7 its relu, line 8 the sum, line 9 goes back.
+// The chunk is called "test": line 6 makes the product, line 7 its relu, line 8 the sum, line 9 calls
+// backward.
 const char* const kSteps = R"(local lg = require "lunagrad"
 local w = lg.ones(3, 4, {requires_grad = true})
 local x = lg.ones(2, 3)

@@ -1,4 +1,4 @@
-// The first NaN or Inf of a run is found without being asked and named with its op and line; run again with a
+// The first NaN or Inf of a run is found without a request, and named with its op and line; run again with a
 // breakpoint, the run pauses at the op that made it.
 #include <doctest/doctest.h>
 
@@ -21,7 +21,7 @@ const std::string kHead =
 struct Planted {
   const char* name;
   const char* body;      // begins with line 3 of the chunk "test"
-  const char* headline;  // of the event; the place is that of the line with the word HERE
+  const char* headline;  // of the event; its place is the line with the word HERE
   const char* again;     // the op at which the run pauses when it is run again
 };
 
@@ -279,7 +279,7 @@ TEST_CASE("run again from the step that a finding names, a run pauses at the op 
     const BreakHit hit = recorder.session.break_hits().back();
     CHECK(hit.op == planted.again);
     CHECK(hit.place.line == line_of(code, "HERE"));
-    // Not each step is examined: the op may have run in an earlier one than where it was noticed.
+    // Not each step is examined: the op may have run in a step before the one that found the value.
     CHECK(hit.step >= found.since);
     CHECK(hit.step <= found.step);
     recorder.session.stop();

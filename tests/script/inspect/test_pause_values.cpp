@@ -1,5 +1,5 @@
-// At a pause every node has its value, its gradient and its operands, although nobody asked before: they are
-// computed again, bit for bit as the step computed them, and the run goes on as if nobody had looked.
+// At a pause every node has its value, its gradient and its operands without an earlier request: they are
+// recomputed with the bits that the step computed, and the run continues undisturbed.
 #include <doctest/doctest.h>
 
 #include <bit>
@@ -45,7 +45,7 @@ struct Seen {
   int64_t step = 0;
   size_t nodes = 0;
   std::map<std::string, uint64_t> hashes;  // by position in the tape, which is the same in each run
-  std::string missing;                     // what had no value
+  std::string missing;                     // places without a value
 };
 
 // Everything that the window shows of the latest tape.
@@ -182,8 +182,8 @@ for step in lg.run.steps() do
 end
 )";
 
-// Gradients of leaves are wanted as soon as they are whole, so that these leaves are visited before older
-// nodes.
+// Gradients of leaves are requested as soon as they are complete, so that these leaves are visited before
+// older nodes.
 constexpr const char* kRanks = R"(
 local lg = require "lunagrad"
 local nn, F = lg.nn, lg.nn.functional
@@ -272,7 +272,7 @@ TEST_CASE("every node has its values at the end of a run, bit for bit those that
       recorder.session.wait();
       std::cerr.rdbuf(own);
       CHECK(recorder.error() == "");
-      // In a script without lg.run.steps nothing is put off.
+      // In a script without lg.run.steps no call is deferred.
       if (put_off && recorder.session.plan()) CHECK(recorder.session.plan()->calls > 5);
       with_plan += put_off && recorder.session.plan();
       return everything(recorder.session);
@@ -357,7 +357,7 @@ TEST_CASE("the tape is that of the outer loss; inner passes can be chosen and ha
     CHECK_FALSE(outer->passes[2].inner);
     CHECK(outer->nodes.size() == outer->passes[2].nodes);
     recorder.session.choose_pass(outer->passes[0].key);
-    recorder.eval("");  // it has been carried out
+    recorder.eval("");  // waits until the choice has been carried out
     CHECK(everything(recorder.session).missing == "");
     const auto inner = recorder.session.tape();
     CHECK(inner->step == outer->step);
@@ -393,7 +393,8 @@ TEST_CASE("looking at everything during pauses leaves a run as it is") {
         if (i == 0) REQUIRE(recorder.pauses_again());
       }
       recorder.session.wait();
-      recorder.eval("print(require('lunagrad').rand(4))");  // the generator stands where it would
+      // the generator has the state of an undisturbed run
+      recorder.eval("print(require('lunagrad').rand(4))");
       return metrics + recorder.output();
     };
     const auto plain = trained(false), looked = trained(true);

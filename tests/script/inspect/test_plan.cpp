@@ -1,5 +1,5 @@
-// What a viewer gets of steps whose calls were put off: the plan, its groups on the tapes of other steps, and
-// the same tape as without.
+// A viewer's view of steps with deferred calls: the plan, its groups on the tapes of other steps, and the
+// same tape as for eager calls.
 #include <doctest/doctest.h>
 
 #include <nlohmann/json.hpp>

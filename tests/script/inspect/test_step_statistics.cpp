@@ -183,7 +183,7 @@ TEST_CASE("measuring takes at most 2 % of a long run, and reports how often it w
   REQUIRE(!steps.empty());
   CHECK(steps[0]->step == 1);
   int64_t last = 0;
-  double cost = 0;  // of all but the last: after each the run took fifty times as long
+  double cost = 0;  // of all but the last one: after each of them the run continued for fifty times its cost
   for (const StepStatisticsPtr& step : steps) {
     CHECK(step->step == last + (last ? step->every : 1));
     last = step->step;

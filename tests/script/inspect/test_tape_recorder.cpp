@@ -141,7 +141,7 @@ end
 TEST_CASE("taking down a tape changes no number, and a run without a folder has none") {
   const Folder folder;
   folder.write("train.lua", kTraining);
-  // 99 and 100 steps: step 99 is taken down in the first alone.
+  // 99 and 100 steps: only the first run records step 99.
   REQUIRE(folder.run({"run", "train.lua", "--run-dir", "a", "--set", "steps=99"}).code == 0);
   REQUIRE(folder.run({"run", "train.lua", "--run-dir", "b", "--set", "steps=100"}).code == 0);
   const auto losses = [&](const std::string& run) {

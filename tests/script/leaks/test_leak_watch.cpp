@@ -1,5 +1,5 @@
-// The classic ways to keep graphs alive: each is found, with its owner and the line that belongs to it; and
-// scripts that let go of what they made are not suspected.
+// The classic ways to keep graphs alive: each is found, with its owner and its line; and scripts that release
+// their graphs are not suspected.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -259,7 +259,7 @@ TEST_CASE(
   CHECK(report->leaks[0].growing_since < 5);
   REQUIRE(report->held.size() == 1);
   CHECK(report->held[0].growing_since <= 2);
-  // It stays on for the next run, and ends with the wish.
+  // It stays on for the next run, until it is switched off.
   recorder.session.watch_leaks(false);
   CHECK(recorder.finish(kKeeps) == Outcome::ok);
   CHECK_FALSE(recorder.session.leaks());

@@ -1,5 +1,6 @@
--- Attacks of a sandboxed script on what lies outside of its folder and its run's. Run in a sandbox with a number and the folder
--- outside, it makes that attack and prints "through" when it got what it wanted, "stream" for a stream of its own; without a number it prints how many there are.
+-- Attacks of a sandboxed script on files and programs outside of its folder and its run's. Run in a sandbox with a
+-- number and the folder outside, it makes that attack and prints "through" when the attack succeeded, "stream" for a
+-- stream of its own; without a number it prints how many there are.
 local lg = require "lunagrad"
 local number, outside = ...
 
@@ -7,7 +8,7 @@ local own = (arg[0]:match "^(.*)/" or ".")
 local secret = outside and outside .. "/secret.csv" or ""
 local function at(name) return outside .. "/" .. name end
 
--- A call that ends without an error has got through.
+-- A call that ends without an error counts as a success.
 local function succeeds(f, ...) return (pcall(f, ...)) end
 local function any(list, f)
   for _, value in ipairs(list) do

@@ -18,7 +18,7 @@ struct Hint {
   const char* part;  // of the error
 };
 
-// The first line of what a script with this code says, which must fail.
+// The first line of the error of a script with this code, which must fail.
 std::string error_of(const Folder& folder, const char* code) {
   folder.write("bad.lua", "local lg = require 'lunagrad'\n" + std::string(code) + "\n");
   const Finished finished = folder.run({"run", "bad.lua"});

@@ -151,7 +151,7 @@ TEST_CASE("exceeding the memory limit with Lua values, tensors or the tape is ex
       {{"local t = {} for i = 1, 1e9 do t[i] = lg.zeros(1000, 1000) end", 8, "within the limit of 32 MiB"},
        {"print(io ~= nil)", 0, "true"}});
   try_each(folder, {"--sandbox", "--memory", "1024"}, {{"print(lg.zeros(1 << 27):numel())", 0, "134217728"}});
-  // Tables of the host, and what scripts make grow elsewhere.
+  // Tables of the host, and other memory that scripts make grow.
   try_each(
       folder, {"--sandbox", "--timeout", "60"},
       {{"lg.adaptive_avg_pool2d(lg.ones(1, 4, 4), {1 << 29, 2})", 8, "out of memory"},

@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// own/ with the script, and outside/ with what it wants.
+// own/ with the script, and outside/ with its targets.
 void lay_out(const Folder& folder) {
   fs::create_directories(folder.path() + "/own");
   fs::create_directories(folder.path() + "/outside");

@@ -1,5 +1,5 @@
-// Every documented signature (docs/operations.md, `lunagrad help`) is what a call takes: all arguments at
-// their positions, the parameters by name, and everything by name give the result of the record.
+// Every documented signature (docs/operations.md, `lunagrad help`) is right: all arguments at their
+// positions, the parameters by name, and everything by name give the result of the record.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -18,7 +18,7 @@ using namespace lunagrad::tests;
 
 namespace {
 
-// The parameters of the record that scripts see: those of the sample by their names, else the fallbacks.
+// The parameters of the record that scripts see: the sample's by their names, else the fallbacks.
 Values params_of(const Signature& signature, const Sample& sample) {
   if (signature.full == signature.op) return complete(*signature.op, sample.params);
   const Values given = complete(*signature.op, sample.params);
@@ -91,8 +91,7 @@ TEST_CASE("every documented signature is accepted, by position and by name") {
   open_lunagrad(L);
   REQUIRE(luaL_dostring(L, "lg = require 'lunagrad.core'") == LUA_OK);
   std::set<std::string> called;
-  // Records whose result scripts get in another form, or whose arguments lg gives another meaning beside
-  // this.
+  // Records whose result scripts get in another form, or whose arguments have a second meaning in lg.
   const std::set<std::string> apart{"empty"};
   for (const Sample& sample : samples()) {
     const Signature* const signature = find_signature(sample.op);

@@ -1,6 +1,6 @@
-// The pages of the documents hold: everything that they say is typed, in their order, in one folder for each
-// page, does and prints what they show (tests/support/page.h). What they show in the window is played by the
-// drives of tests/ui/drives/pages.
+// The pages of the documents are right: their commands, typed in order in one folder per page, do and print
+// what the page shows (tests/support/page.h). The drives of tests/ui/drives/pages play the parts in the
+// window.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Commands that no test types, by how they begin.
+// Commands that no test types, by their beginning.
 constexpr const char* kNotTyped[][2] = {
     {"./test", "it runs this test"},
     {"./setup.sh", "it installs packages"},
@@ -166,7 +166,7 @@ class Desk {
 
 enum class Installed { yes, no };
 
-// Types a page, and gives back all that was printed.
+// Types a page, and returns all that was printed.
 std::string follow(const std::string& name, Installed installed, size_t least) {
   const Page page = read_page(read_file(LUNAGRAD_SOURCE_DIR "/" + name));
   Desk desk(name);
@@ -181,7 +181,7 @@ std::string follow(const std::string& name, Installed installed, size_t least) {
   return desk.printed();
 }
 
-// What the prose of a page says in numbers was printed.
+// Checks that the numbers in a page's prose were printed.
 void check_numbers(const std::string& name, const std::string& printed, size_t least) {
   const std::vector<std::string> numbers =
       numbers_in(read_page(read_file(LUNAGRAD_SOURCE_DIR "/" + name)).prose);
@@ -229,8 +229,8 @@ TEST_CASE("every topic of help that a page or a message names is there") {
 }
 
 TEST_CASE("every command of the pages stands where it is tested") {
-  // A line of another block that a person could type. Words in capitals stand for something. The measurements
-  // of benchmarks.md take hours.
+  // A line of another block that a person could type. Words in capitals are placeholders. The measurements of
+  // benchmarks.md take hours.
   const std::regex command("\\s*(\\$ )?(build/)?(lunagrad|lunagrad-workbench|\\./run|\\./test) .*"),
       capitals("\\b[A-Z]+\\b");
   for (const auto& entry : fs::directory_iterator(LUNAGRAD_SOURCE_DIR "/docs")) {

@@ -351,7 +351,7 @@ TEST_CASE("time in a pause does not count") {
   bool found = false;
   double steps = 0;  // seconds
   for (const auto& step : recorder.session.profile()->steps) {
-    found |= step->step == 5;  // which the pause falls into
+    found |= step->step == 5;  // the step with the pause
     CHECK(step->length_ns >= 5e6);
     steps += 1e-9 * double(step->length_ns);
   }

@@ -1,4 +1,4 @@
-// The notes of ranks with clocks of their own become one step with times of one clock.
+// The notes of ranks with separate clocks become one step with times of one clock.
 #include <doctest/doctest.h>
 
 #include "runtime/error.h"

@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Whatever a run may hold that a page could stumble over.
+// Content of a run that could break a page.
 const char* const kHostile = R"(
 local lg = require "lunagrad"
 local w = lg.randn(4, 3):requires_grad_()
@@ -159,7 +159,7 @@ TEST_CASE("a curve of any length has its true extremes, and the smoothing of eve
   CHECK(bad == 1);
   CHECK(whole["smooth"][1].back().get<double>() == doctest::Approx(smooth).epsilon(1e-5));
 
-  // What was added later replaces the end of what a reader has.
+  // Later additions replace the end of a reader's data.
   const size_t size = whole["step"].size();
   curve.append(kRows + 1, 0, 3, 2);
   const json news = curve.json(1);

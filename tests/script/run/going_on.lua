@@ -1,5 +1,6 @@
--- Trains ten steps with one optimizer under every schedule, together with what `with` names, and prints all states at the end of each step,
--- bit for bit. test_going_on.cpp and tests/distributed interrupt it. `order` says how the script registers what it makes.
+-- Trains ten steps with one optimizer under every schedule, together with what `with` names, and prints all states at
+-- the end of each step, bit for bit. test_going_on.cpp and tests/distributed interrupt it. `order` says how the script
+-- registers its objects.
 local lg = require "lunagrad"
 local nn, F, optim = lg.nn, lg.nn.functional, lg.optim
 local schedules, swa = optim.lr_scheduler, optim.swa_utils
@@ -39,7 +40,7 @@ local makers = {
   SWALR = function(o) return swa.SWALR(o, 0.02, {anneal_epochs = 5}) end,
   SWALRAtOnce = function(o) return swa.SWALR(o, 0.02, {anneal_epochs = 0}) end,
 }
--- Those that move the momentum too, where there is one.
+-- Options of schedules that also change the momentum, where there is one.
 local function cycles(o) return {cycle_momentum = (o.param_groups[1].momentum or o.param_groups[1].betas) ~= nil} end
 makers.OneCycleLR = function(o)
   local options = cycles(o)
@@ -72,7 +73,8 @@ function orders.schedule_first(t, name, model, optimizer, schedule, more)
   lg.run.state(name .. ".model", function() return t.model end)
   t.more = more and lg.run.state(name .. ".more", function() return t.more end)
 end
--- The schedule is made between two states, the model's weights are set behind its state, and a batch of zeros is cleared away.
+-- The schedule is made between two states, the model's weights are set after its state, and a batch of zeros is cleared
+-- away.
 function orders.between(t, name, model, optimizer, schedule, more)
   t.model = lg.run.state(name .. ".model", model)
   t.optimizer = lg.run.state(name .. ".optimizer", optimizer)

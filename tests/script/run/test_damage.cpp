@@ -1,5 +1,5 @@
-// Damaged files of runs: what goes on with them gives the numbers that were, or an error that names the part;
-// damaged records are skipped with a warning; `runs check` finds and repairs them.
+// Damaged files of runs: a run that continues with them gives the same numbers, or an error that names the
+// part; damaged records are skipped with a warning; `runs check` finds and repairs them.
 #include <doctest/doctest.h>
 #include <sys/stat.h>
 
@@ -45,7 +45,7 @@ for step in lg.run.steps(6) do
 end
 )";
 
-// A sharded checkpoint of step 3, as two ranks write it, and a run that goes on from it.
+// A sharded checkpoint of step 3, as two ranks write it, and a run that continues from it.
 const char* const kShards = R"(
 local lg = require "lunagrad"
 lg.io.save("whole.safetensors", {format = "lunagrad checkpoint", version = 1, step = 3, seconds = 1.5, params = {},
@@ -69,7 +69,7 @@ std::string flipped(std::string bytes, size_t at, int bit = 1) {
   return bytes;
 }
 
-// Runs a script on from a checkpoint in this process, and collects what it logs.
+// Continues a script from a checkpoint in this process, and collects its logged values.
 class Going {
  public:
   Going(std::string script, std::string checkpoint)
@@ -101,7 +101,7 @@ class Going {
   Session session_{[this](const Event& event) { take(event); }};
 };
 
-// Damages `file` again and again; each time `going` gives the same numbers or ends with an error of a file.
+// Damages `file` again and again; each time `going` gives the same numbers or ends with a file error.
 void expect_no_silent_difference(Going& going, const std::string& file, int count, uint64_t seed) {
   const std::string good = read_file(file);
   REQUIRE(going.go() == Outcome::ok);
@@ -160,7 +160,7 @@ TEST_CASE("a damaged part of a sharded checkpoint gives the numbers that were, o
   expect_no_silent_difference(going, parts[1], count, 12);
   expect_no_silent_difference(going, folder.path() + "/whole.safetensors", count, 13);
 
-  // Each part is whole, but they stand in for each other.
+  // Each part is whole, but their names are exchanged.
   fs::rename(parts[0], folder.path() + "/x");
   fs::rename(parts[1], parts[0]);
   fs::rename(folder.path() + "/x", parts[1]);
@@ -397,7 +397,7 @@ TEST_CASE("the text of a file is read with its checksum, without one, but not wi
       CHECK(other.value("loss", 0.0) == 0.25);
       CHECK(other.value("name", "") == "x");
     }
-    // Whatever is cut out, the last entry, too.
+    // Any range may be cut out, the last entry, too.
     for (size_t begin = 0; begin < good.size(); ++begin)
       for (size_t count = 1; begin + count <= good.size(); ++count) {
         const std::string bad = good.substr(0, begin) + good.substr(begin + count);

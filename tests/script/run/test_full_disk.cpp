@@ -1,4 +1,5 @@
-// A run whose disk is full, which a limit on the size of files stands for: what it says, and what it leaves.
+// A run whose disk is full, simulated by a limit on the size of files: its messages, and the files that it
+// leaves.
 #include <doctest/doctest.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-// A run that goes on, after a stop, a reload or in a fork, ends with the bits of one that nobody disturbed:
-// every optimizer under every schedule, with averages, scaled, accumulated and clipped gradients, after each
-// of ten steps. going_on.lua is the training.
+// A run that continues after a stop, a reload or in a fork ends with the bits of an undisturbed run: every
+// optimizer under every schedule, with averages, scaled, accumulated and clipped gradients, after each of ten
+// steps. going_on.lua is the training.
 #include <doctest/doctest.h>
 
 #include <cctype>
@@ -31,7 +31,7 @@ const std::string& training() {
   return text;
 }
 
-// The printed lines of the steps behind `step`.
+// The printed lines of the steps after `step`.
 Lines lines_behind(const std::string& output, int64_t step) {
   Lines lines;
   std::istringstream in(output);
@@ -69,7 +69,7 @@ class Undisturbed {
     return ended(recorder, step);
   }
 
-  // Reloaded after every step; `text` is the number of a step to the text that takes over.
+  // Reloaded after every step; `text` maps the number of a step to the script that takes over.
   Disturbed reloaded(const std::function<std::string(int64_t)>& text) const {
     Recorder recorder;
     int64_t last = 0;
@@ -112,7 +112,7 @@ class Undisturbed {
   Set set_;
 };
 
-// How many lines differ: a step of a training with one schedule.
+// The number of lines that differ. A line is a step of a training with one schedule.
 int64_t differing(const Lines& whole, const Disturbed& disturbed, int64_t step) {
   int64_t count = 0;
   size_t at = 0;
@@ -308,7 +308,7 @@ TEST_CASE("what is in use and not registered is named when a checkpoint is writt
             "local m = lg.optim.swa_utils.AveragedModel(net) step_more = function() m:update_parameters(net) "
             "end",
         "AveragedModel is");
-  // Nothing is lost without a rule that remembers, nor with optimizers of other parameters.
+  // No warning for optimizers and schedules without memory, nor for optimizers of other parameters.
   for (const std::string& made :
        {std::string("optimizer = lg.optim.SGD(net:parameters(), {lr = 0.1})"),
         kSgd + "local q = lg.zeros(2):requires_grad_() local o = lg.optim.Adam {q} "

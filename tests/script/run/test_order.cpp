@@ -1,4 +1,4 @@
-// What the window's rank tells the other ranks to run.
+// The commands that the window's rank sends to the other ranks.
 #include <doctest/doctest.h>
 
 #include "runtime/error.h"

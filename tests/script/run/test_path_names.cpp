@@ -1,4 +1,4 @@
-// Files and folders whose names are no UTF-8: what is written about them is UTF-8, and they are found again.
+// Files and folders whose names are not UTF-8: text about them is UTF-8, and they are found again.
 #include <doctest/doctest.h>
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// Checkpoints of a run, as a shell sees them: going on gives what an uninterrupted run gives.
+// Checkpoints of a run, as a shell sees them: a continued run gives the results of an uninterrupted one.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -67,7 +67,7 @@ std::vector<std::pair<int, double>> losses(const std::string& run) {
 }
 
 // The steps of the events of a folder as TensorBoard shows them: it reads the files in the order of their
-// names, and a session start drops the events from its step on. `starts`: the steps of those.
+// names, and a session start drops the events from its step on. `starts`: the steps of the session starts.
 std::vector<int64_t> shown_steps(const std::string& folder, std::vector<int64_t>& starts) {
   std::vector<std::string> names;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder))
@@ -155,7 +155,8 @@ TEST_CASE("--stop-at ends the run at that step with a checkpoint, but not behind
   CHECK(folder.run({"run", "train.lua", "--run-dir", "part", "--stop-at", "7"}).code == 130);
   CHECK(losses(folder.path() + "/part").back().first == 7);
   CHECK(fs::exists(folder.path() + "/part/checkpoints/step-00000007.safetensors"));
-  CHECK(folder.run({"run", "train.lua", "--resume", "part", "--stop-at", "7"}).code == 130);  // at once
+  // stops immediately
+  CHECK(folder.run({"run", "train.lua", "--resume", "part", "--stop-at", "7"}).code == 130);
   CHECK(folder.run({"run", "train.lua", "--resume", "part"}).out == whole.out);
   CHECK(losses(folder.path() + "/part") == losses(folder.path() + "/whole"));
 }
@@ -169,7 +170,7 @@ TEST_CASE("each step is shown once when a run goes on from before its last step"
     arguments.insert(arguments.begin(), {"run", "train.lua", "--tensorboard"});
     REQUIRE(folder.run(arguments).code == 0);
   };
-  // It is killed in step 7, so to say, after a checkpoint of step 4, and twice more within the same second.
+  // As if it were killed in step 7, after a checkpoint of step 4, and twice more within the same second.
   run({"--run-dir", "part", "--steps", "6", "--set", "save_at=4"});
   run({"--resume", "part", "--steps", "7", "--set", "save_at=5"});
   run({"--resume", "part", "--steps", "9", "--set", "save_at=20"});
@@ -235,12 +236,12 @@ TEST_CASE("a run goes on from the newest branch, not from the highest step of on
   goes_on(twenty, 30, "21");
   CHECK(folder.run({"runs", "show", "a"}).out.find("step-00000030.safetensors") != std::string::npos);
   goes_on("runs/a", 35, "31");
-  goes_on(twenty, 25, "21");  // leaves 30 and 35
+  goes_on(twenty, 25, "21");  // abandons 30 and 35
   goes_on("a", 30, "26");     // writes 30 again
   goes_on("a", 33, "31");
-  // An automatic checkpoint counts, too. A checkpoint that was left is resumed when it is named.
+  // An automatic checkpoint counts, too. An abandoned checkpoint is resumed when it is named.
   goes_on(twenty, 29, "21", {"--checkpoint-every", "0.001", "--", "slow"});
-  fs::remove(folder.path() + "/runs/a/checkpoints/step-00000029.safetensors");  // of the stop
+  fs::remove(folder.path() + "/runs/a/checkpoints/step-00000029.safetensors");  // the checkpoint of the stop
   int first = 0;
   const Finished automatic =
       folder.run({"run", "count.lua", "--resume", "a", "--stop-at", "30", "--", "slow"});

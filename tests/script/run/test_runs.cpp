@@ -164,9 +164,9 @@ TEST_CASE("the newest checkpoint is of the newest branch of a run") {
   CHECK(latest(back + row(3, "checkpoint")) == 3);
   CHECK(latest(back + row(5, "automatic")) == 5);
   CHECK(latest(back + row(5, "automatic") + back) == 2);
-  CHECK(latest(back + row(5, "resume")) == 5);  // somebody named it
+  CHECK(latest(back + row(5, "resume")) == 5);  // it was named explicitly
   CHECK(latest(back + row(5, "reload")) == 2);
-  // Rows of an earlier version say nothing of what is left.
+  // Rows of an earlier version do not list the abandoned checkpoints.
   CHECK(latest(row(5, "checkpoint") + row(2, "resume")) == 3);
   CHECK(latest(row(5, "checkpoint") + row(3, "checkpoint") + row(2, "reload")) == 2);
   folder.write("metrics.jsonl", back);
@@ -368,7 +368,7 @@ TEST_CASE("a million rows are written and read quickly") {
   REQUIRE(loss.size() == size_t(rows));
   CHECK(loss[2].value == 1.0 / 3);
   if (tests::kSanitized) return;
-  // Twenty times what it takes on an idle machine.
+  // Twenty times the time on an idle machine.
   CHECK(writing < 80'000);
   CHECK(reading < 10'000);
 }

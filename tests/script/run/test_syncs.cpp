@@ -1,4 +1,4 @@
-// What a run syncs, so that it outlasts a failure of the power.
+// The files and folders that a run syncs, so that they survive a power failure.
 #include <doctest/doctest.h>
 
 #include <filesystem>
@@ -35,7 +35,7 @@ std::string synced_by(const std::string& script) {
 }  // namespace
 
 TEST_CASE("a run syncs its script, its checkpoints and its end") {
-  if (lunagrad::tests::kSanitized) return;  // their library wants to be the first
+  if (lunagrad::tests::kSanitized) return;  // their library must be loaded first
   const std::string run = "local run = require('lunagrad').run\n";
   CHECK(synced_by(run + "for _ in run.steps(5) do end") == "script.lua\nconfig.json\n.\n");
   CHECK(synced_by(run + "run.state('seen', function() return {} end)\n"

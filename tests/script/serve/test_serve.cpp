@@ -1,4 +1,4 @@
-// `lunagrad serve` as a browser sees it, and as someone does who should not see it.
+// `lunagrad serve` as a browser sees it, and as a client without access does.
 #include <arpa/inet.h>
 #include <doctest/doctest.h>
 #include <sys/socket.h>
@@ -51,7 +51,7 @@ class Server {
     answer.status = std::stoi(text.substr(text.find(' ') + 1));
     return answer;
   }
-  // What comes until the server ends the connection.
+  // The bytes that arrive until the server ends the connection.
   static std::string read_all(int connection) {
     std::string text;
     char block[65536];
@@ -76,7 +76,7 @@ class Server {
                 std::to_string(port_) + "\r\nConnection: close\r\n\r\n");
   }
   json get_json(const std::string& path) const { return json::parse(get(path).body); }
-  // What came after an earlier answer.
+  // The data after an earlier answer.
   json follow(const std::string& run, const json& before) const {
     const json& cursor = before["cursor"];
     return get_json("/api/run/" + run + "?rows=" + cursor["rows"].dump() + "&log=" + cursor["log"].dump() +
@@ -206,7 +206,7 @@ TEST_CASE("a run is followed while it grows, shrinks, is resumed, damaged and re
   CHECK(news["curves"][0]["value"] == json({"NaN"}));
   CHECK(news["log"]["begin"] == "part\n");
 
-  // Resumed: what came after step 5 is void, and the page begins anew.
+  // Resumed: the rows after step 5 are void, and the page begins again.
   append(folder, metrics,
          R"({"step":5,"time":1,"resume":"x"})"
          "\n" +
@@ -372,12 +372,12 @@ TEST_CASE("a connection ends at its deadline, and at the limits of a request and
   CHECK(server.send(many + "\r\n").status == 400);
   CHECK(server.send(start + "Host: localhost\r\n\r\n").status == 400);
   CHECK(server.send(start + "\r\n").status == 200);
-  // A body is not read, and loses nobody the answer.
+  // A body is not read, and the client still gets the answer.
   CHECK(server
             .send("POST /api/runs?token=" + server.token() +
                   " HTTP/1.1\r\nHost: localhost\r\nContent-Length: 30000\r\n\r\n" + std::string(30000, 'x'))
             .status == 405);
-  // A client that stops taking the answer loses it.
+  // A client that stops reading the answer loses it.
   const int stalled = send_part("GET /api/picture/a/large.png?token=" + server.token() +
                                 " HTTP/1.1\r\nHost: localhost\r\n\r\n");
   const int oldest = server.dial();
@@ -387,7 +387,7 @@ TEST_CASE("a connection ends at its deadline, and at the limits of a request and
   CHECK(Server::read_all(oldest).empty());
   for (const int connection : idle) CHECK(Server::read_all(connection).empty());
   for (int i = 0; i < 3; ++i)
-    CHECK(Server::read_all(server.dial()).empty());  // its deadline is over with theirs
+    CHECK(Server::read_all(server.dial()).empty());  // its deadline passes together with the others'
   CHECK(Server::read_all(stalled).size() < (24 << 20));
 }
 

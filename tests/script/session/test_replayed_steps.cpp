@@ -1,5 +1,5 @@
-// A long run whose steps are put off, with hot reloads and edits of live parameters on the way: the same
-// numbers as call by call, and memory that does not grow.
+// A long run of deferred steps, with hot reloads and edits of live parameters on the way: the numbers of
+// eager calls, and memory that does not grow.
 #include <doctest/doctest.h>
 
 #include <string>
@@ -13,9 +13,9 @@ using Kind = Event::Kind;
 
 namespace {
 
-// A loop whose length and an evaluation depend on the step. It compares the memory in use some time after the
-// last reload, which starts a script of its own, with that at the end: two measurements each, since one may
-// meet a tensor that waits for the next collection.
+// A script with a loop whose length and an evaluation depend on the step. It compares the memory in use some
+// time after the last reload, which starts a new script, with the memory at the end: two measurements each,
+// since one may include a tensor that waits for the next collection.
 const std::string kTraining = R"(
 local lg = require "lunagrad"
 local nn, F = lg.nn, lg.nn.functional
@@ -56,7 +56,7 @@ print(("%a"):format(seen.loss))
 for _, p in ipairs(model:parameters()) do print(("%a"):format(p:double():square():sum():item())) end
 )";
 
-// What the run prints with a new rate every 1/20 of its steps and a changed script every 1/10.
+// The output of the run with a new rate every 1/20 of its steps and a changed script every 1/10.
 std::string train(bool put_off, int64_t total) {
   Recorder recorder;
   recorder.also = [&recorder, total, told = int64_t(0)](const Event& event) mutable {

@@ -34,7 +34,7 @@ std::string shown(Recorder& recorder, const std::string& expression) {
   return output.substr(before, output.size() - before - 1);
 }
 
-// Keeps the session's thread in a task, so that what is asked meanwhile waits.
+// Keeps the session's thread in a task, so that later requests wait.
 class Held {
  public:
   explicit Held(Recorder& recorder) {

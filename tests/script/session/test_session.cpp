@@ -133,7 +133,7 @@ TEST_CASE("a pause takes effect at once, and a stop ends the paused script") {
   recorder.session.pause();
   REQUIRE(recorder.reaches(SessionState::paused));
   CHECK(recorder.eval("before = n"));
-  // Between two of them the session waits in its pause, where the script might go on.
+  // Between two evaluations the session waits in its pause, where the script might continue.
   for (int i = 0; i < 100; ++i) CHECK(recorder.eval("assert(n == before)"));
   recorder.session.stop();
   const double start = process_seconds();
@@ -235,7 +235,7 @@ TEST_CASE("silence() names the library call that keeps a stop waiting") {
                                 " ]; do sleep 0.01; done')\nwhile true do end",
                             "test");
   REQUIRE(eventually([&] { return std::filesystem::exists(begun); }));
-  CHECK_FALSE(recorder.session.silence());  // nobody waits for it
+  CHECK_FALSE(recorder.session.silence());  // no stop waits for it
   recorder.session.pause();
   recorder.session.interrupt();
   const auto silence = recorder.session.silence();

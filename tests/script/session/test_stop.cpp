@@ -1,6 +1,6 @@
-// A stop reaches into whatever runs: loops of Lua, chains of ops, backward passes and single ops that take
-// long. What the process computes from Session::interrupt() to the end of the run is judged by its processor
-// time; long runs judge the wall-clock time too.
+// A stop interrupts any work: loops of Lua, chains of ops, backward passes and long single ops. The processor
+// time that the process uses from Session::interrupt() to the end of the run is judged; long runs judge the
+// wall-clock time too.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ using namespace lunagrad::tests;
 
 namespace {
 
-// What runs until it is interrupted: `setup`, then `work` again and again.
+// Work that runs until it is interrupted: `setup`, then `work` again and again.
 struct Work {
   const char* name;
   const char* setup;

@@ -1,5 +1,5 @@
-// lg.surgery in a session: at a pause, on the script's locals and states, from the console; what the viewer
-// hears.
+// lg.surgery in a session: at a pause, on the script's locals and states, from the console; the events for
+// the viewer.
 #include <doctest/doctest.h>
 
 #include "tests/support/recorder.h"

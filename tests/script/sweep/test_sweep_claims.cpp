@@ -1,5 +1,5 @@
-// The claims of a sweep: of several workers one takes a leg, one ends it, and who lost a claim changes
-// nothing.
+// The claims of a sweep: of several workers only one takes a leg, only one ends it, and a worker that lost
+// its claim changes nothing.
 #include <doctest/doctest.h>
 #include <unistd.h>
 
@@ -118,10 +118,10 @@ TEST_CASE(
   CHECK(own == sweep + "/trials/" + b.folder());
   CHECK(fs::path(latest_checkpoint(own)).filename() == "step-00000010.safetensors");
   CHECK(read_run(own).steps == 12);
-  // What a stalled process of the former claim still writes.
+  // The stalled process of the former claim still writes.
   write_run(sweep + "/trials/" + a.folder(), 30, 5);
   CHECK(read_run(own).steps == 12);
-  // The next claim looks at all that are left: the furthest is b's.
+  // The next claim looks at all remaining folders: b's has the furthest checkpoint.
   const std::string next = prepare_folder(sweep, c, std::nullopt);
   CHECK(fs::path(latest_checkpoint(next)).filename() == "step-00000010.safetensors");
   CHECK(std::distance(fs::directory_iterator(sweep + "/trials"), fs::directory_iterator()) == 1);
@@ -140,7 +140,7 @@ TEST_CASE("sweep: a claim that was given back hands its folder over") {
   write_run(sweep + "/trials/" + a.folder(), 12, 10);
   CHECK(read_run(prepare_folder(sweep, b, a)).steps == 12);
   CHECK(!fs::exists(sweep + "/trials/" + a.folder()));
-  // Without a checkpoint the run begins anew.
+  // Without a checkpoint the run begins again.
   const Leg c{1, 0, 3, "c"};
   fs::remove_all(sweep + "/trials/" + b.folder() + "/checkpoints");
   CHECK(!fs::exists(prepare_folder(sweep, c, b)));
@@ -234,7 +234,7 @@ TEST_CASE("sweep: a heartbeat of another machine counts while it changes, by the
   CHECK(look(61) == Watcher::Sight::dead);
   beat(3);
   CHECK(look(62) == Watcher::Sight::alive);
-  // One of this machine is looked up: this process is alive, one that has ended is not.
+  // A process of this machine is looked up: this one is alive, one that has ended is not.
   const Heartbeat own(sweep, 60);
   CHECK(watcher.look(own.worker()) == Watcher::Sight::alive);
   std::string content = test::read_file(sweep + "/workers/" + own.worker());

@@ -1,4 +1,4 @@
-// Damaged and lost files of a sweep: join, ls and best go on without them, and `runs check --repair` makes
+// Damaged and lost files of a sweep: join, ls and best work without them, and `runs check --repair` makes
 // them again.
 #include <doctest/doctest.h>
 
@@ -41,7 +41,7 @@ Finished command(const Folder& folder, const char* verb, std::vector<std::string
   return folder.run(flags);
 }
 
-// The only file in a part of the sweep that begins so.
+// The only file in a part of the sweep whose name begins with `begin`.
 std::string file_of(const Folder& folder, const std::string& part, const std::string& begin) {
   std::string found;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder.path() + "/s/" + part))

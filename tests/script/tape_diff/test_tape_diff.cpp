@@ -273,7 +273,7 @@ TEST_CASE("tape diff: damaged and empty tapes, and those of other versions") {
   folder.write("deep.json", std::string(100000, '['));
   CHECK(diff(folder, {"a.json", "deep.json"}).code == 6);
 
-  // Without figures, sources and devices, as an older version wrote it; with fields that nobody knows.
+  // Without figures, sources and devices, as an older version wrote it; with unknown fields.
   std::filesystem::create_directory(folder.path() + "/old");
   folder.write("old/metrics.jsonl", "");
   const std::string nodes =
@@ -292,7 +292,8 @@ TEST_CASE("tape diff: damaged and empty tapes, and those of other versions") {
   CHECK(has(old.out, "older version"));
   CHECK(has(old.out, "1  value moved  w "));
   CHECK(diff(folder, {"old:1", "old:1"}).code == 0);
-  // A crash tore the last line; what it voids is gone; a line in the middle is damaged.
+  // A crash left the last line half-written; the tapes that a later line voids are gone; a line in the middle
+  // is damaged.
   folder.write("old/tape.jsonl", line(1, "1.4") + line(10, "1.5") + line(4, "1.4") + "{\"step\":9,\"no");
   CHECK(diff(folder, {"old:1", "old:4"}).code == 0);
   const Finished voided = diff(folder, {"old:1", "old:10"});  // nor can it be repeated: there is no script

@@ -1,5 +1,4 @@
-// Which node of one tape is which of another: inserted, removed, renamed, reordered, edited and repeated
-// nodes.
+// Matching the nodes of two tapes: inserted, removed, renamed, reordered, edited and repeated nodes.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -57,7 +56,7 @@ int find(const TapeGraph& graph, const std::string& label) {
   return -1;
 }
 
-// The label of the node of B that a node of A is, "" if there is none.
+// The label of the node of B that matches a node of A, "" if there is none.
 std::string partner(const TapeGraph& a, const TapeGraph& b, const std::string& label) {
   const int found = match(a, b).of_a[size_t(find(a, label))];
   return found < 0 ? "" : label_of(b.nodes[size_t(found)]);

@@ -1,4 +1,4 @@
-// What caused a difference of two runs is ranked first: `lunagrad tape diff` on trained models with one
+// The cause of a difference between two runs is ranked first: `lunagrad tape diff` on trained models with one
 // fault, in some seeds; 20 of each in the long form.
 #include <doctest/doctest.h>
 
@@ -74,7 +74,7 @@ TEST_CASE("tape ranking: the cause of a difference stands first, in several mode
           CHECK(name == runs.chosen(bad));
           continue;
         }
-        // The poisoned batch is that of the last step, and no weight differs before it.
+        // The last step has the poisoned batch, and no weight differs before it.
         CHECK(diff["a"]["step"] == 10);
         CHECK(name.starts_with(what == "labels" ? "target of" : "input of"));
         CHECK(first["nodes"][0]["b"]["op"] == "source");

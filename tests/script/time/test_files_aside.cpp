@@ -1,4 +1,4 @@
-// A script that runs again only to be looked at leaves the user's files as they are.
+// A script that a replay runs again leaves the user's files as they are.
 #include <doctest/doctest.h>
 
 #include <filesystem>
@@ -11,8 +11,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Writes a file in each way that there is. What it reads back is logged: a replay that does not find its own
-// writes differs from the run. `start` clears what an earlier run left.
+// Writes a file in every possible way, and logs what it reads back: a replay that does not find its own
+// writes differs from the run. `start` clears the files of an earlier run.
 const std::string kScript = R"lua(
 local lg = require "lunagrad"
 os.remove("gone.txt")
@@ -69,7 +69,7 @@ TEST_CASE("a script that runs again only to be looked at writes into no file of 
     fs::remove(folder.path() + "/" + name);
     folder.write(name, text);
   };
-  // What the user made of them since.
+  // The user's changes since then.
   changed("made/best.safetensors", read_file(folder.path() + "/made/best.safetensors") + "mine");
   for (const char* name : {"log.txt", "count.txt", "default.txt", "made/new.txt", "gone.txt", "commands.txt"})
     changed(name, "mine");

@@ -20,7 +20,7 @@ std::string replaced(std::string text, const std::string& from, const std::strin
   return text;
 }
 
-// Points of the metric behind `step`, bit for bit.
+// Points of the metric after `step`, bit for bit.
 std::vector<std::pair<int64_t, double>> points_behind(const RunRecord& run, const std::string& name,
                                                       int64_t step) {
   std::vector<std::pair<int64_t, double>> points;

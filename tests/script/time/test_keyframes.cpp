@@ -1,4 +1,4 @@
-// Keyframes: what they hold, their files, and which of them stay.
+// Keyframes: their content, their files, and which of them stay.
 #include <doctest/doctest.h>
 
 #include <filesystem>
@@ -57,7 +57,7 @@ TEST_CASE("a keyframe is read as it was written, and any damage is noticed") {
     named += of_weight;
     CHECK(message_of([&] { decode(bytes.substr(0, i), "f"); }).starts_with("f: a damaged keyframe: "));
   }
-  // Its type, shape and length stand before its 24 bytes; a damaged index names nothing.
+  // Its type, shape and length come before its 24 bytes; a damaged index names nothing.
   CHECK(named == 24 + 1 + 3 + 2 * 8 + 8);
   std::mt19937_64 random(1);
   for (int i = 0; i < (long_run() ? 20000 : 1000); ++i) {

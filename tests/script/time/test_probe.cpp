@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// The scripts with what a probe will read logged from the start.
+// The script, with the values of the probe logged from the start.
 std::string logging(std::string source) {
   const std::string log = "lg.run.log {loss = loss}\n";
   source.insert(source.find(log) + log.size(), "  lg.run.log {norm = model:parameters()[1].grad:norm()}\n");

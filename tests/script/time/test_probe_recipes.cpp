@@ -1,5 +1,5 @@
-// Probes of trainings of many kinds: the values that a replay reads are those that the run would have logged,
-// bit for bit. Each training logs `total()`, in which every bit of the weights and gradients counts.
+// Probes of trainings of many kinds: a replay reads the values that the run would have logged, bit for bit.
+// Each training logs `total()`, in which every bit of the weights and gradients counts.
 #include <doctest/doctest.h>
 
 #include <filesystem>

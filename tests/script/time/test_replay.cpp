@@ -49,7 +49,7 @@ class EachFifth final : public KeyframeSink, public KeyframeSource {
   std::map<int64_t, KeyframePtr> frames_;
 };
 
-// A run of `source` that has such keyframes.
+// A run of `source` with these keyframes.
 struct KeptRun {
   explicit KeptRun(const std::string& source) {
     RunOptions options;
@@ -107,7 +107,7 @@ TEST_CASE(
     fs::remove_all(place + "/keyframes");
     Scrubber from_the_beginning(place);
     check_scrub(made, from_the_beginning, 4);
-    CHECK(from_the_beginning.warnings.size() == 1);  // said once
+    CHECK(from_the_beginning.warnings.size() == 1);  // warned once
     CHECK(from_the_beginning.replay.began_at() == 0);
   }
 }
@@ -278,7 +278,7 @@ TEST_CASE("a difference that comes when a replay goes on is met by another start
   CHECK(scrubber.fingerprint(16) == made.fingerprints.at(16));
   CHECK(scrubber.fingerprint(12) == made.fingerprints.at(12));
   CHECK(scrubber.fingerprint(13) == made.fingerprints.at(13));
-  // An error of the script is such a difference, too: `late` is nil after the keyframe of step 10.
+  // An error of the script is a difference, too: `late` is nil after the keyframe of step 10.
   Scrubber behind(made.folder, run.memory);
   CHECK(behind.fingerprint(14) == made.fingerprints.at(14));
   REQUIRE(behind.warnings.size() == 1);
@@ -300,7 +300,8 @@ TEST_CASE("damaged keyframes are left out with a warning") {
   Scrubber scrubber(made.folder);
   CHECK(scrubber.fingerprint(39) == made.fingerprints.at(39));
   REQUIRE(damaged == 9);
-  REQUIRE(scrubber.warnings.size() == 9);  // of those up to step 38, and that there is none
+  // one for each keyframe up to step 38, and one because no keyframe is left
+  REQUIRE(scrubber.warnings.size() == 9);
   CHECK(scrubber.warnings[0].find("damaged") != std::string::npos);
 }
 

@@ -29,8 +29,7 @@ function fingerprint()
 end
 )lua";
 
-// A CNN with a loader that is not registered, dropout, running statistics, a schedule, and calls that are put
-// off.
+// A CNN with a loader that is not registered, dropout, running statistics, a schedule, and deferred calls.
 inline const std::string kCnn = kFingerprint + R"lua(
 local nn, data = lg.nn, lg.data
 local rate = lg.run.live("rate", 1e-2)
@@ -127,7 +126,7 @@ class Scrubber {
   std::string output_;
 
  public:
-  Replay replay;  // last: its thread uses the others
+  Replay replay;  // last: its thread uses the other members
 };
 
 }  // namespace lunagrad::tests

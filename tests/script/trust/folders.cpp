@@ -58,7 +58,7 @@ Finished TwoUsers::as_attacker(const std::vector<std::string>& arguments) const 
 std::string TwoUsers::evil_run(const std::string& name, const std::vector<std::string>& looks) const {
   std::vector<std::string> command{"run", "evil.lua", "--run-dir", name, "--", pwned};
   command.insert(command.end(), looks.begin(), looks.end());
-  // While it is made, nothing is there to steal.
+  // While the run is made, there is no secret to steal.
   fs::rename(secret, at("private/away"));
   const Finished made = as_attacker(command);
   fs::rename(at("private/away"), secret);

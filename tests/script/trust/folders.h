@@ -1,6 +1,6 @@
 #pragma once
-// A user with runs of an own script, a secret beside them, and somebody else, who has another key. For tests
-// of what runs of others may do.
+// A user with runs of the user's own script and a secret beside them, and an attacker, who has another key.
+// For tests of the rights of other owners' runs.
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -10,10 +10,10 @@
 
 namespace lunagrad::test {
 
-// The script of everybody: a number for each step, with a module and a file of data.
+// The honest script: a number for each step, with a module and a file of data.
 extern const char* const kHonest;
-// The script of somebody else. It looks for the secret below the paths in its arguments, keeps what it found
-// in the global STOLEN and prints it; outside of the sandbox it makes the file of its first argument.
+// The attacker's script. It looks for the secret below the paths in its arguments, keeps its finds in the
+// global STOLEN and prints them; outside of the sandbox it makes the file of its first argument.
 extern const char* const kEvil;
 // The secret: what a script finds in it, and what no output may hold.
 inline const std::string kSecret = "31337";
@@ -34,7 +34,7 @@ class TwoUsers {
   // A run NAME of the user's own honest script.
   std::string own_run(const std::string& name, const std::vector<std::string>& flags = {}) const;
 
-  // Changes config.json or a row of metrics.jsonl as somebody does who knows the format, but not the key.
+  // Changes config.json or a row of metrics.jsonl like an attacker who knows the format, but not the key.
   void change_config(const std::string& run, const std::function<void(nlohmann::ordered_json&)>&) const;
   void change_text(const std::string& file, const std::string& from, const std::string& to) const;
   void append(const std::string& file, const std::string& line) const;

@@ -1,5 +1,5 @@
-// Attacks by run folders, bundles and sweeps that somebody else has made or changed. None may run code with
-// the user's rights, read what the user has not given, or write over a file. The secret is a number that no
+// Attacks by run folders, bundles and sweeps that an attacker has made or changed. None may run code with the
+// user's rights, read data that the user has not given, or write over a file. The secret is a number that no
 // output may hold.
 #include <doctest/doctest.h>
 #include <sys/stat.h>
@@ -32,7 +32,7 @@ std::vector<Words> each(const Words& command) { return {command}; }
 
 // ---- changes of a run that was the user's own
 
-// Changes an own run, which then asks.
+// Changes a run of the user's own, which then asks.
 Attack changed(const char* name, std::function<void(const TwoUsers&)> change) {
   return {name,
           [change](const TwoUsers& users) {
@@ -43,7 +43,7 @@ Attack changed(const char* name, std::function<void(const TwoUsers&)> change) {
           "--trust"};
 }
 
-// With the checksums that somebody else can compute, too.
+// With the checksums that an attacker can compute, too.
 void replace_script(const TwoUsers& users, bool with_sums) {
   const std::string evil = "if io then io.popen('touch " + users.pwned + "'):close() end\n" + kHonest;
   users.folder.write("r/script.lua", evil);

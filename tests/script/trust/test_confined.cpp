@@ -1,5 +1,5 @@
-// What a run folder or bundle of somebody else names lies inside of it when it runs in the sandbox, wherever
-// its names, links and paths lead.
+// In the sandbox, a run folder or bundle of another owner reaches only files inside of it, wherever its
+// names, links and paths lead.
 #include <doctest/doctest.h>
 #include <sys/stat.h>
 
@@ -17,7 +17,7 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-// Changes a run `theirs/r` of somebody else.
+// Changes the attacker's run `theirs/r`.
 struct FolderAttack {
   const char* name;
   std::function<void(const TwoUsers&)> change;

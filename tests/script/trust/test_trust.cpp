@@ -1,5 +1,5 @@
-// Whose a run is: the user's own runs go on as ever, wherever they lie; others ask, and run in the sandbox
-// unless they are trusted.
+// The owner of a run: the user's own runs work as before, wherever they lie; other runs ask, and run in the
+// sandbox unless they are trusted.
 #include <doctest/doctest.h>
 #include <sys/stat.h>
 
@@ -125,7 +125,7 @@ TEST_CASE("trust is remembered for what was trusted, and for nothing else") {
   CHECK(fs::exists(users.pwned));  // it had the user's rights
   CHECK(users.run({"repro", run}).code != 2);
   CHECK(users.run({"probe", run, "STOLEN"}).code == 0);
-  // Bundling does not make it one's own.
+  // Bundling a run does not change its owner.
   REQUIRE(users.run({"bundle", run, "-o", "x.run", "--trust"}).code == 0);
   CHECK(users.run({"repro", "x.run"}).code == 2);
   CHECK(users.run({"repro", run, "--trust", "--sandbox"}).code == 2);

@@ -335,7 +335,7 @@ TEST_CASE("the fonts have every character that the window's own sentences use") 
   for (const auto& file : std::filesystem::recursive_directory_iterator(LUNAGRAD_SOURCE_DIR "/ui"))
     if (file.path().extension() == ".cpp" || file.path().extension() == ".h")
       used.merge(characters_of_strings(read_file(file.path().string())));
-  CHECK(used.contains(0x25b8));  // the sources were found: the mark of folded text is among them
+  CHECK(used.contains(0x25b8));  // the sources were found: the mark of collapsed text is among them
   ImGuiContext* imgui = ImGui::CreateContext();
   load_fonts(1);
   for (const uint32_t c : used) {

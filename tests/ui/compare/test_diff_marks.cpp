@@ -47,7 +47,7 @@ TEST_CASE("an added op is marked on the tape that has it, and is the first findi
   CHECK(node_of(diff, diff.findings[0]) >= 1000);
   CHECK(place_of(diff, diff.findings[0]).line == 23);
   CHECK(diff_counts(diff).starts_with("0 nodes removed, 1 added, 1 changed"));
-  // The other way round only the list has it.
+  // In the other direction only the list has it.
   const TapeDiff back = difference(b, a);
   CHECK(std::string(finding_kind(back.findings[0])) == "removed");
   CHECK(node_of(back, back.findings[0]) == -1);
@@ -58,7 +58,7 @@ TEST_CASE("of values that moved the cause is marked apart from what follows") {
   TapeSnapshot a = residual_tape(2), b = residual_tape(2, 1000);
   for (TapeSnapshot* const tape : {&a, &b})
     for (NodeInfo& node : tape->nodes) node.output_summary = summary(0.5);
-  // A parameter moved, and so did what is computed from it.
+  // A parameter changed, and the values computed from it changed, too.
   for (NodeInfo& node : b.nodes) {
     const bool cause = node.op == "leaf" && node.outputs[0].name == "blocks.1.down.weight";
     if (cause || node.module == "Net.blocks.1.down" || node.op == "mean" ||

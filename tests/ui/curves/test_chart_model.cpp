@@ -130,7 +130,7 @@ TEST_CASE(
       REQUIRE(over.raw->x(i) == doctest::Approx(loss.raw.x(i) * scale));
     CHECK(over.raw->first_x(1) == doctest::Approx(loss.raw.first_x(1) * scale).epsilon(1e-3));
   }
-  // Another smoothing begins with the means of what is merged: their mean is that of all values.
+  // A new smoothing begins with the means of the merged points; their mean is the mean of all values.
   loss.set_smoothing(0.999);
   REQUIRE(loss.smooth.size() == loss.raw.size());
   for (size_t i = 1000; i < loss.smooth.size(); i += 100)

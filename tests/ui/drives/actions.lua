@@ -1,10 +1,10 @@
--- What real mouse and keyboard do stands as lines of Lua in the console's tab Actions, and is saved as a script.
+-- Actions of real mouse and keyboard appear as lines of Lua in the console's tab Actions, and are saved as a script.
 -- arg[1]: the folder. actions.cmake plays that script in a second window.
 local real = dofile(arg[0]:match(".*/") .. "real.lua")
 
 ui.wait("curves.curve", "loss")
 real.begin()
--- Clicks, waits for what the click leads to, and until that has its place.
+-- Clicks, and waits until the item that the click leads to is shown in its final place.
 local function press(name, text, shown, shown_text)
   real.click(name, text)
   ui.wait(shown, shown_text, 20)

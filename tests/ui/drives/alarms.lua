@@ -1,5 +1,6 @@
--- The alarms of alarms_script.lua, with real input: the variable whose graph grows is named, the NaN has its true step and
--- one line, the norms of the weights are NaN, and what is over folds away. arg[1]: a folder for pictures.
+-- The alarms of alarms_script.lua, with real input: the variable whose graph grows is named, the NaN has its true step
+-- and one line, the norms of the weights are NaN, and alarms that are over are collapsed. arg[1]: a folder for
+-- pictures.
 local real = dofile(arg[0]:match(".*/") .. "real.lua")
 ui.wait("not_finite", "since step 2000: log at alarms_script.lua:11")
 ui.wait("console.line", "'total' holds the graphs of 50 steps and grows from step to step, at alarms_script.lua:14")

@@ -1,5 +1,5 @@
--- A step is compared with f64 by real mouse and keys: the op that is wrong by itself is named, marked and led to; the
--- others inherit. arg[1]: a folder for pictures.
+-- A step is compared with f64 by real mouse and keys: the op that is wrong by itself is named, marked and selected; the
+-- others inherit its error. arg[1]: a folder for pictures.
 local real = dofile(arg[0]:match(".*/") .. "real.lua")
 local function any(name, ...)
   for _, text in ipairs(ui.texts(name)) do
@@ -54,7 +54,7 @@ ui.wait("state", "paused")
 real.gone("tape.compare.summary")
 ui.expect("tape.legend", "linear algebra")
 
--- In its own dtype the op is as wrong on a side that rounds: nothing is wrong by itself.
+-- A side that rounds computes the op as wrongly in its own dtype: no op is wrong by itself.
 ui.compare_step("bf16")
 ui.wait("tape.compare.summary")
 ui.picture(arg[1] .. "/bf16.png")

@@ -1,5 +1,5 @@
-# kill -9 during a run: the next start restores script and arguments and goes on from an automatic checkpoint with one
-# click, to the very end of a run that was not interrupted.
+# kill -9 during a run: the next start restores script and arguments, and with one click continues from an automatic
+# checkpoint to the exact end of an uninterrupted run.
 include(${CMAKE_CURRENT_LIST_DIR}/harness.cmake)
 set(state ${WORK}/crash-state)
 set(drives ${SOURCE}/tests/ui/drives)

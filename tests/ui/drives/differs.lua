@@ -35,7 +35,7 @@ real.click("time.live")
 ui.wait("time.live", "on")
 ui.absent("time.differs")
 
--- A replay ends at once when it is cancelled; the run goes on.
+-- A replay ends immediately when it is cancelled; the run continues.
 io.open("slow", "w"):close()
 for step = 500, 520 do
   ui.show_step(step)

@@ -1,5 +1,5 @@
--- The end of a run is like a pause; one step from there begins a new run, shows its first step with values, and
--- the picture is never gone. arg[1]: a folder for pictures.
+-- The end of a run is like a pause; one step from there begins a new run, shows its first step with values, and the
+-- picture never disappears. arg[1]: a folder for pictures.
 local real = dofile(arg[0]:match(".*/") .. "real.lua")
 ui.wait("state", "finished", 120)
 ui.wait("tape.node", "linear [64, 256]")

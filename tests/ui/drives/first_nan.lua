@@ -1,5 +1,6 @@
--- A run whose loss becomes NaN (first_nan_script.lua), with real input: the badge and the mark come unasked and name the op,
--- the end is not green, and running again pauses at that op with its operands. arg[1]: a folder for pictures.
+-- A run whose loss becomes NaN (first_nan_script.lua), with real input: the badge and the mark appear without a request
+-- and name the op, the end is not green, and running again pauses at that op with its operands. arg[1]: a folder for
+-- pictures.
 local real = dofile(arg[0]:match(".*/") .. "real.lua")
 ui.wait("not_finite", "NaN since step 20: sqrt at first_nan_script.lua:8")
 ui.wait("state", "finished, with NaN")

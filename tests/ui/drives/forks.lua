@@ -1,4 +1,4 @@
--- Goes on from steps of runs in new ones, by the real mouse and keys: without a change the curve is the same bit for bit;
+-- Forks runs at some of their steps, by the real mouse and keys: without a change the curve is the same bit for bit;
 -- Runs shows the tree, the track where it branches. arg[1]: a folder for pictures.
 local real = dofile(arg[0]:match(".*/") .. "real.lua")
 
@@ -12,7 +12,7 @@ ui.reach {state = "ended", ended = 1}
 real.begin()
 real.click("panel", "Time")
 real.key("Home")
-ui.wait("time.cost", "step 1: its values are not kept: 1 step from the beginning")  -- its tape is
+ui.wait("time.cost", "step 1: its values are not kept: 1 step from the beginning")  -- its tape is kept
 real.key("Return")
 ui.wait("time.step", "step 1 (replayed)")
 ui.show_step(200)
@@ -74,7 +74,7 @@ ui.wait("fork.step", "400")
 ui.wait("fork.title", "probes_script")
 ui.picture(arg[1] .. "/from-runs.png")
 real.xdotool("key --delay 1 Escape")
--- A fork that is not possible is said, and nothing ends.
+-- An impossible fork is reported, and no run ends.
 ui.fork(order[0], 401)
 ui.wait("fork.problem", "has the steps 1 to 400")
 ui.picture(arg[1] .. "/problem.png")

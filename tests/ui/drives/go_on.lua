@@ -1,6 +1,6 @@
--- A script fails in step 40, then makes NaN there: with real input the error is seen while a panel fills the window, and
--- after the line was fixed the run goes on from the last good step that was kept to the very end of a run without the fault.
--- arg[1]: a folder for the script and pictures.
+-- A script fails in step 40, then makes NaN there: with real input the error is seen while a panel fills the window,
+-- and after the line was fixed the run continues from the last good step that was kept to the exact end of a run
+-- without the fault. arg[1]: a folder for the script and pictures.
 local real = dofile(arg[0]:match(".*/") .. "real.lua")
 local path = arg[1] .. "/go_on_script.lua"
 local source = io.open(arg[0]:match(".*/") .. "go_on_script.lua"):read("a")

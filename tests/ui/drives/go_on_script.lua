@@ -1,4 +1,4 @@
--- A small training whose line of the loss a drive replaces. It prints its end exactly.
+-- A small training whose loss line a drive replaces. Its last line of output has every bit of the result.
 local lg = require "lunagrad"
 local nn = lg.nn
 local model = lg.run.state("model", function() return nn.Sequential(nn.Linear(8, 32), nn.Tanh(), nn.Linear(32, 1)) end)

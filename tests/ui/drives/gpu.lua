@@ -10,7 +10,7 @@ ui.click("profiler.view", "Timeline")
 ui.wait("profiler.lane", "vulkan")
 assert(tonumber((ui.texts("profiler.lane")[#ui.texts("profiler.lane")]:match("vulkan ([%d,]+)"):gsub(",", ""))) > 10,
        "the device's lane is empty")
--- Between two kernels nothing lies in the middle of the lane: another moment is frozen.
+-- The middle of the lane may lie between two kernels: then another moment is frozen.
 for _ = 1, 50 do
   ui.click("profiler.freeze")
   ui.hover("profiler.lane", "vulkan")

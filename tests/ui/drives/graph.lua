@@ -1,4 +1,4 @@
--- A user explores a transformer's tape: finds its blocks folded, opens them, searches, colours, plays, exports.
+-- A user explores a transformer's tape: finds its blocks collapsed, opens them, searches, colours, plays, exports.
 -- arg[1]: a folder for pictures and files.
 local steps = dofile(arg[0]:match(".*/") .. "steps.lua")
 local folder = arg[1]

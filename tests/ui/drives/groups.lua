@@ -1,4 +1,4 @@
--- The tape shows which calls are computed together while nobody looks, and the Inspector says so of a node.
+-- The tape shows which calls are computed together when no value is looked at, and the Inspector says so of a node.
 -- arg[1]: a folder for pictures.
 local steps = dofile(arg[0]:match(".*/") .. "steps.lua")
 ui.wait("curves.curve", "loss")
@@ -18,7 +18,7 @@ ui.wait("tape.computed_together", "lit")
 ui.picture(arg[1] .. "/groups-selected.png")
 steps.select("cross_entropy scalar", "cross_entropy")
 ui.wait("inspector.field", "plan = computed alone: it runs at once, since an index may be out of range")
--- A value of a member is computed again: the step that ended had none of its own.
+-- A value of a member is recomputed: the step that ended had not kept it.
 steps.select("sub [512, 10]", "sub")
 ui.wait("inspector.field", "its result never left the caches")
 ui.wait("inspector.value", "[512, 10] min")

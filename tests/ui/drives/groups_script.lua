@@ -11,7 +11,7 @@ local x, target = lg.randn(512, 64), lg.randint(0, 10, {512})
 for _ in lg.run.steps(100000) do
   local y = net(x)
   local scaled = ((y - 0.5) * 2 + 1):tanh() * 3
-  collectgarbage()  -- what the script has dropped need not be written
+  collectgarbage()  -- dropped tensors need not be written to memory
   local loss = F.cross_entropy(scaled, target)
   adam:zero_grad()
   loss:backward()

@@ -1,5 +1,5 @@
--- The heap of the window while a run logs three metrics in each of many steps: it must not grow once the exact points of
--- the curves are as many as they get. Twenty minutes at 500 steps a second are 600,000 steps.
+-- The heap of the window while a run logs three metrics in each of many steps: it must not grow once the curves hold
+-- their maximum of exact points. Twenty minutes at 500 steps a second are 600,000 steps.
 local steps = dofile(arg[0]:match(".*/") .. "steps.lua")
 local function count() return tonumber(ui.texts("step")[1]:match("%d+")) end
 

@@ -41,7 +41,7 @@ real.xdotool(real.aim("editor.find.next") .. "click --repeat 10 --delay 1 1")
 ui.wait("editor.found", ("%d of"):format((first - 1 + 10) % count + 1))
 real.xdotool("key Escape")
 
--- The release of Alt goes to somebody else, who holds the keyboard for a while.
+-- The release of Alt goes to another client, which grabs the keyboard for a while.
 local grab = [[python3 -c '
 import ctypes, subprocess
 x = ctypes.CDLL("libX11.so.6")

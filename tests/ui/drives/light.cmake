@@ -1,4 +1,4 @@
-# What an open window costs when nobody touches it: a window without a drive, which would make it draw. light.sh says how.
+# The cost of an open window without input: a window without a drive, which would make it draw. light.sh says how.
 include(${CMAKE_CURRENT_LIST_DIR}/harness.cmake)
 file(WRITE ${WORK}/light_script.lua [=[
 local lg = require "lunagrad"

@@ -1,5 +1,5 @@
--- The tape is that of the outer loss, whatever graphs are made inside; these can be chosen. It is never blank, and
--- keeps the whole of it in view. arg[1]: a folder for pictures.
+-- The tape shows the outer loss, whatever inner graphs are made; these can be chosen. It is never blank, and stays in
+-- view as a whole. arg[1]: a folder for pictures.
 local real = dofile(arg[0]:match(".*/") .. "real.lua")
 ui.wait("curves.curve", "loss")
 ui.wait("tape.pass", "outer_script.lua:13")

@@ -1,5 +1,5 @@
--- Who keeps graphs alive: found once at a pause by the real mouse, then at every step, where the leak is told from the buffer.
--- arg[1]: a folder for pictures.
+-- The owners of graphs: found once at a pause by the real mouse, then at every step, where the leak is distinguished
+-- from the buffer. arg[1]: a folder for pictures.
 local real = dofile(arg[0]:match(".*/") .. "real.lua")
 ui.wait("curves.curve", "loss")
 ui.click("panel", "Profiler")
@@ -21,7 +21,7 @@ real.xdotool(real.aim("step") .. "sleep 0.2")
 ui.frames(3)
 ui.picture(arg[1] .. "/once.png")
 
--- At every step: since when it grows, and what that costs.
+-- At every step: since when the owner grows, and the cost of the search.
 real.click("profiler.watch_owners")
 ui.wait("profiler.watch_owners", "on")
 real.key("F5")

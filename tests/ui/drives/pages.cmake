@@ -1,5 +1,5 @@
-# What the pages say of the window: their scripts are opened as they say, and the drives of pages/ do what they say and look for
-# what they claim. The command lines and the blocks of Lua are those of the pages.
+# The window in the pages of the documents: their scripts are opened with the pages' command lines, and the drives of
+# pages/ follow the instructions and check the claims. The blocks of Lua are the pages', too.
 include(${CMAKE_CURRENT_LIST_DIR}/pages/page.cmake)
 page(README.md)
 save(spirals.lua)

@@ -64,7 +64,7 @@ ui.picture(arg[1] .. "/histogram.png")
 ui.click("media.series", "table")
 ui.wait("media.cell", "loss")
 
--- The console during the run: evaluation, completion, help, folded and filtered errors.
+-- The console during the run: evaluation, completion, help, collapsed and filtered errors.
 ui.click("console.input")
 ui.type("weight:size()[1]")
 ui.key("Enter")

@@ -2,7 +2,7 @@
 -- pictures, arg[2]: which of them.
 local steps = dofile(arg[0]:match(".*/") .. "steps.lua")
 local function picture(name)
-  ui.hover("splitter")  -- no tooltip stands in the picture
+  ui.hover("splitter")  -- keeps tooltips out of the picture
   ui.frames(5)
   ui.picture(("%s/%s.png"):format(arg[1], name))
 end
@@ -105,7 +105,7 @@ function takes.ranks()
   picture("ranks")
 end
 
--- The pictures of docs/tutorial.md. It mends the script, a copy of examples/14_find_the_bug.lua, in the editor.
+-- The pictures of docs/tutorial.md. It fixes the script, a copy of examples/14_find_the_bug.lua, in the editor.
 function takes.tutorial()
   local function wait_for_step(count)
     while tonumber(ui.texts("step")[1]:match("%d+")) < count do ui.frames(1) end

@@ -1,8 +1,8 @@
--- Probes of a run that goes on, by the real mouse and keys: a new one has the values of earlier steps too, bit for bit
--- those that the script logged. arg[1]: a folder for pictures.
+-- Probes of a running script, by the real mouse and keys: a new probe has the values of earlier steps too, with the
+-- bits that the script logged. arg[1]: a folder for pictures.
 local real = dofile(arg[0]:match(".*/") .. "real.lua")
 
--- Fills the form in, which is open, and adds the probe.
+-- Fills in the open form, and adds the probe.
 local function add(expression, place, name)
   ui.wait("probes.name")
   for field, text in pairs {expression = expression, place = place, name = name} do
@@ -32,7 +32,7 @@ local function points(path)
   return metrics
 end
 
--- Each logged value up to `last` stands in the probe's curve, and nothing else.
+-- The probe's curve has each logged value up to `last`, and nothing else.
 local function compare(probe, logged, last)
   local path = ("%s/%s-%d.csv"):format(arg[1], probe:gsub("%W", "_"), last)
   ui.export_curves(path)
@@ -50,13 +50,13 @@ ui.wait("time.section", "Probes")
 ui.click("time.section", "Probes")
 ui.reach {state = "running", step = 200}
 
--- While the run goes on.
+-- While the run continues.
 ui.add_probe {expression = "norm of model.fc1.weight.grad", name = "gradient"}
 ui.wait("probes.state", "gradient: live, steps 1 to", 120)
 ui.expect("state", "running")
 ui.wait("curves.curve", "gradient (probe)")
 
--- During a pause earlier steps come at once.
+-- During a pause earlier steps come immediately.
 real.begin()
 real.key("F6")
 ui.wait("state", "paused")
@@ -76,7 +76,7 @@ ui.wait("probes.error", "writes: step", 120)
 look("error")
 real.click("probes.remove", "writes")
 ui.wait("time.section", "Probes (2)")
--- A place that is no line, and what is no Lua, stay in the form.
+-- An invalid place and invalid Lua stay in the form.
 real.click("probes.new")
 add("model.fc1.bias:norm()", "train.lua:none", "")
 ui.wait("probes.problem", "is no line")
@@ -85,7 +85,7 @@ ui.wait("probes.problem", "<name> expected")
 look("wrong")
 real.key("Escape")
 
--- One step more: no step is left out between the repeated ones and those of the run.
+-- One step more: no step is left out between the repeated steps and the run's.
 local stopped = tonumber(ui.texts("time.strip")[1]:match("to (%d+)"))
 for _ = 1, 3 do
   local pauses = ui.texts("step")[1]

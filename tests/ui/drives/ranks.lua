@@ -1,5 +1,5 @@
--- The window of rank 0 of two ranks: lanes, pauses longer than the patience of a collective, stops, another run, and a rank that
--- fails. arg[1] is the folder for pictures.
+-- The window of rank 0 of two ranks: lanes, pauses longer than the timeout of a collective, stops, another run, and a
+-- rank that fails. arg[1] is the folder for pictures.
 local out = arg[1]
 
 -- The script stops at its own breakpoint: the other rank waits for longer than its timeout.
@@ -73,7 +73,7 @@ ui.key("Shift+F5")
 ui.wait("state", "stopped")
 ui.key("F5")
 ui.wait("state", "paused")  -- the breakpoint of the script
-ui.key("Ctrl+F5")           -- in the middle of that
+ui.key("Ctrl+F5")           -- in the middle of that run
 while ui.texts("state")[1] == "paused" do ui.frames(1) end
 ui.wait("state", "paused")
 ui.key("F5")
@@ -102,7 +102,7 @@ ui.wait("failure", "nothing arrived for 4 s")
 ui.expect("failure", "rank 1 is at ")
 os.remove "hang"
 
--- A transfer is left at the end of a run.
+-- A run ends with an unfinished transfer.
 ui.key("F5")
 ui.wait("state", "paused")
 assert(io.open("unsent", "w")):close()

@@ -1,5 +1,5 @@
--- Two ranks, of which rank 1 is slower: for tests/ui/drives/ranks.lua. Rank 1 fails while there is a file "fail", and comes too late
--- while there is a file "hang". With a file "unsent" the run ends after a transfer that nobody takes.
+-- Two ranks for tests/ui/drives/ranks.lua; rank 1 is slower. It fails while there is a file "fail", and comes too late
+-- while there is a file "hang". With a file "unsent" the run ends after a transfer that no rank receives.
 local lg = require "lunagrad"
 local nn, F, dist = lg.nn, lg.nn.functional, lg.distributed
 
@@ -9,7 +9,7 @@ local net = nn.Sequential(nn.Linear(16, 64), nn.ReLU(), nn.Linear(64, 64), nn.Re
 dist.data_parallel(net, {bucket = 0.01})
 local adam = lg.optim.Adam(net:parameters(), {lr = lg.run.live("lr", 1e-3, {min = 1e-4, max = 1e-2})})
 local x, y = lg.randn(64, 16), lg.randint(0, 4, {64})
--- Beside the collectives each rank sends the number of the step to the other: what an earlier run left on its way must not arrive.
+-- Each rank also sends the number of the step to the other: messages that an earlier run left must not arrive.
 local function check(got, step) assert(got:min():item() == step and got:max():item() == step, "a tensor of another step arrived") end
 for step in lg.run.steps(1000000) do
   local other = 1 - dist.rank()

@@ -1,7 +1,7 @@
 -- The display's own mouse and keyboard, for drives: local real = dofile(arg[0]:match(".*/") .. "real.lua")
 local real = {}
 
--- Runs xdotool and returns what it prints.
+-- Runs xdotool and returns its output.
 function real.xdotool(command)
   local pipe <close> = assert(io.popen("xdotool " .. command))
   return pipe:read("a")
@@ -15,7 +15,7 @@ function real.begin()
   ui.seconds(0.2)
 end
 
--- What xdotool does to move the mouse to a part of an item, by default its middle.
+-- The arguments of xdotool that move the mouse to a part of an item, by default its middle.
 function real.aim(name, text, part)
   local x, y, width, height = ui.rect(name, text)
   return ("mousemove --window %s %.0f %.0f "):format(real.window, x + width * (part or 0.5), y + height / 2)

@@ -1,4 +1,4 @@
-# A script that is saved in a pause and continued at once.
+# A script that is saved in a pause and continued immediately.
 include(${CMAKE_CURRENT_LIST_DIR}/harness.cmake)
 file(WRITE ${WORK}/counts.lua [=[
 print("version", version)

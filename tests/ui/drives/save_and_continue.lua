@@ -1,9 +1,9 @@
--- In a pause the script is edited and saved, and F5 follows within milliseconds: the run goes on with the new text,
--- whatever the reload is doing by then. So it does when F5 follows a single step or a pause at once.
+-- In a pause the script is edited and saved, and F5 follows within milliseconds: the run continues with the new text,
+-- whatever the state of the reload. The same holds when F5 directly follows a single step or a pause.
 local steps = dofile(arg[0]:match(".*/") .. "steps.lua")
 local function count() return tonumber(ui.texts("step")[1]:match("%d+")) end
 
--- Waits until the run has gone on for some steps. A run that paused again would stand still.
+-- Waits until the run has made some steps. A run that paused again would make none.
 local function goes_on(what)
   local from, deadline = count(), os.time() + 15
   while count() < from + 200 do
@@ -22,7 +22,7 @@ for round = 1, 10 do
   ui.key("Ctrl+Home")
   ui.type("version = (version or 0) + 1 ")
   ui.key("Ctrl+S")
-  ui.frames(round - 1)  -- from at once to well behind the reload
+  ui.frames(round - 1)  -- from immediately to well after the reload
   ui.key("F5")
   ui.wait("console.line", "version " .. round)
   goes_on("round " .. round .. ", after the save")

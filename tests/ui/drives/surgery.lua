@@ -64,7 +64,7 @@ real.key("F8")
 ui.wait("tape.node", "layer_norm", 30)
 ui.wait("state", "paused")
 
--- The history: three changes, of which the last is in effect.
+-- The history: three changes; the last one is in effect.
 real.click("panel", "History")
 ui.wait("history.entry", "freeze model.fc2 (now)")
 ui.expect("history.entry", "rescale model.fc1.weight by 0.125")

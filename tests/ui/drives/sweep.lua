@@ -4,7 +4,7 @@ local name = arg[2]
 if name == "near" then
   ui.wait("state", "finished")
   ui.click("panel", "Runs")
-  ui.wait("runs.count", "25 runs")  -- the script's own, too
+  ui.wait("runs.count", "25 runs")  -- with the script's own run
   ui.key("Ctrl+M")
   ui.click("runs.sweep")
   ui.click("runs.sweep.choice", "sweep near")

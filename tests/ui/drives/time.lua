@@ -11,7 +11,7 @@ ui.click("panel", "Time")
 ui.wait("time.keyframes", "keyframe")
 while (shown() or 0) < kMostKept + 500 do ui.seconds(0.2) end
 
--- Dragging says what a step costs before anything is repeated.
+-- Dragging shows the cost of a step before anything is repeated.
 real.begin()
 ui.seconds(0.5)  -- the panel takes its place
 press_track(0.1)
@@ -30,7 +30,7 @@ ui.wait("tape.summary", "step " .. first)
 assert(real.look("linear [64, 256]") == first, "the node is of another step")
 ui.picture(arg[1] .. "/replayed.png")
 
--- One step further by keys; it begins where the replay stands.
+-- One step further by keys; it begins at the replay's position.
 real.click("panel", "Time")
 real.key("Right")
 ui.wait("time.cost", "1 step from the replayed step " .. first)
@@ -38,7 +38,7 @@ real.key("Return")
 ui.wait("time.step", "step " .. first + 1 .. " (replayed)")
 ui.wait("tape.summary", "step " .. first + 1)
 
--- The run has gone on, and one click leads back to it.
+-- The run has continued, and one click leads back to it.
 real.click("time.live")
 ui.wait("time.live", "on")
 local tries = 0

@@ -1,4 +1,4 @@
-# A run and a bundle of somebody else: their curves are there at once, and a question comes before their code.
+# A run and a bundle of another owner: their curves are shown immediately, and a question comes before their code.
 include(${CMAKE_CURRENT_LIST_DIR}/harness.cmake)
 get_filename_component(programs ${WORKBENCH} DIRECTORY)
 set(LUNAGRAD ${programs}/lunagrad)
@@ -43,8 +43,8 @@ ui.quit()
 expect(own 0 "" ${display} ${mine} ${WORKBENCH} own ${VALIDATION} --size 1280x800
        --drive ${WORK}/own.lua ${SOURCE}/tests/ui/drives/real.lua)
 
-# The steps of such a run are repeated, and new runs go on from them: with its module, and of a bundle with the data in it, which
-# are not here any more. --sandbox and --trust answer for the user.
+# The steps of another owner's run are repeated, and new runs continue from them: with its module, and for a bundle with
+# the data in it, which no longer exist here. --sandbox and --trust answer for the user.
 file(WRITE ${WORK}/points.csv "1,2\n3,4\n")
 file(WRITE ${WORK}/fit.lua [[
 local lg = require "lunagrad"

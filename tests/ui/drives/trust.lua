@@ -1,4 +1,4 @@
--- A run or a bundle of somebody else. arg[1]: the work folder; arg[2]: what is opened; arg[3]: the answer.
+-- A run or a bundle of another owner. arg[1]: the work folder; arg[2]: what is opened; arg[3]: the answer.
 local real = dofile(arg[0]:match(".*/") .. "real.lua")
 local free = arg[1] .. "/free"
 local function exists(path)
@@ -12,7 +12,7 @@ ui.wait("curves.curve", "loss")
 ui.absent("trust")
 real.begin()
 
--- Run asks. Escape and the third button leave it alone.
+-- Run asks. Escape and the third button do not start it.
 real.key("ctrl+F5")
 ui.wait("trust", arg[2])
 ui.expect("trust.script", "local lg = require")
@@ -37,7 +37,7 @@ ui.reach {state = "ended", ended = 1}
 ui.wait("curves.curve", "this run")
 assert(exists(free) == (arg[3] == "trust"))
 
--- The answer holds as long as the window.
+-- The answer holds until the window closes.
 real.click("console.clear")
 real.key("ctrl+F5")
 ui.wait("console.line", printed)

@@ -1,5 +1,5 @@
--- Steps of a run or a bundle of somebody else again, and new runs from there, without a question. arg[1]: the work folder;
--- arg[2]: what was opened; arg[3]: the flag that answers.
+-- Repeats steps of a run or a bundle of another owner, and starts new runs from there, without a question. arg[1]: the
+-- work folder; arg[2]: what was opened; arg[3]: the flag that answers.
 local real = dofile(arg[0]:match(".*/") .. "real.lua")
 local printed = arg[3] == "sandbox" and "boxed" or "free"
 local name = arg[2]:gsub("%W", "-") .. "-" .. arg[3]
@@ -47,7 +47,7 @@ ui.wait("time.strip", "steps 11 to 20")
 ui.absent("failure")
 ui.expect(arg[3] == "sandbox" and "limits" or "state", arg[3] == "sandbox" and "sandbox, 256 MiB" or "finished")
 
--- Both have its numbers.
+-- Both new runs have its numbers.
 local runs = {}
 for folder in io.popen("ls -d runs/*"):lines() do runs[#runs + 1] = folder end
 local whole

@@ -217,7 +217,7 @@ TEST_CASE("text typed while a save is in progress stays unsaved, and each failur
   document.buffer.type("new ");
   int told = 0;
   documents.save(document, [&](const std::string& error) { told += error.empty(); });
-  CHECK(told == 0);  // nobody waits for the disk
+  CHECK(told == 0);  // the caller does not wait for the disk
   document.buffer.type("er ");
   documents.settle();
   CHECK(told == 1);

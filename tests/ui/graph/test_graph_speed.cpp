@@ -84,7 +84,7 @@ Drawn drawn(int blocks, FoldState::Mode mode) {
   return made;
 }
 
-// 10,000 nodes without modules: nothing can be folded.
+// 10,000 nodes without modules: nothing can be collapsed.
 TapeSnapshot flat_tape() {
   test::TapeMaker tape;
   std::vector<uint64_t> made{tape.leaf("x", {64})};

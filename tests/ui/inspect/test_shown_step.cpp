@@ -1,4 +1,4 @@
-// What the window shows is of one step: the picture of the tape, the selected node's value and gradient, and
+// The window shows one step throughout: the picture of the tape, the selected node's value and gradient, and
 // the number above them.
 #include <doctest/doctest.h>
 

@@ -83,7 +83,7 @@ TEST_CASE("an action is one line, without its parts; one that fails is none") {
     actions.perform("set", {"a", 1.0});
   }
   CHECK(texts(actions) == Lines{"ui.outer()"});
-  actions.perform("save", {});  // what is saved stands before it
+  actions.perform("save", {});  // the lines that it saves come before it
   CHECK(texts(actions) == Lines{"ui.outer()", "ui.set(\"text\", \"a\")", "ui.save()"});
 }
 

@@ -1,4 +1,4 @@
-// Curves of probes: values that came with the run, and those that a replay puts in front of them.
+// Curves of probes: values from the run, and values of a replay that are put in front of them.
 #include <doctest/doctest.h>
 
 #include "ui/runs/journal.h"
@@ -101,7 +101,7 @@ TEST_CASE("a probe beside a metric of the same name has a curve of its own; remo
   REQUIRE(journal.metrics().size() == 2);
   CHECK(line_name(journal.metrics()[1]) == "norm (probe)");
   journal.probes().remove(1, journal.curves());
-  push(journal, 3, 3);  // on its way when it was removed
+  push(journal, 3, 3);  // was on its way when the probe was removed
   REQUIRE(journal.metrics().size() == 1);
   CHECK(!journal.metrics()[0].probe);
 }

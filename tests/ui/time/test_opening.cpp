@@ -1,4 +1,4 @@
-// A run is opened while the window goes on: its script is known when its folder has been read.
+// A run is opened while the window stays in use: its script is known when its folder has been read.
 #include <doctest/doctest.h>
 
 #include <cstdlib>
@@ -107,7 +107,7 @@ TEST_CASE("each run of a window has the limits of the window") {
   control.rerun_with({});
   CHECK(ended());
   CHECK(limited());
-  // A run without limits that is gone on with.
+  // A run without limits is continued.
   control.resume(opened.run, {});
   CHECK(ended());
   CHECK(limited());

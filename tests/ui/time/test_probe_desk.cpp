@@ -79,7 +79,7 @@ struct Window {
     return there;
   }
 
-  // The curve of the probe is that of the logged metric.
+  // The curve of the probe equals the logged metric's.
   void check_equal(const std::string& probe, const std::string& logged) {
     const Metric& mine = journal.curves().probe(probe, 0.9);
     const Metric& theirs = journal.curves().metric(logged, 0.9);

@@ -1,4 +1,4 @@
-// Back to any step of a run beside it: what it costs, what it shows, and how it ends.
+// Replays of any step of a run beside it: what one costs, what it shows, and how it ends.
 #include <doctest/doctest.h>
 
 #include <string>
@@ -24,7 +24,7 @@ for step in lg.run.steps(60) do
 end
 )";
 
-// A run of 60 steps whose keyframes a desk holds.
+// A run of 60 steps whose keyframes a controller holds.
 struct Ran {
   tests::Folder folder;
   ReplayDesk desk{[] {}};
@@ -84,7 +84,7 @@ TEST_CASE("a desk shows tape, statistics and values of any step, and goes on fro
   REQUIRE(stand);
   CHECK(stand->tape->step == 20);
 
-  // A reload makes what was read of the run void.
+  // A reload invalidates what was read of the run.
   ++ran.run.reloads;
   CHECK(!ran.desk.cost(21, ran.run).goes_on);
   ran.desk.close();

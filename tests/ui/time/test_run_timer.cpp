@@ -47,12 +47,12 @@ TEST_CASE("time limit: a sandboxed script is interrupted, any other may end its 
     CHECK(run.timer.over());
     CHECK(run.timer.tell());
     CHECK(!run.timer.tell());
-    CHECK(run.look(9, sandbox) == Due::nothing);  // it has time to end
+    CHECK(run.look(9, sandbox) == Due::nothing);  // the run has time to end
     CHECK(run.look(1, sandbox) == Due::interrupt);
     CHECK(!run.timer.tell());
     run.end();
     CHECK(run.look(100, sandbox) == Due::nothing);
-    CHECK(run.timer.over());  // is still shown
+    CHECK(run.timer.over());  // the window still shows it
     run.tell(SessionState::running);
     CHECK(run.look(100, sandbox) == Due::nothing);
     CHECK(!run.timer.over());  // another run has its own time

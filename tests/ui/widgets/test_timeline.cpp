@@ -161,7 +161,7 @@ TEST_CASE("tracebacks fold behind their message, and open") {
   CHECK(lines[1].opens);
   CHECK_FALSE(lines[2].opens);
   CHECK(lines.version() != version);
-  // A filter also searches folded lines.
+  // A filter also searches collapsed lines.
   lines.set_filter("MAIN", kAll);
   lines.update(journal);
   CHECK(shown(lines, journal) == "  a.lua:9: in main chunk|");

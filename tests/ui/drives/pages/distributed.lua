@@ -1,4 +1,4 @@
--- docs/distributed.md: the Profiler names the slowest rank, and a parameter says how its gradient travelled.
+-- docs/distributed.md: the Profiler names the slowest rank, and a parameter says how its gradient was sent.
 ui.wait("state", "running")
 ui.click("panel", "Profiler")
 ui.wait("profiler.view", "Ranks")

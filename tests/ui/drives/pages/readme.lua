@@ -1,5 +1,5 @@
--- README: pause, a node of the tape, a step, going on, a line that is changed and saved, the palette. A person takes some
--- seconds for each.
+-- README: pause, a node of the tape, a step, continuing, a line that is changed and saved, the palette. A person takes
+-- some seconds for each.
 local steps = dofile(arg[0]:match(".*/") .. "../steps.lua")
 local function count() return tonumber(ui.texts("step")[1]:match("%d+")) end
 ui.wait("state", "running")

@@ -7,7 +7,7 @@ steps.pause()
 ui.select_node {op = "standardize", nth = 4}
 ui.wait("inspector.op", "standardize")
 ui.wait("inspector.gradient", "[64, 64]")
-repeat  -- until the values of the step stand still
+repeat  -- until the values of the step stop changing
   ui.click("inspector.check_gradient")
   ui.frames(30)
 until #ui.texts("inspector.verdict") > 0

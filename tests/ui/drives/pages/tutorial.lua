@@ -1,4 +1,4 @@
--- docs/tutorial.md, from "Looking at the tape" on. It mends the script, a copy of examples/14_find_the_bug.lua.
+-- docs/tutorial.md, from "Looking at the tape" on. It fixes the script, a copy of examples/14_find_the_bug.lua.
 local steps = dofile(arg[0]:match(".*/") .. "../steps.lua")
 local function count() return tonumber(ui.texts("step")[1]:match("%d+")) end
 local function loss() return tonumber(ui.texts("curves.legend")[1]:match("loss%s+([%d.e+-]+)")) end
