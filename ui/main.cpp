@@ -65,14 +65,14 @@ constexpr const char* kUsage =
     "  --validation         check every Vulkan call; a message makes the exit code 1\n"
     "exit code: 0, 1 drive or validation failed, 2 usage, 5 no display or Vulkan driver, 6 bad file\n";
 
-constexpr uint64_t kLeastMebibytes = 8, kMostMebibytes = uint64_t(1) << 40;  // as of lunagrad run
+constexpr uint64_t kLeastMebibytes = 8, kMostMebibytes = uint64_t(1) << 40;  // as in lunagrad run
 
 struct Usage {
   std::string message;
 };
 
-// Parses the command line into `options`, and into `flags` everything except the script. False: help was
-// requested.
+// Parses the command line into `options`, and copies all arguments except the script to `flags`. Returns
+// false when help was requested.
 bool parse(int argc, char** argv, lunagrad::App::Options& options, std::vector<char*>& flags,
            int64_t& ranks) {
   std::optional<std::string> state;
@@ -181,8 +181,8 @@ bool parse(int argc, char** argv, lunagrad::App::Options& options, std::vector<c
   return true;
 }
 
-// Rank 0 is this program with its window, the others are the command line's. Returns when mpirun cannot be
-// started.
+// Starts the ranks with mpirun: rank 0 is this program with its window, the other ranks run the command line
+// program. Returns only when mpirun cannot be started.
 void start_ranks(int64_t count) {
   std::vector<std::string> words = {"-np", "1", lunagrad::own_neighbour("lunagrad-workbench")};
   for (std::string& word : lunagrad::arguments_without_ranks()) words.push_back(std::move(word));
@@ -193,7 +193,7 @@ void start_ranks(int64_t count) {
   lunagrad::launch_ranks("lunagrad-workbench", std::move(words));
 }
 
-// The first Ctrl-C closes the window in order, the second one ends the program.
+// The first Ctrl-C closes the window normally; the second one ends the program.
 void end_in_order(int signal) {
   std::signal(signal, SIG_DFL);
   lunagrad::App::terminate();
@@ -231,13 +231,13 @@ int main(int argc, char** argv) {
   }
   std::signal(SIGINT, end_in_order);
   std::signal(SIGTERM, end_in_order);
-  std::signal(SIGXFSZ, SIG_IGN);  // writing past the limit of ulimit -f becomes an error of the writer
+  std::signal(SIGXFSZ, SIG_IGN);  // a write past the limit of ulimit -f becomes an error of the write call
 #ifdef LUNAGRAD_GPU
   lunagrad::gpu::install();
 #endif
   try {
     if (lunagrad::dist::lasts()) {
-      options.restart = [] {};  // a launcher takes the end of a rank for the end of all
+      options.restart = [] {};  // when a rank ends, the launcher ends all ranks
       lunagrad::dist::open_lasting_world();
     }
     int code = lunagrad::App(options).loop();

@@ -16,12 +16,12 @@ class BreakpointActions {
   // The references outlive this object. `script` gives the path of the window's script.
   BreakpointActions(Session&, Actions&, std::function<std::string()> script);
 
-  // Sets a breakpoint on a line of a script, or removes it. True: there is one now.
+  // Sets a breakpoint on a line of a script, or removes it. Returns true when the line has a breakpoint now.
   bool toggle(const SourcePlace&);
   void toggle(const NodeInfo&);  // on the node's line; on its op if the line is unknown
 
   bool add(const Breakpoint& breakpoint) { return actions_.act("add_breakpoint", {fields_of(breakpoint)}); }
-  void change(const Breakpoint&);  // the one with this id
+  void change(const Breakpoint&);  // replaces the breakpoint with this id
   void remove(uint64_t id);
 
  private:

@@ -1,7 +1,7 @@
 #pragma once
-// Everything that can be done by keyboard: one table of commands, used by the keys, the palette, the sheet of
-// keys and the settings file's `keys`. A panel adds its own in Panel::add_commands. run() records the command
-// among the actions. Drawing thread only.
+// The table of all commands that the keyboard can run. The keys, the palette, the sheet of keys and the
+// settings file's `keys` use it. A panel adds its own commands in Panel::add_commands. run() records the
+// command as an action. Drawing thread only.
 #include <functional>
 #include <map>
 #include <optional>
@@ -32,19 +32,19 @@ struct Command {
   std::function<bool()> enabled = {};  // empty: always
   std::string panel = {};  // the key works only while the panel of this title has the focus; "" everywhere
   bool repeats = false;    // while the key is held
-  // Recorded are the actions that it calls, and not itself: it asks something, or depends on what has the
-  // focus.
+  // True: the actions that the command calls are recorded, not the command itself, because it asks a question
+  // or depends on the focus.
   bool composed = false;
 };
 
 class Commands {
  public:
-  explicit Commands(Actions& actions) : actions_(actions) {}  // which outlives this object
+  explicit Commands(Actions& actions) : actions_(actions) {}  // `actions` must outlive this object
 
   void add(Command);
   void add_composed(Command);
   // Sets keys from the settings file, by the name of the command; "" removes its key. Also applies to
-  // commands that are added later. Returns those that are not keys.
+  // commands that are added later. Returns the texts that name no key.
   std::vector<std::string> rebind(const std::map<std::string, std::string>& keys);
 
   const std::vector<Command>& all() const { return commands_; }
@@ -55,10 +55,11 @@ class Commands {
   bool run(const Command&) const;
   // The key of a command, for buttons and tooltips: "F5"; "" for none.
   std::string key_of(std::string_view name) const;
-  // The command of a pressed chord: the focused panel's has priority over a global one. Null for none, and
-  // for chords that are text while the user types.
+  // The command of a pressed chord: the focused panel's command has priority over a global one. Null if the
+  // chord has no command, and for chords that are text while the user types.
   const Command* meant(const Chord&, std::string_view focused_panel, bool typing) const;
-  // The commands that match an abbreviation, best first; all in their order for an empty one.
+  // The commands that match an abbreviation, best first; for an empty text all commands, in the order of the
+  // table.
   std::vector<const Command*> matching(std::string_view typed) const;
 
  private:

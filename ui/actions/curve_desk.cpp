@@ -33,7 +33,7 @@ std::set<std::string> CurveDesk::look_around(const std::string& script) {
   if (!script.empty()) folders.insert(parent(full_path(script)) + "/runs");
   if (!journal_.run_folder().empty()) folders.insert(parent(full_path(journal_.run_folder())));
   for (const auto& [folder, run] : library_.curves()) folders.insert(parent(folder));
-  // The copy of a script is in its run: that folder contains no runs.
+  // A run's copy of its script is in the run's folder, which contains no other runs.
   std::erase_if(folders, [&](const std::string& folder) { return library_.shows(parent(folder)); });
   library_.look_in(folders);
   return folders;

@@ -6,7 +6,7 @@
 namespace lunagrad {
 namespace {
 
-// How long the picture of another step waits for the values that belong to it.
+// How long the picture of another step waits for its values.
 constexpr std::chrono::milliseconds kPatience{300};
 
 }  // namespace
@@ -86,14 +86,15 @@ TapePtr Inspection::watch() {
     return next;
   }
   const TensorPlace shown_place = place_of(*tape_.tape(), *selected);
-  if (tape_.former()) return next;  // of a run that is over; its values are the last that came
-  // A running script shows captured steps; the values of others are gone at once.
+  if (tape_.former()) return next;  // the tape of an earlier run; its last received values stay
+  // While the script runs, only captured steps are shown: the values of other steps are freed at once.
   const auto captured = [&](int64_t step) {
     const auto& steps = shown_.history().steps;
     return std::any_of(steps.begin(), steps.end(),
                        [step](const KeptStep& kept) { return kept.values && kept.step == step; });
   };
-  // On a slow display each frame finds a later capture: the values that were asked for would never be shown.
+  // On a slow display each frame finds a later capture. Going on to it would drop the requested values before
+  // they are shown.
   if (running && waited && captured(waited->tape->step)) next = waited->tape;
   if (running && (!next || !captured(next->step))) {
     session_.capture_values();
@@ -101,11 +102,12 @@ TapePtr Inspection::watch() {
   }
   const bool other = next && next->step != tape_.tape()->step;
   const NodeInfo* const twin = other ? twin_of(*selected, *next) : nullptr;
-  if (other && !twin) return next;  // of another structure
+  if (other && !twin) return next;  // the other tape has another structure
   const TensorPlace asked_place = twin ? place_of(*next, *twin) : shown_place;
   const int place = (tape_.selected() * 64 + index_) * 2 + input_;
   const bool asked = probe_.watch(shown_.session(), place, asked_place, running);
-  // The next capture while these values are read. The values of a pause have been read when the run goes on.
+  // Captures the next values while these are read. When the run continues after a pause, the pause's values
+  // have been read already.
   if (running && (asked || (!other && probe_.has_all(asked_place)))) session_.capture_values();
   if (!twin) return next;
   // The picture and the values change together, unless the values take long.
@@ -128,7 +130,7 @@ TensorPlace Inspection::place_of(const TapeSnapshot& tape, const NodeInfo& node)
   return {tape.step, node.id, input_, index_, Which::output};
 }
 
-// The same node in another step; null when its tape has another structure.
+// The same node in another step; null when that step's tape has another structure.
 const NodeInfo* Inspection::twin_of(const NodeInfo& node, const TapeSnapshot& other) const {
   const size_t index = size_t(tape_.selected());
   if (other.nodes.size() != tape_.tape()->nodes.size() || other.nodes[index].op != node.op) return nullptr;

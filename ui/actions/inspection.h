@@ -25,25 +25,25 @@ class Inspection {
              const std::function<void()>& wake);
 
   // Fetches the values of the selected node, or forgets them when no node is selected. Returns the tape to
-  // show next, when its values are there; null: not yet. Once a frame.
+  // show next once its values have arrived, else null. Once a frame.
   TapePtr watch();
-  void show();  // the values of the tape that is shown from now on. Once a frame, after watch()
-  // Reports what was copied or saved. Once a frame. True: there is something new to see.
+  void show();  // shows the values of the new tape. Once a frame, after watch()
+  // Reports the result of a copy or save. Once a frame. Returns true when there is something new to show.
   bool update();
 
-  // The tensor of the selected node that is inspected: input or output `index()`.
+  // The inspected tensor of the selected node: input or output `index()`.
   bool shows_input() const { return input_; }
   int index() const { return index_; }
   void inspect_output(int output) { select_tensor("output", output); }
   void inspect_input(int input) { select_tensor("input", input); }
   const TensorPlace& place() const { return place_; }
 
-  // Its value and gradient, and which parts of them are fetched.
+  // The tensor's value and gradient, and which parts of them are fetched.
   const ValueProbe& probe() const { return probe_; }
   void look_at(const ValueProbe::Look& value, const ValueProbe::Look& gradient);
 
   const NodeInquiry& inquiry() const { return inquiry_; }
-  // Of the selected node, in the shown step.
+  // Checks the gradient of the selected node, in the shown step.
   void check_gradient() { shell_.actions().act("check_gradient"); }
   void compare_devices() { shell_.actions().act("compare_devices"); }
   void cancel() { shell_.actions().act("cancel_check"); }
@@ -84,12 +84,12 @@ class Inspection {
   int index_ = 0;
   TensorPlace place_;
   std::string told_;
-  uint64_t source_ = 0;  // whose values the probe asks for: shown_.source()
+  uint64_t source_ = 0;  // the shown_.source() whose values the probe requests
   struct Coming {
     TapePtr tape;
     Clock::time_point since;
   };
-  std::optional<Coming> awaited_;  // the tape that is shown once its values are there
+  std::optional<Coming> awaited_;  // the tape to show when its values have arrived
 };
 
 }  // namespace lunagrad

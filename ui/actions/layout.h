@@ -1,6 +1,6 @@
 #pragma once
-// Where the panels are: four regions with tabs, the positions of their splitters, which tab is in front, and
-// the panel that fills the window, if any. Panels are identified by title, so that a layout can be saved and
+// Where the panels are: four regions with tabs, the positions of their splitters, the front tab of each
+// region, and the panel that fills the window, if any. Panels are identified by title, so that a saved layout
 // stays valid when panels are added or removed. Pure; any thread.
 #include <array>
 #include <string>
@@ -21,7 +21,7 @@ struct PanelPlace {
 };
 
 struct PanelLayout {
-  // The fraction of the left column, and of the upper region in each column.
+  // The left column's fraction of the width, and the upper region's fraction of the height in each column.
   float columns = 0.45f, left_rows = 0.64f, right_rows = 0.54f;
   std::array<std::vector<std::string>, kRegions> tabs;
   std::array<std::string, kRegions> front;
@@ -33,12 +33,13 @@ struct PanelLayout {
   // Adds each panel that the layout does not contain to its default region.
   void place(const std::vector<PanelPlace>&);
   bool contains(std::string_view title) const;
-  Region region_of(std::string_view title) const;  // upper_left for one that it does not contain
-  // Before tab `before` of the region, or after its last one; brings it to the front.
+  Region region_of(std::string_view title) const;  // upper_left for a panel that the layout does not contain
+  // Moves the panel before tab `before` of the region, or after its last tab, and brings it to the front.
   void move(const std::string& title, Region, size_t before = size_t(-1));
-  // Brings it to the front of its region with the focus; it replaces another panel that fills the window.
+  // Brings the panel to the front of its region and focuses it; it replaces another panel that fills the
+  // window.
   void show(const std::string& title);
-  // Brings it to the front of its region without the focus, unless that hides panel `beside`.
+  // Brings the panel to the front of its region without the focus, unless that would hide panel `beside`.
   void raise(const std::string& title, const std::string& beside);
   void toggle_maximized(const std::string& title);
 };

@@ -1,7 +1,8 @@
 #pragma once
-// Turns on what the session measures and keeps only while a panel shows it: the profile, the batches of the
-// data loader, gradients more often than usual. A panel asks in each frame that it is drawn in; a window that
-// draws nothing forgets nothing. Owns the frames of these requests. Drawing thread only.
+// Turns on measurements of the session only while a panel shows them: the profile, the batches of the data
+// loader, gradients at shorter intervals than usual. A panel requests them in each frame that draws it; while
+// the window draws no frames, no request expires. Owns the frame numbers of the requests. Drawing thread
+// only.
 #include <imgui.h>
 
 #include <cstdint>
@@ -12,11 +13,11 @@ namespace lunagrad {
 
 class Measurements {
  public:
-  explicit Measurements(Session& session) : session_(session) {}  // which outlives this object
+  explicit Measurements(Session& session) : session_(session) {}  // `session` must outlive this object
 
   void want_profile() { profile_wanted_ = ImGui::GetFrameCount(); }
   void want_data() { data_wanted_ = ImGui::GetFrameCount(); }
-  // The steps between two whose gradients are measured; 0: as often as costs little.
+  // Measures gradients every `every` steps; 0: as often as is cheap.
   void want_statistics(int64_t every) {
     statistics_wanted_ = ImGui::GetFrameCount();
     every_ = every;

@@ -1,6 +1,7 @@
 #pragma once
-// Who keeps graphs and tensors alive beyond their steps: asks the session to walk what the script holds, once
-// or at the ends of steps. Owns the request, not the report. Drawing thread only; the session's thread walks.
+// Finds what keeps graphs and tensors alive beyond their steps: asks the session to walk the objects that the
+// script holds, once or at the ends of steps. Owns the request, not the report. Drawing thread only; the
+// session's thread walks.
 #include <functional>
 #include <memory>
 
@@ -19,7 +20,7 @@ class OwnerDesk {
   void watch(bool on) { actions_.act("watch_owners", {on}); }
   bool watching() const { return watching_; }
   bool finding() const { return walked_.waiting(); }
-  // Of the latest walk; null: there was none in this run.
+  // The report of the latest walk; null if there was none in this run.
   std::shared_ptr<const LeakReport> report() const { return session_.leaks(); }
 
  private:

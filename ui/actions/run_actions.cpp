@@ -18,7 +18,7 @@ namespace {
 
 constexpr double kCheckpointEvery = 20;  // seconds
 
-// A value of a parameter in an action: a number if it reads back as the same text.
+// A parameter's value as an action records it: a number if it reads back as the same text, else the text.
 DriveScript::Value as_value(const ParamInfo& param, const std::string& text) {
   char* end = nullptr;
   const double number = std::strtod(text.c_str(), &end);
@@ -154,7 +154,7 @@ void RunActions::fork(const std::string& folder, int64_t step,
 void RunActions::begin_fork(ForkDesk::Made made) {
   const Actions::Quiet quiet(shell_.actions());
   if (made.opens != script_) take_script(made.opens);
-  curves_.show(full_path(made.options.parent), true);  // beside those of the fork
+  curves_.show(full_path(made.options.parent), true);  // beside the fork's curves
   shell_.write(ConsoleLine::Kind::note, "continues after step " + std::to_string(made.options.parent_step) +
                                             " of " + made.options.parent + "\n");
   made.options.interactive = true;
@@ -200,7 +200,7 @@ void RunActions::take_script(const std::string& path) {
   if (path != script_) {
     script_ = path;
     texts_.forget_sources();
-    options_.set.clear();  // another script need not have these parameters
+    options_.set.clear();  // the new script need not have these parameters
     params_ = ParamDesk();
     shell_.write(ConsoleLine::Kind::note, "open " + path + "\n");
   }
@@ -213,7 +213,7 @@ void RunActions::take_run(const std::string& folder) {
   const std::string path = full_path(folder);
   if (sweep::is_sweep(path)) {
     curves_.open_sweep(path);
-    shell_.show_panel("Runs");  // Curves are empty until a trial is chosen there
+    shell_.show_panel("Runs");  // the Curves panel is empty until the user chooses a trial in Runs
   } else if (!is_bundle(path)) {
     curves_.show(path, true);
   }
@@ -225,7 +225,7 @@ void RunActions::take_run(const std::string& folder) {
     if (is_bundle(path) && problem.empty()) curves_.show(opened.folder, true);
     if (awaited) opening_ = false;
     if (!problem.empty()) return complain(problem);
-    if (!awaited) return;  // another script was opened
+    if (!awaited) return;  // another script was opened meanwhile
     script_ = opened.script;
     shell_.write(ConsoleLine::Kind::note, "opened " + path + "; Run starts its script from the beginning\n");
     if (const std::optional<bool> paused = std::exchange(begins_, std::nullopt)) begin(*paused);
@@ -238,7 +238,7 @@ void RunActions::complain(const std::string& problem) {
 
 void RunActions::run() {
   shown_.follow_run();
-  // A run that is on its way to a pause, as after a single step or a reload, does not pause then.
+  // resume() also cancels a pause that is still to come, for example after a single step or a reload.
   if (journal_.active())
     session_.resume();
   else
@@ -278,7 +278,7 @@ void RunActions::begin(bool paused) {
 
 void RunActions::begin_trusted(bool paused) { await(paused ? Awaited::paused_run : Awaited::run); }
 
-// As soon as modified texts are saved.
+// Starts the run or the reload when modified texts are saved.
 void RunActions::await(Awaited what) {
   awaited_ = what;
   const auto saved = [this] { begin_awaited(); };
@@ -302,7 +302,7 @@ void RunActions::begin_awaited() {
 void RunActions::run_to_not_finite() {
   const std::optional<NotFiniteNote>& note = journal_.not_finite();
   if (!note || nan_breakpoint_) return;
-  // The run as it was: its seed, and what was edited while it ran.
+  // Repeats the run with its seed and with the edits that were made while it ran.
   once_ = Once{options_of_run_, {}, note->since};
   once_->options.run_directory.clear();
   once_->options.edits = journal_.edits();
@@ -329,7 +329,7 @@ void RunActions::resume(const std::string& folder, const RunOptions& options) {
   restore_options(options);
   const auto sandbox = std::make_shared<bool>(false);
   shell_.errands().add([folder, sandbox] { *sandbox = read_run_config(folder).sandbox; },
-                       [this, folder, sandbox](const std::string&) {  // the run says what is wrong
+                       [this, folder, sandbox](const std::string&) {  // the run reports an error of reading
                          once_ = Once{options_};
                          once_->options.resume = folder;
                          once_->options.sandbox |= *sandbox;
@@ -337,7 +337,7 @@ void RunActions::resume(const std::string& folder, const RunOptions& options) {
                        });
 }
 
-// What the command line says of every run of this window.
+// Applies the command line's limits, which hold for every run of this window.
 void RunActions::limit(RunOptions& run) const {
   run.sandbox |= options_.sandbox;
   run.memory = options_.memory;
@@ -371,9 +371,9 @@ void RunActions::begin_run() {
     session_.run_text(untitled->buffer.content(), script_, options_of_run_);
   else
     session_.run_file(once && !once->script.empty() ? once->script : script_, options_of_run_);
-  options_.run_directory.clear();  // it contains a run now: the next one gets its own folder
+  options_.run_directory.clear();  // this folder has a run now: the next run gets its own
   options_.resume.clear();
-  if (paused) session_.step();  // to the end of step 1, which has values
+  if (paused) session_.step();  // to the end of step 1, where there are values to show
   // The user who starts an example wants to see it train.
   PanelLayout& layout = shell_.settings().layout;
   std::string& front = layout.front[size_t(layout.region_of("Curves"))];
@@ -431,7 +431,7 @@ void RunActions::set_param(const ParamInfo& param, const std::string& value, boo
   try {
     shell_.actions().perform("set_param", {param.name, as_value(param, value)}, goes_on);
     if (part_of_drag && !goes_on) journal_.begin_drag(param.name);
-  } catch (const Error&) {  // the panel shows the refusal
+  } catch (const Error&) {  // the panel shows the error
   }
   dragging_ = false;
 }

@@ -1,6 +1,6 @@
 #pragma once
-// Starts, pauses, steps and stops the script, and gives it parameters. Owns the script's path, the options of
-// the next run, and the edited parameters. Each action reports in the console what it cannot do. Drawing
+// Starts, pauses, steps and stops the script, and sets its parameters. Owns the script's path, the options of
+// the next run, and the edited parameters. An action that fails reports the reason in the console. Drawing
 // thread only; the script runs on the session's thread, and no action waits for it.
 #include <cstdint>
 #include <functional>
@@ -23,7 +23,7 @@ namespace lunagrad {
 
 class RunActions {
  public:
-  // What the run control uses; all of it outlives the run control.
+  // Used by the run control; all of it outlives the run control.
   struct Uses {
     Session& session;
     Journal& journal;
@@ -32,8 +32,8 @@ class RunActions {
     CurveDesk& curves;
     Shell& shell;
   };
-  // `cleared` is called when a run begins, so that what belongs to the run before is removed. `wake` requests
-  // a frame; it is called on any thread.
+  // `cleared` is called when a run begins, to remove what belongs to the previous run. `wake` requests a
+  // frame; it is called on any thread.
   RunActions(Uses, std::string script, RunOptions, std::function<void()> cleared,
              const std::function<void()>& wake);
 
@@ -41,37 +41,37 @@ class RunActions {
   void update();
 
   const std::string& script() const { return script_; }
-  // Makes this file, or the untitled text of this title, the script that run() starts, and shows it in the
+  // Makes this file, or the untitled text with this title, the script that run() starts, and shows it in the
   // editor. A current run continues.
   void open(const std::string& path);
   // Shows the curves of the run in this folder or bundle, or the trials of the sweep, read only; run() then
-  // starts its script, after a question when somebody else has made it.
+  // starts its script. If somebody else made it, the window asks first.
   void open_run(const std::string& folder);
 
   void run();  // from the start; resumes a paused run
-  // From the start, as soon as modified texts are saved; ends the current run. `paused`: pauses at the first
-  // step.
+  // Starts from the beginning as soon as modified texts are saved; ends the current run. `paused`: pauses
+  // after the first step.
   void restart(bool paused = false);
-  // Runs the script again as it ran, up to the first NaN or Inf of this run, and pauses at the op that makes
-  // it.
+  // Runs the script again with the same options and edits, up to the first NaN or Inf of this run, and pauses
+  // at the op that makes it.
   void run_to_not_finite();
-  // Saves the texts and goes on with the changed script behind the last good step of the run that has ended.
+  // Saves the texts and continues with the changed script after the last good step of the run that has ended.
   void go_on_after_failure();
   void dismiss_failure() { shell_.actions().act("dismiss_failure"); }
-  // Arguments, parameters, device, seed, steps and limits of the next run, as in a window that is gone;
-  // limits that the command line of this one gives stay.
+  // Sets arguments, parameters, device, seed, steps and limits of the next run to those of an earlier window.
+  // Limits from this window's command line take precedence.
   void restore_options(const RunOptions&);
-  // Goes on with a run whose window is gone, from the newest checkpoint in its folder.
+  // Continues the run of an earlier window, from the newest checkpoint in its folder.
   void resume(const std::string& folder, const RunOptions&);
-  // The options that the current run, or the last one, began with.
+  // The options with which the current run, or the last one, began.
   const RunOptions& options_of_run() const { return options_of_run_; }
   void rerun_with(const std::map<std::string, std::string>& values);  // restarts with these parameters
-  // Goes on after a step of the run in this folder, "": the window's own, in a new run that ends the current
-  // one as soon as the states are there. With other values of parameters; `edited`: with the script as it is
-  // now in its file.
+  // Continues after a step of the run in this folder ("": the window's own run) in a new run, which ends the
+  // current run as soon as the states are there. `values`: new values of parameters; `edited`: uses the
+  // script as it is now in its file.
   void fork(const std::string& folder, int64_t step, const std::map<std::string, std::string>& values,
             bool edited);
-  // The run that goes on, or the last one, was stopped by the time limit.
+  // The time limit stopped the current run, or the last one.
   bool time_is_over() const { return timer_.over(); }
   ForkDesk& forks() { return forks_; }
   TrustDesk& trust() { return trust_; }
@@ -80,8 +80,8 @@ class RunActions {
   void step_op();    // when paused: to the end of the next op
   void step_line();  // when paused: to the script's next line, which the editor then shows
   void stop();       // at the end of the step; a second call interrupts
-  void interrupt() { session_.interrupt(); }         // now
-  void stop_at_step_boundary() { session_.stop(); }  // also when the journal is not up to date
+  void interrupt() { session_.interrupt(); }         // immediately
+  void stop_at_step_boundary() { session_.stop(); }  // works also when the journal is not up to date
   void evaluate(const std::string& code);            // as a line of the console
 
   const RunOptions& options() const { return options_; }  // of the next run
@@ -109,14 +109,14 @@ class RunActions {
   void watch_time();
   void limit(RunOptions&) const;
   enum class Awaited { nothing, run, paused_run, reload };
-  // A run that begins with options of its own, such as a repeat of the last one.
+  // A run with options of its own, such as a repeat of the last run.
   struct Once {
     RunOptions options;
-    std::string script = {};      // "": the window's
+    std::string script = {};      // "": the window's script
     int64_t not_finite_from = 0;  // pauses at the first NaN or Inf from this step on; 0: does not
   };
   void tell_drag_end();
-  void begin(bool paused);  // a run, with once_ if that is set
+  void begin(bool paused);  // starts a run, with once_ if it is set
   void begin_trusted(bool paused);
   void complain(const std::string& problem);
   void begin_run();
@@ -134,12 +134,12 @@ class RunActions {
   const std::function<void()> cleared_;
   bool new_seed_ = false;
   bool dragging_ = false;        // while set_param() is called for a part of a drag
-  uint64_t nan_breakpoint_ = 0;  // of run_to_not_finite(), until it is met or the run has ended
-  std::optional<Once> once_;     // while modified texts are saved
-  CodeLimits limits_;            // of the run that begins
-  bool opening_ = false;         // a run, bundle or sweep, whose script is not known yet
-  uint64_t openings_ = 0;        // so far
-  std::optional<bool> begins_;   // what was to begin meanwhile: paused
+  uint64_t nan_breakpoint_ = 0;  // set by run_to_not_finite(), until it is hit or the run has ended
+  std::optional<Once> once_;     // set while modified texts are saved
+  CodeLimits limits_;            // limits of the run that is about to begin
+  bool opening_ = false;         // a run, bundle or sweep is being opened; its script is not known yet
+  uint64_t openings_ = 0;        // the number of openings so far
+  std::optional<bool> begins_;   // a start requested during the opening; its value: paused
   RunTimer timer_;
   ParamDesk params_;
   TrustDesk trust_;

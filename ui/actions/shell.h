@@ -1,7 +1,8 @@
 #pragma once
-// What surrounds the panels: the settings with the panel layout, the actions and their record, the commands
-// and their keys, notices, lines for the console, the description of the frame, work for the disk, and
-// screenshots. Owns all of them except the console, which is part of the journal. Drawing thread only.
+// The services that panels share: the settings with the panel layout, the actions and their record, the
+// commands and their keys, notices, lines for the console, the description of the frame, background tasks for
+// the disk, and screenshots. Owns all of them except the console, which is part of the journal. Drawing
+// thread only.
 #include <functional>
 #include <string>
 #include <string_view>
@@ -27,7 +28,7 @@ class Shell {
   // `journal` outlives the shell. `wake` requests a frame; it is called on any thread.
   Shell(Journal& journal, std::function<void()> wake);
 
-  // Tells the panels about finished errands. Once a frame. True: there was one.
+  // Reports finished background tasks to the panels. Once a frame. Returns true when a task has finished.
   bool update() { return errands_.update(); }
 
   Settings& settings() { return settings_; }
@@ -37,7 +38,7 @@ class Shell {
     actions_.act("keep_layout", {name});
   }  // saves the current layout as one of the user's own
   void show_panel(const std::string& title) { settings_.layout.show(title); }  // in front, with the focus
-  // In front of its region, unless `beside` is there.
+  // Brings the panel to the front of its region, unless that would hide panel `beside`.
   void raise_panel(const std::string& title, const std::string& beside) {
     settings_.layout.raise(title, beside);
   }
@@ -49,14 +50,14 @@ class Shell {
   Description& description() { return description_; }
   Errands& errands() { return errands_; }
 
-  // Where the window keeps what outlives it; "" keeps nothing.
+  // The folder of files that outlive the window; "": no files are kept.
   const std::string& state_folder() const { return state_folder_; }
   void set_state_folder(std::string folder) { state_folder_ = std::move(folder); }
 
   // Appends to the console.
   void write(ConsoleLine::Kind kind, std::string_view text) { journal_.write(kind, text); }
   void clear_console() { actions_.act("clear_console"); }
-  // A sentence above the panels, with a button that does something about it if there is a label.
+  // A sentence above the panels. If it has a label, it has a button that runs `action`.
   struct Notice {
     std::string sentence, label, help;
     std::function<void()> action;
@@ -67,7 +68,7 @@ class Shell {
   const std::vector<Notice>& notices() const { return notices_; }  // oldest first
   void dismiss_notice();                                           // the oldest
 
-  // Shows the help panel with a search for `query`, which the panel takes when it is drawn.
+  // Shows the help panel with a search for `query`; the panel takes the query when it is drawn.
   void search_help(const std::string& query);
   std::string take_help_query() { return std::exchange(help_query_, {}); }
 

@@ -7,7 +7,7 @@
 namespace lunagrad {
 namespace {
 
-constexpr const char* kModes[] = {"automatic", "depth", "all"};  // of FoldState::Mode
+constexpr const char* kModes[] = {"automatic", "depth", "all"};  // names of FoldState::Mode
 
 std::string file_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
@@ -64,7 +64,7 @@ TapeActions::TapeActions(TapeModel& model, Actions& actions) : model_(model), ac
 }
 
 void TapeActions::select(int node) {
-  if (node == model_.selected()) return play_to(node);  // the panels show it again
+  if (node == model_.selected()) return play_to(node);  // the panels scroll to it again
   if (node < 0)
     actions_.act("deselect");
   else

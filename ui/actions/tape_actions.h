@@ -1,7 +1,6 @@
 #pragma once
-// What a panel can change in the tape view: selection, outlined nodes, open modules. Owns the request to
-// select a node that the tape does not show yet; the model itself belongs to the workbench. Drawing thread
-// only.
+// Changes the tape view for a panel: selection, outlined nodes, open modules. Owns the request to select a
+// node that the tape does not show yet; the model itself belongs to the workbench. Drawing thread only.
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -15,17 +14,17 @@ namespace lunagrad {
 
 class TapeActions {
  public:
-  TapeActions(TapeModel&, Actions&);  // which outlive this object
+  TapeActions(TapeModel&, Actions&);  // both must outlive this object
 
-  void select(int node);                                      // by index; -1 selects none
-  void play_to(int node) { model_.select(node); }             // the player does it, not the user
-  void select_again(int by) { model_.select_again(by); }      // back (-1) or forward (1) in the selections
-  void select_when_shown(uint64_t id) { wanted_node_ = id; }  // as soon as the tape has the node
-  void light(std::vector<int> nodes) { model_.light(std::move(nodes)); }  // outlines them
+  void select(int node);                                  // a node by its index; -1 selects none
+  void play_to(int node) { model_.select(node); }         // selects a node for the player, without an action
+  void select_again(int by) { model_.select_again(by); }  // to the earlier (-1) or later (1) selection
+  void select_when_shown(uint64_t id) { wanted_node_ = id; }              // as soon as the tape has the node
+  void light(std::vector<int> nodes) { model_.light(std::move(nodes)); }  // outlines these nodes
   void set_open(uint32_t group, bool open);
   void open_modules(FoldState::Mode, uint32_t depth);
   void open_around(int node) { model_.open_around(node); }  // all modules that contain the node
-  void turn(bool sideways);                                 // the picture follows the shape of its panel
+  void turn(bool sideways);  // the direction of the picture follows the shape of its panel
 
   // Selects the node of a new breakpoint hit, and the node that select_when_shown() asked for. Once a frame,
   // after the model's update().
@@ -35,7 +34,8 @@ class TapeActions {
   void clear();  // removes the tape and the pending selection
 
  private:
-  // A node by what identifies it from step to step, and the other way round: -1 for none.
+  // fields_of() describes a node by fields that are the same in every step. find() returns the node with
+  // these fields, or -1 if there is none.
   ActionFields fields_of(int node) const;
   int find(const ActionArguments&) const;
   int group_at(const std::string& path) const;  // -1: none
@@ -43,7 +43,7 @@ class TapeActions {
   TapeModel& model_;
   Actions& actions_;
   uint64_t wanted_node_ = 0;  // 0: none
-  size_t stops_seen_ = 0;     // breakpoint hits of the journal that were handled
+  size_t stops_seen_ = 0;     // breakpoint hits of the journal that were already handled
 };
 
 }  // namespace lunagrad

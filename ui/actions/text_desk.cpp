@@ -17,7 +17,7 @@ TextDesk::TextDesk(Session& session, const Journal& journal, Shell& shell, const
       {"set_hot_reload", "on", [this](const ActionArguments& given) { hot_reload_ = given.flag(0, "on"); }});
 }
 
-// As if the user had written and saved it. Error if the file cannot be read.
+// Sets the text as if the user had written and saved it. Throws if the file cannot be read.
 void TextDesk::set_text(const std::string& file, const std::string& text) {
   Document* document = documents_.with_title(file);
   if (!document || !document->path.empty())
@@ -27,7 +27,7 @@ void TextDesk::set_text(const std::string& file, const std::string& text) {
   if (!document->path.empty()) save(*document);
 }
 
-// What was typed is an action when it is saved or run.
+// Records typed text as an action when it is saved or run.
 void TextDesk::note_text(const Document& document, const std::string& file) {
   if (document.modified()) shell_.actions().note("set_text", {file, document.buffer.content()});
 }
@@ -110,7 +110,7 @@ void TextDesk::save(Document& document, std::function<void()> saved) {
 }
 
 // The user has to choose between two versions of the text: the file changed on the disk too, or the text was
-// restored after a crash and nobody has looked at it yet.
+// restored after a crash and the user has not looked at it yet.
 bool TextDesk::is_undecided(const Document& document) {
   return document.trouble == Document::Trouble::conflict || document.trouble == Document::Trouble::restored;
 }
@@ -135,7 +135,8 @@ bool TextDesk::keep_all() {
   return true;
 }
 
-// Takes effect at the end of the step. The session refuses a text that does not compile, and reports it.
+// The reload takes effect at the end of the step. The session refuses a text that does not compile, and
+// reports it.
 void TextDesk::reload_if_run(const std::string& path) {
   if (!hot_reload_ || !journal_.active()) return;
   for (const std::string& file : session_.files())
@@ -151,7 +152,7 @@ void TextDesk::reload_if_run(const std::string& path) {
     }
 }
 
-// The session runs the files on the disk. An undecided text is not saved.
+// The session runs the files on the disk, so modified texts are saved first. An undecided text is not saved.
 bool TextDesk::save_before_run(std::function<void()> failed, std::function<void()> all_saved) {
   const auto done = [this, failed = std::move(failed), all_saved = std::move(all_saved)](
                         int id, const std::string& error) {

@@ -1,7 +1,7 @@
 #pragma once
-// The texts of the editor as the workbench uses them: shows a line, saves, saves before a run, hands saved
-// changes to a running script. Owns the documents, the syntax checker and the source lines of the run. The
-// drawing thread does not wait for a file, except to open one and in keep_all(). Drawing thread only.
+// The workbench's operations on the editor's texts: show a line, save, save before a run, pass saved changes
+// to a running script. Owns the documents, the syntax checker and the source lines of the run. The drawing
+// thread waits for a file only to open one and in keep_all(). Drawing thread only.
 #include <functional>
 #include <map>
 #include <optional>
@@ -22,7 +22,7 @@ class TextDesk {
   // The references outlive this object. `wake` requests a frame; it is called on any thread.
   TextDesk(Session& session, const Journal& journal, Shell& shell, const std::function<void()>& wake);
 
-  // Notices files that changed on the disk, and keeps unsaved text. Once a frame.
+  // Checks for files that changed on the disk, and keeps unsaved text. Once a frame.
   void update();
 
   Documents& documents() { return documents_; }
@@ -34,19 +34,20 @@ class TextDesk {
   void open_kept(const std::string& script);
   // Shows the line in the editor and brings the panel to the front; opens the file if necessary.
   void go_to(const SourcePlace&);
-  // The line that the editor panel is to scroll to, once.
+  // Returns, once, the line that the editor panel should scroll to.
   std::optional<SourcePlace> take_wanted_place() { return std::exchange(wanted_place_, std::nullopt); }
 
-  // Saves the document, hands it to the run when hot_reload() is on and the run uses it, then calls `saved`.
-  // A failure is reported in the console.
+  // Saves the document, passes it to the run if hot_reload() is on and the run uses it, then calls `saved`. A
+  // failure is reported in the console.
   void save(Document&, std::function<void()> saved = {});
-  // Writes the document to another file. Throws and reports as Documents::save_as.
+  // Writes the document to another file. Throws and reports errors like Documents::save_as.
   void save_as(Document&, const std::string& path, Documents::Saved);
-  // Saves all modified documents that have a file. True: nothing is being saved now. Otherwise `all_saved` is
-  // called when the last one is finished; before that `failed`, for each that could not be saved.
+  // Saves all modified documents that have a file. Returns true when no save is in progress now. Otherwise
+  // `all_saved` is called when the last one is finished; before that `failed` is called for each document
+  // that could not be saved.
   bool save_before_run(std::function<void()> failed, std::function<void()> all_saved);
-  // Waits until all unsaved text is in its file or kept for the next start. False: the console says what is
-  // not.
+  // Waits until all unsaved text is in its file or kept for the next start. Returns false if some is not; the
+  // console names it.
   bool keep_all();
 
   bool hot_reload() const { return hot_reload_; }
@@ -54,8 +55,8 @@ class TextDesk {
 
   // Line `place.line` of the file as it was when the run began, without its indent; "" if it cannot be read.
   const std::string& source_line(const SourcePlace&);
-  void forget_sources() { sources_.clear(); }  // another script, or another version of it
-  void remember_run_lines();                   // the documents as they are now are what runs
+  void forget_sources() { sources_.clear(); }  // the run has another script, or another version of it
+  void remember_run_lines();                   // takes the documents' present text as the text that runs
 
  private:
   void set_text(const std::string& file, const std::string& text);

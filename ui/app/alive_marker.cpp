@@ -53,7 +53,7 @@ void AliveMarker::look_for_crashes(const std::string& folder) {
 
 void AliveMarker::set_text(const std::string& text) {
   if (descriptor_ < 0) return;
-  // On a full disk it contains less: then it is no JSON, and is ignored.
+  // On a full disk the file is shorter: then it is not valid JSON and is ignored.
   [[maybe_unused]] const bool written =
       ftruncate(descriptor_, 0) == 0 && pwrite(descriptor_, text.data(), text.size(), 0) >= 0;
 }

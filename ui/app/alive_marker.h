@@ -1,7 +1,7 @@
 #pragma once
 // A file in the state folder that exists while a window is open and contains a text about its run. The file
-// is locked, and the system frees the lock however the process ends: the next start recognizes crashed
-// windows, and does not mistake a running one for them. One thread.
+// is locked, and the system releases the lock even if the process crashes: the next start recognizes windows
+// that crashed and does not take a running one for them. One thread.
 #include <optional>
 #include <string>
 
@@ -9,14 +9,14 @@ namespace lunagrad {
 
 class AliveMarker {
  public:
-  explicit AliveMarker(std::string folder);  // "" marks nothing
+  explicit AliveMarker(std::string folder);  // "": no file is written
   ~AliveMarker() { end(); }
   AliveMarker(const AliveMarker&) = delete;
 
-  void end();  // in order
+  void end();  // the window closes normally: removes the file
 
   void set_text(const std::string&);
-  // The text of the latest window that crashed; found by the constructor.
+  // The text of the latest window that crashed, found by the constructor.
   const std::optional<std::string>& crashed() const { return crashed_; }
 
  private:

@@ -102,7 +102,7 @@ App::App(Start start)
   open_at_start(start);
 }
 
-// What the window opens by itself is no action of the user.
+// Files that the window opens at its start are not recorded as actions of the user.
 void App::open_at_start(const Start& start) {
   const Actions::Quiet quiet(bench_.actions());
   bench_.texts().open_kept(bench_.script());
@@ -141,16 +141,17 @@ void App::open_at_start(const Start& start) {
     bench_.shell().show_panel("Examples and help");
 }
 
-// Ends the current run: an interrupt reaches it within its current kernel, and the session waits for it.
+// Ends the current run: an interrupt takes effect within its current kernel, and the session waits for it.
 App::~App() {
   bench_.control().interrupt();
   keep_everything();
   Window::on_lost_display({});
 }
 
-// The seconds that pass between the last frame and the next one, while nothing more happens.
+// The seconds between the last frame and the next one if nothing else happens.
 double App::frame_interval(bool dirty) const {
-  // A driver that draws on the CPU slows the training down: news wait a little, input does not.
+  // A driver that draws on the CPU slows the training down: frames for news are fewer then, frames for input
+  // are not.
   constexpr double kNews = 1.0 / 30, kSlowNews = 0.1;
   const double frame = drive_ ? drive_->frame_seconds() : 1.0 / 60;
   if (window_.input_queued()) return 0;
@@ -161,8 +162,8 @@ double App::frame_interval(bool dirty) const {
 
 int App::loop() {
   constexpr int kWarm = 3;          // Dear ImGui needs a few frames to settle after input
-  constexpr double kLook = 0.5;     // between looks at what sends no news, as files
-  constexpr double kRunning = 0.5;  // the clock, and whether the script answers
+  constexpr double kLook = 0.5;     // between checks of things that send no news, such as files
+  constexpr double kRunning = 0.5;  // between updates of the clock and of whether the script answers
   const auto seconds_since = [](Clock::time_point t) {
     return std::chrono::duration<double>(Clock::now() - t).count();
   };
@@ -173,7 +174,7 @@ int App::loop() {
     const auto due = [&] { return std::min(frame_interval(dirty) - seconds_since(last), demanded_draw()); };
     if (window_.wait(std::clamp(due(), 0.0, kLook)) || drive_) warm_ = kWarm;
     dirty |= Window::woken_up();
-    if (dirty && due() > 0) continue;  // the news wait for the frame
+    if (dirty && due() > 0) continue;  // news are drawn in the next due frame
     Window::take_wake();
     dirty |= bench_.update();
     if (seconds_since(kept) > 1) {
@@ -216,7 +217,7 @@ void App::print_times() const {
                1e3 * window_.font_time().seconds, 1e3 * (thread_cpu_seconds() - driver.cpu_seconds));
 }
 
-// Whether the run does not react to an interrupt: then nothing in this process can end it.
+// Whether the run does not react to an interrupt. Nothing in this process can end it then.
 bool App::script_hangs() {
   bench_.control().interrupt();
   for (;;) {
@@ -235,8 +236,8 @@ void App::keep_everything() {
     std::fprintf(stderr, "lunagrad-workbench: %s\n", terminal_text(failed).c_str());
 }
 
-// Keeps unsaved text, and the current run writes its checkpoint, as after a Ctrl-C. The marker stays, so that
-// the next start reopens the script.
+// Keeps unsaved text and lets the current run write its checkpoint, as after a Ctrl-C. The marker stays, so
+// that the next start reopens the script.
 void App::end_without_display(const char* why) {
   std::fprintf(stderr, "lunagrad-workbench: %s; unsaved text is kept, and a run stops with a checkpoint\n",
                why);
@@ -282,7 +283,7 @@ void App::keep_settings() {
   window_.set_title(titled_script_.empty() ? "Lunagrad" : printable(titled_script_) + " - Lunagrad");
 }
 
-// What the next start needs after a crash.
+// Writes to the marker what the next start needs after a crash.
 void App::mark_run() {
   OpenRun now;
   std::error_code failed;
@@ -294,14 +295,14 @@ void App::mark_run() {
   if (bench_.journal().active()) now.folder = absolute(bench_.journal().run_folder());
   const RunOptions& next = bench_.control().options();
   now.options = bench_.journal().active() ? bench_.control().options_of_run() : next;
-  now.options.sandbox = next.sandbox;  // a run that is in the sandbox by itself says so in its folder
+  now.options.sandbox = next.sandbox;  // a run that is sandboxed by its own options says so in its folder
   const std::string text = text_of(now);
   if (text == marked_) return;
   marked_ = text;
   marker_.set_text(text);
 }
 
-// The script's arguments and settings as they were; and the offer to go on with its run.
+// Restores the script's arguments and settings, and offers to continue its run.
 void App::restore_run(const OpenRun& was, Shell::Notice& notice) {
   bench_.control().restore_options(was.options);
   if (was.folder.empty()) return;
@@ -335,13 +336,13 @@ void App::draw_frame() {
   bench_.description().clear();
   window_.begin_frame([this] {
     if (drive_) drive_->inject();
-    // Ctrl+Tab switches panels; Dear ImGui would switch its windows, of which there is one.
+    // Ctrl+Tab switches panels. Dear ImGui would use it to switch its windows, and there is only one.
     keep_ctrl_tab();
   });
   handle_keys();
   draw_content();
   popup_open_ = popup_is_open();
-  // While more input waits, only the effect of the last of it is drawn, but not later than this.
+  // While more input waits, a frame is built but not drawn, for at most this long.
   constexpr std::chrono::milliseconds kLongest{50};
   const bool hurries = window_.input_queued() && Clock::now() - drawn_at_ < kLongest;
   const bool shown = !hurries && (!drive_ || drive_->shows_frame());

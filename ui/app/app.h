@@ -27,25 +27,25 @@ class App {
  public:
   struct Options {
     std::string script;
-    std::string opened_run;  // a run's folder to look at, instead of a script
+    std::string opened_run;  // the folder of a run to look at, instead of a script
     RunOptions run;
-    bool trust = false;  // --trust: the opened run has the user's rights, also when another user made it
+    bool trust = false;  // --trust: the opened run has the user's rights, even if another user made it
     Window::Options window;
-    bool sized = false, themed = false;  // set by the command line; otherwise as in the last session
-    std::string state_folder;            // of settings and layout, "" keeps nothing
-    bool times = false;                  // prints how long the start took
+    bool sized = false, themed = false;  // true: set by the command line; false: as in the last session
+    std::string state_folder;            // for settings and layout; "": nothing is kept
+    bool times = false;                  // prints the duration of the start
     double main_began = 0;               // milliseconds between the process' start and main
-    std::function<void()> restart;  // replaces the process by one that runs nothing; returns if it cannot
+    std::function<void()> restart;  // replaces the process by one that runs nothing; returns if that fails
     std::string drive;              // a Lua script, see drive.h
-    std::vector<std::string> drive_arguments;  // its arg[1…]
+    std::vector<std::string> drive_arguments;  // the drive's arg[1…]
   };
   // Throws Error (kind device) if no window can be opened.
   explicit App(Options);
   ~App();
-  // Returns when the window is closed or the drive has ended. The result is the exit code: 1 for a failed
-  // drive or a message of Vulkan's validation.
+  // Returns the exit code when the window is closed or the drive has ended: 1 if the drive failed or Vulkan's
+  // validation printed a message.
   int loop();
-  // Closes the window and ends its run at once; can be called from a signal handler.
+  // Closes the window and ends its run soon; can be called from a signal handler.
   static void terminate() { terminated_.store(true); }
 
  private:
@@ -98,9 +98,9 @@ class App {
   SettingsKeeper keeper_;
   std::unique_ptr<Drive> drive_;
   std::string titled_script_, marked_;
-  float shown_scale_;        // of the loaded fonts, as in the settings
-  bool popup_open_ = false;  // at the end of the last frame
-  int warm_ = 0;             // frames that still follow the last input
+  float shown_scale_;        // scale of the loaded fonts, as in the settings
+  bool popup_open_ = false;  // a popup was open at the end of the last frame
+  int warm_ = 0;             // frames still to draw after the last input
   Clock::time_point drawn_at_{};
   bool quit_ = false;
 };

@@ -23,7 +23,7 @@ bool Closing::request(const Workbench& bench) {
 bool Closing::draw(Workbench& bench) {
   if (state_ == State::none) return false;
   const Journal& journal = bench.journal();
-  // If the run ends while the question is shown, the question is answered.
+  // If the run ends while the question is shown, the window may close.
   if (!journal.active()) return true;
   const std::string title =
       std::string(journal.state() == SessionState::paused ? "Training is paused" : "Training is running") +

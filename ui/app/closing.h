@@ -6,7 +6,7 @@ namespace lunagrad {
 
 class Closing {
  public:
-  // The user wants to close the window. True: it may close; otherwise draw() asks.
+  // Call it when the user wants to close the window. True: the window may close; otherwise draw() asks.
   bool request(const Workbench&);
   // Draws the question while there is one. True: the window may close now.
   bool draw(Workbench&);

@@ -95,7 +95,7 @@ void App::add_layout_commands() {
   commands.add_composed({"Panel: next", "Ctrl+Tab", "Moves the focus to the next panel.", [go] { go(1); }});
   commands.add_composed(
       {"Panel: previous", "Ctrl+Shift+Tab", "Moves the focus to the previous panel.", [go] { go(-1); }});
-  // By position on the screen; by name in the palette.
+  // The key selects a panel by its position on the screen; the palette lists it by name.
   for (int number = 1; number <= 9; ++number) {
     const auto nth = [this, number] {
       const auto order = regions_.order(bench_.settings().layout);

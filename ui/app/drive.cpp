@@ -195,7 +195,8 @@ DriveScript::Poll Drive::click(const Values& values, ImGuiMouseButton button, in
   // For modifiers alone any key completes the name.
   const auto keys = key_press(held ? *held + "+A" : "A");
   if (!keys) fail("no such keys to hold: \"", *held, '"');
-  // Sets the clock so that a click is never the second of a double click, and a double click always is.
+  // Sets the clock so that two single clicks are never taken for a double click, and a double click always is
+  // one.
   const float interval = ImGui::GetIO().MouseDoubleClickTime;
   next_frame([this, at] { mouse_ = at; });
   next_frame([keys] {
@@ -302,7 +303,7 @@ void Drive::add_window(Functions& all) {
   };
   all["picture"] = [this](const Values& values) {
     const std::string& path = text_argument(values, 0);
-    write_file(path, "");  // an error now, and not in the next frame
+    write_file(path, "");  // an unwritable path fails now, not in the next frame
     window_.presenter().capture(path);
     next_frame();
     return played();

@@ -35,14 +35,14 @@ namespace lunagrad {
 
 class Drive {
  public:
-  // As DriveScript. All actions have been added.
+  // Throws Error (kind file) when the file cannot be read. All actions must have been added.
   Drive(const std::string& path, const std::vector<std::string>& arguments, Window&, Workbench&);
-  void inject();                         // between the backend's new frame and Dear ImGui's
+  void inject();                         // call between the backend's new frame and Dear ImGui's
   bool after_frame(const Description&);  // true: the drive has ended
   // Minimum duration of a frame: 0 while input is played.
   double frame_seconds() const { return steps_.empty() ? frame_seconds_ : 0; }
-  // Whether to draw this frame. A driver that draws on the CPU would take most of a drive's time: only every
-  // fourth frame is drawn, and those of pictures.
+  // Whether to draw this frame. A driver that draws on the CPU would take most of a drive's time, so only
+  // every fourth frame is drawn, and frames whose picture is taken.
   bool shows_frame();
   bool failed() const { return failed_; }
 
@@ -59,16 +59,16 @@ class Drive {
 
   Target target(const Values&) const;
   const Description::Item* find(const Target&) const;
-  std::string instead(const Target&) const;  // what is shown instead of the target
+  std::string instead(const Target&) const;  // the text of an error: what is shown instead of the target
   ImVec2 middle(const Target&) const;        // throws if it is not shown, or not within the window
   void next_frame(std::function<void()> act = [] {});
   void press_button(ImGuiMouseButton, bool down);
   Poll click(const Values&, ImGuiMouseButton, int times);
-  Poll played() const;  // done when all steps are
+  Poll played() const;  // done when all steps_ are played
 
   Window& window_;
   Workbench& bench_;
-  const Description* shown_ = nullptr;       // during after_frame
+  const Description* shown_ = nullptr;       // set during after_frame
   std::deque<std::function<void()>> steps_;  // one per frame
   ImVec2 mouse_{-1000, -1000};
   bool down_[3] = {};

@@ -11,10 +11,10 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Poll = DriveScript::Poll;
 
-// How long an action may be impossible, and a run may not move while it is waited for.
+// How long to wait for an action that is not possible yet, and for a run that does not move.
 constexpr std::chrono::seconds kPatience{60};
 
-// Waits until the action is possible, does it, and lets a frame pass, so that the next one sees its effect.
+// Waits until the action is possible, does it, and waits one more frame so that its effect is visible.
 Poll play(Actions& actions, const Action& action, const ActionValues& values) {
   return [&actions, action, values, until = Clock::now() + kPatience,
           done = false]() mutable -> std::optional<DriveScript::Values> {
@@ -30,7 +30,7 @@ Poll play(Actions& actions, const Action& action, const ActionValues& values) {
   };
 }
 
-// What ui.reach waits for; a count that is not given does not matter.
+// What ui.reach waits for; a missing count is not checked.
 struct Wanted {
   std::string state;
   int64_t step = 0;
@@ -54,7 +54,7 @@ Wanted wanted_by(const ActionArguments& given) {
   return wanted;
 }
 
-// Whether the run is there, or already beyond it.
+// Whether the run has reached the wanted moment or is past it.
 bool reached(const Actions::Moment& now, const Wanted& wanted) {
   if (wanted.ended && now.ended != *wanted.ended) return now.ended > *wanted.ended;
   if (wanted.pauses && now.pauses != *wanted.pauses) return now.pauses > *wanted.pauses;

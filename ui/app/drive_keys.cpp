@@ -21,7 +21,7 @@ constexpr struct {
     {"Space", GLFW_KEY_SPACE},    {"Menu", GLFW_KEY_MENU},
     {"Pause", GLFW_KEY_PAUSE},    {"KeypadEnter", GLFW_KEY_KP_ENTER},
 };
-// GLFW numbers these as ASCII does.
+// GLFW's numbers of these keys are their ASCII codes.
 constexpr std::string_view kPrinted = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789',-./;=[\\]`";
 
 int key_code(std::string_view name) {

@@ -10,7 +10,7 @@ struct KeyPress {
   bool ctrl = false, shift = false, alt = false;
 };
 
-// Modifiers in any order before the key of a US keyboard; nothing if the name is unknown.
+// Parses modifiers in any order, then a key of a US keyboard. Returns nothing if the name is unknown.
 std::optional<KeyPress> key_press(std::string_view name);
 
 }  // namespace lunagrad

@@ -22,7 +22,7 @@ OpenRun open_run_from(const std::string& text) {
     const Json json = Json::parse(text);
     OpenRun run{path_of_text(json.at("script").get<std::string>()),
                 path_of_text(json.at("folder").get<std::string>()), options_in(json)};
-    // A window of an earlier version has none.
+    // Windows of earlier versions did not write it.
     run.options.sandbox = json.value("sandbox", false);
     run.options.memory = json.value("memory", size_t(0));
     run.options.disk = json.value("disk", size_t(0));

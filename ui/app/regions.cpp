@@ -49,7 +49,7 @@ std::vector<std::string> Regions::order(const PanelLayout& layout) const {
   return titles;
 }
 
-// The presets and the user's own layouts; panels by their titles, regions by their names.
+// Layouts are presets and the user's own; panels are identified by title, regions by name.
 void Regions::add_actions(Workbench& bench) {
   const auto known = [this](const ActionArguments& given) -> const std::string& {
     const std::string& title = given.text(0, "title");
@@ -292,7 +292,7 @@ void Regions::draw_region(Workbench& bench, const char* id, const std::vector<Pa
     for (const Panel* panel : panels) text += std::string(" ") + panel->title() + ",";
     bench.description().add("region", text + " in front " + front, rect.min, rect.max);
   }
-  // The clicked place may be an item, which is active by now.
+  // The click may have hit an item, which is active by now.
   if (ImGui::IsWindowHovered(ImGuiHoveredFlags_ChildWindows |
                              ImGuiHoveredFlags_AllowWhenBlockedByActiveItem) &&
       (ImGui::IsMouseClicked(ImGuiMouseButton_Left) || ImGui::IsMouseClicked(ImGuiMouseButton_Right)))
@@ -352,7 +352,7 @@ void Regions::draw(Workbench& bench, ImVec2 at, ImVec2 size) {
     return;
   }
   if (size.x < em(46) || size.y < em(20)) {
-    // Too small for several regions: one, with a tab for each panel.
+    // The window is too small for several regions: draws one region with a tab for each panel.
     std::vector<Panel*> all;
     for (const std::string& title : order(layout)) all.push_back(find(title));
     draw_region(bench, "only", all, body, only_);

@@ -17,13 +17,13 @@ class Regions {
  public:
   explicit Regions(std::vector<std::unique_ptr<Panel>>& panels) : panels_(panels) {}
 
-  void add_actions(Workbench&);  // layouts and panels, once, before the first frame
+  void add_actions(Workbench&);  // actions for layouts and panels; call once, before the first frame
   void draw(Workbench&, ImVec2 at, ImVec2 size);
   // The titles in the order on the screen, region by region.
   std::vector<std::string> order(const PanelLayout&) const;
   // The panel that gets the keys; "" for none.
   const std::string& focused(const PanelLayout& layout) const { return layout.focused; }
-  // As the user does it.
+  // Focuses the panel as a click of the user does.
   void focus(Workbench&, const std::string& title);
   void toggle_filling(Workbench&, const std::string& title);
   std::vector<PanelPlace> places() const;
@@ -38,7 +38,7 @@ class Regions {
     ImVec2 min, max;
   };
   Panel* find(const std::string& title) const;
-  // `before`: position among the region's tabs, by default behind them.
+  // `before`: the position among the region's tabs, by default the end.
   void move(Workbench&, const std::string& title, Region, size_t before = size_t(-1));
   std::vector<Panel*> panels_in(const std::vector<std::string>& titles) const;
   // Draws one region; `front` is the title of its tab in front.

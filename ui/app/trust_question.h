@@ -1,12 +1,12 @@
 #pragma once
-// Asks before code of somebody else runs. Drawing thread only.
+// Asks the user before code that somebody else wrote runs. Drawing thread only.
 #include "ui/workbench/workbench.h"
 
 namespace lunagrad {
 
 class TrustQuestion {
  public:
-  void draw(Workbench&);  // while there is a question
+  void draw(Workbench&);  // draws the question if there is one
 
  private:
   bool open_ = false;

@@ -36,7 +36,7 @@ class Awaited {
       shared->wake();
     };
   }
-  std::stop_token stop_token() const { return stop_.get_token(); }  // of the latest request
+  std::stop_token stop_token() const { return stop_.get_token(); }  // the latest request's token
   void cancel() { stop_.request_stop(); }                           // asks the answering thread to stop
   void forget() {
     stop_.request_stop();

@@ -71,7 +71,7 @@ std::vector<double> axis_ticks(double low, double high, int count) {
   // A single label would not show the scale.
   if (std::floor(high / step + 1e-9) - std::ceil(low / step - 1e-9) < 1)
     step *= step > 4.5 * power && step < 5.5 * power ? 0.4 : 0.5;
-  // Counting also ends the loop where doubles are so coarse that k + 1 == k.
+  // The counter also ends the loop where doubles are so coarse that k + 1 == k.
   for (double k = std::ceil(low / step - 1e-9);
        k * step <= high + step * 1e-9 && ticks.size() <= size_t(count); ++k)
     ticks.push_back(k * step);

@@ -22,7 +22,8 @@ AxisScale::Kind next(AxisScale::Kind);  // in the order linear, log, symlog, lin
 // The threshold for values of magnitude at most `largest`: the power of ten four decades below it.
 double symlog_threshold(double largest);
 
-// Round numbers that divide [low, high] into at most `count` parts: steps of 1, 2 or 5 times a power of ten.
+// Round numbers that divide [low, high] into at most `count` parts: multiples of 1, 2 or 5 times a power of
+// ten.
 std::vector<double> axis_ticks(double low, double high, int count);
 // The powers of ten in [low, high], with 2 and 5 times them when there are few; low > 0.
 std::vector<double> log_axis_ticks(double low, double high, int count);

@@ -1,5 +1,5 @@
 #pragma once
-// A number with what it counts.
+// A number with its noun in singular or plural.
 #include <cstdint>
 #include <string>
 

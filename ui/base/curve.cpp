@@ -113,7 +113,8 @@ void Curve::rebuild(const std::vector<Entry>& buckets, size_t begin, size_t end)
   *this = std::move(made);
 }
 
-// The older half of the exact points goes into buckets. When these become too many, each two become one.
+// The older half of the exact points goes into buckets. When there are too many buckets, they are merged in
+// pairs.
 void Curve::compact() {
   const size_t most = recent_ / 4, exact = merged(), end = exact + recent_;
   std::vector<Entry> buckets;
@@ -173,7 +174,7 @@ size_t Curve::nearest(double x) const {
   return x - x_[right - 1] <= first_x(right) - x ? right - 1 : right;
 }
 
-// The hot loop of drawing a curve: simple loops whose extremes stay in registers.
+// The hot loop of drawing a curve: simple loops keep the extremes in registers.
 CurveRange Curve::range(size_t begin, size_t end) const {
   constexpr unsigned kStep = unsigned(std::countr_zero(kFan));
   CurveRange found;

@@ -1,7 +1,7 @@
 #pragma once
-// What a frame shows, as data: each item has a stable name, its text and its rectangle. A drive finds, clicks
-// and checks items by name, and a screen reader can read them. Filled again in each frame, and only if
-// enabled. Drawing thread only.
+// What a frame shows, as data: each item has a stable name, a text and a rectangle. A drive finds, clicks and
+// checks items by name, and a screen reader can read them. It is filled in each frame, only if enabled.
+// Drawing thread only.
 #include <imgui.h>
 
 #include <string>
@@ -23,7 +23,7 @@ class Description {
   void add(const char* name, std::string text, ImVec2 min, ImVec2 max) {
     if (enabled_) items_.push_back({name, std::move(text), min, max});
   }
-  // With the rectangle of the last item that Dear ImGui drew.
+  // Adds an item with the rectangle of the last item that Dear ImGui drew.
   void add_last(const char* name, std::string text) {
     if (enabled_) add(name, std::move(text), ImGui::GetItemRectMin(), ImGui::GetItemRectMax());
   }

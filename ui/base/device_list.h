@@ -1,6 +1,6 @@
 #pragma once
-// The devices that a run can use. Finding them loads drivers and takes up to a third of a second, so it
-// happens at the first request, on a separate thread. Everything else: drawing thread only.
+// The devices that a run can use. The search loads drivers and takes up to a third of a second, so it starts
+// at the first request, on a separate thread. All other members: drawing thread only.
 #include <functional>
 #include <future>
 #include <string>
@@ -13,7 +13,7 @@ class DeviceList {
   struct Found {
     std::string name, description;
   };
-  // Starts the search, once; `wake` is called on the search thread when it is finished.
+  // Starts the search, only once; `wake` is called on the search thread when it is finished.
   void look(std::function<void()> wake);
   bool ready();  // the search is finished
   const std::vector<Found>& all() const { return found_; }

@@ -1,7 +1,7 @@
 #pragma once
-// Work that may wait for a disk and has a result: writing an export, deleting a run. It runs in order on a
-// separate thread; update() reports the results on the drawing thread. The destructor finishes all work and
-// reports nothing.
+// Background tasks that may wait for a disk and have a result: writing an export, deleting a run. They run in
+// order on a separate thread; update() reports the results on the drawing thread. The destructor finishes all
+// tasks and reports nothing.
 #include <functional>
 #include <mutex>
 #include <string>
@@ -13,11 +13,11 @@ namespace lunagrad {
 
 class Errands {
  public:
-  // `wake` is called on the work thread when there is a result.
+  // `wake` is called on the background thread when there is a result.
   explicit Errands(std::function<void()> wake = {});
 
-  // Drawing thread. `work` runs on the work thread and must not use the window; if it throws, `done` gets the
-  // error text, otherwise "".
+  // Drawing thread. `work` runs on the background thread and must not use the window; if it throws, `done`
+  // gets the error text, otherwise "".
   void add(std::function<void()> work, std::function<void(const std::string& problem)> done);
   bool update();  // true: a result was reported
 

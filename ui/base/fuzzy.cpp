@@ -21,7 +21,7 @@ bool begins_word(std::string_view name, size_t i) {
 }  // namespace
 
 // The best of all ways to match the letters, by dynamic programming over name and letters: `best[i]` is the
-// score of the letters so far with the last one at position i.
+// score of the letters so far when the last of them matches at position i.
 std::optional<int> fuzzy_score(std::string_view typed, std::string_view name) {
   std::string letters;
   for (const char c : typed)

@@ -5,9 +5,9 @@
 
 namespace lunagrad {
 
-// Nothing unless the letters of `typed` occur in `name` in order, ignoring case and spaces. Higher is better:
-// letters at the start of words and consecutive letters score more, and of equal matches the shorter name
-// wins.
+// Returns nothing unless the letters of `typed` occur in `name` in order, ignoring case and spaces. Higher is
+// better: letters at the start of words and consecutive letters score more; among equal matches the shorter
+// name wins.
 std::optional<int> fuzzy_score(std::string_view typed, std::string_view name);
 
 }  // namespace lunagrad

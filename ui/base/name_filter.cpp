@@ -3,8 +3,8 @@
 namespace lunagrad {
 namespace {
 
-// libstdc++'s engine that follows all alternatives in parallel (Thompson): no pattern takes exponential time,
-// and it does not recurse per character.
+// Selects the engine of libstdc++ that follows all alternatives in parallel (Thompson): no pattern takes
+// exponential time, and it does not recurse per character.
 constexpr auto kSyntax = std::regex::ECMAScript | std::regex::icase | std::regex::nosubs
 #ifdef __GLIBCXX__
                          | std::regex_constants::__polynomial

@@ -5,7 +5,7 @@
 namespace lunagrad {
 namespace {
 
-// The distance of a point from the line between two others.
+// The distance of the point p from the segment between a and b.
 double distance(double px, double py, double ax, double ay, double bx, double by) {
   const double dx = bx - ax, dy = by - ay;
   const double along = std::clamp(((px - ax) * dx + (py - ay) * dy) / (dx * dx + dy * dy), 0.0, 1.0);
@@ -24,7 +24,7 @@ std::optional<size_t> nearest_line(const ParallelPlot& plot, double x, double y,
     const std::vector<double>& places = plot.lines[i].places;
     const double far = distance(x * width, y * height, double(left) * width, places[left] * height,
                                 double(left + 1) * width, places[left + 1] * height);
-    if (!(far <= reach)) continue;  // also where a value is missing
+    if (!(far <= reach)) continue;  // also false where a value is missing (NaN)
     reach = far;
     nearest = i;
   }

@@ -8,19 +8,19 @@
 
 namespace lunagrad {
 
-// A place on an axis, 0 at its lower end and 1 at its upper one.
+// A label on an axis; `place` is 0 at the axis' lower end and 1 at its upper end.
 struct ParallelTick {
   double place = 0;
   std::string label;
 };
 struct ParallelAxis {
-  std::string name, about;          // about: "logarithmic", "" for a linear axis or one of words
-  std::vector<ParallelTick> ticks;  // the most important first: others give way to them
+  std::string name, about;          // about: "logarithmic", or "" for a linear axis or an axis of words
+  std::vector<ParallelTick> ticks;  // the most important first; the others are left out if they overlap
 };
 struct ParallelLine {
-  size_t source = 0;  // what it stands for
+  size_t source = 0;  // the index of the line's object, for example a run
   std::string name;
-  std::vector<double> places;  // for each axis; NaN where it has no value
+  std::vector<double> places;  // one per axis; NaN where the line has no value
   double shade = NAN;          // 0 for the best, 1 for the worst; NaN without a value
 };
 struct ParallelPlot {
@@ -28,8 +28,8 @@ struct ParallelPlot {
   std::vector<ParallelLine> lines;
 };
 
-// The line nearest to a point, at most `reach` away: x in axes from 0, y in places, of which an axis' width
-// and height have so many units.
+// The line nearest to a point, at most `reach` away. x counts axes from 0, and y is a place on an axis;
+// `width` is the distance of two axes and `height` the length of an axis, in the unit of `reach`.
 std::optional<size_t> nearest_line(const ParallelPlot&, double x, double y, double width, double height,
                                    double reach);
 

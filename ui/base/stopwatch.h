@@ -1,6 +1,6 @@
 #pragma once
-// Measures a piece of work: wall time, and CPU time of the calling thread, which other load on the machine
-// changes little. One thread.
+// Measures the duration of some work: wall time, and CPU time of the calling thread, which other load on the
+// machine changes little. One thread.
 #include <chrono>
 #include <ctime>
 

@@ -1,5 +1,5 @@
 #pragma once
-// The difference of two tapes (script/tape_diff/) on the second of them: a mark for each node, and its
+// Shows the difference of two tapes (script/tape_diff/) on the second tape: a mark for each node, and the
 // findings in words. Pure, except the colours of the kinds; any thread.
 #include <string>
 
@@ -9,15 +9,15 @@
 
 namespace lunagrad {
 
-// Nodes are found by their ids: of a tape of another step none is marked.
+// Nodes are found by their ids: on a tape of another step no node is marked.
 NodeMarks diff_marks(const TapeSnapshot&, const TapeDiff&);
 
 const char* finding_kind(const TapeFinding&);  // "value moved"
 // "3 nodes removed, 0 added, 1 changed; 12 values and gradients moved, 2 on their own", or "equal".
 std::string diff_counts(const TapeDiff&);
-// Where the finding's node was made, in the second tape if it is there. Line 0: unknown.
+// Where the finding's node was made; in the second tape if the node is there. Line 0: unknown.
 SourcePlace place_of(const TapeDiff&, const TapeFinding&);
-// The node of the second tape, by its id; -1: it is not there.
+// The id of the finding's node in the second tape; -1 if the node is not there.
 int64_t node_of(const TapeDiff&, const TapeFinding&);
 
 }  // namespace lunagrad

@@ -6,7 +6,7 @@
 namespace lunagrad {
 namespace {
 
-// The device of the first call, which the comparison takes as the run's.
+// The device of the first call, which the comparison takes for the run's device.
 std::string device_of(const TapeSnapshot& tape) {
   const auto call = std::find_if(tape.nodes.rbegin(), tape.nodes.rend(),
                                  [](const NodeInfo& node) { return node.op != "leaf"; });
@@ -90,7 +90,7 @@ void StepComparing::update() {
   marks_ = nullptr;
   if (!answer_ || !answer_->ran || !marked_ || answer_->step != marked_->step) return;
   NodeMarks marks = step_marks(*marked_, *answer_);
-  // Another run may have a step of that number.
+  // If no node is marked, the answer belongs to another run's step with this number.
   if (std::any_of(marks.of.begin(), marks.of.end(), [](int kind) { return kind >= 0; }))
     marks_ = std::make_shared<const NodeMarks>(std::move(marks));
 }

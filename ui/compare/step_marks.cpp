@@ -62,7 +62,7 @@ NodeMarks step_marks(const TapeSnapshot& tape, const StepComparison& comparison)
   for (const ComparedNode& row : comparison.nodes)
     if (const auto found = index.find(row.node); found != index.end())
       (row.backward ? rows[found->second].backward : rows[found->second].forward).push_back(&row);
-  // Whether a node reads what a wrong one has computed. The newest node comes first.
+  // Finds the nodes that read a value computed by a wrong node. The newest node comes first.
   std::vector<char> values(count), gradients(count);
   for (size_t i = count; i-- > 0;) {
     values[i] |= any_wrong(rows[i].forward);

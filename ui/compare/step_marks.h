@@ -1,6 +1,6 @@
 #pragma once
-// A comparison of a step (script/view/step_comparison.h) on the tape of that step: a mark for each node, and
-// what the window says about it in words. Pure, except the colours of the kinds; any thread.
+// Shows a comparison of a step (script/view/step_comparison.h) on the step's tape: a mark for each node, and
+// its description in words. Pure, except the colours of the kinds; any thread.
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,16 +10,17 @@
 
 namespace lunagrad {
 
-// A node inherits if it is right by itself, reads what a wrong one has computed, and differs by more than
-// rounding allows. Without a wrong node nothing inherits: then errors of rounding have added up.
+// A node inherits an error if it is right by itself, reads a value that a wrong node computed, and differs by
+// more than rounding allows. Without a wrong node no node inherits: then the differences are accumulated
+// rounding errors.
 NodeMarks step_marks(const TapeSnapshot&, const StepComparison&);
 
-// The first computation that is wrong by itself, in the order of execution; null: none is.
+// The first computation that is wrong by itself, in the order of execution; null if there is none.
 const ComparedNode* first_wrong(const StepComparison&);
 // "conv2d in net.1 at train.lua:31, forward, error 3.1e-04 (bound 2.0e-06)"
 std::string accusation_of(const ComparedNode&);
-// The computations of one node: "forward", and in a line each "wrong by itself: output [2, 3]",
-// "off by 3.1e-04", "rounding allows 2.0e-06", "inherited 0".
+// The computations of one node: "forward" with the lines "wrong by itself: output [2, 3]", "off by 3.1e-04",
+// "rounding allows 2.0e-06", "inherited 0".
 std::vector<std::pair<std::string, std::string>> compared_rows(const StepComparison&, uint64_t node);
 
 }  // namespace lunagrad

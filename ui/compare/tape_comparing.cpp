@@ -17,7 +17,7 @@ TapeGraph graph_of(const TapeSnapshot& tape, const std::string& title) {
   return read_tape_text(tape_json(tape), title);
 }
 
-// A run has the shown step, or its latest one; a file has one tape.
+// Loads a tape: of a run, the shown step if it has it, else its latest one; a file has one tape.
 TapeGraph graph_of(const std::string& source, int64_t step) {
   if (!std::filesystem::is_directory(source)) return read_tape_file(source);
   const RunTapes run(source);
@@ -137,7 +137,7 @@ void TapeComparing::update() {
   const auto& marks = journal_.curves().marks;
   const size_t reloads = size_t(std::count_if(
       marks.begin(), marks.end(), [](const RunMark& mark) { return mark.kind == RunMark::Kind::reload; }));
-  if (reloads > reloads_ && latest_) before_reload_ = latest_;  // which is of a frame before
+  if (reloads > reloads_ && latest_) before_reload_ = latest_;  // from an earlier frame
   reloads_ = reloads;
   latest_ = tape_.former() ? nullptr : tape_.share();
   if (!diff_ || marked_ == tape_.share()) return;

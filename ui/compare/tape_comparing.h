@@ -1,7 +1,7 @@
 #pragma once
-// The difference of the shown tape and another one: of another kept step, of before the last reload, of a run
-// in a folder, or of a file. Owns the comparison, which the errands' thread makes, and the tape that was
-// shown when the script was last reloaded. Drawing thread only.
+// The difference between the shown tape and another one: of another kept step, from before the last reload,
+// of a run in a folder, or from a file. Owns the comparison, which a background task makes, and the tape that
+// was shown at the last reload. Drawing thread only.
 #include <functional>
 #include <memory>
 #include <string>
@@ -16,7 +16,8 @@ namespace lunagrad {
 
 class TapeComparing {
  public:
-  // All references outlive this object. `begins`: a comparison takes over the colours of the tape.
+  // All references outlive this object. `begins` is called when a comparison takes over the colours of the
+  // tape.
   TapeComparing(const Session&, const ShownStep&, const Journal&, const TapeModel&, Shell&,
                 std::function<void()> begins);
 
@@ -25,24 +26,24 @@ class TapeComparing {
   void with_run(const std::string& folder) { act({{"run", folder}}); }
   void with_file(const std::string& path) { act({{"file", path}}); }
   bool knows_reload() const { return before_reload_ != nullptr; }
-  // Writes the page for a browser. An existing file is an error.
+  // Writes the difference as a page for a browser. An existing file is an error.
   void save(const std::string& path) { shell_.actions().act("save_tape_comparison", {path}); }
   void close() { shell_.actions().act("close_tape_comparison"); }
-  void forget();     // as a part of something else
-  void begin_run();  // another script may begin: what was before its reload is not known
+  void forget();     // close() as a part of another action
+  void begin_run();  // the new run may have another script: forgets the tape from before the reload
   void update();     // once a frame, after the tape was updated
 
   bool working() const { return working_; }
-  const std::shared_ptr<const TapeDiff>& difference() const { return diff_; }  // null: none
-  const std::shared_ptr<const NodeMarks>& marks() const { return marks_; }  // of the shown tape; null: none
-  const std::string& problem() const { return problem_; }                   // why there is no difference
-  const std::string& told() const { return told_; }  // what became of the page, a sentence
+  const std::shared_ptr<const TapeDiff>& difference() const { return diff_; }  // null if there is none
+  const std::shared_ptr<const NodeMarks>& marks() const { return marks_; }     // of the shown tape; or null
+  const std::string& problem() const { return problem_; }                      // why there is no difference
+  const std::string& told() const { return told_; }  // the result of save(), a sentence
 
  private:
   // The tape that is compared with the shown one.
   struct Other {
-    TapePtr tape;               // of this run
-    std::string title, source;  // else a run or a file
+    TapePtr tape;               // a tape of this run
+    std::string title, source;  // otherwise a run or a file
   };
   void act(ActionFields fields) { shell_.actions().act("compare_tape", {std::move(fields)}); }
   void add_actions();
@@ -59,8 +60,8 @@ class TapeComparing {
   const std::function<void()> begins_;
   std::shared_ptr<const TapeDiff> diff_;
   std::shared_ptr<const NodeMarks> marks_;
-  TapePtr marked_;         // the tape that the marks are of
-  uint64_t requests_ = 0;  // only the latest is answered
+  TapePtr marked_;         // the tape that marks_ belongs to
+  uint64_t requests_ = 0;  // only the latest request is answered
   bool working_ = false;
   std::string problem_, told_;
   TapePtr latest_, before_reload_;

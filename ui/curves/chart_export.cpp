@@ -189,7 +189,7 @@ bool complete(std::vector<CsvSeries>& all) {
       values.push_back(recorded->values[i]);
       smoothed.push_back(smoother.next(steps.back(), values.back()));
     }
-    // A row that has yet to reach the file is in memory.
+    // The last rows may not be in the file yet: they are taken from memory.
     const auto put = [&](std::vector<double>& to, const std::vector<double>& from) {
       to.insert(to.end(), from.begin() + std::ptrdiff_t(series.merged), from.end());
     };

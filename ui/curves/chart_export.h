@@ -14,10 +14,10 @@ struct CsvSeries {
   CsvSeries(const RunCurves& run, const Metric&);
   std::string run, folder, metric;
   double smoothing = 0;
-  size_t merged = 0;  // of the points, the first ones that stand for several
+  size_t merged = 0;  // the number of leading points that each stand for several
   std::vector<double> steps, times, values, smoothed;
 };
-// Puts the points of the run folders in the place of merged ones. False: some could not be read and stay
+// Replaces merged points by the points in the run folders. Returns false if some could not be read and stay
 // merged.
 bool complete(std::vector<CsvSeries>&);
 // "run,metric,step,time,value,smoothed", a line per point; numbers read back as the same double.
@@ -25,11 +25,12 @@ std::string charts_as_csv(const std::vector<CsvSeries>&);
 
 struct SvgChart {
   std::string title;
-  std::vector<PlotLine> lines;  // the visible ones
+  std::vector<PlotLine> lines;  // the visible lines
   std::vector<PlotMark> marks;
   PlotRange y;
 };
-// One below the other, `width` by `height` each. The lines give the colours; `dark` selects the background.
+// The charts one below the other, each `width` by `height`. The lines have their colours; `dark` selects the
+// background.
 std::string charts_as_svg(const std::vector<SvgChart>&, const PlotAxis&, int width, int height, bool dark);
 
 }  // namespace lunagrad

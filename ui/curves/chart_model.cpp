@@ -71,8 +71,8 @@ void ChartModel::add_runs(const std::vector<ChartSource>& sources, bool several,
       line.name = printable(line_name(metric)) + (several ? " \xc2\xb7 " + source.label : "");
       line.raw = over.raw;
       line.smooth = smoothed && over.raw->size() > 2 ? over.smooth : nullptr;
-      // One run: a colour and a dash per line. Several: a colour per run, and dashes that differ both between
-      // the lines of a run and between runs of neighbouring colours.
+      // One run: a colour and a dash per line. Several runs: a colour per run, and dashes that differ both
+      // between the lines of a run and between runs of neighbouring colours.
       line.color = colors.series[(several ? source.index : k) % colors.series.size()];
       line.dash = int((several ? source.index + k : k) % 4);
       chart.lines.push_back(std::move(line));
@@ -83,7 +83,7 @@ void ChartModel::add_runs(const std::vector<ChartSource>& sources, bool several,
 
 void ChartModel::add_means(const std::vector<ChartSource>& members, const std::string& group,
                            double smoothing, const ChartColors& colors) {
-  std::vector<const Metric*> kinds;  // the first of each name
+  std::vector<const Metric*> kinds;  // the first metric of each name
   for (const ChartSource& source : members)
     for (const Metric& metric : source.run->metrics)
       if (metrics.matches(metric.name) && std::none_of(kinds.begin(), kinds.end(), [&](const Metric* kind) {

@@ -17,14 +17,14 @@ namespace lunagrad {
 
 struct ChartSource {
   RunCurves* run = nullptr;
-  std::string label;  // short
-  size_t index = 0;   // selects its colour when there are several
+  std::string label;  // short name
+  size_t index = 0;   // selects the run's colour when there are several runs
 };
 
 struct Chart {
   std::string title;
   std::vector<PlotLine> lines;
-  std::vector<std::pair<const RunCurves*, const Metric*>> series;  // everything that the lines show
+  std::vector<std::pair<const RunCurves*, const Metric*>> series;  // the source of every line
 };
 
 struct ChartColors {
@@ -52,7 +52,7 @@ class ChartModel {
 
  private:
   struct Mean {
-    size_t points = 0;  // number of points that it was made from
+    size_t points = 0;  // number of points that the mean was made from
     double smoothing = 0;
     XAxis x = XAxis::step;
     std::vector<const RunCurves*> runs;

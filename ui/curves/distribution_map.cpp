@@ -30,7 +30,8 @@ void draw_distributions(const char* id, size_t count, const std::function<Distri
   const float upper = from.y + 0.5f * line, lower = from.y + size.y - 1.5f * line;
   if (count == 0 || right - left < line || lower - upper < line) return;
 
-  // A column reaches from its step to the next one; where these are too close, the later ones are left out.
+  // A column reaches from its step to the next one; where columns would be too close, the later ones are left
+  // out.
   struct Column {
     size_t source;
     float low, high;
@@ -38,7 +39,7 @@ void draw_distributions(const char* id, size_t count, const std::function<Distri
   constexpr float kNarrowest = 2;
   const double first_step = double(at(0).step);
   const double span = double(at(count - 1).step) - first_step;
-  // The last one is as wide as the others are on average.
+  // The last column has the average width of the others.
   const double per_step = double(right - left) / (span + (count > 1 ? span / double(count - 1) : 1));
   std::vector<Column> columns;
   for (size_t i = 0; i < count; ++i) {
@@ -48,7 +49,7 @@ void draw_distributions(const char* id, size_t count, const std::function<Distri
     columns.push_back({i, x, right});
   }
   // Rows are the bins of all columns: their edges are powers of 2 and quarters between them, so that large
-  // values take no more space than small ones. Exact zeros have a row of their own above the edges below 0.
+  // values take no more space than small ones. Exact zeros have their own row, above the edges below 0.
   std::vector<double> edges;
   bool zero_row = false;
   for (const Column& column : columns) {
@@ -95,7 +96,7 @@ void draw_distributions(const char* id, size_t count, const std::function<Distri
   const auto label = [&](float y, const char* text) {
     list->AddText({left - ImGui::CalcTextSize(text).x - 0.3f * line, y - line / 2}, colors.muted, text);
   };
-  // The other labels keep a distance from that of 0, and differ from each other.
+  // The other labels keep a distance from the label of 0, and differ from each other.
   const bool has_zero = zero_row || (above > 0 && above < edges.size());
   const float zero = zero_row ? (zero_low + zero_high) / 2 : lower - height * (float(above) - 0.5f);
   if (has_zero) label(zero, "0");

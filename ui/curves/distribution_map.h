@@ -1,7 +1,7 @@
 #pragma once
-// Histograms over time: x is the step, a column reaches to the next one; a row per bin, the stronger, the
-// more values, and a row for exact zeros. The bins of all columns share their edges. Knows numbers, no
-// sessions. Drawing thread only.
+// Histograms over time. x is the step, and a column reaches to the next one. There is a row per bin, whose
+// colour is the stronger the more values it has, and a row for exact zeros. The bins of all columns share
+// their edges. Knows numbers, no sessions. Drawing thread only.
 #include <imgui.h>
 
 #include <cstdint>
@@ -14,11 +14,11 @@ struct Distribution {
   int64_t step = 0;
   const std::vector<double>* edges = nullptr;  // one more than counts, ascending
   const std::vector<int64_t>* counts = nullptr;
-  int64_t zeros = 0;  // of the values counted in the bin around 0, those that are exactly 0
+  int64_t zeros = 0;  // exact zeros among the values in the bin around 0
 };
 
 struct DistributionColors {
-  ImU32 background, grid, text, muted, low, high;  // from few values to many
+  ImU32 background, grid, text, muted, low, high;  // low, high: the colours of few and of many values
 };
 
 // at(i) returns column i of `count`, with ascending steps; draws at most one column per two pixels.

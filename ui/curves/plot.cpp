@@ -25,7 +25,7 @@ void draw_band(ImDrawList* list, const PlotLine& line, const PlotFrame& frame) {
   const std::vector<BandColumn> columns = trace_band(*line.band_low, *line.band_high, frame);
   const ImU32 color = with_alpha(line.color, 0.2f);
   const ImDrawListFlags flags = list->Flags;
-  list->Flags &= ~ImDrawListFlags_AntiAliasedFill;  // seams between neighbours would be visible
+  list->Flags &= ~ImDrawListFlags_AntiAliasedFill;  // antialiased seams between neighbours would be visible
   for (size_t i = 1; i < columns.size(); ++i) {
     const BandColumn &a = columns[i - 1], &b = columns[i];
     list->AddQuadFilled({a.x, a.top}, {b.x, b.top}, {b.x, b.bottom}, {a.x, a.bottom}, color);
@@ -62,7 +62,7 @@ void zoom(double& low, double& high, const AxisScale& scale, double at, double f
   const double new_low = scale.inverse(place - (place - scale.forward(low)) * factor);
   const double new_high = scale.inverse(place + (scale.forward(high) - place) * factor);
   const double span = new_high - new_low;
-  // Refuses ranges so small that neighbouring numbers are equal, and so large that they overflow.
+  // Refuses a range so small that neighbouring numbers are equal, or so large that it overflows.
   if (!(span > 1e-9 * std::max({std::abs(new_low), std::abs(new_high), 1e-100})) || !(span < 1e100)) return;
   low = new_low;
   high = new_high;
@@ -74,7 +74,7 @@ void shift(double& low, double& high, const AxisScale& scale, double share) {
   high = scale.inverse(top + by);
 }
 
-// Wheel, drag, box and double click. Changes what the next frame shows.
+// Handles wheel, drag, box and double click. Changes what the next frame shows.
 void navigate(const PlotFrame& frame, PlotAxis& axis, PlotState& state, bool hovered, bool active) {
   const ImGuiIO& io = ImGui::GetIO();
   const auto fix_y = [&] {
@@ -124,7 +124,7 @@ void navigate(const PlotFrame& frame, PlotAxis& axis, PlotState& state, bool hov
   }
 }
 
-// The point of a raw curve under the mouse, which hits the peak of a step that is a pixel wide.
+// The point of a raw curve under the mouse: it finds the peak of a step that is only a pixel wide.
 struct PointUnderMouse {
   double x;
   ImVec2 at;
@@ -138,7 +138,8 @@ std::optional<PointUnderMouse> point_under_mouse(const std::vector<PlotLine>& li
   float least = radius;
   for (const PlotLine& line : lines) {
     const Curve& curve = *line.raw;
-    // A merged entry stands for many steps: there the place of the mouse is nearer to one of them.
+    // Skips merged entries: such an entry stands for many steps, and the mouse's x is closer to the step that
+    // the user means.
     for (size_t i = std::max(curve.lower_bound(from), curve.merged()); i < curve.size() && curve.x(i) <= to;
          ++i) {
       if (!frame.shows(curve.x(i), curve.y(i))) continue;
@@ -152,7 +153,8 @@ std::optional<PointUnderMouse> point_under_mouse(const std::vector<PlotLine>& li
   return nearest;
 }
 
-// A click at `x` that neither drags nor opens a box. A double click, which shows everything, begins with one.
+// A click at `x` that neither drags nor opens a box. It is returned only when it has not become a double
+// click, which shows everything.
 std::optional<double> click(double x, PlotState& state, bool released) {
   const ImGuiIO& io = ImGui::GetIO();
   const float moved = io.MouseDragMaxDistanceSqr[ImGuiMouseButton_Left];
@@ -181,7 +183,7 @@ void draw_crosshair(ImDrawList* list, const std::vector<PlotLine>& lines, const 
   }
 }
 
-// The value at an entry, or what is known of the points that were merged.
+// The value at an entry; for merged points their mean, range and counts of NaN and Inf.
 std::string values_of(const Curve& curve, size_t i) {
   if (i >= curve.merged()) return number_figure(curve.y(i), 9);
   const CurveBucket& bucket = curve.bucket(i);
@@ -246,7 +248,7 @@ void draw_marks(ImDrawList* list, const std::vector<PlotMark>& marks, const Plot
     return std::max(side,
                     ImGui::GetFont()->CalcTextSizeA(side * 0.85f, FLT_MAX, 0, text.c_str()).x + em(0.4f));
   };
-  float taken = frame.min.x;  // right end of the labels so far
+  float taken = frame.min.x;  // right end of the labels drawn so far
   for (size_t i = 0; i < visible.size();) {
     size_t end = i + 1;
     const float x = std::round(frame.px(visible[i]->x));
@@ -296,7 +298,7 @@ void draw_axes(ImDrawList* list, const PlotFrame& frame, const PlotAxis& axis, b
   for (size_t i = 0; i < y_ticks.size(); ++i) {
     const float y = std::round(frame.py(y_ticks[i]));
     list->AddLine({frame.min.x, y}, {frame.max.x, y}, colors.grid, 1);
-    if (below - y < small) continue;  // crowded near 0 of a symlog axis
+    if (below - y < small) continue;  // too close to the label below, near 0 of a symlog axis
     below = y;
     const std::string text = axis_number(y_ticks[i], tick_distance(frame.y, y_ticks, i));
     list->AddText(font, small,
@@ -338,10 +340,10 @@ void draw_dashed(ImDrawList* list, const std::vector<ImVec2>& points, ImU32 colo
     list->AddPolyline(points.data(), int(points.size()), color, 0, width);
     return;
   }
-  // A line that oscillates within each pixel column is dashed along x: along its length the gaps would be at
-  // arbitrary places.
+  // A line that oscillates within each pixel column is dashed along x: if dashed along its length, its gaps
+  // would be at arbitrary places.
   const bool dense = float(points.size()) > 1.2f * std::abs(points.back().x - points.front().x) + 2;
-  static std::vector<ImVec2> run;  // of the current dash
+  static std::vector<ImVec2> run;  // the points of the current dash
   run.assign(1, points[0]);
   int part = 0;
   float left = pattern[0];

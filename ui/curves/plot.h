@@ -28,7 +28,7 @@ struct PlotAxis {
   double hover = 0;
   // Once a frame, with the extent of all data and the smallest positive x.
   void update(double first, double last, double least_positive);
-  // About so many; of steps whole numbers.
+  // About `count` ticks; whole numbers if x is the step.
   std::vector<double> ticks(int count) const;
 
   bool hovering_next = false;  // set while drawing, for all charts of the next frame
@@ -61,7 +61,7 @@ struct PlotColors {
 // The state of one chart.
 struct PlotState {
   AxisScale::Kind y = AxisScale::Kind::linear;
-  bool y_fixed = false;  // false: y fits all visible values
+  bool y_fixed = false;  // false: the y range fits all visible values
   double y_low = 0, y_high = 1;
   std::set<std::string> hidden;  // names of lines
   bool boxing = false;
@@ -78,11 +78,11 @@ struct PlotShown {
   };
   ImVec2 min, max;  // of the data area
   std::vector<Item> legend, marks;
-  std::optional<double> clicked;  // x of a click that moved nothing, once it is no double click
+  std::optional<double> clicked;  // x of a click that moved nothing; set once it cannot become a double click
   std::string scales;             // "x linear 0 to 99, y log 0.1 to 2"
 };
 
-// Draws a chart of `size`. `labelled`: the x axis has numbers.
+// Draws a chart of this size. `labelled`: the x axis has numbers.
 PlotShown draw_plot(const char* id, const char* title, const std::vector<PlotLine>&,
                     const std::vector<PlotMark>&, bool labelled, ImVec2 size, PlotAxis&, PlotState&,
                     const PlotColors&);
@@ -92,9 +92,9 @@ void draw_dashed(ImDrawList*, const std::vector<ImVec2>&, ImU32 color, float wid
 // Lengths of dash and gap, two of each, in pixels at scale 1; null for a solid line.
 const float* dash_pattern(int dash);
 
-// The number with as few digits as distinguish it from its neighbours at that step.
+// The number with just enough digits to differ from its neighbours at that step.
 std::string axis_number(double value, double step);
-// The lines that are not hidden, and the y scale and range that they get; an export draws the same.
+// The lines that are not hidden, with the y scale and range that the chart uses; an export draws the same.
 std::vector<PlotLine> shown_lines(const std::vector<PlotLine>&, const PlotState&);
 struct PlotRange {
   AxisScale scale;

@@ -34,8 +34,8 @@ double PlotFrame::y_at(float py) const {
 
 namespace {
 
-// Columns may start and end at multiples of this: at most an eighth of a column, which reads a fraction of
-// the memory.
+// The block to which column ends are rounded: at most an eighth of a column. With whole blocks only a
+// fraction of the memory is read.
 size_t block_for(size_t points, const PlotFrame& frame) {
   size_t block = 1;
   while (double(block * Curve::kFan) * 8 * double(frame.width()) <= double(points)) block *= Curve::kFan;
@@ -58,7 +58,7 @@ void trace(const Curve& curve, const PlotFrame& frame,
     const double low = frame.y.kind == AxisScale::Kind::log ? range.least_positive : range.min;
     if (!range.empty() && frame.y.shows(low) && frame.y.shows(range.max)) {
       const float top = frame.py(range.max), bottom = frame.py(low);
-      // First the extreme that is nearer to the previous point.
+      // The extreme nearer to the previous point comes first.
       const bool rising = points.empty() || points.back().y > (top + bottom) / 2;
       points.push_back({px, rising ? bottom : top});
       if (bottom - top > 0.5f) points.push_back({px, rising ? top : bottom});

@@ -30,7 +30,7 @@ class PlotFrame {
   bool shows(double vx, double vy) const { return x.shows(vx) && y.shows(vy); }
 
  private:
-  double left_, right_, bottom_, top_;  // the edges, transformed by the scales
+  double left_, right_, bottom_, top_;  // the edges, mapped by the scales
 };
 
 // Calls `stretch` for each part of the curve without a gap. Values that cannot be shown (NaN, infinity, not
@@ -42,7 +42,7 @@ struct BandColumn {
 };
 std::vector<BandColumn> trace_band(const Curve& low, const Curve& high, const PlotFrame&);
 
-// The range of all these values, with a margin; 0 to 1 when there is nothing to show. On a linear axis the
+// The range of all given values, with a margin; 0 to 1 when there is nothing to show. On a linear axis the
 // range is at least a tenth of the values' magnitude, so that tiny differences do not fill the chart.
 struct ValueSpan {
   double low, high;

@@ -12,7 +12,7 @@ namespace lunagrad {
 namespace {
 
 std::string short_value(double value) {
-  const bool long_number = std::abs(value) >= 1e4 && std::abs(value) < 1e7;  // for example a count of samples
+  const bool long_number = std::abs(value) >= 1e4 && std::abs(value) < 1e7;  // such as a count of samples
   return number_figure(long_number ? std::round(value) : value, long_number ? 7 : 4);
 }
 

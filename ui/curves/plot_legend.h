@@ -25,7 +25,7 @@ class PlotLegend {
   void draw_list(PlotState&, const PlotColors&) const;
   const std::vector<PlotLine>& lines_;
   std::vector<Entry> entries_;
-  size_t left_out_ = 0;  // entries that are only in the list
+  size_t left_out_ = 0;  // entries that only the popup list shows
   float more_x_ = 0;
   int rows_ = 1;
 };

@@ -13,7 +13,7 @@
 namespace lunagrad {
 namespace {
 
-constexpr int kWordLines = 20000;  // of the text that are searched for names
+constexpr int kWordLines = 20000;  // lines of the text that are searched for names
 constexpr size_t kMostProposals = 500;
 
 bool in_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
@@ -37,7 +37,7 @@ bool is_path(std::string_view text) {
          std::all_of(text.begin(), text.end(), [](char c) { return in_name(c) || c == '.'; });
 }
 
-// The value that a local was given, if it is a path or a module of the library; otherwise "".
+// The value of a local, if it is a path or a module of the library; otherwise "".
 std::string value_of(const TextBuffer& buffer, const std::string& name) {
   for (int i = 0; i < std::min(buffer.line_count(), kWordLines); ++i) {
     std::string_view line = buffer.line(i);
@@ -142,7 +142,7 @@ void Completion::ask(Session& session, const TextBuffer& buffer) {
   const std::string& line = buffer.line(caret.line);
   auto begin = size_t(caret.column);
   while (begin > 0 && in_name(line[begin - 1])) --begin;
-  size_t start = begin;  // of the path
+  size_t start = begin;  // start of the path
   while (start > 0 && (in_name(line[start - 1]) || line[start - 1] == '.' || line[start - 1] == ':')) --start;
   const std::string written = line.substr(start, begin - start);
   close();
@@ -153,7 +153,7 @@ void Completion::ask(Session& session, const TextBuffer& buffer) {
   path_ = written.empty() ? "" : resolved_path(buffer, written);
   open_ = true;
 
-  // Names in the text: all names without a path, otherwise those that follow the same path.
+  // Names in the text: all names if there is no path, otherwise the names that follow the same path.
   std::set<std::string> seen;
   std::vector<LuaToken> tokens;
   LuaOpen open = 0;
@@ -171,7 +171,7 @@ void Completion::ask(Session& session, const TextBuffer& buffer) {
     }
   }
   for (const std::string& name : seen) add(name, "in this text");
-  // Whatever the name is, a colon after it may call a tensor's method.
+  // After a colon a tensor's methods are offered, whatever the name before it is.
   if (path_.ends_with(':'))
     for (const Signature& signature : signatures()) {
       const Op& op = *signature.op;

@@ -18,8 +18,8 @@ struct Proposal {
   std::string help;    // the text of `?name`; "" if there is none
 };
 
-// Resolves aliases: "local nn = lg.nn" makes nn.Linear "lg.nn.Linear". Replaces the path's first name by the
-// value that a local assignment or `require "lunagrad"` in the text gives it, repeatedly.
+// Resolves aliases: "local nn = lg.nn" makes nn.Linear "lg.nn.Linear". Replaces the path's first name
+// repeatedly by its value from a local assignment or `require "lunagrad"` in the text.
 std::string resolved_path(const TextBuffer&, const std::string& path);
 
 // The help of a resolved path from the op records or the library's annotations; "" if there is none.
@@ -29,18 +29,18 @@ class Completion {
  public:
   explicit Completion(std::function<void()> wake);
 
-  // The caret is after a name or a dot: finds proposals for it.
+  // Call it when the caret is after a name or a dot: finds proposals.
   void ask(Session&, const TextBuffer&);
   void close();
   bool open() const { return open_; }
   // The proposals known so far, sorted; empty when closed.
   const std::vector<Proposal>& proposals();
-  TextRange replaced() const { return replaced_; }  // the part of the name that is typed
+  TextRange replaced() const { return replaced_; }  // the part of the name that is already typed
 
  private:
   struct Answer {
     std::mutex mutex;
-    uint64_t number = 0;  // of the latest request
+    uint64_t number = 0;  // number of the latest request
     bool fresh = false;
     std::vector<std::string> names;
     std::function<void()> wake;
@@ -50,7 +50,7 @@ class Completion {
 
   std::shared_ptr<Answer> answer_;  // shared with the callbacks, which may outlive this object
   bool open_ = false;
-  std::string path_;    // resolved, up to and including the last dot or colon
+  std::string path_;    // the resolved path, up to and including the last dot or colon
   std::string prefix_;  // the typed part of the name
   TextRange replaced_;
   std::vector<Proposal> proposals_;

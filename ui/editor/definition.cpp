@@ -15,7 +15,7 @@ struct Word {
   LuaPart part;
 };
 
-// Everything except spaces and comments; punctuation one character at a time.
+// The words of the text without spaces and comments; punctuation one character at a time.
 std::vector<Word> words_of(const TextBuffer& buffer) {
   std::vector<Word> words;
   std::vector<LuaToken> tokens;

@@ -1,7 +1,7 @@
 #pragma once
 // Finds the definition of a name in a Lua text: a function, a local, a parameter, a loop variable; otherwise
-// the first assignment. Looks at words only, not at scopes: of several equal names it takes the nearest one
-// above. Pure functions.
+// the first assignment. Looks at words only, not at scopes: among equal names it takes the nearest one above.
+// Pure functions.
 #include <optional>
 #include <string>
 

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 constexpr auto kBetweenLooks = std::chrono::milliseconds(500);
 constexpr auto kBetweenKeeping = std::chrono::seconds(2);
 
-// The text of a file that an editor can show.
+// Reads a file as text that an editor can show.
 std::string read_text(const std::string& path) {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) fail_as(ErrorKind::file, path, ": ", std::strerror(errno));
@@ -37,7 +37,7 @@ bool may_write(const std::string& path) {
   return (status.st_mode & 0222) != 0 && ::access(path.c_str(), W_OK) == 0;
 }
 
-// A link stays a link: writes to its target.
+// The target of a symbolic link, so that saving keeps the link.
 std::string real_path(const std::string& path) {
   std::error_code error;
   const fs::path real = fs::canonical(path, error);
@@ -218,7 +218,7 @@ void Documents::take_results() {
   for (const Kept& text : kept) {
     trouble_ = text.trouble;
     Document* document = with_id(text.id);
-    if (document && !text.trouble.empty()) document->kept_ = 0;  // tried again
+    if (document && !text.trouble.empty()) document->kept_ = 0;  // keeping failed: update() tries again
   }
   for (const Written& result : written) take_over(result);
 }
@@ -281,7 +281,7 @@ void Documents::take_from_disk(Document& document) {
   take_text(document, look);
 }
 
-// A file is read when it was the same in two consecutive checks: another program may still be writing it.
+// A file is read only if it was the same in two consecutive checks: another program may still be writing it.
 void Documents::look(Look& look) {
   look.stamp = stamp_of(look.path);
   look.writable = may_write(look.path);
@@ -329,7 +329,7 @@ void Documents::ask_disk(const std::vector<std::string>& others) {
   });
 }
 
-// True: its text was taken over.
+// Returns true if the document took over the file's text.
 bool Documents::take_look(Document& document, Look& look) {
   if (document.path != look.path || document.writing_ > 0 || document.disk_ != look.known) return false;
   if (look.stamp == document.disk_) {
@@ -357,7 +357,7 @@ bool Documents::take_look(Document& document, Look& look) {
   return document.trouble == Document::Trouble::none;
 }
 
-// Checks a file that is not open. True: it has changed.
+// Checks a file that is not open in the editor. Returns true if it has changed.
 bool Documents::take_look(const Look& look) {
   Look& other = others_.emplace_back(look);
   const bool first = !look.seen.exists() && !look.known.exists();
@@ -406,7 +406,7 @@ void Documents::keep_unsaved() {
       drop_kept(document->id);
       continue;
     }
-    // The next start may be in another folder.
+    // Absolute, since the next start may be in another folder.
     std::error_code ignored;
     const std::string path = document->path.empty() ? "" : fs::absolute(document->path, ignored).string();
     disk_.post([this, id = document->id, path, content = document->buffer.content()] {

@@ -54,7 +54,7 @@ std::vector<int> matching_lines(const std::vector<std::string>& before, const st
     matches[now.size() - 1 - tail] = int(before.size() - 1 - tail);
     ++tail;
   }
-  // The longest common subsequence of the middle, unless it is too large to be fast.
+  // Finds the longest common subsequence of the middle, unless that would take too long.
   constexpr size_t kMostCells = 1000000;
   const size_t rows = before.size() - head - tail, columns = now.size() - head - tail;
   if (rows == 0 || columns == 0 || rows > kMostCells / columns) return matches;

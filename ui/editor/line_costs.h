@@ -12,9 +12,9 @@ namespace lunagrad {
 
 struct LineCost {
   double forward_ns = 0, backward_ns = 0;
-  int64_t bytes = 0;               // of the outputs
-  std::string shape;               // of the last output of the line
-  std::optional<double> gradient;  // norm of the gradients that reached its outputs, if known
+  int64_t bytes = 0;               // bytes of the outputs
+  std::string shape;               // shape of the line's last output
+  std::optional<double> gradient;  // norm of the gradients of its outputs, if known
   std::vector<int> nodes;          // indices in the snapshot, oldest first
 };
 
@@ -23,10 +23,11 @@ class LineCosts {
   LineCosts() = default;
   explicit LineCosts(const TapeSnapshot&);
 
-  // By line from 1, for one file as the tape names it; null if the tape has no node of it.
+  // The costs by line number from 1. `file` is named as on the tape; null if the tape has no node of this
+  // file.
   const std::map<int, LineCost>* of(const std::string& file) const;
   const std::map<std::string, std::map<int, LineCost>>& files() const { return files_; }
-  double slowest_ns() const { return slowest_; }  // forward plus backward of one line
+  double slowest_ns() const { return slowest_; }  // the largest time of a line, forward plus backward
   bool knows_gradients() const { return knows_gradients_; }
 
  private:
@@ -35,11 +36,11 @@ class LineCosts {
   bool knows_gradients_ = false;
 };
 
-// The norm of the gradients that reached a node's outputs: the only source of the gutter's norms.
+// The norm of the gradients of a node's outputs: the gutter takes its norms only from here.
 std::optional<double> gradient_norm(const NodeInfo&);
 
-// The index in `before` of line i of `now` (from 0), -1 for a line that is new or was changed. Matches the
-// common start and end; between them, equal lines in the same order.
+// For each line i of `now` (from 0) the index of its line in `before`; -1 for a line that is new or was
+// changed. Matches the common start and end; between them, equal lines in the same order.
 std::vector<int> matching_lines(const std::vector<std::string>& before, const std::vector<std::string>& now);
 
 }  // namespace lunagrad

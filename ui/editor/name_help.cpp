@@ -34,7 +34,8 @@ void NameHelp::draw(Session& session, TextBuffer& buffer, CodeEditor& view, cons
                     Description& description) {
   if (!did.path_hovered.empty() && !over_) explain(buffer, did.path_hovered, description);
   const bool asks = did.wants_completion || (did.typed && follows_name(buffer));
-  // Deleting a letter widens the list; any other change of text or caret closes it.
+  // Deleting a letter searches again with the shorter name; any other change of text or caret closes the
+  // list.
   const bool narrows = completion_.open() && did.edited && !did.typed && taken_ == -1 && follows_name(buffer);
   if (asks || narrows) {
     completion_.ask(session, buffer);

@@ -15,9 +15,9 @@ class NameHelp {
  public:
   explicit NameHelp(std::function<void()> wake) : completion_(std::move(wake)) {}
 
-  // Before the text is drawn. True: the completions get Up, Down, Enter, Tab and Escape.
+  // Call before the text is drawn. Returns true when the completions take Up, Down, Enter, Tab and Escape.
   bool take_keys(const CodeEditor&);
-  // After the text is drawn, with its result.
+  // Call after the text is drawn, with the result of drawing it.
   void draw(Session&, TextBuffer&, CodeEditor&, const CodeEditor::Result&, Description&);
   bool proposes() const { return completion_.open(); }
   void close() { completion_.close(); }
@@ -27,7 +27,7 @@ class NameHelp {
 
   Completion completion_;
   ChoicePopup popup_;
-  int taken_ = -1;     // by a key, -2 to close
+  int taken_ = -1;     // the completion chosen by a key, -2 to close
   bool over_ = false;  // the mouse is over the completions
   std::string explained_, explanation_;
 };

@@ -14,7 +14,7 @@
 namespace lunagrad {
 
 struct SyntaxAnswer {
-  uint64_t revision = 0;  // of the text that was checked
+  uint64_t revision = 0;  // revision of the checked text
   std::string message;    // "unexpected symbol near '='", "" if it compiles
   int line = 0;           // from 1
 };
@@ -24,9 +24,9 @@ class SyntaxChecker {
   explicit SyntaxChecker(
       std::function<void()> wake);  // called on the checker's thread when there is an answer
 
-  // Submits the text of document `id`; replaces one that waits for the same document.
+  // Submits the text of document `id`; it replaces a text of this document that still waits.
   void check(int id, uint64_t revision, std::string content);
-  std::optional<SyntaxAnswer> answer(int id) const;  // the latest
+  std::optional<SyntaxAnswer> answer(int id) const;  // the latest answer
 
  private:
   struct Question {

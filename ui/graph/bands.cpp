@@ -1,4 +1,4 @@
-// The grounds behind boxes that belong together.
+// Draws the coloured ground behind boxes that belong together.
 #include <algorithm>
 #include <cmath>
 
@@ -8,15 +8,15 @@
 namespace lunagrad {
 namespace {
 
-constexpr float kAround = 5;     // of a band, around a box
+constexpr float kAround = 5;     // width of a band around a box
 constexpr float kAlong = 12;     // width of a band along a line
-constexpr float kLabel = 0.75f;  // size of its label, relative to the title
+constexpr float kLabel = 0.75f;  // size of a band's label, relative to the title
 
 }  // namespace
 
 float GraphCanvas::around_boxes() const { return std::max(kAround * zoom_, 3.0f); }
 
-// Each shape is drawn twice, the outline of all before the ground of all, so that they merge into one.
+// Each band is drawn in two passes, first all outlines, then all fills, so that its shapes merge into one.
 void GraphCanvas::draw_bands(const View& view) const {
   const CanvasGraph& graph = view.graph;
   for (const Band& band : *view.marks.bands) {
@@ -50,9 +50,9 @@ void GraphCanvas::draw_band_labels(const View& view) const {
       if (band.lit == lit) draw_band_label(view, band, taken);
 }
 
-// Where it hides no box, no frame and no other label: above, below or to the right of one of the boxes.
+// Draws the label where it hides no box, no frame and no other label: above, below or to the right of a box.
 void GraphCanvas::draw_band_label(const View& view, const Band& band, std::vector<ImVec4>& taken) const {
-  constexpr size_t kMostTried = 8;  // boxes
+  constexpr size_t kMostTried = 8;  // boxes tried for the label
   const float size = std::max(kUnit * kLabel * zoom_, em(kReadable)), around = around_boxes();
   const auto is_free = [&](ImVec2 min, ImVec2 max) {
     bool free = min.x >= view.min.x && min.y >= view.min.y && max.x <= view.max.x && max.y <= view.max.y;

@@ -78,7 +78,7 @@ ImVec2 GraphCanvas::high_of(const CanvasGraph& graph, int box) const {
   return to_screen({c.x + b.width / 2, c.y + b.height / 2});
 }
 
-// The most reduced view that still shows everything that can be distinguished.
+// The most reduced view that shows everything that can be distinguished at this zoom.
 const FarView* GraphCanvas::far_view(const CanvasGraph& graph) const {
   const FarView* found = nullptr;
   for (const FarView& far : graph.far)
@@ -93,10 +93,10 @@ void GraphCanvas::fit(const CanvasGraph& graph, ImVec2 min, ImVec2 size) {
   const float whole =
       std::min({(size.x - 2 * margin) / layout.width, (size.y - 2 * margin) / layout.height, unit});
   if (wanted == Fit::if_legible && whole < kLegible * unit) return;
-  // What almost fits is shown as a whole.
+  // A graph that almost fits is shown as a whole.
   zoom_ = std::max(whole, wanted == Fit::end && whole < 0.92f * kLegible * unit ? kLegible * unit : 0.0001f);
   GraphPoint middle{graph.low.x + layout.width / 2, graph.low.y + layout.height / 2};
-  // What does not fit is shown from its end: above, or left of, the last box.
+  // A graph that does not fit is shown at its end: above, or left of, the last box.
   const GraphPoint half{(size.x / 2 - margin) / zoom_, (size.y / 2 - margin) / zoom_};
   const auto last = std::max_element(
       layout.centers.begin(), layout.centers.end(),
@@ -122,7 +122,7 @@ void GraphCanvas::fit(const CanvasGraph& graph, ImVec2 min, ImVec2 size) {
 void GraphCanvas::navigate(const CanvasGraph& graph, ImVec2 min, ImVec2 size, bool hovered, bool active) {
   const ImGuiIO& io = ImGui::GetIO();
   const GraphLayout& layout = graph.layout;
-  // The sheet moves with the panel; until the user pans or zooms, it is fitted to each new size.
+  // The sheet moves with the panel. Until the user pans or zooms, the view is fitted to each new size.
   origin_.x += min.x - corner_.x;
   origin_.y += min.y - corner_.y;
   corner_ = min;
@@ -226,7 +226,7 @@ void GraphCanvas::draw_stroke(const View& view, uint32_t s, bool marked) const {
   const float width = std::max(1.0f, (marked ? 2.0f : 1.4f) * zoom_);
   const uint32_t p = graph.stroke_point[s], e = graph.stroke_edge[s];
   const GraphPoint from = layout.points[p], to = layout.points[p + 1];
-  // At small zoom most edges are shorter than a pixel, and there are many.
+  // At small zoom there are many edges, and most are shorter than a pixel.
   if (!shaped && (std::abs(from.x - to.x) + std::abs(from.y - to.y)) * zoom_ < 1.5f) return;
   const ImVec2 a = to_screen(from);
   ImVec2 b = to_screen(to);
@@ -240,7 +240,8 @@ void GraphCanvas::draw_stroke(const View& view, uint32_t s, bool marked) const {
   const bool last = p + 2 == layout.first[e + 1];
   if (last) {
     const float half = 4 * zoom_, length = 7 * zoom_;
-    // A curve ends along the layers' direction; sources stand above and below in a layout from left to right.
+    // A curve ends along the layers' direction. In a layout from left to right, sources are above and below
+    // their box, and their edges are straight.
     const bool straight = !layout.curved || (layout.sideways && std::abs(a.x - b.x) < 1.5f);
     const float dx = straight ? b.x - a.x : layout.sideways, dy = straight ? b.y - a.y : !layout.sideways;
     const float norm = std::max(std::sqrt(dx * dx + dy * dy), 1e-3f);
@@ -296,7 +297,7 @@ void GraphCanvas::draw_far(const View& view, const std::vector<uint32_t>& visibl
     }
     fill(view.list, low, high, with_alpha(color, mark && mark->faded ? 0.25f : 0.8f));
   };
-  // Marked boxes first, so that others on the same pixels do not hide them.
+  // Marked boxes are drawn first, so that others on the same pixels do not hide them.
   if (view.marks.standing_out)
     for (const uint32_t box : *view.marks.standing_out)
       if (meets(low_of(view.graph, int(box)), high_of(view.graph, int(box)), view.min, view.max)) draw(box);
@@ -353,8 +354,8 @@ void GraphCanvas::draw_box(const View& view, int index) const {
   if (!note.empty())
     below_width =
         fonts().body->CalcTextSizeA(kUnit * kNote, FLT_MAX, 0, note.data(), note.data() + note.size()).x;
-  // Text grows into the space around it as long as that improves legibility; where two lines are too small,
-  // the title gets the space of both.
+  // Text grows into the space around it up to a legible size. Where both lines would be too small, the title
+  // gets the space of both.
   const float room_x = max.x - min.x - 6, room_y = max.y - min.y - 2,
               title = std::max(node.title_width, 1.0f);
   const auto fitting = [&](float widest, float lines) {
@@ -376,7 +377,7 @@ void GraphCanvas::draw_box(const View& view, int index) const {
     return max.x - min.x - 4 - 2 * inset;
   };
   const auto line = [&](bool bold, float its_size, ImU32 color, std::string_view whole) {
-    // Small glyphs are wider, relative to their height, than those by which the box was measured.
+    // Relative to their height, small glyphs are wider than the glyphs that the box was sized for.
     Fonts::Label label = fonts().label(bold, its_size, whole);
     const float least = std::min(kSmallest, label.size);
     while (label.size > least && label.width(whole) > width_at(y + pitch / 2, label.size))
@@ -392,7 +393,8 @@ void GraphCanvas::draw_box(const View& view, int index) const {
   draw_signs(view, mark, min, max);
 }
 
-// In the lower right corner with the aspect ratio of the picture, if a part of it is out of sight.
+// Places the map in the lower right corner, with the picture's aspect ratio, if a part of the picture is out
+// of sight.
 void GraphCanvas::place_map(const CanvasGraph& graph, ImVec2 min, ImVec2 size) {
   map_min_ = map_max_ = {0, 0};
   const GraphLayout& layout = graph.layout;

@@ -18,11 +18,11 @@
 namespace lunagrad {
 
 struct CanvasNode {
-  std::string title, line;                // title: bold; line: plain, below it; an empty one takes no space
-  std::string name;                       // the whole name, if the title is a part of it
-  int color = 0;                          // index into the caller's palette
-  bool pill = false;                      // round ends: a source
-  bool opens = false;                     // contains others: drawn as a stack
+  std::string title, line;  // title: bold; line: plain, below the title; an empty text takes no space
+  std::string name;         // the whole name, if the title is only a part of it
+  int color = 0;            // index into the caller's palette
+  bool pill = false;        // round ends: the box is a source
+  bool opens = false;       // the box contains others: drawn as a stack
   float title_width = 0, line_width = 0;  // at zoom 1
 };
 
@@ -38,29 +38,30 @@ struct CanvasFrame {
 struct FarView {
   float zoom = 0;
   std::vector<uint32_t> boxes, strokes, frames;
-  GraphGrid box_grid, stroke_grid;  // positions in the lists above
+  GraphGrid box_grid, stroke_grid;  // of indices into the lists above
 };
 
 struct CanvasGraph {
   std::vector<CanvasNode> nodes;
-  std::vector<CanvasFrame> frames;  // outer before inner
+  std::vector<CanvasFrame> frames;  // outer frames before inner ones
   Graph graph;                      // a box per node, in canvas units: pixels at zoom 1
   GraphLayout layout;
   GraphPoint low;            // everything is in [low, low + size of the layout]
-  GraphGrid boxes, strokes;  // of the boxes; of the lines between consecutive points
+  GraphGrid boxes, strokes;  // boxes: of all boxes; strokes: of the lines between consecutive points
   std::vector<uint32_t> stroke_point, stroke_edge;
   std::vector<FarView> far;  // from large to small zoom; none for small graphs
-  uint32_t colors_used = 0;  // a bit per colour of boxes that contain no others
+  uint32_t colors_used = 0;  // a bit for each colour of the boxes that contain no others
   bool piles = false;        // some boxes contain others
   uint64_t number = 0;       // unique number of this picture
 
-  void index();  // computes everything from `low` on, after the layout is set
+  void index();  // computes all members from `low` on; call after the layout is set
 
  private:
   void index_far();
 };
 
-// Text widths without Dear ImGui, so that boxes can be sized on any thread. Copied from fonts of 15 units.
+// Text widths without Dear ImGui, so that boxes can be sized on any thread. The widths are copied from fonts
+// of 15 units.
 class TextMeasure {
  public:
   TextMeasure() = default;
@@ -78,10 +79,10 @@ class TextMeasure {
   Advances plain_, bold_;
 };
 
-constexpr float kFarZoom = 0.2f;  // below it boxes are plain rectangles and lines are straight
-constexpr float kFrameTitle = 21, kFramePad = 9;  // space above and around the content of a frame
+constexpr float kFarZoom = 0.2f;  // below this zoom boxes are plain rectangles and lines are straight
+constexpr float kFrameTitle = 21, kFramePad = 9;  // space above the content of a frame, and around it
 
-Graph::Box canvas_box(CanvasNode&, const TextMeasure&);  // also stores the widths of its texts
+Graph::Box canvas_box(CanvasNode&, const TextMeasure&);  // also stores the widths of the node's texts
 // The box that an arrow key leads to: along an edge, or to the side in about the same row. -1: none.
 enum class Direction { up, down, left, right };
 int canvas_neighbour(const CanvasGraph&, int box, Direction);
@@ -98,14 +99,15 @@ class GraphCanvas {
     bool lit = false;            // outlined
     bool failed = false;         // filled in the error colour, with a cross
     float heat = -1;             // 0 to 1: colour by a quantity; negative: none
-    ImU32 color = 0;             // in place of that of the palette; 0: none
+    ImU32 color = 0;             // replaces the palette's colour; 0: none
     bool strong = false;         // the colour fills the box, at each zoom
-    const char* sign = nullptr;  // one letter in the corner, on that colour
+    const char* sign = nullptr;  // one letter in the corner, on `color`
   };
-  // Boxes that belong together wherever they lie: a ground behind them and along the lines between them.
+  // Boxes that belong together, wherever they are: a coloured ground behind them and along the lines between
+  // them.
   struct Band {
     std::vector<uint32_t> boxes, strokes;
-    std::vector<std::string> labels;  // from long to short: the first that has room is drawn
+    std::vector<std::string> labels;  // from long to short: the first that fits is drawn
     bool lit = false;
   };
   struct Marks {
@@ -121,26 +123,26 @@ class GraphCanvas {
   struct Click {
     enum class Kind { none, background, box, frame } kind = Kind::none;
     int index = -1;
-    bool menu = false;  // of the right button
+    bool menu = false;  // the right button was clicked
   };
 
-  // The colour of a box with that heat, between the ground and the hottest colour.
+  // The colour of a box with this heat, between the ground and the hottest colour.
   static ImU32 heat_color(ImU32 ground, ImU32 hot, float heat);
 
-  // Fills `size`.
+  // Draws the graph into an area of `size`.
   Click draw(const char* id, const CanvasGraph&, ImVec2 size, const Colors&, const Marks&,
              const std::function<void(int box, ImVec2 min, ImVec2 max)>& on_box = {},
              const std::function<void(int frame, ImVec2 min, ImVec2 max)>& on_frame = {});
-  // In the next frame, fits the view: to the whole graph; to the end of the graph at a legible zoom; to the
-  // whole graph if that is legible.
+  // Fit the view in the next frame: fit() to the whole graph; show_end() to the end of the graph at a legible
+  // zoom; fit_if_legible() to the whole graph if that is legible.
   void fit() { fit_ = Fit::whole; }
   void show_end() { fit_ = Fit::end; }
   void fit_if_legible() { fit_ = Fit::if_legible; }
   void center(int box) { center_ = box; }
-  void reveal(int box) { reveal_ = box; }  // centers it, but only if it is out of sight
+  void reveal(int box) { reveal_ = box; }  // centers the box if it is out of sight
   int hovered() const { return hovered_; }
   float zoom() const { return zoom_; }
-  ImVec2 map_min() const { return map_min_; }  // of the map; equal to map_max() when there is none
+  ImVec2 map_min() const { return map_min_; }  // corner of the map; equal to map_max() when there is no map
   ImVec2 map_max() const { return map_max_; }
 
  private:
@@ -156,7 +158,7 @@ class GraphCanvas {
   void draw_frames(const View&) const;
   void draw_bands(const View&) const;
   void draw_band_labels(const View&) const;
-  // `taken`: where labels lie already, as left, top, right, bottom.
+  // `taken`: the areas of the labels drawn so far, as left, top, right, bottom.
   void draw_band_label(const View&, const Band&, std::vector<ImVec4>& taken) const;
   float around_boxes() const;  // width of a band beside a box
   void draw_edges(const View&) const;
@@ -174,21 +176,21 @@ class GraphCanvas {
   ImVec2 corner_{0, 0};  // the canvas' own corner in the last frame
   ImVec2 last_size_{0, 0};
   Fit fit_ = Fit::end;
-  Fit fitted_ = Fit::end;  // how it was fitted last
+  Fit fitted_ = Fit::end;  // the last kind of fit
   bool touched_ = false;   // the user has panned or zoomed: a resize keeps the view
   int center_ = -1, reveal_ = -1;
   int hovered_ = -1;
   bool dragging_map_ = false;
   ImVec2 map_min_{0, 0}, map_max_{0, 0};
   std::vector<uint32_t> touching_;               // lines of the selected box
-  std::pair<uint64_t, int> touching_of_{0, -1};  // the picture and box that they belong to
-  std::vector<uint64_t> taken_;                  // pixels that have a point already, at small zoom
+  std::pair<uint64_t, int> touching_of_{0, -1};  // the picture and the box of touching_
+  std::vector<uint64_t> taken_;                  // bit set of pixels that have a point already, at small zoom
 
   struct Dot {
     ImVec2 at, size;
     int color;
   };
-  uint64_t map_of_ = 0;  // number of the picture whose dots these are
+  uint64_t map_of_ = 0;  // number of the picture that the map's dots show
   ImVec2 map_size_{0, 0};
   std::vector<Dot> dots_;
 };

@@ -1,10 +1,10 @@
 #pragma once
-// What the parts of GraphCanvas share: the view of a frame and the measures of texts. Drawing thread only.
+// Shared by the parts of GraphCanvas: the view of a frame and the measures of texts. Drawing thread only.
 #include "ui/graph/canvas.h"
 
 namespace lunagrad {
 
-// Everything that one frame draws with.
+// The data that one frame is drawn from.
 struct GraphCanvas::View {
   ImDrawList* list;
   const CanvasGraph& graph;

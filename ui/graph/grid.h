@@ -1,7 +1,7 @@
 #pragma once
-// A spatial index of the boxes and lines of a large drawing: finds those in sight without visiting all. Each
-// item is in the cell of its center; a query is widened by half of the largest item. Built once, then read
-// from any thread.
+// A spatial index of the boxes and lines of a large drawing: finds the visible ones without visiting all.
+// Each item is in the cell of its center; a query is widened by half of the largest item. Built once, then
+// read from any thread.
 #include <algorithm>
 #include <cstdint>
 #include <vector>
@@ -41,7 +41,7 @@ class GraphGrid {
   float size_ = 1;
   uint32_t columns_ = 0, rows_ = 0;
   std::vector<uint32_t> first_, items_;  // cell c holds items_[first_[c]] up to items_[first_[c + 1]]
-  std::vector<uint32_t> large_;          // in no cell: visited by each query
+  std::vector<uint32_t> large_;          // large items, which are in no cell: each query visits them
 };
 
 }  // namespace lunagrad

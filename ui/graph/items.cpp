@@ -9,7 +9,7 @@
 namespace lunagrad {
 namespace {
 
-// A set of numbers for a few million insertions a second: a hash table with open addressing.
+// A set of numbers that allows a few million insertions a second: a hash table with open addressing.
 class Met {
  public:
   void clear(size_t most) {
@@ -65,7 +65,7 @@ void CanvasGraph::index() {
 
 // Each view is made from the previous one, at half its zoom.
 void CanvasGraph::index_far() {
-  constexpr size_t kFew = 4000;  // boxes and lines that are drawn without reduction
+  constexpr size_t kFew = 4000;  // this many boxes and lines are drawn without reduction
   constexpr float kPixels = 2;   // side of the squares, in pixels, in which items are merged
   far.clear();
   FarView last;
@@ -117,7 +117,7 @@ void CanvasGraph::index_far() {
 int canvas_neighbour(const CanvasGraph& graph, int box, Direction direction) {
   std::vector<GraphPoint> centers = graph.layout.centers;
   if (box < 0 || size_t(box) >= centers.size()) return -1;
-  if (graph.layout.sideways) {  // as if turned: along the edges is down then
+  if (graph.layout.sideways) {  // as if the picture were turned, so that edges run down
     for (GraphPoint& p : centers) std::swap(p.x, p.y);
     direction = direction == Direction::left    ? Direction::up
                 : direction == Direction::right ? Direction::down

@@ -29,13 +29,13 @@ Lists group(uint32_t count, uint32_t entries, Key key) {
   return lists;
 }
 
-// An item is a box or, where an edge crosses a layer, a placeholder for it.
+// An item is a box, or a placeholder where an edge crosses a layer.
 struct Items {
   std::vector<uint32_t> layer;
   std::vector<float> width, x;
-  std::vector<std::pair<uint32_t, uint32_t>> links;  // between neighbouring layers, upper first
+  std::vector<std::pair<uint32_t, uint32_t>> links;  // between neighbouring layers; the upper item first
   Lists above, below;                                // links of an item, by its lower and its upper end
-  std::vector<std::vector<uint32_t>> layers;         // items in order
+  std::vector<std::vector<uint32_t>> layers;         // each layer's items in their order
 };
 
 class Layering {
@@ -89,8 +89,8 @@ class Layering {
 
   bool forward(const Graph::Edge& edge) const { return rank_[edge.from] < rank_[edge.to]; }
 
-  // Longest path from the sources; then nodes with more successors than operands (mainly parameters) move
-  // down to their nearest successor, which shortens the edges.
+  // Layer of a node: the longest path from the sources. Then nodes with more successors than operands (mainly
+  // parameters) move down to their nearest successor, which shortens the edges.
   void assign_layers() {
     layer_.assign(boxes_, 0);
     for (uint32_t box : sorted_)
@@ -190,8 +190,8 @@ class Layering {
     }
   }
 
-  // Each layer gets the positions nearest, in weighted least squares, to the mean of its neighbours, with
-  // order and distances kept: isotonic regression by pooling adjacent violators (Ayer et al. 1955).
+  // Moves each item as near as possible, in weighted least squares, to the mean of its neighbours, keeping
+  // order and distances: isotonic regression by pooling adjacent violators (Ayer et al. 1955).
   void straighten(bool down) {
     struct Block {
       double sum, weight;
@@ -209,7 +209,7 @@ class Layering {
         double sum = 0, total = 0;
         for (uint32_t k : (down ? items_.above : items_.below).of(item)) {
           const uint32_t other = down ? items_.links[k].first : items_.links[k].second;
-          // A parameter follows the op that reads it, not the other way round.
+          // A parameter moves to the op that reads it, not the op to the parameter.
           const double pull = down && items_.above.of(other).empty() ? 1e-3 : 1;
           sum += pull * items_.x[other];
           total += pull;
@@ -254,7 +254,8 @@ class Layering {
     layout.centers.resize(boxes_);
     for (uint32_t b = 0; b < boxes_; ++b) layout.centers[b] = {items_.x[b], middle[layer_[b]]};
 
-    // Where an edge leaves and enters: spread over the middle of the box, in the order of the other ends.
+    // The points where edges leave and enter: spread over the middle of the box, in the order of the edges'
+    // other ends.
     const auto spread = [&](const Lists& lists, std::vector<float>& port, auto other) {
       port.resize(graph_.edges.size());
       std::vector<uint32_t> edges;

@@ -11,12 +11,12 @@
 namespace lunagrad {
 
 struct Graph {
-  enum class Pin : uint8_t { none, top, bottom };  // to the first or the last layer
+  enum class Pin : uint8_t { none, top, bottom };  // keeps the box in the first or the last layer
   struct Box {
     float width = 0, height = 0;
     Pin pin = Pin::none;
-    float side = 0;       // edges enter over the middle of this length; 0: of the width
-    bool source = false;  // may stand beside its reader, see layout_sideways()
+    float side = 0;       // edges enter over the middle of this length; 0: of the box's width
+    bool source = false;  // may be placed beside its reader, see layout_sideways()
   };
   struct Edge {
     uint32_t from = 0, to = 0;  // box numbers; edges into a box are in the order of its operands
@@ -31,7 +31,7 @@ struct LayoutStyle {
   float layer_gap = 20;        // between two layers
   float port_gap = 9;          // between two layers if one of them has only boxes without size
   float box_gap = 18;          // between neighbours in a layer
-  uint32_t longest_span = 48;  // an edge across more layers is a straight line and does not avoid boxes
+  uint32_t longest_span = 48;  // an edge across more layers is straight and does not avoid boxes
 };
 
 struct GraphPoint {
@@ -39,14 +39,14 @@ struct GraphPoint {
 };
 
 struct GraphLayout {
-  std::vector<GraphPoint> centers;  // of each box
-  std::vector<uint32_t> layers;     // of each box, 0 at the top
-  std::vector<GraphPoint> points;   // of all edges: start, bends, end
+  std::vector<GraphPoint> centers;  // center of each box
+  std::vector<uint32_t> layers;     // layer of each box, 0 at the top
+  std::vector<GraphPoint> points;   // points of all edges: start, bends, end
   std::vector<uint32_t> first;      // edge e has points first[e] up to first[e + 1]
   float width = 0, height = 0;      // all boxes are in [0, width] x [0, height]
   uint32_t layer_count = 0;
   bool curved = true;     // curves with vertical ends join the bends; otherwise straight lines
-  bool sideways = false;  // from left to right: layers are columns, and the curves' ends horizontal
+  bool sideways = false;  // from left to right: layers are columns, and curves have horizontal ends
 };
 
 // Returns an empty layout when stopped.

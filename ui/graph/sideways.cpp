@@ -10,8 +10,7 @@ namespace {
 constexpr float kStackGap = 14;  // between a box and the source above or below it
 constexpr uint32_t kNone = UINT32_MAX;
 
-// A box with the sources that stand beside it. The box is in the middle, so that edges between boxes are
-// straight.
+// A box with its sources above and below. The box is in the middle, so that edges between boxes are straight.
 class Stacks {
  public:
   explicit Stacks(const Graph& graph) : graph_(graph), host_(graph.boxes.size(), kNone) {
@@ -23,13 +22,13 @@ class Stacks {
     stacked_.resize(host_.size());
     for (uint32_t b = 0; b < host_.size(); ++b) {
       const uint32_t to = reader[b];
-      // One above and one below: the edge of a third would cross them.
+      // At most one above and one below: the edge of a third source would cross them.
       if (!graph.boxes[b].source || out[b] != 1 || graph.boxes[to].width == 0 || stacked_[to].size() >= 2)
         continue;
       host_[b] = to;
       stacked_[to].push_back(b);
     }
-    // A frame has places for its edges, and its sources in a column.
+    // The boxes of a frame have fixed places for their edges, so their sources stay in a column.
     for (const Graph::Edge& edge : graph.edges)
       if (!std::isnan(edge.enter) && host_[edge.from] == edge.to) release(edge.from);
   }
@@ -65,7 +64,7 @@ class Stacks {
   }
 
   const Graph& graph_;
-  std::vector<uint32_t> host_;  // of a source: the box beside which it stands
+  std::vector<uint32_t> host_;  // the box beside which a source is placed, kNone for none
   std::vector<std::vector<uint32_t>> stacked_;
 };
 
@@ -123,7 +122,7 @@ GraphLayout layout_sideways(const Graph& graph, std::stop_token stop) {
     }
     const uint32_t n = edge_number[e];
     const auto point = [&](uint32_t p) { return turned(down.points[p]); };
-    // The box may be narrower than the sources that stand beside it.
+    // The box may be narrower than its sources above and below.
     const float out = layout.centers[from].x + graph.boxes[from].width / 2,
                 in = layout.centers[to].x - graph.boxes[to].width / 2;
     const GraphPoint start = point(down.first[n]), end = point(down.first[n + 1] - 1);

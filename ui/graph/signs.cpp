@@ -1,4 +1,4 @@
-// The signs on the corners of a box, where they cover no name.
+// Draws the signs at the corners of a box, where they do not cover its name.
 #include <algorithm>
 #include <cmath>
 

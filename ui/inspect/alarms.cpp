@@ -44,8 +44,8 @@ constexpr std::array<AlarmRule, 7> kRules = {{
      "it off, too."},
 }};
 
-constexpr int kKnownEnough = 5;  // samples that define a usual norm
-// A network whose largest gradient has become so small has converged: what differs is noise.
+constexpr int kKnownEnough = 5;  // samples after which the usual norm is known
+// If the largest gradient has become this much smaller, the network has converged, and differences are noise.
 constexpr double kConverged = 1e-3;
 
 bool rectifies(const NodeStatistics& node) {
@@ -93,7 +93,7 @@ void Alarms::set_found(std::vector<Alarm> found, int64_t step) {
   if (changed) sort();
 }
 
-// The session's own findings come before those of the parameters, which follow from them.
+// The session's own findings come before the parameters' alarms, which are consequences of them.
 void Alarms::sort() {
   std::stable_sort(list_.begin(), list_.end(), [](const Alarm& a, const Alarm& b) {
     return std::tuple(a.until > 0, a.kind, a.since) < std::tuple(b.until > 0, b.kind, b.since);
@@ -150,7 +150,7 @@ void Alarms::add(const StepStatistics& step) {
   const double top = strongest ? size_of(*strongest) : 0;
   const bool converged = top < kConverged * largest_ || top == 0;
   if (std::isfinite(top)) largest_ = std::max(largest_, top);
-  // What goes on behind a NaN follows from it.
+  // While there is a NaN, other alarms would be its consequences.
   const bool broken = std::any_of(list_.begin(), list_.end(),
                                   [](const Alarm& a) { return a.kind == AlarmKind::nan && a.until == 0; });
 
@@ -160,8 +160,8 @@ void Alarms::add(const StepStatistics& step) {
     about.node = p.node;
     const auto judged = [&](AlarmKind kind, bool bad) { return judge(kind, p.name, bad, step, about); };
     const Summary& g = p.gradient;
-    // Unless the optimizer makes a step it is not said that the parameter should have learned: another model
-    // may have its turn, or take the place of this one.
+    // A parameter without a gradient is unused only if the optimizer updates it: in this step the script may
+    // train another model, or it may have replaced this one.
     if (p.optimized || p.has_gradient)
       if (Alarm* const alarm = judged(AlarmKind::unused, !p.has_gradient))
         alarm->fact = "no backward pass reaches it";
@@ -194,7 +194,7 @@ void Alarms::add(const StepStatistics& step) {
     if (Alarm* const alarm = judged(AlarmKind::dead, !converged && g.count > 0 && g.zeros == g.count))
       alarm->fact = "its gradient is 0 everywhere";
     const double part = top > 0 ? size_of(p) / top : 1;
-    // A bias alone has a reason: in front of a normalization its gradient is 0 but for rounding.
+    // Biases are excluded: before a normalization a bias has a gradient that is 0 except for rounding.
     const bool vanishes = !converged && p.shape.size() >= 2 && g.zeros < g.count &&
                           part < alarm_rule(AlarmKind::vanishing).threshold;
     if (Alarm* const alarm = judged(AlarmKind::vanishing, vanishes))

@@ -30,10 +30,10 @@ const AlarmRule& alarm_rule(AlarmKind);
 struct Alarm {
   AlarmKind kind;
   std::string subject;  // a parameter, "fc1.weight", or an op with its line
-  std::string name;     // in place of the rule's, if not empty
+  std::string name;     // replaces the rule's name, if not empty
   std::string op;       // "" for a parameter's alarm
   SourcePlace place;
-  bool found = false;  // by the session
+  bool found = false;  // the session found it
   uint64_t node = 0;   // the parameter's leaf, or the op in the latest sample
   int64_t since = 0;   // first step that was sampled in this state
   int64_t after = 0;   // the last step that was sampled before it, in another state
@@ -41,8 +41,8 @@ struct Alarm {
   std::string fact;    // "the norm is 3.1e-9, 2.1e7 times smaller than that of fc3.weight"
 };
 
-// Alarms of one cause: of one kind, and active or over alike. `first` is the one that was there first, and of
-// those the first in the order of the parameters.
+// Alarms of one kind that are all active or all over. `first`: the oldest alarm; among equals the first in
+// the order of the parameters.
 struct AlarmGroup {
   const Alarm* first;
   std::vector<const Alarm*> others;
@@ -51,18 +51,18 @@ struct AlarmGroup {
 class Alarms {
  public:
   void add(const StepStatistics&);
-  // What the session found by itself and still holds for true: the NaN of a step, which takes the place of
-  // the parameters' alarms about it, and a variable whose graph grows. Others that it
-  // found before end at `step`.
+  // Sets the findings of the session itself that still hold: a NaN in a step, which replaces the parameters'
+  // alarms about it, and a variable whose graph grows. Earlier findings that are not in the list end at
+  // `step`.
   void set_found(std::vector<Alarm>, int64_t step);
   void clear();
-  // Active alarms, the most severe first, then those that are over.
+  // Active alarms, the most severe first, then alarms that are over.
   const std::vector<Alarm>& list() const { return list_; }
   std::vector<AlarmGroup> groups() const;  // valid until the next change
   int active() const;
 
  private:
-  // What one rule has seen of one subject.
+  // The samples of one subject under one rule.
   struct Streak {
     int looks = 0;
     int64_t since = 0, good = 0;
@@ -70,16 +70,16 @@ class Alarms {
   struct Usual {
     int count = 0;
     double log = 0;      // log of the geometric mean
-    double largest = 0;  // of all looks
+    double largest = 0;  // the largest norm of all samples
   };
-  // Returns the active alarm, so that its fact can be updated; null if there is none. Valid until the next
-  // call.
+  // Returns the active alarm, so that its fact can be updated; null if there is none. The pointer is valid
+  // until the next call.
   Alarm* judge(AlarmKind, const std::string& subject, bool bad, const StepStatistics&, const Alarm& about);
   void sort();
 
   std::map<std::pair<AlarmKind, std::string>, Streak> streaks_;
   std::map<std::string, Usual> usual_;
-  double largest_ = 0;  // gradient of any parameter so far, by element
+  double largest_ = 0;  // the largest root mean square gradient of a parameter so far
   std::vector<Alarm> list_;
 };
 

@@ -12,11 +12,10 @@ namespace lunagrad {
 
 class BatchProbe {
  public:
-  static constexpr int64_t kMostCells = 1 << 18;  // of each tensor
+  static constexpr int64_t kMostCells = 1 << 18;  // largest number of elements of each tensor
 
-  // Requests a batch a few times a second while the script runs, and whenever `moment` has changed (a number
-  // that changes when there may be another batch). Call once a frame; `wake` is called on the session's
-  // thread.
+  // Requests a batch a few times a second while the script runs, and when `moment` has changed (a number that
+  // changes when there may be another batch). Call once a frame; `wake` is called on the session's thread.
   void watch(Session&, int64_t moment, bool running, const std::function<void()>& wake);
   std::shared_ptr<const BatchView> view() const;  // null until the first answer
 

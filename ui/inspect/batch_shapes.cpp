@@ -19,7 +19,7 @@ bool few_channels(int64_t n) { return n == 1 || n == 3 || n == 4; }
 
 struct PictureLayout {
   int64_t height = 0, width = 0, channels = 1;
-  bool last = false;  // the channels are the last dim
+  bool last = false;  // the channels are the last dimension
 };
 
 PictureLayout layout_of(const ColumnView& view) {

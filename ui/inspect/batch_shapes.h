@@ -1,6 +1,6 @@
 #pragma once
-// How to show a batch: as pictures, text or rows of numbers, depending on shapes, dtypes and values. Pure;
-// any thread.
+// Chooses how to show a batch: as pictures, text or rows of numbers, depending on shapes, dtypes and values.
+// Pure; any thread.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -25,7 +25,7 @@ struct PictureSheet {
   int tile_width = 0, tile_height = 0, columns = 0, count = 0;
   int width = 0, height = 0;
   std::vector<uint32_t> pixels;
-  double low = 0, high = 1;  // the values shown as black and white
+  double low = 0, high = 1;  // the values shown as black and as white
 };
 PictureSheet picture_sheet(const ColumnView&, int most, int largest_side);
 

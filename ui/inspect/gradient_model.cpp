@@ -18,7 +18,7 @@ bool GradientModel::update(const Session& session) {
 
 void GradientModel::add(const StepStatisticsPtr& step) {
   if (!steps_.empty() && step->step <= steps_.back()->step) {
-    // The run went back: what came after that step is invalid.
+    // The run went back: samples of later steps are invalid.
     std::deque<StepStatisticsPtr> kept = std::move(steps_);
     while (!kept.empty() && kept.back()->step >= step->step) kept.pop_back();
     clear();
@@ -39,7 +39,7 @@ void GradientModel::add(const StepStatisticsPtr& step) {
     if (known == parameters_.end()) {
       ParameterHistory history;
       history.name = p.name;
-      // In the order of their leaves' ids, which is the order of their creation.
+      // The parameters are in the order of their leaves' ids, which is the order of creation.
       known = std::find_if(parameters_.begin(), parameters_.end(),
                            [&](const ParameterHistory& other) { return other.node > p.node; });
       known = parameters_.insert(known, std::move(history));

@@ -14,20 +14,20 @@
 namespace lunagrad {
 
 struct ParameterHistory {
-  static constexpr size_t kRecent = 2048;  // there are many parameters
+  static constexpr size_t kRecent = 2048;  // small, because there are many parameters
   std::string name;
   std::vector<int64_t> shape;
   SourcePlace place;
   uint64_t node = 0;
-  Curve norm{kRecent}, ratio{kRecent};  // of the gradient; of the update, relative to the weight
+  Curve norm{kRecent}, ratio{kRecent};  // norm of the gradient; ratio of the update to the weight
   ParameterStatistics latest;
-  // Of the steps whose histograms are kept, those with a histogram of this parameter; owned by steps().
+  // The kept steps that have a histogram of this parameter; steps() owns the statistics.
   std::deque<std::pair<int64_t, const ParameterStatistics*>> spreads;
 };
 
 class GradientModel {
  public:
-  bool update(const Session&);  // once a frame; true: there is something new
+  bool update(const Session&);  // once a frame; returns true when there is something new
   void add(const StepStatisticsPtr&);
   void clear();
 
@@ -38,7 +38,7 @@ class GradientModel {
   const StepStatistics* latest() const { return steps_.empty() ? nullptr : steps_.back().get(); }
   double every() const;  // steps between two samples, over the latest ones
   const Alarms& alarms() const { return alarms_; }
-  void set_found(std::vector<Alarm> found, int64_t step) {  // by the session, at this step of the run
+  void set_found(std::vector<Alarm> found, int64_t step) {  // the session's findings at this step of the run
     alarms_.set_found(std::move(found), step);
   }
 

@@ -1,6 +1,6 @@
 #pragma once
-// What the user asks about the selected node besides its values: a gradient check, a comparison of devices, a
-// tensor as text or as a file. The session answers on its own thread; this class belongs to the drawing
+// The user's requests about the selected node besides its values: a gradient check, a comparison of devices,
+// a tensor as text or as a file. The session answers on its own thread; this class belongs to the drawing
 // thread.
 #include <functional>
 #include <string>
@@ -21,7 +21,7 @@ class NodeInquiry {
   void close();  // hides the results
   bool checking() const { return gradient_.waiting(); }
   bool comparing() const { return devices_.waiting(); }
-  // Results for this node; null when another node was asked about, or none.
+  // The results for this node; null when the request was about another node, or there was none.
   std::shared_ptr<const GradientCheck> gradient(uint64_t node) const {
     return node == node_ ? gradient_.get() : nullptr;
   }
@@ -29,11 +29,11 @@ class NodeInquiry {
     return node == node_ ? devices_.get() : nullptr;
   }
   uint64_t node() const { return node_; }
-  uint64_t number() const { return number_; }  // number of the request: another one for other answers
+  uint64_t number() const { return number_; }  // a number that differs for each request
 
   void copy(Session&, const TensorPlace&, const SliceQuery&, SliceFormat);
   void save(Session&, const TensorPlace&, const std::string& path);
-  // A sentence about what was copied or saved since the last call, and text for the clipboard. Once a frame.
+  // A sentence about the last copy or save since the last call, and text for the clipboard. Once a frame.
   struct Told {
     std::string sentence, clipboard;
     bool failed = false;

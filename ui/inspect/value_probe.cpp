@@ -86,7 +86,8 @@ bool ValueProbe::watch(Session& session, int place, const TensorPlace& tensor, b
     const Look& look = i == 0 ? value_look : gradient_look;
     const bool same_tensor = side.place == its, same = same_tensor && same_look(side.look, look);
     if (same) continue;
-    // A running script changes tensors all the time; a user who selects another slice should not wait.
+    // Tensors of a running script change all the time, so their requests are limited; a user who selects
+    // another slice should not wait.
     const auto shown = side.slice.get();
     const bool waiting = side.slice.waiting() || (shown && shown->statistics_follow);
     if (running && side.place && same_look(side.look, look) &&

@@ -1,7 +1,7 @@
 #pragma once
-// Fetches what is shown of one tensor from the session, which reads it on its own thread at a safe point: a
-// slice of its value and one of its gradient, and pictures of both. The drawing thread states what it needs
-// and reads the answers; it never waits.
+// Fetches the visible parts of one tensor from the session, which reads it on its own thread at a safe point:
+// a slice of its value, a slice of its gradient, and pictures of both. The drawing thread states what it
+// needs and reads the answers; it never waits.
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -26,15 +26,16 @@ class ValueProbe {
 
   // Keeps the answers current: sends a request when anything changed since the last one. While the script
   // runs, requests for the same place (a number that stays the same while the user looks at one tensor) are
-  // sent a few times a second at most. True: a request was sent. Call once a frame.
+  // sent at most a few times a second. Returns true when a request was sent. Call once a frame.
   bool watch(Session&, int place, const TensorPlace&, bool running);
   void forget();  // shows nothing until the next watch()
-  // The step whose answers are shown; those of another step wait until it is that one. Once a frame.
+  // Sets the step whose answers are shown; answers for another step wait until that step is set. Once a
+  // frame.
   void show(int64_t step);
   // Whether all answers for the tensor are there.
   bool has_all(const TensorPlace&) const;
 
-  // The answers for that place and step; null until they arrive.
+  // The answers for the last place and the shown step; null until they arrive.
   std::shared_ptr<const SliceView> value() const { return sides_[0].shown_slice; }
   std::shared_ptr<const SliceView> gradient() const { return sides_[1].shown_slice; }
   std::shared_ptr<const TileView> value_tiles() const { return sides_[0].shown_tiles; }
@@ -47,7 +48,7 @@ class ValueProbe {
     Awaited<TileView> tiles;
     std::shared_ptr<const SliceView> shown_slice;
     std::shared_ptr<const TileView> shown_tiles;
-    std::optional<TensorPlace> place;  // of the last request
+    std::optional<TensorPlace> place;  // place of the last request
     Look look;
   };
   bool ask(Session&, Side&, const TensorPlace&, const Look&);

@@ -1,6 +1,6 @@
 #pragma once
-// The tab of the console that lists what was done in the window: a line of Lua for each action, with its
-// time. Lines are copied, and all of them saved as a script for --drive. Drawing thread only.
+// The tab of the console that lists the user's actions in the window: a line of Lua for each action, with its
+// time. Lines can be copied, and all of them saved as a script for --drive. Drawing thread only.
 #include <string>
 
 #include "ui/text/log_view.h"
@@ -17,7 +17,7 @@ class ActionList {
   void draw_save(Workbench&);
   LogView view_;
   char path_[512] = "";
-  std::string line_;  // the one that was requested last
+  std::string line_;  // the text of the last requested line
 };
 
 }  // namespace lunagrad

@@ -9,7 +9,7 @@
 namespace lunagrad {
 namespace {
 
-// Lines that break at spaces only: Dear ImGui also breaks within names such as lg.run.log.
+// Breaks text into lines at spaces only: Dear ImGui also breaks within names such as lg.run.log.
 std::vector<std::string> wrapped(const char* text, float width) {
   std::vector<std::string> lines(1);
   std::istringstream words(text);

@@ -1,4 +1,5 @@
-// Breakpoints: where the run should pause, a form for new ones, their hits, and the explanation of a NaN.
+// Breakpoints: a list of the places and conditions where the run pauses, a form for new ones, the hits, and
+// the explanation of a NaN.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -17,7 +18,7 @@ using Condition = Breakpoint::Condition;
 struct Form {
   Condition condition;
   const char* label;
-  const char* hint;  // in the empty field; null: there is no field
+  const char* hint;  // shown in the empty field; null: the form has no field
   const char* help;
 };
 
@@ -79,7 +80,8 @@ class BreakpointsPanel final : public Panel {
   }
 
  private:
-  // Copies the session's list, which may be long, only after another stop or a new run.
+  // Copies the session's list, which may be long, only after another hit, another state of the run, or a new
+  // run.
   const std::vector<BreakHit>& hits_of(Workbench& bench) {
     const Asked now{bench.journal().stops().size(), bench.journal().state(), bench.journal().step() == 0};
     if (now != asked_) hits_ = bench.session().break_hits();
@@ -149,7 +151,7 @@ class BreakpointsPanel final : public Panel {
       made.step = std::strtoll(text_, nullptr, 10);
       made.pass = Breakpoint::Pass::both;
     } else if (condition == Condition::line) {
-      // "train.lua:12", or a line of the script.
+      // The text is "train.lua:12", or a line number of the script.
       const std::string text = text_;
       const size_t colon = text.rfind(':');
       made.place.file = colon == text.npos ? bench.script() : text.substr(0, colon);
@@ -170,7 +172,7 @@ class BreakpointsPanel final : public Panel {
     bench.tape_actions().select_when_shown(hit.node);
   }
 
-  // Of the hit where the run is paused.
+  // Explains the hit where the run is paused.
   void draw_explanation(Workbench& bench, const BreakHit& hit) {
     if (!bench.journal().at_breakpoint()) return;
     ImGui::PushTextWrapPos(0);

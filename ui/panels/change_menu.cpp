@@ -12,7 +12,7 @@
 namespace lunagrad {
 namespace {
 
-// As a string of Lua.
+// The text as a Lua string.
 std::string quoted(const std::string& text) {
   std::string result = "\"";
   for (const char c : text) {
@@ -89,7 +89,7 @@ void ChangeMenu::draw_field(Workbench& bench) {
   bench.description().add_last("change.title", title_);
   if (ImGui::IsWindowAppearing()) ImGui::SetKeyboardFocusHere();
   ImGui::SetNextItemWidth(em(22));
-  // At first a value is selected, and the caret is behind the beginning of a name.
+  // When the field opens, a value is selected, or the caret is after the start of a name.
   const auto begin = [](ImGuiInputTextCallbackData* field) {
     if (!std::exchange(*static_cast<bool*>(field->UserData), false)) return 0;
     field->CursorPos = field->BufTextLen;

@@ -166,7 +166,7 @@ class ConsolePanel final : public Panel {
     ImGui::SetClipboardText(text.c_str());
   }
 
-  // A visible line, with a mark at its end when its traceback is folded, and its links.
+  // A visible line with its links; it has a mark at its end when its traceback is collapsed.
   LogLine shown_line(const Journal& journal, size_t i) {
     const ConsoleLine& its = line(journal, i);
     const ConsoleLines::Shown& shown = lines_[i];
@@ -203,7 +203,7 @@ class ConsolePanel final : public Panel {
     if (place < places.size()) go_to_line(bench, whole(its, places[place].place));
   }
 
-  // Messages shorten long file names: the event's own place has the full name.
+  // Messages shorten long file names. The event's own place has the full name.
   static SourcePlace whole(const ConsoleLine& line, const SourcePlace& place) {
     return place.line == line.place.line && place.file.starts_with("...") ? line.place : place;
   }
@@ -274,7 +274,7 @@ class ConsolePanel final : public Panel {
     prompt_.offer(offers_->before, std::move(offers_->names));
   }
 
-  // The entries of earlier starts. A file that cannot be read is not overwritten.
+  // Reads the entries of earlier starts. If the file cannot be read, it is not overwritten.
   void read_history(const std::string& folder) {
     if (folder.empty()) return;
     file_ = folder + "/console_history";
@@ -287,7 +287,7 @@ class ConsolePanel final : public Panel {
     }
   }
 
-  // Errors are ignored: a history that cannot be written is not worth a message per line.
+  // Errors are ignored: a history that cannot be written is not worth an error message per line.
   void keep_history() {
     if (file_.empty()) return;
     disk_.post([file = file_, text = prompt_.history.as_text()] {
@@ -309,14 +309,14 @@ class ConsolePanel final : public Panel {
 
   bool began_ = false, shows_actions_ = false;
   ActionList actions_;
-  std::string file_;  // of the history, "" for none
+  std::string file_;  // file of the history, "" for none
   LogView view_;
   ConsoleLines lines_;
   Prompt prompt_;
   std::shared_ptr<Offers> offers_ = std::make_shared<Offers>();
   char filter_[256] = "";
   uint32_t kinds_ = kAllKinds;
-  std::string text_;  // of the line that was requested last
+  std::string text_;  // the text of the last requested line
   DiskThread disk_;   // writes the history
 };
 

@@ -1,5 +1,5 @@
-// Curves: everything that was logged by the current run and by the runs chosen in Runs, one chart per kind of
-// metric, over a common axis of steps, seconds or samples.
+// Curves: the values logged by the current run and by the runs chosen in Runs, one chart per kind of metric,
+// over a common axis of steps, seconds or samples.
 #include <algorithm>
 #include <cctype>
 #include <cstdio>
@@ -32,7 +32,7 @@ class ToolLine {
     place(ImGui::CalcTextSize(label).x + 2 * ImGui::GetStyle().FramePadding.x);
   }
 
-  // The width that is left for the tool just placed, which is at the cursor.
+  // The width left for the tool at the cursor, which was just placed.
   float rest() const { return right_ - ImGui::GetCursorScreenPos().x; }
 
  private:
@@ -221,7 +221,7 @@ class CurvesPanel final : public Panel {
     float smoothing = float(bench.journal().smoothing());
     char label[32];
     std::snprintf(label, sizeof label, "smoothing %.3f",
-                  double(smoothing));  // next to the slider, whose grab would cover it
+                  double(smoothing));  // the value is next to the slider, whose grab would cover it
     line.place(ImGui::CalcTextSize(label).x + em(5) + ImGui::GetStyle().ItemSpacing.x);
     ImGui::AlignTextToFramePadding();
     ImGui::TextUnformatted(label);
@@ -305,7 +305,7 @@ class CurvesPanel final : public Panel {
     ImGui::EndChild();
   }
 
-  // The step of this window's run that a click means.
+  // Goes to the step of this window's run at the clicked x.
   void go_to(Workbench& bench, double x) {
     if (const auto step = bench.journal().curves().step_at(model_.x, x)) bench.shown().go_to(*step);
   }
@@ -377,7 +377,7 @@ class CurvesPanel final : public Panel {
     ImGui::EndPopup();
   }
 
-  // Where the file was written, or the error, until the user dismisses it.
+  // Shows where the file was written, or the error, until the user dismisses it.
   void draw_exported(Workbench& bench) {
     if (exported_.empty()) return;
     if (ImGui::SmallButton("\xc3\x97")) exported_.clear();
@@ -390,7 +390,7 @@ class CurvesPanel final : public Panel {
     bench.description().add_last("curves.exported", exported_);
   }
 
-  // A file that is wanted: its path, whose ending is the format, and the chart or all.
+  // A requested export: the path, whose extension selects the format, and a chart or all charts.
   struct Export {
     std::string path, chart;
   };
@@ -402,7 +402,7 @@ class CurvesPanel final : public Panel {
       if (what.chart == kAll || chart.title == what.chart) wanted.push_back(&chart);
     if (wanted.empty()) return tell(bench, "there is no chart \"" + what.chart + '"', path);
     if (path.ends_with(".png")) {
-      // One frame later, when the list of formats no longer covers the charts.
+      // The picture is taken a frame later, when the list of formats no longer covers the charts.
       picture_ = path;
       pictured_ = what.chart;
       picture_in_ = 2;
@@ -463,9 +463,9 @@ class CurvesPanel final : public Panel {
   ChartModel model_;
   PlotAxis axis_;
   AxisScale::Kind y_ = AxisScale::Kind::linear;
-  std::map<std::string, PlotState> states_;  // by chart
+  std::map<std::string, PlotState> states_;  // by title of the chart
   std::vector<ChartSource> sources_;
-  std::map<std::string, size_t> indices_;  // of shown runs: each keeps its colour
+  std::map<std::string, size_t> indices_;  // colour indices of shown runs: each run keeps its colour
   uint64_t revision_ = 0;
   char metric_filter_[256] = "", run_filter_[256] = "";
   char path_[1024] = "";

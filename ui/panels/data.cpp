@@ -15,7 +15,7 @@ namespace lunagrad {
 namespace {
 
 constexpr int kMostPictures = 256;
-constexpr int64_t kMostRows = 1000, kMostColumns = 60;  // Dear ImGui's tables have at most 64
+constexpr int64_t kMostRows = 1000, kMostColumns = 60;  // Dear ImGui's tables have at most 64 columns
 
 constexpr const char* kLooks[] = {"Pictures", "Text", "Rows"};
 constexpr const char* kLookHelp[] = {
@@ -116,7 +116,7 @@ class DataPanel final : public Panel {
     ImGui::PopTextWrapPos();
   }
 
-  // The value of another column for each sample, if it has one number per sample.
+  // For each sample the value of another column, if that column has one number per sample.
   std::string label_of(int64_t sample) const {
     for (size_t i = 0; i < view_->columns.size(); ++i) {
       const ColumnView& other = view_->columns[i];

@@ -1,5 +1,5 @@
-// Editor: the scripts as tabs, with the cost of each line while they run. The caret's line outlines its nodes
-// in the tape, and the node selected there marks its line here.
+// Editor: the scripts as tabs, with the cost of each line while they run. The nodes of the caret's line are
+// outlined on the tape, and the line of the node selected there is marked here.
 #include <GLFW/glfw3.h>
 
 #include <algorithm>
@@ -262,7 +262,7 @@ class EditorPanel final : public Panel {
     if (closed) close(bench, *closed);
   }
 
-  // One line above the text about its file (conflict, gone, restored), with buttons for what can be done.
+  // A line above the text about its file (conflict, gone, restored), with a button for each possible action.
   void draw_banner(Workbench& bench, Document& document) {
     const auto say = [&](const std::string& sentence) {
       ImGui::PushTextWrapPos(0);
@@ -336,7 +336,7 @@ class EditorPanel final : public Panel {
       views_[document->id].follow_caret();
   }
 
-  // Searches this text, then the other files that the run has read; for names of the library shows their
+  // Searches this text, then the other files that the run has read. For names of the library it shows their
   // help.
   void go_to_definition(Workbench& bench, Document& document) {
     const std::string name = name_at(document.buffer, document.buffer.caret());
@@ -351,7 +351,7 @@ class EditorPanel final : public Panel {
         const TextBuffer text(read_script(file));
         if (const auto there = definition_of(text, name, text.end()))
           return show_definition(bench, bench.texts().documents().open(file), *there);
-      } catch (const Error&) {  // removed since the script read it
+      } catch (const Error&) {  // the file was removed after the script read it
       }
     bench.shell().write(ConsoleLine::Kind::note,
                         "no definition of " + printable(name) + " in the script's files\n");
@@ -404,7 +404,7 @@ class EditorPanel final : public Panel {
     if (std::exchange(reveals_, false) && marked_ >= 0) view.reveal(marked_);
   }
 
-  // A node that was selected elsewhere brings its text to the front, if that is open.
+  // When a node is selected elsewhere, brings its text to the front if the text is open.
   void show_text_of_node(Workbench& bench) {
     if (bench.tape().selected() == last_selected_) return;
     last_selected_ = bench.tape().selected();
@@ -437,7 +437,7 @@ class EditorPanel final : public Panel {
     bench.texts().syntax().check(document.id, revision, document.buffer.content());
   }
 
-  // The text does not compile, or the last run failed there.
+  // The lines where the text does not compile or the last run failed.
   std::vector<CodeEditor::Mark> errors(Workbench& bench, const Document& document) {
     std::vector<CodeEditor::Mark> marks;
     const std::optional<SyntaxAnswer> syntax = bench.texts().syntax().answer(document.id);
@@ -452,7 +452,7 @@ class EditorPanel final : public Panel {
     return marks;
   }
 
-  // An error's message is the first of its lines in the console; the traceback follows.
+  // The first line of an error in the console is its message; the traceback follows.
   static std::string first_error_line(Workbench& bench, const SourcePlace& place) {
     const auto& lines = bench.journal().lines();
     for (size_t i = lines.size(); i-- > 0;) {
@@ -573,12 +573,12 @@ class EditorPanel final : public Panel {
     explain(text.c_str());
   }
 
-  std::map<int, CodeEditor> views_;  // by document
+  std::map<int, CodeEditor> views_;  // by id of the document
   FindBar find_;
   PathBar path_;
   std::optional<NameHelp> names_;
   LiveGutter gutter_;
-  int closing_ = 0;  // the document whose unsaved text is asked about
+  int closing_ = 0;  // id of the document whose unsaved text the question is about
   int typed_document_ = 0;
   uint64_t typed_revision_ = 0;
   double typed_at_ = 0;

@@ -1,5 +1,5 @@
-// Environment: what the window and the engine run on: versions, devices with their memory, processors. Copy
-// puts all of it on the clipboard, for a report.
+// Environment: the system under the window and the engine: versions, devices with their memory, processors.
+// Copy puts all of it on the clipboard, for a report.
 #include <GLFW/glfw3.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -123,7 +123,7 @@ class EnvironmentPanel final : public Panel {
     ImGui::EndTable();
   }
 
-  // `part` from 0 to 1 is shown as a bar below the text; a negative one is not.
+  // Shows `part`, from 0 to 1, as a bar below the text; a negative `part` has no bar.
   void row(Workbench& bench, const std::string& name, const std::string& value, double part = -1) {
     ImGui::TableNextRow();
     ImGui::TableNextColumn();
@@ -148,7 +148,7 @@ class EnvironmentPanel final : public Panel {
   DeviceList devices_;
   MachineMemory memory_;
   std::chrono::steady_clock::time_point next_look_;
-  std::string text_;  // everything that is shown, for Copy
+  std::string text_;  // the whole shown text, for Copy
 };
 
 }  // namespace

@@ -19,7 +19,7 @@
 namespace lunagrad {
 namespace {
 
-constexpr size_t kMostLines = 7;  // of parameters in one chart
+constexpr size_t kMostLines = 7;  // lines of parameters in one chart
 
 std::string number_text(double value) { return std::isnan(value) ? "-" : number_figure(value, 3); }
 
@@ -75,7 +75,7 @@ class GradientsPanel final : public Panel {
     lines_ = view_ == View::norms || view_ == View::updates ? lines_of(model, view_ == View::updates)
                                                             : std::vector<const ParameterHistory*>();
     const ImVec2 room = ImGui::GetContentRegionAvail();
-    // One chart that can be read comes first; the table takes what is left, beside or above it.
+    // The chart gets a legible size first; the table takes the remaining space, beside or above it.
     const float chart = em(12), row = ImGui::GetTextLineHeightWithSpacing();
     const bool beside = room.x > em(46);
     const float above =
@@ -117,13 +117,14 @@ class GradientsPanel final : public Panel {
     const TapeSnapshot* const tape = bench.tape().tape();
     if (!tape) return;
     int found = bench.tape().find_node(node);
-    // In each step an op is another node: finds the one at the same place.
+    // An op is a new node in each step: finds the node at the same place.
     for (size_t i = 0; i < tape->nodes.size() && found < 0 && !op.empty(); ++i)
       if (tape->nodes[i].op == op && tape->nodes[i].place == place) found = int(i);
     if (found >= 0) bench.tape_actions().select(found);
   }
 
-  // Steps between two measured ones; 0: as often as costs 1 %. The begin of a run is measured more often.
+  // Steps between two measurements; 0: chosen so that they cost 1 %. The first steps of a run are measured
+  // more often.
   static int64_t cadence(const Workbench& bench) {
     constexpr int64_t kBegin = 250, kOften = 4;
     if (bench.settings().statistics_every > 0) return bench.settings().statistics_every;
@@ -162,7 +163,7 @@ class GradientsPanel final : public Panel {
     ImGui::EndCombo();
   }
 
-  // The parameter whose line or histogram is shown, where the table has no room.
+  // Chooses the parameter whose line or histogram is shown, when there is no space for the table.
   void draw_choice(Workbench& bench) {
     ImGui::SetNextItemWidth(std::min(em(16), ImGui::GetContentRegionAvail().x));
     const std::string label =
@@ -193,7 +194,8 @@ class GradientsPanel final : public Panel {
       if (ImGui::IsItemHovered()) explain(rules_text().c_str());
       return;
     }
-    // Each has at least two lines: the problem and since when, then the fact and what usually helps.
+    // Each alarm has at least two lines: the problem with its first step, then the fact and what usually
+    // helps.
     const float line = ImGui::GetTextLineHeight(), indent = em(0.9f);
     const float wrap = std::max(ImGui::GetContentRegionAvail().x - indent - em(1.2f), em(4));
     const auto about = [](const Alarm& alarm) {
@@ -217,7 +219,7 @@ class GradientsPanel final : public Panel {
       std::string head = std::string(over ? "(over) " : "! ") +
                          (alarm.name.empty() ? rule.name : alarm.name) + ": " + alarm.subject;
       if (others > 0) head += " and " + std::to_string(others) + (others == 1 ? " other" : " others");
-      // Between the looks it may have begun earlier.
+      // If steps between two samples were not looked at, it may have begun earlier.
       head += (alarm.since - alarm.after <= 1 ? ", since step " : ", first seen at step ") +
               std::to_string(alarm.since);
       if (over) head += ", until " + std::to_string(alarm.until);
@@ -243,7 +245,7 @@ class GradientsPanel final : public Panel {
     ImGui::EndChild();
   }
 
-  // Alarms that are over take one line until somebody asks for them.
+  // Alarms that are over take one line until the user opens the list.
   void draw_over(Workbench& bench, int count) {
     const std::string label = std::to_string(count) + (count == 1 ? " alarm is over" : " alarms are over");
     if (tool_button((label + "###over").c_str(), show_over_)) show_over_ = !show_over_;
@@ -265,7 +267,7 @@ class GradientsPanel final : public Panel {
     return text;
   }
 
-  // The width at which no column is clipped, by the longest name and about five digits in each column.
+  // The width at which no column is clipped: the longest name, and about five digits in each column.
   static float table_width(const std::vector<ParameterHistory>& parameters) {
     const auto longest = std::max_element(
         parameters.begin(), parameters.end(),
@@ -372,7 +374,7 @@ class GradientsPanel final : public Panel {
   };
   static LineSign sign_of(size_t k) { return {theme().series[k % theme().series.size()], int(1 + k % 3)}; }
 
-  // The chosen parameter, and those with the largest values.
+  // The chosen parameter, and the parameters with the largest values.
   std::vector<const ParameterHistory*> lines_of(const GradientModel& model, bool updates) const {
     std::vector<const ParameterHistory*> lines;
     for (const ParameterHistory& p : model.parameters())
@@ -457,7 +459,7 @@ class GradientsPanel final : public Panel {
         "histograms", columns.size(),
         [&](size_t i) {
           const ParameterStatistics& of = *columns[i].second;
-          // The histogram counts a sample of the elements.
+          // The histogram counts only a sample of the elements.
           int64_t counted = 0;
           for (const int64_t n : of.counts) counted += n;
           const double share = double(of.gradient.zeros) / double(std::max<int64_t>(of.gradient.count, 1));
@@ -472,8 +474,8 @@ class GradientsPanel final : public Panel {
   bool show_over_ = false;
   View view_ = View::norms;
   ChangeMenu changes_;
-  std::string chosen_;                          // name of a parameter
-  std::vector<const ParameterHistory*> lines_;  // of this frame's chart
+  std::string chosen_;                          // name of the chosen parameter
+  std::vector<const ParameterHistory*> lines_;  // lines of this frame's chart
   PlotAxis axis_;
   PlotState state_;
 };

@@ -1,5 +1,5 @@
-// Examples and help: the bundled examples to read, open and run; help on everything a script can call, with
-// search; the sections of the guide; the keys. In front when the window opens without a script.
+// Examples and help: the bundled examples to read, open and run; searchable help on all functions that a
+// script can call; the sections of the guide; the keys. In front when the window opens without a script.
 #include "script/meta/help.h"
 
 #include <algorithm>
@@ -79,7 +79,7 @@ class HelpPanel final : public Panel {
           "Pick an example or open your script. F5 runs it, F6 pauses it; then click a node of the tape.");
     }
     ImGui::PopTextWrapPos();
-    const std::vector<std::string> recent = bench.settings().recent;  // opening one puts it in front
+    const std::vector<std::string> recent = bench.settings().recent;  // opening a script reorders the list
     for (size_t i = 0; i < std::min<size_t>(recent.size(), 5); ++i) draw_recent(bench, recent[i]);
     if (ImGui::Button("Open a script")) bench.commands().run("Script: open");
     bench.description().add_last("help.open", "");

@@ -1,5 +1,5 @@
-// History: what lg.surgery changed in the running model, with undo and redo. A click goes to the state after
-// a change.
+// History: the changes that lg.surgery made to the running model, with undo and redo. A click goes to the
+// state after a change.
 #include "runtime/figures.h"
 #include "ui/window/theme.h"
 #include "ui/workbench/panel.h"
@@ -82,7 +82,7 @@ class HistoryPanel final : public Panel {
   static void undo(Workbench& bench) { bench.control().evaluate("lg.surgery.undo()"); }
   static void redo(Workbench& bench) { bench.control().evaluate("lg.surgery.redo()"); }
 
-  // The state in which `changes` are in effect; the current one is marked.
+  // Draws the state in which `changes` changes are in effect; the current state is marked.
   static void draw_row(Workbench& bench, size_t changes, const std::string& step, const std::string& title,
                        const std::string& bytes, const std::string& help) {
     const size_t now = in_effect(bench);

@@ -58,7 +58,7 @@ class InspectorPanel final : public Panel {
     float width = ImGui::GetCursorPosX();
     for (const char* label : kActions)
       width += ImGui::CalcTextSize(label).x + 2 * ImGui::GetStyle().FramePadding.x + em(0.4f);
-    acts_above_ = width <= width_;  // next to the tabs or, all in one row, below them
+    acts_above_ = width <= width_;  // next to the tabs; if the row is too narrow, all buttons are below them
     if (acts_above_)
       draw_actions(bench, *node);
     else
@@ -96,7 +96,7 @@ class InspectorPanel final : public Panel {
   }
 
  private:
-  static constexpr float kLeastHeight = 6.5f;  // in em, of a value or gradient with its headings
+  static constexpr float kLeastHeight = 6.5f;  // least height in em of a value or gradient with its headings
   static constexpr std::array<const char*, 3> kActions{"Check gradient", "Compare devices", "Break here"};
 
   static void row(Workbench& bench, const char* name, const std::string& value, const char* help) {
@@ -111,7 +111,7 @@ class InspectorPanel final : public Panel {
     bench.description().add_last("inspector.field", std::string(name) + " = " + value);
   }
 
-  // After the previous button, or below it where there is no space.
+  // Draws a button after the previous one, or below it where there is no space.
   bool action(Workbench& bench, const char* label, const char* item, const char* help,
               bool lit = false) const {
     const float width = ImGui::CalcTextSize(label).x + 2 * ImGui::GetStyle().FramePadding.x;
@@ -296,7 +296,7 @@ class InspectorPanel final : public Panel {
     explain("Saved for the gradient, with its version. If it was written to since, backward() fails.");
   }
 
-  // Whether the tensor is contiguous, as most are.
+  // Whether the tensor is contiguous.
   static bool is_dense(const OperandInfo& operand) {
     int64_t expected = 1;
     for (size_t d = operand.shape.size(); d-- > 0; expected *= operand.shape[d])
@@ -307,7 +307,7 @@ class InspectorPanel final : public Panel {
   static std::pair<std::string, ImU32> version_text(const OperandInfo& operand, bool leaf) {
     if (!operand.saved) return {"", 0};
     const std::string then = "saved, v" + std::to_string(operand.saved_version);
-    // An optimizer may write to its leaves.
+    // A leaf may have a newer version: an optimizer writes to it.
     if (leaf || operand.saved_version == operand.version_now) return {then, theme().muted};
     return {then + ", now v" + std::to_string(operand.version_now), theme().bad};
   }
@@ -339,7 +339,7 @@ class InspectorPanel final : public Panel {
     ImGui::BeginChild("gradient", beside ? ImVec2{} : half);
     gradient_.draw(bench, choice_, label);
     ImGui::EndChild();
-    // Both show the same part of the same slice.
+    // Value and gradient show the same part of the same slice.
     if (!same_look(before_value, value_.look(choice_)))
       gradient_.follow(value_);
     else if (!same_look(before_gradient, gradient_.look(choice_)))
@@ -457,11 +457,11 @@ class InspectorPanel final : public Panel {
     }
   }
 
-  float width_ = 0;          // of the panel in the last frame
+  float width_ = 0;          // width of the panel in the last frame
   bool acts_above_ = false;  // the actions are in the row of the title
   SliceChoice choice_;
   TensorPane value_{"Value", "inspector.value", false}, gradient_{"Gradient", "inspector.gradient", true};
-  std::deque<Heatmap> errors_;  // of each output
+  std::deque<Heatmap> errors_;  // error maps, one per output
 };
 
 }  // namespace

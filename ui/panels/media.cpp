@@ -20,8 +20,8 @@ const char* kind_name(Event::Kind kind) {
   return kind == Event::Kind::image ? "image" : kind == Event::Kind::histogram ? "histogram" : "text";
 }
 
-// The cells of a table: rows of text with bars, as in Markdown, or with tabs. Empty if the text is not a
-// table.
+// The cells of a table: rows of text with | between the cells, as in Markdown, or with tabs. Empty if the
+// text is not a table.
 std::vector<std::vector<std::string>> table_in(const std::string& text) {
   std::vector<std::vector<std::string>> rows;
   std::istringstream lines(text);
@@ -98,7 +98,7 @@ class MediaPanel final : public Panel {
   void draw_series(Workbench& bench, const MediaSeries& series) {
     const int last = int(series.entries.size()) - 1;
     if (!follow_) {
-      // The entries may have been thinned out: the one nearest to the chosen step.
+      // Entries may have been thinned out: takes the entry nearest to the chosen step.
       const auto found =
           std::lower_bound(series.entries.begin(), series.entries.end(), step_,
                            [](const MediaSeries::Entry& e, int64_t step) { return e.step < step; });
@@ -184,8 +184,8 @@ class MediaPanel final : public Panel {
     }
   }
 
-  // All bars have the same width: the bins grow with the values, and bars as wide as their bins would be
-  // misread. The axis names some of the edges.
+  // All bars have the same width. The bins grow with the values, and bars as wide as their bins would be
+  // misread. The axis labels some of the edges.
   static void draw_bars(const Media& media, ImVec2 size) {
     const ImVec2 at = ImGui::GetCursorScreenPos();
     ImGui::InvisibleButton("bars", {std::max(size.x, 1.0f), std::max(size.y, 1.0f)});
@@ -225,8 +225,8 @@ class MediaPanel final : public Panel {
     }
   }
 
-  // Minimum, maximum and percentiles over the steps: bands between 5 and 95 %, 25 and 75 %, and the median as
-  // a line.
+  // Minimum, maximum and percentiles over the steps: bands from 5 to 95 % and from 25 to 75 %, and the median
+  // as a line.
   void draw_steps(Workbench& bench, const MediaSeries& series, ImVec2 size) {
     const ImVec2 at = ImGui::GetCursorScreenPos();
     ImGui::InvisibleButton("steps", {std::max(size.x, 1.0f), std::max(size.y, 1.0f)});
@@ -260,8 +260,8 @@ class MediaPanel final : public Panel {
     const auto quantile = [](const Media& media, size_t i) {
       return i < media.percentiles.size() ? media.percentiles[i].second : media.mean;
     };
-    // At most a few hundred segments for any number of steps; without antialiasing, which would show seams
-    // between them.
+    // At most a few hundred segments for any number of steps. No antialiasing: it would show seams between
+    // them.
     const ImDrawListFlags smooth = list->Flags;
     list->Flags &= ~ImDrawListFlags_AntiAliasedFill;
     const size_t count = series.entries.size(), stride = std::max<size_t>(1, count / 400);
@@ -348,7 +348,7 @@ class MediaPanel final : public Panel {
   bool follow_ = true;
   int64_t step_ = 0;  // the chosen step
   int at_ = 0;
-  std::shared_ptr<const Media> shown_;  // what the texture contains
+  std::shared_ptr<const Media> shown_;  // the picture in the texture
   bool scaled_ = false;
   Texture texture_;
 };

@@ -1,5 +1,5 @@
-// Parameters: what the script declared with lg.run.param and lg.run.live, as sliders, boxes and choices that
-// reach the run at its next step; with undo.
+// Parameters: the parameters that the script declared with lg.run.param and lg.run.live, as sliders, boxes
+// and choices. A changed value reaches the run at its next step; changes can be undone.
 #include <GLFW/glfw3.h>
 
 #include <algorithm>
@@ -59,7 +59,7 @@ class ParametersPanel final : public Panel {
     ImGui::TableSetupColumn("name");
     ImGui::TableSetupColumn("value", ImGuiTableColumnFlags_WidthStretch);
     ImGui::TableSetupColumn("reset");
-    // Values come first where there is little room; the tooltip has the whole state.
+    // Where space is short, values come first; the tooltip has the whole state.
     const float room = ImGui::GetContentRegionAvail().x;
     ImGui::TableSetupColumn("state", ImGuiTableColumnFlags_WidthFixed,
                             std::clamp(room - em(16), em(5), em(11)));

@@ -126,7 +126,7 @@ class ProfilerPanel final : public Panel {
     sorted_ = false;
   }
 
-  // Buttons, wrapped into as many lines as necessary.
+  // Places the next button, in a new line if it does not fit.
   static void flow(const char* label) {
     const float width = ImGui::CalcTextSize(label).x + 2 * ImGui::GetStyle().FramePadding.x;
     ImGui::SameLine();
@@ -135,7 +135,7 @@ class ProfilerPanel final : public Panel {
 
   void draw_bar(Workbench& bench) {
     for (int i = 0; i < int(std::size(kViews)); ++i) {
-      if (i == kRanks && !ranks_ && chosen_ != kRanks) continue;  // a run of one process
+      if (i == kRanks && !ranks_ && chosen_ != kRanks) continue;  // a run of one process has no ranks
       if (i > 0) flow(kViews[i]);
       if (tool_button(kViews[i], chosen_ == i)) chosen_ = i;
       bench.description().add_last("profiler.view", kViews[i]);
@@ -192,7 +192,7 @@ class ProfilerPanel final : public Panel {
     }
   }
 
-  // The parts of a step as one bar, and in words.
+  // Shows the parts of a step as one bar, and in words.
   void draw_summary(Workbench& bench) {
     const ProfileTables& t = tables_;
     const double steps = double(std::max<int64_t>(t.steps, 1)), whole = std::max(t.length_ns, 1.0);
@@ -515,7 +515,7 @@ class ProfilerPanel final : public Panel {
     const StepProfile& step = *view_->steps.back();
     if (step.memory.empty()) return;
     memory_axis_.update(step.length_ns);
-    // Patterns would be lost in a pixel: names in the same order are next to the colours.
+    // A pattern would not be visible in a pixel: names in the same order are next to the colours.
     const std::array<ImU32, kMemoryParts> parts = {theme().series[0], theme().series[3], theme().series[1],
                                                    theme().series[2], theme().series[6], theme().series[4]};
     const MemorySample& peak = step.memory[step.peak];
@@ -552,17 +552,17 @@ class ProfilerPanel final : public Panel {
   int scope_ = kLast, merged_ = -1;
   bool frozen_ = false, sorted_ = false;
   std::shared_ptr<const ProfileView> view_;
-  std::shared_ptr<const RankProfile> ranks_;  // null: a run of one process, or nothing measured
+  std::shared_ptr<const RankProfile> ranks_;  // null: the run has one process, or no step was measured
   RanksView ranks_view_;
   GroupsView groups_view_;
   OwnersView owners_view_;
   ProfileTables tables_;
-  std::vector<size_t> rows_;  // of the table, in the displayed order
+  std::vector<size_t> rows_;  // rows of the table, in the displayed order
   std::string said_;
   bool said_bad_ = false;
   TimeAxis axis_, memory_axis_;
   ProfileTimeline timeline_;
-  std::shared_ptr<const ProfileView> drawn_view_;  // that the rows were made from
+  std::shared_ptr<const ProfileView> drawn_view_;  // the view that rows_ was made from
   int drawn_scope_ = -1;
   bool drawn_dark_ = false;
   size_t hovered_sample_ = SIZE_MAX;

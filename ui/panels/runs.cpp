@@ -55,7 +55,7 @@ constexpr std::array<ColumnText, 10> kColumns = {{
     {RunColumn::note, "note", "Kept as note.txt in the run's folder.", 14},
 }};
 
-constexpr float kLeastTable = 9;                                 // height beside parallel coordinates, in em
+constexpr float kLeastTable = 9;  // least height of the table beside parallel coordinates, in em
 constexpr float kLeastName = 7, kForkName = 15, kMostName = 26;  // widths of the names, in em
 
 class RunsPanel final : public Panel {
@@ -132,7 +132,7 @@ class RunsPanel final : public Panel {
   }
 
   // Changes a folder on another thread. The result is shown below the tools and in the console: the error, or
-  // `well` unless that is empty.
+  // `well` if that is not empty.
   void change(Workbench& bench, std::function<void()> work, const std::string& well = "") {
     bench.shell().errands().add(std::move(work), [this, &bench, well](const std::string& problem) {
       told_ = problem.empty() ? well : problem;
@@ -200,7 +200,7 @@ class RunsPanel final : public Panel {
       explain(help);
       return pressed;
     };
-    const bool several = rows_.size() > 1 || parallel_;  // one run has nothing beside it
+    const bool several = rows_.size() > 1 || parallel_;  // a single run has no other to compare with
     if (several) {
       place(ImGui::CalcTextSize("Parallel").x + 2 * ImGui::GetStyle().FramePadding.x);
       if (tool_button("Parallel", parallel_)) parallel_ = !parallel_;
@@ -269,7 +269,8 @@ class RunsPanel final : public Panel {
     explain("Shows the trials of one sweep, or all runs.");
   }
 
-  // Above the table, which keeps half of the height. True: the panel is too low for both.
+  // Draws the plot above the table, which keeps half of the height. Returns true when the panel is too low
+  // for both.
   bool draw_parallel(Workbench& bench) {
     if (!parallel_) return false;
     if (!plot_) plot_ = parallel_plot(bench.runs().runs(), rows_, order_.metric);
@@ -304,7 +305,7 @@ class RunsPanel final : public Panel {
     return alone;
   }
 
-  // A click: alone, with Ctrl among others.
+  // A click selects this run only; with Ctrl it adds or removes the run.
   void select(const std::string& folder) {
     const bool selected = selected_.count(folder) > 0, among = ImGui::GetIO().KeyCtrl;
     if (!among) selected_.clear();
@@ -339,7 +340,7 @@ class RunsPanel final : public Panel {
     const float row_height = ImGui::GetFrameHeight() + 2 * ImGui::GetStyle().CellPadding.y;
     const float rows = float(rows_.size()) * row_height;
     const float below =
-        ImGui::GetTextLineHeight() + ImGui::GetStyle().ScrollbarSize + em(1);  // and above the rows
+        ImGui::GetTextLineHeight() + ImGui::GetStyle().ScrollbarSize + em(1);  // below and above the rows
     fit_columns(room.x - (rows + below > room.y ? ImGui::GetStyle().ScrollbarSize : 0));
     ImGui::TableNextRow(ImGuiTableRowFlags_Headers);
     for (int i = 0; i <= int(kColumns.size()); ++i) {
@@ -371,15 +372,15 @@ class RunsPanel final : public Panel {
     ImGui::EndTable();
   }
 
-  // When the panel gets another width, the names take the room that the columns that fit leave, so that none
-  // is cut off at the right edge.
+  // When the panel's width changes, the column of names takes the space left by the columns that fit, so that
+  // no column is cut off at the right edge.
   void fit_columns(float room) {
-    // A fork's name needs room for its branch and its step.
+    // A fork's name needs space for its branch and its step.
     const bool forks =
         std::any_of(tree_.begin(), tree_.end(), [](const RunTreeRow& row) { return row.below; });
     const float least = em(forks ? kForkName : kLeastName);
     if (std::abs(room - fitted_) < 1 && forks == fitted_forks_) return;
-    if (ImGui::GetCurrentTable()->MinColumnWidth <= 0) return draw_again_in(0);  // its first frame
+    if (ImGui::GetCurrentTable()->MinColumnWidth <= 0) return draw_again_in(0);  // the table's first frame
     fitted_ = room;
     fitted_forks_ = forks;
     const ImGuiStyle& style = ImGui::GetStyle();
@@ -413,7 +414,8 @@ class RunsPanel final : public Panel {
     const bool selected = selected_.count(run.folder) > 0;
     const ImVec2 cell = ImGui::GetCursorScreenPos();
     if (draw_name_cell(bench, run, row, selected)) select(run.folder);
-    // The item is as wide as the table, which may be scrolled: the description contains the cell.
+    // The item is as wide as the table, which may be scrolled, so the description gets the rectangle of the
+    // cell.
     bench.description().add("runs.run",
                             run.name + " " +
                                 (run.problem.empty() ? run.outcome + " " + run.note : run.problem) +
@@ -480,7 +482,7 @@ class RunsPanel final : public Panel {
     explain(run.starred ? "Removes the star." : "Stars the run.");
   }
 
-  // A page beside the folder of the first run; an existing file stays.
+  // Writes the page beside the folder of the first run; an existing file is not overwritten.
   void export_runs(Workbench& bench, const std::vector<std::string>& folders) {
     const auto path = std::make_shared<std::string>();
     told_ = "writing a page";
@@ -507,20 +509,20 @@ class RunsPanel final : public Panel {
 
   RunOrder order_;
   std::vector<std::string> differences_, metrics_;
-  float fitted_ = 0;  // the width that the columns were made for
+  float fitted_ = 0;  // the width for which the columns were sized
   bool fitted_forks_ = false;
   std::vector<size_t> rows_;
-  std::vector<RunTreeRow> tree_;  // of rows_
+  std::vector<RunTreeRow> tree_;  // the tree of rows_
   uint64_t revision_ = 0;
   bool arranged_ = false;
-  std::set<std::string> selected_;  // folders
+  std::set<std::string> selected_;  // folders of selected runs
   std::string looked_for_, places_;
   char filter_[256] = "";
   float table_right_ = 0;
   std::string told_;              // the result of the latest change
-  std::set<std::string> sweeps_;  // folders of those that have runs
+  std::set<std::string> sweeps_;  // folders of sweeps that have runs
   std::string opened_sweep_;
-  std::optional<ParallelPlot> plot_;  // of rows_, once it was drawn
+  std::optional<ParallelPlot> plot_;  // the plot of rows_, made when it is first drawn
   bool parallel_ = false;
   std::string scroll_to_;  // the folder of a run that was clicked in the plot
   bool failed_ = false;

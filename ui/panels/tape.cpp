@@ -1,5 +1,5 @@
-// Tape: the nodes of a backward pass as a graph, with data flowing downwards, in the modules that ran them. A
-// click selects a node for the inspector, or opens and closes a module.
+// Tape: the nodes of a backward pass as a graph, inside the modules that ran them, with data flowing
+// downwards. A click selects a node for the inspector, or opens and closes a module.
 #include <GLFW/glfw3.h>
 
 #include <algorithm>
@@ -124,7 +124,7 @@ class TapePanel final : public Panel {
     ImVec2 room = ImGui::GetContentRegionAvail();
     const bool explained = roomy && room.x >= em(26) && room.y >= em(14);
     if (explained) room.y -= legend_height(room.x);
-    // No keyboard navigation between widgets in here: the arrows belong to the graph.
+    // Keyboard navigation between widgets is off here: the arrow keys belong to the graph.
     ImGui::BeginChild(
         "sheet", room, false,
         ImGuiWindowFlags_NoNavInputs | ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
@@ -138,12 +138,13 @@ class TapePanel final : public Panel {
   }
 
  private:
-  // The picture goes to the right where the panel is wider than high, or as chosen.
+  // The picture runs to the right where the panel is wider than high, or in the direction that the user
+  // chose.
   void turn(Workbench& bench) {
     const std::string& chosen = bench.settings().tape_direction;
     const bool was = bench.tape().folding().sideways;
     const ImVec2 room = ImGui::GetContentRegionAvail();
-    // Near a square it stays as it is, so that moving a splitter does not turn it to and fro.
+    // Near a square shape it keeps its direction, so that moving a splitter does not turn it back and forth.
     const float threshold = was ? 0.9f : 1.1f;
     const bool sideways = chosen == "right" || (chosen != "down" && room.x > threshold * room.y);
     if (sideways == was) return;
@@ -156,12 +157,12 @@ class TapePanel final : public Panel {
             t.faint,  t.warning, t.accent, t.bad,  t.accent, t.family.data()};
   }
 
-  // Takes over what changed since the last frame: another picture, a selection made elsewhere.
+  // Takes over changes since the last frame: another picture, a selection made in another panel.
   void follow(Workbench& bench, const TapePicture& picture) {
     const TapeModel& model = bench.tape();
     if (picture.canvas.number != picture_) {
       // Resets the view if the picture has little in common with the previous one. Until the user moves the
-      // view, it follows what they open and close as long as everything is legible.
+      // view, it is fitted after modules are opened or closed, as long as everything is legible.
       const bool folded = model.folding() != folding_;
       const bool turned = picture.canvas.layout.sideways != sideways_;
       sideways_ = picture.canvas.layout.sideways;
@@ -217,14 +218,14 @@ class TapePanel final : public Panel {
     canvas_.reveal(int(bench.tape().picture()->box_of[size_t(node)]));
   }
 
-  // A selection made on this sheet: nothing needs to be opened or moved.
+  // The selection was made on this sheet: nothing needs to be opened or moved.
   void select_here(Workbench& bench, int node) {
     bench.tape_actions().select(node);
     selections_ = bench.tape().selections();
     wanted_ = -1;
   }
 
-  // The next item of the row, or of a new row if there is no space.
+  // Places the next item in this row, or in a new row if there is no space.
   static void flow(float width) {
     if (ImGui::GetItemRectMax().x + em(0.4f) + width <
         ImGui::GetWindowPos().x + ImGui::GetWindowContentRegionMax().x)
@@ -373,7 +374,7 @@ class TapePanel final : public Panel {
       wanted_menu_ = int(picture.boxes[size_t(box)].index);
   }
 
-  // The box of the selection, or the closed module that the arrows moved to.
+  // The selected box, or the closed module that the arrows moved to.
   int focused_box(const Workbench& bench, const TapePicture& picture) const {
     const int selected = bench.tape().selected();
     if (selected >= 0) return int(picture.box_of[size_t(selected)]);
@@ -493,7 +494,7 @@ class TapePanel final : public Panel {
     return node.module.empty() ? node.op : node.module + "." + node.op;
   }
 
-  // Below the sheet, so that it hides nothing; the picture of an export takes it in.
+  // The legend is below the sheet, so that it hides nothing; the picture of an export includes it.
   void draw_legend(Workbench& bench, const TapePicture& picture) {
     const ImVec2 corner{sheet_min_.x, sheet_max_.y};
     const float width = sheet_max_.x - corner.x;
@@ -553,10 +554,10 @@ class TapePanel final : public Panel {
   GraphCanvas canvas_;
   TapePlayer player_;
   TapeSearch find_;
-  uint64_t picture_ = 0, structure_ = 0;  // what the last frame showed
+  uint64_t picture_ = 0, structure_ = 0;  // numbers of the last frame's picture and structure
   FoldState folding_;
-  bool moved_ = false;  // by the user, since the view was fitted
-  bool whole_ = false;  // the user wants to see the whole tape, whatever it becomes
+  bool moved_ = false;  // the user moved the view since it was fitted
+  bool whole_ = false;  // the user wants to see the whole tape, also after it changes
   bool sideways_ = false;
   uint64_t selections_ = 0;
   int wanted_ = -1;     // a node to show as soon as the modules around it are open

@@ -18,7 +18,7 @@ namespace {
 
 constexpr int64_t kFoldFrom = 64;  // a longer vector is shown in several rows
 
-// The columns of a folded vector: four times as many as rows.
+// The number of columns of a vector that is shown in several rows: four times the number of rows.
 int64_t fold_of(const std::vector<int64_t>& shape) {
   if (shape.size() != 1 || shape[0] <= kFoldFrom) return 0;
   return std::max<int64_t>(32, int64_t(std::sqrt(double(shape[0]) * 4)));
@@ -52,7 +52,7 @@ int choose(Workbench& bench, const char* item, const std::string& label,
   return chosen;
 }
 
-// For values without statistics: only what colours need.
+// For values without statistics: only the extremes, which the colours need.
 Statistics extremes(const std::vector<double>& values) {
   Statistics found;
   bool any = false;
@@ -249,7 +249,7 @@ void TensorPane::draw_scale(Workbench& bench, const SliceView* view) {
   ImGui::EndPopup();
 }
 
-// A value that is computed again takes as long as a step of the run.
+// A value that has to be recomputed takes as long as a step of the run.
 void TensorPane::draw_waiting(Workbench& bench) const {
   const float radius = 0.4f * ImGui::GetTextLineHeight(), from = float(ImGui::GetTime()) * 5;
   const ImVec2 at = ImGui::GetCursorScreenPos();
@@ -274,7 +274,8 @@ void TensorPane::draw_heading(Workbench& bench, const SliceChoice& choice, const
   explain(("Shape and type of the elements; they are on " + view->device + ".").c_str());
   ImGui::PushID(heading_);
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {em(0.35f), 0});
-  // The buttons stay together: in this line, or below. Value and gradient, side by side, break alike.
+  // The buttons stay together, in this line or below. Value and gradient, side by side, break their lines
+  // alike.
   const float each = em(3.2f), all = 3 * each + 2 * em(0.4f);
   ImGui::PushFont(fonts().bold);
   const float longer = ImGui::CalcTextSize("Gradient").x - ImGui::CalcTextSize(heading_).x;
@@ -329,7 +330,7 @@ void TensorPane::draw_heading(Workbench& bench, const SliceChoice& choice, const
   ImGui::PopID();
 }
 
-// As few lines as fit; the tooltip has more digits.
+// Uses as few lines as possible; the tooltip has more digits.
 void TensorPane::draw_statistics(Workbench& bench, const SliceView& view) {
   if (view.statistics_follow) {
     text_in(theme().muted, "counting %lld elements…", static_cast<long long>(view.count));
@@ -392,7 +393,7 @@ void TensorPane::draw_cells(Workbench& bench, const SliceView& view) {
                         view.first_column, view.shown_rows, view.shown_columns, view.cell_rows,
                         view.cell_columns, view.cells,      revision_};
   ColorScale scale = scale_;
-  if (!view.has_statistics) scale.clip = 0;  // outliers are unknown
+  if (!view.has_statistics) scale.clip = 0;  // without statistics outliers are unknown
   const ColorRange range = color_range(scale, view.has_statistics ? view.statistics : extremes(view.cells));
   const ImVec2 room = ImGui::GetContentRegionAvail();
   const float line = ImGui::GetTextLineHeightWithSpacing();
@@ -406,7 +407,8 @@ void TensorPane::draw_cells(Workbench& bench, const SliceView& view) {
   explain(scale_.logarithmic ? "Colours by magnitude, logarithmic." : "Colours, linear. Scale changes them.");
   if (map_.tip())
     bench.description().add("inspector.tip", map_.tip()->text, map_.tip()->min, map_.tip()->max);
-  // Next to it the selected element, or how to select one if that fits, and which part is shown.
+  // Next to the colour legend: the selected element, or how to select one if that fits, and which part is
+  // shown.
   const auto beside = [&](ImU32 color, const std::string& text) {
     ImGui::SameLine(0, em(0.6f));
     text_in(color, "%s", text.c_str());
@@ -478,7 +480,7 @@ void TensorPane::draw_images(Workbench& bench, const SliceView& view, const Tile
                                                        " of " + std::to_string(tiles->tiles));
 }
 
-// What can be done about a value that is not there.
+// Offers a way to get a value that is not kept.
 void TensorPane::draw_remedy(Workbench& bench, const std::string& reason) {
   if (ShownStep& shown = bench.shown(); shown.lacks_values(shown.step())) {
     if (ImGui::Button("Repeat the step")) shown.repeat(shown.step());

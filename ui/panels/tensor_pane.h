@@ -15,33 +15,35 @@ namespace lunagrad {
 
 struct SliceChoice {
   enum class Mode { cells, images, histogram } mode = Mode::cells;
-  int row_dim = -1, column_dim = -1;  // -1: the last two
-  int channel_dim = -1;               // of pictures
-  std::vector<int> at;                // position in each dim, from 1
+  int row_dim = -1, column_dim = -1;  // -1: the last two dimensions
+  int channel_dim = -1;               // channels of pictures
+  std::vector<int> at;                // position in each dimension, from 1
   ComplexPart part = ComplexPart::magnitude;
   bool normalize_each = true;
   int first_tile = 1;
-  std::vector<int64_t> shape;  // the shape that these belong to
+  std::vector<int64_t> shape;  // the tensor's shape that these members belong to
 
   // Resets the choice for a tensor of another shape.
   void fit(const std::vector<int64_t>& its_shape);
 };
 
-// The row of controls: how to show it, which dims are rows and columns, positions in the others.
+// The row of controls: how to show the tensor, which dimensions are rows and columns, positions in the
+// others.
 void draw_slice_controls(Workbench&, SliceChoice&, const std::string& dtype, int64_t tiles);
 
 class TensorPane {
  public:
   TensorPane(const char* heading, const char* item, bool gradient)
       : heading_(heading), item_(item), gradient_(gradient) {}
-  // What the probe should fetch.
+  // The part of the tensor that the probe should fetch.
   ValueProbe::Look look(const SliceChoice&) const;
-  // `parameter`: the parameter of the running model that it shows, "" for none; its elements can be edited.
+  // `parameter`: the name of the running model's parameter that is shown, whose elements can then be edited;
+  // "" for none.
   void draw(Workbench&, const SliceChoice&, const std::string& tensor_name,
             const std::string& parameter = {});
   void reset() { map_.reset(); }
   void follow(const TensorPane& other);  // shows the same part of the slice and the same element
-  float least_height() const;            // at which a picture has room below the texts of the last draw()
+  float least_height() const;  // the height that leaves space for a picture below the last draw()'s texts
 
  private:
   void draw_waiting(Workbench&) const;
@@ -56,14 +58,15 @@ class TensorPane {
   const char* const heading_;
   const char* const item_;
   const bool gradient_;
-  // The latest answers: held, so that a later one cannot have the same address and be taken for them.
+  // The latest answers. They are held so that a later answer cannot have the same address and be taken for
+  // them.
   std::shared_ptr<const SliceView> slice_;
   std::shared_ptr<const TileView> tiles_;
   uint64_t revision_ = 0;  // grows with every answer
   Heatmap map_;
   ImageGrid images_;
   ColorScale scale_;
-  float texts_ = 0;  // their height
+  float texts_ = 0;  // height of the texts
   std::string parameter_;
   ChangeMenu changes_;
   char path_[512] = "";

@@ -1,5 +1,5 @@
-// Time: a track of all steps of the run with a handle, and below it the kept steps as a list, the probes, or
-// the memory that kept steps and keyframes take.
+// Time: a track of all steps of the run with a handle, and below it the list of kept steps, the probes, or
+// the memory of kept steps and keyframes.
 #include <algorithm>
 
 #include "runtime/figures.h"
@@ -84,7 +84,7 @@ class TimePanel final : public Panel {
     }
     const History& history = bench.shown().history();
     fork_.draw(bench);
-    bench.curves().look_around(bench.script());  // for runs that were forked from this one
+    bench.curves().look_around(bench.script());  // finds runs that were forked from this one
     if (bench.shown().last_step() > 0) track_.draw(bench);
     ForkForm::draw_state(bench);
     draw_sections(bench);
@@ -114,7 +114,7 @@ class TimePanel final : public Panel {
     probes_.draw_button(bench);
   }
 
-  // From the step that is shown; of a step in progress nothing is known yet.
+  // Forks after the shown step; the values of a step in progress are not known yet.
   void fork(Workbench& bench) {
     fork_.open(bench, "",
                std::clamp(bench.shown().step(), bench.shown().first_step(), bench.shown().last_step()));
@@ -129,7 +129,8 @@ class TimePanel final : public Panel {
     return bench.shown().history().steps.empty() && bench.shown().last_step() == 0;
   }
 
-  // A label and a slider next to it, whose grab would cover it. In MiB. True: moved.
+  // A label and next to it a slider in MiB, whose grab would cover a label inside. Returns true when it was
+  // moved.
   static bool budget_slider(const char* id, const std::string& label, int* mebibytes, int least, int most) {
     ImGui::SameLine();
     if (ImGui::GetContentRegionAvail().x < ImGui::CalcTextSize(label.c_str()).x + em(6)) ImGui::NewLine();

@@ -1,5 +1,5 @@
 // Toolbar: the run's controls with their keys, its state and progress, the engine's memory, the settings of
-// the next run, the layout. It runs commands of the table; this file only draws them.
+// the next run, the layout. Its buttons run commands of the table; this file only draws them.
 #include "ui/panels/toolbar.h"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ namespace {
 constexpr float kGap = 0.35f;
 constexpr int kTimes = 10;
 constexpr int kSpare =
-    12;  // pieces of at least this rank are dropped before the labels of the controls: the menu has them, too
+    12;  // items of at least this rank are dropped before the labels of the controls: the menu has them, too
 
 struct Status {
   std::string text;
@@ -58,7 +58,8 @@ Status status_of(Workbench& bench) {
         return {"stopped: time limit", t.warning, "The run reached its time limit. The console shows it."};
       return {"stopped", t.warning, "The run was stopped before its end."};
     default: {
-      // The progress beside it counts finished steps, and the tape shows the one that failed.
+      // Names the failed step, which the tape shows: the progress next to this text counts only finished
+      // steps.
       const TapeSnapshot* const tape = bench.tape().tape();
       const std::string in = tape && tape->failed ? " in step " + std::to_string(tape->step) : "";
       return {"failed" + in, t.bad, "The script ended with an error. The console shows it with its line."};
@@ -70,10 +71,10 @@ std::string time_text(double seconds) {
   return seconds < 60 ? run_time_figure(seconds) : clock_figure(seconds);
 }
 
-// One item of the row: its width, and how it is drawn. In a narrow row the items of the highest rank are
-// dropped first.
+// An item of the row: its width and the function that draws it. In a narrow row the items of the highest rank
+// are dropped first.
 struct Piece {
-  std::string name;  // of the command that replaces it in the menu, "" for none
+  std::string name;  // name of the command that replaces it in the menu, "" for none
   int rank;
   float width;
   std::function<void()> draw;
@@ -83,7 +84,7 @@ struct Control {
   Icon icon;
   const char* label;
   const char* command;
-  const char* item;  // of the description
+  const char* item;  // name of the item in the description
   ImU32 color;
   int rank;
 };
@@ -191,7 +192,7 @@ void draw_not_finite(Workbench& bench, float width) {
   ImGui::EndPopup();
 }
 
-// Seconds until the last step, at the present rate; negative if unknown.
+// Seconds until the last step at the present rate; negative if unknown.
 double seconds_left(const Journal& journal) {
   const double rate = journal.steps_per_second();
   if (journal.total() <= 0 || rate <= 0 || !journal.active()) return -1;
@@ -225,7 +226,7 @@ void draw_progress(Workbench& bench, float width) {
   explain((help + ".").c_str());
 }
 
-// Of the current run, or the last one; before the first of the next.
+// The options of the current or last run; before the first run, the options of the next run.
 const RunOptions& limited_options(Workbench& bench) {
   const bool begun = bench.journal().active() || bench.journal().ended();
   return begun ? bench.control().options_of_run() : bench.control().options();
@@ -357,7 +358,7 @@ void Toolbar::draw_menu(Workbench& bench, const std::vector<std::string>& left_o
   }
   bench.description().add_last("menu.next_run", "");
   ImGui::Separator();
-  // The window's own commands; those of panels are in the palette.
+  // The menu lists the window's own commands; commands of panels are in the palette.
   for (const Command& command : bench.commands().all())
     if (command.name.starts_with("Window: ") || command.name.starts_with("Script: ") ||
         command.name.starts_with("Layout: "))
@@ -397,7 +398,7 @@ void Toolbar::draw(Workbench& bench) {
   const float menu = ImGui::GetFrameHeight() + em(0.4f);
   std::vector<Piece> pieces;
   // Labels of the controls: all of them, only the most used ones, or none. Takes the first choice that leaves
-  // space for everything that is not spare; times are dropped before labels.
+  // space for all items that are not spare; times are dropped before labels.
   for (int labels = 2; labels >= 0; --labels) {
     const int spare = labels == 2 ? kTimes : kSpare;
     pieces.clear();
@@ -412,7 +413,7 @@ void Toolbar::draw(Workbench& bench) {
     const float progress = em(10.5f);
     pieces.push_back({"", 4, state, [&bench, state] { draw_status(bench, state); }});
     if (const auto& note = bench.journal().not_finite()) {
-      // In a narrow window its beginning: the rest is in the popup.
+      // A narrow window shows the beginning of the text; the popup has all of it.
       const float whole = ImGui::CalcTextSize(note->headline.c_str()).x + em(1.4f);
       const float wide = std::min({whole, em(26), std::max(room * 0.3f, em(11))});
       pieces.push_back({"", -1, wide, [&bench, wide] { draw_not_finite(bench, wide); }});

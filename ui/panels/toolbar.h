@@ -1,6 +1,7 @@
 #pragma once
 // The row above the panels: the run's controls, state and progress, the settings of the next run, the layout,
-// and a menu with everything else, including what does not fit into a narrow window. Drawing thread only.
+// and a menu with everything else, including the items that do not fit into a narrow window. Drawing thread
+// only.
 #include "ui/base/device_list.h"
 #include "ui/workbench/workbench.h"
 

@@ -1,8 +1,7 @@
 #pragma once
-// Everything that the user can do in the window, as named actions with arguments: the registry of them, and
-// the record of those that were done, each as a line of Lua. Buttons, menus, keys and scripts (drives) all go
-// through perform(). Owned by the shell; what an action does belongs to the class or panel that adds it.
-// Drawing thread only.
+// The user's actions in the window, by name and arguments: their registry, and the record of the actions done
+// so far, each as a line of Lua. Buttons, menus, keys and scripts (drives) all go through perform(). Owned by
+// the shell; an action's effect belongs to the class or panel that adds it. Drawing thread only.
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -17,16 +16,16 @@ namespace lunagrad {
 struct Action {
   std::string name;       // "set_param": ui.set_param in Lua
   std::string arguments;  // "name, value", for the documentation
-  // Does it. An Error says why it could not be done; then nothing is recorded.
+  // Carries out the action. Throws an Error with the reason if that is impossible; then nothing is recorded.
   std::function<void(const ActionArguments&)> run;
-  // Why it cannot be done yet, a sentence, or "": a script waits for it, as for a node that the tape does not
-  // have yet. Empty: always possible.
+  // Returns why the action is not possible yet, as a sentence, or "". A script waits until it is possible,
+  // for example until the tape has a node. Empty function: always possible.
   std::function<std::string(const ActionArguments&)> lacks = {};
 };
 
 class Actions {
  public:
-  // The state of the run when something is done. A script waits for it before it does the same.
+  // The state of the run when an action was done. A script waits for this state before it repeats the action.
   struct Moment {
     std::string state;  // "running", "paused", "ended"; "" before the first run
     int64_t step = 0;
@@ -34,26 +33,29 @@ class Actions {
     bool operator==(const Moment&) const = default;
   };
   struct Line {
-    std::string text;    // of Lua, without a line break
-    std::string time;    // "12:03:45", local
-    bool waits = false;  // ui.reach: for the moment of the next line
+    std::string text;    // one line of Lua
+    std::string time;    // "12:03:45", local time
+    bool waits = false;  // the line is ui.reach, which waits for the moment of the next line
   };
 
   void add(Action);
   const std::vector<Action>& all() const { return actions_; }
   const Action* find(const std::string& name) const;
 
-  // Does the action and records it, unless it is a part of another one. Error if it could not be done.
-  // `goes_on`: if the last line is of this action too, it is replaced, as while a slider is dragged.
+  // Carries out the action and records it, unless it is a part of another action. Throws if it is not
+  // possible. `goes_on`: if the last line is of the same action, the new line replaces it, for example while
+  // a slider is dragged.
   void perform(const std::string& name, const ActionValues&, bool goes_on = false);
-  // The same for buttons and keys: reports an error to on_error. False: it could not be done.
+  // Like perform(), for buttons and keys: reports an error to on_error. Returns false if the action was not
+  // possible.
   bool act(const std::string& name, const ActionValues& = {}, bool goes_on = false);
-  // A call of the action that `run` does, which add() need not know.
+  // Records `run` as a call of the action; the action need not have been added.
   void act_as(const std::string& name, const ActionValues&, const std::function<void()>& run);
-  // Records the action without doing it; also while another one is carried out, before that one's line.
+  // Records the action without carrying it out. Within another action, its line comes before that action's
+  // line.
   void note(const std::string& name, const ActionValues&);
 
-  // While it lives, nothing is recorded: what the window does by itself.
+  // While an object of this class exists, nothing is recorded: for changes that the window makes by itself.
   class Quiet {
    public:
     explicit Quiet(Actions& actions) : actions_(actions) { ++actions_.depth_; }
@@ -68,10 +70,10 @@ class Actions {
   std::function<void(const std::string&)> on_error;
 
   const std::deque<Line>& lines() const { return lines_; }
-  uint64_t dropped() const { return dropped_; }  // lines: the oldest, of very many
-  uint64_t version() const { return version_; }  // changes when a line other than a new one does
+  uint64_t dropped() const { return dropped_; }  // number of oldest lines that were dropped
+  uint64_t version() const { return version_; }  // changes when an existing line changes, not with a new one
   void clear();
-  // The lines as a script for --drive. `opened`: the script or run of the window, for the comment; "": none.
+  // The lines as a script for --drive. `opened`: the window's script or run, named in a comment; "": none.
   std::string as_script(const std::string& opened) const;
 
  private:
@@ -83,9 +85,9 @@ class Actions {
 
   std::vector<Action> actions_;
   std::deque<Line> lines_;
-  std::optional<Moment> noted_;  // of the last line
+  std::optional<Moment> noted_;  // moment of the last line
   std::string last_;             // action of the last line
-  int depth_ = 0;                // actions that are being carried out, one within the other
+  int depth_ = 0;                // number of nested actions that are being carried out
   size_t bytes_ = 0;
   uint64_t dropped_ = 0, version_ = 0;
 };

@@ -9,11 +9,11 @@
 namespace lunagrad {
 
 struct RunComparison {
-  std::string left, right;  // names
-  std::string problem;      // why one of them cannot be read
+  std::string left, right;  // names of the runs
+  std::string problem;      // why a run cannot be read
   std::vector<ConfigDifference> config;
   std::vector<DiffRow> code;
-  int added = 0, removed = 0;  // lines
+  int added = 0, removed = 0;  // numbers of lines
 };
 RunComparison compare_runs(const std::string& left, const std::string& right);
 

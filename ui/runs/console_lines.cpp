@@ -59,7 +59,7 @@ void ConsoleLines::update(const Journal& journal) {
     const bool complete = next_ + 1 < end || !journal.line_open();
     if (is_traceback(line) && text_.empty() && complete) {
       const uint64_t message = next_ - line.part;
-      // The last line of the message itself: the lines after it belong to it.
+      // The last visible line belongs to this message: the traceback collapses below it.
       if (!shown_.empty() && shown_.back().line >= message && !open_.contains(message)) {
         ++shown_.back().folded;
         shown_.back().opens = true;
@@ -76,7 +76,7 @@ void ConsoleLines::update(const Journal& journal) {
     }
     if (!complete) {
       tentative_ = passes(line);
-      return;  // looked at again when it has grown
+      return;  // checked again when it has grown
     }
   }
 }

@@ -170,8 +170,8 @@ MeanCurves mean_of(const std::vector<const Curve*>& curves, size_t most) {
   std::vector<double> places;
   size_t points = 0;
   for (const Curve* curve : curves) points += curve->size();
-  // Thinned evenly by index, with each curve's last point: reading all of a million points would delay a
-  // frame.
+  // Takes every n-th point by index, and each curve's last point: reading all of a million points would delay
+  // a frame.
   const size_t every = std::max<size_t>(1, points / std::max<size_t>(most, 1));
   for (const Curve* curve : curves)
     for (size_t i = 0; i < curve->size();

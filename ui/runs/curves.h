@@ -1,7 +1,7 @@
 #pragma once
-// What a run logged, as curves: the same for the current run (filled by the journal) and for runs in folders
-// (filled by the run library). Older points are merged (curve.h); the run's folder has all of them. Pure
-// data; each object belongs to one thread at a time.
+// The logged values of a run as curves, both for the current run (filled by the journal) and for runs in
+// folders (filled by the run library). Older points are merged (curve.h); the run's folder has all of them.
+// Pure data; each object belongs to one thread at a time.
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -14,7 +14,7 @@
 
 namespace lunagrad {
 
-// What a chart's x axis counts. Samples: the metric that the script logs as "samples" or "epoch".
+// The unit of a chart's x axis. Samples: the metric that the script logs as "samples" or "epoch".
 enum class XAxis { step, time, samples };
 
 // One metric over the steps. Smoothing always runs over steps, so that a step's smoothed value is the same on
@@ -24,32 +24,32 @@ class Metric {
   Metric(std::string name, double smoothing) : name(std::move(name)), smoother_(smoothing) {}
 
   std::string name;
-  bool probe = false;  // values of a probe: not in the run's folder
-  Curve raw, smooth;   // over steps
+  bool probe = false;  // the values come from a probe, so they are not in the run's folder
+  Curve raw, smooth;   // curves over steps
 
   // A step before the last one is ignored.
   void append(int64_t step, double time, double value);
-  void drop_after(int64_t step);  // rows that a reload invalidated
+  void drop_after(int64_t step);  // removes rows that a reload invalidated
   void set_smoothing(double beta);
   double smoothing() const { return smoother_.beta(); }
-  double time(size_t i) const { return times_.y(i); }  // of raw's entry i
+  double time(size_t i) const { return times_.y(i); }  // time of raw's entry i
   size_t bytes() const;
 
   struct Pair {
     const Curve *raw, *smooth;
   };
-  // Over another axis; `samples` is the run's curve of samples over steps. A point after the last known
-  // number of samples is added when the next one is known.
+  // The curves over another axis; `samples` is the run's curve of samples over steps. A point after the last
+  // known number of samples is added when a later number is known.
   Pair over(XAxis, const Curve* samples);
 
  private:
   Smoother smoother_;
-  Curve times_;  // over steps; its entries are those of raw and smooth
+  Curve times_;  // over steps; it has the same entries as raw and smooth
   XAxis other_ = XAxis::step;
   Curve other_raw_, other_smooth_;
-  size_t other_done_ = 0;    // entries of raw that are in other_raw_ or have no x there
-  size_t other_merged_ = 0;  // buckets of raw at that time
-  double other_last_ = 0;    // where the last of these ends
+  size_t other_done_ = 0;    // entries of raw that were handled: added to other_raw_, or without x there
+  size_t other_merged_ = 0;  // the number of raw's buckets at that time
+  double other_last_ = 0;    // x of the last handled entry
 };
 
 // An event at a step: a mark on every chart.
@@ -59,7 +59,7 @@ struct RunMark {
   double time = 0;
   std::string text;
   SourcePlace place;
-  std::string brief;  // of an edit: "lr 0.05"
+  std::string brief;  // short text of an edit: "lr 0.05"
 };
 
 struct RunCurves {
@@ -69,10 +69,10 @@ struct RunCurves {
   std::vector<RunMark> marks;
 
   Metric& metric(const std::string& name, double smoothing);  // creates it if necessary
-  Metric& probe(const std::string& name, double smoothing);   // likewise; beside a metric of the same name
-  const Metric* samples() const;                              // null: the script logs neither
+  Metric& probe(const std::string& name, double smoothing);   // likewise; may share the name of a metric
+  const Metric* samples() const;                              // null: the script logs none of these names
   void drop_after(int64_t step);
-  // The logged step whose x on that axis is nearest; nothing while no metric has one.
+  // The logged step whose x on this axis is nearest; nothing while no metric has one.
   std::optional<int64_t> step_at(XAxis, double x) const;
   // The x of a mark; NaN if unknown.
   double place(XAxis, const RunMark&) const;
@@ -80,7 +80,7 @@ struct RunCurves {
 
 // The part of a metric's name that selects its chart: "val_loss" and "train/loss" belong to "loss".
 std::string metric_stem(std::string_view name);
-// The chart and the name in a legend of a metric, or of a probe, whose name is an expression.
+// The chart of a metric, and its name in a legend. A probe's name is an expression.
 std::string chart_name(const Metric&);
 std::string line_name(const Metric&);
 

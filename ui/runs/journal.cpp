@@ -103,7 +103,7 @@ void Journal::note(const Event& event) {
       growth_ = GrowthNote{event.subject, text, event.step, event.place};
       break;
     case Event::Kind::error:
-      // An error of a line of the console stands below that line.
+      // An error in a line typed in the console is shown below that line, not as a failure.
       if (event.place.line > 0 && event.place.file != "input")
         failure_ = FailureNote{text, event.place};
       else
@@ -245,7 +245,7 @@ void Journal::edit(const Event& event, const std::string& name, const std::strin
   const bool dragged = drag != drags_.end();
   const std::string line = "step " + std::to_string(event.step) + ": " + name + " = " + event.text;
   if (dragged && drag->second.marked) {
-    // The step of the mark is that at which the change began.
+    // The mark stays at the step where the drag began.
     RunMark& mark = curves_.marks[drag->second.mark];
     mark.text = printable(name + ": " + drag->second.before + " to " + event.text);
     mark.brief = printable(name + " " + event.text);

@@ -1,7 +1,7 @@
 #pragma once
-// What the window knows about a run: its console, its curves, its progress. The session's thread calls
-// push(), which only queues under a short lock; everything else belongs to the drawing thread, which takes
-// the queue over once a frame with update(). Needs no window: a test can feed it.
+// The window's record of a run: its console, its curves, its progress. The session's thread calls push(),
+// which only queues under a short lock; everything else belongs to the drawing thread, which takes the queue
+// over once a frame with update(). Needs no window: a test can feed it.
 #include <chrono>
 #include <deque>
 #include <functional>
@@ -22,7 +22,7 @@ struct ConsoleLine {
   enum class Kind { output, warning, error, command, note } kind = Kind::output;
   std::string text;  // one line, valid UTF-8, no control characters
   SourcePlace place;
-  uint32_t part = 0;  // which line of its message: an error's traceback follows its first line
+  uint32_t part = 0;  // index of the line within its message: an error's traceback follows its first line
 };
 
 // Makes valid UTF-8 without control characters: tabs become spaces, ANSI sequences are removed, invalid bytes
@@ -41,9 +41,9 @@ struct NotFiniteNote {
 
 // An error that ended the run, or that refused a changed script.
 struct FailureNote {
-  std::string text;  // its first line
+  std::string text;  // the first line of the error
   SourcePlace place;
-  bool ended = false;  // the run has ended with it
+  bool ended = false;  // the error has ended the run
 };
 
 // A variable of the script whose graph grows from step to step.
@@ -55,20 +55,20 @@ struct GrowthNote {
 
 class Journal {
  public:
-  static constexpr size_t kMostLines = 100000;  // the oldest go first
-  static constexpr size_t kMostMarks = 4096;    // likewise
+  static constexpr size_t kMostLines = 100000;  // the oldest lines are dropped first
+  static constexpr size_t kMostMarks = 4096;    // the oldest marks are dropped first
 
   // `wake` is called on the pushing thread when the queue stops being empty.
   explicit Journal(std::function<void()> wake = {});
 
   void push(const Event&);  // any thread
-  bool update();            // true: something arrived
+  bool update();            // returns true when something arrived
 
   // A new run starts as soon as the current one, if any, has ended: curves and progress are reset.
   void restart();
   void write(ConsoleLine::Kind, std::string_view text, SourcePlace = {});
-  // The values that a parameter gets between these calls are one edit: one mark, one line of the console. The
-  // events may arrive after the end, whose `value` is the last one.
+  // Between these calls all values of a parameter are one edit: one mark, one line of the console. Events may
+  // arrive after end_drag(), whose `value` is the last one.
   void begin_drag(const std::string& name);
   void end_drag(const std::string& name, const std::string& value);
   void clear_console();
@@ -80,9 +80,10 @@ class Journal {
     return dropped_;
   }  // dropped or cleared lines: the number of the first line that exists
   bool line_open() const { return line_open_; }    // the last line may still grow
-  uint64_t revision() const { return revision_; }  // grows with each change of the console
+  uint64_t revision() const { return revision_; }  // grows with each change in the console
   const std::deque<Metric>& metrics() const { return curves_.metrics; }
-  // Of the current run, or of the last one. Not const for charts, which cache values for other axes.
+  // The curves of the current run, or of the last one. Not const, since charts cache values for other axes in
+  // them.
   RunCurves& curves() { return curves_; }
   const RunCurves& curves() const { return curves_; }
   ProbeCurves& probes() { return probes_; }
@@ -90,23 +91,23 @@ class Journal {
   const MediaLog& media() const { return media_; }
   SessionState state() const { return state_; }
   bool active() const { return state_ != SessionState::idle; }
-  bool ended() const { return ended_; }  // a run has ended and no other has started
+  bool ended() const { return ended_; }  // a run has ended, and no new run has started
   Outcome outcome() const { return outcome_; }
   const std::string& run_folder() const { return run_folder_; }
   int64_t step() const { return step_; }
   int64_t total() const { return total_; }  // 0: unknown
-  double elapsed() const;                   // seconds, including past pauses; it stands still in a pause
-  double steps_per_second() const;          // over about the last two seconds
+  double elapsed() const;                   // seconds, including past pauses; during a pause it does not grow
+  double steps_per_second() const;          // mean over about the last two seconds
   const ConsoleLine* last_error() const;
   const std::optional<NotFiniteNote>& not_finite() const { return not_finite_; }
   const std::optional<FailureNote>& failure() const { return failure_; }
   void dismiss_failure() { failure_.reset(); }
   const std::optional<GrowthNote>& growth() const { return growth_; }
-  // What lg.surgery changed in this run; null: nothing yet.
+  // The changes that lg.surgery made in this run; null: none yet.
   const std::shared_ptr<const SurgeryHistory>& surgery() const { return surgery_; }
-  uint64_t last_hit() const { return last_hit_; }  // the breakpoint that the run met last, 0: none
-  const std::vector<ParamEdit>& edits() const { return edits_; }  // of parameters, while the run was going on
-  const std::vector<uint64_t>& stops() const { return stops_; }   // nodes of breakpoint hits, 0 for none
+  uint64_t last_hit() const { return last_hit_; }  // the last breakpoint that the run hit, 0: none
+  const std::vector<ParamEdit>& edits() const { return edits_; }  // of parameters while the run was active
+  const std::vector<uint64_t>& stops() const { return stops_; }   // of breakpoint hits; 0: hit without a node
   bool at_breakpoint() const { return at_breakpoint_; }           // paused at a breakpoint
   uint64_t pauses() const { return pauses_; }                     // number of pauses so far
   uint64_t ends() const { return ends_; }                         // number of runs that have ended so far
@@ -120,7 +121,7 @@ class Journal {
   using Clock = std::chrono::steady_clock;
   void apply(const Event&);
   void begin();
-  void note(const Event&);  // what the user must not miss
+  void note(const Event&);  // handles events that the user must see
   void edit(const Event&, const std::string& name, const std::string& before);
   void mark(RunMark::Kind, const Event&, std::string text, std::string brief = {});
 
@@ -137,10 +138,10 @@ class Journal {
   std::map<std::string, std::string> params_;  // last reported values, to detect edits
   struct Drag {
     bool marked = false;
-    size_t mark = 0;    // of curves_.marks
-    uint64_t line = 0;  // of the console, counted like lines_dropped()
+    size_t mark = 0;    // index in curves_.marks
+    uint64_t line = 0;  // number of a console line, counted like lines_dropped()
     std::string before;
-    std::optional<std::string> last;  // the drag has ended with this value
+    std::optional<std::string> last;  // set when the drag has ended; the drag's last value
   };
   std::map<std::string, Drag> drags_;
   MediaLog media_;
@@ -164,7 +165,7 @@ class Journal {
   int64_t step_ = 0, total_ = 0;
   double time_ = 0, paused_time_ = 0;
   Clock::time_point time_at_ = Clock::now();
-  std::deque<std::pair<double, int64_t>> recent_;  // time and step
+  std::deque<std::pair<double, int64_t>> recent_;  // recent times with their steps
 };
 
 }  // namespace lunagrad

@@ -19,7 +19,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Modification time and length of a file; zeros if there is none.
+// Modification time and length of a file; zeros if there is no file.
 struct Stamp {
   int64_t changed = 0, size = 0;
   bool operator==(const Stamp&) const = default;
@@ -46,7 +46,7 @@ bool just_changed(const Stamp& stamp) {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count() - stamp.changed < 30'000'000'000;
 }
 
-// How many events of a run have a mark already.
+// The number of a run's events that have a mark already.
 struct Marked {
   size_t changes = 0, reloads = 0, checkpoints = 0;
 };
@@ -87,12 +87,12 @@ void for_folders(const fs::path& folder, const std::function<void(const fs::path
   }
 }
 
-// The runs in a folder, unless only its sweeps are wanted, and the trials of its sweeps.
+// Adds the runs in a folder if `all`, and the trials of its sweeps.
 void add_runs(const fs::path& folder, bool all, std::vector<std::string>& paths) {
   for_folders(folder, [&](const fs::path& path) {
     if (sweep::is_sweep(path.string()))
       for_folders(path / "trials", [&](const fs::path& trial) {
-        if (is_run(trial.string())) paths.push_back(trial.string());  // not one that just begins
+        if (is_run(trial.string())) paths.push_back(trial.string());  // skips a trial that is just beginning
       });
     else if (all)
       paths.push_back(path.string());
@@ -101,11 +101,11 @@ void add_runs(const fs::path& folder, bool all, std::vector<std::string>& paths)
 
 }  // namespace
 
-// What the thread remembers between scans.
+// The state of the thread between scans.
 class RunLibrary::Reader {
  public:
-  // The runs in these folders, from the cache if their files did not change. `tell` is called now and then
-  // with the number of runs read. False: nothing changed.
+  // Lists the runs in these folders, from the cache if their files did not change. `tell` is called now and
+  // then with the number of runs read so far. Returns false when nothing changed.
   bool scan(const std::set<std::string>& folders, std::vector<RunSummary>& runs,
             const std::function<bool(size_t done, size_t all, const std::vector<RunSummary>&)>& tell) {
     std::vector<std::string> paths;
@@ -123,7 +123,7 @@ class RunLibrary::Reader {
       auto before = known_.extract(path);
       Known known = before.empty() ? Known{} : std::move(before.mapped());
       const Stamps stamps = stamps_of(path);
-      // A run that was being written counts as unfinished when no more data arrives.
+      // A run that was being written becomes unfinished when no more data arrives.
       const bool alive = just_changed(stamps.metrics);
       if (before.empty() || known.stamps != stamps || (known.summary.outcome == "running" && !alive)) {
         known.stamps = stamps;
@@ -139,7 +139,7 @@ class RunLibrary::Reader {
     return changed;
   }
 
-  // The new part of a shown run; an empty folder name means nothing.
+  // Reads the new part of a shown run; an empty folder name in the result means that there is nothing new.
   News follow(const std::string& folder, double smoothing) {
     News news;
     Followed& run = followed_[folder];
@@ -155,7 +155,7 @@ class RunLibrary::Reader {
           !run.sent || run.follower->record().voided != run.voided || run.follower->offset() < before;
       if (!more && !news.whole) return news;
       if (news.whole) {
-        if (run.sent) {  // rows that were sent are void
+        if (run.sent) {  // sent rows have become invalid
           run.follower = std::make_unique<RunFollower>(folder);
           run.follower->more();
         }
@@ -175,7 +175,7 @@ class RunLibrary::Reader {
       news.curves.marks = run.marks;
       for (const auto& [name, points] : record.metrics) {
         Metric* metric = news.whole ? &news.curves.metric(printable(name), smoothing) : nullptr;
-        // The follower keeps the last point of the metrics that were sent.
+        // The first point is already sent: the follower keeps the last point of each metric that it has sent.
         const bool kept = !run.last.insert(name).second && !points.empty();
         for (size_t i = kept ? 1 : 0; i < points.size(); ++i) {
           const MetricPoint& point = points[i];
@@ -206,22 +206,22 @@ class RunLibrary::Reader {
   struct Known {
     Stamps stamps;
     RunSummary summary;
-    std::unique_ptr<RunFollower> follower;  // while it is being written: reads only what is new
+    std::unique_ptr<RunFollower> follower;  // set while the run is being written: reads only new data
     int64_t voided = 0;
-    std::map<std::string, RunSummary::Values> values;  // of the points that the follower has forgotten
+    std::map<std::string, RunSummary::Values> values;  // values of the points that the follower has dropped
   };
   struct Followed {
     Stamps stamps;
     std::unique_ptr<RunFollower> follower;
-    bool failed = false;         // until its files change
-    bool sent = false;           // all of its points so far
+    bool failed = false;         // true until the run's files change
+    bool sent = false;           // all points so far were sent
     std::set<std::string> last;  // the metrics whose last point the follower still holds
     std::vector<RunMark> marks;
     Marked marked;
     int64_t voided = 0;
   };
 
-  // Trials are called after their sweep; the name of a running one also has its claim.
+  // A trial is named after its sweep; the name of a running trial also has its claim.
   void add_sweep(RunSummary& run) {
     const fs::path trials = fs::path(run.folder).parent_path(), folder = trials.parent_path();
     if (!run.sweep.empty() || trials.filename() != "trials") return;
@@ -232,7 +232,7 @@ class RunLibrary::Reader {
         known->second = sweep::read_plan(folder.string());
         known->second->trials.clear();
       } catch (const Error&) {
-        // Its runs are shown all the same.
+        // The sweep cannot be read; its runs are shown all the same.
       }
     }
     if (known == sweeps_.end()) return;
@@ -266,7 +266,7 @@ class RunLibrary::Reader {
           }
         known.values = summary.metrics;
         follower->forget_points();
-        if (summary.outcome != "running") follower.reset();  // it has ended, and everything was read
+        if (summary.outcome != "running") follower.reset();  // the run has ended, and everything was read
       } else {
         follower.reset();
         summary = summarize(read_run(folder), false);
@@ -286,7 +286,7 @@ class RunLibrary::Reader {
   }
 
   std::map<std::string, Known> known_;
-  std::map<std::string, std::optional<sweep::Plan>> sweeps_;  // without trials; none: it could not be read
+  std::map<std::string, std::optional<sweep::Plan>> sweeps_;  // without trials; nullopt: unreadable
   std::map<std::string, Followed> followed_;
 };
 
@@ -368,7 +368,7 @@ bool RunLibrary::update() {
     ++revision_;
   }
   for (News& one : news) {
-    if (!asked_.count(one.folder)) continue;  // hidden meanwhile
+    if (!asked_.count(one.folder)) continue;  // the user has hidden it meanwhile
     if (one.gone) {
       gone_.push_back(one.folder);
       show(one.folder, false);
@@ -404,7 +404,7 @@ void RunLibrary::run() {
     const double smoothing = wanted_smoothing_;
     lock.unlock();
 
-    // Curves first: the user is looking at them.
+    // Curves come first: the user is looking at them.
     reader.forget_all_but(shown);
     for (const std::string& folder : shown) {
       News news = reader.follow(folder, smoothing);

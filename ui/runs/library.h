@@ -1,6 +1,6 @@
 #pragma once
-// The folders of runs, read and watched on a separate thread: a row per run, and the curves of those that are
-// shown. Follows runs that are still being written. The drawing thread requests and, once a frame, takes over
+// The folders of runs, read and watched on a separate thread: a row per run, and the curves of shown runs.
+// Follows runs that are still being written. The drawing thread sends requests and, once a frame, takes over
 // the results; it never waits for a file.
 #include <atomic>
 #include <condition_variable>
@@ -27,14 +27,14 @@ class RunLibrary {
   RunLibrary(const RunLibrary&) = delete;
 
   // Each call is in effect until the next one. The first one starts the thread.
-  void look_in(const std::set<std::string>& folders);  // for runs, now and every second
+  void look_in(const std::set<std::string>& folders);  // looks for runs there, now and every second
   void show(const std::string& run, bool);             // shows or hides the curves of the run in this folder
   bool shows(const std::string& run) const { return asked_.count(run) > 0; }
   const std::set<std::string>& shown() const { return asked_; }
-  void look_again();  // at once: the window changed a file
+  void look_again();  // looks again immediately, because the window changed a file
   void set_smoothing(double beta);
 
-  bool update();  // true: something new was taken over
+  bool update();  // returns true when something new was taken over
   const std::vector<RunSummary>& runs() const { return runs_; }
   uint64_t revision() const { return revision_; }  // grows with each change of runs()
   // Runs that were read and runs in total during the first scan; 0 and 0 afterwards.
@@ -42,8 +42,8 @@ class RunLibrary {
   // Curves of the shown runs, by folder. Drawing thread.
   std::map<std::string, RunCurves>& curves() { return curves_; }
   const std::map<std::string, RunCurves>& curves() const { return curves_; }
-  const std::map<std::string, std::string>& problems() const { return problems_; }  // of shown runs
-  // Folders of shown runs that were removed: they are no longer shown.
+  const std::map<std::string, std::string>& problems() const { return problems_; }  // errors, by folder
+  // Returns the folders of shown runs that were removed; these runs are no longer shown.
   std::vector<std::string> take_gone() { return std::exchange(gone_, {}); }
 
  private:
@@ -52,12 +52,12 @@ class RunLibrary {
     int64_t step;
     double time, value;
   };
-  // The result of reading a shown run: everything, or the new part.
+  // The result of reading a shown run: all of its curves (`whole`), or the new part.
   struct News {
     std::string folder, problem;
     bool whole = false, gone = false;
-    RunCurves curves;           // if whole; otherwise only marks and group
-    std::vector<Point> points;  // if not whole
+    RunCurves curves;           // complete if `whole`; otherwise only marks and group
+    std::vector<Point> points;  // the new points if not `whole`
   };
   class Reader;
   void start();

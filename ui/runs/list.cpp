@@ -129,7 +129,7 @@ double last_of(const RunSummary& run, const std::string& metric) {
 }
 
 std::vector<std::string> differences(const std::vector<RunSummary>& runs) {
-  // For each script and each key, its values and how many runs have them.
+  // For each script and each setting, its values and the number of runs that have each value.
   struct Seen {
     std::map<std::string, std::map<std::string, size_t>> values;
     size_t runs = 0;

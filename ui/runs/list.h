@@ -12,19 +12,19 @@ namespace lunagrad {
 
 struct RunSummary {
   std::string folder, name;
-  std::string problem;  // why it cannot be read, or ""
-  std::string damage;   // what of it was skipped, or ""
+  std::string problem;  // why the run cannot be read, or ""
+  std::string damage;   // which part of it was skipped, or ""
   std::string script, started, outcome, seed, device, note;
-  std::map<std::string, std::string> config;  // what was set: parameters, arguments, seed, device
+  std::map<std::string, std::string> config;  // the settings: parameters, arguments, seed, device
   std::string group;                          // equal for runs whose config differs only in the seed
   std::string parent;                         // the folder of the run that it was forked from, or ""
-  int64_t parent_step = 0;                    // after which it went on
-  std::string sweep;                          // the folder of the sweep whose trial it is, or ""
+  int64_t parent_step = 0;                    // the parent's step after which this run continues
+  std::string sweep;                          // the folder of the run's sweep, or "" if it is not a trial
   std::set<std::string> logarithmic;          // parameters whose logarithm the sweep draws
   std::string ranked;                         // the metric by which the sweep ranks its trials, or ""
-  bool maximize = false;                      // more of that is better
+  bool maximize = false;                      // a larger value of this metric is better
   bool starred = false;
-  int64_t steps = 0, steps_total = 0;  // total 0: unknown
+  int64_t steps = 0, steps_total = 0;  // steps_total 0: unknown
   double seconds = 0;
   struct Values {
     double last = 0, least = 0,
@@ -39,11 +39,11 @@ RunSummary summarize(const RunRecord&, bool alive);
 // The names that any run logged, losses first.
 std::vector<std::string> metric_names(const std::vector<RunSummary>&);
 bool higher_is_better(const std::string& metric);                     // accuracy and similar metrics
-bool higher_is_better(const RunSummary&, const std::string& metric);  // as its sweep says, if it has one
+bool higher_is_better(const RunSummary&, const std::string& metric);  // as the run's sweep says, if any
 double best_of(const RunSummary&, const std::string& metric);
 double last_of(const RunSummary&, const std::string& metric);
 
-// For each run, the settings that not all readable runs of the same script share: "lr 0.1, seed 7".
+// For each run, the settings that are not the same in all readable runs of its script: "lr 0.1, seed 7".
 std::vector<std::string> differences(const std::vector<RunSummary>&);
 
 enum class RunColumn { star, name, started, outcome, steps, last, best, seconds, differences, note };
@@ -52,7 +52,7 @@ struct RunOrder {
   bool descending = true;
   std::string metric;
   std::string filter;  // words; each must occur somewhere in the row, ignoring case
-  std::string sweep;   // its trials only; "": all runs
+  std::string sweep;   // folder of a sweep: shows only its trials; "": all runs
 };
 // Indices of the visible runs, in order. Runs without the sorted field come last.
 std::vector<size_t> arrange(const std::vector<RunSummary>&, const std::vector<std::string>& differences,
@@ -62,7 +62,7 @@ std::vector<size_t> arrange(const std::vector<RunSummary>&, const std::vector<st
 std::string short_run_name(const std::string& name);
 // The canonical name of a folder: absolute, without ".", ".." and a trailing slash.
 std::string full_path(const std::string& folder);
-// For display: "~/train.lua" for a path in the home folder.
+// A short form for display: "~/train.lua" for a path in the home folder.
 std::string short_path(const std::string& path);
 
 }  // namespace lunagrad

@@ -24,11 +24,12 @@ void MediaLog::add(const Event& event) {
   while (bytes_ > most_) {
     const size_t before = bytes_;
     thin_largest();
-    if (bytes_ == before) break;  // each series has one entry left
+    if (bytes_ == before) break;  // no series has more than one entry left
   }
 }
 
-// Removes every second entry; keeps the last, and the first as long as there are more than two.
+// Removes every second entry of the largest series; keeps the last, and the first as long as there are more
+// than two.
 void MediaLog::thin_largest() {
   const auto largest = std::max_element(series_.begin(), series_.end(), [](const auto& a, const auto& b) {
     return (a.entries.size() > 1 ? a.bytes : 0) < (b.entries.size() > 1 ? b.bytes : 0);

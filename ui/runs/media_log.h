@@ -20,8 +20,8 @@ struct MediaSeries {
   };
   Event::Kind kind;
   std::string name;
-  std::vector<Entry> entries;  // by step
-  int64_t thinned = 0;         // entries that were removed
+  std::vector<Entry> entries;  // sorted by step
+  int64_t thinned = 0;         // number of entries that were removed
   size_t bytes = 0;
 };
 
@@ -30,7 +30,7 @@ class MediaLog {
   static constexpr size_t kMostBytes = size_t(96) << 20;
 
   explicit MediaLog(size_t most_bytes = kMostBytes) : most_(most_bytes) {}
-  void add(const Event&);  // of kind image, histogram or text
+  void add(const Event&);  // the event has kind image, histogram or text
   void clear();
 
   const std::deque<MediaSeries>& series() const { return series_; }

@@ -10,8 +10,8 @@
 namespace lunagrad {
 namespace {
 
-constexpr double kWideSpan = 100;  // the factor from which on an axis is logarithmic
-constexpr size_t kFewValues = 6;   // each has a tick
+constexpr double kWideSpan = 100;  // from this ratio of largest to smallest value on, an axis is logarithmic
+constexpr size_t kFewValues = 6;   // up to this many values, each has a tick
 
 // The whole text as a number, NaN otherwise.
 double number_in(const std::string& text) {
@@ -20,7 +20,7 @@ double number_in(const std::string& text) {
   return text.empty() || *end ? NAN : value;
 }
 
-// An axis of numbers, and the places of the values on it. NaN and infinities have no place.
+// An axis of numbers; replaces `values` by their places on it. NaN and infinities have no place.
 ParallelAxis number_axis(const std::string& name, std::vector<double>& values, bool logarithmic) {
   ParallelAxis axis{name, "", {}};
   std::set<double> distinct;
@@ -51,7 +51,7 @@ ParallelAxis number_axis(const std::string& name, std::vector<double>& values, b
   return axis;
 }
 
-// An axis of words in the order of the alphabet; "" has no place.
+// An axis of words in alphabetical order; "" has no place.
 ParallelAxis word_axis(const std::string& name, const std::vector<std::string>& words,
                        std::vector<double>& places) {
   ParallelAxis axis{name, "", {}};

@@ -9,9 +9,9 @@
 
 namespace lunagrad {
 
-// Of the readable runs among `rows`, which are indices; those are the sources of the lines. The last axis is
-// that of the metric. An axis is logarithmic where a sweep draws the logarithm, or where all values are
-// positive and span a factor of 100.
+// The plot of the readable runs among `rows`, which are indices; ParallelLine::source is such an index. The
+// last axis is the metric's. An axis is logarithmic if a sweep draws the parameter's logarithm, or if all
+// values are positive and their ratio reaches 100.
 ParallelPlot parallel_plot(const std::vector<RunSummary>& runs, const std::vector<size_t>& rows,
                            const std::string& metric);
 

@@ -21,7 +21,7 @@ void ProbeCurves::add(const Event& event, RunCurves& curves, double beta) {
   }
   curves.probe(name, beta).append(event.step, event.time, value);
   if (entry.joined) return;
-  if (entry.kept.size() == kMostValues) {  // a replay has more to fill in
+  if (entry.kept.size() == kMostValues) {  // drops the kept values: a replay has to compute them as well
     entry.kept.clear();
     entry.since = event.step + 1;
   }

@@ -1,8 +1,8 @@
 #pragma once
-// The curves of the probes of the current run: values that came while the run went on, and before them those
-// that a replay filled in. Owned by the journal. What is shown is a metric of the run's curves, marked as a
-// probe's. Until nothing is missing, the values as they came are kept here, so that those of a replay can be
-// put in front of them. Drawing thread only.
+// The curves of the probes of the current run: values that the run itself sent, and before them values that a
+// replay computed for earlier steps. Owned by the journal. The shown curve is a metric of the run's curves,
+// marked as a probe's. As long as earlier values are missing, the run's own values are also kept here, so
+// that a replay's values can be put in front of them. Drawing thread only.
 #include <cstdint>
 #include <map>
 #include <set>
@@ -15,36 +15,36 @@ namespace lunagrad {
 
 class ProbeCurves {
  public:
-  static constexpr size_t kMostValues = size_t(1) << 20;  // that are kept of one probe
+  static constexpr size_t kMostValues = size_t(1) << 20;  // values kept for one probe
 
   struct Entry {
-    std::string name, problem;        // why it has no more values; "": it has
+    std::string name, problem;        // problem: why there are no more values; "": there are
     int64_t since = 0;                // the first step whose value came from the run itself; 0: not known
-    int64_t filled = 0;               // the last step that a replay filled in
-    Metric before{std::string(), 0};  // up to `filled`
-    // The values from `since` on, while steps before it are missing.
+    int64_t filled = 0;               // the last step whose value a replay computed
+    Metric before{std::string(), 0};  // the replay's values, up to step `filled`
+    // The run's own values from step `since` on, kept while values of earlier steps are missing.
     struct Value {
       int64_t step = 0;
       double time = 0, value = 0;
     };
     std::vector<Value> kept;
-    bool joined = false;  // nothing is missing: no more values are kept
+    bool joined = false;  // no value is missing: no more values are kept
   };
 
-  void clear() { entries_.clear(); }                // another run begins
-  const Entry* find(uint64_t probe) const;          // null: nothing is known yet
-  void add(const Event&, RunCurves&, double beta);  // of kind probe
-  void drop_after(int64_t step);                    // rows of the run became void, and its curves lost them
-  // From which step on the run evaluates it, unless that is known.
+  void clear() { entries_.clear(); }                // call when another run begins
+  const Entry* find(uint64_t probe) const;          // null: nothing is known yet of this probe
+  void add(const Event&, RunCurves&, double beta);  // the event has kind probe
+  void drop_after(int64_t step);  // call when the run and its curves have lost their later rows
+  // Sets the step from which the run evaluates the probe, unless that is known.
   void set_since(uint64_t probe, const std::string& name, int64_t step);
-  // Puts the values up to `last` in front of those of the run.
+  // Puts the replay's values, up to step `last`, in front of the run's values.
   void fill(uint64_t probe, Metric before, int64_t last, RunCurves&, double beta);
-  void join(uint64_t probe);  // nothing is missing
+  void join(uint64_t probe);  // call when no value is missing
   void remove(uint64_t probe, RunCurves&);
 
  private:
   std::map<uint64_t, Entry> entries_;
-  std::set<uint64_t> removed_;  // of which values may still arrive
+  std::set<uint64_t> removed_;  // removed probes whose values may still arrive
 };
 
 }  // namespace lunagrad

@@ -1,6 +1,6 @@
 #pragma once
-// The points of metrics as run folders hold them: all of them and exactly, which the curves in memory do not.
-// Reads files; one thread at a time.
+// The points of metrics from run folders: all points, and exact, unlike the curves in memory. Reads files;
+// one thread at a time.
 #include <map>
 #include <string>
 #include <vector>
@@ -13,7 +13,7 @@ struct RecordedPoints {
 
 class RecordedRuns {
  public:
-  // Null: the folder cannot be read, or has no such metric. Each folder is read once.
+  // Returns null when the folder cannot be read or does not have this metric. Each folder is read once.
   const RecordedPoints* find(const std::string& folder, const std::string& metric);
 
  private:

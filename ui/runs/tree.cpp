@@ -18,7 +18,7 @@ class Tree {
       (parent == listed.end() ? outermost : forks_[parent->second]).push_back(row);
     }
     for (const size_t row : outermost) add({row, true, {}, false});
-    // Folders that name each other as parents are no tree.
+    // Folders that name each other as parents form no tree: they are added without a parent.
     for (const size_t row : rows) add({row, true, {}, false});
   }
 

@@ -45,7 +45,7 @@ class Question {
     }
     for (const TapeTree::Item& item : tree_.groups[group].items) {
       if (!item.is_group || frame_of_[item.index] < 0) continue;
-      // A label of the title's width reserves space for it.
+      // A label as wide as the title reserves space for the title.
       const float title = picture_.canvas.frames[size_t(frame_of_[item.index])].title_width + 34;
       out_ << "subgraph cluster" << item.index << " {\nmargin=" << kFramePad
            << "; fontsize=" << kFrameTitle - 8 << "; label=\"" << std::string(size_t(title / 8) + 1, 'x')
@@ -69,7 +69,7 @@ GraphPoint on_curve(const GraphPoint* p, float t) {
           a * p[0].y + b * p[1].y + c * p[2].y + d * p[3].y};
 }
 
-// Reads the output of `dot -Tplain`. False if it does not match the input.
+// Reads the output of `dot -Tplain`. Returns false if it does not match the input.
 bool read_answer(const std::string& answer, const CanvasGraph& canvas, GraphLayout& layout) {
   std::istringstream in(answer);
   in.imbue(std::locale::classic());
@@ -149,7 +149,7 @@ bool arrange_with_dot(TapePicture& picture, const TapeTree& tree, const std::fun
     reason = "its answer does not fit the graph";
     return false;
   }
-  // A frame surrounds its content; inner ones come first.
+  // A frame surrounds its content; inner frames come first.
   std::vector<Bounds> held(tree.groups.size());
   for (size_t b = 0; b < canvas.nodes.size(); ++b) {
     const TapeTree::Item item = picture.boxes[b];

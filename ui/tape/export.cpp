@@ -11,7 +11,7 @@
 namespace lunagrad {
 namespace {
 
-// Tenths of a unit, independent of the locale's decimal sign.
+// Rounds to tenths of a unit; the decimal sign does not depend on the locale.
 std::string number(float value) {
   const long tenths = std::lround(double(value) * 10);
   std::string text = tenths < 0 ? "-" : "";

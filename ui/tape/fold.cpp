@@ -12,8 +12,8 @@ namespace lunagrad {
 namespace {
 
 constexpr size_t kDeepest = 32;      // deeper module names are cut here
-constexpr size_t kLongestUnit = 16;  // items that can repeat together, as in `x = x + block(x)`
-constexpr size_t kFew = 48;          // boxes that automatic mode shows
+constexpr size_t kLongestUnit = 16;  // longest sequence of items that can repeat, as in `x = x + block(x)`
+constexpr size_t kFew = 48;          // largest number of boxes in automatic mode
 constexpr uint64_t kOutside = std::numeric_limits<uint64_t>::max();
 
 using Item = TapeTree::Item;
@@ -23,7 +23,8 @@ bool is_number(std::string_view name) {
          std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isdigit(c); });
 }
 
-// "fc1" and "fc2" may be repetitions of the same block, "query" and "key" may not.
+// Names with the same stem, such as "fc1" and "fc2", may be repetitions of the same block; "query" and "key"
+// may not.
 std::string_view stem(std::string_view name) {
   while (!name.empty() && std::isdigit(static_cast<unsigned char>(name.back()))) name.remove_suffix(1);
   return name;
@@ -55,13 +56,13 @@ class Builder {
   }
 
  private:
-  // A call of a module, before folding.
+  // A call of a module, before repetitions are merged.
   struct Scope {
-    std::string_view name, above;  // the last part of its path, and the part before
+    std::string_view name, above;  // the last part of the path, and the part before it
     std::string path;
     uint64_t key = 0;
     int parent = -1;
-    uint32_t depth = 0, begin = 0, end = 0;  // its nodes in flat_
+    uint32_t depth = 0, begin = 0, end = 0;  // [begin, end): its nodes in flat_
     std::vector<Item> items;
   };
 
@@ -125,7 +126,8 @@ class Builder {
     return a;
   }
 
-  // For example, the module that "blocks.0.norm.weight" belongs to is three levels below the outermost.
+  // The module that owns a leaf, from the dots in its name: "blocks.0.norm.weight" belongs to a module three
+  // levels below the outermost.
   uint32_t own_scope(uint32_t leaf, uint32_t scope) const {
     const auto& outputs = tape_.nodes[leaf].outputs;
     const auto dots = outputs.empty() ? 0 : std::count(outputs[0].name.begin(), outputs[0].name.end(), '.');
@@ -134,7 +136,7 @@ class Builder {
   }
 
   // A parameter goes into the innermost module that contains all its readers, directly before the first of
-  // them; one whose name belongs to an outer module stays there.
+  // them; a parameter whose name belongs to an outer module stays there.
   void place_leaves() {
     constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
     std::vector<uint32_t> first_reader(count_, kNone), leaves;
@@ -173,7 +175,7 @@ class Builder {
     }
   }
 
-  // Numbers the nodes so that those of a scope are contiguous, and hashes each node.
+  // Numbers the nodes so that the nodes of a scope are contiguous, and hashes each node.
   void flatten() {
     position_.assign(count_, 0);
     std::vector<std::pair<uint32_t, size_t>> open{{0, 0}};
@@ -207,8 +209,8 @@ class Builder {
     }
   }
 
-  // Hash of the nodes flat_[begin, end), relative to `scope`: the nodes, which of each other they read, and
-  // the names of the modules below it.
+  // Hash of the nodes flat_[begin, end), relative to `scope`: the nodes, the edges between them, and the
+  // names of the modules below `scope`.
   uint64_t range_hash(uint32_t begin, uint32_t end, uint32_t scope) const {
     Hash hash;
     for (uint32_t p = begin; p < end; ++p) {
@@ -239,7 +241,7 @@ class Builder {
     return hash_of(range_hash(scope.begin, scope.end, item.index), stem(scope.name));
   }
 
-  // How often the items [at, at + length) of a scope occur there consecutively.
+  // The number of consecutive repetitions of the items [at, at + length) of a scope.
   size_t repeats(const std::vector<Item>& items, const std::vector<uint64_t>& hashes, uint32_t scope,
                  size_t at, size_t length) const {
     const auto unit = [&](size_t from) {
@@ -336,7 +338,7 @@ class Builder {
       uint32_t fold = group;
       if (scope != 0 &&
           end - i ==
-              whole.items.size()) {  // the scope contains only the repetition: it becomes the fold itself
+              whole.items.size()) {  // nothing but the repetition: the scope becomes the merged group itself
         tree_.groups[fold].name = std::move(title);
       } else {
         fold = add_group(std::move(title), std::move(path), hash_of(first.key, "repeats"), int(group));
@@ -364,9 +366,9 @@ class Builder {
   const TapeSnapshot& tape_;
   const size_t count_;
   TapeTree tree_;
-  std::vector<uint32_t> order_;  // nodes by age
+  std::vector<uint32_t> order_;  // nodes, oldest first
   std::vector<Scope> scopes_;
-  std::vector<uint32_t> scope_of_;         // of a node
+  std::vector<uint32_t> scope_of_;         // scope of each node
   std::vector<uint32_t> flat_, position_;  // nodes in the order of the tree, and the position of each
   std::vector<uint64_t> looks_;
 };

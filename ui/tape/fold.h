@@ -1,6 +1,6 @@
 #pragma once
 // The modules of a tape as a tree: nodes are in the modules that ran them, and equal consecutive parts are
-// folded into one. A module that was called twice has two groups: a group is a contiguous range of the
+// merged into one group. A module that was called twice has two groups: a group is a contiguous range of the
 // execution, so the graph of groups has no cycles. Pure; any thread.
 #include <cstdint>
 #include <string>
@@ -14,21 +14,21 @@ namespace lunagrad {
 struct TapeTree {
   struct Item {
     bool is_group = false;
-    uint32_t index = 0;  // of the node or the group
+    uint32_t index = 0;  // index of the node or the group
   };
   struct Group {
     std::string name;  // "fc1", "0 … 3"
     std::string path;  // "Net.fc1"
-    uint64_t key = 0;  // the same from step to step
+    uint64_t key = 0;  // the same in every step
     int parent = -1;   // -1: the root, which is group 0
     uint32_t depth = 0;
-    uint32_t repeats = 0;     // of a fold: the number of equal parts
-    uint32_t node_count = 0;  // inside, at any depth
+    uint32_t repeats = 0;     // for merged parts: the number of equal parts
+    uint32_t node_count = 0;  // nodes inside, at any depth
     std::vector<Item> items;  // in the order of execution
   };
   std::vector<Group> groups;
   std::vector<uint32_t> group_of;   // for each node: the innermost group
-  std::vector<uint64_t> node_key;   // the same from step to step if op, module and line are
+  std::vector<uint64_t> node_key;   // the same in every step in which op, module and line are the same
   std::vector<uint32_t> execution;  // nodes that ran, in the order of the forward pass
   std::vector<std::vector<uint32_t>>
       operands;  // for each node: the nodes on the tape that it reads, each once
@@ -38,7 +38,7 @@ struct TapeTree {
 
 TapeTree tape_tree(const TapeSnapshot&);
 
-// What the user has opened and closed.
+// Which groups the user has opened and closed.
 struct FoldState {
   enum class Mode { automatic, depth, all } mode = Mode::automatic;
   uint32_t depth = 0;                               // in depth mode: groups with a smaller depth are open
@@ -47,8 +47,9 @@ struct FoldState {
   bool operator==(const FoldState&) const = default;
 };
 
-// For each group, whether it and all groups around it are open. The root always is. In automatic mode a small
-// tape is opened completely, and of a larger one the outer modules as long as few boxes are visible.
+// For each group, whether it and all groups around it are open. The root is always open. In automatic mode a
+// small tape is opened completely; in a larger one the outer modules are opened as long as few boxes are
+// visible.
 std::vector<char> open_groups(const TapeTree&, const FoldState&);
 
 }  // namespace lunagrad

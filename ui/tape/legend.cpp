@@ -33,7 +33,7 @@ std::vector<Entry> entries(uint32_t shown, bool piles, bool groups) {
 }
 
 int rows(float width) {
-  float all = pad() + text_width("...");  // as draw_family_legend counts
+  float all = pad() + text_width("...");  // computed as draw_family_legend does
   for (const Entry& entry : entries(~0u, true, true)) all += entry_width(entry);
   return all < width ? 1 : 2;
 }

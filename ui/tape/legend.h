@@ -10,15 +10,15 @@
 
 namespace lunagrad {
 
-// At most two rows, and the same for each tape: the sheet keeps its size when a module is opened.
+// At most two rows, and the same number for each tape: the sheet keeps its size when a module is opened.
 float legend_height(float width);
 
-// The op families in the picture, and the mark of groups if it shows some. What does not fit is left out,
-// with "..." in its place. Returns the names.
+// Draws the op families in the picture, and the mark of groups if the picture shows some. Entries that do not
+// fit are replaced by "...". Returns the names.
 std::string draw_family_legend(const CanvasGraph&, bool groups, ImVec2 corner, float width);
-// The kinds of marks with their signs, in the order of their weight.
+// Draws the kinds of marks with their signs, in decreasing order of weight.
 std::string draw_marks_legend(const NodeMarks&, ImVec2 corner, float width);
-// The quantity, and the colours from its least to its greatest value.
+// Draws the quantity, and the colours from its least to its greatest value.
 std::string draw_heat_legend(const TapeMetric&, const HeatScale&, ImVec2 corner, float width);
 
 }  // namespace lunagrad

@@ -17,12 +17,13 @@ struct TapeMetric {
   bool summed;  // a closed module shows the sum over its nodes; otherwise the maximum
 };
 std::span<const TapeMetric> tape_metrics();
-// True if at least one node has a value.
+// Returns true if at least one node has a value.
 bool known(const TapeMetric&, const TapeSnapshot&);
 
 // The value of each box of a picture.
 std::vector<double> box_values(const TapeMetric&, const TapeSnapshot&, const TapePicture&);
-// A logarithmic scale from the smallest positive value to the largest: 0 to 1; 0 for unknown values and 0.
+// A logarithmic scale from the smallest positive value (0) to the largest (1). Values that are unknown or 0
+// map to 0.
 struct HeatScale {
   double least = 0, most = 0;
   explicit HeatScale(const std::vector<double>&);

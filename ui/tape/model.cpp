@@ -10,7 +10,7 @@
 namespace lunagrad {
 namespace {
 
-// How long our own picture waits for Graphviz's, so that small tapes do not jump.
+// How long our own picture waits for Graphviz's picture, so that small tapes do not jump.
 constexpr auto kPatience = std::chrono::milliseconds(250);
 constexpr auto kLongest = std::chrono::seconds(5);
 // Graphviz is not called while the tape changes its structure from step to step.
@@ -85,7 +85,7 @@ std::vector<int> failing_nodes(const TapeSnapshot& tape, const std::string& mess
     const NodeInfo& node = tape.nodes[i];
     if (node.op == "leaf" || !named(node.place)) continue;
     there.push_back(int(i));
-    // "train.lua:12: matmul: …", "backward of mul (…)"
+    // The message names the op as in "train.lua:12: matmul: …" or "backward of mul (…)".
     for (const std::string& words : {' ' + node.op + ':', "of " + node.op + ' '})
       if (message.find(words) != message.npos && (of_op.empty() || of_op.back() != int(i)))
         of_op.push_back(int(i));
@@ -190,7 +190,7 @@ int TapeModel::find_node(uint64_t id) const {
   return found != nodes.end() && found->id == id ? int(found - nodes.begin()) : -1;
 }
 
-// On a tape of another structure the marks move to the nodes with the same keys.
+// On a tape of another structure, marks move to the nodes with the same keys.
 void TapeModel::keep_marks(const Shown& next) {
   if (next.structure == shown_.structure || !shown_.tree) return;
   std::vector<int*> marks;
@@ -222,7 +222,7 @@ void TapeModel::work(std::stop_token stop) {
     const auto now = Clock::now();
     const bool restless = structure != last.structure && structure != 0 && now - restructured_ < kRest;
     if (structure != last.structure) restructured_ = now;
-    // Graphviz knows no leaves beside their node.
+    // Graphviz cannot place leaves beside their node, so sideways pictures do not use it.
     if (fresh && !restless && !dot_.empty() && !request.fold.sideways &&
         last.picture->boxes.size() <= kMostForDot)
       refine(request, last, before, stop);
@@ -257,7 +257,8 @@ bool TapeModel::draw(const Request& request, Shown& last, std::stop_token stop) 
   return true;
 }
 
-// Calls Graphviz. Meanwhile snapshots of the same structure are taken over; anything else cancels the call.
+// Calls Graphviz. Meanwhile snapshots of the same structure are taken over; any other request cancels the
+// call.
 void TapeModel::refine(const Request& request, Shown& last, std::shared_ptr<const TapePicture> before,
                        std::stop_token stop) {
   const auto began = Clock::now();

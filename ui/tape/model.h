@@ -1,8 +1,8 @@
 #pragma once
-// The tape that the window shows: a snapshot with its picture, which modules are open, and what is marked. A
-// separate thread makes the pictures: at once with our own layout, and then, for up to kMostForDot boxes,
-// with Graphviz if it is installed. Snapshots of the same structure keep their picture, so that nodes do not
-// move from step to step. Everything except the layout thread belongs to the drawing thread.
+// The tape that the window shows: a snapshot with its picture, the open modules, and the marks. A separate
+// thread makes the pictures: first with our own layout, then, for up to kMostForDot boxes, with Graphviz if
+// it is installed. Snapshots of the same structure keep their picture, so that nodes do not move from step to
+// step. Everything except the layout thread belongs to the drawing thread.
 #include <chrono>
 #include <condition_variable>
 #include <functional>
@@ -26,9 +26,9 @@ using TapePtr = std::shared_ptr<const TapeSnapshot>;
 uint64_t tape_structure(const TapeSnapshot&);
 // The text that a search matches: op, module, names, shapes, source place.
 std::string searchable_text(const NodeInfo&);
-bool contains_words(const std::string& text, const std::string& words);  // all of them, ignoring case
-// The nodes that an error message refers to: those of its line, or of the lines that it names; and only those
-// of the op that the message starts with, if one of them is of that op.
+bool contains_words(const std::string& text, const std::string& words);  // all of the words, ignoring case
+// The nodes that an error message refers to: the nodes of its line, or of the lines that it names. If some of
+// them have the op that the message names, only these.
 std::vector<int> failing_nodes(const TapeSnapshot&, const std::string& message, const SourcePlace&);
 
 class TapeModel {
@@ -36,18 +36,18 @@ class TapeModel {
   // `wake` is called on the layout thread when a picture is ready. `dot`: Graphviz's program, "" for none.
   TapeModel(TextMeasure, std::function<void()> wake, std::string dot = "dot");
 
-  void offer(TapePtr);  // the snapshot to show next; replaces one that is still waiting
-  bool update();        // true: there is something new to see
+  void offer(TapePtr);  // sets the snapshot to show next; replaces one that still waits
+  bool update();        // returns true when there is something new to show
   void clear();
   // A new run begins: the picture stays until the new run has one.
   void begin_run() { former_ = shown_.tape; }
-  bool former() const { return former_ && former_ == shown_.tape; }  // what is shown is of the run before
+  bool former() const { return former_ && former_ == shown_.tape; }  // the tape is from the previous run
 
   const TapeSnapshot* tape() const { return shown_.tape.get(); }
   const TapePtr& share() const { return shown_.tape; }
   const TapeTree* tree() const { return shown_.tree.get(); }
   const TapePicture* picture() const { return shown_.picture.get(); }
-  const std::vector<std::string>* texts() const { return shown_.texts.get(); }  // for each node, for searches
+  const std::vector<std::string>* texts() const { return shown_.texts.get(); }  // per node, for searches
   uint64_t structure() const { return shown_.structure; }
   bool laying_out() const { return offered_ && (offered_ != shown_.tape || asked_ != shown_.fold); }
   double kept() const {
@@ -57,16 +57,16 @@ class TapeModel {
   const std::string& dot_trouble() const { return shown_.trouble; }  // why not, if the user should know
 
   const FoldState& folding() const { return asked_; }
-  void fold(FoldState, uint64_t anchor = 0);  // the group or node with that key does not move
+  void fold(FoldState, uint64_t anchor = 0);  // the group or node with key `anchor` does not move
   void set_open(uint32_t group, bool open);
-  void open_around(int node);  // all groups that contain it
+  void open_around(int node);  // opens all groups that contain the node
 
   int selected() const { return selected_; }  // index of a node, -1: none
   void select(int node);
-  void select_again(int by);  // the previous selection (-1), or the one that going back left (1)
+  void select_again(int by);                           // the previous (-1) or next (1) node of the history
   uint64_t selections() const { return selections_; }  // number of calls of select()
   const NodeInfo* selected_node() const;
-  int find_node(uint64_t id) const;  // index, -1: not on this tape
+  int find_node(uint64_t id) const;  // index of the node, -1: not on this tape
 
   const std::vector<int>& lit() const { return lit_; }  // nodes that are outlined
   void light(std::vector<int> nodes);

@@ -6,7 +6,7 @@
 
 namespace lunagrad {
 
-OpFamily op_family(std::string_view op);  // other for custom ops of a script
+OpFamily op_family(std::string_view op);  // OpFamily::other for custom ops of a script
 const char* op_family_name(OpFamily);
 const char* op_doc(std::string_view op);  // one sentence; "" for leaf nodes and custom ops
 

@@ -49,7 +49,7 @@ CanvasNode group_label(const TapeTree::Group& group) {
 }
 
 // Lays out the open groups from the inside outwards. An edge that crosses the border of a group goes through
-// a port: a box without size, pinned to the first or the last layer of that group.
+// a port: a box without size, pinned to the first or the last layer of the group.
 class Composer {
  public:
   Composer(const TapeSnapshot& tape, const TapeTree& tree, const std::vector<char>& open,
@@ -74,17 +74,17 @@ class Composer {
   }
 
  private:
-  // The inside of an open group.
+  // The content of an open group.
   struct Level {
     Graph graph;
-    std::vector<uint32_t> source;  // for each edge: the box that the tensor comes from
+    std::vector<uint32_t> source;  // for each edge: the box that its tensor comes from
     GraphLayout layout;
-    float width = 0, height = 0;  // with the frame
+    float width = 0, height = 0;  // including the frame
     GraphPoint inner;             // origin of the layout in the frame
-    GraphPoint origin;            // on the sheet
+    GraphPoint origin;            // on the whole sheet
   };
   struct Place {
-    uint32_t group = 0, local = 0;  // an open group, and the number in it
+    uint32_t group = 0, local = 0;  // an open group, and the box's index in it
   };
   struct Piece {
     uint32_t group, edge;
@@ -212,7 +212,7 @@ class Composer {
     const float title = measure_.bold(frame_title(g)) * 0.85f + 34;
     level.width = std::max(level.layout.width + 2 * kFramePad, title);
     level.inner = {(level.width - level.layout.width) / 2, kFrameTitle};
-    // Sideways the content is in the middle, so that edges through frames are straight.
+    // In a sideways picture the content is vertically centered, so that edges through frames are straight.
     level.height = kFrameTitle + level.layout.height + (sideways_ ? kFrameTitle : kFramePad);
   }
 
@@ -266,12 +266,12 @@ class Composer {
   std::stop_token stop_;
   const bool sideways_;
   TapePicture picture_;
-  std::vector<Level> levels_;  // of each group; empty for closed ones
+  std::vector<Level> levels_;  // for each group; empty for closed groups
   std::vector<Place> place_of_group_, place_of_box_;
   std::vector<uint32_t> shown_in_;          // for a group that is not open: the visible closed group
-  Ports leaving_, entering_;                // by group and source
-  Ports edges_;                             // by group, source and ends
-  std::vector<std::vector<Piece>> pieces_;  // for each edge of the picture, from its start
+  Ports leaving_, entering_;                // keyed by group and source
+  Ports edges_;                             // keyed by group, source and both ends
+  std::vector<std::vector<Piece>> pieces_;  // for each edge of the picture its pieces, beginning at its start
 };
 
 }  // namespace
@@ -300,7 +300,7 @@ double keep_places(TapePicture& next, const TapePicture& last, uint64_t anchor) 
     dx.push_back(found->second.x - next.canvas.layout.centers[i].x);
     dy.push_back(found->second.y - next.canvas.layout.centers[i].y);
   }
-  // The title of a group stays under the mouse that opened or closed it.
+  // The title of a group stays under the mouse that opened or closed the group.
   const auto top = [&](const TapePicture& picture, GraphPoint& at) {
     for (size_t i = 0; i < picture.keys.size(); ++i)
       if (picture.keys[i] == anchor) {

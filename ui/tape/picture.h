@@ -15,26 +15,26 @@ namespace lunagrad {
 
 struct TapePicture {
   CanvasGraph canvas;
-  std::vector<TapeTree::Item> boxes;  // what each box shows
-  std::vector<uint64_t> keys;         // of each box, the same from step to step
+  std::vector<TapeTree::Item> boxes;  // the content of each box
+  std::vector<uint64_t> keys;         // key of each box, the same in every step
   std::vector<uint32_t> frames;       // the group of each frame
   std::vector<uint64_t> frame_keys;
   std::vector<uint32_t> box_of;  // for each node: the box that shows or contains it
 };
 
-// From top to bottom, or `sideways`: from left to right, with the leaves of a node above and below it. Empty
-// when stopped.
+// The picture runs from top to bottom, or `sideways` from left to right, with the leaves of a node above and
+// below it. Empty when stopped.
 TapePicture tape_picture(const TapeSnapshot&, const TapeTree&, const std::vector<char>& open,
                          const TextMeasure&, std::stop_token = {}, bool sideways = false);
-// The part of a leaf's name that a frame does not say: "weight" for "fc1.weight" in the module "Net.fc1".
+// The part of a leaf's name that its frame does not show: "weight" for "fc1.weight" in the module "Net.fc1".
 std::string local_name(const std::string& name, const std::string& module_path);
 
-// Moves `next` so that the box or frame `anchor` is where it was in `last`; without such a box, so that as
-// many boxes as possible are. Returns the fraction of its boxes that are in both.
+// Moves `next` so that the box or frame `anchor` is at its place in `last`. Without such a box, as many boxes
+// as possible keep their places. Returns the fraction of `next`'s boxes that are in both.
 double keep_places(TapePicture& next, const TapePicture& last, uint64_t anchor = 0);
 
-// Uses Graphviz's positions for the boxes, if they are at most kMostForDot. False: nothing was changed, and
-// `reason` says why if the user should know.
+// Uses Graphviz's positions if there are at most kMostForDot boxes. Returns false when nothing was changed;
+// `reason` then says why, if the user should know.
 constexpr size_t kMostForDot = 800;
 bool arrange_with_dot(TapePicture&, const TapeTree&, const std::function<bool()>& stop,
                       const std::string& program, std::string& reason);

@@ -7,7 +7,7 @@ namespace lunagrad {
 
 class TapePlayer {
  public:
-  void resize(size_t count);  // another tape: the playhead stays where it is, if possible
+  void resize(size_t count);  // call for another tape: the playhead keeps its position if possible
   size_t count() const { return count_; }
 
   bool on() const { return position_ >= 0; }
@@ -17,18 +17,18 @@ class TapePlayer {
   void set_backward(bool);
   bool playing() const { return playing_; }
 
-  void step(int by);  // in the played order; the first step goes to its first node
-  void play();        // from the start if it is at the end
+  void step(int by);  // moves in the played order; the first step goes to its first node
+  void play();        // plays; starts again if the playhead is at the end
   void pause() { playing_ = false; }
   void stop();                    // removes the playhead
-  bool tick(double seconds);      // advances the time; true: the playhead moved
-  bool done(int position) const;  // the playhead has reached or passed that node
+  bool tick(double seconds);      // advances the time; returns true when the playhead moved
+  bool done(int position) const;  // the playhead has reached or passed this node
 
  private:
   size_t count_ = 0;
   int position_ = -1;
   bool backward_ = false, playing_ = false;
-  double due_ = 0;  // nodes, with fraction
+  double due_ = 0;  // nodes due, with a fraction
 };
 
 }  // namespace lunagrad

@@ -1,7 +1,7 @@
 #pragma once
-// The history of selected nodes, for going back and forward as in a browser. A node is known by its position
-// on the tape, so that the history stays valid from step to step; positions on tapes of another structure are
-// skipped. One thread.
+// The history of selected nodes, for going back and forward as in a browser. A node is identified by its
+// position on the tape, so that the history stays valid from step to step; positions on tapes of another
+// structure are skipped. One thread.
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -13,8 +13,8 @@ class SelectionTrail {
  public:
   static constexpr size_t kLongest = 200;
 
-  void visit(uint64_t structure, int node);  // forgets the forward history
-  // The selection before (-1) or after (1) the one that was visited or returned last; none at the end.
+  void visit(uint64_t structure, int node);  // adds a node; forgets the forward history
+  // Returns the selection before (-1) or after (1) the present one; nothing at the end.
   std::optional<int> go(uint64_t structure, int by);
 
  private:

@@ -40,7 +40,7 @@ std::string without_carriage_returns(std::string_view content) {
   return plain;
 }
 
-// One level of indentation: a tab, or the smallest indent in spaces; "" if no line is indented.
+// Finds one level of indentation: a tab, or the smallest indent in spaces; "" if no line is indented.
 std::string find_unit(const std::vector<std::string>& lines) {
   constexpr size_t kLooked = 1000, kMost = 8;
   size_t before = 0, least = kMost + 1;
@@ -128,7 +128,7 @@ void TextBuffer::select(TextPosition anchor, TextPosition caret) {
   joins_ = false;
 }
 
-// Changes the lines, and nothing else.
+// Changes only the lines: no caret, no undo.
 TextPosition TextBuffer::put(TextRange range, std::string_view text) {
   const auto first = size_t(range.begin.line), last = size_t(range.end.line);
   std::string tail = lines_[last].substr(size_t(range.end.column));
@@ -147,7 +147,7 @@ TextPosition TextBuffer::put(TextRange range, std::string_view text) {
   std::string& end = begin > 0 ? added.back() : lines_[first] += rest;
   const TextPosition behind{int(first + added.size()), int(end.size())};
   end += tail;
-  // Overwrites existing lines before it moves others.
+  // Overwrites existing lines first, to move fewer of the others.
   const size_t removed = last - first, kept = std::min(removed, added.size());
   const auto at = lines_.begin() + std::ptrdiff_t(first) + 1;
   std::move(added.begin(), added.begin() + std::ptrdiff_t(kept), at);
@@ -193,7 +193,7 @@ TextPosition TextBuffer::replace(TextRange range, std::string_view text) {
   return end;
 }
 
-// A letter joins the word that is being typed; a deletion next to the last one joins it.
+// A letter continues the word that is being typed; a deletion next to the last deletion continues it.
 bool TextBuffer::continues(Kind kind, TextRange range, std::string_view text) const {
   if (!joins_ || open_steps_ > 0 || undo_.empty() || undo_.back().kind != kind) return false;
   const Done& last = undo_.back();

@@ -27,14 +27,14 @@ class TextBuffer {
   TextBuffer() : lines_(1) {}
   explicit TextBuffer(std::string_view content) { load(content); }
 
-  // Replaces everything and clears the undo history. A file whose lines all end in CRLF keeps these line
+  // Replaces the whole text and clears the undo history. A file whose lines all end in CRLF keeps these line
   // ends.
   void load(std::string_view content);
-  // The same as one edit that can be undone; the caret stays on its line.
+  // Like load(), but as one edit that can be undone; the caret stays on its line.
   void reload(std::string_view content);
-  std::string content() const;  // as it is written to the file
+  std::string content() const;  // the text for the file
   bool crlf() const { return crlf_; }
-  // One level of indentation, as the text had it when it was loaded: a tab, or spaces.
+  // One level of indentation in the text as it was loaded: a tab, or spaces.
   std::string indent_unit() const;
 
   int line_count() const { return int(lines_.size()); }
@@ -44,7 +44,7 @@ class TextBuffer {
   std::string text(TextRange) const;
 
   uint64_t revision() const { return revision_; }  // grows with each change
-  // The first line that changed since the last call; line_count() if none did.
+  // The first line that changed since the last call; line_count() if no line did.
   int take_changed();
   // Identifies the present content; undo restores an earlier number.
   uint64_t state() const { return state_; }
@@ -60,7 +60,7 @@ class TextBuffer {
   // Replaces the selection and puts the caret after the new text. Consecutive typing is undone together.
   void type(std::string_view text);
   void erase(TextRange);
-  // Replaces a range; the caret moves along if it is after the range. Returns the end of the new text.
+  // Replaces a range; a caret after the range moves along. Returns the end of the new text.
   TextPosition replace(TextRange, std::string_view text);
 
   // While it exists, all edits are one undo step.
@@ -73,7 +73,7 @@ class TextBuffer {
    private:
     TextBuffer& buffer_;
   };
-  bool undo();  // false: nothing left
+  bool undo();  // returns false when there is nothing to undo
   bool redo();
 
  private:

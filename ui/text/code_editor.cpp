@@ -89,7 +89,7 @@ void CodeEditor::measure(const TextBuffer& buffer, const Look& look, ImVec2 orig
     for (const std::string& heading : headings_) widths_.push_back(ImGui::CalcTextSize(heading.c_str()).x);
   }
   for (const float column : widths_) {
-    if (x + column + em(0.8f) > width * 0.6f) break;  // leaves space for the text
+    if (x + column + em(0.8f) > width * 0.6f) break;  // keeps space for the text
     x += column + em(0.8f);
   }
   m_.text = x + em(0.4f);
@@ -135,7 +135,7 @@ void CodeEditor::draw_gutter(const TextBuffer& buffer, const Look& look, Result&
       list->AddTriangleFilled({window.x + em(0.25f), middle - size}, {window.x + em(0.25f), middle + size},
                               {window.x + em(0.25f) + size * 1.4f, middle}, t.accent);
     }
-    if (i == look.stands) {  // a bar, which leaves space for an arrow
+    if (i == look.stands) {  // a bar, which does not cover the arrow
       list->AddRectFilled({window.x, y}, {window.x + em(0.2f), y + m_.line}, t.warning);
     }
     for (const Mark& mark : look.errors) {
@@ -299,7 +299,7 @@ void CodeEditor::handle_mouse(TextBuffer& buffer, Result& result, bool hovered, 
     if (under < selected.begin || under > selected.end) buffer.set_caret(under);
     result.moved = true;
   }
-  // A name is explained when the mouse has rested on it for a moment.
+  // Explains a name when the mouse has rested on it for a moment.
   if (io.MousePos.x != rest_.x || io.MousePos.y != rest_.y) {
     rest_ = io.MousePos;
     rest_since_ = ImGui::GetTime();

@@ -24,13 +24,13 @@ class CodeEditor {
   struct Column {
     std::string heading, help;
   };
-  // What is shown in addition to the text. Lines count from 0.
+  // Additions to the text. Lines count from 0.
   struct Look {
     std::vector<Mark> errors;
     std::vector<Column> columns;
-    std::function<std::string(int line, size_t column)> cell;  // "" for none
+    std::function<std::string(int line, size_t column)> cell;  // text of a cell, "" for none
     std::function<float(int line)> heat;                       // 0 to 1: a bar in the first cell
-    int marked = -1;  // the line of the node that is selected elsewhere
+    int marked = -1;  // the line of the node that is selected in another panel
     int stands = -1;  // the line where a paused script continues
     const TextSearch* search = nullptr;
     int current_match = -1;
@@ -41,31 +41,31 @@ class CodeEditor {
     bool edited = false, typed = false;  // typed: the edit was a letter at the caret
     bool moved = false;                  // the caret moved
     bool wants_completion = false;       // Ctrl+Space
-    bool wants_probe = false;            // an item of the menu: a probe at the caret's line
-    int gutter_hovered = -1;             // a line with cells
-    int column_hovered = -1;             // a heading
+    bool wants_probe = false;            // the menu's item for a probe at the caret's line was chosen
+    int gutter_hovered = -1;             // the line whose cells are under the mouse
+    int column_hovered = -1;             // the column whose heading is under the mouse
     std::string path_hovered;            // the mouse rests on this name
     ImVec2 caret_below{0, 0};            // position for a popup at the caret
     float line_height = 0;
   };
 
   Result draw(const char* id, TextBuffer&, ImVec2 size, const Look&);
-  void reveal(int line) { reveal_ = line; }  // scrolls there in the next frame, if it is out of sight
+  void reveal(int line) { reveal_ = line; }  // scrolls to the line in the next frame, if it is out of sight
   void follow_caret() { follow_ = true; }
   void take_focus() { take_focus_ = true; }
   bool focused() const { return focused_; }
   LuaHighlight& highlight() { return highlight_; }
 
  private:
-  // A line prepared for drawing: its visible characters, and where each byte of the text is in them.
+  // A line prepared for drawing: its visible characters, and the position of each byte of the text in them.
   struct Drawn {
     std::string shown;
-    std::vector<int> offset;  // in `shown`
+    std::vector<int> offset;  // position in `shown` of each byte
     std::vector<float> x;     // pixels from the line's start
   };
   struct Measures {
-    ImVec2 at;                              // of the window's content
-    float line = 0, advance = 0, text = 0;  // text: where lines begin, from the window's left
+    ImVec2 at;                              // screen position of the window's content
+    float line = 0, advance = 0, text = 0;  // text: x of the lines' start, from the window's left
     float number = 0;                       // right edge of the line numbers
     int first = 0, last = 0;                // visible lines
   };
@@ -88,18 +88,18 @@ class CodeEditor {
   LuaHighlight highlight_;
   LuaHighlight::Pair pair_;
   Measures m_;
-  std::vector<float> widths_;  // of the gutter's columns: the largest so far
+  std::vector<float> widths_;  // width of each gutter column: the largest so far
   std::vector<std::string> headings_;
   float longest_ = 0;
   uint64_t measured_ = 0;
-  int wanted_column_ = -1;  // on the screen, kept while moving up and down
+  int wanted_column_ = -1;  // screen column that is kept while moving up and down
   int reveal_ = -1;
   bool follow_ = false, take_focus_ = false, focused_ = false;
-  ImVec2 rest_{-1, -1};  // where the mouse came to rest, and since when
+  ImVec2 rest_{-1, -1};  // position of the resting mouse, and the time since when it rests
   double rest_since_ = 0;
 };
 
-// Copy and paste; without a selection the whole line.
+// Copy and paste; without a selection they apply to the whole line.
 void copy_selection(const TextBuffer&);
 void cut_selection(TextBuffer&);
 void paste_clipboard(TextBuffer&);

@@ -76,7 +76,7 @@ void CodeEditor::handle_control_keys(TextBuffer& buffer, Result& result) {
 }
 
 void CodeEditor::handle_keys(TextBuffer& buffer, const Look& look, Result& result) {
-  // The keys belong to the text: no shortcuts that are letters, no keyboard navigation between widgets.
+  // The keys belong to the text: letter shortcuts and keyboard navigation between widgets are off.
   ImGui::CaptureKeyboardFromApp(true);
   ImGui::GetCurrentContext()->WantTextInputNextFrame = 1;
   const ImGuiIO& io = ImGui::GetIO();

@@ -20,7 +20,7 @@ int indent_of(const std::string& line) { return int(std::min(line.find_first_not
 
 bool blank(const std::string& line) { return size_t(indent_of(line)) == line.size(); }
 
-// The lines that a line command applies to: without the last line if the selection ends at its start.
+// The lines that a line command applies to. The last line is excluded if the selection ends at its start.
 std::pair<int, int> lines_of(const TextBuffer& buffer) {
   const TextRange range = buffer.selection();
   const bool ends_before = range.end.line > range.begin.line && range.end.column == 0;
@@ -102,7 +102,7 @@ TextPosition moved_by(const TextBuffer& buffer, TextPosition p, Motion motion, i
       return word_left(buffer, p);
     case Motion::word_right:
       return word_right(buffer, p);
-    case Motion::line_start: {  // first to the start of the text; from there to the start of the line
+    case Motion::line_start: {  // first to the end of the indent, from there to the start of the line
       const int start = indent_of(line);
       return {p.line, p.column == start ? 0 : start};
     }
@@ -175,7 +175,7 @@ void new_line(TextBuffer& buffer, LuaHighlight& highlight) {
   std::string start = line.substr(0, size_t(std::min(indent_of(line), caret.column)));
   const bool in_string = highlight.open_at(buffer, caret.line) != 0;
   if (!in_string && opens_block(buffer, highlight, caret)) start += buffer.indent_unit();
-  // A closing bracket after the caret goes to a separate line below.
+  // A closing bracket after the caret goes to its own line below.
   const bool closes = size_t(caret.column) < line.size() &&
                       std::string_view(")}]").find(line[size_t(caret.column)]) != std::string_view::npos;
   const std::string outer = line.substr(0, size_t(std::min(indent_of(line), caret.column)));

@@ -13,7 +13,7 @@
 namespace lunagrad {
 namespace {
 
-constexpr double kPatience = 0.003;  // seconds of a frame for searching
+constexpr double kPatience = 0.003;  // seconds of searching per frame
 
 bool lit_button(const char* label, bool on) {
   if (on) ImGui::PushStyleColor(ImGuiCol_Button, with_alpha(theme().accent, 0.3f));

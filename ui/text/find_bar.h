@@ -12,16 +12,16 @@ namespace lunagrad {
 
 class FindBar {
  public:
-  using Describe = std::function<void(const char* name, const std::string& text)>;  // for the last item drawn
+  using Describe = std::function<void(const char* name, const std::string& text)>;  // describes the last item
 
-  void open(const TextBuffer&, bool replace);  // searches for the selection, if it is within a line
+  void open(const TextBuffer&, bool replace);  // searches for the selected text, if it is within a line
   void close() { open_ = false; }
   bool is_open() const { return open_; }
-  // True: the caret moved to a match, or the text was changed.
+  // Returns true when the caret moved to a match, or the text was changed.
   bool draw(TextBuffer&, const Describe&);
   bool go(TextBuffer&, bool forward);
   const TextSearch* search() const { return open_ && search_.active() ? &search_ : nullptr; }
-  int current(const TextBuffer&) const;  // the match that is selected, -1 for none
+  int current(const TextBuffer&) const;  // index of the selected match, -1 for none
 
  private:
   bool replace_one(TextBuffer&);

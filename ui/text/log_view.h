@@ -1,7 +1,7 @@
 #pragma once
-// Lines of coloured monospaced text, wrapped to the width; draws only the visible ones. Follows the end until
-// the user scrolls up. Lines are selected with the mouse and copied with Ctrl+C; links are clickable. Wraps
-// each line once, when it arrives. Knows text, no sessions. Drawing thread only.
+// Lines of coloured monospaced text, wrapped to the width; draws only the visible lines. Follows the end
+// until the user scrolls up. Lines are selected with the mouse and copied with Ctrl+C; links are clickable.
+// Wraps each line once, when it arrives. Knows text, no sessions. Drawing thread only.
 #include <imgui.h>
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct LogLine {
 struct LogContent {
   uint64_t first = 0;  // number of the first line; numbers grow and are never reused
   size_t count = 0;
-  uint64_t version = 0;                 // changes when lines other than the last have changed
+  uint64_t version = 0;                 // changes when a line other than the last one has changed
   std::function<LogLine(size_t)> line;  // from 0 to count - 1
 };
 
@@ -44,14 +44,14 @@ class LogView {
  private:
   struct Row {
     uint64_t line;
-    uint32_t begin, end;  // bytes of that line
+    uint32_t begin, end;  // byte range within the line
   };
   void wrap(const LogContent&, int columns);
   void wrap_line(uint64_t number, std::string_view text, int columns);
   Click draw_row(const LogContent&, const Row&, float margin, float width, const Colors&);
 
   std::deque<Row> rows_;
-  uint64_t version_ = UINT64_MAX, next_ = 0;  // line next_ is not wrapped yet
+  uint64_t version_ = UINT64_MAX, next_ = 0;  // next_: the first line that is not wrapped yet
   int columns_ = 0;
   bool follow_ = true;
   int64_t anchor_ = -1, caret_ = -1;  // selected lines

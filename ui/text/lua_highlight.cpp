@@ -7,7 +7,7 @@
 namespace lunagrad {
 namespace {
 
-constexpr int kBracketLines = 5000;  // lines that are searched for the partner of a bracket
+constexpr int kBracketLines = 5000;  // the partner of a bracket is searched within this many lines
 
 bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -21,14 +21,14 @@ int long_bracket(std::string_view line, size_t at) {
   return end < line.size() && line[end] == '[' ? int(end - at - 1) : -1;
 }
 
-// The position after the long bracket of that level that closes at or after `at`; npos: not on this line.
+// The position after the long bracket of this level that closes at or after `at`; npos: not on this line.
 size_t long_end(std::string_view line, size_t at, int level) {
   const std::string close = "]" + std::string(size_t(level), '=') + "]";
   const size_t found = line.find(close, at);
   return found == line.npos ? found : found + close.size();
 }
 
-// The position after the closing quote, or the line's end without one; then `open` says whether a backslash
+// The position after the closing quote; without one the line's end, and `continued` says whether a backslash
 // continues the string.
 size_t quoted_end(std::string_view line, size_t at, char quote, bool& closed, bool& continued) {
   for (; at < line.size(); ++at) {
@@ -68,7 +68,7 @@ LuaOpen lua_tokens(std::string_view line, LuaOpen open, std::vector<LuaToken>& t
     if (end > begin) tokens.push_back({int(begin), int(end), part});
     at = end;
   };
-  // Continues a long bracket from `at`; true: it stays open.
+  // Continues a long bracket from `at`. Returns true when it stays open.
   const auto in_long = [&](size_t begin, size_t from, LuaOpen state) {
     const LuaPart part = state & 1 ? LuaPart::comment : LuaPart::string;
     const size_t end = long_end(line, from, int(state - 4) / 2);
@@ -156,7 +156,7 @@ LuaHighlight::Pair LuaHighlight::brackets(TextBuffer& buffer, TextPosition caret
     pair.found = true;
     pair.first = {{caret.line, token.begin}, {caret.line, token.end}};
     own = c;
-    if (token.begin == caret.column) break;  // the bracket after the caret has priority over the one before
+    if (token.begin == caret.column) break;  // the bracket after the caret has priority over one before it
   }
   if (!pair.found) return pair;
   const bool forward = kOpening.find(own) != kOpening.npos;

@@ -16,15 +16,16 @@ struct LuaToken {
   LuaPart part;
 };
 
-// The state at the start of a line: 0 nothing is open, 1 a ' string and 2 a " string that the previous line
-// continues with a backslash, 4 + 2 n a long string with n equals signs, 5 + 2 n such a comment.
+// The state at the start of a line. 0: nothing is open; 1 and 2: a ' or " string that the previous line
+// continues with a backslash; 4 + 2 n: a long string with n equals signs; 5 + 2 n: a long comment with n
+// equals signs.
 using LuaOpen = uint32_t;
 
 // Appends the tokens of a line, without spaces, and returns the state at its end.
 LuaOpen lua_tokens(std::string_view line, LuaOpen, std::vector<LuaToken>& tokens);
 bool is_lua_keyword(std::string_view);
 
-// The state at the start of each line of one buffer, computed as far as needed.
+// The state at the start of each line of one buffer, computed up to the last requested line.
 class LuaHighlight {
  public:
   LuaOpen open_at(TextBuffer&, int line);
@@ -39,7 +40,7 @@ class LuaHighlight {
   Pair brackets(TextBuffer&, TextPosition caret);
 
  private:
-  std::vector<LuaOpen> open_{0};  // of the lines known so far
+  std::vector<LuaOpen> open_{0};  // states of the lines known so far
   std::vector<LuaToken> tokens_;
 };
 

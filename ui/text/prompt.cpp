@@ -13,7 +13,7 @@
 namespace lunagrad {
 namespace {
 
-constexpr int kMostLines = 8;  // that are visible at once
+constexpr int kMostLines = 8;  // lines visible at the same time
 constexpr size_t kMostOffers = 10;
 
 int lines_of(const std::string& text) { return 1 + int(std::count(text.begin(), text.end(), '\n')); }
@@ -78,7 +78,7 @@ float Prompt::height() const {
 }
 
 void Prompt::offer(const std::string& before, std::vector<std::string> names) {
-  if (before != before_) return;  // typed on since
+  if (before != before_) return;  // the user has typed since then
   offers_ = std::move(names);
   typed_ = name_at_end(before).size();
   chosen_ = 0;
@@ -95,7 +95,7 @@ void Prompt::edit(ImGuiInputTextCallbackData& data) {
   const std::string before(data.Buf, size_t(data.CursorPos));
   if (open_ && before != before_) open_ = false;
   if (std::exchange(answered_, false) && before == before_ && !offers_.empty()) {
-    // Inserts the common prefix at once; offers the rest.
+    // Inserts the common prefix immediately and offers the rest as a list.
     std::string common = offers_[0];
     for (const std::string& name : offers_) {
       size_t same = 0;
@@ -128,7 +128,7 @@ void Prompt::edit(ImGuiInputTextCallbackData& data) {
     if (down) chosen_ = (chosen_ + 1) % offers_.size();
     return;
   }
-  // Up on the first line and Down on the last one leave the text.
+  // Up on the first line and Down on the last line go to the history.
   const bool on_first = before.find('\n') == before.npos;
   const bool on_last =
       std::string_view(data.Buf + data.CursorPos, size_t(data.BufTextLen - data.CursorPos)).find('\n') ==

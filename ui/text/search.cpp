@@ -13,7 +13,7 @@ std::string lower(std::string text) {
   return text;
 }
 
-// libstdc++ has a matcher without recursion and with polynomial time: (a+)+b cannot hang the window.
+// Uses libstdc++'s matcher without recursion and with polynomial time: (a+)+b cannot hang the window.
 std::regex::flag_type flags(bool match_case) {
   auto flags = std::regex::ECMAScript;
 #ifdef __GLIBCXX__
@@ -22,7 +22,7 @@ std::regex::flag_type flags(bool match_case) {
   return match_case ? flags : flags | std::regex::icase;
 }
 
-// libstdc++ reports anything unexpected as a parenthesis.
+// libstdc++ reports any unexpected character as a parenthesis error.
 std::string reason(const std::regex_error& error, const std::string& text) {
   const auto count = [&](char c) { return std::count(text.begin(), text.end(), c); };
   switch (error.code()) {
@@ -137,7 +137,7 @@ int TextSearch::replace_all(TextBuffer& buffer, const std::string& with) {
   update(buffer, HUGE_VAL);
   if (!active() || matches_.empty()) return 0;
   const TextBuffer::Step step(buffer);
-  // From the end, so that the remaining matches keep their positions.
+  // Replaces from the end, so that the remaining matches keep their positions.
   for (auto match = matches_.rbegin(); match != matches_.rend(); ++match)
     buffer.replace(*match, replacement(buffer, *match, with));
   return int(matches_.size());

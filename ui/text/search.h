@@ -29,14 +29,14 @@ class TextSearch {
   // Continues the search for at most `seconds`; restarts it when the text has changed.
   void update(const TextBuffer&, double seconds);
   bool complete() const { return complete_; }  // all lines were searched, or there are too many matches
-  const std::vector<TextRange>& matches() const { return matches_; }  // in order
+  const std::vector<TextRange>& matches() const { return matches_; }  // in the order of the text
 
   // The match at or after a position, or before it, with wrap-around; -1 without matches.
   int next(TextPosition) const;
   int previous(TextPosition) const;
   // The replacement of a match: in an expression $1 … $9 are its groups and $& the whole match.
   std::string replacement(const TextBuffer&, TextRange match, const std::string& with) const;
-  // As one undo step. Completes the search first. Returns the number of replacements.
+  // Replaces all matches as one undo step. Completes the search first. Returns the number of replacements.
   int replace_all(TextBuffer&, const std::string& with);
 
  private:

@@ -11,7 +11,7 @@
 namespace lunagrad {
 namespace {
 
-// When the run logged a step, for charts over time; NaN: it logged nothing.
+// The time at which the run logged a step, for charts over time; NaN: it logged nothing.
 double logged_time(const RunRecord& run, int64_t step) {
   double time = std::numeric_limits<double>::quiet_NaN();
   for (const auto& [name, points] : run.metrics) {
@@ -32,14 +32,14 @@ struct BackFill::Work {
     for (const Part& one : job.parts) before.push_back(one.values);
   }
 
-  Job job;  // the parts belong to `mutex` while the replay works
+  Job job;  // its parts are guarded by `mutex` while the replay works
   const int64_t from, to;
   ReplayWork replay;
   std::mutex mutex;
-  std::vector<Metric> before;       // the values of the parts when the job began
-  std::map<uint64_t, size_t> part;  // by the id of the probe in the replay's session
+  std::vector<Metric> before;       // each part's values when the job began
+  std::map<uint64_t, size_t> part;  // index of the part by the probe's id in the replay's session
 
-  // A session of the replay starts. What an earlier one found is void.
+  // Called when a session of the replay starts: discards the values of an earlier session.
   void prepare(Session& session) {
     const std::lock_guard lock(mutex);
     part.clear();
@@ -68,7 +68,7 @@ struct BackFill::Work {
   }
 
   void work() {
-    const RunRecord* run = nullptr;  // set before there is a session
+    const RunRecord* run = nullptr;  // set before the first session starts
     ReplayOptions options;
     options.keyframes = job.keyframes;
     options.steps = job.steps;

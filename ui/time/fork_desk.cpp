@@ -69,7 +69,7 @@ void ForkDesk::make(Wanted wanted) {
               });
 }
 
-// The folder of a fork that was cancelled when its states were written already.
+// Deletes the folder of a fork that was cancelled after its states were written.
 void ForkDesk::remove(const std::string& folder) {
   if (folder.empty()) return;
   thread_.add(

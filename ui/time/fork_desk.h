@@ -1,7 +1,7 @@
 #pragma once
-// Prepares forks: reads what a run offers for one, and makes the states to go on with by a replay, on a
-// thread of its own, while the window's run goes on. Whoever takes the result starts the new run with it. One
-// fork at a time. Drawing thread only; nothing waits, except the destructor, which cancels first.
+// Prepares forks: reads a run, and makes the states at a step by a replay, on a separate thread, while the
+// window's run continues. The caller that takes the result starts the new run. One fork at a time. Drawing
+// thread only; nothing waits, except the destructor, which cancels first.
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -24,33 +24,33 @@ class ForkDesk {
 
   // Reads the run in this folder, for offer().
   void look_at(const std::string& folder);
-  // What was read last; null: nothing yet.
+  // The run that was read last; null: none yet.
   const RunRecord* offer() const { return offer_ ? &*offer_ : nullptr; }
 
   struct Wanted {
-    std::string folder;                         // of the parent
-    int64_t steps = 0;                          // that it has ended, which its folder may not tell yet
-    std::shared_ptr<KeyframeSource> keyframes;  // null: those in the folder
-    std::string script;                         // to run; "": the parent's
+    std::string folder;  // folder of the parent
+    int64_t steps = 0;   // number of the parent's finished steps, which its folder may not show yet
+    std::shared_ptr<KeyframeSource> keyframes;  // null: uses the keyframes in the folder
+    std::string script;                         // the script to run; "": the parent's script
     std::string opens;                          // the script that Run starts after the fork; "": `script`
     ForkChanges changes;
     ReplayLimits limits = {};
   };
-  void make(Wanted);  // ends one that is under way
+  void make(Wanted);  // cancels a fork that is being made
   void cancel();
 
   struct Made {
     std::string script, opens;
-    RunOptions options;  // its folder holds the states
+    RunOptions options;  // its run folder contains the states
   };
-  // Once a frame: the fork that is ready to start.
+  // Once a frame: returns the fork that is ready to start.
   std::optional<Made> update();
 
   struct Progress {
     int64_t at = 0, to = 0;  // steps
   };
-  std::optional<Progress> progress() const;  // of a fork that is being made
-  // Why the run cannot be read, or the fork could not be made; "": nothing went wrong.
+  std::optional<Progress> progress() const;  // progress of the fork that is being made
+  // Why the run cannot be read, or the fork could not be made; "" if there was no error.
   const std::string& problem() const { return problem_; }
   void dismiss_problem() { problem_.clear(); }
 
@@ -63,7 +63,7 @@ class ForkDesk {
   std::shared_ptr<Work> work_;
   std::optional<Made> made_;
   std::string problem_;
-  Errands thread_;  // last: its destructor waits for work that uses the members above
+  Errands thread_;  // last: its destructor waits for tasks that use the members above
 };
 
 // The values of the run's parameters at the end of `step`, as text.

@@ -106,7 +106,7 @@ size_t ProbeDesk::index_of(const std::string& name) const {
   return size_t(found - items_.begin());
 }
 
-// Another run, or another script in it: what failed may have a value now.
+// Called for another run, or another script in it: adds failed probes again, which may have a value now.
 void ProbeDesk::try_again() {
   back_fill_.cancel();
   for (Item& item : items_) {
@@ -127,11 +127,11 @@ bool ProbeDesk::update() {
   if (journal_.runs() != runs_ || journal_.reloads() != reloads_) {
     runs_ = journal_.runs();
     reloads_ = journal_.reloads();
-    result.reset();  // of a run, or a part of it, that is void
+    result.reset();  // the result is for an earlier run, or for steps that a reload made invalid
     try_again();
   }
   if (items_.empty()) return false;
-  // A session that has not ended a step of this run may still count the steps of the run before.
+  // Before the first step of this run has ended, the session may still have the previous run's step numbers.
   if (journal_.step() > 0)
     for (const Probe& probe : session_.probes())
       if (probe.since > 0) journal_.probes().set_since(probe.id, probe.name, probe.since);
@@ -154,7 +154,7 @@ void ProbeDesk::take(BackFill::Result result) {
     const size_t index = index_of(part.probe.name);
     if (index == items_.size() || items_[index].probe.id != part.probe.id) continue;  // removed meanwhile
     Item& item = items_[index];
-    if (!item.problem.empty()) continue;  // it has failed in the run
+    if (!item.problem.empty()) continue;  // the probe has failed in the run
     item.problem = result.problem.empty() ? part.problem : result.problem;
     item.stopped = !item.problem.empty();
     if (item.stopped) continue;
@@ -163,7 +163,8 @@ void ProbeDesk::take(BackFill::Result result) {
   }
 }
 
-// Those up to its first value of the run itself, or, while it waits for one, up to the latest that has ended.
+// The steps before the run's own first value. While there is no such value, the steps up to the last finished
+// one.
 ProbeDesk::Gap ProbeDesk::gap_of(const Item& item) const {
   const ReplayDesk::RunNow run = run_now_();
   const ProbeCurves::Entry* const known = journal_.probes().find(item.probe.id);
@@ -172,7 +173,7 @@ ProbeDesk::Gap ProbeDesk::gap_of(const Item& item) const {
   if (known && known->since > 0)
     gap.last = std::min(gap.last, known->since - 1);
   else if (journal_.state() == SessionState::running)
-    return {};  // it comes in a moment
+    return {};  // the run's first value comes in a moment
   if (known) gap.first = std::max(gap.first, known->filled + 1);
   return gap;
 }

@@ -15,16 +15,16 @@ struct ReplayDesk::Job {
   std::shared_ptr<KeyframeSource> keyframes;
   std::function<void()> wake;
 
-  int64_t from = 0;  // after which it should begin
+  int64_t from = 0;  // the step after which it should begin
   std::mutex mutex;
-  // Under `mutex`.
+  // Guarded by `mutex`:
   bool cancelled = false;
   int64_t began = 0, reached = 0;
   std::string note;
-  Clock::time_point began_at, first_at, last_at;  // of the work, and of its first and latest step
-  int64_t first = 0;                              // the step of first_at, 0: none yet
-  // The replay's thread uses it while it works; the drawing thread after that, and to cancel. Last, since its
-  // session tells of steps until it is gone.
+  Clock::time_point began_at, first_at, last_at;  // start of the work; times of its first and latest step
+  int64_t first = 0;                              // the step at first_at, 0: none yet
+  // Used by the replay's thread while it works; afterwards, and to cancel, by the drawing thread. Last, since
+  // its session reports steps until it is destroyed.
   std::shared_ptr<Replay> replay;  // set under `mutex`
 
   void aim(int64_t step, const Cost& cost) {
@@ -39,7 +39,7 @@ struct ReplayDesk::Job {
   void note_step(int64_t step) {
     {
       const std::lock_guard lock(mutex);
-      if (first == 0 || step <= reached) {  // it began again
+      if (first == 0 || step <= reached) {  // the replay has started again
         first = step;
         first_at = Clock::now();
         began = step - 1;
@@ -55,7 +55,7 @@ struct ReplayDesk::Job {
     note += (note.empty() ? "" : "\n") + fact;
   }
 
-  // On the replay's thread.
+  // Runs on the replay's thread.
   void work() {
     if (!replay) {
       ReplayOptions options;
@@ -101,7 +101,7 @@ void ReplayDesk::set_budget(size_t bytes) {
   if (keyframes_) keyframes_->set_budget(bytes);
 }
 
-// A replay is made anew when the run went on past what it has read, or was reloaded.
+// A new replay is needed when the run was reloaded or has passed the steps that the replay has read.
 static bool can_repeat(const ReplayDesk::RunNow& read, const ReplayDesk::RunNow& now, int64_t step) {
   return read.folder == now.folder && read.reloads == now.reloads && step <= read.steps;
 }
@@ -198,7 +198,7 @@ void ReplayDesk::close() {
   let_go();
 }
 
-// The session of a replay ends on the replay's thread: that may take a moment.
+// Destroys the replay on its own thread, since ending its session may take a moment.
 void ReplayDesk::let_go() {
   stand_.reset();
   if (std::shared_ptr<Job> job = std::exchange(job_, nullptr))

@@ -19,7 +19,7 @@ void ReplayWork::run(const std::string& folder, ReplayOptions options,
     if (cancelled_) return;
     replay_ = &replay;
   }
-  struct Ended {  // before the replay goes, which cancel() uses
+  struct Ended {  // resets replay_, which cancel() uses, before the replay is destroyed
     ReplayWork& work;
     ~Ended() {
       const std::lock_guard lock(work.mutex_);

@@ -10,7 +10,7 @@
 namespace lunagrad {
 namespace {
 
-constexpr size_t kKeptPart = 4;  // of the memory limit: for kept steps, and as much for keyframes
+constexpr size_t kKeptPart = 4;  // 1 / kKeptPart of the memory limit for kept steps, and for keyframes
 
 std::string size_text(size_t bytes) {
   const size_t mebibytes = bytes >> 20;

@@ -1,5 +1,5 @@
 #pragma once
-// The limits of a run in words, and what of its memory the window may take. Pure.
+// The limits of a run in words, and the part of its memory that the window may use. Pure.
 #include <cstddef>
 #include <string>
 
@@ -9,9 +9,9 @@ namespace lunagrad {
 
 // "sandbox, 256 MiB, 20 s", "limited: 20 s"; "" for a run without limits.
 std::string limits_label(const RunOptions&);
-// Sentences about the same, with the folder that a script in the sandbox reads.
+// The same as sentences, with the folder that a script in the sandbox reads.
 std::string limits_sentences(const RunOptions&, const std::string& script);
-// Bytes of tensors that the window may keep of the run, which count against its memory limit.
+// Bytes of the run's tensors that the window may keep; they count against the run's memory limit.
 size_t most_to_keep(const RunOptions&);
 
 }  // namespace lunagrad

@@ -3,7 +3,7 @@
 namespace lunagrad {
 namespace {
 
-constexpr double kStepGrace = 10;  // seconds in which a step may end, as on the command line
+constexpr double kStepGrace = 10;  // seconds in which a step may end after the limit, as in lunagrad run
 
 }  // namespace
 
@@ -13,7 +13,7 @@ void RunTimer::begin() {
 }
 
 RunTimer::Due RunTimer::update(const Journal& journal, double seconds, bool sandbox, Clock::time_point now) {
-  // A run may end and the next one begin between two calls.
+  // Between two calls a run may end and the next one begin.
   if (journal.active() && (!active_ || journal.ends() != ends_)) begin();
   active_ = journal.active();
   ends_ = journal.ends();

@@ -1,5 +1,5 @@
 #pragma once
-// The time limit of the window's run. It counts while the script runs, not in pauses: then the user looks at
+// The time limit of the window's run. Counts while the script runs, not in pauses, in which the user looks at
 // the run. Drawing thread only.
 #include <chrono>
 #include <cstdint>
@@ -12,22 +12,22 @@ namespace lunagrad {
 class RunTimer {
  public:
   enum class Due { nothing, stop, interrupt };
-  // What has to be done now; at least twice a second. 0 seconds: no limit. A script in a sandbox is
-  // interrupted at the limit; any other may end its step, for the checkpoint, and is interrupted when it does
-  // not.
+  // Returns what has to be done now; call it at least twice a second. 0 seconds: no limit. A script in a
+  // sandbox is interrupted at the limit. Any other script may end its step, for the checkpoint, and is
+  // interrupted if it does not end in time.
   using Clock = std::chrono::steady_clock;
   Due update(const Journal&, double seconds, bool sandbox, Clock::time_point now = Clock::now());
-  bool over() const { return over_; }  // the run that goes on, or the last one, has reached its limit
-  bool tell() { return std::exchange(told_, true) == false; }  // true once for each such run
+  bool over() const { return over_; }  // the current run, or the last one, has reached its limit
+  bool tell() { return std::exchange(told_, true) == false; }  // returns true once for each run that has
 
  private:
   void begin();
 
-  uint64_t ends_ = 0;  // of the journal
+  uint64_t ends_ = 0;  // journal.ends() at the last call
   bool active_ = false, runs_ = false;
   bool over_ = false, told_ = false;
-  double counted_ = 0;  // seconds
-  double next_ = 0;     // when something is due
+  double counted_ = 0;  // seconds counted so far
+  double next_ = 0;     // seconds at which the next action is due
   Clock::time_point looked_;
 };
 

@@ -33,7 +33,7 @@ void take_lines(TrustDesk::Question& question, std::string_view text) {
   }
 }
 
-// What a folder of somebody else names is not started: its own copy asks.
+// A foreign run's script path is not used: its own copy of the script runs, after the question.
 std::string script_of_run(const std::string& folder, bool own) {
   const std::string script = read_run_config(folder).script;
   return own && fs::exists(script) ? script : folder + "/script.lua";
@@ -43,7 +43,7 @@ std::string script_of_run(const std::string& folder, bool own) {
 
 void CodeLimits::apply_to(RunOptions& options) const {
   options.sandbox |= confined;
-  // A trusted run that goes on from states names the files of its modules itself.
+  // A trusted run that continues from states has the files of its modules in its options already.
   if (confined || !options.start) options.folder = folder;
   if (options.modules.empty()) options.modules = modules;
   if (!stand_ins.empty()) options.stand_ins = stand_ins;
@@ -52,12 +52,12 @@ void CodeLimits::apply_to(RunOptions& options) const {
 struct TrustDesk::Bundle {
   std::string path;
   TemporaryFolder temporary;
-  std::string folder, script;  // within it
-  // Once it was unpacked as a whole.
+  std::string folder, script;  // paths within the temporary folder
+  // How it was unpacked as a whole; nothing: it was not.
   std::optional<bool> confined;
   std::map<std::string, std::string> stand_ins;
 
-  // What was changed of it since stays, unless it may name more now.
+  // Does not unpack again, so that later changes in the folder stay, unless the confinement changes.
   void unpack(bool confine) {
     if (confined == confine) return;
     std::error_code ignored;
@@ -69,17 +69,17 @@ struct TrustDesk::Bundle {
 
 struct TrustDesk::Look {
   std::string folder;
-  std::shared_ptr<Bundle> bundle;  // null: a folder
+  std::shared_ptr<Bundle> bundle;  // null: a folder was opened
   bool sandbox = false;
   std::function<void(const CodeLimits&)> go;
   std::function<void(const std::string&)> failed;
   RunOrigin origin;
   bool trusted = false;
-  bool trusts = false;  // the user has just said so
+  bool trusts = false;  // the user has just answered "trust"
   Question question;
   CodeLimits limits;
 
-  // On the desk's thread.
+  // Runs on the background thread.
   void look() {
     const bool is_sweep = sweep::is_sweep(folder);
     if (!is_sweep) refuse_special(folder);
@@ -109,7 +109,7 @@ struct TrustDesk::Look {
     limits.script = script_of_run(folder, origin.own);
     try {
       limits.modules = read_timeline(folder, true).eras.front().modules;
-    } catch (const Error&) {  // it names what lies elsewhere, where a trusted one finds it
+    } catch (const Error&) {  // the timeline names files outside the folder: allowed only if trusted
       if (limits.confined) throw;
     }
   }

@@ -13,10 +13,10 @@ class ChoicePopup {
   struct Choice {
     const std::string &name, &detail, &help;
   };
-  // Reads Up, Down, Enter, Tab, Escape: the index that was taken, -1 for none, -2 to close.
+  // Reads Up, Down, Enter, Tab, Escape. Returns the index of the chosen entry, -1 for none, -2 to close.
   int take_keys(int count);
-  // Draws it below `at`, or above when there is no space. Returns the same as take_keys(). `on_row` gets each
-  // visible row.
+  // Draws the list below `at`, or above when there is no space. Returns the same as take_keys(). `on_row`
+  // gets each visible row.
   int draw(int count, const std::function<Choice(int)>&, ImVec2 at, float line_height,
            const std::function<void(int, ImVec2 min, ImVec2 max)>& on_row = {});
   void restart() { chosen_ = first_ = 0; }

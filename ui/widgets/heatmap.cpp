@@ -13,14 +13,14 @@
 namespace lunagrad {
 namespace {
 
-// In each direction: at most what a viewer may request; without textures, at most what can be drawn as
-// rectangles.
+// Limits in each direction: kMostCells is the most that a viewer may request; kMostPieces is the most that
+// can be drawn as rectangles, without textures.
 constexpr int64_t kMostCells = 1024, kMostPieces = 96;
-constexpr float kPatterned = 5;  // pixels of a cell that shows a pattern
+constexpr float kPatterned = 5;  // size in pixels from which a cell shows a pattern
 
 int64_t extent(int64_t wanted, int64_t whole) { return wanted > 0 ? std::min(wanted, whole) : whole; }
 
-// Replaces a range that covers everything by 0.
+// Replaces a window that covers everything by 0.
 HeatWindow simplified(HeatWindow window, int64_t rows, int64_t columns) {
   if (window.rows >= rows && window.columns >= columns) return {};
   return window;
@@ -70,7 +70,7 @@ void Heatmap::pick(const HeatCells& cells, int64_t row, int64_t column) {
   column = std::clamp<int64_t>(column, 0, cells.columns - 1);
   if (row * cells.columns + column >= cells.elements) return;
   picked_ = {row, column};
-  // Keep it in sight.
+  // Keeps the selected element in sight.
   if (window_.whole()) return;
   const auto follow = [](int64_t& first, int64_t length, int64_t at) {
     first = std::clamp(first, std::max<int64_t>(at - length + 1, 0), at);

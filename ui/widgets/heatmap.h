@@ -1,8 +1,8 @@
 #pragma once
 // Numbers in rows and columns as coloured cells: the wheel zooms around the mouse, dragging pans, a click
-// selects an element, the arrow keys move the selection. Draws the rectangle of cells that it gets as one
-// picture with a pixel per cell, and reports which rectangle it needs next. Knows no tensors and no sessions.
-// Drawing thread only.
+// selects an element, the arrow keys move the selection. Draws the given rectangle of cells as one picture
+// with a pixel per cell, and reports which rectangle it needs next. Knows no tensors and no sessions. Drawing
+// thread only.
 #include <functional>
 #include <optional>
 #include <span>
@@ -16,7 +16,7 @@
 namespace lunagrad {
 
 struct HeatCells {
-  int64_t rows = 0, columns = 0;  // of the whole matrix
+  int64_t rows = 0, columns = 0;  // size of the whole matrix
   int64_t elements = 0;           // fewer than rows x columns when the last row is short
   int64_t first_row = 0, first_column = 0, shown_rows = 0, shown_columns = 0;  // the rectangle of `values`
   int64_t cell_rows = 0, cell_columns = 0;  // resolution of `values` for that rectangle
@@ -38,7 +38,7 @@ HeatWindow shifted(const HeatWindow&, int64_t rows, int64_t columns, double by_r
 
 class Heatmap {
  public:
-  // Fills at most `room`; small matrices take less. `index` formats the position of an element.
+  // Fills at most `room`; small matrices use less. `index` formats the position of an element.
   void draw(const char* id, const HeatCells&, const ColorRange&, ImVec2 room, const ValueColors&,
             const std::function<std::string(int64_t row, int64_t column)>& index);
   const HeatWindow& window() const { return window_; }
@@ -46,13 +46,13 @@ class Heatmap {
   void reset();  // shows everything, selects nothing
   void show_all() { window_ = {}; }
   void follow(const Heatmap& other) { window_ = other.window_, picked_ = other.picked_; }
-  // Cells that the last frame could use: the resolution to request.
+  // The number of cells that the last frame could show: the resolution to request.
   int64_t most_rows() const { return most_rows_; }
   int64_t most_columns() const { return most_columns_; }
-  const std::optional<ShownTip>& tip() const { return tip_; }  // of the last frame
+  const std::optional<ShownTip>& tip() const { return tip_; }  // the tooltip of the last frame
 
  private:
-  // What the picture was made from.
+  // The inputs of the present picture.
   struct Painted {
     uint64_t revision = 0;
     ColorRange range;

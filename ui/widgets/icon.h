@@ -6,7 +6,7 @@ namespace lunagrad {
 
 enum class Icon { play, pause, step, step_op, stop, restart, menu };
 
-// In the square of `size` pixels at `at`.
+// Draws the icon in the square of `size` pixels at `at`.
 void draw_icon(ImDrawList*, Icon, ImVec2 at, float size, ImU32 color);
 
 void draw_star(ImDrawList*, ImVec2 middle, float radius, bool filled, ImU32 color);

@@ -28,7 +28,7 @@ ImU32 pixel_color(const float* channels, int64_t stride, int count, PixelRange);
 
 class ImageGrid {
  public:
-  // Fills at most `room`. `label` is the tooltip of tile i. Returns how many tiles fitted.
+  // Fills at most `room`. `label` returns the tooltip of tile i. Returns the number of tiles that fit.
   int64_t draw(const char* id, const ImageTiles&, bool normalize_each, ImVec2 room, const ValueColors&,
                const std::function<std::string(int64_t tile)>& label);
 
@@ -44,7 +44,7 @@ class ImageGrid {
   std::optional<Painted> painted_;
   int64_t across_ = 1;  // tiles per row in the texture
   std::vector<uint32_t> pixels_;
-  std::vector<PixelRange> ranges_;  // of each tile
+  std::vector<PixelRange> ranges_;  // range of each tile
   Texture texture_;
 };
 

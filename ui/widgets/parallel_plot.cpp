@@ -13,7 +13,7 @@ namespace {
 constexpr size_t kMostDescribed = 200;
 constexpr float kDimmed = 0.15f;
 
-// The best are blue, the worst orange, which most people can tell apart.
+// The best lines are blue, the worst orange: most people can tell these colours apart.
 ImU32 color_of(const ParallelLine& line) {
   const Theme& t = theme();
   return std::isnan(line.shade) ? t.faint : blend(t.series[0], t.series[1], float(line.shade));
@@ -23,7 +23,7 @@ class Drawing {
  public:
   Drawing(const ParallelPlot& plot, ImVec2 at, ImVec2 size) : plot_(plot), list_(ImGui::GetWindowDrawList()) {
     const Fonts::Label font{ImGui::GetFont(), ImGui::GetFontSize()};
-    // Half a name at the left, and the labels of the last axis at the right.
+    // Space for half a name at the left, and for the labels of the last axis at the right.
     float right = font.width(plot.axes.back().name) / 2;
     for (const ParallelTick& tick : plot.axes.back().ticks)
       right = std::max(right, em(0.6f) + font.width(tick.label));
@@ -71,7 +71,7 @@ class Drawing {
       const std::string label = fitting_text(tick.label, font, std::max(em(3), width_ * 0.6f));
       const ImVec2 place{x(axis) + em(0.4f), middle - line / 2};
       list_->AddLine({x(axis) - em(0.2f), middle}, {x(axis) + em(0.2f), middle}, t.muted, 1);
-      // Readable above the lines.
+      // The background makes the label readable above the lines.
       list_->AddRectFilled({place.x - em(0.1f), place.y},
                            {place.x + font.width(label) + em(0.1f), place.y + line},
                            with_alpha(t.panel, 0.75f));
@@ -79,7 +79,7 @@ class Drawing {
     }
   }
 
-  // Where a click meets the line and, as far as possible, no other: near the axis of values.
+  // A place where a click hits this line and, as far as possible, no other: near the last axis.
   ImVec2 spot(const ParallelLine& line) const {
     const size_t last = line.places.size() - 1;
     if (last == 0 || !std::isfinite(line.places[last]) || !std::isfinite(line.places[last - 1]))
@@ -105,7 +105,7 @@ ParallelPick draw_parallel_plot(const char* name, const ParallelPlot& plot, cons
   std::optional<size_t> under;
   if (ImGui::IsItemHovered()) under = drawing.under(ImGui::GetIO().MousePos);
   ImGui::PushClipRect(at, {at.x + size.x, at.y + size.y}, true);
-  // The best are drawn last, above the others.
+  // The best lines are drawn last, above the others.
   std::vector<size_t> order(plot.lines.size());
   std::iota(order.begin(), order.end(), 0);
   const auto shade = [&](size_t i) { return std::isnan(plot.lines[i].shade) ? 2 : plot.lines[i].shade; };

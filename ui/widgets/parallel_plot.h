@@ -10,12 +10,12 @@
 
 namespace lunagrad {
 
-// Sources of lines.
+// Sources of the picked lines.
 struct ParallelPick {
-  std::optional<size_t> under, clicked;  // the pointer is over it, and pressed it
+  std::optional<size_t> under, clicked;  // the line under the mouse, and the one that was clicked
 };
-// `chosen` are sources of lines, too; `name` is that of the items in the description, NAME.axis and
-// NAME.line.
+// `chosen` contains sources of lines, too. In the description the items are called NAME.axis and NAME.line,
+// where NAME is `name`.
 ParallelPick draw_parallel_plot(const char* name, const ParallelPlot&, const std::set<size_t>& chosen,
                                 ImVec2 size, Description&);
 

@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kListed = 8;
-constexpr int kMostEntries = 10000;  // that are read of a folder
+constexpr int kMostEntries = 10000;  // most entries read from a folder
 
 std::string with_home(const std::string& path) {
   const char* home = std::getenv("HOME");
@@ -63,7 +63,7 @@ void PathBar::open(std::string label, std::string path) {
   label_ = std::move(label);
   path_ = std::move(path);
   error_.clear();
-  looked_at_ = "\n";  // not a path: forces a new look at the disk
+  looked_at_ = "\n";  // not a path, so that the disk is read again
   open_ = focus_ = true;
 }
 

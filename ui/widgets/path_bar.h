@@ -17,12 +17,12 @@ class PathBar {
  public:
   using Describe = std::function<void(const char* name, const std::string& text)>;
 
-  void open(std::string label, std::string path);  // the label is on the button: "Open"
+  void open(std::string label, std::string path);  // the label is the text of the button: "Open"
   void close() { open_ = false; }
   bool is_open() const { return open_; }
   const std::string& label() const { return label_; }
   void complain(std::string error) { error_ = std::move(error); }
-  // The path, when the user has entered it. The row stays until close().
+  // Returns the path when the user has entered it. The row stays until close().
   std::optional<std::string> draw(const Describe&);
 
  private:

@@ -48,7 +48,7 @@ std::string fitted(const std::string& text, float width) {
   return fitting_text(text, {ImGui::GetFont(), ImGui::GetFontSize()}, width);
 }
 
-// Black or white, whichever has more contrast.
+// Black or white, the one with more contrast.
 ImU32 text_on(ImU32 color) {
   const auto part = [&](int shift) { return float(color >> shift & 255); };
   const float light =
@@ -137,7 +137,7 @@ TimelineHit draw_timeline(const char* id, std::span<const TimeRow> rows, ImVec2 
       const TimeBlock& block = blocks[i];
       float left = axis.x_of(block.start, min.x, max.x);
       float right = axis.x_of(block.start + block.length, min.x, max.x);
-      if (right <= drawn_to) continue;  // narrower than a pixel, and that pixel is painted
+      if (right <= drawn_to) continue;  // narrower than a pixel that is already painted
       right = std::max(right, std::floor(left) + 1);
       const bool under = hovered && mouse.x >= left && mouse.x < right && mouse.y >= top && mouse.y < bottom;
       left = std::max(left, min.x - 2);
@@ -198,7 +198,7 @@ StackHit draw_stack(const char* id, size_t count, const std::function<StackSampl
     list->AddText({at.x, std::min(y - line / 2, floor - line)}, colors.muted,
                   fitted(number(value), label_width - 4).c_str());
   }
-  // In each pixel column the sample with the largest sum, so that no peak is lost.
+  // Draws in each pixel column the sample with the largest sum, so that no peak is lost.
   list->PushClipRect({min.x, at.y}, {max.x, floor}, true);
   const auto time = [&](float x) {
     return axis.low + (axis.high - axis.low) * double(x - min.x) / double(max.x - min.x);

@@ -14,8 +14,8 @@ namespace lunagrad {
 // The visible time range, shared by charts below each other.
 struct TimeAxis {
   double low = 0, high = 1;  // visible, in ns
-  double length = 1;         // of everything, in ns
-  bool fits = true;          // shows everything, also when it becomes longer
+  double length = 1;         // length of the whole timeline, in ns
+  bool fits = true;          // shows everything, also when the timeline becomes longer
   void update(double whole);
   void fit() { fits = true; }
   // Handles input over [left, right] of the screen while the last item is active or hovered.
@@ -28,8 +28,8 @@ struct TimeAxis {
 struct TimeBlock {
   double start = 0, length = 0;  // ns
   ImU32 color = 0;
-  int id = 0;           // for the caller
-  bool marked = false;  // a bar across its top, in addition to its colour
+  int id = 0;           // chosen by the caller
+  bool marked = false;  // has a bar across its top, in addition to its colour
 };
 
 struct TimeRow {
@@ -43,7 +43,7 @@ struct TimelineColors {
 
 struct TimelineHit {
   bool hovered = false, clicked = false;
-  int id = 0;  // of the block under the mouse
+  int id = 0;  // id of the block under the mouse
 };
 
 // Index of the first block that ends after `at`; the row's size if there is none.
@@ -52,7 +52,7 @@ size_t first_block_behind(const std::vector<TimeBlock>&, double at);
 TimelineHit draw_timeline(const char* id, std::span<const TimeRow>, ImVec2 size, float label_width, TimeAxis&,
                           const TimelineColors&, const std::function<std::string(int id)>& label);
 float timeline_row_height();
-float timeline_height(size_t rows);  // including the axis
+float timeline_height(size_t rows);  // height including the axis
 
 // The parts of a sum at one moment; valid until the next sample.
 struct StackSample {

@@ -1,6 +1,6 @@
 #pragma once
-// A tooltip for a place in a picture. It stays inside the picture, so that it does not hide what is around
-// it, for example numbers of a neighbour. Drawing thread only.
+// A tooltip for a place in a picture. It stays inside the picture, so that it does not hide the surroundings,
+// for example the numbers of a neighbour. Drawing thread only.
 #include <imgui.h>
 
 #include <string>

@@ -145,7 +145,7 @@ void draw_histogram(const char* id, const Statistics& s, ImVec2 size, const Valu
   list->AddText({at.x, bottom}, colors.muted, low.c_str());
   list->AddText({at.x + size.x - ImGui::CalcTextSize(high.c_str()).x, bottom}, colors.muted, high.c_str());
   for (size_t i = 0; i + 1 < s.edges.size(); ++i) {
-    if (s.edges[i] >= 0 || s.edges[i + 1] <= 0) continue;  // only the bin around 0
+    if (s.edges[i] >= 0 || s.edges[i + 1] <= 0) continue;  // finds the bin around 0
     const float x = at.x + bar * (float(i) + 0.5f) - ImGui::CalcTextSize("0").x / 2;
     const float first = at.x + ImGui::CalcTextSize(low.c_str()).x + em(0.3f);
     const float last = at.x + size.x - ImGui::CalcTextSize(high.c_str()).x - em(0.8f);

@@ -1,5 +1,5 @@
 #pragma once
-// How numbers of tensors are written and coloured: shapes, positions, colour ranges with their legend, and
+// Text and colours for numbers of tensors: shapes, positions, colour ranges with their legend, and
 // histograms. Knows numbers, no sessions. Drawing thread only, except functions without ImGui types.
 #include <imgui.h>
 
@@ -12,8 +12,8 @@
 namespace lunagrad {
 
 // "[64, 10]", "[]" for a scalar.
-std::string shape_text(std::span<const int64_t> shape);  // "[64, 10]"; without dims "scalar"
-std::string position_text(std::span<const int64_t> at);  // of 0-based positions: "[1, 3]" as Lua counts
+std::string shape_text(std::span<const int64_t> shape);  // "[64, 10]"; "scalar" without dimensions
+std::string position_text(std::span<const int64_t> at);  // `at` counts from 0, the text from 1: "[1, 3]"
 
 struct ValueColors {
   ImU32 background, border, text, muted;
@@ -22,21 +22,21 @@ struct ValueColors {
   bool dark;
 };
 
-// How values become colours, as set by the user.
+// The user's settings for mapping values to colours.
 struct ColorScale {
   enum class Map { automatic, sequential, diverging };
-  bool automatic = true;  // use the range of the values; otherwise low to high
+  bool automatic = true;  // true: uses the range of the values; false: from low to high
   double low = 0, high = 1;
-  Map map = Map::automatic;  // automatic: diverging when there are values of both signs
+  Map map = Map::automatic;  // automatic: diverging if there are values of both signs
   bool logarithmic = false;
-  double clip = 0;  // per cent of the values at each end that get the end colour
+  double clip = 0;  // percent of the values at each end that get the end colour
   bool operator==(const ColorScale&) const = default;
 };
 
 // The colour scale for given values.
 struct ColorRange {
   double low = 0, high = 1;
-  bool diverging = false;  // around 0
+  bool diverging = false;  // the colours diverge around 0
   double linear_below =
       0;  // for a logarithmic range: linear below this magnitude; 0: the whole range is linear
   bool operator==(const ColorRange&) const = default;
@@ -46,7 +46,7 @@ ColorRange color_range(const ColorScale&, const Statistics&);
 double color_position(double value, const ColorRange&);
 // The colour of a position: viridis, or blue through a neutral middle to orange.
 ImU32 map_color(double position, bool diverging, bool dark);
-// The value below which the fraction `part` of the finite values are, exact to a bin of the histogram.
+// The value below which the fraction `part` of the finite values lies, exact to a bin of the histogram.
 double quantile(const Statistics&, double part);
 
 // One line: minimum, colour bar, maximum.

@@ -35,7 +35,7 @@ int modifier_bit(int key) {
   }
 }
 
-// X tells the modifiers from before the event, so that the key of a modifier itself is missing or too many.
+// X reports the modifiers from before the event, so for a modifier key its own bit is corrected here.
 InputEvent key_event(int key, bool down, int modifiers) {
   const int own = modifier_bit(key);
   InputEvent event;
@@ -53,7 +53,7 @@ DisplayInput* DisplayInput::current = nullptr;
 
 DisplayInput::DisplayInput(GLFWwindow* window) : window_(window) {
   current = this;
-  play_at_once(true);  // the queue is this one
+  play_at_once(true);  // this queue already spreads the input over frames
   glfwSetCursorPosCallback(window, [](GLFWwindow*, double x, double y) {
     InputEvent event;
     event.x = float(x);
@@ -92,10 +92,10 @@ DisplayInput::DisplayInput(GLFWwindow* window) : window_(window) {
     current->note(event);
   });
   glfwSetCursorEnterCallback(window, [](GLFWwindow* window, int entered) {
-    // Dear ImGui since 1.87 asks the display for the position while it believes the mouse outside.
+    // While Dear ImGui since 1.87 takes the mouse to be outside, it asks the display for the position.
     if (IMGUI_VERSION_NUM >= 18700) ImGui_ImplGlfw_CursorEnterCallback(window, entered);
     current->arrived_ = true;
-    if (entered) return;  // a position follows
+    if (entered) return;  // a move event with the position follows
     InputEvent event;
     event.kind = Kind::leave;
     current->note(event);
@@ -136,7 +136,7 @@ void DisplayInput::play(const InputEvent& event) {
       x_ = event.x;
       y_ = event.y;
       break;
-    case Kind::leave:  // a drag goes on outside the window
+    case Kind::leave:  // a drag continues outside the window
       if (std::none_of(std::begin(down_), std::end(down_), [](bool down) { return down; }))
         x_ = y_ = kNowhere;
       break;
@@ -159,7 +159,8 @@ void DisplayInput::play(const InputEvent& event) {
 }
 
 void DisplayInput::play_frame() {
-  // Dear ImGui 1.86's backend has set what the display's state is now; these are the states of the events.
+  // Dear ImGui 1.86's backend has set the display's present state; the events replace it by the state at
+  // their time.
   for (const InputEvent& event : queue_.take_frame()) play(event);
   play_mouse(x_ == kNowhere ? ImVec2(-FLT_MAX, -FLT_MAX) : ImVec2(x_, y_));
   for (int button = 0; button < int(std::size(down_)); ++button) play_button(button, down_[button]);

@@ -7,18 +7,19 @@ namespace lunagrad {
 
 bool key_pressed(int key, bool repeat = true);
 
-// Simulates input of a user; call between the backend's new frame and Dear ImGui's.
+// Simulates the user's input; call between the backend's new frame and Dear ImGui's.
 void play_key(int key, bool down);
 void play_modifiers(bool ctrl, bool shift, bool alt, bool down);  // presses or releases those that are true
 void play_mouse(ImVec2 at);
 void play_button(ImGuiMouseButton, bool down);
 void play_wheel(float notches, float sideways = 0);
-void play_modifier_state(bool ctrl, bool shift, bool alt, bool super);  // sets all four
+void play_modifier_state(bool ctrl, bool shift, bool alt, bool super);  // sets the state of all four
 // Whether all input of a frame takes effect in that frame. By default Dear ImGui spreads fast input over
 // several frames, which breaks simulated input.
 void play_at_once(bool);
 
-// Reserves Ctrl+Tab for the program: Dear ImGui switches its windows with it. Before each frame.
+// Reserves Ctrl+Tab for the program, since Dear ImGui would switch its windows with it. Call before each
+// frame.
 void keep_ctrl_tab();
 
 }  // namespace lunagrad

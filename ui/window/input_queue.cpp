@@ -9,19 +9,19 @@ using Kind = InputEvent::Kind;
 
 bool is_press(const InputEvent& event) { return event.kind == Kind::key && event.down && !event.is_modifier; }
 
-// What depends on the modifiers that are held.
+// Whether the effect of the event depends on the held modifiers.
 bool is_action(const InputEvent& event) {
   return is_press(event) || event.kind == Kind::button || event.kind == Kind::wheel;
 }
 
-// Whether the two may not share a frame. `earlier` arrived first.
+// Whether two events may not share a frame. `earlier` arrived first.
 bool collide(const InputEvent& earlier, const InputEvent& later) {
   const bool same_thing = earlier.kind == later.kind && earlier.code == later.code;
   switch (later.kind) {
     case Kind::move:
     case Kind::leave:
       return earlier.kind == Kind::button || earlier.kind == Kind::wheel || earlier.kind != later.kind;
-    case Kind::button:  // an item notices the mouse before it is pressed
+    case Kind::button:  // an item must see the mouse before the press
       return earlier.kind != Kind::key || is_action(earlier);
     case Kind::wheel:
       return earlier.kind != Kind::wheel && (earlier.kind != Kind::key || is_action(earlier));
@@ -29,7 +29,7 @@ bool collide(const InputEvent& earlier, const InputEvent& later) {
       if (later.is_modifier) return is_action(earlier) || same_thing;
       return same_thing || earlier.kind == Kind::button || earlier.kind == Kind::wheel ||
              (later.down && (is_press(earlier) || earlier.kind == Kind::text));
-    case Kind::text:  // follows its key; several come from an input method
+    case Kind::text:  // text follows its key; an input method sends several texts
       return earlier.kind == Kind::button || earlier.kind == Kind::wheel;
     case Kind::focus:
       return true;

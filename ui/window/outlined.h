@@ -1,5 +1,5 @@
 #pragma once
-// Boxes to tick and radio buttons with an outline, by which an empty one is seen on any ground. Drawing
+// Check boxes and radio buttons with an outline, so that an empty one is visible on any background. Drawing
 // thread only.
 
 namespace lunagrad {

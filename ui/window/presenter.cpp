@@ -41,7 +41,7 @@ VkBool32 VKAPI_PTR on_message(VkDebugUtilsMessageSeverityFlagBitsEXT, VkDebugUti
   return VK_FALSE;
 }
 
-// The list that a Vulkan function returns in two calls: first the count, then the elements.
+// Returns the list of a Vulkan function that is called twice: first for the count, then for the elements.
 template <class T, class Function>
 std::vector<T> enumerate(Function function) {
   uint32_t count = 0;
@@ -171,8 +171,8 @@ void Presenter::make_instance(bool validation) {
   }
 }
 
-// Prefers a discrete device to an integrated one, and that to a CPU implementation, among those that can
-// present here.
+// Prefers a discrete device to an integrated one, and an integrated one to a CPU implementation, among the
+// devices that can present to this window.
 void Presenter::make_device() {
   int best = -1;
   const auto devices = enumerate<VkPhysicalDevice>([&](uint32_t* count, VkPhysicalDevice* out) {
@@ -364,7 +364,7 @@ uint32_t Presenter::memory_type(uint32_t allowed, VkMemoryPropertyFlags wanted) 
 }
 
 #if IMGUI_VERSION_NUM >= 19000
-// Dear ImGui's backend copies with its own command buffer, and frees an earlier texture.
+// Dear ImGui's backend copies the fonts with its own command buffer, and frees an earlier texture.
 void Presenter::upload_fonts() {
   vkDeviceWaitIdle(device_);
   if (!ImGui_ImplVulkan_CreateFontsTexture()) fail_as(ErrorKind::device, "uploading fonts failed");
@@ -373,7 +373,8 @@ void Presenter::upload_fonts() {
 void Presenter::upload_fonts() {
   vkDeviceWaitIdle(device_);
   if (ImGui::GetIO().Fonts->TexID) {
-    // Dear ImGui's backend frees an earlier texture only at shutdown; it owns all sets of the pool.
+    // This version's backend frees an earlier texture only at shutdown. All descriptor sets of the pool
+    // belong to it.
     ImGui_ImplVulkan_Shutdown();
     check(vkResetDescriptorPool(device_, descriptors_, 0), "uploading fonts");
     start_imgui();

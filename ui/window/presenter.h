@@ -1,7 +1,7 @@
 #pragma once
-// Presents frames with Vulkan: an instance, a device and a swapchain of the window's own, separate from any
-// compute device, so that the window survives the loss of a compute device. Records Dear ImGui's draw data,
-// presents it, and reads a frame back as a picture. Drawing thread only.
+// Presents frames with Vulkan. Has its own instance, device and swapchain, separate from any compute device,
+// so that the window survives the loss of a compute device. Records Dear ImGui's draw data, presents it, and
+// reads a frame back as a picture. Drawing thread only.
 #include <vulkan/vulkan.h>
 
 #include <functional>
@@ -29,21 +29,22 @@ std::string png_of(const FramePixels&);
 
 class Presenter {
  public:
-  // Throws Error (kind device) that says what is missing. With `validation` the Khronos layer is loaded; its
-  // messages go to stderr and are counted.
+  // Throws Error (kind device), which says what is missing. With `validation` the Khronos layer is loaded;
+  // its messages go to stderr and are counted.
   Presenter(GLFWwindow*, bool validation);
   ~Presenter();
   Presenter(const Presenter&) = delete;
 
-  void upload_fonts();  // after each change of the font atlas
+  void upload_fonts();  // call after each change of the font atlas
   // Draws and presents. If the swapchain no longer fits, makes a new one and draws the frame into it.
   void present(ImDrawData*, uint32_t background);
-  // Also saves the next frame as a PNG file. present() throws Error (kind file) if it cannot be written.
+  // Also saves the next frame as a PNG file. present() throws Error (kind file) if the file cannot be
+  // written.
   void capture(const std::string& path) {
     capture_path_ = path;
     part_.reset();
   }
-  // `done` gets a part of the next frame, in pixels of the frame, or an error text.
+  // `done` gets a part of the next frame, in the frame's pixels, or an error text.
   using PartDone = std::function<void(FramePixels, const std::string& problem)>;
   void capture_part(int left, int top, int right, int bottom, PartDone done) {
     capture_path_.clear();
@@ -52,7 +53,7 @@ class Presenter {
 
   bool captures() const { return !capture_path_.empty(); }
 
-  // The time that creating instance, device and swapchains has taken so far.
+  // The time spent so far on creating instance, device and swapchains.
   const Spent& driver_time() const { return driver_time_; }
   int validation_messages() const;
   bool software() const { return software_; }  // the driver draws on the CPU
@@ -79,7 +80,7 @@ class Presenter {
   void make_frames();
   void start_imgui();
   void release();
-  bool make_swapchain();  // false: the window has no area now
+  bool make_swapchain();  // returns false when the window has no area
   void drop_swapchain();
   FramePixels read_capture(VkDeviceMemory) const;
   void hand_out_capture(VkDeviceMemory);

@@ -10,7 +10,7 @@
 
 namespace lunagrad {
 
-struct TextureEntry;  // texture_store.h
+struct TextureEntry;  // see texture_store.h
 
 class Texture {
  public:
@@ -26,7 +26,7 @@ class Texture {
   int height() const;
   ImTextureID id() const { return entry_.get(); }
 
-  static size_t bytes_in_use();  // of all textures
+  static size_t bytes_in_use();  // bytes of all textures
   static bool are_drawn();       // false in a host with its own renderer, which draws no textures
 
  private:

@@ -177,7 +177,7 @@ void TextureStore::begin_frame(VkCommandBuffer commands) {
 
 void TextureStore::upload(TextureEntry& entry) {
   if (!pipeline_) make_pipeline();
-  // If one of the calls fails, nothing leaks: each object is in the list from the start.
+  // If a call fails, nothing leaks: each object is in the list as soon as it exists.
   Retired& staged = retired_.emplace_back(Retired{frame_, std::exchange(entry.on_device, {}), {}});
   const VkDeviceSize bytes = entry.pixels.size() * sizeof(uint32_t);
   VkBufferCreateInfo buffer{VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO};

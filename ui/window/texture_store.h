@@ -1,8 +1,8 @@
 #pragma once
-// The Vulkan side of textures: images, a pipeline that samples them, and the commands of a frame's draw data
-// that show them. Dear ImGui 1.86's backend draws everything with the font's image, so those commands become
-// callbacks that draw the same triangles from the backend's own buffers. Owned by the Presenter; drawing
-// thread only.
+// The Vulkan side of textures: images, a pipeline that samples them, and the commands in a frame's draw data
+// that show them. Dear ImGui 1.86's backend draws everything with the font's image, so commands that show a
+// texture become callbacks, which draw the same triangles from the backend's own buffers. Owned by the
+// Presenter; drawing thread only.
 #include <imgui.h>
 #include <vulkan/vulkan.h>
 
@@ -17,14 +17,14 @@ struct TextureImage {
   VkImage image = VK_NULL_HANDLE;
   VkDeviceMemory memory = VK_NULL_HANDLE;
   VkImageView view = VK_NULL_HANDLE;
-  VkDescriptorPool pool = VK_NULL_HANDLE;  // of its single descriptor
+  VkDescriptorPool pool = VK_NULL_HANDLE;  // pool of its only descriptor set
   VkDescriptorSet descriptor = VK_NULL_HANDLE;
 };
 
 // One texture, shared by its owner and all_textures().
 struct TextureEntry {
   int width = 0, height = 0;
-  std::vector<uint32_t> pixels;  // not uploaded yet; empty afterwards
+  std::vector<uint32_t> pixels;  // pixels that are not uploaded yet; empty after the upload
   TextureImage on_device;
 };
 
@@ -40,7 +40,8 @@ class TextureStore {
   ~TextureStore();  // the device must be idle
   TextureStore(const TextureStore&) = delete;
 
-  // Once a frame, outside of a render pass: uploads new pixels, and frees what no frame in flight uses.
+  // Once a frame, outside of a render pass: uploads new pixels, and frees objects that no frame in flight
+  // uses.
   void begin_frame(VkCommandBuffer);
   // Call before the backend records the draw data into the same command buffer.
   void claim(ImDrawData*);
@@ -80,7 +81,7 @@ class TextureStore {
   VkCommandBuffer commands_ = VK_NULL_HANDLE;
   uint64_t frame_ = 0;
   std::vector<Retired> retired_;
-  std::deque<Draw> draws_;  // of the frame that is being recorded
+  std::deque<Draw> draws_;  // draws of the frame that is being recorded
 };
 
 }  // namespace lunagrad

@@ -72,13 +72,13 @@ Theme light_theme() {
 
 ImVec4 vec(ImU32 color) { return ImGui::ColorConvertU32ToFloat4(color); }
 
-// A font file, read once for all its sizes, and the index of the face in it.
+// A font file, read once for all its sizes, and the index of the face in the file.
 struct Face {
   std::string data;
   int index = 0;
 };
 
-// The face that fontconfig selects; empty without fontconfig's data.
+// The face that fontconfig selects; empty if fontconfig finds no file.
 Face find_face(const char* family, int weight) {
   Face face;
   std::string file;
@@ -103,7 +103,7 @@ Face find_face(const char* family, int weight) {
   FcPatternDestroy(pattern);
   try {
     if (!file.empty()) face.data = read_file(file);
-  } catch (const Error&) {  // the file disappeared since: as if there were none
+  } catch (const Error&) {  // the file was removed meanwhile: no face
   }
   return face;
 }
@@ -112,7 +112,7 @@ Face find_face(const char* family, int weight) {
 #define LUNAGRAD_SYMBOLS 0x2190, 0x21ff, 0x2200, 0x22ff, 0x2500, 0x25ff, 0x2713, 0x2717
 // Latin with punctuation.
 #define LUNAGRAD_WORDS 0x20, 0x17f, 0x2010, 0x2027, 0xfffd, 0xfffd
-// Glyph ranges: of texts; of headings; of names of ops and modules, which are drawn in other sizes; of the
+// Glyph ranges: of texts; of headings; of names of ops and modules, which are drawn in more sizes; of the
 // fallback font for missing glyphs. Each glyph adds ten microseconds to the start of the window.
 constexpr ImWchar kText[] = {LUNAGRAD_WORDS,   0x370, 0x3ff, 0x400, 0x45f, 0x2030, 0x205e, 0x2070, 0x209f,
                              LUNAGRAD_SYMBOLS, 0};
@@ -153,7 +153,7 @@ void load_fonts(float scale) {
   loaded.body = load_font(plain, pixels, kText);
   loaded.bold = load_font(bold, pixels, kHeadings);
   loaded.mono = load_font(mono, std::round(pixels * 0.93f), kText);
-  load_font(plain, std::round(pixels * 0.93f), kSymbols, true);  // glyphs that the monospaced font lacks
+  load_font(plain, std::round(pixels * 0.93f), kSymbols, true);  // adds glyphs that the monospaced font lacks
   loaded.plain_sizes.clear();
   loaded.bold_sizes.clear();
   for (const float size : kLabels) {
@@ -174,14 +174,14 @@ void use_font(ImFont* font) {
 
 Fonts::Label Fonts::label(bool bold, float pixels, std::string_view text) const {
   const auto& sizes = bold ? bold_sizes : plain_sizes;
-  // Glyphs of other languages are in the fonts of the panels only.
+  // Only the fonts of the panels have the glyphs of other languages.
   const bool named = text.find_first_not_of(
                          " !\"#$%&'()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[\\]^_`"
                          "abcdefghijklmnopqrstuvwxyz{|}~×…") == text.npos;
   Label label{bold ? this->bold : body, pixels};
   for (ImFont* font : sizes)
     if (named && font->FontSize <= pixels) label = {font, font->FontSize};
-  // Far above the largest one, its glyphs are scaled.
+  // Much larger text is drawn with scaled glyphs of the largest font.
   if (!sizes.empty() && pixels > 1.3f * sizes.back()->FontSize) label.size = pixels;
   return label;
 }
@@ -194,7 +194,7 @@ std::string fitting_text(std::string_view text, const Fonts::Label& label, float
   if (label.width(text) <= width) return std::string(text);
   for (size_t length = text.size(); length-- > 0;) {
     if (length > 0 && (static_cast<unsigned char>(text[length]) & 0xc0) == 0x80)
-      continue;  // amid a character
+      continue;  // inside a character
     std::string part = std::string(text.substr(0, length)) + "…";
     if (label.width(part) <= width) return part;
   }

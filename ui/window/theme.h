@@ -1,6 +1,6 @@
 #pragma once
-// Colours, fonts and measures of the window, light and dark. Categorical colours are those of Okabe and Ito,
-// which people with common kinds of colour blindness can tell apart. Drawing thread only, like Dear ImGui.
+// Colours, fonts and measures of the window, light and dark. The categorical colours are from Okabe and Ito;
+// people with common kinds of colour blindness can tell them apart. Drawing thread only, like Dear ImGui.
 #include <imgui.h>
 
 #include <array>
@@ -15,9 +15,9 @@ struct Theme {
   ImU32 background, panel, raised, hovered, border, grid;
   ImU32 text, muted, faint;
   ImU32 accent, good, warning, bad;
-  ImU32 canvas;                 // ground of the graph
-  std::array<ImU32, 7> series;  // of curves
-  std::array<ImU32, 8> family;  // of op families, see op_family.h
+  ImU32 canvas;                 // background of the graph
+  std::array<ImU32, 7> series;  // colours of curves
+  std::array<ImU32, 8> family;  // colours of op families, see op_family.h
 };
 
 struct Fonts {
@@ -26,8 +26,8 @@ struct Fonts {
   ImFont* mono = nullptr;
   std::vector<ImFont*> plain_sizes, bold_sizes;  // for zoomed drawings, from small to large
 
-  // A font with the glyphs of `text` and the size to draw it with, at most `pixels`: that for which its
-  // glyphs were made, since scaled ones lose thin lines.
+  // A font that has the glyphs of `text`, and the size to draw it with, at most `pixels`. It is the size for
+  // which the glyphs were made, since scaled glyphs lose thin lines.
   struct Label {
     ImFont* font;
     float size;
@@ -35,14 +35,14 @@ struct Fonts {
   };
   Label label(bool bold, float pixels, std::string_view text) const;
 };
-// The text, or as much of its beginning as fits with "…".
+// The text, or as much of its beginning as fits, with "…".
 std::string fitting_text(std::string_view text, const Fonts::Label&, float width);
 
 const Theme& theme();
 void set_theme(bool dark);  // also sets Dear ImGui's style
 // Loads fonts from fontconfig, at `scale` times 15 pixels; uses Dear ImGui's own font if there are none.
 void load_fonts(float scale);
-void use_font(ImFont*);  // uses one font for everything: for a host that has built its fonts
+void use_font(ImFont*);  // uses one font for everything: for a host that has already built its fonts
 const Fonts& fonts();
 float font_scale();
 
@@ -56,7 +56,7 @@ ImU32 blend(ImU32 a, ImU32 b, float t);  // t = 0: a
 // Text in another colour or font.
 void text_in(ImU32 color, const char* format, ...) IM_FMTARGS(2);
 void bold_text(const std::string&);
-void color_box(ImU32 color);  // a square before a word of a legend; the next item stands beside it
+void color_box(ImU32 color);  // a square before a word of a legend; the next item is placed beside it
 // A tooltip with wrapped text while the mouse is over the last item.
 void explain(const char* text);
 

@@ -19,7 +19,7 @@ namespace {
 std::atomic<bool> woken{false};
 std::function<void()> lost_display;
 
-// Xlib calls exit() when its connection breaks, while other threads run. GLFW has loaded Xlib.
+// When Xlib's connection breaks, it calls exit() while other threads run. GLFW has loaded Xlib.
 void handle_lost_display() {
   void* xlib = dlopen("libX11.so.6", RTLD_NOW | RTLD_NOLOAD);
   if (!xlib) return;
@@ -118,7 +118,7 @@ bool Window::wait(double seconds) {
   return input_->arrived();
 }
 
-// A run wakes the window with every step: one message to the display is enough until the next frame.
+// A run wakes the window in every step: one message to the display is enough until the next frame.
 void Window::wake() {
   if (!woken.exchange(true)) glfwPostEmptyEvent();
 }

@@ -19,39 +19,39 @@ class Window {
     std::string title;
     bool validation = false;
     bool dark = true;
-    float scale = 0;  // of fonts and measures; 0: the monitor's
+    float scale = 0;  // scale of fonts and measures; 0: the monitor's scale
   };
-  // Throws Error (kind device) that says what is missing: a display, a driver.
+  // Throws Error (kind device), which names what is missing: a display, a driver.
   explicit Window(const Options&);
   ~Window();
   Window(const Window&) = delete;
 
   bool wants_to_close() const;
   void set_wants_to_close(bool);
-  // Sleeps until input, wake() or the end of `seconds`; not while input is queued. True: there was input
-  // since the last call.
+  // Sleeps until input, wake() or the end of `seconds`; returns immediately while input is queued. Returns
+  // true when there was input since the last call.
   bool wait(double seconds);
-  bool input_queued() const { return input_->queued(); }  // for the next frame
+  bool input_queued() const { return input_->queued(); }  // input waits for the next frame
   static void wake();                                     // any thread, while a Window exists
   static bool woken_up();                                 // wake() was called since take_wake()
-  static void take_wake();                                // before the news are taken over
+  static void take_wake();                                // call before news are taken over
   // Called instead of exit() when the X display is gone; must not return, and must not use a Window.
   static void on_lost_display(std::function<void()>);
 
   // `inject` runs while the input of the frame can still be changed.
   void begin_frame(const std::function<void()>& inject = {});
   void end_frame(bool shown = true);  // not shown: built, but drawn only for a capture
-  // CPU time that building the last frame took, from Dear ImGui's new frame to its draw data.
+  // CPU time for building the last frame, from Dear ImGui's new frame to its draw data.
   double build_ms() const { return build_ms_; }
 
   void resize(int width, int height);
   void size(int& width, int& height) const;
-  // Reloads fonts and measures; not within a frame. 0: the monitor's scale.
+  // Reloads fonts and measures; do not call it within a frame. 0: the monitor's scale.
   void set_scale(float scale);
-  bool monitor_scale_changed();  // since the last call, for example after a move to another monitor
-  // The time spent in the driver since the start: its loader, an instance, a device, swapchains.
+  bool monitor_scale_changed();  // changed since the last call, for example by a move to another monitor
+  // The time spent in the driver since the start: for its loader, an instance, a device, swapchains.
   Spent driver_time() const { return Spent(loader_time_) += presenter_->driver_time(); }
-  const Spent& font_time() const { return font_time_; }  // for loading the fonts
+  const Spent& font_time() const { return font_time_; }  // the time spent on loading fonts
   void set_title(const std::string&);
   Presenter& presenter() { return *presenter_; }
   const Presenter& presenter() const { return *presenter_; }

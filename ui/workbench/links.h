@@ -10,8 +10,8 @@ void go_to_line(Workbench&, const SourcePlace&);
 // Outlines the nodes (indices into TapeSnapshot::nodes) and selects the first.
 void show_nodes(Workbench&, std::vector<int> nodes);
 
-// "train.lua:12" in a line of text, as errors and tracebacks write it: its place and the bytes from begin to
-// end.
+// A place such as "train.lua:12" in a line of text, as errors and tracebacks write it, with its bytes from
+// begin to end.
 struct PlaceInText {
   SourcePlace place;
   size_t begin = 0, end = 0;

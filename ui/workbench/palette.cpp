@@ -45,7 +45,7 @@ std::vector<Example> find_examples() {
     std::ifstream file(path);
     std::getline(file, line);
     line.erase(0, line.starts_with("--") ? line.find_first_not_of("- ") : 0);
-    // A sentence that goes on in the next line is left out.
+    // Leaves out a sentence that continues in the next line.
     if (const size_t end = line.rfind(". "); end != std::string::npos && !line.ends_with('.'))
       line.erase(end + 1);
     examples.push_back({path, fs::path(path).stem().string(), printable(line)});
@@ -97,7 +97,7 @@ std::vector<Palette::Entry> Palette::entries(Workbench& bench) const {
   if (fs::is_regular_file(typed, failed)) offer(typed);
   std::vector<std::pair<int, const std::string*>> found;
   for (const std::string& path : scripts_) {
-    // A match in the file name scores more than one in the whole path.
+    // A match in the file name scores more than a match in the whole path.
     const auto name = fuzzy_score(typed_, fs::path(path).filename().string());
     const auto whole = fuzzy_score(typed_, path);
     if (name || whole) found.emplace_back(name ? *name + 100000 : *whole, &path);

@@ -12,11 +12,11 @@ namespace lunagrad {
 // The bundled examples and their descriptions.
 struct Example {
   std::string path, name;  // "04_digits_mlp"
-  std::string sentence;    // its first comment
+  std::string sentence;    // the beginning of its first comment
 };
 std::vector<Example> find_examples();
-// Scripts to offer: those opened before, those in the folder of `script` and in the working folder, the
-// examples.
+// Scripts to offer: recently opened scripts, the scripts in the folder of `script` and in the working folder,
+// the examples.
 std::vector<std::string> nearby_scripts(const std::vector<std::string>& recent, const std::string& script);
 
 class Palette {

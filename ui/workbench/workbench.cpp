@@ -7,7 +7,7 @@
 
 namespace lunagrad {
 
-// The members before session_ only keep its address.
+// The members before session_ only keep the session's address.
 Workbench::Workbench(std::string script, RunOptions options, std::function<void()> wake, EventSink also)
     : wake_(std::move(wake)),
       journal_(wake_),
@@ -53,7 +53,7 @@ bool Workbench::update() {
   changed |= shown_.update();
   changed |= probes_.update();
   control_.update();
-  if (tape_.former() && journal_.ended() && !session_.tape()) tape_actions_.clear();  // it made no tape
+  if (tape_.former() && journal_.ended() && !session_.tape()) tape_actions_.clear();  // the run made no tape
   tape_.offer(inspection_.watch());
   changed |= tape_.update();
   changed |= gradients_.update(session_);
@@ -67,7 +67,7 @@ bool Workbench::update() {
   return changed;
 }
 
-// The statistics of the run end with those of the replayed step.
+// While a replayed step is shown, the run's statistics are shown up to that step.
 void Workbench::take_replayed_gradients() {
   const ReplayDesk::Stand* const stand = shown_.replay().stand();
   if (!shown_.replayed()) {
@@ -82,7 +82,7 @@ void Workbench::take_replayed_gradients() {
   }
 }
 
-// What the session found by itself stands among the alarms.
+// Adds the session's own findings to the alarms.
 void Workbench::note_findings() {
   std::vector<Alarm> found;
   if (const auto& note = journal_.not_finite()) {

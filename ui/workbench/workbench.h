@@ -1,9 +1,9 @@
 #pragma once
-// What the panels share: a session, what the window knows about its run (state), and what a panel can have
-// done (actions). The workbench owns all of it and passes news from the session on once a frame. A panel
-// reads the state through const references and changes it only through the actions, each of which is a class
-// of its own. Nothing here waits for the script. Drawing thread only; the session runs the script on its own
-// thread and calls only Journal::push().
+// Shared by the panels: a session, what the window knows about its run (state), and what a panel can do
+// (actions). The workbench owns all of it and passes on the session's news once a frame. A panel reads the
+// state through const references and changes it only through the actions, each of which is a separate class.
+// Nothing here waits for the script. Drawing thread only; the session runs the script on its own thread and
+// calls only Journal::push().
 #include <functional>
 #include <optional>
 #include <string>
@@ -34,14 +34,14 @@ class Workbench {
   // session's thread. Fonts must be loaded.
   Workbench(std::string script, RunOptions, std::function<void()> wake, EventSink also = {});
 
-  // Takes over what the session sent since the last frame. True: there is something new to see.
+  // Takes over the session's news since the last frame. Returns true when there is something new to show.
   bool update();
 
   // State
   const Session& session() const { return session_; }
   const Journal& journal() const { return journal_; }  // console, progress, curves of the current run
   const TapeModel& tape() const { return tape_; }
-  const GradientModel& gradients() const {  // up to the step that is shown, if a replay has it
+  const GradientModel& gradients() const {  // up to the shown step, if a replay computed it
     return replayed_gradients_ ? *replayed_gradients_ : gradients_;
   }
   const RunLibrary& runs() const { return curves_.library(); }  // runs in folders
@@ -81,8 +81,8 @@ class Workbench {
   Journal journal_;
   TapeModel tape_;
   GradientModel gradients_;
-  std::optional<GradientModel> replayed_gradients_;  // while a replayed step is shown
-  uint64_t replayed_ = 0;                            // of which stand of the replay
+  std::optional<GradientModel> replayed_gradients_;  // set while a replayed step is shown
+  uint64_t replayed_ = 0;  // number of the replay's position that replayed_gradients_ belongs to
   Shell shell_;
   ShownStep shown_;
   ProbeDesk probes_;

@@ -16,8 +16,8 @@ namespace {
 
 using Key = std::tuple<std::string, std::string, int, bool>;  // op, file, line, backward
 
-// The time of a call, by what it does and where: the mean of a step, in the step with the least, so that
-// other programs do not count.
+// The time of a call, by op and place: its mean within a step, in the step where that is smallest, which
+// excludes the effect of other programs.
 std::map<Key, double> times_of(std::span<const std::shared_ptr<const StepProfile>> steps) {
   std::map<Key, double> least;
   for (const auto& step : steps) {
@@ -36,7 +36,7 @@ std::map<Key, double> times_of(std::span<const std::shared_ptr<const StepProfile
   return least;
 }
 
-// Of the members one by one; 0 if one of them was not measured.
+// The sum of the members' times when each runs alone; 0 if one of them was not measured.
 double time_alone(const PlannedRow& row, const std::map<Key, double>& times) {
   double sum = 0;
   for (const PlannedCall& call : row.members) {
@@ -78,13 +78,13 @@ struct Heading {
   const char *name, *help;
 };
 
-// Where there is little room, the tooltips alone tell of lines and numbers of calls.
+// Where space is short, only the tooltips show lines and numbers of calls.
 bool is_roomy() { return ImGui::GetContentRegionAvail().x >= em(40); }
 std::vector<size_t> columns(bool roomy) {
   return roomy ? std::vector<size_t>{0, 1, 2, 3, 4, 5} : std::vector<size_t>{0, 3, 4, 5};
 }
 
-// `wide`: the column that takes what the others leave.
+// `wide`: the column that takes the remaining width.
 void draw_headings(Workbench& bench, std::span<const Heading> headings, const std::vector<size_t>& shown,
                    size_t wide) {
   for (const size_t i : shown)

@@ -1,6 +1,6 @@
 #pragma once
-// The profiler's view of what is computed together: the plan of a step whose calls were put off, beside what
-// the same calls took in the measured steps, where each ran alone. Drawing thread only.
+// The profiler's view of fused calls: the plan of a step with deferred calls, beside the times of the same
+// calls in the measured steps, where each ran alone. Drawing thread only.
 #include <memory>
 #include <span>
 #include <vector>
@@ -24,7 +24,7 @@ class GroupsView {
   std::shared_ptr<const StepPlan> plan_;
   std::shared_ptr<const StepProfile> latest_;
   size_t steps_ = 0;
-  std::vector<double> alone_ns_;  // of each group: what its calls take one by one; 0: not known
+  std::vector<double> alone_ns_;  // for each group the time of its calls one by one; 0: not known
 };
 
 }  // namespace lunagrad

@@ -1,6 +1,6 @@
 #pragma once
-// The profiler's list of what outlives its step: who holds it, how much, since when, whether it grows, and
-// what to write instead. A click leads to the line of the owner. Drawing thread only.
+// The profiler's list of tensors and tapes that outlive their step: the owner, the size, since when, whether
+// it grows, and how to change the code. A click leads to the line of the owner. Drawing thread only.
 #include "ui/workbench/workbench.h"
 
 namespace lunagrad {

@@ -23,12 +23,12 @@ ImU32 color_of(RankTime time) {
   return time == RankTime::compute ? t.series[0] : time == RankTime::communication ? t.series[1] : t.faint;
 }
 
-// Of transfers, which need not keep the script waiting.
+// The colour of transfers, which need not make the script wait.
 ImU32 pale(ImU32 color) { return blend(theme().canvas, color, 0.55f); }
 
 std::string rank_name(size_t rank) { return "rank " + std::to_string(rank); }
 
-// Dear ImGui would break a line behind the point of a number.
+// Breaks lines itself, since Dear ImGui would break a line after the decimal point of a number.
 void wrapped(ImU32 color, const std::string& text) {
   const float room = ImGui::GetContentRegionAvail().x;
   std::string line;
@@ -74,7 +74,7 @@ void RanksView::make_rows(const RankProfile& profile, size_t steps, int slowest)
         add(rows_[2 * i], block.start_ns, block.length_ns, color_of(block.time), block.time, block.transfer);
       for (size_t t = 0; t < lane.transfers.size(); ++t) {
         const RankTransfer& transfer = lane.transfers[t];
-        if (transfer.pair) continue;  // it may overlap others; the script's row shows the wait for it
+        if (transfer.pair) continue;  // may overlap other transfers; the script's row shows the wait for it
         add(rows_[2 * i + 1], transfer.begun_ns, transfer.met_ns - transfer.begun_ns,
             pale(color_of(RankTime::waiting)), RankTime::waiting, int32_t(t));
         add(rows_[2 * i + 1], transfer.met_ns, transfer.end_ns - transfer.met_ns,
@@ -97,14 +97,14 @@ void RanksView::draw(Workbench& bench, const RankProfile& profile, size_t steps,
   wrapped(sums.slowest >= 0 ? theme().warning : theme().text, sentence);
   bench.description().add_last("profiler.ranks", sentence);
   draw_legend(bench, sums);
-  // The wheel zooms the lanes, elsewhere it scrolls.
+  // Over the lanes the wheel zooms, elsewhere it scrolls.
   ImGui::BeginChild("ranks", {0, 0}, false, over_lanes_ ? ImGuiWindowFlags_NoScrollWithMouse : 0);
   draw_lanes(bench);
   draw_table(bench, sums);
   ImGui::EndChild();
 }
 
-// The means of all ranks.
+// Draws the means over all ranks.
 void RanksView::draw_legend(Workbench& bench, const RankSums& sums) {
   double whole = 0;
   std::array<double, kRankTimes> mean{};
@@ -141,7 +141,7 @@ void RanksView::draw_lanes(Workbench& bench) {
   const TimelineColors colors{t.canvas, t.grid, t.text, t.muted, t.bad, t.text};
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x;
-  // Without room for all rows, those of the scripts alone.
+  // If there is no space for all rows, only the scripts' rows are shown.
   const bool low = ImGui::GetContentRegionAvail().y < timeline_height(rows_.size());
   std::vector<TimeRow> scripts;
   for (size_t i = 0; low && i < rows_.size(); i += 2) scripts.push_back(rows_[i]);

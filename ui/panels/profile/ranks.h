@@ -1,6 +1,6 @@
 #pragma once
-// The profiler's view of the ranks of a run: who is the slowest, and for each rank a lane of its script
-// (compute, communication, waiting) above one of what it exchanged. Drawing thread only.
+// The profiler's view of the ranks of a run: the slowest rank, and for each rank a lane of its script
+// (compute, communication, waiting) above a lane of its transfers. Drawing thread only.
 #include <memory>
 #include <vector>
 
@@ -12,7 +12,7 @@ namespace lunagrad {
 
 class RanksView {
  public:
-  // Lanes of the last `steps` steps; sums over them, or over `all` that were measured.
+  // Draws the lanes of the last `steps` steps, and sums over these steps or over `all` measured steps.
   void draw(Workbench&, const RankProfile&, size_t steps, bool all);
 
  private:
@@ -21,7 +21,7 @@ class RanksView {
     const RankStep* step;
     size_t lane;
     RankTime time;
-    int32_t transfer;  // -1: none is known
+    int32_t transfer;  // index of the block's transfer; -1: unknown
     double length_ns;
   };
   void make_rows(const RankProfile&, size_t steps, int slowest);
@@ -33,7 +33,7 @@ class RanksView {
   TimeAxis axis_;
   std::vector<TimeRow> rows_;
   std::vector<Source> sources_;                         // by TimeBlock::id
-  std::vector<std::shared_ptr<const RankStep>> shown_;  // which the sources point into
+  std::vector<std::shared_ptr<const RankStep>> shown_;  // the steps that the sources point into
   double length_ns_ = 0;
   int slowest_ = -1;
   bool dark_ = false, over_lanes_ = false;

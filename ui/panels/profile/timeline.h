@@ -13,21 +13,21 @@
 namespace lunagrad {
 
 struct ProfileTimeline {
-  // What a block shows: an operation (an index into StepProfile::spans) or one of these.
+  // The content of a block: an operation (an index into StepProfile::spans) or one of these values.
   enum : int { kStep = -1, kPass = -2, kNoCall = -3, kWait = -4 };
   struct Source {
     const StepProfile* step;  // one of the steps in the timeline
     int span;
-    const ProfileLane* lane = nullptr;  // of a lane's block
-    double length_ns = 0;               // of a lane's block or a wait
-    uint32_t kernel = 0;                // kernel on the device, interned; 0: none
+    const ProfileLane* lane = nullptr;  // the lane, if the block belongs to one
+    double length_ns = 0;               // for a lane's block or a wait
+    uint32_t kernel = 0;                // interned name of the device's kernel; 0: none
   };
   std::vector<TimeRow> rows;
   std::vector<Source> sources;  // by TimeBlock::id
   double length_ns = 0;
 };
 
-// Joins the steps without gaps: the steps between them were not measured.
+// Joins the steps without gaps: other steps between them were not measured.
 ProfileTimeline profile_timeline(std::span<const std::shared_ptr<const StepProfile>> steps);
 
 }  // namespace lunagrad

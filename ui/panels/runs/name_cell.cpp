@@ -9,9 +9,9 @@
 namespace lunagrad {
 namespace {
 
-constexpr float kIndent = 1.1f;  // of a level, in em
+constexpr float kIndent = 1.1f;  // indent of a level, in em
 
-// The lines from the parent's row above to this one, and those that pass by.
+// Draws the line from the parent's row above to this row, and the lines of other branches that pass this row.
 void draw_branch(const RunTreeRow& row, ImVec2 at, float height) {
   ImDrawList* const list = ImGui::GetWindowDrawList();
   const float pad = ImGui::GetStyle().CellPadding.y, top = at.y - pad, foot = at.y + height + pad;
@@ -34,7 +34,7 @@ bool draw_name_cell(Workbench& bench, const RunSummary& run, const RunTreeRow& r
   const float height = ImGui::GetFrameHeight();
   const ImVec2 cell = ImGui::GetCursorScreenPos();
   const float room = ImGui::GetContentRegionAvail().x;
-  // Deep forks leave room for their names.
+  // The indent is limited, so that deep forks have space for their names.
   const float indent = std::min(em(kIndent) * float(row.level()), room / 2);
   const std::string from = run.parent.empty() ? "" : "from step " + std::to_string(run.parent_step);
   const float from_width = from.empty() ? 0 : ImGui::CalcTextSize(from.c_str()).x + em(0.5f);

@@ -7,9 +7,9 @@
 
 namespace lunagrad {
 
-// Draws it over the whole row, which it selects. True: it was clicked.
+// Draws the name; a click anywhere in the row selects the run. Returns true when it was clicked.
 bool draw_name_cell(Workbench&, const RunSummary&, const RunTreeRow&, bool selected);
-// "\nwent on after step 40 of FOLDER"; "" for a run that is no fork.
+// "\nwent on after step 40 of FOLDER"; "" for a run that is not a fork.
 std::string fork_text(const RunSummary&);
 
 }  // namespace lunagrad

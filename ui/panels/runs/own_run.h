@@ -1,5 +1,5 @@
 #pragma once
-// The row of the run that this window shows live. Drawing thread only.
+// The table's row of this window's live run. Drawing thread only.
 #include <optional>
 
 #include "ui/runs/list.h"
@@ -7,8 +7,8 @@
 
 namespace lunagrad {
 
-// `run` as the window knows it, if it is the window's own and has not ended: its files do not tell whether it
-// is paused or in a step that takes minutes, nor of steps that logged nothing.
+// The live state of `run`, if it is the window's own run and has not ended. The run's files do not show
+// whether it is paused or in a step that takes minutes, and do not contain steps that logged nothing.
 std::optional<RunSummary> own_run(const Workbench&, const RunSummary& run);
 
 }  // namespace lunagrad

@@ -38,7 +38,7 @@ void draw_direction_choice(Workbench& bench) {
 
 void draw_pass_choice(Workbench& bench, const TapeSnapshot& tape) {
   const std::string label = tape.pass < 0 ? "forward" : pass_text(tape.passes[size_t(tape.pass)]);
-  // The list and the tooltip have the file, for which the button has no room.
+  // The list and the tooltip show the file; the button has no space for it.
   std::string brief = label;
   if (tape.pass >= 0) {
     const PassInfo& pass = tape.passes[size_t(tape.pass)];

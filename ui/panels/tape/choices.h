@@ -1,14 +1,15 @@
 #pragma once
-// Choices of the tape's tool row that the settings or the session keep. Drawing thread only.
+// Choices in the tape's tool row that are stored in the settings or the session. Drawing thread only.
 #include "ui/workbench/workbench.h"
 
 namespace lunagrad {
 
 // The direction in which data flows.
 void draw_direction_choice(Workbench&);
-// The backward passes of the step. Passes from the same line count as one: which of them, a step decides.
+// Chooses one of the step's backward passes. Passes from the same line count as one choice: each step decides
+// which of them it shows.
 void draw_pass_choice(Workbench&, const TapeSnapshot&);
-// Whether the tape shows what was computed together. Null: no step was planned yet.
+// Switches the marks of fused calls on the tape. Null: no step has a plan yet.
 void draw_group_switch(Workbench&, const StepPlan*);
 
 }  // namespace lunagrad

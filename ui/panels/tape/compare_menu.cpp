@@ -13,7 +13,7 @@ constexpr const char* kSteps =
     "by "
     "itself differs from those that inherit its error.";
 
-// After the last item, or at `at` from the left of the panel.
+// Draws the button after the last item, or at `at` from the left of the panel.
 bool close_button(Workbench& bench, const char* label, const char* help, float at = 0) {
   ImGui::SameLine(at, at > 0 ? 0 : em(0.5f));
   const bool pressed = ImGui::SmallButton(label);
@@ -47,7 +47,7 @@ void draw_progress(Workbench& bench, const StepInquiry& inquiry, const StepInqui
   if (close_button(bench, "Cancel", "Ends the comparison.", end)) bench.step_comparing().close();
 }
 
-// Leads to the node, or to its line if another backward pass is shown.
+// Goes to the node, or to its line if another backward pass is shown.
 void go_to(Workbench& bench, const ComparedNode& row) {
   if (const int node = bench.tape().find_node(row.node); node >= 0) {
     bench.tape_actions().select(node);
@@ -104,7 +104,7 @@ std::shared_ptr<const NodeMarks> CompareMenu::marks(Workbench& bench) {
   return bench.tape_comparing().marks() ? bench.tape_comparing().marks() : bench.step_comparing().marks();
 }
 
-// A menu of many items, which scrolls.
+// A menu that scrolls, for many items.
 template <class Each>
 void draw_choices(Workbench& bench, const char* label, const char* help, bool any, const Each& each) {
   ImGui::SetNextWindowSizeConstraints({0, 0}, {FLT_MAX, em(18)});

@@ -1,7 +1,7 @@
 #pragma once
-// The tape's comparisons: the button with what the shown step can be compared with, the line above the sheet
-// that says how far a comparison is and what it found, and the window of a difference of tapes. Drawing
-// thread only.
+// The tape's comparisons: the button that lists what the shown step can be compared with, the line above the
+// sheet with the progress and result of a comparison, and the window of a difference of tapes. Drawing thread
+// only.
 #include "ui/panels/tape/diff_window.h"
 #include "ui/workbench/workbench.h"
 
@@ -9,12 +9,12 @@ namespace lunagrad {
 
 class CompareMenu {
  public:
-  // `panel`: the title of the tape's panel. Called once.
+  // `panel`: the title of the tape's panel. Call once.
   void add_commands(Workbench&, const char* panel);
   void draw_button(Workbench&);
-  void draw_line(Workbench&);  // takes no room while there is nothing to say
+  void draw_line(Workbench&);  // takes no space while there is nothing to show
   void draw_window(Workbench& bench) { window_.draw(bench); }
-  // Of the comparison that colours the tape; null: none does.
+  // The marks of the comparison that colours the tape; null if there is none.
   static std::shared_ptr<const NodeMarks> marks(Workbench&);
 
  private:

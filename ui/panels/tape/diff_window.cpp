@@ -29,7 +29,7 @@ ImU32 color_of(const TapeFinding& finding) {
   }
 }
 
-// The node on the shown tape, else the line of the script.
+// Goes to the node on the shown tape, else to the line of the script.
 void go_to(Workbench& bench, const TapeDiff& diff, const TapeFinding& finding) {
   const int64_t id = node_of(diff, finding);
   if (const int node = id < 0 ? -1 : bench.tape().find_node(uint64_t(id)); node >= 0)
@@ -78,7 +78,7 @@ void draw_findings(Workbench& bench, const TapeDiff& diff) {
   ImGui::EndTable();
 }
 
-// Times are information: no two steps have the same.
+// Times are only information: they differ between any two steps.
 void draw_times(Workbench& bench, const TapeDiff& diff) {
   const auto sum = [](const TapeGraph& graph) {
     double all = 0;

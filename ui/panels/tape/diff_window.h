@@ -1,6 +1,6 @@
 #pragma once
-// The window that lists the difference of the shown tape and another one, causes first. A click on a line
-// selects its node, or leads to the line of one that is gone. Drawing thread only.
+// The window that lists the differences between the shown tape and another one, causes first. A click selects
+// the finding's node, or leads to its line if the node is not on the shown tape. Drawing thread only.
 #include "ui/workbench/workbench.h"
 
 namespace lunagrad {

@@ -10,10 +10,12 @@ namespace lunagrad {
 
 class TapeExportMenu {
  public:
-  // ui.export_tape(path), by the extension of the path. `colors` are those of the sheet. Called once.
+  // Adds ui.export_tape(path); the extension of the path selects the format. `colors` returns the sheet's
+  // colours. Call once.
   void add_action(Workbench&, std::function<GraphCanvas::Colors()> colors);
   void draw(Workbench&);
-  // Takes the picture that the menu asked for, once the menu is closed: of that part of the window.
+  // Takes the picture that the menu requested, once the menu is closed; `min` and `max` bound that part of
+  // the window.
   void take_picture(Workbench&, ImVec2 min, ImVec2 max);
 
  private:
@@ -21,7 +23,7 @@ class TapeExportMenu {
   void write(Workbench&, const std::string& file, const std::string& content);
   char path_[512] = "";
   std::string outcome_;
-  std::string wanted_picture_;  // its path
+  std::string wanted_picture_;  // path of the requested picture
 };
 
 }  // namespace lunagrad

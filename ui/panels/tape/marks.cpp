@@ -9,7 +9,7 @@
 
 namespace lunagrad {
 
-// The nodes of the line where the run ended with an error; searched when tape or console have changed.
+// The nodes of the line where the run ended with an error; searched again when tape or console have changed.
 const std::vector<int>& TapeMarks::failed_nodes(const Workbench& bench) {
   const Journal& journal = bench.journal();
   const bool failed = journal.ended() && !journal.active() && journal.outcome() != Outcome::ok &&
@@ -19,9 +19,9 @@ const std::vector<int>& TapeMarks::failed_nodes(const Workbench& bench) {
   failed_key_ = key;
   failed_.clear();
   failed_after_ = false;
-  // Only on the tape of the step that failed.
+  // Only the tape of the step that failed has failed nodes.
   if (!failed || !key.first->failed) return failed_;
-  // The message is the first of the error's lines, before the traceback.
+  // The first line of the error is its message; the traceback follows.
   const auto is_error = [](const ConsoleLine& line) { return line.kind == ConsoleLine::Kind::error; };
   const auto& lines = journal.lines();
   const auto last = std::find_if(lines.rbegin(), lines.rend(), is_error);
@@ -29,7 +29,7 @@ const std::vector<int>& TapeMarks::failed_nodes(const Workbench& bench) {
   if (last == lines.rend()) return failed_;
   const ConsoleLine& message = *std::prev(before);
   failed_ = failing_nodes(*key.first, message.text, message.place);
-  // The call that failed made no node: the last that ran before it is where the step ended.
+  // The failed call made no node: marks the last node that was made before it.
   failed_after_ = failed_.empty() && key.first->pass < 0;
   if (failed_after_) failed_ = {0};
   return failed_;
@@ -81,7 +81,7 @@ void TapeMarks::update(const Workbench& bench, const TapePicture& picture, const
   if (search.active())
     for (const int hit : search.hits())
       if (size_t(hit) < picture.box_of.size()) ++hits_[picture.box_of[size_t(hit)]];
-  // The player has reached a closed module when it has reached one of its nodes.
+  // The player has reached a closed module when it has reached a node in it.
   std::vector<char> begun(count, 0), runs(count, 0);
   for (size_t i = 0; player.on() && i < rank_.size(); ++i) {
     const uint32_t box = picture.box_of[i];
@@ -110,7 +110,7 @@ std::string TapeMarks::note(const TapePicture& picture, const TapeSearch& search
   return std::isnan(values_[b]) ? "not known" : tape_metrics()[size_t(metric)].text(values_[b]);
 }
 
-// Of a closed module how many of its nodes are of the kind that outweighs the others.
+// For a closed module: the number of its nodes that have the module's kind, the most severe in it.
 std::string TapeMarks::compared_note(const TapePicture& picture, size_t b) const {
   const BoxMark& mark = box_marks_[b];
   const TapeTree::Item item = picture.boxes[b];

@@ -1,5 +1,5 @@
 #pragma once
-// Colours and marks of the tape's boxes: heat of a quantity, what a comparison says, search hits, progress of
+// Colours and marks of the tape's boxes: heat of a quantity, result of a comparison, search hits, progress of
 // the player, outlines and failed nodes. Recomputed only when one of these has changed. Drawing thread only.
 #include <memory>
 #include <string>
@@ -19,32 +19,32 @@ class TapeMarks {
  public:
   int metric = -1;  // index into tape_metrics(), -1: the op's family
 
-  // `compared`: what a comparison says about the nodes of the tape, in place of the quantity; or null.
+  // `compared`: a comparison's marks of the nodes, which replace the quantity; or null.
   void update(const Workbench&, const TapePicture&, const TapeSearch&, const TapePlayer&,
               std::shared_ptr<const NodeMarks> compared);
   const NodeMarks* compared() const { return looks_.compared.get(); }
   const std::vector<GraphCanvas::Mark>& boxes() const { return marks_; }
   const std::vector<uint32_t>& standing_out() const { return standing_out_; }  // outlined, failed or found
-  // Of the groups of the tape's plan; none while the settings hide them.
+  // The bands of the groups in the tape's plan; empty while the settings hide them.
   const std::vector<GraphCanvas::Band>& bands() const { return bands_; }
   HeatScale scale() const { return HeatScale(values_); }
-  // The text that replaces a box's second line: its quantity, or the number of hits in it. "": keeps the
-  // line.
+  // The text that replaces a box's second line: its quantity, or the number of hits in it. "": the line
+  // stays.
   std::string note(const TapePicture&, const TapeSearch&, int box) const;
-  // A box in words, with its note and marks, for who does not see it.
+  // A box in words, with its note and marks, for users who cannot see it.
   std::string described(const TapePicture&, const TapeSearch&, int box) const;
-  // The failed box is that of the last op before the error, whose own call made no node.
+  // The failed box is the last op before the error: the failing call made no node.
   bool failed_after() const { return failed_after_; }
   bool any_notes(const TapeSearch& search) const { return compared() || metric >= 0 || search.active(); }
 
  private:
-  // What the marks were computed from.
+  // The inputs of the marks.
   struct Looks {
     uint64_t picture = 0, search = 0, structure = 0;
     TapePtr tape;
     int metric = -1, position = -1;
     bool backward = false, groups = false, dark = false;
-    int selected = -1;  // whose group is lit
+    int selected = -1;  // node whose group is highlighted
     std::vector<int> lit, failed;
     std::shared_ptr<const NodeMarks> compared;
     bool operator==(const Looks&) const = default;
@@ -53,8 +53,8 @@ class TapeMarks {
   std::string compared_note(const TapePicture&, size_t box) const;
 
   Looks looks_;
-  std::vector<int> rank_;  // for each node: its position in the order of execution, -1: a leaf
-  uint64_t ranked_ = 0;    // structure that it belongs to
+  std::vector<int> rank_;  // for each node its position in the order of execution, -1: a leaf
+  uint64_t ranked_ = 0;    // the structure for which rank_ was made
   std::pair<TapePtr, uint64_t> failed_key_{nullptr, 0};
   std::vector<int> failed_;
   bool failed_after_ = false;

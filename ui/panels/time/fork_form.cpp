@@ -24,7 +24,7 @@ void ForkForm::open(Workbench& bench, const std::string& folder, int64_t step) {
   bench.control().forks().look_at(folder.empty() ? bench.journal().run_folder() : folder);
 }
 
-// The window knows more steps of its own run than the folder tells.
+// The window knows steps of its own run that are not in the folder yet.
 int64_t ForkForm::last_step(Workbench& bench, const RunRecord& run) const {
   return folder_.empty() ? std::max(run.steps, bench.shown().last_step()) : run.steps;
 }

@@ -1,7 +1,7 @@
 #pragma once
-// Asks how a run shall go on from one of its steps: the step, other values of parameters, the script; and
-// shows how far the new run's states are. Panels that offer it have one each. Owns the texts of the form.
-// Drawing thread only.
+// A form for a fork: the step after which the run continues, other values of parameters, the script; it also
+// shows the progress of the new run's states. Each panel that offers forks has its own form. Owns the texts
+// of the form. Drawing thread only.
 #include <map>
 #include <string>
 
@@ -11,10 +11,10 @@ namespace lunagrad {
 
 class ForkForm {
  public:
-  // Opens the form in the next draw(). `folder`: of the run, "": the window's own.
+  // Opens the form in the next draw(). `folder`: the run's folder, "": the window's own run.
   void open(Workbench&, const std::string& folder, int64_t step);
   void draw(Workbench&);  // once a frame, in the panel's window
-  // The states that are being made, with Cancel, and why the last fork failed.
+  // Draws the progress of the states with Cancel, and why the last fork failed.
   static void draw_state(Workbench&);
 
  private:
@@ -27,7 +27,7 @@ class ForkForm {
   std::string folder_;
   int step_ = 1;
   bool opens_ = false, edited_ = false;
-  std::map<std::string, std::string> values_;  // as typed; those of the step are not among them
+  std::map<std::string, std::string> values_;  // values that the user typed, without those left unchanged
 };
 
 }  // namespace lunagrad

@@ -15,7 +15,7 @@ namespace {
 
 constexpr float kFormWidth = 26;  // in em
 
-// "", "12" or "train.lua:12". Nothing: it is none of these.
+// Parses "", "12" or "train.lua:12". Returns nothing for another text.
 std::optional<SourcePlace> parse_place(const std::string& text) {
   SourcePlace place;
   if (text.empty()) return place;
@@ -107,7 +107,7 @@ void ProbeList::draw_form(Workbench& bench) {
   ImGui::EndPopup();
 }
 
-// True: Enter was pressed.
+// Returns true when Enter was pressed.
 bool ProbeList::draw_fields(Workbench& bench) {
   constexpr ImGuiInputTextFlags kEnter = ImGuiInputTextFlags_EnterReturnsTrue;
   bool entered = false;
@@ -131,7 +131,7 @@ bool ProbeList::draw_fields(Workbench& bench) {
   return entered;
 }
 
-// False: the form says why not.
+// Returns false when the probe is refused; the form shows why.
 bool ProbeList::add(Workbench& bench) {
   Probe probe;
   probe.expression = expression_;
@@ -183,7 +183,7 @@ void ProbeList::draw_list(Workbench& bench) {
   ImGui::TableSetupColumn("state", ImGuiTableColumnFlags_WidthStretch, 1.3f);
   ImGui::TableSetupColumn("tools", ImGuiTableColumnFlags_WidthFixed);
   for (size_t i = 0; i < items.size(); ++i) {
-    const ProbeDesk::Item item = items[i];  // a button may remove it
+    const ProbeDesk::Item item = items[i];  // a copy, since a button may remove the item
     ImGui::PushID(int(item.probe.id));
     draw_row(bench, item);
     ImGui::PopID();
@@ -215,7 +215,7 @@ void ProbeList::draw_row(Workbench& bench, const ProbeDesk::Item& item) {
   fitted(theme().muted, probe.place.line == 0 ? "each step" : place);
   explain(place.c_str());
   ImGui::TableNextColumn();
-  // An error takes the place of the state, so that it is seen in a low panel.
+  // An error is shown in place of the state, so that it is visible in a low panel.
   ImGui::PushTextWrapPos(0);
   text_in(item.problem.empty() ? theme().muted : theme().bad, "%s",
           (item.problem.empty() ? state : item.problem).c_str());

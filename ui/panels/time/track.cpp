@@ -9,7 +9,7 @@
 
 namespace lunagrad {
 
-// The track on the screen: steps grow from left to right.
+// The track on the screen: steps increase from left to right.
 struct TimeTrack::Scale {
   int64_t first, last;
   ImVec2 min, max;
@@ -124,15 +124,15 @@ void TimeTrack::draw_bar(Workbench& bench) {
   draw_known(bench, scale);
   draw_handle(bench, scale, held);
   if (hovered && !held) tell_step(bench, scale);
-  // Dragging shows kept steps at once; another one waits until the handle is let go.
-  // The track of a run that goes on moves under a mouse that rests.
+  // During a drag kept steps are shown immediately; another step is shown when the handle is released. The
+  // track of a current run moves under a mouse that rests, so only a moved mouse moves the handle.
   if (held && (pressed || ImGui::GetIO().MouseDelta.x != 0))
     aimed_ = scale.step_at(ImGui::GetIO().MousePos.x);
   if (held && aimed_ && shown.at_hand(*aimed_))
     shown.go_to(*aimed_);
   else if (released)
     show(bench);
-  if (aimed_ && *aimed_ > scale.last) let_go();  // of a run before
+  if (aimed_ && *aimed_ > scale.last) let_go();  // aimed_ belongs to an earlier run
 }
 
 void TimeTrack::draw_known(Workbench& bench, const Scale& scale) {
@@ -184,7 +184,7 @@ void TimeTrack::draw_handle(Workbench& bench, const Scale& scale, bool held) {
   if (aimed_ && (held || !shown.at_hand(*aimed_))) handle(*aimed_, theme().accent);
 }
 
-// The step under the mouse, what happened there, and what it takes to show it.
+// Shows the step under the mouse, its events, and the cost of showing it.
 void TimeTrack::tell_step(Workbench& bench, const Scale& scale) const {
   const float mouse = ImGui::GetIO().MousePos.x;
   const int64_t step = scale.step_at(mouse);
@@ -240,7 +240,7 @@ void TimeTrack::draw_offer(Workbench& bench, int64_t step, const char* why) {
   explain("Repeats these steps beside the run and shows the last one with its values. Enter.");
 }
 
-// What the last replay found.
+// Shows the findings of the last replay.
 void TimeTrack::draw_findings(Workbench& bench) {
   ReplayDesk& replay = bench.shown().replay();
   const auto tell = [&](const char* name, ImU32 color, const std::string& text) {

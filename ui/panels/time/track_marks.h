@@ -1,6 +1,6 @@
 #pragma once
-// What the track of the Time panel shows besides its handle: signs, their legend, and the marks of a run with
-// their steps. Pure drawing and reading; drawing thread only.
+// The contents of the Time panel's track besides its handle: signs, their legend, and the marks of a run with
+// their steps. Only draws and reads; drawing thread only.
 #include <imgui.h>
 
 #include <cstdint>
@@ -20,8 +20,8 @@ struct TrackMark {
   std::string text;
 };
 
-// What happened in the window's run: its marks in Curves, where it began if it is a fork, and where other
-// runs went on from it.
+// The events of the window's run: its marks in Curves, its start if it is a fork, and the steps after which
+// other runs continue from it.
 std::vector<TrackMark> track_marks(const Workbench&);
 ImU32 sign_color(TrackSign);
 void draw_sign(ImDrawList*, TrackSign, ImVec2 center, float size);
