@@ -31,7 +31,7 @@ for step in lg.run.steps(epochs * #loader) do
   optimizer:step()
   seen.samples = seen.samples + #x
   lg.run.log {loss = loss}
-  -- Ctrl-C saves a checkpoint at the end of the step. This one helps after a crash or a power cut.
+  -- Ctrl-C saves a checkpoint at the end of the step. This checkpoint helps after a crash or a power cut.
   if step % save_every == 0 then lg.run.checkpoint() end
 end
 

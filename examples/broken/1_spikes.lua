@@ -1,4 +1,4 @@
--- Digits, of which a few batches are blurred, and a loss that jumps now and then. docs/find-the-bug.md finds out why.
+-- Digits, with a few blurred batches, and a loss that jumps now and then. docs/find-the-bug.md finds out why.
 local lg = require "lunagrad"
 local nn, data = lg.nn, lg.data
 

@@ -1,4 +1,4 @@
--- Digits with early stopping, whose memory grows as long as it runs. docs/find-the-bug.md finds out why.
+-- Digits with early stopping; the memory grows as long as the script runs. docs/find-the-bug.md finds out why.
 local lg = require "lunagrad"
 local nn, data = lg.nn, lg.data
 
@@ -32,7 +32,7 @@ local function test_loss()
   return sum / count
 end
 
--- Whether the lowest loss is `patience` tests old.
+-- Whether none of the last `patience` tests lowered the loss.
 local history = {}
 local function has_stalled(loss)
   history[#history + 1] = loss

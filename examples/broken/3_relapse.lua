@@ -1,5 +1,5 @@
--- Digits through layers that are normalised by an op of the script's own, and a loss that stays too high.
--- docs/find-the-bug.md finds out why. --set norm=nn.LayerNorm uses the library's in its place.
+-- Digits, with layers that are normalised by the script's own op, and a loss that stays too high. docs/find-the-bug.md
+-- finds out why. --set norm=nn.LayerNorm uses the library's layer instead.
 local lg = require "lunagrad"
 local nn, data = lg.nn, lg.data
 

@@ -8,7 +8,7 @@ local core = require "lunagrad.core"
 
 local arguments = {}
 
--- A table that is no object: a list, or names with values.
+-- A table that is not an object: a list, or names with values.
 local function is_plain(value) return type(value) == "table" and not getmetatable(value) end
 arguments.is_plain = is_plain
 
@@ -17,10 +17,10 @@ function arguments.is_options(value)
   return is_plain(value) and type((next(value))) == "string"
 end
 
--- Whether an argument that is no list holds options: an empty table holds none of them.
+-- Whether an argument that cannot be a list is a table of options; an empty table is one.
 function arguments.holds_options(value) return is_plain(value) and (next(value) == nil or arguments.is_options(value)) end
 
--- A list as it is given; error for one whose metatable has a length of its own, which may differ from its entries.
+-- Returns the list; error for a list whose metatable defines a length, which may differ from its entries.
 function arguments.list(owner, value)
   local metatable = type(value) == "table" and getmetatable(value)
   if type(metatable) == "table" and rawget(metatable, "__len") ~= nil then
@@ -29,7 +29,7 @@ function arguments.list(owner, value)
   return value
 end
 
--- The names that each reader takes, and those that may be nil: reader -> set.
+-- reader -> the set of the names that it takes, and the set of the names that may be nil.
 local taken, absent = setmetatable({}, {__mode = "k"}), setmetatable({}, {__mode = "k"})
 function arguments.names_of(read) return taken[read] or {} end
 function arguments.may_be_absent(read) return absent[read] or {} end

@@ -249,7 +249,7 @@ local function add(a, b) return a + b end
 local function mul(a, b) return a * b end
 
 -- {name, operations per call, set-up, bytes or FLOPs per call (for a rate)}. A set-up that measures two things at once
--- returns the call, and the seconds of the longer of the two alone.
+-- also returns the seconds that the longer of the two takes alone.
 M.workloads = {
   {"tiny add", 1000, tiny_add(false)},
   {"tiny add, grad", 1000, tiny_add(true)},
@@ -300,8 +300,8 @@ local function workloads()
   return lg.device() == "cpu" and M.workloads or require "lunagrad.bench_device"
 end
 
--- Best and median time of a call, in seconds, measured for about `seconds`. It waits for the device after every `together`
--- calls; the wait is not counted where only the host's time is measured. `clock` gives seconds; default: lg.clock.
+-- Best and median time of a call, in seconds, measured for about `seconds`. It waits for the device after every
+-- `together` calls; with `host_alone` the wait is not counted. `clock` returns seconds; default: lg.clock.
 function M.time(call, seconds, together, host_alone, clock)
   clock = clock or lg.clock
   local times, start = {}, clock()

@@ -1,7 +1,7 @@
--- The workloads of `lunagrad bench --device`: those of bench.lua are too small for a GPU. The rows are as there,
--- with two more fields. `calls`: how often a workload is called before waiting for the device, as in a training loop; a
--- single call would include the round trip to the device, which takes longer than most kernels. `host`: the time that the
--- calls take on the host is measured.
+-- The workloads of `lunagrad bench --device`: bench.lua's workloads are too small for a GPU. The rows have two more
+-- fields than in bench.lua. `calls`: how often a workload is called before waiting for the device, as in a training
+-- loop; a single call would include the round trip to the device, which takes longer than most kernels. `host`: the
+-- time that the calls take on the host is measured.
 -- tests/bench/workloads_cuda.py has the same rows for PyTorch, except the row that measures two things at once.
 local lg = require "lunagrad"
 local bench = require "lunagrad.bench"
@@ -90,7 +90,8 @@ end
 
 local function adamw(parameters) return lg.optim.AdamW(parameters, {lr = 1e-4}) end
 
--- An upload, and products that take about as long: together they should take little longer than the longer of the two.
+-- An upload, and matrix products that take about as long. Overlapped, they should take little longer than the longer of
+-- the two.
 local function upload_beside_matmul(n)
   return function()
     local host = lg.rand(2 ^ 26 // 1, {device = "cpu"})

@@ -1,11 +1,11 @@
--- Objects whose fields are all known: reading or setting another field is an error that names the nearest one. rawget and
--- rawset ask and set without one.
+-- Objects whose fields are all known: reading or setting another field is an error that names the nearest field. rawget
+-- and rawset work without an error.
 local core = require "lunagrad.core"
 local nearest = require "lunagrad.nearest"
 
 local closed = {}
 
--- All names that an object has: its own fields, and those of its class and of the classes above. Names with a leading
+-- All names of an object: its own fields, and the fields of its class and of the classes above. Names with a leading
 -- underscore are internal.
 local function names_of(self, class)
   local names, seen = {}, {}
@@ -36,8 +36,8 @@ local function refuse(self, class, advice, name, verb)
     verb == "set" and not near and "; rawset(object, name, value) adds a field of your own" or ""))
 end
 
--- Makes the objects of a class closed. `advice(object, name)` may return a better text for a name. Names in class.optional may
--- be nil. With `open` only reading is guarded, and setting a field for which there is advice.
+-- Makes the objects of a class closed. `advice(object, name)` may return a better text for the error. Names in
+-- class.optional may be nil. With `open`, reading is guarded, and setting only the fields for which there is advice.
 function closed.guard(class, advice, open)
   function class.__index(self, name)
     local value = class[name]

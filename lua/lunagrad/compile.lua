@@ -1,14 +1,14 @@
--- lg.compile(fn): fn, whose calls are put off and planned together. It runs every time as it is written: only computing
--- waits, until something reads a value, or fn returns.
--- lg.compile(fn, {sealed = true}): fn, which runs without Lua once two calls in a row were the same, for models so small that
--- Lua is the cost.
+-- lg.compile(fn): fn with deferred calls, which are planned together. fn runs every time as it is written: only the
+-- computation waits, until something reads a value, or fn returns.
+-- lg.compile(fn, {sealed = true}): fn as a captured graph, which runs without Lua once two calls in a row were the
+-- same. It is for models so small that most of the time goes to Lua.
 local core = require "lunagrad.core"
 local fail = core._fail
 
 local Compiled = {}
-local functions = setmetatable({}, {__mode = "k"})  -- compiled object -> what it wraps
-local plans = setmetatable({}, {__mode = "k"})      -- compiled object -> what the queue knows of it
-local seals = setmetatable({}, {__mode = "k"})      -- compiled object -> its seal, of {sealed = true}
+local functions = setmetatable({}, {__mode = "k"})  -- compiled object -> the function or module that it wraps
+local plans = setmetatable({}, {__mode = "k"})      -- compiled object -> its plan in the queue
+local seals = setmetatable({}, {__mode = "k"})      -- compiled object -> its captured graph, with {sealed = true}
 
 function Compiled:__call(...)
   local sealed = seals[self]
@@ -16,10 +16,10 @@ function Compiled:__call(...)
   return core._defer(plans[self], functions[self], ...)
 end
 
--- What a compiled object wraps.
+-- The function or module that a compiled object wraps.
 function Compiled._wrapped(compiled) return functions[compiled] end
 
--- Sealed functions run their scripts again: a model that they use has been changed.
+-- Drops all captured graphs, so that their functions run in Lua again: a model that they use was changed.
 function core._forget_seals()
   for _, sealed in pairs(seals) do core._unseal(sealed) end
 end
@@ -32,7 +32,7 @@ local function explain(compiled)
   return core._explain(plans[compiled])
 end
 
--- A module keeps its methods and fields: net:parameters() of a compiled net is that of the net.
+-- A compiled module has the methods and fields of its module: net:parameters() are the module's parameters.
 function Compiled:__index(key)
   if key == "explain" then return explain end
   local fn = functions[self]

@@ -1,5 +1,5 @@
--- PyTorch's tables that have no counterpart of their name, as torch.cuda and torch.autograd: reading a field of them is an error
--- that says what to write. Flags of torch.backends may be set, to no effect.
+-- PyTorch's tables without a counterpart of the same name, as torch.cuda and torch.autograd: reading a field of them is
+-- an error that says what to write. Flags of torch.backends may be set and have no effect.
 local core = require "lunagrad.core"
 
 local seed = "lg.manual_seed(1) seeds every device"
@@ -7,7 +7,7 @@ local autocast = "write lg.autocast(\"bf16\", function() … end)"
 local devices = "a GPU is the device \"vulkan\": --device vulkan makes it the default, x:to(\"vulkan\"); lg.devices() lists what there is"
 local curves = "write lg.run.log{loss = loss}, lg.run.image, lg.run.histogram"
 
--- What stands for a whole table, and for its fields that the list of PyTorch's names does not answer.
+-- The advice for a whole table, and for its fields that are not in the list of PyTorch's names.
 local tables = {
   amp = {autocast, fields = {GradScaler = "write lg.GradScaler()"}},
   autograd = {
@@ -38,7 +38,7 @@ local tables = {
   },
 }
 
-local guides = {}  -- as keys, to tell them from other tables
+local guides = {}  -- the guides, as keys, to tell them from other tables
 local guide
 
 local function refuse(path, name, described)
@@ -70,7 +70,7 @@ setmetatable(guides, {__mode = "k"})
 
 local elsewhere = {}
 
--- The table that stands for lg[name], nil for a name of none.
+-- The guide for lg[name]; nil if there is none.
 function elsewhere.of(name)
   return tables[name] and guide("lg." .. name, tables[name])
 end

@@ -1,12 +1,12 @@
--- Unknown fields of lg and of its tables are errors that name what was probably meant. rawget and lg.has ask whether a
--- field exists. Classes and objects are not tables of the library: they have their own rules.
+-- Reading an unknown field of lg or of its tables is an error that suggests the name that was probably meant. rawget
+-- and lg.has ask whether a field exists. Classes and objects are not tables of the library: they have their own rules.
 local core = require "lunagrad.core"
 local elsewhere = require "lunagrad.elsewhere"
 local names = require "lunagrad.nearest"
 
 local fields = {}
 
--- "did you mean lg.nn.Linear?" for a name that nearly is a field of the table; "" when none is close.
+-- "; did you mean lg.nn.Linear?" for a name close to a field of the table; "" when none is close.
 local function nearest(holder, path, name)
   local wanted, least, found = name:lower(), math.max(#name // 3, 1) + 1, {}
   for field in next, holder do
@@ -21,7 +21,7 @@ local function nearest(holder, path, name)
   return "; did you mean " .. table.concat(found, " or ") .. "?"
 end
 
--- PyTorch's tables and classes that have no counterpart of their name.
+-- PyTorch's tables and classes without a counterpart of the same name.
 local elsewhere_of = {
   F = "the functions of networks are lg.nn.functional",
   Generator = "lg.manual_seed seeds all; random_split and DataLoader take {seed = 42}",
@@ -32,19 +32,19 @@ local elsewhere_of = {
   BoolTensor = "write lg.tensor(values, {dtype = lg.bool})",
 }
 
--- The functional forms of modules of former versions of PyTorch.
+-- Functional forms of modules from earlier versions of PyTorch.
 local functional = "write lg.func.functional_call(net, params, {x}), with a table of parameters by name"
 local former = {make_functional = functional, make_functional_with_buffers = functional,
   combine_state_for_ensemble = "write lg.func.stack_module_state(nets)"}
 
--- Other places of the same name come first: lg.save is lg.io.save.
+-- Fields of the same name in other tables come first: lg.save is lg.io.save.
 local function advice(holder, path, name)
   if elsewhere_of[name] and (path == "lg" or name == "F") then return "; " .. elsewhere_of[name] end
   if former[name] and path == "lg.func" then return "; " .. former[name] end
   if rawget(holder, name .. "_") then return ("; write %s.%s_"):format(path, name) end
   local instead = core._pytorch(path .. "." .. name)
   if instead ~= "" then return "; " .. instead end
-  -- In lg itself the help also finds what lies in its tables: lg.Conv2d is lg.nn.Conv2d.
+  -- For lg itself, names in its tables are suggested too: lg.Conv2d is lg.nn.Conv2d.
   local near, further = nearest(holder, path, name), core._suggest(name, ".")
   if near == "" or path == "lg" and further ~= "" then near = further end
   return near

@@ -1,8 +1,8 @@
--- lg.grad: derivatives of functions, as PyTorch's torch.autograd.functional. Each takes a function, its inputs (one tensor,
--- or a list that is passed as separate arguments) and options {create_graph, strict}. Results for the inputs are a tensor for
--- a tensor and a list for a list. The function returns a tensor, several, or a list of them.
--- With create_graph the results can be differentiated again. With strict an output that does not depend on an input is an
--- error; otherwise its derivative is zero.
+-- lg.grad: derivatives of functions, as PyTorch's torch.autograd.functional. Each function here takes a function, its
+-- inputs (one tensor, or a list that is passed as separate arguments) and options {create_graph, strict}. For a single
+-- input tensor the result is a tensor, for a list of inputs a list. The differentiated function returns a tensor,
+-- several, or a list of tensors. With create_graph the results can be differentiated again. With strict, an output that
+-- does not depend on an input is an error; otherwise its derivative is zero.
 local core = require "lunagrad.core"
 
 local grad = core.grad
@@ -28,7 +28,7 @@ local function as_list(owner, value, what)
   return value, false
 end
 
--- A single tensor or the list, as the inputs or outputs were given.
+-- Returns the list, or its tensor if the caller gave a single tensor.
 local function packed(list, single)
   if single then return list[1] end
   return list

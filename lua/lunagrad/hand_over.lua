@@ -1,7 +1,6 @@
 -- At a reload, transfers the states of the old script to the changed script. Tensors are matched by path and shape, an
--- optimizer's state by the paths of its parameters. A setting (a number, string or boolean) keeps its value unless the
--- script now builds it with a different one, which is a change of the script. What does not match is initialized again,
--- with a warning.
+-- optimizer's state by the paths of its parameters. A setting (a number, string or boolean) keeps its value, unless the
+-- changed script builds it with a different one. States without a match are initialized again, with a warning.
 local core = require "lunagrad.core"
 
 local is_tensor = core.is_tensor
@@ -24,7 +23,7 @@ end
 
 local function is_object(value) return type(value) == "table" and not is_plain(value) end
 
--- Objects whose state numbers parameters: optimizers and averages of parameters.
+-- The parameters of an object whose state numbers them (an optimizer or an average), as a list; nil for other objects.
 local function parameter_list(object)
   if not is_object(object) then return nil end
   local params, groups = rawget(object, "params"), rawget(object, "param_groups")
@@ -90,7 +89,7 @@ local function copied(value)
   return copy
 end
 
--- The value of a setting: the changed script's if it differs from the old script's, else the current value.
+-- The value of a setting: the changed script's value if it differs from the old script's, else the current value.
 local function settled(fresh, kept, before)
   if kept == nil or type(fresh) ~= type(kept) or (before ~= nil and not equal(fresh, before)) then return fresh end
   return copied(kept)
@@ -110,13 +109,13 @@ function hand_over:warn(path, fact)
   core.run._warn(("run.state: '%s' %s"):format(path, fact))
 end
 
--- Loads a state, which `again` of adopt() loads once more.
+-- Loads a state, and notes the load, which the function returned by adopt() repeats.
 function hand_over:load(object, state)
   object:load_state_dict(state)
   self.loads[#self.loads + 1] = function() object:load_state_dict(state) end
 end
 
--- A module's tensors, by path and shape.
+-- Loads a module's tensors, matched by path and shape.
 function hand_over:module(object, kept, path)
   local state = object:state_dict()
   for _, name in ipairs(sorted_keys(state)) do
@@ -135,8 +134,8 @@ function hand_over:module(object, kept, path)
   self:load(object, state)
 end
 
--- The former number of each parameter, by path and shape; and whether all numbers are unchanged. A parameter whose model is registered
--- later, or not at all, has no path yet: it keeps its number.
+-- Returns the old number of each parameter, matched by path and shape; the parameters' names; and whether all numbers
+-- are unchanged. A parameter whose model is registered later, or not at all, has no path yet: it keeps its number.
 function hand_over:numbers(path)
   local before, now = self.content.parameters[path] or {}, hand_over.parameters(self.objects)[path]
   local old, number = {}, {}
@@ -181,8 +180,8 @@ function hand_over:optimizer(object, kept, built, path)
   self.back[object] = true
 end
 
--- The state of a schedule, setting by setting. What its steps have changed is kept, and so are the initial rates of an optimizer
--- that is back, unless the script now gives it other ones.
+-- The state of a schedule, setting by setting. Fields that its steps change are kept. The initial rates are kept too if
+-- the optimizer's state was loaded, unless the script now sets other rates.
 function hand_over:schedule(object, kept, built)
   local state, rates_kept = copied(kept), self.back[object.optimizer] and not self.new_rates[object.optimizer]
   for name, value in pairs(object:state_dict()) do
@@ -198,7 +197,7 @@ function hand_over:schedule(object, kept, built)
   return state
 end
 
--- Schedules, setting by setting, and other objects as a whole. Returns false if it starts anew.
+-- Loads schedules setting by setting and other objects as a whole. Returns false if the object keeps its initial state.
 function hand_over:object(object, kept, built, path)
   if is_module(object) then return self:module(object, kept, path) end
   if rawget(object, "param_groups") and rawget(object, "defaults") then return self:optimizer(object, kept, built, path) end
@@ -255,8 +254,8 @@ function hand_over:put_back(object, kept, built, path)
   end
 end
 
--- The object that the changed script built, with the state that is kept, and a function that puts it back once more; nil if all of it
--- starts anew.
+-- Returns the object that the changed script built, with the kept state loaded, and a function that loads this state
+-- once more; no function if no state was loaded.
 function hand_over:adopt(name, object)
   local kept = self.content.states[name]
   self.objects[name] = object

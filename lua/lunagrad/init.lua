@@ -30,7 +30,7 @@ local function find(lg, name)
   return value
 end
 
--- Python's words for constants and types, which would be nil: {bias = False} would be no option at all.
+-- Python's names of constants and types. In Lua they would be nil, so that {bias = False} would set no option.
 local python = {
   True = "true", False = "false", None = "nil", float = "lg.float, or x + 0.0 of a number",
   int = "lg.int, or math.floor(x) of a number", bool = "lg.bool",

@@ -1,5 +1,6 @@
--- live(fn): fn, which stays with the script when a function around it is sealed (lg.compile(fn, {sealed = true})): for
--- what counts steps, or reads settings that change. It must return nothing that the sealed function uses.
+-- live(fn): fn, marked to run in Lua also when the function around it is a captured graph (lg.compile(fn, {sealed =
+-- true})): for code that counts steps or reads settings that change. It must return nothing that the captured function
+-- uses.
 local core = require "lunagrad.core"
 local run = core._live
 

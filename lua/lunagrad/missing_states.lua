@@ -1,4 +1,5 @@
--- What a run steps along although no state of lg.run.state holds it: a run that is resumed begins it again, and differs.
+-- Finds objects that a run changes but that no state of lg.run.state holds: a resumed run would start them again, and
+-- differ.
 local core = require "lunagrad.core"
 local trackers = require "lunagrad.trackers"
 local tree = require "lunagrad.nn.tree"
@@ -10,8 +11,8 @@ local function class_of(object)
   return type(class) == "table" and rawget(class, "__name") or nil
 end
 
--- All that the registered objects hold: a trainer of one's own its optimizer, SequentialLR its schedulers. A schedule is over an
--- optimizer, which has a state of its own; of a module the tensors alone are in its state.
+-- Everything that the registered objects hold: the optimizer in a trainer object of the script, the schedulers in
+-- SequentialLR. A schedule does not hold its optimizer, which has a state of its own. A module holds only its tensors.
 local function held_by(objects)
   local held = {}
   local function hold(value)
@@ -39,7 +40,7 @@ local function parameters_of(object)
   return list
 end
 
--- Whether the registered states depend on an object: an optimizer of other parameters, as of an inner loop, does not count.
+-- Whether an object affects the registered states. An optimizer of other parameters, as in an inner loop, does not.
 local function matters(object, held)
   local optimizer = rawget(object, "optimizer")
   if optimizer then return held[optimizer] or matters(optimizer, held) end
@@ -56,7 +57,7 @@ local function lacking(held)
     local optimizer = rawget(object, "optimizer")
     if object:_in_use() then
       if not held[object] and matters(object, held) then found[object] = true end
-      -- A schedule goes on from the rate that its optimizer has.
+      -- A schedule continues from its optimizer's rate, so the optimizer is missing too.
       if held[object] and optimizer and not held[optimizer] then found[optimizer] = true end
     end
   end
@@ -64,8 +65,8 @@ local function lacking(held)
   return list
 end
 
--- missing_states(objects) -> the objects that no state holds, sorted by name: {name =, loader =}. What nobody uses any more does not
--- count.
+-- missing_states(objects) returns the objects that no state holds, sorted by name: {name =, loader =}. Objects that are
+-- not in use any more do not count.
 return function(objects)
   local registered, any = {}, false
   for _, object in pairs(objects) do registered[object] = true end

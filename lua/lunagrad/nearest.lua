@@ -1,7 +1,7 @@
--- The known name that is nearest to a misspelt one, for error messages.
+-- Finds the known name nearest to a misspelt one, for error messages.
 local core = require "lunagrad.core"
 
--- asked: lg.has is asking for a field. Its error is caught, so that nobody reads the message, which takes long to write.
+-- asked: lg.has is asking for a field. It catches the error, so the message, which takes long to build, is not needed.
 local nearest = {asked = false}
 
 -- The nearest of the names, or nil if none is near. Case and underscores count little.
@@ -17,7 +17,7 @@ function nearest.of(name, names)
   return found
 end
 
--- Ends the reading of a field that is not there, if lg.has asked.
+-- If lg.has asked for the missing field, throws a short error.
 function nearest.end_if_asked()
   if nearest.asked then core._fail "no such field" end
 end

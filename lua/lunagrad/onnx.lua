@@ -1,5 +1,5 @@
--- lg.io.onnx_export(path, model, inputs, options): runs the model once in evaluation mode and writes its
--- computation as an ONNX file (opset 17). `model` is a module or a function, `inputs` a tensor or a list of them.
+-- lg.io.onnx_export(path, model, inputs, options): runs the model once in evaluation mode and writes its computation as
+-- an ONNX file (opset 17). `model` is a module or a function, `inputs` a tensor or a list of tensors.
 local core = require "lunagrad.core"
 
 local function is_module(value)

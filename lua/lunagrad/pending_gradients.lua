@@ -1,5 +1,6 @@
--- Gradients that no step of an optimizer has used yet: a run that accumulates them over several steps goes on with them. Of the others a
--- checkpoint notes that they are there, since a parameter whose gradient is zero is updated and one without a gradient is not.
+-- Gradients that no step of an optimizer has used yet: a resumed run that accumulates gradients over several steps
+-- continues with them. For other gradients a checkpoint notes only that they exist, since a parameter with a zero
+-- gradient is updated, and a parameter without a gradient is not.
 local core = require "lunagrad.core"
 local follow = require "lunagrad.optim.follow"
 local hand_over = require "lunagrad.hand_over"
@@ -19,7 +20,7 @@ local function each(objects, visit)
   end
 end
 
--- number of the parameter -> its gradient, or 0 for one that has been used or has only zeros.
+-- number of the parameter -> its gradient, or 0 if the gradient was used already or has only zeros.
 local function gradients_of(optimizer)
   local list, number = {}, 0
   for _, group in ipairs(optimizer.param_groups) do
@@ -38,7 +39,7 @@ local function gradients_of(optimizer)
   return list
 end
 
--- Whether the ranks have different gradients, those that model:no_sync has added.
+-- Whether the ranks have different gradients, which model:no_sync has added.
 local function differ_by_rank(objects)
   local found = false
   for name, object in pairs(core._world.size() > 1 and objects or {}) do
@@ -50,8 +51,8 @@ local function differ_by_rank(objects)
   return found
 end
 
--- path of each registered optimizer -> the gradients of its parameters; and whether they were left out because the ranks have
--- different ones.
+-- Returns path of each registered optimizer -> gradients of its parameters; and whether they were left out because they
+-- differ between ranks.
 function pending.gradients(objects)
   local found, differ = {}, differ_by_rank(objects)
   each(objects, function(optimizer, path)
@@ -62,7 +63,7 @@ function pending.gradients(objects)
   return next(found) and found or nil, differ
 end
 
--- Gives the parameters these gradients. `reload` knows the numbers that parameters had in the script before.
+-- Gives the parameters these gradients. `reload` knows the parameters' numbers in the script before.
 function pending.put_back(given, objects, reload)
   each(objects, function(optimizer, path)
     local list, number = given[path], 0

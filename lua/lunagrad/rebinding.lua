@@ -1,13 +1,14 @@
--- Fields of modules that hold other tensors for the time of a call: those of functional_call. A checkpoint inside of the call runs
--- again in backward, when the call is over, and needs the same tensors again.
+-- Fields of modules that hold other tensors during a call, as in functional_call. A checkpoint inside the call runs
+-- again in backward, after the call, and needs the same tensors again.
 local core = require "lunagrad.core"
 
 local rebinding = {}
 
--- rebind(f, …) calls f with the fields that the running call replaced; nil outside of one.
+-- rebind(f, …) calls f with the fields that the running call replaced; nil outside a call.
 local rebind
 
--- Calls f(…) while the field `key` of `owner` is `value`, for each of the places. At the end all are as before.
+-- Calls f(…) while, for each of the places, the field `key` of `owner` is `value`. Afterwards all fields have their
+-- former values.
 function rebinding.call(places, f, ...)
   local before, outer = {}, rebind
   for i, place in ipairs(places) do

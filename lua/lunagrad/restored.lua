@@ -1,8 +1,9 @@
--- What lg.run.state has restored stays so until the first step. A schedule that the script makes later writes its first rate into the
--- optimizer, a constructor initializes a weight that it shares: in a run from the beginning that came before the first step, and a
--- run that goes on must not do it again. What a function of lg.run.state writes into earlier states is undone as soon as its own state is
--- back. What the script writes between two of them is undone before the first step if the first run had done the same; a change
--- that it makes only when it goes on is kept.
+-- Keeps the states that lg.run.state restored as they are until the first step. Between registration and the first step
+-- a script may write to them: a schedule writes its first rate into the optimizer, a constructor initializes a shared
+-- weight. The first run did this before its first step, and a resumed run must not repeat it. Writes of a lg.run.state
+-- function to earlier states are undone as soon as its own state is restored. Writes of the script between two
+-- lg.run.state calls are undone before the first step if the first run made them, too; a change that only the resumed
+-- run makes is kept.
 local core = require "lunagrad.core"
 local shards = require "lunagrad.distributed.shards"
 local trackers = require "lunagrad.trackers"
@@ -12,10 +13,10 @@ local is_plain = require("lunagrad.arguments").is_plain
 local is_tensor = core.is_tensor
 local restored = {}
 
-local entries = {}  -- of the registered states, until the first step: {name, object, marks, again}
+local entries = {}  -- of each registered state, until the first step: {name, object, marks, again}
 
--- Adds to `list` what tells whether somebody wrote into a value: tensors with their versions, and settings. Numbers of plain tables and
--- fields of a script's own objects belong to the script, which may change them.
+-- Adds to `list` values that show whether an object was written to: tensors with their versions, and settings. Numbers
+-- in plain tables and fields of a script's own objects belong to the script, which may change them.
 local add_settings
 
 local function add_fields(t, list, skip)
@@ -41,7 +42,7 @@ function add_settings(value, list)
 end
 
 local not_settings = {params = true, param_names = true}
-local longest = 1000  -- a longer list of a script's own object holds data
+local longest = 1000  -- a longer list in a script's own object holds data
 
 local function add(value, list, seen)
   if is_tensor(value) then
@@ -75,12 +76,13 @@ local function same(a, b)
   return true
 end
 
--- Notes a registered object. `again()` puts its restored state back once more; nil: it has none.
+-- Notes a registered object. `again()` loads its restored state once more; nil if it has none.
 function restored.add(name, object, again)
   if entries then entries[#entries + 1] = {name = name, object = object, marks = marks(object), again = again} end
 end
 
--- Calls build() of a further state. Returns its object, and a function that undoes what it wrote into those before.
+-- Calls build() of a further state. Returns its object, and a function that undoes what build() wrote into earlier
+-- states.
 function restored.build(build)
   local before = {}
   for i, entry in ipairs(entries or {}) do before[i] = entry.again and marks(entry.object) end
@@ -96,8 +98,8 @@ function restored.build(build)
   end
 end
 
--- Before the first step. `changed` names the states that the first run had changed up to here, nil in a first run or where that is
--- unknown. Returns the names for the next checkpoint.
+-- Called before the first step. `changed` names the states that the first run had changed by then; nil in a first run
+-- or if this is unknown. Returns the names for the next checkpoint.
 function restored.begin(changed)
   local names = {}
   for _, entry in ipairs(entries or {}) do

@@ -1,6 +1,6 @@
--- lg.run: named states, checkpoints, and resuming from a checkpoint. A checkpoint is a file of lg.io.save with the step, the
--- parameters, the position of the random generator and each state. A reload passes the same data to the next script in
--- memory. The session provides the rest of lg.run. A sharded run writes its checkpoints with all ranks.
+-- lg.run: named states, checkpoints, and resuming from a checkpoint. A checkpoint is a file of lg.io.save with the
+-- step, the parameters, the position of the random generator and each state. A reload passes the same data to the next
+-- script in memory. The session provides the rest of lg.run. All ranks of a sharded run write a checkpoint together.
 local checkpoints = require "lunagrad.distributed.checkpoints"
 local core = require "lunagrad.core"
 local has = require("lunagrad.fields").has
@@ -15,19 +15,20 @@ local is_tensor, fail = core.is_tensor, core._fail
 local version = 1
 
 local names, objects = {}, {}  -- registered states: names in order, objects by name
-local built = {}               -- the settings of each as built, before a step or a checkpoint changed them
+local built = {}               -- the settings of each state as built, before a step or a checkpoint changed them
 local resumed                  -- the checkpoint that this run resumes
-local policy = {}   -- of checkpoints to keep: keep_last, keep_best, mode
+local policy = {}   -- which checkpoints to keep: keep_last, keep_best, mode
 local written = {}  -- checkpoints of this run, oldest first: {path, step, value}
-local reload                   -- or the data that the previous script passed on
-local set_up                   -- names of the states that the script changes between registering them and the first step
+local reload                   -- or the data from the previous script
+local set_up                   -- names of the states that the script changes between registration and the first step
 
 local function has_state(object)
   local kind = type(object)
   return kind == "table" and not is_plain(object) or kind == "userdata" and not is_tensor(object)
 end
 
--- The part of an object that a checkpoint stores: its state_dict, or the values of a plain table. `within` are the tables around it.
+-- The part of an object that a checkpoint stores: its state_dict, or the values of a plain table. `within` are the
+-- tables that contain it.
 local function state_of(object, where, within)
   if type(object) == "table" and rawget(object, "__index") and rawget(object, "__name") then
     fail(("run.state: %s is the class %s; an object of it is made by calling it"):format(where, object.__name))
@@ -69,7 +70,7 @@ local function settings_of(state)
   return settings
 end
 
--- A message without the line of the library or the script that it begins with, and without a traceback.
+-- A message without the line of the library or the script at its start, and without a traceback.
 local function without_place(message) return (tostring(message):gsub("^[^%s:]+:%d+: ", "")) end
 
 -- Restores an object from its stored state. Tensors and objects keep their identity.
@@ -108,9 +109,9 @@ local function joined(list)
   return table.concat(names, ", ")
 end
 
--- Says what a checkpoint does not hold.
+-- Warns of the objects that a checkpoint does not contain.
 local function warn_of_missing(list)
-  if type(list) == "number" then list = list > 0 and {{loader = true}} or {} end  -- of an earlier version
+  if type(list) == "number" then list = list > 0 and {{loader = true}} or {} end  -- from an earlier version
   if #list == 1 and list[1].loader then
     run._warn(("run.resume: this checkpoint holds no position of the data, since its DataLoader was not registered: the data "
       .. "begin again, and the run differs from one that was not interrupted"))
@@ -121,7 +122,7 @@ local function warn_of_missing(list)
   end
 end
 
--- The contents of a checkpoint. Error when it is damaged, or something else.
+-- The contents of a checkpoint. Error when the file is damaged or not a checkpoint.
 local function read(path)
   local content = core.io.load(path)
   if type(content) ~= "table" or content.format ~= "lunagrad checkpoint" or math.type(content.version) ~= "integer" then
@@ -134,7 +135,8 @@ local function read(path)
   return content
 end
 
--- Calls f(...), which reads the checkpoint at `path`. Its error also says how to go on from the one before that is whole.
+-- Calls f(...), which reads the checkpoint at `path`. Its error also names the latest earlier checkpoint that is
+-- intact, to resume from.
 local function reading(path, f, ...)
   local ok, result = pcall(f, ...)
   if ok then return result end
@@ -165,9 +167,9 @@ local function load(path)
   return content.step
 end
 
--- lg.run.state(name, build): registers and returns the result of build(), with the checkpoint's values if the run resumes
--- one. The result is an object with state_dict and load_state_dict, a tensor, or a table of these, numbers, strings and
--- booleans.
+-- lg.run.state(name, build): registers and returns the result of build(), with the checkpoint's values if the run
+-- resumes one. The result is an object with state_dict and load_state_dict, a tensor, or a table of objects, tensors,
+-- numbers, strings and booleans.
 function run.state(name, build)
   if type(name) ~= "string" then fail("run.state: a name and a function expected: run.state('model', function() … end)") end
   if type(build) ~= "function" then fail(("run.state: '%s' needs the function that builds it"):format(name)) end
@@ -186,7 +188,8 @@ function run.state(name, build)
     again = function() put_back(object, kept, name) end
     resumed.waiting[name] = nil
   end
-  -- A state that is new, or starts anew, does to the others what it does in a run from the beginning.
+  -- Only for a restored state: the build() of a new state, or of one that starts again, changes the other states as in
+  -- a first run.
   if again then undo() end
   names[#names + 1], objects[name] = name, object
   built[name] = settings_of(state)
@@ -194,12 +197,12 @@ function run.state(name, build)
   return object
 end
 
--- name -> object of all that is registered: lg.surgery finds there what it changes.
+-- name -> object of all registered states, for lg.surgery.
 function run._states() return objects end
 
-local told, told_of_gradients = false, false  -- once a run
+local told, told_of_gradients = false, false  -- once per run
 
--- What the checkpoint lacks: missing_states. `quiet`: without a warning.
+-- The objects that the checkpoint does not contain (missing_states). `quiet`: without a warning.
 local function lacks(quiet)
   local list = require "lunagrad.missing_states"(objects)
   if #list == 0 or quiet or told then return list end
@@ -220,7 +223,7 @@ local function metric_value()
   return type(value) == "number" and value == value and value or nil
 end
 
--- Removes the checkpoints that keep_last and keep_best do not ask for.
+-- Removes the checkpoints that keep_last and keep_best do not keep.
 local function prune()
   if not policy.keep_last then return end
   local best
@@ -236,8 +239,8 @@ local function prune()
   end
 end
 
--- The contents of a checkpoint; of what is sharded, this rank's rows. `to_file`: it lasts longer than this process, and says what it
--- lacks; "quiet": without a warning.
+-- The contents of a checkpoint; for sharded states, this rank's rows. `to_file`: the checkpoint outlives this process,
+-- so it says which objects it does not contain; "quiet": without a warning.
 local function content(to_file)
   local step, seconds, params = run._progress()
   local gradients, differ = shards.by_rank(require("lunagrad.pending_gradients").gradients, objects)
@@ -257,16 +260,16 @@ end
 
 local automatic  -- the path of the latest automatic checkpoint
 
--- Rank 0 writes the folder of the run.
+-- Only rank 0 writes to the run's folder.
 local function writes() return core._world.rank() == 0 end
 
--- Writes a checkpoint that nobody asked for, in place of the one before.
+-- Writes an automatic checkpoint in place of the automatic checkpoint before.
 local function save_automatic()
   if not writes() then return end
   local path = run._checkpoint_path()
   if written[#written] and written[#written].path == path then return end
   local kept = content("quiet")
-  if checkpoints.is_sharded(kept) then return end  -- the other ranks do not write at this moment
+  if checkpoints.is_sharded(kept) then return end  -- the other ranks do not write now
   core.io.save(path, kept)
   run._checkpoint_written(path, true)
   if automatic and automatic ~= path then run._remove_checkpoint(automatic) end
@@ -290,10 +293,10 @@ end
 
 local function write() save(content(true)) end
 
--- lg.run.checkpoint(): inside lg.run.steps it writes at the end of the step, elsewhere at once. Inside a full disk is
--- a warning, since older checkpoints remain; elsewhere it is an error.
--- Options say which checkpoints of the run stay: keep_last = 3 the latest three, keep_best = "loss" also the one with the
--- lowest logged value (mode = "max": the highest). Without them all stay.
+-- lg.run.checkpoint(): inside lg.run.steps it writes at the end of the step, elsewhere immediately. Inside lg.run.steps
+-- a full disk causes a warning, since older checkpoints remain; elsewhere it is an error.
+-- Options say which checkpoints of the run stay: keep_last = 3 keeps the latest three, keep_best = "loss" also the one
+-- with the lowest logged value (mode = "max": the highest). Without options all stay.
 function run.checkpoint(options)
   if options ~= nil then
     if type(options) ~= "table" then fail(("run.checkpoint: options expected (got %s)"):format(type(options))) end
@@ -335,7 +338,7 @@ local function positions()
   return list
 end
 
-local failed_before = false  -- an automatic checkpoint: told once a run
+local failed_before = false  -- an automatic checkpoint failed: reported once per run
 
 run._on_states(function(verb, path)
   if verb == "take" then
@@ -382,7 +385,7 @@ end, objects)
 -- Warns of states in the checkpoint that the script does not register: they are lost.
 local begin_steps = run.steps
 function run.steps(...)
-  -- A loop that names the function without calling it passes its state and its variable.
+  -- `for … in lg.run.steps do`, without a call, passes the loop's state and variable.
   if select("#", ...) == 2 and (...) == nil then
     fail "run.steps: the number of steps is missing: for step in lg.run.steps(n) do … end"
   end
@@ -397,13 +400,13 @@ function run.steps(...)
     if resumed then given = reading(resumed.path, checkpoints.read, given, resumed.path, from.shards) end
     require("lunagrad.pending_gradients").put_back(given, objects, reload)
   end
-  -- Nothing will ask for the states any more.
+  -- No state will be requested any more.
   if resumed and not next(resumed.waiting) then resumed.content = {states = {}} end
   if reload and not next(reload.waiting) then reload.content.states, reload.loads = {}, {} end
   return begin_steps(...)
 end
 
--- keep_best reads what was logged last.
+-- Notes the value that keep_best reads.
 local log = run.log
 function run.log(row, ...)
   log(row, ...)
@@ -420,7 +423,7 @@ function run.watch(...) return require "lunagrad.watch"(...) end
 local handed = run._handed_over()
 if handed then
   reload = require("lunagrad.hand_over").new(handed)
-  core._loader_positions = handed.loaders  -- of a keyframe
+  core._loader_positions = handed.loaders  -- from a keyframe
   run._go_on(handed.step, handed.rng)
 else
   local asked = run._find_checkpoint()

@@ -1,5 +1,5 @@
--- Functions and methods of tensors that are made of ops: creation like another tensor, random numbers in place, pieces,
--- histograms. lunagrad/init.lua adds them to `lg` and to the methods of Tensor.
+-- Functions and methods of tensors that are composed of ops: creation like another tensor, random numbers in place,
+-- pieces, histograms. lunagrad/init.lua adds them to `lg` and to the methods of Tensor.
 local core = require "lunagrad.core"
 local arguments = require "lunagrad.arguments"
 
@@ -87,7 +87,7 @@ function functions.normal(mean, std, size, options)
   return core.randn_like(like) * std + mean
 end
 
--- Writes what `draw` makes into x. The value does not depend on x, so x has no gradient afterwards.
+-- Writes the result of `draw` into x. It does not depend on x, so x has no gradient afterwards.
 local function fill(name, x, draw)
   if x.requires_grad and x.is_leaf and core.is_grad_enabled() then
     core._fail(name .. ": a leaf tensor that requires grad cannot be changed in place; use lg.no_grad or work on a copy")
@@ -213,8 +213,8 @@ splitter("dsplit", 3, function() return 3 end)
 
 -- --- resizing ---
 
--- interpolate with a table of factors, one for each spatial dim. All modes work on one dim after the other, so each dim is
--- resized alone, as rows [rows, 1, length].
+-- interpolate with a table of factors, one for each spatial dim. All modes work on one dim after the other, so each dim
+-- is resized by itself, as rows [rows, 1, length].
 local interpolate = core.interpolate
 local function resize_each(x, factors, mode, align_corners)
   if #factors ~= x:dim() - 2 then

@@ -11,8 +11,8 @@ local is_tensor = core.is_tensor
 local test = {}
 
 local around = {}  -- the enclosing describes: {name=, before = {…}, after = {…}}
-local filter = ""  -- of `lunagrad test --filter`: tests whose name lacks it are left out
-local report       -- of `lunagrad test`: report(name, message or nil, seconds)
+local filter = ""  -- from `lunagrad test --filter`: tests without it in their name are left out
+local report       -- from `lunagrad test`: report(name, message or nil, seconds)
 
 local function traced(message)
   if type(message) ~= "string" then

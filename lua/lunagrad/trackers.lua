@@ -1,10 +1,10 @@
--- The objects that change with every step, beside models: optimizers, schedules, averages, scalers. A checkpoint says which of them
--- it lacks, as long as they live.
+-- The living objects besides models that change with every step: optimizers, schedules, averages, scalers. Saving a
+-- checkpoint reports which of them it does not contain.
 local trackers = {}
 
 local alive = setmetatable({}, {__mode = "k"})
 
--- An object has a method _in_use(): whether a checkpoint without it would lack something.
+-- The object must have a method _in_use(): whether a checkpoint must contain it.
 function trackers.add(object)
   alive[object] = true
   return object

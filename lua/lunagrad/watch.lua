@@ -15,7 +15,7 @@ local known_enough = 5    -- number of norms needed for a usual norm
 local watches = {}  -- in order of creation
 local steps = {}    -- records of the current step by the optimizers: parameter -> record
 
--- Units without negative outputs, as of a ReLU.
+-- Modules whose outputs are never negative.
 local rectifiers = {ReLU = true, ReLU6 = true}
 local activating = {Linear = true, Conv1d = true, Conv2d = true, Conv3d = true}
 local function rectifies(module)
@@ -196,7 +196,8 @@ local function hook_leaves(self, module, path)
   if leaf then hook(self, path, module) end
 end
 
--- The layers have changed: the hooks go to those that are there now. What is known by name of former ones is forgotten.
+-- Called when the layers have changed: moves the hooks to the current layers, and forgets what is known of earlier
+-- layers by name.
 local function watch_again()
   for _, watch in ipairs(watches) do
     for _, handle in ipairs(watch.handles) do handle:remove() end

@@ -7,8 +7,8 @@
 ---@class lunagrad.data
 local data = {}
 
----A data set: #set is the number of samples, set[i] the i-th (from 1), set:batch(indices) several, by an i64 tensor
----of indices from 0.
+---A data set: #set is the number of samples, set[i] the i-th sample (from 1), set:batch(indices) several samples, by
+---an i64 tensor of indices from 0.
 ---@class lunagrad.data.Dataset
 ---@field [integer] any
 ---@operator len: integer
@@ -30,7 +30,7 @@ function data.TensorDataset(...) end
 ---@return lunagrad.data.Dataset
 function data.Subset(whole, indices) end
 
----Random parts without overlap: their lengths, or fractions of 1.
+---Splits a data set at random into parts without overlap, by their lengths or by fractions of 1.
 ---@param whole lunagrad.data.Dataset
 ---@param lengths number[]
 ---@param options? {seed?: integer}
@@ -45,7 +45,8 @@ function data.ConcatDataset(datasets) end
 ---@param datasets table
 ---@return lunagrad.data.Dataset
 function data.StackDataset(datasets) end
----Samples from an iterator: make(pass) returns one, as for `for`; it gives the next sample, as one value or several.
+---Samples from an iterator: make(pass) returns an iterator as for a `for` loop, which returns the next sample, as one
+---value or several.
 ---@param make fun(pass: integer): function
 ---@return table
 function data.IterableDataset(make) end
@@ -68,7 +69,7 @@ function Sampler:indices(seed, pass) end
 ---@param data_source lunagrad.data.Dataset
 ---@return lunagrad.data.Sampler
 function data.SequentialSampler(data_source) end
----In random order; with replacement num_samples draws. `generator` changes nothing: the seed is the loader's.
+---In random order; with replacement, num_samples random indices. `generator` has no effect: the seed is the loader's.
 ---Defaults: replacement = false.
 ---@param data_source lunagrad.data.Dataset
 ---@param options? {replacement?: boolean, num_samples?: integer, generator?: any}
@@ -78,7 +79,7 @@ function data.RandomSampler(data_source, options) end
 ---@param indices Tensor|integer[] from 0
 ---@return lunagrad.data.Sampler
 function data.SubsetRandomSampler(indices) end
----num_samples indices with probabilities in proportion to the weights. `generator` changes nothing.
+---num_samples indices with probabilities in proportion to the weights. `generator` has no effect.
 ---Defaults: replacement = true.
 ---@param weights Tensor|number[]
 ---@param num_samples integer
@@ -108,8 +109,8 @@ function data.DistributedSampler(dataset, options) end
 ---@overload fun(state?: any, previous?: any): ...
 local DataLoader = {}
 
----From now on each rank of lg.distributed gets its part of every batch: batch_size counts the samples of all ranks. Which samples are
----in a batch, and what their transforms draw, does not depend on the number of ranks.
+---From now on each rank of lg.distributed gets its part of every batch: batch_size counts the samples of all ranks.
+---The samples of a batch and the random numbers of their transforms do not depend on the number of ranks.
 ---@return lunagrad.data.DataLoader
 function DataLoader:shard() end
 
@@ -117,22 +118,22 @@ function DataLoader:shard() end
 ---@return fun(): ...
 function DataLoader:cycle() end
 
----A batch of samples: tensors and numbers are stacked, a sample {x = …, y = …} gives a batch of the same names, a list {x, y}
----several values, texts a list. collate_fn(samples) makes the batch from the list of samples itself. `sampler` gives the order: a
----sampler of lg.data, a list of indices from 0, or an object with indices(seed, pass) and a length; batch_sampler gives the
----batches. num_workers is workers; pin_memory, persistent_workers, timeout and generator are taken and change nothing;
----worker_init_fn and multiprocessing_context are errors.
+---Makes batches of samples: tensors and numbers are stacked, samples {x = …, y = …} give a batch with the same names,
+---lists {x, y} several values, strings a list. collate_fn(samples) makes the batch from the list of samples instead.
+---`sampler` gives the order: a sampler of lg.data, a list of indices from 0, or an object with indices(seed, pass) and
+---a length; batch_sampler gives the batches. num_workers is the same as workers; pin_memory, persistent_workers,
+---timeout and generator are accepted and have no effect; worker_init_fn and multiprocessing_context are errors.
 ---
 ---for x, y in loader do … end goes once through the data set; #loader is the number of batches. The order of a pass
 ---depends only on the seed and the number of the pass. With workers, threads of the engine load batches ahead, up to
----prefetch_factor for each; a data set or transform written in Lua cannot have workers.
+---prefetch_factor for each; a data set or transform written in Lua cannot be used with workers.
 ---Defaults: shuffle = false, drop_last = false, prefetch_factor = 2.
 ---@param dataset lunagrad.data.Dataset
 ---@param options? {batch_size?: integer, shuffle?: boolean, drop_last?: boolean, seed?: integer, workers?: integer, prefetch_factor?: integer, sampler?: table|Tensor, batch_sampler?: table, collate_fn?: (fun(samples: any[]): ...), num_workers?: integer}
 ---@return lunagrad.data.DataLoader
 function data.DataLoader(dataset, options) end
 
----The batch that a DataLoader without collate_fn makes of a list of samples.
+---The batch that a DataLoader without collate_fn makes from a list of samples.
 ---@param batch any[]
 ---@return any ...
 function data.default_collate(batch) end
@@ -212,7 +213,7 @@ function transform.pad(padding, options) end
 ---@param options? {scale?: number[], ratio?: number[], mode?: "bilinear"|"nearest"}
 ---@return lunagrad.data.Transform
 function transform.random_resized_crop(size, options) end
----Turns by an angle in degrees, counter-clockwise; what enters is `fill`.
+---Turns by an angle in degrees, counter-clockwise; pixels from outside the image are `fill`.
 ---Defaults: mode = "nearest", fill = 0.
 ---@param angle number
 ---@param options? {mode?: "nearest"|"bilinear", fill?: number}
@@ -224,7 +225,7 @@ function transform.rotate(angle, options) end
 ---@param options? {mode?: "nearest"|"bilinear", fill?: number}
 ---@return lunagrad.data.Transform
 function transform.random_rotation(degrees, options) end
----Fills a random part with `value`, a number or one for each channel, with probability p.
+---With probability p, fills a random part with `value`, a number or one number for each channel.
 ---Defaults: p = 0.5, scale = {0.02, 0.33}, ratio = {0.3, 3.3}, value = 0.
 ---@param options? {p?: number, scale?: number[], ratio?: number[], value?: number|number[]}
 ---@return lunagrad.data.Transform
@@ -239,18 +240,18 @@ function transform.grayscale(num_output_channels) end
 ---@param p? number default 0.1
 ---@return lunagrad.data.Transform
 function transform.random_grayscale(p) end
----Random factors of brightness, contrast and saturation, and a random turn of the hue, in random order. A number v stands for
----{1 - v, 1 + v}, of the hue for {-v, v}.
+---Random factors of brightness, contrast and saturation, and a random turn of the hue, in random order. A number v
+---stands for {1 - v, 1 + v}, for the hue {-v, v}.
 ---Defaults: brightness = 0, contrast = 0, saturation = 0, hue = 0.
 ---@param options? {brightness?: number|number[], contrast?: number|number[], saturation?: number|number[], hue?: number|number[]}
 ---@return lunagrad.data.Transform
 function transform.color_jitter(options) end
----Mixes each image of a batch, and its class, with the one before it: x, y = mix(x, y).
+---Mixes each image of a batch, and its class, with the image before it: x, y = mix(x, y).
 ---Defaults: alpha = 1.
 ---@param options? {alpha?: number, num_classes?: integer}
 ---@return fun(images: Tensor, classes: Tensor): Tensor, Tensor
 function transform.mixup(options) end
----Replaces a box of each image of a batch by that of the one before it: x, y = mix(x, y).
+---Replaces a box in each image of a batch by the box in the image before it: x, y = mix(x, y).
 ---Defaults: alpha = 1.
 ---@param options? {alpha?: number, num_classes?: integer}
 ---@return fun(images: Tensor, classes: Tensor): Tensor, Tensor

@@ -9,8 +9,8 @@
 ---@class lunagrad.distributions
 local distributions = {}
 
----A distribution. batch_shape: distributions beside each other; event_shape: the dims of one value. Samples have the shape
----[sample shape, batch_shape, event_shape].
+---A distribution. batch_shape: the dims of independent distributions; event_shape: the dims of one value. Samples have
+---the shape [sample shape, batch_shape, event_shape].
 ---@class lunagrad.distributions.Distribution
 ---@field batch_shape integer[]
 ---@field event_shape integer[]
@@ -27,7 +27,7 @@ distributions.Distribution = Distribution
 ---@return Tensor
 function Distribution:sample(shape) end
 
----Values with the gradient of the parameters, for distributions with has_rsample.
+---Values that carry gradients to the parameters, for distributions with has_rsample.
 ---@param shape? integer[]
 ---@return Tensor
 function Distribution:rsample(shape) end
@@ -232,7 +232,7 @@ function distributions.Independent(base_distribution, reinterpreted_batch_ndims,
 ---@return lunagrad.distributions.Distribution
 function distributions.MixtureSameFamily(mixture_distribution, component_distribution, options) end
 
----What transforms make of the values of a distribution.
+---The distribution of transformed values of another distribution.
 ---@param base_dist lunagrad.distributions.Distribution
 ---@param transforms lunagrad.distributions.Transform|lunagrad.distributions.Transform[]
 ---@param options? {validate_args?: boolean}
@@ -245,7 +245,7 @@ function distributions.TransformedDistribution(base_dist, transforms, options) e
 ---@overload fun(x: Tensor): Tensor
 local Transform = {}
 
----x of y = transform(x).
+---The x for which y = transform(x).
 ---@param y Tensor
 ---@return Tensor
 function Transform:inv(y) end
@@ -274,7 +274,7 @@ function distributions.TanhTransform() end
 ---@return lunagrad.distributions.Transform
 function distributions.AffineTransform(loc, scale, options) end
 
----The transforms one after the other, the first first.
+---Applies the transforms one after the other, from the first to the last.
 ---@param parts lunagrad.distributions.Transform[]
 ---@return lunagrad.distributions.Transform
 function distributions.ComposeTransform(parts) end
@@ -285,7 +285,7 @@ function distributions.ComposeTransform(parts) end
 ---@return Tensor
 function distributions.kl_divergence(p, q) end
 
----Makes kl_divergence use f(p, q) for two classes, by name, and for those derived from them.
+---Makes kl_divergence use f(p, q) for two classes, given by name, and for classes derived from them.
 ---@param p string
 ---@param q string
 ---@param f fun(p: lunagrad.distributions.Distribution, q: lunagrad.distributions.Distribution): Tensor

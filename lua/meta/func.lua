@@ -8,11 +8,12 @@
 ---@class lunagrad.func
 local func = {}
 
----A function that runs func for all samples at once. in_dims says which dim of each argument counts the samples (from 1): a
----number for all arguments, or a list with one entry for each, nil for an argument that all samples share; a table within the
----list goes with an argument that is a table. out_dims says where the samples of the results go. Inside, a tensor has the shape
----of one sample and its elements cannot be read. Ops without a batching rule run once for each sample, which the profiler notes.
----randomness: random ops are an error, or give the samples "different" or the "same" numbers. chunk_size: samples at a time.
+---A function that runs func for all samples at once. in_dims says which dim of each argument counts the samples (from
+---1): a number for all arguments, or a list with one entry for each, nil for an argument that all samples share; for
+---an argument that is a table, the entry is a table. out_dims says where the samples of the results go. Inside, a
+---tensor has the shape of one sample and its elements cannot be read. Ops without a batching rule run once for each
+---sample, which the profiler notes. randomness: random ops are an error, or give the samples "different" or the "same"
+---numbers. chunk_size: samples at a time.
 ---Defaults: in_dims = 1, out_dims = 1, randomness = "error".
 ---@param func function
 ---@param in_dims? integer|table
@@ -22,8 +23,9 @@ local func = {}
 ---@return function
 function func.vmap(func, in_dims, out_dims, randomness, options) end
 
----A function that returns the gradient of func, which returns one element, for the arguments at positions argnums (from 1): a
----gradient for a number, a list for a list. With has_aux func returns the element and another value, which follows the gradient.
+---A function that returns the gradient of func for the arguments at positions argnums (from 1): a gradient for a
+---number, a list for a list. func returns one element; with has_aux it returns the element and another value, which is
+---returned after the gradient.
 ---Defaults: argnums = 1, has_aux = false.
 ---@param func function
 ---@param argnums? integer|integer[]
@@ -32,7 +34,7 @@ function func.vmap(func, in_dims, out_dims, randomness, options) end
 ---@return function
 function func.grad(func, argnums, has_aux, options) end
 
----As grad; the value of func follows the gradient.
+---As grad, but returns the gradient and then the value of func.
 ---Defaults: argnums = 1, has_aux = false.
 ---@param func function
 ---@param argnums? integer|integer[]
@@ -41,16 +43,16 @@ function func.grad(func, argnums, has_aux, options) end
 ---@return function
 function func.grad_and_value(func, argnums, has_aux, options) end
 
----The output of func(...) and a function vjp_fn(cotangent) that returns the vector-Jacobian product for each primal. A last
----argument {has_aux = true} is an option: what func returns beside the output comes third.
+---The output of func(...) and a function vjp_fn(cotangent) that returns the vector-Jacobian product for each primal. A
+---last argument {has_aux = true} is an option: func's second result is then returned third.
 ---@param func function
 ---@param ... any
 ---@return any output
 ---@return function vjp_fn
 function func.vjp(func, ...) end
 
----The output of func and the Jacobian-vector product along the tangents, lists with one entry for each argument. It is exact,
----by two reverse passes.
+---The output of func and the Jacobian-vector product along the tangents. primals and tangents are lists with one entry
+---for each argument. The product is exact and takes two reverse passes.
 ---@param func function
 ---@param primals any[]
 ---@param tangents any[]
@@ -66,8 +68,8 @@ function func.jvp(func, primals, tangents, options) end
 ---@return function jvp_fn
 function func.linearize(func, ...) end
 
----A function that returns the Jacobian [output shape, input shape] in reverse mode, of all rows at once, or of chunk_size rows at
----a time. Tables of inputs or outputs give tables.
+---A function that returns the Jacobian [output shape, input shape] in reverse mode, all rows at once or chunk_size
+---rows at a time. Tables of inputs or outputs give tables.
 ---Defaults: argnums = 1, has_aux = false.
 ---@param func function
 ---@param argnums? integer|integer[]
@@ -113,7 +115,7 @@ function func.stack_module_state(models) end
 ---@return lunagrad.nn.Module root
 function func.replace_all_batch_norm_modules_(root) end
 
----The tensor without the dims of vmap hidden: the samples lie in its first dims.
+---The tensor with the batch dims that vmap hides: the samples lie in its first dims.
 ---@param tensor Tensor
 ---@return Tensor
 function func.debug_unwrap(tensor) end

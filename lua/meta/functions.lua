@@ -4,28 +4,28 @@
 ---@class Tensor
 local Tensor = {}
 
----A tensor from numbers, with the dtype and device of this one.
+---A tensor from numbers, with the dtype and device of this tensor.
 ---@param value number|boolean|table|Tensor
 ---@param options? lunagrad.Options
 ---@return Tensor
 function Tensor:new_tensor(value, options) end
----A tensor of one value, with the dtype and device of this one.
+---A tensor of one value, with the dtype and device of this tensor.
 ---@param size integer[]
 ---@param value number
 ---@param options? lunagrad.Options
 ---@return Tensor
 function Tensor:new_full(size, value, options) end
----Uninitialised elements, with the dtype and device of this one.
+---Uninitialised elements, with the dtype and device of this tensor.
 ---@param size integer|integer[]
 ---@param options? lunagrad.Options
 ---@return Tensor
 function Tensor:new_empty(size, options) end
----Zeros, with the dtype and device of this one.
+---Zeros, with the dtype and device of this tensor.
 ---@param size integer|integer[]
 ---@param options? lunagrad.Options
 ---@return Tensor
 function Tensor:new_zeros(size, options) end
----Ones, with the dtype and device of this one.
+---Ones, with the dtype and device of this tensor.
 ---@param size integer|integer[]
 ---@param options? lunagrad.Options
 ---@return Tensor
@@ -83,16 +83,17 @@ function Tensor:exponential_(lambd) end
 ---@param p number
 ---@return Tensor self
 function Tensor:geometric_(p) end
----Whole random numbers: from up to but not including to, 0 up to the only number given, or all that the dtype holds exactly.
+---Random integers: from `from` up to but not including `to`; from 0 if one number is given; without numbers all
+---integers that the dtype holds exactly.
 ---@param from? integer
 ---@param to? integer
 ---@return Tensor self
 function Tensor:random_(from, to) end
----1 with probability p, a number or a tensor that broadcasts, else 0.
+---Writes 1 with probability p, else 0; p is a number or a tensor that broadcasts.
 ---@param p? number|Tensor default 0.5
 ---@return Tensor self
 function Tensor:bernoulli_(p) end
----Writes one value on the main diagonal; with wrap again below the end of a tall matrix.
+---Writes one value on the main diagonal; with wrap the diagonal starts again below the end of a tall matrix.
 ---@param value number
 ---@param wrap? boolean
 ---@return Tensor self
@@ -125,7 +126,7 @@ local lg = {}
 ---@param options? lunagrad.Options
 ---@return Tensor
 function lg.empty_like(input, options) end
----The tensor itself where dtype and device are the same, else a converted copy; of numbers a new tensor.
+---The tensor itself if it has this dtype and device, else a converted copy; for numbers a new tensor.
 ---@param value number|boolean|table|Tensor
 ---@param options? lunagrad.Options
 ---@return Tensor
@@ -136,7 +137,7 @@ function lg.as_tensor(value, options) end
 ---@param options? {dtype?: string, device?: string, requires_grad?: boolean}
 ---@return Tensor
 function lg.asarray(value, options) end
----Normal random numbers. Of two numbers a size is needed; tensors give mean and std of each element.
+---Normal random numbers. With two numbers a size is needed; tensors give the mean and std of each element.
 ---@param mean number|Tensor
 ---@param std? number|Tensor default 1
 ---@param size? integer[]

@@ -9,28 +9,29 @@
 local io = {}
 
 ---Saves a table of tensors, numbers, strings, booleans and tables of these: safetensors, with the rest as JSON in its
----metadata. The file appears whole or not at all. It has checksums: loading a damaged file is an error.
+---metadata. The file is written completely or not at all. It has checksums: loading a damaged file is an error.
 ---@param path string
 ---@param value table
 function io.save(path, value) end
 
----The table that io.save wrote, name -> tensor of another program's safetensors file, or what torch.save wrote (as
----io.pt.load). Never runs code.
+---Reads a table that io.save wrote, the tensors by name of another program's safetensors file, or a file of torch.save
+---(as io.pt.load). Never runs code.
 ---@param path string
 ---@return table
 function io.load(path) end
 
----Runs the model once in evaluation and writes what it computed as an ONNX file, opset 17. Parameters have the names of
----state_dict. With dynamic_batch (true, or the dim of the batch) inputs of any number of items fit.
+---Runs the model once in evaluation and writes its computation as an ONNX file, opset 17. Parameters have the names of
+---state_dict. With dynamic_batch (true, or the dim of the batch) the file takes inputs with any number of items.
 ---@param path string
 ---@param model lunagrad.nn.Module|fun(...: Tensor): ...
 ---@param inputs Tensor|Tensor[] an example of each
 ---@param options? {input_names?: string[], output_names?: string[], dynamic_batch?: boolean|integer}
 function io.onnx_export(path, model, inputs, options) end
 
----Reads an ONNX file (opset 13 to 17, and what is the same in 1 to 21) as a module that computes the model's outputs from its inputs, in their
----order. Floating initializers are parameters, named as in the file, so that the model can be trained further; it begins in
----evaluation mode. A model with operators that are not read (If, Loop, quantized ones) is an error that names them.
+---Reads an ONNX file (opset 13 to 17, and operators that are the same in opset 1 to 21) as a module that computes the
+---model's outputs from its inputs, in their order. Floating initializers are parameters, named as in the file, so that
+---the model can be trained further; it starts in evaluation mode. Operators that are not supported (If, Loop,
+---quantized ones) are an error that names them.
 ---@param path string
 ---@return lunagrad.nn.Module
 function io.onnx_import(path) end
@@ -64,14 +65,15 @@ function io.csv.save(path, values, options) end
 
 io.pt = {}
 
----A file of PyTorch's torch.save, of version 1.6 or newer, as nested tables: tensors, numbers, strings, lists and dicts.
----Never runs code: a file that needs another class or function is an error that names it. None is nil, in a list false.
----A state dict of PyTorch fits load_state_dict of the same module.
+---Reads a file of PyTorch's torch.save, of version 1.6 or newer, as nested tables: tensors, numbers, strings, lists
+---and dicts. Never runs code: a file that needs another class or function is an error that names it. None becomes nil,
+---in a list false. A state dict of PyTorch fits load_state_dict of the same module.
 ---@param path string
 ---@return any
 function io.pt.load(path) end
 
----Writes what torch.load reads (also with weights_only). A table with the keys 1 to n becomes a list, any other a dict.
+---Writes a file for torch.load (also with weights_only). A table with the keys 1 to n becomes a list, any other a
+---dict.
 ---@param path string
 ---@param value any tensors, numbers, strings, booleans and tables of these
 function io.pt.save(path, value) end
@@ -96,7 +98,7 @@ io.png = {}
 ---@return Tensor
 function io.png.load(path, options) end
 
----u8, or floats of which 0 to 1 are black to white: [channels, height, width] or [height, width].
+---u8, or floats from 0 (black) to 1 (white): [channels, height, width] or [height, width].
 ---@param path string
 ---@param picture Tensor
 function io.png.save(path, picture) end

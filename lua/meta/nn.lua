@@ -33,13 +33,14 @@ function nn.class(name, parent) end
 ---@return Tensor
 function nn.Parameter(tensor, requires_grad) end
 
----Whether a value is an object of a class of modules, or of one derived from it; of one of the classes in a list.
+---Whether a value is an object of a class of modules, of a derived class, or of one of the classes in a list.
 ---@param value any
 ---@param classes table
 ---@return boolean
 function nn.isinstance(value, classes) end
 
----A chain: the output of each module or function is the input of the next. Sequential{{"conv", a}, {"act", b}} names them.
+---A chain: the output of each module or function is the input of the next. Sequential{{"conv", a}, {"act", b}} names
+---the items.
 ---@param ... lunagrad.nn.Module|function|table
 ---@return lunagrad.nn.Module
 function nn.Sequential(...) end
@@ -443,7 +444,7 @@ function nn.LSTM(input_size, hidden_size, options) end
 ---@param options? {num_layers?: integer, bias?: boolean, batch_first?: boolean, dropout?: number|(fun(): number), bidirectional?: boolean, device?: string, dtype?: lunagrad.DType}
 ---@return lunagrad.nn.Module
 function nn.GRU(input_size, hidden_size, options) end
----h = cell(x, h); states left out are zeros.
+---One time step of RNN: h = cell(x, h). Omitted states are zeros.
 ---Defaults: bias = true, nonlinearity = "tanh".
 ---@param input_size integer
 ---@param hidden_size integer
@@ -457,7 +458,7 @@ function nn.RNNCell(input_size, hidden_size, options) end
 ---@param options? {bias?: boolean, device?: string, dtype?: lunagrad.DType}
 ---@return lunagrad.nn.Module
 function nn.LSTMCell(input_size, hidden_size, options) end
----h = cell(x, h); states left out are zeros.
+---One time step of GRU: h = cell(x, h). Omitted states are zeros.
 ---Defaults: bias = true.
 ---@param input_size integer
 ---@param hidden_size integer

@@ -1,7 +1,8 @@
 ---@meta
 -- lg.nn.init for editors: initial values of parameters.
 
----Initializers. They write in place and return the tensor. Arguments behind it may be given by name: {std = 0.02}.
+---Initializers. They write in place and return the tensor. Arguments after the tensor may be given by name: {std =
+---0.02}.
 ---@class lunagrad.nn.init
 local init = {}
 
@@ -53,12 +54,12 @@ function init.orthogonal_(tensor, gain) end
 ---@param tensor Tensor
 ---@return Tensor
 function init.eye_(tensor) end
----The weight of a convolution that passes its first channels on.
+---The weight of a convolution that copies its first channels.
 ---@param tensor Tensor
 ---@param groups? integer default 1
 ---@return Tensor
 function init.dirac_(tensor, groups) end
----Normal numbers, a share `sparsity` of each column zero.
+---Normal numbers; in each column a share `sparsity` is zero.
 ---@param tensor Tensor
 ---@param sparsity number
 ---@param std? number default 0.01

@@ -1,5 +1,5 @@
 ---@meta
--- lg.nn for editors, continued: layers of which there are several alike, containers of parameters, and functions in Lua.
+-- lg.nn for editors, continued: layers with several similar forms, containers of parameters, and functions in Lua.
 
 ---@class lunagrad.nn
 local nn = {}
@@ -22,8 +22,8 @@ function nn.ConvTranspose3d(in_channels, out_channels, kernel_size, options) end
 ---@return lunagrad.nn.Module
 function nn.BatchNorm3d(num_features, options) end
 
----Batch normalization of [N, C, …]. In one process it equals BatchNormNd; SyncBatchNorm.convert_sync_batchnorm(module) replaces
----these in a module.
+---Batch normalization of [N, C, …]. In one process it equals BatchNormNd; SyncBatchNorm.convert_sync_batchnorm(module)
+---replaces every BatchNormNd of a module.
 ---Defaults: eps = 1e-5, momentum = 0.1, affine = true, track_running_stats = true.
 ---@param num_features integer
 ---@param options? {eps?: number, momentum?: number|false, affine?: boolean, track_running_stats?: boolean, device?: string, dtype?: lunagrad.DType}
@@ -103,8 +103,8 @@ function nn.FeatureAlphaDropout(p, inplace) end
 ---@return lunagrad.nn.Module
 function nn.Embedding(num_embeddings, embedding_dim, options) end
 
----The mean, sum or largest of the rows of each bag of ids: bag(input, offsets, per_sample_weights), where input [bags, ids] has
----no offsets. EmbeddingBag.from_pretrained(weight, {freeze = true, …}) takes the weight.
+---The mean, sum or maximum of the rows of each bag of ids: bag(input, offsets, per_sample_weights); an input [bags,
+---ids] has no offsets. EmbeddingBag.from_pretrained(weight, {freeze = true, …}) takes the weight.
 ---Defaults: norm_type = 2, scale_grad_by_freq = false, mode = "mean", sparse = false, include_last_offset = false.
 ---@param num_embeddings integer
 ---@param embedding_dim integer
@@ -112,7 +112,7 @@ function nn.Embedding(num_embeddings, embedding_dim, options) end
 ---@return lunagrad.nn.Module
 function nn.EmbeddingBag(num_embeddings, embedding_dim, options) end
 
----Splits a dim into dims of the given sizes, of which one may be -1. Dims count from 1.
+---Splits a dim into dims of the given sizes, one of which may be -1. Dims count from 1.
 ---@param dim integer
 ---@param unflattened_size integer[]
 ---@return lunagrad.nn.Module
@@ -156,8 +156,8 @@ function nn.RReLU(lower, upper) end
 ---@return lunagrad.nn.Module
 function nn.Softmax2d() end
 
----A softmax over many classes in clusters: loss(input, target) gives the log-probabilities of the targets and the mean loss;
----methods log_prob(input) and predict(input).
+---A softmax over many classes in clusters: loss(input, target) returns the log-probabilities of the targets and the
+---mean loss; methods log_prob(input) and predict(input).
 ---Defaults: div_value = 4, head_bias = false.
 ---@param in_features integer
 ---@param n_classes integer
@@ -215,7 +215,7 @@ function nn.TransformerDecoder(decoder_layer, num_layers, options) end
 ---@return lunagrad.nn.Module
 function nn.Transformer(options) end
 
----Linear that learns in_features from its first input. Lazy layers have no parameters before it.
+---Linear that learns in_features from its first input. Lazy layers have no parameters before their first input.
 ---@param out_features integer
 ---@param options? {bias?: boolean, activation?: "none"|"relu"|"tanh"|"sigmoid", device?: string, dtype?: lunagrad.DType}
 ---@return lunagrad.nn.Module
@@ -341,7 +341,7 @@ function ParameterDict:clear() end
 ---@return lunagrad.nn.ParameterDict
 function nn.ParameterDict(parameters) end
 
----Resizes the spatial dims of [N, C, …] to size, or by scale_factor, a number or a list of them.
+---Resizes the spatial dims of [N, C, …] to size, or by scale_factor, a number or a list of numbers.
 ---Defaults: mode = "nearest", align_corners = false, recompute_scale_factor = false, antialias = false.
 ---@param input Tensor
 ---@param options {size?: integer|integer[], scale_factor?: number|number[], mode?: "nearest"|"linear"|"bilinear"|"bicubic"|"trilinear"|"area"|"nearest-exact", align_corners?: boolean, recompute_scale_factor?: boolean, antialias?: boolean}
@@ -355,7 +355,7 @@ function functional.interpolate(input, options) end
 ---@return Tensor
 function functional.gumbel_softmax(logits, options) end
 
----The largest values of windows that begin at random distances: either output_size or output_ratio.
+---The largest values of windows that begin at random distances. Give either output_size or output_ratio.
 ---Defaults: return_indices = false.
 ---@param input Tensor
 ---@param kernel_size integer|integer[]
@@ -364,7 +364,7 @@ function functional.gumbel_softmax(logits, options) end
 ---@return Tensor? indices
 function functional.fractional_max_pool2d(input, kernel_size, options) end
 
----The largest values of windows that begin at random distances: either output_size or output_ratio.
+---The largest values of windows that begin at random distances. Give either output_size or output_ratio.
 ---Defaults: return_indices = false.
 ---@param input Tensor
 ---@param kernel_size integer|integer[]

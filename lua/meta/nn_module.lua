@@ -4,7 +4,7 @@
 ---@class lunagrad.nn
 local nn = {}
 
----A hook that was registered; handle:remove() removes it.
+---A registered hook; handle:remove() removes it.
 ---@class lunagrad.nn.Handle
 ---@field remove fun(self?: table)
 
@@ -23,7 +23,7 @@ function Module:init(...) end
 ---@return any
 function Module:forward(...) end
 
----All parameters, each once; parameters(false) the module's own alone. The tape shows them by their names.
+---All parameters, each once; parameters(false) returns only the module's own. The tape shows them by their names.
 ---@param recurse? boolean default true
 ---@return Tensor[]
 function Module:parameters(recurse) end
@@ -55,12 +55,12 @@ function Module:named_children() end
 ---@return lunagrad.nn.Module[]
 function Module:modules() end
 
----Iterates over the paths and modules: this one, under "", and all inside, each once, parents first.
+---Iterates over the paths and modules: this module, under "", and all inside, each once, parents first.
 ---@param options? {prefix?: string, remove_duplicate?: boolean}
 ---@return fun(): string, lunagrad.nn.Module
 function Module:named_modules(options) end
 
----The module at a path as "encoder.0.norm"; "" is this one.
+---The module at a path as "encoder.0.norm"; "" is this module.
 ---@param path string
 ---@return lunagrad.nn.Module
 function Module:get_submodule(path) end
@@ -87,7 +87,8 @@ function Module:apply(fn) end
 ---@param options? {prepend?: boolean}
 ---@return lunagrad.nn.Handle
 function Module:register_forward_hook(hook, options) end
----Calls hook(module, inputs) before each forward. A list that it returns, or else its results, replace the inputs.
+---Calls hook(module, inputs) before each forward. If it returns a list, the list replaces the inputs; other results
+---replace them, too.
 ---@param hook fun(module: lunagrad.nn.Module, inputs: any[]): any
 ---@param options? {prepend?: boolean}
 ---@return lunagrad.nn.Handle
@@ -140,8 +141,8 @@ function Module:add_module(name, module) end
 ---@param module? lunagrad.nn.Module
 function Module:register_module(name, module) end
 
----Parameters and buffers by PyTorch's names. The tensors share memory with the module; with keep_vars they are the module's own.
----What get_extra_state() of a class returns is stored under "_extra_state".
+---Parameters and buffers by PyTorch's names. The tensors share memory with the module; with keep_vars they are the
+---module's own. The result of a class's get_extra_state() is stored under "_extra_state".
 ---@param options? {prefix?: string, keep_vars?: boolean, destination?: table}
 ---@return table<string, Tensor>
 function Module:state_dict(options) end
@@ -164,8 +165,8 @@ function Module:train(mode) end
 function Module:eval() end
 
 ---Moves parameters, buffers and gradients to a device, casts the floating ones, or both: m:to("vulkan"), m:to("f64"),
----m:to("vulkan", "f16"), m:to(tensor), m:to{device = …, dtype = …}. The parameters stay the same tensors, so that an optimizer
----made before trains them; its state follows.
+---m:to("vulkan", "f16"), m:to(tensor), m:to{device = …, dtype = …}. The parameters stay the same tensors, so that an
+---existing optimizer still trains them; its state moves with them.
 ---@param ... string|Tensor|{device?: string, dtype?: lunagrad.DType}
 ---@return self
 function Module:to(...) end

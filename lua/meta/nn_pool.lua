@@ -130,14 +130,14 @@ function nn.AdaptiveMaxPool2d(output_size, options) end
 ---@return lunagrad.nn.Module
 function nn.AdaptiveMaxPool3d(output_size, options) end
 
----The largest values of windows that begin at random distances: either output_size or output_ratio.
+---The largest values of windows that begin at random distances. Give either output_size or output_ratio.
 ---Defaults: return_indices = false.
 ---@param kernel_size integer|integer[]
 ---@param options {output_size?: integer|integer[], output_ratio?: number|number[], return_indices?: boolean, _random_samples?: Tensor}
 ---@return lunagrad.nn.Module
 function nn.FractionalMaxPool2d(kernel_size, options) end
 
----The largest values of windows that begin at random distances: either output_size or output_ratio.
+---The largest values of windows that begin at random distances. Give either output_size or output_ratio.
 ---Defaults: return_indices = false.
 ---@param kernel_size integer|integer[]
 ---@param options {output_size?: integer|integer[], output_ratio?: number|number[], return_indices?: boolean, _random_samples?: Tensor}
@@ -177,47 +177,47 @@ function nn.ZeroPad2d(padding) end
 ---@return lunagrad.nn.Module
 function nn.ZeroPad3d(padding) end
 
----Adds a border of the elements reflected at the ends at both ends of the last dim.
+---Adds a border at both ends of the last dim: the elements reflected at the ends.
 ---@param padding integer|integer[]
 ---@return lunagrad.nn.Module
 function nn.ReflectionPad1d(padding) end
 
----Adds a border of the elements reflected at the ends around the last 2 dims.
+---Adds a border around the last 2 dims: the elements reflected at the ends.
 ---@param padding integer|integer[]
 ---@return lunagrad.nn.Module
 function nn.ReflectionPad2d(padding) end
 
----Adds a border of the elements reflected at the ends around the last 3 dims.
+---Adds a border around the last 3 dims: the elements reflected at the ends.
 ---@param padding integer|integer[]
 ---@return lunagrad.nn.Module
 function nn.ReflectionPad3d(padding) end
 
----Adds a border of the elements at the ends repeated at both ends of the last dim.
+---Adds a border at both ends of the last dim: the elements at the ends, repeated.
 ---@param padding integer|integer[]
 ---@return lunagrad.nn.Module
 function nn.ReplicationPad1d(padding) end
 
----Adds a border of the elements at the ends repeated around the last 2 dims.
+---Adds a border around the last 2 dims: the elements at the ends, repeated.
 ---@param padding integer|integer[]
 ---@return lunagrad.nn.Module
 function nn.ReplicationPad2d(padding) end
 
----Adds a border of the elements at the ends repeated around the last 3 dims.
+---Adds a border around the last 3 dims: the elements at the ends, repeated.
 ---@param padding integer|integer[]
 ---@return lunagrad.nn.Module
 function nn.ReplicationPad3d(padding) end
 
----Adds a border of the elements of the other end at both ends of the last dim.
+---Adds a border at both ends of the last dim: the elements of the other end.
 ---@param padding integer|integer[]
 ---@return lunagrad.nn.Module
 function nn.CircularPad1d(padding) end
 
----Adds a border of the elements of the other end around the last 2 dims.
+---Adds a border around the last 2 dims: the elements of the other end.
 ---@param padding integer|integer[]
 ---@return lunagrad.nn.Module
 function nn.CircularPad2d(padding) end
 
----Adds a border of the elements of the other end around the last 3 dims.
+---Adds a border around the last 3 dims: the elements of the other end.
 ---@param padding integer|integer[]
 ---@return lunagrad.nn.Module
 function nn.CircularPad3d(padding) end

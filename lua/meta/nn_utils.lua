@@ -28,7 +28,7 @@ function utils.clip_grad_value_(parameters, limit) end
 ---@param error_if_nonfinite? boolean default false
 ---@return Tensor
 function utils.get_total_norm(tensors, norm_type, error_if_nonfinite) end
----Scales the gradients by max_norm / norm where that is below 1: the second half of clip_grad_norm_.
+---Scales the gradients by max_norm / norm if this is below 1: the second step of clip_grad_norm_.
 ---@param parameters Tensor|Tensor[]
 ---@param max_norm number
 ---@param norm Tensor
@@ -50,13 +50,13 @@ function utils.deepcopy(value) end
 ---@param ... any
 ---@return lunagrad.nn.Module
 function utils.skip_init(class, ...) end
----A convolution that computes, in evaluation, what conv and the batch norm behind it do.
+---A convolution that computes, in evaluation, the same as conv and the batch norm behind it.
 ---@param conv lunagrad.nn.Module
 ---@param bn lunagrad.nn.Module
 ---@param transpose? boolean of a transposed convolution
 ---@return lunagrad.nn.Module
 function utils.fuse_conv_bn_eval(conv, bn, transpose) end
----A linear layer that computes, in evaluation, what it and the batch norm behind it do.
+---A linear layer that computes, in evaluation, the same as the layer and the batch norm behind it.
 ---@param linear lunagrad.nn.Module
 ---@param bn lunagrad.nn.Module
 ---@return lunagrad.nn.Module
@@ -99,7 +99,7 @@ local PackedSequence = {}
 local rnn = {}
 utils.rnn = rnn
 
----Sequences [length, …] as one tensor [T, N, …], filled up with padding_value.
+---Pads sequences [length, …] with padding_value to one tensor [T, N, …].
 ---Defaults: batch_first = false, padding_value = 0, padding_side = "right".
 ---@param sequences Tensor[]
 ---@param options? {batch_first?: boolean, padding_value?: number, padding_side?: "right"|"left"}
@@ -112,7 +112,7 @@ function rnn.pad_sequence(sequences, options) end
 ---@param batch_first? boolean
 ---@return Tensor[]
 function rnn.unpad_sequence(padded_sequences, lengths, batch_first) end
----Packs a padded tensor [T, N, …] for a recurrent layer. Without enforce_sorted = false the lengths must descend.
+---Packs a padded tensor [T, N, …] for a recurrent layer. The lengths must descend, unless enforce_sorted = false.
 ---Defaults: batch_first = false, enforce_sorted = true.
 ---@param input Tensor
 ---@param lengths Tensor|integer[]
@@ -140,7 +140,7 @@ function rnn.unpack_sequence(sequence) end
 ---@param value any
 ---@return boolean
 function rnn.is_packed(value) end
----A packed sequence of its parts; pack_sequence and pack_padded_sequence make them.
+---A packed sequence from its parts. pack_sequence and pack_padded_sequence make packed sequences.
 ---@param data Tensor
 ---@param batch_sizes Tensor
 ---@param sorted_indices? Tensor
@@ -152,21 +152,22 @@ function rnn.PackedSequence(data, batch_sizes, sorted_indices, unsorted_indices)
 local parametrize = {}
 utils.parametrize = parametrize
 
----Computes module[name] by parametrization(original) at each access. A right_inverse of the parametrization gives the original, or a
----list of originals, for the value. Several parametrizations of one tensor are applied in order.
+---Computes module[name] by parametrization(original) at each access. A right_inverse(value) of the parametrization
+---returns the original, or a list of originals. Several parametrizations of one tensor are applied in order.
 ---@param module lunagrad.nn.Module
 ---@param name string
 ---@param parametrization lunagrad.nn.Module
 ---@param options? {unsafe?: boolean} unsafe: the shape and the type may change
 ---@return lunagrad.nn.Module
 function parametrize.register_parametrization(module, name, parametrization, options) end
----Makes module[name] a plain tensor again: its value, or with leave_parametrized = false its original.
+---Makes module[name] a plain tensor again, with its current value, or with leave_parametrized = false with its
+---original.
 ---@param module lunagrad.nn.Module
 ---@param name string
 ---@param options? {leave_parametrized?: boolean}
 ---@return lunagrad.nn.Module
 function parametrize.remove_parametrizations(module, name, options) end
----Whether a tensor of a module, or any, is parametrized.
+---Whether a tensor of a module is parametrized; without a name, whether any is.
 ---@param module lunagrad.nn.Module
 ---@param name? string
 ---@return boolean
@@ -175,7 +176,7 @@ function parametrize.is_parametrized(module, name) end
 ---@param module lunagrad.nn.Module
 ---@return table
 function parametrize.type_before_parametrizations(module) end
----Inside fn, or until the end of the block of local _ <close> = parametrize.cached(), each tensor is computed once.
+---Computes each tensor only once inside fn, or until the end of the block of local _ <close> = parametrize.cached().
 ---@param fn? function
 ---@param ... any
 ---@return any
@@ -232,7 +233,7 @@ function prune.random_unstructured(module, name, amount) end
 ---@param mask Tensor
 ---@return lunagrad.nn.Module
 function prune.custom_from_mask(module, name, mask) end
----A mask of ones.
+---Adds a mask of ones.
 ---@param module lunagrad.nn.Module
 ---@param name string
 ---@return lunagrad.nn.Module
@@ -241,7 +242,7 @@ function prune.identity(module, name) end
 ---@param module lunagrad.nn.Module
 ---@return boolean
 function prune.is_pruned(module) end
----Makes the pruned values the parameter.
+---Makes the pruned tensor a plain parameter again.
 ---@param module lunagrad.nn.Module
 ---@param name string
 ---@return lunagrad.nn.Module

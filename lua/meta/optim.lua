@@ -112,7 +112,7 @@ function GradScaler:scale(outputs) end
 ---step.
 ---@param optimizer lunagrad.optim.Optimizer
 function GradScaler:unscale_(optimizer) end
----The optimizer's step, unless its gradients hold NaN or Inf.
+---Takes the optimizer's step, unless its gradients hold NaN or Inf.
 ---@param optimizer lunagrad.optim.Optimizer
 ---@return boolean made
 function GradScaler:step(optimizer) end
@@ -216,7 +216,7 @@ function lr_scheduler.CosineAnnealingWarmRestarts(optimizer, T_0, options) end
 ---@param lr_lambda (fun(t: integer): number)|(fun(t: integer): number)[]
 ---@return lunagrad.optim.LRScheduler
 function lr_scheduler.LambdaLR(optimizer, lr_lambda) end
----The rate of each group, multiplied at step t >= 1 by lr_lambda(t). A list has a function for each group.
+---Multiplies the rate of each group by lr_lambda(t) at each step t >= 1. A list has a function for each group.
 ---@param optimizer lunagrad.optim.Optimizer
 ---@param lr_lambda (fun(t: integer): number)|(fun(t: integer): number)[]
 ---@return lunagrad.optim.LRScheduler
@@ -265,30 +265,30 @@ function optim.SparseAdam() end
 local swa_utils = {}
 optim.swa_utils = swa_utils
 
----A copy of a model whose weights are averaged: update_parameters(model) adds the current weights. avg_fn(average, value, count)
----gives the next average (default: the mean); with use_buffers buffers are averaged too, else copied.
+---A copy of a model whose weights are averaged: update_parameters(model) adds the current weights. avg_fn(average,
+---value, count) returns the next average (default: the mean); with use_buffers buffers are averaged too, else copied.
 ---Defaults: use_buffers = false.
 ---@param model lunagrad.nn.Module
 ---@param options? {device?: string, avg_fn?: (fun(average: Tensor, value: Tensor, count: integer): Tensor), use_buffers?: boolean}
 ---@return lunagrad.nn.Module
 function swa_utils.AveragedModel(model, options) end
----From the current rate to swa_lr within anneal_epochs steps, then constant.
+---Moves the rate from its current value to swa_lr within anneal_epochs steps, then keeps it constant.
 ---Defaults: anneal_epochs = 10, anneal_strategy = "cos".
 ---@param optimizer lunagrad.optim.Optimizer
 ---@param swa_lr number|number[]
 ---@param options? {anneal_epochs?: integer, anneal_strategy?: "cos"|"linear"}
 ---@return lunagrad.optim.LRScheduler
 function swa_utils.SWALR(optimizer, swa_lr, options) end
----Computes the running statistics of all batch norms anew, by a pass over the batches of a loader, or of a list. The first
+---Recomputes the running statistics of all batch norms with one pass over the batches of a loader or a list. The first
 ---value of a batch is the model's input.
 ---@param loader lunagrad.data.DataLoader|(Tensor|Tensor[])[]
 ---@param model lunagrad.nn.Module
 ---@param device? string
 function swa_utils.update_bn(loader, model, device) end
----The avg_fn of the mean of all weights.
+---Returns an avg_fn that computes the mean of all weights.
 ---@return fun(average: Tensor, value: Tensor, count: integer): Tensor
 function swa_utils.get_swa_avg_fn() end
----The avg_fn of decay average + (1 - decay) value.
+---Returns an avg_fn that computes decay average + (1 - decay) value.
 ---@param decay? number default 0.999
 ---@return fun(average: Tensor, value: Tensor, count: integer): Tensor
 function swa_utils.get_ema_avg_fn(decay) end

@@ -12,7 +12,8 @@ local run = {}
 ---@return T
 function run.param(name, default, options) end
 
----The same as a handle: calling it returns the current value. lg.optim and Dropout accept it in place of a number.
+---As lg.run.param, but returns a handle: calling it returns the current value. lg.optim and Dropout accept it in place
+---of a number.
 ---@param name string
 ---@param default number|string|boolean
 ---@param options? {min: number?, max: number?, log: boolean?}
@@ -55,24 +56,24 @@ function run.histogram(name, values) end
 ---@param options? {every: integer?, histograms: boolean?, activations: boolean?, name: string?}
 function run.watch(model, options) end
 
----Registers and returns the result of build(): an object with state_dict and load_state_dict, a tensor, or a table of these,
----numbers, strings and booleans. Checkpoints save it. A resumed run restores it from the checkpoint; a reloaded script
----restores the values that still fit.
+---Registers and returns the result of build(): an object with state_dict and load_state_dict, a tensor, or a table of
+---objects, tensors, numbers, strings and booleans. Checkpoints save it. A resumed run restores it from the checkpoint;
+---a reloaded script restores the values that still fit.
 ---@generic T
 ---@param name string
 ---@param build fun(): T
 ---@return T
 function run.state(name, build) end
 
----Writes a checkpoint: inside lg.run.steps at the end of the step, elsewhere at once. If it cannot be written (disk full),
----the former gives a warning and the latter an error; older checkpoints stay unchanged. All checkpoints stay, unless the
----options say how many: the latest keep_last, and of all of them the one with the lowest (mode "max": highest) logged value
----of the metric keep_best.
+---Writes a checkpoint: inside lg.run.steps at the end of the step, elsewhere immediately. If it cannot be written
+---(disk full), this is a warning inside lg.run.steps and an error elsewhere; older checkpoints stay unchanged. All
+---checkpoints are kept, unless options say how many: keep_last keeps the latest ones, keep_best also the one with the
+---lowest (mode "max": highest) logged value of this metric.
 ---@param options? {keep_last: integer?, keep_best: string?, mode: "min"|"max"?}
 function run.checkpoint(options) end
 
----Resumes from a checkpoint, or from the newest one of a run's folder, which may be named by its name in runs/, as --resume does.
----Call it before the first run.state.
+---Resumes from a checkpoint, or from the newest checkpoint in a run's folder. The folder may be given by its name in
+---runs/, as for --resume. Call it before the first run.state.
 ---@param path string
 ---@return integer? step nil: the folder has no checkpoint
 function run.resume(path) end

@@ -4,11 +4,11 @@
 ---@class lunagrad
 ---@field surgery lunagrad.surgery
 
----Changes of a running model, at a pause or in a script, that can be undone. A path begins with a state of lg.run.state, a local
----variable of the script's active functions or a global, and goes on as in named_modules and named_parameters:
----"model.layers.2.fc1". The variable may be left out when one model alone has the rest. The module or tensor itself works too.
----Shapes that do not fit are an error, and an error changes nothing. Optimizers, averages, hooks, lg.run.watch and lg.compile
----follow.
+---Changes of a running model, at a pause or in a script, that can be undone. A path begins with a state of
+---lg.run.state, a local variable of the script's active functions or a global, and continues as in named_modules and
+---named_parameters: "model.layers.2.fc1". The variable may be left out if only one model has the rest of the path. The
+---module or tensor itself works too. Shapes that do not fit are an error, and an error changes nothing. Optimizers,
+---averages, hooks, lg.run.watch and lg.compile are updated.
 ---@class lunagrad.surgery
 local surgery = {}
 
@@ -17,25 +17,26 @@ local surgery = {}
 ---@return lunagrad.nn.Module|Tensor
 function surgery.get(path) end
 
----Puts a module in the place of another. It moves to the device and type of the former, whose hooks it gets. Optimizers train its
----parameters in the groups of the former ones.
+---Replaces a module by another. The new module moves to the old module's device and type, and gets its hooks.
+---Optimizers train its parameters in the groups of the old parameters.
 ---@param path string|lunagrad.nn.Module
 ---@param module lunagrad.nn.Module
 function surgery.replace(path, module) end
 
----Inserts a module beside another: as an item of its own in a ModuleList or Sequential; elsewhere both become a Sequential. What
----flows there must keep its shape. Optimizers train it in the group of its nearest neighbours.
+---Inserts a module beside another: as an item of its own in a ModuleList or Sequential; elsewhere both become a
+---Sequential. It must keep the shape of the tensor that flows there. Optimizers train it in the group of its nearest
+---neighbours.
 ---@param path string|lunagrad.nn.Module
 ---@param module lunagrad.nn.Module
 ---@param where? "before"|"after" default "after"
 function surgery.insert(path, module, where) end
 
----Removes a module: an item of a ModuleList or Sequential goes, in the place of a field is an Identity. Its output must have the
----shape of its input.
+---Removes a module: an item of a ModuleList or Sequential is removed, a field gets an Identity. The module's output
+---must have the shape of its input.
 ---@param path string|lunagrad.nn.Module
 function surgery.remove(path) end
 
----Parameters get no gradients any more, and optimizers leave them alone.
+---Parameters get no gradients any more, and optimizers skip them.
 ---@param path string|lunagrad.nn.Module|Tensor
 function surgery.freeze(path) end
 
@@ -43,8 +44,8 @@ function surgery.freeze(path) end
 ---@param path string|lunagrad.nn.Module|Tensor
 function surgery.unfreeze(path) end
 
----Fills parameters anew: as their layers do, with running statistics; or by `init`, a name of lg.nn.init or a function of a tensor,
----which fills the parameters of two and more dims of a module.
+---Initializes parameters again: as their layers do, with running statistics; or by `init`, a name of lg.nn.init or a
+---function of a tensor, which fills the parameters of two and more dims of a module.
 ---@param path string|lunagrad.nn.Module|Tensor
 ---@param init? string|fun(x: Tensor): Tensor?
 function surgery.reinit(path, init) end
@@ -68,12 +69,13 @@ function surgery.edit(x, index, value) end
 ---@param value number|boolean|string|table|Tensor
 function surgery.optimizer(optimizer, path, key, value) end
 
----Gives the script the state from before the latest change: all values, optimizer states, flags, modules, and the position of the
----random generator. Training since then is taken back; the step counter and data loaders go on. Returns what was undone.
+---Restores the state from before the latest change: all values, optimizer states, flags, modules, and the position of
+---the random generator. Training since then is undone; the step counter and data loaders are not. Returns what was
+---undone.
 ---@return string
 function surgery.undo() end
 
----Gives the script the state from before the latest undo.
+---Restores the state from before the latest undo.
 ---@return string
 function surgery.redo() end
 
@@ -82,7 +84,8 @@ function surgery.redo() end
 ---@return string? report of the last one
 function surgery.go_to(count) end
 
----The changes, oldest first. `line` is the Lua line that does the same, `bytes` what undo keeps for it alone.
+---The changes, oldest first. `line` is the Lua line that makes the same change, `bytes` the memory that undo keeps for
+---this change alone.
 ---@return {title: string, line: string, step: integer, bytes: integer, undone: boolean}[]
 function surgery.history() end
 

@@ -232,12 +232,12 @@ function lg.set_matmul_precision(precision) end
 ---@return {name: string, description: string}[]
 function lg.devices() end
 
----Bytes of a device (default: the default device): of live tensors now, the most since the start or the last
----lg.reset_peak_memory, those taken from the system with free blocks, and all that the device has (0: unknown).
+---Bytes of a device (default: the default device): of live tensors now, their peak since the start or the last
+---lg.reset_peak_memory, the bytes taken from the system with free blocks, and the device's total (0: unknown).
 ---@param device? string
 ---@return {in_use: integer, peak: integer, reserved: integer, total: integer}
 function lg.memory(device) end
----Sets lg.memory(device).peak to what is in use now.
+---Sets lg.memory(device).peak to the bytes in use now.
 ---@param device? string
 function lg.reset_peak_memory(device) end
 
@@ -254,7 +254,7 @@ function lg.clock() end
 ---@param fn? function
 ---@return any ...
 function lg.no_grad(fn, ...) end
----The same with recording switched on.
+---As lg.no_grad, with recording switched on.
 ---@param fn? function
 ---@return any ...
 function lg.enable_grad(fn, ...) end
@@ -280,30 +280,31 @@ function lg.is_checkpointing() end
 ---@return any ...
 function lg.checkpoint_sequential(list, segments, ...) end
 
----A function or module that is called as `fn`, and computes the same bits. Its calls are put off until something reads a
----value, or fn returns; elementwise calls that follow each other then pass over memory once. fn runs each time as it is
----written: branches, loops, prints and changed numbers do what they do without lg.compile. `f:explain()` is the latest plan as
----text: groups, bytes that were not written to memory, and why a call is in no group. When a plan gains too little, the next 200
----calls run as they are.
+---A function or module that is called as `fn`, and computes the same bits. Its calls are deferred until something
+---reads a value, or fn returns; elementwise calls that follow each other then pass over memory once. fn runs each time
+---as it is written: branches, loops, prints and changed numbers work as without lg.compile. `f:explain()` is the
+---latest plan as text: groups, bytes that were not written to memory, and why a call is in no group. When a plan gains
+---too little, the next 200 calls are eager.
 ---
----With {sealed = true}, fn runs without Lua once two calls in a row were the same, for models so small that Lua is the cost.
----Its ops, backward passes included, run as they were planned, with new random numbers; steps of optimizers, of schedules and of
----averages, and lg.run.log, stay with the script. Tensors that fn is given, alone or in tables, and that it sees in variables may
----change from call to call. Other shapes or types, another number, string or boolean in an argument, a variable or a global, another
----training flag of a module, or gradients where there were none make another plan. One call in a hundred runs as the script, and an
----error says where it differs. fn must not read values, nor change variables or globals: both are errors with their lines. Its
----results have no graph. `f:explain()` says what was sealed, or why it runs as the script.
+---With {sealed = true}, fn becomes a captured graph: it runs without Lua once two calls in a row were the same. This
+---is for models so small that most of the time goes to Lua. Its ops, backward passes included, run as they were
+---planned, with new random numbers; steps of optimizers, of schedules and of averages, and lg.run.log, still run in
+---Lua. Tensors in arguments, alone or in tables, and in variables of fn may change from call to call. A new plan is
+---made for other shapes or types, another number, string or boolean in an argument, a variable or a global, another
+---training flag of a module, or gradients where there were none. One call in a hundred runs in Lua; if it differs, an
+---error says where. fn must not read values, nor change variables or globals: both are errors with their lines. Its
+---results have no graph. `f:explain()` says what was captured, or why fn runs in Lua.
 ---@generic F
 ---@param fn F
 ---@param options? {sealed?: boolean}
 ---@return F
 function lg.compile(fn, options) end
----With true, every step of lg.run.steps puts its calls off until a value is read or the step ends. Otherwise those steps do
----that gain by it, and so do functions of lg.compile: the second step, the first call and every 200th are tried. With false, no
----call is put off.
+---With true, every step of lg.run.steps defers its calls until a value is read or the step ends. Without this setting,
+---steps and functions of lg.compile defer calls if they gain by it: the second step, the first call and every 200th
+---are tried. With false, no call is deferred.
 ---@param on boolean
 function lg.set_replay(on) end
----Whether calls are put off at this place.
+---Whether calls are deferred at this place.
 ---@return boolean
 function lg.is_replaying() end
 
@@ -324,8 +325,8 @@ function CustomContext:saved() end
 ---@return fun(...): Tensor
 function lg.custom_op(op) end
 
----Defines an op by a compute shader; on the CPU the function cpu runs. In the GLSL, x(i), x_count() and x_size(d) read the
----input or output x; each(i, n) distributes 0 … n-1 over the threads.
+---Defines an op by a compute shader; on the CPU the function cpu runs. In the GLSL, x(i), x_count() and x_size(d) read
+---the input or output x; each(i, n) distributes 0 … n-1 over the invocations.
 ---@param op {name: string, glsl: string, inputs: string[], outputs: string[]?, params: string[]?, shape: (fun(...): integer[]...)?, dtype: lunagrad.DType|lunagrad.DType[]|nil, threads: integer|integer[]|nil, groups: (fun(...): integer...)?, cpu: (fun(...): Tensor...)?, backward: (fun(ctx: lunagrad.CustomContext, ...): Tensor?...)?}
 ---@return fun(...): Tensor
 function lg.kernel(op) end
@@ -346,8 +347,8 @@ function lg.get_autocast_dtype() end
 ---@param guard "off"|"step"|"op"|boolean
 function lg.set_detect_anomaly(guard) end
 
----Gradients of tensors, as a value; `g[x]` is `g:get(x)`, `#g` their number. `for node, gradient, output in pairs(g)`
----gives them with the id of their node (as lg.tape does) and the number of the node's result.
+---Gradients of tensors, as a value; `g[x]` is `g:get(x)`, `#g` the number of gradients. `for node, gradient, output in
+---pairs(g)` iterates over them, with the id of their node (as in lg.tape) and the number of the node's result.
 ---@class lunagrad.GradStore
 ---@field [Tensor] Tensor
 local GradStore = {}
@@ -400,7 +401,7 @@ lg.grad.is_enabled = lg.is_grad_enabled
 ---@param options? {eps: number?, tolerance: number?}
 ---@return boolean ok, string? message
 function lg.grad.check(fn, inputs, options) end
----The same for the second order.
+---Compares the second derivatives of fn with central differences; inputs must be f64 and require grad.
 ---@param fn fun(...: Tensor): Tensor
 ---@param inputs Tensor|Tensor[]
 ---@param options? {eps: number?, tolerance: number?}

@@ -8,17 +8,17 @@ local lg = {}
 
 -- --- copies of views ---
 
----A copy of clone in memory of its own.
+---A copy of the tensor in memory of its own, as clone.
 ---@param input Tensor
 ---@return Tensor
 function lg.alias_copy(input) end
 
----A copy of x:detach() in memory of its own.
+---As x:detach(), but the result is a copy in memory of its own.
 ---@param input Tensor
 ---@return Tensor
 function lg.detach_copy(input) end
 
----A copy of as_strided in memory of its own.
+---As as_strided, but the result is a copy in memory of its own.
 ---@param input Tensor
 ---@param size integer[]
 ---@param stride integer[]
@@ -26,7 +26,7 @@ function lg.detach_copy(input) end
 ---@return Tensor
 function lg.as_strided_copy(input, size, stride, storage_offset) end
 
----A copy of diagonal in memory of its own.
+---As diagonal, but the result is a copy in memory of its own.
 ---@param input Tensor
 ---@param offset? integer
 ---@param dim1? integer
@@ -34,13 +34,13 @@ function lg.as_strided_copy(input, size, stride, storage_offset) end
 ---@return Tensor
 function lg.diagonal_copy(input, offset, dim1, dim2) end
 
----A copy of expand in memory of its own.
+---As expand, but the result is a copy in memory of its own.
 ---@param input Tensor
 ---@param size integer[]
 ---@return Tensor
 function lg.expand_copy(input, size) end
 
----A copy of narrow in memory of its own.
+---As narrow, but the result is a copy in memory of its own.
 ---@param input Tensor
 ---@param dim integer
 ---@param start integer
@@ -50,20 +50,20 @@ function lg.narrow_copy(input, dim, start, length) end
 
 Tensor.narrow_copy = lg.narrow_copy
 
----A copy of permute in memory of its own.
+---As permute, but the result is a copy in memory of its own.
 ---@param input Tensor
 ---@param dims integer[]
 ---@return Tensor
 function lg.permute_copy(input, dims) end
 
----A copy of select in memory of its own.
+---As select, but the result is a copy in memory of its own.
 ---@param input Tensor
 ---@param dim integer
 ---@param index integer
 ---@return Tensor
 function lg.select_copy(input, dim, index) end
 
----A copy of slice in memory of its own.
+---As slice, but the result is a copy in memory of its own.
 ---@param input Tensor
 ---@param dim integer
 ---@param first integer
@@ -72,25 +72,25 @@ function lg.select_copy(input, dim, index) end
 ---@return Tensor
 function lg.slice_copy(input, dim, first, last, step) end
 
----A copy of squeeze in memory of its own.
+---As squeeze, but the result is a copy in memory of its own.
 ---@param input Tensor
 ---@param dim? integer|integer[]
 ---@return Tensor
 function lg.squeeze_copy(input, dim) end
 
----A copy of t in memory of its own.
+---As t, but the result is a copy in memory of its own.
 ---@param input Tensor
 ---@return Tensor
 function lg.t_copy(input) end
 
----A copy of transpose in memory of its own.
+---As transpose, but the result is a copy in memory of its own.
 ---@param input Tensor
 ---@param dim0 integer
 ---@param dim1 integer
 ---@return Tensor
 function lg.transpose_copy(input, dim0, dim1) end
 
----A copy of unfold in memory of its own.
+---As unfold, but the result is a copy in memory of its own.
 ---@param input Tensor
 ---@param dimension integer
 ---@param size integer
@@ -98,24 +98,24 @@ function lg.transpose_copy(input, dim0, dim1) end
 ---@return Tensor
 function lg.unfold_copy(input, dimension, size, step) end
 
----A copy of unsqueeze in memory of its own.
+---As unsqueeze, but the result is a copy in memory of its own.
 ---@param input Tensor
 ---@param dim integer
 ---@return Tensor
 function lg.unsqueeze_copy(input, dim) end
 
----A copy of view in memory of its own.
+---As view, but the result is a copy in memory of its own.
 ---@param input Tensor
 ---@param shape integer[]
 ---@return Tensor
 function lg.view_copy(input, shape) end
 
----A copy of view_as_complex in memory of its own.
+---As view_as_complex, but the result is a copy in memory of its own.
 ---@param input Tensor
 ---@return Tensor
 function lg.view_as_complex_copy(input) end
 
----A copy of view_as_real in memory of its own.
+---As view_as_real, but the result is a copy in memory of its own.
 ---@param input Tensor
 ---@return Tensor
 function lg.view_as_real_copy(input) end
@@ -225,13 +225,14 @@ function lg.finfo(dtype) end
 ---@return table
 function lg.iinfo(dtype) end
 
----The dtype of results of operands of these dtypes.
+---The dtype of an op's result for operands of these dtypes.
 ---@param type1 lunagrad.DType
 ---@param type2 lunagrad.DType
 ---@return lunagrad.DType
 function lg.promote_types(type1, type2) end
 
----The dtype of results of these operands: tensors with dims decide before those without, and these before numbers.
+---The dtype of an op's result for these operands: tensors with dims take precedence over tensors without dims, and
+---these over numbers.
 ---@param a Tensor|number|boolean
 ---@param b Tensor|number|boolean
 ---@return lunagrad.DType
@@ -261,28 +262,28 @@ function lg.numel(input) end
 ---@return boolean
 function lg.is_nonzero(input) end
 
----false: conjugates are computed at once.
+---false: conjugates are computed immediately.
 ---@param input Tensor
 ---@return boolean
 function lg.is_conj(input) end
 
 Tensor.is_conj = lg.is_conj
 
----The tensor itself: conjugates are computed at once.
+---The tensor itself: conjugates are computed immediately.
 ---@param input Tensor
 ---@return Tensor
 function lg.resolve_conj(input) end
 
 Tensor.resolve_conj = lg.resolve_conj
 
----The tensor itself: negatives are computed at once.
+---The tensor itself: negatives are computed immediately.
 ---@param input Tensor
 ---@return Tensor
 function lg.resolve_neg(input) end
 
 Tensor.resolve_neg = lg.resolve_neg
 
----false: negatives are computed at once.
+---false: negatives are computed immediately.
 ---@return boolean
 function Tensor:is_neg() end
 
@@ -302,7 +303,7 @@ function Tensor:cfloat() end
 ---@return Tensor
 function Tensor:cdouble() end
 
----The dtype, or the tensor in another one.
+---The dtype, or the tensor in another dtype.
 ---@param dtype? lunagrad.DType
 ---@return lunagrad.DType|Tensor
 function Tensor:type(dtype) end
@@ -320,7 +321,7 @@ function lg.as_strided(input, size, stride, storage_offset) end
 
 Tensor.as_strided = lg.as_strided
 
----The tensor becomes such a view.
+---Makes the tensor itself the view of as_strided.
 ---@param size integer[]
 ---@param stride integer[]
 ---@param storage_offset? integer
@@ -339,7 +340,7 @@ function lg.broadcast_shapes(...) end
 ---@return Tensor
 function lg.empty_strided(size, stride, options) end
 
----The same with the dtype and device of this tensor.
+---The same as lg.empty_strided, with the dtype and device of this tensor.
 ---@param size integer[]
 ---@param stride integer[]
 ---@param options? lunagrad.Options
@@ -364,7 +365,7 @@ function lg.unravel_index(indices, shape) end
 ---@return Tensor
 function Tensor:sum_to_size(...) end
 
----nonzero in `size` rows: further ones are left out, missing ones filled with fill_value.
+---nonzero in `size` rows: extra rows are left out, missing rows are filled with fill_value.
 ---@param size integer
 ---@param fill_value? integer default -1
 ---@return Tensor
@@ -427,7 +428,7 @@ function lg.pca_lowrank(A, q, center, niter, options) end
 ---@return any
 function lg.cond(pred, true_fn, false_fn, operands) end
 
----Calls body_fn with the carried values, which it returns anew, as long as cond_fn of them holds.
+---Calls body_fn with the carried values as long as cond_fn of the values is true. body_fn returns the next values.
 ---@param cond_fn fun(...): boolean|Tensor
 ---@param body_fn function
 ---@param carried any[]
@@ -443,12 +444,12 @@ function lg.while_loop(cond_fn, body_fn, carried) end
 ---@return function
 function lg.vmap(func, in_dims, out_dims, randomness, options) end
 
----Every element becomes f of it, a function in Lua.
+---Replaces every element by f(element), with a function in Lua.
 ---@param f fun(value: number): number
 ---@return Tensor self
 function Tensor:apply_(f) end
 
----Every element a becomes f(a, b) with the element b of other, which broadcasts.
+---Replaces every element a by f(a, b), with the element b of other, which broadcasts.
 ---@param other Tensor
 ---@param f fun(a: number, b: number): number
 ---@return Tensor self
@@ -473,8 +474,8 @@ function lg.randint_like(input, low, high, options) end
 ---@return Tensor
 function lg.range(start, last, step, options) end
 
----Estimates of the derivative along each dim from samples. spacing: the distance of samples, one for each dim, or a tensor of
----coordinates for each; edge_order: the order of the formula at the ends, 1 or 2.
+---Estimates of the derivative along each dim from samples. spacing: the distance of samples, a distance for each dim,
+---or a tensor of coordinates for each dim; edge_order: the order of the formula at the ends, 1 or 2.
 ---@param input Tensor
 ---@param spacing? number|table
 ---@param dim? integer|integer[]
@@ -492,8 +493,8 @@ function lg.gradient(input, spacing, dim, edge_order, options) end
 ---@return Tensor[] edges
 function lg.histogramdd(input, bins, options) end
 
----input rounded to the numbers (q - zero_point) scale with q from quant_min to quant_max. The gradient passes where input lies
----between them.
+---Rounds input to the numbers (q - zero_point) scale with q from quant_min to quant_max. The gradient passes where
+---input lies in this range.
 ---@param input Tensor
 ---@param scale number|Tensor
 ---@param zero_point integer|Tensor
@@ -502,7 +503,7 @@ function lg.histogramdd(input, bins, options) end
 ---@return Tensor
 function lg.fake_quantize_per_tensor_affine(input, scale, zero_point, quant_min, quant_max) end
 
----The same with a scale and a zero point for each position of dim axis.
+---fake_quantize_per_tensor_affine with a scale and a zero point for each position of dim axis.
 ---@param input Tensor
 ---@param scale Tensor
 ---@param zero_point Tensor
@@ -527,11 +528,11 @@ function lg.initial_seed() end
 ---@return integer
 function lg.seed() end
 
----The threads of the CPU, with that of the script.
+---The number of CPU threads, including the script's.
 ---@return integer
 function lg.get_num_threads() end
 
----Sets the threads of the CPU, 1 to 256, as `run --threads`.
+---Sets the number of CPU threads, 1 to 256, as `run --threads`.
 ---@param count integer
 function lg.set_num_threads(count) end
 

@@ -1,5 +1,5 @@
--- Samples to a batch: tensors and numbers are stacked, lists and tables with names become lists and tables of batches, texts a
--- list.
+-- Joins samples to a batch: tensors and numbers are stacked, lists and tables with names become lists and tables of
+-- batches, strings a list.
 local core = require "lunagrad.core"
 local is_plain = require("lunagrad.arguments").is_plain
 
@@ -23,7 +23,7 @@ local function stack(values, where)
   return core.stack(values)
 end
 
-local DEEPEST = 100  -- tables within each other; a table may hold itself
+local DEEPEST = 100  -- nesting of tables; a table may contain itself
 local join
 
 local function columns(samples, keys, where, depth)
@@ -68,7 +68,7 @@ end
 
 local function is_list(value) return is_plain(value) and value[1] ~= nil end
 
--- The batch of samples as several values, if each sample is a list; else as one.
+-- Returns the batch as several values if each sample is a list, else as one value.
 function collate.default(samples)
   if not is_list(samples[1]) then return join(samples, "the sample", 0) end
   local keys = {}
@@ -77,7 +77,8 @@ function collate.default(samples)
   return table.unpack(batch, 1, #keys)
 end
 
--- A method of a data set, or nil. A __index written for samples alone may fail for a name, or give a sample for any.
+-- A method of a data set, or nil. A __index that expects only sample numbers may throw for a name, or return a sample
+-- for any name.
 function collate.method(set, name)
   local ok, found = pcall(function() return set[name] end)
   if not ok or type(found) ~= "function" then return nil end
@@ -85,7 +86,8 @@ function collate.method(set, name)
   return not (any and type(other) == "function") and found or nil
 end
 
--- Sample i (from 1) of a data set. Lua keeps one result of an index, so a __index that returns two values is asked directly.
+-- Sample i (from 1) of a data set. Indexing keeps one result, so a __index function is called directly, to report when
+-- it returns several.
 function collate.sample(set, i)
   local meta = getmetatable(set)
   local sample

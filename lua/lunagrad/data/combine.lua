@@ -1,4 +1,4 @@
--- Data sets made of others: joined one after the other, side by side, or read from an iterator.
+-- Data sets made of other data sets: joined one after the other, side by side, or read from an iterator.
 local core = require "lunagrad.core"
 local collate = require "lunagrad.data.collate"
 local dataset = require "lunagrad.data.dataset"
@@ -66,15 +66,15 @@ function Stack:sample(i)
   local sample = {}
   for key, set in pairs(self.datasets) do
     local value = collate.sample(set, i)
-    -- A data set of single tensors gives lists of one.
+    -- A data set of single tensors returns lists of one value, which are unpacked.
     if is_plain(value) and #value == 1 and next(value, 1) == nil then value = value[1] end
     sample[key] = value
   end
   return sample
 end
 
--- IterableDataset(function(pass) return iterator end): samples without a length or an order to choose. The iterator, as one of
--- `for`, returns the next sample, as one value or several, and nil at the end.
+-- IterableDataset(function(pass) return iterator end): samples without a length, in the iterator's order. The iterator,
+-- as in a `for` loop, returns the next sample, as one value or several, and nil at the end.
 local Iterable = {__name = "IterableDataset"}
 Iterable.__index = Iterable
 Iterable._iterable = true

@@ -33,7 +33,7 @@ function dataset.first_of(...)
   return values
 end
 
--- The default seed of a plan's random steps, from the generator.
+-- The batch at `indices`. Without a seed for the plan's random steps, the generator gives one.
 function dataset.batch_of(plan, indices, seed, pass)
   return core._plan_batch(plan, indices, seed or core._new_seed(), pass or 0)
 end
@@ -83,7 +83,8 @@ function Tensors:sample(i)
   return values
 end
 
--- The engine's threads read memory of the CPU: tensors of a GPU are copied there once, and place() takes batches back.
+-- The engine's threads read memory of the CPU. Tensors of a GPU are copied to the CPU, again only after a write, and
+-- place() moves batches back.
 function Tensors:plan()
   local why = transform.needs_lua(self.transform)
   if why then return nil, why end

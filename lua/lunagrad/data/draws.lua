@@ -1,6 +1,6 @@
--- Random numbers that depend on a seed alone: for samplers, and for transforms that run in Lua. draws(seed, …) gives a source
--- whose methods draw one number after another. Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA
--- 2014 (SplitMix64).
+-- Random numbers that depend only on a seed: for samplers, and for transforms that run in Lua. draws(seed, …) returns a
+-- source whose methods draw one number after another. Steele, Lea, Flood, "Fast splittable pseudorandom number
+-- generators", OOPSLA 2014 (SplitMix64).
 local Draws = {}
 Draws.__index = Draws
 

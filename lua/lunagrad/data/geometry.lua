@@ -1,5 +1,5 @@
--- Transforms of the place of pixels: resize, crops, pad, flips, rotation. Names, arguments and choices are torchvision's. Steps
--- take images [N, C, H, W].
+-- Geometric transforms: resize, crops, pad, flips, rotation. Names, arguments and choices are torchvision's. Steps take
+-- images [N, C, H, W].
 local core = require "lunagrad.core"
 local transform = require "lunagrad.data.transform"
 local reader = require("lunagrad.arguments").reader
@@ -47,7 +47,8 @@ end
 
 local read_resize = reader("resize", "size", {"mode", "bilinear"})
 
--- Resizes to {height, width}; with a number the shorter side gets this length and the shape stays. Without antialiasing.
+-- Resizes to {height, width}; with a number, the shorter side gets this length and the aspect ratio stays. Without
+-- antialiasing.
 function geometry.resize(...)
   local a = read_resize(...)
   check_mode("resize", a.mode)
@@ -95,7 +96,7 @@ end
 
 local read_center = reader("center_crop", "size")
 
--- The middle of the image; what is missing is filled with zeros.
+-- The middle of the image; missing pixels are filled with zeros.
 function geometry.center_crop(...)
   local a = read_center(...)
   local height, width = size_of("center_crop", a.size)
@@ -129,7 +130,7 @@ function geometry.random_resized_crop(...)
         return interpolated(cropped(x, draws:integer(0, rows - h), draws:integer(0, columns - w), h, w), height, width, a.mode)
       end
     end
-    -- No part fitted: the largest one in the middle whose ratio is permitted.
+    -- No random part fitted: take the largest part in the middle with a permitted ratio.
     local w, h = columns, rows
     if columns / rows < narrow then h = math.floor(columns / narrow + 0.5) end
     if columns / rows > wide then w = math.floor(rows * wide + 0.5) end
@@ -149,7 +150,8 @@ function geometry.random_vertical_flip(...)
   end, true)
 end
 
--- The elements of x [N, C, H, W] at rows and columns from 0 (lists of the same length as tensors), `fill` outside.
+-- The elements of x [N, C, H, W] at `rows` and `columns`, tensors of equal length that count from 0; `fill` outside the
+-- image.
 local function gathered(x, rows, columns, fill)
   local height, width = x:size(3), x:size(4)
   local inside = core.logical_and(core.logical_and(rows:ge(0), rows:le(height - 1)),
@@ -167,7 +169,7 @@ local function rotated(x, angle, mode, fill)
   local y = centred(height):unsqueeze(2):expand(height, width):reshape(-1)
   local across = centred(width):unsqueeze(1):expand(height, width):reshape(-1)
   local turn = math.rad(angle)
-  -- Where each pixel of the result comes from. The y axis points down.
+  -- The position in x of each pixel of the result. The y axis points down.
   local from_x = across * math.cos(turn) - y * math.sin(turn) + (width - 1) / 2
   local from_y = across * math.sin(turn) + y * math.cos(turn) + (height - 1) / 2
   local out
@@ -184,7 +186,7 @@ end
 
 local read_rotate = reader("rotate", "angle", {"mode", "nearest"}, {"fill", 0})
 
--- Turns by an angle in degrees, counter-clockwise; what enters is `fill`.
+-- Turns by an angle in degrees, counter-clockwise; pixels from outside the image are `fill`.
 function geometry.rotate(...)
   local a = read_rotate(...)
   check_mode("rotate", a.mode)
@@ -207,8 +209,8 @@ end
 
 local read_erasing = reader("random_erasing", {"p", 0.5}, {"scale", {0.02, 0.33}}, {"ratio", {0.3, 3.3}}, {"value", 0})
 
--- Zhong et al., "Random erasing data augmentation", AAAI 2020: fills a random part with `value`, a number or one for each
--- channel, with probability p.
+-- Zhong et al., "Random erasing data augmentation", AAAI 2020: with probability p fills a random part with `value`, a
+-- number or one number for each channel.
 function geometry.random_erasing(...)
   local a = read_erasing(...)
   check_share("random_erasing", a.p)

@@ -19,7 +19,7 @@ local function plan_of(self, files, labels)
   return core._data_plan(#files, {{files = files, channels = self.channels, shape = shape}, {rows = labels}}, steps)
 end
 
--- The list of files is read once; later changes of the folder are not seen.
+-- The list of files is read once; later changes in the folder are not seen.
 function Folder:plan()
   local why = transform.needs_lua(self.transform)
   if why then return nil, why end

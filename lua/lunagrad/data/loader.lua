@@ -1,9 +1,9 @@
--- DataLoader(set, {batch_size, shuffle, drop_last, seed, workers, prefetch_factor, sampler, batch_sampler, collate_fn}):
--- for x, y in loader do … end iterates once over the data set. The order of a pass, and the random numbers of transforms,
--- depend on the seed and the number of the pass alone, not on the number of workers.
+-- DataLoader(set, {batch_size, shuffle, drop_last, seed, workers, prefetch_factor, sampler, batch_sampler,
+-- collate_fn}): for x, y in loader do … end iterates once over the data set. The order of a pass, and the random
+-- numbers of transforms, depend only on the seed and the number of the pass, not on the number of workers.
 --
--- With workers, threads of the engine prepare batches ahead, up to prefetch_factor per worker. They run no Lua: a data set,
--- transform or collate_fn written in Lua cannot be used with workers.
+-- With workers, threads of the engine prepare batches ahead, up to prefetch_factor per worker. They run no Lua: a data
+-- set, transform or collate_fn written in Lua cannot be used with workers.
 local core = require "lunagrad.core"
 local arguments = require "lunagrad.arguments"
 local collate = require "lunagrad.data.collate"
@@ -65,7 +65,7 @@ local function check_options(self)
   self.batch_size = self.batch_size or 1
 end
 
--- A data set whose length is not defined would give no batch.
+-- Error for a value that is no data set, and for one without a length, which would give no batches.
 local function check_dataset(self)
   local set = self.dataset
   if core.is_tensor(set) then
@@ -85,7 +85,7 @@ local function check_dataset(self)
   end
 end
 
--- Workers follow the plan of a data set.
+-- Error unless workers can read the data set: they need its plan.
 local function check_workers(self)
   local plan, why = nil, "it is made in Lua"
   if collate.method(self.dataset, "plan") then plan, why = self.dataset:plan() end
@@ -112,7 +112,8 @@ local function new(...)
   core._loaders_made = (core._loaders_made or 0) + 1
   self._number = core._loaders_made
   trackers.add(setmetatable(self, DataLoader))
-  -- A run that goes on from a keyframe: a loader of other data, in a changed script, begins anew.
+  -- A run that continues from a keyframe restores the position. A loader of other data, in a changed script, starts
+  -- from the beginning.
   local position = core._loader_positions and core._loader_positions[self._number]
   if position then pcall(self.load_state_dict, self, position) end
   return self
@@ -128,7 +129,7 @@ function DataLoader:__len()
   return self.drop_last and math.floor(count) or math.ceil(count)
 end
 
--- The loaders that were iterated: a checkpoint says when it lacks the position of one.
+-- The loaders that were iterated: a checkpoint reports when it does not contain their position.
 core._loaders = core._loaders or setmetatable({}, {__mode = "k"})
 
 local function indices_tensor(list) return core.tensor(list, {dtype = "i64", device = "cpu"}) end
@@ -140,13 +141,14 @@ local function order_of(self, epoch)
   return self.shuffle and core._permutation(total, self.seed, epoch) or core.arange(total, {device = "cpu"})
 end
 
--- The part of `count` samples of a batch that rank `at` of `ranks` gets: its first sample, from 0, and how many.
+-- The part of a batch of `count` samples for rank `at` of `ranks`: the index of its first sample, from 0, and the
+-- number of samples.
 local function part_of(count, at, ranks)
   local each, more = count // ranks, count % ranks
   return at * each + math.min(at, more), each + (at < more and 1 or 0)
 end
 
--- Of an order of whole batches, the samples of this rank.
+-- This rank's samples from an order of whole batches.
 local function own_part(self, order, batches)
   local part, places = self.part, {}
   for batch = 0, batches - 1 do
@@ -157,8 +159,8 @@ local function own_part(self, order, batches)
   return order:index_select(1, indices_tensor(places))
 end
 
--- loader:shard(): from now on each rank gets its part of every batch: batch_size is that of all ranks together. Which samples
--- are in a batch, and what their transforms draw, does not depend on the number of ranks.
+-- loader:shard(): from now on each rank gets its part of every batch; batch_size counts the samples of all ranks
+-- together. The samples of a batch and the random numbers of their transforms do not depend on the number of ranks.
 function DataLoader:shard()
   local world = core._world
   local size = world.size()
@@ -182,8 +184,8 @@ function DataLoader:shard()
   return self
 end
 
--- Starts the next pass, or continues the one that load_state_dict restored. The loader's position stays where it was until
--- the pass has returned a batch: a checkpoint before it must not count the pass as done.
+-- Starts the next pass, or continues the pass that load_state_dict restored. The loader's position does not change
+-- until the pass has returned a batch: a checkpoint before that must not count the pass as done.
 function DataLoader:begin()
   core._loaders[self] = true
   local first = self.resume or 0
@@ -262,7 +264,7 @@ local function next_values(self, pass)
   return batch_at(self, pass.order:narrow(1, start + 1, math.min(pass.each, #pass.order - start)), pass)
 end
 
--- Shows the tensors of a batch to a viewer; those of a table in the order of its names.
+-- Shows the tensors of a batch to a viewer; the tensors of a table are sorted by name.
 local function show(self, pass, values)
   local tensors = {}
   for i = 1, values.n do
@@ -318,7 +320,8 @@ function DataLoader:cycle()
   end
 end
 
--- Whether a pass draws random numbers by its number: the order, or the transform of a data set or of one within it.
+-- Whether a pass uses random numbers that depend on its number: in its order, or in the transform of the data set or of
+-- a data set inside it.
 local function draws(self)
   if self.shuffle or self.sampler or self.batch_sampler or self.iterable then return true end
   local set = self.dataset
@@ -352,8 +355,8 @@ function DataLoader:load_state_dict(state)
   self.begun = self.resume and state.epoch - 1 or state.epoch
 end
 
--- Whether a checkpoint without it would lack the position.
--- Not of a loader that is between two passes which are all the same, as one of a test set.
+-- Whether a checkpoint must contain the loader's position.
+-- It need not if the loader is between two passes and all its passes are the same, as for a test set.
 function DataLoader:_in_use()
   return core._loaders[self] ~= nil and (draws(self) or self.batch > 0 and self.batch < #self)
 end

@@ -1,5 +1,6 @@
--- Mixtures of the images of a batch: mixup (Zhang et al., ICLR 2018) and cutmix (Yun et al., ICCV 2019). Each is called with the
--- images [N, …] and the classes of a batch, i64 [N] or shares [N, num_classes], and gives images and shares of classes.
+-- Mixtures of the images of a batch: mixup (Zhang et al., ICLR 2018) and cutmix (Yun et al., ICCV 2019). Each is called
+-- with the images [N, …] and the classes of a batch, i64 [N] or shares [N, num_classes], and returns images and shares
+-- of classes.
 --
 --   local mix = data.transform.mixup{num_classes = 10, alpha = 0.2}
 --   for x, y in loader do x, y = mix(x, y) … F.cross_entropy(model(x), y) … end
@@ -41,12 +42,12 @@ local function maker(owner, default, combine)
   end
 end
 
--- Each image is mixed with the one before it.
+-- Mixes each image with the image before it.
 mix.mixup = maker("mixup", 1.0, function(x, other, share)
   return x * share + other * (1 - share), share
 end)
 
--- A box of each image comes from the one before it; the classes are mixed in proportion to the areas.
+-- Copies a box into each image from the image before it; the classes are mixed in proportion to the areas.
 mix.cutmix = maker("cutmix", 1.0, function(x, other, share, source)
   if x:dim() ~= 4 then fail(("cutmix: images [N, C, H, W] expected (got shape [%s])"):format(table.concat(x:size(), ", "))) end
   local height, width = x:size(3), x:size(4)

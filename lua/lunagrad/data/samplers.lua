@@ -1,7 +1,7 @@
--- Samplers: the order in which a DataLoader reads a data set. `#sampler` is the number of samples of a pass,
--- sampler:indices(seed, pass) the list of their indices, from 0, which depends on seed and pass alone. A loader also takes a
--- table or a tensor of indices, and an object of one's own with indices(seed, pass) and a length. for i in sampler do … end goes
--- through one order.
+-- Samplers: the order in which a DataLoader reads a data set. `#sampler` is the number of samples in a pass;
+-- sampler:indices(seed, pass) returns the list of their indices, from 0, which depends only on seed and pass. A loader
+-- also takes a table or a tensor of indices, and any object with indices(seed, pass) and a length. for i in sampler do
+-- … end goes through one order.
 local core = require "lunagrad.core"
 local draws = require "lunagrad.data.draws"
 local reader = require("lunagrad.arguments").reader
@@ -13,7 +13,7 @@ local function class(name, arguments)
   local Sampler = {__name = name}
   Sampler.__index = Sampler
   function Sampler.__len(self) return self:size() end
-  -- The iterator of `for`: an order is made at the first call.
+  -- The iterator function of `for`; the first call makes an order.
   function Sampler.__call(self, _, previous)
     if previous == nil then self.walk, self.at = self:indices(core._new_seed(), 0), 0 end
     self.at = self.at + 1
@@ -28,7 +28,7 @@ local function class(name, arguments)
   return Sampler
 end
 
--- A list of integers of a tensor or a table.
+-- A list of integers from a tensor or a table.
 local function integers(owner, what, values, least, most)
   if is_tensor(values) then values = values:reshape(-1):tolist() end
   if type(values) ~= "table" then fail(("%s: %s is a list of integers (got %s)"):format(owner, what, type(values))) end
@@ -70,7 +70,7 @@ function Sequential:indices()
   return list
 end
 
--- A random order; with replacement num_samples draws.
+-- A random order; with replacement, num_samples random indices.
 local Random = class("RandomSampler", reader("RandomSampler", "data_source", {"replacement", false}, {"num_samples"},
   {"generator"}))
 function Random:check()
@@ -153,8 +153,8 @@ function Weighted:indices(seed, pass)
   return list
 end
 
--- The part of process `rank` (from 0) of num_replicas: each gets as many samples. set_epoch(n) changes the order; the seed is the
--- same in every process.
+-- The part of process `rank` (from 0) of num_replicas; all parts have the same length. set_epoch(n) changes the order;
+-- the seed is the same in every process.
 local Distributed = class("DistributedSampler", reader("DistributedSampler", "dataset", {"num_replicas"}, {"rank"},
   {"shuffle", true}, {"seed", 0}, {"drop_last", false}))
 function Distributed:check()
@@ -181,13 +181,13 @@ function Distributed:indices()
   else
     for i = 1, n do list[i] = i - 1 end
   end
-  -- The last round is filled up from the beginning, or left out.
+  -- The last round is filled up with indices from the beginning, or dropped.
   local total = #self * self.num_replicas
   for k = self.rank, total - 1, self.num_replicas do part[#part + 1] = list[k % n + 1] end
   return part
 end
 
--- Lists of batch_size indices of another sampler: sampler:batches(seed, pass).
+-- Lists of batch_size indices from another sampler: sampler:batches(seed, pass).
 local Batch = class("BatchSampler", reader("BatchSampler", "sampler", "batch_size", {"drop_last", false}))
 function Batch:check()
   count("BatchSampler", "batch_size", self.batch_size, 1)
@@ -207,7 +207,7 @@ function Batch:batches(seed, pass)
 end
 Batch.indices = Batch.batches
 
--- Checks what a loader takes as a sampler.
+-- Error unless a loader takes the value as a sampler.
 function samplers._check(owner, sampler)
   local meta = getmetatable(sampler)
   local plain = is_tensor(sampler) or type(sampler) == "table" and meta == nil and type(sampler.indices) ~= "function"

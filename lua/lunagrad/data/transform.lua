@@ -1,7 +1,8 @@
--- Transforms of images [channels, height, width], or of a batch of them, on any device. u8 images become f32 from 0 to 1; f32
--- images stay as they are. A transform is a list of steps. The engine runs normalize, random_crop and random_flip, on the CPU
--- and in a loader's workers; the other steps are tensor ops in Lua, on the device of the images. Called on a tensor, a transform
--- draws from the generator of lg.manual_seed. In a loader, the random numbers depend on seed, pass and sample alone.
+-- Transforms of images [channels, height, width], or of a batch of images, on any device. u8 images become f32 from 0
+-- to 1; f32 images stay as they are. A transform is a list of steps. The engine runs normalize, random_crop and
+-- random_flip, on the CPU and in a loader's workers; the other steps are tensor ops in Lua, on the device of the
+-- images. Called on a tensor, a transform draws from the generator of lg.manual_seed. In a loader, the random numbers
+-- depend only on seed, pass and sample.
 local core = require "lunagrad.core"
 local arguments = require "lunagrad.arguments"
 local draws = require "lunagrad.data.draws"
@@ -16,12 +17,12 @@ local function new(steps) return setmetatable({steps = steps}, Transform) end
 
 function transform.is_transform(value) return getmetatable(value) == Transform end
 
--- A step in Lua: apply(images [N, C, H, W], draws) gives images. With `random` it is called for each image by itself.
+-- A step in Lua: apply(images [N, C, H, W], draws) returns images. With `random` it is called for each image by itself.
 function transform.step(kind, apply, random)
   return new {{kind = kind, apply = apply, random = random or false}}
 end
 
--- Why the engine's threads cannot run a transform; nil if they can, or there is none.
+-- Why the engine's threads cannot run a transform; nil if they can, or if there is no transform.
 function transform.needs_lua(value)
   if type(value) == "function" then return "its transform is a function" end
   for _, step in ipairs(value and value.steps or {}) do
@@ -112,8 +113,8 @@ local function check_images(images)
   end
 end
 
--- Applies the steps to images [N, C, H, W]; source(k) gives the random numbers of image k. With a seed, steps of the engine
--- take all images at once.
+-- Applies the steps to images [N, C, H, W]; source(k) returns the random numbers of image k. With a seed, a step of the
+-- engine takes all images at once.
 local function run_steps(self, images, source, seed)
   check_images(images)
   if images:dtype() == "u8" then images = images:float() / 255 end
@@ -136,7 +137,7 @@ local function run_steps(self, images, source, seed)
   return images
 end
 
--- The samples at indices from 0: their random numbers depend on seed, pass and index.
+-- Transforms the samples at indices from 0; their random numbers depend on seed, pass and index.
 function Transform:each(images, indices, seed, pass)
   return run_steps(self, images, function(k) return draws(seed, pass, indices[k]) end)
 end

@@ -1,13 +1,13 @@
--- Buckets: gradients travel together in tensors of some MiB. A bucket is sent when the last of its gradients has arrived, the
--- buckets in the same order on all ranks, while backward computes the gradients of the next. Behind the gradients of a bucket
--- stand flags, one for each parameter, which say on how many ranks a gradient arrived.
+-- Buckets: gradients are all-reduced together in tensors of some MiB. A bucket is sent when the last of its gradients
+-- has arrived, while backward computes the gradients of the next bucket; all ranks send the buckets in the same order.
+-- Flags behind the gradients of a bucket, one for each parameter, say on how many ranks a gradient arrived.
 local core = require "lunagrad.core"
 
 local world = core._world
 local Buckets = {}
 Buckets.__index = Buckets
 
-local first_bytes = 1 << 20  -- the first bucket is small, so that the first bytes travel early
+local first_bytes = 1 << 20  -- the first bucket is small, so that sending begins early
 
 -- entries: {tensor =, path =} in the order in which their gradients arrive. One bucket holds one dtype and device.
 local function new(entries, bytes)
@@ -37,13 +37,13 @@ local function new(entries, bytes)
   return self
 end
 
--- Whether the gradient of a parameter has a place here.
+-- Whether a bucket has a place for the gradient of a parameter.
 function Buckets:fits(x)
   local place = self.bucket_of[x]
   return place ~= nil and place.bucket.dtype == x:dtype() and place.bucket.device == x:device()
 end
 
--- Begins a backward pass. One that ended with an error may have left buckets on their way.
+-- Begins a backward pass. A pass that ended with an error may have left buckets in transfer.
 function Buckets:begin()
   self.sent = 0
   for _, bucket in ipairs(self.list) do
@@ -65,7 +65,7 @@ local function send(self, bucket)
   self.sent = self.sent + 1
 end
 
--- The gradient of a parameter is complete. Sends the buckets that are full, up to the first that is not.
+-- Called when the gradient of a parameter is complete. Sends the full buckets, up to the first that is not full.
 function Buckets:arrive(x)
   local place = self.bucket_of[x]
   local bucket = place.bucket
@@ -77,8 +77,8 @@ function Buckets:arrive(x)
   end
 end
 
--- At the end of the pass: sends what is left, waits, and gives the parameters their averages. A parameter without a gradient on
--- every rank keeps none.
+-- At the end of the pass: sends the remaining buckets, waits, and gives the parameters their averages. A parameter
+-- without a gradient on any rank gets none.
 function Buckets:finish()
   while self.sent < #self.list do send(self, self.list[self.sent + 1]) end
   for _, bucket in ipairs(self.list) do

@@ -1,7 +1,7 @@
--- Checkpoints of a sharded run. Each rank writes its shards into a file of its own, NUMBER-RANK-of-RANKS.safetensors in a folder
--- beside the checkpoint; when all are on disk, rank 0 writes the checkpoint itself, in which each tensor that was cut is a table
--- {shard = its name in the files, shape = of the whole}. So a checkpoint that is there is complete. Its number differs from that of
--- the checkpoint which it replaces, whose files stay until it is written.
+-- Checkpoints of a sharded run. Each rank writes its shards into a file of its own, NUMBER-RANK-of-RANKS.safetensors in
+-- a folder beside the checkpoint. When all files are on disk, rank 0 writes the checkpoint itself, in which each
+-- sharded tensor is a table {shard = its name in the files, shape = the whole shape}. So a checkpoint that exists is
+-- complete. It has another number than the checkpoint that it replaces, whose files stay until the new one is written.
 local core = require "lunagrad.core"
 local is_plain = require("lunagrad.arguments").is_plain
 local shards = require "lunagrad.distributed.shards"
@@ -15,7 +15,7 @@ local function file_name(folder, number, rank, ranks)
   return ("%s/%d-%d-of-%d.safetensors"):format(folder, number, rank, ranks)
 end
 
--- A copy of a state without its shards, which go to `parts`, by name.
+-- A copy of a state without its shards, which are added to `parts`, by name.
 local function without(value, name, parts)
   if core.is_tensor(value) then
     local layout = shards.of(value)
@@ -30,18 +30,19 @@ local function without(value, name, parts)
   return copy
 end
 
--- --- what all ranks say ---
+-- --- agreement of the ranks ---
 
 local function bytes_of(text) return core.tensor({text:byte(1, -1)}, {dtype = "u8", device = "cpu"}) end
 local function text_of(list, first, count) return string.char(table.unpack(list, first, first + count - 1)) end
 
--- What rank 0 says.
+-- The text of rank 0, on all ranks.
 local function from_first(text)
   local all, rows = world.wait(world.all_gather(bytes_of(world.rank() == 0 and text or ""), "place of a checkpoint"))
   return text_of(all:tolist(), 1, rows[1])
 end
 
--- An error on all ranks if it is one on any: `ok` and `message` are those of this rank's pcall. `clean` is called before it.
+-- Throws on all ranks if any rank has an error: `ok` and `message` come from this rank's pcall. `clean` is called
+-- before the throw.
 local function agree(ok, message, clean)
   local own = ok and "" or tostring(message):gsub("\n.*", ""):gsub("^%S+:%d+: ", "")  -- without the line of the script
   local all, rows = world.wait(world.all_gather(bytes_of(own), "errors of a checkpoint"))
@@ -76,7 +77,7 @@ local function number_at(path)
   return ok and type(before) == "table" and type(before.shards) == "table" and before.shards.number or 0
 end
 
--- Writes a checkpoint: a collective. `path` is that of rank 0. Error on all ranks when one of them cannot write.
+-- Writes a checkpoint (a collective). path() is called on rank 0. Error on all ranks when one of them cannot write.
 function checkpoints.write(path, content)
   local rank, ranks = world.rank(), world.size()
   local place = {}
@@ -121,7 +122,8 @@ local function collect(value, list)
   return list
 end
 
--- Copies the rows that a file has of a tensor to where they belong. `wanted` is the layout here, `given` that of the writer.
+-- Copies the rows of a tensor in a file to their place. `wanted` is the layout in this process, `given` the writer's
+-- layout.
 local function take_rows(place, part, wanted, given)
   local first, last = math.max(wanted.first, given.first), math.min(wanted.first + wanted.count, given.first + given.count) - 1
   place.tensor = place.tensor or core.zeros(shards.shape(wanted), {dtype = part:dtype(), device = part:device()})
@@ -130,8 +132,8 @@ local function take_rows(place, part, wanted, given)
   place.tensor:narrow(1, first - wanted.first + 1, count):copy_(part:narrow(1, first - given.first + 1, count))
 end
 
--- Puts the tensors of a state in place of what stands for them: whole, or this rank's rows where a model of this process is
--- sharded. `path` is that of the checkpoint, `about` its `shards`.
+-- Replaces the placeholders in a state by their tensors: whole, or this rank's rows if this process has a sharded
+-- model. `path` is the checkpoint's path, `about` its `shards`.
 function checkpoints.read(state, path, about)
   local read = {state}  -- the state may be one tensor
   local places = collect(read, {})

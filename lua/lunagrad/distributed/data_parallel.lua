@@ -1,6 +1,6 @@
--- data_parallel(model, options): every rank has the whole model and computes the gradients of its samples; backward returns when
--- the gradients are averaged over the ranks. Parameters and buffers begin as those of rank 0. The model itself is changed and
--- returned: its forward prepares the averaging, and it has a method no_sync.
+-- data_parallel(model, options): every rank has the whole model and computes the gradients of its samples; backward
+-- returns when the gradients are averaged over the ranks. Parameters and buffers start with the values of rank 0. The
+-- model itself is changed and returned: its forward prepares the averaging, and it has a method no_sync.
 local core = require "lunagrad.core"
 local arguments = require "lunagrad.arguments"
 local buckets = require "lunagrad.distributed.buckets"
@@ -13,7 +13,8 @@ local read = arguments.reader("data_parallel", "model", {"bucket", 25}, {"determ
 
 -- --- gradients ---
 
--- The parameters whose gradients travel, in the reverse order of their registration, which is nearly that of their arrival.
+-- The parameters whose gradients are averaged, in the reverse order of registration, which is nearly the order in which
+-- gradients arrive.
 local function trained(model)
   local entries = {}
   for _, entry in ipairs(tree.collect(model, "parameter", true)) do
@@ -51,7 +52,7 @@ local function finish(state)
   if state.arrival then reorder(state) end
 end
 
--- The first gradient of a pass that leads to the model has arrived.
+-- Called at the first gradient of a backward pass through the model.
 local function begin(state)
   local pass = world.pass_number()
   if state.pass == pass then return end
@@ -72,7 +73,8 @@ local function arrive(state, x)
   state.buckets:arrive(x)
 end
 
--- Functions that wait for the gradient of each parameter. They hold the model weakly, since the parameters hold them.
+-- Installs functions that are called when the gradient of a parameter is complete. They hold the model weakly, since
+-- the parameters hold them.
 local function watch(state)
   for x, id in pairs(state.watched) do world.remove_after(x, id) end
   state.watched = {}
@@ -82,7 +84,7 @@ local function watch(state)
   end
 end
 
--- Parameters may be frozen, thawed, cast and moved between two steps, on all ranks alike.
+-- Between two steps parameters may be frozen, unfrozen, cast and moved, on all ranks alike.
 local function prepare(state, model)
   state.buffers = tree.collect(model, "buffer", true)
   local entries = trained(model)
@@ -109,8 +111,8 @@ local function call(state, model, forward, ...)
   return table.unpack(results, 1, results.n)
 end
 
--- model:no_sync(fn, …): the gradients of what fn computes are added to .grad on each rank by itself; the next pass outside averages
--- the sums.
+-- model:no_sync(fn, …): gradients computed in fn are added to .grad on each rank by itself; the next pass outside
+-- averages the sums.
 local function no_sync(state, fn, ...)
   if type(fn) ~= "function" then fail(("no_sync: a function expected (got %s)"):format(type(fn))) end
   local before = state.alone

@@ -1,7 +1,8 @@
--- fully_shard(model, {groups = …}): parameters, gradients and the state of the optimizer are cut along dim 1, and each rank keeps
--- its rows. A group is gathered before its forward and before its backward, while the one before it computes; gradients are reduced
--- during backward. What is in none of the given groups is the root group, which stays whole during a backward pass. The model itself
--- is changed and returned: its fields are the shards, and whole parameters while the group runs.
+-- fully_shard(model, {groups = …}): parameters, gradients and the state of the optimizer are cut along dim 1, and each
+-- rank keeps its rows. A group is gathered before its forward and before its backward, while the group before it
+-- computes; gradients are reduced during backward. Parameters outside the given groups form the root group, which stays
+-- whole during a backward pass. The model itself is changed and returned: its fields are the shards, and whole
+-- parameters while their group runs.
 local core = require "lunagrad.core"
 local arguments = require "lunagrad.arguments"
 local Module = require "lunagrad.nn.module"
@@ -21,22 +22,23 @@ local function begin_order(order, expected)
   order.before, order.now = expected or order.now, {}
 end
 
--- The group that comes after this one, if the pass goes as the one before did.
+-- The group that comes next if this pass has the order of the pass before; else nil.
 local function follow(order, group)
   local at = #order.now + 1
   order.now[at] = group
   return order.before[at] == group and order.before[at + 1] or nil
 end
 
--- What was gathered ahead and not used is dropped at the end of the model's forward, or of the pass: shards change only after it.
+-- Starts to gather a group ahead. A gather whose result was not used is dropped at the end of the model's forward or of
+-- the pass: shards change only after that.
 local function prefetch(group)
   if group and next(group.held) == nil then group:post() end
 end
 
 -- --- backward ---
 
--- The group whose nodes were differentiated last is complete when another one begins: its gradients travel, and those of the
--- group before it have arrived.
+-- Called when the backward of another group begins: the gradients of `group`, whose nodes were differentiated last, are
+-- complete. Receives the gradients of the group sent before, then sends this group's.
 local function leave(state, group)
   if not group or state.count or state.pass ~= world.pass_number() or group.begun < group.calls then return end
   if state.sent then state.sent:receive() end
@@ -62,7 +64,8 @@ local function finish(state)
   state.pass, state.sent = nil, nil
 end
 
--- The first gradient of a pass that leads to the model has arrived. A pass of lg.grad has no number, and leaves no gradients.
+-- Called at the first gradient of a backward pass through the model. A pass of lg.grad has no number and leaves no
+-- gradients.
 local function begin_pass(state)
   local pass = world.pass_number()
   if pass == 0 or state.pass == pass then return end
@@ -74,17 +77,18 @@ local function begin_pass(state)
   world.at_end_of_backward(function() finish(state) end)
 end
 
--- The gradient of a result of the group has arrived: its backward begins.
+-- Called when the gradient of a result of the group arrives: the group's backward begins.
 local function begin_backward(state, group, slot, needed)
   local _ <close> = core.no_grad()
   begin_pass(state)
   group.begun = group.begun + 1
   local before = state.current
   if before == group and state.current_slot == slot then return end
-  local is_root = group == state.root  -- its results may be those of the group that ran last
+  local is_root = group == state.root  -- the root's results may be the results of the last group
   if before and not is_root then before:release(state.current_slot) end
-  -- First the gradients of the group before, then the parameters of the next one: the courier takes the memory of these when
-  -- it has sent those, so that one whole group is on its way.
+  -- First the gradients of the group before are sent, then the parameters of the next group are gathered. The transfer
+  -- thread allocates memory for the parameters after it has sent the gradients, so that only one whole group is in
+  -- transfer.
   if not is_root then leave(state, before) end
   if needed then
     local after = follow(state.backward, group)
@@ -101,7 +105,7 @@ local function run_group(state, group, forward, module, ...)
   if group.running then return forward(module, ...) end
   local slot, in_backward = state.slot or 1, world.pass_number() ~= 0
   local after = follow(in_backward and state.backward or state.forward, group)
-  if not in_backward then group:release(slot) end  -- memory that lg.grad has left may be older than the shards
+  if not in_backward then group:release(slot) end  -- memory left by lg.grad may be older than the shards
   group:fill(slot)
   if in_backward or state.inside then prefetch(after) end
   group.running = true
@@ -213,7 +217,7 @@ local function collect(model)
   return list, known
 end
 
--- Which group each parameter belongs to; number 0 is the root.
+-- Assigns each parameter to a group, and returns the groups' names; group 0 is the root.
 local function assign(model, modules, list, known)
   local paths, seen = {}, {}
   tree.each_module(model, function(path, module) paths[module] = path end, "", true)
@@ -244,7 +248,7 @@ local function assign(model, modules, list, known)
   return names
 end
 
--- Groups that differ between ranks are an error.
+-- Error if the groups differ between ranks.
 local function compare_groups(names)
   local text = table.concat(names, ", ")
   local bytes = core.tensor({text:byte(1, -1)}, {dtype = "u8", device = "cpu"})
@@ -260,7 +264,7 @@ local function compare_groups(names)
   end
 end
 
--- Puts the shard of a parameter where the parameter was, whose memory is freed.
+-- Replaces a parameter by its shard in all its places, and frees the parameter's memory.
 local function cut(item, deterministic)
   local layout = shards.layout(item.tensor:size())
   layout.deterministic = deterministic
@@ -293,7 +297,8 @@ local function wrap(state, model, modules)
   local forward = model.forward
   rawset(model, "_fully_shard", true)
   rawset(model, "forward", function(self, ...) return run_model(state, forward, self, ...) end)
-  -- Every pass reduces its gradients, so that they are never whole; sums of means are what averages of sums are.
+  -- no_sync only calls f: every pass reduces its gradients, so that they are never whole, and the sum of averages is
+  -- the average of sums.
   rawset(model, "no_sync", function(_, f, ...)
     if type(f) ~= "function" then fail(("no_sync: a function expected (got %s)"):format(type(f))) end
     return f(...)

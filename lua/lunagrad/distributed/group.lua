@@ -1,9 +1,10 @@
--- A group of parameters that are whole at the same time: those of one part of a sharded model. Each rank keeps its shards. Before
--- the part runs, forward and backward, they travel together and fill the whole parameters, which the part reads; after that the
--- memory of these is taken back. Their gradients are added over the ranks, and each rank gets the rows of its shards.
+-- A group of parameters that are whole (unsharded) at the same time: the parameters of one part of a sharded model.
+-- Each rank keeps its shards. Before the part runs, forward and backward, the shards are gathered into the whole
+-- parameters, which the part reads; afterwards the memory of the whole parameters is freed. Their gradients are
+-- averaged over the ranks, and each rank gets the rows of its shards.
 --
--- The whole parameters are leaves of the tape, one set for each slot of deterministic training. They stay the same tensors, so
--- that backward finds them; only their memory comes and goes.
+-- The whole parameters are leaves of the tape, one set for each slot of deterministic training. They stay the same
+-- tensors, so that backward finds them; only their memory is allocated and freed.
 local core = require "lunagrad.core"
 local shards = require "lunagrad.distributed.shards"
 local sum_of = require("lunagrad.distributed.slots").sum_of
@@ -12,7 +13,8 @@ local world, fail = core._world, core._fail
 local Group = {}
 Group.__index = Group
 
--- entries: {shard =, layout =, path =, places = {{owner =, key =}}} in the order of registration; slots: how many sets.
+-- entries: {shard =, layout =, path =, places = {{owner =, key =}}} in the order of registration; slots: the number of
+-- sets of whole parameters.
 local function new(name, entries, slots)
   local self = setmetatable({name = name, entries = entries, slots = slots, held = {}, calls = 0, begun = 0}, Group)
   self.way = name == "the root group" and name or "group " .. name
@@ -20,7 +22,8 @@ local function new(name, entries, slots)
   return self
 end
 
--- Parts of one dtype and device travel together. The whole parameters are made anew: the shards were cast or moved.
+-- Divides the group into parts of one dtype and device, each of which is gathered at once. The whole parameters are
+-- made again, since the shards were cast or moved.
 function Group:divide()
   local by_kind = {}
   self.parts = {}
@@ -45,9 +48,9 @@ function Group:fits()
   return true
 end
 
-local free = world.free  -- handles in Lua live until its collector runs; their memory is needed before
+local free = world.free  -- handles in Lua live until the garbage collector runs; their memory is needed earlier
 
--- A view of another shape, appended to `list`. x itself where it has this many dims already.
+-- A view of x with another shape, appended to `list`; x itself if it has this number of dims already.
 local function shaped(x, shape, list)
   if #shape == x:dim() then return x end
   list[#list + 1] = x:reshape(shape)
@@ -56,7 +59,7 @@ end
 
 -- --- parameters ---
 
--- Begins to gather the group. The memory of the whole parameters is taken when they begin to arrive.
+-- Starts to gather the group. The memory of the whole parameters is allocated when they begin to arrive.
 function Group:post()
   if self.pending then return end
   self.pending = {}
@@ -67,13 +70,13 @@ function Group:post()
   end
 end
 
--- Waits for what was posted and forgets it: the shards may change before it is used.
+-- Waits for a gather that was started and drops its result: the shards may change before it is used.
 function Group:discard()
   for _, pending in ipairs(self.pending or {}) do free(world.wait_list(pending)) end
   self.pending = nil
 end
 
--- The gradient of a whole parameter is waited for: it arrives behind its last use.
+-- Called when the gradient of a whole parameter is complete, after its last use. Error under create_graph.
 local function arrived()
   if core.is_grad_enabled() then
     fail("fully_shard: gradients with a graph (create_graph) are not reduced; take data_parallel's model and lg.grad")
@@ -101,7 +104,7 @@ local function whole_of(way, part, entry, slot, value)
   return x
 end
 
--- Gives the whole parameters of a slot their values.
+-- Fills the whole parameters of a slot.
 function Group:fill(slot)
   if self.held[slot] then return end
   self:post()
@@ -119,7 +122,7 @@ function Group:fill(slot)
   self.held[slot] = true
 end
 
--- Takes the memory of the whole parameters back.
+-- Frees the memory of the whole parameters of a slot.
 function Group:release(slot)
   if not self.held[slot] then return end
   self.held[slot] = nil
@@ -149,7 +152,7 @@ end
 
 -- --- gradients ---
 
--- Drops what a pass that ended with an error has left, and memory that lg.grad has.
+-- Drops what a pass that ended with an error left behind, and memory left by lg.grad.
 function Group:reset()
   for _, sent in ipairs(self.sent or {}) do free(world.wait_list(sent.pending)) end
   self.sent, self.begun = nil, 0
@@ -168,7 +171,7 @@ function Group:has_gradients()
   return false
 end
 
--- The gradient of a whole parameter: the sum of the slots', in a fixed tree. nil when it has none.
+-- The gradient of a whole parameter: the sum of its slots' gradients, in a fixed tree; nil if no slot has one.
 local function gradient_of(self, entry)
   local list, any = {}, nil
   for slot = 1, self.slots do
@@ -186,7 +189,8 @@ local function gradient_of(self, entry)
   return sum
 end
 
--- The gradients give their memory away, and it is free as soon as they have travelled.
+-- Starts to reduce the gradients of a part. The gradients are handed over: their memory is freed as soon as they are
+-- sent.
 local function send_part(self, part)
   local entries, list, rows, flags = {}, {}, {}, {}
   for _, entry in ipairs(part.entries) do
@@ -198,7 +202,7 @@ local function send_part(self, part)
     end
   end
   if #entries == 0 then return end
-  -- Behind them flags say on how many ranks a gradient arrived: the same for each rank.
+  -- The flags behind the gradients say on how many ranks a gradient arrived. Every rank gets all flags.
   local sizes, behind = {}, {}
   for r = 1, world.size() do
     sizes[r] = #flags
@@ -209,18 +213,18 @@ local function send_part(self, part)
     pending = world.reduce_scatter_list(list, rows, "mean", "gradients of " .. self.name), entries = entries,
     notes = part.notes,
   }
-  free(list)  -- those of a GPU
+  free(list)  -- frees gradients on a GPU
 end
 
--- Begins to reduce the gradients that arrived since the last time.
+-- Starts to reduce the gradients that arrived since the last call.
 function Group:send()
   self:receive()
   self.calls, self.begun, self.sent = 0, 0, {}
   for _, part in ipairs(self.parts) do send_part(self, part) end
 end
 
--- Waits for the gradients that were sent, and adds the rows of this rank to those of its shards. A parameter without a gradient on
--- every rank keeps none.
+-- Waits for the sent gradients, and adds the rows of this rank to the gradients of its shards. A parameter without a
+-- gradient on any rank gets none.
 function Group:receive()
   for _, sent in ipairs(self.sent or {}) do
     local results = world.wait_list(sent.pending, sent.notes)

@@ -9,7 +9,7 @@ local distributed = {}
 
 -- --- the world ---
 
--- A number that differs between different texts, or nil where the script cannot be read (FNV-1a).
+-- A hash of a file (FNV-1a), or nil where the file cannot be read.
 local function checksum(path)
   local file = io and io.open(path, "rb")
   if not file then return nil end
@@ -19,7 +19,7 @@ local function checksum(path)
   return ("%08x"):format(hash >> 32)
 end
 
--- What must be equal on all ranks.
+-- A text with everything that must be equal on all ranks.
 local function identity()
   local state = core.get_rng_state()
   local path = type(arg) == "table" and arg[0] and tostring(arg[0])
@@ -44,7 +44,7 @@ function distributed.rank() return world.rank() end
 function distributed.size() return world.size() end
 function distributed.local_rank() return world.local_rank() end
 
--- A collective opens the world when the script did not.
+-- A collective opens the world if the script did not.
 local function open()
   if not world.is_open() then distributed.init() end
 end
@@ -64,7 +64,7 @@ end
 function Handle:is_done() return self.pending == nil or world.is_done(self.pending) end
 function Handle:__tostring() return self:is_done() and "Handle(done)" or "Handle(on its way)" end
 
--- The result of a collective, or a handle of it.
+-- The result of a collective, or with `async` a handle.
 local function ended(pending, async)
   if async then return setmetatable({pending = pending}, Handle) end
   return (world.wait(pending))
@@ -81,7 +81,7 @@ local function differentiable(name, x, async)
   return true
 end
 
--- An op on the tape: forward(x) and backward(gradient) are collectives without one.
+-- Records a collective as an op on the tape; forward(x) and backward(gradient) are collectives that are not recorded.
 local function recorded(name, x, forward, backward)
   local op = core.custom_op {
     name = name,
@@ -93,8 +93,8 @@ end
 
 -- --- collectives ---
 
--- Each is differentiable where the sum of all ranks' losses is: its backward is a collective, too, so all ranks must call
--- backward.
+-- Each collective is differentiable for the sum of all ranks' losses: its backward is a collective, too, so all ranks
+-- must call backward.
 
 local function wait(pending) return (world.wait(pending)) end
 local function sum_of(gradient, op) return wait(world.all_reduce_(gradient:clone(), op)) end

@@ -1,9 +1,12 @@
 -- Linear layers that the ranks share.
---   ShardedLinear: each rank has its rows of the weight and its own samples. The weight is gathered for forward and backward, its
---   gradient is averaged over the ranks.
---   ColumnParallelLinear: each rank has its rows of the weight and computes its part of the outputs, of the same samples.
---   RowParallelLinear: each rank has its columns of the weight and computes its part of the sum, from its part of the inputs.
--- Behind the last two all ranks compute the same loss: gradients are those of one process, and no averages.
+--   ShardedLinear: each rank has its rows of the weight and its own samples. The weight is gathered for forward and
+--   backward, its gradient is averaged over the ranks.
+--   ColumnParallelLinear: each rank has its rows of the weight and computes its part of the outputs, of the same
+--   samples.
+--   RowParallelLinear: each rank has its columns of the weight and computes its part of the sum, from its part of the
+--   inputs.
+-- After ColumnParallelLinear and RowParallelLinear all ranks compute the same loss: gradients are as in one process,
+-- and are not averaged.
 local core = require "lunagrad.core"
 local class = require("lunagrad.nn.class").of_library
 local fully_shard = require "lunagrad.distributed.fully_shard"
@@ -31,7 +34,7 @@ end
 local function add_up(x) return (world.wait(world.all_reduce_(x:clone(), "sum"))) end
 local function same(x) return x:detach() end
 
--- Each rank uses x for its part of the outputs: its gradient is the sum of the parts'.
+-- The identity. Each rank computes its part of the outputs from x, so the gradient is the sum of all ranks' gradients.
 local spread = op("to_ranks", same, add_up)
 -- The sum of all ranks' parts.
 local sum = op("from_ranks", add_up, same)
@@ -61,7 +64,7 @@ local function open()
   if not world.is_open() then require("lunagrad.distributed").init() end
 end
 
--- The values of a whole layer, which are those of rank 0.
+-- A whole layer with the values of rank 0.
 local function whole_layer(a)
   open()
   local layer = Linear(a.in_features, a.out_features, {bias = a.bias, device = a.device, dtype = a.dtype})
@@ -79,8 +82,9 @@ local function check_last(self, x, wanted)
   end
 end
 
--- ColumnParallelLinear(in_features, out_features, {bias, gather_output}): y = x W^T + b, of which each rank computes its outputs.
--- With gather_output every rank gets all of them, else those that a RowParallelLinear takes.
+-- ColumnParallelLinear(in_features, out_features, {bias, gather_output}): y = x W^T + b; each rank computes its part of
+-- the outputs. With gather_output every rank gets all outputs, otherwise only its part, as a RowParallelLinear takes
+-- it.
 local Column = class("ColumnParallelLinear")
 local read_column = reader("ColumnParallelLinear", "in_features", "out_features", {"bias", true}, {"gather_output", true},
   {"device"}, {"dtype"})
@@ -103,8 +107,9 @@ end
 Column.extra_repr = describe
 layers.ColumnParallelLinear = Column
 
--- RowParallelLinear(in_features, out_features, {bias, input_is_parallel}): y = sum over the ranks of x_r W_r^T, + b. With
--- input_is_parallel x is this rank's part of the last dim, as ColumnParallelLinear leaves it; else the whole x.
+-- RowParallelLinear(in_features, out_features, {bias, input_is_parallel}): y = sum over the ranks of x_r W_r^T, + b.
+-- With input_is_parallel x is this rank's part of the last dim, as ColumnParallelLinear returns it; otherwise x is
+-- whole.
 local Row = class("RowParallelLinear")
 local read_row = reader("RowParallelLinear", "in_features", "out_features", {"bias", true}, {"input_is_parallel", false},
   {"device"}, {"dtype"})

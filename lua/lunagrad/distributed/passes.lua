@@ -1,5 +1,5 @@
--- What the forward passes of a model that several ranks train have in common: equal values at the start, random numbers that
--- belong to a step, a pass and a part of the batch, deterministic slots, and running statistics.
+-- Shared by the forward passes of models that several ranks train: equal values at the start, random numbers that
+-- depend on a step, a pass and a part of the batch, deterministic slots, and running statistics.
 local core = require "lunagrad.core"
 local draws = require "lunagrad.data.draws"
 local is_plain = require("lunagrad.arguments").is_plain
@@ -21,8 +21,8 @@ local function check_devices(name, entries)
   end
 end
 
--- A model that differs between ranks is an error; its values and the seed of its random numbers are those of rank 0.
--- `more` is what else must be equal on all ranks, in words.
+-- Gives all ranks the model's values and the seed of rank 0. A model that differs between ranks is an error. `more`
+-- describes what else must be equal on all ranks.
 function passes.share_start(state, model, more)
   local entries = tree.collect(model, "any", true)
   for _, entry in ipairs(entries) do
@@ -40,11 +40,11 @@ function passes.share_start(state, model, more)
   state.seed = world.wait(world.broadcast_(seed, 0, "the seed" .. (more or ""))):item()
 end
 
--- Statistics that training updates. Other buffers stay as they began.
+-- Statistics that training updates. Other buffers keep their initial values.
 local averaged = {running_mean = true, running_var = true}
 local function is_averaged(entry) return averaged[entry.key] == true end
 
--- They travel together, those of one dtype and device.
+-- Averages the running statistics over the ranks; all of one dtype and device are sent together.
 function passes.average_statistics(buffers)
   local groups, order = {}, {}
   for _, entry in ipairs(buffers) do
@@ -69,7 +69,7 @@ function passes.average_statistics(buffers)
   end
 end
 
--- Calls f when the gradient of a result of the model arrives. Returns whether one may.
+-- Calls f when the gradient of a result of the model arrives. Returns whether a result requires a gradient.
 function passes.arm(value, f)
   local armed = false
   if is_tensor(value) then
@@ -83,8 +83,8 @@ function passes.arm(value, f)
   return armed
 end
 
--- Counts the passes of a step of lg.run.steps, from 1, so that a run which goes on from a checkpoint counts on. Outside of such
--- steps it counts all passes. The second run of a checkpoint belongs to the pass of the first.
+-- Counts the passes of a step of lg.run.steps, from 1, so that a resumed run continues the count. Outside such steps it
+-- counts all passes. The recomputation of a checkpoint belongs to the pass of its forward.
 function passes.count(state)
   if core._recomputing() then return end
   local run = core.run
@@ -93,14 +93,15 @@ function passes.count(state)
   state.pass_of_step = state.pass_of_step + 1
 end
 
--- Random numbers of a part of the batch: they depend on the shared seed, the step, the pass in it and the number of the part.
+-- Seeds the generator for a part of the batch, by the shared seed, the step, the pass in the step and the number of the
+-- part.
 function passes.seed(state, part)
   core.set_rng_state {seed = draws(state.seed, state.step, state.pass_of_step, part):seed(), stream = 0}
 end
 
--- Calls the model with the random numbers of the pass, slot by slot where `state.count` says how many slots this rank has; then
--- state.slot is the number of the one that runs. state: name, of the function in messages; count; whole, the parameters are the
--- same for all slots; and what these functions keep. Returns the results, packed.
+-- Calls the model with the random numbers of the pass and returns its results, packed. If `state.count` is the number
+-- of this rank's slots, they run one after the other, and state.slot is the number of the running slot. state: name, of
+-- the function in messages; count; whole, the parameters are the same for all slots; and fields of these functions.
 function passes.run(state, model, forward, ...)
   local own = core.get_rng_state()
   local _ <close> = setmetatable({}, {__close = function()
@@ -123,7 +124,7 @@ function passes.run(state, model, forward, ...)
   })
 end
 
--- Deterministic training: how many slots this rank has; each rank computes with as many threads as the others.
+-- Sets deterministic training: the number of slots of this rank, and the same number of threads on each rank.
 function passes.make_deterministic(state, count, threads)
   state.count = slots.share(count, state.name)
   core.set_num_threads(threads or 1)  -- some sums depend on the number of threads

@@ -1,7 +1,7 @@
--- pipeline(stages, {micro_batches = M, loss = f}): each rank runs one stage of a model, and hands the activations of each part of the
--- batch (micro batch) to the next rank. After its first forward passes a rank runs one forward and one backward in turns
--- (1F1B: Narayanan et al. 2019), so that it keeps the activations of at most as many micro batches as there are stages from its
--- own to the last. Gradients are added in the order of the micro batches, as one process adds them.
+-- pipeline(stages, {micro_batches = M, loss = f}): each rank runs one stage of a model, and sends the activations of
+-- each part of the batch (micro batch) to the next rank. After its first forward passes a rank alternates one forward
+-- and one backward (1F1B: Narayanan et al. 2019), so that it keeps the activations of at most as many micro batches as
+-- there are stages from its own to the last. Gradients are added in the order of the micro batches, as in one process.
 local core = require "lunagrad.core"
 local arguments = require "lunagrad.arguments"
 local class = require("lunagrad.nn.class").of_library
@@ -77,7 +77,7 @@ function Pipeline:init(...)
   passes.share_start(self._state, ModuleList(stages), (", and a pipeline of %d micro batches"):format(given.micro_batches))
   self.stage = stages[rank + 1]
   self.micro_batches = given.micro_batches
-  self.peak_micro_batches = 0  -- whose activations this rank kept at the same time
+  self.peak_micro_batches = 0  -- the most micro batches whose activations this rank kept at once
   self._loss = given.loss
   self._first, self._last = rank == 0, rank == world.size() - 1
   if world.size() > 1 then
@@ -88,9 +88,10 @@ function Pipeline:init(...)
   end
 end
 
--- --- what travels ---
+-- --- transfers ---
 
--- Values that come from a rank, one for each micro batch. The next one may arrive while this one is used.
+-- Returns a function that receives a value from a rank for each micro batch. The next value may arrive while this one
+-- is used.
 local function coming(from, what, count)
   local function post(m) return world.receive(from, ("%s of micro batch %d"):format(what, m)) end
   local pending
@@ -101,7 +102,8 @@ local function coming(from, what, count)
   end
 end
 
--- Values that go to a rank; the script goes on meanwhile. wait() returns when all have arrived.
+-- Returns send(m, x), which sends a value to a rank while the script continues, and wait(), which returns when all have
+-- arrived.
 local function going(to, what)
   local list = {}
   local function send(m, x)
@@ -127,7 +129,7 @@ local function connect(self, backward)
   return links
 end
 
--- What the last rank has, on every rank.
+-- Returns the last rank's value on every rank.
 local function from_last(self, value, what)
   local last = world.size() - 1
   if not self._last then return world.wait(world.receive(last, what)):to(self:_device()) end
@@ -144,7 +146,7 @@ function Pipeline:_device()
   return x and x:device() or core.zeros({1}):device()
 end
 
--- The parts of a batch, by number.
+-- Returns a function from the number of a micro batch to its part of a batch.
 local function parts_of(self, name, x)
   local count = self.micro_batches
   if not is_tensor(x) or x:dim() == 0 then
@@ -159,7 +161,7 @@ local function parts_of(self, name, x)
   return function(m) return x:narrow(1, (m - 1) * each + 1, each) end
 end
 
--- Runs the stage on a micro batch. All its results have one shape, that of the first.
+-- Runs the stage on a micro batch. All results must have the shape of the first.
 local function compute(self, m, x)
   passes.seed(self._state, (m - 1) * world.size() + world.rank())
   local y = self.stage(x)
@@ -173,14 +175,14 @@ local function compute(self, m, x)
   return y
 end
 
--- The random numbers of the script go on as before.
+-- Restores the script's random generator at the end of a scope.
 local function kept_random()
   local own = core.get_rng_state()
   return setmetatable({}, {__close = function() core.set_rng_state(own) end})
 end
 
--- pipe:backward(x, target): the loss of the batch, the mean over its micro batches, on every rank. Adds the gradients to those of
--- the stage's parameters. Rank 0 reads x, the last rank target.
+-- pipe:backward(x, target): the loss of the batch, the mean over its micro batches, on every rank. Adds to the
+-- gradients of the stage's parameters. Rank 0 reads x, the last rank target.
 function Pipeline:backward(x, target)
   local count, rank, size = self.micro_batches, world.rank(), world.size()
   local inputs = (self._first or x ~= nil) and parts_of(self, "the input", x)
@@ -212,7 +214,7 @@ function Pipeline:backward(x, target)
       y:backward()
     else
       local gradient = links.gradient(m)
-      if y.requires_grad then y:backward(gradient:to(y:device())) end  -- not where all before it is frozen
+      if y.requires_grad then y:backward(gradient:to(y:device())) end  -- y needs none if all before it is frozen
     end
     if self._first then return end
     links.back(m, input.grad or core.zeros_like(input))

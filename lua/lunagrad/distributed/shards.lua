@@ -1,5 +1,6 @@
--- Shards: the rows of a tensor, along dim 1, that each rank keeps. Which tensors of this process are shards, and of what: an
--- optimizer, a clipping or a checkpoint that needs more than the elements by themselves asks here.
+-- Shards: the rows of a tensor, along dim 1, that each rank keeps. This file knows which tensors of this process are
+-- shards, and of which whole tensor. Optimizers, gradient clipping and checkpoints use it when they need more than
+-- single elements.
 local core = require "lunagrad.core"
 
 local world, fail = core._world, core._fail
@@ -8,9 +9,9 @@ local shards = {}
 local layouts = setmetatable({}, {__mode = "k"})  -- tensor -> layout
 local cut = setmetatable({}, {__mode = "k"})      -- whole tensors that were replaced by their shards
 
--- How a tensor of this shape is divided: {shape =, rows =, row =, sizes =, firsts =, first =, count =}. `rows` of `row` elements;
--- sizes[r + 1] of them belong to rank r, from firsts[r + 1] on; `first` and `count` are those of `rank`. The first ranks have
--- one more where they are uneven. A tensor without dims is one row.
+-- How a tensor of this shape is divided: {shape =, rows =, row =, sizes =, firsts =, first =, count =}. It has `rows`
+-- rows of `row` elements; rank r has sizes[r + 1] rows, from row firsts[r + 1] on; `first` and `count` are the values
+-- of `rank`. If the rows do not divide evenly, the first ranks have one more. A tensor without dims is one row.
 function shards.layout(shape, size, rank)
   size, rank = size or world.size(), rank or world.rank()
   local rows, row = shape[1] or 1, 1
@@ -41,7 +42,7 @@ function shards.rows(whole, layout)
   return x:narrow(1, layout.first, layout.count):clone()
 end
 
--- The whole tensor, from the rows of all ranks: a collective.
+-- Gathers the whole tensor from the rows of all ranks (a collective).
 function shards.whole(x, layout, label)
   return (world.wait(world.all_gather(x:detach(), label))):reshape(layout.shape)
 end
@@ -56,8 +57,8 @@ function shards.any() return next(layouts) ~= nil end
 function shards.note_cut(x) cut[x] = true end
 function shards.was_cut(x) return cut[x] == true end
 
--- For optimizers that need more than single elements: `x` has the shape of a parameter, such as its gradient. Where the parameter
--- is a shard, all ranks call these together.
+-- For optimizers that need more than single elements. `x` has the shape of a parameter, as its gradient has. If the
+-- parameter is a shard, all ranks must call these functions together.
 
 -- The sum of the squares of all elements. In deterministic training it is computed from the whole tensor, so that its bits do not
 -- depend on the number of ranks.
@@ -81,8 +82,7 @@ function shards.refuse(name, parameter)
     .. "another rule that works element by element, or dist.data_parallel"):format(name))
 end
 
--- The norm of all gradients together, f64 or f32, without dims. Those of `parameters` that are shards count with the rows of all
--- ranks.
+-- The norm of all gradients together, f64 or f32, without dims. Gradients of shards count with the rows of all ranks.
 function shards.norm(parameters, norm_type)
   local own, whole, deterministic, dtype = {}, {}, false, "f32"
   for _, x in ipairs(parameters) do
@@ -97,7 +97,7 @@ function shards.norm(parameters, norm_type)
   end
   local function joint(list) return core.stack(list):vector_norm(norm_type) end
   if deterministic or #parameters == 0 then return #whole > 0 and joint(whole):to(dtype) or core.tensor(0.0) end
-  -- A rank without a row contributes nothing: 0, or -inf where the norm is a minimum.
+  -- A rank without a row contributes nothing: 0, or inf where the norm is a minimum.
   local none = norm_type == -math.huge and math.huge or 0
   local sum = #own > 0 and joint(own) or core.tensor(none, {dtype = "f64", device = "cpu"})
   if norm_type == math.huge then sum = world.wait(world.all_reduce_(sum, "max"))
@@ -109,7 +109,7 @@ function shards.norm(parameters, norm_type)
   return joint(whole):to(dtype)
 end
 
--- Whether all ranks agree that something is so, where one of the parameters is a shard.
+-- If one of the parameters is a shard: whether `value` is true on all ranks; else `value`.
 function shards.all_agree(parameters, value)
   for _, x in ipairs(parameters) do
     if layouts[x] then
@@ -120,8 +120,8 @@ function shards.all_agree(parameters, value)
   return value
 end
 
--- shards.by_rank(f, …): while f runs, states hold the rows of this rank, marked as such, for a checkpoint to which every rank writes
--- its own; elsewhere states hold whole tensors.
+-- shards.by_rank(f, …): while f runs, states hold only the rows of this rank, marked as shards, for a checkpoint into
+-- which every rank writes its own rows. Otherwise states hold whole tensors.
 local by_rank = false
 function shards.by_rank(f, ...)
   local before = by_rank
@@ -130,7 +130,8 @@ function shards.by_rank(f, ...)
   return f(...)
 end
 
--- Parameters that one rank alone has, since it runs their stage of a pipeline: a checkpoint would hold those of rank 0.
+-- Parameters that only this rank has, since it runs their stage of a pipeline: a checkpoint would contain only rank 0's
+-- parameters.
 local staged = setmetatable({}, {__mode = "k"})
 function shards.note_stage(x) staged[x] = true end
 function shards.check_stage(x)
@@ -139,7 +140,8 @@ function shards.check_stage(x)
     .. "lg.io.save(\"part-\" .. dist.rank() .. \".safetensors\", {net = pipe:state_dict(), adam = adam:state_dict()})")
 end
 
--- A tensor of a state that belongs to a parameter, and has its shape: whole (a collective), or marked.
+-- A state tensor with the shape of its parameter, for a state dict: whole (a collective), or in by_rank this rank's
+-- rows, marked.
 function shards.state(parameter, value, label)
   shards.check_stage(parameter)
   local layout = layouts[parameter]
@@ -148,7 +150,7 @@ function shards.state(parameter, value, label)
   return shards.whole(value, layout, label)
 end
 
--- The value of a state tensor beside a shard: its own rows where the whole tensor is given.
+-- A state tensor as the parameter needs it: for a shard, its rows if the whole tensor is given.
 function shards.fit(value, parameter)
   local layout = layouts[parameter]
   if not layout or not core.is_tensor(value) then return value end

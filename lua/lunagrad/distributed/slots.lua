@@ -1,6 +1,6 @@
--- The deterministic form of a forward pass: the batch is cut into a fixed number of slots, of which each rank runs its share. A
--- slot sees parameters of its own (aliases), so that the gradients of the slots arrive one by one and are added in a fixed tree;
--- the ranks are added in the same tree. So the bits do not depend on how many ranks share the slots.
+-- The deterministic form of a forward pass: the batch is cut into a fixed number of slots, and each rank runs its
+-- share. Each slot has parameters of its own (aliases), so that the slots' gradients arrive one by one and are added in
+-- a fixed tree; the ranks' gradients are added in the same tree. So the bits do not depend on the number of ranks.
 local core = require "lunagrad.core"
 local functional_call = require("lunagrad.func.module").functional_call
 local is_plain = require("lunagrad.arguments").is_plain
@@ -9,7 +9,8 @@ local tree = require "lunagrad.nn.tree"
 local world, fail, is_tensor = core._world, core._fail, core.is_tensor
 local slots = {}
 
--- The sum of a list from `first` on, `count` terms (a power of two): halves first.
+-- The sum of `count` terms (a power of two) of a list, from `first` on: the sum of the first half plus the sum of the
+-- second.
 local function sum_of(list, first, count)
   if count == 1 then return list[first] end
   local half = count // 2
@@ -18,7 +19,7 @@ end
 
 slots.sum_of = sum_of
 
--- How many slots this rank runs; `name` is the function that asks.
+-- The number of slots of this rank; `name` is the calling function, for errors.
 function slots.share(count, name)
   local size = world.size()
   if math.type(count) ~= "integer" or count < 1 or count & (count - 1) ~= 0 then
@@ -48,7 +49,7 @@ local function aliases(x, count)
   }(x))
 end
 
--- Puts the results of the slots together: tensors along dim 1, single numbers as their mean, tables field by field.
+-- Joins the results of the slots: tensors along dim 1, single numbers as their mean, tables field by field.
 local function join(parts, rows, name)
   local one = parts[1]
   if is_tensor(one) then
@@ -80,9 +81,9 @@ end
 local running = false
 function slots.running() return running end
 
--- Calls the model slot by slot and returns its results, packed. options: name, of the function that asks; count, the slots of this
--- rank; start(slot), called before each; whole, the slots share the parameters; buffers, of which each slot gets a copy: the mean
--- of the copies is kept where `mean(entry)`, else the copy of slot 1.
+-- Calls the model slot by slot and returns its results, packed. options: name, the calling function; count, the slots
+-- of this rank; start(slot), called before each slot; whole, the slots share the parameters; buffers, of which each
+-- slot gets a copy: the mean of the copies is kept where `mean(entry)`, else the copy of slot 1.
 function slots.run(model, arguments, options)
   local name, count = options.name, options.count
   local rows = batch_of(arguments, name)

@@ -1,9 +1,10 @@
--- SyncBatchNorm(num_features, options): batch normalization with the statistics of all ranks' samples, of which each rank may have
--- another number. In training each rank sends the count, the means and the variances of its samples:
+-- SyncBatchNorm(num_features, options): batch normalization with the statistics of all ranks' samples; ranks may have
+-- different numbers of samples. In training each rank sends the count, the means and the variances of its samples:
 --   mean = sum n_r mean_r / n,  var = sum n_r (var_r + (mean_r - mean)^2) / n   (Chan, Golub, LeVeque 1979), in f64
 -- and backward adds the sums of dy and dy y over the ranks:
 --   dx = w / std (dy - sum dy / n - y sum(dy y) / n),  y = (x - mean) / std
--- The gradients of weight and bias are those of this rank's samples. In evaluation, and in a world of one rank, it is nn's.
+-- The gradients of weight and bias come from this rank's samples. In evaluation, and in a world of one rank, it is
+-- nn.SyncBatchNorm.
 local core = require "lunagrad.core"
 local class = require("lunagrad.nn.class").of_library
 local norms = require "lunagrad.nn.norm"
@@ -18,14 +19,14 @@ local function add_up(x)
   return (world.wait(world.all_reduce_(x, "sum", "sums of a batch norm")))
 end
 
--- The statistics of all samples, f64: their number for each channel, mean and biased variance.
+-- The statistics of all samples in f64: the number of samples, and for each channel the mean and the biased variance.
 local function statistics(x, dims)
   local channels = x:size(2)
   local count = x:numel() // math.max(channels, 1)
   local own = core.zeros({1, 2 * channels + 1}, {dtype = "f64", device = x:device()})
   if count > 0 then
     own:narrow(2, 1, channels):copy_(x:mean(dims))
-    -- The variance may leave the range of f32 where the deviation does not.
+    -- The variance may leave the range of f32 where the deviation does not, so it is squared in f64.
     own:narrow(2, channels + 1, channels):copy_(x:std(dims, {correction = 0}):to("f64"):square())
     own:narrow(2, 2 * channels + 1, 1):fill_(count)
   end

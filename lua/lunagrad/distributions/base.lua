@@ -1,6 +1,6 @@
--- The class of all distributions, as PyTorch's torch.distributions.Distribution. A distribution has a batch_shape (independent
--- distributions beside each other) and an event_shape (the dims of one value); samples have the shape
--- [sample shape, batch_shape, event_shape].
+-- The base class of all distributions, as PyTorch's torch.distributions.Distribution. A distribution has a batch_shape
+-- (the dims of independent distributions) and an event_shape (the dims of one value); samples have the shape [sample
+-- shape, batch_shape, event_shape].
 --
 --   local Normal = base.define("Normal", {"loc", "scale"}, {loc = constraints.real, scale = constraints.positive})
 --   function Normal:init() ... end            -- reads self.loc, self.scale
@@ -171,7 +171,8 @@ function base.define(name, names, checks, parent)
   end})
 end
 
--- Turns Distribution.set_default_validate_args(false) the checks of parameters and values off, for all later distributions.
+-- Distribution.set_default_validate_args(false) turns the checks of parameters and values off, for all later
+-- distributions.
 function Distribution.set_default_validate_args(value)
   if type(value) ~= "boolean" then fail("set_default_validate_args: true or false expected") end
   Distribution._validate = value
@@ -184,7 +185,7 @@ function Distribution:take(given, names)
   self.batch_shape = shape
 end
 
--- Error when `value` has another shape than the samples', or lies outside of the support.
+-- Error when `value` does not have the shape of samples or lies outside the support.
 function Distribution:check_value(value)
   if type(value) == "number" then
     local like = self:example()
@@ -212,7 +213,7 @@ function Distribution:check_value(value)
   return value
 end
 
--- A parameter, for the type and device of new tensors.
+-- A parameter: new tensors get its type and device.
 function Distribution:example()
   for _, name in ipairs(self._names) do
     local value = rawget(self, name)
@@ -224,7 +225,7 @@ end
 -- The shape of samples.
 function Distribution:extended(shape) return base.joined(shape, self.batch_shape, self.event_shape) end
 
--- Random numbers of that shape like the parameters.
+-- Random numbers of the given shape, with the type and device of the parameters.
 function Distribution:uniform(shape)
   local like = self:example()
   return core.rand(shape, {dtype = like:dtype(), device = like:device()})
@@ -241,7 +242,7 @@ for _, name in ipairs {"mean", "variance", "mode"} do
   Distribution.properties[name] = function(self) fail(("%s has no %s"):format(self.__name, name)) end
 end
 
--- sample{2, 3}: values without a gradient; rsample{2, 3}: values with the gradient of the parameters.
+-- sample{2, 3} returns values without a gradient; rsample{2, 3} returns values that carry gradients to the parameters.
 function Distribution:sample(...)
   local shape = base.read_shape(self.__name .. ": sample", ...)
   local _ <close> = core.no_grad()
@@ -262,8 +263,8 @@ end
 
 function Distribution:perplexity() return self:entropy():exp() end
 
--- The same distributions with another batch shape, without a copy. Subclasses whose parameters have other shapes than the
--- batch shape name the dims that follow it in _event_dims.
+-- The same distributions with another batch shape, without a copy. A subclass whose parameters have further dims behind
+-- the batch dims gives their number in _event_dims.
 function Distribution:expand(...)
   local shape = base.read_shape(self.__name .. ": expand", ...)
   local other = setmetatable({}, getmetatable(self))

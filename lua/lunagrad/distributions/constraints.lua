@@ -1,5 +1,5 @@
--- The sets of values that parameters and samples may have. check(x) gives a bool tensor; event_dim counts the dims of one
--- value. The words say what an error reports.
+-- The sets of values that parameters and samples may have. check(x) returns a bool tensor; event_dim counts the dims of
+-- one value. The text is for errors.
 local core = require "lunagrad.core"
 
 local function simplex_sum_is_one(x)
@@ -45,7 +45,7 @@ function constraints.between(low, high)
   return {words = "lie in [low, high]", check = function(x) return x:ge(low):logical_and(x:le(high)) end}
 end
 
--- Counts along the last dim that add up to total.
+-- Counts along the last dim whose sum is `total`.
 function constraints.counts(total)
   return {words = ("be whole numbers of at least 0 that add up to %d along the last dim"):format(total), event_dim = 1,
     check = function(x) return x:ge(0):logical_and(is_whole(x)):all(-1):logical_and(x:sum(-1):eq(total)) end}

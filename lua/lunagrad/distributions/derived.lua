@@ -1,4 +1,4 @@
--- Distributions that are made of others: TransformedDistribution LogNormal Independent MixtureSameFamily.
+-- Distributions that are made of other distributions: TransformedDistribution LogNormal Independent MixtureSameFamily.
 local base = require "lunagrad.distributions.base"
 local constraints = require "lunagrad.distributions.constraints"
 local continuous = require "lunagrad.distributions.continuous"

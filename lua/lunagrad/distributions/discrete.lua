@@ -8,7 +8,7 @@ local fail, is_tensor = core._fail, core.is_tensor
 
 -- --- probs or logits ---
 
--- Reads one of probs and logits; the other is computed when it is asked for.
+-- Reads either probs or logits; the other is computed when it is read.
 local function read_either(self, given, others)
   if (given.probs == nil) == (given.logits == nil) then
     fail(self.__name .. ": give either probs or logits, and not both")
@@ -86,7 +86,7 @@ function Binomial.properties:support() return constraints.integers_to(self.total
 function Binomial.properties:mean() return self.total_count * self.probs end
 function Binomial.properties:mode() return ((self.total_count + 1) * self.probs):floor():minimum(self.total_count) end
 function Binomial.properties:variance() return self.total_count * self.probs * (1 - self.probs) end
--- The number of successes of all trials, in pieces of trials.
+-- The number of successes, drawn in blocks of 64 trials.
 function Binomial:draw(shape)
   local full, piece = self:extended(shape), 64
   local most = math.tointeger(self.total_count:max():item())
@@ -137,7 +137,7 @@ end
 
 -- --- classes ---
 
--- probs and logits of [batch..., classes]; probs are made to add up to 1, logits to be log-probabilities.
+-- probs and logits of [batch..., classes]; probs are normalized to a sum of 1, logits to log-probabilities.
 local function init_classes(self, given)
   local shape, name = read_either(self, given)
   if #shape < 1 then fail(("%s: %s needs at least 1 dim (got shape [])"):format(self.__name, name)) end
@@ -154,7 +154,7 @@ end
 
 local kClassChecks = {probs = constraints.nonnegative_vector, logits = constraints.real_vector}
 
--- n draws for each row of probs, [n, batch...] of class ids.
+-- Draws n class ids for each row of probs: [n, batch...].
 local function draw_classes(self, n)
   local k = self._classes
   local rows = self.probs:reshape(-1, k)

@@ -54,7 +54,8 @@ function Dirichlet.properties:mode()
   local above = (self.concentration - 1):clamp(0)
   local mode = above / above:sum(-1, true)
   local flat = self.concentration:lt(1):all(-1, true)
-  local first = core.zeros_like(flat:squeeze(-1), {dtype = "i64"})  -- of several corners PyTorch takes the first
+  -- if there are several corners, PyTorch takes the first
+  local first = core.zeros_like(flat:squeeze(-1), {dtype = "i64"})
   local corner = core.one_hot(first, self.concentration:size(-1)):to(mode:dtype())
   return core.where(flat, corner, mode)
 end

@@ -1,5 +1,5 @@
--- kl_divergence(p, q) and register_kl(P, Q, f), with PyTorch's pairs. Formulas follow from E_p[log p - log q]; a pair whose
--- support of p is not within that of q is infinite.
+-- kl_divergence(p, q) and register_kl(P, Q, f), with PyTorch's pairs. Formulas follow from E_p[log p - log q]; the
+-- divergence is infinite if the support of p is not within the support of q.
 local base = require "lunagrad.distributions.base"
 local core = require "lunagrad.core"
 local special = require "lunagrad.distributions.special"
@@ -96,7 +96,7 @@ pair("MultivariateNormal", "MultivariateNormal", function(p, q)
   end
   local half_log = core.diagonal(q.scale_tril, 0, -2, -1):log():sum(-1)
     - core.diagonal(p.scale_tril, 0, -2, -1):log():sum(-1)
-  -- Rows of the second factor are columns of p's, so each is solved for by itself.
+  -- |L_q^-1 L_p|^2: each column of L_p is solved for by itself.
   local spread = special.solve_lower(q.scale_tril, p.scale_tril):square():sum({-2, -1})
   local apart = special.solve_lower_vector(q.scale_tril, q.loc - p.loc):square():sum(-1)
   return half_log + 0.5 * (spread + apart - p.event_shape[1])
@@ -223,7 +223,7 @@ pair("TransformedDistribution", "TransformedDistribution", function(p, q)
   return kl
 end)
 
--- The names of a class and those that it derives from.
+-- The names of a class and of its parent classes.
 local function lineage(distribution)
   local names, class = {}, getmetatable(distribution)
   while class and class.__name ~= "Distribution" do
@@ -249,7 +249,7 @@ function kl_divergence(p, q)
   fail(("kl_divergence: no formula for %s and %s; register_kl adds one"):format(p.__name, q.__name))
 end
 
--- register_kl("Normal", "MyDistribution", f): f(p, q) is used for these classes and those derived from them.
+-- register_kl("Normal", "MyDistribution", f): f(p, q) is used for these classes and classes derived from them.
 local function register_kl(p, q, f)
   if type(p) ~= "string" or type(q) ~= "string" or type(f) ~= "function" then
     fail("register_kl: the names of two classes and a function expected")

@@ -32,14 +32,15 @@ function special.logits_to_probs(logits, is_binary)
   return is_binary and logits:sigmoid() or logits:softmax(-1)
 end
 
--- log(p), log(1 - p) and 1 - p of the success of a distribution with probs or logits, whichever it was given.
+-- log(p), log(1 - p) and 1 - p for the probability p of success, from the distribution's probs or logits, whichever was
+-- given.
 function special.success_logs(distribution)
   local probs = rawget(distribution, "probs")
   if probs then return log_of(probs), log_of_rest(probs), 1 - probs end
   local logits = rawget(distribution, "logits")
   return logits:logsigmoid(), (-logits):logsigmoid(), (-logits):sigmoid()
 end
--- The entropy of a success, and the divergence of one from another.
+-- The entropy of one trial, and the divergence of one trial from another.
 function special.success_entropy(distribution)
   local log_p, log_rest, rest = special.success_logs(distribution)
   return -(special.weighted(distribution.probs, log_p) + special.weighted(rest, log_rest))

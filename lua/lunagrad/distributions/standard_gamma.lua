@@ -1,4 +1,4 @@
--- Samples of the gamma distribution with rate 1, with the gradient of the concentration.
+-- Samples of the gamma distribution with rate 1, with the gradient with respect to the concentration.
 local core = require "lunagrad.core"
 
 -- Nodes and weights of Gauss and Legendre on [0, 1], by Newton's method on the Legendre polynomial.
@@ -25,9 +25,9 @@ local kDecay = 38  -- the integrand falls below e^-38
 local nodes, weights = gauss_legendre(kNodes)
 
 -- dz/da for z of Gamma(a, 1) by implicit reparameterisation (Figurnov, Mohamed and Mnih 2018): -(dF/da) / f(z), where
--- dF/da = integral from 0 to z of f(t) (log t - digamma(a)) dt. With t = z e^-u below the median's side and t = z e^v above it
--- the integrand has one sign, so nothing cancels. Newton's method from the right finds where it has decayed: the exponent is
--- concave.
+-- dF/da = integral from 0 to z of f(t) (log t - digamma(a)) dt. With t = z e^-u where log z < digamma(a), and t = z e^v
+-- elsewhere, the integrand has one sign, so nothing cancels. Newton's method from the right finds where the integrand
+-- has decayed: the exponent is concave.
 local function gradient(a, z)
   local excess = z:log() - core.digamma(a)
   local below = excess:lt(0)
@@ -54,7 +54,7 @@ local function gradient(a, z)
   return values:sum(-1) * end_of_range * z
 end
 
--- The identity on z, whose derivative by the concentration is dz/da.
+-- The identity on z; its derivative with respect to the concentration is dz/da.
 local pathwise = core.custom_op {
   name = "standard_gamma",
   forward = function(ctx, a, z)

@@ -25,7 +25,7 @@ local function shape_text(x) return "[" .. table.concat(x:size(), ", ") .. "]" e
 
 local floating = {f32 = true, f64 = true, f16 = true, bf16 = true, c64 = true, c128 = true}
 
--- What the function differentiates instead of x.
+-- The copy of x by which the function is differentiated.
 local function fresh(owner, x, name)
   if not floating[x:dtype()] then
     fail(("%s: %s is %s; only floating and complex tensors have derivatives"):format(owner, name, x:dtype()))
@@ -35,8 +35,8 @@ local function fresh(owner, x, name)
   return x:detach():requires_grad_()
 end
 
--- The arguments with fresh copies of those at `positions`. Returns all arguments, the copies as a list, and a function that
--- turns a list of values for the copies into one tree for each position.
+-- The arguments with fresh copies of the arguments at `positions`. Returns all arguments, the copies as a list, and a
+-- function that turns a list of values for the copies into one tree for each position.
 local function prepare(owner, args, positions)
   local copied, copies, rebuild = {n = args.n}, {}, {}
   for i = 1, args.n do copied[i] = args[i] end
@@ -77,7 +77,7 @@ local function filled(values, like)
   return values
 end
 
--- Gradients of the outputs that require one, with zeros for inputs that they do not depend on.
+-- Gradients of the outputs that require one; zeros for inputs that no output depends on.
 local function gradients(outputs, inputs, seeds, create_graph)
   local used, used_seeds = {}, {}
   for i, y in ipairs(outputs) do
@@ -91,7 +91,8 @@ local function gradients(outputs, inputs, seeds, create_graph)
     retain_graph = true, allow_unused = true}), inputs)
 end
 
--- Whether results that come from `outputs` must stay on the tape: something else than the inputs may be differentiated.
+-- Whether results computed from `outputs` must stay on the tape: they depend on other tensors that may be
+-- differentiated.
 local function stays(enabled, outputs, inputs)
   return enabled and core._reaches_others(outputs, inputs)
 end
@@ -167,7 +168,7 @@ local function every(n)
   return list
 end
 
--- The tensors of a tree of vectors, which has the form of `like`.
+-- The tensors of a tree of vectors with the form of `like`.
 local function vectors(owner, value, like, what)
   local list = tree.flatten(owner, value, "the " .. what)
   if #list ~= #like then fail(("%s: %d tensors in the %s where %d are needed"):format(owner, #list, what, #like)) end
@@ -222,7 +223,7 @@ function derivatives.vjp(fn, ...)
   return form(list), pull_back
 end
 
--- J v for the outputs of fn: u^T J as a function of u, to be differentiated along v.
+-- J v for the outputs of fn: u^T J as a function of u, which is differentiated along v.
 local function pushed(owner, fn, args, positions, has_aux)
   local copied, copies, rebuild = prepare(owner, args, positions)
   local outputs, form, aux = call(owner, fn, copied, has_aux)
@@ -363,7 +364,8 @@ end)
 
 local read_hessian = arguments.reader("hessian", "func", {"argnums", 1})
 
--- hessian(fn, argnums): the reverse derivative of the reverse derivative, which is what forward mode is made of here.
+-- hessian(fn, argnums): the reverse derivative of the reverse derivative; forward mode is built from the same passes
+-- here.
 function derivatives.hessian(...)
   local a = read_hessian(...)
   check_function("hessian", a.func)

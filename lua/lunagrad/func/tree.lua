@@ -15,7 +15,8 @@ local function keys_of(branch)
   return keys
 end
 
--- A tree of the same form with f(leaf, path) in place of each leaf. Equal branches may not contain themselves.
+-- A tree of the same form with f(leaf, path) in place of each leaf. A table may occur several times, but not inside
+-- itself.
 function tree.map(value, f, path, depth)
   path, depth = path or "", depth or 0
   if not is_branch(value) then return f(value, path) end
@@ -27,8 +28,8 @@ function tree.map(value, f, path, depth)
   return mapped
 end
 
--- The tensors of a tree in order, and a function that makes a tree of that form from such a list. `owner` and `what` name
--- the tree in errors: every leaf must be a tensor.
+-- The tensors of a tree in order, and a function that makes a tree of the same form from a list. `owner` and `what`
+-- name the tree in errors: every leaf must be a tensor.
 function tree.flatten(owner, value, what)
   local list = {}
   local form = tree.map(value, function(leaf, path)

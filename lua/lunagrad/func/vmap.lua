@@ -1,5 +1,5 @@
--- vmap(fn, in_dims, out_dims, randomness, {chunk_size =}): a function that runs fn for all samples at once. The engine does it:
--- inside, a tensor stands for one sample, and each op runs on the whole batch (runtime/vmap/).
+-- vmap(fn, in_dims, out_dims, randomness, {chunk_size =}): a function that runs fn for all samples at once. The engine
+-- does the batching: inside, a tensor stands for one sample, and each op runs on the whole batch (runtime/vmap/).
 local arguments = require "lunagrad.arguments"
 local core = require "lunagrad.core"
 local tree = require "lunagrad.func.tree"
@@ -21,7 +21,8 @@ local function position(x, dim, what)
   return dim > 0 and dim or dim + n + 1
 end
 
--- Calls f(tensor, dim, name) for each leaf of an argument; dims is a number or nil for all of them, or a tree of these.
+-- Calls f(tensor, dim, name) for each leaf of an argument; dims is a number or nil for all leaves, or a tree of
+-- numbers.
 local function map_dims(value, dims, f, name)
   if not tree.is_branch(value) then return f(value, dims or nil, name) end
   local mapped = {}
@@ -38,7 +39,7 @@ local function dims_for(dims, i)
   return dims
 end
 
--- The arguments with their batch dims in front, and the size that these have in common.
+-- The arguments with their batch dims in front, and the common size of these dims.
 local function batch_first(args, in_dims)
   local size, first
   local moved = {n = args.n}

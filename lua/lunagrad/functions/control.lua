@@ -1,4 +1,4 @@
--- Control flow as functions, and functions of each element in Lua.
+-- Control flow as functions, and functions in Lua of each element.
 local core = require "lunagrad.core"
 
 local fail = core._fail

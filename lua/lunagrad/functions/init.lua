@@ -1,7 +1,7 @@
--- Functions of lg and methods of tensors that are made of ops.
+-- Functions of lg and methods of tensors that are composed of ops.
 local core = require "lunagrad.core"
 
--- Further names of functions; those of ops are in script/meta/signature.cpp.
+-- Further names of functions; names of ops are in script/meta/signature.cpp.
 local aliases = {
   alias_copy = "clone", unsafe_chunk = "chunk", unsafe_split = "split", inference_mode = "no_grad",
   get_default_device = "device", set_default_device = "set_device", get_float32_matmul_precision = "matmul_precision",
@@ -12,7 +12,8 @@ for name, of in pairs(aliases) do
   core.methods[name] = core.methods[of]
 end
 
--- The files of this folder, which are loaded when one of their names is called: functions of lg, and methods of tensors.
+-- The files of this folder with their functions of lg and methods of tensors. A file is loaded when one of its names is
+-- called.
 local files = {
   strided = {functions = "as_strided", methods = "as_strided as_strided_"},
   copies = {
@@ -53,5 +54,5 @@ for file, lists in pairs(files) do
   end
 end
 
--- In-place forms that PyTorch has as functions, too.
+-- In-place forms that PyTorch also has as functions.
 for _, name in ipairs {"celu_", "relu_", "rrelu_", "selu_", "threshold_"} do core[name] = core.methods[name] end

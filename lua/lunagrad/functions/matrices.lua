@@ -9,7 +9,7 @@ local functions, methods = {}, {}
 function functions.adjoint(x) return x.mH end
 methods.adjoint = functions.adjoint
 
--- lu(A, pivot, get_infos): packed factors and pivots, and with get_infos the places of failures.
+-- lu(A, pivot, get_infos): packed factors and pivots, and with get_infos the numbers of the first pivots that are 0.
 local read_lu = arguments.reader("lu", "A", {"pivot", true}, {"get_infos", false})
 function functions.lu(...)
   local a = read_lu(...)
@@ -52,7 +52,7 @@ function functions.svd_lowrank(...)
   return low_rank("svd_lowrank", a.M and a.A - a.M or a.A, a.q, a.niter)
 end
 
--- The same of A with centred columns: V has the principal directions.
+-- svd_lowrank of A with centred columns: V has the principal directions.
 local read_pca = arguments.reader("pca_lowrank", "A", {"q"}, {"center", true}, {"niter", 2})
 function functions.pca_lowrank(...)
   local a = read_pca(...)

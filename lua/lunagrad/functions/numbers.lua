@@ -21,7 +21,7 @@ function functions.randint_like(x, low, high, options)
     requires_grad = options.requires_grad})
 end
 
--- Both ends are included, unlike those of arange.
+-- Both ends are included, unlike in arange.
 local read_range = reader("range", "start", {"end"}, {"step", 1}, {"dtype"}, {"device"}, {"requires_grad"})
 function functions.range(...)
   local a = read_range(...)
@@ -45,7 +45,7 @@ end
 
 local function part(x, dim, first, last) return x:narrow(dim, first, last - first + 1) end
 
--- Weights of three neighbours at distances a and b: of the derivative at the first, the middle and the last one.
+-- Weights of three neighbours at distances a and b, for the derivative at the first, the middle and the last of them.
 local weights = {
   first = function(a, b) return -(2 * a + b) / (a * (a + b)), (a + b) / (a * b), -a / (b * (a + b)) end,
   middle = function(a, b) return -b / (a * (a + b)), (b - a) / (a * b), a / (b * (a + b)) end,
@@ -75,8 +75,8 @@ local function derivative(x, dim, gaps, edge_order)
   return core.cat(pieces, dim)
 end
 
--- A tensor for each dim: second-order differences of samples, whose places spacing gives as a distance, a distance for each
--- dim, or a tensor of coordinates for each.
+-- gradient: a tensor for each dim, by second-order differences of samples. spacing is a distance, a distance for each
+-- dim, or a tensor of coordinates for each dim.
 local read_gradient = reader("gradient", "input", {"spacing"}, {"dim"}, {"edge_order", 1})
 function functions.gradient(...)
   local a = read_gradient(...)

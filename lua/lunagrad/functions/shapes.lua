@@ -46,7 +46,7 @@ function functions.broadcast_tensors(...)
   return table.unpack(spread)
 end
 
--- sum_to_size(2, 1) or sum_to_size{2, 1}: what broadcasting had added is summed up again.
+-- sum_to_size(2, 1) or sum_to_size{2, 1}: sums over the dims that broadcasting added or repeated.
 function methods.sum_to_size(x, ...)
   local wanted = {...}
   if type(wanted[1]) == "table" then wanted = arguments.list("sum_to_size", wanted[1]) end
@@ -129,7 +129,7 @@ function functions.unravel_index(indices, shape)
   return table.unpack(places)
 end
 
--- nonzero in a fixed number of rows: further ones are left out, missing ones are filled.
+-- nonzero with a fixed number of rows: extra rows are left out, missing rows are filled.
 local read_static = arguments.reader("nonzero_static", "input", "size", {"fill_value", -1})
 function methods.nonzero_static(...)
   local a = read_static(...)

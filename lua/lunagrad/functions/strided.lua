@@ -1,4 +1,4 @@
--- Views by strides, which see the memory of a tensor as it lies.
+-- Views by strides of a tensor's memory.
 local core = require "lunagrad.core"
 local arguments = require "lunagrad.arguments"
 
@@ -16,8 +16,8 @@ local function checked(...)
   return a
 end
 
--- A view with this size and stride, from the tensor's first element or from element storage_offset of its storage (from 0).
--- Under vmap a sample has no storage of its own: the elements of a contiguous one are copied.
+-- A view with this size and stride, from the tensor's first element or from element storage_offset of its storage (from
+-- 0). Under vmap a sample has no storage of its own: the elements of a contiguous sample are copied.
 function functions.as_strided(...)
   local a = checked(...)
   local x = a.input

@@ -45,7 +45,8 @@ function functions.promote_types(type1, type2)
   return core.where(always, of_type(a), of_type(b)):dtype()
 end
 
--- Of the operands of an op: tensors with dims decide before those without, and these before numbers.
+-- The dtype of results of two operands: tensors with dims take precedence over tensors without dims, and these over
+-- numbers.
 function functions.result_type(a, b)
   local function sample(x)
     if type(x) == "number" then return core.tensor(x, {device = "cpu"}), 1 end
@@ -57,7 +58,7 @@ function functions.result_type(a, b)
   local x, x_rank = sample(a)
   local y, y_rank = sample(b)
   if x_rank == y_rank then return functions.promote_types(x:dtype(), y:dtype()) end
-  -- A number beside a tensor is an operand without dims: it changes the kind of the result, not its width.
+  -- A number counts as an operand without dims: it may change the kind of the result's dtype, not its width.
   local function kind_of(number) return math.type(number) == "integer" and 1 or 1.0 end
   if type(a) == "number" then x = kind_of(a) end
   if type(b) == "number" then y = kind_of(b) end
@@ -79,7 +80,7 @@ function functions.is_nonzero(x)
   return x:ne(0):item()
 end
 
--- Conjugates and negatives are computed at once: no tensor stands for one that is not.
+-- Conjugates and negatives are computed immediately: no tensor is a lazy conjugate or negative.
 function functions.is_conj(x) return need_tensor("is_conj", x) == nil end
 methods.is_neg = function(x) return need_tensor("is_neg", x) == nil end
 function functions.resolve_conj(x) return need_tensor("resolve_conj", x) end

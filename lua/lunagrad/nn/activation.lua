@@ -1,5 +1,6 @@
--- One module for each activation: a row names the class, the op, and the op's parameters with PyTorch's defaults. PyTorch's
--- option `inplace` is taken where PyTorch has it and changes nothing: the result has the same values, in memory of its own.
+-- One module for each activation: a row names the class, the op, and the op's parameters with PyTorch's defaults. The
+-- option `inplace` is accepted where PyTorch has it and has no effect: the result has the same values, in memory of its
+-- own.
 local core = require "lunagrad.core"
 local class = require("lunagrad.nn.class").of_library
 local init = require "lunagrad.nn.initialize"

@@ -1,6 +1,7 @@
--- AdaptiveLogSoftmaxWithLoss(in_features, n_classes, cutoffs, {div_value = 4, head_bias = false}): a softmax over many classes
--- in clusters, the frequent ones first, the rarer ones with fewer features (Grave and others, ICML 2017). cutoffs are the
--- first classes of the clusters. loss_module(input, target) gives the log-probabilities of the targets and the mean loss.
+-- AdaptiveLogSoftmaxWithLoss(in_features, n_classes, cutoffs, {div_value = 4, head_bias = false}): a softmax over many
+-- classes in clusters, the frequent classes first, the rarer ones with fewer features (Grave et al., ICML 2017).
+-- cutoffs are the first classes of the clusters. loss_module(input, target) returns the log-probabilities of the
+-- targets and the mean loss.
 local core = require "lunagrad.core"
 local class = require("lunagrad.nn.class").of_library
 local Linear = require "lunagrad.nn.linear"

@@ -65,8 +65,8 @@ local function join_masks(a, b)
   return added(a) + added(b)
 end
 
--- One mask [N, 1, 1 or L, S], or a shape that broadcasts to it, from the two masks of the module. In those true hides a
--- position, as in PyTorch's modules; in the result true keeps it, as in scaled_dot_product_attention.
+-- One mask [N, 1, 1 or L, S], or a shape that broadcasts to it, from the module's two masks. In the module's masks true
+-- hides a position, as in PyTorch's modules; in the result true keeps it, as in scaled_dot_product_attention.
 function MultiheadAttention:mask(attn_mask, key_padding_mask, batch)
   local function hidden(mask)
     if mask:dtype() == "bool" then return mask:logical_not() end
@@ -91,8 +91,8 @@ local function causal_mask(q, k)
   return core.ones({q:size(-2), k:size(-2)}, {device = q:device()}):tril():gt(0)
 end
 
--- Keys and values [N, heads, S, size] followed by those that the module appends, and the mask extended by a column for
--- each of them.
+-- Appends the keys and values of add_bias_kv and add_zero_attn to keys and values [N, heads, S, size], and a column for
+-- each of them to the mask.
 function MultiheadAttention:append(k, v, mask)
   local shape, added = k:size(), 0
   local function grow(other_k, other_v)
@@ -115,7 +115,7 @@ function MultiheadAttention:append(k, v, mask)
   return k, v, mask
 end
 
--- Which queries see a key at all: [.., .., L or 1, 1].
+-- Which queries see at least one key: [.., .., L or 1, 1].
 local function seeing(mask)
   if mask:dtype() == "bool" then return mask:any(-1, true) end
   return mask:detach():amax(-1, true):gt(-math.huge)

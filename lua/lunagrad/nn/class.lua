@@ -4,9 +4,10 @@
 --   function Net:init(width) self.fc = nn.Linear(width, 10) end
 --   function Net:forward(x) return self.fc(x) end
 --   local net = Net(64)
--- A field that an object of a script's class lacks is nil, as in any table of Lua; calling or indexing that nil ends the run
--- with the nearest name (script/lua/missing.cpp). In objects of the library's classes such a field is an error where it is
--- read, unless nil was assigned to it.
+--
+-- A missing field of an object of a script's class is nil, as in any table of Lua; calling or indexing that nil ends
+-- the run with an error that suggests the nearest name (script/lua/missing.cpp). In objects of the library's classes,
+-- reading a missing field is an error, unless nil was assigned to it.
 local core = require "lunagrad.core"
 local Module = require "lunagrad.nn.module"
 local nearest = require "lunagrad.nearest"
@@ -36,7 +37,7 @@ local function names_of(self, class)
   return names
 end
 
--- What Python writes to copy a module.
+-- Method names that Python uses to copy a module.
 local copies = {copy = true, deepcopy = true, clone = true}
 
 local function refuse(self, class, name)
@@ -49,7 +50,7 @@ local function refuse(self, class, name)
     or "; rawget(object, name) and lg.has(object, name) ask for one that may be missing"))
 end
 
--- What reading a field of an object does that is not in its table: for the library's classes.
+-- The __index of the library's classes: a missing field is an error.
 local function strict_index(class)
   return function(self, name)
     local value = class[name]
@@ -60,7 +61,7 @@ local function strict_index(class)
   end
 end
 
--- The same for the classes of scripts. A container finds its modules at negative positions.
+-- The __index of scripts' classes: a missing field is nil. A container finds its modules at negative positions.
 local function lenient_index(class, parent)
   if not parent._at then return class end
   return function(self, name)
@@ -70,7 +71,7 @@ local function lenient_index(class, parent)
   end
 end
 
--- Names that a class of Python has and that would never be called here.
+-- Methods of Python's classes that would never be called here.
 local python = {__init__ = "function %s:init(…)", __call__ = "function %s:forward(…)"}
 
 local function set(class, name, value)
@@ -91,7 +92,7 @@ local function derive(name, parent, index_of)
     if type(key) == "string" and key:sub(1, 2) == "__" and key ~= "__name" then class[key] = value end
   end
   class.__index = index_of(class, parent)
-  -- Names that may be nil in some objects of the class.
+  -- Fields that may be nil in some objects of the class.
   class._optional = setmetatable({}, {__index = parent._optional})
   return setmetatable(class, {__index = parent, __newindex = set, __call = construct, __tostring = describe})
 end

@@ -58,9 +58,9 @@ end
 local read_norm = reader("clip_grad_norm_", "parameters", "max_norm", {"norm_type", 2.0}, {"error_if_nonfinite", false},
   {"foreach"})
 
--- Scales the gradients so that their common norm is at most max_norm. Returns the norm before, as a tensor. With
--- error_if_nonfinite a norm that is NaN or infinite is an error, and no gradient changes; this waits for the device. Where a
--- parameter is a shard, the norm is that of all ranks' rows, and all ranks call this.
+-- Scales the gradients so that their common norm is at most max_norm. Returns the norm before scaling, as a tensor.
+-- With error_if_nonfinite a NaN or infinite norm is an error, and no gradient changes; this waits for the device. If a
+-- parameter is a shard, the norm covers the rows of all ranks, and all ranks must call this.
 function clip.clip_grad_norm_(...)
   local a = read_norm(...)
   local grads, sharded = gradients("clip_grad_norm_", a.parameters)
@@ -75,7 +75,7 @@ function clip.clip_grad_norm_(...)
   return core._clip_grad_norm_(grads, a.max_norm, a.norm_type)
 end
 
--- The second half of clip_grad_norm_, with a norm that is already known.
+-- The second step of clip_grad_norm_, with a norm that is already known.
 function clip.clip_grads_with_norm_(parameters, max_norm, norm)
   local _ <close> = core.no_grad()
   local factor = (check_number("clip_grads_with_norm_", "max_norm", max_norm) / (norm + 1e-6)):clamp(nil, 1)

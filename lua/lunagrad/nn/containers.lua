@@ -31,7 +31,7 @@ end
 -- ModuleList{a, b} or ModuleList(a, b)
 function ModuleList:init(...) self:extend(items(...)) end
 
--- Checks an item of a ModuleList; Sequential also takes functions.
+-- Throws unless an item is a module; Sequential also accepts functions.
 function ModuleList:check(module, position)
   if not is_module(module) then
     fail(("%s: item %d is %s"):format(self.__name, position, describe(module)))
@@ -82,7 +82,7 @@ function ModuleList:pop(position)
   return module
 end
 
--- What list[position] is beside a position from 1 to #list: list[-1] is the last module, list[{2, -1}] a list of those modules.
+-- Other keys than 1 to #list: list[-1] is the last module, list[{2, -1}] a list of modules 2 to the last.
 local function at(self, position)
   local count = #self
   if type(position) == "table" then
@@ -107,7 +107,7 @@ ModuleList._at = at
 -- {"act", b}} names them, as PyTorch's OrderedDict does: seq.conv, and "conv.weight" in a state dict.
 local Sequential = class("Sequential", ModuleList)
 
--- The {name, module} pairs of a list; nil when it holds modules.
+-- The {name, module} pairs of a list; nil if the list holds modules.
 local function pairs_in(list)
   local first = is_plain(list) and list[1]
   return is_plain(first) and type(first[1]) == "string" and list or nil
@@ -132,7 +132,7 @@ function Sequential:init(...)
   end
 end
 
--- The fields that hold its items, in order, where some have names.
+-- For a container with named items: the fields that hold the items, in the order of the items.
 local function fields_of(self)
   local list = {}
   for _, field in ipairs(self._fields) do
@@ -141,14 +141,14 @@ local function fields_of(self)
   return list
 end
 
--- Their names in a state dict.
+-- The names of the items in a state dict.
 function Sequential:_names_of_items()
   local names = fields_of(self)
   for i, field in ipairs(names) do names[i] = type(field) == "number" and tostring(field - 1) or field end
   return names
 end
 
--- A module under a name runs after those before it: seq.head = m, seq:add_module("head", m).
+-- A module with a name runs after the modules added before it: seq.head = m, seq:add_module("head", m).
 function Sequential:__newindex(name, value)
   local field = rawget(self, "_named") and math.type(name) == "integer" and fields_of(self)[name]
   if field then return rawset(self, field, value) end
@@ -156,7 +156,7 @@ function Sequential:__newindex(name, value)
   if type(name) == "string" and name:byte() ~= 95 and is_module(value) then rawset(self, "_named", true) end
 end
 
--- list[i] and #list count the items of all names.
+-- list[i] and #list count named items too.
 function Sequential:_at(position)
   local field = rawget(self, "_named") and fields_of(self)[position]
   if field then return rawget(self, field) end

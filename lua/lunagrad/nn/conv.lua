@@ -23,7 +23,7 @@ local function checked_mode(owner, mode)
   return mode
 end
 
--- The widths before and after each dim, the last dim first, that core.pad takes.
+-- The widths before and after each dim, the last dim first, as core.pad takes them.
 local function widths(conv, dims)
   local list = {}
   for d = dims, 1, -1 do

@@ -1,5 +1,6 @@
--- A deep copy of a module: its tables and tensors are new, tensors that it shares inside stay shared, functions and what is
--- neither are the same. Parameters keep requires_grad, gradients are not copied.
+-- A deep copy of a module. Its tables and tensors are copied; a tensor that the module uses in several places stays
+-- shared in the copy. Functions and other values are not copied. Parameters keep requires_grad, gradients are not
+-- copied.
 local core = require "lunagrad.core"
 local init = require "lunagrad.nn.initialize"
 
@@ -22,7 +23,8 @@ local function copied(value, known)
   local made = {}
   known[value] = made
   for key, item in next, value do
-    if key ~= "_seen" then rawset(made, copied(key, known), copied(item, known)) end  -- each notes its own calls
+    -- the shapes of the module's own calls
+    if key ~= "_seen" then rawset(made, copied(key, known), copied(item, known)) end
   end
   return setmetatable(made, getmetatable(value))
 end

@@ -1,7 +1,7 @@
--- Dropout(p): in training, zeroes each element with probability p and scales the rest by 1 / (1 - p). Dropout1d, Dropout2d
--- and Dropout3d zero whole channels. AlphaDropout and FeatureAlphaDropout (whole channels) keep mean and variance, for
--- networks with SELU. p is a number, or a function or handle of lg.run.live that is called each time. PyTorch's `inplace` is taken
--- and changes nothing.
+-- Dropout(p): in training, zeroes each element with probability p and scales the rest by 1 / (1 - p). Dropout1d,
+-- Dropout2d and Dropout3d zero whole channels. AlphaDropout and FeatureAlphaDropout (whole channels) keep mean and
+-- variance, for networks with SELU. p is a number, or a function or handle of lg.run.live that is called each time.
+-- PyTorch's `inplace` is accepted and has no effect.
 local core = require "lunagrad.core"
 local class = require("lunagrad.nn.class").of_library
 local reader = require("lunagrad.arguments").reader

@@ -1,14 +1,15 @@
--- Embedding(num_embeddings, embedding_dim, {padding_idx, max_norm, norm_type, scale_grad_by_freq}): looks up a row of the
--- weight for each id. EmbeddingBag(num_embeddings, embedding_dim, {max_norm, norm_type, scale_grad_by_freq, mode,
--- include_last_offset, padding_idx}): the mean, sum or largest of the rows of each bag of ids; bag(ids, offsets,
--- per_sample_weights). Ids count from 0; a negative padding_idx counts from the end.
+-- Embedding(num_embeddings, embedding_dim, {padding_idx, max_norm, norm_type, scale_grad_by_freq}): looks up a row of
+-- the weight for each id.
+-- EmbeddingBag(num_embeddings, embedding_dim, {max_norm, norm_type, scale_grad_by_freq, mode, include_last_offset,
+-- padding_idx}): the mean, sum or maximum of the rows of each bag of ids; bag(ids, offsets, per_sample_weights). Ids
+-- count from 0; a negative padding_idx counts from the end.
 --   nn.Embedding.from_pretrained(weight, {freeze = true, …})
 local core = require "lunagrad.core"
 local class = require("lunagrad.nn.class").of_library
 local init = require "lunagrad.nn.initialize"
 local reader = require("lunagrad.arguments").reader
 
--- Padding row, weight and the options that both classes share.
+-- The base class: padding row, weight and the options that both classes share.
 local Table = class("EmbeddingTable")
 
 function Table:setup(a)

@@ -25,7 +25,7 @@ for _, name in ipairs {
   functional[name] = core[name]
 end
 
--- PyTorch's `inplace`, at its position behind the arguments or by name, is taken and changes nothing, as in modules.
+-- PyTorch's `inplace`, at its position behind the arguments or by name, is accepted and has no effect, as in modules.
 local function without_inplace(op, count, ...)
   local given = table.pack(...)
   local last = given[given.n]
@@ -51,7 +51,7 @@ for name, count in pairs {
   end
 end
 
--- The windows of images as columns: Tensor.unfold is another function.
+-- F.unfold returns the windows of images as columns; Tensor.unfold is another function.
 functional.unfold, functional.fold = core.im2col, core.col2im
 
 -- x = F.relu_(x) writes into x.

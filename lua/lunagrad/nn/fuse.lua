@@ -1,4 +1,4 @@
--- Joins a layer with the batch norm behind it into one layer that computes the same in evaluation.
+-- Joins a layer with the batch norm that follows it into one layer that computes the same in evaluation.
 local core = require "lunagrad.core"
 local copy = require "lunagrad.nn.copy"
 

@@ -1,4 +1,4 @@
--- The hooks of a module: self._hooks is false, or a table from the kind of hook to its list in order.
+-- The hooks of a module: self._hooks is false, or a table from the kind of hook to the list of hooks, in calling order.
 local core = require "lunagrad.core"
 
 local hook_list = {}
@@ -45,8 +45,8 @@ function hook_list.add(self, kind, hook, options)
   return entry
 end
 
--- The hooks of `from` are hooks of `to` as well, behind its own; their handles remove them from both. Those that compute a
--- field of their module (`fixed`) are not.
+-- Adds the hooks of `from` to `to`, behind the hooks of `to`; their handles remove them from both. Hooks that compute a
+-- field of their module (`fixed`) are left out.
 function hook_list.carry(from, to)
   for kind, list in pairs(from._hooks or {}) do
     for _, entry in ipairs(list) do

@@ -11,7 +11,7 @@ local nn = {
   Bilinear = require "lunagrad.nn.bilinear",
 }
 
--- nn.isinstance(value, Class), or (value, {A, B}): whether the value is an object of the class, or of one derived from it.
+-- nn.isinstance(value, Class), or (value, {A, B}): whether the value is an object of the class or of a derived class.
 function nn.isinstance(value, classes)
   if type(classes) ~= "table" or rawget(classes, "__name") == nil and #classes == 0 then
     core._fail("nn.isinstance: a class, as nn.Linear, or a list of classes expected")

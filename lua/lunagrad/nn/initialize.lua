@@ -5,7 +5,7 @@ local arguments = require "lunagrad.arguments"
 
 local init = {}
 
--- The write is not recorded on the tape.
+-- Writes without recording on the tape.
 local function write(tensor, value)
   local _ <close> = core.no_grad()
   return tensor:copy_(value:to(tensor:dtype()))
@@ -15,7 +15,7 @@ local function drawn(tensor, draw)
   return draw(tensor:size(), {dtype = tensor:dtype(), device = "cpu"})
 end
 
--- Both parts of a complex tensor are drawn.
+-- For complex tensors both parts are drawn.
 function init.uniform_(tensor, low, high)
   if tensor:dtype():sub(1, 1) == "c" then
     init.uniform_(tensor:detach():view_as_real(), low, high)
@@ -127,8 +127,8 @@ function init.trunc_normal_(tensor, mean, std, a, b)
   return write(tensor, (inverse_erf(drawn) * (std * math.sqrt(2)) + mean):clamp(a, b))
 end
 
--- Rows or columns, whichever are fewer, are orthonormal and then scaled by gain (Saxe and others, ICLR 2014). Dims after the
--- first count as one.
+-- Rows or columns, whichever are fewer, are orthonormal and then scaled by gain (Saxe et al., ICLR 2014). Dims after
+-- the first count as one.
 function init.orthogonal_(tensor, gain)
   need_dims("orthogonal_", tensor, 2, math.huge)
   if tensor:numel() == 0 then return tensor end
@@ -138,19 +138,19 @@ function init.orthogonal_(tensor, gain)
   local wide = rows < columns
   local drawn = core.randn(math.max(rows, columns), math.min(rows, columns), {dtype = "f64", device = "cpu"})
   local q, r = core.linalg.qr(drawn)
-  q = q * core.diagonal(r):sign()  -- else the distribution is not uniform
+  q = q * core.diagonal(r):sign()  -- without the signs the distribution is not uniform
   if wide then q = q:t() end
   return write(tensor, (q * (gain or 1)):reshape(tensor:size()))
 end
 
--- The identity matrix; more rows or columns are zeros.
+-- The identity matrix; extra rows or columns are zeros.
 function init.eye_(tensor)
   need_dims("eye_", tensor, 2, 2)
   return write(tensor, core.eye(tensor:size(1), tensor:size(2), {device = "cpu"}))
 end
 
--- A convolution with this weight passes its first channels on: 1 in the middle of the kernel for equal channels of each
--- group.
+-- A convolution with this weight copies its first channels: the weight is 1 in the middle of the kernel for equal
+-- channels of each group.
 function init.dirac_(tensor, groups)
   groups = groups or 1
   need_dims("dirac_", tensor, 3, 5)
@@ -207,8 +207,8 @@ end
 
 local made = setmetatable({}, {__mode = "k"})  -- parameter -> the function that filled it, and its arguments
 
--- A new parameter. It is filled on the CPU, so that its values are the same on every device, then moved. options: device,
--- dtype.
+-- Makes a parameter. It is filled on the CPU, so that its values are the same on every device, then moved. options:
+-- device, dtype.
 function init._parameter(shape, options, fill, ...)
   local tensor = core.empty(shape, {dtype = options.dtype or core.get_default_dtype(), device = "cpu"})
   if not init._skip then fill(tensor, ...) end  -- nn.utils.skip_init
@@ -217,13 +217,14 @@ function init._parameter(shape, options, fill, ...)
   return parameter
 end
 
--- The function fill(tensor) that gives a parameter initial values as its layer did; nil when no layer made it.
+-- Returns a function fill(tensor) that initializes a tensor as the parameter's layer initialized the parameter; nil
+-- when no layer made it.
 function init._filling_of(parameter)
   local how = made[parameter]
   return how and function(tensor) return how[1](tensor, table.unpack(how, 2, how.n)) end
 end
 
--- A copy of a parameter is filled as the original is.
+-- Notes that a copy of a parameter is initialized as the original.
 function init._note_copy(copy, parameter) made[copy] = made[parameter] end
 
 return init

@@ -1,4 +1,4 @@
--- F.interpolate(input, {size, scale_factor, mode, align_corners, recompute_scale_factor}): the op, and what it does not take:
+-- F.interpolate(input, {size, scale_factor, mode, align_corners, recompute_scale_factor}): the op, with two additions:
 -- a list of factors, one for each spatial dim, and recompute_scale_factor, which resizes by the ratio of the sizes
 -- instead of by the factor. F.upsample is its old name.
 local core = require "lunagrad.core"
@@ -10,7 +10,7 @@ local fail = core._fail
 local read = reader("interpolate", "input", {"size"}, {"scale_factor"}, {"mode", "nearest"}, {"align_corners", false},
   {"recompute_scale_factor", false}, {"antialias", false})
 
--- The mode for lines [N, C, W] that resizes one dim as `mode` does.
+-- For each mode, the mode that resizes one dim of lines [N, C, W] in the same way.
 local line_modes = {
   nearest = "nearest", ["nearest-exact"] = "nearest-exact", linear = "linear", bilinear = "linear", trilinear = "linear",
 }
@@ -22,7 +22,7 @@ local function resize_dim(x, d, factor, mode, align_corners)
   local length = shape[#shape]
   if line_modes[mode] then
     moved = core.interpolate(moved:reshape(1, -1, length), nil, factor, line_modes[mode], align_corners)
-  else -- Lines as images of equal rows, so many that some are left.
+  else -- lines become images of equal rows, enough of them that at least one row remains
     local rows = math.max(1, math.ceil(1 / factor))
     moved = moved:reshape(-1, 1, 1, length):expand(-1, 1, rows, length)
     moved = core.interpolate(moved, nil, factor, mode, align_corners):narrow(3, 1, 1)

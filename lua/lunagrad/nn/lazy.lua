@@ -1,7 +1,7 @@
 -- Layers that learn the number of their inputs from the first call: LazyLinear(out_features, …), LazyConvNd and
--- LazyConvTransposeNd(out_channels, kernel_size, …), LazyBatchNormNd and LazyInstanceNormNd({…}). They have no parameters
--- before; the first input makes them, on its device, and the object becomes one of the plain class. Call the model once
--- before the optimizer is built.
+-- LazyConvTransposeNd(out_channels, kernel_size, …), LazyBatchNormNd and LazyInstanceNormNd({…}). They have no
+-- parameters before the first input. The first input makes the parameters on its device, and the object becomes one of
+-- the plain class. Call the model once before you make the optimizer.
 local core = require "lunagrad.core"
 local class = require("lunagrad.nn.class").of_library
 local Linear = require "lunagrad.nn.linear"
@@ -9,7 +9,7 @@ local arguments = require "lunagrad.arguments"
 
 local modules = {}
 
--- The same class without its first argument, which is the size of dim `dim` of the first input.
+-- Makes a lazy class from `Plain`. It omits the first argument, which becomes the size of dim `dim` of the first input.
 local function define(Plain, dim)
   local name = "Lazy" .. Plain.__name
   local Lazy = class(name, Plain)

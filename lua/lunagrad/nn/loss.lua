@@ -31,7 +31,7 @@ do
   end
 end
 
--- max(0, d(anchor, positive) - d(anchor, negative) + margin) for a distance of the user's.
+-- max(0, d(anchor, positive) - d(anchor, negative) + margin) for a distance function of the user.
 do
   local name = "triplet_margin_with_distance_loss"
   local read = reader(name, "anchor", "positive", "negative", {"distance_function"}, {"margin", 1.0}, {"swap", false},

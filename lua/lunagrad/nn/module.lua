@@ -17,7 +17,7 @@ Module.__index = Module
 -- Marks modules; every class inherits it.
 Module._is_module = true
 
--- Methods and fields that a class may have (nn/class.lua): reading them in an object that has none gives nil.
+-- Methods and fields that a class may have (nn/class.lua): reading them in an object without them gives nil.
 Module._optional = {weight = true, bias = true, get_extra_state = true, set_extra_state = true, right_inverse = true}
 
 -- A new object of a class. `_fields` lists its keys by first assignment; `_kinds` says which of them are parameters
@@ -41,7 +41,7 @@ function Module:forward()
   fail(("%s has no forward: define function %s:forward(x)"):format(self.__name, self.__name))
 end
 
--- Names a module that becomes a field. A container that is never called itself, as a ModuleList, passes its name to its
+-- Names a module that becomes a field. A container without a forward, as a ModuleList, passes its name on to its
 -- modules: they run as "blocks.0". A shared module keeps the name of its first place.
 local function place(owner, module, key)
   local above = owner.forward == Module.forward and owner._placed
@@ -57,7 +57,7 @@ local function place(owner, module, key)
   end
 end
 
--- Names the modules in a container anew, after their positions have changed.
+-- Names the modules in a container again after their positions have changed.
 function Module:_name_children()
   for _, field in ipairs(self._fields) do
     local inner = rawget(self, field)
@@ -65,7 +65,7 @@ function Module:_name_children()
   end
 end
 
--- Puts a module in the place of a field that may hold one already.
+-- Sets a field to a module, also when the field already holds a module.
 function Module:_put(key, module)
   self[key] = module
   if not module._placed then place(self, module, key) end
@@ -98,7 +98,7 @@ hooks.add_to(Module)
 require "lunagrad.nn.module_state" (Module)
 require("lunagrad.nn.module_move").add_to(Module)
 
--- The name of a new field; owner is the method that was called.
+-- Error unless `name` can be a new field; `owner` is the called method, for the error.
 local function check_name(self, owner, name)
   if type(name) ~= "string" or name == "" or name:find(".", 1, true) then
     fail(("%s: '%s' is no name of a field: a string without dots expected"):format(owner, tostring(name)))
@@ -113,8 +113,8 @@ local function check_tensor(owner, name, tensor)
   end
 end
 
--- A tensor that belongs to the state but is not trained. With {persistent = false} it moves with the module and is no part
--- of the state dict.
+-- A tensor that belongs to the state but is not trained. With {persistent = false} it moves with the module but is not
+-- in the state dict.
 function Module:register_buffer(name, tensor, persistent)
   check_name(self, "register_buffer", name)
   check_tensor("register_buffer", name, tensor)
@@ -142,7 +142,7 @@ end
 
 Module.register_module = Module.add_module
 
--- Names each parameter by its path, which the tape shows, and notes where it was listed.
+-- Names each parameter by its path, which the tape shows, and records the module under which it was listed.
 local function named_parameters(self, options)
   options = type(options) == "table" and options or {recurse = options}
   local entries = collect(self, "parameter", options.remove_duplicate ~= false,
@@ -174,7 +174,7 @@ local function pairs_of(entries)
   end
 end
 
--- The parameters, each once, in the order of the fields. parameters(false): this module's own alone.
+-- The parameters, each once, in the order of the fields. parameters(false): only this module's own parameters.
 function Module:parameters(recurse) return tensors_of(named_parameters(self, recurse)) end
 
 -- for name, parameter in m:named_parameters{prefix, recurse, remove_duplicate} do
@@ -227,7 +227,7 @@ function Module:apply(fn)
   return self
 end
 
--- The module at a path as "encoder.0.norm"; "" is this one.
+-- The module at a path as "encoder.0.norm"; "" is this module.
 local function find_module(self, owner, path)
   if type(path) ~= "string" then
     fail(("%s: a path as 'encoder.0.norm' expected (got %s)"):format(owner, type(path)))
@@ -277,7 +277,7 @@ function Module:set_submodule(path, module)
   owner:_put(tree.field_of(owner, name), module)
 end
 
--- Training mode, or evaluation with train(false), for this module and all inside.
+-- Sets training mode, or evaluation with train(false), for this module and all modules inside.
 function Module:train(mode)
   if mode ~= nil and type(mode) ~= "boolean" then fail(("train: true or false expected (got %s)"):format(type(mode))) end
   for _, module in ipairs(self:modules()) do module.training = mode ~= false end

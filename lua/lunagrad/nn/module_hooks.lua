@@ -1,5 +1,5 @@
--- Hooks of a module's forward and backward pass. A backward hook sees the gradients of the module's inputs and outputs: the
--- inputs and outputs pass through ops without effect, whose backward calls the hooks.
+-- Hooks of a module's forward and backward pass. A backward hook receives the gradients of the module's inputs and
+-- outputs: inputs and outputs pass through identity ops whose backward calls the hooks.
 local core = require "lunagrad.core"
 local hook_list = require "lunagrad.nn.hook_list"
 local is_plain = require("lunagrad.arguments").is_plain
@@ -17,8 +17,8 @@ local function differentiable(values)
   return tensors, positions
 end
 
--- Passes the tensors of `values` that require a gradient through one op; `arrived` gets the list of their gradients, by
--- position in `values`, and returns the list that flows on.
+-- Passes the tensors of `values` that require a gradient through one identity op. `arrived` gets the list of their
+-- gradients, by position in `values`, and returns the list that flows on.
 local function pass(name, values, arrived)
   local tensors, positions = differentiable(values)
   if #tensors == 0 then return values, false end
@@ -44,7 +44,7 @@ local function pass(name, values, arrived)
   return out, true
 end
 
--- The result of a hook as a list of gradients: a tensor stands for a list of one.
+-- Returns a hook's result as a list of gradients: a tensor counts as a list of one.
 local function as_gradients(name, result, count)
   local list = is_tensor(result) and {result} or result
   if type(list) ~= "table" then
@@ -77,7 +77,7 @@ local function call(self, forward, ...)
     end
   end
   local backward = has_backward(self._hooks or {})
-  local grad_outputs  -- of the backward pass that is running
+  local grad_outputs  -- of the running backward pass
   local watched = false
   if backward then
     inputs, watched = pass("backward_hook", inputs, function(grad_inputs)
@@ -96,7 +96,7 @@ local function call(self, forward, ...)
         if result ~= nil then grads = as_gradients("register_full_backward_pre_hook", result, grads.n) end
       end
       grad_outputs = grads
-      -- Without an input that requires a gradient no gradient of the inputs arrives.
+      -- If no input requires a gradient, no gradient of the inputs will arrive, so the hooks are called here.
       if not watched then run_backward_hooks(self, {n = inputs.n}, grads) end
       return grads
     end)
@@ -107,8 +107,9 @@ end
 local hooks = {call = call}
 
 function hooks.add_to(Module)
-  -- hook(module, inputs), called before each forward; `inputs` is the list of forward's arguments. A list that it returns, or
-  -- else its results, replace them. handle:remove() removes the hook; {prepend = true} puts it before the others.
+  -- hook(module, inputs), called before each forward; `inputs` is the list of forward's arguments. If the hook returns
+  -- a list, the list replaces the arguments; any other results replace them too. handle:remove() removes the hook;
+  -- {prepend = true} puts it before the others.
   function Module:register_forward_pre_hook(hook, options) return hook_list.add(self, "forward_pre", hook, options) end
 
   -- hook(module, inputs, output, …), called after each forward. A result other than nil replaces the output.

@@ -1,5 +1,5 @@
--- Moving a module: its parameters and buffers stay the same tensors and get other memory, so that an optimizer made before,
--- and every variable of a script, still refers to them.
+-- Moving a module: its parameters and buffers stay the same tensors and get other memory, so that an existing optimizer
+-- and every variable of a script still refer to them.
 local core = require "lunagrad.core"
 local tree = require "lunagrad.nn.tree"
 
@@ -16,7 +16,7 @@ local function check_type(name)
   return name
 end
 
--- The device and the dtype of the arguments of m:to: names in any order, a tensor, or options.
+-- The device and the dtype from the arguments of m:to: names in any order, a tensor, or options.
 local function read_target(...)
   local device, dtype
   for i = 1, select("#", ...) do
@@ -44,8 +44,8 @@ end
 
 local move = {}
 
--- Replaces every parameter and buffer, and its gradient, by change(detached tensor). All are made before the first is
--- replaced, so that an error leaves the module as it was.
+-- Replaces the memory of every parameter and buffer, and of its gradient, by change(detached tensor). All replacements
+-- are made before the first is used, so that an error leaves the module unchanged.
 function move.change(self, change)
   local entries, made = tree.collect(self, "any", true), {}
   local _ <close> = core.no_grad()
@@ -56,7 +56,8 @@ end
 
 function move.add_to(Module)
   -- Moves parameters, buffers and gradients to a device, casts the floating ones, or both: m:to("vulkan"), m:to("f64"),
-  -- m:to("vulkan", "f16"), m:to(tensor), m:to{device =, dtype =}. The parameters stay the same tensors: an optimizer keeps them.
+  -- m:to("vulkan", "f16"), m:to(tensor), m:to{device =, dtype =}. The parameters stay the same tensors, so an optimizer
+  -- still holds them.
   function Module:to(...)
     local device, dtype = read_target(...)
     return move.change(self, function(tensor)
@@ -78,7 +79,7 @@ function move.add_to(Module)
 
   function Module:cpu() return self:to("cpu") end
 
-  -- PyTorch's name for a move to the GPU: the Vulkan device here.
+  -- PyTorch's name for a move to the GPU. The GPU here is the Vulkan device.
   function Module:cuda() fail("cuda: write model:to('vulkan'); --device vulkan makes it the default of a run") end
 
   -- Moves to a device without copying the values: they are undefined until they are set.

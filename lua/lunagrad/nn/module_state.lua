@@ -10,7 +10,7 @@ local function shape_text(tensor)
   return "[" .. table.concat(tensor:size(), ", ") .. "]"
 end
 
--- The key under which a module with get_extra_state() and set_extra_state() stores what they return and take.
+-- The key that holds the value of a module's get_extra_state(), which set_extra_state() takes.
 local extra = "_extra_state"
 
 local function collect_state(self, state, prefix, keep, above)
@@ -30,7 +30,7 @@ local function collect_state(self, state, prefix, keep, above)
   return state
 end
 
--- What a module stores under its names: tensors, and under "_extra_state" what get_extra_state() gives.
+-- The entries of a module's state by name: tensors, and the value of get_extra_state() under "_extra_state".
 local function expected(self)
   local entries, extras = {}, {}
   for _, entry in ipairs(tree.collect(self, "any")) do
@@ -105,9 +105,10 @@ return function(Module)
     return collect_state(self, options.destination or {}, options.prefix or "", options.keep_vars == true, {})
   end
 
-  -- Copies the values of `state` into the module. Missing and unexpected names are errors unless options.strict is false;
-  -- shapes that differ are always errors. On an error nothing is copied. Returns the two lists of names. With {assign = true}
-  -- the module's tensors take the memory, type and device of those of the state; they stay the same parameters.
+  -- Copies the values of `state` into the module. Missing and unexpected names are errors unless options.strict is
+  -- false; shapes that differ are always errors. On an error nothing is copied. Returns the missing and the unexpected
+  -- names, as two lists. With {assign = true} the module's tensors take the memory, type and device of the state's
+  -- tensors; they stay the same parameters.
   function Module:load_state_dict(state, given)
     if type(state) ~= "table" or is_tensor(state) then
       fail(("load_state_dict: a table from names to tensors expected, as state_dict() gives (got %s)"):format(
@@ -156,8 +157,8 @@ return function(Module)
   function Module:register_state_dict_pre_hook(hook) return hook_list.add(self, "state_dict_pre", hook) end
   -- hook(module, state, prefix, metadata) may change the state, or return another.
   function Module:register_state_dict_post_hook(hook) return hook_list.add(self, "state_dict_post", hook) end
-  -- hook(module, state, prefix, metadata, strict, missing, unexpected, errors) may change the state before it is loaded; what
-  -- it appends to `errors` is reported.
+  -- hook(module, state, prefix, metadata, strict, missing, unexpected, errors) may change the state before it is
+  -- loaded; messages that it appends to `errors` are reported.
   function Module:register_load_state_dict_pre_hook(hook) return hook_list.add(self, "load_state_dict_pre", hook) end
   -- hook(module, {missing_keys, unexpected_keys}), called once the state is loaded. It may change the lists.
   function Module:register_load_state_dict_post_hook(hook) return hook_list.add(self, "load_state_dict_post", hook) end

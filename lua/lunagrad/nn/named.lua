@@ -1,4 +1,4 @@
--- What ModuleDict and ParameterDict share: items by name, in the order of their first assignment, which `_names` keeps.
+-- Shared by ModuleDict and ParameterDict: items by name, in the order of their first assignment, which `_names` keeps.
 local core = require "lunagrad.core"
 local tree = require "lunagrad.nn.tree"
 
@@ -19,7 +19,8 @@ function M.entries(list)
   return entries
 end
 
--- Adds the methods to a class. `noun` is for errors: "module". `check(value, name)` gives the value to store, or an error.
+-- Adds the methods to a class. `noun` is for errors: "module". `check(value, name)` returns the value to store, or
+-- throws.
 function M.extend(Dict, noun, check)
   function Dict:init(items)
     rawset(self, "_names", {})

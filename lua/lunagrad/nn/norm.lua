@@ -72,7 +72,7 @@ function ChannelNorm:setup(a)
   end
 end
 
--- Checks that the input has one of the given numbers of dims.
+-- Error unless the input has `least` to `most` dims.
 function ChannelNorm:check(x, least, most)
   local shape = x:size()
   if #shape < least or #shape > most then
@@ -122,7 +122,7 @@ end
 batch_norm("BatchNorm1d", 2, 3)
 batch_norm("BatchNorm2d", 4, 4)
 batch_norm("BatchNorm3d", 5, 5)
--- The batch of one process is the whole batch.
+-- In nn, the batch of this process is the whole batch; lg.distributed has a class that uses all ranks' samples.
 batch_norm("SyncBatchNorm", 2, 8)
 
 -- Replaces every BatchNormNd in a module by a SyncBatchNorm with the same tensors, and returns the module.

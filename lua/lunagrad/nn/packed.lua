@@ -1,7 +1,7 @@
--- PackedSequence: sequences of different lengths without padding, in PyTorch's layout. `data` [sum of lengths, …] holds the
--- first elements of all sequences, then the second elements, …, the longest sequence first; batch_sizes[t] is the number of
--- sequences that are longer than t - 1. sorted_indices says which sequence of the batch each one is, unsorted_indices the
--- inverse; both are i64 from 0, on the device of the data.
+-- PackedSequence: sequences of different lengths without padding, in PyTorch's layout. `data` [sum of lengths, …] holds
+-- the first elements of all sequences, then the second elements, …, the longest sequence first; batch_sizes[t] is the
+-- number of sequences that are longer than t - 1. sorted_indices gives the index in the batch of each sequence in
+-- `data`, unsorted_indices is the inverse; both are i64 from 0, on the device of the data.
 local core = require "lunagrad.core"
 
 local fail, is_tensor = core._fail, core.is_tensor

@@ -1,5 +1,6 @@
--- Padding of the last 1 to 3 dims by `padding` elements on all sides, or by a list of the widths before and after each dim,
--- the last dim first: ConstantPadNd(padding, value), ZeroPadNd, ReflectionPadNd, ReplicationPadNd, CircularPadNd(padding).
+-- Padding of the last 1 to 3 dims by `padding` elements on all sides, or by a list of the widths before and after each
+-- dim, the last dim first: ConstantPadNd(padding, value), ZeroPadNd, ReflectionPadNd, ReplicationPadNd,
+-- CircularPadNd(padding).
 local core = require "lunagrad.core"
 local class = require("lunagrad.nn.class").of_library
 local sizes = require "lunagrad.nn.sizes"

@@ -1,5 +1,6 @@
--- Containers of parameters. list[1] is the first of a ParameterList; its name in a state dict is "0", as in PyTorch. Those of
--- a ParameterDict have names. Tensors that are no parameters yet become leaf tensors that require gradients.
+-- Containers of parameters. list[1] is the first parameter of a ParameterList; its name in a state dict is "0", as in
+-- PyTorch. The parameters of a ParameterDict have names. Tensors that are not parameters yet become leaf tensors that
+-- require gradients.
 local core = require "lunagrad.core"
 local class = require("lunagrad.nn.class").of_library
 local named = require "lunagrad.nn.named"

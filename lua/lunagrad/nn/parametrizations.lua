@@ -24,8 +24,8 @@ function parametrizations.weight_norm(...)
     WeightNorm(spectral.check_dim("weight_norm", a.dim, weight, 1)), {unsafe = true})
 end
 
--- Miyato et al., "Spectral normalization for generative adversarial networks", ICLR 2018: w / sigma(w), with the vectors of the
--- power iteration as buffers, which a forward pass in training renews.
+-- Miyato et al., "Spectral normalization for generative adversarial networks", ICLR 2018: w / sigma(w). The vectors of
+-- the power iteration are buffers, which a forward pass in training updates.
 local SpectralNorm = class("_SpectralNorm")
 
 function SpectralNorm:init(weight, count, dim, eps)
@@ -73,8 +73,8 @@ function parametrizations.spectral_norm(...)
     SpectralNorm(weight, a.n_power_iterations, a.dim, a.eps))
 end
 
--- The exponential of a matrix: Taylor's series of degree 12 of A / 2^s, squared s times (Higham, "Functions of Matrices", 2008,
--- chapter 10). The norm of A / 2^s is at most 1/2, so that the rest is below 1e-13.
+-- The exponential of a matrix: Taylor's series of degree 12 of A / 2^s, squared s times (Higham, "Functions of
+-- Matrices", 2008, chapter 10). The norm of A / 2^s is at most 1/2, so that the remainder is below 1e-13.
 local function matrix_exp(a)
   local norm = a:detach():abs():sum(2):max():item()
   local squarings = norm > 0.5 and norm < math.huge and math.ceil(math.log(norm / 0.5, 2)) or 0
@@ -100,9 +100,9 @@ local function orthonormal(matrix)
   return core.stack(columns, 2)
 end
 
--- w = exp(A - A^T) base with the lower triangle of A (Lezcano-Casado, "Trivializations for gradient-based optimization on
--- manifolds", NeurIPS 2019). The base is an orthonormal basis of the weight at first, where A = 0. A wide weight has
--- orthonormal rows, a tall one columns.
+-- w = exp(A - A^T) base with the lower triangle of A (Lezcano-Casado, "Trivializations for gradient-based optimization
+-- on manifolds", NeurIPS 2019). At the start A = 0, and the base is an orthonormal basis of the weight. A weight with
+-- more columns than rows has orthonormal rows, otherwise orthonormal columns.
 local Orthogonal = class("_Orthogonal")
 
 function Orthogonal:init(weight)
@@ -120,7 +120,7 @@ function Orthogonal:forward(a)
   return self.wide and q:t() or q
 end
 
--- A value that is set becomes the base.
+-- An assigned value becomes the base.
 function Orthogonal:right_inverse(value)
   local tall = self.wide and value:t() or value
   self.base:copy_(orthonormal(tall))

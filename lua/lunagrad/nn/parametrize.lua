@@ -1,5 +1,6 @@
--- nn.utils.parametrize: a parameter or buffer that is computed from others at each access, as PyTorch has it. A parametrization
--- is a module: forward(original) gives the value; right_inverse(value), if it has one, the original, or several.
+-- nn.utils.parametrize, as in PyTorch: a parameter or buffer that is computed from other tensors at each access. A
+-- parametrization is a module: forward(original) returns the value; right_inverse(value), if defined, returns the
+-- original or several originals.
 --
 --   parametrize.register_parametrization(layer, "weight", Symmetric())
 --   layer.weight                                     -- Symmetric()(original)
@@ -15,8 +16,8 @@ local parametrize = {}
 -- Values computed inside parametrize.cached(): list -> value. nil outside.
 local cache, depth
 
--- The parametrizations of one tensor, in order, and its original: field `original`, or original0, original1, … where the first
--- right_inverse returns several.
+-- The parametrizations of one tensor, in the order in which they are applied, and its original: field `original`, or
+-- original0, original1, … if the first right_inverse returns several.
 local List = class("ParametrizationList", containers.ModuleList)
 
 function List:originals()
@@ -38,7 +39,7 @@ function List:value()
   return cache[self]
 end
 
--- The originals that give `value`.
+-- The originals whose computed value is `value`.
 function List:inverse(value)
   local results = {value}
   for i = #self, 1, -1 do
@@ -101,7 +102,8 @@ local function check_value(item, before, value)
   end
 end
 
--- Makes the list of a tensor from its first parametrization. A single original of the same shape stays the same parameter.
+-- Makes the list of a tensor from its first parametrization. A single original of the parameter's shape stays the same
+-- parameter.
 local function first_list(module, name, item, unsafe)
   local tensor, kind = rawget(module, name), module._kinds[name]
   local list = List()
@@ -131,8 +133,8 @@ local function first_list(module, name, item, unsafe)
   return list, kind
 end
 
--- Computes module[name] by a parametrization from now on. Several of one tensor are applied one after the other. With
--- {unsafe = true} the shape and the type may change.
+-- Makes module[name] computed by a parametrization. Several parametrizations of one tensor are applied one after the
+-- other. With {unsafe = true} the shape and the type may change.
 function parametrize.register_parametrization(module, name, item, options)
   local unsafe = options and (options == true or options.unsafe)
   if not tree.is_module(module) then fail(("register_parametrization: a module expected (got %s)"):format(type(module))) end
@@ -167,7 +169,8 @@ function parametrize.register_parametrization(module, name, item, options)
   return module
 end
 
--- Makes module[name] a plain tensor again: with its current value, or with {leave_parametrized = false} with its original.
+-- Makes module[name] a plain tensor again, with its current value, or with the original's value for {leave_parametrized
+-- = false}.
 function parametrize.remove_parametrizations(module, name, options)
   if type(options) == "boolean" then options = {leave_parametrized = options} end
   if not parametrize.is_parametrized(module, name) then
@@ -202,7 +205,8 @@ function parametrize.remove_parametrizations(module, name, options)
   return module
 end
 
--- Inside, each parametrized tensor is computed once: parametrize.cached(fn), or local _ <close> = parametrize.cached().
+-- Computes each parametrized tensor only once inside parametrize.cached(fn), or inside a scope with local _ <close> =
+-- parametrize.cached().
 function parametrize.cached(fn, ...)
   depth = (depth or 0) + 1
   cache = cache or {}

@@ -17,7 +17,7 @@ local function text(value)
   return type(value) == "table" and sizes.text(value) or tostring(value)
 end
 
--- The options that differ from their defaults.
+-- The text of the options that differ from their defaults.
 local function others(self, options)
   local parts = {}
   for _, option in ipairs(options) do
@@ -27,7 +27,7 @@ local function others(self, options)
   return table.concat(parts)
 end
 
--- A pool with the given options; `order` names those that follow the padding in the op's order.
+-- Makes a pool class with these options; `order` lists the options that follow the padding in the op's order.
 local function define(name, op, dims, options, order)
   local Pool = class(name)
   Pool._optional.return_indices = true

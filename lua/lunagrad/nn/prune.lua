@@ -1,5 +1,6 @@
--- nn.utils.prune: sets elements of a parameter to zero by a mask. As in PyTorch, the parameter becomes name_orig, the mask the
--- buffer name_mask, and a hook computes their product before each forward; remove() makes the product the parameter.
+-- nn.utils.prune: sets elements of a parameter to zero with a mask. As in PyTorch, the parameter becomes name_orig, the
+-- mask becomes the buffer name_mask, and a hook computes their product before each forward; remove() makes the product
+-- the parameter again.
 local core = require "lunagrad.core"
 local tree = require "lunagrad.nn.tree"
 local reader = require("lunagrad.arguments").reader
@@ -22,7 +23,7 @@ local function check(owner, module, name)
   return parameter
 end
 
--- The number of elements that `amount` (a count, or a share of `total`) stands for.
+-- The number of elements for `amount`, which is a count or a share of `total`.
 local function count_of(owner, amount, total)
   if math.type(amount) == "integer" and amount >= 0 and amount <= total then return amount end
   if math.type(amount) == "float" and amount >= 0 and amount <= 1 then return math.floor(amount * total + 0.5) end
@@ -54,7 +55,7 @@ function prune.custom_from_mask(...)
   return module
 end
 
--- Zeroes the `count` elements that are least by `score` among those that remain.
+-- Zeroes the `count` elements with the lowest `score` among the elements that are not pruned yet.
 local function apply(module, name, parameter, score, amount, owner)
   local _ <close> = core.no_grad()
   local mask = rawget(module, name .. "_mask")
@@ -94,7 +95,7 @@ function prune.random_unstructured(...)
 end
 
 local read_identity = reader("identity", "module", "name")
--- A mask of ones: prepares the names for later masks.
+-- Adds a mask of ones, which prepares the names for later masks.
 function prune.identity(...)
   local a = read_identity(...)
   local module, name = a.module, a.name

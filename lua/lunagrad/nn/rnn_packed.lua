@@ -1,12 +1,12 @@
--- RNN, LSTM and GRU over a PackedSequence. Its steps form segments in which the same sequences are present; each layer and
--- direction runs its op over one segment after the other, without padding, and a sequence leaves with its final state. In
--- reverse the segments come from the end, and sequences join with their initial state.
+-- RNN, LSTM and GRU over a PackedSequence. Its steps form segments during which the same sequences are present. Each
+-- layer and direction runs its op over the segments one after the other, without padding. A sequence that ends leaves
+-- its final state. In reverse direction the segments run from the end, and sequences join with their initial state.
 local core = require "lunagrad.core"
 local packed = require "lunagrad.nn.packed"
 
 local fail = core._fail
 
--- The segments of equal batch size: first row, steps and sequences of each.
+-- The segments of equal batch size: the first row, the number of steps and the number of sequences of each.
 local function segments_of(sequence)
   local list, row = {}, 1
   for _, size in ipairs(sequence.batch_sizes:tolist()) do
@@ -21,7 +21,7 @@ local function segments_of(sequence)
   return list
 end
 
--- One segment [steps, count, features] from the states of its sequences; returns the output and the states.
+-- Runs one segment [steps, count, features] from the states of its sequences; returns the output and the states.
 local function advance(self, x, states, weights)
   local one = {}
   for k, state in ipairs(states) do one[k] = state:unsqueeze(1) end

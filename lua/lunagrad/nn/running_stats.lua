@@ -1,4 +1,4 @@
--- Forgets the running statistics of a module, if it has any; returns whether it has.
+-- Resets the running statistics of a module, if it has any; returns whether it has.
 local core = require "lunagrad.core"
 
 return function(module)

@@ -9,8 +9,8 @@ local fail = core._fail
 
 local read_gumbel = reader("gumbel_softmax", "logits", {"tau", 1}, {"hard", false}, {"eps", 1e-10}, {"dim", -1})
 
--- softmax((logits + g) / tau) with g from the Gumbel distribution. With `hard` the result is one-hot, and the gradient is
--- that of the soft one.
+-- softmax((logits + g) / tau) with g from the Gumbel distribution. With `hard` the result is one-hot and has the
+-- gradient of the softmax.
 function functional.gumbel_softmax(...)
   local a = read_gumbel(...)
   local logits = a.logits
@@ -27,8 +27,8 @@ function functional.gumbel_softmax(...)
   return hard - soft:detach() + soft
 end
 
--- The first elements of the windows along one dim, for samples [N, C, 1]: near u + i (in - kernel) / (out - 1), the last
--- at the end.
+-- The index of the first element of each window along one dim, for samples [N, C, 1]: near u + i (in - kernel) / (out -
+-- 1); the last window ends at the end of the dim.
 local function starts(samples, size, kernel, out)
   if out == 1 then return core.full(samples:size(), size - kernel, {dtype = "i64", device = samples:device()}) end
   local alpha = (size - kernel) / (out - 1)
@@ -38,12 +38,12 @@ local function starts(samples, size, kernel, out)
   return core.cat({first, last}, -1):to("i64")
 end
 
--- The positions in the flattened spatial dims of all elements of all windows: [N, C, windows, elements].
+-- The positions of all elements of all windows in the flattened spatial dims: [N, C, windows, elements].
 local function places(x, dims, samples, kernel, out)
   local index
   for d = 1, dims do
     local size = x:size(d - dims - 1)
-    local own = dims == 2 and 3 - d or d -- PyTorch draws for the columns of images first
+    local own = dims == 2 and 3 - d or d -- PyTorch draws the columns of images first
     local first = starts(samples:narrow(3, own, 1), size, kernel[d], out[d])
     local along = first:unsqueeze(-1) + core.arange(0, kernel[d], 1, {dtype = "i64", device = x:device()})
     -- [N, C, windows so far * out, elements so far * kernel]

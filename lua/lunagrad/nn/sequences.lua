@@ -31,7 +31,8 @@ local function lengths_of(sequences)
   return lengths
 end
 
--- A table of shape [T, N] (or [N, T]) of rows, as a flat list: row(t, n) is from 0.
+-- Calls row(t, n), with t and n from 0, for each place of a table of shape [T, N] (or [N, T]), and returns the results
+-- as a flat list.
 local function rows(steps, count, batch_first, row)
   local list, k = {}, 0
   for a = 1, batch_first and count or steps do
@@ -43,7 +44,7 @@ local function rows(steps, count, batch_first, row)
   return list
 end
 
--- The rows of `data` at a list of indices from 0, where #data stands for a row of `value`.
+-- The rows of `data` at a list of indices from 0. The index #data stands for a row filled with `value`.
 local function gather_rows(data, list, value, shape)
   local inner = table.move(data:size(), 2, data:dim(), 2, {1})
   local one = core.full(inner, value, {dtype = data:dtype(), device = data:device()})
@@ -52,7 +53,7 @@ local function gather_rows(data, list, value, shape)
     table.move(data:size(), 2, data:dim(), 3, shape))
 end
 
--- [T, N, …] ([N, T, …] with batch_first) of the sequences [length, …], filled up with padding_value at the end
+-- Pads sequences [length, …] to one tensor [T, N, …] ([N, T, …] with batch_first) with padding_value at the end
 -- (padding_side = "left": at the beginning).
 function rnn.pad_sequence(...)
   local a = read_pad(...)
@@ -85,7 +86,7 @@ function rnn.unpad_sequence(...)
   return list
 end
 
--- The order of descending lengths, equal ones as they were.
+-- The order of descending lengths; sequences of equal length keep their order.
 local function descending(lengths)
   local order = {}
   for i = 1, #lengths do order[i] = i end
@@ -95,7 +96,8 @@ local function descending(lengths)
   return order
 end
 
--- sorted lengths, and the indices of sorting and of its inverse as tensors; nil for both if enforce_sorted.
+-- Returns the sorted lengths, and as tensors the indices that sort and the inverse indices; with enforce_sorted the
+-- lengths alone.
 local function sorted(owner, lengths, enforce_sorted, device)
   if enforce_sorted then
     for i = 2, #lengths do

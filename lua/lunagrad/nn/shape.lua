@@ -22,7 +22,7 @@ function Flatten:extra_repr()
   return ("%d, %d"):format(self.start_dim, self.end_dim)
 end
 
--- Dim `dim` becomes dims of the given sizes, of which one may be -1.
+-- Splits dim `dim` into dims of the given sizes, one of which may be -1.
 local Unflatten = class("Unflatten")
 local read_unflatten = reader("Unflatten", "dim", "unflattened_size")
 
@@ -43,7 +43,7 @@ function Unflatten:forward(x)
   if at < 1 or at > #shape then
     core._fail(("Unflatten: dim %d is out of range for shape [%s]"):format(dim, table.concat(shape, ", ")))
   end
-  local product, free = 1.0, nil -- a float does not wrap around
+  local product, free = 1.0, nil -- an f64 product does not wrap around
   for i, size in ipairs(self.unflattened_size) do
     if size == -1 and not free then
       free = i

@@ -40,7 +40,7 @@ function spectral.slice_norms(weight, dim)
   return weight:norm(2, dims, true)
 end
 
--- Checks a dim of a weight; nil gives the default, -1 and false all elements.
+-- Returns a checked dim of a weight, from 1; nil returns the default, false stands for all elements.
 function spectral.check_dim(owner, dim, weight, default)
   if dim == nil then return default end
   if dim == false then return false end
@@ -51,7 +51,7 @@ function spectral.check_dim(owner, dim, weight, default)
   return dim < 0 and dim + n + 1 or dim
 end
 
--- The dim of the outputs of a layer's weight: the second of transposed convolutions.
+-- The output dim of a layer's weight: 2 for transposed convolutions, else 1.
 function spectral.output_dim(module)
   return module.__name:find "ConvTranspose" and 2 or 1
 end

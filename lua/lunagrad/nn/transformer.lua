@@ -108,7 +108,8 @@ function Decoder:forward(...)
   return self:residual(x, self.norm3, function(h) return self:feed_forward(h, self.dropout3) end)
 end
 
--- Stacks of layers: copies of one layer, with equal values at first, and a norm of the result. A mask true hides a position.
+-- Stacks of layers: copies of one layer, with equal values at first, and a norm of the result. Where a mask is true,
+-- the position is hidden.
 
 -- A copy of a module with its own parameters and submodules.
 local function copy_module(value, copies)
@@ -239,7 +240,7 @@ function Transformer:forward(...)
   })
 end
 
--- [size, size]: 0, and -infinity above the diagonal.
+-- A mask [size, size]: 0, and -infinity above the diagonal.
 function Transformer.generate_square_subsequent_mask(first, second)
   local size = math.type(first) == "integer" and first or second
   if math.type(size) ~= "integer" or size < 0 then

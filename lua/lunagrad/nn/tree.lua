@@ -18,7 +18,7 @@ function tree.has(module, name) return rawget(module, name) ~= nil or getmetatab
 function tree.name_of(key) return type(key) == "number" and tostring(key - 1) or key end
 local name_of = tree.name_of
 
--- The field that a name in a path stands for.
+-- The field for a name in a path.
 function tree.field_of(module, name)
   local position = math.tointeger(tonumber(name))
   if position and is_module(rawget(module, position + 1)) then return position + 1 end
@@ -27,8 +27,9 @@ end
 
 function tree.is_parameter(value) return is_tensor(value) and value.requires_grad and value.is_leaf end
 
--- Calls visit(path, owner, key, value, kind) for every parameter and buffer: a module's own first, then those of the modules
--- in it, as PyTorch does. A module may be reachable by several paths, and may contain one of its ancestors. Without `deep` only the module's own are visited.
+-- Calls visit(path, owner, key, value, kind) for every parameter and buffer: a module's own tensors first, then the
+-- tensors of the modules inside, as PyTorch does. A module may be reachable by several paths, and may contain one of
+-- its ancestors. Without `deep` only the module's own tensors are visited.
 local function walk(self, visit, prefix, above, deep)
   if above[self] then return end
   above[self] = true
@@ -77,8 +78,8 @@ function tree.each_module(self, visit, prefix, once)
   go(self, prefix or "")
 end
 
--- The module under which each parameter was last listed: parameter -> {root =, path =}. An optimizer reads here whether a
--- parameter that gets no gradient has been replaced by another one.
+-- The module and path under which each parameter was last listed: parameter -> {root =, path =}. An optimizer uses it
+-- to find out whether a parameter without a gradient was replaced by another tensor.
 local listed = setmetatable({}, {__mode = "k"})
 
 function tree.note_place(tensor, root, path)
@@ -93,7 +94,8 @@ function tree.place_of(tensor)
   return place and place.path
 end
 
--- The parameter that is now where `tensor` was in its model, and its path; nil if there is none, or it is the tensor itself.
+-- Returns the parameter that is now at the path where `tensor` was in its model, and the path; nil if there is no such
+-- path or `tensor` is still there.
 function tree.replacement_of(tensor)
   local place = listed[tensor]
   if not place then return nil end

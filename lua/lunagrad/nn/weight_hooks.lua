@@ -1,5 +1,5 @@
 -- nn.utils.weight_norm and spectral_norm in PyTorch's older form: a hook computes the weight before each forward, from
--- parameters beside it (weight_g and weight_v, or weight_orig). The newer form is nn.utils.parametrizations.
+-- other parameters of the module (weight_g and weight_v, or weight_orig). The newer form is nn.utils.parametrizations.
 local core = require "lunagrad.core"
 local parametrizations = require "lunagrad.nn.parametrizations"
 local spectral = require "lunagrad.nn.spectral"

@@ -1,4 +1,4 @@
--- The activation of a layer that its op applies in the same pass as its output.
+-- The activation of a layer whose op computes the activation in the same pass as the output.
 local core = require "lunagrad.core"
 
 local within = {}

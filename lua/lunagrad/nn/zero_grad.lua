@@ -1,4 +1,5 @@
--- Sets the gradients of parameters to nil, or to zero with {set_to_none = false} or false, PyTorch's positional argument.
+-- Sets the gradients of parameters to nil, or to zero with {set_to_none = false} or with false, which is PyTorch's
+-- positional argument.
 local core = require "lunagrad.core"
 
 return function(parameters, set_to_none)
@@ -16,7 +17,7 @@ return function(parameters, set_to_none)
     if set_to_none ~= false then
       parameter.grad = nil
     elseif parameter.grad then
-      -- A gradient with a history of its own (create_graph) is replaced by zeros, as it must not be written.
+      -- A gradient with a history of its own (create_graph) is detached before it is set to zero.
       if parameter.grad.grad_fn then parameter.grad = parameter.grad:detach() end
       parameter.grad:zero_()
     end

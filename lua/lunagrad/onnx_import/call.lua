@@ -7,7 +7,7 @@ Call.__index = Call
 
 function Call.new(model, graph, node, value_of)
   local call = setmetatable({model = model, graph = graph, node = node, opset = graph.opset, attributes = node.attributes}, Call)
-  -- Numbers such as shapes are on the CPU: they follow the other operands.
+  -- Operands such as shapes are on the CPU; they are moved to the device of the others.
   local device
   for i, name in ipairs(node.inputs) do
     local value = name ~= "" and value_of(name) or nil
@@ -22,7 +22,7 @@ function Call.new(model, graph, node, value_of)
   return call
 end
 
--- A name of a file in an error: short, on one line.
+-- A name from a file as errors show it: short, on one line.
 function Call.printable(name)
   local short = (#name > 60 and name:sub(1, 60) .. "…" or name):gsub("%c", "?")
   return short
@@ -47,7 +47,7 @@ function Call:get(name, default)
   return value
 end
 
--- The dim of an axis.
+-- The dim (from 1) of an axis (from 0).
 function Call.dim(axis) return axis < 0 and axis or axis + 1 end
 
 function Call.dims(axes)
@@ -61,7 +61,7 @@ function Call.refuse(message, ...) core._fail(message:format(...)) end
 
 function Call:operand(i) return ("input %d ('%s')"):format(i, Call.printable(self.node.inputs[i])) end
 
--- The integers of operand i as a list, nil if it is absent. Some operators also take them as floating numbers.
+-- The integers of operand i as a list, nil if it is absent. For some operators they are floats with whole values.
 function Call:integers(i)
   local name = self.node.inputs[i]
   if not name or name == "" then return nil end
@@ -83,7 +83,7 @@ function Call:integer(i)
   return list and list[1]
 end
 
--- The number in operand i, which has one element.
+-- The number in operand i; error unless it has one element.
 function Call:number(i)
   if self[i]:numel() ~= 1 or self[i]:dtype() == "c64" or self[i]:dtype() == "c128" then
     Call.refuse("%s has %d elements of %s; one number is expected", self:operand(i), self[i]:numel(), self[i]:dtype())
@@ -93,7 +93,7 @@ function Call:number(i)
   return value or 0
 end
 
--- Error unless operand i is there and has such a rank.
+-- Error unless operand i exists and has `least` to `most` dims (at least `least` without `most`).
 function Call:expect_rank(i, least, most)
   if not self[i] then Call.refuse("input %d is missing", i) end
   local rank = self[i]:dim()
@@ -103,13 +103,13 @@ function Call:expect_rank(i, least, most)
   end
 end
 
--- Axes that are an attribute before an opset and an operand from it on; nil if absent.
+-- The axes: an attribute before opset `since`, operand i from then on; nil if absent.
 function Call:axes(i, since)
   if self.opset < since then return self.attributes.axes end
   return self:integers(i)
 end
 
--- An axis that counts from 0. It may be `rank` itself with `end_too`.
+-- Returns a checked axis, counted from 0. With `end_too` it may be `rank` itself.
 function Call.axis_within(axis, rank, end_too)
   if axis < -rank or axis > rank or axis == rank and not end_too then
     Call.refuse("axis %s is out of range for %d dims", axis, rank)
@@ -117,12 +117,12 @@ function Call.axis_within(axis, rank, end_too)
   return axis < 0 and axis + rank or axis
 end
 
--- The attribute `axis` as a dim of x, from 1 on.
+-- The attribute `axis` as a dim of x, from 1.
 function Call:axis(x, default)
   return Call.axis_within(self:get("axis", default), x:dim()) + 1
 end
 
--- The dims before an axis, as one; and those from it on. Axis may be the rank.
+-- The number of elements in the dims before an axis, and in the dims from the axis on. The axis may be the rank.
 function Call.sizes_around(x, axis)
   local sizes, before, behind = x:size(), 1, 1
   axis = Call.axis_within(axis, #sizes, true)
@@ -135,7 +135,7 @@ end
 local floating = {f16 = true, bf16 = true, f32 = true, f64 = true, c64 = true, c128 = true}
 function Call.is_floating(x) return floating[x:dtype()] == true end
 
--- The names of ONNX's element types as ours.
+-- ONNX's element types and our dtypes.
 Call.dtypes = {
   [1] = "f32", [2] = "u8", [3] = "i32", [4] = "i32", [5] = "i32", [6] = "i32", [7] = "i64", [9] = "bool", [10] = "f16", [11] = "f64",
   [12] = "i64", [13] = "i64", [14] = "c64", [15] = "c128", [16] = "bf16",

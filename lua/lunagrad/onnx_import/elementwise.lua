@@ -17,7 +17,7 @@ end
 -- pow keeps the type of its first operand.
 function M.Pow(call) return core.pow(call[1], call[2]):to(call[1]:dtype()) end
 
--- Division of integers goes towards 0.
+-- Integer division rounds towards 0.
 function M.Div(call)
   local a, b = call[1], call[2]
   if Call.is_floating(a) then return a / b end
@@ -28,7 +28,7 @@ function M.Mod(call)
   return call:get("fmod", 0) == 1 and core.fmod(call[1], call[2]) or core.remainder(call[1], call[2])
 end
 
--- Any number of operands.
+-- An operator on any number of operands.
 local function fold(f)
   return function(call)
     local out = call[1]

@@ -1,6 +1,7 @@
--- lg.io.onnx_import(path) -> a module that computes an ONNX model's outputs from its inputs, in their order. Its floating
--- initializers are parameters (the statistics of BatchNormalization and integers are buffers), named as in the file, so that the
--- model can be trained further. It starts in evaluation mode. The files in this folder hold one function for each operator.
+-- lg.io.onnx_import(path) returns a module that computes an ONNX model's outputs from its inputs, in their order. Its
+-- floating initializers are parameters (the statistics of BatchNormalization and integers are buffers), named as in the
+-- file, so that the model can be trained further. It starts in evaluation mode. The files in this folder hold one
+-- function for each operator.
 local core = require "lunagrad.core"
 local nn = require "lunagrad.nn"
 local tree = require "lunagrad.nn.tree"
@@ -17,12 +18,13 @@ end
 local Part = nn.class "Part"
 local Model = nn.class "OnnxModel"
 
-local deepest = 32  -- modules within each other, made of the points of a name
+local deepest = 32  -- nested modules, made from the dots in a name
 
--- Fields of modules that are set when they are needed.
+-- Internal fields that modules get when they are needed; no initializer may have such a name.
 local own_fields = {_graph = true, _hooks = true, _label = true, _placed = true}
 
--- The module and the key in it for an initializer named "encoder.0.weight", nil if the name fits none. Other characters become "_".
+-- The module and the key in it for an initializer named "encoder.0.weight"; nil if the name cannot be used. Characters
+-- that a field cannot have become "_".
 local function place_of(model, name)
   local holder, keys = model, {}
   for key in name:gsub("[^%w_.]", "_"):gmatch "[^.]+" do
@@ -86,7 +88,7 @@ function Model:init(graph)
   self:_plan(graph)
 end
 
--- Constants become values, and each node gets the names whose last use it is.
+-- Evaluates Constant nodes, and lists in each node's `free` the values whose last use it is.
 function Model:_plan(graph)
   local mine, last = self._graph, {}
   for _, node in ipairs(graph.nodes) do
@@ -102,7 +104,7 @@ function Model:_plan(graph)
   for name, node in pairs(last) do table.insert(node.free, name) end
 end
 
--- The error of an operator, which names its node. One of memory, and a stop, stay what they are.
+-- Throws an operator's error with the name of its node. Out-of-memory errors and interrupts are thrown unchanged.
 local function fail_at(node, message)
   if message:find "out of memory" or message:find "interrupted" then error(message, 0) end
   message = message:gsub("^[^\n:]*%.lua:%d+: ", "")

@@ -5,7 +5,8 @@ local Call = require "lunagrad.onnx_import.call"
 local M = {}
 local dim = Call.dim
 
--- reduce(x, dims, keepdim); the axes are an operand from `since` on. No axes means all, or with noop_with_empty_axes none.
+-- reduce(x, dims, keepdim); the axes are an operand from opset `since` on. Without axes all dims are reduced, or no
+-- dims with noop_with_empty_axes.
 local function reduction(since, reduce)
   return function(call)
     local axes, x = call:axes(2, since), call[1]
@@ -52,7 +53,7 @@ local function arg(name)
 end
 M.ArgMax, M.ArgMin = arg "argmax", arg "argmin"
 
--- Before opset 13, the dims from an axis on are one.
+-- Before opset 13, the dims from an axis on count as one dim.
 local function softmax(name)
   return function(call)
     local x = call[1]

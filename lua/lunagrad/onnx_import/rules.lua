@@ -1,9 +1,10 @@
--- What each operator takes: the number of its inputs, and the kinds of its attributes. Nodes are checked when a model is read, so that
--- an operator finds what it needs, and the error names the node and the attribute. Attributes that are not listed are not read.
+-- The number of inputs and the kinds of attributes that each operator takes. Nodes are checked when a model is read, so
+-- that operators can rely on them, and errors name the node and the attribute. Attributes that are not listed are
+-- ignored.
 local core = require "lunagrad.core"
 local Call = require "lunagrad.onnx_import.call"
 
-local largest = (1 << 31) - 1  -- of sizes: sums and products of a few do not overflow
+local largest = (1 << 31) - 1  -- limit of sizes: sums and products of a few do not overflow
 
 local function integer(low, high)
   return function(value) return math.type(value) == "integer" and value >= low and value <= high end
@@ -20,7 +21,7 @@ end
 local function is_number(value) return math.type(value) == "float" end
 local function is_string(value) return type(value) == "string" end
 
--- kind -> whether a value is of it, and its name in errors.
+-- kind -> the check of a value, and the kind's name in errors.
 local kinds = {
   int = {integer(-largest, largest), "an integer of 32 bits"}, natural = {integer(0, largest), "an integer from 0 on"},
   positive = {integer(1, largest), "an integer from 1 on"}, flag = {integer(0, 1), "0 or 1"}, float = {is_number, "a number"},
@@ -38,7 +39,7 @@ local many = math.huge
 local directions = {"forward", "reverse", "bidirectional"}
 local paddings = {"NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"}
 
--- operator -> {least inputs, most inputs, attribute = kind or choices}; "!" behind a kind: it must be there.
+-- operator -> {least inputs, most inputs, attribute = kind or choices}; "!" behind a kind: the attribute is required.
 local rules = {
   Div = {2, 2}, Mod = {2, 2, fmod = "flag"}, Max = {1, many}, Min = {1, many}, Sum = {1, many}, Mean = {1, many},
   BitShift = {2, 2, direction = {"LEFT", "RIGHT", required = true}}, Clip = {1, 3, min = "float", max = "float"}, Where = {3, 3},
@@ -91,7 +92,7 @@ for op in ("Abs Acos Acosh Asin Asinh Atan Atanh Ceil Cos Cosh Erf Exp Floor Har
 end
 for op in ("Add And Equal Greater GreaterOrEqual Less LessOrEqual Mul Or Pow Sub Xor"):gmatch "%S+" do rules[op] = {2, 2} end
 
--- A value in an error: short, on one line.
+-- A value as errors show it: short, on one line.
 local function shown(value)
   if type(value) == "table" then
     local parts = {}
@@ -103,7 +104,7 @@ local function shown(value)
   return type(value) == "string" and ("'%s'"):format(Call.printable(value)) or tostring(value)
 end
 
--- What is wrong with an attribute, nil if nothing is.
+-- What is wrong with an attribute, or nil.
 local function mistake(kind, value)
   local choices, required = type(kind) == "table" and kind, type(kind) == "table" and kind.required
   if type(kind) == "string" then

@@ -1,5 +1,5 @@
--- RNN, GRU and LSTM. ONNX orders the gates i o f c (LSTM) and z r h (GRU), PyTorch and we i f g o and r z n; all directions of one
--- layer are stacked.
+-- RNN, GRU and LSTM. ONNX orders the gates i o f c (LSTM) and z r h (GRU), PyTorch and Lunagrad order them i f g o and
+-- r z n; all directions of one layer are stacked.
 local core = require "lunagrad.core"
 local Call = require "lunagrad.onnx_import.call"
 
@@ -109,8 +109,8 @@ function M.RNN(call)
   return run(call, {1}, {6}, function(x, states, list) return core["rnn_" .. name](x, states[1], list, #list == 4) end)
 end
 
--- With linear_before_reset = 0 the reset gate acts on the state before its product; ours acts behind it, so that case runs step
--- by step.
+-- With linear_before_reset = 0 the reset gate acts on the state before the matrix product. Our op applies it after the
+-- product, so this case runs step by step.
 local function gru_steps(x, h, list)
   local w, u = list[1], list[2]
   local projected = core.linear(x, w, list[3])

@@ -39,7 +39,7 @@ function M.Transpose(call)
   return call[1]:permute(Call.dims(order))
 end
 
--- Axes in the order in which they can be inserted or dropped one by one.
+-- The axes as non-negative numbers in ascending order, in which they can be inserted one by one.
 local function ordered(axes, rank)
   local out = {}
   for i, axis in ipairs(axes) do out[i] = axis_within(axis, rank) end
@@ -141,7 +141,7 @@ function M.Slice(call)
   return x
 end
 
--- Widths in the order of all begins, then all ends; ours go by dim, the last dim first.
+-- ONNX lists all begins, then all ends. core.pad takes begin and end of each dim, the last dim first.
 function M.Pad(call)
   local x = call[1]
   local widths = call.opset < 11 and call.attributes.pads or call:integers(2)

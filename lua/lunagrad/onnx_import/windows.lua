@@ -31,7 +31,7 @@ local function paddings(call, sizes, kernel, stride, dilation)
   return before, behind
 end
 
--- Error unless x has 1 to 3 spatial dims, and the attributes of its windows a number for each.
+-- Error unless x has 1 to 3 spatial dims and the window attributes have as many numbers as these need.
 local function check_windows(call, kernel)
   call:expect_rank(1, 3, 5)
   local count = call[1]:dim() - 2
@@ -63,7 +63,7 @@ local function symmetric(before, behind)
   return true
 end
 
--- x with a border of its own where the two sides differ.
+-- Pads x by different widths on the two sides, which the ops themselves do not take.
 local function bordered(x, before, behind, value)
   local pads = {}
   for i = #before, 1, -1 do pads[#pads + 1], pads[#pads + 2] = before[i], behind[i] end
@@ -103,7 +103,8 @@ function M.ConvTranspose(call)
       before[i], behind[i] = pads[i], pads[count + i]
     end
   end
-  -- Without padding, then cut: the borders may differ, and output_padding may be as large as the stride allows.
+  -- Computed without padding, then cropped: the widths on the two sides may differ, and output_padding may be as large
+  -- as the stride allows.
   local y = core["conv_transpose" .. count .. "d"](x, weight, call[3], stride, filled(count, 0), filled(count, 0), groups, dilation)
   for i = 1, count do
     local full = y:size(i + 2)
@@ -120,7 +121,7 @@ function M.ConvTranspose(call)
   return y
 end
 
--- The border that a pool with ceil_mode adds behind, so that its last window is whole.
+-- The padding behind each dim, with the elements that ceil_mode adds to complete the last window.
 local function ceiled(call, sizes, kernel, stride, dilation, before, behind)
   if call:get("ceil_mode", 0) == 0 then return behind end
   local out = {}
@@ -128,7 +129,7 @@ local function ceiled(call, sizes, kernel, stride, dilation, before, behind)
     local span = (kernel[i] - 1) * dilation[i] + 1
     local padded = sizes[i] + before[i] + behind[i]
     local count = (padded - span + stride[i] - 1) // stride[i]
-    if count * stride[i] >= sizes[i] + before[i] then count = count - 1 end  -- it would begin behind the input
+    if count * stride[i] >= sizes[i] + before[i] then count = count - 1 end  -- the window would begin behind the input
     out[i] = behind[i] + math.max(0, count * stride[i] + span - padded)
   end
   return out
@@ -179,7 +180,7 @@ function M.AveragePool(call)
   local dims = window_dims(count)
   local total = core.sum(windows(bordered(x, before, last, 0.0), kernel, stride, dilation), dims)
   local ones = core.ones_like(x:narrow(1, 1, 1):narrow(2, 1, 1))
-  if whole then  -- the given padding counts, what ceil_mode adds does not
+  if whole then  -- the given padding counts, ceil_mode's added elements do not
     ones = bordered(ones, before, behind, 1.0)
     local more = {}
     for i = 1, count do more[i] = last[i] - behind[i] end
@@ -204,7 +205,7 @@ function M.GlobalMaxPool(call)
   return core.amax(call[1], spatial(call[1]), true)
 end
 
--- With training_mode the node also gives the running statistics; the variance in them divides by n.
+-- With training_mode the node also returns the running statistics; their variance divides by n.
 function M.BatchNormalization(call)
   local x, eps, momentum = call[1], call:get("epsilon", 1e-5), call:get("momentum", 0.9)
   if call:get("training_mode", 0) == 0 then
@@ -240,7 +241,8 @@ function M.LRN(call)
   return x / (call:get("bias", 1.0) + call:get("alpha", 1e-4) / size * sums) ^ call:get("beta", 0.75)
 end
 
--- The positions in the input of `out` output positions along a dim of `size`, as Resize's coordinate modes define them.
+-- The position in the input of each of `out` output positions along a dim of `size`, as Resize's coordinate modes
+-- define it.
 local function positions(mode, out, size, scale, device)
   local at = core.arange(out, {dtype = "f64", device = device})
   if mode == "asymmetric" then return at / scale end
@@ -255,7 +257,7 @@ local roundings = {
   floor = function(at) return at:floor() end, ceil = function(at) return at:ceil() end,
 }
 
--- The weights of the four neighbours at distance t behind the second (Keys 1981, with coefficient a).
+-- The weights of the four neighbours, for a point at distance t behind the second (Keys 1981, with coefficient a).
 local function cubic(t, a)
   local function near(s) return ((a + 2) * s - (a + 3)) * s * s + 1 end
   local function far(s) return ((a * s - 5 * a) * s + 8 * a) * s - 4 * a end
@@ -309,7 +311,7 @@ function M.Resize(call)
       else
         local low = at:floor()
         local weights, all = cubic(at - low, a), nil
-        if call:get("exclude_outside", 0) == 1 then  -- the neighbours outside do not count
+        if call:get("exclude_outside", 0) == 1 then  -- neighbours outside the input get weight 0
           for k, weight in ipairs(weights) do
             local index = low + (k - 2)
             weights[k] = core.where(index:ge(0):logical_and(index:lt(size)), weight, core.zeros_like(weight))

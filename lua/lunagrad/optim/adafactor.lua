@@ -1,6 +1,6 @@
--- Adafactor(params, {lr, beta2_decay, eps, d, weight_decay, maximize}): Shazeer, Stern, "Adafactor: adaptive learning rates with
--- sublinear memory cost", ICML 2018, with the options and the state of PyTorch's. For a parameter of two or more dims, the
--- averages of g^2 are kept for its rows and its columns alone. With rho = min(lr, 1 / sqrt(t)) and b = t^beta2_decay:
+-- Adafactor(params, {lr, beta2_decay, eps, d, weight_decay, maximize}): Shazeer, Stern, "Adafactor: adaptive learning
+-- rates with sublinear memory cost", ICML 2018, with PyTorch's options and state. For a parameter of two or more dims,
+-- only the row means and column means of g^2 are kept. With rho = min(lr, 1 / sqrt(t)) and b = t^beta2_decay:
 --   V = V + b (g^2 - V), or row column / mean(row);  u = g / sqrt(V)
 --   p = p - max(eps[2], rms(p)) rho u / max(1, rms(u) / d)
 local core = require "lunagrad.core"

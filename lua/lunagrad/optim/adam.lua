@@ -13,7 +13,7 @@ local optim = {}
 optim.Adam = Optimizer.class("Adam", reader("Adam", "params", {"lr", 1e-3}, {"betas", {0.9, 0.999}}, {"eps", 1e-8},
   {"weight_decay", 0}, {"amsgrad", false}, {"maximize", false}, {"decoupled_weight_decay", false}))
 
--- AdamW takes the same step with a rule of its own.
+-- Also AdamW's step: the rule "adamw" decouples the weight decay.
 function optim.Adam:update(s, list)
   s.beta1, s.beta2 = s.betas[1], s.betas[2]
   Optimizer.fused(list, s.decoupled_weight_decay and "adamw" or self.rule, s)

@@ -1,4 +1,4 @@
--- The state of an optimizer follows its parameter to another device and type.
+-- Moves an optimizer's state to its parameter's device and type.
 local core = require "lunagrad.core"
 
 local is_tensor = core.is_tensor
@@ -7,14 +7,15 @@ local real_of = {c64 = "f32", c128 = "f64"}
 
 local follow = {}
 
--- The type that a state tensor has beside a parameter: counters and flags keep theirs.
+-- The type that a state tensor must have for a parameter; counters and flags keep their own type.
 local function type_for(tensor, parameter)
   local own, wanted = tensor:dtype(), parameter:dtype()
   if floating[own] then return real_of[wanted] or wanted end
   return real_of[own] and real_of[wanted] and wanted or own
 end
 
--- A tensor, or each tensor of a list, as it has to be beside the parameter; the same value if it is so already.
+-- A tensor, or each tensor of a list, with the device and type that the parameter needs. Returns the same value if it
+-- has both.
 local function beside(value, parameter)
   if is_tensor(value) then
     local dtype, device = type_for(value, parameter), parameter:device()

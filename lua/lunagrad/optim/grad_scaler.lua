@@ -1,7 +1,7 @@
 -- GradScaler{init_scale, growth_factor, backoff_factor, growth_interval, enabled}: keeps small gradients from
--- underflowing in f16. The loss is multiplied by a scale before backward, and the gradients are divided by it before the
--- optimizer's step. A step whose gradients hold NaN or Inf is skipped and lowers the scale; growth_interval steps without
--- them in a row raise it. As in PyTorch:
+-- underflowing in f16. The loss is multiplied by a scale before backward, and the gradients are divided by it before
+-- the optimizer's step. A step whose gradients hold NaN or Inf is skipped and lowers the scale; growth_interval finite
+-- steps in a row raise it. As in PyTorch:
 --
 --   scaler:scale(loss):backward();  scaler:step(optimizer);  scaler:update()
 --
@@ -59,7 +59,7 @@ local function gradients(optimizer)
   return list
 end
 
--- Whether all gradients are finite: on every rank, where the parameters are shards.
+-- Whether all gradients are finite. If the parameters are shards, the gradients of every rank count.
 local function all_finite(optimizer, finite)
   local parameters = {}
   for _, group in ipairs(optimizer.param_groups) do table.move(group.params, 1, #group.params, #parameters + 1, parameters) end

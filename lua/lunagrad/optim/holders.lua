@@ -1,5 +1,5 @@
--- The objects that hold lists of parameters, as optimizers and averages do, as long as they live: when a parameter is replaced
--- in a model, they have to follow.
+-- The living objects that hold lists of parameters: optimizers and averages. When a parameter is replaced in a model,
+-- their lists must be updated.
 local holders = {}
 
 local alive = setmetatable({}, {__mode = "k"})  -- object -> its number
@@ -13,7 +13,7 @@ end
 
 function holders.is(object) return alive[object] ~= nil end
 
--- Those that live, oldest first.
+-- The living holders, oldest first.
 function holders.all()
   local list = {}
   for object in pairs(alive) do list[#list + 1] = object end
@@ -21,7 +21,7 @@ function holders.all()
   return list
 end
 
-local copies = setmetatable({}, {__mode = "k"})  -- averaged model -> the model that it is a copy of
+local copies = setmetatable({}, {__mode = "k"})  -- averaged model -> the model that it copies
 
 -- Notes that `copy`, a module, has the structure of `model`.
 function holders.add_copy(copy, model) copies[copy] = setmetatable({model = model}, {__mode = "v"}) end

@@ -9,7 +9,7 @@ local optim = {
   swa_utils = require "lunagrad.optim.swa_utils",
 }
 
--- The file of a rule of runtime/optimizer/optimizers.def has the rule's name, and returns a table with its class.
+-- Each rule of runtime/optimizer/optimizers.def has a file of its name that returns a table with its class.
 for _, rule in ipairs(core._optimizer_rules) do
   for name, class in pairs(require("lunagrad.optim." .. rule)) do
     optim[name] = class
@@ -17,7 +17,7 @@ for _, rule in ipairs(core._optimizer_rules) do
   end
 end
 
--- Optimizers that need more than an element at a time, composed of ops.
+-- Optimizers composed of ops, since their updates are not elementwise.
 for _, file in ipairs {"adafactor", "muon", "lamb"} do
   for name, class in pairs(require("lunagrad.optim." .. file)) do optim[name] = class end
 end

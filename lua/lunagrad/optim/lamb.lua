@@ -1,5 +1,5 @@
--- LAMB(params, {lr, betas, eps, weight_decay, bias_correction, maximize}): You et al., "Large batch optimization for deep
--- learning: training BERT in 76 minutes", ICLR 2020, algorithm 2, with the identity for phi:
+-- LAMB(params, {lr, betas, eps, weight_decay, bias_correction, maximize}): You et al., "Large batch optimization for
+-- deep learning: training BERT in 76 minutes", ICLR 2020, algorithm 2, with the identity for phi:
 --   r = m_hat / (sqrt(v_hat) + eps) + weight_decay p;  p = p - lr (|p| / |r|) r
 -- The ratio is 1 where one of the norms is 0.
 local core = require "lunagrad.core"

@@ -26,7 +26,7 @@ LBFGS = Optimizer.class("LBFGS", function(...)
   return a
 end)
 
--- One state serves all parameters. It is stored with the first parameter, in shapes of its own.
+-- All parameters share one state. It is stored with the first parameter, and its tensors have shapes of their own.
 LBFGS.free_state = true
 function LBFGS.further_states()
   return {"func_evals", "old_dirs", "old_stps", "ro", "H_diag", "d", "t", "prev_flat_grad", "prev_loss"}

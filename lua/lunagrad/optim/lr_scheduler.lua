@@ -186,7 +186,7 @@ end
 
 CosineAnnealingWarmRestarts.step = live(CosineAnnealingWarmRestarts.step)
 
--- What SequentialLR and ChainedScheduler step.
+-- Error unless all schedulers of a SequentialLR or ChainedScheduler belong to `optimizer` and need no metric.
 local function check_members(name, list, optimizer)
   for i, one in ipairs(list) do
     if one.optimizer ~= optimizer then fail(("%s: scheduler %d has another optimizer"):format(name, i)) end
@@ -205,12 +205,14 @@ function SequentialLR:begin()
     fail(("SequentialLR: %d schedulers need %d milestones (got %d)"):format(#list, #list - 1, #self.milestones))
   end
   check_members("SequentialLR", list, self.optimizer)
-  -- Making the schedulers changed the rates. _first_step starts the first of them again, from the initial rates.
+  -- The constructors of the schedulers changed the rates. _first_step starts the first scheduler again, from the
+  -- initial rates.
   Schedule.set_initial_rates(self.optimizer)
   for _, one in ipairs(list) do one:_undo() end
 end
 
--- The scheduler of this step, and whether it takes over in it. A milestone of 0 starts the second one at once.
+-- Returns the scheduler of this step, and whether it takes over in this step. With a milestone of 0 the second
+-- scheduler is the first to run.
 function SequentialLR:_active()
   local index = count_reached(self.milestones, self.last_epoch)
   return self.schedulers[index + 1], index > 0 and self.milestones[index] == self.last_epoch
@@ -227,7 +229,7 @@ function SequentialLR:_undo()
   self.last_epoch = self.last_epoch - 1
 end
 
--- Takes over from another schedule, at the initial rates. Its own schedulers have not begun.
+-- Takes over from another schedule, at the initial rates. The schedulers inside have not begun yet.
 local function restart(self)
   Schedule.set_initial_rates(self.optimizer)
   self:_first_step()
@@ -277,7 +279,7 @@ local ChainedScheduler = Schedule.class("ChainedScheduler", function(schedulers,
 end)
 scheduler.ChainedScheduler = ChainedScheduler
 
--- Its schedulers made their first steps when they were made, unless SequentialLR has taken these back since.
+-- The schedulers inside made their first steps in their constructors, unless SequentialLR has undone these steps.
 function ChainedScheduler:_first_step()
   if self.schedulers[1].last_epoch < 0 then
     for _, one in ipairs(self.schedulers) do one:_first_step() end

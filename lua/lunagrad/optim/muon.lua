@@ -1,8 +1,10 @@
--- Muon(params, {lr, weight_decay, momentum, nesterov, ns_coefficients, eps, ns_steps, adjust_lr_fn}): Jordan et al., "Muon: an
--- optimizer for hidden layers in neural networks", 2024, with the options of PyTorch's. For weights of two dims: the momentum
--- of the gradient is replaced by the nearest matrix with orthonormal rows or columns, found by the Newton-Schulz iteration
+-- Muon(params, {lr, weight_decay, momentum, nesterov, ns_coefficients, eps, ns_steps, adjust_lr_fn}): Jordan et al.,
+-- "Muon: an optimizer for hidden layers in neural networks", 2024, with PyTorch's options. For weights of two dims: the
+-- momentum of the gradient is replaced by the nearest matrix with orthonormal rows or columns, found by the
+-- Newton-Schulz iteration
 --   X = a X + (b A + c A A) X with A = X X^T, from X / |X|
--- and p = p - lr weight_decay p - adjusted lr X. All in the parameter's type (PyTorch iterates in bf16).
+-- and p = p - lr weight_decay p - adjusted lr X. Everything is computed in the parameter's type (PyTorch iterates in
+-- bf16).
 local core = require "lunagrad.core"
 local Optimizer = require "lunagrad.optim.optimizer"
 local reader = require("lunagrad.arguments").reader
@@ -62,7 +64,7 @@ function optim.Muon:update(s, list)
     local buffer = state.momentum_buffer
     buffer:copy_(buffer * s.momentum + g * (1 - s.momentum))
     local update = s.nesterov and g * (1 - s.momentum) + buffer * s.momentum or buffer
-    update = shards.whole_for(p, update)  -- every rank makes the whole matrix orthonormal, and takes its rows
+    update = shards.whole_for(p, update)  -- every rank orthonormalizes the whole matrix and takes its own rows
     local rate = adjusted(s, update:size(1), update:size(2))
     p:copy_(p * (1 - s.lr * s.weight_decay) - shards.rows_for(p, orthogonal(update, s)) * rate)
   end

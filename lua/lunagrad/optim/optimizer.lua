@@ -1,5 +1,5 @@
--- The base class of all optimizers: parameter groups with their settings, a state for each parameter, and the step.
--- A setting is a number, a function or a handle of lg.run.live; functions and handles are called at every step.
+-- The base class of all optimizers: parameter groups with their settings, a state for each parameter, and the step. A
+-- setting is a number, a function or a handle of lg.run.live; functions and handles are called at every step.
 local core = require "lunagrad.core"
 local arguments = require "lunagrad.arguments"
 local closed = require "lunagrad.closed"
@@ -16,16 +16,16 @@ local zero_grad = require "lunagrad.nn.zero_grad"
 local fail = core._fail
 local is_tensor = core.is_tensor
 
--- `texts` names the settings of a class that are strings, `own_shapes` the states that have not the shape of the parameter. `rule`
--- names the row of runtime/optimizer/optimizers.def whose states it keeps; further_states(parameter) names more states, or all states
--- of an optimizer without a rule.
+-- `texts` names the string settings of a class, `own_shapes` the states whose shape differs from the parameter's.
+-- `rule` names the row of runtime/optimizer/optimizers.def whose states the class keeps; further_states(parameter)
+-- names more states, or all states of an optimizer without a rule.
 local Optimizer = {__name = "Optimizer", free_state = false, texts = {}, own_shapes = {}, rule = false, further_states = false}
 Optimizer.__index = Optimizer
 
--- PyTorch's options that choose among implementations: here a step is always one fused op.
+-- PyTorch's options that choose an implementation. Here a step is always one fused op.
 local ignored = {foreach = true, fused = true, capturable = true, differentiable = true}
 
--- The arguments without PyTorch's options of implementation.
+-- Returns the arguments without PyTorch's implementation options.
 local function without_ignored(name, ...)
   local given = table.pack(...)
   local options = given[given.n]
@@ -42,21 +42,21 @@ local function without_ignored(name, ...)
   return table.unpack(given, 1, given.n)
 end
 
--- The groups of an optimizer. They count from 1.
+-- The list of an optimizer's groups, counted from 1.
 local function group_list()
   return setmetatable({}, {__index = function(_, position)
     if position == 0 then fail("param_groups counts from 1; write optimizer.param_groups[1]") end
   end})
 end
 
--- Methods are called with a colon.
+-- Error unless the method was called with a colon.
 local function own(self, method, arguments_text)
   if type(self) ~= "table" or type(rawget(self, "param_groups")) ~= "table" then
     fail(("%s is called with a colon: optimizer:%s(%s)"):format(method, method, arguments_text or ""))
   end
 end
 
--- What a misspelt or misplaced field of an optimizer stands for.
+-- The help for an unknown field of an optimizer that is a setting of its groups.
 local function advice(self, name)
   if rawget(self, "defaults")[name] ~= nil then
     return ("%s is a setting of a group of parameters; write optimizer.param_groups[1].%s"):format(name, name)
@@ -91,7 +91,7 @@ function Optimizer.is_class(value)
   return meta ~= nil and meta.__index == Optimizer
 end
 
--- The parameters and their names of model:named_parameters(), or of a list of pairs {name, parameter}.
+-- Returns the parameters and their names, from model:named_parameters() or from a list of pairs {name, parameter}.
 local function with_names(given)
   local params, names = {}, {}
   if given == Module.parameters or given == Module.named_parameters then
@@ -147,8 +147,8 @@ local function check_sign(self, settings)
   end
 end
 
--- What a group may hold beside its parameters and settings: its own name, the names of its parameters, and the rate that a
--- schedule started from.
+-- The fields of a group besides its parameters and settings: its name, the names of its parameters, and the rate from
+-- which a schedule started.
 local extras = {params = true, name = true, param_names = true, initial_lr = true}
 
 -- A group is a table with its own settings; setting another field is an error.
@@ -253,8 +253,8 @@ function Optimizer:settings_of(group)
   return settings
 end
 
--- An error when a parameter that gets no gradient was replaced in its model by one that no group holds: the model would
--- not be trained, and nothing would say so.
+-- Error when a parameter without a gradient was replaced in its model by a tensor that no group holds: the model would
+-- silently not be trained.
 local function check_kept(self, group)
   for i, parameter in ipairs(group.params) do
     if shards.was_cut(parameter) then
@@ -271,8 +271,9 @@ local function check_kept(self, group)
   end
 end
 
--- The parameters of a group that have a gradient, one list for each step count (one list, unless some parameters had no
--- gradient before). The lists are kept until a parameter gains or loses its gradient, moves or changes its type.
+-- The parameters of a group that have a gradient, as one list for each step count; there are several only if some
+-- parameters had no gradient in earlier steps. The lists are kept until a parameter gains or loses its gradient, moves
+-- or changes its type.
 local function due(self, group)
   local known = self.lists[group]
   if known and known.count == #group.params and core._same_grads(known.all) then return known end
@@ -298,7 +299,7 @@ local function due(self, group)
   return lists
 end
 
--- Called when gradients are final and weights not yet changed: lg.run.watch reads both here.
+-- Called when the gradients are final and the weights not yet changed: lg.run.watch reads both here.
 function Optimizer:about_to_update()
   local look = core.run and core.run._before_update
   if look then look(self) end
@@ -326,18 +327,18 @@ local function add_hook(self, kind, hook)
   return entry
 end
 
--- hook(optimizer, closure) is called before, or after, each step. handle:remove() removes it.
+-- hook(optimizer, closure) is called before or after each step. handle:remove() removes the hook.
 function Optimizer:register_step_pre_hook(hook) return add_hook(self, "step_pre", hook) end
 function Optimizer:register_step_post_hook(hook) return add_hook(self, "step_post", hook) end
--- hook(optimizer) before state_dict(); hook(optimizer, state) after it, and around load_state_dict: before with the state, which
--- it may change or replace, after without.
+-- Hooks of state_dict(): hook(optimizer) before it, hook(optimizer, state) after it. Hooks of load_state_dict():
+-- hook(optimizer, state) before it, which may change the state in place, hook(optimizer) after it.
 function Optimizer:register_state_dict_pre_hook(hook) return add_hook(self, "state_dict_pre", hook) end
 function Optimizer:register_state_dict_post_hook(hook) return add_hook(self, "state_dict_post", hook) end
 function Optimizer:register_load_state_dict_pre_hook(hook) return add_hook(self, "load_state_dict_pre", hook) end
 function Optimizer:register_load_state_dict_post_hook(hook) return add_hook(self, "load_state_dict_post", hook) end
 
 -- Updates every parameter that has a gradient. A class defines update(settings, list), which updates list.params with
--- list.states; list.step is the number of the update, from 1. A closure is called first, and its loss returned.
+-- list.states; list.step is the number of the update, from 1. A closure is called first; step returns its loss.
 function Optimizer:step(closure)
   own(self, "step")
   self:_run_hooks("step_pre", closure)
@@ -380,9 +381,9 @@ local function column(list, name, start)
   return tensors
 end
 
--- One step of a rule of runtime/optimizer/optimizers.def over the parameters of a list. The rule's numbers are fields of
--- `settings`, which an optimizer's update() completes with those that are no settings of the user; `step` is added here.
--- A state tensor is filled with starts[name] (0 when left out) at the first step that needs it.
+-- One step of a rule of runtime/optimizer/optimizers.def over the parameters of a list. The rule reads its numbers from
+-- `settings`; an optimizer's update() adds the numbers that are not settings of the user, and this function adds
+-- `step`. A state tensor is filled with starts[name] (default 0) at the first step that needs it.
 function Optimizer.fused(list, rule, settings, starts)
   settings.step = list.step
   local names, mask = core._fused_step(list.handle, rule, settings)
@@ -393,10 +394,10 @@ function Optimizer.fused(list, rule, settings, starts)
   core._fused_step(list.handle, rule, settings)
 end
 
--- Forgets what is cached of the parameters: which of them have a gradient, and where their states are.
+-- Drops the cached lists of parameters with a gradient and of their states.
 function Optimizer:_forget_lists() self.lists = {} end
 
--- Error unless these settings, of a group, have allowed values.
+-- Error unless a group's settings have allowed values.
 Optimizer._check_settings = check_sign
 
 -- Sets the gradients to nil, or to zero with {set_to_none = false}.
@@ -412,7 +413,8 @@ local function sorted_keys(t)
   return keys
 end
 
--- The state of one parameter. Beside a shard, tensors of its shape are gathered, in the order of their names.
+-- A copy of one parameter's state. If the parameter is a shard, the state tensors of its shape are gathered, in the
+-- order of their names.
 local function state_of(state, parameter)
   local copy, names = {}, sorted_keys(state)
   local shape = table.concat(parameter:size(), ", ")
@@ -424,15 +426,16 @@ local function state_of(state, parameter)
   return copy
 end
 
--- Makes the states with these names, which the settings ask for since the last step, as the next step would: a state dict lacks none.
+-- Makes states that the settings need since a change after the last step, as the next step would, so that a state dict
+-- is complete.
 local function complete(state, names, parameter)
   for _, name in ipairs(names) do
     if not state[name] then state[name] = core.full_like(parameter:detach(), 0) end
   end
 end
 
--- PyTorch's layout: parameters are numbered from 0 across all groups. The tensors are shared with the optimizer. Where parameters
--- are shards, they are whole tensors of their own, and all ranks call this.
+-- PyTorch's layout: parameters are numbered from 0 across all groups. The tensors are shared with the optimizer. For
+-- shards, the tensors are gathered copies of whole parameters' states, and all ranks must call this.
 function Optimizer:state_dict()
   own(self, "state_dict")
   self:_run_hooks("state_dict_pre")
@@ -476,7 +479,7 @@ function Optimizer:load_state_dict(saved)
   self:_run_hooks("load_state_dict_post")
 end
 
--- Whether a checkpoint without the optimizer would lack something: states beside the number of steps.
+-- Whether a checkpoint must contain the optimizer: it has states other than the number of steps.
 function Optimizer:_in_use()
   for _, state in pairs(self.state) do
     if state.step > 0 then

@@ -42,7 +42,8 @@ function Plateau:_first_step()
   self:_note()
 end
 
--- A relative threshold is a share of the size of the best value, whatever its sign: -1 is better than -0.95, and no better than -1.
+-- A relative threshold is a share of the best value's magnitude, so that it also works for negative values: in mode
+-- "min", -1 improves on -0.95, but not on -1.
 local function is_better(self, value)
   local sign = self.mode == "min" and -1 or 1
   local best, share = self.best, sign * self.threshold

@@ -1,6 +1,6 @@
--- What all schedules of the learning rate share. Making one sets the rates of step 0; scheduler:step(), after the
--- optimizer's, those of the next. A rate that is a function or a handle stays one: the schedule multiplies what it
--- gives.
+-- The base class of learning rate schedules. The constructor sets the rates of step 0; scheduler:step(), called after
+-- the optimizer's step, sets the rates of the next step. A rate that is a function or a handle stays one: the schedule
+-- scales its value.
 local core = require "lunagrad.core"
 local arguments = require "lunagrad.arguments"
 local closed = require "lunagrad.closed"
@@ -9,11 +9,11 @@ local trackers = require "lunagrad.trackers"
 
 local fail = core._fail
 
--- A class defines chained, closed and begin where it has them.
+-- A class may define chained, closed and begin.
 local Schedule = {__name = "LRScheduler", chained = false, closed = false, begin = false, _takes_metric = false}
 Schedule.__index = Schedule
 
--- The rate belongs to the optimizer.
+-- Help for reading the rate from a schedule: it is a field of the optimizer.
 local function advice(_, name)
   if name == "lr" then
     return "the rate is a setting of the optimizer: optimizer.param_groups[1].lr; get_last_lr() gives the rates of all groups"
@@ -22,12 +22,12 @@ local function advice(_, name)
   end
 end
 
--- A handle times what the schedule makes of the rate that it gave at first.
+-- A callable rate: the handle's value times the ratio of the schedule's rate to the first value of the handle.
 local Scaled = {__name = "scheduled rate"}
 Scaled.__index = Scaled
 function Scaled:__call() return self.handle() * (self.initial == 0 and 0 or self.value / self.initial) end
 
--- The rate of a group as the schedule left it.
+-- The rate of a group as the schedule set it, without later changes of a handle.
 function Schedule.rate(group)
   local lr = group.lr
   if getmetatable(lr) == Scaled then return lr.value end
@@ -61,9 +61,9 @@ local function is_optimizer(value)
   return type(value) == "table" and type(rawget(value, "param_groups")) == "table"
 end
 
--- A class of schedules. `read` takes the arguments (lunagrad.arguments), `optimizer` among them, and last_epoch. The
--- class gives chained(self, group, base): the next rate from the one before; or closed(self, group, base): the rate
--- from the step self.last_epoch alone; or both, as PyTorch has them.
+-- Makes a class of schedules. `read` takes the arguments (lunagrad.arguments), `optimizer` and last_epoch among them.
+-- The class defines chained(self, group, base): the next rate from the rate before; or closed(self, group, base): the
+-- rate from the step self.last_epoch alone; or both, as PyTorch has them.
 function Schedule.class(name, read)
   local class = {__name = name, __tostring = Schedule.__tostring, optional = arguments.names_of(read),
     _absent = arguments.may_be_absent(read)}
@@ -95,13 +95,13 @@ function Schedule:_first_step()
   self:step()
 end
 
--- Takes the first step back, except its rates: SequentialLR starts its schedulers itself.
+-- Undoes the first step, except its rates: SequentialLR starts its schedulers itself.
 function Schedule:_undo() self.last_epoch = self.last_epoch - 1 end
 
--- Takes over from another schedule: SequentialLR.
+-- Takes over from another schedule. Called by SequentialLR.
 function Schedule:_restart() self:step(0) end
 
--- Whether a step followed the first one: a checkpoint without the schedule would lack it.
+-- Whether a checkpoint must contain the schedule: it was stepped after the constructor's first step.
 function Schedule:_in_use() return self.last_epoch > 0 end
 
 -- The rates of this step, one for each group.
@@ -113,7 +113,7 @@ function Schedule:rates()
   return rates
 end
 
--- The next step, or step number `epoch`.
+-- Goes to the next step, or to step number `epoch`.
 function Schedule:step(epoch)
   if type(self) ~= "table" then fail("step is called with a colon: scheduler:step()") end
   if epoch ~= nil and type(epoch) ~= "number" then
@@ -162,7 +162,7 @@ local function copy(value)
   return result
 end
 
--- Everything but the optimizer and functions, and what the schedule has made of handles.
+-- Everything but the optimizer and functions, and the scaled rates of handles.
 function Schedule:state_dict()
   local state = {}
   for key, value in pairs(self) do
@@ -177,18 +177,19 @@ function Schedule:state_dict()
   return state
 end
 
--- What PyTorch's schedules note for themselves.
+-- Fields that PyTorch's schedules use internally.
 local of_pytorch = {verbose = true, _is_initial = true, _get_lr_called_within_step = true}
 
--- Lists of one value for each group.
+-- Fields that are lists of one value for each group.
 local by_group = {base_lrs = true, _last_lr = true, max_lrs = true, min_lrs = true, base_momentums = true, max_momentums = true,
   limits = true}
 
--- What decides in a changed script whether a setting has changed: steps change these fields, no argument does.
+-- Fields that steps change and no argument sets. After an edit of the script they are ignored when settings are
+-- compared.
 Schedule._progress = {last_epoch = true, _step_count = true, _last_lr = true, _scaled = true, T_cur = true, T_i = true, best = true,
   num_bad_epochs = true, cooldown_counter = true}
 
--- Adds to `report` what of a state does not fit; `where` begins each line.
+-- Adds a line to `report` for each part of a state that does not fit; `where` begins each line.
 function Schedule:_check_state(state, report, where)
   if not arguments.is_plain(state) then
     report[#report + 1] = ("%sthe state of %s is a table, as scheduler:state_dict() gives (got %s)"):format(where, self.__name,
@@ -206,7 +207,7 @@ function Schedule:_check_state(state, report, where)
   local groups = #self.optimizer.param_groups
   for _, name in ipairs(strict.sorted(own)) do
     local value = state[name]
-    local list = self.optional[name] and type(value) == "table"  -- some arguments are a number or a list of them
+    local list = self.optional[name] and type(value) == "table"  -- some arguments are a number or a list
     if value ~= nil and type(value) ~= type(own[name]) and not list then
       report[#report + 1] = ("%s'%s' is a %s, not a %s"):format(where, name, type(value), type(own[name]))
     elseif by_group[name] and type(value) == "table" and #value ~= groups then
@@ -225,8 +226,8 @@ function Schedule:_load(state)
   end
 end
 
--- Rates that are numbers come back with the optimizer's state; handles stay, and what was made of them comes back here. On an
--- error nothing is loaded.
+-- Rates that are numbers are restored with the optimizer's state. Handles stay, and their scaled rates are restored
+-- here. On an error nothing is loaded.
 function Schedule:load_state_dict(state)
   if type(self) ~= "table" or not rawget(self, "optimizer") then
     fail("load_state_dict is called with a colon: scheduler:load_state_dict(state)")

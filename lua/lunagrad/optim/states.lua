@@ -1,5 +1,5 @@
--- Reads the state dict of an optimizer: every key of it belongs to a parameter or a group and is known, none is missing, and the
--- tensors have the shapes of their parameters.
+-- Reads the state dict of an optimizer. Every key must be known and belong to a parameter or a group, no key may be
+-- missing, and the tensors must have the shapes of their parameters.
 local core = require "lunagrad.core"
 local follow = require "lunagrad.optim.follow"
 local shards = require "lunagrad.distributed.shards"
@@ -9,13 +9,13 @@ local place_of = require("lunagrad.nn.tree").place_of
 local fail, is_tensor = core._fail, core.is_tensor
 local states = {}
 
--- Settings that PyTorch added later: in a state of an earlier version they are not set.
+-- Settings that PyTorch added later: states of earlier versions lack them.
 local later = {maximize = true, decoupled_weight_decay = true}
 
--- Values that PyTorch's optimizers also store for a parameter. All of them follow from the number of the step.
+-- Values that PyTorch's optimizers also store for a parameter. They follow from the step number, so they are not read.
 local further = {eta = true, mu = true}
 
--- Whether a group was saved by PyTorch, whose optimizers have options of implementation.
+-- Whether a group was saved by PyTorch: only PyTorch's groups have implementation options.
 local function is_of_pytorch(groups, options)
   for _, group in ipairs(groups) do
     for name in pairs(options) do
@@ -27,7 +27,7 @@ end
 
 local function sizes(x) return table.concat(x:size(), ", ") end
 
--- What a report calls a parameter: its number, and its name where one is known.
+-- The name of a parameter in a report: its number, and its own name where one is known.
 local function name_of(number, parameter, given)
   local name = given or place_of(parameter)
   return name and ("parameter %s (%s): "):format(number, name) or ("parameter %s: "):format(number)
@@ -49,7 +49,8 @@ local function check_group(self, group, of_pytorch, options, extras, report, whe
   if #report == 0 then self._check_settings(self, group) end
 end
 
--- The names that a parameter's state must have and may have, as sets; nil where a class does not say.
+-- Returns the names that a parameter's state must have and the names that it may have, as sets; nil if the class does
+-- not declare them.
 local function names_for(self, settings, parameter)
   if not self.rule and not self.further_states then return nil end
   local needed, known = {step = true}, {step = true}
@@ -73,7 +74,7 @@ end
 
 local function number_of(value) return is_tensor(value) and value:numel() == 1 and value:item() or value end
 
--- The state of one parameter, copied beside it.
+-- A copy of one parameter's state, on the parameter's device and in its type.
 local function read_state(state, parameter)
   local copy = {}
   for name, value in pairs(state) do
@@ -88,8 +89,8 @@ local function read_state(state, parameter)
   return copy
 end
 
--- parameter -> state, from a state dict for `self`. `options` are the names of PyTorch's options of implementation, `extras` what a
--- group may hold beside its settings. Error if anything does not fit.
+-- Returns parameter -> state, from a state dict for `self`. `options` are the names of PyTorch's implementation
+-- options, `extras` the fields of a group besides its settings. Error if anything does not fit.
 function states.read(self, saved, options, extras)
   if #saved.param_groups ~= #self.param_groups then
     fail(("load_state_dict: %d groups of parameters in %s, %d in the state"):format(

@@ -5,7 +5,7 @@ local nearest = require "lunagrad.nearest"
 
 local strict = {}
 
--- The most lines of a report: a state of another model would give one for each parameter.
+-- The greatest number of lines in a report: a state of another model would produce a line for each parameter.
 local most = 8
 
 function strict.sorted(t)
@@ -18,8 +18,8 @@ function strict.sorted(t)
   return keys
 end
 
--- Adds a line to `report` for each key that is needed and not found, and for each that is found and neither known nor ignored.
--- The sets are tables with names as keys; `where` begins each line.
+-- Adds a line to `report` for each needed key that is not found, and for each found key that is neither known nor
+-- ignored. The sets are tables with names as keys; `where` begins each line.
 function strict.keys(found, needed, known, ignored, report, where)
   local names = {}
   for name in pairs(known) do
@@ -36,7 +36,7 @@ function strict.keys(found, needed, known, ignored, report, where)
   end
 end
 
--- Error if the report has a line.
+-- Error unless the report is empty.
 function strict.refuse(name, report)
   if #report == 0 then return end
   local more = #report - most

@@ -14,7 +14,8 @@ local tree = require "lunagrad.nn.tree"
 local fail, reader = core._fail, arguments.reader
 local swa = {}
 
--- avg_fn(average, value, count) gives the next average of a tensor after `count` values. The mean of all:
+-- avg_fn(average, value, count) returns the next average of a tensor after `count` values. This one computes the mean
+-- of all values:
 function swa.get_swa_avg_fn()
   return function(average, value, count) return average + (value - average) / (count + 1) end
 end
@@ -28,8 +29,9 @@ function swa.get_ema_avg_fn(decay)
   return function(average, value) return average * decay + value * (1 - decay) end
 end
 
--- AveragedModel(model, {device, avg_fn, use_buffers}): a copy of the model with averaged weights. update_parameters(model)
--- adds the model's current weights; the first call copies them. With use_buffers buffers are averaged, else copied.
+-- AveragedModel(model, {device, avg_fn, use_buffers}): a copy of the model with averaged weights.
+-- update_parameters(model) adds the model's current weights; the first call copies them. Buffers are averaged with
+-- use_buffers, otherwise copied.
 local Averaged = class "AveragedModel"
 local read = reader("AveragedModel", "model", {"device"}, {"avg_fn"}, {"multi_avg_fn"}, {"use_buffers", false})
 
@@ -98,7 +100,7 @@ local function share(self, step)
   return self.anneal_strategy == "linear" and t or (1 - math.cos(math.pi * t)) / 2
 end
 
--- The rate is a mix of the first rate, which is found from the current one, and swa_lr.
+-- The rate is a mix of the first rate, which is computed back from the current rate, and swa_lr.
 function SWALR:chained(group, _, i)
   local wanted = type(self.swa_lr) == "table" and self.swa_lr[i] or self.swa_lr
   local step = self._step_count - 1
@@ -108,7 +110,7 @@ function SWALR:chained(group, _, i)
   return wanted * now + first * (1 - now)
 end
 
--- Computes the running statistics of all batch norms of a model anew, by a pass over the batches of a loader, or of a list.
+-- Recomputes the running statistics of all batch norms of a model with one pass over the batches of a loader or a list.
 -- The first value of a batch is the model's input.
 function swa.update_bn(loader, model, device)
   local norms = {}

@@ -1,5 +1,6 @@
--- Whether a changed model will still run, asked before anything changes. A module that has been called knows the shapes of its
--- latest call, and the new one is tried on zeros of these; before the first call the sizes that layers declare are compared.
+-- Checks whether a changed model will still run, before anything changes. A module that was called knows the shapes of
+-- its latest call, and the new module is run on zeros of these shapes. Before the first call, the sizes that layers
+-- declare are compared.
 local core = require "lunagrad.core"
 
 local fits = {}
@@ -29,8 +30,8 @@ function fits.text(module)
   return ("%s(%s)"):format(module.__name, inside and "…" or repr)
 end
 
--- Calls the module on zeros in evaluation mode; its flags, its statistics and the random numbers stay as they are. Returns the
--- operands that it gives, or nil and the message.
+-- Calls the module on zeros in evaluation mode; its flags, its statistics and the random generator stay as they are.
+-- Returns the shapes of its results, or nil and the error message.
 local function try(module, inputs)
   local flags, random = {}, core.get_rng_state()
   for i, inner in ipairs(module:modules()) do flags[i] = {inner, inner.training} end
@@ -50,7 +51,7 @@ local function try(module, inputs)
   return nil, (tostring(result):gsub("^[^\n]-:%d+: ", ""):match "^[^\n]*")
 end
 
--- Whether all operands of a call were tensors, so that it can be tried.
+-- Whether all operands of a call were tensors: only such a call can be repeated on zeros.
 local function all_tensors(operands)
   for _, operand in ipairs(operands) do
     if not operand then return false end
@@ -58,8 +59,8 @@ local function all_tensors(operands)
   return operands ~= nil and #operands > 0
 end
 
--- The sizes that a layer declares: {input =, output =, what =}; nil for a layer that takes any size. A container has those of its
--- first and of its last module that declares some.
+-- The sizes that a layer declares: {input =, output =, what =}; nil for a layer that takes any size. A container has
+-- the input size of the first module in it that declares sizes, and the output size of the last.
 local function sizes(module)
   local function field(name) return math.tointeger(rawget(module, name)) end
   if field "in_features" then return {input = field "in_features", output = field "out_features", what = "features"} end
@@ -92,7 +93,7 @@ end
 
 local function fail(owner, text, ...) core._fail(("surgery.%s: "):format(owner) .. text:format(...)) end
 
--- What the module makes of the inputs. `wanted` says what is expected.
+-- The module's results for the inputs. `wanted` describes the expectation, for the error.
 local function tried(owner, module, wanted, inputs)
   local found, message = try(module, inputs)
   if not found then
@@ -105,7 +106,7 @@ local function check_same(owner, module, wanted, found, outputs)
   if not same_shapes(found, outputs) then fail(owner, "%s; %s gives %s", wanted, fits.text(module), shapes_text(found)) end
 end
 
--- `module` in the place of `old`, which is named `name`.
+-- Checks `module` as a replacement of `old`, which has the name `name`.
 function fits.replace(owner, name, old, module)
   local inputs, outputs = core._seen(old)
   if inputs and all_tensors(inputs) then
@@ -118,13 +119,13 @@ function fits.replace(owner, name, old, module)
   end
 end
 
--- `module` before or after the module `beside`: what flows there must keep its shape.
+-- Checks `module` before or after the module `beside`: it must keep the shape of the tensor that flows there.
 function fits.insert(owner, name, beside, module, where)
   local inputs, outputs = core._seen(beside)
   local flows = where == "before" and inputs or where == "after" and outputs
   if flows and #flows == 1 and flows[1] then
     local wanted = ("what flows %s '%s' has the shape %s, which must stay"):format(where, name, shapes_text(flows))
-    -- What follows in a list or a Sequential gets the first value alone.
+    -- The next module of a list or a Sequential gets the first value alone.
     return check_same(owner, module, wanted, {tried(owner, module, wanted, flows)[1] or false}, flows)
   elseif flows and not (flows[1] and #flows >= 1) then
     fail(owner, "'%s' %s %s, so no module fits %s it; one tensor is expected there", name,
@@ -142,7 +143,7 @@ function fits.insert(owner, name, beside, module, where)
   end
 end
 
--- The model without the module `old`: its inputs must have the shapes of its outputs.
+-- Checks the model without the module `old`, whose inputs must have the shapes of its outputs.
 function fits.remove(owner, name, old)
   local inputs, outputs = core._seen(old)
   if inputs then

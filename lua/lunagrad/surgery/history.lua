@@ -1,13 +1,13 @@
--- The history of changes. Each entry has a snapshot of the state before it, so undo gives the script that state: the training since
--- then is taken back, too. An undone entry has a snapshot of the state before the undo, which redo gives back. The bytes of all
--- copies together stay within a budget: the oldest entries go first.
+-- The history of changes. Each entry has a snapshot of the state before it, which undo restores: the training since
+-- then is undone, too. An undone entry has a snapshot of the state before the undo, which redo restores. All copies
+-- together stay within a budget of bytes: the oldest entries are dropped first.
 local core = require "lunagrad.core"
 local snapshot = require "lunagrad.surgery.snapshot"
 
 local history = {}
 
 local entries = {}   -- oldest first: {title =, line =, step =, before =, after =}
-local position = 0   -- entries up to here are in effect, those behind are undone
+local position = 0   -- entries up to here are in effect, later ones are undone
 local budget = 512 << 20
 
 local function bytes_text(bytes)
@@ -18,7 +18,7 @@ end
 
 local function counted(n, noun) return ("%d %s%s"):format(n, noun, n == 1 and "" or "s") end
 
--- The bytes of each entry, a copy counted for the oldest that has it, and their sum.
+-- The bytes of each entry, and their sum. A copy that several entries share counts for the oldest.
 local function measure()
   local seen, sizes, total = {}, {}, 0
   for i, entry in ipairs(entries) do
@@ -47,7 +47,7 @@ local function warn(text)
   if core.run then core.run._warn(text) else io.stderr:write("warning: ", text, "\n") end
 end
 
--- Drops entries until the copies fit into the budget: the oldest, or the latest of those that are undone when none is in effect.
+-- Drops entries until the copies fit into the budget: the oldest first, or the latest first if all entries are undone.
 local function keep_to_budget()
   local dropped = {}
   local _, total = measure()
@@ -63,8 +63,8 @@ local function keep_to_budget()
     :format(bytes_text(budget), dropped[1], others, position == 0 and #entries > 0 and "redone" or "undone"))
 end
 
--- Makes a change: run() is called once a snapshot is taken. An error in it gives the script the state from before, and is raised.
--- `change` is {run =, affected =, gradients =}.
+-- Makes a change: takes a snapshot, then calls run(). If run() throws, restores the snapshot and throws the error
+-- again. `change` is {run =, affected =, gradients =}.
 function history.make(title, line, change)
   if core._world.size() > 1 then
     core._fail(("surgery: the model is trained by %d ranks, and a change of one of them would make it differ from the others; "
@@ -84,7 +84,7 @@ function history.make(title, line, change)
   tell(title)
 end
 
--- Gives the script the state `to`, and returns a snapshot of the one that it leaves. On an error nothing changes.
+-- Restores the snapshot `to`, and returns a snapshot of the state before. On an error nothing changes.
 local function go(to)
   local leaving = snapshot.take(to.objects)
   local ok, message = pcall(snapshot.restore, to)
@@ -95,7 +95,7 @@ local function go(to)
   return leaving
 end
 
--- How many steps of training lie between the state that was left and the one that is back.
+-- Says how many steps of training are undone by going from one state to the other.
 local function taken_back(leaving, to)
   local steps = leaving.step - to.step
   if steps == 0 then return "" end

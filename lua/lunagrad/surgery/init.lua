@@ -1,5 +1,5 @@
--- lg.surgery: changes of a running model that can be undone. Each function checks everything first, so a change happens whole or not
--- at all; the history keeps what undo needs and the Lua line that does the same.
+-- lg.surgery: changes of a running model that can be undone. Each function checks everything first, so a change is made
+-- completely or not at all. The history keeps the state for undo and the Lua line that makes the same change.
 local core = require "lunagrad.core"
 local history = require "lunagrad.surgery.history"
 local parts = require "lunagrad.surgery.parts"
@@ -10,9 +10,10 @@ local values = require "lunagrad.surgery.values"
 
 local surgery = {}
 
-local longest_list = 16  -- elements of a tensor that a line writes out
+local longest_list = 16  -- elements of the longest tensor that a line writes out
 
--- The call that makes a layer of the library, from the text that describes it: "4, 4, bias = false" has options.
+-- The call that makes a layer of the library, from its printed arguments; in "4, 4, bias = false" the options begin at
+-- `bias`.
 local function construction(module)
   local text = module:extra_repr()
   local options = text:find "%f[%w_][%a_][%w_]* = "
@@ -57,7 +58,7 @@ local function line(name, ...)
   return ("lg.surgery.%s(%s)"):format(name, table.concat(texts, ", "))
 end
 
--- The first argument of the line: the path, or what stands for an object that no variable leads to.
+-- The line of a change. For an object that no variable leads to, the path `nil` becomes `object`.
 local function named(place, change_line)
   return place.path and change_line or (change_line:gsub("nil", "object", 1))
 end

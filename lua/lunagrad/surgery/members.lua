@@ -1,12 +1,13 @@
--- Optimizers and averages follow a change of a model's structure: parameters that went away leave them with their state, new ones
--- join the group of those that they replace, or of their neighbours, and so have its settings.
+-- Updates optimizers and averages after a change of a model's structure. Removed parameters leave them, with their
+-- state. New parameters join the group of the parameters that they replace, or else of their neighbours, and get its
+-- settings.
 local core = require "lunagrad.core"
 local holders = require "lunagrad.optim.holders"
 local tree = require "lunagrad.nn.tree"
 
 local members = {}
 
--- Whether each of the parameters is still in one of the models.
+-- The set of all parameters in the models.
 local function still_there(models)
   local there = {}
   for _, model in ipairs(models) do
@@ -15,8 +16,8 @@ local function still_there(models)
   return there
 end
 
--- For a holder's list: old parameter -> the new ones that come in its place, or behind it if it stays. `old` and `new` are lists of
--- {path =, tensor =}, with paths in the module that was replaced and in the new one.
+-- For a holder's list: old parameter -> the new parameters that replace it, or follow it if it stays. `old` and `new`
+-- are lists of {path =, tensor =}, with paths in the replaced module and in the new module.
 local function arrange(list, old, new, neighbours)
   local held, by_path, first = {}, {}, nil
   for _, parameter in ipairs(list) do held[parameter] = true end
@@ -38,7 +39,8 @@ local function arrange(list, old, new, neighbours)
   return behind
 end
 
--- The list without those that are gone and with the new ones; nil when it stays. A new list, since others may share the old one.
+-- The list without the removed parameters and with the new ones; nil if nothing changes. The result is a new table,
+-- since others may share the old one.
 local function rewritten(list, gone, behind)
   local now, changed = {}, false
   for _, parameter in ipairs(list) do
@@ -49,7 +51,7 @@ local function rewritten(list, gone, behind)
   return changed and now or nil
 end
 
--- Sets the names of a group's parameters: those that the model gives them now, or had before.
+-- Sets the names of a group's parameters: their names in the model now, or else their names before.
 local function rename(group, before, model)
   local names, known = {}, {}
   for i, parameter in ipairs(before) do known[parameter] = group.param_names[i] end
@@ -75,7 +77,7 @@ local function follow_optimizer(optimizer, gone, change)
   for parameter in pairs(gone) do optimizer.state[parameter] = nil end
   for _, group in ipairs(optimizer.param_groups) do
     for _, parameter in ipairs(group.params) do
-      -- What LBFGS remembers of all parameters together has no meaning for others.
+      -- LBFGS has one state for all parameters together, which is invalid for other parameters.
       if optimizer.free_state or not optimizer.state[parameter] then optimizer.state[parameter] = {step = 0} end
     end
   end
@@ -91,8 +93,9 @@ local function follow_average(average, gone, change)
   average.params, average.averages = now, averages
 end
 
--- change = {models =, model =, old =, new =, neighbours =}: after a change of the structure, `models` are all models of the script,
--- `model` the changed one, `old` and `new` the parameters of the module that went and of the one that came as {path =, tensor =}.
+-- change = {models =, model =, old =, new =, neighbours =}, after a change of the structure: `models` are all models of
+-- the script, `model` the changed one, `old` and `new` the parameters of the removed and of the new module, as {path =,
+-- tensor =}.
 function members.follow(change)
   local there, gone = still_there(change.models), {}
   for _, entry in ipairs(change.old) do

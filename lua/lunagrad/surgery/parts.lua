@@ -1,5 +1,5 @@
--- The state of a script that lg.surgery knows: models, optimizers, averages, schedules and what lg.run.state registers, as a list
--- of parts in an order that depends on names alone; and a hash of it.
+-- The state of a script for lg.surgery: models, optimizers, averages, schedules and the states of lg.run.state, as a
+-- list of parts in an order that depends only on names; and a hash of it.
 local core = require "lunagrad.core"
 local holders = require "lunagrad.optim.holders"
 local is_plain = require("lunagrad.arguments").is_plain
@@ -14,7 +14,8 @@ parts.is_optimizer = is_optimizer
 
 local function is_loader(value) return core._loaders and core._loaders[value] ~= nil end
 
--- An object of a class with state_dict(), as a schedule. Data loaders stay where they are.
+-- Whether a value is an object of a class with state_dict(), as a schedule. Data loaders are left out, so undo does not
+-- move them.
 local function has_state(value)
   local meta = type(value) == "table" and getmetatable(value)
   if type(meta) ~= "table" or is_loader(value) then return false end
@@ -36,7 +37,7 @@ local function sorted_keys(t)
   return keys
 end
 
--- Fields of objects that describe no state: caches, names, and what is kept elsewhere.
+-- Fields of objects that are not state: caches, names, and values that are kept elsewhere.
 local left_out = {lists = true, settings = true, hooks = true, defaults = true, names = true, optimizers = true}
 
 local Parts = {}
@@ -84,12 +85,12 @@ function Parts:add(value)
   if is_optimizer(value) then return self:optimizer(value) end
   if is_loader(value) then return end
   if is_plain(value) or has_state(value) or holders.is(value) then return self:table_of(value) end
-  -- A rate that a schedule scales, and other small objects: what they hold themselves.
+  -- Small callable objects, such as a rate that a schedule scales: their own fields are state.
   local meta = getmetatable(value)
   if type(meta) == "table" and meta.__call and rawget(value, "handle") ~= nil then self:note("table", value) end
 end
 
--- Optimizers and averages that no variable shows, but that hold tensors of the parts.
+-- Adds optimizers and averages that no variable refers to but that hold tensors of the parts.
 function Parts:add_holders()
   local function hidden()
     local list = {}
@@ -99,7 +100,7 @@ function Parts:add_holders()
     return list
   end
   if #hidden() == 0 then return end
-  collectgarbage()  -- what the script has dropped is no part of its state
+  collectgarbage()  -- objects that the script has dropped are not part of its state
   for _, holder in ipairs(hidden()) do self:add(holder) end
 end
 
@@ -120,8 +121,8 @@ local function is_state(root)
   return has_state(value) or is_plain(value) and places.holds(value)
 end
 
--- {list =, number =}: the parts, {kind =, value =} each, of the script's variables and of the further objects; and the number of
--- each value in the list.
+-- Collects {list =, number =}: the parts, each {kind =, value =}, of the script's variables and of the further objects;
+-- and the number of each value in the list.
 function parts.collect(further)
   local self = setmetatable({list = {}, number = {}}, Parts)
   for _, root in ipairs(places.roots()) do
@@ -145,7 +146,7 @@ local function hash_of(x)
   return known[2]
 end
 
--- A value as text: parts by their numbers.
+-- A value as text; parts are written as their numbers.
 function Parts:text(value, depth)
   if self.number[value] then return "#" .. self.number[value] end
   local kind = math.type(value) or type(value)
@@ -199,7 +200,8 @@ function describe.states(self, states)
   return table.concat(texts, " ")
 end
 
--- A hash of 64 bits of all parts and of the position of the random generator. The same state has the same hash in every process.
+-- A hash of 64 bits of all parts and of the position of the random generator. Equal states have the same hash in every
+-- process.
 function parts.hash()
   local self = parts.collect()
   local random = core.get_rng_state()

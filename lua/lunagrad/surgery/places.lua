@@ -1,4 +1,4 @@
--- Where things are: the variables of a script, and paths from them as "model.layers.2.weight". A path begins with a state of
+-- Finds values by paths from the variables of a script, as "model.layers.2.weight". A path begins with a state of
 -- lg.run.state, a local variable of the script's active functions or a global. The rest is as in named_modules and
 -- named_parameters; in a plain table a name is a key.
 local core = require "lunagrad.core"
@@ -9,10 +9,10 @@ local tree = require "lunagrad.nn.tree"
 local fail, is_tensor, is_module = core._fail, core.is_tensor, tree.is_module
 local places = {}
 
-local widest = 256  -- entries of a plain table of variables that is looked into
-local deepest = 4   -- plain tables inside each other
+local widest = 256  -- plain tables with more entries are not searched
+local deepest = 4   -- nesting of plain tables that is searched
 
--- What an object of lg.compile wraps; any other value itself.
+-- The value that an object of lg.compile wraps; other values are returned unchanged.
 local function unwrapped(value)
   local meta = type(value) == "table" and getmetatable(value)
   local wrapped = type(meta) == "table" and rawget(meta, "_wrapped")
@@ -28,7 +28,7 @@ local function sorted(named)
   return names
 end
 
--- The tables of Lua's and of this library, which are no variables of the script.
+-- The tables of Lua and of this library, which are not variables of the script.
 local function libraries()
   local set = {[_G] = true}
   local loaded = rawget(_G, "package") and package.loaded or {}
@@ -38,7 +38,7 @@ local function libraries()
   return set
 end
 
--- What lg.run.state has registered: nothing before lg.run is used.
+-- The states of lg.run.state; none before lg.run is used.
 local function states() return core.run and core.run._states and core.run._states() or {} end
 
 -- The variables, each value under its first name: states first, then locals, then globals. {name =, value =, state =}
@@ -64,7 +64,7 @@ end
 
 local function is_object(value) return type(value) == "table" and not is_plain(value) end
 
--- The value of a variable: nil when there is none.
+-- The value of a variable; nil if there is no such variable.
 local function variable(name)
   local value = states()[name]
   if value == nil then value = core._script_locals()[name] end
@@ -72,7 +72,7 @@ local function variable(name)
   return unwrapped(value)
 end
 
--- The key and the value under a name of a path.
+-- The key and the value for a name in a path.
 local function step_into(holder, name)
   if is_module(holder) then
     local key = tree.field_of(holder, name)
@@ -100,7 +100,8 @@ local function class_name(value)
   return is_plain(value) and "the table" or is_tensor(value) and "a tensor" or tostring(value)
 end
 
--- Follows the names of `rest` from a place; nil, the place where it ends and the missing name, if there is no such value.
+-- Follows the names of `rest` from a place. If there is no such value, returns nil, the last place found and the
+-- missing name.
 local function follow(place, rest)
   for name in rest:gmatch "[^.]+" do
     local holder = place.value
@@ -120,8 +121,8 @@ local function root_place(root)
   return {path = root.name, value = root.value, model = is_module(root.value) and root.value or nil, inner = ""}
 end
 
--- The places that a path without its variable names: "fc1.weight" of a single model, or with the class of the model in front,
--- as the tape shows it: "Net.fc1".
+-- The places for a path without the name of a variable: "fc1.weight", or, as the tape shows it, with the class of the
+-- model in front: "Net.fc1".
 local function without_root(path)
   local found, seen = {}, {}
   local first, rest = path:match "^([^.]*)%.?(.*)$"
@@ -164,7 +165,7 @@ end
 local function at_path(owner, path)
   local first, rest = path:match "^([^.]*)%.?(.*)$"
   local ended, missing
-  -- The name of a state may hold dots itself: the longest that fits comes first.
+  -- The name of a state may contain dots: the longest match is tried first.
   for cut = #path, 1, -1 do
     if cut == #path or path:sub(cut + 1, cut + 1) == "." then
       local value = variable(path:sub(1, cut))
@@ -186,8 +187,8 @@ local function at_path(owner, path)
   fail_unknown(owner, path)
 end
 
--- Calls visit(place) for all modules, tensors and objects that can be reached from a variable, each once, parents first, until
--- it returns true.
+-- Calls visit(place) for all modules, tensors and objects that can be reached from a variable, each once, parents
+-- first, until visit returns true.
 local function search(place, visit, seen, depth)
   local value = place.value
   if seen[value] then return false end
@@ -234,9 +235,9 @@ function places.of(object)
   end
 end
 
--- The place of a path, or of an object. {path =, owner =, key =, value =, model =, inner =}: `owner` has the value under `key`;
--- `inner` is the path within `model`, the outermost module on the way. A variable has no owner; a tensor or module that no
--- variable leads to has no path either.
+-- The place of a path or an object: {path =, owner =, key =, value =, model =, inner =}. `owner` holds the value under
+-- `key`; `inner` is the path within `model`, the outermost module on the way. A variable has no owner; a tensor or
+-- module that no variable leads to has no path either.
 function places.find(owner, what)
   if type(what) == "string" then
     if ("." .. what .. "."):find("..", 1, true) then
@@ -257,7 +258,7 @@ function places.inside(model, path)
   return place
 end
 
--- How errors and titles name a place.
+-- The name of a place in errors and titles.
 function places.name(place)
   return place.path or is_module(place.value) and place.value.__name or is_tensor(place.value) and "a tensor" or "an object"
 end

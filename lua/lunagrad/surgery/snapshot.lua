@@ -1,6 +1,7 @@
--- A snapshot of the state that lg.surgery knows: copies of all tensors, and the contents of the tables of modules, optimizers and
--- averages. What it is restored to keeps its identity: a tensor stays the same parameter and gets other memory, so a graph that
--- was recorded before keeps the values that it saved. A tensor that nobody wrote to shares its copy with the snapshot before.
+-- A snapshot of the state of a script for lg.surgery: copies of all tensors, and the contents of the tables of modules,
+-- optimizers and averages. A restore keeps the identity of objects: a tensor stays the same parameter and gets other
+-- memory, so a graph recorded before keeps the values that it saved. A tensor that was not written to since the
+-- snapshot before shares its copy with that snapshot.
 local core = require "lunagrad.core"
 local parts = require "lunagrad.surgery.parts"
 
@@ -18,7 +19,7 @@ local function copy_of(x)
   return known
 end
 
--- What surgery leaves alone in a module: its hooks, which are no state, and the shapes of its latest call.
+-- Fields of modules that snapshots leave out: hooks, which are not state, and the shapes of the latest call.
 local kept_apart = {_hooks = true, _seen = true}
 
 local function raw_copy(t)
@@ -31,8 +32,8 @@ end
 
 local function completed_steps() return core.run and (core.run._progress()) or 0 end
 
--- A snapshot of the script's state, and of the further objects. `gradients`: a list of tensors whose gradients a restore gives
--- back, if they have none then.
+-- Takes a snapshot of the script's state and of the further objects. A restore gives the tensors in the list
+-- `gradients` their gradients back, if they have none then.
 function snapshot.take(further, gradients)
   local self = {tables = {}, tensors = {}, optimizers = {}, objects = {}, gradients = {}, step = completed_steps()}
   self.random = core.get_rng_state()
@@ -84,7 +85,7 @@ local function restore_tensor(entry)
   if x.requires_grad ~= entry.requires_grad then x:requires_grad_(entry.requires_grad) end
 end
 
--- Names the parameters anew, by their paths in the models that no other model holds.
+-- Names the parameters again, by their paths in the outermost models.
 local function name_parameters()
   local modules, inside = {}, {}
   for _, part in ipairs(parts.collect().list) do
@@ -98,7 +99,7 @@ local function name_parameters()
   end
 end
 
--- Objects that cache what a change makes wrong.
+-- Refreshes names and caches that a change invalidates.
 function snapshot.refresh(optimizers)
   name_parameters()
   for _, optimizer in ipairs(optimizers) do optimizer:_forget_lists() end
@@ -107,7 +108,7 @@ function snapshot.refresh(optimizers)
   if again then again() end
 end
 
--- Gives the script the state of the snapshot.
+-- Restores the snapshot.
 function snapshot.restore(self)
   local _ <close> = core.no_grad()
   for _, entry in ipairs(self.tables) do restore_table(entry) end
@@ -131,7 +132,7 @@ function snapshot.bytes(self, seen)
   return total
 end
 
--- Whether a tensor is among those of the snapshot.
+-- Whether the snapshot contains a tensor.
 function snapshot.has(self, x)
   for _, entry in ipairs(self.tensors) do
     if entry.x == x then return true end

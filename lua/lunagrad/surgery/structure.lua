@@ -25,7 +25,7 @@ local function in_list(place)
   return kind == containers.ModuleList or kind == containers.Sequential
 end
 
--- The place of a module that has an owner. Errors for what is no such place.
+-- The place of a module that has an owner; error for any other place.
 local function module_place(owner, path)
   local place = places.find(owner, path)
   if not is_module(place.value) then
@@ -64,7 +64,7 @@ local function entries_of(module)
   return tree.collect(module, "parameter", true)
 end
 
--- The modules that the script has, without those that only `old`, which a variable may still hold, leads to.
+-- The script's modules and `model`, without `old` and the modules inside it: a variable may still hold `old`.
 local function models(model, old)
   local list, inside = {}, {}
   for _, module in ipairs(old and old:modules() or {}) do inside[module] = true end
@@ -74,7 +74,7 @@ local function models(model, old)
   return list
 end
 
--- The parameters of the modules beside a place, nearest first.
+-- The parameters near a place: of the module itself, of its siblings, nearest first, and of the model.
 local function neighbours(place)
   local list = entries_of(place.value)
   local siblings, at = {}, 1
@@ -103,8 +103,8 @@ local function adapt(module, place)
   if first then module:to(first:device()):to(first:dtype()) end
 end
 
--- A change of the structure that waits to be made: {place =, run =, affected =}. change_owner(place, module) makes it, in the model and
--- in each averaged copy of it.
+-- A change of the structure, not made yet: {place =, run =, affected =}. run() calls change_owner(place, module) for
+-- the model and for each averaged copy of it.
 local function change(place, module, old, change_owner)
   local function change_one(where, its)
     if its then its:train(where.value.training) end
@@ -129,7 +129,7 @@ local function change(place, module, old, change_owner)
   return {place = place, run = run, affected = copies}
 end
 
--- Puts a value into the place of a key that is there already.
+-- Puts a module under a key that already holds one.
 local function put(owner, key, module)
   if is_plain(owner) then
     owner[key] = module
@@ -138,7 +138,7 @@ local function put(owner, key, module)
   end
 end
 
--- The hooks of the old module are called for the new one, unless the old one goes on in it.
+-- The new module takes over the old module's hooks, unless it contains the old module.
 function structure.replace(path, module)
   local place = module_place("replace", path)
   check_module("replace", module, place)
@@ -179,7 +179,7 @@ local function insert_into_list(place, module, offset)
   end
 end
 
--- In a list the module becomes an item of its own; the place of a field holds a Sequential of both.
+-- In a list the module becomes an item of its own; a field gets a Sequential of both modules.
 function structure.insert(path, module, where)
   where = where == nil and "after" or where
   if where ~= "before" and where ~= "after" then
@@ -214,7 +214,7 @@ local function remove_from_list(place)
   end
 end
 
--- From a list the item goes; the place of a field holds an Identity.
+-- Removes an item from a list; a field gets an Identity.
 function structure.remove(path)
   local place = module_place("remove", path)
   fits.remove("remove", place.path, place.value)

@@ -1,6 +1,6 @@
--- Changes of values: parameters are frozen, filled anew, scaled, edited; an optimizer's settings and states are set. Each function
--- checks everything and returns what makes the change: {run =, affected =, gradients =}. A tensor gets new memory, so a graph that
--- was recorded before keeps the values that it saved.
+-- Changes of values: parameters are frozen, initialized again, scaled, edited; an optimizer's settings and states are
+-- set. Each function checks everything and returns the change: {run =, affected =, gradients =}. A tensor gets new
+-- memory, so a graph recorded before keeps the values that it saved.
 local core = require "lunagrad.core"
 local forget_statistics = require "lunagrad.nn.running_stats"
 local init = require "lunagrad.nn.initialize"
@@ -30,7 +30,7 @@ local function check_leaf(owner, name, x)
   end
 end
 
--- The parameters of a module, or the one that the path names: {path =, tensor =}.
+-- The parameters of a module, or the parameter at the path: {path =, tensor =}.
 local function parameters_at(owner, path)
   local place = places.find(owner, path)
   local name = places.name(place)
@@ -65,7 +65,7 @@ local function flags(owner, path, on)
   return {place = place, affected = {place.value}, gradients = tensors, run = function()
     for _, x in ipairs(tensors) do
       x:requires_grad_(on)
-      if not on then x.grad = nil end  -- an optimizer's step leaves alone what has no gradient
+      if not on then x.grad = nil end  -- an optimizer's step skips parameters without a gradient
     end
   end}
 end
@@ -73,7 +73,7 @@ end
 function values.freeze(path) return flags("freeze", path, false) end
 function values.unfreeze(path) return flags("unfreeze", path, true) end
 
--- Gives each tensor the values that fill(copy, tensor) makes of a copy.
+-- Gives each tensor the values of fill(copy, tensor), which fills a copy or returns another tensor.
 local function refill(tensors, fill)
   local _ <close> = core.no_grad()
   local filled = {}
@@ -84,7 +84,7 @@ local function refill(tensors, fill)
   for i, x in ipairs(tensors) do core._replace_data(x, filled[i]) end
 end
 
--- The function that an init names: a name of nn.init with or without its last underscore, or a function of a tensor.
+-- The function for an init: a name of nn.init with or without its last underscore, or a function of a tensor.
 local function initializer(how)
   if type(how) == "function" then return how, "…" end
   if type(how) ~= "string" then fail("reinit", "init is a name of lg.nn.init or a function of a tensor (got %s)", type(how)) end
@@ -102,8 +102,8 @@ local function initializer(how)
   return init[name], ("%q"):format(name)
 end
 
--- A module's parameters as its layers fill them, and its running statistics; with an init all parameters of two and more dims, and
--- the others stay. A single tensor is always filled.
+-- Initializes a module's parameters as its layers did, and resets its running statistics. With an init, it fills only
+-- the parameters of two and more dims and leaves everything else as it is. A single tensor is always filled.
 function values.reinit(path, how)
   local entries, place = parameters_at("reinit", path)
   local text, fill_of
@@ -133,7 +133,7 @@ function values.reinit(path, how)
   end
   return {place = place, affected = {place.value}, text = text, run = function()
     refill(tensors_of(entries), function(copy, x)
-      -- On the CPU, so that the values are the same on every device.
+      -- Filled on the CPU, so that the values are the same on every device.
       local host = copy:to("cpu")
       local made = fill_of(x)(host)
       if made == nil then made = host end
@@ -159,7 +159,7 @@ function values.rescale(path, factor)
   end}
 end
 
--- x[index] = value, where x is a tensor or the path of one, a buffer as well.
+-- x[index] = value, where x is a tensor or the path of a parameter or buffer.
 function values.edit(what, index, value)
   local place = places.find("edit", what)
   local x, name = place.value, places.name(place)
@@ -171,7 +171,7 @@ function values.edit(what, index, value)
     fail("edit", "an index as in x[index] expected: 3, {2, 1}, {{1, 2}, {}} or a tensor (got %s)", type(index))
   end
   if value == nil then fail("edit", "the value for %s is missing", name) end
-  -- On a copy, so that an index or a value that does not fit is an error before anything changes.
+  -- On a copy, so that a wrong index or value is an error before anything changes.
   local made
   local ok, message = pcall(function()
     local _ <close> = core.no_grad()
@@ -192,7 +192,7 @@ local function find_optimizer(what)
   return place.value, place
 end
 
--- The groups with one of the parameters, each once.
+-- The groups that hold at least one of the parameters, each once.
 local function groups_of(optimizer, entries)
   local list, seen = {}, {}
   for _, group in ipairs(optimizer.param_groups) do
